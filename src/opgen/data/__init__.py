@@ -1,0 +1,21 @@
+"""Tables shipped as data files, into lists of strings: what differs between PyTorch versions, and lists of exceptions."""
+
+from __future__ import annotations
+
+from importlib import resources
+
+
+def read_text(name: str) -> str:
+    """The text of the data file `name` of this package."""
+    return resources.files(__package__).joinpath(name).read_text(encoding="utf-8")
+
+
+def read_rows(name: str) -> tuple[tuple[str, ...], ...]:
+    """The rows of a table: one a line, columns parted by blanks, `#` begins a comment."""
+    lines = (line.partition("#")[0].split() for line in read_text(name).splitlines())
+    return tuple(tuple(columns) for columns in lines if columns)
+
+
+def read_names(name: str) -> tuple[str, ...]:
+    """The first column of a table."""
+    return tuple(row[0] for row in read_rows(name))

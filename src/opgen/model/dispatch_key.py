@@ -1,0 +1,234 @@
+"""Dispatch keys, spelled as in YAML, and the sets of them that rules speak of."""
+
+from __future__ import annotations
+
+from enum import Enum, auto
+
+from opgen import data
+
+
+class DispatchKey(Enum):
+    """All keys that are known by name; only SUPPORTED_DISPATCH_KEYS may be given a kernel."""
+
+    Undefined = auto()
+    CatchAll = Undefined
+
+    FPGA = auto()
+    MAIA = auto()
+    Vulkan = auto()
+    Metal = auto()
+    MKLDNN = auto()
+    OpenGL = auto()
+    OpenCL = auto()
+    IDEEP = auto()
+    CustomRNGKeyId = auto()
+    MkldnnCPU = auto()
+    Sparse = auto()
+    SparseCsr = auto()
+    NestedTensor = auto()
+    Dense = auto()
+
+    PythonTLSSnapshot = auto()
+    PreDispatch = auto()
+    PythonDispatcher = auto()
+    Python = auto()
+    FuncTorchDynamicLayerBackMode = auto()
+    ZeroTensor = auto()
+    Conjugate = auto()
+    Negative = auto()
+    BackendSelect = auto()
+    Named = auto()
+    AutogradOther = auto()
+    AutogradFunctionality = auto()
+    AutogradNestedTensor = auto()
+    Tracer = auto()
+    Autocast = auto()
+    AutocastCPU = auto()
+    AutocastCUDA = auto()
+    AutocastXPU = auto()
+    Batched = auto()
+    VmapMode = auto()
+    FuncTorchGradWrapper = auto()
+    FuncTorchBatched = auto()
+    BatchedNestedTensor = auto()
+    FuncTorchVmapMode = auto()
+    FuncTorchDynamicLayerFrontMode = auto()
+    Functionalize = auto()
+    TESTING_ONLY_GenericWrapper = auto()
+    TESTING_ONLY_GenericMode = auto()
+
+    ADInplaceOrView = auto()
+    Autograd = auto()
+    CompositeImplicitAutograd = auto()
+    CompositeImplicitAutogradNestedTensor = auto()
+    CompositeExplicitAutograd = auto()
+    CompositeExplicitAutogradNonFunctional = auto()
+    FuncTorchBatchedDecomposition = auto()
+
+    # One key for each pair of a functionality and a backend.
+    CPU = auto()
+    CUDA = auto()
+    HIP = auto()
+    XLA = auto()
+    MTIA = auto()
+    MPS = auto()
+    IPU = auto()
+    XPU = auto()
+    HPU = auto()
+    VE = auto()
+    Lazy = auto()
+    Meta = auto()
+    PrivateUse1 = auto()
+    PrivateUse2 = auto()
+    PrivateUse3 = auto()
+
+    QuantizedCPU = auto()
+    QuantizedCUDA = auto()
+    QuantizedHIP = auto()
+    QuantizedXLA = auto()
+    QuantizedMTIA = auto()
+    QuantizedMPS = auto()
+    QuantizedIPU = auto()
+    QuantizedXPU = auto()
+    QuantizedHPU = auto()
+    QuantizedVE = auto()
+    QuantizedLazy = auto()
+    QuantizedMeta = auto()
+    QuantizedPrivateUse1 = auto()
+    QuantizedPrivateUse2 = auto()
+    QuantizedPrivateUse3 = auto()
+
+    SparseCPU = auto()
+    SparseCUDA = auto()
+    SparseHIP = auto()
+    SparseXLA = auto()
+    SparseMTIA = auto()
+    SparseMPS = auto()
+    SparseIPU = auto()
+    SparseXPU = auto()
+    SparseHPU = auto()
+    SparseVE = auto()
+    SparseLazy = auto()
+    SparseMeta = auto()
+    SparsePrivateUse1 = auto()
+    SparsePrivateUse2 = auto()
+    SparsePrivateUse3 = auto()
+
+    SparseCsrCPU = auto()
+    SparseCsrCUDA = auto()
+    SparseCsrHIP = auto()
+    SparseCsrXLA = auto()
+    SparseCsrMTIA = auto()
+    SparseCsrMPS = auto()
+    SparseCsrIPU = auto()
+    SparseCsrXPU = auto()
+    SparseCsrHPU = auto()
+    SparseCsrVE = auto()
+    SparseCsrLazy = auto()
+    SparseCsrMeta = auto()
+    SparseCsrPrivateUse1 = auto()
+    SparseCsrPrivateUse2 = auto()
+    SparseCsrPrivateUse3 = auto()
+
+    NestedTensorCPU = auto()
+    NestedTensorCUDA = auto()
+    NestedTensorHIP = auto()
+    NestedTensorXLA = auto()
+    NestedTensorMTIA = auto()
+    NestedTensorMPS = auto()
+    NestedTensorIPU = auto()
+    NestedTensorXPU = auto()
+    NestedTensorHPU = auto()
+    NestedTensorVE = auto()
+    NestedTensorLazy = auto()
+    NestedTensorMeta = auto()
+    NestedTensorPrivateUse1 = auto()
+    NestedTensorPrivateUse2 = auto()
+    NestedTensorPrivateUse3 = auto()
+
+    AutogradCPU = auto()
+    AutogradCUDA = auto()
+    AutogradHIP = auto()
+    AutogradXLA = auto()
+    AutogradMTIA = auto()
+    AutogradMPS = auto()
+    AutogradIPU = auto()
+    AutogradXPU = auto()
+    AutogradHPU = auto()
+    AutogradVE = auto()
+    AutogradLazy = auto()
+    AutogradMeta = auto()
+    AutogradPrivateUse1 = auto()
+    AutogradPrivateUse2 = auto()
+    AutogradPrivateUse3 = auto()
+
+    # Known to older PyTorch versions only: renamed to MAIA.
+    ORT = auto()
+
+    def __str__(self) -> str:
+        return self.name
+
+    def lower(self) -> str:
+        return self.name.lower()
+
+
+# Keys that a dispatch table may name, in the order in which register files are made.
+SUPPORTED_DISPATCH_KEYS: tuple[DispatchKey, ...] = tuple(
+    DispatchKey[name] for name in data.read_names("dispatch_keys.txt")
+)
+
+STRUCTURED_DISPATCH_KEYS: tuple[DispatchKey, ...] = (
+    DispatchKey.CPU,
+    DispatchKey.CUDA,
+    DispatchKey.MPS,
+    DispatchKey.XPU,
+    DispatchKey.MTIA,
+)
+
+UFUNC_DISPATCH_KEYS: tuple[DispatchKey, ...] = (DispatchKey.CPU, DispatchKey.CUDA)
+
+# A kernel for one of these serves every backend.
+COMPOSITE_DISPATCH_KEYS: tuple[DispatchKey, ...] = (
+    DispatchKey.CompositeImplicitAutograd,
+    DispatchKey.CompositeImplicitAutogradNestedTensor,
+    DispatchKey.CompositeExplicitAutograd,
+    DispatchKey.CompositeExplicitAutogradNonFunctional,
+)
+
+CUDA_DISPATCH_KEYS: tuple[DispatchKey, ...] = (
+    DispatchKey.CUDA,
+    DispatchKey.QuantizedCUDA,
+    DispatchKey.SparseCUDA,
+    DispatchKey.SparseCsrCUDA,
+    DispatchKey.NestedTensorCUDA,
+    DispatchKey.AutogradCUDA,
+)
+
+XPU_DISPATCH_KEYS: tuple[DispatchKey, ...] = (
+    DispatchKey.XPU,
+    DispatchKey.QuantizedXPU,
+    DispatchKey.SparseXPU,
+    DispatchKey.SparseCsrXPU,
+    DispatchKey.NestedTensorXPU,
+    DispatchKey.AutogradXPU,
+)
+
+
+def is_generic_dispatch_key(key: DispatchKey) -> bool:
+    return key in COMPOSITE_DISPATCH_KEYS
+
+
+def is_cuda_dispatch_key(key: DispatchKey) -> bool:
+    return key in CUDA_DISPATCH_KEYS
+
+
+def is_xpu_dispatch_key(key: DispatchKey) -> bool:
+    return key in XPU_DISPATCH_KEYS
+
+
+def is_structured_dispatch_key(key: DispatchKey) -> bool:
+    return key in STRUCTURED_DISPATCH_KEYS
+
+
+def is_ufunc_dispatch_key(key: DispatchKey) -> bool:
+    return key in UFUNC_DISPATCH_KEYS

@@ -1,0 +1,313 @@
+"""One entry of native_functions.yaml as a value: a schema with all that its keys say about it."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from enum import Enum, auto
+from typing import Protocol
+
+from opgen.diagnostics import Span
+from opgen.model.dispatch_key import DispatchKey
+from opgen.model.function_schema import (
+    Argument,
+    FunctionSchema,
+    OperatorName,
+    argument_offsets,
+    return_offsets,
+)
+
+
+class Variant(Enum):
+    function = auto()
+    method = auto()
+
+
+class DeviceCheckType(Enum):
+    NoCheck = auto()
+    ExactSame = auto()
+
+
+class ViewSchemaKind(Enum):
+    aliasing = auto()
+    aliasing_inplace = auto()
+    non_aliasing = auto()
+
+
+class UfuncKey(Enum):
+    """What an inner loop is for. Generic and ScalarOnly stand for several of the others."""
+
+    CUDAFunctor = auto()
+    CUDAFunctorOnOther = auto()
+    CUDAFunctorOnSelf = auto()
+    CPUScalar = auto()
+    CPUVector = auto()
+    ScalarOnly = auto()
+    Generic = auto()
+
+    def __str__(self) -> str:
+        return self.name
+
+
+class ScalarType(Enum):
+    """Element types that a ufunc's inner loop may be made for."""
+
+    Byte = auto()
+    Char = auto()
+    Short = auto()
+    Int = auto()
+    Long = auto()
+    Half = auto()
+    Float = auto()
+    Double = auto()
+    ComplexHalf = auto()
+    ComplexFloat = auto()
+    ComplexDouble = auto()
+    Bool = auto()
+    BFloat16 = auto()
+    Float8_e5m2 = auto()
+    Float8_e5m2fnuz = auto()
+    Float8_e4m3fn = auto()
+    Float8_e4m3fnuz = auto()
+    Float8_e8m0fnu = auto()
+
+    def __str__(self) -> str:
+        return self.name
+
+
+_INTEGRAL = (ScalarType.Byte, ScalarType.Char, ScalarType.Int, ScalarType.Long, ScalarType.Short)
+_FLOATING = (ScalarType.Float, ScalarType.Double)
+_COMPLEX = (ScalarType.ComplexFloat, ScalarType.ComplexDouble)
+
+# Names for several element types. Bool and the low-precision types belong to none.
+DTYPE_CLASSES: Mapping[str, tuple[ScalarType, ...]] = {
+    "Integral": _INTEGRAL,
+    "Floating": _FLOATING,
+    "Complex": _COMPLEX,
+    "All": _INTEGRAL + _FLOATING,
+    "AllAndComplex": _INTEGRAL + _FLOATING + _COMPLEX,
+    "FloatingAndComplex": _FLOATING + _COMPLEX,
+}
+
+
+@dataclass(frozen=True, slots=True)
+class UfuncInnerLoop:
+    """`name (dtypes)`: an inner loop and the element types it is made for, each once."""
+
+    name: str
+    supported_dtypes: tuple[ScalarType, ...]
+    ufunc_key: UfuncKey
+
+
+@dataclass(frozen=True, slots=True)
+class Precompute:
+    """What a structured kernel gets from its meta function.
+
+    `replace` holds pairs of an argument's name and the arguments that the kernel receives in its
+    place; `add` holds arguments that it receives besides.
+    """
+
+    replace: tuple[tuple[str, tuple[Argument, ...]], ...]
+    add: tuple[Argument, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Kernel:
+    """The C++ function for one dispatch key. `namespace` is as written; None if none was."""
+
+    name: str
+    namespace: str | None
+    structured: bool
+
+    @property
+    def supports_symint(self) -> bool:
+        return "_symint" in self.name
+
+
+class EntrySpans(Protocol):
+    """Where the parts of an entry stand. Every method answers with something near if there is no such part."""
+
+    @property
+    def entry(self) -> Span:
+        """The whole entry."""
+
+    def key(self, name: str) -> Span:
+        """The key `name`."""
+
+    def value(self, name: str) -> Span:
+        """The value of the key `name`."""
+
+    def item(self, name: str, text: str) -> Span:
+        """One item (a tag, a variant, an operator's name) in the value of the key `name`."""
+
+    def dispatch_key(self, key: DispatchKey) -> Span:
+        """The name of `key` in the dispatch table."""
+
+    def kernel(self, key: DispatchKey) -> Span:
+        """The kernel for `key` in the dispatch table."""
+
+    def schema(self, start: int, end: int) -> Span:
+        """Characters of the schema, counted without its namespace."""
+
+
+@dataclass(frozen=True, slots=True)
+class OneSpan:
+    """Says of every part of an entry that it is at one place."""
+
+    entry: Span
+
+    def key(self, name: str) -> Span:
+        return self.entry
+
+    def value(self, name: str) -> Span:
+        return self.entry
+
+    def item(self, name: str, text: str) -> Span:
+        return self.entry
+
+    def dispatch_key(self, key: DispatchKey) -> Span:
+        return self.entry
+
+    def kernel(self, key: DispatchKey) -> Span:
+        return self.entry
+
+    def schema(self, start: int, end: int) -> Span:
+        return self.entry
+
+
+@dataclass(frozen=True, slots=True)
+class NativeFunction:
+    """An operator with its attributes. Keys that were not written hold their defaults.
+
+    `dispatch` is in the order written, one pair for each key, without the ignored keys; an entry
+    without any table holds the one row that it stands for. A generated operator keeps the spans of
+    the entry that it was made from.
+    """
+
+    namespace: str
+    func: FunctionSchema
+    variants: frozenset[Variant]
+    dispatch: tuple[tuple[DispatchKey, Kernel], ...]
+    tags: frozenset[str]
+    structured: bool
+    structured_delegate: OperatorName | None
+    structured_inherits: str | None
+    precomputed: Precompute | None
+    autogen: tuple[OperatorName, ...]
+    ufunc_inner_loop: tuple[tuple[UfuncKey, UfuncInnerLoop], ...]
+    cpp_no_default_args: frozenset[str]
+    use_const_ref_for_mutable_tensors: bool
+    manual_kernel_registration: bool
+    manual_cpp_binding: bool
+    device_guard: bool
+    device_check: DeviceCheckType
+    python_module: str | None
+    category_override: str | None
+    is_abstract: bool
+    spans: EntrySpans = field(repr=False, compare=False)
+
+    @property
+    def full_name(self) -> str:
+        """`aten::add.Tensor`."""
+        return f"{self.namespace}::{self.func.name}"
+
+    @property
+    def root_name(self) -> str:
+        """`add` for add.Tensor, add_.Tensor and add.out."""
+        return self.func.name.name.base
+
+    @property
+    def part_of_structured_group(self) -> bool:
+        return self.structured or self.structured_delegate is not None
+
+    def find_kernel(self, key: DispatchKey) -> Kernel | None:
+        """The kernel that this entry itself names for `key`."""
+        return next((kernel for k, kernel in self.dispatch if k is key), None)
+
+    @property
+    def has_composite_implicit_autograd_kernel(self) -> bool:
+        return self.find_kernel(DispatchKey.CompositeImplicitAutograd) is not None
+
+    @property
+    def has_composite_implicit_autograd_nested_tensor_kernel(self) -> bool:
+        return self.find_kernel(DispatchKey.CompositeImplicitAutogradNestedTensor) is not None
+
+    @property
+    def has_composite_explicit_autograd_kernel(self) -> bool:
+        return self.find_kernel(DispatchKey.CompositeExplicitAutograd) is not None
+
+    @property
+    def has_composite_explicit_autograd_non_functional_kernel(self) -> bool:
+        return self.find_kernel(DispatchKey.CompositeExplicitAutogradNonFunctional) is not None
+
+    @property
+    def has_composite_kernel(self) -> bool:
+        """A composite kernel for nested tensors alone does not count."""
+        return (
+            self.has_composite_implicit_autograd_kernel
+            or self.has_composite_explicit_autograd_kernel
+            or self.has_composite_explicit_autograd_non_functional_kernel
+        )
+
+    @property
+    def is_view_op(self) -> bool:
+        """Whether a result may share the storage of an argument that it is not."""
+        if any(r.annotation is not None and not r.annotation.is_write for r in self.func.returns):
+            return True
+        # Both change the storage itself, so nothing is viewed.
+        if "inplace_view" in self.tags and str(self.func.name) not in ("resize_", "resize_as_"):
+            return True
+        return any(
+            a.annotation is not None and "*" in a.annotation.alias_set_after
+            for a in self.func.arguments.flat_all
+        )
+
+    @property
+    def view_schema_kind(self) -> ViewSchemaKind:
+        if not self.is_view_op:
+            return ViewSchemaKind.non_aliasing
+        if self.func.name.name.inplace:
+            return ViewSchemaKind.aliasing_inplace
+        return ViewSchemaKind.aliasing
+
+    @property
+    def span(self) -> Span:
+        """The operator's name in the schema: where a problem of the whole entry is shown."""
+        return self.spans.schema(0, len(str(self.func.name)))
+
+    def argument_span(self, name: str) -> Span:
+        """The first argument of this name, from its type to its default."""
+        for argument, start in argument_offsets(self.func):
+            if argument.name == name:
+                return self.spans.schema(start, start + len(str(argument)))
+        return self.span
+
+    def argument_type_span(self, name: str) -> Span:
+        """The type of the first argument of this name."""
+        for argument, start in argument_offsets(self.func):
+            if argument.name == name:
+                return self.spans.schema(start, start + len(argument.type_text))
+        return self.span
+
+    def argument_name_span(self, name: str) -> Span:
+        """The name of the first argument of this name."""
+        for argument, start in argument_offsets(self.func):
+            if argument.name == name:
+                begin = start + len(argument.type_text) + 1
+                return self.spans.schema(begin, begin + len(name))
+        return self.span
+
+    def argument_default_span(self, name: str) -> Span:
+        """The default, without `=`, of the first argument of this name."""
+        for argument, start in argument_offsets(self.func):
+            if argument.name == name and argument.default is not None:
+                end = start + len(str(argument))
+                return self.spans.schema(end - len(argument.default), end)
+        return self.span
+
+    def return_span(self, index: int) -> Span:
+        """The return at this position, with its name."""
+        for i, (value, start) in enumerate(return_offsets(self.func)):
+            if i == index:
+                return self.spans.schema(start, start + len(str(value)))
+        return self.span

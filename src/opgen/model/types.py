@@ -1,0 +1,128 @@
+"""The types that arguments and returns are declared with. `str(t)` is the text they were written as."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from enum import Enum, auto
+from typing import TypeAlias
+
+
+class BaseTy(Enum):
+    """Base types, of all PyTorch versions; data/types.txt says which are gone."""
+
+    Generator = auto()
+    ScalarType = auto()
+    Tensor = auto()
+    int = auto()
+    Dimname = auto()
+    DimVector = auto()
+    float = auto()
+    str = auto()
+    bool = auto()
+    Layout = auto()
+    Device = auto()
+    DeviceIndex = auto()
+    Scalar = auto()
+    MemoryFormat = auto()
+    QScheme = auto()
+    Storage = auto()
+    Stream = auto()
+    SymInt = auto()
+    SymBool = auto()
+    ConstQuantizerPtr = auto()
+    GraphModule = auto()
+
+
+class _TypeQueries:
+    """Questions that every type answers."""
+
+    __slots__ = ()
+
+    def is_base_ty_like(self, base_ty: BaseTy) -> bool:
+        """Whether it is `base_ty`, or an optional or list (to any depth) of it."""
+        raise NotImplementedError
+
+    def is_tensor_like(self) -> bool:
+        return self.is_base_ty_like(BaseTy.Tensor)
+
+    def is_generator_like(self) -> bool:
+        return self.is_base_ty_like(BaseTy.Generator)
+
+    def is_symint_like(self) -> bool:
+        return self.is_base_ty_like(BaseTy.SymInt)
+
+
+@dataclass(frozen=True, slots=True)
+class BaseType(_TypeQueries):
+    name: BaseTy
+
+    def __str__(self) -> str:
+        return self.name.name
+
+    def is_base_ty_like(self, base_ty: BaseTy) -> bool:
+        return self.name is base_ty
+
+    def is_nullable(self) -> bool:
+        return False
+
+    def is_list_like(self) -> ListType | None:
+        return None
+
+
+@dataclass(frozen=True, slots=True)
+class OptionalType(_TypeQueries):
+    elem: Type
+
+    def __str__(self) -> str:
+        return f"{self.elem}?"
+
+    def is_base_ty_like(self, base_ty: BaseTy) -> bool:
+        return self.elem.is_base_ty_like(base_ty)
+
+    def is_nullable(self) -> bool:
+        return True
+
+    def is_list_like(self) -> ListType | None:
+        return self.elem.is_list_like()
+
+
+@dataclass(frozen=True, slots=True)
+class ListType(_TypeQueries):
+    """`elem[]`, or `elem[size]`: a list of exactly `size` elements."""
+
+    elem: Type
+    size: int | None
+
+    def __str__(self) -> str:
+        return f"{self.elem}[{'' if self.size is None else self.size}]"
+
+    def is_base_ty_like(self, base_ty: BaseTy) -> bool:
+        return self.elem.is_base_ty_like(base_ty)
+
+    def is_nullable(self) -> bool:
+        return self.elem.is_nullable()
+
+    def is_list_like(self) -> ListType | None:
+        return self
+
+
+@dataclass(frozen=True, slots=True)
+class CustomClassType(_TypeQueries):
+    """`__torch__.torch.classes.<class_name>`; class_name may hold dots."""
+
+    class_name: str
+
+    def __str__(self) -> str:
+        return f"__torch__.torch.classes.{self.class_name}"
+
+    def is_base_ty_like(self, base_ty: BaseTy) -> bool:
+        return False
+
+    def is_nullable(self) -> bool:
+        return False
+
+    def is_list_like(self) -> ListType | None:
+        return None
+
+
+Type: TypeAlias = BaseType | OptionalType | ListType | CustomClassType
