@@ -1,0 +1,131 @@
+// activations.cpp: relu, leaky_relu, silu, gelu and softmax.
+#include <opgen/kernel.h>
+
+#include <aten/ops/_softmax.h>
+#include <aten/ops/_softmax_native.h>
+#include <aten/ops/gelu_native.h>
+#include <aten/ops/leaky_relu_native.h>
+#include <aten/ops/relu_native.h>
+#include <aten/ops/silu_native.h>
+#include <aten/ops/softmax_native.h>
+
+#include "common.h"
+
+namespace at::native {
+
+namespace {
+
+void relu_into(Tensor& out, const Tensor& self) {
+  OPGEN_CHECK(self.scalar_type() != kBool, "Boolean inputs not supported for relu");
+  TensorIterator iter = TensorIterator::unary_op(out, self);
+  if (out.is_meta()) return;
+  OPGEN_DISPATCH_ALL_TYPES_AND2(kHalf, kBFloat16, iter.common_dtype(), "relu", [&] {
+    opgen::cpu_kernel(iter, [](scalar_t x) -> scalar_t { return greater_of(x, scalar_t(0)); });
+  });
+}
+
+}  // namespace
+
+OPGEN_KERNEL(relu)(const Tensor& self) {
+  Tensor out = opgen::detail::empty({0}, self.options());
+  relu_into(out, self);
+  return out;
+}
+OPGEN_KERNEL(relu_)(Tensor& self) {
+  relu_into(self, self);
+  return self;
+}
+
+OPGEN_META_FUNC(leaky_relu)(const Tensor& self, const Scalar& /*negative_slope*/) {
+  build_borrowing_unary_op(maybe_get_output(), self);
+}
+OPGEN_IMPL_FUNC(leaky_relu_out)(const Tensor&, const Scalar& negative_slope, const Tensor& /*out*/) {
+  OPGEN_DISPATCH_FLOATING_TYPES_AND2(kHalf, kBFloat16, common_dtype(), "leaky_relu", [&] {
+    using wide = wide_t<scalar_t>;
+    const wide slope = negative_slope.to<wide>();
+    opgen::cpu_kernel(*this, [slope](scalar_t x) -> scalar_t {
+      const wide w = static_cast<wide>(x);
+      return w > 0 ? x : static_cast<scalar_t>(w * slope);
+    });
+  });
+}
+
+OPGEN_META_FUNC(silu)(const Tensor& self) { build_borrowing_unary_op(maybe_get_output(), self); }
+OPGEN_IMPL_FUNC(silu_out)(const Tensor&, const Tensor& /*out*/) {
+  OPGEN_DISPATCH_FLOATING_AND_COMPLEX_TYPES_AND2(kHalf, kBFloat16, common_dtype(), "silu", [&] {
+    opgen::cpu_kernel(*this, [](scalar_t x) -> scalar_t {
+      const auto w = widen(x);
+      return narrow<scalar_t>(w / (decltype(w)(1) + std::exp(-w)));
+    });
+  });
+}
+
+OPGEN_META_FUNC(gelu)(const Tensor& self, std::string_view approximate) {
+  OPGEN_CHECK(approximate == "none" || approximate == "tanh", "approximate argument must be either none or tanh.");
+  build_borrowing_unary_op(maybe_get_output(), self);
+}
+OPGEN_IMPL_FUNC(gelu_out_cpu)(const Tensor&, std::string_view approximate, const Tensor& /*out*/) {
+  const bool by_tanh = approximate == "tanh";
+  OPGEN_DISPATCH_FLOATING_TYPES_AND2(kHalf, kBFloat16, common_dtype(), "gelu", [&] {
+    using wide = wide_t<scalar_t>;
+    constexpr wide sqrt_half = static_cast<wide>(0.70710678118654752440);
+    constexpr wide sqrt_two_over_pi = static_cast<wide>(0.79788456080286535588);
+    constexpr wide cubic = static_cast<wide>(0.044715);
+    opgen::cpu_kernel(*this, [by_tanh](scalar_t element) -> scalar_t {
+      const wide x = static_cast<wide>(element);
+      const wide gate = by_tanh ? std::tanh(sqrt_two_over_pi * (x + cubic * x * x * x)) : std::erf(x * sqrt_half);
+      return static_cast<scalar_t>(x * (wide(1) + gate) / 2);
+    });
+  });
+}
+
+// ---- softmax ----
+
+OPGEN_META_FUNC(_softmax)(const Tensor& self, int64_t dim, bool half_to_float) {
+  OPGEN_CHECK(!half_to_float, "softmax with half to float conversion is not supported on CPU");
+  wrap_dim(dim, self.dim());
+  set_output_raw_strided(0, self.sizes(), {}, self.options().memory_format(MemoryFormat::Contiguous));
+}
+OPGEN_IMPL_FUNC(softmax_cpu_out)(const Tensor& self, int64_t dim, bool /*half_to_float*/, const Tensor& out) {
+  if (self.numel() == 0) return;
+  dim = wrap_dim(dim, self.dim());
+  const int64_t count = self.dim() == 0 ? 1 : self.size(dim);
+  const int64_t in_stride = self.dim() == 0 ? 1 : self.stride(dim), out_stride = self.dim() == 0 ? 1 : out.stride(dim);
+  OPGEN_DISPATCH_FLOATING_TYPES_AND2(kHalf, kBFloat16, self.scalar_type(), "softmax", [&] {
+    using wide = wide_t<scalar_t>;
+    const scalar_t* from = self.const_data_ptr<scalar_t>();
+    scalar_t* to = out.mutable_data_ptr<scalar_t>();
+    for_each_line<2>(dim, {&self, &out}, [&](const std::array<int64_t, 2>& at) {
+      const scalar_t* x = from + at[0];
+      scalar_t* y = to + at[1];
+      wide greatest = static_cast<wide>(x[0]);
+      for (int64_t i = 1; i < count; ++i) greatest = greater_of(greatest, static_cast<wide>(x[i * in_stride]));
+      std::vector<wide> line(static_cast<size_t>(count));
+      wide sum = 0;
+      for (int64_t i = 0; i < count; ++i) {
+        line[i] = std::exp(static_cast<wide>(x[i * in_stride]) - greatest);
+        sum += line[i];
+      }
+      for (int64_t i = 0; i < count; ++i) y[i * out_stride] = static_cast<scalar_t>(line[i] / sum);
+    });
+  });
+}
+
+namespace {
+
+Tensor in_dtype(const Tensor& self, std::optional<ScalarType> dtype) {
+  return dtype.has_value() ? to_dtype(self, *dtype) : Tensor(self);
+}
+
+}  // namespace
+
+OPGEN_KERNEL(softmax)(const Tensor& self, int64_t dim, std::optional<ScalarType> dtype) {
+  return at::_softmax(in_dtype(self, dtype), dim, false);
+}
+OPGEN_KERNEL(softmax_out)(const Tensor& self, int64_t dim, std::optional<ScalarType> dtype, Tensor& out) {
+  OPGEN_CHECK(!dtype.has_value() || *dtype == out.scalar_type(), "softmax: expected out tensor to have dtype ",
+              dtype.value_or(kFloat), ", but got ", out.scalar_type(), " instead");
+  return at::_softmax_out(out, in_dtype(self, out.scalar_type()), dim, false);
+}
+
+}  // namespace at::native

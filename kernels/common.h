@@ -1,0 +1,182 @@
+// common.h: what kernels of several topics share: dimension arguments, scalars, walks over memory.
+#pragma once
+
+#include <algorithm>
+#include <array>
+#include <vector>
+
+#include <opgen/kernel.h>
+
+#include <aten/ops/_to_copy.h>
+
+#include "math.h"
+
+namespace at::native {
+
+// `dim`, counted from the end if negative. A 0-dimensional tensor is taken for one of one dimension.
+inline int64_t wrap_dim(int64_t dim, int64_t ndim) {
+  const int64_t count = ndim == 0 ? 1 : ndim;
+  OPGEN_CHECK_INDEX(dim >= -count && dim < count, "Dimension out of range (expected to be in range of [",
+                    -count, ", ", count - 1, "], but got ", dim, ")");
+  return dim < 0 ? dim + count : dim;
+}
+
+// One flag per dimension: is it listed? An absent or an empty list means all of them.
+using DimMask = std::vector<bool>;
+
+inline DimMask mask_of(OptionalIntArrayRef dims, int64_t ndim) {
+  if (!dims.has_value() || dims->empty()) return DimMask(static_cast<size_t>(ndim), true);
+  DimMask mask(static_cast<size_t>(ndim), false);
+  DimMask seen(static_cast<size_t>(std::max<int64_t>(ndim, 1)), false);
+  for (int64_t dim : *dims) {
+    const auto at = static_cast<size_t>(wrap_dim(dim, ndim));
+    OPGEN_CHECK(!seen[at], "dim ", at, " appears multiple times in the list of dims");
+    seen[at] = true;
+    if (ndim > 0) mask[at] = true;
+  }
+  return mask;
+}
+
+inline DimVector reduced_shape(IntArrayRef sizes, const DimMask& mask, bool keepdim) {
+  DimVector shape;
+  for (size_t d = 0; d < sizes.size(); ++d) {
+    if (!mask[d]) {
+      shape.push_back(sizes[d]);
+    } else if (keepdim) {
+      shape.push_back(1);
+    }
+  }
+  return shape;
+}
+
+// Walks `sizes` in row-major order. `strides[k]` are those of operand k, in elements; `f` is given the
+// place of each index in every operand.
+template <size_t N, class F>
+void for_each_index(IntArrayRef sizes, const std::array<IntArrayRef, N>& strides, F f) {
+  int64_t total = 1;
+  for (int64_t size : sizes) total *= size;
+  const auto ndim = static_cast<int64_t>(sizes.size());
+  opgen::parallel_for(0, total, 1, [&](int64_t begin, int64_t end) {
+    DimVector index(sizes.size(), 0);
+    std::array<int64_t, N> offset{};
+    int64_t rest = begin;
+    for (int64_t d = ndim - 1; d >= 0; --d) {
+      index[d] = rest % sizes[d];
+      rest /= sizes[d];
+      for (size_t k = 0; k < N; ++k) offset[k] += index[d] * strides[k][d];
+    }
+    for (int64_t i = begin; i < end; ++i) {
+      f(offset);
+      for (int64_t d = ndim - 1; d >= 0; --d) {
+        for (size_t k = 0; k < N; ++k) offset[k] += strides[k][d];
+        if (++index[d] < sizes[d]) break;
+        for (size_t k = 0; k < N; ++k) offset[k] -= sizes[d] * strides[k][d];
+        index[d] = 0;
+      }
+    }
+  });
+}
+
+// All lines of the first tensor along `dim`: `f` is given where each starts in every tensor. The tensors
+// agree in number of dimensions and in all sizes that matter but that of `dim`.
+template <size_t N, class F>
+void for_each_line(int64_t dim, const std::array<const TensorBase*, N>& tensors, F f) {
+  DimVector sizes(tensors[0]->sizes());
+  std::array<IntArrayRef, N> strides;
+  for (size_t k = 0; k < N; ++k) strides[k] = tensors[k]->strides();
+  if (!sizes.empty()) sizes[static_cast<size_t>(dim)] = 1;
+  for_each_index<N>(sizes, strides, f);
+}
+
+// The elements of a tensor that a reduction folds into one: same sizes and strides for each result.
+struct Slice {
+  DimVector sizes, strides;  // outermost first; neighbours are merged where memory allows
+  int64_t numel = 1;
+
+  // f(first, stride, count) for runs that together hold each element once, in row-major order.
+  template <class F>
+  void for_each_run(int64_t start, F f) const {
+    if (numel == 0) return;
+    if (sizes.empty()) {
+      f(start, int64_t{1}, int64_t{1});
+      return;
+    }
+    const size_t last = sizes.size() - 1;
+    DimVector index(sizes.size(), 0);
+    for (;;) {
+      f(start, strides[last], sizes[last]);
+      size_t d = last;
+      for (;; --d) {
+        if (d == 0) return;
+        start += strides[d - 1];
+        if (++index[d - 1] < sizes[d - 1]) break;
+        start -= sizes[d - 1] * strides[d - 1];
+        index[d - 1] = 0;
+      }
+    }
+  }
+};
+
+// Folds the masked dimensions of `self`: f(slice, offsets) once for each element of the results, where
+// offsets[0] is the slice's first element in `self` and offsets[k + 1] the place in outs[k].
+template <size_t N, class F>
+void for_each_slice(const TensorBase& self, const DimMask& mask, const std::array<const TensorBase*, N>& outs, F f) {
+  Slice slice;
+  DimVector kept, kept_strides;
+  std::array<DimVector, N> out_strides;
+  int64_t at = 0;
+  for (int64_t d = 0; d < self.dim(); ++d) {
+    if (mask[static_cast<size_t>(d)]) {
+      slice.numel *= self.size(d);
+      if (self.size(d) != 1) {
+        if (!slice.sizes.empty() && slice.strides.back() == self.size(d) * self.stride(d)) {
+          slice.sizes.back() *= self.size(d);
+          slice.strides.back() = self.stride(d);
+        } else {
+          slice.sizes.push_back(self.size(d));
+          slice.strides.push_back(self.stride(d));
+        }
+      }
+      if (outs[0]->dim() == self.dim()) ++at;
+      continue;
+    }
+    kept.push_back(self.size(d));
+    kept_strides.push_back(self.stride(d));
+    for (size_t k = 0; k < N; ++k) out_strides[k].push_back(outs[k]->stride(at));
+    ++at;
+  }
+  std::array<IntArrayRef, N + 1> strides;
+  strides[0] = kept_strides;
+  for (size_t k = 0; k < N; ++k) strides[k + 1] = out_strides[k];
+  for_each_index<N + 1>(kept, strides, [&](const std::array<int64_t, N + 1>& offset) { f(slice, offset); });
+}
+
+// A type with the size of an element, for kernels that only move elements.
+template <class F>
+void dispatch_by_size(size_t itemsize, F f) {
+  switch (itemsize) {
+    case 1: return f.template operator()<uint8_t>();
+    case 2: return f.template operator()<uint16_t>();
+    case 4: return f.template operator()<uint32_t>();
+    case 8: return f.template operator()<uint64_t>();
+    case 16: return f.template operator()<std::array<uint64_t, 2>>();
+    default: OPGEN_CHECK(false, "no kernel moves elements of ", itemsize, " bytes");
+  }
+}
+
+inline bool same_sizes(IntArrayRef a, IntArrayRef b) {
+  return std::equal(a.begin(), a.end(), b.begin(), b.end());
+}
+
+// A number as a tensor that yields to full tensors in type promotion.
+inline Tensor number(const Scalar& value) { return opgen::detail::wrapped_scalar_tensor(value); }
+
+// The tensor itself if it has the dtype already.
+inline Tensor to_dtype(const Tensor& self, ScalarType dtype) {
+  return self.scalar_type() == dtype ? Tensor(self) : at::_to_copy(self, self.options().dtype(dtype));
+}
+
+// An unstructured kernel's out tensor takes the shape of the result; warns if it held something else.
+inline void resize_out(const Tensor& out, IntArrayRef sizes) { opgen::detail::resize_output(out, sizes); }
+
+}  // namespace at::native

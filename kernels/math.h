@@ -1,0 +1,201 @@
+// math.h: arithmetic on one element of any dtype: wrapping integers, half types through float, complex.
+#pragma once
+
+#include <cmath>
+#include <complex>
+#include <limits>
+#include <type_traits>
+
+#include <opgen/kernel.h>
+
+namespace at::native {
+
+using namespace opgen::types;
+
+template <class T>
+inline constexpr bool is_complex_v = false;
+template <class T>
+inline constexpr bool is_complex_v<complex<T>> = true;
+template <class T>
+inline constexpr bool is_complex_v<std::complex<T>> = true;
+
+template <class T>
+inline constexpr bool is_half_v = std::is_same_v<T, Half> || std::is_same_v<T, BFloat16>;
+
+template <class T>
+inline constexpr bool is_float_v = is_half_v<T> || std::is_floating_point_v<T>;
+
+// The type an element is computed in: half types lose too much if every step is rounded to them.
+template <class T>
+using wide_t = std::conditional_t<is_half_v<T>, float, T>;
+
+// The type a long sum of elements is kept in.
+template <class T>
+struct SumOf {
+  using type = T;
+};
+template <>
+struct SumOf<Half> {
+  using type = float;
+};
+template <>
+struct SumOf<BFloat16> {
+  using type = float;
+};
+template <class T>
+using sum_t = typename SumOf<T>::type;
+
+template <class T>
+struct RealOf {
+  using type = T;
+};
+template <class T>
+struct RealOf<complex<T>> {
+  using type = T;
+};
+template <class T>
+using real_t = typename RealOf<T>::type;
+
+// `widen` gives what <cmath> and std::complex understand, `narrow` the way back.
+template <class T>
+auto widen(T x) {
+  if constexpr (is_complex_v<T>) {
+    return std::complex<real_t<T>>(x.real(), x.imag());
+  } else {
+    return static_cast<wide_t<T>>(x);
+  }
+}
+
+template <class T, class W>
+T narrow(W x) {
+  if constexpr (is_complex_v<T>) {
+    return T(static_cast<real_t<T>>(std::real(x)), static_cast<real_t<T>>(std::imag(x)));
+  } else {
+    return static_cast<T>(x);
+  }
+}
+
+template <class T>
+bool is_nan(T x) {
+  if constexpr (is_complex_v<T>) {
+    return std::isnan(x.real()) || std::isnan(x.imag());
+  } else if constexpr (is_float_v<T>) {
+    return std::isnan(static_cast<wide_t<T>>(x));
+  } else {
+    return false;
+  }
+}
+
+// Integer overflow wraps round, as on every machine; in C++ only unsigned numbers may do it.
+template <class T>
+T plus(T a, T b) {
+  if constexpr (std::is_same_v<T, bool>) {
+    return a || b;
+  } else if constexpr (std::is_integral_v<T>) {
+    using U = std::make_unsigned_t<T>;
+    return static_cast<T>(static_cast<U>(static_cast<U>(a) + static_cast<U>(b)));
+  } else if constexpr (is_complex_v<T>) {
+    return T(a.real() + b.real(), a.imag() + b.imag());
+  } else {
+    return static_cast<T>(static_cast<wide_t<T>>(a) + static_cast<wide_t<T>>(b));
+  }
+}
+
+template <class T>
+T minus(T a, T b) {
+  if constexpr (std::is_integral_v<T> && !std::is_same_v<T, bool>) {
+    using U = std::make_unsigned_t<T>;
+    return static_cast<T>(static_cast<U>(static_cast<U>(a) - static_cast<U>(b)));
+  } else if constexpr (is_complex_v<T>) {
+    return T(a.real() - b.real(), a.imag() - b.imag());
+  } else {
+    return static_cast<T>(static_cast<wide_t<T>>(a) - static_cast<wide_t<T>>(b));
+  }
+}
+
+template <class T>
+T times(T a, T b) {
+  if constexpr (std::is_same_v<T, bool>) {
+    return a && b;
+  } else if constexpr (std::is_integral_v<T>) {
+    // Wide enough that two unsigned short factors are not promoted to a signed product.
+    using U = std::common_type_t<std::make_unsigned_t<T>, unsigned>;
+    return static_cast<T>(static_cast<U>(a) * static_cast<U>(b));
+  } else if constexpr (is_complex_v<T>) {
+    return T(a.real() * b.real() - a.imag() * b.imag(), a.real() * b.imag() + a.imag() * b.real());
+  } else {
+    return static_cast<T>(static_cast<wide_t<T>>(a) * static_cast<wide_t<T>>(b));
+  }
+}
+
+template <class T>
+T divide(T a, T b) {
+  return narrow<T>(widen(a) / widen(b));
+}
+
+// a / b, rounded toward zero; the one quotient that does not fit wraps round.
+template <class T>
+T divide_trunc(T a, T b) {
+  if constexpr (std::is_signed_v<T>) {
+    if (b == T(-1)) return minus(T(0), a);
+  }
+  return static_cast<T>(a / b);
+}
+
+template <class T>
+T divide_floor(T a, T b) {
+  T quotient = divide_trunc(a, b);
+  if constexpr (std::is_signed_v<T>) {
+    if ((a < 0) != (b < 0) && times(quotient, b) != a) quotient = static_cast<T>(quotient - 1);
+  }
+  return quotient;
+}
+
+// The remainder that goes with divide_floor: it has the sign of the divisor.
+template <class T>
+T modulo(T a, T b) {
+  if constexpr (std::is_integral_v<T>) {
+    return minus(a, times(divide_floor(a, b), b));
+  } else {
+    T rest = std::fmod(a, b);
+    if (rest != 0 && (b < 0) != (rest < 0)) rest += b;
+    return rest;
+  }
+}
+
+// a ** b for integers, by squaring; a negative power is 0 but for the bases 1 and -1.
+template <class T>
+T power_integer(T base, T exponent) {
+  if constexpr (std::is_signed_v<T>) {
+    if (exponent < 0) {
+      if (base == 1) return 1;
+      if (base == T(-1)) return exponent % 2 == 0 ? T(1) : T(-1);
+      return 0;
+    }
+  }
+  T result = 1;
+  while (exponent != 0) {
+    if (exponent & 1) result = times(result, base);
+    base = times(base, base);
+    exponent = static_cast<T>(exponent >> 1);
+  }
+  return result;
+}
+
+// Whether `a` stands before `b` in ascending order; not-a-number stands after all numbers.
+template <class T>
+bool less_nan_last(T a, T b) {
+  return (!is_nan(a) && is_nan(b)) || a < b;
+}
+
+// The greater and the smaller of two; a not-a-number wins.
+template <class T>
+T greater_of(T a, T b) {
+  return is_nan(a) || a > b ? a : (is_nan(b) ? b : (a < b ? b : a));
+}
+template <class T>
+T lesser_of(T a, T b) {
+  return is_nan(a) || a < b ? a : (is_nan(b) ? b : (a > b ? b : a));
+}
+
+}  // namespace at::native

@@ -1,0 +1,289 @@
+// pointwise_binary.cpp: arithmetic on two tensors, or a tensor and a number.
+#include <opgen/kernel.h>
+
+#include <aten/ops/add.h>
+#include <aten/ops/add_native.h>
+#include <aten/ops/div.h>
+#include <aten/ops/div_native.h>
+#include <aten/ops/fill.h>
+#include <aten/ops/maximum_native.h>
+#include <aten/ops/minimum_native.h>
+#include <aten/ops/mul.h>
+#include <aten/ops/mul_native.h>
+#include <aten/ops/pow.h>
+#include <aten/ops/pow_native.h>
+#include <aten/ops/remainder.h>
+#include <aten/ops/remainder_native.h>
+#include <aten/ops/sub.h>
+#include <aten/ops/sub_native.h>
+
+#include "common.h"
+
+namespace at::native {
+
+namespace {
+
+
+void check_alpha(ScalarType dtype, const Scalar& alpha) {
+  OPGEN_CHECK(!alpha.isBoolean() || dtype == kBool, "Boolean alpha only supported for Boolean results.");
+  OPGEN_CHECK(isFloatingType(dtype) || isComplexType(dtype) || alpha.isIntegral(/*include_bool=*/true),
+              "For integral input tensors, argument alpha must not be a floating point number.");
+  OPGEN_CHECK(isComplexType(dtype) || !alpha.isComplex(),
+              "For non-complex input tensors, argument alpha must not be a complex number.");
+}
+
+}  // namespace
+
+// ---- add, sub, mul ----
+
+OPGEN_META_FUNC2(add, Tensor)(const Tensor& self, const Tensor& other, const Scalar& alpha) {
+  build_borrowing_binary_op(maybe_get_output(), self, other);
+  check_alpha(dtype(), alpha);
+}
+OPGEN_UFUNC(add)(T self, T other, T alpha) { return plus(self, times(alpha, other)); }
+
+OPGEN_META_FUNC2(sub, Tensor)(const Tensor& self, const Tensor& other, const Scalar& alpha) {
+  OPGEN_CHECK(self.scalar_type() != kBool || other.scalar_type() != kBool,
+              "Subtraction, the `-` operator, with two bool tensors is not supported. Use the `^` or "
+              "`logical_xor()` operator instead.");
+  OPGEN_CHECK(self.scalar_type() != kBool && other.scalar_type() != kBool,
+              "Subtraction, the `-` operator, with a bool tensor is not supported. If you are trying to invert a "
+              "mask, use the `~` or `logical_not()` operator instead.");
+  build_borrowing_binary_op(maybe_get_output(), self, other);
+  check_alpha(dtype(), alpha);
+}
+OPGEN_IMPL_FUNC(sub_out)(const Tensor&, const Tensor&, const Scalar& alpha, const Tensor& /*out*/) {
+  OPGEN_DISPATCH_ALL_TYPES_AND_COMPLEX_AND2(kHalf, kBFloat16, common_dtype(), "sub", [&] {
+    const auto factor = alpha.to<scalar_t>();
+    opgen::cpu_kernel(*this, [factor](scalar_t a, scalar_t b) -> scalar_t { return minus(a, times(factor, b)); });
+  });
+}
+
+OPGEN_META_FUNC2(mul, Tensor)(const Tensor& self, const Tensor& other) {
+  build_borrowing_binary_op(maybe_get_output(), self, other);
+}
+OPGEN_IMPL_FUNC(mul_out)(const Tensor&, const Tensor&, const Tensor& /*out*/) {
+  OPGEN_DISPATCH_ALL_TYPES_AND_COMPLEX_AND3(kBool, kHalf, kBFloat16, common_dtype(), "mul", [&] {
+    opgen::cpu_kernel(*this, [](scalar_t a, scalar_t b) -> scalar_t { return times(a, b); });
+  });
+}
+
+OPGEN_KERNEL(add)(const Tensor& self, const Scalar& other, const Scalar& alpha) {
+  return at::add(self, number(other), alpha);
+}
+OPGEN_KERNEL(add_)(Tensor& self, const Scalar& other, const Scalar& alpha) {
+  return self.add_(number(other), alpha);
+}
+OPGEN_KERNEL(sub)(const Tensor& self, const Scalar& other, const Scalar& alpha) {
+  return at::sub(self, number(other), alpha);
+}
+OPGEN_KERNEL(sub_)(Tensor& self, const Scalar& other, const Scalar& alpha) {
+  return self.sub_(number(other), alpha);
+}
+OPGEN_KERNEL(mul)(const Tensor& self, const Scalar& other) { return at::mul(self, number(other)); }
+OPGEN_KERNEL(mul_)(Tensor& self, const Scalar& other) { return self.mul_(number(other)); }
+
+// ---- div: true, rounded toward zero, rounded down ----
+
+OPGEN_META_FUNC2(div, Tensor)(const Tensor& self, const Tensor& other) {
+  build_borrowing_binary_float_op(maybe_get_output(), self, other);
+}
+OPGEN_META_FUNC2(div, Tensor_mode)
+(const Tensor& self, const Tensor& other, std::optional<std::string_view> rounding_mode) {
+  if (!rounding_mode.has_value()) {
+    build_borrowing_binary_float_op(maybe_get_output(), self, other);
+    return;
+  }
+  OPGEN_CHECK(*rounding_mode == "trunc" || *rounding_mode == "floor",
+              "div expected rounding_mode to be one of None, 'trunc', or 'floor' but found '", *rounding_mode, "'");
+  build_borrowing_binary_op(maybe_get_output(), self, other);
+}
+
+namespace {
+
+void div_true(TensorIteratorBase& iter) {
+  OPGEN_DISPATCH_FLOATING_AND_COMPLEX_TYPES_AND2(kHalf, kBFloat16, iter.common_dtype(), "div", [&] {
+    opgen::cpu_kernel(iter, [](scalar_t a, scalar_t b) -> scalar_t { return a / b; });
+  });
+}
+
+// The greatest whole number not above a / b, exact where the rounded quotient would not be: what is
+// divided is the part of `a` that `b` divides.
+template <class T>
+T divide_floor_float(T a, T b) {
+  if (b == 0) return a / b;
+  const T rest = std::fmod(a, b);
+  T quotient = (a - rest) / b;
+  if (rest != 0 && (b < 0) != (rest < 0)) quotient -= 1;
+  if (quotient == 0) return std::copysign(T(0), a / b);
+  T whole = std::floor(quotient);
+  if (quotient - whole > T(0.5)) whole += 1;
+  return whole;
+}
+
+void div_rounded(TensorIteratorBase& iter, bool down) {
+  const char* name = down ? "div_floor" : "div_trunc";
+  if (isIntegralType(iter.common_dtype(), /*include_bool=*/false)) {
+    OPGEN_DISPATCH_INTEGRAL_TYPES(iter.common_dtype(), name, [&] {
+      opgen::cpu_kernel(iter, [down](scalar_t a, scalar_t b) -> scalar_t {
+        OPGEN_CHECK(b != 0, "ZeroDivisionError");
+        return down ? divide_floor(a, b) : divide_trunc(a, b);
+      });
+    });
+    return;
+  }
+  OPGEN_DISPATCH_FLOATING_TYPES_AND2(kHalf, kBFloat16, iter.common_dtype(), name, [&] {
+    using wide = wide_t<scalar_t>;
+    opgen::cpu_kernel(iter, [down](scalar_t a, scalar_t b) -> scalar_t {
+      const wide x = static_cast<wide>(a), y = static_cast<wide>(b);
+      return static_cast<scalar_t>(down ? divide_floor_float(x, y) : std::trunc(x / y));
+    });
+  });
+}
+
+}  // namespace
+
+OPGEN_IMPL_FUNC(div_out)(const Tensor&, const Tensor&, const Tensor& /*out*/) { div_true(*this); }
+OPGEN_IMPL_FUNC(div_out_mode)
+(const Tensor&, const Tensor&, std::optional<std::string_view> rounding_mode, const Tensor& /*out*/) {
+  if (!rounding_mode.has_value()) {
+    div_true(*this);
+  } else {
+    div_rounded(*this, *rounding_mode == "floor");
+  }
+}
+
+OPGEN_KERNEL(div)(const Tensor& self, const Scalar& other) { return at::div(self, number(other)); }
+OPGEN_KERNEL(div_)(Tensor& self, const Scalar& other) { return self.div_(number(other)); }
+OPGEN_KERNEL(div)(const Tensor& self, const Scalar& other, std::optional<std::string_view> rounding_mode) {
+  return at::div(self, number(other), rounding_mode);
+}
+OPGEN_KERNEL(div_)(Tensor& self, const Scalar& other, std::optional<std::string_view> rounding_mode) {
+  return self.div_(number(other), rounding_mode);
+}
+
+// ---- remainder: with the sign of the divisor, as in Python ----
+
+OPGEN_META_FUNC2(remainder, Tensor)(const Tensor& self, const Tensor& other) {
+  build_borrowing_binary_op(maybe_get_output(), self, other);
+}
+OPGEN_IMPL_FUNC(remainder_out)(const Tensor&, const Tensor&, const Tensor& /*out*/) {
+  if (isIntegralType(common_dtype(), /*include_bool=*/false)) {
+    OPGEN_DISPATCH_INTEGRAL_TYPES(common_dtype(), "remainder", [&] {
+      opgen::cpu_kernel(*this, [](scalar_t a, scalar_t b) -> scalar_t {
+        OPGEN_CHECK(b != 0, "ZeroDivisionError");
+        return modulo(a, b);
+      });
+    });
+    return;
+  }
+  OPGEN_DISPATCH_FLOATING_TYPES_AND2(kHalf, kBFloat16, common_dtype(), "remainder", [&] {
+    using wide = wide_t<scalar_t>;
+    opgen::cpu_kernel(*this, [](scalar_t a, scalar_t b) -> scalar_t {
+      return static_cast<scalar_t>(modulo(static_cast<wide>(a), static_cast<wide>(b)));
+    });
+  });
+}
+OPGEN_KERNEL(remainder)(const Tensor& self, const Scalar& other) { return at::remainder(self, number(other)); }
+OPGEN_KERNEL(remainder)(const Scalar& self, const Tensor& other) { return at::remainder(number(self), other); }
+OPGEN_KERNEL(remainder_)(Tensor& self, const Scalar& other) { return self.remainder_(number(other)); }
+OPGEN_KERNEL(remainder_out)(const Tensor& self, const Scalar& other, Tensor& out) {
+  return at::remainder_out(out, self, number(other));
+}
+
+// ---- maximum, minimum ----
+
+OPGEN_META_FUNC(maximum)(const Tensor& self, const Tensor& other) {
+  OPGEN_CHECK(!self.is_complex() && !other.is_complex(), "maximum not implemented for complex tensors.");
+  build_borrowing_binary_op(maybe_get_output(), self, other);
+}
+OPGEN_IMPL_FUNC(maximum_out)(const Tensor&, const Tensor&, const Tensor& /*out*/) {
+  OPGEN_DISPATCH_ALL_TYPES_AND3(kBool, kHalf, kBFloat16, common_dtype(), "maximum", [&] {
+    opgen::cpu_kernel(*this, [](scalar_t a, scalar_t b) -> scalar_t { return greater_of(a, b); });
+  });
+}
+
+OPGEN_META_FUNC(minimum)(const Tensor& self, const Tensor& other) {
+  OPGEN_CHECK(!self.is_complex() && !other.is_complex(), "minimum not implemented for complex tensors.");
+  build_borrowing_binary_op(maybe_get_output(), self, other);
+}
+OPGEN_IMPL_FUNC(minimum_out)(const Tensor&, const Tensor&, const Tensor& /*out*/) {
+  OPGEN_DISPATCH_ALL_TYPES_AND3(kBool, kHalf, kBFloat16, common_dtype(), "minimum", [&] {
+    opgen::cpu_kernel(*this, [](scalar_t a, scalar_t b) -> scalar_t { return lesser_of(a, b); });
+  });
+}
+
+// ---- pow ----
+
+namespace {
+
+void power(TensorIteratorBase& iter) {
+  if (isIntegralType(iter.common_dtype(), /*include_bool=*/false)) {
+    OPGEN_DISPATCH_INTEGRAL_TYPES(iter.common_dtype(), "pow", [&] {
+      opgen::cpu_kernel(iter, [](scalar_t a, scalar_t b) -> scalar_t { return power_integer(a, b); });
+    });
+    return;
+  }
+  OPGEN_DISPATCH_FLOATING_AND_COMPLEX_TYPES_AND2(kHalf, kBFloat16, iter.common_dtype(), "pow", [&] {
+    opgen::cpu_kernel(iter, [](scalar_t a, scalar_t b) -> scalar_t {
+      return narrow<scalar_t>(std::pow(widen(a), widen(b)));
+    });
+  });
+}
+
+}  // namespace
+
+OPGEN_META_FUNC2(pow, Tensor_Tensor)(const Tensor& self, const Tensor& exponent) {
+  build_borrowing_binary_op(maybe_get_output(), self, exponent);
+}
+OPGEN_IMPL_FUNC(pow_Tensor_Tensor_out)(const Tensor&, const Tensor&, const Tensor& /*out*/) { power(*this); }
+
+OPGEN_META_FUNC2(pow, Tensor_Scalar)(const Tensor& self, const Scalar& exponent) {
+  OPGEN_CHECK(!(isIntegralType(self.scalar_type(), /*include_bool=*/true) && exponent.isIntegral(true) &&
+                exponent.toLong() < 0),
+              "Integers to negative integer powers are not allowed.");
+  const ScalarType common = opgen::detail::result_type_of(self, exponent);
+  build_output_borrowing_argument_owning_unary_op(maybe_get_output(), to_dtype(self, common));
+}
+OPGEN_IMPL_FUNC(pow_Tensor_Scalar_out)(const Tensor& self, const Scalar& exponent, const Tensor& out) {
+  if (exponent.equal(0.0) || exponent.equal(false) || exponent.equal(0)) {
+    opgen::detail::fill_(out, Scalar(1));
+    return;
+  }
+  if (exponent.equal(1.0) || exponent.equal(true) || exponent.equal(1)) {
+    opgen::detail::copy_(out, self);
+    return;
+  }
+  if (isIntegralType(common_dtype(), /*include_bool=*/false)) {
+    OPGEN_DISPATCH_INTEGRAL_TYPES(common_dtype(), "pow", [&] {
+      const int64_t n = exponent.toLong();
+      opgen::cpu_kernel(*this, [n](scalar_t a) -> scalar_t {
+        return static_cast<scalar_t>(power_integer(static_cast<int64_t>(a), n));
+      });
+    });
+    return;
+  }
+  OPGEN_DISPATCH_FLOATING_AND_COMPLEX_TYPES_AND2(kHalf, kBFloat16, common_dtype(), "pow", [&] {
+    const auto n = widen(exponent.to<scalar_t>());
+    const bool squared = exponent.equal(2.0) || exponent.equal(2);
+    opgen::cpu_kernel(*this, [n, squared](scalar_t a) -> scalar_t {
+      return squared ? times(a, a) : narrow<scalar_t>(std::pow(widen(a), n));
+    });
+  });
+}
+
+OPGEN_META_FUNC2(pow, Scalar)(const Scalar& self, const Tensor& exponent) {
+  const TensorBase& out = maybe_get_output();
+  const ScalarType dtype = out.defined() ? out.scalar_type() : opgen::detail::result_type_of(self, exponent);
+  set_output_raw_strided(0, exponent.sizes(), {}, exponent.options().dtype(dtype));
+}
+OPGEN_IMPL_FUNC(pow_Scalar_out)(const Scalar& self, const Tensor& exponent, const Tensor& out) {
+  if (self.equal(1.0) || self.equal(true) || self.equal(1)) {
+    opgen::detail::fill_(out, Scalar(1));
+    return;
+  }
+  Tensor target = out;
+  at::pow_out(target, number(self), exponent);
+}
+
+}  // namespace at::native

@@ -1,0 +1,210 @@
+// pointwise_ternary.cpp: clamp, where, lerp, addcmul.
+#include <opgen/kernel.h>
+
+#include <aten/ops/addcmul_native.h>
+#include <aten/ops/clamp_native.h>
+#include <aten/ops/lerp_native.h>
+#include <aten/ops/nonzero.h>
+#include <aten/ops/unbind.h>
+#include <aten/ops/where.h>
+#include <aten/ops/where_native.h>
+
+#include "common.h"
+
+namespace at::native {
+
+// ---- clamp: a bound that is not a number makes the result not a number ----
+
+OPGEN_META_FUNC(clamp)(const Tensor& self, OptionalScalarRef min, OptionalScalarRef max) {
+  OPGEN_CHECK(min.has_value() || max.has_value(), "torch.clamp: At least one of 'min' or 'max' must not be None");
+  OPGEN_CHECK(!self.is_complex(), "clamp is not supported for complex types");
+  opgen::detail::ResultTypeState state = opgen::detail::update_result_type(self, {});
+  if (min.has_value()) state = opgen::detail::update_result_type(min.get(), state);
+  if (max.has_value()) state = opgen::detail::update_result_type(max.get(), state);
+  const ScalarType common = opgen::detail::result_type(state);
+  OPGEN_CHECK(!isComplexType(common), "clamp is not supported for complex types");
+  // A given output must be able to hold the common dtype.
+  const TensorBase& out = maybe_get_output();
+  OPGEN_CHECK(!out.defined() || canCast(common, out.scalar_type()), "result type ", common,
+              " can't be cast to the desired output type ", out.scalar_type());
+  build_output_borrowing_argument_owning_unary_op(out, to_dtype(self, common));
+}
+OPGEN_IMPL_FUNC(clamp_out)(const Tensor&, OptionalScalarRef min, OptionalScalarRef max, const Tensor& /*out*/) {
+  OPGEN_DISPATCH_ALL_TYPES_AND3(kBool, kHalf, kBFloat16, common_dtype(), "clamp", [&] {
+    const bool has_min = min.has_value(), has_max = max.has_value();
+    const scalar_t low = has_min ? min.get().to<scalar_t>() : scalar_t(0);
+    const scalar_t high = has_max ? max.get().to<scalar_t>() : scalar_t(0);
+    opgen::cpu_kernel(*this, [=](scalar_t x) -> scalar_t {
+      if (has_min) x = greater_of(x, low);
+      if (has_max) x = lesser_of(x, high);
+      return x;
+    });
+  });
+}
+
+OPGEN_META_FUNC2(clamp, Tensor)(const Tensor& self, OptionalTensorRef min, OptionalTensorRef max) {
+  OPGEN_CHECK(min.has_value() || max.has_value(), "torch.clamp: At least one of 'min' or 'max' must not be None");
+  OPGEN_CHECK(!self.is_complex(), "clamp is not supported for complex types");
+  opgen::TensorIteratorConfig config;
+  config.add_output(maybe_get_output()).add_const_input(self);
+  for (const OptionalTensorRef& bound : {min, max}) {
+    if (!bound.has_value()) continue;
+    OPGEN_CHECK(!bound->is_complex(), "clamp is not supported for complex types");
+    config.add_const_input(*bound);
+  }
+  config.set_check_mem_overlap(true)
+      .promote_inputs_to_common_dtype(true)
+      .cast_common_dtype_to_outputs(true)
+      .enforce_safe_casting_to_output(true)
+      .allow_cpu_scalars(true);
+  build(config);
+}
+OPGEN_IMPL_FUNC(clamp_Tensor_out)(const Tensor&, OptionalTensorRef min, OptionalTensorRef max, const Tensor& /*out*/) {
+  OPGEN_DISPATCH_ALL_TYPES_AND2(kHalf, kBFloat16, common_dtype(), "clamp", [&] {
+    if (min.has_value() && max.has_value()) {
+      opgen::cpu_kernel(*this, [](scalar_t x, scalar_t low, scalar_t high) -> scalar_t {
+        if (is_nan(low)) return low;
+        if (is_nan(high)) return high;
+        return lesser_of(greater_of(x, low), high);
+      });
+    } else if (min.has_value()) {
+      opgen::cpu_kernel(*this, [](scalar_t x, scalar_t low) -> scalar_t { return greater_of(x, low); });
+    } else {
+      opgen::cpu_kernel(*this, [](scalar_t x, scalar_t high) -> scalar_t { return lesser_of(x, high); });
+    }
+  });
+}
+
+// ---- where ----
+
+namespace {
+
+// Both operands as the dtype they have in common; the condition as bool.
+struct WhereOperands {
+  Tensor condition, self, other;
+};
+
+WhereOperands where_operands(const Tensor& condition, const Tensor& self, const Tensor& other) {
+  const ScalarType kind = condition.scalar_type();
+  OPGEN_CHECK(kind == kBool || kind == kByte, "where expected condition to be a boolean tensor, but got a tensor with dtype ",
+              kind);
+  const ScalarType common = opgen::detail::result_type_of(self, other);
+  return {to_dtype(condition, kBool), to_dtype(self, common),
+          to_dtype(other, common)};
+}
+
+template <class T>
+void select_elements(TensorIteratorBase& iter) {
+  opgen::cpu_kernel(iter, [](bool chosen, T a, T b) -> T { return chosen ? a : b; });
+}
+
+}  // namespace
+
+OPGEN_KERNEL(where_self_out)(const Tensor& condition, const Tensor& self, const Tensor& other, Tensor& out) {
+  const WhereOperands operands = where_operands(condition, self, other);
+  const ScalarType common = operands.self.scalar_type();
+  OPGEN_CHECK(out.scalar_type() == common, "Expected out type to be ", common, " but got ", out.scalar_type());
+  TensorIterator iter = TensorIteratorConfig()
+                            .set_check_mem_overlap(true)
+                            .check_all_same_dtype(false)
+                            .add_output(out)
+                            .add_const_input(operands.condition)
+                            .add_const_input(operands.self)
+                            .add_const_input(operands.other)
+                            .build();
+  if (out.is_meta()) return out;
+  OPGEN_DISPATCH_ALL_TYPES_AND_COMPLEX_AND3(kBool, kHalf, kBFloat16, common, "where",
+                                            [&] { select_elements<scalar_t>(iter); });
+  return out;
+}
+OPGEN_KERNEL2(where, self)(const Tensor& condition, const Tensor& self, const Tensor& other) {
+  const Tensor& dimensioned = self.dim() > 0 || other.dim() == 0 ? self : other;
+  Tensor out = opgen::detail::empty({0}, dimensioned.options().dtype(opgen::detail::result_type_of(self, other)));
+  return at::where_out(out, condition, self, other);
+}
+OPGEN_KERNEL2(where, ScalarSelf)(const Tensor& condition, const Scalar& self, const Tensor& other) {
+  return at::where(condition, number(self), other);
+}
+OPGEN_KERNEL2(where, ScalarOther)(const Tensor& condition, const Tensor& self, const Scalar& other) {
+  return at::where(condition, self, number(other));
+}
+OPGEN_KERNEL2(where, Scalar)(const Tensor& condition, const Scalar& self, const Scalar& other) {
+  return at::where(condition, number(self), number(other));
+}
+OPGEN_KERNEL2(where, )(const Tensor& condition) {
+  // The rows of `nonzero` are places; its columns are what indexing wants.
+  const Tensor places = at::nonzero(condition.dim() == 0 ? condition.unsqueeze(0) : condition);
+  return at::unbind(places, 1);
+}
+
+// ---- lerp ----
+
+namespace {
+
+// From the nearer end, so that weight 1 gives `end` exactly.
+template <class T, class W>
+T interpolate(T start, T end, W weight) {
+  const T step = end - start;
+  return std::abs(weight) < real_t<decltype(std::abs(weight))>(0.5) ? start + weight * step
+                                                                     : end - step * (W(1) - weight);
+}
+
+}  // namespace
+
+OPGEN_META_FUNC2(lerp, Scalar)(const Tensor& self, const Tensor& end, const Scalar& /*weight*/) {
+  OPGEN_CHECK(self.scalar_type() == end.scalar_type(), "expected dtype ", self.scalar_type(),
+              " for `end` but got dtype ", end.scalar_type());
+  build_binary_op(maybe_get_output(), self, end);
+}
+OPGEN_IMPL_FUNC(lerp_Scalar_out)(const Tensor&, const Tensor&, const Scalar& weight, const Tensor& /*out*/) {
+  OPGEN_DISPATCH_FLOATING_AND_COMPLEX_TYPES_AND2(kHalf, kBFloat16, common_dtype(), "lerp", [&] {
+    const auto w = widen(weight.to<wide_t<scalar_t>>());
+    opgen::cpu_kernel(*this, [w](scalar_t start, scalar_t end) -> scalar_t {
+      return narrow<scalar_t>(interpolate(widen(start), widen(end), w));
+    });
+  });
+}
+
+OPGEN_META_FUNC2(lerp, Tensor)(const Tensor& self, const Tensor& end, const Tensor& weight) {
+  OPGEN_CHECK(self.scalar_type() == end.scalar_type(), "expected dtype ", self.scalar_type(),
+              " for `end` but got dtype ", end.scalar_type());
+  OPGEN_CHECK(self.scalar_type() == weight.scalar_type(), "expected dtype ", self.scalar_type(),
+              " for `weight` but got dtype ", weight.scalar_type());
+  opgen::TensorIteratorConfig config;
+  config.add_output(maybe_get_output()).add_const_input(self).add_const_input(end).add_const_input(weight);
+  config.set_check_mem_overlap(true).allow_cpu_scalars(true).promote_inputs_to_common_dtype(true);
+  build(config);
+}
+OPGEN_IMPL_FUNC(lerp_Tensor_out)(const Tensor&, const Tensor&, const Tensor&, const Tensor& /*out*/) {
+  OPGEN_DISPATCH_FLOATING_AND_COMPLEX_TYPES_AND2(kHalf, kBFloat16, common_dtype(), "lerp", [&] {
+    opgen::cpu_kernel(*this, [](scalar_t start, scalar_t end, scalar_t weight) -> scalar_t {
+      return narrow<scalar_t>(interpolate(widen(start), widen(end), widen(weight)));
+    });
+  });
+}
+
+// ---- addcmul ----
+
+OPGEN_META_FUNC(addcmul)(const Tensor& self, const Tensor& tensor1, const Tensor& tensor2, const Scalar& /*value*/) {
+  opgen::TensorIteratorConfig config;
+  config.add_output(maybe_get_output()).add_const_input(self).add_const_input(tensor1).add_const_input(tensor2);
+  config.set_check_mem_overlap(true)
+      .allow_cpu_scalars(true)
+      .promote_inputs_to_common_dtype(true)
+      .cast_common_dtype_to_outputs(true)
+      .enforce_safe_casting_to_output(true);
+  build(config);
+}
+OPGEN_IMPL_FUNC(addcmul_out)
+(const Tensor&, const Tensor&, const Tensor&, const Scalar& value, const Tensor& /*out*/) {
+  OPGEN_DISPATCH_ALL_TYPES_AND_COMPLEX_AND2(kHalf, kBFloat16, common_dtype(), "addcmul", [&] {
+    using wide = wide_t<scalar_t>;
+    const wide factor = value.to<wide>();
+    opgen::cpu_kernel(*this, [factor](scalar_t x, scalar_t a, scalar_t b) -> scalar_t {
+      return static_cast<scalar_t>(
+          plus(static_cast<wide>(x), times(times(factor, static_cast<wide>(a)), static_cast<wide>(b))));
+    });
+  });
+}
+
+}  // namespace at::native

@@ -1,0 +1,298 @@
+// pointwise_unary.cpp: functions of one tensor, element by element.
+#include <opgen/kernel.h>
+
+#include <aten/ops/abs.h>
+#include <aten/ops/abs_native.h>
+#include <aten/ops/atan_native.h>
+#include <aten/ops/bitwise_not_native.h>
+#include <aten/ops/ceil_native.h>
+#include <aten/ops/cos_native.h>
+#include <aten/ops/empty.h>
+#include <aten/ops/erf_native.h>
+#include <aten/ops/exp_native.h>
+#include <aten/ops/floor_native.h>
+#include <aten/ops/isfinite_native.h>
+#include <aten/ops/isnan_native.h>
+#include <aten/ops/log1p_native.h>
+#include <aten/ops/log_native.h>
+#include <aten/ops/logical_not.h>
+#include <aten/ops/logical_not_native.h>
+#include <aten/ops/mul.h>
+#include <aten/ops/neg_native.h>
+#include <aten/ops/polygamma.h>
+#include <aten/ops/polygamma_native.h>
+#include <aten/ops/reciprocal_native.h>
+#include <aten/ops/round_native.h>
+#include <aten/ops/rsqrt_native.h>
+#include <aten/ops/sigmoid_native.h>
+#include <aten/ops/sign_native.h>
+#include <aten/ops/sin_native.h>
+#include <aten/ops/special_entr_native.h>
+#include <aten/ops/sqrt_native.h>
+#include <aten/ops/square_native.h>
+#include <aten/ops/tanh_native.h>
+#include <aten/ops/trunc_native.h>
+
+#include "common.h"
+#include "special.h"
+
+namespace at::native {
+
+namespace {
+
+// `f` is given float, double or std::complex. Half types go through float, integers through the
+// default dtype (the iterator converts them).
+template <class F>
+void map_floating_or_complex(TensorIteratorBase& iter, const char* name, F f) {
+  OPGEN_DISPATCH_FLOATING_AND_COMPLEX_TYPES_AND2(kHalf, kBFloat16, iter.common_dtype(), name, [&] {
+    opgen::cpu_kernel(iter, [f](scalar_t x) -> scalar_t { return narrow<scalar_t>(f(widen(x))); });
+  });
+}
+
+template <class F>
+void map_floating(TensorIteratorBase& iter, const char* name, F f) {
+  OPGEN_DISPATCH_FLOATING_TYPES_AND2(kHalf, kBFloat16, iter.common_dtype(), name, [&] {
+    opgen::cpu_kernel(iter, [f](scalar_t x) -> scalar_t { return static_cast<scalar_t>(f(widen(x))); });
+  });
+}
+
+struct Log1p {
+  template <class T>
+  T operator()(T x) const {
+    return std::log1p(x);
+  }
+  // log|1 + z| loses all digits near zero unless the square of the modulus is taken without the 1.
+  template <class T>
+  std::complex<T> operator()(std::complex<T> z) const {
+    const T x = z.real(), y = z.imag(), angle = std::atan2(y, 1 + x);
+    if (std::abs(z) < T(0.5)) return {std::log1p(x * (2 + x) + y * y) / 2, angle};
+    return {std::log(std::hypot(1 + x, y)), angle};
+  }
+};
+
+}  // namespace
+
+// Integers are computed as the default floating dtype.
+#define OPGEN_UNARY_FLOAT(op, map, function)                             \
+  OPGEN_META_FUNC(op)(const Tensor& self) {                              \
+    build_borrowing_unary_float_op(maybe_get_output(), self);            \
+  }                                                                      \
+  OPGEN_IMPL_FUNC(op##_out)(const Tensor& /*self*/, const Tensor& /*out*/) { map(*this, #op, function); }
+
+OPGEN_UNARY_FLOAT(exp, map_floating_or_complex, [](auto x) { return std::exp(x); })
+OPGEN_UNARY_FLOAT(log, map_floating_or_complex, [](auto x) { return std::log(x); })
+OPGEN_UNARY_FLOAT(log1p, map_floating_or_complex, Log1p())
+OPGEN_UNARY_FLOAT(sqrt, map_floating_or_complex, [](auto x) { return std::sqrt(x); })
+OPGEN_UNARY_FLOAT(rsqrt, map_floating_or_complex, [](auto x) { return decltype(x)(1) / std::sqrt(x); })
+OPGEN_UNARY_FLOAT(reciprocal, map_floating_or_complex, [](auto x) { return decltype(x)(1) / x; })
+OPGEN_UNARY_FLOAT(sin, map_floating_or_complex, [](auto x) { return std::sin(x); })
+OPGEN_UNARY_FLOAT(cos, map_floating_or_complex, [](auto x) { return std::cos(x); })
+OPGEN_UNARY_FLOAT(atan, map_floating_or_complex, [](auto x) { return std::atan(x); })
+OPGEN_UNARY_FLOAT(tanh, map_floating_or_complex, [](auto x) { return std::tanh(x); })
+OPGEN_UNARY_FLOAT(sigmoid, map_floating_or_complex,
+                  [](auto x) { return decltype(x)(1) / (decltype(x)(1) + std::exp(-x)); })
+OPGEN_UNARY_FLOAT(erf, map_floating, [](auto x) { return std::erf(x); })
+OPGEN_UNARY_FLOAT(special_entr, map_floating, [](auto x) {
+  using T = decltype(x);
+  if (std::isnan(x)) return x;
+  if (x > 0) return -x * std::log(x);
+  return x == 0 ? T(0) : -std::numeric_limits<T>::infinity();
+})
+
+#undef OPGEN_UNARY_FLOAT
+
+OPGEN_META_FUNC(polygamma)(int64_t n, const Tensor& self) {
+  OPGEN_CHECK(n >= 0, "polygamma(n, x) does not support negative n.");
+  build_borrowing_unary_float_op(maybe_get_output(), self);
+}
+OPGEN_IMPL_FUNC(polygamma_out)(int64_t n, const Tensor& /*self*/, const Tensor& /*out*/) {
+  map_floating(*this, "polygamma", [n](auto x) {
+    return static_cast<decltype(x)>(special_functions::polygamma(n, static_cast<double>(x)));
+  });
+}
+OPGEN_KERNEL(polygamma_)(Tensor& self, int64_t n) { return at::polygamma_out(self, n, self); }
+
+// ---- Functions that keep the dtype ----
+
+OPGEN_META_FUNC(neg)(const Tensor& self) {
+  OPGEN_CHECK(self.scalar_type() != kBool,
+              "Negation, the `-` operator, on a bool tensor is not supported. If you are trying to invert a "
+              "mask, use the `~` or `logical_not()` operator instead.");
+  build_borrowing_unary_op(maybe_get_output(), self);
+}
+OPGEN_IMPL_FUNC(neg_out)(const Tensor& /*self*/, const Tensor& /*out*/) {
+  OPGEN_DISPATCH_ALL_TYPES_AND_COMPLEX_AND2(kHalf, kBFloat16, common_dtype(), "neg", [&] {
+    opgen::cpu_kernel(*this, [](scalar_t x) -> scalar_t {
+      if constexpr (std::is_integral_v<scalar_t>) {
+        return minus(scalar_t(0), x);
+      } else {
+        return -x;
+      }
+    });
+  });
+}
+
+// Rounding leaves integers as they are.
+#define OPGEN_ROUNDING(op, function)                                                        \
+  OPGEN_META_FUNC(op)(const Tensor& self) {                                                 \
+    OPGEN_CHECK(!self.is_complex(), #op " is not supported for complex inputs");            \
+    build_borrowing_unary_op(maybe_get_output(), self);                                     \
+  }                                                                                         \
+  OPGEN_IMPL_FUNC(op##_out)(const Tensor& self, const Tensor& out) {                        \
+    if (isIntegralType(self.scalar_type(), /*include_bool=*/false)) {                       \
+      opgen::detail::copy_(out, self);                                                      \
+    } else {                                                                                \
+      map_floating(*this, #op, function);                                                   \
+    }                                                                                       \
+  }
+
+OPGEN_ROUNDING(floor, [](auto x) { return std::floor(x); })
+OPGEN_ROUNDING(ceil, [](auto x) { return std::ceil(x); })
+OPGEN_ROUNDING(trunc, [](auto x) { return std::trunc(x); })
+OPGEN_ROUNDING(round, [](auto x) { return std::nearbyint(x); })
+
+#undef OPGEN_ROUNDING
+
+OPGEN_META_FUNC2(round, decimals)(const Tensor& self, int64_t /*decimals*/) {
+  build_borrowing_unary_op(maybe_get_output(), self);
+}
+OPGEN_IMPL_FUNC(round_decimals_out)(const Tensor& self, int64_t decimals, const Tensor& out) {
+  if (decimals == 0 && isIntegralType(self.scalar_type(), /*include_bool=*/false)) {
+    opgen::detail::copy_(out, self);
+    return;
+  }
+  map_floating(*this, "round", [decimals](auto x) {
+    using T = decltype(x);
+    const T scale = std::pow(T(10), static_cast<T>(decimals < 0 ? -decimals : decimals));
+    return decimals < 0 ? std::nearbyint(x / scale) * scale : std::nearbyint(x * scale) / scale;
+  });
+}
+
+OPGEN_META_FUNC(sign)(const Tensor& self) {
+  OPGEN_CHECK(!self.is_complex(), "sign is not supported for complex tensors; their direction is x / |x|");
+  build_borrowing_unary_op(maybe_get_output(), self);
+}
+OPGEN_IMPL_FUNC(sign_out)(const Tensor& /*self*/, const Tensor& /*out*/) {
+  OPGEN_DISPATCH_ALL_TYPES_AND3(kBool, kHalf, kBFloat16, common_dtype(), "sign", [&] {
+    opgen::cpu_kernel(*this, [](scalar_t x) -> scalar_t {
+      const auto w = widen(x);
+      return static_cast<scalar_t>(static_cast<int>(0 < w) - static_cast<int>(w < 0));
+    });
+  });
+}
+
+OPGEN_META_FUNC(bitwise_not)(const Tensor& self) { build_borrowing_unary_op(maybe_get_output(), self); }
+OPGEN_IMPL_FUNC(bitwise_not_out)(const Tensor& /*self*/, const Tensor& /*out*/) {
+  OPGEN_DISPATCH_INTEGRAL_TYPES_AND(kBool, common_dtype(), "bitwise_not", [&] {
+    opgen::cpu_kernel(*this, [](scalar_t x) -> scalar_t {
+      if constexpr (std::is_same_v<scalar_t, bool>) {
+        return !x;
+      } else {
+        return static_cast<scalar_t>(~x);
+      }
+    });
+  });
+}
+
+// ---- abs: the modulus of a complex number is real ----
+
+OPGEN_KERNEL(abs)(const Tensor& self) {
+  Tensor out = opgen::detail::empty({0}, self.options().dtype(toRealValueType(self.scalar_type())));
+  return at::abs_out(out, self);
+}
+OPGEN_KERNEL(abs_)(Tensor& self) {
+  OPGEN_CHECK(!self.is_complex(), "In-place abs is not supported for complex tensors.");
+  return at::abs_out(self, self);
+}
+OPGEN_KERNEL(abs_out)(const Tensor& self, Tensor& out) {
+  if (self.is_complex() && out.is_complex()) {
+    Tensor modulus = at::abs(self);
+    resize_out(out, modulus.sizes());
+    opgen::detail::copy_(out, modulus);
+    return out;
+  }
+  if (!self.is_complex()) {
+    TensorIterator iter = TensorIterator::unary_op(out, self);
+    if (out.is_meta()) return out;
+    OPGEN_DISPATCH_ALL_TYPES_AND2(kHalf, kBFloat16, iter.common_dtype(), "abs", [&] {
+      opgen::cpu_kernel(iter, [](scalar_t x) -> scalar_t {
+        if constexpr (std::is_unsigned_v<scalar_t>) {
+          return x;
+        } else if constexpr (std::is_integral_v<scalar_t>) {
+          return x < 0 ? minus(scalar_t(0), x) : x;
+        } else {
+          return static_cast<scalar_t>(std::abs(widen(x)));
+        }
+      });
+    });
+    return out;
+  }
+  OPGEN_CHECK(canCast(toRealValueType(self.scalar_type()), out.scalar_type()), "result type ",
+              toRealValueType(self.scalar_type()), " can't be cast to the desired output type ", out.scalar_type());
+  if (out.scalar_type() != toRealValueType(self.scalar_type())) {
+    Tensor modulus = at::abs(self);
+    resize_out(out, modulus.sizes());
+    opgen::detail::copy_(out, modulus);
+    return out;
+  }
+  TensorIterator iter =
+      TensorIteratorConfig().add_output(out).add_const_input(self).check_all_same_dtype(false).build();
+  if (out.is_meta()) return out;
+  OPGEN_DISPATCH_COMPLEX_TYPES(self.scalar_type(), "abs", [&] {
+    using real = real_t<scalar_t>;
+    opgen::cpu_kernel(iter, [](scalar_t z) -> real { return std::hypot(z.real(), z.imag()); });
+  });
+  return out;
+}
+
+// ---- Answers that are bool ----
+
+namespace {
+
+template <class F>
+void map_to_bool(const Tensor& out, const Tensor& self, const char* name, F f) {
+  TensorIterator iter =
+      TensorIteratorConfig().add_output(out).add_const_input(self).check_all_same_dtype(false).build();
+  if (out.is_meta()) return;
+  OPGEN_DISPATCH_ALL_TYPES_AND_COMPLEX_AND3(kBool, kHalf, kBFloat16, self.scalar_type(), name, [&] {
+    opgen::cpu_kernel(iter, [f](scalar_t x) -> bool { return f(x); });
+  });
+}
+
+}  // namespace
+
+OPGEN_KERNEL(logical_not)(const Tensor& self) {
+  Tensor out = opgen::detail::empty({0}, self.options().dtype(kBool));
+  return at::logical_not_out(out, self);
+}
+OPGEN_KERNEL(logical_not_)(Tensor& self) { return at::logical_not_out(self, self); }
+OPGEN_KERNEL(logical_not_out)(const Tensor& self, Tensor& out) {
+  auto is_zero = [](auto x) { return x == decltype(x)(0); };
+  if (out.scalar_type() == kBool) {
+    map_to_bool(out, self, "logical_not", is_zero);
+    return out;
+  }
+  Tensor answer = opgen::detail::empty({0}, self.options().dtype(kBool));
+  map_to_bool(answer, self, "logical_not", is_zero);
+  resize_out(out, answer.sizes());
+  opgen::detail::copy_(out, answer);
+  return out;
+}
+
+OPGEN_KERNEL(isnan)(const Tensor& self) {
+  Tensor out = opgen::detail::empty({0}, self.options().dtype(kBool));
+  map_to_bool(out, self, "isnan", [](auto x) { return is_nan(x); });
+  return out;
+}
+
+// Not-a-number times zero is not zero, nor is infinity times zero: only finite values pass.
+OPGEN_KERNEL(isfinite)(const Tensor& self) {
+  Tensor zero = at::mul(self, Scalar(0));
+  return at::eq(zero, zero);
+}
+
+OPGEN_KERNEL(square)(const Tensor& self) { return at::mul(self, self); }
+OPGEN_KERNEL(square_)(Tensor& self) { return self.mul_(self); }
+OPGEN_KERNEL(square_out)(const Tensor& self, Tensor& out) { return at::mul_out(out, self, self); }
+
+}  // namespace at::native

@@ -1,0 +1,75 @@
+// special.h: the digamma function, its derivatives and the Hurwitz zeta function, in double.
+#pragma once
+
+#include <cmath>
+#include <cstdint>
+#include <limits>
+
+namespace at::native::special_functions {
+
+inline constexpr double pi = 3.14159265358979323846;
+
+// Sum of (q + k)^-s over k >= 0, for s > 1: the first terms one by one, the rest by Euler and Maclaurin.
+inline double hurwitz_zeta(double s, double q) {
+  if (s == 1) return std::numeric_limits<double>::infinity();
+  if (s < 1 || std::isnan(q)) return std::numeric_limits<double>::quiet_NaN();
+  if (q <= 0) {
+    if (q == std::floor(q)) return std::numeric_limits<double>::infinity();
+    if (s != std::floor(s)) return std::numeric_limits<double>::quiet_NaN();
+  }
+  // B(2j) / (2j)!
+  static constexpr double coefficient[] = {
+      1.0 / 12, -1.0 / 720, 1.0 / 30240, -1.0 / 1209600, 1.0 / 47900160, -691.0 / 1307674368000, 1.0 / 74724249600,
+      -3617.0 / 10670622842880000, 43867.0 / 5109094217170944000};
+  double sum = 0;
+  while (q < 12) {
+    sum += std::pow(q, -s);
+    q += 1;
+  }
+  const double power = std::pow(q, -s);
+  sum += power * q / (s - 1) + power / 2;
+  double factor = power / q;
+  double rising = s;
+  for (int j = 0; j < 9; ++j) {
+    const double term = coefficient[j] * rising * factor;
+    sum += term;
+    if (std::abs(term) <= std::abs(sum) * 1e-17) break;
+    rising *= (s + 2 * j + 1) * (s + 2 * j + 2);
+    factor /= q * q;
+  }
+  return sum;
+}
+
+inline double digamma(double x) {
+  if (x == 0) return std::copysign(std::numeric_limits<double>::infinity(), -x);
+  double result = 0;
+  if (x < 0) {
+    if (x == std::floor(x)) return std::numeric_limits<double>::quiet_NaN();
+    // The fraction alone goes to tan: its argument stays exact.
+    result = -pi / std::tan(pi * (x - std::floor(x)));
+    x = 1 - x;
+  }
+  for (; x < 10; x += 1) result -= 1 / x;
+  if (x == 10) return result + 2.25175258906672110764;
+  const double z = 1 / (x * x);
+  const double series =
+      z * (1.0 / 12 - z * (1.0 / 120 - z * (1.0 / 252 - z * (1.0 / 240 - z * (1.0 / 132 - z * (691.0 / 32760 - z / 12))))));
+  return result + std::log(x) - 0.5 / x - series;
+}
+
+inline double trigamma(double x) {
+  if (x >= 0.5 || std::isnan(x)) return hurwitz_zeta(2, x);
+  const double sine = std::sin(pi * x);
+  return pi * pi / (sine * sine) - hurwitz_zeta(2, 1 - x);
+}
+
+// The n-th derivative of digamma.
+inline double polygamma(int64_t n, double x) {
+  if (n == 0) return digamma(x);
+  if (n == 1) return trigamma(x);
+  const double order = static_cast<double>(n);
+  const double value = std::exp(std::lgamma(order + 1)) * hurwitz_zeta(order + 1, x);
+  return n % 2 == 0 ? -value : value;
+}
+
+}  // namespace at::native::special_functions
