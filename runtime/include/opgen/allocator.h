@@ -1,0 +1,31 @@
+// allocator.h: where the bytes of storages come from, one allocator per device type.
+#pragma once
+
+#include <cstddef>
+
+#include "opgen/device.h"
+
+namespace opgen {
+
+// Bytes and how to give them back: deleter(context) is called once.
+struct DataPtr {
+  void* data = nullptr;
+  void* context = nullptr;
+  void (*deleter)(void* context) = nullptr;
+  Device device;
+};
+
+// Thread-safe. Memory is aligned to at least 64 bytes and not initialised.
+class OPGEN_API Allocator {
+ public:
+  virtual ~Allocator();
+  virtual DataPtr allocate(std::size_t bytes, Device device) = 0;
+};
+
+// The allocator of a device type: CPU and Meta are built in, others plug in. Not owned.
+OPGEN_API void set_allocator(DeviceType type, Allocator* allocator) noexcept;
+// Throws if the type has none.
+[[nodiscard]] OPGEN_API Allocator* get_allocator(DeviceType type);
+[[nodiscard]] OPGEN_API Allocator* find_allocator(DeviceType type) noexcept;
+
+}  // namespace opgen

@@ -1,0 +1,89 @@
+// storage.h: Storage, the bytes that a tensor and its views share.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+
+#include "opgen/allocator.h"
+#include "opgen/device.h"
+#include "opgen/ref.h"
+
+namespace opgen {
+
+// Up to this many bytes lie in the StorageImpl itself: a scalar or a short vector is one allocation.
+inline constexpr std::size_t kInlineStorageBytes = 64;
+
+class StorageImpl final : public RefCounted {
+ public:
+  [[nodiscard]] void* data() const noexcept { return data_; }
+  [[nodiscard]] std::size_t nbytes() const noexcept { return nbytes_; }
+  [[nodiscard]] Device device() const noexcept { return device_; }
+  [[nodiscard]] bool resizable() const noexcept { return resizable_; }
+
+  // Counts in-place changes of the bytes; views share it because they share the storage.
+  [[nodiscard]] std::uint32_t version() const noexcept {
+    return __atomic_load_n(&version_, __ATOMIC_RELAXED);
+  }
+  void bump_version() noexcept {
+    // A load and a store: two threads that write one tensor race in any case.
+    __atomic_store_n(&version_, version() + 1, __ATOMIC_RELAXED);
+  }
+
+  // Replaces the bytes, keeping the first min(old, new) of them. Every tensor on this storage follows.
+  OPGEN_API void resize(std::size_t bytes);
+
+  OPGEN_API static StorageImpl* create(std::size_t bytes, Device device);
+  OPGEN_API static StorageImpl* adopt(DataPtr bytes, std::size_t size, bool resizable);
+  OPGEN_API static void destroy(StorageImpl* storage) noexcept;
+
+ private:
+  enum class Kind : std::uint8_t { Inline, Pooled, External };
+
+  StorageImpl() noexcept = default;
+  void acquire(std::size_t bytes);
+  void release_data() noexcept;
+
+  Kind kind_ = Kind::Inline;
+  bool resizable_ = true;
+  Device device_;
+  std::uint32_t version_ = 0;
+  void* data_ = nullptr;
+  std::size_t nbytes_ = 0;
+  void* context_ = nullptr;
+  void (*deleter_)(void*) = nullptr;
+  alignas(64) unsigned char inline_[kInlineStorageBytes];
+
+  friend struct StoragePool;
+};
+
+// A shared handle. An empty handle has no bytes and no device.
+class Storage {
+ public:
+  Storage() noexcept = default;
+  explicit Storage(Ref<StorageImpl> impl) noexcept : impl_(static_cast<Ref<StorageImpl>&&>(impl)) {}
+  // Fresh, uninitialised bytes.
+  Storage(std::size_t bytes, Device device)
+      : impl_(Ref<StorageImpl>::adopt(StorageImpl::create(bytes, device))) {}
+  // Bytes that someone else made.
+  Storage(DataPtr bytes, std::size_t size, bool resizable = false)
+      : impl_(Ref<StorageImpl>::adopt(StorageImpl::adopt(bytes, size, resizable))) {}
+
+  explicit operator bool() const noexcept { return static_cast<bool>(impl_); }
+  [[nodiscard]] const void* data() const noexcept { return impl_ ? impl_->data() : nullptr; }
+  [[nodiscard]] void* mutable_data() const noexcept { return impl_ ? impl_->data() : nullptr; }
+  [[nodiscard]] std::size_t nbytes() const noexcept { return impl_ ? impl_->nbytes() : 0; }
+  [[nodiscard]] Device device() const noexcept { return impl_ ? impl_->device() : Device(); }
+  [[nodiscard]] bool resizable() const noexcept { return impl_ && impl_->resizable(); }
+  [[nodiscard]] std::size_t use_count() const noexcept {
+    return impl_ ? static_cast<std::size_t>(impl_->use_count()) : 0;
+  }
+  [[nodiscard]] bool is_alias_of(const Storage& other) const noexcept {
+    return impl_ == other.impl_;
+  }
+  [[nodiscard]] StorageImpl* unsafeGetStorageImpl() const noexcept { return impl_.get(); }
+
+ private:
+  Ref<StorageImpl> impl_;
+};
+
+}  // namespace opgen

@@ -1,0 +1,113 @@
+// tensor_impl.h: TensorImpl, the shared record behind tensor handles: type, sizes, strides and storage.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+
+#include "opgen/array_ref.h"
+#include "opgen/device.h"
+#include "opgen/dispatch_key_set.h"
+#include "opgen/layout.h"
+#include "opgen/memory_format.h"
+#include "opgen/ref.h"
+#include "opgen/scalar_type.h"
+#include "opgen/storage.h"
+
+namespace opgen {
+
+// What only some tensors carry (gradients, wrapped tensors). Owned and deleted by its TensorImpl.
+class OPGEN_API TensorExtra {
+ public:
+  virtual ~TensorExtra();
+};
+
+class TensorImpl final : public RefCounted {
+ public:
+  // A tensor of sizes {0} on `storage`.
+  OPGEN_API static TensorImpl* create(
+      Storage storage, DispatchKeySet keys, ScalarType dtype, Device device, Layout layout = kStrided);
+  OPGEN_API static void destroy(TensorImpl* impl) noexcept;
+
+  [[nodiscard]] DispatchKeySet key_set() const noexcept { return keys_; }
+  [[nodiscard]] ScalarType dtype() const noexcept { return dtype_; }
+  [[nodiscard]] std::size_t itemsize() const noexcept { return itemsize_; }
+  [[nodiscard]] Device device() const noexcept { return device_; }
+  [[nodiscard]] Layout layout() const noexcept { return layout_; }
+  [[nodiscard]] std::int64_t dim() const noexcept { return ndim_; }
+  [[nodiscard]] std::int64_t numel() const noexcept { return numel_; }
+  [[nodiscard]] IntArrayRef sizes() const noexcept { return {sizes_, std::size_t(ndim_)}; }
+  [[nodiscard]] IntArrayRef strides() const noexcept { return {strides_, std::size_t(ndim_)}; }
+  [[nodiscard]] std::int64_t storage_offset() const noexcept { return storage_offset_; }
+  [[nodiscard]] StorageImpl* storage() const noexcept { return storage_; }
+  [[nodiscard]] bool is_contiguous() const noexcept { return contiguous_; }
+  [[nodiscard]] OPGEN_API bool is_contiguous(MemoryFormat format) const noexcept;
+  // Every element has one address and the addresses fill one range.
+  [[nodiscard]] OPGEN_API bool is_non_overlapping_and_dense() const noexcept;
+  // Strides ordered as channels-last, with gaps allowed; ambiguous shapes count as contiguous.
+  [[nodiscard]] OPGEN_API bool is_strides_like(MemoryFormat format) const noexcept;
+  // A zero-dim tensor that stands for a number of the program; it takes part in promotion as a number.
+  [[nodiscard]] bool is_wrapped_number() const noexcept { return wrapped_number_; }
+  [[nodiscard]] std::uint32_t version() const noexcept {
+    return storage_ != nullptr ? storage_->version() : 0;
+  }
+  [[nodiscard]] TensorExtra* extra() const noexcept { return extra_; }
+  // Address of element {0, 0, …}; null where there are no bytes.
+  [[nodiscard]] void* data() const noexcept {
+    void* bytes = storage_ != nullptr ? storage_->data() : nullptr;
+    if (bytes == nullptr) return nullptr;
+    return static_cast<char*>(bytes) + storage_offset_ * itemsize_;
+  }
+
+  void bump_version() noexcept {
+    if (storage_ != nullptr) storage_->bump_version();
+  }
+  void set_wrapped_number(bool value) noexcept { wrapped_number_ = value; }
+  void set_key_set(DispatchKeySet keys) noexcept { keys_ = keys; }
+  void set_storage_offset(std::int64_t offset) noexcept { storage_offset_ = offset; }
+  OPGEN_API void set_extra(TensorExtra* extra) noexcept;
+  OPGEN_API void set_storage(Storage storage) noexcept;
+  // The bytes are looked at as another type; sizes are the caller's business.
+  OPGEN_API void set_dtype(ScalarType dtype) noexcept;
+  OPGEN_API void set_sizes_contiguous(IntArrayRef sizes);
+  OPGEN_API void set_sizes_and_strides(IntArrayRef sizes, IntArrayRef strides);
+
+  struct Undefined {};
+  constexpr explicit TensorImpl(Undefined) noexcept;
+
+ private:
+  static constexpr int kInlineDims = 5;
+
+  TensorImpl() noexcept : sizes_(inline_), strides_(inline_ + kInlineDims) {}
+  void set_dim(std::size_t ndim);
+  void refresh_contiguous() noexcept;
+
+  ScalarType dtype_ = ScalarType::Undefined;
+  std::uint8_t itemsize_ = 0;
+  Device device_;
+  DispatchKeySet keys_;
+  std::int64_t* sizes_;
+  std::int64_t* strides_;
+  StorageImpl* storage_ = nullptr;
+  std::int64_t storage_offset_ = 0;
+  std::int64_t numel_ = 0;
+  std::int32_t ndim_ = 1;
+  Layout layout_ = Layout::Strided;
+  bool contiguous_ = true;
+  bool wrapped_number_ = false;
+  bool heap_dims_ = false;
+  TensorExtra* extra_ = nullptr;
+  std::int64_t inline_[2 * kInlineDims];
+
+  friend struct TensorPool;
+};
+
+constexpr TensorImpl::TensorImpl(Undefined) noexcept
+    : sizes_(inline_), strides_(inline_ + kInlineDims), inline_{0, 0, 0, 0, 0, 1, 0, 0, 0, 0} {}
+
+namespace detail {
+
+// What every undefined handle points to, so that no accessor needs a null test. Sizes {0}, no keys.
+OPGEN_API extern TensorImpl undefined_tensor;
+
+}  // namespace detail
+}  // namespace opgen

@@ -1,0 +1,146 @@
+// error.cpp: texts of exceptions and warnings.
+#include "opgen/error.h"
+
+#include <atomic>
+#include <cstdio>
+#include <cstdlib>
+#include <cstring>
+#include <new>
+#include <string>
+
+namespace opgen {
+
+namespace {
+
+class StringMessage final : public Message {
+ public:
+  using Message::append;
+  void append(const char* text, std::size_t size) override { text_.append(text, size); }
+  [[nodiscard]] const std::string& text() const noexcept { return text_; }
+
+ private:
+  std::string text_;
+};
+
+void print_warning(const char* text) { std::fprintf(stderr, "opgen warning: %s\n", text); }
+
+std::atomic<WarningHandler> warning_handler{&print_warning};
+
+[[noreturn]] void throw_kind(detail::ErrorKind kind, const std::string& text) {
+  switch (kind) {
+    case detail::ErrorKind::Index:
+      throw IndexError(text.data(), text.size());
+    case detail::ErrorKind::Value:
+      throw ValueError(text.data(), text.size());
+    case detail::ErrorKind::Type:
+      throw TypeError(text.data(), text.size());
+    case detail::ErrorKind::NotImplemented:
+      throw NotImplementedError(text.data(), text.size());
+    case detail::ErrorKind::OutOfMemory:
+      throw OutOfMemoryError(text.data(), text.size());
+    case detail::ErrorKind::Error:
+      break;
+  }
+  throw Error(text.data(), text.size());
+}
+
+}  // namespace
+
+void Message::append(const char* text) { append(text, std::strlen(text)); }
+
+void Message::append_integer(long long value) {
+  char buffer[32];
+  append(buffer, static_cast<std::size_t>(std::snprintf(buffer, sizeof buffer, "%lld", value)));
+}
+
+void Message::append_unsigned(unsigned long long value) {
+  char buffer[32];
+  append(buffer, static_cast<std::size_t>(std::snprintf(buffer, sizeof buffer, "%llu", value)));
+}
+
+void Message::append_double(double value) {
+  // The shortest text that reads back as the same value.
+  char buffer[40];
+  int size = 0;
+  for (int digits = 6; digits <= 17; ++digits) {
+    size = std::snprintf(buffer, sizeof buffer, "%.*g", digits, value);
+    if (std::strtod(buffer, nullptr) == value) break;
+  }
+  append(buffer, static_cast<std::size_t>(size));
+}
+
+struct Error::Text {
+  std::atomic<int> count{1};
+  char text[1];
+};
+
+Error::Error(const char* text, std::size_t size)
+    : text_(static_cast<Text*>(std::malloc(sizeof(Text) + size))) {
+  if (text_ == nullptr) return;
+  ::new (static_cast<void*>(text_)) Text;
+  std::memcpy(text_->text, text, size);
+  text_->text[size] = '\0';
+}
+Error::Error(const char* text) : Error(text, std::strlen(text)) {}
+Error::Error(const Error& other) noexcept : std::exception(other), text_(other.text_) {
+  if (text_ != nullptr) text_->count.fetch_add(1, std::memory_order_relaxed);
+}
+Error& Error::operator=(const Error& other) noexcept {
+  Error copy(other);
+  std::swap(text_, copy.text_);
+  return *this;
+}
+Error::~Error() {
+  if (text_ != nullptr && text_->count.fetch_sub(1, std::memory_order_acq_rel) == 1) {
+    text_->~Text();
+    std::free(text_);
+  }
+}
+const char* Error::what() const noexcept { return text_ != nullptr ? text_->text : "out of memory"; }
+
+// Key functions: one vtable and one type_info per class, in this library.
+IndexError::~IndexError() = default;
+ValueError::~ValueError() = default;
+TypeError::~TypeError() = default;
+NotImplementedError::~NotImplementedError() = default;
+OutOfMemoryError::~OutOfMemoryError() = default;
+
+WarningHandler set_warning_handler(WarningHandler handler) noexcept {
+  return warning_handler.exchange(handler != nullptr ? handler : &print_warning);
+}
+
+namespace detail {
+
+void throw_error(ErrorKind kind, const char* condition, std::initializer_list<MessagePart> parts) {
+  StringMessage message;
+  for (const MessagePart& part : parts) part.append_to(message);
+  if (parts.size() == 0) {
+    message.append("expected ");
+    message.append(condition);
+    message.append(", which does not hold");
+  }
+  throw_kind(kind, message.text());
+}
+
+void throw_internal_error(
+    const char* condition, const char* file, int line, std::initializer_list<MessagePart> parts) {
+  StringMessage message;
+  message.append("internal error at ");
+  message.append(file);
+  message.append(":");
+  message.append_integer(line);
+  message.append(": ");
+  message.append(condition);
+  message.append(" does not hold. ");
+  for (const MessagePart& part : parts) part.append_to(message);
+  throw_kind(ErrorKind::Error, message.text());
+}
+
+void warn(std::initializer_list<MessagePart> parts) {
+  StringMessage message;
+  for (const MessagePart& part : parts) part.append_to(message);
+  warning_handler.load()(message.text().c_str());
+}
+
+}  // namespace detail
+}  // namespace opgen

@@ -1,0 +1,162 @@
+// storage.cpp: allocators of the built-in devices, and storages on them.
+#include "opgen/storage.h"
+
+#include <atomic>
+#include <cstdlib>
+#include <cstring>
+#include <new>
+
+#include "pool.h"
+
+namespace opgen {
+
+Allocator::~Allocator() = default;
+
+namespace {
+
+class CPUAllocator final : public Allocator {
+ public:
+  DataPtr allocate(std::size_t bytes, Device device) override {
+    void* data = std::aligned_alloc(64, (bytes + 63) & ~std::size_t(63));
+    OPGEN_CHECK_KIND(OutOfMemory, data != nullptr || bytes == 0, "cannot allocate ", bytes,
+                     " bytes of memory");
+    return {data, data, &std::free, device};
+  }
+};
+
+// Sizes without bytes.
+class MetaAllocator final : public Allocator {
+ public:
+  DataPtr allocate(std::size_t, Device device) override { return {nullptr, nullptr, nullptr, device}; }
+};
+
+// Never destroyed: tensors of other static objects may outlive this file's.
+alignas(CPUAllocator) unsigned char cpu_bytes[sizeof(CPUAllocator)];
+alignas(MetaAllocator) unsigned char meta_bytes[sizeof(MetaAllocator)];
+
+Allocator* cpu_allocator() noexcept {
+  static Allocator* allocator = ::new (cpu_bytes) CPUAllocator;
+  return allocator;
+}
+Allocator* meta_allocator() noexcept {
+  static Allocator* allocator = ::new (meta_bytes) MetaAllocator;
+  return allocator;
+}
+
+constinit std::atomic<Allocator*> allocators[kMaxDeviceTypes] = {};
+
+}  // namespace
+
+void set_allocator(DeviceType type, Allocator* allocator) noexcept {
+  allocators[static_cast<int>(type)].store(allocator, std::memory_order_release);
+}
+Allocator* find_allocator(DeviceType type) noexcept {
+  Allocator* allocator = allocators[static_cast<int>(type)].load(std::memory_order_acquire);
+  if (allocator != nullptr) return allocator;
+  if (type == DeviceType::CPU) return cpu_allocator();
+  if (type == DeviceType::Meta) return meta_allocator();
+  return nullptr;
+}
+Allocator* get_allocator(DeviceType type) {
+  Allocator* allocator = find_allocator(type);
+  OPGEN_CHECK(allocator != nullptr, "no allocator is registered for device type ", type,
+              "; a backend registers one with opgen::set_allocator");
+  return allocator;
+}
+
+namespace {
+bool has_custom_cpu_allocator() noexcept {
+  return allocators[static_cast<int>(DeviceType::CPU)].load(std::memory_order_relaxed) != nullptr;
+}
+}  // namespace
+
+void StorageImpl::acquire(std::size_t bytes) {
+  if (OPGEN_LIKELY(device_.is_cpu() && bytes <= detail::kLargestPooled &&
+                   !has_custom_cpu_allocator())) {
+    if (bytes <= kInlineStorageBytes) {
+      kind_ = Kind::Inline;
+      data_ = inline_;
+    } else {
+      data_ = detail::pool_allocate(bytes);
+      kind_ = Kind::Pooled;
+    }
+  } else {
+    DataPtr fresh = get_allocator(device_.type())->allocate(bytes, device_);
+    kind_ = Kind::External;
+    data_ = fresh.data;
+    context_ = fresh.context;
+    deleter_ = fresh.deleter;
+  }
+  nbytes_ = bytes;
+}
+
+void StorageImpl::release_data() noexcept {
+  if (kind_ == Kind::Pooled) {
+    detail::pool_free(data_, nbytes_);
+  } else if (kind_ == Kind::External && deleter_ != nullptr) {
+    deleter_(context_);
+  }
+}
+
+StorageImpl* StorageImpl::create(std::size_t bytes, Device device) {
+  void* block = detail::pool_allocate(sizeof(StorageImpl));
+  StorageImpl* storage = ::new (block) StorageImpl;
+  storage->device_ = device;
+  if (OPGEN_LIKELY(bytes <= kInlineStorageBytes && device.is_cpu() && !has_custom_cpu_allocator())) {
+    storage->data_ = storage->inline_;
+    storage->nbytes_ = bytes;
+    return storage;
+  }
+  try {
+    storage->acquire(bytes);
+  } catch (...) {
+    detail::pool_free(block, sizeof(StorageImpl));
+    throw;
+  }
+  return storage;
+}
+
+StorageImpl* StorageImpl::adopt(DataPtr bytes, std::size_t size, bool resizable) {
+  StorageImpl* storage = ::new (detail::pool_allocate(sizeof(StorageImpl))) StorageImpl;
+  storage->kind_ = Kind::External;
+  storage->resizable_ = resizable;
+  storage->device_ = bytes.device;
+  storage->data_ = bytes.data;
+  storage->nbytes_ = size;
+  storage->context_ = bytes.context;
+  storage->deleter_ = bytes.deleter;
+  return storage;
+}
+
+void StorageImpl::destroy(StorageImpl* storage) noexcept {
+  if (OPGEN_UNLIKELY(storage->kind_ != Kind::Inline)) storage->release_data();
+  detail::pool_free(storage, sizeof(StorageImpl));
+}
+
+void StorageImpl::resize(std::size_t bytes) {
+  OPGEN_CHECK(resizable_, "this storage wraps memory of someone else and cannot be resized");
+  bool on_host = device_.is_cpu();
+  OPGEN_CHECK_NOT_IMPLEMENTED(on_host || device_.is_meta() || nbytes_ == 0,
+                              "resizing a storage that holds data on ", device_);
+  Kind old_kind = kind_;
+  void* old_data = data_;
+  std::size_t old_bytes = nbytes_;
+  void* old_context = context_;
+  void (*old_deleter)(void*) = deleter_;
+  // Inline bytes stay inline: nothing to move.
+  if (old_kind == Kind::Inline && bytes <= kInlineStorageBytes) {
+    nbytes_ = bytes;
+    return;
+  }
+  acquire(bytes);
+  if (on_host && old_data != nullptr && data_ != nullptr) {
+    std::memcpy(data_, old_data, old_bytes < bytes ? old_bytes : bytes);
+  }
+  if (old_kind == Kind::Pooled) {
+    detail::pool_free(old_data, old_bytes);
+  } else if (old_kind == Kind::External && old_deleter != nullptr) {
+    old_deleter(old_context);
+  }
+}
+
+}  // namespace opgen

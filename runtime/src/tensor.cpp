@@ -1,0 +1,376 @@
+// tensor.cpp: TensorImpl and what TensorBase does out of line.
+#include "opgen/tensor.h"
+
+#include <cstdlib>
+#include <new>
+
+#include "opgen/empty.h"
+#include "pool.h"
+
+namespace opgen {
+
+TensorExtra::~TensorExtra() = default;
+
+namespace detail {
+
+constinit TensorImpl undefined_tensor{TensorImpl::Undefined{}};
+
+void throw_dim_out_of_range(std::int64_t dim, std::int64_t ndim, bool wrap_scalar) {
+  std::int64_t range = ndim == 0 && wrap_scalar ? 1 : ndim;
+  OPGEN_CHECK_INDEX(range != 0, "dimension ", dim, " given for a tensor without dimensions");
+  OPGEN_CHECK_INDEX(false, "dimension ", dim, " is out of range: expected ", -range, " to ",
+                    range - 1);
+  __builtin_unreachable();
+}
+void throw_wrong_dtype(ScalarType asked, ScalarType is) {
+  OPGEN_CHECK_TYPE(false, "expected elements of type ", asked, " but the tensor has ", is);
+  __builtin_unreachable();
+}
+void throw_undefined(const char* what) {
+  OPGEN_CHECK(false, "an undefined tensor has no ", what);
+  __builtin_unreachable();
+}
+
+}  // namespace detail
+
+TensorImpl* TensorImpl::create(
+    Storage storage, DispatchKeySet keys, ScalarType dtype, Device device, Layout layout) {
+  TensorImpl* impl = ::new (detail::pool_allocate(sizeof(TensorImpl))) TensorImpl;
+  impl->dtype_ = dtype;
+  impl->itemsize_ = static_cast<std::uint8_t>(elementSize(dtype));
+  impl->device_ = device;
+  impl->layout_ = layout;
+  impl->keys_ = keys;
+  impl->storage_ = storage.unsafeGetStorageImpl();
+  if (impl->storage_ != nullptr) impl->storage_->retain();
+  impl->sizes_[0] = 0;
+  impl->strides_[0] = 1;
+  return impl;
+}
+
+void TensorImpl::destroy(TensorImpl* impl) noexcept {
+  if (impl->storage_ != nullptr && impl->storage_->drop()) StorageImpl::destroy(impl->storage_);
+  if (OPGEN_UNLIKELY(impl->extra_ != nullptr)) delete impl->extra_;
+  if (OPGEN_UNLIKELY(impl->heap_dims_)) std::free(impl->sizes_);
+  detail::pool_free(impl, sizeof(TensorImpl));
+}
+
+void TensorImpl::set_extra(TensorExtra* extra) noexcept {
+  delete extra_;
+  extra_ = extra;
+}
+
+void TensorImpl::set_storage(Storage storage) noexcept {
+  StorageImpl* old = storage_;
+  storage_ = storage.unsafeGetStorageImpl();
+  if (storage_ != nullptr) storage_->retain();
+  if (old != nullptr && old->drop()) StorageImpl::destroy(old);
+}
+
+void TensorImpl::set_dtype(ScalarType dtype) noexcept {
+  dtype_ = dtype;
+  itemsize_ = static_cast<std::uint8_t>(elementSize(dtype));
+}
+
+void TensorImpl::set_dim(std::size_t ndim) {
+  if (OPGEN_UNLIKELY(ndim > kInlineDims || heap_dims_)) {
+    std::int64_t* dims = inline_;
+    std::size_t room = kInlineDims;
+    if (ndim > kInlineDims) {
+      room = ndim;
+      dims = static_cast<std::int64_t*>(std::malloc(2 * ndim * sizeof(std::int64_t)));
+      OPGEN_CHECK_KIND(OutOfMemory, dims != nullptr, "cannot allocate ", ndim, " sizes");
+    }
+    if (heap_dims_) std::free(sizes_);
+    heap_dims_ = ndim > kInlineDims;
+    sizes_ = dims;
+    strides_ = dims + room;
+  }
+  ndim_ = static_cast<std::int32_t>(ndim);
+}
+
+namespace {
+
+// The arguments may be this tensor's own sizes, which set_dim moves.
+bool overlaps(IntArrayRef range, const std::int64_t* begin, const std::int64_t* end) noexcept {
+  return range.data() >= begin && range.data() < end;
+}
+
+}  // namespace
+
+void TensorImpl::set_sizes_contiguous(IntArrayRef sizes) {
+  if (OPGEN_UNLIKELY(overlaps(sizes, sizes_, strides_ + ndim_))) {
+    DimVector copy(sizes);
+    return set_sizes_contiguous(copy);
+  }
+  set_dim(sizes.size());
+  std::int64_t numel = 1;
+  std::int64_t stride = 1;
+  bool overflow = false;
+  for (std::size_t i = sizes.size(); i-- > 0;) {
+    std::int64_t size = sizes[i];
+    sizes_[i] = size;
+    strides_[i] = stride;
+    overflow |= __builtin_mul_overflow(stride, size > 1 ? size : 1, &stride);
+    numel *= size != 0 ? 1 : 0;
+  }
+  if (numel != 0) numel = stride;
+  OPGEN_CHECK(!overflow || numel == 0, "the number of elements of sizes ", sizes,
+              " does not fit 64 bits");
+  numel_ = numel;
+  contiguous_ = true;
+}
+
+void TensorImpl::set_sizes_and_strides(IntArrayRef sizes, IntArrayRef strides) {
+  OPGEN_CHECK(sizes.size() == strides.size(), "sizes ", sizes, " and strides ", strides,
+              " differ in number");
+  if (OPGEN_UNLIKELY(overlaps(sizes, sizes_, strides_ + ndim_) ||
+                     overlaps(strides, sizes_, strides_ + ndim_))) {
+    DimVector sizes_copy(sizes);
+    DimVector strides_copy(strides);
+    return set_sizes_and_strides(sizes_copy, strides_copy);
+  }
+  set_dim(sizes.size());
+  bool overflow = false;
+  std::int64_t numel = 1;
+  for (std::size_t i = 0; i < sizes.size(); ++i) {
+    sizes_[i] = sizes[i];
+    strides_[i] = strides[i];
+    overflow |= __builtin_mul_overflow(numel, sizes[i], &numel);
+  }
+  OPGEN_CHECK(!overflow, "the number of elements of sizes ", sizes, " does not fit 64 bits");
+  numel_ = numel;
+  refresh_contiguous();
+}
+
+void TensorImpl::refresh_contiguous() noexcept {
+  contiguous_ = true;
+  if (numel_ == 0) return;
+  std::int64_t expected = 1;
+  for (std::int32_t i = ndim_ - 1; i >= 0; --i) {
+    if (sizes_[i] == 1) continue;
+    if (strides_[i] != expected) {
+      contiguous_ = false;
+      return;
+    }
+    expected *= sizes_[i];
+  }
+}
+
+namespace {
+
+// Dimensions from the innermost outwards.
+constexpr int kChannelsLast2d[] = {1, 3, 2, 0};
+constexpr int kChannelsLast3d[] = {1, 4, 3, 2, 0};
+
+ArrayRef<int> channels_last_order(MemoryFormat format) noexcept {
+  if (format == MemoryFormat::ChannelsLast) return ArrayRef<int>(kChannelsLast2d);
+  if (format == MemoryFormat::ChannelsLast3d) return ArrayRef<int>(kChannelsLast3d);
+  return {};
+}
+
+}  // namespace
+
+bool TensorImpl::is_contiguous(MemoryFormat format) const noexcept {
+  if (format == MemoryFormat::Contiguous || format == MemoryFormat::Preserve) return contiguous_;
+  ArrayRef<int> order = channels_last_order(format);
+  if (static_cast<std::size_t>(ndim_) != order.size()) return false;
+  std::int64_t expected = 1;
+  for (int d : order) {
+    if (sizes_[d] == 1) continue;
+    if (strides_[d] != expected) return false;
+    expected *= sizes_[d];
+  }
+  return true;
+}
+
+bool TensorImpl::is_strides_like(MemoryFormat format) const noexcept {
+  ArrayRef<int> order = channels_last_order(format);
+  if (order.empty() || static_cast<std::size_t>(ndim_) != order.size()) return false;
+  if (strides_[1] == 0) return false;  // broadcast channels say nothing about the order
+  std::int64_t least = 0;
+  for (int d : order) {
+    if (sizes_[d] == 0 || strides_[d] < least) return false;
+    // A batch right on top of the channels is what contiguous {N, 1, 1, 1} and its slices look like.
+    if (d == 0 && least == strides_[1]) return false;
+    least = sizes_[d] > 1 ? strides_[d] * sizes_[d] : strides_[d];
+  }
+  return true;
+}
+
+bool TensorImpl::is_non_overlapping_and_dense() const noexcept {
+  if (contiguous_) return true;
+  // Insertion sort of the dimensions that matter, by stride: few, and often sorted.
+  SmallVector<std::int32_t, 8> order;
+  for (std::int32_t d = 0; d < ndim_; ++d) {
+    if (sizes_[d] == 1) continue;
+    order.push_back(d);
+    for (std::size_t i = order.size() - 1; i > 0 && strides_[order[i]] < strides_[order[i - 1]]; --i) {
+      std::swap(order[i], order[i - 1]);
+    }
+  }
+  std::int64_t expected = 1;
+  for (std::int32_t d : order) {
+    if (strides_[d] != expected) return false;
+    expected *= sizes_[d];
+  }
+  return true;
+}
+
+MemoryFormat TensorBase::suggest_memory_format(bool exact) const noexcept {
+  if (layout() != kStrided) return MemoryFormat::Contiguous;
+  for (MemoryFormat format : {MemoryFormat::ChannelsLast, MemoryFormat::ChannelsLast3d}) {
+    if (!impl_->is_strides_like(format)) continue;
+    if (!exact) return format;
+    DimVector fresh;
+    detail::strides_for_format(sizes(), format, fresh);
+    if (strides() == IntArrayRef(fresh)) return format;
+  }
+  return MemoryFormat::Contiguous;
+}
+
+void append_message(Message& message, const TensorBase& tensor) {
+  if (!tensor.defined()) return message.append("undefined tensor");
+  append_message(message, tensor.scalar_type());
+  detail::append_any(message, tensor.sizes());
+  message.append(" on ");
+  append_message(message, tensor.device());
+}
+
+namespace detail {
+
+TensorBase alias_with_sizes_and_strides(
+    const TensorBase& base, IntArrayRef sizes, IntArrayRef strides, std::int64_t storage_offset) {
+  if (!base.defined()) throw_undefined("storage");
+  TensorBase view = TensorBase::adopt(TensorImpl::create(
+      base.storage(), base.key_set(), base.scalar_type(), base.device(), base.layout()));
+  view.unsafeGetTensorImpl()->set_sizes_and_strides(sizes, strides);
+  view.unsafeGetTensorImpl()->set_storage_offset(storage_offset);
+  return view;
+}
+
+void contiguous_strides(IntArrayRef sizes, DimVector& strides) {
+  strides.resize(sizes.size());
+  std::int64_t stride = 1;
+  for (std::size_t i = sizes.size(); i-- > 0;) {
+    strides[i] = stride;
+    stride *= sizes[i] > 1 ? sizes[i] : 1;
+  }
+}
+
+void strides_for_format(IntArrayRef sizes, MemoryFormat format, DimVector& strides) {
+  ArrayRef<int> order = channels_last_order(format);
+  if (order.empty()) return contiguous_strides(sizes, strides);
+  OPGEN_CHECK(sizes.size() == order.size(), "memory format ", format, " needs ", order.size(),
+              " dimensions, the sizes are ", sizes);
+  strides.resize(sizes.size());
+  std::int64_t stride = 1;
+  for (int d : order) {
+    std::size_t i = static_cast<std::size_t>(d);
+    strides[i] = stride;
+    stride *= sizes[i] > 1 ? sizes[i] : 1;
+  }
+}
+
+DispatchKeySet default_key_set(DispatchKey key) noexcept {
+  DispatchKeySet keys(key);
+  DispatchKey functionality = functionality_of(key);
+  DispatchKey autograd = !is_product_key(key) ? DispatchKey::AutogradOther
+                         : functionality == DispatchKey::NestedTensor
+                             ? DispatchKey::AutogradNestedTensor
+                             : DispatchKey::AutogradFunctionality;
+  return keys.add(autograd).add(DispatchKey::ADInplaceOrView);
+}
+
+namespace {
+
+void check_sizes(IntArrayRef sizes) {
+  for (std::int64_t size : sizes) {
+    OPGEN_CHECK_VALUE(size >= 0, "a tensor cannot have a negative size: ", sizes);
+  }
+}
+
+std::size_t checked_bytes(std::int64_t elements, ScalarType dtype) {
+  std::int64_t bytes = 0;
+  bool overflow = __builtin_mul_overflow(elements, std::int64_t(elementSize(dtype)), &bytes);
+  OPGEN_CHECK(!overflow, elements, " elements of ", dtype, " do not fit any memory");
+  return static_cast<std::size_t>(bytes);
+}
+
+// Elements that the strides reach, from the first one on.
+std::int64_t storage_extent(IntArrayRef sizes, IntArrayRef strides) {
+  std::int64_t extent = 1;
+  bool overflow = false;
+  for (std::size_t i = 0; i < sizes.size(); ++i) {
+    if (sizes[i] == 0) return 0;
+    OPGEN_CHECK_VALUE(strides[i] >= 0, "a tensor cannot have a negative stride: ", strides);
+    std::int64_t reach = 0;
+    overflow |= __builtin_mul_overflow(sizes[i] - 1, strides[i], &reach);
+    overflow |= __builtin_add_overflow(extent, reach, &extent);
+  }
+  OPGEN_CHECK(!overflow, "sizes ", sizes, " with strides ", strides, " do not fit any memory");
+  return extent;
+}
+
+TensorBase fresh_tensor(const TensorOptions& options, std::size_t bytes) {
+  Device device = options.device();
+  ScalarType dtype = options.dtype();
+  Layout layout = options.layout();
+  OPGEN_CHECK(!options.pinned_memory() || device.is_cpu(), "only cpu memory can be pinned");
+  DispatchKeySet keys =
+      default_key_set(compute_dispatch_key(dtype, layout, device));
+  return TensorBase::adopt(
+      TensorImpl::create(Storage(bytes, device), keys, dtype, device, layout));
+}
+
+}  // namespace
+
+TensorBase empty(
+    IntArrayRef sizes, const TensorOptions& options, std::optional<MemoryFormat> format) {
+  format = check_tensor_options_and_extract_memory_format(options, format);
+  check_sizes(sizes);
+  std::int64_t numel = 1;
+  bool overflow = false;
+  for (std::int64_t size : sizes) overflow |= __builtin_mul_overflow(numel, size, &numel);
+  OPGEN_CHECK(!overflow, "the number of elements of sizes ", sizes, " does not fit 64 bits");
+  TensorBase tensor = fresh_tensor(options, checked_bytes(numel, options.dtype()));
+  MemoryFormat asked = format.value_or(MemoryFormat::Contiguous);
+  if (asked == MemoryFormat::Contiguous) {
+    tensor.unsafeGetTensorImpl()->set_sizes_contiguous(sizes);
+    return tensor;
+  }
+  OPGEN_CHECK(asked != MemoryFormat::Preserve, "empty() has no tensor whose format to preserve");
+  DimVector strides;
+  strides_for_format(sizes, asked, strides);
+  tensor.unsafeGetTensorImpl()->set_sizes_and_strides(sizes, strides);
+  return tensor;
+}
+
+TensorBase empty_strided(IntArrayRef sizes, IntArrayRef strides, const TensorOptions& options) {
+  OPGEN_CHECK(sizes.size() == strides.size(), "sizes ", sizes, " and strides ", strides,
+              " differ in number");
+  check_sizes(sizes);
+  std::size_t bytes = checked_bytes(storage_extent(sizes, strides), options.dtype());
+  TensorBase tensor = fresh_tensor(options, bytes);
+  tensor.unsafeGetTensorImpl()->set_sizes_and_strides(sizes, strides);
+  return tensor;
+}
+
+TensorBase from_blob(
+    void* data, IntArrayRef sizes, IntArrayRef strides, const TensorOptions& options,
+    void* context, void (*deleter)(void*)) {
+  OPGEN_CHECK(sizes.size() == strides.size(), "sizes ", sizes, " and strides ", strides,
+              " differ in number");
+  check_sizes(sizes);
+  Device device = options.device();
+  std::size_t bytes = checked_bytes(storage_extent(sizes, strides), options.dtype());
+  Storage storage(DataPtr{data, context, deleter, device}, bytes);
+  DispatchKey key = compute_dispatch_key(options.dtype(), options.layout(), device);
+  TensorBase tensor = TensorBase::adopt(
+      TensorImpl::create(storage, default_key_set(key), options.dtype(), device));
+  tensor.unsafeGetTensorImpl()->set_sizes_and_strides(sizes, strides);
+  return tensor;
+}
+
+}  // namespace detail
+}  // namespace opgen
