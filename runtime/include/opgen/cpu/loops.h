@@ -1,0 +1,284 @@
+// loops.h: cpu_kernel and its kin: apply a function of elements to the operands of an iterator.
+//
+//   cpu_kernel(iter, [=](float a, float b) { return a + alpha * b; });
+//       operand dtypes are the function's: outputs first, then its parameters, 0 to 4 of them. Split over threads.
+//   cpu_kernel_opmath<scalar_t>(iter, [=](auto a, auto b) { return a + b; });
+//       operands are scalar_t, the function sees opmath_type<scalar_t> (float for Half and BFloat16).
+//   cpu_kernel_multiple_outputs(iter, [](float a) { return std::tuple<float, float>(…); });
+//   cpu_serial_kernel(iter, f)     in this thread, in the iterator's order: for functions with state.
+//   ufunc_loop<2, kFloat, …>(iter, "add", f, alpha)     what OPGEN_UFUNC expands to.
+// Contiguous rows, with at most one operand that is a single number, are simple loops that the compiler vectorises; compile
+// kernels with -O3 (g++ 12 does not vectorise them at -O2). Where the processor has AVX2 its version of them is taken.
+#pragma once
+
+#include <cstdint>
+#include <initializer_list>
+#include <tuple>
+#include <type_traits>
+#include <utility>
+
+#include "opgen/dispatch_macros.h"
+#include "opgen/iterator.h"
+#include "opgen/scalar.h"
+
+#if defined(__x86_64__) && defined(__OPTIMIZE__)
+#define OPGEN_LOOPS_AVX2 1
+#define OPGEN_TARGET_AVX2 __attribute__((target("avx2")))
+#else
+#define OPGEN_LOOPS_AVX2 0
+#define OPGEN_TARGET_AVX2
+#endif
+
+// An output is apart from an input or is that input: rows have no dependence from one element to the next.
+#if defined(__clang__)
+#define OPGEN_IVDEP _Pragma("clang loop vectorize(assume_safety)")
+#else
+#define OPGEN_IVDEP _Pragma("GCC ivdep")
+#endif
+
+namespace opgen {
+
+namespace detail {
+
+// Throws unless the operands' dtypes are these: outputs, then inputs.
+OPGEN_API void check_kernel_dtypes(
+    const TensorIteratorBase& iter, std::initializer_list<ScalarType> dtypes, int noutputs);
+// Runs `row` over all elements in any order, tiling where operands disagree on the fastest dimension.
+OPGEN_API void for_each_row(
+    TensorIteratorBase& iter, TensorIteratorBase::loop1d_t row, std::int64_t grain);
+// Whether loops compiled for AVX2 may run.
+[[nodiscard]] OPGEN_API bool use_avx2() noexcept;
+
+template <class F>
+struct FunctionTraits : FunctionTraits<decltype(&F::operator())> {};
+template <class R, class... A>
+struct FunctionTraits<R (*)(A...)> {
+  using Result = std::remove_cvref_t<R>;
+  template <template <class...> class T>
+  using apply = T<Result, std::remove_cvref_t<A>...>;
+  static constexpr int arity = sizeof...(A);
+};
+template <class R, class... A>
+struct FunctionTraits<R (*)(A...) noexcept> : FunctionTraits<R (*)(A...)> {};
+template <class C, class R, class... A>
+struct FunctionTraits<R (C::*)(A...)> : FunctionTraits<R (*)(A...)> {};
+template <class C, class R, class... A>
+struct FunctionTraits<R (C::*)(A...) const> : FunctionTraits<R (*)(A...)> {};
+template <class C, class R, class... A>
+struct FunctionTraits<R (C::*)(A...) noexcept> : FunctionTraits<R (*)(A...)> {};
+template <class C, class R, class... A>
+struct FunctionTraits<R (C::*)(A...) const noexcept> : FunctionTraits<R (*)(A...)> {};
+
+// An input of a row: element i, or the same number for every i.
+template <class T, bool fixed>
+struct RowInput {
+  const T* data;
+  T value{};
+  explicit RowInput(const char* address) : data(reinterpret_cast<const T*>(address)) {
+    if constexpr (fixed) value = *data;
+  }
+  OPGEN_ALWAYS_INLINE T operator[](std::int64_t i) const {
+    if constexpr (fixed) return value;
+    return data[i];
+  }
+};
+
+template <class F, class Out, class... In>
+void dense_row(const F& f, std::int64_t n, Out* out, In... in) {
+  OPGEN_IVDEP
+  for (std::int64_t i = 0; i < n; ++i) out[i] = static_cast<Out>(f(in[i]...));
+}
+#if OPGEN_LOOPS_AVX2
+template <class F, class Out, class... In>
+OPGEN_TARGET_AVX2 void dense_row_avx2(const F& f, std::int64_t n, Out* out, In... in) {
+  OPGEN_IVDEP
+  for (std::int64_t i = 0; i < n; ++i) out[i] = static_cast<Out>(f(in[i]...));
+}
+#endif
+
+// Out and In are the operands' types; `f` may compute in others.
+template <class Out, class... In>
+struct Row {
+  template <class F>
+  static void run(const F& f, [[maybe_unused]] bool wide, char** data, const std::int64_t* strides,
+                  std::int64_t n) {
+    run(f, wide, data, strides, n, std::make_index_sequence<sizeof...(In)>{});
+  }
+  template <class F>
+  static void strided(F& f, char** data, const std::int64_t* strides, std::int64_t n) {
+    strided(f, data, strides, n, std::make_index_sequence<sizeof...(In)>{});
+  }
+
+ private:
+  template <class F, std::size_t... I>
+  static void strided(F& f, char** data, const std::int64_t* strides, std::int64_t n,
+                      std::index_sequence<I...>) {
+    for (std::int64_t i = 0; i < n; ++i) {
+      *reinterpret_cast<Out*>(data[0] + i * strides[0]) = static_cast<Out>(
+          f(*reinterpret_cast<const In*>(data[I + 1] + i * strides[I + 1])...));
+    }
+  }
+  // `fixed`: the input that is one number; -1: none.
+  template <int fixed, class F, std::size_t... I>
+  static void dense(const F& f, [[maybe_unused]] bool wide, char** data, std::int64_t n,
+                    std::index_sequence<I...>) {
+    Out* out = reinterpret_cast<Out*>(data[0]);
+#if OPGEN_LOOPS_AVX2
+    if (wide) {
+      dense_row_avx2(f, n, out, RowInput<In, fixed == static_cast<int>(I)>(data[I + 1])...);
+      return;
+    }
+#endif
+    dense_row(f, n, out, RowInput<In, fixed == static_cast<int>(I)>(data[I + 1])...);
+  }
+  template <class F, std::size_t... I>
+  static void run(const F& f, bool wide, char** data, const std::int64_t* strides, std::int64_t n,
+                  std::index_sequence<I...> all) {
+    if (strides[0] == std::int64_t(sizeof(Out))) {
+      int fixed = -1;
+      bool is_dense = true;
+      ((strides[I + 1] == std::int64_t(sizeof(In)) ? void()
+        : strides[I + 1] == 0 && fixed == -1       ? void(fixed = static_cast<int>(I))
+                                                   : void(is_dense = false)),
+       ...);
+      if (is_dense) {
+        if (fixed == -1) {
+          dense<-1>(f, wide, data, n, all);
+        } else {
+          ((fixed == static_cast<int>(I) ? dense<static_cast<int>(I)>(f, wide, data, n, all)
+                                         : void()),
+           ...);
+        }
+        return;
+      }
+    }
+    strided(f, data, strides, n, all);
+  }
+};
+
+template <class Out, class... In>
+void check_row(const TensorIteratorBase& iter, Row<Out, In...>*) {
+  check_kernel_dtypes(iter, {scalar_type_of<Out>, scalar_type_of<In>...}, 1);
+}
+
+template <class RowType, class F>
+void run_rows(TensorIteratorBase& iter, const F& f, std::int64_t grain) {
+  check_row(iter, static_cast<RowType*>(nullptr));
+  bool wide = use_avx2();
+  for_each_row(
+      iter,
+      [&f, wide](char** data, const std::int64_t* strides, std::int64_t n) {
+        RowType::run(f, wide, data, strides, n);
+      },
+      grain);
+  iter.cast_outputs();
+}
+
+template <class T, std::size_t>
+using Repeat = T;
+
+template <class T, class F, std::size_t... I>
+void run_opmath(
+    TensorIteratorBase& iter, const F& f, std::int64_t grain, std::index_sequence<I...>) {
+  using M = opmath_type<T>;
+  run_rows<Row<T, Repeat<T, I>...>>(
+      iter, [&f](Repeat<M, I>... in) -> M { return static_cast<M>(f(in...)); }, grain);
+}
+
+template <int inputs, class T, class F, std::size_t... I, class... S>
+void run_ufunc(
+    TensorIteratorBase& iter, const F& f, std::index_sequence<I...>, const S&... scalars) {
+  using M = opmath_type<T>;
+  run_rows<Row<T, Repeat<T, I>...>>(
+      iter,
+      [&f, ... numbers = Scalar(scalars).template to<M>()](Repeat<M, I>... in) -> M {
+        return f(in..., numbers...);
+      },
+      kGrainSize);
+}
+
+template <class F, class... Out, class... In, std::size_t... O, std::size_t... I>
+void run_multiple(TensorIteratorBase& iter, const F& f, std::int64_t grain,
+                  std::tuple<Out...>*, std::tuple<In...>*, std::index_sequence<O...>,
+                  std::index_sequence<I...>) {
+  constexpr std::size_t first = sizeof...(Out);
+  check_kernel_dtypes(iter, {scalar_type_of<Out>..., scalar_type_of<In>...}, sizeof...(Out));
+  for_each_row(
+      iter,
+      [&f](char** data, const std::int64_t* strides, std::int64_t n) {
+        for (std::int64_t i = 0; i < n; ++i) {
+          std::tuple<Out...> results =
+              f(*reinterpret_cast<const In*>(data[first + I] + i * strides[first + I])...);
+          ((*reinterpret_cast<Out*>(data[O] + i * strides[O]) = std::get<O>(results)), ...);
+        }
+      },
+      grain);
+  iter.cast_outputs();
+}
+
+template <class R, class... A>
+struct MultipleOutputs {
+  using Outputs = R;
+  using Inputs = std::tuple<A...>;
+};
+
+}  // namespace detail
+
+template <class F>
+void cpu_kernel(TensorIteratorBase& iter, const F& f, std::int64_t grain = kGrainSize) {
+  detail::run_rows<typename detail::FunctionTraits<F>::template apply<detail::Row>>(iter, f, grain);
+}
+
+template <class T, class F>
+void cpu_kernel_opmath(TensorIteratorBase& iter, const F& f, std::int64_t grain = kGrainSize) {
+  using M = opmath_type<T>;
+  if constexpr (std::is_invocable_v<F, M>) {
+    detail::run_opmath<T>(iter, f, grain, std::make_index_sequence<1>{});
+  } else if constexpr (std::is_invocable_v<F, M, M>) {
+    detail::run_opmath<T>(iter, f, grain, std::make_index_sequence<2>{});
+  } else if constexpr (std::is_invocable_v<F, M, M, M>) {
+    detail::run_opmath<T>(iter, f, grain, std::make_index_sequence<3>{});
+  } else {
+    detail::run_opmath<T>(iter, f, grain, std::make_index_sequence<4>{});
+  }
+}
+
+template <class F>
+void cpu_kernel_multiple_outputs(
+    TensorIteratorBase& iter, const F& f, std::int64_t grain = kGrainSize) {
+  using Operands = typename detail::FunctionTraits<F>::template apply<detail::MultipleOutputs>;
+  using Outputs = typename Operands::Outputs;
+  using Inputs = typename Operands::Inputs;
+  detail::run_multiple(iter, f, grain, static_cast<Outputs*>(nullptr),
+                       static_cast<Inputs*>(nullptr),
+                       std::make_index_sequence<std::tuple_size_v<Outputs>>{},
+                       std::make_index_sequence<std::tuple_size_v<Inputs>>{});
+}
+
+// `f` is called once per element, from the first to the last.
+template <class F>
+void cpu_serial_kernel(TensorIteratorBase& iter, F&& f) {
+  using Function = std::remove_cvref_t<F>;
+  using RowType = typename detail::FunctionTraits<Function>::template apply<detail::Row>;
+  detail::check_row(iter, static_cast<RowType*>(nullptr));
+  iter.serial_for_each(
+      [&f](char** data, const std::int64_t* strides, std::int64_t n) {
+        RowType::strided(f, data, strides, n);
+      },
+      0, iter.numel());
+  iter.cast_outputs();
+}
+
+// f(T…, T…) of `inputs` elements and the numbers, all of type opmath_type<T> with T chosen by the common dtype.
+template <int inputs, ScalarType... dtypes, class F, class... S>
+void ufunc_loop(TensorIteratorBase& iter, const char* name, const F& f, const S&... scalars) {
+  ScalarType dtype = iter.common_dtype();
+  bool found =
+      ((dtype == dtypes && (detail::run_ufunc<inputs, cpp_type_of<dtypes>>(
+                                iter, f, std::make_index_sequence<inputs>{}, scalars...),
+                            true)) ||
+       ...);
+  if (!found) detail::throw_unsupported_dtype(name, dtype);
+}
+
+}  // namespace opgen

@@ -1,0 +1,86 @@
+// meta_base.h: MetaBase, what a structured operator's meta function says its results to; OutputSink, who hears it.
+//
+// A meta struct derives from MetaBase or from TensorIteratorBase and has one method, meta(...), which calls
+//   set_output_raw_strided(i, sizes, strides, options)  the result may get other strides: the kernel reads them off `out`
+//   set_output_strided(i, sizes, strides, options)      the kernel relies on exactly these; an out= tensor with others is
+//                                                       filled from a temporary afterwards
+//   set_output_contiguous(i, sizes, options)            the same, row-major
+//   maybe_get_output(i)                                 the tensor given for out= or in-place; undefined otherwise
+#pragma once
+
+#include <cstdint>
+
+#include "opgen/tensor.h"
+
+namespace opgen {
+
+// Where the outputs of one call live: fresh tensors, out= arguments, or self. See structured.h.
+class OPGEN_API OutputSink {
+ public:
+  // `strides` empty: contiguous, or as options.memory_format says. `exact`: others will not do.
+  virtual void set_output(std::int64_t index, IntArrayRef sizes, IntArrayRef strides,
+                          const TensorOptions& options, bool exact) = 0;
+  [[nodiscard]] virtual const TensorBase& output(std::int64_t index) const noexcept = 0;
+
+ protected:
+  ~OutputSink() = default;
+};
+
+struct OPGEN_API MetaBase {
+  // Meta functions are written with these names, which mean other types where sizes are symbolic.
+  using Tensor = opgen::Tensor;
+  using Int = std::int64_t;
+  using IntArrayRef = opgen::IntArrayRef;
+  using DimVector = opgen::DimVector;
+
+  MetaBase() noexcept = default;
+  MetaBase(const MetaBase&) = delete;
+  MetaBase& operator=(const MetaBase&) = delete;
+
+  // Not virtual, so that no operator needs a table of its own; a TensorIteratorBase is told all the same.
+  void set_output_strided(
+      std::int64_t index, IntArrayRef sizes, IntArrayRef strides, const TensorOptions& options);
+  void set_output_raw_strided(
+      std::int64_t index, IntArrayRef sizes, IntArrayRef strides, const TensorOptions& options);
+  void set_output_contiguous(std::int64_t index, IntArrayRef sizes, const TensorOptions& options);
+
+  [[nodiscard]] const TensorBase& maybe_get_output(std::int64_t index = 0) const noexcept;
+
+  // For the class templates of structured.h: before meta(), and after impl() (temporaries are copied back).
+  void opgen_bind(OutputSink& sink) noexcept { opgen_sink_ = &sink; }
+  void opgen_finish();
+
+ protected:
+  struct IteratorTag {};
+  explicit MetaBase(IteratorTag) noexcept : opgen_is_iterator_(true) {}
+  ~MetaBase() = default;
+
+  OutputSink* opgen_sink_ = nullptr;
+
+ private:
+  void set_output(std::int64_t index, IntArrayRef sizes, IntArrayRef strides,
+                  const TensorOptions& options, bool exact);
+
+  bool opgen_is_iterator_ = false;
+};
+
+}  // namespace opgen
+
+// Definitions of meta functions: OPGEN_META_FUNC2(add, Tensor)(const Tensor& self, …) { … }. The generated header of the
+// operator defines what OPGEN_META_<name> stands for.
+#define OPGEN_META_FUNC(name) \
+  static_assert(true);        \
+  void OPGEN_META_##name::meta
+#define OPGEN_META_FUNC2(name, overload) \
+  static_assert(true);                   \
+  void OPGEN_META_##name##_##overload::meta
+#define OPGEN_PRECOMPUTE_META_FUNC(name) \
+  static_assert(true);                   \
+  OPGEN_META_##name::meta_return_ty OPGEN_META_##name::meta
+#define OPGEN_PRECOMPUTE_META_FUNC2(name, overload) \
+  static_assert(true);                              \
+  OPGEN_META_##name##_##overload::meta_return_ty OPGEN_META_##name##_##overload::meta
+// Structured kernels: OPGEN_IMPL_FUNC(add_out_cpu)(const Tensor& self, …, const Tensor& out) { … }
+#define OPGEN_IMPL_FUNC(kernel) \
+  static_assert(true);          \
+  void OPGEN_IMPL_##kernel::impl

@@ -1,0 +1,278 @@
+// structured.h: the class templates that turn a meta and an impl into the functional, out= and in-place operators.
+//
+// Functional<K, Impl, Op>            allocates what meta asks for, runs impl, returns the tensors
+// Out<K, Impl, Op>                   checks dtype and device of the given tensors, resizes them, runs impl
+// Inplace<K, Impl, Op, SelfPos>      refuses a change of shape, dtype or device, runs impl
+// CompositeFunctional<Meta, Op, OutOp>, CompositeInplace<Meta, Op, OutOp, SelfPos>
+//                                    the same for any device that has a kernel for OutOp
+// K == Meta: only meta runs. Everything that does not depend on types of the operator is compiled into the runtime.
+#pragma once
+
+#include <cstddef>
+#include <tuple>
+#include <utility>
+
+#include "opgen/iterator.h"
+#include "opgen/meta_base.h"
+#include "opgen/tensor.h"
+
+namespace opgen {
+
+namespace detail {
+
+// Makes a device current for as long as the sink lives, once it is known; nothing for CPU and Meta.
+class OPGEN_API SinkGuard {
+ public:
+  explicit SinkGuard(DispatchKey key) noexcept
+      : active_(key != DispatchKey::CPU && key != DispatchKey::Meta) {}
+  ~SinkGuard() {
+    if (OPGEN_UNLIKELY(set_)) restore();
+  }
+  SinkGuard(const SinkGuard&) = delete;
+  SinkGuard& operator=(const SinkGuard&) = delete;
+
+  void enter(Device device) {
+    if (OPGEN_UNLIKELY(active_)) enter_device(device);
+  }
+
+ private:
+  void enter_device(Device device);
+  void restore() noexcept;
+
+  bool active_;
+  bool set_ = false;
+  Device current_;
+  Device original_;
+};
+
+// Fresh tensors.
+class OPGEN_API FunctionalSink : public OutputSink {
+ public:
+  FunctionalSink(TensorBase* outputs, DispatchKey key) noexcept : outputs_(outputs), guard_(key) {}
+  void set_output(std::int64_t index, IntArrayRef sizes, IntArrayRef strides,
+                  const TensorOptions& options, bool exact) final;
+  [[nodiscard]] const TensorBase& output(std::int64_t index) const noexcept final;
+
+ protected:
+  ~FunctionalSink() = default;
+
+ private:
+  TensorBase* outputs_;
+  SinkGuard guard_;
+};
+
+// Tensors that the caller gave. proxies[i] is defined where the kernel writes to a temporary.
+class OPGEN_API WrittenSink : public OutputSink {
+ public:
+  enum class Kind : bool { Out, Inplace };
+  WrittenSink(TensorBase* const* outputs, TensorBase* proxies, std::size_t count, DispatchKey key,
+              Kind kind) noexcept
+      : outputs_(outputs), proxies_(proxies), count_(count), kind_(kind), guard_(key) {}
+  void set_output(std::int64_t index, IntArrayRef sizes, IntArrayRef strides,
+                  const TensorOptions& options, bool exact) final;
+  [[nodiscard]] const TensorBase& output(std::int64_t index) const noexcept final;
+  // Copies temporaries back.
+  void finish();
+
+ protected:
+  ~WrittenSink() = default;
+
+ private:
+  TensorBase* const* outputs_;
+  TensorBase* proxies_;
+  std::size_t count_;
+  Kind kind_;
+  SinkGuard guard_;
+};
+
+// `T` is always Tensor: a parameter because Tensor's body comes from generated code.
+template <std::size_t N, class T = Tensor>
+class FunctionalOutputs final : public FunctionalSink {
+  static_assert(sizeof(T) == sizeof(TensorBase), "the sink walks T[N] as TensorBase[N]");
+
+ public:
+  explicit FunctionalOutputs(DispatchKey key) noexcept : FunctionalSink(tensors_, key) {}
+  [[nodiscard]] T& tensor(std::size_t i) noexcept { return tensors_[i]; }
+
+ private:
+  T tensors_[N];
+};
+
+template <std::size_t N, class T = Tensor>
+class WrittenOutputs final : public WrittenSink {
+  static_assert(sizeof(T) == sizeof(TensorBase), "the sink walks T[N] as TensorBase[N]");
+
+ public:
+  template <class... O>
+  WrittenOutputs(DispatchKey key, Kind kind, O&... outputs) noexcept
+      : WrittenSink(bases_, proxies_, N, key, kind),
+        tensors_{const_cast<T*>(&outputs)...},
+        bases_{const_cast<T*>(&outputs)...} {}
+  [[nodiscard]] T& tensor(std::size_t i) noexcept {
+    return proxies_[i].defined() ? proxies_[i] : *tensors_[i];
+  }
+
+ private:
+  T* tensors_[N];
+  TensorBase* bases_[N];
+  T proxies_[N];
+};
+
+template <DispatchKey K, class Impl, class Outputs, std::size_t... O, class... A>
+inline void run_structured(
+    Impl& op, Outputs& outputs, std::index_sequence<O...>, const A&... arguments) {
+  op.opgen_bind(outputs);
+  if constexpr (K == DispatchKey::Meta) {
+    static_cast<void>(op.meta(arguments...));
+  } else if constexpr (requires { typename Impl::meta_return_ty; }) {
+    auto precomputed = op.meta(arguments...);
+    op.opgen_impl(precomputed, arguments..., outputs.tensor(O)...);
+    op.opgen_finish();
+  } else {
+    op.meta(arguments...);
+    op.impl(arguments..., outputs.tensor(O)...);
+    op.opgen_finish();
+  }
+}
+
+template <class R, class Outputs, std::size_t... O>
+inline R take_outputs(Outputs& outputs, std::index_sequence<O...>) {
+  return R(std::move(outputs.tensor(O))...);
+}
+
+// What an out= operator returns: its out arguments, or nothing.
+template <class R, class... T>
+inline R return_outputs(T&... outputs) {
+  if constexpr (std::is_void_v<R>) {
+    return;
+  } else if constexpr (sizeof...(T) == 1) {
+    return (outputs, ...);
+  } else {
+    return R(outputs...);
+  }
+}
+
+}  // namespace detail
+
+template <DispatchKey K, class Impl, class Op, class Signature = typename Op::schema>
+struct Functional;
+template <DispatchKey K, class Impl, class Op, class R, class... A>
+struct Functional<K, Impl, Op, R(A...)> {
+  static R call(A... arguments) {
+    constexpr std::make_index_sequence<Impl::opgen_outputs> all{};
+    detail::FunctionalOutputs<Impl::opgen_outputs> outputs(K);
+    Impl op;
+    detail::run_structured<K>(op, outputs, all, arguments...);
+    return detail::take_outputs<R>(outputs, all);
+  }
+};
+
+// The last Impl::opgen_outputs arguments are the outputs.
+template <DispatchKey K, class Impl, class Op, class Signature = typename Op::schema>
+struct Out;
+template <DispatchKey K, class Impl, class Op, class R, class... A>
+struct Out<K, Impl, Op, R(A...)> {
+  static R call(A... arguments) {
+    return run(std::tuple<A&...>(arguments...),
+               std::make_index_sequence<sizeof...(A) - Impl::opgen_outputs>{},
+               std::make_index_sequence<Impl::opgen_outputs>{});
+  }
+
+ private:
+  template <std::size_t... I, std::size_t... O>
+  static R run(const std::tuple<A&...>& arguments, std::index_sequence<I...>,
+               std::index_sequence<O...> all) {
+    constexpr std::size_t first = sizeof...(I);
+    detail::WrittenOutputs<sizeof...(O)> outputs(K, detail::WrittenSink::Kind::Out,
+                                                 std::get<first + O>(arguments)...);
+    Impl op;
+    detail::run_structured<K>(op, outputs, all, std::get<I>(arguments)...);
+    outputs.finish();
+    return detail::return_outputs<R>(std::get<first + O>(arguments)...);
+  }
+};
+
+// `Order`: which arguments of Op meta takes, in its order, where that is not Op's own order.
+template <DispatchKey K, class Impl, class Op, std::size_t SelfPos, class Order = void,
+          class Signature = typename Op::schema>
+struct Inplace;
+template <DispatchKey K, class Impl, class Op, std::size_t SelfPos, class R, class... A>
+struct Inplace<K, Impl, Op, SelfPos, void, R(A...)> {
+  static R call(A... arguments) {
+    auto& self = std::get<SelfPos>(std::tuple<A&...>(arguments...));
+    detail::WrittenOutputs<1> outputs(K, detail::WrittenSink::Kind::Inplace, self);
+    Impl op;
+    detail::run_structured<K>(op, outputs, std::index_sequence<0>{}, arguments...);
+    outputs.finish();
+    return detail::return_outputs<R>(self);
+  }
+};
+template <DispatchKey K, class Impl, class Op, std::size_t SelfPos, std::size_t... I, class R,
+          class... A>
+struct Inplace<K, Impl, Op, SelfPos, std::index_sequence<I...>, R(A...)> {
+  static R call(A... arguments) {
+    std::tuple<A&...> all(arguments...);
+    auto& self = std::get<SelfPos>(all);
+    detail::WrittenOutputs<1> outputs(K, detail::WrittenSink::Kind::Inplace, self);
+    Impl op;
+    detail::run_structured<K>(op, outputs, std::index_sequence<0>{}, std::get<I>(all)...);
+    outputs.finish();
+    return detail::return_outputs<R>(self);
+  }
+};
+
+template <class Meta, class Op, class OutOp, class Signature = typename Op::schema>
+struct CompositeFunctional;
+template <class Meta, class Op, class OutOp, class R, class... A>
+struct CompositeFunctional<Meta, Op, OutOp, R(A...)> {
+  static R call(A... arguments) {
+    return run(std::make_index_sequence<Meta::opgen_outputs>{}, arguments...);
+  }
+
+ private:
+  template <std::size_t... O>
+  static R run(std::index_sequence<O...> all, A... arguments) {
+    detail::FunctionalOutputs<sizeof...(O)> outputs(
+        DispatchKey::CompositeExplicitAutogradNonFunctional);
+    Meta op;
+    detail::run_structured<DispatchKey::Meta>(op, outputs, all, arguments...);
+    OutOp::call(arguments..., outputs.tensor(O)...);
+    return detail::take_outputs<R>(outputs, all);
+  }
+};
+
+template <class Meta, class Op, class OutOp, std::size_t SelfPos, class Order = void,
+          class Signature = typename Op::schema>
+struct CompositeInplace;
+template <class Meta, class Op, class OutOp, std::size_t SelfPos, class R, class... A>
+struct CompositeInplace<Meta, Op, OutOp, SelfPos, void, R(A...)> {
+  static R call(A... arguments) {
+    auto& self = std::get<SelfPos>(std::tuple<A&...>(arguments...));
+    detail::WrittenOutputs<1> outputs(DispatchKey::CompositeExplicitAutogradNonFunctional,
+                                      detail::WrittenSink::Kind::Inplace, self);
+    Meta op;
+    detail::run_structured<DispatchKey::Meta>(op, outputs, std::index_sequence<0>{},
+                                              arguments...);
+    OutOp::call(arguments..., outputs.tensor(0));
+    outputs.finish();
+    return detail::return_outputs<R>(self);
+  }
+};
+template <class Meta, class Op, class OutOp, std::size_t SelfPos, std::size_t... I, class R,
+          class... A>
+struct CompositeInplace<Meta, Op, OutOp, SelfPos, std::index_sequence<I...>, R(A...)> {
+  static R call(A... arguments) {
+    std::tuple<A&...> all(arguments...);
+    auto& self = std::get<SelfPos>(all);
+    detail::WrittenOutputs<1> outputs(DispatchKey::CompositeExplicitAutogradNonFunctional,
+                                      detail::WrittenSink::Kind::Inplace, self);
+    Meta op;
+    detail::run_structured<DispatchKey::Meta>(op, outputs, std::index_sequence<0>{},
+                                              std::get<I>(all)...);
+    OutOp::call(std::get<I>(all)..., outputs.tensor(0));
+    outputs.finish();
+    return detail::return_outputs<R>(self);
+  }
+};
+
+}  // namespace opgen
