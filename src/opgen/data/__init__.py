@@ -19,3 +19,8 @@ def read_rows(name: str) -> tuple[tuple[str, ...], ...]:
 def read_names(name: str) -> tuple[str, ...]:
     """The first column of a table."""
     return tuple(row[0] for row in read_rows(name))
+
+
+def read_exempt(rule: str) -> frozenset[tuple[str, ...]]:
+    """What the rule of this number makes an exception for: (operator,) or (operator, argument)."""
+    return frozenset(row[1:] for row in read_rows("exempt.txt") if row[0] == rule)

@@ -6,6 +6,7 @@ from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
 from enum import Enum
 
+from opgen.diagnostics.codes import Code
 from opgen.diagnostics.source import Span
 
 
@@ -48,22 +49,7 @@ class Diagnostics:
 
     def error(
         self,
-        code: str,
-        message: str,
-        span: Span | None,
-        *,
-        labels: Iterable[tuple[Span, str]] = (),
-        notes: Iterable[str] = (),
-        hint: str | None = None,
-        fix: Edit | None = None,
-    ) -> None:
-        self.add(
-            Diagnostic(code, Severity.error, message, span, tuple(labels), tuple(notes), hint, fix)
-        )
-
-    def warning(
-        self,
-        code: str,
+        code: Code | str,
         message: str,
         span: Span | None,
         *,
@@ -74,7 +60,24 @@ class Diagnostics:
     ) -> None:
         self.add(
             Diagnostic(
-                code, Severity.warning, message, span, tuple(labels), tuple(notes), hint, fix
+                str(code), Severity.error, message, span, tuple(labels), tuple(notes), hint, fix
+            )
+        )
+
+    def warning(
+        self,
+        code: Code | str,
+        message: str,
+        span: Span | None,
+        *,
+        labels: Iterable[tuple[Span, str]] = (),
+        notes: Iterable[str] = (),
+        hint: str | None = None,
+        fix: Edit | None = None,
+    ) -> None:
+        self.add(
+            Diagnostic(
+                str(code), Severity.warning, message, span, tuple(labels), tuple(notes), hint, fix
             )
         )
 

@@ -22,6 +22,11 @@ class Source:
     text: str = field(repr=False)
     _line_starts: list[int] = field(default_factory=list, init=False, repr=False)
 
+    @property
+    def start(self) -> Span:
+        """The point before the first character: for problems of the whole text."""
+        return Span(self, 0, 0)
+
     def line_starts(self) -> list[int]:
         """Offset of the first character of each line. `\\n`, `\\r\\n` and `\\r` end a line."""
         if not self._line_starts:

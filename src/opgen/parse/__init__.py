@@ -1,0 +1,19 @@
+"""YAML and schema texts into model values; what is wrong with them is reported, never raised."""
+
+from opgen.parse import codes_keys, codes_schema, codes_yaml
+from opgen.parse.native_functions import parse_native_functions
+from opgen.parse.schema_parser import SchemaCache, parse_function_schema
+from opgen.parse.sources import decode_source
+from opgen.parse.tags_parser import builtin_tags, parse_tags
+
+CODES = (*codes_yaml.CODES, *codes_keys.CODES, *codes_schema.CODES)
+
+__all__ = [
+    "CODES",
+    "SchemaCache",
+    "builtin_tags",
+    "decode_source",
+    "parse_function_schema",
+    "parse_native_functions",
+    "parse_tags",
+]

@@ -1,0 +1,142 @@
+"""What an entry's keys have said so far: filled by the entry parser, judged by the rules about entries."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+
+from opgen.diagnostics import Span
+from opgen.model.dispatch_key import DispatchKey
+from opgen.model.function_schema import FunctionSchema, OperatorName
+from opgen.model.native_function import (
+    DeviceCheckType,
+    Precompute,
+    UfuncInnerLoop,
+    UfuncKey,
+    Variant,
+)
+from opgen.parse.yaml_nodes import MappingNode, Node, ScalarNode, SequenceNode
+
+
+@dataclass(frozen=True, slots=True)
+class NodeSpans:
+    """Where the parts of an entry stand, looked up in its nodes when asked.
+
+    `schema_start` is where the schema begins in the value of `func`, after the namespace.
+    """
+
+    node: MappingNode
+    schema_start: int = 0
+
+    @property
+    def entry(self) -> Span:
+        return Span(self.node.source, self.node.start, self.node.end)
+
+    def key(self, name: str) -> Span:
+        found = self.node.key_node(name)
+        return self.schema_name() if found is None else found.span
+
+    def value(self, name: str) -> Span:
+        found = self.node.get(name)
+        return self.schema_name() if found is None else found.span
+
+    def item(self, name: str, text: str) -> Span:
+        value = self.node.get(name)
+        nodes = value.items if isinstance(value, SequenceNode) else (value,)
+        for node in nodes:
+            if isinstance(node, ScalarNode):
+                start = 0
+                for part in node.value.split(", "):
+                    if part == text:
+                        return node.part(start, start + len(part))
+                    start += len(part) + 2
+        return self.value(name)
+
+    def dispatch_key(self, key: DispatchKey) -> Span:
+        row = self._dispatch_row(key)
+        return self.key("dispatch") if row is None else row[0]
+
+    def kernel(self, key: DispatchKey) -> Span:
+        row = self._dispatch_row(key)
+        return self.key("dispatch") if row is None else row[1]
+
+    def schema(self, start: int, end: int) -> Span:
+        func = self.node.get("func")
+        if not isinstance(func, ScalarNode):
+            return self.node.span
+        return func.part(self.schema_start + start, self.schema_start + end)
+
+    def schema_name(self) -> Span:
+        func = self.node.get("func")
+        if not isinstance(func, ScalarNode):
+            return self.node.span
+        length = func.value.find("(", self.schema_start)
+        return self.schema(0, max(length, self.schema_start) - self.schema_start)
+
+    def _dispatch_row(self, key: DispatchKey) -> tuple[Span, Span] | None:
+        table = self.node.get("dispatch")
+        if not isinstance(table, MappingNode):
+            return None
+        for name, kernel in table.pairs:
+            for start, end in comma_parts(name.value):
+                if name.value[start:end] == key.name:
+                    return name.part(start, end), kernel.span
+        return None
+
+
+def comma_parts(text: str) -> list[tuple[int, int]]:
+    """Where the parts between commas begin and end, without blanks around them."""
+    parts = []
+    start = 0
+    for part in text.split(","):
+        begin = start + len(part) - len(part.lstrip())
+        parts.append((begin, begin + len(part.strip())))
+        start += len(part) + 1
+    return parts
+
+
+@dataclass(slots=True)
+class DispatchRow:
+    """One key of a dispatch table with the name of its kernel, as written."""
+
+    key: DispatchKey
+    kernel: str
+    namespace: str | None
+
+
+@dataclass(slots=True)
+class Draft:
+    """An entry being read. `bad` names the keys whose values could not be read."""
+
+    spans: NodeSpans
+    bad: set[str] = field(default_factory=set)
+    func: FunctionSchema | None = None
+    namespace: str = "aten"
+    variants: frozenset[Variant] = frozenset((Variant.function,))
+    tags: tuple[str, ...] = ()
+    structured: bool = False
+    structured_delegate: OperatorName | None = None
+    structured_inherits: str | None = None
+    has_precomputed: bool = False
+    precomputed: Precompute | None = None
+    autogen: tuple[OperatorName, ...] = ()
+    ufunc_inner_loop: tuple[tuple[UfuncKey, UfuncInnerLoop], ...] = ()
+    cpp_no_default_args: tuple[str, ...] = ()
+    use_const_ref_for_mutable_tensors: bool = False
+    manual_kernel_registration: bool = False
+    manual_cpp_binding: bool = False
+    device_guard: bool = True
+    device_check: DeviceCheckType = DeviceCheckType.ExactSame
+    python_module: str | None = None
+    category_override: str | None = None
+    # Whether there is a table, how many keys it names, and its rows without the ignored keys.
+    has_dispatch: bool = False
+    dispatch_key_count: int = 0
+    dispatch: list[DispatchRow] = field(default_factory=list)
+
+    def node(self, key: str) -> Node | None:
+        return self.spans.node.get(key)
+
+
+def default_kernel_name(func: FunctionSchema) -> str:
+    """The kernel of an entry that names none: the operator's name, overload left aside."""
+    return f"{func.name.name}_out" if func.is_out_fn() else str(func.name.name)

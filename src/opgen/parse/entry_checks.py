@@ -1,0 +1,277 @@
+"""Rules about one entry as a whole, one function each.
+
+A rule says which keys it judges by; it is skipped if the value of any of them could not be read, since
+that has been reported. Every rule answers with what it found: usually nothing.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+
+from opgen import data
+from opgen.diagnostics import Diagnostics, Edit, Span
+from opgen.diagnostics.codes import Code
+from opgen.model.dispatch_key import (
+    COMPOSITE_DISPATCH_KEYS,
+    STRUCTURED_DISPATCH_KEYS,
+    UFUNC_DISPATCH_KEYS,
+    DispatchKey,
+)
+from opgen.model.function_schema import FunctionSchema, SchemaKind
+from opgen.model.native_function import DeviceCheckType, Variant
+from opgen.parse import codes_keys as codes
+from opgen.parse.draft import Draft, default_kernel_name
+
+_IMPLICIT = DispatchKey.CompositeImplicitAutograd
+_NONFUNCTIONAL = DispatchKey.CompositeExplicitAutogradNonFunctional
+_NESTED = DispatchKey.CompositeImplicitAutogradNestedTensor
+
+_DRAWS_NOTHING = data.read_exempt("V111")
+
+
+@dataclass(frozen=True, slots=True)
+class Finding:
+    code: Code
+    message: str
+    span: Span
+    labels: tuple[tuple[Span, str], ...] = ()
+    notes: tuple[str, ...] = ()
+    hint: str | None = None
+    fix: Edit | None = None
+
+
+Rule = Callable[[Draft, FunctionSchema], Iterator[Finding]]
+
+
+def check_entry(draft: Draft, diagnostics: Diagnostics) -> None:
+    """Report every rule that the entry breaks."""
+    if draft.func is None:
+        return
+    for needs, rule in _RULES:
+        if draft.bad and not draft.bad.isdisjoint(needs):
+            continue
+        for found in rule(draft, draft.func):
+            diagnostics.error(
+                found.code,
+                found.message,
+                found.span,
+                labels=found.labels,
+                notes=found.notes,
+                hint=found.hint,
+                fix=found.fix,
+            )
+
+
+def _const_refs_without_out(draft: Draft, func: FunctionSchema) -> Iterator[Finding]:
+    key = "use_const_ref_for_mutable_tensors"
+    if draft.use_const_ref_for_mutable_tensors and func.arguments.out:
+        message = f"'{func.name}' has out arguments, so it cannot have '{key}'"
+        yield Finding(codes.E0249, message, draft.spans.key(key))
+
+
+def _methods_in_no_module(draft: Draft, func: FunctionSchema) -> Iterator[Finding]:
+    if draft.python_module is not None and Variant.method in draft.variants:
+        message = f"'{func.name}' is a method, so it cannot be in a Python module"
+        label = (draft.spans.item("variants", "method"), "made a method here")
+        yield Finding(codes.E0248, message, draft.spans.key("python_module"), (label,))
+
+
+def _precomputed_when_structured(draft: Draft, func: FunctionSchema) -> Iterator[Finding]:
+    if draft.has_precomputed and not draft.structured:
+        message = f"'{func.name}' is not structured, so nothing can be precomputed for it"
+        yield Finding(codes.E0230, message, draft.spans.key("precomputed"))
+
+
+def _replaced_arguments_exist(draft: Draft, func: FunctionSchema) -> Iterator[Finding]:
+    if draft.precomputed is None:
+        return
+    known = [a.name for a in func.arguments.flat_non_out if a.name != "self"]
+    for name, _ in draft.precomputed.replace:
+        if name not in known:
+            message = f"'{name}' is not an argument of '{func.name}' that can be replaced"
+            hint = f"can be: {', '.join(known)}" if known else None
+            span = draft.spans.value("precomputed")
+            yield Finding(codes.E0233, message, _replaced(draft, name, span), hint=hint)
+
+
+def _replaced(draft: Draft, name: str, otherwise: Span) -> Span:
+    """Where the line of `precomputed` that replaces `name` names it."""
+    found = otherwise.source.text.find(f"{name} -> ", otherwise.start)
+    if found < 0 or found > draft.spans.entry.end:
+        return otherwise
+    return Span(otherwise.source, found, found + len(name))
+
+
+def _no_table_with_manual_registration(draft: Draft, func: FunctionSchema) -> Iterator[Finding]:
+    if draft.has_dispatch and draft.manual_kernel_registration:
+        message = f"kernels of '{func.name}' are registered by hand, so this table has no effect"
+        label = (draft.spans.key("manual_kernel_registration"), "said here")
+        yield Finding(codes.E0216, message, draft.spans.key("dispatch"), (label,))
+
+
+def _table_says_something(draft: Draft, func: FunctionSchema) -> Iterator[Finding]:
+    """Both about a table whose only key is CompositeImplicitAutograd."""
+    if draft.dispatch_key_count != 1 or [row.key for row in draft.dispatch] != [_IMPLICIT]:
+        return
+    row, name = draft.dispatch[0], default_kernel_name(func)
+    if row.kernel == name and row.namespace is None:
+        message = "this table is what an entry without a table has: remove it"
+        yield Finding(codes.E0212, message, draft.spans.key("dispatch"))
+    elif "_symint" not in row.kernel and draft.structured_delegate is None:
+        message = f"the only kernel of '{func.name}' has to be named '{name}'"
+        hint = f"rename it to '{name}' and remove the table"
+        yield Finding(codes.E0213, message, draft.spans.kernel(_IMPLICIT), hint=hint)
+
+
+def _factories_have_a_table(draft: Draft, func: FunctionSchema) -> Iterator[Finding]:
+    if draft.has_dispatch or draft.structured or draft.structured_delegate is not None:
+        return
+    name = str(func.name.name)
+    arguments = func.arguments
+    makes_new = arguments.tensor_options is not None and not arguments.has_tensor_arg()
+    if name.startswith("new_") or name.endswith("_like") or makes_new:
+        message = f"'{func.name}' makes a tensor, so it needs a dispatch table"
+        note = f"add 'dispatch:' with 'CompositeExplicitAutograd: {name}' or kernels for single backends"
+        yield Finding(codes.E0214, message, draft.spans.schema_name(), notes=(note,))
+
+
+def _composite_keys_agree(draft: Draft, func: FunctionSchema) -> Iterator[Finding]:
+    found = [row.key for row in draft.dispatch if row.key in COMPOSITE_DISPATCH_KEYS]
+    if len(found) <= 1:
+        return
+    if len(found) == 2 and _NESTED in found and _NONFUNCTIONAL not in found:
+        return
+    second = next((key for key in found[1:] if key is not _NESTED), found[1])
+    first = next((key for key in found if key not in (_NESTED, second)), found[0])
+    message = f"'{second}' cannot stand beside '{first}'"
+    label = (draft.spans.dispatch_key(first), "the other kernel for all backends")
+    yield Finding(codes.E0215, message, draft.spans.dispatch_key(second), (label,))
+
+
+def _ufuncs_are_structured(draft: Draft, func: FunctionSchema) -> Iterator[Finding]:
+    if not draft.ufunc_inner_loop:
+        return
+    if not draft.structured:
+        message = f"'{func.name}' has an inner loop but is not structured"
+        yield Finding(codes.E0223, message, draft.spans.key("ufunc_inner_loop"))
+    for row in draft.dispatch:
+        if row.key in UFUNC_DISPATCH_KEYS:
+            message = f"the {row.key} kernel of '{func.name}' is made of its inner loop"
+            label = (draft.spans.key("ufunc_inner_loop"), "the inner loop")
+            yield Finding(codes.E0224, message, draft.spans.dispatch_key(row.key), (label,))
+
+
+def _delegates_name_no_kernels(draft: Draft, func: FunctionSchema) -> Iterator[Finding]:
+    if draft.structured_delegate is None:
+        return
+    for row in draft.dispatch:
+        if row.key in STRUCTURED_DISPATCH_KEYS:
+            message = f"the {row.key} kernel of '{func.name}' is that of its delegate"
+            label = (draft.spans.value("structured_delegate"), "delegated here")
+            yield Finding(codes.E0217, message, draft.spans.dispatch_key(row.key), (label,))
+
+
+def _out_variants_are_functions(draft: Draft, func: FunctionSchema) -> Iterator[Finding]:
+    if func.arguments.out and draft.variants != {Variant.function}:
+        message = f"'{func.name}' has out arguments, so it is a function only"
+        yield Finding(codes.E0240, message, draft.spans.value("variants"))
+
+
+def _structured_is_an_out_variant(draft: Draft, func: FunctionSchema) -> Iterator[Finding]:
+    if draft.structured and func.kind() is not SchemaKind.out:
+        message = f"'{func.name}' is no out variant, so it cannot be structured"
+        hint = "did you mean 'structured_delegate: NAME.out'?"
+        yield Finding(codes.E0241, message, draft.spans.key("structured"), hint=hint)
+
+
+def _structured_is_guarded(draft: Draft, func: FunctionSchema) -> Iterator[Finding]:
+    if not draft.device_guard and (draft.structured or draft.structured_delegate is not None):
+        message = f"'{func.name}' is structured, so its device guard cannot be turned off"
+        yield Finding(codes.E0242, message, draft.spans.key("device_guard"))
+
+
+def _out_variants_do_not_delegate(draft: Draft, func: FunctionSchema) -> Iterator[Finding]:
+    if draft.structured_delegate is not None and func.kind() is SchemaKind.out:
+        message = f"'{func.name}' is an out variant, so it cannot delegate to another"
+        hint = None if draft.structured else "did you mean 'structured: True'?"
+        span = draft.spans.key("structured_delegate")
+        yield Finding(codes.E0243, message, span, hint=hint)
+
+
+def _no_default_args_have_defaults(draft: Draft, func: FunctionSchema) -> Iterator[Finding]:
+    if not draft.cpp_no_default_args:
+        return
+    defaults = {a.name for a in func.arguments.flat_all if a.default is not None}
+    names = {a.name for a in func.arguments.flat_all}
+    for name in draft.cpp_no_default_args:
+        if name not in defaults:
+            message = (
+                f"the argument '{name}' of '{func.name}' has no default"
+                if name in names
+                else f"'{func.name}' has no argument '{name}'"
+            )
+            yield Finding(codes.E0244, message, draft.spans.item("cpp_no_default_args", name))
+
+
+def _base_class_when_structured(draft: Draft, func: FunctionSchema) -> Iterator[Finding]:
+    if draft.structured_inherits is not None and not draft.structured:
+        message = f"'{func.name}' is not structured, so it has no base class"
+        yield Finding(codes.E0245, message, draft.spans.key("structured_inherits"))
+
+
+def _foreach_is_not_checked(draft: Draft, func: FunctionSchema) -> Iterator[Finding]:
+    checked = draft.device_check is not DeviceCheckType.NoCheck
+    if checked and str(func.name).startswith("_foreach"):
+        message = f"'{func.name}' needs 'device_check: NoCheck'"
+        written = draft.node("device_check") is not None
+        span = draft.spans.value("device_check") if written else draft.spans.schema_name()
+        yield Finding(codes.E0246, message, span)
+
+
+def _random_is_tagged(draft: Draft, func: FunctionSchema) -> Iterator[Finding]:
+    if "nondeterministic_seeded" in draft.tags:
+        return
+    reason = _random_reason(func)
+    if reason is not None:
+        message = f"'{func.name}' needs the tag 'nondeterministic_seeded': {reason}"
+        yield Finding(codes.E0247, message, draft.spans.schema_name())
+
+
+def _random_reason(func: FunctionSchema) -> str | None:
+    name = str(func.name)
+    if "rand" in name:
+        return "its name holds 'rand'"
+    if func.arguments.has_generator_arg():
+        return "it takes a Generator"
+    if "backward" in name or (str(func.name.name),) in _DRAWS_NOTHING:
+        return None
+    if "dropout" in name:
+        return "its name holds 'dropout'"
+    argument = next((a for a in func.arguments.flat_all if "dropout" in a.name), None)
+    return None if argument is None else f"its argument '{argument.name}' holds 'dropout'"
+
+
+_RULES: tuple[tuple[frozenset[str], Rule], ...] = tuple(
+    (frozenset(needs.split()), rule)
+    for needs, rule in (
+        ("use_const_ref_for_mutable_tensors", _const_refs_without_out),
+        ("python_module variants", _methods_in_no_module),
+        ("precomputed structured", _precomputed_when_structured),
+        ("precomputed", _replaced_arguments_exist),
+        ("dispatch manual_kernel_registration", _no_table_with_manual_registration),
+        ("dispatch structured_delegate", _table_says_something),
+        ("dispatch structured structured_delegate", _factories_have_a_table),
+        ("dispatch", _composite_keys_agree),
+        ("ufunc_inner_loop structured dispatch", _ufuncs_are_structured),
+        ("structured_delegate dispatch", _delegates_name_no_kernels),
+        ("variants", _out_variants_are_functions),
+        ("structured", _structured_is_an_out_variant),
+        ("structured structured_delegate device_guard", _structured_is_guarded),
+        ("structured_delegate", _out_variants_do_not_delegate),
+        ("cpp_no_default_args", _no_default_args_have_defaults),
+        ("structured_inherits structured", _base_class_when_structured),
+        ("device_check", _foreach_is_not_checked),
+        ("tags", _random_is_tagged),
+    )
+)

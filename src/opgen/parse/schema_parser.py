@@ -1,0 +1,696 @@
+"""Schema text into FunctionSchema values, by descent into slices of the text that know their offset.
+
+`str(parse(s)) == s` for every accepted `s`: what is not written in the one right way is reported.
+The same arguments, types and returns occur again and again, so each is parsed once for a cache that
+the caller owns. Positions become spans only when there is something to report.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Iterable, Iterator
+from dataclasses import dataclass, field
+
+from opgen import data
+from opgen.diagnostics import Diagnostics, Edit, Source, Span
+from opgen.diagnostics.codes import Code
+from opgen.model.cpp_identifier import is_identifier
+from opgen.model.function_schema import (
+    AUGMENTED_ASSIGNMENT_NAMES,
+    Annotation,
+    Argument,
+    Arguments,
+    BaseOperatorName,
+    FunctionSchema,
+    OperatorName,
+    Return,
+    SelfArgument,
+    TensorOptionsArguments,
+)
+from opgen.model.types import BaseTy, BaseType, CustomClassType, ListType, OptionalType, Type
+from opgen.parse import codes_schema as codes
+from opgen.parse.names import did_you_mean
+from opgen.parse.schema_checks import check_schema
+
+# Of a part of the text, where it stands in a source.
+Locate = Callable[[int, int], Span]
+
+RESERVED_PREFIX = "opgen_"
+_RESERVED_NAMESPACES = ("opgen", "std")
+_ARROW = ") -> "
+_MAX_TYPE_MARKS = 8
+_MAX_SIZE_DIGITS = 9
+
+_BASE_TYPES = {name: BaseType(BaseTy[name]) for name in data.read_names("types.txt")}
+_CUSTOM_CLASS = re.compile(r"__torch__\.torch\.classes\.([A-Za-z0-9_.]+)")
+_TYPE_MARK = re.compile(r"\?|\[([0-9]*)\]")
+_ANNOTATION = re.compile(r"([a-z](?:\|[a-z])*)(!?)(?: -> (\*|[a-z](?:\|[a-z])*))?")
+_OVERLOAD = re.compile(r"[A-Za-z0-9_]+")
+_DUNDER = re.compile(r"__([^_]+)__")
+_STRAY_BLANK = re.compile(r"^\s+|\s+$|[^\S ]\s*|(?<= )\s+")
+_TIGHT_COMMA = re.compile(r",(?=\S)")
+_OPTION_TYPES = (
+    ("dtype", BaseTy.ScalarType),
+    ("layout", BaseTy.Layout),
+    ("device", BaseTy.Device),
+    ("pin_memory", BaseTy.bool),
+)
+
+
+@dataclass(slots=True)
+class SchemaCache:
+    """What has been parsed already, by its text. One serves any number of files."""
+
+    arguments: dict[str, Argument] = field(default_factory=dict)
+    returns: dict[str, Return] = field(default_factory=dict)
+    types: dict[str, Type] = field(default_factory=dict)
+
+
+def parse_function_schema(
+    text: str,
+    diagnostics: Diagnostics,
+    locate: Locate | None = None,
+    cache: SchemaCache | None = None,
+) -> FunctionSchema | None:
+    """The schema that `text` is, without a namespace; None if anything was reported.
+
+    `locate` tells where characters of `text` stand; without it they stand in a source of their own.
+    """
+    return SchemaReader(text, diagnostics, locate, cache).schema()
+
+
+class SchemaReader:
+    """Reads one text. Each method reads the characters `start` to `end`, and answers None if it
+    reported anything about them."""
+
+    __slots__ = ("_cache", "_diagnostics", "_failed", "_locate", "_text")
+
+    def __init__(
+        self,
+        text: str,
+        diagnostics: Diagnostics,
+        locate: Locate | None = None,
+        cache: SchemaCache | None = None,
+    ) -> None:
+        if locate is None:
+            source = Source("<schema>", text)
+            locate = lambda start, end: Span(source, start, end)  # noqa: E731
+        self._text = text
+        self._diagnostics = diagnostics
+        self._locate = locate
+        self._cache = SchemaCache() if cache is None else cache
+        self._failed = False
+
+    def report(
+        self,
+        code: Code,
+        message: str,
+        start: int,
+        end: int,
+        *,
+        labels: Iterable[tuple[int, int, str]] = (),
+        notes: Iterable[str] = (),
+        hint: str | None = None,
+        replacement: str | None = None,
+    ) -> None:
+        """Report the characters `start` to `end`; `replacement` is a certain mend of them."""
+        span = self._locate(start, end)
+        placed = [(self._locate(begin, stop), text) for begin, stop, text in labels]
+        fix = None if replacement is None else Edit(span, replacement)
+        self._failed = True
+        self._diagnostics.error(code, message, span, labels=placed, notes=notes, hint=hint, fix=fix)
+
+    def schema(self) -> FunctionSchema | None:
+        start, end = self._outer_blanks()
+        opening = self._text.find("(", start, end)
+        closing = self._closing(opening, end)
+        if opening < 0 or closing < 0:
+            self._report_shape(start, end, opening)
+            return None
+        name = self.operator_name(start, opening)
+        arguments = self._arguments(opening + 1, closing)
+        returns = self._returns(closing + len(_ARROW), end)
+        if self._failed or name is None or arguments is None or returns is None:
+            return None
+        schema = FunctionSchema(name, arguments, returns)
+        check_schema(schema, self.report)
+        return None if self._failed else schema
+
+    # The whole text
+
+    def _outer_blanks(self) -> tuple[int, int]:
+        text = self._text
+        start = len(text) - len(text.lstrip())
+        end = max(start, len(text.rstrip()))
+        for begin, stop in ((0, start), (end, len(text))):
+            if begin < stop:
+                self._report_blank(begin, stop, "")
+        return start, end
+
+    def _report_blank(self, start: int, end: int, replacement: str) -> None:
+        message = "white space does not belong here" if not replacement else "more than one space"
+        self.report(codes.E0302, message, start, end, replacement=replacement)
+
+    def _closing(self, opening: int, end: int) -> int:
+        """Where the `)` of the argument list is; -1 if there is none with an arrow after it."""
+        text = self._text
+        if opening < 0:
+            return -1
+        if text.find('"', opening, end) < 0 and text.find("'", opening, end) < 0:
+            return text.rfind(_ARROW, opening, end)
+        depth = 0
+        for position in _skip_quoted(text, opening, end):
+            depth += {"(": 1, ")": -1}.get(text[position], 0)
+            if depth == 0 and text.startswith(_ARROW, position):
+                return position
+        return text.rfind(_ARROW, opening, end)
+
+    def _report_shape(self, start: int, end: int, opening: int) -> None:
+        text = self._text[start:end]
+        arrow = text.rfind("->")
+        if opening < 0:
+            self.report(codes.E0301, "a schema needs '(' after the operator's name", start, end)
+        elif arrow < 0 or ")" not in text[:arrow]:
+            message = "a schema ends in ') -> ' and what the operator returns"
+            hint = "an operator that returns nothing has '-> ()'"
+            self.report(codes.E0301, message, start, end, hint=hint)
+        elif not text[arrow + 2 :].strip():
+            message = "nothing stands after '->'"
+            hint = "write '()' if nothing is returned"
+            self.report(codes.E0301, message, start + arrow, end, hint=hint)
+        else:
+            before = start + len(text[:arrow].rstrip())
+            after = end - len(text[arrow + 2 :].lstrip())
+            message = "one space stands on each side of '->'"
+            self.report(codes.E0302, message, before, after, replacement=" -> ")
+
+    # Names
+
+    def operator_name(self, start: int, end: int) -> OperatorName | None:
+        text = self._text[start:end]
+        base, dot, overload = text.partition(".")
+        name = self._base_name(base, start)
+        if dot and not _OVERLOAD.fullmatch(overload):
+            message = (
+                f"bad overload name '{_shorten(overload)}'" if overload else "no overload after '.'"
+            )
+            self.report(codes.E0309, message, start + len(base), end)
+            return None
+        return None if name is None else OperatorName(name, overload)
+
+    def _base_name(self, text: str, start: int) -> BaseOperatorName | None:
+        end = start + len(text)
+        if not is_identifier(text):
+            message = f"bad operator name '{_shorten(text)}'" if text else "no operator name"
+            self.report(codes.E0304, message, start, end)
+            return None
+        if text.startswith(RESERVED_PREFIX):
+            message = f"'{_shorten(text)}': names that begin with '{RESERVED_PREFIX}' are reserved"
+            self.report(codes.E0342, message, start, end)
+            return None
+        if text.endswith("_out"):
+            hint = f"did you mean '{_shorten(text)[: -len('_out')]}.out'?"
+            self.report(codes.E0305, "an operator name cannot end in '_out'", start, end, hint=hint)
+            return None
+        dunder = _DUNDER.fullmatch(text)
+        return self._dunder(dunder[1], start, end) if dunder else self._plain(text, start, end)
+
+    def _dunder(self, base: str, start: int, end: int) -> BaseOperatorName | None:
+        if not base.startswith("i"):
+            return BaseOperatorName(base, inplace=False, dunder_method=True)
+        if base[1:] in AUGMENTED_ASSIGNMENT_NAMES:
+            return BaseOperatorName(base[1:], inplace=True, dunder_method=True)
+        message = f"'__{_shorten(base)}__' is not the name of an augmented assignment"
+        known = [f"i{name}" for name in AUGMENTED_ASSIGNMENT_NAMES]
+        self.report(codes.E0306, message, start, end, hint=did_you_mean(base, known))
+        return None
+
+    def _plain(self, text: str, start: int, end: int) -> BaseOperatorName | None:
+        inplace = text.endswith("_")
+        base = text[:-1] if inplace else text
+        functional = base.endswith("_functional")
+        if functional and inplace:
+            message = f"'{_shorten(text)}' is marked as functional and as in-place"
+            self.report(codes.E0308, message, start, end)
+            return None
+        if functional:
+            base = base[: -len("_functional")]
+        if not base:
+            message = f"nothing is left of '{text}' without its marks"
+            self.report(codes.E0304, message, start, end)
+            return None
+        return BaseOperatorName(base, inplace, False, functional)
+
+    # Arguments
+
+    def _arguments(self, start: int, end: int) -> Arguments | None:
+        """Arguments sorted into their roles; each is read before any is missed."""
+        positional: list[tuple[Argument, int]] = []
+        keyword: list[tuple[Argument, int]] = []
+        out: list[tuple[Argument, int]] = []
+        target = positional
+        for begin, stop in self._pieces(start, end):
+            if self._text[begin:stop] == "*":
+                if target is not positional or stop == end:
+                    self._report_star(begin, stop, again=target is not positional)
+                elif target is positional:
+                    target = keyword
+                continue
+            argument = self.argument(begin, stop)
+            if argument is None:
+                continue
+            if target is keyword and argument.is_write:
+                target = out
+            elif target is out and not argument.is_write:
+                message = f"'{argument.name}' comes after the out arguments but is not written"
+                self.report(codes.E0316, message, begin, stop)
+            target.append((argument, begin))
+        self._check_names(positional + keyword + out)
+        return None if self._failed else self._sorted(positional, keyword, out)
+
+    def _report_star(self, start: int, end: int, again: bool) -> None:
+        message = "a second '*'" if again else "no argument follows '*'"
+        self.report(codes.E0315, message, start, end)
+
+    def _check_names(self, arguments: list[tuple[Argument, int]]) -> None:
+        if len({a.name for a, _ in arguments}) == len(arguments):
+            return
+        first: dict[str, int] = {}
+        for argument, start in arguments:
+            begin = start + len(argument.type_text) + 1
+            earlier = first.setdefault(argument.name, begin)
+            if earlier != begin:
+                size = len(argument.name)
+                message = f"two arguments are named '{_shorten(argument.name)}'"
+                label = (earlier, earlier + size, "the first")
+                self.report(codes.E0319, message, begin, begin + size, labels=[label])
+
+    def _sorted(
+        self,
+        positional: list[tuple[Argument, int]],
+        keyword: list[tuple[Argument, int]],
+        out: list[tuple[Argument, int]],
+    ) -> Arguments | None:
+        values = tuple(a for a, _ in positional)
+        me = next((i for i, a in enumerate(values) if a.name == "self"), None)
+        if me is not None:
+            for argument, start in positional[:me]:
+                if argument.is_write:
+                    message = f"'{argument.name}' is written but stands before self"
+                    self.report(codes.E0318, message, start, start + len(str(argument)))
+        before, options, after = self._split_options(keyword)
+        if self._failed:
+            return None
+        return Arguments(
+            pre_self_positional=values[:me] if me is not None else (),
+            self_arg=None if me is None else SelfArgument(values[me]),
+            post_self_positional=values[me + 1 :] if me is not None else values,
+            pre_tensor_options_kwarg_only=before,
+            tensor_options=options,
+            post_tensor_options_kwarg_only=after,
+            out=tuple(a for a, _ in out),
+        )
+
+    def _split_options(
+        self, keyword: list[tuple[Argument, int]]
+    ) -> tuple[tuple[Argument, ...], TensorOptionsArguments | None, tuple[Argument, ...]]:
+        """Keyword arguments before the tensor options, the options, and those after them."""
+        values = tuple(a for a, _ in keyword)
+        found = [i for i in range(len(values) - 3) if _are_options(values[i : i + 4])]
+        if not found:
+            return values, None, ()
+        for i in found[1:]:
+            last, start = keyword[i + 3]
+            message = "dtype, layout, device and pin_memory stand here a second time"
+            self.report(codes.E0317, message, keyword[i][1], start + len(str(last)))
+        first = found[0]
+        options = TensorOptionsArguments(*values[first : first + 4])
+        return values[:first], options, values[first + 4 :]
+
+    def _pieces(self, start: int, end: int) -> Iterator[tuple[int, int]]:
+        """The parts between `, `. One that breaks off inside a default's quotes or brackets is
+        joined with the next, so that it is reported once."""
+        if start >= end:
+            return
+        position = start
+        while True:
+            cut = self._text.find(", ", position, end)
+            stop = end if cut < 0 else cut
+            if self._text[position:stop] not in self._cache.arguments:
+                stop = self._closed(position, stop, end)
+            yield position, stop
+            if stop == end:
+                return
+            position = stop + 2
+
+    def _closed(self, start: int, stop: int, end: int) -> int:
+        if "=" not in self._text[start:stop]:
+            return stop
+        longer = stop
+        while _is_open(self._text[start:longer]):
+            if longer == end:
+                return stop
+            cut = self._text.find(", ", longer + 1, end)
+            longer = end if cut < 0 else cut
+        return longer
+
+    def argument(self, start: int, end: int) -> Argument | None:
+        text = self._text[start:end]
+        known = self._cache.arguments.get(text)
+        if known is None:
+            known = self._new_argument(text, start, end)
+            if known is not None:
+                self._cache.arguments[text] = known
+        return known
+
+    def _new_argument(self, text: str, start: int, end: int) -> Argument | None:
+        if not text.strip():
+            self.report(codes.E0310, "an argument is missing here", start, end)
+            return None
+        declaration, equals, default = text.partition("=")
+        if self._has_bad_blanks(declaration, default if equals else None, start):
+            return None
+        space = declaration.rfind(" ")
+        if space < 0 or declaration.endswith(")"):
+            message = f"'{_shorten(declaration)}' is not a type and a name"
+            hint = "a name is missing" if not equals else None
+            self.report(codes.E0310, message, start, start + len(declaration), hint=hint)
+            return None
+        name = declaration[space + 1 :]
+        read = self._annotated_type(start, start + space)
+        named = self._is_name(name, start + space + 1, codes.E0320, "argument")
+        valued = not equals or self._is_default(default, start + len(declaration) + 1)
+        if read is None or not named or not valued:
+            return None
+        return Argument(name, read[0], default if equals else None, read[1])
+
+    def _has_bad_blanks(self, declaration: str, default: str | None, start: int) -> bool:
+        tight = _TIGHT_COMMA.search(declaration)
+        if tight is None and default is not None:
+            offset = _tight_comma_in_default(default)
+            if offset is not None:
+                offset += len(declaration) + 1
+        else:
+            offset = None if tight is None else tight.start()
+        if offset is not None:
+            message = "one space stands after each comma"
+            self.report(codes.E0302, message, start + offset, start + offset + 1, replacement=", ")
+            return True
+        return self._has_stray_blank(declaration, start) or (
+            default is not None and self._has_outer_blank(default, start + len(declaration) + 1)
+        )
+
+    def _has_stray_blank(self, text: str, start: int) -> bool:
+        blank = _STRAY_BLANK.search(text)
+        if blank is None:
+            return False
+        inner = blank.start() > 0 and blank.end() < len(text)
+        replacement = " " if inner and not text[blank.start() - 1].isspace() else ""
+        if blank.group() == "\t" or replacement:
+            message = "only single spaces may stand here"
+            begin, end = start + blank.start(), start + blank.end()
+            self.report(codes.E0302, message, begin, end, replacement=replacement)
+        else:
+            self._report_blank(start + blank.start(), start + blank.end(), "")
+        return True
+
+    def _has_outer_blank(self, text: str, start: int) -> bool:
+        for begin, end in (
+            (0, len(text) - len(text.lstrip())),
+            (len(text.rstrip()), len(text)),
+        ):
+            if begin < end and text.strip():
+                self._report_blank(start + begin, start + end, "")
+                return True
+        return False
+
+    def _is_name(self, name: str, start: int, code: Code, what: str) -> bool:
+        if not is_identifier(name):
+            message = f"bad {what} name '{_shorten(name)}'"
+            self.report(code, message, start, start + len(name))
+            return False
+        if name.startswith(RESERVED_PREFIX):
+            message = f"'{_shorten(name)}': names that begin with '{RESERVED_PREFIX}' are reserved"
+            self.report(codes.E0342, message, start, start + len(name))
+            return False
+        return True
+
+    def _is_default(self, text: str, start: int) -> bool:
+        problem = _default_problem(text)
+        if problem is not None:
+            self.report(codes.E0311, problem, start, start + len(text))
+        return problem is None
+
+    # Types
+
+    def _annotated_type(self, start: int, end: int) -> tuple[Type, Annotation | None] | None:
+        text = self._text[start:end]
+        opening = text.find("(")
+        if opening < 0:
+            found = self._type(start, end)
+            return None if found is None else (found, None)
+        closing = text.rfind(")")
+        if closing < opening:
+            self.report(codes.E0312, "'(' is not closed", start + opening, end)
+            return None
+        base, suffix = text[:opening], text[closing + 1 :]
+        if base != "Tensor" or suffix not in ("", "?", "[]"):
+            plain = base + suffix
+            message = f"'{_shorten(plain)}' cannot have an alias annotation"
+            hint = "only Tensor, Tensor? and Tensor[] can"
+            self.report(codes.E0313, message, start, end, hint=hint)
+            return None
+        annotation = self._annotation(start + opening + 1, start + closing)
+        return None if annotation is None else (_parse_tensor_type(suffix), annotation)
+
+    def _annotation(self, start: int, end: int) -> Annotation | None:
+        text = self._text[start:end]
+        match = _ANNOTATION.fullmatch(text)
+        problem = None
+        if match is None:
+            problem = f"'{_shorten(text)}' is not an alias annotation"
+        else:
+            before, after = match[1].split("|"), match[3].split("|") if match[3] else []
+            if match[2] and len(before) > 1:
+                problem = "only one letter can be marked as written"
+            elif len(before) > 1 and len(after) > 1:
+                problem = "only one side of '->' can hold several letters"
+            elif len(before) > 2:
+                problem = "at most two letters can stand here"
+            else:
+                return Annotation(tuple(before), bool(match[2]), tuple(after))
+        self.report(codes.E0312, problem, start, end)
+        return None
+
+    def _type(self, start: int, end: int) -> Type | None:
+        text = self._text[start:end]
+        known = self._cache.types.get(text)
+        if known is None:
+            known = self._new_type(text, start)
+            if known is not None:
+                self._cache.types[text] = known
+        return known
+
+    def _new_type(self, text: str, start: int) -> Type | None:
+        base_end = _base_end(text)
+        marks = list(_TYPE_MARK.finditer(text, base_end))
+        found = self._base_type(text[:base_end], start)
+        if len(marks) > _MAX_TYPE_MARKS:
+            message = f"a type has at most {_MAX_TYPE_MARKS} marks, this one has {len(marks)}"
+            self.report(codes.E0323, message, start + base_end, start + len(text))
+            return None
+        for mark in marks:
+            size = mark[1]
+            if size and (size[0] == "0" or len(size) > _MAX_SIZE_DIGITS):
+                message = f"bad list size '{_shorten(size)}'"
+                self.report(codes.E0314, message, start + mark.start(1), start + mark.end(1))
+                return None
+            if found is None:
+                continue
+            if mark[0] == "?":
+                found = OptionalType(found)
+            else:
+                found = ListType(found, int(size) if size else None)
+        return found
+
+    def _base_type(self, text: str, start: int) -> Type | None:
+        found = _BASE_TYPES.get(text)
+        if found is not None:
+            return found
+        custom = _CUSTOM_CLASS.fullmatch(text)
+        if custom is not None:
+            return CustomClassType(custom[1])
+        message = f"unknown type '{_shorten(text)}'" if text else "no type"
+        hint = did_you_mean(text, _BASE_TYPES)
+        self.report(codes.E0307, message, start, start + len(text), hint=hint)
+        return None
+
+    # Returns
+
+    def _returns(self, start: int, end: int) -> tuple[Return, ...] | None:
+        text = self._text[start:end]
+        if text == "()":
+            return ()
+        if text.startswith("(") and text.endswith(")"):
+            return self._several(start + 1, end - 1)
+        if ", " in text:
+            message = "several returns stand in parentheses"
+            self.report(codes.E0322, message, start, end, replacement=f"({text})")
+            return None
+        one = self._return(start, end)
+        return None if one is None else (one,)
+
+    def _several(self, start: int, end: int) -> tuple[Return, ...] | None:
+        inner = self._text[start:end]
+        pieces = inner.split(", ")
+        if len(pieces) == 1 and "," not in inner:
+            message = "a single return stands without parentheses"
+            self.report(codes.E0322, message, start - 1, end + 1, replacement=inner.strip())
+            return None
+        found = []
+        for piece in pieces:
+            found.append(self._return(start, start + len(piece)))
+            start += len(piece) + 2
+        good = tuple(value for value in found if value is not None)
+        return good if len(good) == len(found) else None
+
+    def _return(self, start: int, end: int) -> Return | None:
+        text = self._text[start:end]
+        known = self._cache.returns.get(text)
+        if known is None:
+            known = self._new_return(text, start, end)
+            if known is not None:
+                self._cache.returns[text] = known
+        return known
+
+    def _new_return(self, text: str, start: int, end: int) -> Return | None:
+        if not text.strip():
+            self.report(codes.E0310, "a return is missing here", start, end)
+            return None
+        if self._has_bad_blanks(text, None, start):
+            return None
+        if " -> " in text and text[-1] in ")?]":
+            message = "a return with '->' in its annotation needs a name"
+            self.report(codes.E0312, message, start, end)
+            return None
+        type_text, space, name = text.rpartition(" ")
+        if not space:
+            type_text = text
+        read = self._annotated_type(start, start + len(type_text))
+        named = not space or self._is_name(name, end - len(name), codes.E0321, "return")
+        if read is None or not named:
+            return None
+        return Return(name if space else None, read[0], read[1])
+
+
+def check_namespace(reader: SchemaReader, namespace: str, start: int) -> bool:
+    """Whether `namespace`, at `start` of the text, may hold operators."""
+    end = start + len(namespace)
+    if not is_identifier(namespace):
+        message = (
+            f"bad namespace '{_shorten(namespace)}'" if namespace else "no namespace before '::'"
+        )
+        reader.report(codes.E0303, message, start, max(end, start + 2 if not namespace else end))
+        return False
+    if namespace in _RESERVED_NAMESPACES or namespace.startswith(RESERVED_PREFIX):
+        reader.report(codes.E0342, f"the namespace '{namespace}' is reserved", start, end)
+        return False
+    return True
+
+
+def _are_options(arguments: tuple[Argument, ...]) -> bool:
+    return all(
+        a.name == name and a.type in (BaseType(ty), OptionalType(BaseType(ty)))
+        for a, (name, ty) in zip(arguments, _OPTION_TYPES)
+    )
+
+
+def _parse_tensor_type(suffix: str) -> Type:
+    tensor = _BASE_TYPES["Tensor"]
+    if suffix == "?":
+        return OptionalType(tensor)
+    return ListType(tensor, None) if suffix else tensor
+
+
+def _base_end(text: str) -> int:
+    """Where the marks of a type (`?`, `[]`, `[3]`) begin."""
+    end = len(text)
+    while end:
+        if text[end - 1] == "?":
+            end -= 1
+        elif text[end - 1] == "]":
+            opening = text.rfind("[", 0, end)
+            digits = text[opening + 1 : end - 1]
+            if opening < 0 or (digits and not (digits.isascii() and digits.isdecimal())):
+                break
+            end = opening
+        else:
+            break
+    return end
+
+
+def _skip_quoted(text: str, start: int, end: int) -> Iterator[int]:
+    """Positions of the characters that are outside of quotes."""
+    position = start
+    while position < end:
+        if text[position] in "\"'":
+            position = _quote_end(text, position, end)
+        else:
+            yield position
+            position += 1
+
+
+def _quote_end(text: str, start: int, end: int) -> int:
+    """Where the text quoted from `start` on ends; `end` if it does not."""
+    position = start + 1
+    while position < end:
+        if text[position] == "\\":
+            position += 1
+        elif text[position] == text[start]:
+            return position + 1
+        position += 1
+    return end + 1
+
+
+def _is_open(text: str) -> bool:
+    """Whether the default in `text` has quotes or brackets that do not end."""
+    start = text.find("=") + 1
+    depth = 0
+    reached = start
+    while reached < len(text):
+        if text[reached] in "\"'":
+            reached = _quote_end(text, reached, len(text))
+            continue
+        depth += {"[": 1, "]": -1}.get(text[reached], 0)
+        reached += 1
+    return depth > 0 or reached > len(text)
+
+
+def _tight_comma_in_default(text: str) -> int | None:
+    depth = 0
+    for position in _skip_quoted(text, 0, len(text)):
+        depth += {"[": 1, "]": -1}.get(text[position], 0)
+        if depth == 0 and text[position] == ",":
+            return position
+    return None
+
+
+def _default_problem(text: str) -> str | None:
+    if not text.strip():
+        return "a default is missing after '='"
+    if "=" in text:
+        return "a default cannot hold '='"
+    if "::" in text:
+        return "a default cannot hold '::'"
+    if _is_open(f"={text}"):
+        return "the default is not closed"
+    if ", " in text:
+        inside = "quoted text" if text[0] in "\"'" else "list"
+        return f"a default cannot hold ', ', not even inside a {inside}"
+    if any(ord(c) < 32 for c in text):
+        return "a default cannot hold control characters"
+    return None
+
+
+def _shorten(text: str) -> str:
+    return text if len(text) <= 60 else f"{text[:57]}..."

@@ -1,0 +1,47 @@
+"""The text of a tags.yaml into the set of tags that entries may carry."""
+
+from __future__ import annotations
+
+from opgen import data
+from opgen.diagnostics import Diagnostics, Source
+from opgen.model.tags import Tag, TagSet
+from opgen.parse import codes_yaml as codes
+from opgen.parse.yaml_nodes import MappingNode, Node, ScalarNode, SequenceNode, compose
+
+
+def parse_tags(source: Source, diagnostics: Diagnostics) -> TagSet:
+    """The tags that `source` declares. A tag declared again adds nothing."""
+    root = compose(source, diagnostics)
+    if root is None:
+        return TagSet(())
+    if not isinstance(root, SequenceNode):
+        diagnostics.error(codes.E0104, "tags.yaml is a list of tags", root.span)
+        return TagSet(())
+    tags: dict[str, Tag] = {}
+    for item in root.items:
+        tag = _parse_tag(item, diagnostics)
+        if tag is not None:
+            tags.setdefault(tag.name, tag)
+    return TagSet(tuple(tags.values()))
+
+
+def builtin_tags() -> TagSet:
+    """PyTorch's tags, for use where there is no tags.yaml."""
+    diagnostics = Diagnostics()
+    tags = parse_tags(Source("opgen/data/tags.yaml", data.read_text("tags.yaml")), diagnostics)
+    assert not diagnostics.has_errors
+    return tags
+
+
+def _parse_tag(node: Node, diagnostics: Diagnostics) -> Tag | None:
+    if not isinstance(node, MappingNode):
+        diagnostics.error(codes.E0105, "an entry is a mapping with 'tag' and 'desc'", node.span)
+        return None
+    name, desc = node.get("tag"), node.get("desc")
+    for key, value in (("tag", name), ("desc", desc)):
+        if not isinstance(value, ScalarNode) or not value.value or value.kind == "null":
+            message = f"'{key}' is missing" if value is None else f"'{key}' is not a text"
+            diagnostics.error(codes.E0111, message, node.span if value is None else value.span)
+            return None
+    assert isinstance(name, ScalarNode) and isinstance(desc, ScalarNode)
+    return Tag(name.value, desc.value)
