@@ -19,7 +19,7 @@ void relu_into(Tensor& out, const Tensor& self) {
   OPGEN_CHECK(self.scalar_type() != kBool, "Boolean inputs not supported for relu");
   TensorIterator iter = TensorIterator::unary_op(out, self);
   if (out.is_meta()) return;
-  OPGEN_DISPATCH_ALL_TYPES_AND2(kHalf, kBFloat16, iter.common_dtype(), "relu", [&] {
+  OPGEN_DISPATCH_REAL(iter.common_dtype(), "relu", [&] {
     opgen::cpu_kernel(iter, [](scalar_t x) -> scalar_t { return greater_of(x, scalar_t(0)); });
   });
 }
@@ -40,7 +40,7 @@ OPGEN_META_FUNC(leaky_relu)(const Tensor& self, const Scalar& /*negative_slope*/
   build_borrowing_unary_op(maybe_get_output(), self);
 }
 OPGEN_IMPL_FUNC(leaky_relu_out)(const Tensor&, const Scalar& negative_slope, const Tensor& /*out*/) {
-  OPGEN_DISPATCH_FLOATING_TYPES_AND2(kHalf, kBFloat16, common_dtype(), "leaky_relu", [&] {
+  OPGEN_DISPATCH_FLOATING(common_dtype(), "leaky_relu", [&] {
     using wide = wide_t<scalar_t>;
     const wide slope = negative_slope.to<wide>();
     opgen::cpu_kernel(*this, [slope](scalar_t x) -> scalar_t {
@@ -52,7 +52,7 @@ OPGEN_IMPL_FUNC(leaky_relu_out)(const Tensor&, const Scalar& negative_slope, con
 
 OPGEN_META_FUNC(silu)(const Tensor& self) { build_borrowing_unary_op(maybe_get_output(), self); }
 OPGEN_IMPL_FUNC(silu_out)(const Tensor&, const Tensor& /*out*/) {
-  OPGEN_DISPATCH_FLOATING_AND_COMPLEX_TYPES_AND2(kHalf, kBFloat16, common_dtype(), "silu", [&] {
+  OPGEN_DISPATCH_FLOATING_AND_COMPLEX(common_dtype(), "silu", [&] {
     opgen::cpu_kernel(*this, [](scalar_t x) -> scalar_t {
       const auto w = widen(x);
       return narrow<scalar_t>(w / (decltype(w)(1) + std::exp(-w)));
@@ -66,7 +66,7 @@ OPGEN_META_FUNC(gelu)(const Tensor& self, std::string_view approximate) {
 }
 OPGEN_IMPL_FUNC(gelu_out_cpu)(const Tensor&, std::string_view approximate, const Tensor& /*out*/) {
   const bool by_tanh = approximate == "tanh";
-  OPGEN_DISPATCH_FLOATING_TYPES_AND2(kHalf, kBFloat16, common_dtype(), "gelu", [&] {
+  OPGEN_DISPATCH_FLOATING(common_dtype(), "gelu", [&] {
     using wide = wide_t<scalar_t>;
     constexpr wide sqrt_half = static_cast<wide>(0.70710678118654752440);
     constexpr wide sqrt_two_over_pi = static_cast<wide>(0.79788456080286535588);
@@ -91,7 +91,7 @@ OPGEN_IMPL_FUNC(softmax_cpu_out)(const Tensor& self, int64_t dim, bool /*half_to
   dim = wrap_dim(dim, self.dim());
   const int64_t count = self.dim() == 0 ? 1 : self.size(dim);
   const int64_t in_stride = self.dim() == 0 ? 1 : self.stride(dim), out_stride = self.dim() == 0 ? 1 : out.stride(dim);
-  OPGEN_DISPATCH_FLOATING_TYPES_AND2(kHalf, kBFloat16, self.scalar_type(), "softmax", [&] {
+  OPGEN_DISPATCH_FLOATING(self.scalar_type(), "softmax", [&] {
     using wide = wide_t<scalar_t>;
     const scalar_t* from = self.const_data_ptr<scalar_t>();
     scalar_t* to = out.mutable_data_ptr<scalar_t>();

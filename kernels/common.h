@@ -7,46 +7,25 @@
 
 #include <opgen/kernel.h>
 
-#include <aten/ops/_to_copy.h>
-
 #include "math.h"
 
 namespace at::native {
 
+using opgen::detail::DimMask;
+using opgen::detail::has_dim;
+
 // `dim`, counted from the end if negative. A 0-dimensional tensor is taken for one of one dimension.
-inline int64_t wrap_dim(int64_t dim, int64_t ndim) {
-  const int64_t count = ndim == 0 ? 1 : ndim;
-  OPGEN_CHECK_INDEX(dim >= -count && dim < count, "Dimension out of range (expected to be in range of [",
-                    -count, ", ", count - 1, "], but got ", dim, ")");
-  return dim < 0 ? dim + count : dim;
+inline int64_t wrap_dim(int64_t dim, int64_t ndim) { return opgen::maybe_wrap_dim(dim, ndim); }
+
+// An absent or an empty list means all dimensions ...
+inline DimMask mask_of(OptionalIntArrayRef dims, int64_t ndim) { return opgen::detail::make_dim_mask(dims, ndim); }
+// ... but for `any` and `all`, where an empty list means none.
+inline DimMask mask_of_listed(OptionalIntArrayRef dims, int64_t ndim) {
+  return opgen::detail::make_dim_mask(dims, ndim, /*empty_means_none=*/true);
 }
 
-// One flag per dimension: is it listed? An absent or an empty list means all of them.
-using DimMask = std::vector<bool>;
-
-inline DimMask mask_of(OptionalIntArrayRef dims, int64_t ndim) {
-  if (!dims.has_value() || dims->empty()) return DimMask(static_cast<size_t>(ndim), true);
-  DimMask mask(static_cast<size_t>(ndim), false);
-  DimMask seen(static_cast<size_t>(std::max<int64_t>(ndim, 1)), false);
-  for (int64_t dim : *dims) {
-    const auto at = static_cast<size_t>(wrap_dim(dim, ndim));
-    OPGEN_CHECK(!seen[at], "dim ", at, " appears multiple times in the list of dims");
-    seen[at] = true;
-    if (ndim > 0) mask[at] = true;
-  }
-  return mask;
-}
-
-inline DimVector reduced_shape(IntArrayRef sizes, const DimMask& mask, bool keepdim) {
-  DimVector shape;
-  for (size_t d = 0; d < sizes.size(); ++d) {
-    if (!mask[d]) {
-      shape.push_back(sizes[d]);
-    } else if (keepdim) {
-      shape.push_back(1);
-    }
-  }
-  return shape;
+inline DimVector reduced_shape(IntArrayRef sizes, DimMask mask, bool keepdim) {
+  return opgen::detail::shape_from_dim_mask(sizes, mask, keepdim);
 }
 
 // Walks `sizes` in row-major order. `strides[k]` are those of operand k, in elements; `f` is given the
@@ -120,13 +99,13 @@ struct Slice {
 // Folds the masked dimensions of `self`: f(slice, offsets) once for each element of the results, where
 // offsets[0] is the slice's first element in `self` and offsets[k + 1] the place in outs[k].
 template <size_t N, class F>
-void for_each_slice(const TensorBase& self, const DimMask& mask, const std::array<const TensorBase*, N>& outs, F f) {
+void for_each_slice(const TensorBase& self, DimMask mask, const std::array<const TensorBase*, N>& outs, F f) {
   Slice slice;
   DimVector kept, kept_strides;
   std::array<DimVector, N> out_strides;
   int64_t at = 0;
   for (int64_t d = 0; d < self.dim(); ++d) {
-    if (mask[static_cast<size_t>(d)]) {
+    if (has_dim(mask, d)) {
       slice.numel *= self.size(d);
       if (self.size(d) != 1) {
         if (!slice.sizes.empty() && slice.strides.back() == self.size(d) * self.stride(d)) {
@@ -172,9 +151,7 @@ inline bool same_sizes(IntArrayRef a, IntArrayRef b) {
 inline Tensor number(const Scalar& value) { return opgen::detail::wrapped_scalar_tensor(value); }
 
 // The tensor itself if it has the dtype already.
-inline Tensor to_dtype(const Tensor& self, ScalarType dtype) {
-  return self.scalar_type() == dtype ? Tensor(self) : at::_to_copy(self, self.options().dtype(dtype));
-}
+inline Tensor to_dtype(const TensorBase& self, ScalarType dtype) { return opgen::detail::to_dtype(self, dtype); }
 
 // An unstructured kernel's out tensor takes the shape of the result; warns if it held something else.
 inline void resize_out(const Tensor& out, IntArrayRef sizes) { opgen::detail::resize_output(out, sizes); }

@@ -40,24 +40,20 @@ namespace at::native {
 namespace {
 
 
-// Both operands have the common dtype; the answer is bool, or 0 and 1 of the output's dtype.
+// Both operands have the common dtype; the iterator stores the answer in whatever dtype the output has.
 template <class scalar_t, class F>
 void compare_as(TensorIteratorBase& iter, F f) {
-  if (iter.dtype(0) == kBool) {
-    opgen::cpu_kernel(iter, [f](scalar_t a, scalar_t b) -> bool { return f(a, b); });
-  } else {
-    opgen::cpu_kernel(iter, [f](scalar_t a, scalar_t b) -> scalar_t { return static_cast<scalar_t>(f(a, b) ? 1 : 0); });
-  }
+  opgen::cpu_kernel(iter, [f](scalar_t a, scalar_t b) -> bool { return f(a, b); });
 }
 
 template <class F>
 void compare(TensorIteratorBase& iter, const char* name, F f) {
-  OPGEN_DISPATCH_ALL_TYPES_AND_COMPLEX_AND3(kBool, kHalf, kBFloat16, iter.common_dtype(), name,
+  OPGEN_DISPATCH_ALL(iter.common_dtype(), name,
                                             [&] { compare_as<scalar_t>(iter, f); });
 }
 template <class F>
 void compare_ordered(TensorIteratorBase& iter, const char* name, F f) {
-  OPGEN_DISPATCH_ALL_TYPES_AND3(kBool, kHalf, kBFloat16, iter.common_dtype(), name,
+  OPGEN_DISPATCH_REAL_AND_BOOL(iter.common_dtype(), name,
                                 [&] { compare_as<scalar_t>(iter, f); });
 }
 
@@ -125,7 +121,7 @@ OPGEN_LOGICAL(logical_xor, [](bool a, bool b) { return a != b; })
     build_borrowing_binary_op(maybe_get_output(), self, other);                                            \
   }                                                                                                        \
   OPGEN_IMPL_FUNC(op##_out)(const Tensor&, const Tensor&, const Tensor& /*out*/) {                         \
-    OPGEN_DISPATCH_INTEGRAL_TYPES_AND(kBool, common_dtype(), #op, [&] {                                    \
+    OPGEN_DISPATCH_INTEGRAL_AND_BOOL(common_dtype(), #op, [&] {                                    \
       opgen::cpu_kernel(*this, [](scalar_t a, scalar_t b) -> scalar_t {                                    \
         return static_cast<scalar_t>(a symbol b);                                                          \
       });                                                                                                  \

@@ -53,7 +53,7 @@ OPGEN_META_FUNC2(sub, Tensor)(const Tensor& self, const Tensor& other, const Sca
   check_alpha(dtype(), alpha);
 }
 OPGEN_IMPL_FUNC(sub_out)(const Tensor&, const Tensor&, const Scalar& alpha, const Tensor& /*out*/) {
-  OPGEN_DISPATCH_ALL_TYPES_AND_COMPLEX_AND2(kHalf, kBFloat16, common_dtype(), "sub", [&] {
+  OPGEN_DISPATCH_ALL_BUT_BOOL(common_dtype(), "sub", [&] {
     const auto factor = alpha.to<scalar_t>();
     opgen::cpu_kernel(*this, [factor](scalar_t a, scalar_t b) -> scalar_t { return minus(a, times(factor, b)); });
   });
@@ -63,7 +63,7 @@ OPGEN_META_FUNC2(mul, Tensor)(const Tensor& self, const Tensor& other) {
   build_borrowing_binary_op(maybe_get_output(), self, other);
 }
 OPGEN_IMPL_FUNC(mul_out)(const Tensor&, const Tensor&, const Tensor& /*out*/) {
-  OPGEN_DISPATCH_ALL_TYPES_AND_COMPLEX_AND3(kBool, kHalf, kBFloat16, common_dtype(), "mul", [&] {
+  OPGEN_DISPATCH_ALL(common_dtype(), "mul", [&] {
     opgen::cpu_kernel(*this, [](scalar_t a, scalar_t b) -> scalar_t { return times(a, b); });
   });
 }
@@ -102,7 +102,7 @@ OPGEN_META_FUNC2(div, Tensor_mode)
 namespace {
 
 void div_true(TensorIteratorBase& iter) {
-  OPGEN_DISPATCH_FLOATING_AND_COMPLEX_TYPES_AND2(kHalf, kBFloat16, iter.common_dtype(), "div", [&] {
+  OPGEN_DISPATCH_FLOATING_AND_COMPLEX(iter.common_dtype(), "div", [&] {
     opgen::cpu_kernel(iter, [](scalar_t a, scalar_t b) -> scalar_t { return a / b; });
   });
 }
@@ -124,7 +124,7 @@ T divide_floor_float(T a, T b) {
 void div_rounded(TensorIteratorBase& iter, bool down) {
   const char* name = down ? "div_floor" : "div_trunc";
   if (isIntegralType(iter.common_dtype(), /*include_bool=*/false)) {
-    OPGEN_DISPATCH_INTEGRAL_TYPES(iter.common_dtype(), name, [&] {
+    OPGEN_DISPATCH_INTEGRAL(iter.common_dtype(), name, [&] {
       opgen::cpu_kernel(iter, [down](scalar_t a, scalar_t b) -> scalar_t {
         OPGEN_CHECK(b != 0, "ZeroDivisionError");
         return down ? divide_floor(a, b) : divide_trunc(a, b);
@@ -132,7 +132,7 @@ void div_rounded(TensorIteratorBase& iter, bool down) {
     });
     return;
   }
-  OPGEN_DISPATCH_FLOATING_TYPES_AND2(kHalf, kBFloat16, iter.common_dtype(), name, [&] {
+  OPGEN_DISPATCH_FLOATING(iter.common_dtype(), name, [&] {
     using wide = wide_t<scalar_t>;
     opgen::cpu_kernel(iter, [down](scalar_t a, scalar_t b) -> scalar_t {
       const wide x = static_cast<wide>(a), y = static_cast<wide>(b);
@@ -169,7 +169,7 @@ OPGEN_META_FUNC2(remainder, Tensor)(const Tensor& self, const Tensor& other) {
 }
 OPGEN_IMPL_FUNC(remainder_out)(const Tensor&, const Tensor&, const Tensor& /*out*/) {
   if (isIntegralType(common_dtype(), /*include_bool=*/false)) {
-    OPGEN_DISPATCH_INTEGRAL_TYPES(common_dtype(), "remainder", [&] {
+    OPGEN_DISPATCH_INTEGRAL(common_dtype(), "remainder", [&] {
       opgen::cpu_kernel(*this, [](scalar_t a, scalar_t b) -> scalar_t {
         OPGEN_CHECK(b != 0, "ZeroDivisionError");
         return modulo(a, b);
@@ -177,7 +177,7 @@ OPGEN_IMPL_FUNC(remainder_out)(const Tensor&, const Tensor&, const Tensor& /*out
     });
     return;
   }
-  OPGEN_DISPATCH_FLOATING_TYPES_AND2(kHalf, kBFloat16, common_dtype(), "remainder", [&] {
+  OPGEN_DISPATCH_FLOATING(common_dtype(), "remainder", [&] {
     using wide = wide_t<scalar_t>;
     opgen::cpu_kernel(*this, [](scalar_t a, scalar_t b) -> scalar_t {
       return static_cast<scalar_t>(modulo(static_cast<wide>(a), static_cast<wide>(b)));
@@ -198,7 +198,7 @@ OPGEN_META_FUNC(maximum)(const Tensor& self, const Tensor& other) {
   build_borrowing_binary_op(maybe_get_output(), self, other);
 }
 OPGEN_IMPL_FUNC(maximum_out)(const Tensor&, const Tensor&, const Tensor& /*out*/) {
-  OPGEN_DISPATCH_ALL_TYPES_AND3(kBool, kHalf, kBFloat16, common_dtype(), "maximum", [&] {
+  OPGEN_DISPATCH_REAL_AND_BOOL(common_dtype(), "maximum", [&] {
     opgen::cpu_kernel(*this, [](scalar_t a, scalar_t b) -> scalar_t { return greater_of(a, b); });
   });
 }
@@ -208,7 +208,7 @@ OPGEN_META_FUNC(minimum)(const Tensor& self, const Tensor& other) {
   build_borrowing_binary_op(maybe_get_output(), self, other);
 }
 OPGEN_IMPL_FUNC(minimum_out)(const Tensor&, const Tensor&, const Tensor& /*out*/) {
-  OPGEN_DISPATCH_ALL_TYPES_AND3(kBool, kHalf, kBFloat16, common_dtype(), "minimum", [&] {
+  OPGEN_DISPATCH_REAL_AND_BOOL(common_dtype(), "minimum", [&] {
     opgen::cpu_kernel(*this, [](scalar_t a, scalar_t b) -> scalar_t { return lesser_of(a, b); });
   });
 }
@@ -219,12 +219,12 @@ namespace {
 
 void power(TensorIteratorBase& iter) {
   if (isIntegralType(iter.common_dtype(), /*include_bool=*/false)) {
-    OPGEN_DISPATCH_INTEGRAL_TYPES(iter.common_dtype(), "pow", [&] {
+    OPGEN_DISPATCH_INTEGRAL(iter.common_dtype(), "pow", [&] {
       opgen::cpu_kernel(iter, [](scalar_t a, scalar_t b) -> scalar_t { return power_integer(a, b); });
     });
     return;
   }
-  OPGEN_DISPATCH_FLOATING_AND_COMPLEX_TYPES_AND2(kHalf, kBFloat16, iter.common_dtype(), "pow", [&] {
+  OPGEN_DISPATCH_FLOATING_AND_COMPLEX(iter.common_dtype(), "pow", [&] {
     opgen::cpu_kernel(iter, [](scalar_t a, scalar_t b) -> scalar_t {
       return narrow<scalar_t>(std::pow(widen(a), widen(b)));
     });
@@ -243,7 +243,7 @@ OPGEN_META_FUNC2(pow, Tensor_Scalar)(const Tensor& self, const Scalar& exponent)
                 exponent.toLong() < 0),
               "Integers to negative integer powers are not allowed.");
   const ScalarType common = opgen::detail::result_type_of(self, exponent);
-  build_output_borrowing_argument_owning_unary_op(maybe_get_output(), to_dtype(self, common));
+  build_unary_op(maybe_get_output(), to_dtype(self, common));
 }
 OPGEN_IMPL_FUNC(pow_Tensor_Scalar_out)(const Tensor& self, const Scalar& exponent, const Tensor& out) {
   if (exponent.equal(0.0) || exponent.equal(false) || exponent.equal(0)) {
@@ -255,7 +255,7 @@ OPGEN_IMPL_FUNC(pow_Tensor_Scalar_out)(const Tensor& self, const Scalar& exponen
     return;
   }
   if (isIntegralType(common_dtype(), /*include_bool=*/false)) {
-    OPGEN_DISPATCH_INTEGRAL_TYPES(common_dtype(), "pow", [&] {
+    OPGEN_DISPATCH_INTEGRAL(common_dtype(), "pow", [&] {
       const int64_t n = exponent.toLong();
       opgen::cpu_kernel(*this, [n](scalar_t a) -> scalar_t {
         return static_cast<scalar_t>(power_integer(static_cast<int64_t>(a), n));
@@ -263,7 +263,7 @@ OPGEN_IMPL_FUNC(pow_Tensor_Scalar_out)(const Tensor& self, const Scalar& exponen
     });
     return;
   }
-  OPGEN_DISPATCH_FLOATING_AND_COMPLEX_TYPES_AND2(kHalf, kBFloat16, common_dtype(), "pow", [&] {
+  OPGEN_DISPATCH_FLOATING_AND_COMPLEX(common_dtype(), "pow", [&] {
     const auto n = widen(exponent.to<scalar_t>());
     const bool squared = exponent.equal(2.0) || exponent.equal(2);
     opgen::cpu_kernel(*this, [n, squared](scalar_t a) -> scalar_t {

@@ -27,10 +27,10 @@ OPGEN_META_FUNC(clamp)(const Tensor& self, OptionalScalarRef min, OptionalScalar
   const TensorBase& out = maybe_get_output();
   OPGEN_CHECK(!out.defined() || canCast(common, out.scalar_type()), "result type ", common,
               " can't be cast to the desired output type ", out.scalar_type());
-  build_output_borrowing_argument_owning_unary_op(out, to_dtype(self, common));
+  build_unary_op(out, to_dtype(self, common));
 }
 OPGEN_IMPL_FUNC(clamp_out)(const Tensor&, OptionalScalarRef min, OptionalScalarRef max, const Tensor& /*out*/) {
-  OPGEN_DISPATCH_ALL_TYPES_AND3(kBool, kHalf, kBFloat16, common_dtype(), "clamp", [&] {
+  OPGEN_DISPATCH_REAL_AND_BOOL(common_dtype(), "clamp", [&] {
     const bool has_min = min.has_value(), has_max = max.has_value();
     const scalar_t low = has_min ? min.get().to<scalar_t>() : scalar_t(0);
     const scalar_t high = has_max ? max.get().to<scalar_t>() : scalar_t(0);
@@ -60,7 +60,7 @@ OPGEN_META_FUNC2(clamp, Tensor)(const Tensor& self, OptionalTensorRef min, Optio
   build(config);
 }
 OPGEN_IMPL_FUNC(clamp_Tensor_out)(const Tensor&, OptionalTensorRef min, OptionalTensorRef max, const Tensor& /*out*/) {
-  OPGEN_DISPATCH_ALL_TYPES_AND2(kHalf, kBFloat16, common_dtype(), "clamp", [&] {
+  OPGEN_DISPATCH_REAL(common_dtype(), "clamp", [&] {
     if (min.has_value() && max.has_value()) {
       opgen::cpu_kernel(*this, [](scalar_t x, scalar_t low, scalar_t high) -> scalar_t {
         if (is_nan(low)) return low;
@@ -113,7 +113,7 @@ OPGEN_KERNEL(where_self_out)(const Tensor& condition, const Tensor& self, const 
                             .add_const_input(operands.other)
                             .build();
   if (out.is_meta()) return out;
-  OPGEN_DISPATCH_ALL_TYPES_AND_COMPLEX_AND3(kBool, kHalf, kBFloat16, common, "where",
+  OPGEN_DISPATCH_ALL(common, "where",
                                             [&] { select_elements<scalar_t>(iter); });
   return out;
 }
@@ -157,7 +157,7 @@ OPGEN_META_FUNC2(lerp, Scalar)(const Tensor& self, const Tensor& end, const Scal
   build_binary_op(maybe_get_output(), self, end);
 }
 OPGEN_IMPL_FUNC(lerp_Scalar_out)(const Tensor&, const Tensor&, const Scalar& weight, const Tensor& /*out*/) {
-  OPGEN_DISPATCH_FLOATING_AND_COMPLEX_TYPES_AND2(kHalf, kBFloat16, common_dtype(), "lerp", [&] {
+  OPGEN_DISPATCH_FLOATING_AND_COMPLEX(common_dtype(), "lerp", [&] {
     const auto w = widen(weight.to<wide_t<scalar_t>>());
     opgen::cpu_kernel(*this, [w](scalar_t start, scalar_t end) -> scalar_t {
       return narrow<scalar_t>(interpolate(widen(start), widen(end), w));
@@ -176,7 +176,7 @@ OPGEN_META_FUNC2(lerp, Tensor)(const Tensor& self, const Tensor& end, const Tens
   build(config);
 }
 OPGEN_IMPL_FUNC(lerp_Tensor_out)(const Tensor&, const Tensor&, const Tensor&, const Tensor& /*out*/) {
-  OPGEN_DISPATCH_FLOATING_AND_COMPLEX_TYPES_AND2(kHalf, kBFloat16, common_dtype(), "lerp", [&] {
+  OPGEN_DISPATCH_FLOATING_AND_COMPLEX(common_dtype(), "lerp", [&] {
     opgen::cpu_kernel(*this, [](scalar_t start, scalar_t end, scalar_t weight) -> scalar_t {
       return narrow<scalar_t>(interpolate(widen(start), widen(end), widen(weight)));
     });
@@ -197,7 +197,7 @@ OPGEN_META_FUNC(addcmul)(const Tensor& self, const Tensor& tensor1, const Tensor
 }
 OPGEN_IMPL_FUNC(addcmul_out)
 (const Tensor&, const Tensor&, const Tensor&, const Scalar& value, const Tensor& /*out*/) {
-  OPGEN_DISPATCH_ALL_TYPES_AND_COMPLEX_AND2(kHalf, kBFloat16, common_dtype(), "addcmul", [&] {
+  OPGEN_DISPATCH_ALL_BUT_BOOL(common_dtype(), "addcmul", [&] {
     using wide = wide_t<scalar_t>;
     const wide factor = value.to<wide>();
     opgen::cpu_kernel(*this, [factor](scalar_t x, scalar_t a, scalar_t b) -> scalar_t {

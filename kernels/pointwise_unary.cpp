@@ -44,14 +44,14 @@ namespace {
 // default dtype (the iterator converts them).
 template <class F>
 void map_floating_or_complex(TensorIteratorBase& iter, const char* name, F f) {
-  OPGEN_DISPATCH_FLOATING_AND_COMPLEX_TYPES_AND2(kHalf, kBFloat16, iter.common_dtype(), name, [&] {
+  OPGEN_DISPATCH_FLOATING_AND_COMPLEX(iter.common_dtype(), name, [&] {
     opgen::cpu_kernel(iter, [f](scalar_t x) -> scalar_t { return narrow<scalar_t>(f(widen(x))); });
   });
 }
 
 template <class F>
 void map_floating(TensorIteratorBase& iter, const char* name, F f) {
-  OPGEN_DISPATCH_FLOATING_TYPES_AND2(kHalf, kBFloat16, iter.common_dtype(), name, [&] {
+  OPGEN_DISPATCH_FLOATING(iter.common_dtype(), name, [&] {
     opgen::cpu_kernel(iter, [f](scalar_t x) -> scalar_t { return static_cast<scalar_t>(f(widen(x))); });
   });
 }
@@ -121,7 +121,7 @@ OPGEN_META_FUNC(neg)(const Tensor& self) {
   build_borrowing_unary_op(maybe_get_output(), self);
 }
 OPGEN_IMPL_FUNC(neg_out)(const Tensor& /*self*/, const Tensor& /*out*/) {
-  OPGEN_DISPATCH_ALL_TYPES_AND_COMPLEX_AND2(kHalf, kBFloat16, common_dtype(), "neg", [&] {
+  OPGEN_DISPATCH_ALL_BUT_BOOL(common_dtype(), "neg", [&] {
     opgen::cpu_kernel(*this, [](scalar_t x) -> scalar_t {
       if constexpr (std::is_integral_v<scalar_t>) {
         return minus(scalar_t(0), x);
@@ -173,7 +173,7 @@ OPGEN_META_FUNC(sign)(const Tensor& self) {
   build_borrowing_unary_op(maybe_get_output(), self);
 }
 OPGEN_IMPL_FUNC(sign_out)(const Tensor& /*self*/, const Tensor& /*out*/) {
-  OPGEN_DISPATCH_ALL_TYPES_AND3(kBool, kHalf, kBFloat16, common_dtype(), "sign", [&] {
+  OPGEN_DISPATCH_REAL_AND_BOOL(common_dtype(), "sign", [&] {
     opgen::cpu_kernel(*this, [](scalar_t x) -> scalar_t {
       const auto w = widen(x);
       return static_cast<scalar_t>(static_cast<int>(0 < w) - static_cast<int>(w < 0));
@@ -183,7 +183,7 @@ OPGEN_IMPL_FUNC(sign_out)(const Tensor& /*self*/, const Tensor& /*out*/) {
 
 OPGEN_META_FUNC(bitwise_not)(const Tensor& self) { build_borrowing_unary_op(maybe_get_output(), self); }
 OPGEN_IMPL_FUNC(bitwise_not_out)(const Tensor& /*self*/, const Tensor& /*out*/) {
-  OPGEN_DISPATCH_INTEGRAL_TYPES_AND(kBool, common_dtype(), "bitwise_not", [&] {
+  OPGEN_DISPATCH_INTEGRAL_AND_BOOL(common_dtype(), "bitwise_not", [&] {
     opgen::cpu_kernel(*this, [](scalar_t x) -> scalar_t {
       if constexpr (std::is_same_v<scalar_t, bool>) {
         return !x;
@@ -214,7 +214,7 @@ OPGEN_KERNEL(abs_out)(const Tensor& self, Tensor& out) {
   if (!self.is_complex()) {
     TensorIterator iter = TensorIterator::unary_op(out, self);
     if (out.is_meta()) return out;
-    OPGEN_DISPATCH_ALL_TYPES_AND2(kHalf, kBFloat16, iter.common_dtype(), "abs", [&] {
+    OPGEN_DISPATCH_REAL(iter.common_dtype(), "abs", [&] {
       opgen::cpu_kernel(iter, [](scalar_t x) -> scalar_t {
         if constexpr (std::is_unsigned_v<scalar_t>) {
           return x;
@@ -238,7 +238,7 @@ OPGEN_KERNEL(abs_out)(const Tensor& self, Tensor& out) {
   TensorIterator iter =
       TensorIteratorConfig().add_output(out).add_const_input(self).check_all_same_dtype(false).build();
   if (out.is_meta()) return out;
-  OPGEN_DISPATCH_COMPLEX_TYPES(self.scalar_type(), "abs", [&] {
+  OPGEN_DISPATCH_COMPLEX(self.scalar_type(), "abs", [&] {
     using real = real_t<scalar_t>;
     opgen::cpu_kernel(iter, [](scalar_t z) -> real { return std::hypot(z.real(), z.imag()); });
   });
@@ -254,7 +254,7 @@ void map_to_bool(const Tensor& out, const Tensor& self, const char* name, F f) {
   TensorIterator iter =
       TensorIteratorConfig().add_output(out).add_const_input(self).check_all_same_dtype(false).build();
   if (out.is_meta()) return;
-  OPGEN_DISPATCH_ALL_TYPES_AND_COMPLEX_AND3(kBool, kHalf, kBFloat16, self.scalar_type(), name, [&] {
+  OPGEN_DISPATCH_ALL(self.scalar_type(), name, [&] {
     opgen::cpu_kernel(iter, [f](scalar_t x) -> bool { return f(x); });
   });
 }

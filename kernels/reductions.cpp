@@ -45,7 +45,7 @@ ScalarType sum_dtype(const TensorBase& self, std::optional<ScalarType> dtype, co
 
 // Folds every element of each slice, as type T, into an Accumulator made by `make`; `finish` gives the result.
 template <class T, class Out, class Make, class Fold, class Finish>
-void fold(const Tensor& self, const Tensor& out, const DimMask& mask, Make make, Fold add, Finish finish) {
+void fold(const Tensor& self, const Tensor& out, DimMask mask, Make make, Fold add, Finish finish) {
   const T* from = self.const_data_ptr<T>();
   Out* to = out.mutable_data_ptr<Out>();
   for_each_slice<1>(self, mask, {&out}, [&](const Slice& slice, const std::array<int64_t, 2>& at) {
@@ -69,9 +69,9 @@ void check_same_dtype(const char* name, const TensorBase& out, ScalarType dtype)
 
 namespace {
 
-void sum_into(const Tensor& self, const DimMask& mask, const Tensor& out, int64_t divisor) {
+void sum_into(const Tensor& self, DimMask mask, const Tensor& out, int64_t divisor) {
   const Tensor input = to_dtype(self, out.scalar_type());
-  OPGEN_DISPATCH_ALL_TYPES_AND_COMPLEX_AND3(kBool, kHalf, kBFloat16, out.scalar_type(), "sum", [&] {
+  OPGEN_DISPATCH_ALL(out.scalar_type(), "sum", [&] {
     using total = sum_t<scalar_t>;
     fold<scalar_t, scalar_t>(
         input, out, mask, [] { return PairwiseSum<total>(); },
@@ -87,10 +87,10 @@ void sum_into(const Tensor& self, const DimMask& mask, const Tensor& out, int64_
   });
 }
 
-int64_t slice_size(const Tensor& self, const DimMask& mask) {
+int64_t slice_size(const Tensor& self, DimMask mask) {
   int64_t count = 1;
   for (int64_t d = 0; d < self.dim(); ++d) {
-    if (mask[static_cast<size_t>(d)]) count *= self.size(d);
+    if (has_dim(mask, d)) count *= self.size(d);
   }
   return count;
 }
@@ -140,9 +140,9 @@ OPGEN_KERNEL(mean_dtype_out)(const Tensor& self, std::optional<ScalarType> dtype
 
 namespace {
 
-void prod_into(const Tensor& self, const DimMask& mask, const Tensor& out) {
+void prod_into(const Tensor& self, DimMask mask, const Tensor& out) {
   const Tensor input = to_dtype(self, out.scalar_type());
-  OPGEN_DISPATCH_ALL_TYPES_AND_COMPLEX_AND3(kBool, kHalf, kBFloat16, out.scalar_type(), "prod", [&] {
+  OPGEN_DISPATCH_ALL(out.scalar_type(), "prod", [&] {
     using total = sum_t<scalar_t>;
     fold<scalar_t, scalar_t>(
         input, out, mask, [] { return total(1); },
@@ -182,9 +182,9 @@ void check_truth_output(const char* name, const TensorBase& out) {
 }
 
 // any: whether some element is not zero; all: whether none is.
-void truth_into(const Tensor& self, const DimMask& mask, const Tensor& out, bool any) {
+void truth_into(const Tensor& self, DimMask mask, const Tensor& out, bool any) {
   const char* name = any ? "any" : "all";
-  OPGEN_DISPATCH_ALL_TYPES_AND_COMPLEX_AND3(kBool, kHalf, kBFloat16, self.scalar_type(), name, [&] {
+  OPGEN_DISPATCH_ALL(self.scalar_type(), name, [&] {
     const auto make = [any] { return !any; };
     const auto add = [any](bool& state, scalar_t x) { state = any ? state || !(x == scalar_t(0)) : state && !(x == scalar_t(0)); };
     if (out.scalar_type() == kBool) {
@@ -231,16 +231,16 @@ OPGEN_TRUTH(all, false)
 
 namespace {
 
-void check_not_empty(const char* name, const TensorBase& self, const DimMask& mask) {
+void check_not_empty(const char* name, const TensorBase& self, DimMask mask) {
   for (int64_t d = 0; d < self.dim(); ++d) {
-    OPGEN_CHECK_INDEX(!mask[static_cast<size_t>(d)] || self.size(d) != 0, name, "(): Expected reduction dim ", d,
+    OPGEN_CHECK_INDEX(!has_dim(mask, d) || self.size(d) != 0, name, "(): Expected reduction dim ", d,
                       " to have non-zero size.");
   }
 }
 
 template <bool greatest>
-void extreme_into(const Tensor& self, const DimMask& mask, const Tensor& out) {
-  OPGEN_DISPATCH_ALL_TYPES_AND3(kBool, kHalf, kBFloat16, self.scalar_type(), greatest ? "amax" : "amin", [&] {
+void extreme_into(const Tensor& self, DimMask mask, const Tensor& out) {
+  OPGEN_DISPATCH_REAL_AND_BOOL(self.scalar_type(), greatest ? "amax" : "amin", [&] {
     struct State {
       scalar_t value{};
       bool empty = true;
@@ -287,7 +287,7 @@ namespace {
 template <bool greatest>
 void extreme_along(const Tensor& self, int64_t dim, const Tensor& values, const Tensor& indices) {
   const DimMask mask = mask_of(IntArrayRef(dim), self.dim());
-  OPGEN_DISPATCH_ALL_TYPES_AND3(kBool, kHalf, kBFloat16, self.scalar_type(), greatest ? "max" : "min", [&] {
+  OPGEN_DISPATCH_REAL_AND_BOOL(self.scalar_type(), greatest ? "max" : "min", [&] {
     const scalar_t* from = self.const_data_ptr<scalar_t>();
     scalar_t* value = values.defined() ? values.mutable_data_ptr<scalar_t>() : nullptr;
     int64_t* place = indices.mutable_data_ptr<int64_t>();
@@ -337,7 +337,7 @@ void extreme_of_all(const Tensor& self, Tensor& out) {
     const DimVector shape = reduced_shape(self.sizes(), mask_of(IntArrayRef(dim), self.dim()), keepdim);      \
     set_output_raw_strided(0, shape, {}, self.options());                                                     \
     set_output_raw_strided(1, shape, {}, self.options().dtype(kLong));                                        \
-    return OPGEN_PRECOMPUTE_STRUCT2(op, dim)().set_dim(dim);                                                  \
+    return precompute_out<>().set_dim(dim);                                                  \
   }                                                                                                           \
   OPGEN_IMPL_FUNC(op##_out)                                                                                   \
   (const Tensor& self, int64_t dim, bool /*keepdim*/, const Tensor& first, const Tensor& second) {            \
@@ -427,7 +427,7 @@ OPGEN_IMPL_FUNC(cumsum_out)
   const bool scalar = self.dim() == 0;
   const int64_t count = scalar ? 1 : self.size(dim);
   const int64_t in_stride = scalar ? 0 : input.stride(dim), out_stride = scalar ? 0 : out.stride(dim);
-  OPGEN_DISPATCH_ALL_TYPES_AND_COMPLEX_AND3(kBool, kHalf, kBFloat16, out.scalar_type(), "cumsum", [&] {
+  OPGEN_DISPATCH_ALL(out.scalar_type(), "cumsum", [&] {
     // A running sum cannot be paired; it is carried in the next wider type instead.
     using total = std::conditional_t<std::is_same_v<scalar_t, float>, double, sum_t<scalar_t>>;
     const scalar_t* from = input.const_data_ptr<scalar_t>();
@@ -484,7 +484,7 @@ void check_var_input(const char* name, const TensorBase& self) {
 }
 
 // `mean` may be undefined.
-void var_into(const Tensor& self, const DimMask& mask, const std::optional<Scalar>& correction, bool root,
+void var_into(const Tensor& self, DimMask mask, const std::optional<Scalar>& correction, bool root,
               const Tensor& out, const Tensor& mean) {
   if (out.is_meta()) return;
   const double taken = correction.has_value() ? correction->toDouble() : 1.0;
@@ -492,7 +492,7 @@ void var_into(const Tensor& self, const DimMask& mask, const std::optional<Scala
     OPGEN_WARN(root ? "std" : "var", "(): degrees of freedom is <= 0. Correction should be strictly less than the "
                "reduction factor (input numel divided by output numel).");
   }
-  OPGEN_DISPATCH_FLOATING_AND_COMPLEX_TYPES_AND2(kHalf, kBFloat16, self.scalar_type(), root ? "std" : "var", [&] {
+  OPGEN_DISPATCH_FLOATING_AND_COMPLEX(self.scalar_type(), root ? "std" : "var", [&] {
     using real = real_t<scalar_t>;
     const scalar_t* from = self.const_data_ptr<scalar_t>();
     real* to = out.mutable_data_ptr<real>();
@@ -594,7 +594,7 @@ OPGEN_META_FUNC(linalg_vector_norm)
   if (order < 0 || order == std::numeric_limits<double>::infinity()) {
     // There is no least, and no greatest, of no elements.
     bool any = true;
-    for (int64_t d = 0; d < self.dim(); ++d) any = any && !(mask[static_cast<size_t>(d)] && self.size(d) == 0);
+    for (int64_t d = 0; d < self.dim(); ++d) any = any && !(has_dim(mask, d) && self.size(d) == 0);
     OPGEN_CHECK(any, "linalg.vector_norm cannot compute the ", order, " norm on a dimension of size 0");
   }
   const ScalarType result = toRealValueType(dtype.value_or(self.scalar_type()));
@@ -607,7 +607,7 @@ OPGEN_IMPL_FUNC(linalg_vector_norm_out)
   const double infinity = std::numeric_limits<double>::infinity();
   const Tensor input = to_dtype(self, dtype.value_or(self.scalar_type()));
   const DimMask mask = mask_of(dim, self.dim());
-  OPGEN_DISPATCH_FLOATING_AND_COMPLEX_TYPES_AND2(kHalf, kBFloat16, input.scalar_type(), "linalg_vector_norm", [&] {
+  OPGEN_DISPATCH_FLOATING_AND_COMPLEX(input.scalar_type(), "linalg_vector_norm", [&] {
     using real = real_t<scalar_t>;
     struct State {
       PairwiseSum<double> sum;

@@ -1,0 +1,459 @@
+// views.cpp: tensors that share the storage of another, and the same done to a tensor in place.
+#include <opgen/kernel.h>
+
+#include <aten/ops/_reshape_alias_native.h>
+#include <aten/ops/alias_native.h>
+#include <aten/ops/as_strided.h>
+#include <aten/ops/as_strided_native.h>
+#include <aten/ops/chunk_native.h>
+#include <aten/ops/clone.h>
+#include <aten/ops/detach_native.h>
+#include <aten/ops/diagonal_native.h>
+#include <aten/ops/expand_as_native.h>
+#include <aten/ops/expand_native.h>
+#include <aten/ops/flatten_native.h>
+#include <aten/ops/flip_native.h>
+#include <aten/ops/narrow.h>
+#include <aten/ops/narrow_native.h>
+#include <aten/ops/permute_native.h>
+#include <aten/ops/repeat_native.h>
+#include <aten/ops/reshape_as_native.h>
+#include <aten/ops/reshape_native.h>
+#include <aten/ops/select.h>
+#include <aten/ops/select_native.h>
+#include <aten/ops/slice.h>
+#include <aten/ops/slice_inverse_native.h>
+#include <aten/ops/slice_native.h>
+#include <aten/ops/slice_scatter_native.h>
+#include <aten/ops/split.h>
+#include <aten/ops/split_copy_native.h>
+#include <aten/ops/split_native.h>
+#include <aten/ops/split_with_sizes.h>
+#include <aten/ops/split_with_sizes_copy_native.h>
+#include <aten/ops/split_with_sizes_native.h>
+#include <aten/ops/squeeze_native.h>
+#include <aten/ops/t_native.h>
+#include <aten/ops/transpose_native.h>
+#include <aten/ops/unbind.h>
+#include <aten/ops/unbind_copy_native.h>
+#include <aten/ops/unbind_native.h>
+#include <aten/ops/unsqueeze_native.h>
+#include <aten/ops/view_as_native.h>
+#include <aten/ops/view_native.h>
+
+#include "common.h"
+
+namespace at::native {
+
+namespace {
+
+// Where the elements of a view lie in the storage of its base.
+struct Placement {
+  DimVector sizes, strides;
+  int64_t offset;
+};
+
+Placement layout_of(const Tensor& self) {
+  return {DimVector(self.sizes()), DimVector(self.strides()), self.storage_offset()};
+}
+
+Tensor view_with(const Tensor& self, const Placement& layout) {
+  return opgen::detail::alias_with_sizes_and_strides(self, layout.sizes, layout.strides, layout.offset);
+}
+
+// In-place views: the tensor itself is laid out anew.
+const Tensor& lay_out(const Tensor& self, const Placement& layout) {
+  opgen::TensorImpl* impl = self.unsafeGetTensorImpl();
+  impl->set_storage_offset(layout.offset);
+  impl->set_sizes_and_strides(layout.sizes, layout.strides);
+  return self;
+}
+Tensor& lay_out(Tensor& self, const Placement& layout) {
+  lay_out(static_cast<const Tensor&>(self), layout);
+  return self;
+}
+
+}  // namespace
+
+// ---- view, as_strided ----
+
+OPGEN_KERNEL(view)(const Tensor& self, IntArrayRef size) {
+  const DimVector shape = opgen::detail::infer_size(size, self.numel());
+  const std::optional<DimVector> strides = opgen::detail::computeStride(self.sizes(), self.strides(), shape);
+  OPGEN_CHECK(strides.has_value(),
+              "view size is not compatible with input tensor's size and stride (at least one dimension spans across "
+              "two contiguous subspaces). Use .reshape(...) instead.");
+  return view_with(self, {shape, *strides, self.storage_offset()});
+}
+
+namespace {
+
+Placement strided_layout(const Tensor& self, IntArrayRef size, IntArrayRef stride, std::optional<int64_t> storage_offset) {
+  OPGEN_CHECK(size.size() == stride.size(), "mismatch in length of strides and shape: ", stride.size(), " and ",
+              size.size());
+  const int64_t offset = storage_offset.value_or(self.storage_offset());
+  OPGEN_CHECK(offset >= 0, "Tensor: invalid storage offset ", offset);
+  opgen::detail::check_sizes_nonnegative(size);
+  for (int64_t s : stride) {
+    OPGEN_CHECK(s >= 0, "as_strided: Negative strides are not supported at the moment, got strides: ", stride);
+  }
+  const int64_t needed = opgen::detail::storage_elements(size, stride, offset);
+  const auto bytes = static_cast<size_t>(needed) * self.itemsize();
+  OPGEN_CHECK(bytes <= self.storage().nbytes(), "setStorage: sizes ", size, ", strides ", stride, ", storage offset ",
+              offset, ", and itemsize ", self.itemsize(), " requiring a storage size of ", bytes,
+              " are out of bounds for storage of size ", self.storage().nbytes());
+  return {DimVector(size), DimVector(stride), offset};
+}
+
+}  // namespace
+
+OPGEN_KERNEL(as_strided)
+(const Tensor& self, IntArrayRef size, IntArrayRef stride, std::optional<int64_t> storage_offset) {
+  return view_with(self, strided_layout(self, size, stride, storage_offset));
+}
+OPGEN_KERNEL(as_strided__symint)
+(const Tensor& self, SymIntArrayRef size, SymIntArrayRef stride, std::optional<SymInt> storage_offset) {
+  return lay_out(self, strided_layout(self, size, stride, storage_offset));
+}
+OPGEN_KERNEL(_reshape_alias)(const Tensor& self, IntArrayRef size, IntArrayRef stride) {
+  return view_with(self, strided_layout(self, size, stride, std::nullopt));
+}
+OPGEN_KERNEL(alias)(const Tensor& self) { return view_with(self, layout_of(self)); }
+OPGEN_KERNEL(detach)(const Tensor& self) { return view_with(self, layout_of(self)); }
+OPGEN_KERNEL(detach_)(Tensor& self) { return self; }
+
+// ---- transpose, permute, t ----
+
+namespace {
+
+Placement transposed(const Tensor& self, int64_t dim0, int64_t dim1) {
+  dim0 = wrap_dim(dim0, self.dim());
+  dim1 = wrap_dim(dim1, self.dim());
+  Placement layout = layout_of(self);
+  if (dim0 != dim1) {
+    std::swap(layout.sizes[dim0], layout.sizes[dim1]);
+    std::swap(layout.strides[dim0], layout.strides[dim1]);
+  }
+  return layout;
+}
+
+void check_t(const char* name, const Tensor& self) {
+  OPGEN_CHECK(self.dim() <= 2, name, " expects a tensor with <= 2 dimensions, but self is ", self.dim(), "D");
+}
+
+}  // namespace
+
+OPGEN_KERNEL(transpose)(const Tensor& self, int64_t dim0, int64_t dim1) {
+  return view_with(self, transposed(self, dim0, dim1));
+}
+OPGEN_KERNEL(transpose_)(Tensor& self, int64_t dim0, int64_t dim1) {
+  return lay_out(self, transposed(self, dim0, dim1));
+}
+OPGEN_KERNEL(t)(const Tensor& self) {
+  check_t("t()", self);
+  return view_with(self, self.dim() < 2 ? layout_of(self) : transposed(self, 0, 1));
+}
+OPGEN_KERNEL(t_)(Tensor& self) {
+  check_t("t_()", self);
+  return lay_out(self, self.dim() < 2 ? layout_of(self) : transposed(self, 0, 1));
+}
+OPGEN_KERNEL(permute)(const Tensor& self, IntArrayRef dims) {
+  OPGEN_CHECK(static_cast<int64_t>(dims.size()) == self.dim(),
+              "permute(sparse_coo): number of dimensions in the tensor input does not match the length of the desired "
+              "ordering of dimensions i.e. input.dim() = ",
+              self.dim(), " is not equal to len(dims) = ", dims.size());
+  Placement layout{{}, {}, self.storage_offset()};
+  DimMask seen = 0;
+  for (int64_t dim : dims) {
+    dim = wrap_dim(dim, self.dim());
+    OPGEN_CHECK(!has_dim(seen, dim), "permute(): duplicate dims are not allowed.");
+    seen |= DimMask(1) << dim;
+    layout.sizes.push_back(self.size(dim));
+    layout.strides.push_back(self.stride(dim));
+  }
+  return view_with(self, layout);
+}
+
+// ---- expand, and what repeats elements ----
+
+OPGEN_KERNEL(expand)(const Tensor& self, IntArrayRef size, bool /*implicit*/) {
+  const opgen::detail::Geometry geometry = opgen::detail::infer_expand_geometry(self.sizes(), self.strides(), size);
+  return view_with(self, {geometry.sizes, geometry.strides, self.storage_offset()});
+}
+OPGEN_KERNEL(expand_as)(const Tensor& self, const Tensor& other) { return self.expand(other.sizes()); }
+
+OPGEN_KERNEL(repeat)(const Tensor& self, IntArrayRef repeats) {
+  const auto ndim = static_cast<int64_t>(repeats.size());
+  OPGEN_CHECK(ndim >= self.dim(),
+              "Number of dimensions of repeat dims can not be smaller than number of dimensions of tensor");
+  const int64_t extra = ndim - self.dim();
+  // Size n, repeated r times, is an (r, n) window on the result.
+  DimVector shape, window, window_strides, source, source_strides;
+  for (int64_t d = 0; d < ndim; ++d) {
+    OPGEN_CHECK(repeats[d] >= 0, "Repeats cannot be negative, found ", repeats[d]);
+    shape.push_back(repeats[d] * (d < extra ? 1 : self.size(d - extra)));
+  }
+  Tensor out = opgen::detail::empty(shape, self.options());
+  if (out.numel() == 0) return out;
+  for (int64_t d = 0; d < ndim; ++d) {
+    const int64_t size = d < extra ? 1 : self.size(d - extra);
+    window.push_back(repeats[d]);
+    window_strides.push_back(out.stride(d) * size);
+    source.push_back(repeats[d]);
+    source_strides.push_back(0);
+    window.push_back(size);
+    window_strides.push_back(out.stride(d));
+    source.push_back(size);
+    source_strides.push_back(d < extra ? 0 : self.stride(d - extra));
+  }
+  opgen::detail::copy_(view_with(out, {window, window_strides, 0}),
+                       view_with(self, {source, source_strides, self.storage_offset()}));
+  return out;
+}
+
+OPGEN_KERNEL(flip)(const Tensor& self, IntArrayRef dims) {
+  const DimMask mask = dims.empty() ? 0 : mask_of(dims, self.dim());
+  Tensor out = opgen::detail::empty_like(self);
+  if (out.is_meta() || self.numel() == 0) return out;
+  // A flipped dimension is read backwards, from its last element.
+  DimVector strides(self.strides());
+  int64_t last = 0;
+  for (int64_t d = 0; d < self.dim(); ++d) {
+    if (!has_dim(mask, d)) continue;
+    last += (self.size(d) - 1) * strides[d];
+    strides[d] = -strides[d];
+  }
+  dispatch_by_size(self.itemsize(), [&]<class T>() {
+    const T* from = static_cast<const T*>(self.const_data_ptr()) + last;
+    T* to = static_cast<T*>(out.mutable_data_ptr());
+    for_each_index<2>(self.sizes(), {IntArrayRef(strides), out.strides()},
+                      [&](const std::array<int64_t, 2>& at) { to[at[1]] = from[at[0]]; });
+  });
+  return out;
+}
+
+// ---- select, slice, narrow, diagonal ----
+
+OPGEN_KERNEL(select_symint)(const Tensor& self, int64_t dim, SymInt index) {
+  OPGEN_CHECK_INDEX(self.dim() != 0, "select() cannot be applied to a 0-dim tensor.");
+  dim = wrap_dim(dim, self.dim());
+  const int64_t size = self.size(dim);
+  OPGEN_CHECK_INDEX(index >= -size && index < size, "select(): index ", index,
+                    " out of range for tensor of size ", self.sizes(), " at dimension ", dim);
+  if (index < 0) index += size;
+  Placement layout = layout_of(self);
+  layout.offset += index * layout.strides[dim];
+  layout.sizes.erase(layout.sizes.begin() + dim);
+  layout.strides.erase(layout.strides.begin() + dim);
+  return view_with(self, layout);
+}
+
+OPGEN_KERNEL(slice)
+(const Tensor& self, int64_t dim, std::optional<int64_t> start, std::optional<int64_t> end, int64_t step) {
+  OPGEN_CHECK(self.dim() > 0, "slice() cannot be applied to a 0-dim tensor.");
+  OPGEN_CHECK_VALUE(step > 0, "slice step must be positive");
+  dim = wrap_dim(dim, self.dim());
+  const int64_t size = self.size(dim);
+  const auto clamped = [size](int64_t place) { return std::clamp<int64_t>(place < 0 ? place + size : place, 0, size); };
+  const int64_t first = clamped(start.value_or(0));
+  const int64_t last = std::max(first, end.has_value() ? clamped(*end) : size);
+  Placement layout = layout_of(self);
+  layout.offset += first * layout.strides[dim];
+  layout.sizes[dim] = (last - first + step - 1) / step;
+  layout.strides[dim] *= step;
+  return view_with(self, layout);
+}
+
+OPGEN_KERNEL(narrow_symint)(const Tensor& self, int64_t dim, SymInt start, SymInt length) {
+  OPGEN_CHECK(self.dim() > 0, "narrow() cannot be applied to a 0-dim tensor.");
+  OPGEN_CHECK(length >= 0, "narrow(): length must be non-negative.");
+  const int64_t size = self.size(wrap_dim(dim, self.dim()));
+  OPGEN_CHECK_INDEX(-size <= start && start <= size, "start out of range (expected to be in range of [", -size, ", ",
+                    size, "], but got ", start, ")");
+  if (start < 0) start += size;
+  OPGEN_CHECK(start <= size - length, "start (", start, ") + length (", length, ") exceeds dimension size (", size,
+              ").");
+  return at::slice(self, dim, start, start + length, 1);
+}
+OPGEN_KERNEL(narrow_tensor_symint)(const Tensor& self, int64_t dim, const Tensor& start, SymInt length) {
+  OPGEN_CHECK(start.dim() == 0 && isIntegralType(start.scalar_type(), /*include_bool=*/false),
+              "start must be an 0-dim integral Tensor.");
+  return at::narrow(self, dim, start.item().toLong(), length);
+}
+
+OPGEN_KERNEL(diagonal)(const Tensor& self, int64_t offset, int64_t dim1, int64_t dim2) {
+  const int64_t rows = wrap_dim(dim1, self.dim()), columns = wrap_dim(dim2, self.dim());
+  OPGEN_CHECK(rows != columns, "diagonal dimensions cannot be identical ", dim1, ", ", dim2);
+  Placement layout = layout_of(self);
+  const int64_t row_stride = layout.strides[rows], column_stride = layout.strides[columns];
+  const int64_t count = offset >= 0 ? std::min(self.size(rows), self.size(columns) - offset)
+                                    : std::min(self.size(rows) + offset, self.size(columns));
+  if (count > 0) layout.offset += offset >= 0 ? offset * column_stride : -offset * row_stride;
+  for (int64_t d : {std::max(rows, columns), std::min(rows, columns)}) {
+    layout.sizes.erase(layout.sizes.begin() + d);
+    layout.strides.erase(layout.strides.begin() + d);
+  }
+  layout.sizes.push_back(std::max<int64_t>(count, 0));
+  layout.strides.push_back(row_stride + column_stride);
+  return view_with(self, layout);
+}
+
+OPGEN_KERNEL(slice_scatter)
+(const Tensor& self, const Tensor& src, int64_t dim, std::optional<int64_t> start, std::optional<int64_t> end,
+ int64_t step) {
+  Tensor out = opgen::detail::clone(self);
+  const Tensor part = at::slice(out, dim, start, end, step);
+  OPGEN_CHECK(same_sizes(part.sizes(), src.sizes()), "expected src to have a size equal to the slice of self. src size = ",
+              src.sizes(), ", slice size = ", part.sizes());
+  opgen::detail::copy_(part, src);
+  return out;
+}
+// `self` is a slice of a tensor laid out like `src`; the result is that whole tensor.
+OPGEN_KERNEL(slice_inverse_symint)
+(const Tensor& self, const Tensor& src, int64_t dim, std::optional<SymInt> start, std::optional<SymInt> end,
+ SymInt step) {
+  const Tensor part = at::slice(src, dim, start, end, step);
+  OPGEN_CHECK(same_sizes(part.sizes(), self.sizes()), "slice_inverse: self has size ", self.sizes(),
+              ", but a slice of src has size ", part.sizes());
+  return at::as_strided(self, src.sizes(), src.strides(), src.storage_offset());
+}
+
+// ---- squeeze, unsqueeze ----
+
+namespace {
+
+Placement squeezed(const Tensor& self, DimMask mask) {
+  Placement layout{{}, {}, self.storage_offset()};
+  for (int64_t d = 0; d < self.dim(); ++d) {
+    if (has_dim(mask, d) && self.size(d) == 1) continue;
+    layout.sizes.push_back(self.size(d));
+    layout.strides.push_back(self.stride(d));
+  }
+  return layout;
+}
+
+DimMask all_dims(const Tensor& self) { return mask_of(std::nullopt, self.dim()); }
+DimMask one_dim(const Tensor& self, int64_t dim) { return DimMask(1) << wrap_dim(dim, self.dim()); }
+DimMask some_dims(const Tensor& self, IntArrayRef dims) { return mask_of_listed(dims, self.dim()); }
+
+Placement unsqueezed(const Tensor& self, int64_t dim) {
+  dim = wrap_dim(dim, self.dim() + 1);
+  Placement layout = layout_of(self);
+  const int64_t stride = dim < self.dim() ? self.size(dim) * self.stride(dim) : 1;
+  layout.sizes.insert(layout.sizes.begin() + dim, 1);
+  layout.strides.insert(layout.strides.begin() + dim, stride);
+  return layout;
+}
+
+}  // namespace
+
+OPGEN_KERNEL(squeeze)(const Tensor& self) { return view_with(self, squeezed(self, all_dims(self))); }
+OPGEN_KERNEL(squeeze)(const Tensor& self, int64_t dim) { return view_with(self, squeezed(self, one_dim(self, dim))); }
+OPGEN_KERNEL(squeeze)(const Tensor& self, IntArrayRef dim) {
+  return view_with(self, squeezed(self, some_dims(self, dim)));
+}
+OPGEN_KERNEL(squeeze_)(Tensor& self) { return lay_out(self, squeezed(self, all_dims(self))); }
+OPGEN_KERNEL(squeeze_)(Tensor& self, int64_t dim) { return lay_out(self, squeezed(self, one_dim(self, dim))); }
+OPGEN_KERNEL(squeeze_)(Tensor& self, IntArrayRef dim) { return lay_out(self, squeezed(self, some_dims(self, dim))); }
+OPGEN_KERNEL(unsqueeze)(const Tensor& self, int64_t dim) { return view_with(self, unsqueezed(self, dim)); }
+OPGEN_KERNEL(unsqueeze_)(Tensor& self, int64_t dim) { return lay_out(self, unsqueezed(self, dim)); }
+
+// ---- reshape and flatten: a view where strides allow it, a copy else ----
+
+OPGEN_KERNEL(reshape_symint)(const Tensor& self, SymIntArrayRef shape) {
+  const DimVector size = opgen::detail::infer_size(shape, self.numel());
+  const std::optional<DimVector> strides = opgen::detail::computeStride(self.sizes(), self.strides(), size);
+  if (strides.has_value()) return self.view(size);
+  return at::clone(self, MemoryFormat::Contiguous).view(size);
+}
+OPGEN_KERNEL(reshape_as)(const Tensor& self, const Tensor& other) { return self.reshape(other.sizes()); }
+OPGEN_KERNEL(view_as)(const Tensor& self, const Tensor& other) { return self.view(other.sizes()); }
+OPGEN_KERNEL(flatten)(const Tensor& self, int64_t start_dim, int64_t end_dim) {
+  start_dim = wrap_dim(start_dim, self.dim());
+  end_dim = wrap_dim(end_dim, self.dim());
+  OPGEN_CHECK(start_dim <= end_dim, "flatten() has invalid args: start_dim cannot come after end_dim");
+  if (self.dim() == 0) return self.reshape({1});
+  if (start_dim == end_dim) return self;
+  DimVector shape;
+  int64_t flat = 1;
+  for (int64_t d = 0; d < self.dim(); ++d) {
+    if (d >= start_dim && d <= end_dim) flat *= self.size(d);
+    if (d < start_dim || d > end_dim) shape.push_back(self.size(d));
+    if (d == end_dim) shape.push_back(flat);
+  }
+  return self.reshape(shape);
+}
+
+// ---- split, chunk, unbind ----
+
+OPGEN_KERNEL(split_with_sizes)(const Tensor& self, IntArrayRef split_sizes, int64_t dim) {
+  OPGEN_CHECK(self.dim() != 0, "split expects at least a 1-dimensional tensor");
+  dim = wrap_dim(dim, self.dim());
+  std::vector<Tensor> parts;
+  int64_t start = 0;
+  for (int64_t length : split_sizes) {
+    OPGEN_CHECK(length >= 0, "split_with_sizes expects split_sizes have only non-negative entries, but got split_sizes=",
+                split_sizes);
+    parts.push_back(at::slice(self, dim, start, start + length, 1));
+    start += length;
+  }
+  OPGEN_CHECK(start == self.size(dim), "split_with_sizes expects split_sizes to sum exactly to ", self.size(dim),
+              " (input tensor's size at dimension ", dim, "), but got split_sizes=", split_sizes);
+  return parts;
+}
+OPGEN_KERNEL(split)(const Tensor& self, int64_t split_size, int64_t dim) {
+  OPGEN_CHECK(self.dim() != 0, "split expects at least a 1-dimensional tensor");
+  OPGEN_CHECK(split_size >= 0, "split expects split_size be non-negative, but got split_size=", split_size);
+  const int64_t size = self.size(dim);
+  OPGEN_CHECK(split_size > 0 || size == 0, "split_size can only be 0 if dimension size is 0, but got dimension size of ",
+              size);
+  std::vector<Tensor> parts;
+  if (size == 0) return std::vector<Tensor>{at::slice(self, dim, 0, 0, 1)};
+  for (int64_t start = 0; start < size; start += split_size) {
+    parts.push_back(at::slice(self, dim, start, std::min(start + split_size, size), 1));
+  }
+  return parts;
+}
+OPGEN_KERNEL(split_symint)(const Tensor& self, SymIntArrayRef split_size, int64_t dim) {
+  return at::split_with_sizes(self, split_size, dim);
+}
+OPGEN_KERNEL(chunk)(const Tensor& self, int64_t chunks, int64_t dim) {
+  OPGEN_CHECK(self.dim() > 0, "chunk expects at least a 1-dimensional tensor");
+  OPGEN_CHECK(chunks > 0, "chunk expects `chunks` to be greater than 0, got: ", chunks);
+  const int64_t size = self.size(dim);
+  // An empty dimension gives as many empty parts as were asked for.
+  if (size == 0) return at::split_with_sizes(self, DimVector(static_cast<size_t>(chunks), 0), dim);
+  return at::split(self, (size + chunks - 1) / chunks, dim);
+}
+OPGEN_KERNEL(unbind)(const Tensor& self, int64_t dim) {
+  dim = wrap_dim(dim, self.dim());
+  OPGEN_CHECK_INDEX(self.dim() > 0, "Dimension specified as ", dim, " but tensor has no dimensions");
+  std::vector<Tensor> parts;
+  for (int64_t i = 0; i < self.size(dim); ++i) parts.push_back(at::select(self, dim, i));
+  return parts;
+}
+
+namespace {
+
+void assign_each(TensorList out, const std::vector<Tensor>& parts, const char* name) {
+  OPGEN_CHECK(out.size() == parts.size(), name, "_out() expected an out= argument of size ", parts.size(),
+              ", got size ", out.size());
+  for (size_t i = 0; i < parts.size(); ++i) {
+    resize_out(out[i], parts[i].sizes());
+    opgen::detail::copy_(out[i], parts[i]);
+  }
+}
+
+}  // namespace
+
+OPGEN_KERNEL(split_copy_Tensor_out)(const Tensor& self, int64_t split_size, int64_t dim, TensorList out) {
+  assign_each(out, at::split(self, split_size, dim), "split_copy");
+}
+OPGEN_KERNEL(split_with_sizes_copy_out)(const Tensor& self, IntArrayRef split_sizes, int64_t dim, TensorList out) {
+  assign_each(out, at::split_with_sizes(self, split_sizes, dim), "split_with_sizes_copy");
+}
+OPGEN_KERNEL(unbind_copy_int_out)(const Tensor& self, int64_t dim, TensorList out) {
+  assign_each(out, at::unbind(self, dim), "unbind_copy");
+}
+
+}  // namespace at::native
