@@ -28,6 +28,7 @@ _NONFUNCTIONAL = DispatchKey.CompositeExplicitAutogradNonFunctional
 _NESTED = DispatchKey.CompositeImplicitAutogradNestedTensor
 
 _DRAWS_NOTHING = data.read_exempt("V111")
+_CONST_REF_OUT = data.read_exempt("V014")
 
 
 @dataclass(frozen=True, slots=True)
@@ -65,6 +66,8 @@ def check_entry(draft: Draft, diagnostics: Diagnostics) -> None:
 
 def _const_refs_without_out(draft: Draft, func: FunctionSchema) -> Iterator[Finding]:
     key = "use_const_ref_for_mutable_tensors"
+    if (str(func.name),) in _CONST_REF_OUT:
+        return
     if draft.use_const_ref_for_mutable_tensors and func.arguments.out:
         message = f"'{func.name}' has out arguments, so it cannot have '{key}'"
         yield Finding(codes.E0249, message, draft.spans.key(key))
@@ -84,7 +87,7 @@ def _precomputed_when_structured(draft: Draft, func: FunctionSchema) -> Iterator
 
 
 def _replaced_arguments_exist(draft: Draft, func: FunctionSchema) -> Iterator[Finding]:
-    if draft.precomputed is None:
+    if draft.precomputed is None or not draft.structured:
         return
     known = [a.name for a in func.arguments.flat_non_out if a.name != "self"]
     for name, _ in draft.precomputed.replace:
@@ -244,7 +247,7 @@ def _random_reason(func: FunctionSchema) -> str | None:
         return "its name holds 'rand'"
     if func.arguments.has_generator_arg():
         return "it takes a Generator"
-    if "backward" in name or (str(func.name.name),) in _DRAWS_NOTHING:
+    if "backward" in name or (name,) in _DRAWS_NOTHING:
         return None
     if "dropout" in name:
         return "its name holds 'dropout'"
@@ -258,7 +261,7 @@ _RULES: tuple[tuple[frozenset[str], Rule], ...] = tuple(
         ("use_const_ref_for_mutable_tensors", _const_refs_without_out),
         ("python_module variants", _methods_in_no_module),
         ("precomputed structured", _precomputed_when_structured),
-        ("precomputed", _replaced_arguments_exist),
+        ("precomputed structured", _replaced_arguments_exist),
         ("dispatch manual_kernel_registration", _no_table_with_manual_registration),
         ("dispatch structured_delegate", _table_says_something),
         ("dispatch structured structured_delegate", _factories_have_a_table),

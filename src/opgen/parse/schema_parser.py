@@ -121,12 +121,17 @@ class SchemaReader:
         self._diagnostics.error(code, message, span, labels=placed, notes=notes, hint=hint, fix=fix)
 
     def schema(self) -> FunctionSchema | None:
-        start, end = self._outer_blanks()
-        opening = self._text.find("(", start, end)
+        text = self._text
+        start = len(text) - len(text.lstrip())
+        end = max(start, len(text.rstrip()))
+        opening = text.find("(", start, end)
         closing = self._closing(opening, end)
         if opening < 0 or closing < 0:
             self._report_shape(start, end, opening)
             return None
+        for begin, stop in ((0, start), (end, len(text))):
+            if begin < stop:
+                self._report_blank(begin, stop)
         name = self.operator_name(start, opening)
         arguments = self._arguments(opening + 1, closing)
         returns = self._returns(closing + len(_ARROW), end)
@@ -138,18 +143,8 @@ class SchemaReader:
 
     # The whole text
 
-    def _outer_blanks(self) -> tuple[int, int]:
-        text = self._text
-        start = len(text) - len(text.lstrip())
-        end = max(start, len(text.rstrip()))
-        for begin, stop in ((0, start), (end, len(text))):
-            if begin < stop:
-                self._report_blank(begin, stop, "")
-        return start, end
-
-    def _report_blank(self, start: int, end: int, replacement: str) -> None:
-        message = "white space does not belong here" if not replacement else "more than one space"
-        self.report(codes.E0302, message, start, end, replacement=replacement)
+    def _report_blank(self, start: int, end: int) -> None:
+        self.report(codes.E0302, "white space does not belong here", start, end, replacement="")
 
     def _closing(self, opening: int, end: int) -> int:
         """Where the `)` of the argument list is; -1 if there is none with an arrow after it."""
@@ -265,7 +260,11 @@ class SchemaReader:
                 message = f"'{argument.name}' comes after the out arguments but is not written"
                 self.report(codes.E0316, message, begin, stop)
             target.append((argument, begin))
-        self._check_names(positional + keyword + out)
+        options = _option_starts([a for a, _ in keyword])
+        if len(options) > 1:
+            self._report_options(keyword, options[1:])
+        else:
+            self._check_names(positional + keyword + out)
         return None if self._failed else self._sorted(positional, keyword, out)
 
     def _report_star(self, start: int, end: int, again: bool) -> None:
@@ -298,7 +297,7 @@ class SchemaReader:
                 if argument.is_write:
                     message = f"'{argument.name}' is written but stands before self"
                     self.report(codes.E0318, message, start, start + len(str(argument)))
-        before, options, after = self._split_options(keyword)
+        before, options, after = _split_options([a for a, _ in keyword])
         if self._failed:
             return None
         return Arguments(
@@ -311,21 +310,11 @@ class SchemaReader:
             out=tuple(a for a, _ in out),
         )
 
-    def _split_options(
-        self, keyword: list[tuple[Argument, int]]
-    ) -> tuple[tuple[Argument, ...], TensorOptionsArguments | None, tuple[Argument, ...]]:
-        """Keyword arguments before the tensor options, the options, and those after them."""
-        values = tuple(a for a, _ in keyword)
-        found = [i for i in range(len(values) - 3) if _are_options(values[i : i + 4])]
-        if not found:
-            return values, None, ()
-        for i in found[1:]:
+    def _report_options(self, keyword: list[tuple[Argument, int]], starts: list[int]) -> None:
+        for i in starts:
             last, start = keyword[i + 3]
             message = "dtype, layout, device and pin_memory stand here a second time"
             self.report(codes.E0317, message, keyword[i][1], start + len(str(last)))
-        first = found[0]
-        options = TensorOptionsArguments(*values[first : first + 4])
-        return values[:first], options, values[first + 4 :]
 
     def _pieces(self, start: int, end: int) -> Iterator[tuple[int, int]]:
         """The parts between `, `. One that breaks off inside a default's quotes or brackets is
@@ -368,10 +357,11 @@ class SchemaReader:
             self.report(codes.E0310, "an argument is missing here", start, end)
             return None
         declaration, equals, default = text.partition("=")
-        if self._has_bad_blanks(declaration, default if equals else None, start):
+        words = declaration.split()
+        if len(words) > 1 and self._has_bad_blanks(declaration, default if equals else None, start):
             return None
         space = declaration.rfind(" ")
-        if space < 0 or declaration.endswith(")"):
+        if len(words) < 2 or declaration.endswith(")"):
             message = f"'{_shorten(declaration)}' is not a type and a name"
             hint = "a name is missing" if not equals else None
             self.report(codes.E0310, message, start, start + len(declaration), hint=hint)
@@ -411,7 +401,7 @@ class SchemaReader:
             begin, end = start + blank.start(), start + blank.end()
             self.report(codes.E0302, message, begin, end, replacement=replacement)
         else:
-            self._report_blank(start + blank.start(), start + blank.end(), "")
+            self._report_blank(start + blank.start(), start + blank.end())
         return True
 
     def _has_outer_blank(self, text: str, start: int) -> bool:
@@ -420,7 +410,7 @@ class SchemaReader:
             (len(text.rstrip()), len(text)),
         ):
             if begin < end and text.strip():
-                self._report_blank(start + begin, start + end, "")
+                self._report_blank(start + begin, start + end)
                 return True
         return False
 
@@ -596,6 +586,22 @@ def check_namespace(reader: SchemaReader, namespace: str, start: int) -> bool:
         reader.report(codes.E0342, f"the namespace '{namespace}' is reserved", start, end)
         return False
     return True
+
+
+def _option_starts(keyword: list[Argument]) -> list[int]:
+    return [i for i in range(len(keyword) - 3) if _are_options(tuple(keyword[i : i + 4]))]
+
+
+def _split_options(
+    keyword: list[Argument],
+) -> tuple[tuple[Argument, ...], TensorOptionsArguments | None, tuple[Argument, ...]]:
+    """Keyword arguments before the tensor options, the options, and those after them."""
+    starts = _option_starts(keyword)
+    if not starts:
+        return tuple(keyword), None, ()
+    first = starts[0]
+    options = TensorOptionsArguments(*keyword[first : first + 4])
+    return tuple(keyword[:first]), options, tuple(keyword[first + 4 :])
 
 
 def _are_options(arguments: tuple[Argument, ...]) -> bool:
