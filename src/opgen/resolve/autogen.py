@@ -1,0 +1,220 @@
+"""Sets of variants into the same sets with the out and functional variants that nobody wrote."""
+
+from __future__ import annotations
+
+import string
+from collections.abc import Iterator
+from dataclasses import replace
+
+from opgen import data
+from opgen.model.dispatch_key import DispatchKey
+from opgen.model.function_schema import (
+    TENSOR,
+    Annotation,
+    Argument,
+    Arguments,
+    BaseOperatorName,
+    FunctionSchema,
+    OperatorName,
+    Return,
+    SchemaKind,
+)
+from opgen.model.native_function import (
+    DeviceCheckType,
+    Kernel,
+    NativeFunction,
+    OneSpan,
+    Variant,
+)
+from opgen.resolve.variants import Variants
+
+# Tags that a generated variant takes over from the operator that it is made from.
+INHERITED_TAGS = frozenset({"nondeterministic_seeded", "view_copy", "pt2_compliant_tag"})
+
+# What variants are made from, the first that is there.
+_BASE_KINDS = (SchemaKind.mutable, SchemaKind.inplace, SchemaKind.out, SchemaKind.functional)
+
+# In-place operators whose schema differs from that of their other variants.
+_APART: frozenset[str] = frozenset(data.read_names("inplace_apart.txt"))
+
+
+def generate_variants(variants: Variants) -> Variants:
+    """`variants` with the members that its base asks for by `autogen`: an out, then a functional."""
+    base = find_base(variants)
+    if base is None:
+        return variants
+    if wants_out(variants, base):
+        schema = find_out_schema(base.func)
+        if schema is None:
+            return variants
+        variants = variants.with_member(_generated(base, schema))
+    if wants_functional(variants):
+        variants = variants.with_member(_generated(base, functional_schema(base.func)))
+    return variants
+
+
+def find_base(variants: Variants) -> NativeFunction | None:
+    """The member that others may be made from; None if no variants are made for this operator."""
+    members = variants.members
+    if (
+        all(f.manual_cpp_binding for f in members)
+        # set_ counts as an ordinary in-place operator.
+        or any(f.is_view_op and str(f.func.name.name) != "set_" for f in members)
+        or decomposes(variants)
+        or is_lone_out(variants)
+    ):
+        return None
+    inplace = variants.find(SchemaKind.inplace)
+    if inplace is not None and str(inplace.func.name) in _APART:
+        return None
+    return next((f for kind in _BASE_KINDS if (f := variants.find(kind)) is not None), None)
+
+
+def decomposes(variants: Variants) -> bool:
+    """Whether every member is made of other operators, and none is a core operator."""
+    return all(f.has_composite_implicit_autograd_kernel for f in variants.members) and not any(
+        "core" in f.tags for f in variants.members
+    )
+
+
+def is_lone_out(variants: Variants) -> bool:
+    return len(variants.members) == 1 and variants.find(SchemaKind.out) is not None
+
+
+def can_have_out(base: NativeFunction) -> bool:
+    """Whether there is anything that an out argument could receive."""
+    return base.func.is_inplace or any(r.type.is_tensor_like() for r in base.func.returns)
+
+
+def wants_out(variants: Variants, base: NativeFunction) -> bool:
+    return (
+        variants.find(SchemaKind.out) is None
+        and can_have_out(base)
+        and any("out" in str(name) for name in base.autogen)
+    )
+
+
+def wants_functional(variants: Variants) -> bool:
+    """A functional variant serves to complete a group, and only an out variant makes one."""
+    return (
+        variants.find(SchemaKind.functional) is None and variants.find(SchemaKind.out) is not None
+    )
+
+
+def find_out_schema(func: FunctionSchema) -> FunctionSchema | None:
+    """The schema of the out variant of `func`; None if it cannot have one (see checks)."""
+    overload = f"{func.name.overload_name}_out" if func.name.overload_name else "out"
+    name = func.name.with_overload(overload)
+    if func.is_inplace:
+        return _out_of_inplace(func, name)
+    if func.returns_are_aliased():
+        return None
+    letters = free_letters(func)
+    if len(letters) < len(func.returns):
+        return None
+    outs = tuple(
+        _out_argument(func, i, letters[i])
+        for i, r in enumerate(func.returns)
+        if r.type.is_tensor_like()
+    )
+    arguments = (
+        func.arguments.signature()
+        if func.kind() is SchemaKind.functional
+        else func.arguments  # what a mutable operator writes, its out variant writes too
+    )
+    return FunctionSchema(name, arguments.with_out_args(outs), _returns_with_outs(func, outs))
+
+
+def functional_schema(func: FunctionSchema) -> FunctionSchema:
+    """The schema of the functional variant: it returns what `func` writes."""
+    name = BaseOperatorName(
+        base=func.name.name.base,
+        inplace=False,
+        dunder_method=func.name.name.dunder_method,
+        # A mutable operator has the plain name itself.
+        functional_overload=func.kind() is SchemaKind.mutable,
+    )
+    return func.signature(keep_return_names=True).with_name(
+        OperatorName(name, func.name.overload_name)
+    )
+
+
+def _out_of_inplace(func: FunctionSchema, name: OperatorName) -> FunctionSchema | None:
+    arguments: Arguments = func.arguments
+    if arguments.self_arg is None:
+        return None
+    own = arguments.self_arg.argument
+    out = Argument("out", own.type, None, own.annotation)
+    return FunctionSchema(
+        name, arguments.remove_self_annotation().with_out_args((out,)), func.returns
+    )
+
+
+def _out_argument(func: FunctionSchema, index: int, letter: str) -> Argument:
+    name = "out" if len(func.returns) == 1 else f"out{index}"
+    return Argument(name, func.returns[index].type, None, Annotation((letter,), True, ()))
+
+
+def _returns_with_outs(func: FunctionSchema, outs: tuple[Argument, ...]) -> tuple[Return, ...]:
+    """Outs are returned only if they are all that is returned and all are plain tensors."""
+    if all(r.type == TENSOR for r in func.returns):
+        return tuple(Return(None, out.type, out.annotation) for out in outs)
+    return tuple(r for r in func.returns if not r.type.is_tensor_like())
+
+
+def free_letters(func: FunctionSchema) -> str:
+    """Names for the alias sets of new out arguments, in alphabetical order."""
+    used = [
+        letter
+        for a in func.arguments.flat_all
+        if a.annotation is not None
+        for letter in a.annotation.alias_set
+    ]
+    if func.kind() is not SchemaKind.functional:
+        return "".join(c for c in string.ascii_lowercase if c not in used)
+    # The out variant of a functional operator keeps no annotation, so no letter is in the way.
+    # Which ones torchgen passes over all the same: a, b, c, ... as far as they occur in this order.
+    skipped = 0
+    for letter in used:
+        skipped += letter == string.ascii_lowercase[skipped : skipped + 1]
+    return string.ascii_lowercase[skipped:]
+
+
+def _generated(base: NativeFunction, func: FunctionSchema) -> NativeFunction:
+    """`func` with the attributes of a generated operator: one kernel, which opgen writes."""
+    return replace(
+        base,
+        func=func,
+        variants=frozenset({Variant.function}),
+        dispatch=(
+            (DispatchKey.CompositeExplicitAutograd, Kernel(_kernel_name(base, func), None, False)),
+        ),
+        tags=frozenset(_tags(base, func)),
+        structured=False,
+        structured_delegate=None,
+        structured_inherits=None,
+        precomputed=None,
+        autogen=(),
+        ufunc_inner_loop=(),
+        cpp_no_default_args=frozenset(),
+        manual_kernel_registration=False,
+        manual_cpp_binding=False,
+        device_guard=False,
+        device_check=DeviceCheckType.NoCheck,
+        python_module=None,
+        category_override=None,
+        # Nobody wrote its schema: what is to say about it is said at the name of its base.
+        spans=OneSpan(base.span),
+    )
+
+
+def _kernel_name(base: NativeFunction, func: FunctionSchema) -> str:
+    name = func.name.unambiguous_name() if func.is_out_fn() else str(func.name.name)
+    return f"{name}_symint" if base.func.has_symint() else name
+
+
+def _tags(base: NativeFunction, func: FunctionSchema) -> Iterator[str]:
+    yield "generated"
+    yield from base.tags & INHERITED_TAGS
+    if func.is_out_fn():
+        yield "out"

@@ -1,0 +1,149 @@
+"""A Registry into what is registered for each dispatch key: which operators, and from what."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from enum import Enum, auto
+
+from opgen.model.dispatch_key import (
+    DispatchKey,
+    is_cuda_dispatch_key,
+    is_xpu_dispatch_key,
+)
+from opgen.model.function_schema import SchemaKind
+from opgen.model.native_function import Kernel, NativeFunction
+from opgen.model.registry import NativeFunctionsGroup, Registry
+
+
+class RegistrationKind(Enum):
+    """What a registered function is made from."""
+
+    # The kernel that the entry names.
+    unstructured = auto()
+    # The meta function and, but for Meta, the kernel of the group's out variant.
+    structured = auto()
+    # The meta function and a call of the group's out variant through the dispatcher.
+    composite_structured = auto()
+    # Nothing: it only refuses tensors that are not meta tensors.
+    meta_inplace_stub = auto()
+    # Nothing: it computes the key from dtype, layout and device, and dispatches again.
+    backend_select = auto()
+
+
+@dataclass(frozen=True, slots=True)
+class Registration:
+    """`function` is registered for `key`.
+
+    `kernel` is the entry's own or, if structured, that of the group's out variant; None if none is
+    called. `device_guard` says whether functions of this key check and guard devices.
+    """
+
+    function: NativeFunction
+    key: DispatchKey
+    kind: RegistrationKind
+    kernel: Kernel | None
+    group: NativeFunctionsGroup | None
+    device_guard: bool
+
+
+def registrations(registry: Registry, key: DispatchKey) -> tuple[Registration, ...]:
+    """What is registered for `key`: a group at the place of its first member, else as listed."""
+    return tuple(
+        row
+        for function, group in _members(registry)
+        if (row := _find_registration(function, group, key)) is not None
+    )
+
+
+def find_registration(
+    registry: Registry, function: NativeFunction, key: DispatchKey
+) -> Registration | None:
+    """What is registered for `function` at `key`."""
+    return _find_registration(function, registry.group_of(function), key)
+
+
+def needs_backend_select(function: NativeFunction) -> bool:
+    """Whether the backend is chosen by tensor options: a factory that is given no tensor to be like.
+
+    Operators named `new_*` and `*_like` dispatch on the tensor that they are given.
+    """
+    name = str(function.func.name.name)
+    return (
+        function.func.arguments.tensor_options is not None
+        and not name.endswith("_like")
+        and not name.startswith("new_")
+    )
+
+
+def _members(
+    registry: Registry,
+) -> Iterator[tuple[NativeFunction, NativeFunctionsGroup | None]]:
+    """Every function with its group, the members of a group together."""
+    # By identity: hashing a name for each function and each key takes ten times as long.
+    group_of = {id(f): group for group in registry.groups for f in group.functions()}
+    done = set()
+    for function in registry.functions:
+        group = group_of.get(id(function))
+        if group is None:
+            yield function, None
+        elif id(group) not in done:
+            done.add(id(group))
+            yield from ((member, group) for member in group.functions())
+
+
+def _find_registration(
+    function: NativeFunction, group: NativeFunctionsGroup | None, key: DispatchKey
+) -> Registration | None:
+    if key is DispatchKey.BackendSelect:
+        if not needs_backend_select(function):
+            return None
+        return Registration(function, key, RegistrationKind.backend_select, None, group, False)
+    if function.manual_kernel_registration:
+        return None
+    kind, kernel = _source(function, group, key)
+    if kind is None:
+        return None
+    return Registration(function, key, kind, kernel, group, _guards_devices(key))
+
+
+def _source(
+    function: NativeFunction, group: NativeFunctionsGroup | None, key: DispatchKey
+) -> tuple[RegistrationKind | None, Kernel | None]:
+    if group is not None and group.structured:
+        if key is DispatchKey.Meta:
+            return RegistrationKind.structured, None
+        if key is DispatchKey.CompositeExplicitAutogradNonFunctional:
+            return _composite_structured(function), None
+        kernel = group.out.find_kernel(key)
+        if kernel is not None and kernel.structured:
+            return RegistrationKind.structured, kernel
+    own = function.find_kernel(key)
+    if own is not None:
+        return RegistrationKind.unstructured, own
+    if key is DispatchKey.Meta and _has_meta_inplace_stub(function):
+        return RegistrationKind.meta_inplace_stub, None
+    return None, None
+
+
+def _composite_structured(function: NativeFunction) -> RegistrationKind | None:
+    # The out variant is what a backend supplies, so nothing stands in for it.
+    if function.func.kind() is SchemaKind.out:
+        return None
+    return RegistrationKind.composite_structured
+
+
+def _has_meta_inplace_stub(function: NativeFunction) -> bool:
+    """An in-place operator does nothing to meta tensors, if it returns what it is given.
+
+    With a composite kernel that one is called; one that returns nothing works on lists.
+    """
+    return (
+        function.func.kind() is SchemaKind.inplace
+        and not function.has_composite_kernel
+        and len(function.func.returns) == 1
+    )
+
+
+def _guards_devices(key: DispatchKey) -> bool:
+    return is_cuda_dispatch_key(key) or is_xpu_dispatch_key(key)

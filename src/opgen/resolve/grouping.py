@@ -1,0 +1,28 @@
+"""Sets of variants into groups: a functional and an out variant, with the others if there are any."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+
+from opgen.model.function_schema import SchemaKind
+from opgen.model.registry import NativeFunctionsGroup
+from opgen.resolve.variants import Variants
+
+
+def find_group(variants: Variants) -> NativeFunctionsGroup | None:
+    """The group of `variants`. An operator without an out variant is in none."""
+    functional = variants.find(SchemaKind.functional)
+    out = variants.find(SchemaKind.out)
+    if functional is None or out is None:
+        return None
+    return NativeFunctionsGroup(
+        functional=functional,
+        out=out,
+        inplace=variants.find(SchemaKind.inplace),
+        mutable=variants.find(SchemaKind.mutable),
+    )
+
+
+def collect_groups(sets: Iterable[Variants]) -> tuple[NativeFunctionsGroup, ...]:
+    """All groups, in order of first appearance of their signatures."""
+    return tuple(group for v in sets if (group := find_group(v)) is not None)

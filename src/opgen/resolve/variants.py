@@ -1,0 +1,75 @@
+"""Operators into sets of variants: those that differ only in how they give their results back."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Callable, Hashable, Iterable
+from dataclasses import dataclass, replace
+
+from opgen.model.function_schema import FunctionSchema, SchemaKind
+from opgen.model.native_function import NativeFunction
+
+
+@dataclass(frozen=True, slots=True)
+class Variants:
+    """The operators of one signature, at most one of each kind, in order of appearance.
+
+    `duplicates` are those whose kind was taken already.
+    """
+
+    members: tuple[NativeFunction, ...]
+    duplicates: tuple[NativeFunction, ...] = ()
+
+    def find(self, kind: SchemaKind) -> NativeFunction | None:
+        return next((f for f in self.members if f.func.kind() is kind), None)
+
+    def with_member(self, function: NativeFunction) -> Variants:
+        """With one more, of a kind that is not there yet."""
+        return replace(self, members=(*self.members, function))
+
+
+def collect_variants(functions: Iterable[NativeFunction]) -> tuple[Variants, ...]:
+    """One set for each signature, in order of first appearance."""
+
+    def name(f: NativeFunction) -> Hashable:
+        return f.func.name.name.base
+
+    sets = group_by_signature(functions, name, lambda f: f.func.signature())
+    return tuple(Variants(*split_by_role(s, lambda f: f.func.kind())) for s in sets)
+
+
+def group_by_signature(
+    functions: Iterable[NativeFunction],
+    name: Callable[[NativeFunction], Hashable],
+    signature: Callable[[NativeFunction], FunctionSchema],
+) -> tuple[tuple[NativeFunction, ...], ...]:
+    """The functions of each signature, in order of its first appearance.
+
+    Functions of different `name` have different signatures. Most are alone with their name, and
+    only the others' signatures are made and compared: that takes a quarter of the time.
+    """
+    functions = tuple(functions)
+    count = Counter(map(name, functions))
+    sets: list[list[NativeFunction]] = []
+    places: dict[FunctionSchema, int] = {}
+    for f in functions:
+        if count[name(f)] == 1:
+            sets.append([f])
+            continue
+        place = places.setdefault(signature(f), len(sets))
+        if place == len(sets):
+            sets.append([])
+        sets[place].append(f)
+    return tuple(map(tuple, sets))
+
+
+def split_by_role(
+    functions: Iterable[NativeFunction], role: Callable[[NativeFunction], Hashable]
+) -> tuple[tuple[NativeFunction, ...], tuple[NativeFunction, ...]]:
+    """The first function of each role, and all others."""
+    members: dict[Hashable, NativeFunction] = {}
+    others = []
+    for f in functions:
+        if members.setdefault(role(f), f) is not f:
+            others.append(f)
+    return tuple(members.values()), tuple(others)

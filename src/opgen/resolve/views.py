@@ -1,0 +1,77 @@
+"""Operators into view groups: a view, its in-place form, and the operator that copies instead."""
+
+from __future__ import annotations
+
+from collections.abc import Hashable, Iterable
+from dataclasses import dataclass
+
+from opgen.model.function_schema import SchemaKind
+from opgen.model.native_function import NativeFunction, ViewSchemaKind
+from opgen.model.registry import NativeFunctionsViewGroup
+from opgen.resolve.variants import group_by_signature, split_by_role
+
+
+@dataclass(frozen=True, slots=True)
+class ViewVariants:
+    """The operators of one view signature, at most one for each role, in order of appearance.
+
+    `duplicates` are those whose role was taken already.
+    """
+
+    members: tuple[NativeFunction, ...]
+    duplicates: tuple[NativeFunction, ...] = ()
+
+    def find(self, role: ViewSchemaKind | SchemaKind) -> NativeFunction | None:
+        return next((f for f in self.members if view_role(f) is role), None)
+
+
+def view_role(f: NativeFunction) -> ViewSchemaKind | SchemaKind:
+    """What a view is by its aliasing; anything else by its kind."""
+    kind = f.view_schema_kind
+    return f.func.kind() if kind is ViewSchemaKind.non_aliasing else kind
+
+
+def collect_view_variants(functions: Iterable[NativeFunction]) -> tuple[ViewVariants, ...]:
+    """One set for each view signature, in order of first appearance."""
+
+    def name(f: NativeFunction) -> Hashable:
+        base = f.func.name.name.base
+        return base.replace("_copy", "").replace("scatter", "inverse")
+
+    sets = group_by_signature(functions, name, lambda f: f.func.view_signature())
+    return tuple(
+        # Most are alone, and need not be asked whether they are views.
+        ViewVariants(s) if len(s) == 1 else ViewVariants(*split_by_role(s, view_role))
+        for s in sets
+    )
+
+
+def find_view_group(variants: ViewVariants) -> NativeFunctionsViewGroup | None:
+    """The group of `variants`, if there is a view among them."""
+    view = variants.find(ViewSchemaKind.aliasing)
+    if view is None:
+        return None
+    return NativeFunctionsViewGroup(
+        view=view,
+        view_copy=variants.find(SchemaKind.functional),
+        view_inplace=variants.find(ViewSchemaKind.aliasing_inplace),
+    )
+
+
+def collect_view_groups(sets: Iterable[ViewVariants]) -> tuple[NativeFunctionsViewGroup, ...]:
+    """All view groups, in order of first appearance of their signatures."""
+    return tuple(group for v in sets if (group := find_view_group(v)) is not None)
+
+
+def needs_view_copy(f: NativeFunction) -> bool:
+    """Whether a sibling that copies must exist.
+
+    What decomposes needs none, nor what changes its argument in place; that of `*_inverse` has a
+    name of its own, as slice_scatter for slice_inverse.
+    """
+    return (
+        f.is_view_op
+        and not f.has_composite_implicit_autograd_kernel
+        and "inplace_view" not in f.tags
+        and not f.root_name.endswith("_inverse")
+    )
