@@ -29,13 +29,14 @@ inline DimVector reduced_shape(IntArrayRef sizes, DimMask mask, bool keepdim) {
 }
 
 // Walks `sizes` in row-major order. `strides[k]` are those of operand k, in elements; `f` is given the
-// place of each index in every operand.
+// place of each index in every operand and does `work` elements, by which threads are shared out.
 template <size_t N, class F>
-void for_each_index(IntArrayRef sizes, const std::array<IntArrayRef, N>& strides, F f) {
+void for_each_index(IntArrayRef sizes, const std::array<IntArrayRef, N>& strides, F f, int64_t work = 1) {
   int64_t total = 1;
   for (int64_t size : sizes) total *= size;
   const auto ndim = static_cast<int64_t>(sizes.size());
-  opgen::parallel_for(0, total, 1, [&](int64_t begin, int64_t end) {
+  const int64_t grain = std::max<int64_t>(1, opgen::kGrainSize / std::max<int64_t>(1, work));
+  opgen::parallel_for(0, total, grain, [&](int64_t begin, int64_t end) {
     DimVector index(sizes.size(), 0);
     std::array<int64_t, N> offset{};
     int64_t rest = begin;
@@ -63,8 +64,12 @@ void for_each_line(int64_t dim, const std::array<const TensorBase*, N>& tensors,
   DimVector sizes(tensors[0]->sizes());
   std::array<IntArrayRef, N> strides;
   for (size_t k = 0; k < N; ++k) strides[k] = tensors[k]->strides();
-  if (!sizes.empty()) sizes[static_cast<size_t>(dim)] = 1;
-  for_each_index<N>(sizes, strides, f);
+  int64_t work = 1;
+  if (!sizes.empty()) {
+    work = sizes[static_cast<size_t>(dim)];
+    sizes[static_cast<size_t>(dim)] = 1;
+  }
+  for_each_index<N>(sizes, strides, f, work);
 }
 
 // The elements of a tensor that a reduction folds into one: same sizes and strides for each result.
@@ -127,7 +132,8 @@ void for_each_slice(const TensorBase& self, DimMask mask, const std::array<const
   std::array<IntArrayRef, N + 1> strides;
   strides[0] = kept_strides;
   for (size_t k = 0; k < N; ++k) strides[k + 1] = out_strides[k];
-  for_each_index<N + 1>(kept, strides, [&](const std::array<int64_t, N + 1>& offset) { f(slice, offset); });
+  for_each_index<N + 1>(kept, strides, [&](const std::array<int64_t, N + 1>& offset) { f(slice, offset); },
+                        slice.numel);
 }
 
 // A type with the size of an element, for kernels that only move elements.

@@ -1,0 +1,177 @@
+// norm.cpp: layer normalisation and its gradient.
+#include <opgen/kernel.h>
+
+#include <aten/ops/layer_norm_native.h>
+#include <aten/ops/native_layer_norm.h>
+#include <aten/ops/native_layer_norm_backward_native.h>
+#include <aten/ops/native_layer_norm_native.h>
+
+#include "common.h"
+#include "sum.h"
+
+namespace at::native {
+
+namespace {
+
+// The input as a matrix: each row is normalised.
+struct Rows {
+  int64_t count = 1, width = 1;
+  DimVector statistics;  // the shape of mean and rstd
+};
+
+Rows rows_of(const Tensor& input, IntArrayRef normalized_shape, const Tensor& weight, const Tensor& bias) {
+  const auto normalized = static_cast<int64_t>(normalized_shape.size());
+  OPGEN_CHECK(normalized >= 1, "Expected normalized_shape to be at least 1-dimensional, i.e., containing at least one element, "
+              "but got normalized_shape = ", normalized_shape);
+  for (const Tensor* parameter : {&weight, &bias}) {
+    OPGEN_CHECK(!parameter->defined() || same_sizes(parameter->sizes(), normalized_shape), "Expected ",
+                parameter == &weight ? "weight" : "bias", " to be of same shape as normalized_shape, but got ",
+                parameter->sizes(), " and normalized_shape = ", normalized_shape);
+  }
+  const int64_t axis = input.dim() - normalized;
+  bool fits = axis >= 0;
+  for (int64_t d = 0; fits && d < normalized; ++d) fits = input.size(axis + d) == normalized_shape[d];
+  OPGEN_CHECK(fits, "Given normalized_shape=", normalized_shape,
+              ", expected input with these last dimensions, but got input of size ", input.sizes());
+  Rows rows;
+  for (int64_t d = 0; d < input.dim(); ++d) {
+    (d < axis ? rows.count : rows.width) *= input.size(d);
+    rows.statistics.push_back(d < axis ? input.size(d) : 1);
+  }
+  return rows;
+}
+
+Tensor tensor_or_undefined(const std::optional<Tensor>& tensor) { return tensor.has_value() ? *tensor : Tensor(); }
+
+// Statistics of half types are kept in float if the parameters are.
+ScalarType statistics_dtype(const Tensor& input, const Tensor& weight, const Tensor& bias) {
+  const Tensor& parameter = weight.defined() ? weight : bias;
+  if (!parameter.defined() || parameter.scalar_type() == input.scalar_type()) return input.scalar_type();
+  OPGEN_CHECK(opgen::isReducedFloatingType(input.scalar_type()) && parameter.scalar_type() == kFloat,
+              "mixed dtype (CPU): expect parameter to have scalar type of Float, or that of the input");
+  return kFloat;
+}
+
+// A parameter as float or double, contiguous; nothing if there is none.
+template <class T>
+std::vector<T> values_of(const Tensor& tensor) {
+  if (!tensor.defined()) return {};
+  const Tensor dense = opgen::detail::contiguous(to_dtype(tensor, opgen::scalar_type_of<T>));
+  const T* data = dense.const_data_ptr<T>();
+  return std::vector<T>(data, data + dense.numel());
+}
+
+void store(const Tensor& to, int64_t i, double value) {
+  OPGEN_DISPATCH_FLOATING(to.scalar_type(), "native_layer_norm", [&] {
+    to.mutable_data_ptr<scalar_t>()[i] = static_cast<scalar_t>(static_cast<wide_t<scalar_t>>(value));
+  });
+}
+
+}  // namespace
+
+OPGEN_KERNEL(native_layer_norm)
+(const Tensor& input, IntArrayRef normalized_shape, const std::optional<Tensor>& weight,
+ const std::optional<Tensor>& bias, double eps) {
+  const Tensor gamma = tensor_or_undefined(weight), beta = tensor_or_undefined(bias);
+  const Rows rows = rows_of(input, normalized_shape, gamma, beta);
+  const TensorOptions options = input.options().dtype(statistics_dtype(input, gamma, beta));
+  Tensor out = opgen::detail::empty(input.sizes(), input.options());
+  Tensor mean = opgen::detail::empty(rows.statistics, options);
+  Tensor rstd = opgen::detail::empty(rows.statistics, options);
+  if (out.is_meta()) return {out, mean, rstd};
+  const Tensor dense = opgen::detail::contiguous(input);
+  OPGEN_DISPATCH_FLOATING(input.scalar_type(), "native_layer_norm", [&] {
+    using wide = wide_t<scalar_t>;
+    const std::vector<wide> scale = values_of<wide>(gamma), shift = values_of<wide>(beta);
+    const scalar_t* from = dense.const_data_ptr<scalar_t>();
+    scalar_t* to = out.mutable_data_ptr<scalar_t>();
+    const int64_t grain = std::max<int64_t>(1, opgen::kGrainSize / std::max<int64_t>(1, rows.width));
+    opgen::parallel_for(0, rows.count, grain, [&](int64_t begin, int64_t end) {
+      for (int64_t r = begin; r < end; ++r) {
+        const scalar_t* x = from + r * rows.width;
+        PairwiseSum<double> sum, squares;
+        for (int64_t i = 0; i < rows.width; ++i) sum.add(static_cast<double>(x[i]));
+        const double average = sum.result() / static_cast<double>(rows.width);
+        for (int64_t i = 0; i < rows.width; ++i) {
+          const double distance = static_cast<double>(x[i]) - average;
+          squares.add(distance * distance);
+        }
+        const double factor = 1 / std::sqrt(squares.result() / static_cast<double>(rows.width) + eps);
+        for (int64_t i = 0; i < rows.width; ++i) {
+          wide y = static_cast<wide>((static_cast<double>(x[i]) - average) * factor);
+          if (!scale.empty()) y *= scale[i];
+          if (!shift.empty()) y += shift[i];
+          to[r * rows.width + i] = static_cast<scalar_t>(y);
+        }
+        store(mean, r, average);
+        store(rstd, r, factor);
+      }
+    });
+  });
+  return {out, mean, rstd};
+}
+
+// Gradients that the mask does not ask for are undefined tensors.
+OPGEN_KERNEL(native_layer_norm_backward)
+(const Tensor& grad_out, const Tensor& input, IntArrayRef normalized_shape, const Tensor& mean, const Tensor& rstd,
+ const std::optional<Tensor>& weight, const std::optional<Tensor>& bias, std::array<bool, 3> output_mask) {
+  const Tensor gamma = tensor_or_undefined(weight), beta = tensor_or_undefined(bias);
+  const Rows rows = rows_of(input, normalized_shape, gamma, beta);
+  OPGEN_CHECK(same_sizes(grad_out.sizes(), input.sizes()), "Expected grad_out to have the shape of input, ", input.sizes(),
+              ", but got ", grad_out.sizes());
+  const Tensor& parameter = gamma.defined() ? gamma : beta;
+  const TensorOptions parameters = parameter.defined() ? parameter.options() : input.options();
+  Tensor grad_input, grad_weight, grad_bias;
+  if (output_mask[0]) grad_input = opgen::detail::empty(input.sizes(), input.options());
+  if (output_mask[1]) grad_weight = opgen::detail::empty(normalized_shape, parameters);
+  if (output_mask[2]) grad_bias = opgen::detail::empty(normalized_shape, parameters);
+  if (input.is_meta()) return {grad_input, grad_weight, grad_bias};
+  const Tensor dense = opgen::detail::contiguous(input);
+  const Tensor gradient = opgen::detail::contiguous(to_dtype(grad_out, input.scalar_type()));
+  const std::vector<double> means = values_of<double>(mean), rstds = values_of<double>(rstd);
+  const std::vector<double> scale = values_of<double>(gamma);
+  OPGEN_DISPATCH_FLOATING(input.scalar_type(), "native_layer_norm_backward", [&] {
+    const scalar_t* x = dense.const_data_ptr<scalar_t>();
+    const scalar_t* g = gradient.const_data_ptr<scalar_t>();
+    if (output_mask[0]) {
+      scalar_t* to = grad_input.mutable_data_ptr<scalar_t>();
+      const auto n = static_cast<double>(rows.width);
+      for (int64_t r = 0; r < rows.count; ++r) {
+        // With h the normalised row and d = g * weight: rstd * (d - mean(d) - h * mean(d * h)).
+        PairwiseSum<double> plain, weighted;
+        for (int64_t i = 0; i < rows.width; ++i) {
+          const double h = (static_cast<double>(x[r * rows.width + i]) - means[r]) * rstds[r];
+          const double d = static_cast<double>(g[r * rows.width + i]) * (scale.empty() ? 1.0 : scale[i]);
+          plain.add(d);
+          weighted.add(d * h);
+        }
+        const double mean_d = plain.result() / n, mean_dh = weighted.result() / n;
+        for (int64_t i = 0; i < rows.width; ++i) {
+          const double h = (static_cast<double>(x[r * rows.width + i]) - means[r]) * rstds[r];
+          const double d = static_cast<double>(g[r * rows.width + i]) * (scale.empty() ? 1.0 : scale[i]);
+          const double value = rstds[r] * (d - mean_d - h * mean_dh);
+          to[r * rows.width + i] = static_cast<scalar_t>(static_cast<wide_t<scalar_t>>(value));
+        }
+      }
+    }
+    for (int64_t i = 0; (output_mask[1] || output_mask[2]) && i < rows.width; ++i) {
+      PairwiseSum<double> plain, weighted;
+      for (int64_t r = 0; r < rows.count; ++r) {
+        const double d = static_cast<double>(g[r * rows.width + i]);
+        plain.add(d);
+        weighted.add(d * (static_cast<double>(x[r * rows.width + i]) - means[r]) * rstds[r]);
+      }
+      if (output_mask[1]) store(grad_weight, i, weighted.result());
+      if (output_mask[2]) store(grad_bias, i, plain.result());
+    }
+  });
+  return {grad_input, grad_weight, grad_bias};
+}
+
+OPGEN_KERNEL(layer_norm_symint)
+(const Tensor& input, SymIntArrayRef normalized_shape, const std::optional<Tensor>& weight,
+ const std::optional<Tensor>& bias, double eps, bool /*cudnn_enable*/) {
+  return std::get<0>(at::native_layer_norm(input, normalized_shape, weight, bias, eps));
+}
+
+}  // namespace at::native
