@@ -1,0 +1,300 @@
+// boxing.h: boxing<Signature>: calls an unboxed kernel from a stack, and a boxed kernel from C++ arguments.
+// Include after the generated TensorBody.h: Tensor must be complete where boxing<…> is used.
+#pragma once
+
+#include <array>
+#include <cstddef>
+#include <optional>
+#include <string_view>
+#include <tuple>
+#include <type_traits>
+#include <utility>
+#include <vector>
+
+#include "opgen/kernel_function.h"
+
+namespace opgen::detail {
+
+template <class T>
+struct IsOptional : std::false_type {};
+template <class T>
+struct IsOptional<std::optional<T>> : std::true_type {};
+template <class T>
+struct IsTuple : std::false_type {};
+template <class... T>
+struct IsTuple<std::tuple<T...>> : std::true_type {};
+
+// What holds an argument while it is passed on: the type itself, or an owner for types that borrow.
+template <class T>
+struct OwnerOf {
+  using type = T;
+};
+template <class T>
+struct OwnerOf<ArrayRef<T>> {
+  using type = SmallVector<T, 4>;
+};
+template <class T>
+struct OwnerOf<OptionalArrayRef<T>> {
+  using type = std::optional<SmallVector<T, 4>>;
+};
+template <class T>
+struct OwnerOf<std::optional<ArrayRef<T>>> {
+  using type = std::optional<SmallVector<T, 4>>;
+};
+
+// A T from a boxed value.
+template <class T>
+struct Unbox {
+  static T from(const IValue& value) {
+    if constexpr (std::is_same_v<T, bool>) {
+      return value.toBool();
+    } else if constexpr (std::is_integral_v<T>) {
+      return static_cast<T>(value.toInt());
+    } else if constexpr (std::is_floating_point_v<T>) {
+      return static_cast<T>(value.toDouble());
+    } else if constexpr (std::is_enum_v<T>) {
+      return static_cast<T>(value.toInt());
+    } else if constexpr (std::is_same_v<T, std::string_view>) {
+      return value.toStringView();
+    } else if constexpr (std::is_same_v<T, Scalar>) {
+      return value.toScalar();
+    } else if constexpr (std::is_same_v<T, Device>) {
+      return value.toDevice();
+    } else if constexpr (std::is_same_v<T, Stream>) {
+      return value.toStream();
+    } else if constexpr (std::is_same_v<T, Generator>) {
+      return value.toGenerator();
+    } else if constexpr (std::is_same_v<T, Storage>) {
+      return value.toStorage();
+    } else if constexpr (std::is_same_v<T, IValue>) {
+      return value;
+    } else {
+      static_assert(std::is_base_of_v<TensorBase, T>, "no schema type becomes this C++ type");
+      return T(value.toTensor());
+    }
+  }
+};
+template <class T>
+struct Unbox<std::optional<T>> {
+  static std::optional<T> from(const IValue& value) {
+    if (value.isNone()) return std::nullopt;
+    return Unbox<T>::from(value);
+  }
+};
+template <class T, std::size_t N>
+struct Unbox<SmallVector<T, N>> {
+  static SmallVector<T, N> from(const IValue& value) {
+    SmallVector<T, N> result;
+    for (const IValue& item : value.toList()) result.push_back(Unbox<T>::from(item));
+    return result;
+  }
+};
+template <class T>
+struct Unbox<std::vector<T>> {
+  static std::vector<T> from(const IValue& value) {
+    std::vector<T> result;
+    result.reserve(value.toList().size());
+    for (const IValue& item : value.toList()) result.push_back(Unbox<T>::from(item));
+    return result;
+  }
+};
+template <class T>
+struct Unbox<List<T>> {
+  static List<T> from(const IValue& value) { return List<T>(Unbox<std::vector<T>>::from(value)); }
+};
+template <class T, std::size_t N>
+struct Unbox<std::array<T, N>> {
+  static std::array<T, N> from(const IValue& value) {
+    const std::vector<IValue>& items = value.toList();
+    OPGEN_CHECK_TYPE(items.size() == N, "expected a list of ", N, " values, got ", items.size());
+    std::array<T, N> result;
+    for (std::size_t i = 0; i < N; ++i) result[i] = Unbox<T>::from(items[i]);
+    return result;
+  }
+};
+
+// A boxed value from a T.
+template <class T>
+IValue box(const T& value) {
+  if constexpr (std::is_same_v<T, IValue>) {
+    return value;
+  } else if constexpr (std::is_base_of_v<TensorBase, T>) {
+    return IValue(static_cast<const TensorBase&>(value));
+  } else if constexpr (requires { value.has_value(); }) {
+    if (!value.has_value()) return IValue();
+    return box(*value);
+  } else if constexpr (requires { value.begin(); value.size(); } &&
+                       !std::is_same_v<T, std::string_view>) {
+    std::vector<IValue> items;
+    items.reserve(value.size());
+    for (std::size_t i = 0; i < value.size(); ++i) items.push_back(box(value[i]));
+    return IValue(std::move(items));
+  } else {
+    return IValue(value);
+  }
+}
+
+// The owner seen as the parameter type P.
+template <class P, class Owner>
+decltype(auto) as_parameter(Owner& owner) {
+  using T = std::remove_cvref_t<P>;
+  if constexpr (std::is_same_v<T, Owner>) {
+    if constexpr (std::is_lvalue_reference_v<P>) {
+      return static_cast<P>(owner);
+    } else {
+      return static_cast<T&&>(owner);
+    }
+  } else if constexpr (IsOptional<T>::value) {
+    return owner.has_value() ? T(typename T::value_type(*owner)) : T();
+  } else {
+    return T(owner);
+  }
+}
+
+// Results of `count` values at the end of the stack, as R. References are found among the arguments.
+template <class R>
+struct Results;
+template <>
+struct Results<void> {
+  static constexpr std::size_t count = 0;
+};
+template <class R>
+struct Results {
+  static constexpr std::size_t count = 1;
+  template <class Find>
+  static R take(IValue* values, const Find& find) {
+    if constexpr (std::is_lvalue_reference_v<R>) {
+      return *find(values[0], 0);
+    } else {
+      return Unbox<R>::from(values[0]);
+    }
+  }
+  static void put(Stack& stack, const std::remove_reference_t<R>& result) {
+    stack.push_back(box(result));
+  }
+};
+template <class... T>
+struct Results<std::tuple<T...>> {
+  static constexpr std::size_t count = sizeof...(T);
+  template <class Find>
+  static std::tuple<T...> take(IValue* values, const Find& find) {
+    return take_each(values, find, std::index_sequence_for<T...>());
+  }
+  static void put(Stack& stack, const std::tuple<T...>& results) {
+    std::apply([&](const auto&... result) { (stack.push_back(box(result)), ...); }, results);
+  }
+
+ private:
+  template <class Find, std::size_t... I>
+  static std::tuple<T...> take_each(
+      IValue* values, const Find& find, std::index_sequence<I...>) {
+    return std::tuple<T...>(take_one<T>(values[I], find, I)...);
+  }
+  template <class U, class Find>
+  static U take_one(IValue& value, const Find& find, std::size_t i) {
+    if constexpr (std::is_lvalue_reference_v<U>) {
+      return *find(value, i);
+    } else {
+      return Unbox<U>::from(value);
+    }
+  }
+};
+
+// Tensor arguments taken by reference, any of which a boxed kernel may return.
+template <class P, class T>
+void note_reference(T& argument, Tensor** references, std::size_t& count) {
+  if constexpr (std::is_same_v<std::remove_cvref_t<P>, Tensor> && std::is_lvalue_reference_v<P>) {
+    references[count++] = const_cast<Tensor*>(&argument);
+  }
+}
+
+OPGEN_API void check_stack_size(const Stack& stack, std::size_t expected);
+OPGEN_API void check_result_count(const OperatorSlot& slot, const Stack& stack, std::size_t expected);
+
+template <class Signature>
+struct BoxingOf;
+template <class R, class... A>
+struct BoxingOf<R(A...)> {
+  static void call_from_stack(const KernelFunction& kernel, DispatchKeySet keys, Stack& stack) {
+    check_stack_size(stack, sizeof...(A));
+    call_with(kernel, keys, stack, std::index_sequence_for<A...>());
+  }
+
+  static R slow(const OperatorSlot& slot, DispatchKeySet keys, A... arguments) {
+    const KernelFunction& kernel = find_kernel(slot, keys);
+    if (kernel.kind == KernelFunction::Kind::UnboxedWithKeys) {
+      return reinterpret_cast<R (*)(DispatchKeySet, A...)>(kernel.function)(
+          keys, std::forward<A>(arguments)...);
+    }
+    if (kernel.kind == KernelFunction::Kind::Unboxed) {
+      return reinterpret_cast<R (*)(A...)>(kernel.function)(std::forward<A>(arguments)...);
+    }
+    return call_boxed(slot, kernel, keys, arguments...);
+  }
+
+ private:
+  template <std::size_t... I>
+  static void call_with(const KernelFunction& kernel, DispatchKeySet keys, Stack& stack,
+                        std::index_sequence<I...>) {
+    [[maybe_unused]] const IValue* first = stack.data() + (stack.size() - sizeof...(A));
+    // Braces: from the first argument to the last.
+    std::tuple<typename OwnerOf<std::remove_cvref_t<A>>::type...> owners{
+        Unbox<typename OwnerOf<std::remove_cvref_t<A>>::type>::from(first[I])...};
+    bool with_keys = kernel.kind == KernelFunction::Kind::UnboxedWithKeys;
+    auto run = [&]() -> R {
+      if (with_keys) {
+        return reinterpret_cast<R (*)(DispatchKeySet, A...)>(kernel.function)(
+            keys, as_parameter<A>(std::get<I>(owners))...);
+      }
+      return reinterpret_cast<R (*)(A...)>(kernel.function)(
+          as_parameter<A>(std::get<I>(owners))...);
+    };
+    if constexpr (std::is_void_v<R>) {
+      run();
+      stack.resize(stack.size() - sizeof...(A));
+    } else {
+      R result = run();
+      stack.resize(stack.size() - sizeof...(A));
+      Results<R>::put(stack, result);
+    }
+  }
+
+  static R call_boxed(const OperatorSlot& slot, const KernelFunction& kernel, DispatchKeySet keys,
+                      std::remove_reference_t<A>&... arguments) {
+    Stack stack;
+    stack.reserve(sizeof...(A) + Results<R>::count);
+    (stack.push_back(box<std::remove_cvref_t<A>>(arguments)), ...);
+    call_boxed_kernel(slot, kernel, keys, stack);
+    check_result_count(slot, stack, Results<R>::count);
+    if constexpr (!std::is_void_v<R>) {
+      Tensor* references[sizeof...(A) + 1];
+      std::size_t count = 0;
+      (note_reference<A>(arguments, references, count), ...);
+      // The argument that is the returned tensor, else out arguments in order from the end.
+      auto find = [&](const IValue& value, std::size_t i) -> Tensor* {
+        const TensorImpl* impl = value.tensor_impl();
+        std::size_t expected = count >= Results<R>::count ? count - Results<R>::count + i : 0;
+        if (expected < count && references[expected]->unsafeGetTensorImpl() == impl) {
+          return references[expected];
+        }
+        for (std::size_t j = 0; j < count; ++j) {
+          if (references[j]->unsafeGetTensorImpl() == impl) return references[j];
+        }
+        OPGEN_INTERNAL_ASSERT(expected < count, slot.name, " returns a reference but takes none");
+        return references[expected];
+      };
+      return Results<R>::take(stack.data(), find);
+    }
+  }
+};
+
+}  // namespace opgen::detail
+
+namespace opgen {
+
+template <class Signature>
+inline constexpr TypedBoxing<Signature> boxing{
+    {&typeid(Signature), &detail::BoxingOf<Signature>::call_from_stack},
+    &detail::BoxingOf<Signature>::slow};
+
+}  // namespace opgen

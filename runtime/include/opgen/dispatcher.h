@@ -1,0 +1,140 @@
+// dispatcher.h: Dispatcher, the process-wide table of operators; OperatorHandle, one of them, to inspect and to call.
+#pragma once
+
+#include <memory>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "opgen/boxing.h"
+#include "opgen/function_schema.h"
+
+namespace opgen {
+
+template <class Signature>
+class TypedOperatorHandle;
+
+// Stays valid for the life of the process, also when the operator's library is unloaded.
+class OPGEN_API OperatorHandle {
+ public:
+  explicit OperatorHandle(OperatorEntry* entry) noexcept : entry_(entry) {}
+
+  [[nodiscard]] const std::string& name() const noexcept;           // "aten::add"
+  [[nodiscard]] const std::string& overload_name() const noexcept;  // "Tensor"
+  [[nodiscard]] std::string full_name() const;                      // "aten::add.Tensor"
+  [[nodiscard]] bool has_schema() const noexcept;
+  // Parsed on first use. Error if no library defines the operator.
+  [[nodiscard]] const FunctionSchema& schema() const;
+  [[nodiscard]] std::vector<std::string> tags() const;
+  [[nodiscard]] std::string library() const;  // the one that defines it; "" without schema
+  [[nodiscard]] bool has_kernel_for(DispatchKey key) const;
+  [[nodiscard]] std::vector<DispatchKey> registered_keys() const;
+
+  // What was registered, newest first per key: "CPU: unboxed, from aten".
+  [[nodiscard]] std::string dump_registrations() const;
+  // One line per runtime key that has a kernel: "AutogradCPU: CompositeImplicitAutograd".
+  [[nodiscard]] std::string dump_computed_table() const;
+
+  // Arguments at the end of the stack, defaults filled in, are replaced by the results.
+  void call_boxed(Stack& stack) const;
+  void redispatch_boxed(DispatchKeySet keys, Stack& stack) const;
+
+  // Error if a kernel or the library's own handle has another signature.
+  template <class Signature>
+  [[nodiscard]] TypedOperatorHandle<Signature> typed() const {
+    check_signature(typeid(Signature));
+    return TypedOperatorHandle<Signature>(entry_);
+  }
+
+  [[nodiscard]] bool operator==(const OperatorHandle&) const noexcept = default;
+
+ protected:
+  void check_signature(const std::type_info& signature) const;
+  [[nodiscard]] OperatorSlot& slot() const noexcept;
+
+  OperatorEntry* entry_;
+};
+
+template <class R, class... A>
+class TypedOperatorHandle<R(A...)> : public OperatorHandle {
+ public:
+  explicit TypedOperatorHandle(OperatorEntry* entry) noexcept
+      : OperatorHandle(entry),
+        slot_{nullptr, nullptr, &boxing<R(A...)>, &detail::unresolved_table.table, entry} {}
+
+  R call(A... arguments) const {
+    DispatchKeySet keys =
+        detail::with_local_keys((std::uint64_t(0) | ... | detail::keys_of(arguments)));
+    return redispatch(keys, std::forward<A>(arguments)...);
+  }
+  R redispatch(DispatchKeySet keys, A... arguments) const {
+    // The entry's table under this signature's boxing.
+    OperatorSlot here = slot_;
+    here.name = slot().name;
+    here.overload_name = slot().overload_name;
+    here.table = __atomic_load_n(&slot().table, __ATOMIC_ACQUIRE);
+    return detail::dispatch<R, A...>(here, keys, std::forward<A>(arguments)...);
+  }
+
+ private:
+  OperatorSlot slot_;
+};
+
+// Undoes one registration when it goes.
+class OPGEN_API RegistrationHandle {
+ public:
+  RegistrationHandle() noexcept = default;
+  explicit RegistrationHandle(std::uint64_t id) noexcept : id_(id) {}
+  RegistrationHandle(RegistrationHandle&& other) noexcept : id_(std::exchange(other.id_, 0)) {}
+  RegistrationHandle& operator=(RegistrationHandle&& other) noexcept {
+    std::swap(id_, other.id_);
+    return *this;
+  }
+  ~RegistrationHandle();
+
+ private:
+  std::uint64_t id_ = 0;
+};
+
+// Registrations may come in any order and from any thread; calls run meanwhile.
+class OPGEN_API Dispatcher {
+ public:
+  [[nodiscard]] static Dispatcher& singleton();
+
+  // `name` with its namespace.
+  [[nodiscard]] std::optional<OperatorHandle> find_operator(
+      std::string_view name, std::string_view overload_name) const;
+  // With a schema; null / Error that proposes a similar name.
+  [[nodiscard]] std::optional<OperatorHandle> findSchema(
+      std::string_view name, std::string_view overload_name) const;
+  [[nodiscard]] OperatorHandle findSchemaOrThrow(
+      std::string_view name, std::string_view overload_name) const;
+  // All operators that have a schema, sorted by name.
+  [[nodiscard]] std::vector<OperatorHandle> operators() const;
+  // All that have kernels but no schema: most often a misspelled name.
+  [[nodiscard]] std::vector<OperatorHandle> operators_without_schema() const;
+
+  // `slot` may be null. `schema` and `tags` ("core,pointwise") are copied.
+  RegistrationHandle register_schema(
+      std::string_view name, std::string_view overload_name, std::string_view schema,
+      std::string_view tags, std::string_view library, OperatorSlot* slot);
+  // Undefined registers a kernel for all keys: as CompositeImplicitAutograd.
+  RegistrationHandle register_kernel(
+      std::string_view name, std::string_view overload_name, DispatchKey key,
+      KernelFunction kernel, std::string_view library);
+  // For every operator without a better kernel at `key`.
+  RegistrationHandle register_fallback(
+      DispatchKey key, KernelFunction kernel, std::string_view library);
+  // Error if another library has claimed the namespace.
+  RegistrationHandle claim_namespace(std::string_view ns, std::string_view place);
+
+  struct Impl;
+  [[nodiscard]] Impl& impl() const noexcept { return *impl_; }
+
+ private:
+  Dispatcher();
+  Impl* impl_;
+};
+
+}  // namespace opgen

@@ -1,0 +1,142 @@
+// ivalue.h: IValue, one value of any type of the schema language, and Stack, the arguments or results of a boxed call.
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+#include "opgen/tensor.h"
+
+namespace opgen {
+
+class IValue;
+
+// Objects that IValues share.
+class OPGEN_API HeapValue : public RefCounted {
+ public:
+  virtual ~HeapValue();
+  static void destroy(HeapValue* value) noexcept;
+};
+struct StringValue final : HeapValue {
+  explicit StringValue(std::string_view value) : text(value) {}
+  std::string text;
+};
+struct ListValue;
+
+// ScalarType, Layout, MemoryFormat and QScheme travel as Int; Scalar as Bool, Int, Double or Complex.
+class OPGEN_API IValue {
+ public:
+  enum class Tag : std::uint8_t {
+    None, Bool, Int, Double, Complex, Tensor, String, Device, Stream, Generator, Storage, List, Custom
+  };
+
+  IValue() noexcept = default;
+  IValue(const IValue& other) noexcept;
+  IValue(IValue&& other) noexcept : payload_(other.payload_), tag_(std::exchange(other.tag_, Tag::None)) {}
+  IValue& operator=(IValue other) noexcept {
+    std::swap(payload_, other.payload_);
+    std::swap(tag_, other.tag_);
+    return *this;
+  }
+  ~IValue() {
+    if (tag_ >= Tag::Tensor) release();
+  }
+
+  IValue(bool value) noexcept : tag_(Tag::Bool) { payload_.integer = value ? 1 : 0; }  // NOLINT
+  template <class T>
+    requires(std::is_integral_v<T> && !std::is_same_v<T, bool>)
+  IValue(T value) noexcept : tag_(Tag::Int) {  // NOLINT
+    payload_.integer = static_cast<std::int64_t>(value);
+  }
+  IValue(double value) noexcept : tag_(Tag::Double) { payload_.parts[0] = value; }  // NOLINT
+  IValue(complex<double> value) noexcept : tag_(Tag::Complex) {                     // NOLINT
+    payload_.parts[0] = value.real();
+    payload_.parts[1] = value.imag();
+  }
+  IValue(const Scalar& value);                      // NOLINT
+  IValue(TensorBase tensor) noexcept;               // NOLINT
+  IValue(std::string_view text);                    // NOLINT
+  IValue(const char* text) : IValue(std::string_view(text)) {}         // NOLINT
+  IValue(const std::string& text) : IValue(std::string_view(text)) {}  // NOLINT
+  IValue(Device device) noexcept;                   // NOLINT
+  IValue(Stream stream) noexcept;                   // NOLINT
+  IValue(Generator generator) noexcept;             // NOLINT
+  IValue(Storage storage) noexcept;                 // NOLINT
+  IValue(std::vector<IValue> list);                 // NOLINT
+  IValue(Ref<HeapValue> custom) noexcept;           // NOLINT
+  template <class T>
+    requires std::is_enum_v<T>
+  IValue(T value) noexcept : IValue(static_cast<std::int64_t>(value)) {}  // NOLINT
+
+  [[nodiscard]] Tag tag() const noexcept { return tag_; }
+  [[nodiscard]] bool isNone() const noexcept { return tag_ == Tag::None; }
+  [[nodiscard]] bool isBool() const noexcept { return tag_ == Tag::Bool; }
+  [[nodiscard]] bool isInt() const noexcept { return tag_ == Tag::Int; }
+  [[nodiscard]] bool isDouble() const noexcept { return tag_ == Tag::Double; }
+  [[nodiscard]] bool isComplexDouble() const noexcept { return tag_ == Tag::Complex; }
+  [[nodiscard]] bool isScalar() const noexcept {
+    return tag_ >= Tag::Bool && tag_ <= Tag::Complex;
+  }
+  [[nodiscard]] bool isTensor() const noexcept { return tag_ == Tag::Tensor; }
+  [[nodiscard]] bool isString() const noexcept { return tag_ == Tag::String; }
+  [[nodiscard]] bool isDevice() const noexcept { return tag_ == Tag::Device; }
+  [[nodiscard]] bool isList() const noexcept { return tag_ == Tag::List; }
+
+  // TypeError if the value is of another kind. Int converts to double, Bool and Int to a Scalar.
+  [[nodiscard]] bool toBool() const;
+  [[nodiscard]] std::int64_t toInt() const;
+  [[nodiscard]] double toDouble() const;
+  [[nodiscard]] complex<double> toComplexDouble() const;
+  [[nodiscard]] Scalar toScalar() const;
+  // None gives an undefined tensor.
+  [[nodiscard]] TensorBase toTensor() const;
+  [[nodiscard]] std::string_view toStringView() const;
+  [[nodiscard]] Device toDevice() const;
+  [[nodiscard]] Stream toStream() const;
+  [[nodiscard]] Generator toGenerator() const;
+  [[nodiscard]] Storage toStorage() const;
+  [[nodiscard]] const std::vector<IValue>& toList() const;
+  [[nodiscard]] Ref<HeapValue> toCustom() const;
+  [[nodiscard]] const TensorImpl* tensor_impl() const noexcept {
+    return tag_ == Tag::Tensor ? payload_.tensor : nullptr;
+  }
+
+  // The keys of the tensors in this value.
+  [[nodiscard]] std::uint64_t key_bits() const noexcept;
+
+ private:
+  union Payload {
+    std::int64_t integer = 0;
+    double parts[2];
+    TensorImpl* tensor;
+    StorageImpl* storage;
+    GeneratorImpl* generator;
+    HeapValue* heap;
+    struct {
+      std::int64_t id;
+      Device device;
+    } place;
+    Payload() noexcept : parts{0, 0} {}
+  };
+
+  void release() noexcept;
+
+  Payload payload_;
+  Tag tag_ = Tag::None;
+};
+
+struct ListValue final : HeapValue {
+  explicit ListValue(std::vector<IValue> values) : items(std::move(values)) {}
+  std::vector<IValue> items;
+};
+
+[[nodiscard]] OPGEN_API const char* toString(IValue::Tag tag) noexcept;
+OPGEN_API void append_message(Message& message, const IValue& value);
+
+struct Stack : std::vector<IValue> {
+  using std::vector<IValue>::vector;
+};
+
+}  // namespace opgen

@@ -1,0 +1,75 @@
+// local_keys.h: the keys that this thread adds to and removes from every call, and the guards that change them.
+#pragma once
+
+#include <cstdint>
+
+#include "opgen/dispatch_key_set.h"
+
+namespace opgen {
+
+// Keys that take part in every call unless excluded; operators without a kernel for them skip them for free.
+inline constexpr DispatchKeySet kDefaultIncludedKeys{DispatchKey::BackendSelect,
+                                                     DispatchKey::ADInplaceOrView};
+// For redispatch: what is left below autograd, and below view tracking.
+inline constexpr DispatchKeySet after_autograd_keyset{DispatchKeySet::FULL_AFTER,
+                                                      DispatchKey::AutogradOther};
+inline constexpr DispatchKeySet after_ADInplaceOrView_keyset{DispatchKeySet::FULL_AFTER,
+                                                             DispatchKey::ADInplaceOrView};
+
+namespace detail {
+
+struct LocalKeys {
+  std::uint64_t included;
+  std::uint64_t excluded;
+};
+extern OPGEN_API thread_local constinit LocalKeys local_keys OPGEN_TLS;
+
+inline DispatchKeySet with_local_keys(std::uint64_t keys) noexcept {
+  return {DispatchKeySet::RAW, (keys | local_keys.included) & ~local_keys.excluded};
+}
+
+}  // namespace detail
+
+// Puts the thread's keys back at the end of the scope.
+class LocalKeysGuard {
+ public:
+  LocalKeysGuard() noexcept : saved_(detail::local_keys) {}
+  LocalKeysGuard(DispatchKeySet include, DispatchKeySet exclude) noexcept : LocalKeysGuard() {
+    detail::local_keys.included |= include.raw_repr();
+    detail::local_keys.excluded |= exclude.raw_repr() & ~DispatchKeySet::backend_bits();
+  }
+  ~LocalKeysGuard() { detail::local_keys = saved_; }
+  LocalKeysGuard(const LocalKeysGuard&) = delete;
+  LocalKeysGuard& operator=(const LocalKeysGuard&) = delete;
+
+ private:
+  detail::LocalKeys saved_;
+};
+
+class IncludeDispatchKeyGuard : public LocalKeysGuard {
+ public:
+  explicit IncludeDispatchKeyGuard(DispatchKeySet keys) noexcept : LocalKeysGuard(keys, {}) {}
+};
+class ExcludeDispatchKeyGuard : public LocalKeysGuard {
+ public:
+  explicit ExcludeDispatchKeyGuard(DispatchKeySet keys) noexcept : LocalKeysGuard({}, keys) {}
+};
+// Skips the autograd kernels of every call in the scope.
+class AutoDispatchBelowAutograd : public ExcludeDispatchKeyGuard {
+ public:
+  AutoDispatchBelowAutograd() noexcept : ExcludeDispatchKeyGuard(kAutogradKeys) {}
+};
+class AutoDispatchBelowADInplaceOrView : public ExcludeDispatchKeyGuard {
+ public:
+  AutoDispatchBelowADInplaceOrView() noexcept
+      : ExcludeDispatchKeyGuard(kAutogradKeys.add(DispatchKey::ADInplaceOrView)) {}
+};
+
+[[nodiscard]] inline DispatchKeySet tls_included_keys() noexcept {
+  return {DispatchKeySet::RAW, detail::local_keys.included};
+}
+[[nodiscard]] inline DispatchKeySet tls_excluded_keys() noexcept {
+  return {DispatchKeySet::RAW, detail::local_keys.excluded};
+}
+
+}  // namespace opgen

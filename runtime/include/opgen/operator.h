@@ -1,0 +1,108 @@
+// operator.h: Operator, the statically typed handle of a generated operator: call and redispatch.
+#pragma once
+
+#include <cstdint>
+#include <type_traits>
+#include <typeinfo>
+#include <utility>
+
+#include "opgen/dispatch_table.h"
+#include "opgen/local_keys.h"
+#include "opgen/types.h"
+
+namespace opgen {
+
+class IValue;
+class OperatorEntry;
+struct KernelFunction;
+struct OperatorSlot;
+struct Stack;
+
+// How functions of one signature meet boxed values; shared by all operators of that signature. See boxing.h.
+struct Boxing {
+  const std::type_info* signature;
+  // Takes the arguments off the stack and puts the results there.
+  void (*call_from_stack)(const KernelFunction& kernel, DispatchKeySet keys, Stack& stack);
+};
+template <class Signature>
+struct TypedBoxing;
+template <class R, class... A>
+struct TypedBoxing<R(A...)> : Boxing {
+  // Kernels that are boxed, take the keys, or are yet to be computed.
+  R (*slow)(const OperatorSlot& slot, DispatchKeySet keys, A... arguments);
+};
+
+// One operator's place in its library, constant-initialised; the dispatcher fills in the table.
+struct OperatorSlot {
+  const char* name;  // "aten::add"
+  const char* overload_name;
+  const Boxing* boxing;
+  const DispatchTable* table = &detail::unresolved_table.table;
+  OperatorEntry* entry = nullptr;
+};
+
+namespace detail {
+
+template <class T>
+struct TensorsOf : std::false_type {};  // no tensors in a T
+template <class T>
+struct TensorsOf<std::optional<T>> : TensorsOf<T> {};
+template <class T>
+struct TensorsOf<ArrayRef<T>> : TensorsOf<T> {};
+template <class T>
+struct TensorsOf<List<T>> : TensorsOf<T> {};
+template <>
+struct TensorsOf<Tensor> : std::true_type {};
+template <>
+struct TensorsOf<Generator> : std::true_type {};
+
+// The keys of a tensor, generator, or optional or list of such; nothing for everything else.
+template <class T>
+OPGEN_ALWAYS_INLINE std::uint64_t keys_of(const T& value) noexcept {
+  if constexpr (!TensorsOf<T>::value) {
+    return 0;
+  } else if constexpr (requires { value.key_set(); }) {
+    return value.key_set().raw_repr();
+  } else if constexpr (requires { value.has_value(); }) {
+    return value.has_value() ? keys_of(*value) : 0;
+  } else {
+    std::uint64_t keys = 0;
+    for (const auto& element : value) keys |= keys_of(element);
+    return keys;
+  }
+}
+
+template <class R, class... A>
+OPGEN_ALWAYS_INLINE R dispatch(const OperatorSlot& slot, DispatchKeySet keys, A... arguments) {
+  const DispatchTable* table = __atomic_load_n(&slot.table, __ATOMIC_ACQUIRE);
+  DispatchKeySet live(DispatchKeySet::RAW, keys.raw_repr() & table->mask);
+  void* direct = table->direct()[table->index[slot_of(live)]];
+  if (OPGEN_LIKELY(direct != nullptr)) {
+    return reinterpret_cast<R (*)(A...)>(direct)(std::forward<A>(arguments)...);
+  }
+  return static_cast<const TypedBoxing<R(A...)>*>(slot.boxing)
+      ->slow(slot, keys, std::forward<A>(arguments)...);
+}
+
+}  // namespace detail
+
+// `struct add_Tensor : Operator<add_Tensor, Tensor(const Tensor&, …)> { static OperatorSlot slot; … };`
+template <class Derived, class Signature>
+struct Operator;
+template <class Derived, class R, class... A>
+struct Operator<Derived, R(A...)> {
+  using schema = R(A...);
+  using ptr_schema = R (*)(A...);
+
+  static R call(A... arguments) {
+    DispatchKeySet keys =
+        detail::with_local_keys((std::uint64_t(0) | ... | detail::keys_of(arguments)));
+    return detail::dispatch<R, A...>(Derived::slot, keys, std::forward<A>(arguments)...);
+  }
+  // Runs the kernel of the highest key of `keys`, whatever the arguments and the thread say.
+  static R redispatch(DispatchKeySet keys, A... arguments) {
+    return detail::dispatch<R, A...>(Derived::slot, keys, std::forward<A>(arguments)...);
+  }
+};
+
+}  // namespace opgen

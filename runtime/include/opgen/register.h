@@ -1,0 +1,160 @@
+// register.h: tables of schemas and kernels that generated libraries register, and the adapters named in them.
+#pragma once
+
+#include <cstddef>
+#include <optional>
+#include <tuple>
+#include <utility>
+
+#include "opgen/device_guard.h"
+#include "opgen/operator.h"
+#include "opgen/stub.h"
+#include "opgen/tensor_owner.h"
+
+namespace opgen {
+
+struct SchemaRow {
+  OperatorSlot* slot;
+  const char* schema;
+  const char* tags;  // "core,pointwise"
+};
+
+// Defines operators while it lives. Names come from the slots, whose names carry the namespace.
+class OPGEN_API SchemaTable {
+ public:
+  SchemaTable(const char* ns, const char* library, const SchemaRow* rows, std::size_t count);
+  ~SchemaTable();
+  SchemaTable(const SchemaTable&) = delete;
+  SchemaTable& operator=(const SchemaTable&) = delete;
+
+ private:
+  struct Impl;
+  Impl* impl_;
+};
+
+struct KernelRow {
+  OperatorSlot* slot;
+  void* function;
+  bool with_keys;
+};
+
+// The function has the operator's own signature, or that with the key set in front.
+template <class Op>
+KernelRow kernel(typename Op::schema* function) noexcept {
+  return {&Op::slot, reinterpret_cast<void*>(function), false};
+}
+namespace detail {
+template <class Signature>
+struct WithKeys;
+template <class R, class... A>
+struct WithKeys<R(A...)> {
+  using type = R(DispatchKeySet, A...);
+};
+}  // namespace detail
+template <class Op>
+KernelRow kernel(typename detail::WithKeys<typename Op::schema>::type* function) noexcept {
+  return {&Op::slot, reinterpret_cast<void*>(function), true};
+}
+
+// Registers kernels for one key while it lives.
+class OPGEN_API KernelTable {
+ public:
+  KernelTable(const char* library, DispatchKey key, const KernelRow* rows, std::size_t count);
+  ~KernelTable();
+  KernelTable(const KernelTable&) = delete;
+  KernelTable& operator=(const KernelTable&) = delete;
+
+ private:
+  struct Impl;
+  Impl* impl_;
+};
+
+namespace detail {
+
+// An argument on its way from the dispatcher's type to the kernel's. Lives until the call returns.
+template <class To, class From>
+struct Adapted {
+  From&& value;
+  operator To() { return static_cast<To>(static_cast<From&&>(value)); }  // NOLINT
+};
+// A written `Tensor?` is `Tensor&` to the dispatcher.
+template <class T>
+struct Adapted<std::optional<T>&, T&> {
+  explicit Adapted(T& tensor) : value(tensor) {}
+  operator std::optional<T>&() { return value; }  // NOLINT
+  std::optional<T> value;
+};
+
+template <class T>
+struct IsTensorLike : TensorsOf<T> {};
+template <>
+struct IsTensorLike<Generator> : std::false_type {};
+
+}  // namespace detail
+
+// Gives a kernel whose signature differs from the operator's the operator's signature.
+template <class Op, class FunctionPointer, FunctionPointer function, class Schema = typename Op::schema>
+struct Adapt;
+template <class Op, class NR, class... NA, NR (*function)(NA...), class R, class... A>
+struct Adapt<Op, NR (*)(NA...), function, R(A...)> {
+  static_assert(sizeof...(NA) == sizeof...(A), "the kernel takes as many arguments as the operator");
+  static R call(A... arguments) {
+    return static_cast<R>(function(detail::Adapted<NA, A>{std::forward<A>(arguments)}...));
+  }
+};
+
+// Checks that the tensors at `checked` share a device, then runs the kernel with the device of argument `guarded`
+// current. `guarded` is a tensor-like argument or a Device?; -1: none.
+template <class Op, class FunctionPointer, FunctionPointer function, bool check, class Checked,
+          int guarded, class Schema = typename Op::schema>
+struct DeviceGuarded;
+template <class Op, class FunctionPointer, FunctionPointer function, bool check, std::size_t... checked,
+          int guarded, class R, class... A>
+struct DeviceGuarded<Op, FunctionPointer, function, check, std::index_sequence<checked...>, guarded, R(A...)> {
+  static R call(A... arguments) {
+    [[maybe_unused]] auto all = std::forward_as_tuple(arguments...);
+    if constexpr (check) {
+      std::optional<Device> common;
+      (detail::check_common_device(common, std::get<checked>(all), Op::name, checked), ...);
+    }
+    OptionalDeviceGuard guard;
+    if constexpr (guarded >= 0) guard.reset_device(detail::device_to_guard(std::get<guarded>(all)));
+    return Adapt<Op, FunctionPointer, function>::call(std::forward<A>(arguments)...);
+  }
+};
+
+// The Meta kernel of an in-place operator whose shape rule nobody wrote: the sizes stay.
+template <class Op, class Schema = typename Op::schema>
+struct MetaInplaceStub;
+template <class Op, class R, class First, class... A>
+struct MetaInplaceStub<Op, R(First, A...)> {
+  static R call(First self, A...) {
+    const auto& tensor = self;
+    if constexpr (requires { tensor.is_meta(); }) {
+      OPGEN_CHECK_NOT_IMPLEMENTED(tensor.is_meta(), Op::name, ": the Meta kernel got a tensor on ",
+                                  tensor.device());
+    }
+    return static_cast<R>(self);
+  }
+};
+
+// Chooses the backend of a factory from its options. dtype, layout and device stand at `dtype`, + 1 and + 2.
+template <class Op, std::size_t dtype, class Schema = typename Op::schema>
+struct BackendSelect;
+template <class Op, std::size_t dtype, class R, class... A>
+struct BackendSelect<Op, dtype, R(A...)> {
+  static R call(A... arguments) {
+    auto all = std::forward_as_tuple(arguments...);
+    DispatchKeySet keys(compute_dispatch_key(
+        std::get<dtype>(all), std::get<dtype + 1>(all), std::get<dtype + 2>(all)));
+    constexpr bool has_tensors =
+        (false || ... || detail::TensorsOf<std::remove_cvref_t<A>>::value);
+    if constexpr (has_tensors) {
+      keys |= detail::with_local_keys((std::uint64_t(0) | ... | detail::keys_of(arguments))) &
+              DispatchKeySet(DispatchKeySet::FULL_AFTER, DispatchKey::BackendSelect);
+    }
+    return Op::redispatch(keys, std::forward<A>(arguments)...);
+  }
+};
+
+}  // namespace opgen

@@ -1,0 +1,633 @@
+// dispatcher.cpp: registration, computation of tables, and lookup. Tables are computed on first use.
+#include "opgen/dispatcher.h"
+
+#include <algorithm>
+#include <cstdlib>
+#include <cstring>
+#include <new>
+
+#include "alias_keys.h"
+#include "dispatcher_impl.h"
+
+namespace opgen {
+
+namespace detail {
+
+thread_local constinit LocalKeys local_keys OPGEN_TLS = {kDefaultIncludedKeys.raw_repr(), 0};
+
+constinit const UnresolvedTable unresolved_table{};
+
+}  // namespace detail
+
+OperatorEntry::OperatorEntry(std::string_view operator_name, std::string_view operator_overload)
+    : name(operator_name), overload_name(operator_overload),
+      own{name.c_str(), overload_name.c_str(), nullptr, &detail::unresolved_table.table, this} {}
+
+const KernelStack* OperatorEntry::find(DispatchKey key) const noexcept {
+  for (const auto& [registered, stack] : kernels) {
+    if (registered == key && !stack.empty()) return &stack;
+  }
+  return nullptr;
+}
+
+void OperatorEntry::publish(const DispatchTable* table) noexcept {
+  __atomic_store_n(&own.table, table, __ATOMIC_RELEASE);
+  for (OperatorSlot* slot : slots) __atomic_store_n(&slot->table, table, __ATOMIC_RELEASE);
+}
+
+std::string OperatorEntry::full_name() const {
+  return overload_name.empty() ? name : name + "." + overload_name;
+}
+
+namespace {
+
+std::string full_name(std::string_view name, std::string_view overload_name) {
+  std::string full(name);
+  if (!overload_name.empty()) full.append(".").append(overload_name);
+  return full;
+}
+
+KernelStack& stack_at(std::vector<std::pair<DispatchKey, KernelStack>>& stacks, DispatchKey key) {
+  for (auto& [registered, stack] : stacks) {
+    if (registered == key) return stack;
+  }
+  return stacks.emplace_back(key, KernelStack()).second;
+}
+
+void remove_id(std::vector<std::pair<DispatchKey, KernelStack>>& stacks, DispatchKey key,
+               std::uint64_t id) noexcept {
+  for (auto& [registered, stack] : stacks) {
+    if (registered != key) continue;
+    for (std::size_t i = 0; i < stack.size(); ++i) {
+      if (stack[i].id == id) {
+        stack.erase(stack.begin() + static_cast<std::ptrdiff_t>(i));
+        break;
+      }
+    }
+  }
+}
+
+bool same_kernel(const KernelFunction& a, const KernelFunction& b) noexcept {
+  return a.kind == b.kind && a.function == b.function && a.boxed == b.boxed &&
+         a.context == b.context;
+}
+
+void check_registrable(DispatchKey key, bool allow_alias) {
+  bool functionality = detail::per_backend_index(key) >= 0;
+  OPGEN_CHECK(!functionality, "kernels are registered for one backend of ", key, ", such as ",
+              toString(backend_key(key, BackendComponent::CPU)));
+  OPGEN_CHECK(allow_alias || !is_alias_key(key), "a fallback cannot be registered for ", key,
+              ", which stands for several keys");
+}
+
+// Every slot with its key; the slots of a functionality without a backend have none.
+template <class F>
+void for_each_slot(F&& function) {
+  for (int f = 0; f < detail::kNumFunctionalities; ++f) {
+    DispatchKey functionality = static_cast<DispatchKey>(f);
+    int offset = detail::kSlotRows.rows[f].offset;
+    if (detail::per_backend_index(functionality) < 0) {
+      function(offset, functionality, functionality);
+      continue;
+    }
+    for (int b = 0; b < kNumBackends; ++b) {
+      function(offset + 1 + b, backend_key(functionality, static_cast<BackendComponent>(b)),
+               functionality);
+    }
+  }
+}
+
+// Edit distance, for proposals.
+std::size_t distance(std::string_view a, std::string_view b) {
+  std::vector<std::size_t> row(b.size() + 1);
+  for (std::size_t j = 0; j <= b.size(); ++j) row[j] = j;
+  for (std::size_t i = 1; i <= a.size(); ++i) {
+    std::size_t diagonal = row[0];
+    row[0] = i;
+    for (std::size_t j = 1; j <= b.size(); ++j) {
+      std::size_t above = row[j];
+      row[j] = std::min({above + 1, row[j - 1] + 1, diagonal + (a[i - 1] == b[j - 1] ? 0 : 1)});
+      diagonal = above;
+    }
+  }
+  return row[b.size()];
+}
+
+}  // namespace
+
+// ---- Computation -------------------------------------------------------------------------------
+
+ComputedKernel Dispatcher::Impl::compute(const OperatorEntry& entry, DispatchKey key) const {
+  auto newest = [&](DispatchKey at, const char* reason) {
+    return ComputedKernel{entry.find(at)->back().kernel, reason};
+  };
+  bool undefined = key == DispatchKey::Undefined;
+
+  // What was registered for the key itself.
+  if (!undefined && entry.has(key)) return newest(key, "kernel");
+
+  // Explicit composites stand in for backends.
+  for (DispatchKey alias : {DispatchKey::CompositeExplicitAutogradNonFunctional,
+                            DispatchKey::CompositeExplicitAutograd}) {
+    if (entry.has(alias) && (undefined || detail::alias_includes(alias, key))) {
+      return newest(alias, toString(alias));
+    }
+  }
+
+  // An implicit composite also stands in for autograd keys, unless what it would call differs by backend.
+  auto has_any = [&](DispatchKeySet keys) {
+    return std::any_of(entry.kernels.begin(), entry.kernels.end(), [&](const auto& stack) {
+      return !stack.second.empty() && !is_alias_key(stack.first) && keys.has(stack.first);
+    });
+  };
+  bool has_backend_kernel = entry.has(DispatchKey::CompositeExplicitAutograd) ||
+                            has_any(detail::backends_below_autograd(key));
+  DispatchKey nested = DispatchKey::CompositeImplicitAutogradNestedTensor;
+  if (entry.has(nested) && detail::alias_includes(nested, key)) return newest(nested, toString(nested));
+  DispatchKey implicit = DispatchKey::CompositeImplicitAutograd;
+  if (entry.has(implicit) && (undefined || detail::alias_includes(implicit, key))) {
+    if (key == DispatchKey::AutogradOther && has_any(detail::kAutogradOtherBackends)) {
+      KernelFunction ambiguous;
+      ambiguous.kind = KernelFunction::Kind::Ambiguous;
+      return {ambiguous, "ambiguous: a backend of AutogradOther has its own kernel"};
+    }
+    if (!has_backend_kernel) return newest(implicit, toString(implicit));
+  }
+
+  for (DispatchKey alias : {DispatchKey::Autograd, DispatchKey::FuncTorchBatchedDecomposition}) {
+    if (!undefined && entry.has(alias) && detail::alias_includes(alias, key)) {
+      return newest(alias, toString(alias));
+    }
+  }
+
+  for (const auto& [registered, stack] : fallbacks) {
+    if (registered == key && !stack.empty()) return {stack.back().kernel, "fallback"};
+  }
+  // Above the backends, no kernel means nothing to do.
+  if (functionality_of(key) > DispatchKey::NestedTensor) {
+    return {KernelFunction::fallthrough(), "fallthrough"};
+  }
+  return {KernelFunction(), "missing"};
+}
+
+const DispatchTable* Dispatcher::Impl::resolve(OperatorEntry& entry) {
+  const DispatchTable* published = entry.own.table;
+  if (published != &detail::unresolved_table.table) return published;
+
+  std::vector<KernelFunction> distinct(1);  // 0: missing
+  std::uint8_t index[detail::kNumSlots] = {};
+  std::uint64_t mask = DispatchKeySet::backend_bits();
+  for_each_slot([&](int slot, DispatchKey key, DispatchKey functionality) {
+    KernelFunction kernel = compute(entry, key).kernel;
+    if (kernel.kind != KernelFunction::Kind::Fallthrough) {
+      mask |= functionality == DispatchKey::Undefined ? 0 : DispatchKeySet::functionality_bit(functionality);
+    }
+    auto known = std::find_if(distinct.begin(), distinct.end(),
+                              [&](const KernelFunction& other) { return same_kernel(other, kernel); });
+    index[slot] = static_cast<std::uint8_t>(known - distinct.begin());
+    if (known == distinct.end()) distinct.push_back(kernel);
+  });
+
+  std::size_t count = distinct.size();
+  std::size_t bytes = sizeof(DispatchTable) + count * (sizeof(void*) + sizeof(KernelFunction));
+  void* block = std::malloc(bytes);
+  OPGEN_CHECK_KIND(OutOfMemory, block != nullptr, "cannot allocate a dispatch table");
+  DispatchTable* table = ::new (block) DispatchTable;
+  void** direct = reinterpret_cast<void**>(table + 1);
+  KernelFunction* kernels = reinterpret_cast<KernelFunction*>(direct + count);
+  for (std::size_t i = 0; i < count; ++i) {
+    bool plain = distinct[i].kind == KernelFunction::Kind::Unboxed;
+    ::new (static_cast<void*>(direct + i)) void*(plain ? distinct[i].function : nullptr);
+    ::new (static_cast<void*>(kernels + i)) KernelFunction(distinct[i]);
+  }
+  table->mask = mask;
+  table->kernels = kernels;
+  std::memcpy(table->index, index, sizeof index);
+  tables.push_back(table);
+  entry.publish(table);
+  return table;
+}
+
+// ---- Lookup ------------------------------------------------------------------------------------
+
+namespace {
+
+[[noreturn]] void throw_no_kernel(const OperatorSlot& slot, DispatchKeySet keys) {
+  OperatorHandle op(slot.entry);
+  std::string registered;
+  for (DispatchKey key : op.registered_keys()) {
+    if (!registered.empty()) registered += ", ";
+    registered += toString(key);
+  }
+  if (registered.empty()) registered = "no key";
+  DispatchKey key = keys.highestPriorityTypeId();
+  if (key == DispatchKey::Undefined) {
+    OPGEN_CHECK_NOT_IMPLEMENTED(
+        false, op.full_name(), " has no kernel for a call without tensors that name a backend; kernels are registered for ",
+        registered);
+  }
+  OPGEN_CHECK_NOT_IMPLEMENTED(false, op.full_name(), " has no kernel for ", key, " (the call has ", keys,
+                              "); kernels are registered for ", registered);
+  __builtin_unreachable();
+}
+
+OPGEN_COLD const DispatchTable* resolve_slot(const OperatorSlot& slot) {
+  OperatorEntry* entry = __atomic_load_n(&slot.entry, __ATOMIC_ACQUIRE);
+  OPGEN_CHECK(entry != nullptr, slot.name, *slot.overload_name != '\0' ? "." : "", slot.overload_name,
+              " is not registered: the library that defines it is not loaded");
+  Dispatcher::Impl& impl = Dispatcher::singleton().impl();
+  std::lock_guard lock(impl.mutex);
+  return impl.resolve(*entry);
+}
+
+}  // namespace
+
+namespace detail {
+
+const KernelFunction& find_kernel(const OperatorSlot& slot, DispatchKeySet& keys) {
+  const DispatchTable* table = __atomic_load_n(&slot.table, __ATOMIC_ACQUIRE);
+  if (OPGEN_UNLIKELY(table == &unresolved_table.table)) table = resolve_slot(slot);
+  for (;;) {
+    DispatchKeySet live(DispatchKeySet::RAW, keys.raw_repr() & table->mask);
+    const KernelFunction& kernel = table->kernels[table->index[slot_of(live)]];
+    switch (kernel.kind) {
+      case KernelFunction::Kind::Missing:
+        throw_no_kernel(slot, live);
+      case KernelFunction::Kind::Ambiguous:
+        OPGEN_CHECK(false, OperatorHandle(slot.entry).full_name(),
+                    " has both a CompositeImplicitAutograd kernel and a kernel of a backend that shares AutogradOther; "
+                    "register a kernel for AutogradOther to say which gradient is meant");
+        break;
+      case KernelFunction::Kind::Fallthrough:
+        keys = live.remove(live.highest_functionality());
+        break;
+      default:
+        keys = live;
+        return kernel;
+    }
+  }
+}
+
+void call_boxed_kernel(
+    const OperatorSlot& slot, const KernelFunction& kernel, DispatchKeySet keys, Stack& stack) {
+  if (kernel.kind == KernelFunction::Kind::Boxed) {
+    return kernel.boxed(OperatorHandle(slot.entry), keys, stack, kernel.context);
+  }
+  OPGEN_CHECK(kernel.boxing != nullptr, slot.name, ": this kernel cannot be called with boxed values");
+  kernel.boxing->call_from_stack(kernel, keys, stack);
+}
+
+void check_stack_size(const Stack& stack, std::size_t expected) {
+  OPGEN_CHECK(stack.size() >= expected, "the kernel takes ", expected, " arguments, the stack has ",
+              stack.size());
+}
+
+void check_result_count(const OperatorSlot& slot, const Stack& stack, std::size_t expected) {
+  OPGEN_CHECK(stack.size() == expected, slot.name, ": a boxed kernel left ", stack.size(),
+              " results where ", expected, " are declared");
+}
+
+}  // namespace detail
+
+// ---- Handles -----------------------------------------------------------------------------------
+
+namespace {
+
+std::unique_lock<std::mutex> locked() {
+  return std::unique_lock(Dispatcher::singleton().impl().mutex);
+}
+
+}  // namespace
+
+const std::string& OperatorHandle::name() const noexcept { return entry_->name; }
+const std::string& OperatorHandle::overload_name() const noexcept { return entry_->overload_name; }
+std::string OperatorHandle::full_name() const { return entry_->full_name(); }
+OperatorSlot& OperatorHandle::slot() const noexcept { return entry_->own; }
+bool OperatorHandle::has_schema() const noexcept {
+  auto lock = locked();
+  return entry_->schema_id != 0;
+}
+const FunctionSchema& OperatorHandle::schema() const {
+  auto lock = locked();
+  return Dispatcher::singleton().impl().schema_of(*entry_);
+}
+std::vector<std::string> OperatorHandle::tags() const {
+  auto lock = locked();
+  std::vector<std::string> tags;
+  std::string_view rest = entry_->tags;
+  while (!rest.empty()) {
+    std::size_t comma = rest.find(',');
+    tags.emplace_back(rest.substr(0, comma));
+    rest = comma == std::string_view::npos ? std::string_view() : rest.substr(comma + 1);
+  }
+  return tags;
+}
+std::string OperatorHandle::library() const {
+  auto lock = locked();
+  return entry_->library;
+}
+bool OperatorHandle::has_kernel_for(DispatchKey key) const {
+  auto lock = locked();
+  return entry_->has(key);
+}
+std::vector<DispatchKey> OperatorHandle::registered_keys() const {
+  auto lock = locked();
+  std::vector<DispatchKey> keys;
+  for (const auto& [key, stack] : entry_->kernels) {
+    if (!stack.empty()) keys.push_back(key);
+  }
+  std::sort(keys.begin(), keys.end());
+  return keys;
+}
+
+std::string OperatorHandle::dump_registrations() const {
+  constexpr const char* kinds[] = {"missing", "unboxed", "unboxed with keys", "boxed", "fallthrough", "ambiguous"};
+  auto lock = locked();
+  std::string text = entry_->full_name() + "\n";
+  text += "schema: " + (entry_->schema_id != 0 ? entry_->schema_text + ", from " + entry_->library
+                                              : std::string("none")) + "\n";
+  std::vector<const std::pair<DispatchKey, KernelStack>*> sorted;
+  for (const auto& stack : entry_->kernels) sorted.push_back(&stack);
+  std::sort(sorted.begin(), sorted.end(), [](auto* a, auto* b) { return a->first < b->first; });
+  for (const auto* stack : sorted) {
+    for (auto it = stack->second.rbegin(); it != stack->second.rend(); ++it) {
+      text += std::string(toString(stack->first)) + ": " + kinds[int(it->kernel.kind)] + ", from " +
+              it->library + (it == stack->second.rbegin() ? "" : " (inactive)") + "\n";
+    }
+  }
+  return text;
+}
+
+std::string OperatorHandle::dump_computed_table() const {
+  auto lock = locked();
+  const Dispatcher::Impl& impl = Dispatcher::singleton().impl();
+  std::string text;
+  for_each_slot([&](int, DispatchKey key, DispatchKey) {
+    ComputedKernel cell = impl.compute(*entry_, key);
+    if (cell.kernel.kind == KernelFunction::Kind::Missing) return;
+    bool silent = cell.kernel.kind == KernelFunction::Kind::Fallthrough &&
+                  std::strcmp(cell.reason, "fallthrough") == 0;
+    if (!silent) text += std::string(toString(key)) + ": " + cell.reason + "\n";
+  });
+  return text;
+}
+
+void OperatorHandle::check_signature(const std::type_info& signature) const {
+  auto lock = locked();
+  const Boxing* known = entry_->own.boxing;
+  OPGEN_CHECK(known == nullptr || *known->signature == signature, entry_->full_name(),
+              " is asked for as ", signature.name(), " but its C++ signature is ",
+              known != nullptr ? known->signature->name() : "");
+}
+
+void OperatorHandle::call_boxed(Stack& stack) const {
+  std::size_t count = schema().arguments.size();
+  detail::check_stack_size(stack, count);
+  std::uint64_t bits = 0;
+  for (std::size_t i = stack.size() - count; i < stack.size(); ++i) bits |= stack[i].key_bits();
+  redispatch_boxed(detail::with_local_keys(bits), stack);
+}
+
+void OperatorHandle::redispatch_boxed(DispatchKeySet keys, Stack& stack) const {
+  const KernelFunction& kernel = detail::find_kernel(entry_->own, keys);
+  detail::call_boxed_kernel(entry_->own, kernel, keys, stack);
+}
+
+// ---- Registration ------------------------------------------------------------------------------
+
+Dispatcher::Dispatcher() : impl_(new Impl) {}
+
+Dispatcher& Dispatcher::singleton() {
+  // Never destroyed: tables of other libraries are undone after this one's static objects are gone.
+  static Dispatcher* dispatcher = new Dispatcher;
+  return *dispatcher;
+}
+
+OperatorEntry& Dispatcher::Impl::entry_of(std::string_view name, std::string_view overload_name) {
+  std::string full = full_name(name, overload_name);
+  auto& entry = entries[full];
+  if (entry == nullptr) entry = std::make_unique<OperatorEntry>(name, overload_name);
+  return *entry;
+}
+
+OperatorEntry* Dispatcher::Impl::find(std::string_view name, std::string_view overload_name) const {
+  auto it = entries.find(full_name(name, overload_name));
+  return it == entries.end() ? nullptr : it->second.get();
+}
+
+const FunctionSchema& Dispatcher::Impl::schema_of(OperatorEntry& entry) {
+  OPGEN_CHECK(entry.schema_id != 0, entry.full_name(), " has no schema: no loaded library defines it");
+  if (entry.schema == nullptr) {
+    std::string_view ns = std::string_view(entry.name).substr(0, entry.name.find("::"));
+    entry.schema = std::make_unique<FunctionSchema>(parse_schema(entry.schema_text, ns));
+  }
+  return *entry.schema;
+}
+
+void Dispatcher::Impl::invalidate_all() noexcept {
+  for (auto& [name, entry] : entries) entry->publish(&detail::unresolved_table.table);
+}
+
+RegistrationHandle Dispatcher::register_schema(
+    std::string_view name, std::string_view overload_name, std::string_view schema,
+    std::string_view tags, std::string_view library, OperatorSlot* slot) {
+  std::lock_guard lock(impl_->mutex);
+  OperatorEntry& entry = impl_->entry_of(name, overload_name);
+  OPGEN_CHECK(entry.schema_id == 0, entry.full_name(), " is defined twice: by ", entry.library,
+              " and by ", library);
+  if (slot != nullptr) {
+    const Boxing* known = entry.own.boxing;
+    OPGEN_CHECK(known == nullptr || *known->signature == *slot->boxing->signature, entry.full_name(),
+                ": a kernel was registered with another C++ signature, ", known->signature->name(),
+                " instead of ", slot->boxing->signature->name());
+    if (known == nullptr) entry.own.boxing = slot->boxing;
+    __atomic_store_n(&slot->entry, &entry, __ATOMIC_RELEASE);
+    entry.slots.push_back(slot);
+    __atomic_store_n(&slot->table, entry.own.table, __ATOMIC_RELEASE);
+  }
+  std::uint64_t id = impl_->next_id++;
+  entry.schema_id = id;
+  entry.schema_text = schema;
+  entry.tags = tags;
+  entry.library = library;
+  if (entry.schema != nullptr) entry.old_schemas.push_back(std::move(entry.schema));
+  impl_->registrations.emplace(
+      id, Impl::Registration{Impl::Registration::Kind::Schema, &entry, DispatchKey::Undefined, slot, {}});
+  return RegistrationHandle(id);
+}
+
+RegistrationHandle Dispatcher::register_kernel(
+    std::string_view name, std::string_view overload_name, DispatchKey key, KernelFunction kernel,
+    std::string_view library) {
+  if (key == DispatchKey::Undefined) key = DispatchKey::CompositeImplicitAutograd;
+  check_registrable(key, true);
+  bool replaces = false;
+  std::string full;
+  std::uint64_t id = 0;
+  {
+    std::lock_guard lock(impl_->mutex);
+    OperatorEntry& entry = impl_->entry_of(name, overload_name);
+    if (kernel.boxing != nullptr) {
+      const Boxing* known = entry.own.boxing;
+      OPGEN_CHECK(known == nullptr || *known->signature == *kernel.boxing->signature, entry.full_name(),
+                  ": the kernel for ", key, " from ", library, " has the C++ signature ",
+                  kernel.boxing->signature->name(), " instead of ", known->signature->name());
+      if (known == nullptr) entry.own.boxing = kernel.boxing;
+    }
+    KernelStack& stack = stack_at(entry.kernels, key);
+    replaces = !stack.empty();
+    if (replaces) full = entry.full_name();
+    id = impl_->next_id++;
+    stack.push_back({id, kernel, std::string(library)});
+    entry.publish(&detail::unresolved_table.table);
+    impl_->registrations.emplace(
+        id, Impl::Registration{Impl::Registration::Kind::Kernel, &entry, key, nullptr, {}});
+  }
+  if (replaces) {
+    OPGEN_WARN(full, ": the kernel for ", key, " from ", library, " replaces one that was registered before");
+  }
+  return RegistrationHandle(id);
+}
+
+RegistrationHandle Dispatcher::register_fallback(
+    DispatchKey key, KernelFunction kernel, std::string_view library) {
+  check_registrable(key, false);
+  OPGEN_CHECK(kernel.kind == KernelFunction::Kind::Boxed || kernel.kind == KernelFunction::Kind::Fallthrough,
+              "a fallback serves every signature: it must be boxed or a fallthrough");
+  std::lock_guard lock(impl_->mutex);
+  KernelStack& stack = stack_at(impl_->fallbacks, key);
+  OPGEN_CHECK(stack.empty(), "a fallback for ", key, " is registered twice: by ",
+              stack.empty() ? std::string() : stack.back().library, " and by ", library);
+  std::uint64_t id = impl_->next_id++;
+  stack.push_back({id, kernel, std::string(library)});
+  impl_->invalidate_all();
+  impl_->registrations.emplace(
+      id, Impl::Registration{Impl::Registration::Kind::Fallback, nullptr, key, nullptr, {}});
+  return RegistrationHandle(id);
+}
+
+RegistrationHandle Dispatcher::claim_namespace(std::string_view ns, std::string_view place) {
+  std::lock_guard lock(impl_->mutex);
+  auto it = impl_->namespaces.find(ns);
+  OPGEN_CHECK(it == impl_->namespaces.end(), "two libraries define namespace ", ns, ": ",
+              it == impl_->namespaces.end() ? std::string() : it->second.second, " and ", place,
+              "; use OPGEN_LIBRARY_FRAGMENT in all but one");
+  std::uint64_t id = impl_->next_id++;
+  impl_->namespaces.emplace(std::string(ns), std::pair(id, std::string(place)));
+  impl_->registrations.emplace(id, Impl::Registration{Impl::Registration::Kind::Namespace, nullptr,
+                                                      DispatchKey::Undefined, nullptr, std::string(ns)});
+  return RegistrationHandle(id);
+}
+
+void Dispatcher::Impl::undo(std::uint64_t id) noexcept {
+  std::lock_guard lock(mutex);
+  auto it = registrations.find(id);
+  if (it == registrations.end()) return;
+  Registration& registration = it->second;
+  OperatorEntry* entry = registration.entry;
+  switch (registration.kind) {
+    case Registration::Kind::Schema:
+      entry->schema_id = 0;
+      std::erase(entry->slots, registration.slot);
+      if (registration.slot != nullptr) {
+        __atomic_store_n(&registration.slot->table, &detail::unresolved_table.table, __ATOMIC_RELEASE);
+        __atomic_store_n(&registration.slot->entry, nullptr, __ATOMIC_RELEASE);
+      }
+      break;
+    case Registration::Kind::Kernel:
+      remove_id(entry->kernels, registration.key, id);
+      entry->publish(&detail::unresolved_table.table);
+      break;
+    case Registration::Kind::Fallback:
+      remove_id(fallbacks, registration.key, id);
+      invalidate_all();
+      break;
+    case Registration::Kind::Namespace:
+      namespaces.erase(registration.ns);
+      break;
+  }
+  // The signature's description lies in the library that may be about to go; another's is as good.
+  if (entry != nullptr) {
+    const Boxing* boxing = nullptr;
+    for (OperatorSlot* slot : entry->slots) boxing = slot->boxing;
+    for (const auto& [key, stack] : entry->kernels) {
+      for (const KernelRegistration& kernel : stack) {
+        if (boxing == nullptr) boxing = kernel.kernel.boxing;
+      }
+    }
+    entry->own.boxing = boxing;
+  }
+  registrations.erase(it);
+}
+
+RegistrationHandle::~RegistrationHandle() {
+  if (id_ != 0) Dispatcher::singleton().impl().undo(id_);
+}
+
+std::optional<OperatorHandle> Dispatcher::find_operator(
+    std::string_view name, std::string_view overload_name) const {
+  std::lock_guard lock(impl_->mutex);
+  OperatorEntry* entry = impl_->find(name, overload_name);
+  if (entry == nullptr) return std::nullopt;
+  return OperatorHandle(entry);
+}
+
+std::optional<OperatorHandle> Dispatcher::findSchema(
+    std::string_view name, std::string_view overload_name) const {
+  std::lock_guard lock(impl_->mutex);
+  OperatorEntry* entry = impl_->find(name, overload_name);
+  if (entry == nullptr || entry->schema_id == 0) return std::nullopt;
+  return OperatorHandle(entry);
+}
+
+OperatorHandle Dispatcher::findSchemaOrThrow(
+    std::string_view name, std::string_view overload_name) const {
+  if (auto found = findSchema(name, overload_name)) return *found;
+  std::string asked = full_name(name, overload_name);
+  std::string nearest;
+  std::size_t best = asked.size() / 3 + 1;
+  for (const OperatorHandle& op : operators()) {
+    std::string candidate = op.full_name();
+    std::size_t d = distance(asked, candidate);
+    if (d < best) {
+      best = d;
+      nearest = candidate;
+    }
+  }
+  if (!nearest.empty()) {
+    OPGEN_CHECK(false, "no operator ", asked, " is defined; did you mean ", nearest, "?");
+  }
+  OPGEN_CHECK(false, "no operator ", asked, " is defined; is its library loaded?");
+  __builtin_unreachable();
+}
+
+namespace {
+std::vector<OperatorHandle> sorted_by_name(std::vector<OperatorEntry*> entries) {
+  std::sort(entries.begin(), entries.end(), [](const OperatorEntry* a, const OperatorEntry* b) {
+    return std::tie(a->name, a->overload_name) < std::tie(b->name, b->overload_name);
+  });
+  return std::vector<OperatorHandle>(entries.begin(), entries.end());
+}
+}  // namespace
+
+std::vector<OperatorHandle> Dispatcher::operators() const {
+  std::lock_guard lock(impl_->mutex);
+  std::vector<OperatorEntry*> found;
+  for (const auto& [name, entry] : impl_->entries) {
+    if (entry->schema_id != 0) found.push_back(entry.get());
+  }
+  return sorted_by_name(std::move(found));
+}
+
+std::vector<OperatorHandle> Dispatcher::operators_without_schema() const {
+  std::lock_guard lock(impl_->mutex);
+  std::vector<OperatorEntry*> found;
+  for (const auto& [name, entry] : impl_->entries) {
+    bool has_kernels = std::any_of(entry->kernels.begin(), entry->kernels.end(),
+                                   [](const auto& stack) { return !stack.second.empty(); });
+    if (entry->schema_id == 0 && has_kernels) found.push_back(entry.get());
+  }
+  return sorted_by_name(std::move(found));
+}
+
+}  // namespace opgen

@@ -1,0 +1,217 @@
+// ivalue.cpp: ownership and conversions of boxed values.
+#include "opgen/ivalue.h"
+
+namespace opgen {
+
+HeapValue::~HeapValue() = default;
+void HeapValue::destroy(HeapValue* value) noexcept { delete value; }
+
+namespace {
+
+[[noreturn]] void throw_kind(const char* expected, IValue::Tag got) {
+  OPGEN_CHECK_TYPE(false, "expected ", expected, " but got ", toString(got));
+  __builtin_unreachable();
+}
+
+template <class T>
+T* retained(T* object) noexcept {
+  object->retain();
+  return object;
+}
+
+}  // namespace
+
+const char* toString(IValue::Tag tag) noexcept {
+  constexpr const char* names[] = {"None",   "bool",   "int",       "float",   "complex", "Tensor", "str",
+                                   "Device", "Stream", "Generator", "Storage", "list",    "object"};
+  return names[static_cast<int>(tag)];
+}
+
+IValue::IValue(const IValue& other) noexcept : payload_(other.payload_), tag_(other.tag_) {
+  switch (tag_) {
+    case Tag::Tensor:
+      if (payload_.tensor != &detail::undefined_tensor) payload_.tensor->retain();
+      break;
+    case Tag::Generator:
+      if (payload_.generator != nullptr) payload_.generator->retain();
+      break;
+    case Tag::Storage:
+      if (payload_.storage != nullptr) payload_.storage->retain();
+      break;
+    case Tag::String:
+    case Tag::List:
+    case Tag::Custom:
+      payload_.heap->retain();
+      break;
+    default:
+      break;
+  }
+}
+
+void IValue::release() noexcept {
+  switch (tag_) {
+    case Tag::Tensor:
+      static_cast<void>(TensorBase::adopt(payload_.tensor));
+      break;
+    case Tag::Generator:
+      static_cast<void>(Ref<GeneratorImpl>::adopt(payload_.generator));
+      break;
+    case Tag::Storage:
+      static_cast<void>(Ref<StorageImpl>::adopt(payload_.storage));
+      break;
+    case Tag::String:
+    case Tag::List:
+    case Tag::Custom:
+      static_cast<void>(Ref<HeapValue>::adopt(payload_.heap));
+      break;
+    default:
+      break;
+  }
+}
+
+IValue::IValue(const Scalar& value) {
+  if (value.isBoolean()) {
+    *this = IValue(value.toBool());
+  } else if (value.isIntegral(false)) {
+    *this = IValue(value.toLong());
+  } else if (value.isFloatingPoint()) {
+    *this = IValue(value.toDouble());
+  } else {
+    *this = IValue(value.toComplexDouble());
+  }
+}
+IValue::IValue(TensorBase tensor) noexcept : tag_(Tag::Tensor) {
+  payload_.tensor = tensor.unsafeReleaseTensorImpl();
+}
+IValue::IValue(std::string_view text) : tag_(Tag::String) { payload_.heap = new StringValue(text); }
+IValue::IValue(Device device) noexcept : tag_(Tag::Device) { payload_.place = {0, device}; }
+IValue::IValue(Stream stream) noexcept : tag_(Tag::Stream) {
+  payload_.place = {stream.id(), stream.device()};
+}
+IValue::IValue(Generator generator) noexcept : tag_(Tag::Generator) {
+  payload_.generator = generator.unsafeGetGeneratorImpl();
+  if (payload_.generator != nullptr) payload_.generator->retain();
+}
+IValue::IValue(Storage storage) noexcept : tag_(Tag::Storage) {
+  payload_.storage = storage.unsafeGetStorageImpl();
+  if (payload_.storage != nullptr) payload_.storage->retain();
+}
+IValue::IValue(std::vector<IValue> list) : tag_(Tag::List) {
+  payload_.heap = new ListValue(std::move(list));
+}
+IValue::IValue(Ref<HeapValue> custom) noexcept : tag_(custom ? Tag::Custom : Tag::None) {
+  payload_.heap = custom.release();
+}
+
+bool IValue::toBool() const {
+  if (tag_ != Tag::Bool) throw_kind("bool", tag_);
+  return payload_.integer != 0;
+}
+std::int64_t IValue::toInt() const {
+  if (tag_ != Tag::Int) throw_kind("int", tag_);
+  return payload_.integer;
+}
+double IValue::toDouble() const {
+  if (tag_ == Tag::Int) return static_cast<double>(payload_.integer);
+  if (tag_ != Tag::Double) throw_kind("float", tag_);
+  return payload_.parts[0];
+}
+complex<double> IValue::toComplexDouble() const {
+  if (tag_ == Tag::Complex) return {payload_.parts[0], payload_.parts[1]};
+  return {toDouble(), 0.0};
+}
+Scalar IValue::toScalar() const {
+  switch (tag_) {
+    case Tag::Bool:
+      return Scalar(toBool());
+    case Tag::Int:
+      return Scalar(payload_.integer);
+    case Tag::Double:
+      return Scalar(payload_.parts[0]);
+    case Tag::Complex:
+      return Scalar(toComplexDouble());
+    default:
+      throw_kind("a number", tag_);
+  }
+}
+TensorBase IValue::toTensor() const {
+  if (tag_ == Tag::None) return {};
+  if (tag_ != Tag::Tensor) throw_kind("Tensor", tag_);
+  if (payload_.tensor == &detail::undefined_tensor) return {};
+  return TensorBase::adopt(retained(payload_.tensor));
+}
+std::string_view IValue::toStringView() const {
+  if (tag_ != Tag::String) throw_kind("str", tag_);
+  return static_cast<const StringValue*>(payload_.heap)->text;
+}
+Device IValue::toDevice() const {
+  if (tag_ != Tag::Device) throw_kind("Device", tag_);
+  return payload_.place.device;
+}
+Stream IValue::toStream() const {
+  if (tag_ != Tag::Stream) throw_kind("Stream", tag_);
+  return {payload_.place.device, payload_.place.id};
+}
+Generator IValue::toGenerator() const {
+  if (tag_ == Tag::None) return {};
+  if (tag_ != Tag::Generator) throw_kind("Generator", tag_);
+  return Generator(Ref<GeneratorImpl>::share(payload_.generator));
+}
+Storage IValue::toStorage() const {
+  if (tag_ != Tag::Storage) throw_kind("Storage", tag_);
+  return Storage(Ref<StorageImpl>::share(payload_.storage));
+}
+const std::vector<IValue>& IValue::toList() const {
+  if (tag_ != Tag::List) throw_kind("a list", tag_);
+  return static_cast<const ListValue*>(payload_.heap)->items;
+}
+Ref<HeapValue> IValue::toCustom() const {
+  if (tag_ != Tag::Custom) throw_kind("an object", tag_);
+  return Ref<HeapValue>::share(payload_.heap);
+}
+
+std::uint64_t IValue::key_bits() const noexcept {
+  if (tag_ == Tag::Tensor) return payload_.tensor->key_set().raw_repr();
+  if (tag_ == Tag::Generator && payload_.generator != nullptr) {
+    return payload_.generator->key_set().raw_repr();
+  }
+  std::uint64_t bits = 0;
+  if (tag_ == Tag::List) {
+    for (const IValue& item : static_cast<const ListValue*>(payload_.heap)->items) {
+      bits |= item.key_bits();
+    }
+  }
+  return bits;
+}
+
+void append_message(Message& message, const IValue& value) {
+  switch (value.tag()) {
+    case IValue::Tag::Bool:
+    case IValue::Tag::Int:
+    case IValue::Tag::Double:
+    case IValue::Tag::Complex:
+      return append_message(message, value.toScalar());
+    case IValue::Tag::Tensor:
+      return append_message(message, value.toTensor());
+    case IValue::Tag::String:
+      message.append("'");
+      message.append(value.toStringView().data(), value.toStringView().size());
+      return message.append("'");
+    case IValue::Tag::Device:
+      return append_message(message, value.toDevice());
+    case IValue::Tag::List: {
+      message.append("[");
+      const char* separator = "";
+      for (const IValue& item : value.toList()) {
+        message.append(separator);
+        append_message(message, item);
+        separator = ", ";
+      }
+      return message.append("]");
+    }
+    default:
+      return message.append(toString(value.tag()));
+  }
+}
+
+}  // namespace opgen

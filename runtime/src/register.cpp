@@ -1,0 +1,171 @@
+// register.cpp: tables of schemas and kernels, device guards, stub reports and the owner of Tensor.
+#include "opgen/register.h"
+
+#include <algorithm>
+#include <atomic>
+#include <cstdio>
+#include <cstdlib>
+#include <mutex>
+#include <string>
+#include <tuple>
+#include <vector>
+
+#include "opgen/dispatcher.h"
+
+namespace opgen {
+
+struct SchemaTable::Impl {
+  std::vector<RegistrationHandle> handles;
+};
+
+SchemaTable::SchemaTable(const char* ns, const char* library, const SchemaRow* rows, std::size_t count)
+    : impl_(new Impl) {
+  static_cast<void>(ns);
+  impl_->handles.reserve(count);
+  for (std::size_t i = 0; i < count; ++i) {
+    OperatorSlot* slot = rows[i].slot;
+    impl_->handles.push_back(Dispatcher::singleton().register_schema(
+        slot->name, slot->overload_name, rows[i].schema, rows[i].tags, library, slot));
+  }
+}
+SchemaTable::~SchemaTable() { delete impl_; }
+
+struct KernelTable::Impl {
+  std::vector<RegistrationHandle> handles;
+};
+
+KernelTable::KernelTable(const char* library, DispatchKey key, const KernelRow* rows, std::size_t count)
+    : impl_(new Impl) {
+  impl_->handles.reserve(count);
+  for (std::size_t i = 0; i < count; ++i) {
+    const OperatorSlot* slot = rows[i].slot;
+    impl_->handles.push_back(Dispatcher::singleton().register_kernel(
+        slot->name, slot->overload_name, key,
+        KernelFunction::from_unboxed(rows[i].function, rows[i].with_keys, slot->boxing), library));
+  }
+}
+KernelTable::~KernelTable() { delete impl_; }
+
+// ---- Device guards -----------------------------------------------------------------------------
+
+DeviceGuardImpl::~DeviceGuardImpl() = default;
+
+namespace {
+
+class SingleDeviceGuardImpl final : public DeviceGuardImpl {
+ public:
+  explicit SingleDeviceGuardImpl(DeviceType type) : device_(type) {}
+  [[nodiscard]] Device device() const override { return device_; }
+  Device exchange_device(Device) const override { return device_; }
+  [[nodiscard]] DeviceIndex device_count() const noexcept override { return 1; }
+
+ private:
+  Device device_;
+};
+
+constinit std::atomic<const DeviceGuardImpl*> guard_impls[kMaxDeviceTypes] = {};
+
+}  // namespace
+
+void set_device_guard_impl(DeviceType type, const DeviceGuardImpl* impl) noexcept {
+  guard_impls[static_cast<int>(type)].store(impl, std::memory_order_release);
+}
+const DeviceGuardImpl* find_device_guard_impl(DeviceType type) noexcept {
+  const DeviceGuardImpl* impl = guard_impls[static_cast<int>(type)].load(std::memory_order_acquire);
+  if (impl != nullptr) return impl;
+  static const SingleDeviceGuardImpl* cpu = new SingleDeviceGuardImpl(DeviceType::CPU);
+  static const SingleDeviceGuardImpl* meta = new SingleDeviceGuardImpl(DeviceType::Meta);
+  if (type == DeviceType::CPU) return cpu;
+  return type == DeviceType::Meta ? meta : nullptr;
+}
+
+void OptionalDeviceGuard::enter(Device device) {
+  const DeviceGuardImpl* impl = find_device_guard_impl(device.type());
+  // Without a guard the type has no notion of a current device: kernels registered for it see to it themselves.
+  if (impl == nullptr) return;
+  if (impl_ != nullptr && impl_ != impl) restore();
+  Device before = impl->exchange_device(device);
+  if (impl_ != impl) original_ = before;
+  impl_ = impl;
+}
+void OptionalDeviceGuard::restore() noexcept { impl_->exchange_device(original_); }
+
+namespace detail {
+void throw_different_devices(const char* op, std::size_t argument, Device common, Device device) {
+  OPGEN_CHECK(false, op, ": expected all tensors on one device, found ", common, " and ", device,
+              " (argument ", argument, ")");
+  __builtin_unreachable();
+}
+}  // namespace detail
+
+// ---- Stubs -------------------------------------------------------------------------------------
+
+void throw_missing_kernel(const KernelStub& stub) {
+  OPGEN_CHECK_NOT_IMPLEMENTED(false, stub.op, " has no ", stub.key, " kernel yet; write\n  ",
+                              stub.signature, " { … }");
+  __builtin_unreachable();
+}
+
+struct StubRegistry {
+  std::mutex mutex;
+  std::vector<const StubTable*> tables;
+
+  static StubRegistry& singleton() {
+    static StubRegistry* registry = new StubRegistry;
+    return *registry;
+  }
+  void report(const StubTable& table, std::vector<StubReport>& out) const {
+    for (std::size_t i = 0; i < table.count_; ++i) {
+      const KernelStub& stub = table.stubs_[i];
+      const char* address = static_cast<const char*>(stub.address);
+      if (address < table.begin_ || address >= table.end_) continue;
+      out.push_back({table.library_, stub.op, stub.key, stub.signature});
+    }
+  }
+};
+
+StubTable::StubTable(const char* library, const KernelStub* stubs, std::size_t count, const void* begin,
+                     const void* end)
+    : library_(library), stubs_(stubs), count_(count), begin_(static_cast<const char*>(begin)),
+      end_(static_cast<const char*>(end)) {
+  StubRegistry& registry = StubRegistry::singleton();
+  std::lock_guard lock(registry.mutex);
+  registry.tables.push_back(this);
+}
+StubTable::~StubTable() {
+  StubRegistry& registry = StubRegistry::singleton();
+  std::lock_guard lock(registry.mutex);
+  std::erase(registry.tables, this);
+}
+
+std::vector<StubReport> opgen_stub_report() {
+  StubRegistry& registry = StubRegistry::singleton();
+  std::lock_guard lock(registry.mutex);
+  std::vector<StubReport> stubs;
+  for (const StubTable* table : registry.tables) registry.report(*table, stubs);
+  auto order = [](const StubReport& s) { return std::tie(s.library, s.op, s.key, s.signature); };
+  std::sort(stubs.begin(), stubs.end(),
+            [&](const StubReport& a, const StubReport& b) { return order(a) < order(b); });
+  return stubs;
+}
+
+// ---- The owner of Tensor -----------------------------------------------------------------------
+
+namespace {
+constinit std::atomic<const char*> tensor_owner{nullptr};
+}
+
+TensorOwner::TensorOwner(const char* library) noexcept : library_(library) {
+  const char* owner = nullptr;
+  if (tensor_owner.compare_exchange_strong(owner, library)) return;
+  std::fprintf(stderr,
+               "opgen: both '%s' and '%s' own class Tensor; generate one of them with --extends the other\n",
+               owner, library);
+  std::abort();
+}
+TensorOwner::~TensorOwner() {
+  const char* owner = library_;
+  tensor_owner.compare_exchange_strong(owner, nullptr);
+}
+
+}  // namespace opgen
