@@ -1,0 +1,93 @@
+# opgenConfig.cmake: find_package(opgen) — the runtime as opgen::runtime, and opgen_add_operators().
+#
+#   opgen_add_operators(mylib YAML native_functions.yaml [TAGS tags.yaml] [KERNELS a.cpp ...]
+#                       [EXTENDS base] [NAME name])
+#
+# makes the shared library target mylib from the YAML files and the kernels. Editing a YAML file runs
+# opgen again at the next build, and only what changed is compiled. EXTENDS names another target made
+# by this function, whose class Tensor and operators mylib uses.
+
+include_guard(GLOBAL)
+
+if(NOT TARGET opgen::runtime)
+  if(OPGEN_BASE_TREE)
+    # One dispatcher per process: a library that extends another uses the runtime built with it.
+    add_library(opgen::runtime SHARED IMPORTED)
+    set_target_properties(opgen::runtime PROPERTIES
+      IMPORTED_LOCATION "${OPGEN_BASE_TREE}/cmake-build/opgen-runtime/libopgen_runtime${CMAKE_SHARED_LIBRARY_SUFFIX}"
+      INTERFACE_INCLUDE_DIRECTORIES "${CMAKE_CURRENT_LIST_DIR}/../include")
+  else()
+    add_subdirectory("${CMAKE_CURRENT_LIST_DIR}/.." "${CMAKE_BINARY_DIR}/opgen-runtime")
+  endif()
+endif()
+
+find_program(OPGEN_EXECUTABLE opgen DOC "The opgen command")
+
+# Compile one generated tree (a folder that `opgen generate` wrote) into the library `target`.
+function(opgen_add_library target)
+  cmake_parse_arguments(PARSE_ARGV 1 arg "" "TREE;EXTENDS" "SOURCES;KERNELS")
+  list(TRANSFORM arg_SOURCES PREPEND "${arg_TREE}/")
+  add_library(${target} SHARED ${arg_SOURCES} ${arg_KERNELS})
+  target_compile_features(${target} PUBLIC cxx_std_20)
+  target_include_directories(${target} PUBLIC "${arg_TREE}/include")
+  target_link_libraries(${target} PUBLIC opgen::runtime)
+  if(arg_EXTENDS)
+    target_link_libraries(${target} PUBLIC ${arg_EXTENDS})
+  endif()
+  # Kernels, stubs and registrations are linked as objects of one library, so that a kernel always
+  # wins over its stub; an undefined symbol is an error here and not at load time.
+  if(CMAKE_SYSTEM_NAME STREQUAL "Linux")
+    target_link_options(${target} PRIVATE "LINKER:-z,defs")
+  endif()
+endfunction()
+
+# The library `target` that `opgen build` compiled in the folder `TREE`.
+function(opgen_import_library target)
+  cmake_parse_arguments(PARSE_ARGV 1 arg "" "TREE" "")
+  set(library "${arg_TREE}/cmake-build/lib${target}${CMAKE_SHARED_LIBRARY_SUFFIX}")
+  if(NOT EXISTS "${library}")
+    message(FATAL_ERROR "${library} does not exist: build library ${target} first, with opgen build")
+  endif()
+  add_library(${target} SHARED IMPORTED)
+  set_target_properties(${target} PROPERTIES
+    IMPORTED_LOCATION "${library}"
+    INTERFACE_INCLUDE_DIRECTORIES "${arg_TREE}/include")
+endfunction()
+
+function(opgen_add_operators target)
+  cmake_parse_arguments(PARSE_ARGV 1 arg "" "TAGS;EXTENDS;NAME" "YAML;KERNELS;OPTIONS")
+  if(NOT arg_YAML)
+    message(FATAL_ERROR "opgen_add_operators(${target}): YAML names no file")
+  endif()
+  if(NOT OPGEN_EXECUTABLE)
+    message(FATAL_ERROR "opgen_add_operators(${target}): the opgen command is not on the PATH; set OPGEN_EXECUTABLE")
+  endif()
+  if(NOT arg_NAME)
+    set(arg_NAME ${target})
+  endif()
+
+  set(inputs ${arg_YAML} ${arg_TAGS})
+  list(TRANSFORM inputs PREPEND "${CMAKE_CURRENT_SOURCE_DIR}/" REGEX "^[^/]")
+  list(TRANSFORM arg_YAML PREPEND "${CMAKE_CURRENT_SOURCE_DIR}/" REGEX "^[^/]")
+  list(TRANSFORM arg_TAGS PREPEND "${CMAKE_CURRENT_SOURCE_DIR}/" REGEX "^[^/]")
+  list(TRANSFORM arg_KERNELS PREPEND "${CMAKE_CURRENT_SOURCE_DIR}/" REGEX "^[^/]")
+  set_property(DIRECTORY APPEND PROPERTY CMAKE_CONFIGURE_DEPENDS ${inputs})
+
+  set(tree "${CMAKE_CURRENT_BINARY_DIR}/opgen-${target}")
+  set(command "${OPGEN_EXECUTABLE}" generate ${arg_YAML} -o "${tree}" --name "${arg_NAME}" ${arg_OPTIONS})
+  if(arg_TAGS)
+    list(APPEND command --tags "${arg_TAGS}")
+  endif()
+  if(arg_EXTENDS)
+    get_target_property(base_tree ${arg_EXTENDS} OPGEN_TREE)
+    list(APPEND command --extends "${base_tree}/opgen_manifest.json")
+  endif()
+  execute_process(COMMAND ${command} RESULT_VARIABLE failed OUTPUT_QUIET)
+  if(failed)
+    message(FATAL_ERROR "opgen could not generate ${target}; its messages stand above")
+  endif()
+
+  file(GLOB sources RELATIVE "${tree}" "${tree}/src/*.cpp" "${tree}/stubs/*.cpp")
+  opgen_add_library(${target} TREE "${tree}" SOURCES ${sources} KERNELS ${arg_KERNELS} EXTENDS "${arg_EXTENDS}")
+  set_target_properties(${target} PROPERTIES OPGEN_TREE "${tree}")
+endfunction()

@@ -1,0 +1,140 @@
+"""`opgen build`: generate, then configure and compile with CMake and Ninja."""
+
+from __future__ import annotations
+
+import re
+import shutil
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+import click
+from rich.console import Console
+from rich.progress import BarColumn, Progress, TextColumn, TimeElapsedColumn
+
+from opgen import pipeline
+from opgen.cli.options import schema_options
+from opgen.cli.report import finish
+from opgen.diagnostics import Diagnostics
+from opgen.pipeline import Inputs
+from opgen.resources import cmake_dir
+from opgen.writer import write
+
+_NINJA_STATUS = re.compile(r"^\[(\d+)/(\d+)\] (.*)$")
+
+
+@click.command()
+@schema_options
+@click.option(
+    "-o",
+    "--output",
+    required=True,
+    type=click.Path(path_type=Path),
+    help="The folder that receives the tree; compiled in its sub-folder cmake-build.",
+)
+@click.option(
+    "--kernels",
+    multiple=True,
+    type=click.Path(path_type=Path),
+    help="A kernel source, or a folder whose *.cpp are all compiled in. Repeatable.",
+)
+@click.option("--build-type", default="Release", show_default=True, help="CMake's build type.")
+@click.option("-j", "--jobs", type=click.IntRange(1), help="Compilers at once.  [default: Ninja's]")
+@click.option("--shards", type=click.IntRange(1, 64), default=1, show_default=True)
+def build(
+    inputs: Inputs,
+    output: Path,
+    kernels: tuple[Path, ...],
+    build_type: str,
+    jobs: int | None,
+    shards: int,
+    report_format: str,
+    deny_warnings: bool,
+) -> None:
+    """Generate the C++ tree for YAML..., then compile it with the kernels that are written so far."""
+    started = time.monotonic()
+    diagnostics = Diagnostics()
+    sources = _kernel_sources(kernels, diagnostics)
+    tree = pipeline.build_tree(inputs, diagnostics, shards=shards)
+    if tree is not None and not diagnostics.has_errors:
+        write(tree, output, diagnostics)
+    finish(diagnostics, report_format, deny_warnings)
+    assert tree is not None
+    folder = output / "cmake-build"
+    _configure(output, folder, sources, build_type, inputs.extends)
+    _compile(folder, jobs)
+    library = _shared_library(folder, str(tree.header["name"]))
+    click.echo(f"{library}  ({time.monotonic() - started:.1f} s)")
+
+
+def _kernel_sources(paths: tuple[Path, ...], diagnostics: Diagnostics) -> list[Path]:
+    """Every *.cpp that `paths` name, absolute and sorted within each folder."""
+    sources: list[Path] = []
+    for path in paths:
+        if path.is_dir():
+            sources += sorted(path.resolve().rglob("*.cpp"))
+        elif path.is_file():
+            sources.append(path.resolve())
+        else:
+            diagnostics.error("E0905", f"{path} does not exist", None, hint="give a *.cpp or a folder")
+    return sources
+
+
+def _configure(
+    output: Path, folder: Path, sources: list[Path], build_type: str, extends: Path | None
+) -> None:
+    command = [
+        _tool("cmake"),
+        "-S",
+        str(output),
+        "-B",
+        str(folder),
+        "-G",
+        "Ninja",
+        f"-DCMAKE_MAKE_PROGRAM={_tool('ninja')}",
+        f"-DCMAKE_BUILD_TYPE={build_type}",
+        f"-Dopgen_DIR={cmake_dir()}",
+        f"-DOPGEN_KERNELS={';'.join(map(str, sources))}",
+    ]
+    if extends is not None:
+        command.append(f"-DOPGEN_BASE_TREE={extends.resolve().parent}")
+    result = subprocess.run(command, capture_output=True, text=True, check=False)
+    if result.returncode:
+        click.echo(result.stdout + result.stderr, err=True)
+        raise SystemExit(1)
+
+
+def _compile(folder: Path, jobs: int | None) -> None:
+    command = [_tool("cmake"), "--build", str(folder)]
+    if jobs is not None:
+        command += ["-j", str(jobs)]
+    process = subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True)
+    assert process.stdout is not None
+    said: list[str] = []
+    console = Console(stderr=True)
+    columns = (TextColumn("{task.completed}/{task.total}"), BarColumn(), TimeElapsedColumn())
+    with Progress(*columns, console=console, transient=True, disable=not sys.stderr.isatty()) as bar:
+        task = bar.add_task("compile", total=None)
+        for line in process.stdout:
+            status = _NINJA_STATUS.match(line)
+            if status:
+                bar.update(task, completed=int(status[1]), total=int(status[2]))
+            else:
+                said.append(line)
+    if process.wait():
+        click.echo("".join(said), err=True, nl=False)
+        raise SystemExit(1)
+
+
+def _shared_library(folder: Path, name: str) -> Path:
+    return next(iter(sorted(folder.rglob(f"lib{name}.so*")) or sorted(folder.rglob(f"lib{name}.*"))))
+
+
+def _tool(name: str) -> str:
+    """The program `name`: beside this Python first, as pip installs it, then on the PATH."""
+    beside = Path(sys.executable).parent
+    found = shutil.which(name, path=str(beside)) or shutil.which(name)
+    if found is None:
+        raise click.UsageError(f"{name} is not installed; pip install {name}")
+    return found

@@ -1,0 +1,49 @@
+"""`opgen check`: is the generated tree up to date?"""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import click
+
+from opgen import pipeline
+from opgen.cli.options import schema_options
+from opgen.cli.report import finish
+from opgen.diagnostics import Diagnostics
+from opgen.pipeline import Inputs
+from opgen.writer import Stale, compare
+
+
+@click.command()
+@schema_options
+@click.option(
+    "-o",
+    "--output",
+    required=True,
+    type=click.Path(path_type=Path),
+    help="The folder that holds the tree.",
+)
+@click.option("--shards", type=click.IntRange(1, 64), default=1, show_default=True)
+def check(
+    inputs: Inputs, output: Path, shards: int, report_format: str, deny_warnings: bool
+) -> None:
+    """Generate in memory and compare every byte with a folder.
+
+    Exits 1 with a unified diff of what is stale, missing or left over.
+    """
+    diagnostics = Diagnostics()
+    tree = pipeline.build_tree(inputs, diagnostics, shards=shards)
+    stale = () if tree is None else compare(tree, output, diagnostics)
+    finish(diagnostics, report_format, deny_warnings)
+    if not stale:
+        click.echo(f"{output}: up to date")
+        return
+    for entry in stale:
+        click.echo(_described(entry), nl=False)
+    noun = "file differs" if len(stale) == 1 else "files differ"
+    click.echo(f"{output}: {len(stale)} {noun}; run opgen generate to bring it up to date", err=True)
+    raise SystemExit(1)
+
+
+def _described(entry: Stale) -> str:
+    return entry.diff or f"{entry.kind}: {entry.path}\n"

@@ -1,0 +1,25 @@
+"""`opgen lint`: diagnostics, and nothing else."""
+
+from __future__ import annotations
+
+import click
+
+from opgen import pipeline
+from opgen.cli.options import schema_options
+from opgen.cli.report import finish
+from opgen.diagnostics import Diagnostics
+from opgen.pipeline import Inputs
+
+
+@click.command()
+@schema_options
+def lint(inputs: Inputs, report_format: str, deny_warnings: bool) -> None:
+    """Report every problem of YAML..., without generating anything."""
+    diagnostics = Diagnostics()
+    registry = pipeline.load(inputs, diagnostics)
+    if registry is not None:
+        pipeline.check_target(registry, inputs, diagnostics)
+    finish(diagnostics, report_format, deny_warnings)
+    if registry is not None and report_format == "human":
+        written = sum(1 for f in registry.functions if "generated" not in f.tags)
+        click.echo(f"{written} entries, {len(registry.functions)} operators: no errors")

@@ -1,0 +1,39 @@
+"""The `opgen` command: a group of the commands, and nothing else."""
+
+from __future__ import annotations
+
+import click
+
+from opgen import __version__
+from opgen.cli.build import build
+from opgen.cli.check import check
+from opgen.cli.dump import dump
+from opgen.cli.explain import explain
+from opgen.cli.generate import generate
+from opgen.cli.lint import lint
+from opgen.cli.stub import stub
+from opgen.resources import cmake_dir
+
+
+def _print_cmake_dir(context: click.Context, _: click.Parameter, wanted: bool) -> None:
+    if wanted:
+        click.echo(cmake_dir())
+        context.exit()
+
+
+@click.group(context_settings={"help_option_names": ["-h", "--help"]})
+@click.version_option(__version__, prog_name="opgen")
+@click.option(
+    "--cmake-dir",
+    is_flag=True,
+    is_eager=True,
+    expose_value=False,
+    callback=_print_cmake_dir,
+    help="Print the folder for CMAKE_PREFIX_PATH, so that find_package(opgen) works.",
+)
+def main() -> None:
+    """Turn native_functions.yaml into a registered, type-checked C++ operator library."""
+
+
+for command in (generate, check, lint, build, dump, explain, stub):
+    main.add_command(command)

@@ -1,0 +1,104 @@
+"""The options that every schema-reading command takes, gathered into one `Inputs` value."""
+
+from __future__ import annotations
+
+import functools
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import click
+
+from opgen.pipeline import Inputs
+from opgen.targets import TARGETS
+
+_YAML_ARGUMENT = click.argument(
+    "yaml", nargs=-1, required=True, type=click.Path(path_type=Path), metavar="YAML..."
+)
+_YAML_OPTION = click.option(
+    "--yaml",
+    multiple=True,
+    default=("native_functions.yaml",),
+    show_default=True,
+    type=click.Path(path_type=Path),
+    help="Where the operators are defined; repeatable.",
+)
+
+_COMMON = (
+    click.option(
+        "--target",
+        type=click.Choice(sorted(TARGETS)),
+        default="runtime",
+        show_default=True,
+        help="The C++ world to generate for.",
+    ),
+    click.option(
+        "--tags",
+        type=click.Path(path_type=Path),
+        help="The tags file.  [default: tags.yaml beside the YAML, else the built-in list]",
+    ),
+    click.option("--backends", default="", help="Keep only these dispatch keys (and composites)."),
+    click.option("--ignore-keys", default="", help="Drop the rows of these dispatch keys."),
+    click.option(
+        "--extends",
+        type=click.Path(path_type=Path),
+        help="The manifest of the library whose Tensor class is used.",
+    ),
+    click.option("--name", help="The library.  [default: the namespace, if there is only one]"),
+    click.option(
+        "--format",
+        "report_format",
+        type=click.Choice(["human", "json", "github", "sarif"]),
+        default="human",
+        show_default=True,
+        help="How diagnostics are printed.",
+    ),
+    click.option("--deny-warnings", is_flag=True, help="Exit 1 on a warning, too."),
+)
+
+
+def operator_options(command: Callable[..., Any]) -> Callable[..., Any]:
+    """As `schema_options`, for a command whose arguments are operators: YAML is an option."""
+    return _YAML_OPTION(_with_inputs(command))
+
+
+def schema_options(command: Callable[..., Any]) -> Callable[..., Any]:
+    """Give `command` the arguments YAML... and the common options.
+
+    The command is called with `inputs: Inputs`, `report_format: str`, `deny_warnings: bool` and its
+    own parameters.
+    """
+    return _YAML_ARGUMENT(_with_inputs(command))
+
+
+def _with_inputs(command: Callable[..., Any]) -> Callable[..., Any]:
+    @functools.wraps(command)
+    def with_inputs(
+        yaml: tuple[Path, ...],
+        target: str,
+        tags: Path | None,
+        backends: str,
+        ignore_keys: str,
+        extends: Path | None,
+        name: str | None,
+        **rest: Any,
+    ) -> Any:
+        inputs = Inputs(
+            yaml=yaml,
+            tags=tags,
+            target=target,
+            backends=_names(backends),
+            ignore_keys=_names(ignore_keys),
+            extends=extends,
+            name=name,
+        )
+        return command(inputs=inputs, **rest)
+
+    decorated: Callable[..., Any] = with_inputs
+    for option in reversed(_COMMON):
+        decorated = option(decorated)
+    return decorated
+
+
+def _names(text: str) -> tuple[str, ...]:
+    return tuple(part.strip() for part in text.split(",") if part.strip())

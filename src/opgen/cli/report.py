@@ -1,0 +1,29 @@
+"""Diagnostics onto stderr, and the exit code that follows from them."""
+
+from __future__ import annotations
+
+import os
+import sys
+
+import click
+
+from opgen.diagnostics import Diagnostics
+from opgen.diagnostics.renderers import render
+
+
+def report(diagnostics: Diagnostics, report_format: str) -> None:
+    """Print every diagnostic to stderr, in order of position."""
+    text = render(diagnostics, report_format, colour=_wants_colour())
+    if text:
+        click.echo(text, err=True, nl=False)
+
+
+def finish(diagnostics: Diagnostics, report_format: str, deny_warnings: bool) -> None:
+    """Report, and leave with code 1 if there is an error (or a warning that is denied)."""
+    report(diagnostics, report_format)
+    if diagnostics.has_errors or (deny_warnings and diagnostics.has_warnings):
+        raise SystemExit(1)
+
+
+def _wants_colour() -> bool:
+    return sys.stderr.isatty() and "NO_COLOR" not in os.environ

@@ -1,0 +1,46 @@
+"""`opgen stub`: kernel skeletons, to paste or to write to a file."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import click
+
+from opgen import pipeline
+from opgen.cli.options import operator_options
+from opgen.cli.report import finish
+from opgen.diagnostics import Diagnostics
+from opgen.pipeline import Inputs
+
+
+@click.command()
+@click.argument("operators", nargs=-1, metavar="OP...")
+@operator_options
+@click.option(
+    "-o",
+    "--output",
+    type=click.Path(path_type=Path),
+    help="A new file for the skeletons.  [default: stdout]",
+)
+def stub(
+    inputs: Inputs,
+    operators: tuple[str, ...],
+    output: Path | None,
+    report_format: str,
+    deny_warnings: bool,
+) -> None:
+    """Print the meta and kernel functions to write for OP... (all operators, if none is named)."""
+    diagnostics = Diagnostics()
+    registry = pipeline.load(inputs, diagnostics)
+    finish(diagnostics, report_format, deny_warnings)
+    assert registry is not None
+    text = pipeline.skeletons(registry, inputs, operators, diagnostics)
+    if output is not None and output.exists():
+        diagnostics.error("E0901", f"{output} exists; give the name of a new file", None)
+    finish(diagnostics, report_format, deny_warnings)
+    if output is None:
+        click.echo(text, nl=False)
+        return
+    output.parent.mkdir(parents=True, exist_ok=True)
+    output.write_text(text, encoding="utf-8")
+    click.echo(f"{output}: written")

@@ -1,0 +1,76 @@
+"""The records of E09xx: files that cannot be read or written, and names given on the command line."""
+
+from __future__ import annotations
+
+from opgen.diagnostics.codes import Code
+
+_GOOD = "- func: foo(Tensor self) -> Tensor\n"
+
+E0901 = Code(
+    "E0901",
+    "a file in the way was not written by opgen",
+    "opgen overwrites only files that it wrote before, which the manifest of the folder lists, and "
+    "files whose bytes are already right. Something else stands at this path, so nothing was written. "
+    "Move it away, or generate into another folder.",
+    _GOOD,
+    _GOOD,
+)
+E0902 = Code(
+    "E0902",
+    "the manifest cannot be used",
+    "opgen_manifest.json says which files of a folder are generated. This one is unreadable, of "
+    "another format, or names paths outside of its folder, so opgen cannot tell its own files from "
+    "yours. Move it away (generated files with the right bytes are adopted), or use another folder.",
+    _GOOD,
+    _GOOD,
+)
+E0903 = Code(
+    "E0903",
+    "two operators would be written into the same file",
+    "Headers are named after operators. On a file system that ignores case, or with names such as "
+    "'foo' and 'foo_ops', two operators would share a file. Rename one of them.",
+    "- func: foo(Tensor self) -> Tensor\n\n- func: foo_ops(Tensor self) -> Tensor\n",
+    "- func: foo(Tensor self) -> Tensor\n\n- func: foo_all(Tensor self) -> Tensor\n",
+    ("V178",),
+)
+E0904 = Code(
+    "E0904",
+    "a file cannot be written",
+    "The system refused to write this file; its reason is given. The manifest lists what may already "
+    "have been written, so the next run puts everything right.",
+    _GOOD,
+    _GOOD,
+)
+E0905 = Code(
+    "E0905",
+    "a file cannot be read",
+    "A file given on the command line does not exist or cannot be read; the system's reason is given.",
+    _GOOD,
+    _GOOD,
+)
+E0906 = Code(
+    "E0906",
+    "the library has no name",
+    "A library is named after the namespace of its operators. These are of several namespaces, so say "
+    "which name is meant: --name NAME.",
+    "- func: foo(Tensor self) -> Tensor\n\n- func: custom::bar(Tensor self) -> Tensor\n",
+    _GOOD,
+)
+E0907 = Code(
+    "E0907",
+    "the extended library has no class Tensor",
+    "--extends names the manifest of the one library in the process that owns class Tensor. This "
+    "library extends another one itself: give the manifest of that one.",
+    _GOOD,
+    _GOOD,
+)
+E0908 = Code(
+    "E0908",
+    "the command line names something that does not exist",
+    "An operator or a dispatch key named on the command line is not known. The nearest known name is "
+    "suggested, if there is one.",
+    _GOOD,
+    _GOOD,
+)
+
+CODES = (E0901, E0902, E0903, E0904, E0905, E0906, E0907, E0908)

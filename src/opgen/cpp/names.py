@@ -1,0 +1,60 @@
+"""Names of operators and kernels into C++ names and namespaces."""
+
+from __future__ import annotations
+
+from opgen.model.cpp_identifier import CppIdentifier, cpp_identifier
+from opgen.model.function_schema import FunctionSchema
+from opgen.model.native_function import NativeFunction
+
+
+def operator_namespace(namespace: str) -> str:
+    """The C++ namespace of the operators of a schema namespace: `aten` is `at`, others are themselves."""
+    return "at" if namespace == "aten" else namespace
+
+
+def kernel_namespace(namespace: str, written: str | None) -> str:
+    """The C++ namespace of a kernel whose YAML text names the namespace `written` (None: it does not)."""
+    return f"{written or operator_namespace(namespace)}::native"
+
+
+def meta_namespace(namespace: str) -> str:
+    """The C++ namespace of the meta classes of a schema namespace."""
+    return f"{operator_namespace(namespace)}::meta"
+
+
+def cpp_name(func: FunctionSchema, *, faithful: bool = False, symint: bool = False) -> CppIdentifier:
+    """The C++ function of an operator: `add`, `add_`, `add_out`, or the faithful `add_outf`."""
+    name = str(func.name.name)
+    if symint:
+        name += "_symint"
+    if func.is_out_fn():
+        name += "_outf" if faithful else "_out"
+    return cpp_identifier(name)
+
+
+def native_name(func: FunctionSchema) -> CppIdentifier:
+    """The name that a wrapper of a kernel has: with the overload, so that it is the only one."""
+    name = str(func.name.name)
+    if func.is_out_fn():
+        name += "_out"
+    if func.name.overload_name:
+        name += f"_{func.name.overload_name}"
+    return cpp_identifier(name)
+
+
+def return_names(f: NativeFunction, *, fallback: str = "result") -> tuple[str, ...]:
+    """A name for every return: self in place, the outs, the schema's, or result, result0, result1..."""
+    return tuple(_return_name(f, index, fallback) for index in range(len(f.func.returns)))
+
+
+def _return_name(f: NativeFunction, index: int, fallback: str) -> str:
+    func = f.func
+    if func.name.name.inplace:
+        return "self"
+    if func.is_out_fn():
+        return func.arguments.out[index].name
+    name = func.returns[index].name
+    if name is None:
+        return fallback if len(func.returns) == 1 else f"{fallback}{index}"
+    taken = any(a.name == name for a in func.arguments.flat_all)
+    return f"{name}_return" if taken else name

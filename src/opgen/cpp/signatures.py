@@ -1,0 +1,274 @@
+"""Schemas into C++ signatures: the public API, the dispatcher's, and the kernels'."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from opgen.cpp.cpp_types import (
+    TENSOR_OPTIONS,
+    Base,
+    CType,
+    Optional,
+    TypeContext,
+    argument_type,
+    native_argument_type,
+    returns_type,
+)
+from opgen.cpp.literals import default_expression
+from opgen.cpp.names import cpp_name, native_name
+from opgen.cpp.spelling import TypeSpelling, spell
+from opgen.model.cpp_identifier import cpp_identifier
+from opgen.model.function_schema import Argument, SelfArgument, TensorOptionsArguments
+from opgen.model.native_function import NativeFunction
+from opgen.model.types import BaseTy, BaseType, OptionalType, Type
+
+
+@dataclass(frozen=True, slots=True)
+class Default:
+    """A default as the schema writes it; `symint` says whether SymInt is a type of its own here."""
+
+    text: str
+    type: Type | None
+    symint: bool
+
+    def spelled(self, spelling: TypeSpelling) -> str:
+        """The C++ expression. Raises literals.BadDefault."""
+        if self.type is None:
+            return spelling.defaults.get(self.text, self.text)
+        return default_expression(self.text, self.type, spelling, symint=self.symint)
+
+
+@dataclass(frozen=True, slots=True)
+class Binding:
+    """A C++ parameter: a name, a type, and the default that it has, if any."""
+
+    name: str
+    type: CType
+    default: Default | None = None
+
+    def declaration(self, spelling: TypeSpelling, *, defaults: bool = True) -> str:
+        """`const Scalar& alpha = 1`, or without the default."""
+        text = f"{spell(self.type, spelling)} {self.name}"
+        if self.default is None or not defaults:
+            return text
+        return f"{text}{spelling.assign}{self.default.spelled(spelling)}"
+
+    def without_default(self) -> Binding:
+        return Binding(self.name, self.type)
+
+
+def parameters(
+    bindings: Sequence[Binding], spelling: TypeSpelling, *, defaults: bool = True
+) -> str:
+    """A parameter list: `const Tensor& self, const Scalar& alpha = 1`."""
+    return ", ".join(b.declaration(spelling, defaults=defaults) for b in bindings)
+
+
+@dataclass(frozen=True, slots=True)
+class CppSignature:
+    """A function of the public C++ API.
+
+    The plain form gathers TensorOptions and takes outs first; the faithful form has the arguments of
+    the schema in its order. A method leaves out `self`.
+    """
+
+    function: NativeFunction
+    method: bool
+    faithful: bool
+    symint: bool
+
+    @property
+    def name(self) -> str:
+        name = cpp_name(self.function.func, faithful=self.faithful, symint=self.symint)
+        return f"__dispatch_{name}" if self.function.manual_cpp_binding else name
+
+    @property
+    def returns(self) -> CType:
+        return returns_type(self.function)
+
+    def arguments(self) -> tuple[Binding, ...]:
+        arguments = self.function.func.arguments
+        if self.faithful:
+            ordered = (*arguments.non_out, *arguments.out)
+        else:
+            ordered = (*arguments.out, *arguments.non_out)
+        bindings = (b for a in ordered for b in self._bindings(a))
+        return tuple(b.without_default() if self.faithful else b for b in bindings)
+
+    def decl(self, spelling: TypeSpelling) -> str:
+        """The declaration, with defaults."""
+        return _declaration(self.returns, self.name, self.arguments(), spelling)
+
+    def _bindings(
+        self, argument: Argument | SelfArgument | TensorOptionsArguments
+    ) -> tuple[Binding, ...]:
+        match argument:
+            case Argument():
+                return (self._binding(argument),)
+            case SelfArgument(own):
+                return () if self.method else (self._binding(own),)
+            case TensorOptionsArguments():
+                if self.faithful:
+                    return tuple(self._binding(a) for a in argument.all())
+                return (Binding("options", TENSOR_OPTIONS, _options_default(argument)),)
+
+    def _binding(self, argument: Argument) -> Binding:
+        default = None
+        if argument.name not in self.function.cpp_no_default_args:
+            default = _default(argument, symint=self.symint)
+        context = TypeContext.of(self.function)
+        ctype = argument_type(
+            argument.type, mutable=argument.is_write, symint=self.symint, context=context
+        )
+        return Binding(cpp_identifier(argument.name), ctype, default)
+
+
+@dataclass(frozen=True, slots=True)
+class CppSignatureGroup:
+    """The public C++ signatures of one operator; those that do not exist are None.
+
+    A faithful form exists if there are TensorOptions or outs, the forms with SymInt if an argument
+    that is no out has that type.
+    """
+
+    signature: CppSignature
+    faithful_signature: CppSignature | None
+    symint_signature: CppSignature | None
+    symint_faithful_signature: CppSignature | None
+
+    @staticmethod
+    def from_native_function(f: NativeFunction, *, method: bool) -> CppSignatureGroup:
+        arguments = f.func.arguments
+        faithful = arguments.tensor_options is not None or bool(arguments.out)
+        symint = f.func.has_symint()
+
+        def make(*, faithful: bool, symint: bool) -> CppSignature:
+            return CppSignature(f, method, faithful, symint)
+
+        return CppSignatureGroup(
+            signature=make(faithful=False, symint=False),
+            faithful_signature=make(faithful=True, symint=False) if faithful else None,
+            symint_signature=make(faithful=False, symint=True) if symint else None,
+            symint_faithful_signature=(
+                make(faithful=True, symint=True) if faithful and symint else None
+            ),
+        )
+
+    def signatures(self) -> tuple[CppSignature, ...]:
+        """Those that exist: plain, faithful, and the same with SymInt."""
+        every = (
+            self.signature,
+            self.faithful_signature,
+            self.symint_signature,
+            self.symint_faithful_signature,
+        )
+        return tuple(s for s in every if s is not None)
+
+
+@dataclass(frozen=True, slots=True)
+class DispatcherSignature:
+    """The signature through which the dispatcher calls: the schema's arguments in its order."""
+
+    function: NativeFunction
+    symint: bool = True
+
+    @staticmethod
+    def from_native_function(f: NativeFunction, *, symint: bool = True) -> DispatcherSignature:
+        return DispatcherSignature(f, symint)
+
+    @property
+    def name(self) -> str:
+        return cpp_name(self.function.func)
+
+    @property
+    def returns(self) -> CType:
+        return returns_type(self.function)
+
+    def arguments(self) -> tuple[Binding, ...]:
+        context = TypeContext.of(self.function)
+        return tuple(
+            Binding(
+                cpp_identifier(a.name),
+                argument_type(a.type, mutable=a.is_write, symint=self.symint, context=context),
+            )
+            for a in self.function.func.arguments.flat_all
+        )
+
+    def decl(self, spelling: TypeSpelling) -> str:
+        return _declaration(self.returns, self.name, self.arguments(), spelling)
+
+
+@dataclass(frozen=True, slots=True)
+class NativeSignature:
+    """The signature of an unstructured kernel: TensorOptions scattered and optional, outs last."""
+
+    function: NativeFunction
+    symint: bool
+
+    @staticmethod
+    def from_native_function(f: NativeFunction, *, symint: bool) -> NativeSignature:
+        return NativeSignature(f, symint)
+
+    @property
+    def name(self) -> str:
+        return native_name(self.function.func)
+
+    @property
+    def returns(self) -> CType:
+        return returns_type(self.function)
+
+    def arguments(self) -> tuple[Binding, ...]:
+        func = self.function.func
+        has_defaults = not func.is_out_fn()
+        ordered = (*func.arguments.non_out, *func.arguments.out)
+        bindings = (b for a in ordered for b in self._bindings(a))
+        return tuple(b if has_defaults else b.without_default() for b in bindings)
+
+    def decl(self, spelling: TypeSpelling, *, name: str | None = None) -> str:
+        return _declaration(self.returns, name or self.name, self.arguments(), spelling)
+
+    def _bindings(
+        self, argument: Argument | SelfArgument | TensorOptionsArguments
+    ) -> tuple[Binding, ...]:
+        match argument:
+            case Argument():
+                return (self._binding(argument),)
+            case SelfArgument(own):
+                return (self._binding(own),)
+            case TensorOptionsArguments():
+                return tuple(_optional_option(a) for a in argument.all())
+
+    def _binding(self, argument: Argument) -> Binding:
+        context = TypeContext.of(self.function)
+        ctype = native_argument_type(
+            argument.type, mutable=argument.is_write, symint=self.symint, context=context
+        )
+        default = _default(argument, symint=self.symint)
+        return Binding(cpp_identifier(argument.name), ctype, default)
+
+
+def _optional_option(argument: Argument) -> Binding:
+    """One of dtype, layout, device, pin_memory: optional in kernels, whatever the schema says."""
+    type = argument.type.elem if isinstance(argument.type, OptionalType) else argument.type
+    assert isinstance(type, BaseType)
+    name = "bool" if type.name is BaseTy.bool else type.name.name
+    return Binding(argument.name, Optional(Base(name)), Default("{}", None, False))
+
+
+def _default(argument: Argument, *, symint: bool) -> Default | None:
+    if argument.default is None:
+        return None
+    return Default(argument.default, argument.type, symint)
+
+
+def _options_default(options: TensorOptionsArguments) -> Default | None:
+    if all(a.default == "None" for a in options.all()):
+        return Default("{}", None, False)
+    return Default("long", None, False) if options.dtype.default == "long" else None
+
+
+def _declaration(
+    returns: CType, name: str, bindings: Sequence[Binding], spelling: TypeSpelling
+) -> str:
+    return f"{spell(returns, spelling)} {name}({parameters(bindings, spelling)})"

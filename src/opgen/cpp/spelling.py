@@ -1,0 +1,80 @@
+"""C++ types into text, as one target writes them."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing_extensions import assert_never
+
+from opgen.cpp.cpp_types import (
+    Array,
+    ArrayRef,
+    Base,
+    ConstRef,
+    CType,
+    List,
+    MutRef,
+    Optional,
+    Tuple,
+    Vector,
+)
+
+
+@dataclass(frozen=True, slots=True)
+class TypeSpelling:
+    """How a target writes types.
+
+    `names` gives the spelling of a base type where it differs from its name; `prefix` is put before
+    every other base type that is not a C++ fundamental type. `standard` is the prefix of the standard
+    library's templates, `reference` the text between a type and
+    `&`, `assign` the text between a parameter and its default.
+    """
+
+    names: Mapping[str, str]
+    prefix: str
+    standard: str
+    array_ref: str
+    list: str
+    reference: str
+    assign: str
+    defaults: Mapping[str, str]
+    symint_default: str
+    _cache: dict[CType, str] = field(default_factory=dict, repr=False, compare=False)
+
+
+_FUNDAMENTAL = frozenset({"void", "bool", "int64_t", "double"})
+
+
+def spell(ctype: CType, spelling: TypeSpelling) -> str:
+    """`ctype` as text."""
+    text = spelling._cache.get(ctype)
+    if text is None:
+        text = spelling._cache[ctype] = _spell(ctype, spelling)
+    return text
+
+
+def _spell(ctype: CType, spelling: TypeSpelling) -> str:
+    match ctype:
+        case Base(name):
+            if name in spelling.names:
+                return spelling.names[name]
+            return name if name in _FUNDAMENTAL else spelling.prefix + name
+        case ConstRef(elem):
+            return f"const {spell(elem, spelling)}{spelling.reference}&"
+        case MutRef(elem):
+            return f"{spell(elem, spelling)}{spelling.reference}&"
+        case Optional(elem):
+            return f"{spelling.standard}optional<{spell(elem, spelling)}>"
+        case ArrayRef(elem):
+            return f"{spelling.array_ref}<{spell(elem, spelling)}>"
+        case Vector(elem):
+            return f"{spelling.standard}vector<{spell(elem, spelling)}>"
+        case List(elem):
+            return f"{spelling.list}<{spell(elem, spelling)}>"
+        case Array(elem, size):
+            return f"{spelling.standard}array<{spell(elem, spelling)},{size}>"
+        case Tuple(elems):
+            inner = ",".join(spell(elem, spelling) for elem in elems)
+            return f"{spelling.standard}tuple<{inner}>"
+        case _:
+            assert_never(ctype)

@@ -1,0 +1,200 @@
+"""Conversions between signatures: for each wanted argument an expression over those at hand.
+
+Every wanted (name, type) must follow from a binding of the same name, directly or by one rule. Where
+the text of a conversion differs per target it is a field of `Conversions`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass
+
+from opgen.cpp.cpp_types import (
+    I_OPT_TENSOR_LIST_REF,
+    INT,
+    INT_ARRAY_REF,
+    OPTIONAL_INT_ARRAY_REF,
+    OPTIONAL_SCALAR_REF,
+    OPTIONAL_SYM_INT_ARRAY_REF,
+    OPTIONAL_TENSOR_REF,
+    OPTIONAL_TENSORS,
+    SCALAR,
+    SYM_INT,
+    SYM_INT_ARRAY_REF,
+    TENSOR,
+    TENSOR_OPTIONS,
+    ArrayRef,
+    Base,
+    ConstRef,
+    CType,
+    MutRef,
+    Optional,
+    Vector,
+)
+from opgen.cpp.signatures import Binding
+
+
+@dataclass(frozen=True, slots=True)
+class Conversions:
+    """How a target writes each conversion; `{0}` is the expression that is converted."""
+
+    this_tensor: str
+    dtype_of_options: str
+    layout_of_options: str
+    device_of_options: str
+    pin_memory_of_options: str
+    memory_format_of_options: str
+    gather_options: str
+    no_value: str
+    optional_tensor_ref: str
+    optional_scalar_ref: str
+    optional_tensor_list_ref: str
+    int_from_sym: str
+    sym_from_int: str
+    optional_int_from_sym: str
+    optional_sym_from_int: str
+    ints_from_syms: str
+    syms_from_ints: str
+    optional_ints_from_syms: str
+    optional_syms_from_ints: str
+
+
+class NoConversion(Exception):
+    """An argument that cannot be made from those at hand; the message says which."""
+
+
+Goal = tuple[str, CType]
+_Rule = Callable[["_Scope", str], str | None]
+
+
+@dataclass(frozen=True, slots=True)
+class _Scope:
+    """What is at hand: an expression for each (name, type), and the target's conversions."""
+
+    known: dict[Goal, str]
+    wanted_names: frozenset[str]
+    conversions: Conversions
+
+    def find(self, name: str, *types: CType) -> str | None:
+        return next((self.known[name, t] for t in types if (name, t) in self.known), None)
+
+    def convert(self, name: str, template: str, *types: CType) -> str | None:
+        """`template` applied to the binding `name`, if it has one of these types."""
+        found = self.find(name, *types)
+        return None if found is None else template.format(found)
+
+
+def translate(
+    have: Iterable[Binding],
+    want: Sequence[Binding],
+    conversions: Conversions,
+    *,
+    method: bool = False,
+) -> tuple[str, ...]:
+    """One expression for each binding of `want`. Raises NoConversion."""
+    known = {(b.name, b.type): b.name for b in have}
+    if method:
+        known["self", MutRef(TENSOR)] = conversions.this_tensor
+    scope = _Scope(known, frozenset(b.name for b in want), conversions)
+    return tuple(_solve(scope, b.name, b.type) for b in want)
+
+
+def _solve(scope: _Scope, name: str, goal: CType) -> str:
+    # Options may carry a memory format of their own: it is joined even where the types agree.
+    found = _memory_format(scope, name) if goal == _MEMORY_FORMAT else None
+    if found is None:
+        found = scope.find(name, *_same(goal))
+    if found is None:
+        rule = _RULES.get(goal)
+        found = rule(scope, name) if rule is not None else None
+    if found is None and goal == MutRef(TENSOR):
+        found = scope.convert(name, "const_cast<Tensor&>({0})", ConstRef(TENSOR))
+    if found is None:
+        raise NoConversion(f"there is no conversion to the type of '{name}'")
+    return found
+
+
+def _same(goal: CType) -> tuple[CType, ...]:
+    """The types that are accepted as they are where `goal` is wanted."""
+    if isinstance(goal, ConstRef):
+        return (goal, MutRef(goal.elem), goal.elem)
+    if goal == INT_ARRAY_REF:
+        return (goal, ArrayRef(INT), Vector(INT))
+    if goal == ArrayRef(INT):
+        return (goal, INT_ARRAY_REF)
+    if goal == Optional(ArrayRef(INT)):
+        return (goal, OPTIONAL_INT_ARRAY_REF)
+    if isinstance(goal, MutRef):
+        return (goal,)
+    return (goal, ConstRef(goal), MutRef(goal))
+
+
+def _from(field: str, *types: CType) -> _Rule:
+    """The rule that makes a goal of one of `types` by the conversion `field`."""
+
+    def rule(scope: _Scope, name: str) -> str | None:
+        return scope.convert(name, getattr(scope.conversions, field), *types)
+
+    return rule
+
+
+def _option(field: str, from_out: str) -> _Rule:
+    """One of the TensorOptions quartet: of `options`, or else of the tensor `out`."""
+
+    def rule(scope: _Scope, name: str) -> str | None:
+        options = scope.find("options", TENSOR_OPTIONS)
+        if options is not None:
+            template: str = getattr(scope.conversions, field)
+            return template.format(options)
+        out = scope.find("out", MutRef(TENSOR), ConstRef(TENSOR))
+        if out is None:
+            return None
+        return from_out.format(out) if from_out else scope.conversions.no_value
+
+    return rule
+
+
+def _pin_memory_or_bool(scope: _Scope, name: str) -> str | None:
+    if name != "pin_memory":
+        return None
+    return _option("pin_memory_of_options", "")(scope, name)
+
+
+def _memory_format(scope: _Scope, name: str) -> str | None:
+    """A memory format may also stand in the options, if the goal has none to hold it."""
+    given = scope.find("memory_format", Optional(Base("MemoryFormat")))
+    options = scope.find("options", TENSOR_OPTIONS)
+    if name != "memory_format" or given is None or options is None:
+        return None
+    if "options" in scope.wanted_names:
+        return None
+    return scope.conversions.memory_format_of_options.format(options, given)
+
+
+def _gathered(scope: _Scope, name: str) -> str | None:
+    parts = ("dtype", "layout", "device", "pin_memory")
+    at_hand = {n for n, _ in scope.known}
+    return scope.conversions.gather_options if at_hand.issuperset(parts) else None
+
+
+_MEMORY_FORMAT = Optional(Base("MemoryFormat"))
+
+_RULES: dict[CType, _Rule] = {
+    Optional(Base("ScalarType")): _option("dtype_of_options", "{0}.scalar_type()"),
+    Optional(Base("Layout")): _option("layout_of_options", "{0}.layout()"),
+    Optional(Base("Device")): _option("device_of_options", "{0}.device()"),
+    Optional(Base("bool")): _pin_memory_or_bool,
+    TENSOR_OPTIONS: _gathered,
+    SYM_INT: _from("sym_from_int", INT),
+    INT: _from("int_from_sym", SYM_INT),
+    Optional(SYM_INT): _from("optional_sym_from_int", Optional(INT)),
+    Optional(INT): _from("optional_int_from_sym", Optional(SYM_INT)),
+    SYM_INT_ARRAY_REF: _from("syms_from_ints", INT_ARRAY_REF, ArrayRef(INT)),
+    INT_ARRAY_REF: _from("ints_from_syms", SYM_INT_ARRAY_REF),
+    ArrayRef(INT): _from("ints_from_syms", SYM_INT_ARRAY_REF),
+    OPTIONAL_SYM_INT_ARRAY_REF: _from("optional_syms_from_ints", OPTIONAL_INT_ARRAY_REF),
+    OPTIONAL_INT_ARRAY_REF: _from("optional_ints_from_syms", OPTIONAL_SYM_INT_ARRAY_REF),
+    OPTIONAL_TENSOR_REF: _from("optional_tensor_ref", ConstRef(Optional(TENSOR))),
+    OPTIONAL_SCALAR_REF: _from("optional_scalar_ref", ConstRef(Optional(SCALAR))),
+    I_OPT_TENSOR_LIST_REF: _from("optional_tensor_list_ref", OPTIONAL_TENSORS),
+}

@@ -1,0 +1,259 @@
+"""The stages in their order: files in, a Registry or a tree of texts out.
+
+`load` is parse and resolve; `build_tree` goes on through views and render. Between stages the road
+ends if there are errors; from views onward a failure is a bug in opgen.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from opgen.codes_files import E0902, E0905, E0906, E0907, E0908
+from opgen.codes_files import CODES as FILE_CODES
+from opgen.cpp import check as cpp_check
+from opgen.diagnostics import Diagnostics, OpgenError
+from opgen.diagnostics.codes import Code, collect_codes
+from opgen.model.dispatch_key import COMPOSITE_DISPATCH_KEYS, SUPPORTED_DISPATCH_KEYS, DispatchKey
+from opgen.model.native_function import NativeFunction
+from opgen.model.registry import Registry
+from opgen.model.tags import TagSet
+from opgen.parse import CODES as PARSE_CODES
+from opgen.parse import builtin_tags, decode_source, parse_native_functions, parse_tags
+from opgen.parse.names import did_you_mean
+from opgen.render import Renderer
+from opgen.resolve import CODES as RESOLVE_CODES
+from opgen.resolve import resolve
+from opgen.resources import templates_dir
+from opgen.targets import TARGETS, Target
+from opgen.views.context import Context, Library
+from opgen.views.dump import dump_rows
+from opgen.views.explain import build_explanation
+from opgen.views.stubs import build_skeletons
+from opgen.views.tree import build_views
+from opgen.writer import Tree
+
+CODES: Mapping[str, Code] = collect_codes(PARSE_CODES, RESOLVE_CODES, cpp_check.CODES, FILE_CODES)
+
+
+@dataclass(frozen=True, slots=True)
+class Inputs:
+    """What is to be read, and how: the options common to all commands."""
+
+    yaml: tuple[Path, ...]
+    tags: Path | None = None
+    target: str = "runtime"
+    backends: tuple[str, ...] = ()
+    ignore_keys: tuple[str, ...] = ()
+    extends: Path | None = None
+    name: str | None = None
+
+
+def load(inputs: Inputs, diagnostics: Diagnostics) -> Registry | None:
+    """Parse and resolve; None if there are errors, which `diagnostics` then holds."""
+    ignored = _ignored_keys(inputs, diagnostics)
+    tags = _read_tags(inputs, diagnostics)
+    texts = [(path, _read(path, diagnostics)) for path in inputs.yaml]
+    sources = [decode_source(str(path), text, diagnostics) for path, text in texts if text is not None]
+    functions = parse_native_functions(sources, tags, ignored, diagnostics)
+    if diagnostics.has_errors:
+        return None
+    registry = resolve(functions, diagnostics, tuple(tag.name for tag in tags.tags))
+    return None if diagnostics.has_errors else registry
+
+
+def load_or_raise(paths: Sequence[Path | str], **options: Any) -> Registry:
+    """The public `opgen.load`. Raises OpgenError, whose `.diagnostics` say what is wrong."""
+    diagnostics = Diagnostics()
+    registry = load(Inputs(tuple(map(Path, paths)), **options), diagnostics)
+    if registry is None:
+        raise OpgenError(diagnostics.sorted())
+    return registry
+
+
+def check_target(registry: Registry, inputs: Inputs, diagnostics: Diagnostics) -> None:
+    """Report what cannot be written as C++ for the target."""
+    target = TARGETS[inputs.target]
+    cpp_check.check_signatures(registry, target.spelling, target.conversions, diagnostics)
+
+
+def build_tree(inputs: Inputs, diagnostics: Diagnostics, *, shards: int = 1) -> Tree | None:
+    """All generated texts; None if there are errors, which `diagnostics` then holds."""
+    registry = load(inputs, diagnostics)
+    if registry is None:
+        return None
+    check_target(registry, inputs, diagnostics)
+    context = _context(registry, inputs, diagnostics, shards)
+    if context is None or diagnostics.has_errors:
+        return None
+    views = build_views(context)
+    files = Renderer(templates_dir() / context.target.name).render_all(views)
+    return Tree(files, _manifest_header(context))
+
+
+def input_files(inputs: Inputs) -> tuple[Path, ...]:
+    """Every file that a run with these inputs reads, but for opgen's own."""
+    tags = _tags_path(inputs)
+    return tuple(p for p in (*inputs.yaml, tags, inputs.extends) if p is not None)
+
+
+def dump(
+    registry: Registry,
+    inputs: Inputs,
+    stage: str,
+    operator: str | None,
+    extra: bool,
+    diagnostics: Diagnostics,
+) -> list[dict[str, Any]]:
+    """What is derived up to `stage`, as JSON values, for one operator or for all."""
+    target = TARGETS[inputs.target]
+    wanted = None if operator is None else _find(registry, operator, diagnostics)
+    if diagnostics.has_errors:
+        return []
+    return dump_rows(registry, target, stage, wanted, extra=extra)
+
+
+def explain(
+    registry: Registry, inputs: Inputs, operator: str, diagnostics: Diagnostics
+) -> str:
+    """Everything that follows from the entries of one operator, in words."""
+    context = _context(registry, inputs, diagnostics, 1)
+    functions = _find(registry, operator, diagnostics)
+    if context is None or diagnostics.has_errors:
+        return ""
+    renderer = Renderer(templates_dir() / "text")
+    return "\n".join(renderer.render(build_explanation(context, f)) for f in functions)
+
+
+def skeletons(
+    registry: Registry, inputs: Inputs, operators: Sequence[str], diagnostics: Diagnostics
+) -> str:
+    """Kernel skeletons for the named operators, or for all."""
+    context = _context(registry, inputs, diagnostics, 1)
+    found = [f for name in operators for f in _find(registry, name, diagnostics)]
+    if context is None or diagnostics.has_errors:
+        return ""
+    names = frozenset(f.full_name for f in found or registry.functions)
+    return Renderer(templates_dir() / context.target.name).render(build_skeletons(context, names))
+
+
+def _find(
+    registry: Registry, name: str, diagnostics: Diagnostics
+) -> tuple[NativeFunction, ...]:
+    """The operators called `name`: with namespace or without, one overload or all of a name."""
+    found = tuple(f for f in registry.functions if name in _names(f))
+    if not found:
+        hint = did_you_mean(name, {n for f in registry.functions for n in _names(f)})
+        diagnostics.error(E0908, f"there is no operator '{name}'", None, hint=hint)
+    return found
+
+
+def _names(f: NativeFunction) -> tuple[str, ...]:
+    own = str(f.func.name)
+    base = str(f.func.name.name)
+    return (own, base, f.root_name, f.full_name, f"{f.namespace}::{base}")
+
+
+def _context(
+    registry: Registry, inputs: Inputs, diagnostics: Diagnostics, shards: int
+) -> Context | None:
+    name = inputs.name or _only_namespace(registry, diagnostics)
+    extends = None if inputs.extends is None else _extended(inputs.extends, diagnostics)
+    if name is None:
+        return None
+    return Context(registry, TARGETS[inputs.target], Library(name, extends, shards))
+
+
+def _only_namespace(registry: Registry, diagnostics: Diagnostics) -> str | None:
+    namespaces = sorted({f.namespace for f in registry.functions})
+    if len(namespaces) == 1:
+        return namespaces[0]
+    if not namespaces:
+        return "empty"
+    diagnostics.error(
+        E0906,
+        f"the operators are of several namespaces ({', '.join(namespaces)}), so the library has no name",
+        None,
+        hint="say --name NAME",
+    )
+    return None
+
+
+def _extended(path: Path, diagnostics: Diagnostics) -> str | None:
+    """The name of the library whose manifest `path` is."""
+    text = _read(path, diagnostics)
+    if text is None:
+        return None
+    try:
+        manifest = json.loads(text)
+        name, owns_tensor = manifest["name"], manifest["owns_tensor"]
+    except (ValueError, KeyError, TypeError):
+        diagnostics.error(E0902, f"{path} is not a manifest of a generated library", None)
+        return None
+    if not owns_tensor:
+        diagnostics.error(
+            E0907, f"library {name} has no class Tensor of its own", None, hint="extend the one that has"
+        )
+    return str(name)
+
+
+def _manifest_header(context: Context) -> dict[str, Any]:
+    return {
+        "name": context.library.name,
+        "target": context.target.name,
+        "runtime_abi": context.target.runtime_abi,
+        "owns_tensor": context.library.extends is None,
+        "operators": {
+            f.full_name: {"schema": str(f.func), "files": _files(context, f)}
+            for f in sorted(context.registry.functions, key=lambda f: f.full_name)
+        },
+    }
+
+
+def _files(context: Context, f: NativeFunction) -> str:
+    """The stem of the headers of `f`."""
+    return f"include/{context.library.name}/ops/{f.root_name}"
+
+
+def _ignored_keys(inputs: Inputs, diagnostics: Diagnostics) -> frozenset[DispatchKey]:
+    ignored = {key for name in inputs.ignore_keys if (key := _key(name, diagnostics))}
+    kept = {key for name in inputs.backends if (key := _key(name, diagnostics))}
+    if inputs.backends:
+        kept.update(COMPOSITE_DISPATCH_KEYS)
+        ignored.update(key for key in SUPPORTED_DISPATCH_KEYS if key not in kept)
+    return frozenset(ignored)
+
+
+def _key(name: str, diagnostics: Diagnostics) -> DispatchKey | None:
+    key = DispatchKey.__members__.get(name)
+    if key is None:
+        hint = did_you_mean(name, DispatchKey.__members__)
+        diagnostics.error(E0908, f"there is no dispatch key '{name}'", None, hint=hint)
+    return key
+
+
+def _tags_path(inputs: Inputs) -> Path | None:
+    if inputs.tags is not None:
+        return inputs.tags
+    return next((p for y in inputs.yaml if (p := y.parent / "tags.yaml").is_file()), None)
+
+
+def _read_tags(inputs: Inputs, diagnostics: Diagnostics) -> TagSet:
+    path = _tags_path(inputs)
+    if path is None:
+        return builtin_tags()
+    text = _read(path, diagnostics)
+    if text is None:
+        return builtin_tags()
+    return parse_tags(decode_source(str(path), text, diagnostics), diagnostics)
+
+
+def _read(path: Path, diagnostics: Diagnostics) -> bytes | None:
+    try:
+        return path.read_bytes()
+    except OSError as error:
+        diagnostics.error(E0905, f"cannot read {path}: {error.strerror}", None)
+        return None

@@ -1,0 +1,61 @@
+"""A target: one value that says how the same operators are written for one C++ world.
+
+It is chosen once, in `pipeline`. What differs per target is a field here, never a condition in a
+view builder; the templates of a target lie in a folder of its name.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from enum import Enum, auto
+
+from opgen.cpp.spelling import TypeSpelling
+from opgen.cpp.translate import Conversions
+from opgen.model.dispatch_key import DispatchKey
+
+
+class FileKind(Enum):
+    """One kind of generated file, each made by one builder in `views`."""
+
+    OPERATOR_FUNCTIONS = auto()
+    OPERATOR_OPS = auto()
+    OPERATOR_NATIVE = auto()
+    OPERATOR_META = auto()
+    OPERATOR_DISPATCH = auto()
+    UMBRELLAS = auto()
+    REDISPATCH = auto()
+    TENSOR_BODY = auto()
+    TENSOR_METHODS = auto()
+    OPERATORS = auto()
+    REGISTER_SCHEMA = auto()
+    REGISTER_KEYS = auto()
+    COMPOSITE_KERNELS = auto()
+    STUBS = auto()
+    BUILD_FILE = auto()
+
+
+@dataclass(frozen=True, slots=True)
+class Target:
+    """How one C++ world spells, converts and lays out what is generated.
+
+    `function_keys` are the dispatch keys that get direct functions (`at::cpu::add`) and a
+    `<Key>Functions.h`; `files` is the file plan; `symint_overloads` says whether SymInt is a type of
+    its own there, so that each function with a SymInt argument has a second C++ signature.
+    `meta_base` is the base of meta classes without `structured_inherits`, `base_headers` says which
+    header declares another, `element_types` the C++ type of each ScalarType. `api_macro` makes a class
+    visible outside its library; `api_macros` holds those of dispatch keys that have one of their own.
+    """
+
+    name: str
+    spelling: TypeSpelling
+    conversions: Conversions
+    runtime_abi: int
+    files: frozenset[FileKind]
+    function_keys: frozenset[DispatchKey]
+    symint_overloads: bool
+    meta_base: str
+    base_headers: Mapping[str, str]
+    element_types: Mapping[str, str]
+    api_macro: str
+    api_macros: Mapping[DispatchKey, str]

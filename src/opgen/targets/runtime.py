@@ -1,0 +1,101 @@
+"""Target `runtime`: operators against opgen's own C++ runtime."""
+
+from __future__ import annotations
+
+from opgen.cpp.spelling import TypeSpelling
+from opgen.cpp.translate import Conversions
+from opgen.model.dispatch_key import DispatchKey
+from opgen.targets.base import FileKind, Target
+
+# Types are imported into every generated namespace (`using namespace opgen::types`), so they are
+# written without a prefix. SymInt is int64_t here, and written so.
+_SPELLING = TypeSpelling(
+    names={
+        "string_view": "std::string_view",
+        "SymInt": "int64_t",
+        "SymBool": "bool",
+        "SymIntArrayRef": "IntArrayRef",
+        "OptionalSymIntArrayRef": "OptionalIntArrayRef",
+    },
+    prefix="",
+    standard="std::",
+    array_ref="ArrayRef",
+    list="List",
+    reference="",
+    assign=" = ",
+    defaults={
+        "True": "true",
+        "False": "false",
+        "None": "std::nullopt",
+        "Mean": "Reduction::Mean",
+        "contiguous_format": "MemoryFormat::Contiguous",
+        "long": "kLong",
+    },
+    symint_default="{0}",
+)
+
+# References are made from optionals implicitly.
+_CONVERSIONS = Conversions(
+    this_tensor="const_cast<Tensor&>(*this)",
+    dtype_of_options="{0}.dtype_opt()",
+    layout_of_options="{0}.layout_opt()",
+    device_of_options="{0}.device_opt()",
+    pin_memory_of_options="{0}.pinned_memory_opt()",
+    memory_format_of_options="opgen::extract_memory_format({0}, {1})",
+    gather_options=(
+        "TensorOptions().dtype(dtype).layout(layout).device(device).pinned_memory(pin_memory)"
+    ),
+    no_value="std::nullopt",
+    optional_tensor_ref="{0}",
+    optional_scalar_ref="{0}",
+    optional_tensor_list_ref="{0}",
+    int_from_sym="{0}",
+    sym_from_int="{0}",
+    optional_int_from_sym="{0}",
+    optional_sym_from_int="{0}",
+    ints_from_syms="{0}",
+    syms_from_ints="{0}",
+    optional_ints_from_syms="{0}",
+    optional_syms_from_ints="{0}",
+)
+
+RUNTIME = Target(
+    name="runtime",
+    spelling=_SPELLING,
+    conversions=_CONVERSIONS,
+    runtime_abi=1,
+    files=frozenset(FileKind),
+    function_keys=frozenset(
+        {
+            DispatchKey.CPU,
+            DispatchKey.CUDA,
+            DispatchKey.XPU,
+            DispatchKey.MPS,
+            DispatchKey.MTIA,
+            DispatchKey.Meta,
+            DispatchKey.CompositeImplicitAutograd,
+            DispatchKey.CompositeImplicitAutogradNestedTensor,
+            DispatchKey.CompositeExplicitAutograd,
+            DispatchKey.CompositeExplicitAutogradNonFunctional,
+        }
+    ),
+    symint_overloads=False,
+    meta_base="MetaBase",
+    base_headers={"TensorIteratorBase": "opgen/iterator.h"},
+    element_types={
+        "Bool": "bool",
+        "Byte": "std::uint8_t",
+        "Char": "std::int8_t",
+        "Short": "std::int16_t",
+        "Int": "std::int32_t",
+        "Long": "std::int64_t",
+        "Half": "Half",
+        "BFloat16": "BFloat16",
+        "Float": "float",
+        "Double": "double",
+        "ComplexFloat": "complex<float>",
+        "ComplexDouble": "complex<double>",
+    },
+    api_macro="",
+    api_macros={},
+)

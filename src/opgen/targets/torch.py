@@ -1,0 +1,97 @@
+"""Target `torch`: the C++ world of PyTorch, as torchgen spells it.
+
+So far its signatures and registrations can be dumped (`opgen dump --target torch`); its file plan is
+empty until there are templates for it.
+"""
+
+from __future__ import annotations
+
+from opgen.cpp.spelling import TypeSpelling
+from opgen.cpp.translate import Conversions
+from opgen.model.dispatch_key import DispatchKey
+from opgen.targets.base import Target
+
+_SPELLING = TypeSpelling(
+    names={
+        "SymInt": "c10::SymInt",
+        "SymBool": "c10::SymBool",
+        "SymIntArrayRef": "c10::SymIntArrayRef",
+        "string_view": "c10::string_view",
+    },
+    prefix="at::",
+    standard="::std::",
+    array_ref="at::ArrayRef",
+    list="c10::List",
+    reference=" ",
+    assign="=",
+    defaults={
+        "True": "true",
+        "False": "false",
+        "None": "::std::nullopt",
+        "Mean": "at::Reduction::Mean",
+        "contiguous_format": "c10::MemoryFormat::Contiguous",
+        "long": "at::kLong",
+    },
+    symint_default="c10::SymInt({0})",
+)
+
+_CONVERSIONS = Conversions(
+    this_tensor="const_cast<Tensor&>(*this)",
+    dtype_of_options="c10::optTypeMetaToScalarType({0}.dtype_opt())",
+    layout_of_options="{0}.layout_opt()",
+    device_of_options="{0}.device_opt()",
+    pin_memory_of_options="{0}.pinned_memory_opt()",
+    memory_format_of_options=(
+        "c10::impl::check_tensor_options_and_extract_memory_format({0}, {1})"
+    ),
+    gather_options=(
+        "at::TensorOptions().dtype(dtype).layout(layout).device(device).pinned_memory(pin_memory)"
+    ),
+    no_value="::std::nullopt",
+    optional_tensor_ref=(
+        "(({0}.has_value() && (*{0}).defined()) ? at::OptionalTensorRef(*{0})"
+        " : at::OptionalTensorRef())"
+    ),
+    optional_scalar_ref="({0}.has_value() ? at::OptionalScalarRef(&({0}.value())) : at::OptionalScalarRef())",
+    optional_tensor_list_ref="at::IOptTensorListRef({0})",
+    int_from_sym="{0}.guard_int(__FILE__, __LINE__)",
+    sym_from_int="c10::SymInt({0})",
+    optional_int_from_sym=(
+        "{0}.has_value() ? ::std::make_optional({0}->guard_int(__FILE__, __LINE__)) : ::std::nullopt"
+    ),
+    optional_sym_from_int="{0}.has_value() ? ::std::make_optional(c10::SymInt(*{0})) : ::std::nullopt",
+    ints_from_syms="C10_AS_INTARRAYREF_SLOW({0})",
+    syms_from_ints="c10::fromIntArrayRefSlow({0})",
+    optional_ints_from_syms=(
+        "{0}.has_value() ? ::std::make_optional(C10_AS_INTARRAYREF_SLOW(*{0})) : ::std::nullopt"
+    ),
+    optional_syms_from_ints=(
+        "{0}.has_value() ? ::std::make_optional(c10::fromIntArrayRefSlow(*{0})) : ::std::nullopt"
+    ),
+)
+
+TORCH = Target(
+    name="torch",
+    spelling=_SPELLING,
+    conversions=_CONVERSIONS,
+    runtime_abi=0,
+    files=frozenset(),
+    function_keys=frozenset(
+        {
+            DispatchKey.CPU,
+            DispatchKey.CUDA,
+            DispatchKey.MTIA,
+            DispatchKey.Meta,
+            DispatchKey.CompositeImplicitAutograd,
+            DispatchKey.CompositeImplicitAutogradNestedTensor,
+            DispatchKey.CompositeExplicitAutograd,
+            DispatchKey.CompositeExplicitAutogradNonFunctional,
+        }
+    ),
+    symint_overloads=True,
+    meta_base="at::impl::MetaBase",
+    base_headers={"TensorIteratorBase": "ATen/TensorIterator.h"},
+    element_types={},
+    api_macro="TORCH_API",
+    api_macros={DispatchKey.XPU: "TORCH_XPU_API"},
+)

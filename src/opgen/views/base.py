@@ -1,0 +1,67 @@
+"""What every view is made of: files, blocks by namespace, functions."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Hashable, Iterable, Iterator
+from dataclasses import dataclass
+from typing import Generic, TypeVar
+
+T = TypeVar("T")
+K = TypeVar("K", bound=Hashable)
+
+
+@dataclass(frozen=True, slots=True)
+class FileView:
+    """One file: its path in the tree (posix) and the template that makes it.
+
+    A subclass adds the fields that its template reads: `str`, `bool`, `int`, and tuples of views.
+    """
+
+    path: str
+    template: str
+
+
+@dataclass(frozen=True, slots=True)
+class Block(Generic[T]):
+    """Items of one C++ namespace, in the order in which they are written."""
+
+    namespace: str
+    items: tuple[T, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class FunctionView:
+    """A C++ function: `returns name(parameters) { return body; }`, under its schema."""
+
+    schema: str
+    returns: str
+    name: str
+    parameters: str
+    body: str = ""
+
+
+def group_by(items: Iterable[T], key: Callable[[T], K]) -> dict[K, list[T]]:
+    """Items by key, keys in order of first appearance, items in the order given."""
+    grouped: dict[K, list[T]] = {}
+    for item in items:
+        grouped.setdefault(key(item), []).append(item)
+    return grouped
+
+
+def blocks(pairs: Iterable[tuple[str, T]]) -> tuple[Block[T], ...]:
+    """(namespace, item) pairs as one block per namespace, in order of first appearance."""
+    grouped = group_by(pairs, lambda pair: pair[0])
+    return tuple(
+        Block(namespace, tuple(item for _, item in members)) for namespace, members in grouped.items()
+    )
+
+
+def unique(items: Iterable[T]) -> Iterator[T]:
+    """Items without repetition, in order of first appearance."""
+    return iter(dict.fromkeys(items))
+
+
+def cpp_string(text: str) -> str:
+    """The inside of a C++ string literal that means `text`."""
+    escapes = {"\\": "\\\\", '"': '\\"', "\n": "\\n", "\t": "\\t", "\r": "\\r"}
+    return "".join(escapes.get(c, c) for c in text)

@@ -1,0 +1,27 @@
+"""CMakeLists.txt: the generated sources as one shared library."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass
+
+from opgen.views.base import FileView
+from opgen.views.context import Context
+
+
+@dataclass(frozen=True, slots=True)
+class BuildFileView(FileView):
+    library: str
+    extends: str
+    sources: tuple[str, ...]
+
+
+def build_build_file(context: Context, views: Iterable[FileView]) -> Iterator[FileView]:
+    """CMakeLists.txt for the sources among `views`."""
+    yield BuildFileView(
+        path="CMakeLists.txt",
+        template="CMakeLists.txt.j2",
+        library=context.library.name,
+        extends=context.library.extends or "",
+        sources=tuple(sorted(v.path for v in views if v.path.endswith(".cpp"))),
+    )

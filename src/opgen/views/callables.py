@@ -1,0 +1,133 @@
+"""The C++ expression that names the function registered for one operator and key."""
+
+from __future__ import annotations
+
+from typing_extensions import assert_never
+
+from opgen.cpp.names import kernel_namespace
+from opgen.cpp.signatures import DispatcherSignature, NativeSignature
+from opgen.model.dispatch_key import DispatchKey
+from opgen.model.function_schema import SchemaKind
+from opgen.model.native_function import DeviceCheckType, NativeFunction
+from opgen.resolve.dispatch_tables import Registration, RegistrationKind
+from opgen.views.context import Context
+from opgen.views.kernel_set import meta_class
+from opgen.views.text import operator_struct
+
+# The runtime's class template for each kind of member of a structured group.
+_VARIANTS = {
+    SchemaKind.functional: "Functional",
+    SchemaKind.inplace: "Inplace",
+    SchemaKind.out: "Out",
+}
+
+
+def callable_text(context: Context, row: Registration) -> str:
+    """A qualified function name whose type is the operator's dispatcher signature."""
+    match row.kind:
+        case RegistrationKind.structured:
+            return _structured(row)
+        case RegistrationKind.composite_structured:
+            return _composite_structured(row)
+        case RegistrationKind.meta_inplace_stub:
+            return f"opgen::MetaInplaceStub<{operator_struct(row.function)}>::call"
+        case RegistrationKind.backend_select:
+            return _backend_select(row.function)
+        case RegistrationKind.unstructured:
+            return _unstructured(context, row)
+        case _:
+            assert_never(row.kind)
+
+
+def _structured(row: Registration) -> str:
+    """`opgen::Functional<opgen::DispatchKey::CPU, at::native::structured_k, at::_ops::f>::call`."""
+    assert row.group is not None
+    if row.key is DispatchKey.Meta:
+        implementation = meta_class(row.group)
+    else:
+        assert row.kernel is not None
+        namespace = kernel_namespace(row.group.out.namespace, row.kernel.namespace)
+        implementation = f"{namespace}::structured_{row.kernel.name}"
+    key = f"opgen::DispatchKey::{row.key.name}"
+    return _variant("", row.function, key, implementation)
+
+
+def _composite_structured(row: Registration) -> str:
+    assert row.group is not None
+    out = operator_struct(row.group.out)
+    variant = _VARIANTS[row.function.func.kind()]
+    arguments = [meta_class(row.group), operator_struct(row.function), out]
+    if variant == "Inplace":
+        arguments.append(str(_self_position(row.function)))
+    return f"opgen::Composite{variant}<{', '.join(arguments)}>::call"
+
+
+def _variant(prefix: str, f: NativeFunction, *arguments: str) -> str:
+    variant = _VARIANTS[f.func.kind()]
+    parameters = [*arguments, operator_struct(f)]
+    if variant == "Inplace":
+        parameters.append(str(_self_position(f)))
+    return f"opgen::{prefix}{variant}<{', '.join(parameters)}>::call"
+
+
+def _backend_select(f: NativeFunction) -> str:
+    names = [a.name for a in f.func.arguments.flat_all]
+    return f"opgen::BackendSelect<{operator_struct(f)}, {names.index('dtype')}>::call"
+
+
+def _unstructured(context: Context, row: Registration) -> str:
+    f = row.function
+    assert row.kernel is not None
+    namespace = kernel_namespace(f.namespace, row.kernel.namespace)
+    function = f"{namespace}::opgen_{row.kernel.name}::call"
+    native = NativeSignature.from_native_function(f, symint=row.kernel.supports_symint)
+    native_type = context.spell.function_type(native)
+    same = native_type == context.spell.function_type(DispatcherSignature.from_native_function(f))
+    if row.device_guard:
+        return _guarded(f, _pointer_type(native_type), function)
+    if same:
+        return function
+    return f"opgen::Adapt<{operator_struct(f)}, {_pointer_type(native_type)}, &{function}>::call"
+
+
+def _guarded(f: NativeFunction, pointer: str, function: str) -> str:
+    """The kernel behind a check of the tensors' devices and a guard for the device.
+
+    Source: ATen's wrappers check outs and positional tensors, never keyword-only ones, and guard by
+    the first tensor among self, outs, positionals.
+    """
+    arguments = f.func.arguments
+    every = list(arguments.flat_all)
+    outs = [a for a in arguments.out if a.type.is_tensor_like()]
+    positional = [a for a in arguments.flat_positional if a.type.is_tensor_like()]
+    own = [] if arguments.self_arg is None else [arguments.self_arg.argument]
+    first = next((a for a in (*own, *outs, *positional) if a.type.is_tensor_like()), None)
+    guard = every.index(first) if f.device_guard and first is not None else -1
+    check = "true" if f.device_check is not DeviceCheckType.NoCheck else "false"
+    checked = ", ".join(str(every.index(a)) for a in (*outs, *positional))
+    positions = f"std::index_sequence<{checked}>"
+    return (
+        f"opgen::DeviceGuarded<{operator_struct(f)}, {pointer}, &{function},"
+        f" {check}, {positions}, {guard}>::call"
+    )
+
+
+def _pointer_type(function_type: str) -> str:
+    """`R(A)` as `R (*)(A)`."""
+    returns, _, rest = _split(function_type)
+    return f"{returns} (*)({rest}"
+
+
+def _split(function_type: str) -> tuple[str, str, str]:
+    """A function type at the parenthesis that opens its parameter list."""
+    depth = 0
+    for i, c in enumerate(function_type):
+        if c == "(" and depth == 0:
+            return function_type[:i], "(", function_type[i + 1 :]
+        depth += (c == "<") - (c == ">")
+    raise AssertionError(f"{function_type} is no function type")
+
+
+def _self_position(f: NativeFunction) -> int:
+    assert f.func.arguments.self_arg is not None
+    return len(f.func.arguments.pre_self_positional)

@@ -1,0 +1,155 @@
+"""CompositeViewCopyKernels.cpp: the bodies of the kernels that opgen writes itself."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing_extensions import assert_never
+
+from opgen.cpp.names import kernel_namespace
+from opgen.cpp.signatures import Binding, DispatcherSignature, NativeSignature
+from opgen.model.native_function import NativeFunction
+from opgen.views.base import Block, FileView, blocks
+from opgen.views.composite_set import CompositeKernel, FunctionalVariant, OutVariant, ViewCopy
+from opgen.views.context import Context
+from opgen.views.text import operator_struct
+
+
+@dataclass(frozen=True, slots=True)
+class CompositeKernelView:
+    schema: str
+    name: str
+    returns: str
+    parameters: str
+    body: tuple[str, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class CompositeKernelsView(FileView):
+    includes: tuple[str, ...]
+    blocks: tuple[Block[CompositeKernelView], ...]
+
+
+def build_composite_kernels(context: Context) -> Iterator[FileView]:
+    """CompositeViewCopyKernels.cpp, unless there is nothing to write."""
+    kernels = context.composite_kernels
+    if not kernels:
+        return
+    headers = {f"ops/{k.function.root_name}_native.h" for k in kernels}
+    headers |= {f"ops/{k.source.root_name}_ops.h" for k in kernels}
+    yield CompositeKernelsView(
+        path="src/CompositeViewCopyKernels.cpp",
+        template="CompositeViewCopyKernels.cpp.j2",
+        includes=tuple(map(context.library.header, sorted(headers))),
+        blocks=blocks(
+            (kernel_namespace(k.function.namespace, k.kernel.namespace), _kernel(context, k))
+            for k in kernels
+        ),
+    )
+
+
+def _kernel(context: Context, kernel: CompositeKernel) -> CompositeKernelView:
+    signature = _native(kernel)
+    return CompositeKernelView(
+        schema=str(kernel.function.func),
+        name=kernel.kernel.name,
+        returns=context.spell.type(signature.returns),
+        parameters=context.spell.parameters(signature.arguments(), defaults=False),
+        body=tuple(_body(context, kernel)),
+    )
+
+
+def _native(kernel: CompositeKernel) -> NativeSignature:
+    return NativeSignature.from_native_function(
+        kernel.function, symint=kernel.kernel.supports_symint
+    )
+
+
+def _body(context: Context, kernel: CompositeKernel) -> Iterator[str]:
+    match kernel:
+        case ViewCopy():
+            yield from _view_copy(context, kernel)
+        case FunctionalVariant():
+            yield from _functional(context, kernel)
+        case OutVariant():
+            yield from _out(context, kernel)
+        case _:
+            assert_never(kernel)
+
+
+def _view_copy(context: Context, kernel: ViewCopy) -> Iterator[str]:
+    arguments = _arguments(context, kernel)
+    callee = f"{operator_struct(kernel.source)}::call"
+    if kernel.source.root_name == "view":
+        # view alone refuses strides that it cannot express: copy first, and view the copy.
+        first, *rest = arguments
+        yield f"return {callee}({', '.join([f'opgen::clone_view({first})', *rest])});"
+    else:
+        yield f"return opgen::clone_view({callee}({', '.join(arguments)}));"
+
+
+def _functional(context: Context, kernel: FunctionalVariant) -> Iterator[str]:
+    source = kernel.source.func
+    written = source.arguments.mutable_arg_names
+    for name in written:
+        yield f"auto {name}_clone = opgen::clone_arg({name});"
+    arguments = [
+        f"{b.name}_clone" if b.name in written else text
+        for b, text in zip(_wanted(kernel.source), _arguments(context, kernel))
+    ]
+    call = f"{operator_struct(kernel.source)}::call({', '.join(arguments)})"
+    aliased = source.aliased_return_names()
+    fresh = [i for i, name in enumerate(aliased) if name is None]
+    yield f"auto output = {call};" if fresh else f"{call};"
+    results = [
+        f"{name}_clone" if name is not None else _element("output", i, len(aliased))
+        for i, name in enumerate(aliased)
+    ]
+    results += [f"{name}_clone" for name in written if name not in aliased]
+    yield f"return {_returned(results)};"
+
+
+def _out(context: Context, kernel: OutVariant) -> Iterator[str]:
+    call = f"{operator_struct(kernel.source)}::call({', '.join(_arguments(context, kernel))})"
+    yield f"auto result = {call};"
+    func = kernel.function.func
+    written = [a.name for a in func.arguments.out]
+    written += [a.name for a in func.arguments.flat_non_out if a.is_write]
+    yield f"opgen::assign_outputs(result, {', '.join(written)});"
+    aliased = func.aliased_return_names()
+    rest = iter(_plain_results(kernel.source))
+    results = [name if name is not None else next(rest) for name in aliased]
+    if not results:
+        return
+    if any(name is None for name in aliased) or len(results) == 1:
+        yield f"return {_returned(results)};"
+    else:
+        yield f"return std::forward_as_tuple({', '.join(results)});"
+
+
+def _plain_results(functional: NativeFunction) -> list[str]:
+    """The results of a functional operator that go into no out: neither tensors nor lists of them."""
+    returns = functional.func.returns
+    return [
+        _element("result", i, len(returns))
+        for i, r in enumerate(returns)
+        if not r.type.is_tensor_like()
+    ]
+
+
+def _wanted(source: NativeFunction) -> tuple[Binding, ...]:
+    return DispatcherSignature.from_native_function(source).arguments()
+
+
+def _arguments(context: Context, kernel: CompositeKernel) -> list[str]:
+    """The arguments of the sibling, as expressions over those of the kernel."""
+    have = _native(kernel).arguments()
+    return context.spell.expressions(have, _wanted(kernel.source))
+
+
+def _element(tuple_name: str, index: int, count: int) -> str:
+    return tuple_name if count == 1 else f"std::get<{index}>({tuple_name})"
+
+
+def _returned(results: list[str]) -> str:
+    return results[0] if len(results) == 1 else f"std::make_tuple({', '.join(results)})"

@@ -1,0 +1,354 @@
+"""What opgen derived, as JSON values: the fields by which it is compared, stage by stage.
+
+The field names are those of `tests/parity/torchgen_facts.py`. C++ is spelled as the target spells it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import asdict
+from typing import Any, TypeAlias
+
+from opgen.cpp import structured
+from opgen.cpp.cpp_types import NoCppType
+from opgen.cpp.literals import BadDefault
+from opgen.cpp.names import kernel_namespace, return_names
+from opgen.cpp.signatures import (
+    CppSignature,
+    CppSignatureGroup,
+    DispatcherSignature,
+    NativeSignature,
+    parameters,
+)
+from opgen.cpp.spelling import TypeSpelling
+from opgen.model.dispatch_key import DispatchKey
+from opgen.model.native_function import Kernel, NativeFunction, Precompute, Variant
+from opgen.model.registry import NativeFunctionsGroup, NativeFunctionsViewGroup, Registry
+from opgen.resolve.dispatch_tables import Registration, RegistrationKind, registrations
+from opgen.targets.base import Target
+from opgen.views.context import Context, Library
+from opgen.views.tree import build_views
+
+Json: TypeAlias = Any
+Row: TypeAlias = dict[str, Json]
+
+
+def dump_rows(
+    registry: Registry,
+    target: Target,
+    stage: str,
+    wanted: Sequence[NativeFunction] | None,
+    *,
+    extra: bool = False,
+) -> list[Row]:
+    """The rows of one stage, for the functions `wanted` or for all, sorted by name and schema.
+
+    `model` says what the entries say, `registry` adds groups, `signatures` the C++ signatures;
+    `registrations` has one row for each function that is registered, `views` one for each file.
+    `extra` adds where each entry stands in its file.
+    """
+    functions = registry.functions if wanted is None else tuple(wanted)
+    match stage:
+        case "model":
+            rows = [model_row(f) for f in functions]
+        case "registry":
+            rows = [model_row(f) | registry_row(registry, f) for f in functions]
+        case "signatures":
+            rows = signature_rows(registry, target, functions)
+        case "registrations":
+            return registration_rows(registry, functions)
+        case "views":
+            return view_rows(registry, target)
+        case _:
+            raise ValueError(f"there is no stage '{stage}'")
+    if extra:
+        rows = [_place(f) | row for f, row in zip(functions, rows, strict=True)]
+    return sorted(rows, key=lambda row: (row["name"], row["schema"]))
+
+
+def signature_rows(
+    registry: Registry, target: Target, functions: Iterable[NativeFunction]
+) -> list[Row]:
+    """All fields of each function, in the order given."""
+    groups: dict[str, Row] = {}
+    rows = []
+    for f in functions:
+        group = registry.group_of(f)
+        row = model_row(f) | registry_row(registry, f) | cpp_row(f, target.spelling)
+        if group is None or not group.structured:
+            rows.append(row | _NOT_STRUCTURED)
+            continue
+        name = group.functional.full_name
+        if name not in groups:
+            groups[name] = structured_row(group, target)
+        rows.append(row | groups[name])
+    return rows
+
+
+def model_row(f: NativeFunction) -> Row:
+    """What the entry itself says, with all defaults filled in."""
+    return _name_fields(f) | _kernel_fields(f) | _attribute_fields(f)
+
+
+def _name_fields(f: NativeFunction) -> Row:
+    func = f.func
+    return {
+        "name": f.full_name,
+        "namespace": f.namespace,
+        "operator_name": str(func.name),
+        "base": func.name.name.base,
+        "overload": func.name.overload_name,
+        "inplace": func.name.name.inplace,
+        "dunder": func.name.name.dunder_method,
+        "unambiguous_name": func.name.unambiguous_name(),
+        "root_name": f.root_name,
+        "schema": str(func),
+        "kind": func.kind().name,
+        "signature": str(func.signature()),
+        "has_symint": func.has_symint(),
+    }
+
+
+def _kernel_fields(f: NativeFunction) -> Row:
+    return {
+        "structured": f.structured,
+        "structured_delegate": _text_or_none(f.structured_delegate),
+        "structured_inherits": f.structured_inherits,
+        "part_of_structured_group": f.part_of_structured_group,
+        "precomputed": None if f.precomputed is None else _precomputed(f.precomputed),
+        "ufunc_inner_loop": {
+            str(key): {"name": loop.name, "dtypes": [str(t) for t in loop.supported_dtypes]}
+            for key, loop in f.ufunc_inner_loop
+        },
+        "dispatch": {str(key): _kernel(f, kernel) for key, kernel in _by_name(f.dispatch)},
+        "has_composite": {
+            "implicit": f.has_composite_implicit_autograd_kernel,
+            "implicit_nested": f.has_composite_implicit_autograd_nested_tensor_kernel,
+            "explicit": f.has_composite_explicit_autograd_kernel,
+            "explicit_non_functional": f.has_composite_explicit_autograd_non_functional_kernel,
+            "any": f.has_composite_kernel,
+        },
+        "is_abstract": f.is_abstract,
+    }
+
+
+def _attribute_fields(f: NativeFunction) -> Row:
+    return {
+        "variants": sorted(v.name for v in f.variants),
+        "is_view": f.is_view_op,
+        "view_schema_kind": f.view_schema_kind.name,
+        "tags": sorted(f.tags),
+        "autogen": [str(name) for name in f.autogen],
+        "generated": "generated" in f.tags,
+        "python_module": f.python_module,
+        "category_override": f.category_override,
+        "device_guard": f.device_guard,
+        "device_check": f.device_check.name,
+        "manual_kernel_registration": f.manual_kernel_registration,
+        "manual_cpp_binding": f.manual_cpp_binding,
+        "use_const_ref_for_mutable_tensors": f.use_const_ref_for_mutable_tensors,
+        "cpp_no_default_args": sorted(f.cpp_no_default_args),
+        "line": f.spans.entry.source.location(f.spans.entry.start).line,
+    }
+
+
+def _place(f: NativeFunction) -> Row:
+    span = f.spans.entry
+    return {"file": span.source.path, "start": span.start, "end": span.end}
+
+
+def _kernel(f: NativeFunction, kernel: Kernel) -> Row:
+    namespace = kernel_namespace(f.namespace, kernel.namespace)
+    return {
+        "kernel": f"{namespace}::{kernel.name}",
+        "structured": kernel.structured,
+        "symint": kernel.supports_symint,
+    }
+
+
+def _precomputed(precomputed: Precompute) -> Row:
+    return {
+        "replace": {name: [str(a) for a in arguments] for name, arguments in precomputed.replace},
+        "add": [str(a) for a in precomputed.add],
+    }
+
+
+def registry_row(registry: Registry, f: NativeFunction) -> Row:
+    """What `f` has to do with its siblings."""
+    group, views = registry.group_of(f), registry.view_group_of(f)
+    return {
+        "group": None if group is None else group.functional.full_name,
+        "group_members": None if group is None else _members(group),
+        "view_group": None if views is None else _view_role(views, f),
+    }
+
+
+def _members(group: NativeFunctionsGroup) -> Row:
+    return {
+        "functional": group.functional.full_name,
+        "out": group.out.full_name,
+        "inplace": None if group.inplace is None else group.inplace.full_name,
+        "mutable": None if group.mutable is None else group.mutable.full_name,
+    }
+
+
+def _view_role(group: NativeFunctionsViewGroup, f: NativeFunction) -> Row:
+    roles = {"view": group.view, "view_copy": group.view_copy, "view_inplace": group.view_inplace}
+    return {
+        "view": group.view.full_name,
+        "role": next(role for role, member in roles.items() if member is f),
+        "composite": group.composite,
+    }
+
+
+def cpp_row(f: NativeFunction, spelling: TypeSpelling) -> Row:
+    """Every C++ signature of `f`."""
+    method = Variant.method in f.variants
+    return {
+        "cpp": _guarded(lambda: _cpp_signatures(f, spelling, method=False)),
+        "cpp_method": (
+            _guarded(lambda: _cpp_signatures(f, spelling, method=True)) if method else None
+        ),
+        "dispatcher": _dispatcher(f, spelling, symint=True),
+        "dispatcher_no_symint": _dispatcher(f, spelling, symint=False),
+        "native": _native(f, spelling, symint=False),
+        "native_symint": _native(f, spelling, symint=True),
+        "return_names": list(return_names(f)),
+        "kernel_decls": {
+            str(key): _native(f, spelling, symint=kernel.supports_symint, name=kernel.name)
+            for key, kernel in _by_name(f.dispatch)
+            if not kernel.structured
+        },
+    }
+
+
+def _cpp_signatures(f: NativeFunction, spelling: TypeSpelling, *, method: bool) -> Row:
+    group = CppSignatureGroup.from_native_function(f, method=method)
+
+    def text(signature: CppSignature | None) -> Json:
+        return None if signature is None else _guarded(lambda: signature.decl(spelling))
+
+    return {
+        "plain": text(group.signature),
+        "faithful": text(group.faithful_signature),
+        "symint": text(group.symint_signature),
+        "symint_faithful": text(group.symint_faithful_signature),
+    }
+
+
+def _dispatcher(f: NativeFunction, spelling: TypeSpelling, *, symint: bool) -> Json:
+    return _guarded(
+        lambda: DispatcherSignature.from_native_function(f, symint=symint).decl(spelling)
+    )
+
+
+def _native(
+    f: NativeFunction, spelling: TypeSpelling, *, symint: bool, name: str | None = None
+) -> Json:
+    return _guarded(
+        lambda: NativeSignature.from_native_function(f, symint=symint).decl(spelling, name=name)
+    )
+
+
+_NOT_STRUCTURED: Row = {
+    "structured_meta": None,
+    "structured_impl_args": None,
+    "structured_impl_structs": None,
+}
+
+
+def structured_row(group: NativeFunctionsGroup, target: Target) -> Row:
+    """The classes of a structured group, the same for each of its members."""
+    return {
+        "structured_meta": _guarded(lambda: _meta(group, target)),
+        "structured_impl_args": _guarded(lambda: _impl_parameters(group, target)),
+        "structured_impl_structs": _guarded(lambda: _impl_structs(group, target)),
+    }
+
+
+def _meta(group: NativeFunctionsGroup, target: Target) -> Row:
+    return {
+        "struct": structured.struct_name(group),
+        "parent": group.out.structured_inherits or target.meta_base,
+        "returns": "void" if group.out.precomputed is None else "meta_return_ty",
+        "args": parameters(structured.meta_arguments(group), target.spelling),
+    }
+
+
+def _impl_parameters(group: NativeFunctionsGroup, target: Target) -> str:
+    return parameters(structured.impl_arguments(group), target.spelling)
+
+
+def _impl_structs(group: NativeFunctionsGroup, target: Target) -> Row:
+    return {
+        str(key): {
+            "struct": f"structured_{kernel.name}",
+            "namespace": kernel_namespace(group.out.namespace, kernel.namespace),
+            "decl": structured.impl_struct(
+                group, kernel, target.spelling, target.api_macros.get(key, target.api_macro)
+            ),
+        }
+        for key, kernel in _by_name(group.out.dispatch)
+        if kernel.structured
+    }
+
+
+def registration_rows(registry: Registry, functions: Iterable[NativeFunction]) -> list[Row]:
+    """One row for each operator and key that something is registered for, sorted by both."""
+    wanted = {f.full_name for f in functions}
+    keys = (*registry.dispatch_keys, DispatchKey.BackendSelect)
+    rows = [
+        _registration(row)
+        for key in keys
+        for row in registrations(registry, key)
+        if row.function.full_name in wanted
+    ]
+    return sorted(rows, key=lambda row: (row["key"], row["name"]))
+
+
+def _registration(row: Registration) -> Row:
+    return {
+        "key": str(row.key),
+        "name": row.function.full_name,
+        "schema": str(row.function.func),
+        "kind": row.kind.name,
+        "kernel": _registered(row),
+    }
+
+
+def _registered(row: Registration) -> str | None:
+    """The kernel or class that is behind a registration, qualified; None if there is none."""
+    match row.kind:
+        case RegistrationKind.unstructured:
+            assert row.kernel is not None
+            return f"{kernel_namespace(row.function.namespace, row.kernel.namespace)}::{row.kernel.name}"
+        case RegistrationKind.structured | RegistrationKind.composite_structured:
+            assert row.group is not None
+            if row.kernel is None:
+                return structured.meta_class(row.group)
+            namespace = kernel_namespace(row.group.out.namespace, row.kernel.namespace)
+            return f"{namespace}::structured_{row.kernel.name}"
+        case RegistrationKind.meta_inplace_stub | RegistrationKind.backend_select:
+            return None
+
+
+def view_rows(registry: Registry, target: Target) -> list[Row]:
+    """The views of all generated files, sorted by path."""
+    context = Context(registry, target, Library("library"))
+    return sorted((asdict(view) for view in build_views(context)), key=lambda row: str(row["path"]))
+
+
+def _by_name(rows: Iterable[tuple[DispatchKey, Kernel]]) -> list[tuple[DispatchKey, Kernel]]:
+    return sorted(rows, key=lambda row: row[0].name)
+
+
+def _text_or_none(value: object) -> str | None:
+    return None if value is None else str(value)
+
+
+def _guarded(make: Callable[[], Json]) -> Json:
+    """What `make` makes; if that cannot be written in C++, what the problem is."""
+    try:
+        return make()
+    except (NoCppType, BadDefault) as problem:
+        return {"error": str(problem)}

@@ -1,0 +1,134 @@
+"""The public functions: ops/<root>.h, RedispatchFunctions.h, TensorBody.h and TensorMethods.cpp."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass
+
+from opgen.cpp.names import operator_namespace
+from opgen.cpp.signatures import DispatcherSignature
+from opgen.model.native_function import NativeFunction, Variant
+from opgen.views.base import Block, FileView, FunctionView, blocks
+from opgen.views.context import Context
+from opgen.views.text import operator_struct
+
+
+@dataclass(frozen=True, slots=True)
+class FunctionsHeaderView(FileView):
+    library: str
+    root: str
+    blocks: tuple[Block[FunctionView], ...]
+
+
+@dataclass(frozen=True, slots=True)
+class RedispatchView(FileView):
+    library: str
+    blocks: tuple[Block[FunctionView], ...]
+
+
+@dataclass(frozen=True, slots=True)
+class MethodView:
+    schema: str
+    returns: str
+    name: str
+    parameters: str
+    parameters_without_defaults: str
+    body: str
+
+
+@dataclass(frozen=True, slots=True)
+class TensorView(FileView):
+    library: str
+    abi: int
+    methods: tuple[MethodView, ...]
+
+
+def build_functions_headers(context: Context) -> Iterator[FileView]:
+    """ops/<root>.h: one inline function per C++ signature, for entries with `variants: function`."""
+    for root in context.roots:
+        functions = context.functions_by_root[root]
+        yield FunctionsHeaderView(
+            path=f"include/{context.library.name}/ops/{root}.h",
+            template="ops/root.h.j2",
+            library=context.library.name,
+            root=root,
+            blocks=_function_blocks(context, functions),
+        )
+
+
+def build_redispatch(context: Context) -> Iterator[FileView]:
+    """RedispatchFunctions.h: every signature again, with the key set to go on from."""
+    yield RedispatchView(
+        path=f"include/{context.library.name}/RedispatchFunctions.h",
+        template="RedispatchFunctions.h.j2",
+        library=context.library.name,
+        blocks=blocks(
+            (f"{operator_namespace(f.namespace)}::redispatch", view)
+            for f in context.registry.functions
+            for view in _redispatch_functions(context, f)
+        ),
+    )
+
+
+def build_tensor_body(context: Context) -> Iterator[FileView]:
+    """TensorBody.h: class Tensor; a library that extends another has none of its own."""
+    if context.library.extends is None:
+        yield _tensor_view(context, f"include/{context.library.name}/TensorBody.h", "TensorBody.h.j2")
+
+
+def build_tensor_methods(context: Context) -> Iterator[FileView]:
+    """TensorMethods.cpp: the methods' bodies, compiled once."""
+    if context.library.extends is None:
+        yield _tensor_view(context, "src/TensorMethods.cpp", "TensorMethods.cpp.j2")
+
+
+def _function_blocks(
+    context: Context, functions: Iterable[NativeFunction]
+) -> tuple[Block[FunctionView], ...]:
+    return blocks(
+        (
+            operator_namespace(f.namespace),
+            context.spell.function(f, signature, f"_ops::{f.func.name.unambiguous_name()}::call"),
+        )
+        for f in functions
+        if Variant.function in f.variants
+        for signature in context.spell.cpp_signatures(f, method=False)
+    )
+
+
+def _redispatch_functions(context: Context, f: NativeFunction) -> Iterator[FunctionView]:
+    callee = f"{operator_struct(f)}::redispatch"
+    for signature in context.spell.cpp_signatures(f, method=False):
+        view = context.spell.function(f, signature, callee, first="dispatchKeySet")
+        parameters = ", ".join(filter(None, ("DispatchKeySet dispatchKeySet", view.parameters)))
+        yield FunctionView(view.schema, view.returns, view.name, parameters, view.body)
+
+
+def _tensor_view(context: Context, path: str, template: str) -> TensorView:
+    return TensorView(
+        path=path,
+        template=template,
+        library=context.library.name,
+        abi=context.target.runtime_abi,
+        methods=tuple(
+            view
+            for f in context.registry.functions
+            if Variant.method in f.variants
+            for view in _methods(context, f)
+        ),
+    )
+
+
+def _methods(context: Context, f: NativeFunction) -> Iterator[MethodView]:
+    spell = context.spell
+    wanted = DispatcherSignature.from_native_function(f).arguments()
+    for signature in spell.cpp_signatures(f, method=True):
+        given = signature.arguments()
+        yield MethodView(
+            schema=str(f.func),
+            returns=spell.type(signature.returns),
+            name=signature.name,
+            parameters=spell.parameters(given),
+            parameters_without_defaults=spell.parameters(given, defaults=False),
+            body=f"{operator_struct(f)}::call({spell.convert(given, wanted, method=True)})",
+        )

@@ -1,0 +1,290 @@
+"""Every function that an author may write, collected once: meta functions, structured and other kernels."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass
+
+from opgen.cpp import structured
+from opgen.cpp.names import kernel_namespace, meta_namespace
+from opgen.cpp.signatures import Binding, NativeSignature
+from opgen.model.dispatch_key import DispatchKey
+from opgen.model.native_function import Kernel, NativeFunction
+from opgen.model.registry import NativeFunctionsGroup, Registry
+from opgen.views.base import group_by
+from opgen.views.text import Speller
+
+
+@dataclass(frozen=True, slots=True)
+class CallView:
+    """One C++ overload of an unstructured kernel, with the first operator and key it is for."""
+
+    schema: str
+    operator: str
+    overload: str
+    key: DispatchKey
+    returns: str
+    parameters: str
+    types: str
+
+
+@dataclass(frozen=True, slots=True)
+class AliasView:
+    name: str
+    type: str
+
+
+@dataclass(frozen=True, slots=True)
+class KernelView:
+    """An unstructured kernel: a struct whose static members `call` an author defines.
+
+    A kernel shared by operators of several roots is declared in the header of the first of `roots`
+    (sorted) and included by those of the others.
+    """
+
+    namespace: str
+    name: str
+    roots: tuple[str, ...]
+    calls: tuple[CallView, ...]
+
+    @property
+    def struct(self) -> str:
+        return f"opgen_{self.name}"
+
+    @property
+    def returns(self) -> tuple[AliasView, ...]:
+        """`ret`, or one `ret_<overload>` each where the overloads return different types."""
+        if len({call.returns for call in self.calls}) == 1:
+            return (AliasView("ret", self.calls[0].returns),)
+        return tuple(AliasView(f"ret_{call.overload}", call.returns) for call in self.calls)
+
+    def macro(self, call: CallView) -> str:
+        """What an author writes in front of the parameter list."""
+        if len(self.returns) == 1:
+            return f"OPGEN_KERNEL({self.name})"
+        return f"OPGEN_KERNEL2({self.name}, {call.overload})"
+
+
+@dataclass(frozen=True, slots=True)
+class StructuredKernelView:
+    """A structured kernel: a class that derives from its meta class and has one member `impl`.
+
+    With precomputed values, `opgen_impl` takes them and all arguments, and hands on what impl wants.
+    """
+
+    root: str
+    namespace: str
+    schema: str
+    operator: str
+    key: DispatchKey
+    name: str
+    struct: str
+    meta: str
+    parameters: str
+    types: str
+    precomputed: bool
+    forward_parameters: str
+    forward_arguments: str
+
+
+@dataclass(frozen=True, slots=True)
+class PrecomputedView:
+    """One value that meta hands to impl, with the flags of the struct once it is set."""
+
+    name: str
+    type: str
+    flag: str
+    flags_after: str
+    others: tuple[str, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class MetaView:
+    """A structured group's meta class with its one member `meta`."""
+
+    root: str
+    namespace: str
+    schema: str
+    operator: str
+    macro: str
+    struct: str
+    base: str
+    outputs: int
+    parameters: str
+    types: str
+    precomputed: tuple[PrecomputedView, ...]
+    precompute_flags: str
+    precompute_all: str
+    to_write: str
+
+
+@dataclass(frozen=True, slots=True)
+class KernelSet:
+    """All of them, each in the order of the YAML; `kernels` without those that opgen writes."""
+
+    metas: tuple[MetaView, ...]
+    structured: tuple[StructuredKernelView, ...]
+    kernels: tuple[KernelView, ...]
+
+
+def collect_kernels(registry: Registry, spell: Speller) -> KernelSet:
+    """The functions to be written for all operators of `registry`."""
+    groups = [group for group in registry.groups if group.structured]
+    return KernelSet(
+        metas=tuple(_meta(group, spell) for group in groups),
+        structured=tuple(kernel for group in groups for kernel in _structured(group, spell)),
+        kernels=tuple(_kernels(registry.functions, spell)),
+    )
+
+
+def structured_kernels(
+    group: NativeFunctionsGroup,
+) -> Iterator[tuple[DispatchKey, Kernel]]:
+    """The structured kernels of a group, by key."""
+    return ((key, kernel) for key, kernel in group.out.dispatch if kernel.structured)
+
+
+def meta_class(group: NativeFunctionsGroup) -> str:
+    """`at::meta::structured_add_Tensor`."""
+    return f"{meta_namespace(group.functional.namespace)}::{structured.struct_name(group)}"
+
+
+def _kernels(functions: Iterable[NativeFunction], spell: Speller) -> Iterator[KernelView]:
+    uses = (
+        (kernel_namespace(f.namespace, kernel.namespace), kernel.name, key, f)
+        for f in functions
+        for key, kernel in f.dispatch
+        if not kernel.structured
+    )
+    for (namespace, name), found in group_by(uses, lambda use: use[:2]).items():
+        calls = group_by(found, lambda use: spell.types(_native(use[3], name).arguments()))
+        firsts = [members[0] for members in calls.values()]
+        yield KernelView(
+            namespace=namespace,
+            name=name,
+            roots=tuple(sorted({f.root_name for *_, f in found})),
+            calls=tuple(
+                _call(f, key, name, overload, spell)
+                for (*_, key, f), overload in zip(firsts, _overloads([f for *_, f in firsts]))
+            ),
+        )
+
+
+def _call(
+    f: NativeFunction, key: DispatchKey, kernel: str, overload: str, spell: Speller
+) -> CallView:
+    signature = _native(f, kernel)
+    return CallView(
+        schema=str(f.func),
+        operator=f.full_name,
+        overload=overload,
+        key=key,
+        returns=spell.type(signature.returns),
+        parameters=spell.parameters(signature.arguments(), defaults=False),
+        types=spell.types(signature.arguments()),
+    )
+
+
+def _native(f: NativeFunction, kernel: str) -> NativeSignature:
+    return NativeSignature.from_native_function(f, symint="_symint" in kernel)
+
+
+def _overloads(functions: list[NativeFunction]) -> list[str]:
+    """A name for each operator that shares a kernel: its overload, if that tells them apart."""
+    overloads = [f.func.name.overload_name or "default" for f in functions]
+    if len(set(overloads)) == len(overloads):
+        return overloads
+    return [f.func.name.unambiguous_name() for f in functions]
+
+
+def _structured(group: NativeFunctionsGroup, spell: Speller) -> Iterator[StructuredKernelView]:
+    arguments = structured.impl_arguments(group)
+    names, unnamed = _forwarding(group)
+    given = (*structured.meta_arguments(group), *structured.out_arguments(group))
+    for key, kernel in unique_by_name(structured_kernels(group)):
+        yield StructuredKernelView(
+            root=group.root_name,
+            namespace=kernel_namespace(group.out.namespace, kernel.namespace),
+            schema=str(group.out.func),
+            operator=group.out.full_name,
+            key=key,
+            name=kernel.name,
+            struct=f"structured_{kernel.name}",
+            meta=meta_class(group),
+            parameters=spell.parameters(arguments, defaults=False),
+            types=spell.types(arguments),
+            precomputed=group.out.precomputed is not None,
+            forward_parameters=", ".join(
+                spell.type(b.type) if b.name in unnamed else spell.parameters([b], defaults=False)
+                for b in given
+            ),
+            forward_arguments=", ".join(names),
+        )
+
+
+def unique_by_name(
+    kernels: Iterable[tuple[DispatchKey, Kernel]],
+) -> Iterator[tuple[DispatchKey, Kernel]]:
+    """The first row of each kernel: one class serves all keys that name it."""
+    seen: set[str] = set()
+    for key, kernel in kernels:
+        if kernel.name not in seen:
+            seen.add(kernel.name)
+            yield key, kernel
+
+
+def _forwarding(group: NativeFunctionsGroup) -> tuple[tuple[str, ...], frozenset[str]]:
+    """What `opgen_impl` hands to impl, and which of its own parameters it therefore leaves unnamed."""
+    precomputed = {a.name for a in structured.precomputed_elements(group)}
+    outs = {b.name for b in structured.out_arguments(group)}
+    names = [
+        f"precomputed.{b.name}" if b.name in precomputed and b.name not in outs else b.name
+        for b in structured.impl_arguments(group)
+    ]
+    given = {b.name for b in structured.meta_arguments(group)}
+    return tuple(names), frozenset(given - set(names))
+
+
+def _meta(group: NativeFunctionsGroup, spell: Speller) -> MetaView:
+    arguments = structured.meta_arguments(group)
+    parameters = spell.parameters(arguments, defaults=False)
+    elements = structured.precomputed_elements(group)
+    name = group.functional.func.name
+    return MetaView(
+        root=group.root_name,
+        namespace=meta_namespace(group.functional.namespace),
+        schema=str(group.functional.func),
+        operator=group.functional.full_name,
+        macro=name.unambiguous_name(),
+        struct=structured.struct_name(group),
+        base=group.out.structured_inherits or spell.target.meta_base,
+        outputs=len(group.functional.func.returns),
+        parameters=parameters,
+        types=spell.types(arguments),
+        precomputed=_precomputed(elements, spell),
+        precompute_flags=", ".join(f"bool {b.name.upper()} = false" for b in elements),
+        precompute_all=", ".join("true" for _ in elements),
+        to_write=f"{_meta_macro(group)}({parameters})",
+    )
+
+
+def _meta_macro(group: NativeFunctionsGroup) -> str:
+    name = group.functional.func.name
+    prefix = "OPGEN_PRECOMPUTE_META_FUNC" if group.out.precomputed else "OPGEN_META_FUNC"
+    if name.overload_name:
+        return f"{prefix}2({name.name}, {name.overload_name})"
+    return f"{prefix}({name.name})"
+
+
+def _precomputed(elements: Sequence[Binding], spell: Speller) -> tuple[PrecomputedView, ...]:
+    names = [element.name for element in elements]
+    return tuple(
+        PrecomputedView(
+            name=element.name,
+            type=spell.type(element.type),
+            flag=element.name.upper(),
+            flags_after=", ".join("true" if n == element.name else n.upper() for n in names),
+            others=tuple(n for n in names if n != element.name),
+        )
+        for element in elements
+    )

@@ -1,0 +1,108 @@
+"""Operators as the dispatcher knows them: ops/<root>_ops.h, Operators.cpp and RegisterSchema.cpp."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+from opgen.cpp.names import operator_namespace
+from opgen.cpp.signatures import DispatcherSignature
+from opgen.model.native_function import NativeFunction
+from opgen.views.base import Block, FileView, blocks, cpp_string
+from opgen.views.context import Context
+from opgen.views.shards import shards_by_root
+from opgen.views.text import operator_struct
+
+
+@dataclass(frozen=True, slots=True)
+class OperatorView:
+    schema: str
+    struct: str
+    name: str
+    overload: str
+    signature: str
+    schema_literal: str
+
+
+@dataclass(frozen=True, slots=True)
+class OperatorsHeaderView(FileView):
+    root: str
+    tensor_header: str
+    abi: int
+    blocks: tuple[Block[OperatorView], ...]
+
+
+@dataclass(frozen=True, slots=True)
+class OperatorsSourceView(FileView):
+    name: str
+    includes: tuple[str, ...]
+    blocks: tuple[Block[OperatorView], ...]
+
+
+@dataclass(frozen=True, slots=True)
+class SchemaRowView:
+    struct: str
+    tags: str
+
+
+@dataclass(frozen=True, slots=True)
+class RegisterSchemaView(FileView):
+    library: str
+    blocks: tuple[Block[SchemaRowView], ...]
+
+
+def build_operators_headers(context: Context) -> Iterator[FileView]:
+    """ops/<root>_ops.h: one struct per operator, with its schema and its C++ type."""
+    for root in context.roots:
+        yield OperatorsHeaderView(
+            path=f"include/{context.library.name}/ops/{root}_ops.h",
+            template="ops/root_ops.h.j2",
+            root=root,
+            tensor_header=context.library.tensor_header,
+            abi=context.target.runtime_abi,
+            blocks=_operator_blocks(context, context.functions_by_root[root]),
+        )
+
+
+def build_operators_sources(context: Context) -> Iterator[FileView]:
+    """Operators[_n].cpp: the slots, one per operator."""
+    for name, roots in shards_by_root("Operators", context.roots, context.library.shards):
+        yield OperatorsSourceView(
+            path=f"src/{name}.cpp",
+            template="Operators.cpp.j2",
+            name=f"{name}.cpp",
+            includes=tuple(context.library.header(f"ops/{root}_ops.h") for root in roots),
+            blocks=_operator_blocks(
+                context, [f for root in roots for f in context.functions_by_root[root]]
+            ),
+        )
+
+
+def build_register_schema(context: Context) -> Iterator[FileView]:
+    """RegisterSchema.cpp: one table of schemas and tags per operator namespace."""
+    yield RegisterSchemaView(
+        path="src/RegisterSchema.cpp",
+        template="RegisterSchema.cpp.j2",
+        library=context.library.name,
+        blocks=blocks(
+            (f.namespace, SchemaRowView(operator_struct(f), ",".join(sorted(f.tags))))
+            for f in context.registry.functions
+        ),
+    )
+
+
+def _operator_blocks(
+    context: Context, functions: list[NativeFunction]
+) -> tuple[Block[OperatorView], ...]:
+    return blocks((operator_namespace(f.namespace), _operator(context, f)) for f in functions)
+
+
+def _operator(context: Context, f: NativeFunction) -> OperatorView:
+    return OperatorView(
+        schema=str(f.func),
+        struct=f.func.name.unambiguous_name(),
+        name=f"{f.namespace}::{f.func.name.name}",
+        overload=f.func.name.overload_name,
+        signature=context.spell.function_type(DispatcherSignature.from_native_function(f)),
+        schema_literal=cpp_string(str(f.func)),
+    )

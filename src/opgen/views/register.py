@@ -1,0 +1,101 @@
+"""Register<Key>[_n].cpp: the table of kernels for one dispatch key, and its direct functions."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+from opgen.model.dispatch_key import DispatchKey
+from opgen.resolve.dispatch_tables import Registration, RegistrationKind
+from opgen.views.base import Block, FileView, FunctionView, blocks
+from opgen.views.callables import callable_text
+from opgen.views.context import Context
+from opgen.views.dispatch_headers import direct_functions
+from opgen.views.shards import shard_of
+from opgen.views.text import operator_struct
+
+
+@dataclass(frozen=True, slots=True)
+class KernelRowView:
+    operator: str
+    struct: str
+    callable: str
+
+
+@dataclass(frozen=True, slots=True)
+class RegisterKeyView(FileView):
+    library: str
+    name: str
+    key: str
+    includes: tuple[str, ...]
+    functions: tuple[Block[FunctionView], ...]
+    tables: tuple[Block[KernelRowView], ...]
+
+
+def build_register_keys(context: Context) -> Iterator[FileView]:
+    """One source per key that has kernels, or one per shard of it."""
+    for key, rows in context.registrations.items():
+        for name, members in _sharded(f"Register{key.name}", rows, context.library.shards):
+            yield RegisterKeyView(
+                path=f"src/{name}.cpp",
+                template="RegisterKey.cpp.j2",
+                library=context.library.name,
+                name=f"{name}.cpp",
+                key=key.name,
+                includes=_includes(context, key, members),
+                functions=direct_functions(context, key, members),
+                tables=blocks((row.function.namespace, _row(context, row)) for row in members),
+            )
+
+
+def _sharded(
+    stem: str, rows: tuple[Registration, ...], count: int
+) -> Iterator[tuple[str, tuple[Registration, ...]]]:
+    if count == 1:
+        yield stem, rows
+        return
+    for shard in range(count):
+        members = tuple(r for r in rows if shard_of(r.function.root_name, count) == shard)
+        if members:
+            yield f"{stem}_{shard}", members
+
+
+def _row(context: Context, row: Registration) -> KernelRowView:
+    return KernelRowView(
+        operator=str(row.function.func.name),
+        struct=operator_struct(row.function),
+        callable=callable_text(context, row),
+    )
+
+
+def _includes(
+    context: Context, key: DispatchKey, rows: tuple[Registration, ...]
+) -> tuple[str, ...]:
+    headers = set()
+    for row in rows:
+        root = row.function.root_name
+        headers.add(f"ops/{root}_ops.h")
+        headers.add(f"ops/{_kernel_header(row)}")
+        if key in context.target.function_keys:
+            headers.add(f"ops/{root}_{key.name.lower()}_dispatch.h")
+        if row.kind is RegistrationKind.composite_structured:
+            assert row.group is not None
+            headers.add(f"ops/{row.group.out.root_name}_ops.h")
+    return tuple(map(context.library.header, sorted(headers)))
+
+
+def _kernel_header(row: Registration) -> str:
+    """The header that declares what `row` registers."""
+    root = row.function.root_name
+    match row.kind:
+        case RegistrationKind.backend_select | RegistrationKind.meta_inplace_stub:
+            return f"{root}_ops.h"
+        case RegistrationKind.composite_structured:
+            assert row.group is not None
+            return f"{row.group.root_name}_meta.h"
+        case RegistrationKind.structured:
+            assert row.group is not None
+            suffix = "meta" if row.key is DispatchKey.Meta else "native"
+            return f"{row.group.root_name}_{suffix}.h"
+        case RegistrationKind.unstructured:
+            return f"{root}_native.h"

@@ -1,0 +1,192 @@
+"""Stubs (<Key>Stubs.cpp) and skeletons: what runs, and what to write, where a kernel is missing."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass
+
+from opgen.cpp.names import kernel_namespace
+from opgen.model.dispatch_key import DispatchKey
+from opgen.views.base import Block, FileView, blocks, cpp_string, group_by
+from opgen.views.context import Context
+from opgen.views.kernel_set import CallView, KernelView, MetaView, StructuredKernelView
+
+
+@dataclass(frozen=True, slots=True)
+class MissingFunction:
+    """One function that an author writes: for which key, how it is declared, what to write."""
+
+    key: DispatchKey
+    root: str
+    namespace: str
+    schema: str
+    operator: str
+    returns: str
+    function: str
+    types: str
+    pointer: str
+    to_write: str
+    header: str
+
+
+@dataclass(frozen=True, slots=True)
+class StubView:
+    schema: str
+    operator: str
+    returns: str
+    function: str
+    types: str
+    pointer: str
+    to_write: str
+    index: int
+
+
+@dataclass(frozen=True, slots=True)
+class StubsView(FileView):
+    library: str
+    name: str
+    key: str
+    includes: tuple[str, ...]
+    blocks: tuple[Block[StubView], ...]
+
+
+@dataclass(frozen=True, slots=True)
+class SkeletonView:
+    schema: str
+    operator: str
+    key: str
+    to_write: str
+
+
+@dataclass(frozen=True, slots=True)
+class SkeletonsView(FileView):
+    includes: tuple[str, ...]
+    functions: tuple[SkeletonView, ...]
+
+
+def build_stubs(context: Context) -> Iterator[FileView]:
+    """stubs/<Key>Stubs.cpp: a weak definition of every function that an author may write."""
+    for key, functions in group_by(missing_functions(context), lambda m: m.key).items():
+        yield StubsView(
+            path=f"stubs/{key.name}Stubs.cpp",
+            template="KeyStubs.cpp.j2",
+            library=context.library.name,
+            name=f"{key.name}Stubs.cpp",
+            key=key.name,
+            includes=tuple(sorted({context.library.header(m.header) for m in functions})),
+            blocks=_numbered(functions),
+        )
+
+
+def build_skeletons(context: Context, operators: frozenset[str]) -> FileView:
+    """A kernel source with an empty body for every function of the groups of `operators`."""
+    roots = {f.root_name for f in context.registry.functions if f.full_name in operators}
+    groups = {
+        member.full_name
+        for f in context.registry.functions
+        if f.full_name in operators and (group := context.registry.group_of(f))
+        for member in group.functions()
+    }
+    wanted = [
+        m
+        for m in missing_functions(context)
+        if m.root in roots and (m.operator in operators or m.operator in groups)
+    ]
+    return SkeletonsView(
+        path="",
+        template="skeletons.cpp.j2",
+        includes=tuple(sorted({context.library.header(m.header) for m in wanted})),
+        functions=tuple(
+            SkeletonView(m.schema, m.operator, m.key.name, m.to_write) for m in wanted
+        ),
+    )
+
+
+def missing_functions(context: Context) -> tuple[MissingFunction, ...]:
+    """Every function an author may write: metas, structured kernels, then the others."""
+    written_by_opgen = {
+        (kernel_namespace(k.function.namespace, k.kernel.namespace), k.kernel.name)
+        for k in context.composite_kernels
+    }
+    return (
+        *(_missing_meta(meta) for meta in context.kernels.metas),
+        *(_missing_impl(kernel) for kernel in context.kernels.structured),
+        *(
+            _missing_call(kernel, call)
+            for kernel in context.kernels.kernels
+            if (kernel.namespace, kernel.name) not in written_by_opgen
+            for call in kernel.calls
+        ),
+    )
+
+
+def _missing_meta(meta: MetaView) -> MissingFunction:
+    struct = f"{meta.namespace}::{meta.struct}"
+    returns = f"{meta.struct}::meta_return_ty" if meta.precomputed else "void"
+    qualified = f"{struct}::meta_return_ty" if meta.precomputed else "void"
+    return MissingFunction(
+        key=DispatchKey.Meta,
+        root=meta.root,
+        namespace=meta.namespace,
+        schema=meta.schema,
+        operator=meta.operator,
+        returns=returns,
+        function=f"{meta.struct}::meta",
+        types=meta.types,
+        pointer=f"{qualified} ({struct}::*)({meta.types})",
+        to_write=meta.to_write,
+        header=f"ops/{meta.root}_meta.h",
+    )
+
+
+def _missing_impl(kernel: StructuredKernelView) -> MissingFunction:
+    return MissingFunction(
+        key=kernel.key,
+        root=kernel.root,
+        namespace=kernel.namespace,
+        schema=kernel.schema,
+        operator=kernel.operator,
+        returns="void",
+        function=f"{kernel.struct}::impl",
+        types=kernel.types,
+        pointer=f"void ({kernel.namespace}::{kernel.struct}::*)({kernel.types})",
+        to_write=f"OPGEN_IMPL_FUNC({kernel.name})({kernel.parameters})",
+        header=f"ops/{kernel.root}_native.h",
+    )
+
+
+def _missing_call(kernel: KernelView, call: CallView) -> MissingFunction:
+    return MissingFunction(
+        key=call.key,
+        root=kernel.roots[0],
+        namespace=kernel.namespace,
+        schema=call.schema,
+        operator=call.operator,
+        returns=call.returns,
+        function=f"{kernel.struct}::call",
+        types=call.types,
+        pointer=f"{call.returns} (*)({call.types})",
+        to_write=f"{kernel.macro(call)}({call.parameters})",
+        header=f"ops/{kernel.roots[0]}_native.h",
+    )
+
+
+def _numbered(functions: Iterable[MissingFunction]) -> tuple[Block[StubView], ...]:
+    """Stubs by namespace, numbered in the order in which the file lists them."""
+    ordered = [m for found in group_by(functions, lambda m: m.namespace).values() for m in found]
+    return blocks(
+        (
+            m.namespace,
+            StubView(
+                m.schema,
+                m.operator,
+                m.returns,
+                m.function,
+                m.types,
+                m.pointer,
+                cpp_string(m.to_write),
+                index,
+            ),
+        )
+        for index, m in enumerate(ordered)
+    )

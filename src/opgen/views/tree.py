@@ -1,0 +1,53 @@
+"""All files of one library, in one visible list."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+
+from opgen.targets.base import FileKind
+from opgen.views.base import FileView
+from opgen.views.build_file import build_build_file
+from opgen.views.composite import build_composite_kernels
+from opgen.views.context import Context
+from opgen.views.dispatch_headers import build_dispatch_headers
+from opgen.views.functions import (
+    build_functions_headers,
+    build_redispatch,
+    build_tensor_body,
+    build_tensor_methods,
+)
+from opgen.views.kernel_headers import build_meta_headers, build_native_headers
+from opgen.views.operators import (
+    build_operators_headers,
+    build_operators_sources,
+    build_register_schema,
+)
+from opgen.views.register import build_register_keys
+from opgen.views.stubs import build_stubs
+from opgen.views.umbrellas import build_umbrellas
+
+_BUILDERS: tuple[tuple[FileKind, Callable[[Context], Iterator[FileView]]], ...] = (
+    (FileKind.OPERATOR_FUNCTIONS, build_functions_headers),
+    (FileKind.OPERATOR_OPS, build_operators_headers),
+    (FileKind.OPERATOR_NATIVE, build_native_headers),
+    (FileKind.OPERATOR_META, build_meta_headers),
+    (FileKind.OPERATOR_DISPATCH, build_dispatch_headers),
+    (FileKind.UMBRELLAS, build_umbrellas),
+    (FileKind.REDISPATCH, build_redispatch),
+    (FileKind.TENSOR_BODY, build_tensor_body),
+    (FileKind.TENSOR_METHODS, build_tensor_methods),
+    (FileKind.OPERATORS, build_operators_sources),
+    (FileKind.REGISTER_SCHEMA, build_register_schema),
+    (FileKind.REGISTER_KEYS, build_register_keys),
+    (FileKind.COMPOSITE_KERNELS, build_composite_kernels),
+    (FileKind.STUBS, build_stubs),
+)
+
+
+def build_views(context: Context) -> tuple[FileView, ...]:
+    """The views of every file in the target's plan."""
+    plan = context.target.files
+    views = [view for kind, build in _BUILDERS if kind in plan for view in build(context)]
+    if FileKind.BUILD_FILE in plan:
+        views += build_build_file(context, views)
+    return tuple(views)

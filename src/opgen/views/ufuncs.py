@@ -1,0 +1,111 @@
+"""Elementwise inner loops (`ufunc_inner_loop`): one scalar function, from which a kernel is made.
+
+The author writes `OPGEN_UFUNC(add)(T self, T other, T alpha) { ... }`; the macro, made here, turns it
+into the structured kernel `ufunc_add_CPU` by running it over every listed element type.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+
+from opgen.cpp import structured
+from opgen.cpp.names import kernel_namespace
+from opgen.model.dispatch_key import DispatchKey
+from opgen.model.function_schema import Argument
+from opgen.model.native_function import ScalarType, UfuncInnerLoop, UfuncKey
+from opgen.model.registry import NativeFunctionsGroup
+from opgen.views.base import group_by
+from opgen.views.context import Context
+
+
+@dataclass(frozen=True, slots=True)
+class UfuncCaseView:
+    """The element types that run one inner loop."""
+
+    name: str
+    types: str
+    lambda_parameters: str
+    arguments: str
+
+
+@dataclass(frozen=True, slots=True)
+class UfuncImplView:
+    """The structured kernel that is made from the loops."""
+
+    name: str
+    struct: str
+    parameters: str
+    cases: tuple[UfuncCaseView, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class UfuncView:
+    """One inner loop to be written; `impl`, with the first of a kernel's loops, is the kernel."""
+
+    root: str
+    namespace: str
+    name: str
+    parameters: str
+    impl: UfuncImplView | None
+
+
+# What serves the CPU, in the order in which one overrides another for an element type.
+_CPU_KEYS = (UfuncKey.CPUScalar, UfuncKey.ScalarOnly, UfuncKey.Generic)
+
+
+def ufunc_views(context: Context) -> Iterator[UfuncView]:
+    """The loops of every group with a `ufunc_inner_loop` for the CPU."""
+    for group in context.registry.groups:
+        if group.out.ufunc_inner_loop and group.out.find_kernel(DispatchKey.CPU):
+            yield from _loops(context, group)
+
+
+def _loops(context: Context, group: NativeFunctionsGroup) -> Iterator[UfuncView]:
+    kernel = group.out.find_kernel(DispatchKey.CPU)
+    assert kernel is not None
+    arguments = group.functional.func.arguments.flat_non_out
+    by_name = group_by(_cpu_loops(group), lambda pair: pair[1])
+    impl: UfuncImplView | None = UfuncImplView(
+        name=kernel.name,
+        struct=f"structured_{kernel.name}",
+        parameters=context.spell.parameters(structured.impl_arguments(group), defaults=False),
+        cases=tuple(
+            _case(name, [dtype for dtype, _ in pairs], arguments, context)
+            for name, pairs in by_name.items()
+        ),
+    )
+    for name in by_name:
+        yield UfuncView(
+            root=group.root_name,
+            namespace=kernel_namespace(group.out.namespace, kernel.namespace),
+            name=name,
+            parameters=", ".join("T" for _ in arguments),
+            impl=impl,
+        )
+        impl = None
+
+
+def _cpu_loops(group: NativeFunctionsGroup) -> list[tuple[ScalarType, str]]:
+    """Each element type with its scalar loop, in the order of first mention."""
+    loops: dict[UfuncKey, UfuncInnerLoop] = dict(group.out.ufunc_inner_loop)
+    found: dict[ScalarType, str] = {}
+    for key in _CPU_KEYS:
+        if key in loops:
+            for dtype in loops[key].supported_dtypes:
+                found.setdefault(dtype, loops[key].name)
+    return list(found.items())
+
+
+def _case(
+    name: str, dtypes: Sequence[ScalarType], arguments: Sequence[Argument], context: Context
+) -> UfuncCaseView:
+    tensors = [a for a in arguments if a.type.is_tensor_like()]
+    return UfuncCaseView(
+        name=name,
+        types=", ".join(context.target.element_types[str(d)] for d in dtypes),
+        lambda_parameters=", ".join(f"T opgen_{a.name}" for a in tensors),
+        arguments=", ".join(
+            f"opgen_{a.name}" if a in tensors else f"{a.name}.template to<T>()" for a in arguments
+        ),
+    )
