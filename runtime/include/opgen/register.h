@@ -8,6 +8,7 @@
 
 #include "opgen/device_guard.h"
 #include "opgen/operator.h"
+#include "opgen/structured.h"
 #include "opgen/stub.h"
 #include "opgen/tensor_owner.h"
 

@@ -1,6 +1,7 @@
 // tensor_options.h: TensorOptions, what a factory is told about the tensor to make.
 #pragma once
 
+#include <cstdint>
 #include <optional>
 
 #include "opgen/device.h"
@@ -16,96 +17,108 @@ namespace opgen {
 class TensorOptions {
  public:
   constexpr TensorOptions() noexcept = default;
-  constexpr TensorOptions(ScalarType dtype) noexcept : dtype_(dtype) {}       // NOLINT
-  constexpr TensorOptions(Layout layout) noexcept : layout_(layout) {}        // NOLINT
-  constexpr TensorOptions(Device device) noexcept : device_(device) {}        // NOLINT
-  constexpr TensorOptions(DeviceType device) noexcept : device_(device) {}    // NOLINT
-  constexpr TensorOptions(MemoryFormat format) noexcept : format_(format) {}  // NOLINT
+  constexpr TensorOptions(ScalarType value) noexcept : dtype_(value), present_(kDtype) {}     // NOLINT
+  constexpr TensorOptions(Layout value) noexcept : layout_(value), present_(kLayout) {}       // NOLINT
+  constexpr TensorOptions(Device value) noexcept : device_(value), present_(kDevice) {}       // NOLINT
+  constexpr TensorOptions(DeviceType value) noexcept : TensorOptions(Device(value)) {}        // NOLINT
+  constexpr TensorOptions(MemoryFormat value) noexcept : format_(value), present_(kFormat) {}  // NOLINT
 
   [[nodiscard]] constexpr TensorOptions dtype(std::optional<ScalarType> value) const noexcept {
-    TensorOptions copy = *this;
-    copy.dtype_ = value;
-    return copy;
+    return with(kDtype, &TensorOptions::dtype_, value);
   }
   [[nodiscard]] constexpr TensorOptions layout(std::optional<Layout> value) const noexcept {
-    TensorOptions copy = *this;
-    copy.layout_ = value;
-    return copy;
+    return with(kLayout, &TensorOptions::layout_, value);
   }
   [[nodiscard]] constexpr TensorOptions device(std::optional<Device> value) const noexcept {
-    TensorOptions copy = *this;
-    copy.device_ = value;
-    return copy;
+    return with(kDevice, &TensorOptions::device_, value);
   }
   [[nodiscard]] constexpr TensorOptions device(DeviceType type, DeviceIndex index = -1) const noexcept {
     return device(Device(type, index));
   }
+  [[nodiscard]] constexpr TensorOptions memory_format(std::optional<MemoryFormat> value) const noexcept {
+    return with(kFormat, &TensorOptions::format_, value);
+  }
   [[nodiscard]] constexpr TensorOptions pinned_memory(std::optional<bool> value) const noexcept {
-    TensorOptions copy = *this;
-    copy.pinned_memory_ = value;
-    return copy;
+    return with(kPinned, &TensorOptions::pinned_memory_, value);
   }
   [[nodiscard]] constexpr TensorOptions requires_grad(std::optional<bool> value) const noexcept {
-    TensorOptions copy = *this;
-    copy.requires_grad_ = value;
-    return copy;
-  }
-  [[nodiscard]] constexpr TensorOptions memory_format(std::optional<MemoryFormat> value) const noexcept {
-    TensorOptions copy = *this;
-    copy.format_ = value;
-    return copy;
+    return with(kRequiresGrad, &TensorOptions::requires_grad_, value);
   }
 
   // The value or its default.
   [[nodiscard]] ScalarType dtype() const noexcept {
-    return dtype_.has_value() ? *dtype_ : get_default_dtype();
+    return has_dtype() ? dtype_ : get_default_dtype();
   }
-  [[nodiscard]] constexpr Layout layout() const noexcept { return layout_.value_or(kStrided); }
-  [[nodiscard]] constexpr Device device() const noexcept { return device_.value_or(Device(kCPU)); }
-  [[nodiscard]] constexpr DeviceIndex device_index() const noexcept { return device().index(); }
-  [[nodiscard]] constexpr bool pinned_memory() const noexcept {
-    return pinned_memory_.value_or(false);
-  }
-  [[nodiscard]] constexpr bool requires_grad() const noexcept {
-    return requires_grad_.value_or(false);
-  }
+  [[nodiscard]] constexpr Layout layout() const noexcept { return layout_; }
+  [[nodiscard]] constexpr Device device() const noexcept { return device_; }
+  [[nodiscard]] constexpr DeviceIndex device_index() const noexcept { return device_.index(); }
+  [[nodiscard]] constexpr bool pinned_memory() const noexcept { return pinned_memory_; }
+  [[nodiscard]] constexpr bool requires_grad() const noexcept { return requires_grad_; }
 
-  [[nodiscard]] constexpr std::optional<ScalarType> dtype_opt() const noexcept { return dtype_; }
-  [[nodiscard]] constexpr std::optional<Layout> layout_opt() const noexcept { return layout_; }
-  [[nodiscard]] constexpr std::optional<Device> device_opt() const noexcept { return device_; }
-  [[nodiscard]] constexpr std::optional<bool> pinned_memory_opt() const noexcept {
-    return pinned_memory_;
+  [[nodiscard]] constexpr std::optional<ScalarType> dtype_opt() const noexcept {
+    return get(kDtype, dtype_);
   }
-  [[nodiscard]] constexpr std::optional<bool> requires_grad_opt() const noexcept {
-    return requires_grad_;
+  [[nodiscard]] constexpr std::optional<Layout> layout_opt() const noexcept {
+    return get(kLayout, layout_);
+  }
+  [[nodiscard]] constexpr std::optional<Device> device_opt() const noexcept {
+    return get(kDevice, device_);
   }
   [[nodiscard]] constexpr std::optional<MemoryFormat> memory_format_opt() const noexcept {
-    return format_;
+    return get(kFormat, format_);
   }
-  [[nodiscard]] constexpr bool has_dtype() const noexcept { return dtype_.has_value(); }
-  [[nodiscard]] constexpr bool has_layout() const noexcept { return layout_.has_value(); }
-  [[nodiscard]] constexpr bool has_device() const noexcept { return device_.has_value(); }
-  [[nodiscard]] constexpr bool has_memory_format() const noexcept { return format_.has_value(); }
+  [[nodiscard]] constexpr std::optional<bool> pinned_memory_opt() const noexcept {
+    return get(kPinned, pinned_memory_);
+  }
+  [[nodiscard]] constexpr std::optional<bool> requires_grad_opt() const noexcept {
+    return get(kRequiresGrad, requires_grad_);
+  }
+  [[nodiscard]] constexpr bool has_dtype() const noexcept { return (present_ & kDtype) != 0; }
+  [[nodiscard]] constexpr bool has_layout() const noexcept { return (present_ & kLayout) != 0; }
+  [[nodiscard]] constexpr bool has_device() const noexcept { return (present_ & kDevice) != 0; }
+  [[nodiscard]] constexpr bool has_memory_format() const noexcept {
+    return (present_ & kFormat) != 0;
+  }
 
   // What `other` says wins.
   [[nodiscard]] constexpr TensorOptions merge_in(TensorOptions other) const noexcept {
-    TensorOptions merged = other;
-    if (!merged.dtype_) merged.dtype_ = dtype_;
-    if (!merged.layout_) merged.layout_ = layout_;
-    if (!merged.device_) merged.device_ = device_;
-    if (!merged.pinned_memory_) merged.pinned_memory_ = pinned_memory_;
-    if (!merged.requires_grad_) merged.requires_grad_ = requires_grad_;
-    if (!merged.format_) merged.format_ = format_;
+    TensorOptions merged = *this;
+    if (other.has_dtype()) merged = merged.dtype(other.dtype_);
+    if (other.has_layout()) merged = merged.layout(other.layout_);
+    if (other.has_device()) merged = merged.device(other.device_);
+    if (other.has_memory_format()) merged = merged.memory_format(other.format_);
+    if ((other.present_ & kPinned) != 0) merged = merged.pinned_memory(other.pinned_memory_);
+    if ((other.present_ & kRequiresGrad) != 0) merged = merged.requires_grad(other.requires_grad_);
     return merged;
   }
 
  private:
-  std::optional<Device> device_;
-  std::optional<ScalarType> dtype_;
-  std::optional<Layout> layout_;
-  std::optional<MemoryFormat> format_;
-  std::optional<bool> pinned_memory_;
-  std::optional<bool> requires_grad_;
+  // Eight bytes: passed in one register. An absent part holds its default.
+  enum Present : std::uint8_t {
+    kDtype = 1, kLayout = 2, kDevice = 4, kFormat = 8, kPinned = 16, kRequiresGrad = 32
+  };
+
+  template <class T>
+  [[nodiscard]] constexpr TensorOptions with(
+      Present part, T TensorOptions::*member, std::optional<T> value) const noexcept {
+    TensorOptions changed = *this;
+    changed.*member = value.has_value() ? *value : TensorOptions().*member;
+    changed.present_ = static_cast<std::uint8_t>(value.has_value() ? present_ | part : present_ & ~part);
+    return changed;
+  }
+  template <class T>
+  [[nodiscard]] constexpr std::optional<T> get(Present part, T value) const noexcept {
+    if ((present_ & part) == 0) return std::nullopt;
+    return value;
+  }
+
+  Device device_;
+  ScalarType dtype_ = ScalarType::Undefined;
+  Layout layout_ = kStrided;
+  MemoryFormat format_ = MemoryFormat::Contiguous;
+  bool pinned_memory_ = false;
+  bool requires_grad_ = false;
+  std::uint8_t present_ = 0;
 };
 
 // The key under which a tensor of this kind is dispatched, e.g. (Sparse, cuda) -> SparseCUDA.
