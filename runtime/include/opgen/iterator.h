@@ -16,6 +16,7 @@
 #pragma once
 
 #include <cstdint>
+#include <initializer_list>
 #include <optional>
 #include <type_traits>
 
@@ -82,7 +83,7 @@ struct IteratorSettings {
   bool compute_outputs_as_static_dtype = false;
   ScalarType static_dtype = ScalarType::Undefined;
   bool has_static_device = false;
-  Device static_device;
+  Device static_device{};
 };
 
 }  // namespace detail
@@ -196,6 +197,7 @@ struct OPGEN_API TensorIteratorBase : MetaBase {
   void opgen_note_output(std::int64_t index);
 
  protected:
+  OperandInfo& add_operand(const TensorBase& tensor, bool owned, bool output);
   void build_operands(const detail::IteratorSettings& settings, const DimVector* static_shape);
 
  private:
@@ -217,7 +219,6 @@ struct OPGEN_API TensorIteratorBase : MetaBase {
   static void for_rows(loop1d_t row, int ntensors, char** data, const std::int64_t* strides,
                        std::int64_t inner, std::int64_t outer);
 
-  OperandInfo& add_operand(const TensorBase& tensor, bool owned, bool output);
   void set_operands(std::initializer_list<const TensorBase*> tensors, int owned_mask);
   void mark_outputs();
   void check_mem_overlaps() const;
@@ -277,6 +278,9 @@ struct OPGEN_API TensorIterator : TensorIteratorBase {
  private:
   friend class TensorIteratorConfig;
   explicit TensorIterator(TensorIteratorConfig& config) { build(config); }
+  explicit TensorIterator(FunctionRef<void(TensorIteratorBase&)> build_op) { build_op(*this); }
+  TensorIterator(std::initializer_list<const TensorBase*> operands, int noutputs,
+                 const detail::IteratorSettings& settings);
 };
 
 // Operands and rules, one call each: outputs first. Tensors are kept; *_borrowed_* keeps references only.

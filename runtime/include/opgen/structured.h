@@ -13,83 +13,15 @@
 #include <utility>
 
 #include "opgen/iterator.h"
-#include "opgen/meta_base.h"
-#include "opgen/tensor.h"
+#include "opgen/output_sinks.h"
 
 namespace opgen {
 
 namespace detail {
 
-// Makes a device current for as long as the sink lives, once it is known; nothing for CPU and Meta.
-class OPGEN_API SinkGuard {
- public:
-  explicit SinkGuard(DispatchKey key) noexcept
-      : active_(key != DispatchKey::CPU && key != DispatchKey::Meta) {}
-  ~SinkGuard() {
-    if (OPGEN_UNLIKELY(set_)) restore();
-  }
-  SinkGuard(const SinkGuard&) = delete;
-  SinkGuard& operator=(const SinkGuard&) = delete;
-
-  void enter(Device device) {
-    if (OPGEN_UNLIKELY(active_)) enter_device(device);
-  }
-
- private:
-  void enter_device(Device device);
-  void restore() noexcept;
-
-  bool active_;
-  bool set_ = false;
-  Device current_;
-  Device original_;
-};
-
-// Fresh tensors.
-class OPGEN_API FunctionalSink : public OutputSink {
- public:
-  FunctionalSink(TensorBase* outputs, DispatchKey key) noexcept : outputs_(outputs), guard_(key) {}
-  void set_output(std::int64_t index, IntArrayRef sizes, IntArrayRef strides,
-                  const TensorOptions& options, bool exact) final;
-  [[nodiscard]] const TensorBase& output(std::int64_t index) const noexcept final;
-
- protected:
-  ~FunctionalSink() = default;
-
- private:
-  TensorBase* outputs_;
-  SinkGuard guard_;
-};
-
-// Tensors that the caller gave. proxies[i] is defined where the kernel writes to a temporary.
-class OPGEN_API WrittenSink : public OutputSink {
- public:
-  enum class Kind : bool { Out, Inplace };
-  WrittenSink(TensorBase* const* outputs, TensorBase* proxies, std::size_t count, DispatchKey key,
-              Kind kind) noexcept
-      : outputs_(outputs), proxies_(proxies), count_(count), kind_(kind), guard_(key) {}
-  void set_output(std::int64_t index, IntArrayRef sizes, IntArrayRef strides,
-                  const TensorOptions& options, bool exact) final;
-  [[nodiscard]] const TensorBase& output(std::int64_t index) const noexcept final;
-  // Copies temporaries back.
-  void finish();
-
- protected:
-  ~WrittenSink() = default;
-
- private:
-  TensorBase* const* outputs_;
-  TensorBase* proxies_;
-  std::size_t count_;
-  Kind kind_;
-  SinkGuard guard_;
-};
-
-// `T` is always Tensor: a parameter because Tensor's body comes from generated code.
+// `T` is always Tensor, of TensorBase's layout: a parameter because Tensor's body comes from generated code.
 template <std::size_t N, class T = Tensor>
 class FunctionalOutputs final : public FunctionalSink {
-  static_assert(sizeof(T) == sizeof(TensorBase), "the sink walks T[N] as TensorBase[N]");
-
  public:
   explicit FunctionalOutputs(DispatchKey key) noexcept : FunctionalSink(tensors_, key) {}
   [[nodiscard]] T& tensor(std::size_t i) noexcept { return tensors_[i]; }
@@ -100,8 +32,6 @@ class FunctionalOutputs final : public FunctionalSink {
 
 template <std::size_t N, class T = Tensor>
 class WrittenOutputs final : public WrittenSink {
-  static_assert(sizeof(T) == sizeof(TensorBase), "the sink walks T[N] as TensorBase[N]");
-
  public:
   template <class... O>
   WrittenOutputs(DispatchKey key, Kind kind, O&... outputs) noexcept
@@ -200,7 +130,7 @@ template <DispatchKey K, class Impl, class Op, std::size_t SelfPos, class R, cla
 struct Inplace<K, Impl, Op, SelfPos, void, R(A...)> {
   static R call(A... arguments) {
     auto& self = std::get<SelfPos>(std::tuple<A&...>(arguments...));
-    detail::WrittenOutputs<1> outputs(K, detail::WrittenSink::Kind::Inplace, self);
+    detail::WrittenOutputs<Impl::opgen_outputs> outputs(K, detail::WrittenSink::Kind::Inplace, self);
     Impl op;
     detail::run_structured<K>(op, outputs, std::index_sequence<0>{}, arguments...);
     outputs.finish();
@@ -213,7 +143,7 @@ struct Inplace<K, Impl, Op, SelfPos, std::index_sequence<I...>, R(A...)> {
   static R call(A... arguments) {
     std::tuple<A&...> all(arguments...);
     auto& self = std::get<SelfPos>(all);
-    detail::WrittenOutputs<1> outputs(K, detail::WrittenSink::Kind::Inplace, self);
+    detail::WrittenOutputs<Impl::opgen_outputs> outputs(K, detail::WrittenSink::Kind::Inplace, self);
     Impl op;
     detail::run_structured<K>(op, outputs, std::index_sequence<0>{}, std::get<I>(all)...);
     outputs.finish();
@@ -248,7 +178,7 @@ template <class Meta, class Op, class OutOp, std::size_t SelfPos, class R, class
 struct CompositeInplace<Meta, Op, OutOp, SelfPos, void, R(A...)> {
   static R call(A... arguments) {
     auto& self = std::get<SelfPos>(std::tuple<A&...>(arguments...));
-    detail::WrittenOutputs<1> outputs(DispatchKey::CompositeExplicitAutogradNonFunctional,
+    detail::WrittenOutputs<Meta::opgen_outputs> outputs(DispatchKey::CompositeExplicitAutogradNonFunctional,
                                       detail::WrittenSink::Kind::Inplace, self);
     Meta op;
     detail::run_structured<DispatchKey::Meta>(op, outputs, std::index_sequence<0>{},
@@ -264,7 +194,7 @@ struct CompositeInplace<Meta, Op, OutOp, SelfPos, std::index_sequence<I...>, R(A
   static R call(A... arguments) {
     std::tuple<A&...> all(arguments...);
     auto& self = std::get<SelfPos>(all);
-    detail::WrittenOutputs<1> outputs(DispatchKey::CompositeExplicitAutogradNonFunctional,
+    detail::WrittenOutputs<Meta::opgen_outputs> outputs(DispatchKey::CompositeExplicitAutogradNonFunctional,
                                       detail::WrittenSink::Kind::Inplace, self);
     Meta op;
     detail::run_structured<DispatchKey::Meta>(op, outputs, std::index_sequence<0>{},

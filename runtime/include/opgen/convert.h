@@ -1,0 +1,53 @@
+// convert.h: convert<To>(value): how an element of one dtype becomes one of another, in copies, casts and fills.
+#pragma once
+
+#include <cstdint>
+#include <type_traits>
+
+#include "opgen/complex.h"
+#include "opgen/scalar_type.h"
+
+// A float out of an integer's range converts to whatever the processor gives.
+#if defined(__clang__)
+#define OPGEN_ANY_FLOAT_TO_INT __attribute__((no_sanitize("float-cast-overflow")))
+#else
+#define OPGEN_ANY_FLOAT_TO_INT
+#endif
+
+namespace opgen {
+
+// Complex to real drops the imaginary part; anything but zero is true; a float becomes uint8 by way of int64, so that
+// -1.0 gives 255.
+template <class To, class From>
+OPGEN_ANY_FLOAT_TO_INT constexpr To convert(From value) noexcept {
+  constexpr bool from_complex = is_complex_type<From>::value;
+  constexpr bool from_half = std::is_same_v<From, Half> || std::is_same_v<From, BFloat16>;
+  if constexpr (std::is_same_v<To, From>) {
+    return value;
+  } else if constexpr (from_half) {
+    return convert<To>(static_cast<float>(value));
+  } else if constexpr (is_complex_type<To>::value) {
+    using V = typename To::value_type;
+    if constexpr (from_complex) {
+      return To(static_cast<V>(value.real_), static_cast<V>(value.imag_));
+    } else {
+      return To(static_cast<V>(value));
+    }
+  } else if constexpr (std::is_same_v<To, bool>) {
+    if constexpr (from_complex) {
+      return value.real_ != 0 || value.imag_ != 0;
+    } else {
+      return value != From(0);
+    }
+  } else if constexpr (from_complex) {
+    return convert<To>(value.real_);
+  } else if constexpr (std::is_same_v<To, Half> || std::is_same_v<To, BFloat16>) {
+    return To(static_cast<float>(value));
+  } else if constexpr (std::is_floating_point_v<From> && std::is_same_v<To, std::uint8_t>) {
+    return static_cast<To>(static_cast<std::int64_t>(value));
+  } else {
+    return static_cast<To>(value);
+  }
+}
+
+}  // namespace opgen

@@ -1,0 +1,66 @@
+// dispatch_stub.cpp: what the processor offers, and the function that is chosen for it.
+#include "opgen/dispatch_stub.h"
+
+#include <cstdlib>
+#include <cstring>
+
+#include "opgen/error.h"
+
+namespace opgen {
+
+namespace {
+
+CPUCapability processor_capability() noexcept {
+#if defined(__x86_64__)
+  __builtin_cpu_init();
+  if (__builtin_cpu_supports("avx512f") && __builtin_cpu_supports("avx512vl") &&
+      __builtin_cpu_supports("avx512bw") && __builtin_cpu_supports("avx512dq")) {
+    return CPUCapability::AVX512;
+  }
+  if (__builtin_cpu_supports("avx2")) return CPUCapability::AVX2;
+#endif
+  return CPUCapability::DEFAULT;
+}
+
+CPUCapability choose_capability() noexcept {
+  CPUCapability best = processor_capability();
+  const char* wanted = std::getenv("OPGEN_CPU_CAPABILITY");
+  if (wanted == nullptr) return best;
+  CPUCapability limit = best;
+  if (std::strcmp(wanted, "default") == 0) {
+    limit = CPUCapability::DEFAULT;
+  } else if (std::strcmp(wanted, "avx2") == 0) {
+    limit = CPUCapability::AVX2;
+  } else if (std::strcmp(wanted, "avx512") != 0) {
+    OPGEN_WARN("OPGEN_CPU_CAPABILITY is '", wanted, "', expected default, avx2 or avx512");
+  }
+  return limit < best ? limit : best;
+}
+
+}  // namespace
+
+CPUCapability get_cpu_capability() noexcept {
+  static const CPUCapability capability = choose_capability();
+  return capability;
+}
+
+const char* toString(CPUCapability capability) noexcept {
+  constexpr const char* names[] = {"default", "avx2", "avx512"};
+  return names[static_cast<int>(capability)];
+}
+
+namespace detail {
+
+void* choose_dispatch(const StubTable& table, DeviceType device) {
+  void* function = table.devices[static_cast<int>(device)];
+  if (device == DeviceType::CPU && function == nullptr) {
+    for (int i = static_cast<int>(get_cpu_capability()); i >= 0 && function == nullptr; --i) {
+      function = table.cpu[i];
+    }
+  }
+  OPGEN_CHECK_NOT_IMPLEMENTED(function != nullptr, table.name, " has no kernel for ", device);
+  return function;
+}
+
+}  // namespace detail
+}  // namespace opgen

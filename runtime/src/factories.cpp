@@ -1,0 +1,40 @@
+// factories.cpp: empty_like, full, and tensors that stand for numbers.
+#include "opgen/factories.h"
+
+#include "opgen/copy.h"
+#include "opgen/shape_utils.h"
+
+namespace opgen::detail {
+
+TensorBase empty_like(
+    const TensorBase& self, const TensorOptions& options, std::optional<MemoryFormat> format) {
+  TensorOptions merged = self.options().merge_in(options);
+  if (!format.has_value()) format = merged.memory_format_opt();
+  merged = merged.memory_format(std::nullopt);
+  if (format.value_or(MemoryFormat::Preserve) != MemoryFormat::Preserve) {
+    return empty(self.sizes(), merged, format);
+  }
+  if (self.layout() != kStrided || self.is_contiguous()) return empty(self.sizes(), merged);
+  if (self.is_non_overlapping_and_dense()) {
+    return empty_strided(self.sizes(), self.strides(), merged);
+  }
+  return empty_strided(self.sizes(), infer_dense_strides(self.sizes(), self.strides()), merged);
+}
+
+TensorBase full(IntArrayRef sizes, const Scalar& value, const TensorOptions& options) {
+  TensorBase result = empty(sizes, options.has_dtype() ? options : options.dtype(value.type()));
+  fill_(result, value);
+  return result;
+}
+
+TensorBase scalar_tensor(const Scalar& value, const TensorOptions& options) {
+  return full({}, value, options);
+}
+
+TensorBase wrapped_scalar_tensor(const Scalar& value, Device device) {
+  TensorBase result = scalar_tensor(value, TensorOptions().dtype(value.type()).device(device));
+  result.unsafeGetTensorImpl()->set_wrapped_number(true);
+  return result;
+}
+
+}  // namespace opgen::detail

@@ -1,0 +1,892 @@
+// iterator.cpp: building an iteration: shape, types, outputs, few dimensions; and walking it.
+#include "opgen/iterator.h"
+
+#include <algorithm>
+
+#include "opgen/copy.h"
+#include "opgen/factories.h"
+#include "opgen/memory_overlap.h"
+#include "opgen/resize.h"
+#include "opgen/shape_utils.h"
+
+namespace opgen {
+
+namespace {
+
+using detail::IteratorSettings;
+
+constexpr IteratorSettings kBinary = {
+    .allow_cpu_scalars = true,
+    .check_all_same_dtype = false,
+    .enforce_safe_casting_to_output = true,
+    .promote_inputs_to_common_dtype = true,
+    .cast_common_dtype_to_outputs = true,
+};
+constexpr IteratorSettings kBinaryFloat = {
+    .allow_cpu_scalars = true,
+    .check_all_same_dtype = false,
+    .enforce_safe_casting_to_output = true,
+    .promote_inputs_to_common_dtype = true,
+    .promote_integer_inputs_to_float = true,
+    .cast_common_dtype_to_outputs = true,
+};
+constexpr IteratorSettings kComparison = {
+    .allow_cpu_scalars = true,
+    .check_all_same_dtype = false,
+    .promote_inputs_to_common_dtype = true,
+    .compute_outputs_as_static_dtype = true,
+    .static_dtype = kBool,
+};
+constexpr IteratorSettings kUnary = {};
+constexpr IteratorSettings kUnaryFloat = {
+    .check_all_same_dtype = false,
+    .enforce_safe_casting_to_output = true,
+    .promote_inputs_to_common_dtype = true,
+    .promote_integer_inputs_to_float = true,
+    .cast_common_dtype_to_outputs = true,
+};
+constexpr IteratorSettings kUnaryBoolean = {
+    .check_all_same_dtype = false,
+    .compute_outputs_as_static_dtype = true,
+    .static_dtype = kBool,
+};
+constexpr IteratorSettings kTernary = {
+    .check_all_same_dtype = false,
+    .enforce_safe_casting_to_output = true,
+    .promote_inputs_to_common_dtype = true,
+    .cast_common_dtype_to_outputs = true,
+};
+constexpr IteratorSettings kNullary = {
+    .resize_outputs = false,
+    .check_all_same_dtype = false,
+};
+constexpr IteratorSettings kReduction = {
+    .check_mem_overlap = false,
+    .is_reduction = true,
+    .resize_outputs = false,
+    .check_all_same_dtype = false,
+    .promote_inputs_to_common_dtype = true,
+};
+
+constexpr int kAllOwned = -1;
+constexpr int kAllBorrowed = 0;
+
+std::int64_t product(IntArrayRef sizes) noexcept {
+  std::int64_t n = 1;
+  for (std::int64_t size : sizes) n *= size;
+  return n;
+}
+
+}  // namespace
+
+// -- operands
+
+OperandInfo& TensorIteratorBase::add_operand(const TensorBase& tensor, bool owned, bool output) {
+  OperandInfo& op = operands_.emplace_back();
+  if (owned) {
+    op.owned = tensor;
+  } else {
+    op.borrowed = &tensor;
+  }
+  op.is_output = output;
+  if (output) ++num_outputs_;
+  if (tensor.defined()) {
+    op.device = tensor.device();
+    op.has_device = true;
+    op.target_dtype = tensor.scalar_type();
+    op.current_dtype = op.target_dtype;
+    is_meta_ |= op.device.is_meta();
+  }
+  return op;
+}
+
+// The first one is the output. Bit i of `owned_mask`: operand i is kept, not borrowed.
+void TensorIteratorBase::set_operands(
+    std::initializer_list<const TensorBase*> tensors, int owned_mask) {
+  int i = 0;
+  for (const TensorBase* tensor : tensors) {
+    add_operand(*tensor, ((owned_mask >> i) & 1) != 0, i == 0);
+    ++i;
+  }
+}
+
+void TensorIteratorBase::build(TensorIteratorConfig& config) {
+  for (std::size_t i = 0; i < config.operands_.size(); ++i) {
+    const TensorIteratorConfig::Operand& op = config.operands_[i];
+    bool owned = op.borrowed == nullptr;
+    add_operand(owned ? op.owned : *op.borrowed, owned,
+                static_cast<int>(i) < config.num_outputs_);
+  }
+  build_operands(config.settings_,
+                 config.static_shape_.has_value() ? &*config.static_shape_ : nullptr);
+}
+
+#define OPGEN_BUILD_2(name, settings, owned)                                            \
+  void TensorIteratorBase::name(const TensorBase& out, const TensorBase& a) {           \
+    set_operands({&out, &a}, owned);                                                    \
+    build_operands(settings, nullptr);                                                  \
+  }
+#define OPGEN_BUILD_3(name, settings, owned)                                            \
+  void TensorIteratorBase::name(                                                        \
+      const TensorBase& out, const TensorBase& a, const TensorBase& b) {                \
+    set_operands({&out, &a, &b}, owned);                                                \
+    build_operands(settings, nullptr);                                                  \
+  }
+OPGEN_BUILD_3(build_binary_op, kBinary, kAllOwned)
+OPGEN_BUILD_3(build_borrowing_binary_op, kBinary, kAllBorrowed)
+OPGEN_BUILD_3(build_borrowing_except_last_argument_binary_op, kBinary, 1 << 2)
+OPGEN_BUILD_3(build_binary_float_op, kBinaryFloat, kAllOwned)
+OPGEN_BUILD_3(build_borrowing_binary_float_op, kBinaryFloat, kAllBorrowed)
+OPGEN_BUILD_3(build_comparison_op, kComparison, kAllOwned)
+OPGEN_BUILD_3(build_borrowing_comparison_op, kComparison, kAllBorrowed)
+OPGEN_BUILD_3(build_borrowing_except_last_argument_comparison_op, kComparison, 1 << 2)
+OPGEN_BUILD_2(build_unary_op, kUnary, kAllOwned)
+OPGEN_BUILD_2(build_borrowing_unary_op, kUnary, kAllBorrowed)
+OPGEN_BUILD_2(build_unary_float_op, kUnaryFloat, kAllOwned)
+OPGEN_BUILD_2(build_borrowing_unary_float_op, kUnaryFloat, kAllBorrowed)
+OPGEN_BUILD_2(build_unary_force_boolean_op, kUnaryBoolean, kAllOwned)
+OPGEN_BUILD_2(build_borrowing_unary_force_boolean_op, kUnaryBoolean, kAllBorrowed)
+#undef OPGEN_BUILD_2
+#undef OPGEN_BUILD_3
+
+void TensorIteratorBase::build_ternary_op(
+    const TensorBase& out, const TensorBase& a, const TensorBase& b, const TensorBase& c) {
+  set_operands({&out, &a, &b, &c}, kAllOwned);
+  build_operands(kTernary, nullptr);
+}
+
+// -- building, one step after the other
+
+void TensorIteratorBase::build_operands(
+    const IteratorSettings& settings, const DimVector* static_shape) {
+  is_reduction_ = settings.is_reduction;
+  mark_outputs();
+  if (settings.check_mem_overlap) check_mem_overlaps();
+  compute_shape(settings, static_shape);
+  mark_resize_outputs(settings, static_shape);
+  compute_types(settings);
+  if (!fast_set_up(settings)) {
+    compute_strides(static_shape);
+    reorder_dimensions(settings.enforce_linear_iteration);
+    allocate_or_resize_outputs();
+    if (!is_meta_) coalesce_dimensions();
+  }
+  view_offsets_.resize(shape_.size(), 0);
+  if (is_meta_) return;
+  for (OperandInfo& op : operands_) op.data = op.tensor().data_ptr();
+}
+
+void TensorIteratorBase::mark_outputs() {
+  for (int i = 0; i < num_outputs_; ++i) {
+    const TensorBase& out = tensor(i);
+    if (!out.defined()) continue;
+    for (int j = num_outputs_; j < ntensors(); ++j) {
+      if (out.is_same(tensor(j))) operands_[std::size_t(i)].is_read_write = true;
+    }
+  }
+}
+
+void TensorIteratorBase::check_mem_overlaps() const {
+  for (int i = 0; i < num_outputs_; ++i) {
+    const TensorBase& out = tensor(i);
+    if (!out.defined()) continue;
+    detail::assert_no_internal_overlap(out);
+    for (int j = num_outputs_; j < ntensors(); ++j) {
+      if (!out.is_same(tensor(j))) detail::assert_no_partial_overlap(out, tensor(j));
+    }
+  }
+}
+
+void TensorIteratorBase::compute_shape(
+    const IteratorSettings& settings, const DimVector* static_shape) {
+  if (static_shape != nullptr) {
+    shape_ = *static_shape;
+    return;
+  }
+  all_ops_same_shape_ = true;
+  bool first = true;
+  for (const OperandInfo& op : operands_) {
+    const TensorBase& t = op.tensor();
+    if (!t.defined()) continue;
+    // An output that may be resized has no say, unless it is also an input.
+    if (op.is_output && settings.resize_outputs) continue;
+    IntArrayRef sizes = t.sizes();
+    if (first) {
+      shape_ = sizes;
+      first = false;
+    } else if (sizes != IntArrayRef(shape_)) {
+      all_ops_same_shape_ = false;
+      shape_ = detail::infer_size(shape_, sizes);
+    }
+  }
+}
+
+void TensorIteratorBase::mark_resize_outputs(
+    const IteratorSettings& settings, const DimVector* static_shape) {
+  if (static_shape != nullptr) return;
+  for (int i = 0; i < num_outputs_; ++i) {
+    OperandInfo& op = operands_[std::size_t(i)];
+    const TensorBase& out = op.tensor();
+    if (!out.defined()) {
+      op.will_resize = true;
+    } else if (out.sizes() != IntArrayRef(shape_)) {
+      if (settings.resize_outputs && !op.is_read_write) {
+        op.will_resize = true;
+        continue;
+      }
+      OPGEN_CHECK(is_reduction_, "the output has sizes ", out.sizes(),
+                  ", but the operands broadcast to ", shape_);
+    }
+  }
+}
+
+void TensorIteratorBase::compute_types(const IteratorSettings& settings) {
+  common_dtype_ = ScalarType::Undefined;
+  common_device_ = Device(kCPU);
+  ScalarType output_dtype = ScalarType::Undefined;
+  bool inputs_differ = false;
+  bool outputs_differ = false;
+  bool has_undefined_outputs = false;
+
+  for (OperandInfo& op : operands_) {
+    if (!op.is_type_defined()) {
+      OPGEN_CHECK(op.is_output, "an input tensor is undefined");
+      op.target_dtype = settings.static_dtype;
+      if (settings.has_static_device) {
+        op.device = settings.static_device;
+        op.has_device = true;
+      }
+      has_undefined_outputs |= !op.is_type_defined() || !op.has_device;
+    }
+    if (!op.tensor().defined()) continue;
+    if (common_device_.is_cpu() && !op.device.is_cpu()) common_device_ = op.device;
+    ScalarType& dtype = op.is_output ? output_dtype : common_dtype_;
+    if (dtype == ScalarType::Undefined) {
+      dtype = op.target_dtype;
+    } else if (dtype != op.target_dtype) {
+      (op.is_output ? outputs_differ : inputs_differ) = true;
+    }
+  }
+  if (settings.has_static_device && common_device_.is_cpu()) common_device_ = settings.static_device;
+
+  if (settings.check_all_same_dtype &&
+      (inputs_differ || outputs_differ ||
+       (common_dtype_ != output_dtype && output_dtype != ScalarType::Undefined))) {
+    for (const OperandInfo& op : operands_) {
+      OPGEN_CHECK(!op.tensor().defined() || op.target_dtype == common_dtype_,
+                  "expected tensors of one dtype, ", common_dtype_, ", but ",
+                  op.is_output ? "the output" : "an input", " has ", op.target_dtype);
+    }
+  }
+
+  bool nothing_to_do = !has_undefined_outputs && !settings.check_all_same_device &&
+                       !settings.promote_inputs_to_common_dtype &&
+                       !settings.cast_common_dtype_to_outputs &&
+                       !settings.compute_outputs_as_static_dtype &&
+                       !settings.enforce_safe_casting_to_output;
+  if (nothing_to_do) {
+    if (inputs_differ) common_dtype_ = ScalarType::Undefined;
+    return;
+  }
+  if (inputs_differ && settings.promote_inputs_to_common_dtype) {
+    detail::ResultTypeState state;
+    for (const OperandInfo& op : operands_) {
+      if (!op.is_output) state = detail::update_result_type(op.tensor(), state);
+    }
+    common_dtype_ = detail::result_type(state);
+    OPGEN_INTERNAL_ASSERT(common_dtype_ != ScalarType::Undefined);
+  }
+  if (settings.promote_integer_inputs_to_float && isIntegralType(common_dtype_, true)) {
+    common_dtype_ = get_default_dtype();
+  }
+
+  int cpu_scalars = 0;
+  for (OperandInfo& op : operands_) {
+    if (!op.is_type_defined()) op.target_dtype = common_dtype_;
+    if (!op.has_device) op.device = common_device_;
+    if (!op.tensor().defined()) continue;
+
+    if (settings.check_all_same_device && op.device != common_device_) {
+      bool is_cpu_number = settings.allow_cpu_scalars && !op.is_output && op.device.is_cpu() &&
+                           op.tensor().dim() == 0;
+      OPGEN_CHECK(is_cpu_number && cpu_scalars == 0,
+                  "expected all tensors on one device, but found some on ", common_device_,
+                  " and on ", op.device);
+      ++cpu_scalars;
+    }
+    if (settings.enforce_safe_casting_to_output && op.is_output &&
+        op.current_dtype != common_dtype_) {
+      OPGEN_CHECK(canCast(common_dtype_, op.current_dtype), "a result of dtype ", common_dtype_,
+                  " cannot be stored in an output of dtype ", op.current_dtype);
+    }
+    // Elsewhere kernels load and store by each operand's dtype.
+    if (!common_device_.is_cpu() || is_meta_) continue;
+    if (op.is_output) {
+      ScalarType computed = settings.compute_outputs_as_static_dtype ? settings.static_dtype
+                            : settings.cast_common_dtype_to_outputs  ? common_dtype_
+                                                                     : op.current_dtype;
+      if (op.current_dtype != computed) replace_by_temporary(op, computed);
+    } else if (settings.promote_inputs_to_common_dtype && op.current_dtype != common_dtype_) {
+      replace_by_temporary(op, common_dtype_);
+    }
+  }
+}
+
+void TensorIteratorBase::replace_by_temporary(OperandInfo& op, ScalarType dtype) {
+  const TensorBase& original = op.tensor();
+  TensorBase temporary =
+      op.is_output ? detail::empty_like(original, TensorOptions().dtype(dtype))
+                   : detail::to_dtype(original, dtype);
+  // An output that is also an input is read through the input's own temporary: nothing to copy here.
+  op.original_borrowed = op.borrowed;
+  op.original_owned = std::move(op.owned);
+  op.borrowed = nullptr;
+  op.owned = std::move(temporary);
+  op.replaced = true;
+  op.current_dtype = dtype;
+  op.target_dtype = dtype;
+}
+
+TensorOptions TensorIteratorBase::output_options(const OperandInfo& op) const {
+  if (op.replaced) return op.original_tensor().options();
+  return TensorOptions().dtype(op.target_dtype).device(op.device).layout(kStrided);
+}
+
+// Same shape, and all contiguous or all with the same dense strides: one dimension, no sorting.
+bool TensorIteratorBase::fast_set_up(const IteratorSettings& settings) {
+  if (is_reduction_ || !all_ops_same_shape_) return false;
+  bool contiguous = true;
+  for (const OperandInfo& op : operands_) {
+    if (op.will_resize) continue;
+    contiguous = contiguous && op.tensor().is_contiguous();
+  }
+  if (contiguous) {
+    for (int i = 0; i < num_outputs_; ++i) {
+      set_iterator_output(i, shape_, {}, output_options(operands_[std::size_t(i)]));
+    }
+  } else {
+    if (settings.enforce_linear_iteration) return false;
+    bool channels_last = true;
+    bool same_strides = true;
+    const TensorBase* model = nullptr;
+    for (int i = ntensors(); i-- > 0;) {
+      const OperandInfo& op = operand(i);
+      if (op.will_resize) continue;
+      const TensorBase& t = op.tensor();
+      channels_last = channels_last && t.is_contiguous(MemoryFormat::ChannelsLast);
+      if (model == nullptr) {
+        model = &t;
+        same_strides = t.is_non_overlapping_and_dense();
+      } else {
+        same_strides = same_strides && t.strides() == model->strides();
+      }
+    }
+    if (channels_last) {
+      for (int i = 0; i < num_outputs_; ++i) {
+        set_iterator_output(
+            i, shape_, {},
+            output_options(operands_[std::size_t(i)]).memory_format(MemoryFormat::ChannelsLast));
+      }
+    } else if (same_strides && model != nullptr) {
+      DimVector strides(model->strides());
+      for (int i = 0; i < num_outputs_; ++i) {
+        set_iterator_output(i, shape_, strides, output_options(operands_[std::size_t(i)]));
+      }
+    } else {
+      return false;
+    }
+  }
+  if (shape_.size() > 1) {
+    std::int64_t n = product(shape_);
+    shape_.resize(1);
+    shape_[0] = n;
+    coalesced_ = true;
+  }
+  for (OperandInfo& op : operands_) {
+    if (!shape_.empty()) {
+      op.stride_bytes.assign(1, static_cast<std::int64_t>(op.tensor().itemsize()));
+    }
+  }
+  for (std::size_t i = 0; i < shape_.size(); ++i) perm_.push_back(static_cast<std::int64_t>(i));
+  return true;
+}
+
+void TensorIteratorBase::compute_strides(const DimVector* static_shape) {
+  for (OperandInfo& op : operands_) {
+    const TensorBase& t = op.tensor();
+    if (!t.defined() || op.will_resize) continue;
+    IntArrayRef strides = t.strides();
+    IntArrayRef sizes = static_shape != nullptr ? IntArrayRef(shape_) : t.sizes();
+    OPGEN_INTERNAL_ASSERT(sizes.size() == strides.size() && sizes.size() <= shape_.size());
+    std::size_t offset = shape_.size() - sizes.size();
+    op.stride_bytes.assign(shape_.size(), 0);
+    for (std::size_t d = 0; d < sizes.size(); ++d) {
+      bool broadcast = sizes[d] == 1 && shape_[offset + d] != 1;
+      if (!broadcast) op.stride_bytes[offset + d] = strides[d] * t.element_size();
+    }
+  }
+}
+
+void TensorIteratorBase::reorder_dimensions(bool linear) {
+  std::size_t n = shape_.size();
+  perm_.resize(n);
+  for (std::size_t i = 0; i < n; ++i) perm_[i] = static_cast<std::int64_t>(n - 1 - i);
+  if (n > 1 && !linear) {
+    // 1: dimension a is slower than b; -1: faster; 0: no operand can tell.
+    auto compare = [this](std::size_t a, std::size_t b) {
+      for (const OperandInfo& op : operands_) {
+        if (op.stride_bytes.empty() || op.will_resize) continue;
+        std::int64_t stride_a = op.stride_bytes[a];
+        std::int64_t stride_b = op.stride_bytes[b];
+        // Reduced dimensions come first.
+        if (is_reduction_ && op.is_output && (stride_a == 0) != (stride_b == 0)) {
+          return stride_b == 0 ? 1 : -1;
+        }
+        if (stride_a == 0 || stride_b == 0) continue;
+        if (stride_a != stride_b) return stride_a < stride_b ? -1 : 1;
+        if (shape_[a] > shape_[b]) return 1;
+      }
+      return 0;
+    };
+    // Insertion sort: comparisons are no order, so the steps decide, and ATen's are these.
+    for (std::size_t i = 1; i < n; ++i) {
+      std::size_t at = i;
+      for (std::size_t j = i; j-- > 0;) {
+        int order = compare(static_cast<std::size_t>(perm_[j]), static_cast<std::size_t>(perm_[at]));
+        if (order > 0) {
+          std::swap(perm_[j], perm_[at]);
+          at = j;
+        } else if (order < 0) {
+          break;
+        }
+      }
+    }
+  }
+  permute_dimensions();
+}
+
+void TensorIteratorBase::permute_dimensions() {
+  auto permute = [this](SmallVector<std::int64_t, 5>& values) {
+    SmallVector<std::int64_t, 5> old(values);
+    for (std::size_t i = 0; i < old.size(); ++i) values[i] = old[static_cast<std::size_t>(perm_[i])];
+  };
+  permute(shape_);
+  for (OperandInfo& op : operands_) {
+    if (!op.stride_bytes.empty()) permute(op.stride_bytes);
+  }
+}
+
+void TensorIteratorBase::allocate_or_resize_outputs() {
+  std::size_t n = shape_.size();
+  for (int i = 0; i < num_outputs_; ++i) {
+    OperandInfo& op = operands_[std::size_t(i)];
+    if (op.tensor().defined() && !op.will_resize) {
+      // Also where nothing changes: the sink checks dtype and device and sets the guard.
+      set_iterator_output(i, DimVector(op.original_tensor().sizes()), {}, output_options(op));
+      continue;
+    }
+    std::int64_t item = static_cast<std::int64_t>(elementSize(op.target_dtype));
+    DimVector sizes(n);
+    DimVector strides(n);
+    bool is_row_major = true;
+    std::int64_t stride = 1;
+    op.stride_bytes.resize(n);
+    for (std::size_t d = 0; d < n; ++d) {
+      std::size_t original = static_cast<std::size_t>(perm_[d]);
+      is_row_major = is_row_major && original == n - 1 - d;
+      op.stride_bytes[d] = stride * item;
+      sizes[original] = shape_[d];
+      strides[original] = stride;
+      stride *= shape_[d];
+    }
+    set_iterator_output(i, sizes, is_row_major ? IntArrayRef() : IntArrayRef(strides),
+                        output_options(op));
+  }
+}
+
+void TensorIteratorBase::set_iterator_output(
+    int i, IntArrayRef sizes, IntArrayRef strides, TensorOptions options) {
+  OperandInfo& op = operands_[std::size_t(i)];
+  if (opgen_sink_ != nullptr) {
+    // `sizes` may be shape_, which the sink's out= tensor does not know of: no copy is needed.
+    MetaBase::set_output_raw_strided(i, sizes, strides, options);
+    return;
+  }
+  if (!op.tensor().defined()) {
+    op.owned = strides.empty() ? detail::empty(sizes, options)
+                               : detail::empty_strided(sizes, strides, options);
+    op.borrowed = nullptr;
+    op.current_dtype = op.target_dtype;
+  } else if (op.will_resize) {
+    const TensorBase& out = op.original_tensor();
+    if (detail::resize_output(out, sizes)) {
+      detail::restride_output(out, sizes, strides,
+                              strides.empty() ? options.memory_format_opt() : std::nullopt);
+    }
+    if (op.replaced) op.owned = detail::empty_like(out, TensorOptions().dtype(op.target_dtype));
+  }
+}
+
+void TensorIteratorBase::opgen_note_output(std::int64_t index) {
+  if (index >= num_outputs_) return;
+  OperandInfo& op = operands_[static_cast<std::size_t>(index)];
+  const TensorBase& out = maybe_get_output(index);
+  if (op.replaced) {
+    op.original_borrowed = &out;
+    if (op.owned.sizes() != out.sizes()) {
+      op.owned = detail::empty_like(out, TensorOptions().dtype(op.target_dtype));
+    }
+  } else {
+    op.borrowed = &out;
+    op.current_dtype = out.scalar_type();
+  }
+}
+
+void TensorIteratorBase::coalesce_dimensions() {
+  coalesced_ = true;
+  std::size_t n = shape_.size();
+  if (n <= 1) return;
+  // Dimensions a and b are one if stepping b once is stepping a through.
+  auto can_coalesce = [this](std::size_t a, std::size_t b) {
+    if (shape_[a] == 1 || shape_[b] == 1) return true;
+    for (const OperandInfo& op : operands_) {
+      if (shape_[a] * op.stride_bytes[a] != op.stride_bytes[b]) return false;
+    }
+    return true;
+  };
+  auto take_strides = [this](std::size_t to, std::size_t from) {
+    for (OperandInfo& op : operands_) op.stride_bytes[to] = op.stride_bytes[from];
+  };
+  std::size_t last = 0;
+  for (std::size_t d = 1; d < n; ++d) {
+    if (can_coalesce(last, d)) {
+      if (shape_[last] == 1) take_strides(last, d);
+      shape_[last] *= shape_[d];
+    } else {
+      ++last;
+      if (last != d) {
+        take_strides(last, d);
+        shape_[last] = shape_[d];
+      }
+    }
+  }
+  shape_.resize(last + 1);
+  for (OperandInfo& op : operands_) op.stride_bytes.resize(last + 1);
+}
+
+// -- what was built
+
+std::int64_t TensorIteratorBase::numel() const noexcept { return product(shape_); }
+
+std::int64_t TensorIteratorBase::num_output_elements() const noexcept {
+  std::int64_t n = 1;
+  for (std::size_t d = 0; d < shape_.size(); ++d) {
+    if (operands_[0].stride_bytes[d] != 0 || shape_[d] == 0) n *= shape_[d];
+  }
+  return n;
+}
+
+ScalarType TensorIteratorBase::common_dtype() const {
+  OPGEN_INTERNAL_ASSERT(common_dtype_ != ScalarType::Undefined,
+                        "this iteration has inputs of several dtypes, which were not promoted");
+  return common_dtype_;
+}
+
+bool TensorIteratorBase::is_contiguous() const noexcept {
+  if (numel() == 1) return true;
+  if (shape_.size() != 1) return false;
+  for (const OperandInfo& op : operands_) {
+    if (op.stride_bytes[0] != static_cast<std::int64_t>(elementSize(op.current_dtype))) {
+      return false;
+    }
+  }
+  return true;
+}
+
+bool TensorIteratorBase::is_dim_reduced(std::int64_t dim) const noexcept {
+  std::size_t d = static_cast<std::size_t>(dim);
+  for (const OperandInfo& op : operands_) {
+    if (op.is_output && op.stride_bytes[d] == 0 && shape_[d] > 1) return true;
+  }
+  return false;
+}
+
+void TensorIteratorBase::remove_operand(int i) {
+  OPGEN_INTERNAL_ASSERT(i >= 0 && i < ntensors());
+  if (i < num_outputs_) --num_outputs_;
+  operands_.erase(operands_.begin() + i);
+}
+
+// -- running
+
+void TensorIteratorBase::for_rows(loop1d_t row, int ntensors, char** data,
+                                  const std::int64_t* strides, std::int64_t inner,
+                                  std::int64_t outer) {
+  if (outer == 1) {
+    row(data, strides, inner);
+    return;
+  }
+  PtrVector pointers(data, data + ntensors);
+  const std::int64_t* outer_strides = strides + ntensors;
+  for (std::int64_t i = 0; i < outer; ++i) {
+    row(pointers.data(), strides, inner);
+    for (std::size_t k = 0; k < pointers.size(); ++k) pointers[k] += outer_strides[k];
+  }
+}
+
+void TensorIteratorBase::for_each_2d(loop2d_t loop, std::int64_t grain) {
+  std::int64_t n = numel();
+  if (n == 0) return;
+  parallel_for(0, n, grain, [&](std::int64_t begin, std::int64_t end) {
+    serial_for_each_2d(loop, begin, end);
+  });
+}
+
+void TensorIteratorBase::serial_for_each_2d(
+    loop2d_t loop, std::int64_t begin, std::int64_t end) const {
+  if (begin >= end) return;
+  std::size_t n = operands_.size();
+  std::size_t ndim = shape_.size();
+  PtrVector data(n);
+  StrideVector strides(2 * n, 0);
+  for (std::size_t k = 0; k < n; ++k) {
+    const OperandInfo& op = operands_[k];
+    data[k] = static_cast<char*>(op.data);
+    if (ndim > 0) strides[k] = op.stride_bytes[0];
+    if (ndim > 1) strides[n + k] = op.stride_bytes[1];
+  }
+  if (ndim <= 1) {
+    for (std::size_t k = 0; k < n; ++k) data[k] += begin * strides[k];
+    loop(data.data(), strides.data(), end - begin, 1);
+    return;
+  }
+
+  // Where `begin` is.
+  DimVector index(ndim);
+  std::int64_t rest = begin;
+  for (std::size_t d = 0; d < ndim; ++d) {
+    index[d] = rest % shape_[d];
+    rest /= shape_[d];
+  }
+  PtrVector at(n);
+  for (std::int64_t done = begin; done < end;) {
+    for (std::size_t k = 0; k < n; ++k) {
+      at[k] = data[k];
+      for (std::size_t d = 0; d < ndim; ++d) at[k] += index[d] * operands_[k].stride_bytes[d];
+    }
+    // A whole block of rows if one starts here, else the rest of a row.
+    std::int64_t inner = std::min(shape_[0] - index[0], end - done);
+    std::int64_t outer = 1;
+    if (inner == shape_[0]) outer = std::min(shape_[1] - index[1], (end - done) / shape_[0]);
+    loop(at.data(), strides.data(), inner, outer);
+    done += inner * outer;
+
+    // `inner` ends a row unless this was the last call.
+    std::int64_t carry = outer;
+    index[0] = 0;
+    for (std::size_t d = 1; d < ndim; ++d) {
+      index[d] += carry;
+      if (index[d] < shape_[d]) break;
+      index[d] = 0;
+      carry = 1;
+    }
+  }
+}
+
+void TensorIteratorBase::cast_outputs() {
+  for (OperandInfo& op : operands_) {
+    if (!op.is_output || !op.replaced) continue;
+    TensorBase temporary = std::move(op.owned);
+    op.borrowed = op.original_borrowed;
+    op.owned = std::move(op.original_owned);
+    op.replaced = false;
+    op.current_dtype = op.tensor().scalar_type();
+    op.target_dtype = op.current_dtype;
+    if (is_meta_) continue;
+    // Outputs of reductions are views of another shape; element by element they agree.
+    detail::copy_(op.tensor(), temporary);
+    op.data = op.tensor().data_ptr();
+  }
+}
+
+void TensorIteratorBase::narrow(std::int64_t dim, std::int64_t start, std::int64_t size) {
+  std::size_t d = static_cast<std::size_t>(dim);
+  OPGEN_INTERNAL_ASSERT(dim >= 0 && d < shape_.size() && size >= 1 && start + size <= shape_[d]);
+  shape_[d] = size;
+  view_offsets_[d] += start;
+  for (OperandInfo& op : operands_) {
+    op.data = static_cast<char*>(op.data) + op.stride_bytes[d] * start;
+  }
+}
+
+void TensorIteratorBase::borrow(const TensorIteratorBase& other) {
+  shape_ = other.shape_;
+  perm_ = other.perm_;
+  view_offsets_ = other.view_offsets_;
+  num_outputs_ = other.num_outputs_;
+  common_dtype_ = other.common_dtype_;
+  common_device_ = other.common_device_;
+  is_reduction_ = other.is_reduction_;
+  is_meta_ = other.is_meta_;
+  all_ops_same_shape_ = other.all_ops_same_shape_;
+  coalesced_ = other.coalesced_;
+  operands_.clear();
+  for (const OperandInfo& source : other.operands_) {
+    OperandInfo& op = operands_.emplace_back();
+    op.stride_bytes = source.stride_bytes;
+    op.data = source.data;
+    op.borrowed = &source.tensor();
+    op.device = source.device;
+    op.target_dtype = source.target_dtype;
+    op.current_dtype = source.current_dtype;
+    op.has_device = source.has_device;
+    op.is_output = source.is_output;
+    op.is_read_write = source.is_read_write;
+  }
+}
+
+void TensorIteratorBase::parallel_for_outputs(FunctionRef<void(TensorIteratorBase&)> f) const {
+  // The largest dimension along which outputs differ.
+  std::size_t split = shape_.size();
+  for (std::size_t d = 0; d < shape_.size(); ++d) {
+    if (operands_[0].stride_bytes[d] == 0) continue;
+    if (split == shape_.size() || shape_[d] > shape_[split]) split = d;
+  }
+  std::int64_t n = numel();
+  if (split == shape_.size() || n < kGrainSize || shape_[split] < 2) {
+    TensorIteratorBase all;
+    all.borrow(*this);
+    f(all);
+    return;
+  }
+  std::int64_t per_index = n / shape_[split];
+  std::int64_t grain = std::max<std::int64_t>(1, kGrainSize / std::max<std::int64_t>(1, per_index));
+  parallel_for(0, shape_[split], grain, [&](std::int64_t begin, std::int64_t end) {
+    TensorIteratorBase part;
+    part.borrow(*this);
+    part.narrow(static_cast<std::int64_t>(split), begin, end - begin);
+    f(part);
+  });
+}
+
+// -- TensorIterator
+
+#define OPGEN_MAKE_2(name, builder)                                                         \
+  TensorIterator TensorIterator::name(const TensorBase& out, const TensorBase& a) {         \
+    return TensorIterator([&](TensorIteratorBase& iter) { iter.builder(out, a); });         \
+  }
+#define OPGEN_MAKE_3(name, builder)                                                         \
+  TensorIterator TensorIterator::name(                                                      \
+      const TensorBase& out, const TensorBase& a, const TensorBase& b) {                    \
+    return TensorIterator([&](TensorIteratorBase& iter) { iter.builder(out, a, b); });      \
+  }
+OPGEN_MAKE_3(binary_op, build_binary_op)
+OPGEN_MAKE_3(binary_float_op, build_binary_float_op)
+OPGEN_MAKE_3(borrowing_binary_op, build_borrowing_binary_op)
+OPGEN_MAKE_3(comparison_op, build_comparison_op)
+OPGEN_MAKE_2(unary_op, build_unary_op)
+OPGEN_MAKE_2(unary_float_op, build_unary_float_op)
+OPGEN_MAKE_2(unary_force_boolean_op, build_unary_force_boolean_op)
+#undef OPGEN_MAKE_2
+#undef OPGEN_MAKE_3
+
+TensorIterator TensorIterator::ternary_op(
+    const TensorBase& out, const TensorBase& a, const TensorBase& b, const TensorBase& c) {
+  return TensorIterator([&](TensorIteratorBase& iter) { iter.build_ternary_op(out, a, b, c); });
+}
+
+TensorIterator::TensorIterator(std::initializer_list<const TensorBase*> operands, int noutputs,
+                               const IteratorSettings& settings) {
+  int i = 0;
+  for (const TensorBase* tensor : operands) add_operand(*tensor, true, i++ < noutputs);
+  build_operands(settings, nullptr);
+}
+
+TensorIterator TensorIterator::nullary_op(const TensorBase& out) {
+  return TensorIterator({&out}, 1, kNullary);
+}
+
+TensorIterator TensorIterator::reduce_op(const TensorBase& out, const TensorBase& a) {
+  return TensorIterator({&out, &a}, 1, kReduction);
+}
+
+TensorIterator TensorIterator::reduce_op(
+    const TensorBase& out1, const TensorBase& out2, const TensorBase& a) {
+  OPGEN_CHECK(out1.sizes() == out2.sizes(), "two outputs of a reduction have sizes ", out1.sizes(),
+              " and ", out2.sizes());
+  return TensorIterator({&out1, &out2, &a}, 2, kReduction);
+}
+
+// -- TensorIteratorConfig
+
+TensorIteratorConfig& TensorIteratorConfig::add(const TensorBase& tensor, bool output, bool owned) {
+  OPGEN_INTERNAL_ASSERT(!output || num_outputs_ == static_cast<int>(operands_.size()),
+                        "outputs are added before inputs");
+  operands_.push_back(owned ? Operand{nullptr, tensor} : Operand{&tensor, TensorBase()});
+  if (output) ++num_outputs_;
+  return *this;
+}
+
+#define OPGEN_SET(name, field)                                      \
+  TensorIteratorConfig& TensorIteratorConfig::name(bool value) {    \
+    settings_.field = value;                                        \
+    return *this;                                                   \
+  }
+OPGEN_SET(set_check_mem_overlap, check_mem_overlap)
+OPGEN_SET(allow_cpu_scalars, allow_cpu_scalars)
+OPGEN_SET(is_reduction, is_reduction)
+OPGEN_SET(resize_outputs, resize_outputs)
+OPGEN_SET(check_all_same_dtype, check_all_same_dtype)
+OPGEN_SET(check_all_same_device, check_all_same_device)
+OPGEN_SET(enforce_safe_casting_to_output, enforce_safe_casting_to_output)
+OPGEN_SET(enforce_linear_iteration, enforce_linear_iteration)
+OPGEN_SET(promote_integer_inputs_to_float, promote_integer_inputs_to_float)
+#undef OPGEN_SET
+
+TensorIteratorConfig& TensorIteratorConfig::promote_inputs_to_common_dtype(bool value) {
+  settings_.promote_inputs_to_common_dtype = value;
+  if (value) settings_.check_all_same_dtype = false;
+  return *this;
+}
+TensorIteratorConfig& TensorIteratorConfig::cast_common_dtype_to_outputs(bool value) {
+  settings_.cast_common_dtype_to_outputs = value;
+  if (value) settings_.check_all_same_dtype = false;
+  return *this;
+}
+TensorIteratorConfig& TensorIteratorConfig::cast_static_dtype_to_outputs(bool value) {
+  settings_.compute_outputs_as_static_dtype = value;
+  if (value) settings_.check_all_same_dtype = false;
+  return *this;
+}
+TensorIteratorConfig& TensorIteratorConfig::declare_static_dtype(ScalarType dtype) {
+  settings_.static_dtype = dtype;
+  return *this;
+}
+TensorIteratorConfig& TensorIteratorConfig::declare_static_device(Device device) {
+  settings_.static_device = device;
+  settings_.has_static_device = true;
+  return *this;
+}
+TensorIteratorConfig& TensorIteratorConfig::declare_static_dtype_and_device(
+    ScalarType dtype, Device device) {
+  declare_static_device(device);
+  return declare_static_dtype(dtype);
+}
+TensorIteratorConfig& TensorIteratorConfig::declare_static_shape(IntArrayRef shape) {
+  OPGEN_CHECK(!settings_.resize_outputs, "a declared shape needs resize_outputs(false)");
+  static_shape_ = DimVector(shape);
+  return *this;
+}
+TensorIteratorConfig& TensorIteratorConfig::declare_static_shape(
+    IntArrayRef shape, IntArrayRef squash_dims) {
+  declare_static_shape(shape);
+  if (static_shape_->empty()) return *this;
+  for (std::int64_t d : squash_dims) {
+    static_shape_->operator[](std::size_t(maybe_wrap_dim(d, std::int64_t(shape.size())))) = 1;
+  }
+  return *this;
+}
+
+TensorIterator TensorIteratorConfig::build() { return TensorIterator(*this); }
+
+}  // namespace opgen
