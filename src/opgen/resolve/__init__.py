@@ -25,7 +25,7 @@ def resolve(
     """All operators of `functions` with those that are generated for them, and how they belong
     together. Reports what contradicts; the registry then is as good as it can be."""
     written = collect_variants(functions)
-    completed = tuple(map(generate_variants, written))
+    completed = tuple(generate_variants(v, tags) for v in written)
     generated = tuple(
         f for before, after in zip(written, completed) for f in after.members[len(before.members) :]
     )

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import string
-from collections.abc import Iterator
+from collections.abc import Collection, Iterator
 from dataclasses import replace
 
 from opgen import data
@@ -38,8 +38,11 @@ _BASE_KINDS = (SchemaKind.mutable, SchemaKind.inplace, SchemaKind.out, SchemaKin
 _APART: frozenset[str] = frozenset(data.read_names("inplace_apart.txt"))
 
 
-def generate_variants(variants: Variants) -> Variants:
-    """`variants` with the members that its base asks for by `autogen`: an out, then a functional."""
+def generate_variants(variants: Variants, tags: Collection[str]) -> Variants:
+    """`variants` with the members that its base asks for by `autogen`: an out, then a functional.
+
+    `tags` are those that are declared: files of releases that do not know the tag `out` get none.
+    """
     base = find_base(variants)
     if base is None:
         return variants
@@ -47,9 +50,9 @@ def generate_variants(variants: Variants) -> Variants:
         schema = find_out_schema(base.func)
         if schema is None:
             return variants
-        variants = variants.with_member(_generated(base, schema))
+        variants = variants.with_member(_generated(base, schema, tags))
     if wants_functional(variants):
-        variants = variants.with_member(_generated(base, functional_schema(base.func)))
+        variants = variants.with_member(_generated(base, functional_schema(base.func), tags))
     return variants
 
 
@@ -180,7 +183,9 @@ def free_letters(func: FunctionSchema) -> str:
     return string.ascii_lowercase[skipped:]
 
 
-def _generated(base: NativeFunction, func: FunctionSchema) -> NativeFunction:
+def _generated(
+    base: NativeFunction, func: FunctionSchema, tags: Collection[str]
+) -> NativeFunction:
     """`func` with the attributes of a generated operator: one kernel, which opgen writes."""
     return replace(
         base,
@@ -189,7 +194,7 @@ def _generated(base: NativeFunction, func: FunctionSchema) -> NativeFunction:
         dispatch=(
             (DispatchKey.CompositeExplicitAutograd, Kernel(_kernel_name(base, func), None, False)),
         ),
-        tags=frozenset(_tags(base, func)),
+        tags=frozenset(_tags(base, func, tags)),
         structured=False,
         structured_delegate=None,
         structured_inherits=None,
@@ -213,8 +218,8 @@ def _kernel_name(base: NativeFunction, func: FunctionSchema) -> str:
     return f"{name}_symint" if base.func.has_symint() else name
 
 
-def _tags(base: NativeFunction, func: FunctionSchema) -> Iterator[str]:
+def _tags(base: NativeFunction, func: FunctionSchema, declared: Collection[str]) -> Iterator[str]:
     yield "generated"
     yield from base.tags & INHERITED_TAGS
-    if func.is_out_fn():
+    if func.is_out_fn() and "out" in declared:
         yield "out"

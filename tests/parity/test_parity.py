@@ -1,0 +1,70 @@
+"""Every field that torchgen derives, for every function: opgen derives the same.
+
+The fields are those of torchgen_facts.py, which asks torchgen itself. Only blanks are normalised, and
+for older versions the spellings that torchgen had then.
+"""
+
+from __future__ import annotations
+
+import gzip
+import json
+from pathlib import Path
+
+import pytest
+from compare import Difference, differences, report
+
+from opgen.diagnostics import Diagnostics
+from opgen.model.registry import Registry
+from opgen.parse import decode_source, parse_native_functions, parse_tags
+from opgen.resolve import resolve
+from opgen.targets import TARGETS
+from opgen.views.dump import dump_rows
+
+# What torchgen wrote in older versions, and what it writes for the same since.
+_OLD_SPELLINGS = (
+    ("c10::optional", "::std::optional"),
+    ("c10::nullopt", "::std::nullopt"),
+    ("=MemoryFormat::Contiguous", "=c10::MemoryFormat::Contiguous"),
+)
+
+# These carry `autogen` and are composite; torchgen makes variants of such operators, if they are
+# tagged `core`, only since it takes that tag for a reason. opgen follows the newer rule for all files.
+_CORE_COMPOSITES = ("aten::upsample_nearest2d.vec", "aten::upsample_bilinear2d.vec")
+
+
+def _load(folder: Path) -> Registry:
+    diagnostics = Diagnostics()
+    native, tags = folder / "native_functions.yaml", folder / "tags.yaml"
+    declared = parse_tags(decode_source("tags.yaml", tags.read_bytes(), diagnostics), diagnostics)
+    source = decode_source("native_functions.yaml", native.read_bytes(), diagnostics)
+    functions = parse_native_functions([source], declared, frozenset(), diagnostics)
+    registry = resolve(functions, diagnostics, declared.names)
+    assert not diagnostics.has_errors, "\n".join(d.message for d in diagnostics)
+    return registry
+
+
+def test_installed_torch(packaged: Path, torchgen_facts: list[dict[str, object]]) -> None:
+    """Protects the claim itself: no field of any function differs from the installed torchgen's."""
+    registry = _load(packaged / "native")
+    ours = dump_rows(registry, TARGETS["torch"], "signatures", None)
+    found = differences(ours, torchgen_facts)
+    assert not found, report(found)
+    assert len(ours) == len(torchgen_facts)
+
+
+@pytest.mark.parametrize("version", ["2.0.1", "2.4.1", "2.8.0"])
+def test_older_versions(corpora: Path, version: str) -> None:
+    """Protects against rules tuned to one file: types, keys and tags came and went."""
+    folder = corpora / f"pytorch-{version}"
+    with gzip.open(folder / "facts.json.gz", "rt", encoding="utf-8") as facts:
+        theirs = json.load(facts)
+    ours = dump_rows(_load(folder), TARGETS["torch"], "signatures", None)
+    found = differences(ours, theirs, _OLD_SPELLINGS)
+    unexpected = [d for d in found if not _is_core_composite(d, version)]
+    assert not unexpected, report(unexpected)
+
+
+def _is_core_composite(difference: Difference, version: str) -> bool:
+    name = difference.function.partition(": ")[0].removesuffix("_out")
+    fields = ("(function)", "group", "group_members")
+    return version < "2.8" and name in _CORE_COMPOSITES and difference.field in fields
