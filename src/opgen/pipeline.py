@@ -31,7 +31,7 @@ from opgen.resources import templates_dir
 from opgen.targets import TARGETS, Target
 from opgen.views.context import Context, Library
 from opgen.views.dump import dump_rows
-from opgen.views.explain import build_explanation
+from opgen.views.explain import build_code_page, build_explanation
 from opgen.views.stubs import build_skeletons
 from opgen.views.tree import build_views
 from opgen.writer import Tree
@@ -126,6 +126,14 @@ def explain(
         return ""
     renderer = Renderer(templates_dir() / "text")
     return "\n".join(renderer.render(build_explanation(context, f)) for f in functions)
+
+
+def explain_code(name: str) -> str | None:
+    """The page of a diagnostic code; None if there is no such code."""
+    code = CODES.get(name)
+    if code is None:
+        return None
+    return Renderer(templates_dir() / "text").render(build_code_page(code))
 
 
 def skeletons(

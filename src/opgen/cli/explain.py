@@ -10,7 +10,6 @@ from opgen import pipeline
 from opgen.cli.options import operator_options
 from opgen.cli.report import finish
 from opgen.diagnostics import Diagnostics
-from opgen.diagnostics.codes import find_code
 from opgen.pipeline import Inputs
 
 _CODE = re.compile(r"[EW]\d{4}")
@@ -38,8 +37,8 @@ def explain(what: str, inputs: Inputs, report_format: str, deny_warnings: bool) 
 
 
 def _explain_code(code: str) -> None:
-    record = find_code(code)
-    if record is None:
+    page = pipeline.explain_code(code)
+    if page is None:
         click.echo(f"opgen has no diagnostic {code}", err=True)
         raise SystemExit(1)
-    click.echo(record.page(), nl=False)
+    click.echo(page, nl=False)

@@ -8,12 +8,14 @@ import sys
 import click
 
 from opgen.diagnostics import Diagnostics
-from opgen.diagnostics.renderers import render
+from opgen.diagnostics.human import render_human
+from opgen.diagnostics.machine import render_github, render_json, render_sarif
+from opgen.pipeline import CODES
 
 
 def report(diagnostics: Diagnostics, report_format: str) -> None:
     """Print every diagnostic to stderr, in order of position."""
-    text = render(diagnostics, report_format, colour=_wants_colour())
+    text = _rendered(diagnostics, report_format)
     if text:
         click.echo(text, err=True, nl=False)
 
@@ -23,6 +25,18 @@ def finish(diagnostics: Diagnostics, report_format: str, deny_warnings: bool) ->
     report(diagnostics, report_format)
     if diagnostics.has_errors or (deny_warnings and diagnostics.has_warnings):
         raise SystemExit(1)
+
+
+def _rendered(diagnostics: Diagnostics, report_format: str) -> str:
+    match report_format:
+        case "json":
+            return render_json(diagnostics)
+        case "github":
+            return render_github(diagnostics)
+        case "sarif":
+            return render_sarif(diagnostics, CODES)
+        case _:
+            return render_human(diagnostics, color=_wants_colour())
 
 
 def _wants_colour() -> bool:

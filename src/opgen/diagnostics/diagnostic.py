@@ -89,6 +89,10 @@ class Diagnostics:
         return any(item.severity is Severity.error for item in self._items)
 
     @property
+    def has_warnings(self) -> bool:
+        return any(item.severity is Severity.warning for item in self._items)
+
+    @property
     def error_count(self) -> int:
         return sum(item.severity is Severity.error for item in self._items)
 

@@ -51,13 +51,18 @@ def _lines(item: Diagnostic, paint: _Paint) -> Iterator[str]:
         yield f"{' ' * width}{paint(_BLUE, '-->')} {_place(item.span)}"
         yield bar
         yield from _snippet(item.span, item.hint or "", "^", width, strong, paint)
-        source = item.span.source
+        shown = item.span
         for span, text in item.labels:
-            if span.source is not source:
+            lines = list(_snippet(span, text, "-", width, _BLUE, paint))
+            if _line_of(span) == _line_of(shown):
+                # The line itself stands there already.
+                yield lines[1]
+                continue
+            if span.source is not shown.source:
                 yield f"{' ' * width}{paint(_BLUE, ':::')} {_place(span)}"
-                source = span.source
             yield bar
-            yield from _snippet(span, text, "-", width, _BLUE, paint)
+            yield from lines
+            shown = span
     elif item.hint:
         yield f"{' ' * width} {paint(_BLUE, '=')} help: {item.hint}"
     for note in (*item.notes, f"opgen explain {item.code}"):
@@ -67,6 +72,10 @@ def _lines(item: Diagnostic, paint: _Paint) -> Iterator[str]:
 def _gutter_width(item: Diagnostic) -> int:
     spans = [span for span, _ in item.labels] + ([item.span] if item.span is not None else [])
     return max((len(str(s.source.location(s.start).line)) for s in spans), default=1)
+
+
+def _line_of(span: Span) -> tuple[int, int]:
+    return id(span.source), span.source.location(span.start).line
 
 
 def _place(span: Span) -> str:

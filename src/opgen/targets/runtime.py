@@ -8,17 +8,18 @@ from opgen.model.dispatch_key import DispatchKey
 from opgen.targets.base import FileKind, Target
 
 # Types are imported into every generated namespace (`using namespace opgen::types`), so they are
-# written without a prefix. SymInt is int64_t here, and written so.
+# written without a prefix; `::std`, because there are operators called std. SymInt is int64_t here,
+# and written so.
 _SPELLING = TypeSpelling(
     names={
-        "string_view": "std::string_view",
+        "string_view": "::std::string_view",
         "SymInt": "int64_t",
         "SymBool": "bool",
         "SymIntArrayRef": "IntArrayRef",
         "OptionalSymIntArrayRef": "OptionalIntArrayRef",
     },
     prefix="",
-    standard="std::",
+    standard="::std::",
     array_ref="ArrayRef",
     list="List",
     reference="",
@@ -26,7 +27,7 @@ _SPELLING = TypeSpelling(
     defaults={
         "True": "true",
         "False": "false",
-        "None": "std::nullopt",
+        "None": "::std::nullopt",
         "Mean": "Reduction::Mean",
         "contiguous_format": "MemoryFormat::Contiguous",
         "long": "kLong",
@@ -41,11 +42,11 @@ _CONVERSIONS = Conversions(
     layout_of_options="{0}.layout_opt()",
     device_of_options="{0}.device_opt()",
     pin_memory_of_options="{0}.pinned_memory_opt()",
-    memory_format_of_options="opgen::extract_memory_format({0}, {1})",
+    memory_format_of_options="opgen::check_tensor_options_and_extract_memory_format({0}, {1})",
     gather_options=(
         "TensorOptions().dtype(dtype).layout(layout).device(device).pinned_memory(pin_memory)"
     ),
-    no_value="std::nullopt",
+    no_value="::std::nullopt",
     optional_tensor_ref="{0}",
     optional_scalar_ref="{0}",
     optional_tensor_list_ref="{0}",
@@ -84,11 +85,11 @@ RUNTIME = Target(
     base_headers={"TensorIteratorBase": "opgen/iterator.h"},
     element_types={
         "Bool": "bool",
-        "Byte": "std::uint8_t",
-        "Char": "std::int8_t",
-        "Short": "std::int16_t",
-        "Int": "std::int32_t",
-        "Long": "std::int64_t",
+        "Byte": "::std::uint8_t",
+        "Char": "::std::int8_t",
+        "Short": "::std::int16_t",
+        "Int": "::std::int32_t",
+        "Long": "::std::int64_t",
         "Half": "Half",
         "BFloat16": "BFloat16",
         "Float": "float",

@@ -31,13 +31,18 @@ class Block(Generic[T]):
 
 @dataclass(frozen=True, slots=True)
 class FunctionView:
-    """A C++ function: `returns name(parameters) { return body; }`, under its schema."""
+    """A C++ function, `returns name(parameters) { return body; }`, under its schema.
+
+    Declarations have `parameters`, with defaults; definitions of what was declared before have
+    `plain_parameters`, without.
+    """
 
     schema: str
     returns: str
     name: str
     parameters: str
-    body: str = ""
+    plain_parameters: str
+    body: str
 
 
 def group_by(items: Iterable[T], key: Callable[[T], K]) -> dict[K, list[T]]:

@@ -105,7 +105,7 @@ def _guarded(f: NativeFunction, pointer: str, function: str) -> str:
     guard = every.index(first) if f.device_guard and first is not None else -1
     check = "true" if f.device_check is not DeviceCheckType.NoCheck else "false"
     checked = ", ".join(str(every.index(a)) for a in (*outs, *positional))
-    positions = f"std::index_sequence<{checked}>"
+    positions = f"::std::index_sequence<{checked}>"
     return (
         f"opgen::DeviceGuarded<{operator_struct(f)}, {pointer}, &{function},"
         f" {check}, {positions}, {guard}>::call"

@@ -124,7 +124,7 @@ def _out(context: Context, kernel: OutVariant) -> Iterator[str]:
     if any(name is None for name in aliased) or len(results) == 1:
         yield f"return {_returned(results)};"
     else:
-        yield f"return std::forward_as_tuple({', '.join(results)});"
+        yield f"return ::std::forward_as_tuple({', '.join(results)});"
 
 
 def _plain_results(functional: NativeFunction) -> list[str]:
@@ -148,8 +148,8 @@ def _arguments(context: Context, kernel: CompositeKernel) -> list[str]:
 
 
 def _element(tuple_name: str, index: int, count: int) -> str:
-    return tuple_name if count == 1 else f"std::get<{index}>({tuple_name})"
+    return tuple_name if count == 1 else f"::std::get<{index}>({tuple_name})"
 
 
 def _returned(results: list[str]) -> str:
-    return results[0] if len(results) == 1 else f"std::make_tuple({', '.join(results)})"
+    return results[0] if len(results) == 1 else f"::std::make_tuple({', '.join(results)})"

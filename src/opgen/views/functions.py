@@ -6,11 +6,14 @@ from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 
 from opgen.cpp.names import operator_namespace
-from opgen.cpp.signatures import DispatcherSignature
+from opgen.cpp.cpp_types import Base
+from opgen.cpp.signatures import Binding
 from opgen.model.native_function import NativeFunction, Variant
 from opgen.views.base import Block, FileView, FunctionView, blocks
 from opgen.views.context import Context
 from opgen.views.text import operator_struct
+
+_KEY_SET = Binding("dispatchKeySet", Base("DispatchKeySet"))
 
 
 @dataclass(frozen=True, slots=True)
@@ -27,20 +30,10 @@ class RedispatchView(FileView):
 
 
 @dataclass(frozen=True, slots=True)
-class MethodView:
-    schema: str
-    returns: str
-    name: str
-    parameters: str
-    parameters_without_defaults: str
-    body: str
-
-
-@dataclass(frozen=True, slots=True)
 class TensorView(FileView):
     library: str
     abi: int
-    methods: tuple[MethodView, ...]
+    methods: tuple[FunctionView, ...]
 
 
 def build_functions_headers(context: Context) -> Iterator[FileView]:
@@ -99,9 +92,7 @@ def _function_blocks(
 def _redispatch_functions(context: Context, f: NativeFunction) -> Iterator[FunctionView]:
     callee = f"{operator_struct(f)}::redispatch"
     for signature in context.spell.cpp_signatures(f, method=False):
-        view = context.spell.function(f, signature, callee, first="dispatchKeySet")
-        parameters = ", ".join(filter(None, ("DispatchKeySet dispatchKeySet", view.parameters)))
-        yield FunctionView(view.schema, view.returns, view.name, parameters, view.body)
+        yield context.spell.function(f, signature, callee, first=(_KEY_SET,))
 
 
 def _tensor_view(context: Context, path: str, template: str) -> TensorView:
@@ -111,24 +102,9 @@ def _tensor_view(context: Context, path: str, template: str) -> TensorView:
         library=context.library.name,
         abi=context.target.runtime_abi,
         methods=tuple(
-            view
+            context.spell.function(f, signature, f"{operator_struct(f)}::call")
             for f in context.registry.functions
             if Variant.method in f.variants
-            for view in _methods(context, f)
+            for signature in context.spell.cpp_signatures(f, method=True)
         ),
     )
-
-
-def _methods(context: Context, f: NativeFunction) -> Iterator[MethodView]:
-    spell = context.spell
-    wanted = DispatcherSignature.from_native_function(f).arguments()
-    for signature in spell.cpp_signatures(f, method=True):
-        given = signature.arguments()
-        yield MethodView(
-            schema=str(f.func),
-            returns=spell.type(signature.returns),
-            name=signature.name,
-            parameters=spell.parameters(given),
-            parameters_without_defaults=spell.parameters(given, defaults=False),
-            body=f"{operator_struct(f)}::call({spell.convert(given, wanted, method=True)})",
-        )

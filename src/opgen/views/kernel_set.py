@@ -15,6 +15,9 @@ from opgen.views.base import group_by
 from opgen.views.text import Speller
 
 
+_NAMESPACES = frozenset({"std", "opgen", "at", "native", "meta"})
+
+
 @dataclass(frozen=True, slots=True)
 class CallView:
     """One C++ overload of an unstructured kernel, with the first operator and key it is for."""
@@ -50,6 +53,12 @@ class KernelView:
     @property
     def struct(self) -> str:
         return f"opgen_{self.name}"
+
+    @property
+    def has_alias(self) -> bool:
+        """Whether the plain name is an alias, so that no function of that name can be written by
+        mistake. Not where kernel code would no longer find the namespace of that name."""
+        return self.name not in _NAMESPACES
 
     @property
     def returns(self) -> tuple[AliasView, ...]:

@@ -45,16 +45,10 @@ class Speller:
         """`Tensor(const Tensor&, const Scalar&)`."""
         return f"{self.type(signature.returns)}({self.types(signature.arguments())})"
 
-    def convert(
-        self, have: Sequence[Binding], want: Sequence[Binding], *, method: bool = False
-    ) -> str:
-        """The arguments `want`, as expressions over the bindings `have`."""
-        return ", ".join(self.expressions(have, want, method=method))
-
     def expressions(
         self, have: Sequence[Binding], want: Sequence[Binding], *, method: bool = False
     ) -> list[str]:
-        """As `convert`, one expression per wanted argument."""
+        """The arguments `want`, as expressions over the bindings `have`."""
         return list(translate(have, want, self.target.conversions, method=method))
 
     def cpp_signatures(self, f: NativeFunction, *, method: bool) -> tuple[CppSignature, ...]:
@@ -66,20 +60,28 @@ class Speller:
         return tuple(s for s in signatures if s is not None)
 
     def function(
-        self, f: NativeFunction, signature: CppSignature, callee: str, *, first: str = ""
+        self,
+        f: NativeFunction,
+        signature: CppSignature,
+        callee: str,
+        *,
+        first: Sequence[Binding] = (),
     ) -> FunctionView:
         """A function of `signature` that calls `callee`, which takes the dispatcher's arguments.
 
-        `first` is an argument that `callee` takes before them.
+        Both take the parameters `first` before all others.
         """
-        dispatcher = DispatcherSignature.from_native_function(f)
-        arguments = self.convert(signature.arguments(), dispatcher.arguments())
+        given = signature.arguments()
+        wanted = DispatcherSignature.from_native_function(f).arguments()
+        arguments = [b.name for b in first]
+        arguments += self.expressions(given, wanted, method=signature.method)
         return FunctionView(
             schema=str(f.func),
             returns=self.type(signature.returns),
             name=signature.name,
-            parameters=self.parameters(signature.arguments()),
-            body=f"{callee}({', '.join(filter(None, (first, arguments)))})",
+            parameters=self.parameters((*first, *given)),
+            plain_parameters=self.parameters((*first, *given), defaults=False),
+            body=f"{callee}({', '.join(arguments)})",
         )
 
 

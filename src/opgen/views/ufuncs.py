@@ -6,7 +6,7 @@ into the structured kernel `ufunc_add_CPU` by running it over every listed eleme
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Container, Iterator, Sequence
 from dataclasses import dataclass
 
 from opgen.cpp import structured
@@ -65,7 +65,7 @@ def _loops(context: Context, group: NativeFunctionsGroup) -> Iterator[UfuncView]
     kernel = group.out.find_kernel(DispatchKey.CPU)
     assert kernel is not None
     arguments = group.functional.func.arguments.flat_non_out
-    by_name = group_by(_cpu_loops(group), lambda pair: pair[1])
+    by_name = group_by(_cpu_loops(group, context.target.element_types), lambda pair: pair[1])
     impl: UfuncImplView | None = UfuncImplView(
         name=kernel.name,
         struct=f"structured_{kernel.name}",
@@ -86,14 +86,17 @@ def _loops(context: Context, group: NativeFunctionsGroup) -> Iterator[UfuncView]
         impl = None
 
 
-def _cpu_loops(group: NativeFunctionsGroup) -> list[tuple[ScalarType, str]]:
-    """Each element type with its scalar loop, in the order of first mention."""
+def _cpu_loops(
+    group: NativeFunctionsGroup, element_types: Container[str]
+) -> list[tuple[ScalarType, str]]:
+    """Each of `element_types` with its scalar loop, in the order of first mention."""
     loops: dict[UfuncKey, UfuncInnerLoop] = dict(group.out.ufunc_inner_loop)
     found: dict[ScalarType, str] = {}
     for key in _CPU_KEYS:
         if key in loops:
             for dtype in loops[key].supported_dtypes:
-                found.setdefault(dtype, loops[key].name)
+                if str(dtype) in element_types:
+                    found.setdefault(dtype, loops[key].name)
     return list(found.items())
 
 

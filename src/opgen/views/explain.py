@@ -1,0 +1,144 @@
+"""One operator, or one diagnostic code, in words: what `opgen explain` prints."""
+
+from __future__ import annotations
+
+import textwrap
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+from opgen.diagnostics.codes import Code
+from opgen.model.native_function import NativeFunction
+from opgen.resolve.computed_table import Cell, computed_table
+from opgen.views.base import FileView
+from opgen.views.callables import callable_text
+from opgen.views.context import Context
+from opgen.views.stubs import missing_functions
+
+
+@dataclass(frozen=True, slots=True)
+class CellView:
+    """A row of the dispatch table; `blank` is as wide as `key`."""
+
+    key: str
+    blank: str
+    target: str
+    reason: str
+
+
+@dataclass(frozen=True, slots=True)
+class ExplanationView(FileView):
+    name: str
+    schema: str
+    kind: str
+    variants: str
+    tags: str
+    group: tuple[str, ...]
+    place: str
+    cells: tuple[CellView, ...]
+    signatures: tuple[str, ...]
+    to_write: tuple[str, ...]
+    headers: tuple[str, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class CodeView(FileView):
+    code: str
+    title: str
+    explanation: str
+    failing: tuple[str, ...]
+    mended: tuple[str, ...]
+    facts: str
+
+
+def build_explanation(context: Context, f: NativeFunction) -> FileView:
+    """Everything that follows from the entry of `f`."""
+    span = f.spans.entry
+    cells = computed_table(context.registry, f)
+    width = max((len(cell.key.name) for cell in cells), default=0)
+    return ExplanationView(
+        path="",
+        template="operator.txt.j2",
+        name=f.full_name,
+        schema=str(f.func),
+        kind=_kind(f),
+        variants=", ".join(sorted(v.name for v in f.variants)),
+        tags=", ".join(sorted(f.tags)) or "none",
+        group=tuple(_group_lines(context, f)),
+        place=f"{span.source.path}:{span.source.location(span.start).line}",
+        cells=tuple(_cell(context, cell, width) for cell in cells),
+        signatures=tuple(_signatures(context, f)),
+        to_write=tuple(
+            m.to_write for m in missing_functions(context) if m.operator in _kernel_owners(context, f)
+        ),
+        headers=tuple(_headers(context, f)),
+    )
+
+
+def build_code_page(code: Code) -> FileView:
+    """The page of a diagnostic code: meaning, a failing example, the mended one."""
+    has_example = code.failing != code.mended
+    return CodeView(
+        path="",
+        template="code.txt.j2",
+        code=code.code,
+        title=code.title,
+        explanation=textwrap.fill(code.explanation, 92),
+        failing=_lines(code.failing) if has_example else (),
+        mended=_lines(code.mended) if has_example else (),
+        facts=", ".join(code.facts),
+    )
+
+
+def _lines(text: str) -> tuple[str, ...]:
+    return tuple(text.encode("utf-8", "replace").decode().splitlines())
+
+
+def _kind(f: NativeFunction) -> str:
+    parts = [f.func.kind().name]
+    if "generated" in f.tags:
+        parts.append("generated")
+    if f.is_view_op:
+        parts.append("a view")
+    return ", ".join(parts)
+
+
+def _group_lines(context: Context, f: NativeFunction) -> Iterator[str]:
+    group = context.registry.group_of(f)
+    if group is not None:
+        members = ", ".join(str(member.func.name) for member in group.functions())
+        yield f"group      {members}{' (structured)' if group.structured else ''}"
+    views = context.registry.view_group_of(f)
+    if views is not None:
+        members = ", ".join(str(member.func.name) for member in views.functions())
+        yield f"views      {members}"
+
+
+def _cell(context: Context, cell: Cell, width: int) -> CellView:
+    target = "nothing" if cell.registration is None else callable_text(context, cell.registration)
+    return CellView(cell.key.name.ljust(width), " " * width, target, cell.reason)
+
+
+def _signatures(context: Context, f: NativeFunction) -> Iterator[str]:
+    spelling = context.target.spelling
+    for method in (False, True):
+        wanted = "method" if method else "function"
+        if wanted not in {v.name for v in f.variants}:
+            continue
+        prefix = "Tensor::" if method else ""
+        for signature in context.spell.cpp_signatures(f, method=method):
+            yield f"{prefix}{signature.decl(spelling)}{' const' if method else ''}"
+
+
+def _kernel_owners(context: Context, f: NativeFunction) -> frozenset[str]:
+    """The operators whose kernels serve `f`: itself, and its structured group."""
+    group = context.registry.group_of(f)
+    if group is None or not group.structured:
+        return frozenset({f.full_name})
+    return frozenset({f.full_name, group.functional.full_name, group.out.full_name})
+
+
+def _headers(context: Context, f: NativeFunction) -> Iterator[str]:
+    root = f.root_name
+    suffixes = ["", "_ops", "_native"]
+    suffixes += ["_meta"] if any(m.root == root for m in context.kernels.metas) else []
+    yield from (context.library.header(f"ops/{root}{suffix}.h") for suffix in suffixes)
