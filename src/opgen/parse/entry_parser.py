@@ -6,7 +6,7 @@ leaves the field at its default; the draft then knows that the key is bad.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Mapping
+from collections.abc import Callable, Collection, Iterable, Mapping
 from dataclasses import dataclass, field
 
 from opgen.diagnostics import Diagnostics, Span
@@ -173,9 +173,17 @@ class _EntryReader:
         if self.draft.func is not None:
             self._add_implicit_tags(self.draft.func)
 
-    def _error(self, code: Code, message: str, span: Span, *, hint: str | None = None) -> None:
+    def _error(
+        self,
+        code: Code,
+        message: str,
+        span: Span,
+        *,
+        labels: Iterable[tuple[Span, str]] = (),
+        hint: str | None = None,
+    ) -> None:
         self.draft.bad.add(self._key)
-        self._context.diagnostics.error(code, message, span, hint=hint)
+        self._context.diagnostics.error(code, message, span, labels=labels, hint=hint)
 
     # Values of the types that keys take
 
@@ -289,6 +297,8 @@ class _EntryReader:
             self._error(codes.E0206, message, node.span)
         elif not is_identifier(node.value) or node.value in CPP_KEYWORDS:
             message = f"'{_shorten(node.value)}' is not the name of a C++ class"
+            if not node.value:
+                message = "the name of the base class is empty"
             self._error(codes.E0207, message, node.span)
         else:
             self.draft.structured_inherits = node.value
@@ -380,7 +390,7 @@ class _EntryReader:
         name = node.value[start:end]
         key = DispatchKey.__members__.get(name)
         if key is None:
-            message = f"unknown dispatch key '{_shorten(name)}'"
+            message = f"unknown dispatch key '{_shorten(name)}'" if name else "no dispatch key"
             hint = did_you_mean(name, [k.name for k in SUPPORTED_DISPATCH_KEYS])
             self._error(codes.E0209, message, node.part(start, end), hint=hint)
             return
@@ -393,7 +403,8 @@ class _EntryReader:
             self._error(codes.E0210, message, node.part(start, end))
         elif any(row.key is key for row in draft.dispatch):
             message = f"dispatch key '{name}' has a kernel already"
-            self._error(codes.E0218, message, node.part(start, end))
+            first = (draft.spans.dispatch_key(key), "the first")
+            self._error(codes.E0218, message, node.part(start, end), labels=[first])
         elif kernel is not None:
             draft.dispatch.append(DispatchRow(key, kernel[1], kernel[0]))
 

@@ -47,7 +47,7 @@ _TYPE_MARK = re.compile(r"\?|\[([0-9]*)\]")
 _ANNOTATION = re.compile(r"([a-z](?:\|[a-z])*)(!?)(?: -> (\*|[a-z](?:\|[a-z])*))?")
 _OVERLOAD = re.compile(r"[A-Za-z0-9_]+")
 _DUNDER = re.compile(r"__([^_]+)__")
-_STRAY_BLANK = re.compile(r"^\s+|\s+$|[^\S ]\s*|(?<= )\s+")
+_BLANKS = re.compile(r"\s+")
 _TIGHT_COMMA = re.compile(r",(?=\S)")
 _OPTION_TYPES = (
     ("dtype", BaseTy.ScalarType),
@@ -124,17 +124,16 @@ class SchemaReader:
         text = self._text
         start = len(text) - len(text.lstrip())
         end = max(start, len(text.rstrip()))
-        opening = text.find("(", start, end)
-        closing = self._closing(opening, end)
-        if opening < 0 or closing < 0:
-            self._report_shape(start, end, opening)
+        frame = self._frame(start, end)
+        if frame is None:
             return None
+        opening, closing, returned = frame
         for begin, stop in ((0, start), (end, len(text))):
             if begin < stop:
                 self._report_blank(begin, stop)
         name = self.operator_name(start, opening)
         arguments = self._arguments(opening + 1, closing)
-        returns = self._returns(closing + len(_ARROW), end)
+        returns = self._returns(returned, end)
         if self._failed or name is None or arguments is None or returns is None:
             return None
         schema = FunctionSchema(name, arguments, returns)
@@ -146,11 +145,20 @@ class SchemaReader:
     def _report_blank(self, start: int, end: int) -> None:
         self.report(codes.E0302, "white space does not belong here", start, end, replacement="")
 
+    def _frame(self, start: int, end: int) -> tuple[int, int, int] | None:
+        """Where the argument list opens and closes, and where the returns begin."""
+        opening = self._text.find("(", start, end)
+        if opening < 0:
+            self.report(codes.E0301, "a schema needs '(' after the operator's name", start, end)
+            return None
+        closing = self._closing(opening, end)
+        if closing >= 0:
+            return opening, closing, closing + len(_ARROW)
+        return self._loose_frame(start, opening, end)
+
     def _closing(self, opening: int, end: int) -> int:
         """Where the `)` of the argument list is; -1 if there is none with an arrow after it."""
         text = self._text
-        if opening < 0:
-            return -1
         if text.find('"', opening, end) < 0 and text.find("'", opening, end) < 0:
             return text.rfind(_ARROW, opening, end)
         depth = 0
@@ -160,24 +168,23 @@ class SchemaReader:
                 return position
         return text.rfind(_ARROW, opening, end)
 
-    def _report_shape(self, start: int, end: int, opening: int) -> None:
-        text = self._text[start:end]
-        arrow = text.rfind("->")
-        if opening < 0:
-            self.report(codes.E0301, "a schema needs '(' after the operator's name", start, end)
-        elif arrow < 0 or ")" not in text[:arrow]:
+    def _loose_frame(self, start: int, opening: int, end: int) -> tuple[int, int, int] | None:
+        """The same for an arrow without exactly one space on each side, which is reported."""
+        arrow = self._text.rfind("->", opening, end)
+        closing = len(self._text[:arrow].rstrip()) - 1
+        if arrow < 0 or closing < opening or self._text[closing] != ")":
             message = "a schema ends in ') -> ' and what the operator returns"
             hint = "an operator that returns nothing has '-> ()'"
             self.report(codes.E0301, message, start, end, hint=hint)
-        elif not text[arrow + 2 :].strip():
-            message = "nothing stands after '->'"
+            return None
+        returned = end - len(self._text[arrow + 2 : end].lstrip())
+        if returned == end:
             hint = "write '()' if nothing is returned"
-            self.report(codes.E0301, message, start + arrow, end, hint=hint)
-        else:
-            before = start + len(text[:arrow].rstrip())
-            after = end - len(text[arrow + 2 :].lstrip())
-            message = "one space stands on each side of '->'"
-            self.report(codes.E0302, message, before, after, replacement=" -> ")
+            self.report(codes.E0301, "nothing stands after '->'", arrow, end, hint=hint)
+            return None
+        message = "one space stands on each side of '->'"
+        self.report(codes.E0302, message, closing + 1, returned, replacement=" -> ")
+        return opening, closing, returned
 
     # Names
 
@@ -375,44 +382,38 @@ class SchemaReader:
         return Argument(name, read[0], default if equals else None, read[1])
 
     def _has_bad_blanks(self, declaration: str, default: str | None, start: int) -> bool:
-        tight = _TIGHT_COMMA.search(declaration)
-        if tight is None and default is not None:
-            offset = _tight_comma_in_default(default)
-            if offset is not None:
-                offset += len(declaration) + 1
-        else:
-            offset = None if tight is None else tight.start()
-        if offset is not None:
-            message = "one space stands after each comma"
-            self.report(codes.E0302, message, start + offset, start + offset + 1, replacement=", ")
-            return True
-        return self._has_stray_blank(declaration, start) or (
-            default is not None and self._has_outer_blank(default, start + len(declaration) + 1)
-        )
-
-    def _has_stray_blank(self, text: str, start: int) -> bool:
-        blank = _STRAY_BLANK.search(text)
-        if blank is None:
-            return False
-        inner = blank.start() > 0 and blank.end() < len(text)
-        replacement = " " if inner and not text[blank.start() - 1].isspace() else ""
-        if blank.group() == "\t" or replacement:
-            message = "only single spaces may stand here"
-            begin, end = start + blank.start(), start + blank.end()
-            self.report(codes.E0302, message, begin, end, replacement=replacement)
-        else:
-            self._report_blank(start + blank.start(), start + blank.end())
-        return True
-
-    def _has_outer_blank(self, text: str, start: int) -> bool:
-        for begin, end in (
-            (0, len(text) - len(text.lstrip())),
-            (len(text.rstrip()), len(text)),
-        ):
-            if begin < end and text.strip():
+        """Report white space that is missing or too much around and between the words."""
+        commas = [m.start() for m in _TIGHT_COMMA.finditer(declaration)]
+        if default is not None:
+            comma = _tight_comma_in_default(default)
+            commas += [] if comma is None else [len(declaration) + 1 + comma]
+        for comma in commas:
+            begin, message = start + comma, "one space stands after each comma"
+            self.report(codes.E0302, message, begin, begin + 1, replacement=", ")
+        blanks = self._stray_blanks(declaration)
+        if default is not None and default.strip():
+            offset = len(declaration) + 1
+            size = len(default)
+            blanks += [(offset, offset + size - len(default.lstrip()), "")]
+            blanks += [(offset + len(default.rstrip()), offset + size, "")]
+        found = [blank for blank in blanks if blank[0] < blank[1]]
+        for begin, end, replacement in found:
+            if replacement:
+                message = "a single space stands here"
+                self.report(codes.E0302, message, start + begin, start + end, replacement=" ")
+            else:
                 self._report_blank(start + begin, start + end)
-                return True
-        return False
+        return bool(commas or found)
+
+    def _stray_blanks(self, text: str) -> list[tuple[int, int, str]]:
+        """White space other than a single space between two words, and what to put there."""
+        size = len(text)
+        runs = [m.span() for m in _BLANKS.finditer(text)]
+        return [
+            (begin, end, " " if begin > 0 and end < size else "")
+            for begin, end in runs
+            if begin == 0 or end == size or text[begin:end] != " "
+        ]
 
     def _is_name(self, name: str, start: int, code: Code, what: str) -> bool:
         if not is_identifier(name):
@@ -427,15 +428,24 @@ class SchemaReader:
 
     def _is_default(self, text: str, start: int) -> bool:
         problem = _default_problem(text)
-        if problem is not None:
-            self.report(codes.E0311, problem, start, start + len(text))
-        return problem is None
+        if problem is None:
+            return True
+        mend = text.replace(", ", ",") if text.startswith("[") and text.endswith("]") else None
+        hint = None if mend is None or _default_problem(mend) else f"write '{_shorten(mend)}'"
+        replacement = None if hint is None else mend
+        end = start + len(text)
+        self.report(codes.E0311, problem, start, end, hint=hint, replacement=replacement)
+        return False
 
     # Types
 
     def _annotated_type(self, start: int, end: int) -> tuple[Type, Annotation | None] | None:
         text = self._text[start:end]
         opening = text.find("(")
+        if opening < 0 and ")" in text:
+            closing = start + text.index(")")
+            self.report(codes.E0301, "')' without a '(' before it", closing, closing + 1)
+            return None
         if opening < 0:
             found = self._type(start, end)
             return None if found is None else (found, None)

@@ -1,0 +1,97 @@
+"""What is reported for bad files, word for word.
+
+A case is `<code>_<what>.yaml` (or `.tags.yaml`, read as a tags.yaml) and beside it a `.txt` with the
+exact text. `OPGEN_UPDATE_GOLDEN=1 pytest tests/errors` writes the texts anew; review the difference.
+"""
+
+from __future__ import annotations
+
+import os
+from pathlib import Path
+
+import pytest
+
+from opgen.cpp import check
+from opgen.diagnostics import Code, Diagnostics, collect_codes, render_human
+from opgen.parse import (
+    CODES,
+    builtin_tags,
+    decode_source,
+    parse_native_functions,
+    parse_tags,
+)
+from opgen.resolve import CODES as RESOLVE_CODES
+from opgen.resolve import resolve
+from opgen.targets import TARGETS
+
+HERE = Path(__file__).parent
+CASES = sorted(HERE.glob("*.yaml"))
+ALL_CODES = collect_codes(CODES, RESOLVE_CODES, check.CODES)
+UPDATE = os.environ.get("OPGEN_UPDATE_GOLDEN") == "1"
+
+
+def report(name: str, content: bytes) -> Diagnostics:
+    """What the stages say about a file, one after the other until one finds errors."""
+    diagnostics = Diagnostics()
+    source = decode_source(name, content, diagnostics)
+    if name.endswith("tags.yaml"):
+        parse_tags(source, diagnostics)
+        return diagnostics
+    tags = builtin_tags()
+    functions = parse_native_functions([source], tags, (), diagnostics)
+    if diagnostics.has_errors:
+        return diagnostics
+    registry = resolve(functions, diagnostics, tags.names)
+    if not diagnostics.has_errors:
+        target = TARGETS["runtime"]
+        check.check_signatures(registry, target.spelling, target.conversions, diagnostics)
+    return diagnostics
+
+
+def codes_of(diagnostics: Diagnostics) -> list[str]:
+    return [item.code for item in diagnostics]
+
+
+@pytest.mark.parametrize("case", CASES, ids=lambda path: path.stem)
+def test_text(case: Path) -> None:
+    diagnostics = report(case.name, case.read_bytes())
+    text = render_human(diagnostics)
+    expected = case.parent / f"{case.name.removesuffix('.yaml')}.txt"
+    if UPDATE:
+        expected.write_text(text, encoding="utf-8")
+    assert expected.exists(), "no expected text; OPGEN_UPDATE_GOLDEN=1 writes it"
+    assert text == expected.read_text(encoding="utf-8")
+    assert case.name.split("_")[0] in codes_of(diagnostics)
+
+
+@pytest.mark.parametrize("code", ALL_CODES)
+def test_every_code_has_a_case(code: str) -> None:
+    assert any(case.name.startswith(f"{code}_") for case in CASES)
+
+
+@pytest.mark.parametrize("code", ALL_CODES.values(), ids=str)
+def test_the_examples_of_a_record_are_true(code: Code) -> None:
+    failing = report(code.file, code.failing.encode("utf-8", "surrogateescape"))
+    mended = report(code.file, code.mended.encode())
+    assert codes_of(failing) == [code.code]
+    assert code.code not in codes_of(mended)
+
+
+def test_every_text_has_its_case() -> None:
+    stems = {case.name.removesuffix(".yaml") for case in CASES}
+    assert {text.name.removesuffix(".txt") for text in HERE.glob("*.txt")} == stems
+
+
+def test_files_reported_together_are_ordered_by_file_and_position() -> None:
+    diagnostics = Diagnostics()
+    tags = builtin_tags()
+    sources = [
+        decode_source(name, content, diagnostics)
+        for name, content in (
+            ("z.yaml", b"- func: foo(Tensr self) -> Tensor\n  tags: x\n"),
+            ("a.yaml", b"- func: bar(Tensor self) -> Tensr\n"),
+        )
+    ]
+    parse_native_functions(sources, tags, (), diagnostics)
+    found = [(d.span.source.path, d.code) for d in diagnostics if d.span is not None]
+    assert found == [("z.yaml", "E0307"), ("z.yaml", "E0208"), ("a.yaml", "E0307")]
