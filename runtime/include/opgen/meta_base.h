@@ -10,6 +10,7 @@
 
 #include <cstdint>
 
+#include "opgen/kernel_macros.h"
 #include "opgen/tensor.h"
 
 namespace opgen {
@@ -65,22 +66,3 @@ struct OPGEN_API MetaBase {
 };
 
 }  // namespace opgen
-
-// Definitions of meta functions: OPGEN_META_FUNC2(add, Tensor)(const Tensor& self, …) { … }. The generated header of the
-// operator defines what OPGEN_META_<name> stands for.
-#define OPGEN_META_FUNC(name) \
-  static_assert(true);        \
-  void OPGEN_META_##name::meta
-#define OPGEN_META_FUNC2(name, overload) \
-  static_assert(true);                   \
-  void OPGEN_META_##name##_##overload::meta
-#define OPGEN_PRECOMPUTE_META_FUNC(name) \
-  static_assert(true);                   \
-  OPGEN_META_##name::meta_return_ty OPGEN_META_##name::meta
-#define OPGEN_PRECOMPUTE_META_FUNC2(name, overload) \
-  static_assert(true);                              \
-  OPGEN_META_##name##_##overload::meta_return_ty OPGEN_META_##name##_##overload::meta
-// Structured kernels: OPGEN_IMPL_FUNC(add_out_cpu)(const Tensor& self, …, const Tensor& out) { … }
-#define OPGEN_IMPL_FUNC(kernel) \
-  static_assert(true);          \
-  void OPGEN_IMPL_##kernel::impl

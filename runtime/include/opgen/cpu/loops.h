@@ -6,7 +6,7 @@
 //       operands are scalar_t, the function sees opmath_type<scalar_t> (float for Half and BFloat16).
 //   cpu_kernel_multiple_outputs(iter, [](float a) { return std::tuple<float, float>(…); });
 //   cpu_serial_kernel(iter, f)     in this thread, in the iterator's order: for functions with state.
-//   ufunc_loop<2, kFloat, …>(iter, "add", f, alpha)     what OPGEN_UFUNC expands to.
+//   ufunc_loop<float, Half, …>(iter, f)     what OPGEN_UFUNC expands to.
 // Contiguous rows, with at most one operand that is a single number, are simple loops that the compiler vectorises; compile
 // kernels with -O3 (g++ 12 does not vectorise them at -O2). Where the processor has AVX2 its version of them is taken.
 #pragma once
@@ -19,7 +19,6 @@
 
 #include "opgen/dispatch_macros.h"
 #include "opgen/iterator.h"
-#include "opgen/scalar.h"
 
 #if defined(__x86_64__) && defined(__OPTIMIZE__)
 #define OPGEN_LOOPS_AVX2 1
@@ -185,16 +184,30 @@ void run_opmath(
       iter, [&f](Repeat<M, I>... in) -> M { return static_cast<M>(f(in...)); }, grain);
 }
 
-template <int inputs, class T, class F, std::size_t... I, class... S>
-void run_ufunc(
-    TensorIteratorBase& iter, const F& f, std::index_sequence<I...>, const S&... scalars) {
+}  // namespace detail
+
+template <class T, class F>
+void cpu_kernel_opmath(TensorIteratorBase& iter, const F& f, std::int64_t grain = kGrainSize);
+
+namespace detail {
+
+template <class T, class F, class R, class... In>
+void run_inner_loop(TensorIteratorBase& iter, const F& f, Row<R, In...>*) {
+  run_rows<Row<T, Repeat<T, sizeof(In)>...>>(iter, f, kGrainSize);
+}
+
+template <class T, class F>
+bool run_ufunc(TensorIteratorBase& iter, const F& f) {
   using M = opmath_type<T>;
-  run_rows<Row<T, Repeat<T, I>...>>(
-      iter,
-      [&f, ... numbers = Scalar(scalars).template to<M>()](Repeat<M, I>... in) -> M {
-        return f(in..., numbers...);
-      },
-      kGrainSize);
+  if (iter.common_dtype() != scalar_type_of<T>) return false;
+  if constexpr (std::is_invocable_v<F, std::type_identity<M>>) {
+    auto loop = f(std::type_identity<M>{});
+    using Loop = typename FunctionTraits<decltype(loop)>::template apply<Row>;
+    run_inner_loop<T>(iter, loop, static_cast<Loop*>(nullptr));
+  } else {
+    cpu_kernel_opmath<T>(iter, f);
+  }
+  return true;
 }
 
 template <class F, class... Out, class... In, std::size_t... O, std::size_t... I>
@@ -230,7 +243,7 @@ void cpu_kernel(TensorIteratorBase& iter, const F& f, std::int64_t grain = kGrai
 }
 
 template <class T, class F>
-void cpu_kernel_opmath(TensorIteratorBase& iter, const F& f, std::int64_t grain = kGrainSize) {
+void cpu_kernel_opmath(TensorIteratorBase& iter, const F& f, std::int64_t grain) {
   using M = opmath_type<T>;
   if constexpr (std::is_invocable_v<F, M>) {
     detail::run_opmath<T>(iter, f, grain, std::make_index_sequence<1>{});
@@ -269,16 +282,14 @@ void cpu_serial_kernel(TensorIteratorBase& iter, F&& f) {
   iter.cast_outputs();
 }
 
-// f(T…, T…) of `inputs` elements and the numbers, all of type opmath_type<T> with T chosen by the common dtype.
-template <int inputs, ScalarType... dtypes, class F, class... S>
-void ufunc_loop(TensorIteratorBase& iter, const char* name, const F& f, const S&... scalars) {
-  ScalarType dtype = iter.common_dtype();
-  bool found =
-      ((dtype == dtypes && (detail::run_ufunc<inputs, cpp_type_of<dtypes>>(
-                                iter, f, std::make_index_sequence<inputs>{}, scalars...),
-                            true)) ||
-       ...);
-  if (!found) detail::throw_unsupported_dtype(name, dtype);
+// Runs `f` over the operands if their common dtype is that of one of `T`; else returns false. `f` is a function of elements
+// of type opmath_type<T>, or makes one: f(std::type_identity<opmath_type<T>>), once, before the loop.
+template <class... T, class F>
+bool ufunc_loop(TensorIteratorBase& iter, const F& f) {
+  return (detail::run_ufunc<T>(iter, f) || ...);
+}
+[[noreturn]] inline void ufunc_not_implemented(const TensorIteratorBase& iter, const char* name) {
+  detail::throw_unsupported_dtype(name, iter.common_dtype());
 }
 
 }  // namespace opgen
