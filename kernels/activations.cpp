@@ -11,7 +11,7 @@
 
 #include "common.h"
 
-namespace at::native {
+using namespace kernels;
 
 namespace {
 
@@ -54,8 +54,8 @@ OPGEN_META_FUNC(silu)(const Tensor& self) { build_borrowing_unary_op(maybe_get_o
 OPGEN_IMPL_FUNC(silu_out)(const Tensor&, const Tensor& /*out*/) {
   OPGEN_DISPATCH_FLOATING_AND_COMPLEX(common_dtype(), "silu", [&] {
     opgen::cpu_kernel(*this, [](scalar_t x) -> scalar_t {
-      const auto w = widen(x);
-      return narrow<scalar_t>(w / (decltype(w)(1) + std::exp(-w)));
+      auto w = widen(x);
+      return narrowed<scalar_t>(w / (decltype(w)(1) + std::exp(-w)));
     });
   });
 }
@@ -127,5 +127,3 @@ OPGEN_KERNEL(softmax_out)(const Tensor& self, int64_t dim, std::optional<ScalarT
               dtype.value_or(kFloat), ", but got ", out.scalar_type(), " instead");
   return at::_softmax_out(out, in_dtype(self, out.scalar_type()), dim, false);
 }
-
-}  // namespace at::native

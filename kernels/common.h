@@ -5,11 +5,15 @@
 #include <array>
 #include <vector>
 
+#include <opgen/copy.h>
+#include <opgen/factories.h>
 #include <opgen/kernel.h>
+#include <opgen/resize.h>
+#include <opgen/shape_utils.h>
 
 #include "math.h"
 
-namespace at::native {
+namespace kernels {
 
 using opgen::detail::DimMask;
 using opgen::detail::has_dim;
@@ -162,4 +166,4 @@ inline Tensor to_dtype(const TensorBase& self, ScalarType dtype) { return opgen:
 // An unstructured kernel's out tensor takes the shape of the result; warns if it held something else.
 inline void resize_out(const Tensor& out, IntArrayRef sizes) { opgen::detail::resize_output(out, sizes); }
 
-}  // namespace at::native
+}  // namespace kernels

@@ -1,21 +1,18 @@
 // comparison.cpp: eq ne lt le gt ge, logic, and operations on bits.
 #include <opgen/kernel.h>
 
-#include <aten/ops/__and___native.h>
-#include <aten/ops/__iand___native.h>
-#include <aten/ops/__ior___native.h>
-#include <aten/ops/__ixor___native.h>
-#include <aten/ops/__or___native.h>
-#include <aten/ops/__xor___native.h>
 #include <aten/ops/abs.h>
+#include <aten/ops/add.h>
 #include <aten/ops/all.h>
 #include <aten/ops/allclose_native.h>
+#include <aten/ops/and_native.h>
 #include <aten/ops/bitwise_and.h>
 #include <aten/ops/bitwise_and_native.h>
 #include <aten/ops/bitwise_or.h>
 #include <aten/ops/bitwise_or_native.h>
 #include <aten/ops/bitwise_xor.h>
 #include <aten/ops/bitwise_xor_native.h>
+#include <aten/ops/eq.h>
 #include <aten/ops/eq_native.h>
 #include <aten/ops/equal_native.h>
 #include <aten/ops/ge_native.h>
@@ -23,6 +20,9 @@
 #include <aten/ops/is_same_size_native.h>
 #include <aten/ops/isclose.h>
 #include <aten/ops/isclose_native.h>
+#include <aten/ops/isfinite.h>
+#include <aten/ops/isnan.h>
+#include <aten/ops/le.h>
 #include <aten/ops/le_native.h>
 #include <aten/ops/logical_and.h>
 #include <aten/ops/logical_and_native.h>
@@ -31,11 +31,15 @@
 #include <aten/ops/logical_xor.h>
 #include <aten/ops/logical_xor_native.h>
 #include <aten/ops/lt_native.h>
+#include <aten/ops/mul.h>
 #include <aten/ops/ne_native.h>
+#include <aten/ops/or_native.h>
+#include <aten/ops/sub.h>
+#include <aten/ops/xor_native.h>
 
 #include "common.h"
 
-namespace at::native {
+using namespace kernels;
 
 namespace {
 
@@ -177,5 +181,3 @@ OPGEN_KERNEL(isclose)(const Tensor& self, const Tensor& other, double rtol, doub
 OPGEN_KERNEL(allclose)(const Tensor& self, const Tensor& other, double rtol, double atol, bool equal_nan) {
   return at::all(at::isclose(self, other, rtol, atol, equal_nan)).item().toBool();
 }
-
-}  // namespace at::native

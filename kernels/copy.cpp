@@ -32,7 +32,7 @@
 
 #include "common.h"
 
-namespace at::native {
+using namespace kernels;
 
 // ---- copy, clone, contiguous ----
 
@@ -204,5 +204,3 @@ OPGEN_KERNEL(result_type)(const Scalar& scalar1, const Scalar& scalar2) {
   return opgen::detail::result_type_of(scalar1, scalar2);
 }
 OPGEN_KERNEL(promote_types)(ScalarType type1, ScalarType type2) { return opgen::detail::promote_types(type1, type2); }
-
-}  // namespace at::native

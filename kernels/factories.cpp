@@ -29,7 +29,7 @@
 
 #include "common.h"
 
-namespace at::native {
+using namespace kernels;
 
 // The four options of a factory, as kernels are given them.
 #define OPGEN_OPTIONS                                                                                          \
@@ -306,5 +306,3 @@ OPGEN_KERNEL(tril_indices)(int64_t row, int64_t col, int64_t offset, OPGEN_OPTIO
 }
 
 #undef OPGEN_OPTIONS
-
-}  // namespace at::native

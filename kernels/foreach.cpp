@@ -10,7 +10,7 @@
 
 #include "common.h"
 
-namespace at::native {
+using namespace kernels;
 
 namespace {
 
@@ -92,5 +92,3 @@ OPGEN_KERNEL(_foreach_sqrt)(TensorList self) {
 OPGEN_KERNEL(_foreach_sqrt_)(TensorList self) {
   update(self, [](Tensor& x, size_t) { x.sqrt_(); });
 }
-
-}  // namespace at::native

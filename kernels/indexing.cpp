@@ -26,7 +26,7 @@
 
 #include "common.h"
 
-namespace at::native {
+using namespace kernels;
 
 namespace {
 
@@ -639,5 +639,3 @@ OPGEN_KERNEL(index_put)
   Tensor out = opgen::detail::clone(self);
   return at::_index_put_impl_(out, indices, values, accumulate, /*unsafe=*/false);
 }
-
-}  // namespace at::native

@@ -8,7 +8,7 @@
 
 #include <opgen/kernel.h>
 
-namespace at::native {
+namespace kernels {
 
 using namespace opgen::types;
 
@@ -56,7 +56,7 @@ struct RealOf<complex<T>> {
 template <class T>
 using real_t = typename RealOf<T>::type;
 
-// `widen` gives what <cmath> and std::complex understand, `narrow` the way back.
+// `widen` gives what <cmath> and std::complex understand, `narrowed` the way back.
 template <class T>
 auto widen(T x) {
   if constexpr (is_complex_v<T>) {
@@ -67,11 +67,30 @@ auto widen(T x) {
 }
 
 template <class T, class W>
-T narrow(W x) {
+T narrowed(W x) {
   if constexpr (is_complex_v<T>) {
     return T(static_cast<real_t<T>>(std::real(x)), static_cast<real_t<T>>(std::imag(x)));
   } else {
     return static_cast<T>(x);
+  }
+}
+
+// An element from its parts; a real one has no second.
+template <class T>
+T element_from(double real, [[maybe_unused]] double imag) {
+  if constexpr (is_complex_v<T>) {
+    return T(static_cast<real_t<T>>(real), static_cast<real_t<T>>(imag));
+  } else {
+    return static_cast<T>(static_cast<wide_t<T>>(real));
+  }
+}
+
+template <class T>
+double modulus_of(T x) {
+  if constexpr (is_complex_v<T>) {
+    return std::hypot(static_cast<double>(x.real()), static_cast<double>(x.imag()));
+  } else {
+    return std::abs(static_cast<double>(x));
   }
 }
 
@@ -130,7 +149,7 @@ T times(T a, T b) {
 
 template <class T>
 T divide(T a, T b) {
-  return narrow<T>(widen(a) / widen(b));
+  return narrowed<T>(widen(a) / widen(b));
 }
 
 // a / b, rounded toward zero; the one quotient that does not fit wraps round.
@@ -182,6 +201,27 @@ T power_integer(T base, T exponent) {
   return result;
 }
 
+// -1, 0 or 1.
+template <class T>
+T sign_of(T x) {
+  if constexpr (std::is_same_v<T, bool>) {
+    return x;
+  } else {
+    const auto w = widen(x);
+    return static_cast<T>(static_cast<int>(0 < w) - static_cast<int>(w < 0));
+  }
+}
+
+// All bits of an integer the other way round; of a bool its one.
+template <class T>
+T inverted(T x) {
+  if constexpr (std::is_same_v<T, bool>) {
+    return !x;
+  } else {
+    return static_cast<T>(~x);
+  }
+}
+
 // Whether `a` stands before `b` in ascending order; not-a-number stands after all numbers.
 template <class T>
 bool less_nan_last(T a, T b) {
@@ -198,4 +238,4 @@ T lesser_of(T a, T b) {
   return is_nan(a) || a < b ? a : (is_nan(b) ? b : (a > b ? b : a));
 }
 
-}  // namespace at::native
+}  // namespace kernels

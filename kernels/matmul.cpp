@@ -24,7 +24,7 @@
 #include "common.h"
 #include "sum.h"
 
-namespace at::native {
+using namespace kernels;
 
 namespace {
 
@@ -316,5 +316,3 @@ OPGEN_TRIANGLE(triu, true)
 OPGEN_TRIANGLE(tril, false)
 
 #undef OPGEN_TRIANGLE
-
-}  // namespace at::native

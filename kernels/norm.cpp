@@ -9,7 +9,7 @@
 #include "common.h"
 #include "sum.h"
 
-namespace at::native {
+using namespace kernels;
 
 namespace {
 
@@ -173,5 +173,3 @@ OPGEN_KERNEL(layer_norm_symint)
  const std::optional<Tensor>& bias, double eps, bool /*cudnn_enable*/) {
   return std::get<0>(at::native_layer_norm(input, normalized_shape, weight, bias, eps));
 }
-
-}  // namespace at::native

@@ -19,7 +19,7 @@
 
 #include "common.h"
 
-namespace at::native {
+using namespace kernels;
 
 namespace {
 
@@ -226,7 +226,7 @@ void power(TensorIteratorBase& iter) {
   }
   OPGEN_DISPATCH_FLOATING_AND_COMPLEX(iter.common_dtype(), "pow", [&] {
     opgen::cpu_kernel(iter, [](scalar_t a, scalar_t b) -> scalar_t {
-      return narrow<scalar_t>(std::pow(widen(a), widen(b)));
+      return narrowed<scalar_t>(std::pow(widen(a), widen(b)));
     });
   });
 }
@@ -267,7 +267,7 @@ OPGEN_IMPL_FUNC(pow_Tensor_Scalar_out)(const Tensor& self, const Scalar& exponen
     const auto n = widen(exponent.to<scalar_t>());
     const bool squared = exponent.equal(2.0) || exponent.equal(2);
     opgen::cpu_kernel(*this, [n, squared](scalar_t a) -> scalar_t {
-      return squared ? times(a, a) : narrow<scalar_t>(std::pow(widen(a), n));
+      return squared ? times(a, a) : narrowed<scalar_t>(std::pow(widen(a), n));
     });
   });
 }
@@ -285,5 +285,3 @@ OPGEN_IMPL_FUNC(pow_Scalar_out)(const Scalar& self, const Tensor& exponent, cons
   Tensor target = out;
   at::pow_out(target, number(self), exponent);
 }
-
-}  // namespace at::native

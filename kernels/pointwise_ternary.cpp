@@ -11,7 +11,7 @@
 
 #include "common.h"
 
-namespace at::native {
+using namespace kernels;
 
 // ---- clamp: a bound that is not a number makes the result not a number ----
 
@@ -104,7 +104,7 @@ OPGEN_KERNEL(where_self_out)(const Tensor& condition, const Tensor& self, const 
   const WhereOperands operands = where_operands(condition, self, other);
   const ScalarType common = operands.self.scalar_type();
   OPGEN_CHECK(out.scalar_type() == common, "Expected out type to be ", common, " but got ", out.scalar_type());
-  TensorIterator iter = TensorIteratorConfig()
+  TensorIterator iter = opgen::TensorIteratorConfig()
                             .set_check_mem_overlap(true)
                             .check_all_same_dtype(false)
                             .add_output(out)
@@ -160,7 +160,7 @@ OPGEN_IMPL_FUNC(lerp_Scalar_out)(const Tensor&, const Tensor&, const Scalar& wei
   OPGEN_DISPATCH_FLOATING_AND_COMPLEX(common_dtype(), "lerp", [&] {
     const auto w = widen(weight.to<wide_t<scalar_t>>());
     opgen::cpu_kernel(*this, [w](scalar_t start, scalar_t end) -> scalar_t {
-      return narrow<scalar_t>(interpolate(widen(start), widen(end), w));
+      return narrowed<scalar_t>(interpolate(widen(start), widen(end), w));
     });
   });
 }
@@ -178,7 +178,7 @@ OPGEN_META_FUNC2(lerp, Tensor)(const Tensor& self, const Tensor& end, const Tens
 OPGEN_IMPL_FUNC(lerp_Tensor_out)(const Tensor&, const Tensor&, const Tensor&, const Tensor& /*out*/) {
   OPGEN_DISPATCH_FLOATING_AND_COMPLEX(common_dtype(), "lerp", [&] {
     opgen::cpu_kernel(*this, [](scalar_t start, scalar_t end, scalar_t weight) -> scalar_t {
-      return narrow<scalar_t>(interpolate(widen(start), widen(end), widen(weight)));
+      return narrowed<scalar_t>(interpolate(widen(start), widen(end), widen(weight)));
     });
   });
 }
@@ -206,5 +206,3 @@ OPGEN_IMPL_FUNC(addcmul_out)
     });
   });
 }
-
-}  // namespace at::native

@@ -8,6 +8,7 @@
 #include <aten/ops/ceil_native.h>
 #include <aten/ops/cos_native.h>
 #include <aten/ops/empty.h>
+#include <aten/ops/eq.h>
 #include <aten/ops/erf_native.h>
 #include <aten/ops/exp_native.h>
 #include <aten/ops/floor_native.h>
@@ -36,7 +37,7 @@
 #include "common.h"
 #include "special.h"
 
-namespace at::native {
+using namespace kernels;
 
 namespace {
 
@@ -45,7 +46,7 @@ namespace {
 template <class F>
 void map_floating_or_complex(TensorIteratorBase& iter, const char* name, F f) {
   OPGEN_DISPATCH_FLOATING_AND_COMPLEX(iter.common_dtype(), name, [&] {
-    opgen::cpu_kernel(iter, [f](scalar_t x) -> scalar_t { return narrow<scalar_t>(f(widen(x))); });
+    opgen::cpu_kernel(iter, [f](scalar_t x) -> scalar_t { return narrowed<scalar_t>(f(widen(x))); });
   });
 }
 
@@ -107,7 +108,7 @@ OPGEN_META_FUNC(polygamma)(int64_t n, const Tensor& self) {
 }
 OPGEN_IMPL_FUNC(polygamma_out)(int64_t n, const Tensor& /*self*/, const Tensor& /*out*/) {
   map_floating(*this, "polygamma", [n](auto x) {
-    return static_cast<decltype(x)>(special_functions::polygamma(n, static_cast<double>(x)));
+    return static_cast<decltype(x)>(kernels::polygamma(n, static_cast<double>(x)));
   });
 }
 OPGEN_KERNEL(polygamma_)(Tensor& self, int64_t n) { return at::polygamma_out(self, n, self); }
@@ -174,23 +175,14 @@ OPGEN_META_FUNC(sign)(const Tensor& self) {
 }
 OPGEN_IMPL_FUNC(sign_out)(const Tensor& /*self*/, const Tensor& /*out*/) {
   OPGEN_DISPATCH_REAL_AND_BOOL(common_dtype(), "sign", [&] {
-    opgen::cpu_kernel(*this, [](scalar_t x) -> scalar_t {
-      const auto w = widen(x);
-      return static_cast<scalar_t>(static_cast<int>(0 < w) - static_cast<int>(w < 0));
-    });
+    opgen::cpu_kernel(*this, [](scalar_t x) -> scalar_t { return sign_of(x); });
   });
 }
 
 OPGEN_META_FUNC(bitwise_not)(const Tensor& self) { build_borrowing_unary_op(maybe_get_output(), self); }
 OPGEN_IMPL_FUNC(bitwise_not_out)(const Tensor& /*self*/, const Tensor& /*out*/) {
   OPGEN_DISPATCH_INTEGRAL_AND_BOOL(common_dtype(), "bitwise_not", [&] {
-    opgen::cpu_kernel(*this, [](scalar_t x) -> scalar_t {
-      if constexpr (std::is_same_v<scalar_t, bool>) {
-        return !x;
-      } else {
-        return static_cast<scalar_t>(~x);
-      }
-    });
+    opgen::cpu_kernel(*this, [](scalar_t x) -> scalar_t { return inverted(x); });
   });
 }
 
@@ -236,7 +228,7 @@ OPGEN_KERNEL(abs_out)(const Tensor& self, Tensor& out) {
     return out;
   }
   TensorIterator iter =
-      TensorIteratorConfig().add_output(out).add_const_input(self).check_all_same_dtype(false).build();
+      opgen::TensorIteratorConfig().add_output(out).add_const_input(self).check_all_same_dtype(false).build();
   if (out.is_meta()) return out;
   OPGEN_DISPATCH_COMPLEX(self.scalar_type(), "abs", [&] {
     using real = real_t<scalar_t>;
@@ -252,7 +244,7 @@ namespace {
 template <class F>
 void map_to_bool(const Tensor& out, const Tensor& self, const char* name, F f) {
   TensorIterator iter =
-      TensorIteratorConfig().add_output(out).add_const_input(self).check_all_same_dtype(false).build();
+      opgen::TensorIteratorConfig().add_output(out).add_const_input(self).check_all_same_dtype(false).build();
   if (out.is_meta()) return;
   OPGEN_DISPATCH_ALL(self.scalar_type(), name, [&] {
     opgen::cpu_kernel(iter, [f](scalar_t x) -> bool { return f(x); });
@@ -294,5 +286,3 @@ OPGEN_KERNEL(isfinite)(const Tensor& self) {
 OPGEN_KERNEL(square)(const Tensor& self) { return at::mul(self, self); }
 OPGEN_KERNEL(square_)(Tensor& self) { return self.mul_(self); }
 OPGEN_KERNEL(square_out)(const Tensor& self, Tensor& out) { return at::mul_out(out, self, self); }
-
-}  // namespace at::native

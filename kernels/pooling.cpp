@@ -10,7 +10,7 @@
 
 #include "common.h"
 
-namespace at::native {
+using namespace kernels;
 
 namespace {
 
@@ -254,5 +254,3 @@ OPGEN_KERNEL(upsample_nearest1d)
   const auto width = static_cast<int64_t>(static_cast<double>(input.size(2)) * scale);
   return at::upsample_nearest1d(input, IntArrayRef(width), std::optional<double>(scale));
 }
-
-}  // namespace at::native

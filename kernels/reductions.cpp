@@ -32,7 +32,7 @@
 #include "common.h"
 #include "sum.h"
 
-namespace at::native {
+using namespace kernels;
 
 namespace {
 
@@ -503,7 +503,7 @@ void var_into(const Tensor& self, DimMask mask, const std::optional<Scalar>& cor
       const double freedom = static_cast<double>(slice.numel) - taken;
       const double variance = moments.squares / (freedom > 0 ? freedom : 0.0);
       to[at[1]] = static_cast<real>(static_cast<wide_t<real>>(root ? std::sqrt(variance) : variance));
-      if (means != nullptr) means[at[2]] = narrow<scalar_t>(std::complex<double>(moments.real, moments.imag));
+      if (means != nullptr) means[at[2]] = element_from<scalar_t>(moments.real, moments.imag);
     });
   });
 }
@@ -617,13 +617,7 @@ OPGEN_IMPL_FUNC(linalg_vector_norm_out)
     fold<scalar_t, real>(
         input, out, mask, [] { return State(); },
         [&](State& state, scalar_t element) {
-          const auto w = widen(element);
-          double x;
-          if constexpr (is_complex_v<scalar_t>) {
-            x = std::hypot(static_cast<double>(w.real()), static_cast<double>(w.imag()));
-          } else {
-            x = std::abs(static_cast<double>(w));
-          }
+          const double x = modulus_of(element);
           if (order == infinity || order == -infinity) {
             state.extreme = state.empty ? x : order > 0 ? greater_of(state.extreme, x) : lesser_of(state.extreme, x);
             state.empty = false;
@@ -646,5 +640,3 @@ OPGEN_IMPL_FUNC(linalg_vector_norm_out)
         });
   });
 }
-
-}  // namespace at::native

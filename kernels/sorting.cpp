@@ -1,6 +1,7 @@
 // sorting.cpp: sort, argsort, topk. Equal elements keep their order; not-a-number counts as the greatest.
 #include <opgen/kernel.h>
 
+#include <aten/ops/argsort.h>
 #include <aten/ops/argsort_native.h>
 #include <aten/ops/sort.h>
 #include <aten/ops/sort_native.h>
@@ -8,7 +9,7 @@
 
 #include "common.h"
 
-namespace at::native {
+using namespace kernels;
 
 namespace {
 
@@ -104,5 +105,3 @@ OPGEN_IMPL_FUNC(topk_out_cpu)
   OPGEN_DISPATCH_REAL(self.scalar_type(), "topk",
                       [&] { sort_lines<scalar_t>(self, dim, largest, k, values, indices); });
 }
-
-}  // namespace at::native

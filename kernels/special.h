@@ -5,7 +5,7 @@
 #include <cstdint>
 #include <limits>
 
-namespace at::native::special_functions {
+namespace kernels {
 
 inline constexpr double pi = 3.14159265358979323846;
 
@@ -72,4 +72,4 @@ inline double polygamma(int64_t n, double x) {
   return n % 2 == 0 ? -value : value;
 }
 
-}  // namespace at::native::special_functions
+}  // namespace kernels

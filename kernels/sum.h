@@ -6,7 +6,7 @@
 
 #include "math.h"
 
-namespace at::native {
+namespace kernels {
 
 // Adds numbers one after another as a balanced tree would: the error grows with the logarithm of their
 // count. A block is summed plainly; full blocks are paired like the digits of a binary counter.
@@ -45,4 +45,4 @@ class PairwiseSum {
   int in_block_ = 0;
 };
 
-}  // namespace at::native
+}  // namespace kernels

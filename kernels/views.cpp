@@ -43,7 +43,7 @@
 
 #include "common.h"
 
-namespace at::native {
+using namespace kernels;
 
 namespace {
 
@@ -455,5 +455,3 @@ OPGEN_KERNEL(split_with_sizes_copy_out)(const Tensor& self, IntArrayRef split_si
 OPGEN_KERNEL(unbind_copy_int_out)(const Tensor& self, int64_t dim, TensorList out) {
   assign_each(out, at::unbind(self, dim), "unbind_copy");
 }
-
-}  // namespace at::native

@@ -1,0 +1,405 @@
+// random.cpp: uniform, normal, Bernoulli and integer draws, permutations and dropout. The same seed gives the same
+// numbers as PyTorch's CPU generator wherever its algorithm is a plain one.
+#include <opgen/kernel.h>
+
+#include <aten/ops/bernoulli.h>
+#include <aten/ops/bernoulli_native.h>
+#include <aten/ops/clone.h>
+#include <aten/ops/dropout_native.h>
+#include <aten/ops/empty.h>
+#include <aten/ops/empty_like.h>
+#include <aten/ops/mul.h>
+#include <aten/ops/native_dropout_native.h>
+#include <aten/ops/normal_native.h>
+#include <aten/ops/ones_like.h>
+#include <aten/ops/rand.h>
+#include <aten/ops/rand_native.h>
+#include <aten/ops/randint.h>
+#include <aten/ops/randint_native.h>
+#include <aten/ops/randn.h>
+#include <aten/ops/randn_native.h>
+#include <aten/ops/randperm.h>
+#include <aten/ops/randperm_native.h>
+#include <aten/ops/uniform_native.h>
+#include <aten/ops/zeros_like.h>
+#include <opgen/cpu_generator.h>
+
+#include "common.h"
+#include "special.h"
+
+using namespace kernels;
+
+namespace {
+
+using Engine = opgen::CPUGeneratorImpl;
+using MaybeGenerator = std::optional<Generator>;
+
+// In [0, 1): as many bits as the significand holds.
+template <class T>
+T unit(Engine& engine) {
+  if constexpr (std::is_same_v<T, double>) {
+    return static_cast<double>(engine.random64() & ((uint64_t(1) << 53) - 1)) * 0x1p-53;
+  } else {
+    return static_cast<float>(engine.random() & ((uint32_t(1) << 24) - 1)) * 0x1p-24f;
+  }
+}
+
+// draw(engine) for each element in the order of memory.
+template <class T, class F>
+void draw_each(const Tensor& self, Engine& engine, F draw) {
+  TensorIterator iter = TensorIterator::nullary_op(self);
+  opgen::cpu_serial_kernel(iter, [&]() -> T { return draw(engine); });
+}
+
+// A complex tensor as a real one with a last dimension of two: what is drawn for it.
+Tensor as_real(const Tensor& self) {
+  if (!self.is_complex()) return self;
+  DimVector sizes(self.sizes()), strides;
+  for (int64_t stride : self.strides()) strides.push_back(2 * stride);
+  sizes.push_back(2);
+  strides.push_back(1);
+  Tensor real = opgen::detail::alias_with_sizes_and_strides(self, self.sizes(), self.strides(), self.storage_offset());
+  opgen::TensorImpl* impl = real.unsafeGetTensorImpl();
+  impl->set_dtype(toRealValueType(self.scalar_type()));
+  impl->set_storage_offset(2 * self.storage_offset());
+  impl->set_sizes_and_strides(sizes, strides);
+  return real;
+}
+
+// ---- uniform ----
+
+void uniform_into(const Tensor& complex_or_real, double from, double to, const MaybeGenerator& generator) {
+  const Tensor self = as_real(complex_or_real);
+  OPGEN_DISPATCH_FLOATING(self.scalar_type(), "uniform_", [&] {
+    using wide = wide_t<scalar_t>;
+    constexpr double limit = std::is_same_v<scalar_t, Half>     ? 65504.0
+                             : std::is_same_v<scalar_t, double> ? std::numeric_limits<double>::max()
+                                                                : double(std::numeric_limits<float>::max());
+    OPGEN_CHECK(from <= to, "uniform_ expects to return a [from, to) range, but found from=", from, " > to=", to);
+    OPGEN_CHECK(to - from <= limit, "uniform_ expects to-from <= the greatest ", self.scalar_type(), ", but found to=", to,
+                " and from=", from, " which result in to-from to exceed the limit");
+    Engine* engine = opgen::detail::cpu_generator(generator);
+    const opgen::GeneratorLock lock(engine);
+    const wide low = static_cast<wide>(from), width = static_cast<wide>(to) - low;
+    draw_each<scalar_t>(self, *engine, [=](Engine& e) { return static_cast<scalar_t>(unit<wide>(e) * width + low); });
+  });
+}
+
+// ---- normal ----
+
+// Two independent normal numbers from two uniform ones (Box and Muller).
+template <class T>
+void box_muller(T u1, T u2, T& first, T& second) {
+  const T radius = std::sqrt(T(-2) * std::log(u1));
+  const T angle = T(2) * T(kernels::pi) * u2;
+  first = radius * std::cos(angle);
+  second = radius * std::sin(angle);
+}
+
+// Sixteen at a time, the first eight paired with the last; a tail overlaps the block before it.
+template <class T>
+void normal_blocks(T* data, int64_t size, double mean, double std, Engine& engine) {
+  using wide = wide_t<T>;
+  std::vector<wide> draws(static_cast<size_t>(size));
+  const auto transform = [&](int64_t start) {
+    for (int64_t j = start; j < start + 8; ++j) {
+      box_muller(wide(1) - draws[j], draws[j + 8], draws[j], draws[j + 8]);
+    }
+  };
+  for (wide& x : draws) x = unit<wide>(engine);
+  for (int64_t i = 0; i + 15 < size; i += 16) transform(i);
+  if (size % 16 != 0) {
+    for (int64_t i = size - 16; i < size; ++i) draws[i] = unit<wide>(engine);
+    transform(size - 16);
+  }
+  for (int64_t i = 0; i < size; ++i) data[i] = static_cast<T>(draws[i] * static_cast<wide>(std) + static_cast<wide>(mean));
+}
+
+void normal_into(const Tensor& complex_or_real, double mean, double std, const MaybeGenerator& generator) {
+  OPGEN_CHECK(std >= 0.0, "normal expects std >= 0.0, but found std ", std);
+  const Tensor self = as_real(complex_or_real);
+  // The parts of a complex number share its variance.
+  const double deviation = complex_or_real.is_complex() ? std / std::sqrt(2.0) : std;
+  Engine* engine = opgen::detail::cpu_generator(generator);
+  const opgen::GeneratorLock lock(engine);
+  OPGEN_DISPATCH_FLOATING(self.scalar_type(), "normal_", [&] {
+    if (self.numel() >= 16 && self.is_contiguous()) {
+      normal_blocks(self.mutable_data_ptr<scalar_t>(), self.numel(), mean, deviation, *engine);
+      return;
+    }
+    bool has_spare = false;
+    double spare = 0;
+    draw_each<scalar_t>(self, *engine, [&](Engine& e) {
+      double value = spare;
+      if (!has_spare) {
+        const double u1 = unit<double>(e), u2 = unit<double>(e);
+        box_muller(1.0 - u2, u1, value, spare);
+      }
+      has_spare = !has_spare;
+      return static_cast<scalar_t>(static_cast<wide_t<scalar_t>>(value * deviation + mean));
+    });
+  });
+}
+
+}  // namespace
+
+OPGEN_KERNEL(uniform_)(Tensor& self, double from, double to, std::optional<Generator> generator) {
+  OPGEN_CHECK(self.is_floating_point() || self.is_complex(), "uniform_ is not implemented for '", self.scalar_type(), "'");
+  if (!self.is_meta()) uniform_into(self, from, to, generator);
+  return self;
+}
+OPGEN_KERNEL(normal_)(Tensor& self, double mean, double std, std::optional<Generator> generator) {
+  OPGEN_CHECK(self.is_floating_point() || self.is_complex(), "normal_ is not implemented for '", self.scalar_type(), "'");
+  if (!self.is_meta()) normal_into(self, mean, std, generator);
+  return self;
+}
+OPGEN_KERNEL(normal_functional)(const Tensor& self, double mean, double std, std::optional<Generator> generator) {
+  Tensor out = opgen::detail::clone(self);
+  return out.normal_(mean, std, generator);
+}
+
+// ---- bernoulli ----
+
+OPGEN_KERNEL(bernoulli_)(Tensor& self, double p, std::optional<Generator> generator) {
+  OPGEN_CHECK(0 <= p && p <= 1, "bernoulli_ expects p to be in [0, 1], but got p=", p);
+  if (self.is_meta()) return self;
+  Engine* engine = opgen::detail::cpu_generator(generator);
+  const opgen::GeneratorLock lock(engine);
+  OPGEN_DISPATCH_REAL_AND_BOOL(self.scalar_type(), "bernoulli_", [&] {
+    draw_each<scalar_t>(self, *engine, [p](Engine& e) { return static_cast<scalar_t>(unit<double>(e) < p); });
+  });
+  return self;
+}
+
+namespace {
+
+// Each element is 1 with the probability that stands in its place in `p`.
+template <class T, class P>
+void bernoulli_each(const Tensor& self, const Tensor& p, Engine& engine) {
+  TensorIterator iter = opgen::TensorIteratorConfig()
+                            .add_output(self)
+                            .add_const_input(p)
+                            .check_all_same_dtype(false)
+                            .resize_outputs(false)
+                            .build();
+  opgen::cpu_serial_kernel(iter, [&](P chance) -> T {
+    using wide = wide_t<P>;
+    const wide x = static_cast<wide>(chance);
+    OPGEN_CHECK(x >= 0 && x <= 1, "bernoulli expects p values to be in [0, 1], but got ", x);
+    return static_cast<T>(unit<wide>(engine) < x);
+  });
+}
+
+}  // namespace
+
+OPGEN_KERNEL(bernoulli_)(Tensor& self, const Tensor& p, std::optional<Generator> generator) {
+  OPGEN_CHECK(p.is_floating_point(), "bernoulli expects probabilities of a floating dtype, but got ", p.scalar_type());
+  OPGEN_CHECK(opgen::detail::is_expandable_to(p.sizes(), self.sizes()), "probabilities of shape ", p.sizes(),
+              " do not broadcast to ", self.sizes());
+  if (self.is_meta()) return self;
+  Engine* engine = opgen::detail::cpu_generator(generator);
+  const opgen::GeneratorLock lock(engine);
+  const Tensor chances = to_dtype(p, p.scalar_type() == kDouble ? kDouble : kFloat).expand(self.sizes());
+  OPGEN_DISPATCH_REAL_AND_BOOL(self.scalar_type(), "bernoulli_", [&] {
+    if (chances.scalar_type() == kDouble) {
+      bernoulli_each<scalar_t, double>(self, chances, *engine);
+    } else {
+      bernoulli_each<scalar_t, float>(self, chances, *engine);
+    }
+  });
+  return self;
+}
+OPGEN_KERNEL(bernoulli_out)(const Tensor& self, std::optional<Generator> generator, Tensor& out) {
+  resize_out(out, self.sizes());
+  return out.bernoulli_(self, generator);
+}
+OPGEN_KERNEL(bernoulli)(const Tensor& self, std::optional<Generator> generator) {
+  Tensor out = at::empty_like(self);
+  return out.bernoulli_(self, generator);
+}
+OPGEN_KERNEL(bernoulli)(const Tensor& self, double p, std::optional<Generator> generator) {
+  Tensor out = at::empty_like(self);
+  return out.bernoulli_(p, generator);
+}
+
+// ---- Factories ----
+
+#define OPGEN_OPTIONS                                                                                          \
+  std::optional<ScalarType> dtype, std::optional<Layout> layout, std::optional<Device> device,                 \
+      std::optional<bool> pin_memory
+
+namespace {
+
+Tensor new_empty(IntArrayRef size, OPGEN_OPTIONS) { return at::empty(size, dtype, layout, device, pin_memory, std::nullopt); }
+
+// The engine may only be taken where something is drawn: a meta tensor has no generator.
+void check_bounds(int64_t low, int64_t high, ScalarType dtype) {
+  OPGEN_CHECK(low < high, "random_ expects 'from' to be less than 'to', but got from=", low, " >= to=", high);
+  OPGEN_CHECK(!isComplexType(dtype), "random numbers between bounds are integers; they cannot be ", dtype);
+  const auto check = [&](int64_t least, int64_t most) {
+    OPGEN_CHECK(low >= least && low <= most, "from is out of bounds for ", dtype);
+    OPGEN_CHECK(high - 1 >= least && high - 1 <= most, "to - 1 is out of bounds for ", dtype);
+  };
+  switch (dtype) {
+    case kBool: return check(0, 1);
+    case kByte: return check(0, 255);
+    case kChar: return check(-128, 127);
+    case kShort: return check(-32768, 32767);
+    case kInt: return check(std::numeric_limits<int32_t>::min(), std::numeric_limits<int32_t>::max());
+    case kHalf: return check(-65504, 65504);
+    default: return;
+  }
+}
+
+Tensor& randint_into(Tensor& out, int64_t low, int64_t high, const MaybeGenerator& generator) {
+  check_bounds(low, high, out.scalar_type());
+  if (out.is_meta()) return out;
+  const uint64_t range = static_cast<uint64_t>(high) - static_cast<uint64_t>(low);
+  Engine* engine = opgen::detail::cpu_generator(generator);
+  const opgen::GeneratorLock lock(engine);
+  // Above 2^28 the remainder of 32 bits would favour small numbers.
+  const bool long_draw = range >= (uint64_t(1) << 28);
+  OPGEN_DISPATCH_REAL_AND_BOOL(out.scalar_type(), "randint", [&] {
+    draw_each<scalar_t>(out, *engine, [=](Engine& e) {
+      const uint64_t bits = long_draw ? e.random64() : e.random();
+      const auto value = static_cast<int64_t>(static_cast<uint64_t>(low) + bits % range);
+      if constexpr (is_half_v<scalar_t>) {
+        return static_cast<scalar_t>(static_cast<float>(value));
+      } else {
+        return static_cast<scalar_t>(value);
+      }
+    });
+  });
+  return out;
+}
+
+}  // namespace
+
+OPGEN_KERNEL(rand)(IntArrayRef size, OPGEN_OPTIONS) {
+  return new_empty(size, dtype, layout, device, pin_memory).uniform_(0, 1, std::nullopt);
+}
+OPGEN_KERNEL(rand)(IntArrayRef size, std::optional<Generator> generator, OPGEN_OPTIONS) {
+  return new_empty(size, dtype, layout, device, pin_memory).uniform_(0, 1, generator);
+}
+OPGEN_KERNEL(rand_out)(IntArrayRef size, Tensor& out) {
+  resize_out(out, size);
+  return out.uniform_(0, 1, std::nullopt);
+}
+OPGEN_KERNEL(rand_out)(IntArrayRef size, std::optional<Generator> generator, Tensor& out) {
+  resize_out(out, size);
+  return out.uniform_(0, 1, generator);
+}
+OPGEN_KERNEL(randn)(IntArrayRef size, OPGEN_OPTIONS) {
+  return new_empty(size, dtype, layout, device, pin_memory).normal_(0, 1, std::nullopt);
+}
+OPGEN_KERNEL(randn)(IntArrayRef size, std::optional<Generator> generator, OPGEN_OPTIONS) {
+  return new_empty(size, dtype, layout, device, pin_memory).normal_(0, 1, generator);
+}
+OPGEN_KERNEL(randn_out)(IntArrayRef size, Tensor& out) {
+  resize_out(out, size);
+  return out.normal_(0, 1, std::nullopt);
+}
+OPGEN_KERNEL(randn_out)(IntArrayRef size, std::optional<Generator> generator, Tensor& out) {
+  resize_out(out, size);
+  return out.normal_(0, 1, generator);
+}
+
+OPGEN_KERNEL(randint)(int64_t high, IntArrayRef size, OPGEN_OPTIONS) {
+  Tensor out = new_empty(size, dtype.value_or(kLong), layout, device, pin_memory);
+  return randint_into(out, 0, high, std::nullopt);
+}
+OPGEN_KERNEL(randint)(int64_t high, IntArrayRef size, std::optional<Generator> generator, OPGEN_OPTIONS) {
+  Tensor out = new_empty(size, dtype.value_or(kLong), layout, device, pin_memory);
+  return randint_into(out, 0, high, generator);
+}
+OPGEN_KERNEL(randint)(int64_t low, int64_t high, IntArrayRef size, OPGEN_OPTIONS) {
+  Tensor out = new_empty(size, dtype.value_or(kLong), layout, device, pin_memory);
+  return randint_into(out, low, high, std::nullopt);
+}
+OPGEN_KERNEL(randint)
+(int64_t low, int64_t high, IntArrayRef size, std::optional<Generator> generator, OPGEN_OPTIONS) {
+  Tensor out = new_empty(size, dtype.value_or(kLong), layout, device, pin_memory);
+  return randint_into(out, low, high, generator);
+}
+OPGEN_KERNEL(randint_out)(int64_t high, IntArrayRef size, Tensor& out) {
+  resize_out(out, size);
+  return randint_into(out, 0, high, std::nullopt);
+}
+OPGEN_KERNEL(randint_out)(int64_t high, IntArrayRef size, std::optional<Generator> generator, Tensor& out) {
+  resize_out(out, size);
+  return randint_into(out, 0, high, generator);
+}
+OPGEN_KERNEL(randint_out)(int64_t low, int64_t high, IntArrayRef size, Tensor& out) {
+  resize_out(out, size);
+  return randint_into(out, low, high, std::nullopt);
+}
+OPGEN_KERNEL(randint_out)
+(int64_t low, int64_t high, IntArrayRef size, std::optional<Generator> generator, Tensor& out) {
+  resize_out(out, size);
+  return randint_into(out, low, high, generator);
+}
+
+// Each place takes one of the numbers that are left.
+OPGEN_KERNEL(randperm_out)(int64_t n, std::optional<Generator> generator, Tensor& out) {
+  OPGEN_CHECK(n >= 0, "n must be non-negative, got", n);
+  OPGEN_CHECK(out.scalar_type() != kHalf || n <= 2049, "n is too large for result tensor type: 'Half'");
+  OPGEN_CHECK(out.scalar_type() != kByte || n <= 256, "n is too large for result tensor type: 'Byte'");
+  OPGEN_CHECK(out.scalar_type() != kChar || n <= 128, "n is too large for result tensor type: 'Char'");
+  resize_out(out, {n});
+  if (out.is_meta()) return out;
+  std::vector<int64_t> order(static_cast<size_t>(n));
+  for (int64_t i = 0; i < n; ++i) order[i] = i;
+  Engine* engine = opgen::detail::cpu_generator(generator);
+  {
+    const opgen::GeneratorLock lock(engine);
+    for (int64_t i = 0; i < n - 1; ++i) {
+      const int64_t chosen = i + static_cast<int64_t>(engine->random() % static_cast<uint64_t>(n - i));
+      std::swap(order[i], order[chosen]);
+    }
+  }
+  OPGEN_DISPATCH_REAL(out.scalar_type(), "randperm", [&] {
+    scalar_t* to = out.mutable_data_ptr<scalar_t>();
+    for (int64_t i = 0; i < n; ++i) to[i * out.stride(0)] = static_cast<scalar_t>(order[i]);
+  });
+  return out;
+}
+OPGEN_KERNEL(randperm_out)(int64_t n, Tensor& out) { return at::randperm_out(out, n, std::optional<Generator>()); }
+OPGEN_KERNEL(randperm)(int64_t n, OPGEN_OPTIONS) {
+  return at::randperm(n, std::optional<Generator>(), dtype.value_or(kLong), layout, device, pin_memory);
+}
+OPGEN_KERNEL(randperm)(int64_t n, std::optional<Generator> generator, OPGEN_OPTIONS) {
+  OPGEN_CHECK(n >= 0, "n must be non-negative, got", n);
+  Tensor out = new_empty({n}, dtype.value_or(kLong), layout, device, pin_memory);
+  return at::randperm_out(out, n, generator);
+}
+
+#undef OPGEN_OPTIONS
+
+// ---- dropout ----
+
+OPGEN_KERNEL(native_dropout)(const Tensor& input, double p, std::optional<bool> train) {
+  if (input.numel() == 0) return {input, at::empty_like(input, input.options().dtype(kBool))};
+  const bool training = train.value_or(true);
+  if (!training || p == 0) {
+    return {opgen::detail::clone(input), at::ones_like(input, input.options().dtype(kBool))};
+  }
+  OPGEN_CHECK(input.is_floating_point() || input.is_complex(), "native_dropout expects a floating or complex input, but got ",
+              input.scalar_type());
+  Tensor mask = at::empty_like(input, input.options().dtype(kBool)).bernoulli_(1 - p, std::nullopt);
+  const double scale = p == 1 ? 0.0 : 1.0 / (1.0 - p);
+  return {at::mul(at::mul(input, mask), Scalar(scale)), mask};
+}
+OPGEN_KERNEL(dropout)(const Tensor& input, double p, bool train) {
+  OPGEN_CHECK(0 <= p && p <= 1, "dropout probability has to be between 0 and 1, but got ", p);
+  if (p == 0 || !train || input.numel() == 0) return input;
+  if (p == 1) return at::mul(input, at::zeros_like(input));
+  Tensor noise = at::empty_like(input).bernoulli_(1 - p, std::nullopt);
+  return at::mul(input, noise.div_(Scalar(1 - p)));
+}
+OPGEN_KERNEL(dropout_)(Tensor& self, double p, bool train) {
+  OPGEN_CHECK(0 <= p && p <= 1, "dropout probability has to be between 0 and 1, but got ", p);
+  if (p == 0 || !train || self.numel() == 0) return self;
+  if (p == 1) return self.zero_();
+  Tensor noise = at::empty_like(self).bernoulli_(1 - p, std::nullopt);
+  return self.mul_(noise.div_(Scalar(1 - p)));
+}
