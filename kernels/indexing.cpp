@@ -37,6 +37,13 @@ int64_t checked_place(int64_t place, int64_t size) {
   return place < 0 ? place + size : place;
 }
 
+// A place that may not be negative.
+int64_t plain_place(int64_t place, int64_t size, int64_t dim) {
+  OPGEN_CHECK_INDEX(place >= 0 && place < size, "index ", place, " is out of bounds for dimension ", dim, " with size ",
+                    size);
+  return place;
+}
+
 int64_t size_along(const TensorBase& self, int64_t dim) { return self.dim() == 0 ? 1 : self.size(dim); }
 int64_t stride_along(const TensorBase& self, int64_t dim) { return self.dim() == 0 ? 1 : self.stride(dim); }
 
@@ -155,12 +162,14 @@ void check_scatter(const char* name, const TensorBase& self, int64_t dim, const 
   check_index_shape(name, index, *source, -1, "src");
 }
 
-// f(element, other, k): `element` is the one of `target` that index number k of the line points at, `other` the one
+Tensor at_least_1d(const Tensor& self) { return self.dim() == 0 ? self.unsqueeze(0) : Tensor(self); }
+
+// f(element, other): `element` is the one of `target` that index number k of the line points at, `other` the one
 // of `along` at the place of the index. One line after another: places may repeat.
 template <class T, class F>
-void for_each_indexed(const Tensor& target, int64_t dim, const Tensor& index, const TensorBase& along, F f) {
+void for_each_indexed(const Tensor& given, int64_t dim, const Tensor& index, const Tensor& beside, F f) {
   if (index.numel() == 0) return;
-  const Tensor places = to_dtype(index, kLong);
+  const Tensor target = at_least_1d(given), places = at_least_1d(to_dtype(index, kLong)), along = at_least_1d(beside);
   dim = wrap_dim(dim, target.dim());
   const int64_t size = size_along(target, dim), stride = stride_along(target, dim);
   const int64_t count = size_along(places, dim);
@@ -170,7 +179,7 @@ void for_each_indexed(const Tensor& target, int64_t dim, const Tensor& index, co
   T* other = static_cast<T*>(along.mutable_data_ptr());
   for_each_line<3>(dim, {&places, &target, &along}, [&](const std::array<int64_t, 3>& at) {
     for (int64_t k = 0; k < count; ++k) {
-      const int64_t i = checked_place(place[at[0] + k * place_stride], size);
+      const int64_t i = plain_place(place[at[0] + k * place_stride], size, dim);
       f(to[at[1] + i * stride], other[at[2] + k * along_stride]);
     }
   });
@@ -263,7 +272,7 @@ OPGEN_KERNEL(index_select_out)(const Tensor& self, int64_t dim, const Tensor& in
     T* to = static_cast<T*>(out.mutable_data_ptr());
     for_each_line<2>(dim, {&self, &out}, [&](const std::array<int64_t, 2>& at) {
       for (int64_t k = 0; k < places.numel(); ++k) {
-        to[at[1] + k * out_stride] = from[at[0] + checked_place(place[k], size) * stride];
+        to[at[1] + k * out_stride] = from[at[0] + plain_place(place[k], size, dim) * stride];
       }
     });
   });
@@ -308,9 +317,10 @@ OPGEN_PRECOMPUTE_META_FUNC(index_add)
   return precompute_out<>().set_dim(dim);
 }
 OPGEN_IMPL_FUNC(index_add_cpu_out)
-(const Tensor& self, int64_t dim, const Tensor& index, const Tensor& source, const Scalar& alpha, const Tensor& out) {
-  start_scatter(self, out);
-  if (source.numel() == 0) return;
+(const Tensor& self, int64_t dim, const Tensor& index, const Tensor& given, const Scalar& alpha, const Tensor& result) {
+  start_scatter(self, result);
+  if (given.numel() == 0) return;
+  const Tensor source = at_least_1d(given), out = at_least_1d(result);
   const Tensor places = opgen::detail::contiguous(to_dtype(index, kLong));
   const int64_t* place = places.const_data_ptr<int64_t>();
   const int64_t size = size_along(self, dim), from_stride = stride_along(source, dim), stride = stride_along(out, dim);
@@ -320,7 +330,7 @@ OPGEN_IMPL_FUNC(index_add_cpu_out)
     scalar_t* to = out.mutable_data_ptr<scalar_t>();
     for_each_line<2>(dim, {&source, &out}, [&](const std::array<int64_t, 2>& at) {
       for (int64_t k = 0; k < places.numel(); ++k) {
-        scalar_t& element = to[at[1] + checked_place(place[k], size) * stride];
+        scalar_t& element = to[at[1] + plain_place(place[k], size, dim) * stride];
         element = plus(element, times(factor, from[at[0] + k * from_stride]));
       }
     });

@@ -147,9 +147,11 @@ T times(T a, T b) {
   }
 }
 
+// a + factor * b, rounded once for half types.
 template <class T>
-T divide(T a, T b) {
-  return narrowed<T>(widen(a) / widen(b));
+T plus_scaled(T a, T factor, T b) {
+  using W = wide_t<T>;
+  return static_cast<T>(plus(static_cast<W>(a), times(static_cast<W>(factor), static_cast<W>(b))));
 }
 
 // a / b, rounded toward zero; the one quotient that does not fit wraps round.

@@ -40,7 +40,7 @@ OPGEN_META_FUNC2(add, Tensor)(const Tensor& self, const Tensor& other, const Sca
   build_borrowing_binary_op(maybe_get_output(), self, other);
   check_alpha(dtype(), alpha);
 }
-OPGEN_UFUNC(add)(T self, T other, T alpha) { return plus(self, times(alpha, other)); }
+OPGEN_UFUNC(add)(T self, T other, T alpha) { return plus_scaled(self, alpha, other); }
 
 OPGEN_META_FUNC2(sub, Tensor)(const Tensor& self, const Tensor& other, const Scalar& alpha) {
   OPGEN_CHECK(self.scalar_type() != kBool || other.scalar_type() != kBool,
@@ -54,8 +54,8 @@ OPGEN_META_FUNC2(sub, Tensor)(const Tensor& self, const Tensor& other, const Sca
 }
 OPGEN_IMPL_FUNC(sub_out)(const Tensor&, const Tensor&, const Scalar& alpha, const Tensor& /*out*/) {
   OPGEN_DISPATCH_ALL_BUT_BOOL(common_dtype(), "sub", [&] {
-    const auto factor = alpha.to<scalar_t>();
-    opgen::cpu_kernel(*this, [factor](scalar_t a, scalar_t b) -> scalar_t { return minus(a, times(factor, b)); });
+    const scalar_t factor = minus(scalar_t(0), alpha.to<scalar_t>());
+    opgen::cpu_kernel(*this, [factor](scalar_t a, scalar_t b) -> scalar_t { return plus_scaled(a, factor, b); });
   });
 }
 
