@@ -12,11 +12,8 @@ from pathlib import Path
 
 import pytest
 from compare import Difference, differences, report
+from loading import load_registry
 
-from opgen.diagnostics import Diagnostics
-from opgen.model.registry import Registry
-from opgen.parse import decode_source, parse_native_functions, parse_tags
-from opgen.resolve import resolve
 from opgen.targets import TARGETS
 from opgen.views.dump import dump_rows
 
@@ -32,20 +29,9 @@ _OLD_SPELLINGS = (
 _CORE_COMPOSITES = ("aten::upsample_nearest2d.vec", "aten::upsample_bilinear2d.vec")
 
 
-def _load(folder: Path) -> Registry:
-    diagnostics = Diagnostics()
-    native, tags = folder / "native_functions.yaml", folder / "tags.yaml"
-    declared = parse_tags(decode_source("tags.yaml", tags.read_bytes(), diagnostics), diagnostics)
-    source = decode_source("native_functions.yaml", native.read_bytes(), diagnostics)
-    functions = parse_native_functions([source], declared, frozenset(), diagnostics)
-    registry = resolve(functions, diagnostics, declared.names)
-    assert not diagnostics.has_errors, "\n".join(d.message for d in diagnostics)
-    return registry
-
-
 def test_installed_torch(packaged: Path, torchgen_facts: list[dict[str, object]]) -> None:
     """Protects the claim itself: no field of any function differs from the installed torchgen's."""
-    registry = _load(packaged / "native")
+    registry = load_registry(packaged / "native")
     ours = dump_rows(registry, TARGETS["torch"], "signatures", None)
     found = differences(ours, torchgen_facts)
     assert not found, report(found)
@@ -58,7 +44,7 @@ def test_older_versions(corpora: Path, version: str) -> None:
     folder = corpora / f"pytorch-{version}"
     with gzip.open(folder / "facts.json.gz", "rt", encoding="utf-8") as facts:
         theirs = json.load(facts)
-    ours = dump_rows(_load(folder), TARGETS["torch"], "signatures", None)
+    ours = dump_rows(load_registry(folder), TARGETS["torch"], "signatures", None)
     found = differences(ours, theirs, _OLD_SPELLINGS)
     unexpected = [d for d in found if not _is_core_composite(d, version)]
     assert not unexpected, report(unexpected)
