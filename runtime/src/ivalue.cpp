@@ -184,33 +184,33 @@ std::uint64_t IValue::key_bits() const noexcept {
   return bits;
 }
 
-void append_message(Message& message, const IValue& value) {
-  switch (value.tag()) {
-    case IValue::Tag::Bool:
-    case IValue::Tag::Int:
-    case IValue::Tag::Double:
-    case IValue::Tag::Complex:
-      return append_message(message, value.toScalar());
-    case IValue::Tag::Tensor:
-      return append_message(message, value.toTensor());
-    case IValue::Tag::String:
+void IValue::append_to(Message& message) const {
+  switch (tag_) {
+    case Tag::Bool:
+    case Tag::Int:
+    case Tag::Double:
+    case Tag::Complex:
+      return append_message(message, toScalar());
+    case Tag::Tensor:
+      return append_message(message, toTensor());
+    case Tag::String:
       message.append("'");
-      message.append(value.toStringView().data(), value.toStringView().size());
+      message.append(toStringView().data(), toStringView().size());
       return message.append("'");
-    case IValue::Tag::Device:
-      return append_message(message, value.toDevice());
-    case IValue::Tag::List: {
+    case Tag::Device:
+      return append_message(message, toDevice());
+    case Tag::List: {
       message.append("[");
       const char* separator = "";
-      for (const IValue& item : value.toList()) {
+      for (const IValue& item : toList()) {
         message.append(separator);
-        append_message(message, item);
+        item.append_to(message);
         separator = ", ";
       }
       return message.append("]");
     }
     default:
-      return message.append(toString(value.tag()));
+      return message.append(toString(tag_));
   }
 }
 

@@ -46,7 +46,7 @@ inline void fail(const char* file, int line, const std::string& what) {
   do {                                                                                      \
     bool opgen_thrown = false;                                                              \
     try {                                                                                   \
-      __VA_ARGS__;                                                                          \
+      static_cast<void>(__VA_ARGS__);                                                       \
     } catch (const Type& opgen_error) {                                                     \
       opgen_thrown = true;                                                                  \
       if (std::strstr(opgen_error.what(), part) == nullptr) {                               \

@@ -90,13 +90,13 @@ void append_any(Message& message, const T& value) {
     message.append_double(static_cast<double>(value));
   } else if constexpr (std::is_convertible_v<const T&, const char*>) {
     message.append(static_cast<const char*>(value));
-  } else if constexpr (requires { append_message(message, value); }) {
-    append_message(message, value);  // found beside the type
   } else if constexpr (requires {
                          requires std::is_same_v<decltype(value.data()), const char*>;
                          value.size();
                        }) {
     message.append(value.data(), value.size());
+  } else if constexpr (requires { append_message(message, value); }) {
+    append_message(message, value);  // found beside the type
   } else if constexpr (IntegerRange<T>) {
     message.append("[");
     for (std::size_t i = 0; i < value.size(); ++i) {

@@ -106,7 +106,11 @@ class OPGEN_API IValue {
   // The keys of the tensors in this value.
   [[nodiscard]] std::uint64_t key_bits() const noexcept;
 
+  // A friend, so that only an IValue finds it, not all that converts to one.
+  friend void append_message(Message& message, const IValue& value) { value.append_to(message); }
+
  private:
+  void append_to(Message& message) const;
   union Payload {
     std::int64_t integer = 0;
     double parts[2];
@@ -133,7 +137,6 @@ struct ListValue final : HeapValue {
 };
 
 [[nodiscard]] OPGEN_API const char* toString(IValue::Tag tag) noexcept;
-OPGEN_API void append_message(Message& message, const IValue& value);
 
 struct Stack : std::vector<IValue> {
   using std::vector<IValue>::vector;
