@@ -1,0 +1,111 @@
+// c_api.h: the runtime without C++ types: make values, call operators by name, read results. For test drivers and bindings.
+//
+// A function that can fail returns NULL or 0 and leaves the reason to opgen_last_error() of the thread.
+// An opgen_value is owned by whoever got it and freed with opgen_value_free; arguments are borrowed.
+#pragma once
+
+#include <stddef.h>
+#include <stdint.h>
+
+#if defined(__cplusplus)
+#define OPGEN_C_API extern "C" __attribute__((visibility("default")))
+#else
+#define OPGEN_C_API
+#endif
+
+typedef struct opgen_value opgen_value;
+
+enum opgen_kind {
+  OPGEN_NONE,
+  OPGEN_BOOL,
+  OPGEN_INT,
+  OPGEN_DOUBLE,
+  OPGEN_COMPLEX,
+  OPGEN_TENSOR,
+  OPGEN_STRING,
+  OPGEN_DEVICE,
+  OPGEN_STREAM,
+  OPGEN_GENERATOR,
+  OPGEN_STORAGE,
+  OPGEN_LIST,
+  OPGEN_CUSTOM
+};
+
+// Numbers are PyTorch's: dtype, layout and device type. Pointers last as long as the tensor does.
+typedef struct opgen_tensor_info {
+  int32_t defined;
+  int32_t dtype;
+  int32_t layout;
+  int32_t device_type;
+  int32_t device_index;
+  int32_t wrapped_number;
+  int64_t ndim;
+  const int64_t* sizes;
+  const int64_t* strides;  // in elements
+  int64_t storage_offset;  // in elements
+  int64_t numel;
+  void* data;  // of element {0, 0, …}; NULL without bytes
+  void* storage_data;
+  size_t storage_bytes;
+  int64_t version;
+  const void* identity;          // equal for handles of one tensor
+  const void* storage_identity;  // equal for views of one storage
+} opgen_tensor_info;
+
+OPGEN_C_API int opgen_runtime_abi(void);
+OPGEN_C_API const char* opgen_last_error(void);
+// "Error", "IndexError", "ValueError", "TypeError", "NotImplementedError" or "OutOfMemoryError".
+OPGEN_C_API const char* opgen_last_error_kind(void);
+
+// A tensor on a fresh storage of `storage_bytes` bytes, filled from `bytes` if that is not NULL (cpu only).
+// strides NULL: contiguous. device NULL: "cpu". Elements outside the storage are refused.
+OPGEN_C_API opgen_value* opgen_tensor_new(
+    int32_t dtype, int64_t ndim, const int64_t* sizes, const int64_t* strides, int64_t storage_offset,
+    const void* bytes, size_t storage_bytes, const char* device);
+// Another tensor on the storage of `base`.
+OPGEN_C_API opgen_value* opgen_tensor_view(
+    const opgen_value* base, int64_t ndim, const int64_t* sizes, const int64_t* strides,
+    int64_t storage_offset);
+OPGEN_C_API opgen_value* opgen_tensor_undefined(void);
+OPGEN_C_API int opgen_tensor_read(const opgen_value* tensor, opgen_tensor_info* info);
+// Marks a zero-dim tensor as a number of the program, which takes part in promotion as a number.
+OPGEN_C_API int opgen_tensor_set_wrapped_number(const opgen_value* tensor, int wrapped);
+
+// dtype, layout, memory format and quantization scheme are ints; an absent optional is none.
+OPGEN_C_API opgen_value* opgen_none(void);
+OPGEN_C_API opgen_value* opgen_bool(int value);
+OPGEN_C_API opgen_value* opgen_int(int64_t value);
+OPGEN_C_API opgen_value* opgen_double(double value);
+OPGEN_C_API opgen_value* opgen_complex(double real, double imag);
+OPGEN_C_API opgen_value* opgen_string(const char* text, size_t size);
+OPGEN_C_API opgen_value* opgen_device(const char* text);
+OPGEN_C_API opgen_value* opgen_generator(uint64_t seed);
+OPGEN_C_API opgen_value* opgen_default_generator(void);
+OPGEN_C_API opgen_value* opgen_list(const opgen_value* const* items, size_t count);
+OPGEN_C_API opgen_value* opgen_value_copy(const opgen_value* value);
+OPGEN_C_API void opgen_value_free(opgen_value* value);
+
+OPGEN_C_API int opgen_value_kind(const opgen_value* value);
+OPGEN_C_API int opgen_as_bool(const opgen_value* value, int* result);
+OPGEN_C_API int opgen_as_int(const opgen_value* value, int64_t* result);
+OPGEN_C_API int opgen_as_double(const opgen_value* value, double* result);
+OPGEN_C_API int opgen_as_complex(const opgen_value* value, double* real, double* imag);
+// Not terminated; lasts as long as the value.
+OPGEN_C_API int opgen_as_string(const opgen_value* value, const char** text, size_t* size);
+OPGEN_C_API int opgen_as_device(const opgen_value* value, int32_t* type, int32_t* index);
+OPGEN_C_API int opgen_list_size(const opgen_value* list, size_t* size);
+OPGEN_C_API opgen_value* opgen_list_item(const opgen_value* list, size_t index);
+
+// Calls "aten::add.Tensor" through the dispatcher. Positional, then keyword arguments; absent ones take the schema's
+// defaults. Numbers are accepted where tensors are wanted. Returns the list of results.
+OPGEN_C_API opgen_value* opgen_call(
+    const char* name, const opgen_value* const* arguments, size_t count,
+    const char* const* keywords, const opgen_value* const* keyword_arguments, size_t keyword_count);
+
+// Full names of all operators, sorted.
+OPGEN_C_API opgen_value* opgen_operators(void);
+OPGEN_C_API opgen_value* opgen_operator_schema(const char* name);
+OPGEN_C_API opgen_value* opgen_operator_registrations(const char* name);
+OPGEN_C_API opgen_value* opgen_operator_table(const char* name);
+// A list of lists of four strings: library, operator, key, the text to write.
+OPGEN_C_API opgen_value* opgen_stubs(void);

@@ -1,0 +1,371 @@
+// c_api.cpp: the C interface; no exception leaves it.
+#include "opgen/c_api.h"
+
+#include <cstring>
+#include <new>
+#include <string>
+#include <utility>
+
+#include "opgen/cpu_generator.h"
+#include "opgen/dispatcher.h"
+#include "opgen/empty.h"
+#include "opgen/stub.h"
+
+struct opgen_value {
+  opgen::IValue value;
+};
+
+namespace opgen {
+
+namespace {
+
+struct LastError {
+  std::string text;
+  const char* kind = "";
+};
+thread_local LastError last_error;
+
+const char* kind_of(const Error& error) noexcept {
+  if (dynamic_cast<const IndexError*>(&error) != nullptr) return "IndexError";
+  if (dynamic_cast<const ValueError*>(&error) != nullptr) return "ValueError";
+  if (dynamic_cast<const TypeError*>(&error) != nullptr) return "TypeError";
+  if (dynamic_cast<const NotImplementedError*>(&error) != nullptr) return "NotImplementedError";
+  if (dynamic_cast<const OutOfMemoryError*>(&error) != nullptr) return "OutOfMemoryError";
+  return "Error";
+}
+
+void remember(const char* kind, const char* text) noexcept {
+  last_error.kind = kind;
+  try {
+    last_error.text = text;
+  } catch (...) {
+    last_error.text.clear();
+  }
+}
+
+// The function's result, or R() and the reason in last_error.
+template <class F>
+auto guarded(F&& function) noexcept -> decltype(function()) {
+  try {
+    return function();
+  } catch (const Error& error) {
+    remember(kind_of(error), error.what());
+  } catch (const std::bad_alloc&) {
+    remember("OutOfMemoryError", "out of memory");
+  } catch (const std::exception& error) {
+    remember("Error", error.what());
+  } catch (...) {
+    remember("Error", "an exception of an unknown type");
+  }
+  return decltype(function())();
+}
+
+opgen_value* give(IValue value) { return new opgen_value{std::move(value)}; }
+
+const IValue& take(const opgen_value* value) {
+  OPGEN_CHECK_VALUE(value != nullptr, "a value is NULL");
+  return value->value;
+}
+
+ScalarType dtype_of(std::int32_t number) {
+  OPGEN_CHECK_VALUE(isValidScalarType(number), "no dtype has the number ", number);
+  return static_cast<ScalarType>(number);
+}
+
+OperatorHandle find(const char* name) {
+  OPGEN_CHECK_VALUE(name != nullptr, "the operator's name is NULL");
+  auto [base, overload] = split_operator_name(name);
+  return Dispatcher::singleton().findSchemaOrThrow(base, overload);
+}
+
+// The bytes from the first to past the last element; refuses what is out of the storage.
+void check_extent(IntArrayRef sizes, IntArrayRef strides, std::int64_t offset, std::size_t itemsize,
+                  std::size_t storage_bytes) {
+  OPGEN_CHECK_VALUE(offset >= 0, "storage offset ", offset, " is negative");
+  std::int64_t last = offset;
+  std::int64_t first = offset;
+  bool overflow = false;
+  for (std::size_t i = 0; i < sizes.size(); ++i) {
+    OPGEN_CHECK_VALUE(sizes[i] >= 0, "a tensor cannot have a negative size: ", sizes);
+    if (sizes[i] == 0) return;
+    std::int64_t reach = 0;
+    overflow |= __builtin_mul_overflow(sizes[i] - 1, strides[i], &reach);
+    std::int64_t& end = reach < 0 ? first : last;
+    overflow |= __builtin_add_overflow(end, reach, &end);
+  }
+  OPGEN_CHECK_VALUE(!overflow && first >= 0 &&
+                        static_cast<std::uint64_t>(last) < storage_bytes / itemsize,
+                    "sizes ", sizes, ", strides ", strides, " and offset ", offset,
+                    " reach outside a storage of ", storage_bytes, " bytes");
+}
+
+void fill_missing(const FunctionSchema& schema, Stack& stack, const std::vector<bool>& given) {
+  for (std::size_t i = 0; i < schema.arguments.size(); ++i) {
+    const SchemaArgument& argument = schema.arguments[i];
+    try {
+      if (given[i]) {
+        stack[i] = convert_to_type(std::move(stack[i]), argument.type);
+        continue;
+      }
+    } catch (const TypeError& error) {
+      OPGEN_CHECK_TYPE(false, schema.full_name(), ": argument ", argument.name, ": ", error.what());
+    }
+    OPGEN_CHECK_TYPE(argument.default_value.has_value(), schema.full_name(), ": argument ",
+                     argument.name, " is missing");
+    stack[i] = *argument.default_value;
+  }
+}
+
+opgen_value* call(const char* name, const opgen_value* const* arguments, std::size_t count,
+                  const char* const* keywords, const opgen_value* const* keyword_arguments,
+                  std::size_t keyword_count) {
+  OperatorHandle op = find(name);
+  const FunctionSchema& schema = op.schema();
+  std::size_t positional = 0;
+  while (positional < schema.arguments.size() && !schema.arguments[positional].kwarg_only) ++positional;
+  OPGEN_CHECK_TYPE(count <= positional, schema.full_name(), " takes ", positional,
+                   " positional arguments, got ", count);
+  Stack stack(schema.arguments.size());
+  std::vector<bool> given(schema.arguments.size(), false);
+  for (std::size_t i = 0; i < count; ++i) {
+    stack[i] = take(arguments[i]);
+    given[i] = true;
+  }
+  for (std::size_t i = 0; i < keyword_count; ++i) {
+    auto position = schema.find_argument(keywords[i]);
+    OPGEN_CHECK_TYPE(position.has_value(), schema.full_name(), " has no argument ", keywords[i]);
+    OPGEN_CHECK_TYPE(!given[*position], schema.full_name(), ": argument ", keywords[i], " is given twice");
+    stack[*position] = take(keyword_arguments[i]);
+    given[*position] = true;
+  }
+  fill_missing(schema, stack, given);
+  op.call_boxed(stack);
+  return give(IValue(static_cast<std::vector<IValue>&&>(stack)));
+}
+
+}  // namespace
+}  // namespace opgen
+
+using namespace opgen;
+
+int opgen_runtime_abi(void) { return OPGEN_RUNTIME_ABI; }
+const char* opgen_last_error(void) { return last_error.text.c_str(); }
+const char* opgen_last_error_kind(void) { return last_error.kind; }
+
+opgen_value* opgen_tensor_new(
+    int32_t dtype, int64_t ndim, const int64_t* sizes, const int64_t* strides, int64_t storage_offset,
+    const void* bytes, size_t storage_bytes, const char* device) {
+  return guarded([&] {
+    OPGEN_CHECK_VALUE(ndim >= 0, "a tensor cannot have ", ndim, " dimensions");
+    ScalarType type = dtype_of(dtype);
+    Device where = device != nullptr ? Device(std::string_view(device)) : Device(kCPU);
+    IntArrayRef shape(sizes, static_cast<std::size_t>(ndim));
+    DimVector steps;
+    if (strides != nullptr) {
+      steps = IntArrayRef(strides, static_cast<std::size_t>(ndim));
+    } else {
+      detail::contiguous_strides(shape, steps);
+    }
+    check_extent(shape, steps, storage_offset, elementSize(type), storage_bytes);
+    OPGEN_CHECK_VALUE(bytes == nullptr || where.is_cpu(), "bytes can be given for cpu only, not for ", where);
+    Storage storage(storage_bytes, where);
+    if (bytes != nullptr && storage_bytes != 0) {
+      std::memcpy(storage.mutable_data(), bytes, storage_bytes);
+    }
+    DispatchKeySet keys = detail::default_key_set(compute_dispatch_key(type, kStrided, where));
+    TensorBase tensor = TensorBase::adopt(TensorImpl::create(storage, keys, type, where));
+    tensor.unsafeGetTensorImpl()->set_sizes_and_strides(shape, steps);
+    tensor.unsafeGetTensorImpl()->set_storage_offset(storage_offset);
+    return give(IValue(std::move(tensor)));
+  });
+}
+
+opgen_value* opgen_tensor_view(
+    const opgen_value* base, int64_t ndim, const int64_t* sizes, const int64_t* strides,
+    int64_t storage_offset) {
+  return guarded([&] {
+    OPGEN_CHECK_VALUE(ndim >= 0, "a tensor cannot have ", ndim, " dimensions");
+    TensorBase tensor = take(base).toTensor();
+    IntArrayRef shape(sizes, static_cast<std::size_t>(ndim));
+    IntArrayRef steps(strides, static_cast<std::size_t>(ndim));
+    check_extent(shape, steps, storage_offset, tensor.itemsize(), tensor.storage().nbytes());
+    return give(IValue(detail::alias_with_sizes_and_strides(tensor, shape, steps, storage_offset)));
+  });
+}
+
+opgen_value* opgen_tensor_undefined(void) {
+  return guarded([] { return give(IValue(TensorBase())); });
+}
+
+int opgen_tensor_read(const opgen_value* tensor, opgen_tensor_info* info) {
+  return guarded([&] {
+    const TensorBase t = take(tensor).toTensor();
+    const TensorImpl* impl = t.unsafeGetTensorImpl();
+    *info = opgen_tensor_info{};
+    info->defined = t.defined() ? 1 : 0;
+    if (!t.defined()) return 1;
+    info->dtype = static_cast<std::int32_t>(t.scalar_type());
+    info->layout = static_cast<std::int32_t>(t.layout());
+    info->device_type = static_cast<std::int32_t>(t.device().type());
+    info->device_index = t.device().index();
+    info->wrapped_number = impl->is_wrapped_number() ? 1 : 0;
+    info->ndim = t.dim();
+    info->sizes = t.sizes().data();
+    info->strides = t.strides().data();
+    info->storage_offset = t.storage_offset();
+    info->numel = t.numel();
+    info->data = t.data_ptr();
+    info->storage_data = impl->storage() != nullptr ? impl->storage()->data() : nullptr;
+    info->storage_bytes = impl->storage() != nullptr ? impl->storage()->nbytes() : 0;
+    info->version = t._version();
+    info->identity = impl;
+    info->storage_identity = impl->storage();
+    return 1;
+  });
+}
+
+int opgen_tensor_set_wrapped_number(const opgen_value* tensor, int wrapped) {
+  return guarded([&] {
+    TensorBase t = take(tensor).toTensor();
+    OPGEN_CHECK_VALUE(t.defined() && t.dim() == 0, "only a zero-dim tensor can stand for a number");
+    t.unsafeGetTensorImpl()->set_wrapped_number(wrapped != 0);
+    return 1;
+  });
+}
+
+opgen_value* opgen_none(void) {
+  return guarded([] { return give(IValue()); });
+}
+opgen_value* opgen_bool(int value) {
+  return guarded([&] { return give(IValue(value != 0)); });
+}
+opgen_value* opgen_int(int64_t value) {
+  return guarded([&] { return give(IValue(value)); });
+}
+opgen_value* opgen_double(double value) {
+  return guarded([&] { return give(IValue(value)); });
+}
+opgen_value* opgen_complex(double real, double imag) {
+  return guarded([&] { return give(IValue(complex<double>(real, imag))); });
+}
+opgen_value* opgen_string(const char* text, size_t size) {
+  return guarded([&] { return give(IValue(std::string_view(text, size))); });
+}
+opgen_value* opgen_device(const char* text) {
+  return guarded([&] {
+    OPGEN_CHECK_VALUE(text != nullptr, "the device is NULL");
+    return give(IValue(Device(std::string_view(text))));
+  });
+}
+opgen_value* opgen_generator(uint64_t seed) {
+  return guarded(
+      [&] { return give(IValue(Generator(Ref<GeneratorImpl>::adopt(new CPUGeneratorImpl(seed))))); });
+}
+opgen_value* opgen_default_generator(void) {
+  return guarded([] { return give(IValue(detail::default_cpu_generator())); });
+}
+opgen_value* opgen_list(const opgen_value* const* items, size_t count) {
+  return guarded([&] {
+    std::vector<IValue> values;
+    values.reserve(count);
+    for (std::size_t i = 0; i < count; ++i) values.push_back(take(items[i]));
+    return give(IValue(std::move(values)));
+  });
+}
+opgen_value* opgen_value_copy(const opgen_value* value) {
+  return guarded([&] { return give(take(value)); });
+}
+void opgen_value_free(opgen_value* value) { delete value; }
+
+static_assert(static_cast<int>(IValue::Tag::Custom) == OPGEN_CUSTOM);
+int opgen_value_kind(const opgen_value* value) {
+  return value == nullptr ? OPGEN_NONE : static_cast<int>(value->value.tag());
+}
+int opgen_as_bool(const opgen_value* value, int* result) {
+  return guarded([&] {
+    *result = take(value).toBool() ? 1 : 0;
+    return 1;
+  });
+}
+int opgen_as_int(const opgen_value* value, int64_t* result) {
+  return guarded([&] {
+    *result = take(value).toInt();
+    return 1;
+  });
+}
+int opgen_as_double(const opgen_value* value, double* result) {
+  return guarded([&] {
+    *result = take(value).toDouble();
+    return 1;
+  });
+}
+int opgen_as_complex(const opgen_value* value, double* real, double* imag) {
+  return guarded([&] {
+    complex<double> z = take(value).toComplexDouble();
+    *real = z.real();
+    *imag = z.imag();
+    return 1;
+  });
+}
+int opgen_as_string(const opgen_value* value, const char** text, size_t* size) {
+  return guarded([&] {
+    std::string_view view = take(value).toStringView();
+    *text = view.data();
+    *size = view.size();
+    return 1;
+  });
+}
+int opgen_as_device(const opgen_value* value, int32_t* type, int32_t* index) {
+  return guarded([&] {
+    Device device = take(value).toDevice();
+    *type = static_cast<std::int32_t>(device.type());
+    *index = device.index();
+    return 1;
+  });
+}
+int opgen_list_size(const opgen_value* list, size_t* size) {
+  return guarded([&] {
+    *size = take(list).toList().size();
+    return 1;
+  });
+}
+opgen_value* opgen_list_item(const opgen_value* list, size_t index) {
+  return guarded([&] {
+    const std::vector<IValue>& items = take(list).toList();
+    OPGEN_CHECK_INDEX(index < items.size(), "index ", index, " of a list of ", items.size());
+    return give(items[index]);
+  });
+}
+
+opgen_value* opgen_call(
+    const char* name, const opgen_value* const* arguments, size_t count,
+    const char* const* keywords, const opgen_value* const* keyword_arguments, size_t keyword_count) {
+  return guarded([&] { return call(name, arguments, count, keywords, keyword_arguments, keyword_count); });
+}
+
+opgen_value* opgen_operators(void) {
+  return guarded([] {
+    std::vector<IValue> names;
+    for (const OperatorHandle& op : Dispatcher::singleton().operators()) names.emplace_back(op.full_name());
+    return give(IValue(std::move(names)));
+  });
+}
+opgen_value* opgen_operator_schema(const char* name) {
+  return guarded([&] { return give(IValue(find(name).schema().str())); });
+}
+opgen_value* opgen_operator_registrations(const char* name) {
+  return guarded([&] { return give(IValue(find(name).dump_registrations())); });
+}
+opgen_value* opgen_operator_table(const char* name) {
+  return guarded([&] { return give(IValue(find(name).dump_computed_table())); });
+}
+opgen_value* opgen_stubs(void) {
+  return guarded([] {
+    std::vector<IValue> rows;
+    for (const StubReport& stub : opgen_stub_report()) {
+      std::vector<IValue> row{stub.library, stub.op, stub.key, stub.signature};
+      rows.emplace_back(std::move(row));
+    }
+    return give(IValue(std::move(rows)));
+  });
+}
