@@ -1,4 +1,4 @@
-"""Names that come near to an unknown one, for hints."""
+"""Names in messages: shortened if they are long, and those that come near to an unknown one."""
 
 from __future__ import annotations
 
@@ -18,3 +18,8 @@ def nearest(name: str, known: Iterable[str]) -> str | None:
 def did_you_mean(name: str, known: Iterable[str]) -> str | None:
     found = nearest(name, known)
     return None if found is None else f"did you mean '{found}'?"
+
+
+def shorten(text: str) -> str:
+    """The text itself, or its beginning if it is too long for a message."""
+    return text if len(text) <= 60 else f"{text[:57]}..."

@@ -29,8 +29,16 @@ from opgen.model.function_schema import (
 )
 from opgen.model.types import BaseTy, BaseType, CustomClassType, ListType, OptionalType, Type
 from opgen.parse import codes_schema as codes
-from opgen.parse.names import did_you_mean
+from opgen.parse.names import did_you_mean, shorten
 from opgen.parse.schema_checks import check_schema
+from opgen.parse.schema_text import (
+    base_end,
+    default_problem,
+    is_open,
+    skip_quoted,
+    stray_blanks,
+    tight_comma_in_default,
+)
 
 # Of a part of the text, where it stands in a source.
 Locate = Callable[[int, int], Span]
@@ -47,7 +55,6 @@ _TYPE_MARK = re.compile(r"\?|\[([0-9]*)\]")
 _ANNOTATION = re.compile(r"([a-z](?:\|[a-z])*)(!?)(?: -> (\*|[a-z](?:\|[a-z])*))?")
 _OVERLOAD = re.compile(r"[A-Za-z0-9_]+")
 _DUNDER = re.compile(r"__([^_]+)__")
-_BLANKS = re.compile(r"\s+")
 _TIGHT_COMMA = re.compile(r",(?=\S)")
 _OPTION_TYPES = (
     ("dtype", BaseTy.ScalarType),
@@ -162,7 +169,7 @@ class SchemaReader:
         if text.find('"', opening, end) < 0 and text.find("'", opening, end) < 0:
             return text.rfind(_ARROW, opening, end)
         depth = 0
-        for position in _skip_quoted(text, opening, end):
+        for position in skip_quoted(text, opening, end):
             depth += {"(": 1, ")": -1}.get(text[position], 0)
             if depth == 0 and text.startswith(_ARROW, position):
                 return position
@@ -194,7 +201,7 @@ class SchemaReader:
         name = self._base_name(base, start)
         if dot and not _OVERLOAD.fullmatch(overload):
             message = (
-                f"bad overload name '{_shorten(overload)}'" if overload else "no overload after '.'"
+                f"bad overload name '{shorten(overload)}'" if overload else "no overload after '.'"
             )
             self.report(codes.E0309, message, start + len(base), end)
             return None
@@ -203,15 +210,15 @@ class SchemaReader:
     def _base_name(self, text: str, start: int) -> BaseOperatorName | None:
         end = start + len(text)
         if not is_identifier(text):
-            message = f"bad operator name '{_shorten(text)}'" if text else "no operator name"
+            message = f"bad operator name '{shorten(text)}'" if text else "no operator name"
             self.report(codes.E0304, message, start, end)
             return None
         if text.startswith(RESERVED_PREFIX):
-            message = f"'{_shorten(text)}': names that begin with '{RESERVED_PREFIX}' are reserved"
+            message = f"'{shorten(text)}': names that begin with '{RESERVED_PREFIX}' are reserved"
             self.report(codes.E0342, message, start, end)
             return None
         if text.endswith("_out"):
-            hint = f"did you mean '{_shorten(text)[: -len('_out')]}.out'?"
+            hint = f"did you mean '{shorten(text)[: -len('_out')]}.out'?"
             self.report(codes.E0305, "an operator name cannot end in '_out'", start, end, hint=hint)
             return None
         dunder = _DUNDER.fullmatch(text)
@@ -222,7 +229,7 @@ class SchemaReader:
             return BaseOperatorName(base, inplace=False, dunder_method=True)
         if base[1:] in AUGMENTED_ASSIGNMENT_NAMES:
             return BaseOperatorName(base[1:], inplace=True, dunder_method=True)
-        message = f"'__{_shorten(base)}__' is not the name of an augmented assignment"
+        message = f"'__{shorten(base)}__' is not the name of an augmented assignment"
         known = [f"i{name}" for name in AUGMENTED_ASSIGNMENT_NAMES]
         self.report(codes.E0306, message, start, end, hint=did_you_mean(base, known))
         return None
@@ -232,7 +239,7 @@ class SchemaReader:
         base = text[:-1] if inplace else text
         functional = base.endswith("_functional")
         if functional and inplace:
-            message = f"'{_shorten(text)}' is marked as functional and as in-place"
+            message = f"'{shorten(text)}' is marked as functional and as in-place"
             self.report(codes.E0308, message, start, end)
             return None
         if functional:
@@ -287,7 +294,7 @@ class SchemaReader:
             earlier = first.setdefault(argument.name, begin)
             if earlier != begin:
                 size = len(argument.name)
-                message = f"two arguments are named '{_shorten(argument.name)}'"
+                message = f"two arguments are named '{shorten(argument.name)}'"
                 label = (earlier, earlier + size, "the first")
                 self.report(codes.E0319, message, begin, begin + size, labels=[label])
 
@@ -343,7 +350,7 @@ class SchemaReader:
         if "=" not in self._text[start:stop]:
             return stop
         longer = stop
-        while _is_open(self._text[start:longer]):
+        while is_open(self._text[start:longer]):
             if longer == end:
                 return stop
             cut = self._text.find(", ", longer + 1, end)
@@ -369,7 +376,7 @@ class SchemaReader:
             return None
         space = declaration.rfind(" ")
         if len(words) < 2 or declaration.endswith(")"):
-            message = f"'{_shorten(declaration)}' is not a type and a name"
+            message = f"'{shorten(declaration)}' is not a type and a name"
             hint = "a name is missing" if not equals else None
             self.report(codes.E0310, message, start, start + len(declaration), hint=hint)
             return None
@@ -385,12 +392,12 @@ class SchemaReader:
         """Report white space that is missing or too much around and between the words."""
         commas = [m.start() for m in _TIGHT_COMMA.finditer(declaration)]
         if default is not None:
-            comma = _tight_comma_in_default(default)
+            comma = tight_comma_in_default(default)
             commas += [] if comma is None else [len(declaration) + 1 + comma]
         for comma in commas:
             begin, message = start + comma, "one space stands after each comma"
             self.report(codes.E0302, message, begin, begin + 1, replacement=", ")
-        blanks = self._stray_blanks(declaration)
+        blanks = stray_blanks(declaration)
         if default is not None and default.strip():
             offset = len(declaration) + 1
             size = len(default)
@@ -405,33 +412,23 @@ class SchemaReader:
                 self._report_blank(start + begin, start + end)
         return bool(commas or found)
 
-    def _stray_blanks(self, text: str) -> list[tuple[int, int, str]]:
-        """White space other than a single space between two words, and what to put there."""
-        size = len(text)
-        runs = [m.span() for m in _BLANKS.finditer(text)]
-        return [
-            (begin, end, " " if begin > 0 and end < size else "")
-            for begin, end in runs
-            if begin == 0 or end == size or text[begin:end] != " "
-        ]
-
     def _is_name(self, name: str, start: int, code: Code, what: str) -> bool:
         if not is_identifier(name):
-            message = f"bad {what} name '{_shorten(name)}'"
+            message = f"bad {what} name '{shorten(name)}'"
             self.report(code, message, start, start + len(name))
             return False
         if name.startswith(RESERVED_PREFIX):
-            message = f"'{_shorten(name)}': names that begin with '{RESERVED_PREFIX}' are reserved"
+            message = f"'{shorten(name)}': names that begin with '{RESERVED_PREFIX}' are reserved"
             self.report(codes.E0342, message, start, start + len(name))
             return False
         return True
 
     def _is_default(self, text: str, start: int) -> bool:
-        problem = _default_problem(text)
+        problem = default_problem(text)
         if problem is None:
             return True
         mend = text.replace(", ", ",") if text.startswith("[") and text.endswith("]") else None
-        hint = None if mend is None or _default_problem(mend) else f"write '{_shorten(mend)}'"
+        hint = None if mend is None or default_problem(mend) else f"write '{shorten(mend)}'"
         replacement = None if hint is None else mend
         end = start + len(text)
         self.report(codes.E0311, problem, start, end, hint=hint, replacement=replacement)
@@ -456,7 +453,7 @@ class SchemaReader:
         base, suffix = text[:opening], text[closing + 1 :]
         if base != "Tensor" or suffix not in ("", "?", "[]"):
             plain = base + suffix
-            message = f"'{_shorten(plain)}' cannot have an alias annotation"
+            message = f"'{shorten(plain)}' cannot have an alias annotation"
             hint = "only Tensor, Tensor? and Tensor[] can"
             self.report(codes.E0313, message, start, end, hint=hint)
             return None
@@ -468,7 +465,7 @@ class SchemaReader:
         match = _ANNOTATION.fullmatch(text)
         problem = None
         if match is None:
-            problem = f"'{_shorten(text)}' is not an alias annotation"
+            problem = f"'{shorten(text)}' is not an alias annotation"
         else:
             before, after = match[1].split("|"), match[3].split("|") if match[3] else []
             if match[2] and len(before) > 1:
@@ -492,17 +489,17 @@ class SchemaReader:
         return known
 
     def _new_type(self, text: str, start: int) -> Type | None:
-        base_end = _base_end(text)
-        marks = list(_TYPE_MARK.finditer(text, base_end))
-        found = self._base_type(text[:base_end], start)
+        end = base_end(text)
+        marks = list(_TYPE_MARK.finditer(text, end))
+        found = self._base_type(text[:end], start)
         if len(marks) > _MAX_TYPE_MARKS:
             message = f"a type has at most {_MAX_TYPE_MARKS} marks, this one has {len(marks)}"
-            self.report(codes.E0323, message, start + base_end, start + len(text))
+            self.report(codes.E0323, message, start + end, start + len(text))
             return None
         for mark in marks:
             size = mark[1]
             if size and (size[0] == "0" or len(size) > _MAX_SIZE_DIGITS):
-                message = f"bad list size '{_shorten(size)}'"
+                message = f"bad list size '{shorten(size)}'"
                 self.report(codes.E0314, message, start + mark.start(1), start + mark.end(1))
                 return None
             if found is None:
@@ -520,7 +517,7 @@ class SchemaReader:
         custom = _CUSTOM_CLASS.fullmatch(text)
         if custom is not None:
             return CustomClassType(custom[1])
-        message = f"unknown type '{_shorten(text)}'" if text else "no type"
+        message = f"unknown type '{shorten(text)}'" if text else "no type"
         hint = did_you_mean(text, _BASE_TYPES)
         self.report(codes.E0307, message, start, start + len(text), hint=hint)
         return None
@@ -588,7 +585,7 @@ def check_namespace(reader: SchemaReader, namespace: str, start: int) -> bool:
     end = start + len(namespace)
     if not is_identifier(namespace):
         message = (
-            f"bad namespace '{_shorten(namespace)}'" if namespace else "no namespace before '::'"
+            f"bad namespace '{shorten(namespace)}'" if namespace else "no namespace before '::'"
         )
         reader.report(codes.E0303, message, start, max(end, start + 2 if not namespace else end))
         return False
@@ -626,87 +623,3 @@ def _parse_tensor_type(suffix: str) -> Type:
     if suffix == "?":
         return OptionalType(tensor)
     return ListType(tensor, None) if suffix else tensor
-
-
-def _base_end(text: str) -> int:
-    """Where the marks of a type (`?`, `[]`, `[3]`) begin."""
-    end = len(text)
-    while end:
-        if text[end - 1] == "?":
-            end -= 1
-        elif text[end - 1] == "]":
-            opening = text.rfind("[", 0, end)
-            digits = text[opening + 1 : end - 1]
-            if opening < 0 or (digits and not (digits.isascii() and digits.isdecimal())):
-                break
-            end = opening
-        else:
-            break
-    return end
-
-
-def _skip_quoted(text: str, start: int, end: int) -> Iterator[int]:
-    """Positions of the characters that are outside of quotes."""
-    position = start
-    while position < end:
-        if text[position] in "\"'":
-            position = _quote_end(text, position, end)
-        else:
-            yield position
-            position += 1
-
-
-def _quote_end(text: str, start: int, end: int) -> int:
-    """Where the text quoted from `start` on ends; `end` if it does not."""
-    position = start + 1
-    while position < end:
-        if text[position] == "\\":
-            position += 1
-        elif text[position] == text[start]:
-            return position + 1
-        position += 1
-    return end + 1
-
-
-def _is_open(text: str) -> bool:
-    """Whether the default in `text` has quotes or brackets that do not end."""
-    start = text.find("=") + 1
-    depth = 0
-    reached = start
-    while reached < len(text):
-        if text[reached] in "\"'":
-            reached = _quote_end(text, reached, len(text))
-            continue
-        depth += {"[": 1, "]": -1}.get(text[reached], 0)
-        reached += 1
-    return depth > 0 or reached > len(text)
-
-
-def _tight_comma_in_default(text: str) -> int | None:
-    depth = 0
-    for position in _skip_quoted(text, 0, len(text)):
-        depth += {"[": 1, "]": -1}.get(text[position], 0)
-        if depth == 0 and text[position] == ",":
-            return position
-    return None
-
-
-def _default_problem(text: str) -> str | None:
-    if not text.strip():
-        return "a default is missing after '='"
-    if "=" in text:
-        return "a default cannot hold '='"
-    if "::" in text:
-        return "a default cannot hold '::'"
-    if _is_open(f"={text}"):
-        return "the default is not closed"
-    if ", " in text:
-        inside = "quoted text" if text[0] in "\"'" else "list"
-        return f"a default cannot hold ', ', not even inside a {inside}"
-    if any(ord(c) < 32 for c in text):
-        return "a default cannot hold control characters"
-    return None
-
-
-def _shorten(text: str) -> str:
-    return text if len(text) <= 60 else f"{text[:57]}..."

@@ -15,6 +15,7 @@ import yaml
 
 from opgen.diagnostics import Diagnostics, Source, Span
 from opgen.parse import codes_yaml as codes
+from opgen.parse.names import shorten
 from opgen.parse.yaml_scalars import Char, scalar_chars
 
 _Loader = getattr(yaml, "CSafeLoader", yaml.SafeLoader)
@@ -254,7 +255,7 @@ class _Composer:
     def _duplicate(self, first: ScalarNode, second: ScalarNode) -> None:
         self.diagnostics.error(
             codes.E0103,
-            f"key '{_shorten(second.value)}' is written twice",
+            f"key '{shorten(second.value)}' is written twice",
             second.span,
             labels=[(first.span, "first written here")],
         )
@@ -305,7 +306,3 @@ class _Composer:
 def _first_word(source: Source, start: int) -> Span:
     word = re.compile(r"\S*").match(source.text, start)
     return Span(source, start, word.end() if word is not None else start)
-
-
-def _shorten(text: str) -> str:
-    return text if len(text) <= 60 else f"{text[:57]}..."

@@ -1,0 +1,472 @@
+"""The keys of an entry into a draft: one handler for each key.
+
+A handler turns the value of its key into a field of the draft, or reports what is wrong with it and
+leaves the field at its default; the draft then knows that the key is bad.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Collection, Iterable, Mapping
+from dataclasses import dataclass, field
+
+from opgen.diagnostics import Diagnostics, Span
+from opgen.diagnostics.codes import Code
+from opgen.model.cpp_identifier import CPP_KEYWORDS, is_identifier
+from opgen.model.dispatch_key import (
+    SUPPORTED_DISPATCH_KEYS,
+    DispatchKey,
+)
+from opgen.model.function_schema import Argument, FunctionSchema, OperatorName
+from opgen.model.native_function import (
+    DTYPE_CLASSES,
+    DeviceCheckType,
+    Precompute,
+    ScalarType,
+    UfuncInnerLoop,
+    UfuncKey,
+    Variant,
+)
+from opgen.model.tags import TagSet
+from opgen.parse import codes_keys as codes
+from opgen.parse import codes_schema, codes_yaml
+from opgen.parse.draft import DispatchRow, Draft, NodeSpans, comma_parts
+from opgen.parse.names import did_you_mean, shorten
+from opgen.parse.schema_parser import (
+    RESERVED_PREFIX,
+    SchemaCache,
+    SchemaReader,
+    check_namespace,
+)
+from opgen.parse.yaml_nodes import MappingNode, Node, ScalarNode, SequenceNode
+
+_MAX_KERNEL_NAMESPACES = 3
+_DTYPES: Mapping[str, tuple[ScalarType, ...]] = {
+    **{dtype.name: (dtype,) for dtype in ScalarType},
+    **DTYPE_CLASSES,
+}
+_KIND_WORDS = {
+    "str": "text",
+    "bool": "true or false",
+    "null": "empty",
+    "int": "a number",
+    "float": "a number",
+    "seq": "a list",
+    "map": "a mapping",
+    "timestamp": "a date",
+}
+
+
+@dataclass(frozen=True, slots=True)
+class EntryContext:
+    """What all entries are read with. Rows for `ignore_keys` are dropped from dispatch tables."""
+
+    tags: TagSet
+    ignore_keys: Collection[DispatchKey]
+    diagnostics: Diagnostics
+    cache: SchemaCache = field(default_factory=SchemaCache)
+
+
+def read_keys(node: MappingNode, context: EntryContext) -> Draft:
+    """What the keys of `node` say; what they say wrongly is reported."""
+    reader = _EntryReader(node, context)
+    reader.read()
+    return reader.draft
+
+
+class _EntryReader:
+    """Reads the keys of one entry into `draft`."""
+
+    __slots__ = ("_context", "_key", "draft")
+
+    def __init__(self, node: MappingNode, context: EntryContext) -> None:
+        self.draft = Draft(NodeSpans(node))
+        self._context = context
+        self._key = ""
+
+    def read(self) -> None:
+        node = self.draft.spans.node
+        if node.get("func") is None:
+            self._error(codes.E0202, "this entry has no 'func'", node.span)
+        for key, value in node.pairs:
+            self._key = key.value
+            handler = _HANDLERS.get(key.value)
+            if handler is not None:
+                handler(self, value)
+            elif key.kind != "str":
+                self._error(codes_yaml.E0108, "a key must be a name", key.span)
+            else:
+                hint = did_you_mean(key.value, _HANDLERS)
+                message = f"unknown key '{shorten(key.value)}'"
+                self._error(codes.E0201, message, key.span, hint=hint)
+        if self.draft.func is not None:
+            self._add_implicit_tags(self.draft.func)
+
+    def _error(
+        self,
+        code: Code,
+        message: str,
+        span: Span,
+        *,
+        labels: Iterable[tuple[Span, str]] = (),
+        hint: str | None = None,
+    ) -> None:
+        self.draft.bad.add(self._key)
+        self._context.diagnostics.error(code, message, span, labels=labels, hint=hint)
+
+    # Values of the types that keys take
+
+    def _wrong_type(self, node: Node, expected: str, what: str | None = None) -> None:
+        name = f"'{self._key}'" if what is None else what
+        message = f"{name} takes {expected}, but this is {describe(node)}"
+        self._error(codes.E0203, message, node.span)
+
+    def _is_text(self, node: Node, what: str | None = None) -> bool:
+        if node.kind == "str":
+            return True
+        self._wrong_type(node, "a text", what)
+        return False
+
+    def _bool(self, node: Node) -> bool | None:
+        if isinstance(node, ScalarNode) and node.kind == "bool":
+            return node.is_true
+        self._wrong_type(node, "true or false")
+        return None
+
+    def _text(self, node: Node, what: str | None = None) -> ScalarNode | None:
+        return node if self._is_text(node, what) and isinstance(node, ScalarNode) else None
+
+    def _optional_text(self, node: Node) -> ScalarNode | None:
+        return None if node.kind == "null" else self._text(node)
+
+    def _schema_reader(self, node: ScalarNode, offset: int = 0) -> SchemaReader:
+        def locate(start: int, end: int) -> Span:
+            return node.part(start + offset, end + offset)
+
+        context = self._context
+        return SchemaReader(node.value[offset:], context.diagnostics, locate, context.cache)
+
+    def _operator_name(self, node: ScalarNode, start: int, end: int) -> OperatorName | None:
+        text = node.value[start:end]
+        if "::" in text:
+            message = f"'{shorten(text)}' is written without a namespace"
+            stop = start + text.rindex("::") + 2
+            self._error(codes.E0206, message, node.part(start, stop))
+            return None
+        name = self._schema_reader(node).operator_name(start, end)
+        if name is None:
+            self.draft.bad.add(self._key)
+        return name
+
+    # One handler for each key
+
+    def _read_func(self, value: Node) -> None:
+        node = self._text(value)
+        if node is None:
+            return
+        namespace, colons, _ = node.value.partition("(")[0].rpartition("::")
+        offset = len(namespace) + len(colons)
+        if colons and not self._is_namespace(namespace, node):
+            self.draft.bad.add("func")
+        elif colons:
+            self.draft.namespace = namespace
+        self.draft.spans = NodeSpans(self.draft.spans.node, offset)
+        func = self._schema_reader(node, offset).schema()
+        if "func" not in self.draft.bad:
+            self.draft.func = func
+
+    def _is_namespace(self, namespace: str, node: ScalarNode) -> bool:
+        if "::" in namespace.strip(":"):
+            message = "an operator stands in one namespace at most"
+            span = node.part(0, len(namespace))
+            self._error(codes_schema.E0303, message, span)
+            return False
+        return check_namespace(self._schema_reader(node), namespace, 0)
+
+    def _read_variants(self, value: Node) -> None:
+        node = self._text(value)
+        if node is None:
+            return
+        found = set()
+        start = 0
+        for word in node.value.split(", "):
+            if word in Variant.__members__:
+                found.add(Variant[word])
+            else:
+                message = f"unknown variant '{shorten(word)}'"
+                span = node.part(start, start + len(word))
+                hint = did_you_mean(word, Variant.__members__)
+                self._error(codes.E0204, message, span, hint=hint)
+            start += len(word) + 2
+        self.draft.variants = frozenset(found)
+
+    def _read_device_check(self, value: Node) -> None:
+        node = self._optional_text(value)
+        if node is None:
+            return
+        if node.value in DeviceCheckType.__members__:
+            self.draft.device_check = DeviceCheckType[node.value]
+        else:
+            message = f"unknown device check '{shorten(node.value)}'"
+            hint = did_you_mean(node.value, DeviceCheckType.__members__)
+            self._error(codes.E0205, message, node.span, hint=hint)
+
+    def _read_structured_delegate(self, value: Node) -> None:
+        node = self._optional_text(value)
+        if node is not None:
+            name = self._operator_name(node, 0, len(node.value))
+            self.draft.structured_delegate = name
+
+    def _read_structured_inherits(self, value: Node) -> None:
+        node = self._optional_text(value)
+        if node is None:
+            return
+        if "::" in node.value:
+            message = "the base class is written without a namespace"
+            self._error(codes.E0206, message, node.span)
+        elif not is_identifier(node.value) or node.value in CPP_KEYWORDS:
+            message = f"'{shorten(node.value)}' is not the name of a C++ class"
+            if not node.value:
+                message = "the name of the base class is empty"
+            self._error(codes.E0207, message, node.span)
+        else:
+            self.draft.structured_inherits = node.value
+
+    def _read_cpp_no_default_args(self, value: Node) -> None:
+        if not isinstance(value, SequenceNode):
+            self._wrong_type(value, "a list")
+            return
+        what = "an item of 'cpp_no_default_args'"
+        items = [self._text(item, what) for item in value.items]
+        self.draft.cpp_no_default_args = tuple(item.value for item in items if item is not None)
+
+    def _read_tags(self, value: Node) -> None:
+        if isinstance(value, SequenceNode):
+            nodes = [self._text(item, "a tag") for item in value.items]
+        elif value.kind == "str":
+            nodes = [self._text(value)]
+        else:
+            self._wrong_type(value, "a text or a list of texts")
+            return
+        known = self._context.tags
+        for node in nodes:
+            if node is None:
+                continue
+            if node.value not in known:
+                message = f"unknown tag '{shorten(node.value)}'"
+                hint = did_you_mean(node.value, known.names)
+                self._error(codes.E0208, message, node.span, hint=hint)
+            self.draft.tags += (node.value,)
+
+    def _add_implicit_tags(self, func: FunctionSchema) -> None:
+        """Tags that operators have by themselves, if the file of tags declares them."""
+        implied = (
+            ("pt2_compliant_tag", self.draft.namespace == "aten"),
+            ("out", func.is_out_fn()),
+            ("inplace", func.is_inplace),
+        )
+        known = self._context.tags
+        self.draft.tags += tuple(tag for tag, holds in implied if holds and tag in known)
+
+    def _read_autogen(self, value: Node) -> None:
+        node = self._text(value)
+        if node is None or not node.value:
+            return
+        start = 0
+        for text in node.value.split(", "):
+            name = self._operator_name(node, start, start + len(text))
+            if name is not None:
+                self.draft.autogen += (name,)
+            start += len(text) + 2
+
+    def _read_dispatch(self, value: Node) -> None:
+        if value.kind == "null":
+            return
+        if not isinstance(value, MappingNode):
+            self._wrong_type(value, "a mapping of dispatch keys to kernels")
+            return
+        self.draft.has_dispatch = True
+        for key, kernel in value.pairs:
+            if key.kind != "str":
+                self._error(codes_yaml.E0108, "a dispatch key is a name", key.span)
+                continue
+            node = self._text(kernel, f"dispatch key '{shorten(key.value)}'")
+            parts = None if node is None else self._kernel(node)
+            for start, end in comma_parts(key.value):
+                self._add_row(key, start, end, parts)
+
+    def _kernel(self, node: ScalarNode) -> tuple[str | None, str] | None:
+        *namespaces, name = parts = node.value.split("::")
+        bad = next((p for p in parts if not is_identifier(p) or p in CPP_KEYWORDS), None)
+        if bad is not None:
+            message = f"'{shorten(node.value)}' is not the name of a C++ function"
+            if not node.value:
+                message = "the kernel's name is empty"
+            self._error(codes.E0211, message, node.span)
+        elif len(namespaces) > _MAX_KERNEL_NAMESPACES:
+            message = f"a kernel stands in {_MAX_KERNEL_NAMESPACES} namespaces at most"
+            self._error(codes.E0211, message, node.span)
+        elif name.startswith(RESERVED_PREFIX):
+            message = f"'{shorten(name)}': names that begin with '{RESERVED_PREFIX}' are reserved"
+            self._error(codes_schema.E0342, message, node.span)
+        else:
+            return ("::".join(namespaces) or None, name)
+        return None
+
+    def _add_row(
+        self, node: ScalarNode, start: int, end: int, kernel: tuple[str | None, str] | None
+    ) -> None:
+        name = node.value[start:end]
+        key = DispatchKey.__members__.get(name)
+        if key is None:
+            message = f"unknown dispatch key '{shorten(name)}'" if name else "no dispatch key"
+            hint = did_you_mean(name, [k.name for k in SUPPORTED_DISPATCH_KEYS])
+            self._error(codes.E0209, message, node.part(start, end), hint=hint)
+            return
+        draft = self.draft
+        draft.dispatch_key_count += 1
+        if key in self._context.ignore_keys:
+            return
+        if key not in SUPPORTED_DISPATCH_KEYS:
+            message = f"dispatch key '{name}' takes no kernels in a table"
+            self._error(codes.E0210, message, node.part(start, end))
+        elif any(row.key is key for row in draft.dispatch):
+            message = f"dispatch key '{name}' has a kernel already"
+            first = (draft.spans.dispatch_key(key), "the first")
+            self._error(codes.E0218, message, node.part(start, end), labels=[first])
+        elif kernel is not None:
+            draft.dispatch.append(DispatchRow(key, kernel[1], kernel[0]))
+
+    def _read_ufunc_inner_loop(self, value: Node) -> None:
+        if isinstance(value, MappingNode):
+            for key, loop in value.pairs:
+                ufunc_key = UfuncKey.__members__.get(key.value)
+                node = self._text(loop, f"ufunc key '{shorten(key.value)}'")
+                if ufunc_key is None:
+                    message = f"unknown ufunc key '{shorten(key.value)}'"
+                    hint = did_you_mean(key.value, UfuncKey.__members__)
+                    self._error(codes.E0220, message, key.span, hint=hint)
+                elif node is not None:
+                    self._add_loop(ufunc_key, node)
+        elif value.kind == "str" and isinstance(value, ScalarNode):
+            self._add_loop(UfuncKey.Generic, value)
+        else:
+            self._wrong_type(value, "a text or a mapping")
+
+    def _add_loop(self, key: UfuncKey, node: ScalarNode) -> None:
+        name, space, listed = node.value.partition(" ")
+        well_formed = space and listed.startswith("(") and listed.endswith(")") and len(listed) > 1
+        if not well_formed or not is_identifier(name):
+            message = f"'{shorten(node.value)}' is not a name and element types in parentheses"
+            self._error(codes.E0221, message, node.span)
+            return
+        dtypes: dict[ScalarType, None] = {}
+        start = len(name) + 2
+        for word in listed[1:-1].split(", "):
+            if word in _DTYPES:
+                dtypes.update(dict.fromkeys(_DTYPES[word]))
+            else:
+                message = f"unknown element type '{shorten(word)}'"
+                span = node.part(start, start + len(word))
+                self._error(codes.E0222, message, span, hint=did_you_mean(word, _DTYPES))
+            start += len(word) + 2
+        self.draft.ufunc_inner_loop += ((key, UfuncInnerLoop(name, tuple(dtypes), key)),)
+
+    def _read_precomputed(self, value: Node) -> None:
+        if value.kind == "null":
+            return
+        self.draft.has_precomputed = True
+        if not isinstance(value, SequenceNode):
+            self._wrong_type(value, "a list")
+            return
+        replace: dict[str, tuple[Argument, ...]] = {}
+        add: tuple[Argument, ...] = ()
+        for i, item in enumerate(value.items):
+            node = self._text(item, "an item of 'precomputed'")
+            if node is None:
+                continue
+            name, arrow, _ = node.value.partition(" -> ")
+            if arrow:
+                self._add_replacement(replace, name, node)
+            elif i + 1 < len(value.items):
+                message = "only the last line can have no ' -> '"
+                self._error(codes.E0231, message, node.span)
+            else:
+                add = self._precomputed_arguments(node, 0)
+        if "precomputed" not in self.draft.bad and value.items:
+            self.draft.precomputed = Precompute(tuple(replace.items()), add)
+
+    def _add_replacement(
+        self, replace: dict[str, tuple[Argument, ...]], name: str, node: ScalarNode
+    ) -> None:
+        start = len(name) + len(" -> ")
+        span = node.part(0, len(name))
+        if not is_identifier(name):
+            message = f"'{shorten(name)}' is not the name of an argument"
+            self._error(codes.E0231, message, span)
+        elif name in replace:
+            self._error(codes.E0231, f"'{name}' is replaced already", span)
+        elif "->" in node.value[start:]:
+            self._error(codes.E0231, "a second '->'", node.part(start, len(node.value)))
+        else:
+            replace[name] = self._precomputed_arguments(node, start)
+
+    def _precomputed_arguments(self, node: ScalarNode, start: int) -> tuple[Argument, ...]:
+        reader = self._schema_reader(node)
+        found = []
+        for text in node.value[start:].split(", "):
+            argument = reader.argument(start, start + len(text))
+            if argument is None:
+                self.draft.bad.add(self._key)
+            elif argument.name.upper() == argument.name:
+                message = f"'{argument.name}' has no lower-case letter"
+                self._error(codes.E0232, message, node.part(start, start + len(text)))
+            else:
+                found.append(argument)
+            start += len(text) + 2
+        return tuple(found)
+
+
+Handler = Callable[[_EntryReader, Node], None]
+
+
+def _flag(name: str) -> Handler:
+    def read(reader: _EntryReader, value: Node) -> None:
+        flag = reader._bool(value)
+        if flag is not None:
+            setattr(reader.draft, name, flag)
+
+    return read
+
+
+def _any_text(name: str) -> Handler:
+    def read(reader: _EntryReader, value: Node) -> None:
+        node = reader._optional_text(value)
+        setattr(reader.draft, name, None if node is None else node.value)
+
+    return read
+
+
+_HANDLERS: Mapping[str, Handler] = {
+    "func": _EntryReader._read_func,
+    "variants": _EntryReader._read_variants,
+    "structured": _flag("structured"),
+    "structured_delegate": _EntryReader._read_structured_delegate,
+    "structured_inherits": _EntryReader._read_structured_inherits,
+    "precomputed": _EntryReader._read_precomputed,
+    "dispatch": _EntryReader._read_dispatch,
+    "autogen": _EntryReader._read_autogen,
+    "tags": _EntryReader._read_tags,
+    "device_check": _EntryReader._read_device_check,
+    "device_guard": _flag("device_guard"),
+    "python_module": _any_text("python_module"),
+    "category_override": _any_text("category_override"),
+    "cpp_no_default_args": _EntryReader._read_cpp_no_default_args,
+    "use_const_ref_for_mutable_tensors": _flag("use_const_ref_for_mutable_tensors"),
+    "manual_kernel_registration": _flag("manual_kernel_registration"),
+    "manual_cpp_binding": _flag("manual_cpp_binding"),
+    "ufunc_inner_loop": _EntryReader._read_ufunc_inner_loop,
+}
+
+
+def describe(node: Node) -> str:
+    return _KIND_WORDS.get(node.kind, f"of the YAML type '{node.kind}'")
