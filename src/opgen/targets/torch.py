@@ -55,7 +55,7 @@ _CONVERSIONS = Conversions(
     optional_scalar_ref="({0}.has_value() ? at::OptionalScalarRef(&({0}.value())) : at::OptionalScalarRef())",
     optional_tensor_list_ref="at::IOptTensorListRef({0})",
     int_from_sym="{0}.guard_int(__FILE__, __LINE__)",
-    sym_from_int="c10::SymInt({0})",
+    sym_from_int="{0}",
     optional_int_from_sym=(
         "{0}.has_value() ? ::std::make_optional({0}->guard_int(__FILE__, __LINE__)) : ::std::nullopt"
     ),

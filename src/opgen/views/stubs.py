@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 
 from opgen.cpp.names import kernel_namespace
@@ -10,6 +10,7 @@ from opgen.model.dispatch_key import DispatchKey
 from opgen.views.base import Block, FileView, blocks, cpp_string, group_by
 from opgen.views.context import Context
 from opgen.views.kernel_set import CallView, KernelView, MetaView, StructuredKernelView
+from opgen.views.ufuncs import UfuncView, ufunc_views
 
 
 @dataclass(frozen=True, slots=True)
@@ -108,9 +109,10 @@ def missing_functions(context: Context) -> tuple[MissingFunction, ...]:
         (kernel_namespace(k.function.namespace, k.kernel.namespace), k.kernel.name)
         for k in context.composite_kernels
     }
+    loops = {u.impl.struct: u for u in ufunc_views(context) if u.impl is not None}
     return (
         *(_missing_meta(meta) for meta in context.kernels.metas),
-        *(_missing_impl(kernel) for kernel in context.kernels.structured),
+        *(_missing_impl(kernel, loops) for kernel in context.kernels.structured),
         *(
             _missing_call(kernel, call)
             for kernel in context.kernels.kernels
@@ -139,7 +141,10 @@ def _missing_meta(meta: MetaView) -> MissingFunction:
     )
 
 
-def _missing_impl(kernel: StructuredKernelView) -> MissingFunction:
+def _missing_impl(
+    kernel: StructuredKernelView, loops: Mapping[str, UfuncView]
+) -> MissingFunction:
+    loop = loops.get(kernel.struct)
     return MissingFunction(
         key=kernel.key,
         root=kernel.root,
@@ -150,7 +155,11 @@ def _missing_impl(kernel: StructuredKernelView) -> MissingFunction:
         function=f"{kernel.struct}::impl",
         types=kernel.types,
         pointer=f"void ({kernel.namespace}::{kernel.struct}::*)({kernel.types})",
-        to_write=f"OPGEN_IMPL_FUNC({kernel.name})({kernel.parameters})",
+        to_write=(
+            f"OPGEN_IMPL_FUNC({kernel.name})({kernel.parameters})"
+            if loop is None
+            else f"OPGEN_UFUNC({loop.name})({loop.named_parameters})"
+        ),
         header=f"ops/{kernel.root}_native.h",
     )
 

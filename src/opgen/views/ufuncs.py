@@ -21,11 +21,15 @@ from opgen.views.context import Context
 
 @dataclass(frozen=True, slots=True)
 class UfuncCaseView:
-    """The element types that run one inner loop."""
+    """The element types that run one inner loop, and a lambda that calls it for one element.
+
+    Numbers among the arguments are converted once and captured.
+    """
 
     name: str
     types: str
-    lambda_parameters: str
+    captures: str
+    parameters: str
     arguments: str
 
 
@@ -47,6 +51,7 @@ class UfuncView:
     namespace: str
     name: str
     parameters: str
+    named_parameters: str
     impl: UfuncImplView | None
 
 
@@ -81,6 +86,7 @@ def _loops(context: Context, group: NativeFunctionsGroup) -> Iterator[UfuncView]
             namespace=kernel_namespace(group.out.namespace, kernel.namespace),
             name=name,
             parameters=", ".join("T" for _ in arguments),
+            named_parameters=", ".join(f"T {a.name}" for a in arguments),
             impl=impl,
         )
         impl = None
@@ -104,11 +110,11 @@ def _case(
     name: str, dtypes: Sequence[ScalarType], arguments: Sequence[Argument], context: Context
 ) -> UfuncCaseView:
     tensors = [a for a in arguments if a.type.is_tensor_like()]
+    numbers = [a for a in arguments if not a.type.is_tensor_like()]
     return UfuncCaseView(
         name=name,
         types=", ".join(context.target.element_types[str(d)] for d in dtypes),
-        lambda_parameters=", ".join(f"T opgen_{a.name}" for a in tensors),
-        arguments=", ".join(
-            f"opgen_{a.name}" if a in tensors else f"{a.name}.template to<T>()" for a in arguments
-        ),
+        captures=", ".join(f"opgen_{a.name} = {a.name}.to<T>()" for a in numbers),
+        parameters=", ".join(f"T opgen_{a.name}" for a in tensors),
+        arguments=", ".join(f"opgen_{a.name}" for a in arguments),
     )
