@@ -25,9 +25,8 @@ def run_torchgen(source: Path, out: Path) -> None:
     command = [sys.executable, "-m", "torchgen.gen", "-s", str(source), "-d", str(out)]
     # It ends with an error: a header of a PyTorch checkout is not there to be compared. By then all
     # that is wanted here is written.
-    subprocess.run(
-        [*command, "--per-operator-headers", "--generate", "sources"], capture_output=True
-    )
+    options = ["--per-operator-headers", "--generate", "sources"]
+    subprocess.run([*command, *options], cwd=out, capture_output=True)
     assert (out / "RegisterSchema.cpp").is_file()
 
 
