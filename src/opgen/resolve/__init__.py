@@ -7,12 +7,16 @@ from opgen.diagnostics.codes import Code
 from opgen.model.dispatch_key import SUPPORTED_DISPATCH_KEYS, DispatchKey
 from opgen.model.native_function import NativeFunction
 from opgen.model.registry import NativeFunctionsGroup, Registry
-from opgen.resolve.autogen import generate_variants
-from opgen.resolve.grouping import collect_groups
-from opgen.resolve.variants import collect_variants
+from opgen.resolve import codes_entries, codes_groups, codes_views
+from opgen.resolve.autogen import find_base, generate_variants
+from opgen.resolve.checks import Entries, check_delegates_in_group, check_entries, check_names
+from opgen.resolve.group_checks import Completed, check_group, check_variants
+from opgen.resolve.grouping import find_group
+from opgen.resolve.variants import Variants, collect_variants
+from opgen.resolve.view_checks import check_view_variants
 from opgen.resolve.views import collect_view_groups, collect_view_variants
 
-CODES: tuple[Code, ...] = ()
+CODES: tuple[Code, ...] = (*codes_entries.CODES, *codes_groups.CODES, *codes_views.CODES)
 
 __all__ = ["CODES", "resolve"]
 
@@ -22,22 +26,48 @@ def resolve(
     diagnostics: Diagnostics,
     tags: tuple[str, ...] = (),
 ) -> Registry:
-    """All operators of `functions` with those that are generated for them, and how they belong
-    together. Reports what contradicts; the registry then is as good as it can be."""
-    written = collect_variants(functions)
-    completed = tuple(generate_variants(v, tags) for v in written)
-    generated = tuple(
-        f for before, after in zip(written, completed) for f in after.members[len(before.members) :]
-    )
-    functions = functions + generated
-    groups = collect_groups(completed)
+    """The registry of `functions`, those that are generated for them included.
+
+    Reports what contradicts; the registry then leaves out operators that are defined twice, and is
+    otherwise as good as it can be.
+    """
+    entries = Entries.of(functions)
+    check_names(functions, diagnostics)
+    check_entries(entries, diagnostics)
+
+    completed = _complete(entries, tags)
+    for variants in completed:
+        check_variants(variants, diagnostics)
+    generated = tuple(f for variants in completed for f in variants.generated)
+    functions = entries.functions + generated
+
+    groups = tuple(v.group for v in completed if v.group is not None)
+    for group in groups:
+        check_group(group, entries, diagnostics)
+    check_delegates_in_group(entries, groups, diagnostics)
+
+    views = collect_view_variants(functions)
+    for view_variants in views:
+        check_view_variants(view_variants, entries, diagnostics)
+
     return Registry(
         functions=functions,
         groups=groups,
-        view_groups=collect_view_groups(collect_view_variants(functions)),
+        view_groups=collect_view_groups(views),
         dispatch_keys=_keys_in_use(functions, groups),
         tags=tags,
     )
+
+
+def _complete(entries: Entries, tags: tuple[str, ...]) -> tuple[Completed, ...]:
+    """Every operator's variants, with those that are generated."""
+    return tuple(_complete_one(v, entries, tags) for v in collect_variants(entries.functions))
+
+
+def _complete_one(written: Variants, entries: Entries, tags: tuple[str, ...]) -> Completed:
+    base = find_base(written)
+    every = generate_variants(written, base, tags)
+    return Completed(written, every, base, find_group(every), entries)
 
 
 def _keys_in_use(

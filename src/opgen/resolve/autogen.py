@@ -38,12 +38,13 @@ _BASE_KINDS = (SchemaKind.mutable, SchemaKind.inplace, SchemaKind.out, SchemaKin
 _APART: frozenset[str] = frozenset(data.read_names("inplace_apart.txt"))
 
 
-def generate_variants(variants: Variants, tags: Collection[str]) -> Variants:
-    """`variants` with the members that its base asks for by `autogen`: an out, then a functional.
+def generate_variants(
+    variants: Variants, base: NativeFunction | None, tags: Collection[str]
+) -> Variants:
+    """`variants` with the members that `base` asks for by `autogen`: an out, then a functional.
 
     `tags` are those that are declared: files of releases that do not know the tag `out` get none.
     """
-    base = find_base(variants)
     if base is None:
         return variants
     if wants_out(variants, base):
@@ -58,19 +59,22 @@ def generate_variants(variants: Variants, tags: Collection[str]) -> Variants:
 
 def find_base(variants: Variants) -> NativeFunction | None:
     """The member that others may be made from; None if no variants are made for this operator."""
-    members = variants.members
-    if (
-        all(f.manual_cpp_binding for f in members)
-        # set_ counts as an ordinary in-place operator.
-        or any(f.is_view_op and str(f.func.name.name) != "set_" for f in members)
-        or decomposes(variants)
-        or is_lone_out(variants)
-    ):
+    if not may_have_variants(variants) or is_lone_out(variants):
         return None
     inplace = variants.find(SchemaKind.inplace)
     if inplace is not None and str(inplace.func.name) in _APART:
         return None
     return next((f for kind in _BASE_KINDS if (f := variants.find(kind)) is not None), None)
+
+
+def may_have_variants(variants: Variants) -> bool:
+    """Not if it is a view, bypasses the dispatcher, or decomposes: nobody needs variants then."""
+    return not (
+        all(f.manual_cpp_binding for f in variants.members)
+        or decomposes(variants)
+        # set_ counts as an ordinary in-place operator.
+        or any(f.is_view_op and str(f.func.name.name) != "set_" for f in variants.members)
+    )
 
 
 def decomposes(variants: Variants) -> bool:
@@ -81,7 +85,7 @@ def decomposes(variants: Variants) -> bool:
 
 
 def is_lone_out(variants: Variants) -> bool:
-    return len(variants.members) == 1 and variants.find(SchemaKind.out) is not None
+    return len(variants.by_kind) == 1 and variants.find(SchemaKind.out) is not None
 
 
 def can_have_out(base: NativeFunction) -> bool:
@@ -183,9 +187,7 @@ def free_letters(func: FunctionSchema) -> str:
     return string.ascii_lowercase[skipped:]
 
 
-def _generated(
-    base: NativeFunction, func: FunctionSchema, tags: Collection[str]
-) -> NativeFunction:
+def _generated(base: NativeFunction, func: FunctionSchema, tags: Collection[str]) -> NativeFunction:
     """`func` with the attributes of a generated operator: one kernel, which opgen writes."""
     return replace(
         base,

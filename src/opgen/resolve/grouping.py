@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
-
 from opgen.model.function_schema import SchemaKind
 from opgen.model.registry import NativeFunctionsGroup
 from opgen.resolve.variants import Variants
@@ -21,8 +19,3 @@ def find_group(variants: Variants) -> NativeFunctionsGroup | None:
         inplace=variants.find(SchemaKind.inplace),
         mutable=variants.find(SchemaKind.mutable),
     )
-
-
-def collect_groups(sets: Iterable[Variants]) -> tuple[NativeFunctionsGroup, ...]:
-    """All groups, in order of first appearance of their signatures."""
-    return tuple(group for v in sets if (group := find_group(v)) is not None)

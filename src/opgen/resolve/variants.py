@@ -3,29 +3,36 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable, Hashable, Iterable
+from collections.abc import Callable, Hashable, Iterable, Mapping
 from dataclasses import dataclass, replace
+from typing import TypeVar
 
 from opgen.model.function_schema import FunctionSchema, SchemaKind
 from opgen.model.native_function import NativeFunction
 
+Role = TypeVar("Role", bound=Hashable)
+
 
 @dataclass(frozen=True, slots=True)
 class Variants:
-    """The operators of one signature, at most one of each kind, in order of appearance.
+    """The operators of one signature by kind, in order of appearance.
 
     `duplicates` are those whose kind was taken already.
     """
 
-    members: tuple[NativeFunction, ...]
+    by_kind: Mapping[SchemaKind, NativeFunction]
     duplicates: tuple[NativeFunction, ...] = ()
 
+    @property
+    def members(self) -> tuple[NativeFunction, ...]:
+        return tuple(self.by_kind.values())
+
     def find(self, kind: SchemaKind) -> NativeFunction | None:
-        return next((f for f in self.members if f.func.kind() is kind), None)
+        return self.by_kind.get(kind)
 
     def with_member(self, function: NativeFunction) -> Variants:
         """With one more, of a kind that is not there yet."""
-        return replace(self, members=(*self.members, function))
+        return replace(self, by_kind={**self.by_kind, function.func.kind(): function})
 
 
 def collect_variants(functions: Iterable[NativeFunction]) -> tuple[Variants, ...]:
@@ -64,12 +71,9 @@ def group_by_signature(
 
 
 def split_by_role(
-    functions: Iterable[NativeFunction], role: Callable[[NativeFunction], Hashable]
-) -> tuple[tuple[NativeFunction, ...], tuple[NativeFunction, ...]]:
+    functions: Iterable[NativeFunction], role: Callable[[NativeFunction], Role]
+) -> tuple[Mapping[Role, NativeFunction], tuple[NativeFunction, ...]]:
     """The first function of each role, and all others."""
-    members: dict[Hashable, NativeFunction] = {}
-    others = []
-    for f in functions:
-        if members.setdefault(role(f), f) is not f:
-            others.append(f)
-    return tuple(members.values()), tuple(others)
+    first: dict[Role, NativeFunction] = {}
+    others = tuple(f for f in functions if first.setdefault(role(f), f) is not f)
+    return first, others

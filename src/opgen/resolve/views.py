@@ -2,30 +2,33 @@
 
 from __future__ import annotations
 
-from collections.abc import Hashable, Iterable
+from collections.abc import Hashable, Iterable, Mapping
 from dataclasses import dataclass
+from typing import TypeAlias
 
 from opgen.model.function_schema import SchemaKind
 from opgen.model.native_function import NativeFunction, ViewSchemaKind
 from opgen.model.registry import NativeFunctionsViewGroup
 from opgen.resolve.variants import group_by_signature, split_by_role
 
+ViewRole: TypeAlias = ViewSchemaKind | SchemaKind
+
 
 @dataclass(frozen=True, slots=True)
 class ViewVariants:
-    """The operators of one view signature, at most one for each role, in order of appearance.
+    """The operators of one view signature by role, in order of appearance.
 
     `duplicates` are those whose role was taken already.
     """
 
-    members: tuple[NativeFunction, ...]
+    by_role: Mapping[ViewRole, NativeFunction]
     duplicates: tuple[NativeFunction, ...] = ()
 
-    def find(self, role: ViewSchemaKind | SchemaKind) -> NativeFunction | None:
-        return next((f for f in self.members if view_role(f) is role), None)
+    def find(self, role: ViewRole) -> NativeFunction | None:
+        return self.by_role.get(role)
 
 
-def view_role(f: NativeFunction) -> ViewSchemaKind | SchemaKind:
+def view_role(f: NativeFunction) -> ViewRole:
     """What a view is by its aliasing; anything else by its kind."""
     kind = f.view_schema_kind
     return f.func.kind() if kind is ViewSchemaKind.non_aliasing else kind
@@ -39,11 +42,7 @@ def collect_view_variants(functions: Iterable[NativeFunction]) -> tuple[ViewVari
         return base.replace("_copy", "").replace("scatter", "inverse")
 
     sets = group_by_signature(functions, name, lambda f: f.func.view_signature())
-    return tuple(
-        # Most are alone, and need not be asked whether they are views.
-        ViewVariants(s) if len(s) == 1 else ViewVariants(*split_by_role(s, view_role))
-        for s in sets
-    )
+    return tuple(ViewVariants(*split_by_role(s, view_role)) for s in sets)
 
 
 def find_view_group(variants: ViewVariants) -> NativeFunctionsViewGroup | None:

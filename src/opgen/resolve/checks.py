@@ -1,0 +1,165 @@
+"""Rules about what entries say of each other, one function each: E04xx."""
+
+from __future__ import annotations
+
+import keyword
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+from difflib import get_close_matches
+
+from opgen import data
+from opgen.diagnostics import Diagnostics
+from opgen.model.function_schema import BaseOperatorName, SchemaKind
+from opgen.model.native_function import NativeFunction
+from opgen.model.registry import NativeFunctionsGroup
+from opgen.resolve import codes_entries as codes
+
+_KEYWORD_ARGUMENTS = data.read_exempt("V115")
+_NO_VIEWS = frozenset(row[0] for row in data.read_exempt("V116"))
+
+
+@dataclass(frozen=True, slots=True)
+class Entries:
+    """All written operators, and look-ups by what rules ask for. Namespaces do not count."""
+
+    functions: tuple[NativeFunction, ...]
+    by_name: Mapping[str, NativeFunction]
+    base_names: frozenset[BaseOperatorName]
+
+    @staticmethod
+    def of(functions: tuple[NativeFunction, ...]) -> Entries:
+        by_name: dict[str, NativeFunction] = {}
+        for f in functions:
+            by_name.setdefault(str(f.func.name), f)
+        return Entries(
+            tuple(by_name.values()), by_name, frozenset(f.func.name.name for f in functions)
+        )
+
+    def delegators(self, out: NativeFunction) -> tuple[NativeFunction, ...]:
+        """The operators that name `out` as their structured delegate."""
+        return tuple(f for f in self.functions if f.structured_delegate == out.func.name)
+
+    def has_structured_delegate(self, f: NativeFunction) -> bool:
+        """Whether what `f` names as its structured delegate exists and is structured."""
+        target = self.by_name.get(str(f.structured_delegate))
+        return target is not None and target.structured
+
+    def functionals(self, root_name: str) -> tuple[NativeFunction, ...]:
+        """The functional operators of this root name."""
+        return tuple(
+            f
+            for f in self.functions
+            if f.root_name == root_name and f.func.kind() is SchemaKind.functional
+        )
+
+
+def check_names(functions: Iterable[NativeFunction], diagnostics: Diagnostics) -> None:
+    """Report every operator whose name an earlier one has."""
+    first: dict[str, NativeFunction] = {}
+    for f in functions:
+        other = first.setdefault(str(f.func.name), f)
+        if other is f:
+            continue
+        notes: tuple[str, ...] = ()
+        if other.namespace != f.namespace:
+            notes = (f"'{other.full_name}' has it too: namespaces do not tell operators apart",)
+        diagnostics.error(
+            codes.E0401,
+            f"operator '{f.func.name}' is defined twice",
+            f.span,
+            labels=[(other.span, "first defined here")],
+            notes=notes,
+        )
+
+
+def check_entries(entries: Entries, diagnostics: Diagnostics) -> None:
+    """Report every other rule about entries that one of them breaks."""
+    for f in entries.functions:
+        if f.structured_delegate is not None:
+            _delegate_is_structured(f, entries, diagnostics)
+        _arguments_are_no_keywords(f, diagnostics)
+        if "inplace_view" in f.tags:
+            _inplace_view_has_view(f, entries, diagnostics)
+        if "generated" in f.tags:
+            _written_is_not_generated(f, diagnostics)
+
+
+def check_delegates_in_group(
+    entries: Entries, groups: Iterable[NativeFunctionsGroup], diagnostics: Diagnostics
+) -> None:
+    """Report operators that delegate to an out variant which is complete without them."""
+    groups = tuple(groups)
+    members = {id(f) for group in groups for f in group.functions()}
+    outs = {id(group.out) for group in groups}
+    for f in entries.functions:
+        target = _find_delegate(f, entries)
+        if target is None or id(f) in members or id(target) not in outs or not target.structured:
+            continue
+        diagnostics.error(
+            codes.E0408,
+            f"'{f.func.name}' delegates to '{target.func.name}', which has another signature",
+            f.spans.value("structured_delegate"),
+            labels=[(target.span, "the out variant")],
+            notes=signature_notes(f, target),
+        )
+
+
+def signature_notes(*functions: NativeFunction) -> tuple[str, ...]:
+    """What the given operators are compared by, one line each."""
+    return tuple(f"signature of '{f.func.name}': {f.func.signature()}" for f in functions)
+
+
+def _find_delegate(f: NativeFunction, entries: Entries) -> NativeFunction | None:
+    if f.structured_delegate is None:
+        return None
+    return entries.by_name.get(str(f.structured_delegate))
+
+
+def _delegate_is_structured(f: NativeFunction, entries: Entries, diagnostics: Diagnostics) -> None:
+    target = _find_delegate(f, entries)
+    span = f.spans.value("structured_delegate")
+    delegates = f"'{f.func.name}' delegates to '{f.structured_delegate}'"
+    if target is None:
+        known = [str(g.func.name) for g in entries.functions if g.structured]
+        near = get_close_matches(str(f.structured_delegate), known, n=1)
+        hint = f"did you mean '{near[0]}'?" if near else None
+        diagnostics.error(codes.E0402, f"{delegates}, which is not defined", span, hint=hint)
+    elif not target.structured:
+        diagnostics.error(
+            codes.E0403,
+            f"{delegates}, which is not structured",
+            span,
+            labels=[(target.span, "this needs 'structured: True'")],
+        )
+
+
+def _arguments_are_no_keywords(f: NativeFunction, diagnostics: Diagnostics) -> None:
+    for a in f.func.arguments.flat_all:
+        if keyword.iskeyword(a.name) and (str(f.func.name), a.name) not in _KEYWORD_ARGUMENTS:
+            diagnostics.error(
+                codes.E0404,
+                f"argument '{a.name}' of '{f.func.name}' is called like a Python keyword",
+                f.argument_name_span(a.name),
+                hint="give it another name",
+            )
+
+
+def _inplace_view_has_view(f: NativeFunction, entries: Entries, diagnostics: Diagnostics) -> None:
+    name = f.func.name.name
+    # set_ is exempt with all its overloads.
+    if str(f.func.name) in _NO_VIEWS or str(name) == "set_":
+        return
+    span = f.spans.item("tags", "inplace_view")
+    if not name.inplace:
+        message = f"'{f.func.name}' has the tag 'inplace_view', but its name does not end in '_'"
+        diagnostics.error(codes.E0405, message, span)
+        return
+    view = BaseOperatorName(name.base, False, name.dunder_method)
+    if view not in entries.base_names:
+        message = f"'{f.func.name}' has the tag 'inplace_view', but there is no view '{view}'"
+        diagnostics.error(codes.E0406, message, span)
+
+
+def _written_is_not_generated(f: NativeFunction, diagnostics: Diagnostics) -> None:
+    message = f"'{f.func.name}' is written, so it cannot have the tag 'generated'"
+    diagnostics.error(codes.E0407, message, f.spans.item("tags", "generated"))

@@ -1,0 +1,375 @@
+"""Rules about variants and the groups that they form, one function each: E05xx."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+
+from opgen import data
+from opgen.diagnostics import Diagnostics, Edit, Span
+from opgen.model.dispatch_key import DispatchKey
+from opgen.model.function_schema import SchemaKind
+from opgen.model.native_function import NativeFunction
+from opgen.model.registry import NativeFunctionsGroup
+from opgen.resolve import codes_groups as codes
+from opgen.resolve.autogen import (
+    can_have_out,
+    find_out_schema,
+    is_lone_out,
+    may_have_variants,
+    wants_out,
+)
+from opgen.resolve.checks import Entries, signature_notes
+from opgen.resolve.variants import Variants
+
+_LONE_OUTS = frozenset(data.read_names("lone_outs.txt"))
+_NO_TENSOR_RESULTS = frozenset(data.read_names("no_tensor_results.txt"))
+
+_IN_WORDS = {
+    SchemaKind.functional: "functional",
+    SchemaKind.inplace: "in-place",
+    SchemaKind.out: "out",
+    SchemaKind.mutable: "mutable",
+    SchemaKind.scratch: "scratch",
+}
+
+
+@dataclass(frozen=True, slots=True)
+class Completed:
+    """The variants of one signature, as written and with those that were generated from `base`."""
+
+    written: Variants
+    all: Variants
+    base: NativeFunction | None
+    group: NativeFunctionsGroup | None
+    entries: Entries
+
+    @property
+    def generated(self) -> tuple[NativeFunction, ...]:
+        return self.all.members[len(self.written.by_kind) :]
+
+    def find_asking(self) -> NativeFunction | None:
+        """The first member that says `autogen`."""
+        return next((f for f in self.written.members if f.autogen), None)
+
+    @property
+    def autogen_span(self) -> Span:
+        """Where it is said what to generate, or should be."""
+        asking = self.find_asking()
+        return self.written.members[0].span if asking is None else asking.spans.value("autogen")
+
+
+# Answers whether it had something to report.
+Rule = Callable[[Completed, Diagnostics], bool]
+
+
+def check_variants(variants: Completed, diagnostics: Diagnostics) -> None:
+    """Report every rule about variants that these break."""
+    _kinds_differ(variants.written, diagnostics)
+    # any() stops at the first rule that reports: the others would say the same in other words.
+    any(rule(variants, diagnostics) for rule in _RULES)
+
+
+def check_group(group: NativeFunctionsGroup, entries: Entries, diagnostics: Diagnostics) -> None:
+    """Report every rule about groups that this one breaks."""
+    _members_share_namespace(group, diagnostics)
+    _functional_beside_mutable_is_marked(group, diagnostics)
+    if _members_are_structured_alike(group, entries, diagnostics) and group.structured:
+        _structured_has_no_mutable(group, diagnostics)
+        _structured_kernels_are_of_backends(group, diagnostics)
+        _members_delegate_to_out(group, entries, diagnostics)
+        _structured_is_registered(group, diagnostics)
+
+
+def _kinds_differ(variants: Variants, diagnostics: Diagnostics) -> None:
+    for f in variants.duplicates:
+        other = variants.find(f.func.kind())
+        assert other is not None
+        kind = _IN_WORDS[f.func.kind()]
+        diagnostics.error(
+            codes.E0501,
+            f"'{f.func.name}' and '{other.func.name}' are both the {kind} variant of one operator",
+            f.span,
+            labels=[(other.span, "the other one")],
+            notes=[f"both have the signature: {f.func.signature()}"],
+        )
+
+
+def _out_has_sibling(variants: Completed, diagnostics: Diagnostics) -> bool:
+    out = variants.written.find(SchemaKind.out)
+    if (
+        out is None
+        or not is_lone_out(variants.written)
+        or not may_have_variants(variants.written)
+        or str(out.func.name) in _LONE_OUTS
+    ):
+        return False
+    siblings = variants.entries.delegators(out)
+    text = "delegates to it, but has another signature"
+    if not siblings:
+        siblings = variants.entries.functionals(out.root_name)
+        text = "has another signature"
+    diagnostics.error(
+        codes.E0502,
+        f"'{out.func.name}' is an out variant, but there is no functional variant of it",
+        out.span,
+        labels=[(f.span, text) for f in siblings],
+        notes=signature_notes(out, *siblings) if siblings else (),
+    )
+    return True
+
+
+def _results_can_be_outs(variants: Completed, diagnostics: Diagnostics) -> bool:
+    base = variants.base
+    if (
+        base is None
+        or variants.written.find(SchemaKind.out) is not None
+        or can_have_out(base)
+        or str(base.func.name) in _NO_TENSOR_RESULTS
+    ):
+        return False
+    diagnostics.error(
+        codes.E0503,
+        f"'{base.func.name}' returns no tensor, so there can be no out variant of it",
+        base.span,
+        hint="give it a CompositeImplicitAutograd kernel, or let it return a tensor",
+    )
+    return True
+
+
+def _out_schema_can_be_made(variants: Completed, diagnostics: Diagnostics) -> bool:
+    base = variants.base
+    if base is None or not wants_out(variants.written, base):
+        return False
+    if find_out_schema(base.func) is not None:
+        return False
+    message = f"no out variant of '{base.func.name}' can be generated"
+    if base.func.returns_are_aliased():
+        code, reason = codes.E0504, "it returns an argument that it writes"
+    else:
+        code, reason = codes.E0505, "it returns more than there are letters for alias sets"
+    diagnostics.error(code, f"{message}: {reason}", variants.autogen_span)
+    return True
+
+
+def _generated_shares_signature(variants: Completed, diagnostics: Diagnostics) -> bool:
+    base = variants.written.members[0]
+    strange = [f for f in variants.generated if f.func.signature() != base.func.signature()]
+    for f in strange:
+        diagnostics.error(
+            codes.E0506,
+            f"'{f.func.name}' would be generated with another signature than '{base.func.name}'",
+            variants.autogen_span,
+            notes=signature_notes(base, f),
+        )
+    return bool(strange)
+
+
+def _generated_name_is_free(variants: Completed, diagnostics: Diagnostics) -> bool:
+    by_name = variants.entries.by_name
+    taken = [by_name[n] for f in variants.generated if (n := str(f.func.name)) in by_name]
+    for f in taken:
+        diagnostics.error(
+            codes.E0507,
+            f"'{f.func.name}' would be generated, but it is written",
+            variants.autogen_span,
+            labels=[(f.span, "written here, with another signature")],
+        )
+    return bool(taken)
+
+
+def _generated_arguments_differ(variants: Completed, diagnostics: Diagnostics) -> bool:
+    for f in variants.generated:
+        outs = [a.name for a in f.func.arguments.out]
+        for a in f.func.arguments.flat_non_out:
+            if a.name in outs:
+                base = variants.written.members[0]
+                diagnostics.error(
+                    codes.E0508,
+                    f"'{f.func.name}' would be generated with two arguments called '{a.name}'",
+                    base.argument_name_span(a.name),
+                    hint="give this one another name",
+                )
+                return True
+    return False
+
+
+def _scratch_is_alone(variants: Completed, diagnostics: Diagnostics) -> bool:
+    scratch = variants.written.find(SchemaKind.scratch)
+    if scratch is None or len(variants.written.by_kind) == 1:
+        return False
+    other = next(f for f in variants.written.members if f is not scratch)
+    diagnostics.error(
+        codes.E0509,
+        f"'{scratch.func.name}' has scratch arguments, so it cannot be a variant of '{other.func.name}'",
+        scratch.span,
+        labels=[(other.span, "has the same signature")],
+    )
+    return True
+
+
+def _functional_is_there(variants: Completed, diagnostics: Diagnostics) -> bool:
+    members = variants.all.members
+    if len(members) == 1 or variants.all.find(SchemaKind.functional) is not None:
+        return False
+    first, *others = members
+    diagnostics.error(
+        codes.E0510,
+        f"'{first.func.name}' and '{others[0].func.name}' are variants of one operator,"
+        " but there is no functional variant",
+        first.span,
+        labels=[(f.span, "another variant") for f in others],
+        notes=[f"it would be: {first.func.signature(keep_return_names=True)}"],
+    )
+    return True
+
+
+def _autogen_names_what_is_generated(variants: Completed, diagnostics: Diagnostics) -> bool:
+    group = variants.group
+    if group is None or (group.structured and variants.generated):
+        # Without a group nothing is generated, and torchgen too takes no notice of what is asked
+        # for in vain. In a structured group nothing may be: see _members_are_structured_alike.
+        return False
+    generated = sorted(str(f.func.name) for f in variants.generated)
+    asked = sorted({str(n) for f in variants.written.members for n in f.autogen})
+    if generated == asked:
+        return False
+    asking = [f for f in variants.written.members if f.autogen]
+    wanted = ", ".join(generated)
+    if not asked:
+        message = f"'{wanted}' must be generated, but no 'autogen' asks for it"
+    elif not generated:
+        message = f"'autogen' asks for '{', '.join(asked)}', but nothing is to be generated"
+    else:
+        message = f"'autogen' asks for '{', '.join(asked)}', but '{wanted}' is generated"
+    diagnostics.error(
+        codes.E0511,
+        message,
+        variants.autogen_span,
+        hint=f"write 'autogen: {wanted}'" if generated else "remove 'autogen'",
+        fix=Edit(variants.autogen_span, wanted) if generated and len(asking) == 1 else None,
+    )
+    return True
+
+
+# What fails first makes what comes after it fail too.
+_RULES: tuple[Rule, ...] = (
+    _scratch_is_alone,
+    _out_has_sibling,
+    _results_can_be_outs,
+    _out_schema_can_be_made,
+    _generated_shares_signature,
+    _generated_name_is_free,
+    _generated_arguments_differ,
+    _functional_is_there,
+    _autogen_names_what_is_generated,
+)
+
+
+def _members_share_namespace(group: NativeFunctionsGroup, diagnostics: Diagnostics) -> None:
+    first = group.functional
+    for f in group.functions():
+        if f.namespace != first.namespace:
+            diagnostics.error(
+                codes.E0512,
+                f"'{f.full_name}' and '{first.full_name}' are variants of one operator"
+                " in two namespaces",
+                f.span,
+                labels=[(first.span, "the functional variant")],
+            )
+
+
+def _functional_beside_mutable_is_marked(
+    group: NativeFunctionsGroup, diagnostics: Diagnostics
+) -> None:
+    name = group.functional.func.name
+    if group.mutable is None or name.name.functional_overload:
+        return
+    diagnostics.error(
+        codes.E0513,
+        f"'{name}' is the functional variant of '{group.mutable.func.name}', so its name must end"
+        " in '_functional'",
+        group.functional.span,
+        labels=[(group.mutable.span, "writes an argument")],
+        hint=f"call it '{name.name.base}_functional'",
+    )
+
+
+def _members_are_structured_alike(
+    group: NativeFunctionsGroup, entries: Entries, diagnostics: Diagnostics
+) -> bool:
+    strange = [f for f in group.functions() if f.part_of_structured_group != group.structured]
+    out = group.out
+    for f in strange:
+        if f.structured_delegate is not None and not entries.has_structured_delegate(f):
+            # The delegate itself is wrong, and reported.
+            continue
+        if f.structured_delegate is not None:
+            message = f"'{f.func.name}' has a structured delegate, but '{out.func.name}' is not structured"
+            span, hint = f.spans.key("structured_delegate"), None
+        elif "generated" in f.tags:
+            message = f"'{f.func.name}' would be generated, but '{out.func.name}' is structured"
+            span, hint = f.span, f"write it, with 'structured_delegate: {out.func.name}'"
+        else:
+            message = (
+                f"'{out.func.name}' is structured, but '{f.func.name}' does not delegate to it"
+            )
+            span, hint = f.span, f"add 'structured_delegate: {out.func.name}'"
+        diagnostics.error(
+            codes.E0514, message, span, labels=[(out.span, "the out variant")], hint=hint
+        )
+    return not strange
+
+
+def _structured_has_no_mutable(group: NativeFunctionsGroup, diagnostics: Diagnostics) -> None:
+    if group.mutable is not None:
+        message = f"'{group.mutable.func.name}' writes an argument, so it cannot be structured"
+        span = group.mutable.spans.key("structured_delegate")
+        diagnostics.error(codes.E0515, message, span)
+
+
+def _structured_kernels_are_of_backends(
+    group: NativeFunctionsGroup, diagnostics: Diagnostics
+) -> None:
+    for key, reason in _NOT_STRUCTURED.items():
+        if group.out.find_kernel(key) is not None:
+            diagnostics.error(
+                codes.E0516,
+                f"'{group.out.func.name}' is structured, so it cannot have a kernel for {key}",
+                group.out.spans.dispatch_key(key),
+                hint=reason,
+            )
+
+
+_DECOMPOSES = "it has a kernel for each backend"
+_NOT_STRUCTURED = {
+    DispatchKey.CompositeImplicitAutograd: _DECOMPOSES,
+    DispatchKey.CompositeImplicitAutogradNestedTensor: _DECOMPOSES,
+    DispatchKey.Meta: "its meta function serves for that",
+    DispatchKey.CompositeExplicitAutogradNonFunctional: "one is made from its meta function",
+}
+
+
+def _members_delegate_to_out(
+    group: NativeFunctionsGroup, entries: Entries, diagnostics: Diagnostics
+) -> None:
+    for f in (group.functional, group.inplace):
+        if f is None or not entries.has_structured_delegate(f):
+            continue
+        if f.structured_delegate != group.out.func.name:
+            diagnostics.error(
+                codes.E0517,
+                f"'{f.func.name}' delegates to '{f.structured_delegate}', but its out variant is"
+                f" '{group.out.func.name}'",
+                f.spans.value("structured_delegate"),
+                labels=[(group.out.span, "has the same signature")],
+                fix=Edit(f.spans.value("structured_delegate"), str(group.out.func.name)),
+            )
+
+
+def _structured_is_registered(group: NativeFunctionsGroup, diagnostics: Diagnostics) -> None:
+    for f in group.functions():
+        if f.manual_kernel_registration:
+            message = f"'{f.func.name}' is structured, so it cannot be registered by hand"
+            span = f.spans.key("manual_kernel_registration")
+            diagnostics.error(codes.E0518, message, span)

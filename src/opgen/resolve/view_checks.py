@@ -1,0 +1,138 @@
+"""Rules about views and their siblings, one function each: E06xx."""
+
+from __future__ import annotations
+
+from opgen.diagnostics import Diagnostics, Span
+from opgen.model.dispatch_key import DispatchKey
+from opgen.model.function_schema import BaseOperatorName, FunctionSchema, OperatorName
+from opgen.model.native_function import NativeFunction, ViewSchemaKind
+from opgen.model.registry import NativeFunctionsViewGroup
+from opgen.resolve import codes_views as codes
+from opgen.resolve.checks import Entries
+from opgen.resolve.views import ViewVariants, find_view_group, needs_view_copy, view_role
+
+_DECOMPOSING = (
+    DispatchKey.CompositeImplicitAutograd,
+    DispatchKey.CompositeImplicitAutogradNestedTensor,
+)
+
+
+def check_view_variants(variants: ViewVariants, entries: Entries, diagnostics: Diagnostics) -> None:
+    """Report every rule about views that these break."""
+    for f in variants.duplicates:
+        _role_is_free(f, variants, diagnostics)
+    inplace = variants.find(ViewSchemaKind.aliasing_inplace)
+    if inplace is not None:
+        _inplace_view_is_tagged(inplace, diagnostics)
+    group = find_view_group(variants)
+    if group is None:
+        return
+    if group.view_copy is None:
+        _view_has_copy(group.view, entries, diagnostics)
+    else:
+        _copy_matches_view(group, group.view_copy, diagnostics)
+    if group.view_inplace is not None:
+        _inplace_matches_view(group, group.view_inplace, diagnostics)
+
+
+def _inplace_view_is_tagged(f: NativeFunction, diagnostics: Diagnostics) -> None:
+    if "inplace_view" in f.tags:
+        return
+    diagnostics.error(
+        codes.E0601,
+        f"'{f.func.name}' is an in-place view, so it needs the tag 'inplace_view'",
+        f.span,
+        labels=_aliasing_labels(f),
+    )
+
+
+def _role_is_free(f: NativeFunction, variants: ViewVariants, diagnostics: Diagnostics) -> None:
+    role = view_role(f)
+    other = variants.find(role)
+    assert other is not None
+    if f.func.kind() is other.func.kind() and f.func.signature() == other.func.signature():
+        # The same operator twice: reported where variants are checked.
+        return
+    signature = f.func.view_signature()
+    if isinstance(role, ViewSchemaKind):
+        code, what = codes.E0603, "are both the view"
+    else:
+        code, what = codes.E0602, "both belong to the view"
+    diagnostics.error(
+        code,
+        f"'{f.func.name}' and '{other.func.name}' {what} '{signature.name}'",
+        f.span,
+        labels=[(other.span, "the other one")],
+        notes=[f"names are compared without '_copy': both are {signature}"],
+    )
+
+
+def _view_has_copy(view: NativeFunction, entries: Entries, diagnostics: Diagnostics) -> None:
+    if not needs_view_copy(view):
+        return
+    schema = _copy_schema(view)
+    written = entries.by_name.get(str(schema.name))
+    diagnostics.error(
+        codes.E0604,
+        f"'{view.func.name}' is a view, so it needs a sibling '{schema.name}' that copies",
+        view.span,
+        labels=() if written is None else [(written.span, "has another signature")],
+        notes=[f"its schema: {schema}"],
+        hint="or give the view a CompositeImplicitAutograd kernel",
+    )
+
+
+def _copy_schema(view: NativeFunction) -> FunctionSchema:
+    name = view.func.name
+    base = BaseOperatorName(f"{name.name.base}_copy", False, name.name.dunder_method)
+    return view.func.signature().with_name(OperatorName(base, name.overload_name))
+
+
+def _copy_matches_view(
+    group: NativeFunctionsViewGroup, copy: NativeFunction, diagnostics: Diagnostics
+) -> None:
+    view = group.view
+    labels = [(view.span, "the view")]
+    if not copy.root_name.endswith(("_copy", "_scatter")):
+        message = f"'{copy.func.name}' copies what '{view.func.name}' views, but is not called so"
+        diagnostics.error(
+            codes.E0605, message, copy.span, labels=labels, hint="end its name in '_copy'"
+        )
+    elif view.func.signature() != copy.func.signature(strip_view_copy_name=True):
+        _report_name(view, copy, diagnostics)
+    elif "view_copy" not in copy.tags:
+        message = f"'{copy.func.name}' copies what '{view.func.name}' views, so it needs the tag"
+        diagnostics.error(codes.E0607, f"{message} 'view_copy'", copy.span, labels=labels)
+
+
+def _inplace_matches_view(
+    group: NativeFunctionsViewGroup, inplace: NativeFunction, diagnostics: Diagnostics
+) -> None:
+    view = group.view
+    if view.func.signature() != inplace.func.signature():
+        _report_name(view, inplace, diagnostics)
+    for key in _DECOMPOSING:
+        if view.find_kernel(key) is not None and inplace.find_kernel(key) is None:
+            diagnostics.error(
+                codes.E0608,
+                f"'{view.func.name}' has a {key} kernel, so '{inplace.func.name}' needs one too",
+                inplace.span,
+                labels=[(view.span, "the view")],
+            )
+
+
+def _report_name(view: NativeFunction, f: NativeFunction, diagnostics: Diagnostics) -> None:
+    diagnostics.error(
+        codes.E0606,
+        f"the name of the view '{view.func.name}' must not end like that of a copy",
+        view.span,
+        labels=[(f.span, "would be its sibling")],
+    )
+
+
+def _aliasing_labels(f: NativeFunction) -> list[tuple[Span, str]]:
+    return [
+        (f.argument_type_span(a.name), "goes into the alias set '*'")
+        for a in f.func.arguments.flat_all
+        if a.annotation is not None and "*" in a.annotation.alias_set_after
+    ]
