@@ -1,0 +1,1 @@
+"""What several test folders share: the compiled runtime, compilers, generated trees."""

@@ -1,0 +1,45 @@
+"""Generated trees for the tests: from YAML to texts, in memory or in a folder."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+from opgen.diagnostics import Diagnostics
+from opgen.diagnostics.human import render_human
+from opgen.pipeline import Inputs, build_tree
+from opgen.writer import MANIFEST, Tree, write
+
+
+def make_tree(inputs: Inputs, *, shards: int = 1) -> Tree:
+    """What opgen makes of `inputs`, which have no errors."""
+    diagnostics = Diagnostics()
+    tree = build_tree(inputs, diagnostics, shards=shards)
+    assert tree is not None, render_human(diagnostics, color=False)
+    return tree
+
+
+def texts(tree: Tree) -> dict[str, str]:
+    """Every file of `tree` by path, with the manifest."""
+    manifest = json.dumps(tree.manifest(), indent=1, sort_keys=True, ensure_ascii=False) + "\n"
+    return {**tree.files, MANIFEST: manifest}
+
+
+def write_tree(tree: Tree, folder: Path) -> Path:
+    """Write `tree`, as `opgen generate` does."""
+    diagnostics = Diagnostics()
+    write(tree, folder, diagnostics)
+    assert not diagnostics.has_errors, render_human(diagnostics, color=False)
+    return folder
+
+
+def generate(yaml: Path, folder: Path, **options: object) -> Path:
+    """The tree of one YAML file in `folder`; `options` are fields of Inputs, and `shards`."""
+    shards = int(str(options.pop("shards", 1)))
+    inputs = Inputs((yaml,), **options)  # type: ignore[arg-type]
+    return write_tree(make_tree(inputs, shards=shards), folder)
+
+
+def sources(folder: Path) -> list[Path]:
+    """Every generated C++ source of a tree."""
+    return sorted([*folder.glob("src/*.cpp"), *folder.glob("stubs/*.cpp")])
