@@ -6,8 +6,10 @@ from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 
 from opgen.cpp.names import kernel_namespace
+from opgen.cpp.signatures import NativeSignature
 from opgen.model.dispatch_key import DispatchKey
 from opgen.views.base import Block, FileView, blocks, cpp_string, group_by
+from opgen.views.composite_set import CompositeKernel
 from opgen.views.context import Context
 from opgen.views.kernel_set import CallView, KernelView, MetaView, StructuredKernelView
 from opgen.views.ufuncs import UfuncView, ufunc_views
@@ -105,10 +107,7 @@ def build_skeletons(context: Context, operators: frozenset[str]) -> FileView:
 
 def missing_functions(context: Context) -> tuple[MissingFunction, ...]:
     """Every function an author may write: metas, structured kernels, then the others."""
-    written_by_opgen = {
-        (kernel_namespace(k.function.namespace, k.kernel.namespace), k.kernel.name)
-        for k in context.composite_kernels
-    }
+    written_by_opgen = {_overload(context, kernel) for kernel in context.composite_kernels}
     loops = {u.impl.struct: u for u in ufunc_views(context) if u.impl is not None}
     return (
         *(_missing_meta(meta) for meta in context.kernels.metas),
@@ -116,10 +115,18 @@ def missing_functions(context: Context) -> tuple[MissingFunction, ...]:
         *(
             _missing_call(kernel, call)
             for kernel in context.kernels.kernels
-            if (kernel.namespace, kernel.name) not in written_by_opgen
             for call in kernel.calls
+            if (kernel.namespace, kernel.name, call.types) not in written_by_opgen
         ),
     )
+
+
+def _overload(context: Context, composite: CompositeKernel) -> tuple[str, str, str]:
+    """Namespace, name and parameter types of a kernel that opgen writes: one C++ function."""
+    f, kernel = composite.function, composite.kernel
+    native = NativeSignature.from_native_function(f, symint=kernel.supports_symint)
+    namespace = kernel_namespace(f.namespace, kernel.namespace)
+    return namespace, kernel.name, context.spell.types(native.arguments())
 
 
 def _missing_meta(meta: MetaView) -> MissingFunction:
