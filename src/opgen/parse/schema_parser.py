@@ -55,7 +55,12 @@ _TYPE_MARK = re.compile(r"\?|\[([0-9]*)\]")
 _ANNOTATION = re.compile(r"([a-z](?:\|[a-z])*)(!?)(?: -> (\*|[a-z](?:\|[a-z])*))?")
 _OVERLOAD = re.compile(r"[A-Za-z0-9_]+")
 _DUNDER = re.compile(r"__([^_]+)__")
-_TIGHT_COMMA = re.compile(r",(?=\S)")
+# What stands where white space is wrong, to what is said.
+_BLANK_MESSAGES = {
+    "": "white space does not belong here",
+    " ": "a single space stands here",
+    ", ": "one space stands after each comma",
+}
 _OPTION_TYPES = (
     ("dtype", BaseTy.ScalarType),
     ("layout", BaseTy.Layout),
@@ -137,7 +142,7 @@ class SchemaReader:
         opening, closing, returned = frame
         for begin, stop in ((0, start), (end, len(text))):
             if begin < stop:
-                self._report_blank(begin, stop)
+                self.report(codes.E0302, _BLANK_MESSAGES[""], begin, stop, replacement="")
         name = self.operator_name(start, opening)
         arguments = self._arguments(opening + 1, closing)
         returns = self._returns(returned, end)
@@ -148,9 +153,6 @@ class SchemaReader:
         return None if self._failed else schema
 
     # The whole text
-
-    def _report_blank(self, start: int, end: int) -> None:
-        self.report(codes.E0302, "white space does not belong here", start, end, replacement="")
 
     def _frame(self, start: int, end: int) -> tuple[int, int, int] | None:
         """Where the argument list opens and closes, and where the returns begin."""
@@ -390,27 +392,19 @@ class SchemaReader:
 
     def _has_bad_blanks(self, declaration: str, default: str | None, start: int) -> bool:
         """Report white space that is missing or too much around and between the words."""
-        commas = [m.start() for m in _TIGHT_COMMA.finditer(declaration)]
-        if default is not None:
-            comma = tight_comma_in_default(default)
-            commas += [] if comma is None else [len(declaration) + 1 + comma]
-        for comma in commas:
-            begin, message = start + comma, "one space stands after each comma"
-            self.report(codes.E0302, message, begin, begin + 1, replacement=", ")
-        blanks = stray_blanks(declaration)
+        found = stray_blanks(declaration)
         if default is not None and default.strip():
             offset = len(declaration) + 1
-            size = len(default)
-            blanks += [(offset, offset + size - len(default.lstrip()), "")]
-            blanks += [(offset + len(default.rstrip()), offset + size, "")]
-        found = [blank for blank in blanks if blank[0] < blank[1]]
-        for begin, end, replacement in found:
-            if replacement:
-                message = "a single space stands here"
-                self.report(codes.E0302, message, start + begin, start + end, replacement=" ")
-            else:
-                self._report_blank(start + begin, start + end)
-        return bool(commas or found)
+            size = offset + len(default)
+            comma = tight_comma_in_default(default)
+            found += [] if comma is None else [(offset + comma, offset + comma + 1, ", ")]
+            found += [(offset, size - len(default.lstrip()), "")]
+            found += [(offset + len(default.rstrip()), size, "")]
+        found = [(begin, end, mend) for begin, end, mend in found if begin < end]
+        for begin, end, mend in found:
+            message = _BLANK_MESSAGES[mend]
+            self.report(codes.E0302, message, start + begin, start + end, replacement=mend)
+        return bool(found)
 
     def _is_name(self, name: str, start: int, code: Code, what: str) -> bool:
         if not is_identifier(name):

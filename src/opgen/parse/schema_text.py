@@ -5,18 +5,25 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 
-_BLANKS = re.compile(r"\s+")
+_BLANKS = re.compile(r"\s*,(?=\S)|\s+")
 
 
 def stray_blanks(text: str) -> list[tuple[int, int, str]]:
-    """White space other than a single space between two words, and what to put there."""
+    """White space that is missing or too much: where, and what to put there.
+
+    Right is a single space between two words, and one after each comma.
+    """
     size = len(text)
-    runs = [m.span() for m in _BLANKS.finditer(text)]
-    return [
-        (begin, end, " " if begin > 0 and end < size else "")
-        for begin, end in runs
-        if begin == 0 or end == size or text[begin:end] != " "
-    ]
+    found = []
+    for match in _BLANKS.finditer(text):
+        begin, end = match.span()
+        if match.group().endswith(","):
+            found.append((begin, end, ", "))
+        elif begin == 0 or end == size:
+            found.append((begin, end, ""))
+        elif match.group() != " ":
+            found.append((begin, end, " "))
+    return found
 
 
 def base_end(text: str) -> int:

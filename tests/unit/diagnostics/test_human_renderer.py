@@ -1,0 +1,118 @@
+"""The text for people: carets stand under what they mean."""
+
+from __future__ import annotations
+
+from opgen.diagnostics import Diagnostics, Source, Span, render_human
+
+
+def render(text: str, start: int, end: int, hint: str | None = None) -> list[str]:
+    diagnostics = Diagnostics()
+    diagnostics.error("E0307", "message", Span(Source("f.yaml", text), start, end), hint=hint)
+    return render_human(diagnostics).splitlines()
+
+
+def test_the_form_of_the_design() -> None:
+    text = "\n" * 11 + "- func: add(Tensr self, Tensor other) -> Tensor\n"
+    diagnostics = Diagnostics()
+    source = Source("native_functions.yaml", text)
+    span = Span(source, 23, 28)
+    hint = "did you mean 'Tensor'?"
+    diagnostics.error("E0307", "unknown type 'Tensr'", span, hint=hint)
+    assert render_human(diagnostics) == (
+        "error[E0307]: unknown type 'Tensr'\n"
+        "  --> native_functions.yaml:12:13\n"
+        "   |\n"
+        "12 | - func: add(Tensr self, Tensor other) -> Tensor\n"
+        "   |             ^^^^^ did you mean 'Tensor'?\n"
+        "   = note: opgen explain E0307\n"
+    )
+
+
+def test_a_point_has_one_caret() -> None:
+    assert render("abc", 1, 1)[4] == "  |  ^"
+
+
+def test_a_point_at_the_end_of_the_file() -> None:
+    lines = render("abc\n", 4, 4)
+    assert lines[1] == " --> f.yaml:2:1"
+    assert lines[3:5] == ["2 |", "  | ^"]
+
+
+def test_carets_stop_at_the_end_of_the_line() -> None:
+    assert render("abc\ndef", 1, 6)[4] == "  |  ^^"
+
+
+def test_tabs_are_kept_and_wide_characters_count_twice() -> None:
+    lines = render("\t表e\u0301x", 4, 5)
+    assert lines[4] == "  | \t   ^"
+
+
+def test_characters_that_cannot_be_shown_are_replaced() -> None:
+    assert render("a\x00b", 0, 1)[3] == "1 | a\ufffdb"
+
+
+def test_a_long_line_is_shown_in_part() -> None:
+    lines = render("x" * 1000 + "HERE" + "y" * 1000, 1000, 1004)
+    assert len(lines[3]) < 420
+    assert lines[3][lines[4].index("^") :].startswith("HERE")
+
+
+def test_labels_follow_with_lines_and_files_of_their_own() -> None:
+    one, two = Source("a.yaml", "first\nsecond\n"), Source("b.yaml", "other\n")
+    diagnostics = Diagnostics()
+    diagnostics.warning(
+        "W1001",
+        "m",
+        Span(one, 6, 12),
+        labels=[
+            (Span(one, 7, 8), "same line"),
+            (Span(one, 0, 5), "before"),
+            (Span(two, 0, 5), "elsewhere"),
+        ],
+        notes=["a note"],
+    )
+    assert render_human(diagnostics) == (
+        "warning[W1001]: m\n"
+        " --> a.yaml:2:1\n"
+        "  |\n"
+        "2 | second\n"
+        "  | ^^^^^^\n"
+        "  |  - same line\n"
+        "  |\n"
+        "1 | first\n"
+        "  | ----- before\n"
+        " ::: b.yaml:1:1\n"
+        "  |\n"
+        "1 | other\n"
+        "  | ----- elsewhere\n"
+        "  = note: a note\n"
+        "  = note: opgen explain W1001\n"
+    )
+
+
+def test_a_problem_without_a_place() -> None:
+    diagnostics = Diagnostics()
+    diagnostics.error("E0901", "cannot read 'f'", None, hint="is it there?")
+    assert render_human(diagnostics) == (
+        "error[E0901]: cannot read 'f'\n"
+        "  = help: is it there?\n"
+        "  = note: opgen explain E0901\n"
+    )
+
+
+def test_two_problems_are_parted_by_an_empty_line() -> None:
+    diagnostics = Diagnostics()
+    diagnostics.error("E1", "a", None)
+    diagnostics.error("E2", "b", None)
+    assert "\n\nerror[E2]" in render_human(diagnostics)
+
+
+def test_color_changes_nothing_but_escapes() -> None:
+    diagnostics = Diagnostics()
+    diagnostics.error("E1", "a", Span(Source("f", "abc"), 0, 1), hint="h")
+    colored = render_human(diagnostics, color=True)
+    assert "\x1b[1;31merror[E1]\x1b[0m" in colored
+    plain = colored
+    for escape in ("\x1b[0m", "\x1b[1m", "\x1b[1;31m", "\x1b[1;34m"):
+        plain = plain.replace(escape, "")
+    assert plain == render_human(diagnostics)
