@@ -131,7 +131,7 @@ OPGEN_KERNEL2(where, ScalarOther)(const Tensor& condition, const Tensor& self, c
 OPGEN_KERNEL2(where, Scalar)(const Tensor& condition, const Scalar& self, const Scalar& other) {
   return at::where(condition, number(self), number(other));
 }
-OPGEN_KERNEL2(where, )(const Tensor& condition) {
+OPGEN_KERNEL2(where, default)(const Tensor& condition) {
   // The rows of `nonzero` are places; its columns are what indexing wants.
   const Tensor places = at::nonzero(condition.dim() == 0 ? condition.unsqueeze(0) : condition);
   return at::unbind(places, 1);

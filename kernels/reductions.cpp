@@ -19,6 +19,7 @@
 #include <aten/ops/mean_native.h>
 #include <aten/ops/min_native.h>
 #include <aten/ops/minimum.h>
+#include <aten/ops/ne.h>
 #include <aten/ops/prod_native.h>
 #include <aten/ops/std.h>
 #include <aten/ops/std_native.h>
@@ -226,6 +227,47 @@ OPGEN_TRUTH(any, true)
 OPGEN_TRUTH(all, false)
 
 #undef OPGEN_TRUTH
+
+// For backends without a kernel for several dimensions: one dimension after another, each kept meanwhile.
+namespace {
+
+template <class One, class All>
+Tensor truth_by_dims(const Tensor& self, OptionalIntArrayRef dim, bool keepdim, One one, All all) {
+  const DimMask mask = mask_of_listed(dim, self.dim());
+  if (!dim.has_value() && !keepdim) return all(self);
+  Tensor result = to_dtype(self, truth_dtype(self));
+  if (mask == 0 && result.scalar_type() == kByte) result = at::ne(result, Scalar(0)).to(kByte);
+  for (int64_t d = 0; d < self.dim(); ++d) {
+    if (has_dim(mask, d)) result = one(result, d);
+  }
+  return result.reshape(reduced_shape(self.sizes(), mask, keepdim));
+}
+
+Tensor& store_truth(Tensor& out, const Tensor& result) {
+  check_truth_output("any, all", out);
+  resize_out(out, result.sizes());
+  opgen::detail::copy_(out, result);
+  return out;
+}
+
+}  // namespace
+
+OPGEN_KERNEL(any_dims_default)(const Tensor& self, OptionalIntArrayRef dim, bool keepdim) {
+  return truth_by_dims(
+      self, dim, keepdim, [](const Tensor& x, int64_t d) { return at::any(x, d, true); },
+      [](const Tensor& x) { return at::any(x); });
+}
+OPGEN_KERNEL(any_dims_out_default)(const Tensor& self, OptionalIntArrayRef dim, bool keepdim, Tensor& out) {
+  return store_truth(out, at::any(self, dim, keepdim));
+}
+OPGEN_KERNEL(all_dims_default)(const Tensor& self, OptionalIntArrayRef dim, bool keepdim) {
+  return truth_by_dims(
+      self, dim, keepdim, [](const Tensor& x, int64_t d) { return at::all(x, d, true); },
+      [](const Tensor& x) { return at::all(x); });
+}
+OPGEN_KERNEL(all_dims_out_default)(const Tensor& self, OptionalIntArrayRef dim, bool keepdim, Tensor& out) {
+  return store_truth(out, at::all(self, dim, keepdim));
+}
 
 // ---- amax, amin: extremes over several dimensions ----
 
