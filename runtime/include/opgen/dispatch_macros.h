@@ -15,6 +15,7 @@
 // A dtype outside the list: NotImplementedError with the name and the dtype. All cases must return the same type.
 #pragma once
 
+#include "opgen/macros.h"
 #include "opgen/scalar_type.h"
 
 namespace opgen::detail {
@@ -31,112 +32,164 @@ namespace opgen::detail {
 // Protects the commas of an argument.
 #define OPGEN_WRAP(...) __VA_ARGS__
 
-// F(body, x) for each further argument x, up to 256 of them.
-#define OPGEN_EXPAND_4(...) __VA_ARGS__
-#define OPGEN_EXPAND_3(...) OPGEN_EXPAND_4(OPGEN_EXPAND_4(OPGEN_EXPAND_4(__VA_ARGS__)))
-#define OPGEN_EXPAND_2(...) OPGEN_EXPAND_3(OPGEN_EXPAND_3(OPGEN_EXPAND_3(__VA_ARGS__)))
-#define OPGEN_EXPAND(...) OPGEN_EXPAND_2(OPGEN_EXPAND_2(OPGEN_EXPAND_2(__VA_ARGS__)))
-#define OPGEN_PARENS ()
-#define OPGEN_FOR_EACH(f, body, ...) \
-  __VA_OPT__(OPGEN_EXPAND(OPGEN_FOR_EACH_STEP(f, (body), __VA_ARGS__)))
-#define OPGEN_FOR_EACH_STEP(f, body, x, ...) \
-  f(body, x) __VA_OPT__(OPGEN_FOR_EACH_AGAIN OPGEN_PARENS(f, body, __VA_ARGS__))
-#define OPGEN_FOR_EACH_AGAIN() OPGEN_FOR_EACH_STEP
-
-#define OPGEN_UNWRAP(...) __VA_ARGS__
-#define OPGEN_DISPATCH_CASE(body, name)                                              \
-  case ::opgen::ScalarType::name: {                                                  \
+// Cases are written out, not made by recursion: a compiler's notes about a body pass through few macros.
+#define OPGEN_DISPATCH_CASE(name, ...)                                                          \
+  case ::opgen::ScalarType::name: {                                                    \
     using scalar_t [[maybe_unused]] = ::opgen::cpp_type_of<::opgen::ScalarType::name>; \
-    return (OPGEN_UNWRAP body)();                                                    \
+    return (__VA_ARGS__)();                                                            \
   }
+#define OPGEN_CASES_INTEGRAL(...)                                          \
+  OPGEN_DISPATCH_CASE(Byte, __VA_ARGS__)                                            \
+  OPGEN_DISPATCH_CASE(Char, __VA_ARGS__)                                            \
+  OPGEN_DISPATCH_CASE(Short, __VA_ARGS__)                                           \
+  OPGEN_DISPATCH_CASE(Int, __VA_ARGS__)                                             \
+  OPGEN_DISPATCH_CASE(Long, __VA_ARGS__)
+#define OPGEN_CASES_FLOATING(...) OPGEN_DISPATCH_CASE(Float, __VA_ARGS__) OPGEN_DISPATCH_CASE(Double, __VA_ARGS__)
+#define OPGEN_CASES_HALF(...) OPGEN_DISPATCH_CASE(Half, __VA_ARGS__) OPGEN_DISPATCH_CASE(BFloat16, __VA_ARGS__)
+#define OPGEN_CASES_COMPLEX(...) \
+  OPGEN_DISPATCH_CASE(ComplexFloat, __VA_ARGS__) OPGEN_DISPATCH_CASE(ComplexDouble, __VA_ARGS__)
 
-#define OPGEN_DISPATCH(dtype, name, body, ...)                               \
-  [&] {                                                                      \
-    const ::opgen::ScalarType opgen_dtype = (dtype);                         \
-    switch (opgen_dtype) {                                                   \
-      OPGEN_FOR_EACH(OPGEN_DISPATCH_CASE, OPGEN_WRAP(body), __VA_ARGS__)     \
-      default:                                                               \
-        ::opgen::detail::throw_unsupported_dtype(name, opgen_dtype);         \
-    }                                                                        \
+#define OPGEN_DISPATCH_SWITCH(dtype, name, ...)                      \
+  [&] {                                                              \
+    const ::opgen::ScalarType opgen_dtype = (dtype);                 \
+    switch (opgen_dtype) {                                           \
+      __VA_ARGS__                                                    \
+      default:                                                       \
+        ::opgen::detail::throw_unsupported_dtype(name, opgen_dtype); \
+    }                                                                \
   }()
 
-#define OPGEN_DISPATCH_ALL(dtype, name, ...)                                                \
-  OPGEN_DISPATCH(dtype, name, OPGEN_WRAP(__VA_ARGS__), OPGEN_INTEGRAL_DTYPES, Bool,         \
-                 OPGEN_FLOATING_DTYPES, OPGEN_HALF_DTYPES, OPGEN_COMPLEX_DTYPES)
-#define OPGEN_DISPATCH_ALL_BUT_BOOL(dtype, name, ...)                                       \
-  OPGEN_DISPATCH(dtype, name, OPGEN_WRAP(__VA_ARGS__), OPGEN_INTEGRAL_DTYPES,               \
-                 OPGEN_FLOATING_DTYPES, OPGEN_HALF_DTYPES, OPGEN_COMPLEX_DTYPES)
-#define OPGEN_DISPATCH_REAL(dtype, name, ...)                                               \
-  OPGEN_DISPATCH(dtype, name, OPGEN_WRAP(__VA_ARGS__), OPGEN_INTEGRAL_DTYPES,               \
-                 OPGEN_FLOATING_DTYPES, OPGEN_HALF_DTYPES)
-#define OPGEN_DISPATCH_REAL_AND_BOOL(dtype, name, ...)                                      \
-  OPGEN_DISPATCH(dtype, name, OPGEN_WRAP(__VA_ARGS__), OPGEN_INTEGRAL_DTYPES, Bool,         \
-                 OPGEN_FLOATING_DTYPES, OPGEN_HALF_DTYPES)
+// A list of up to sixteen dtypes.
+#define OPGEN_UNWRAP(...) __VA_ARGS__
+#define OPGEN_CASES_1(body, t) OPGEN_DISPATCH_CASE(t, OPGEN_UNWRAP body)
+#define OPGEN_CASES_2(body, t, ...) OPGEN_DISPATCH_CASE(t, OPGEN_UNWRAP body) OPGEN_CASES_1(body, __VA_ARGS__)
+#define OPGEN_CASES_3(body, t, ...) OPGEN_DISPATCH_CASE(t, OPGEN_UNWRAP body) OPGEN_CASES_2(body, __VA_ARGS__)
+#define OPGEN_CASES_4(body, t, ...) OPGEN_DISPATCH_CASE(t, OPGEN_UNWRAP body) OPGEN_CASES_3(body, __VA_ARGS__)
+#define OPGEN_CASES_5(body, t, ...) OPGEN_DISPATCH_CASE(t, OPGEN_UNWRAP body) OPGEN_CASES_4(body, __VA_ARGS__)
+#define OPGEN_CASES_6(body, t, ...) OPGEN_DISPATCH_CASE(t, OPGEN_UNWRAP body) OPGEN_CASES_5(body, __VA_ARGS__)
+#define OPGEN_CASES_7(body, t, ...) OPGEN_DISPATCH_CASE(t, OPGEN_UNWRAP body) OPGEN_CASES_6(body, __VA_ARGS__)
+#define OPGEN_CASES_8(body, t, ...) OPGEN_DISPATCH_CASE(t, OPGEN_UNWRAP body) OPGEN_CASES_7(body, __VA_ARGS__)
+#define OPGEN_CASES_9(body, t, ...) OPGEN_DISPATCH_CASE(t, OPGEN_UNWRAP body) OPGEN_CASES_8(body, __VA_ARGS__)
+#define OPGEN_CASES_10(body, t, ...) OPGEN_DISPATCH_CASE(t, OPGEN_UNWRAP body) OPGEN_CASES_9(body, __VA_ARGS__)
+#define OPGEN_CASES_11(body, t, ...) OPGEN_DISPATCH_CASE(t, OPGEN_UNWRAP body) OPGEN_CASES_10(body, __VA_ARGS__)
+#define OPGEN_CASES_12(body, t, ...) OPGEN_DISPATCH_CASE(t, OPGEN_UNWRAP body) OPGEN_CASES_11(body, __VA_ARGS__)
+#define OPGEN_CASES_13(body, t, ...) OPGEN_DISPATCH_CASE(t, OPGEN_UNWRAP body) OPGEN_CASES_12(body, __VA_ARGS__)
+#define OPGEN_CASES_14(body, t, ...) OPGEN_DISPATCH_CASE(t, OPGEN_UNWRAP body) OPGEN_CASES_13(body, __VA_ARGS__)
+#define OPGEN_CASES_15(body, t, ...) OPGEN_DISPATCH_CASE(t, OPGEN_UNWRAP body) OPGEN_CASES_14(body, __VA_ARGS__)
+#define OPGEN_CASES_16(body, t, ...) OPGEN_DISPATCH_CASE(t, OPGEN_UNWRAP body) OPGEN_CASES_15(body, __VA_ARGS__)
+#define OPGEN_COUNT(...) OPGEN_COUNT_(__VA_ARGS__, 16, 15, 14, 13, 12, 11, 10, 9, 8, 7, 6, 5, 4, 3, 2, 1)
+#define OPGEN_COUNT_(a, b, c, d, e, f, g, h, i, j, k, l, m, n, o, p, count, ...) count
+#define OPGEN_CASES(body, ...) \
+  OPGEN_CONCAT(OPGEN_CASES_, OPGEN_COUNT(__VA_ARGS__))(body, __VA_ARGS__)
+#define OPGEN_DISPATCH(dtype, name, body, ...) \
+  OPGEN_DISPATCH_SWITCH(dtype, name, OPGEN_CASES((body), __VA_ARGS__))
+
+#define OPGEN_DISPATCH_ALL(dtype, name, ...) \
+  OPGEN_DISPATCH_SWITCH(dtype, name, OPGEN_CASES_INTEGRAL(__VA_ARGS__) \
+                        OPGEN_CASES_FLOATING(__VA_ARGS__) OPGEN_CASES_HALF(__VA_ARGS__) \
+                        OPGEN_CASES_COMPLEX(__VA_ARGS__) OPGEN_DISPATCH_CASE(Bool, __VA_ARGS__))
+#define OPGEN_DISPATCH_ALL_BUT_BOOL(dtype, name, ...) \
+  OPGEN_DISPATCH_SWITCH(dtype, name, OPGEN_CASES_INTEGRAL(__VA_ARGS__) \
+                        OPGEN_CASES_FLOATING(__VA_ARGS__) OPGEN_CASES_HALF(__VA_ARGS__) \
+                        OPGEN_CASES_COMPLEX(__VA_ARGS__))
+#define OPGEN_DISPATCH_REAL(dtype, name, ...) \
+  OPGEN_DISPATCH_SWITCH(dtype, name, OPGEN_CASES_INTEGRAL(__VA_ARGS__) \
+                        OPGEN_CASES_FLOATING(__VA_ARGS__) OPGEN_CASES_HALF(__VA_ARGS__))
+#define OPGEN_DISPATCH_REAL_AND_BOOL(dtype, name, ...) \
+  OPGEN_DISPATCH_SWITCH(dtype, name, OPGEN_CASES_INTEGRAL(__VA_ARGS__) \
+                        OPGEN_CASES_FLOATING(__VA_ARGS__) OPGEN_CASES_HALF(__VA_ARGS__) \
+                        OPGEN_DISPATCH_CASE(Bool, __VA_ARGS__))
 #define OPGEN_DISPATCH_INTEGRAL(dtype, name, ...) \
-  OPGEN_DISPATCH(dtype, name, OPGEN_WRAP(__VA_ARGS__), OPGEN_INTEGRAL_DTYPES)
+  OPGEN_DISPATCH_SWITCH(dtype, name, OPGEN_CASES_INTEGRAL(__VA_ARGS__))
 #define OPGEN_DISPATCH_INTEGRAL_AND_BOOL(dtype, name, ...) \
-  OPGEN_DISPATCH(dtype, name, OPGEN_WRAP(__VA_ARGS__), OPGEN_INTEGRAL_DTYPES, Bool)
+  OPGEN_DISPATCH_SWITCH(dtype, name, OPGEN_CASES_INTEGRAL(__VA_ARGS__) \
+                        OPGEN_DISPATCH_CASE(Bool, __VA_ARGS__))
 #define OPGEN_DISPATCH_FLOATING(dtype, name, ...) \
-  OPGEN_DISPATCH(dtype, name, OPGEN_WRAP(__VA_ARGS__), OPGEN_FLOATING_DTYPES, OPGEN_HALF_DTYPES)
-#define OPGEN_DISPATCH_FLOATING_AND_COMPLEX(dtype, name, ...)                        \
-  OPGEN_DISPATCH(dtype, name, OPGEN_WRAP(__VA_ARGS__), OPGEN_FLOATING_DTYPES,        \
-                 OPGEN_HALF_DTYPES, OPGEN_COMPLEX_DTYPES)
+  OPGEN_DISPATCH_SWITCH(dtype, name, OPGEN_CASES_FLOATING(__VA_ARGS__) \
+                        OPGEN_CASES_HALF(__VA_ARGS__))
+#define OPGEN_DISPATCH_FLOATING_AND_COMPLEX(dtype, name, ...) \
+  OPGEN_DISPATCH_SWITCH(dtype, name, OPGEN_CASES_FLOATING(__VA_ARGS__) \
+                        OPGEN_CASES_HALF(__VA_ARGS__) OPGEN_CASES_COMPLEX(__VA_ARGS__))
 #define OPGEN_DISPATCH_COMPLEX(dtype, name, ...) \
-  OPGEN_DISPATCH(dtype, name, OPGEN_WRAP(__VA_ARGS__), OPGEN_COMPLEX_DTYPES)
+  OPGEN_DISPATCH_SWITCH(dtype, name, OPGEN_CASES_COMPLEX(__VA_ARGS__))
 
 #define OPGEN_DISPATCH_FLOATING_TYPES(dtype, name, ...) \
-  OPGEN_DISPATCH(dtype, name, OPGEN_WRAP(__VA_ARGS__), OPGEN_FLOATING_DTYPES)
+  OPGEN_DISPATCH_SWITCH(dtype, name, OPGEN_CASES_FLOATING(__VA_ARGS__))
 #define OPGEN_DISPATCH_FLOATING_TYPES_AND(t1, dtype, name, ...) \
-  OPGEN_DISPATCH(dtype, name, OPGEN_WRAP(__VA_ARGS__), OPGEN_FLOATING_DTYPES, t1)
+  OPGEN_DISPATCH_SWITCH(dtype, name, OPGEN_CASES_FLOATING(__VA_ARGS__) \
+                        OPGEN_DISPATCH_CASE(t1, __VA_ARGS__))
 #define OPGEN_DISPATCH_FLOATING_TYPES_AND2(t1, t2, dtype, name, ...) \
-  OPGEN_DISPATCH(dtype, name, OPGEN_WRAP(__VA_ARGS__), OPGEN_FLOATING_DTYPES, t1, t2)
+  OPGEN_DISPATCH_SWITCH(dtype, name, OPGEN_CASES_FLOATING(__VA_ARGS__) \
+                        OPGEN_DISPATCH_CASE(t1, __VA_ARGS__) OPGEN_DISPATCH_CASE(t2, __VA_ARGS__))
 #define OPGEN_DISPATCH_FLOATING_TYPES_AND3(t1, t2, t3, dtype, name, ...) \
-  OPGEN_DISPATCH(dtype, name, OPGEN_WRAP(__VA_ARGS__), OPGEN_FLOATING_DTYPES, t1, t2, t3)
-#define OPGEN_DISPATCH_FLOATING_TYPES_AND_HALF(dtype, name, ...) \
-  OPGEN_DISPATCH_FLOATING_TYPES_AND(Half, dtype, name, __VA_ARGS__)
+  OPGEN_DISPATCH_SWITCH(dtype, name, OPGEN_CASES_FLOATING(__VA_ARGS__) \
+                        OPGEN_DISPATCH_CASE(t1, __VA_ARGS__) OPGEN_DISPATCH_CASE(t2, __VA_ARGS__) \
+                        OPGEN_DISPATCH_CASE(t3, __VA_ARGS__))
 
 #define OPGEN_DISPATCH_FLOATING_AND_COMPLEX_TYPES(dtype, name, ...) \
-  OPGEN_DISPATCH(dtype, name, OPGEN_WRAP(__VA_ARGS__), OPGEN_FLOATING_DTYPES, OPGEN_COMPLEX_DTYPES)
-#define OPGEN_DISPATCH_FLOATING_AND_COMPLEX_TYPES_AND1(t1, dtype, name, ...)         \
-  OPGEN_DISPATCH(dtype, name, OPGEN_WRAP(__VA_ARGS__), OPGEN_FLOATING_DTYPES,        \
-                 OPGEN_COMPLEX_DTYPES, t1)
-#define OPGEN_DISPATCH_FLOATING_AND_COMPLEX_TYPES_AND2(t1, t2, dtype, name, ...)     \
-  OPGEN_DISPATCH(dtype, name, OPGEN_WRAP(__VA_ARGS__), OPGEN_FLOATING_DTYPES,        \
-                 OPGEN_COMPLEX_DTYPES, t1, t2)
+  OPGEN_DISPATCH_SWITCH(dtype, name, OPGEN_CASES_FLOATING(__VA_ARGS__) \
+                        OPGEN_CASES_COMPLEX(__VA_ARGS__))
+#define OPGEN_DISPATCH_FLOATING_AND_COMPLEX_TYPES_AND1(t1, dtype, name, ...) \
+  OPGEN_DISPATCH_SWITCH(dtype, name, OPGEN_CASES_FLOATING(__VA_ARGS__) \
+                        OPGEN_CASES_COMPLEX(__VA_ARGS__) OPGEN_DISPATCH_CASE(t1, __VA_ARGS__))
+#define OPGEN_DISPATCH_FLOATING_AND_COMPLEX_TYPES_AND2(t1, t2, dtype, name, ...) \
+  OPGEN_DISPATCH_SWITCH(dtype, name, OPGEN_CASES_FLOATING(__VA_ARGS__) \
+                        OPGEN_CASES_COMPLEX(__VA_ARGS__) OPGEN_DISPATCH_CASE(t1, __VA_ARGS__) \
+                        OPGEN_DISPATCH_CASE(t2, __VA_ARGS__))
 #define OPGEN_DISPATCH_FLOATING_AND_COMPLEX_TYPES_AND3(t1, t2, t3, dtype, name, ...) \
-  OPGEN_DISPATCH(dtype, name, OPGEN_WRAP(__VA_ARGS__), OPGEN_FLOATING_DTYPES,        \
-                 OPGEN_COMPLEX_DTYPES, t1, t2, t3)
+  OPGEN_DISPATCH_SWITCH(dtype, name, OPGEN_CASES_FLOATING(__VA_ARGS__) \
+                        OPGEN_CASES_COMPLEX(__VA_ARGS__) OPGEN_DISPATCH_CASE(t1, __VA_ARGS__) \
+                        OPGEN_DISPATCH_CASE(t2, __VA_ARGS__) OPGEN_DISPATCH_CASE(t3, __VA_ARGS__))
 
 #define OPGEN_DISPATCH_INTEGRAL_TYPES(dtype, name, ...) \
-  OPGEN_DISPATCH(dtype, name, OPGEN_WRAP(__VA_ARGS__), OPGEN_INTEGRAL_DTYPES)
+  OPGEN_DISPATCH_SWITCH(dtype, name, OPGEN_CASES_INTEGRAL(__VA_ARGS__))
 #define OPGEN_DISPATCH_INTEGRAL_TYPES_AND(t1, dtype, name, ...) \
-  OPGEN_DISPATCH(dtype, name, OPGEN_WRAP(__VA_ARGS__), OPGEN_INTEGRAL_DTYPES, t1)
+  OPGEN_DISPATCH_SWITCH(dtype, name, OPGEN_CASES_INTEGRAL(__VA_ARGS__) \
+                        OPGEN_DISPATCH_CASE(t1, __VA_ARGS__))
+
 #define OPGEN_DISPATCH_COMPLEX_TYPES(dtype, name, ...) \
-  OPGEN_DISPATCH(dtype, name, OPGEN_WRAP(__VA_ARGS__), OPGEN_COMPLEX_DTYPES)
+  OPGEN_DISPATCH_SWITCH(dtype, name, OPGEN_CASES_COMPLEX(__VA_ARGS__))
 #define OPGEN_DISPATCH_COMPLEX_TYPES_AND(t1, dtype, name, ...) \
-  OPGEN_DISPATCH(dtype, name, OPGEN_WRAP(__VA_ARGS__), OPGEN_COMPLEX_DTYPES, t1)
+  OPGEN_DISPATCH_SWITCH(dtype, name, OPGEN_CASES_COMPLEX(__VA_ARGS__) OPGEN_DISPATCH_CASE(t1, __VA_ARGS__))
 
 #define OPGEN_DISPATCH_ALL_TYPES(dtype, name, ...) \
-  OPGEN_DISPATCH(dtype, name, OPGEN_WRAP(__VA_ARGS__), OPGEN_INTEGRAL_DTYPES, OPGEN_FLOATING_DTYPES)
-#define OPGEN_DISPATCH_ALL_TYPES_AND(t1, dtype, name, ...)                           \
-  OPGEN_DISPATCH(dtype, name, OPGEN_WRAP(__VA_ARGS__), OPGEN_INTEGRAL_DTYPES,        \
-                 OPGEN_FLOATING_DTYPES, t1)
-#define OPGEN_DISPATCH_ALL_TYPES_AND2(t1, t2, dtype, name, ...)                      \
-  OPGEN_DISPATCH(dtype, name, OPGEN_WRAP(__VA_ARGS__), OPGEN_INTEGRAL_DTYPES,        \
-                 OPGEN_FLOATING_DTYPES, t1, t2)
-#define OPGEN_DISPATCH_ALL_TYPES_AND3(t1, t2, t3, dtype, name, ...)                  \
-  OPGEN_DISPATCH(dtype, name, OPGEN_WRAP(__VA_ARGS__), OPGEN_INTEGRAL_DTYPES,        \
-                 OPGEN_FLOATING_DTYPES, t1, t2, t3)
+  OPGEN_DISPATCH_SWITCH(dtype, name, OPGEN_CASES_INTEGRAL(__VA_ARGS__) \
+                        OPGEN_CASES_FLOATING(__VA_ARGS__))
+#define OPGEN_DISPATCH_ALL_TYPES_AND(t1, dtype, name, ...) \
+  OPGEN_DISPATCH_SWITCH(dtype, name, OPGEN_CASES_INTEGRAL(__VA_ARGS__) \
+                        OPGEN_CASES_FLOATING(__VA_ARGS__) OPGEN_DISPATCH_CASE(t1, __VA_ARGS__))
+#define OPGEN_DISPATCH_ALL_TYPES_AND2(t1, t2, dtype, name, ...) \
+  OPGEN_DISPATCH_SWITCH(dtype, name, OPGEN_CASES_INTEGRAL(__VA_ARGS__) \
+                        OPGEN_CASES_FLOATING(__VA_ARGS__) OPGEN_DISPATCH_CASE(t1, __VA_ARGS__) \
+                        OPGEN_DISPATCH_CASE(t2, __VA_ARGS__))
+#define OPGEN_DISPATCH_ALL_TYPES_AND3(t1, t2, t3, dtype, name, ...) \
+  OPGEN_DISPATCH_SWITCH(dtype, name, OPGEN_CASES_INTEGRAL(__VA_ARGS__) \
+                        OPGEN_CASES_FLOATING(__VA_ARGS__) OPGEN_DISPATCH_CASE(t1, __VA_ARGS__) \
+                        OPGEN_DISPATCH_CASE(t2, __VA_ARGS__) OPGEN_DISPATCH_CASE(t3, __VA_ARGS__))
 
-#define OPGEN_DISPATCH_ALL_TYPES_AND_COMPLEX(dtype, name, ...)                       \
-  OPGEN_DISPATCH(dtype, name, OPGEN_WRAP(__VA_ARGS__), OPGEN_INTEGRAL_DTYPES,        \
-                 OPGEN_FLOATING_DTYPES, OPGEN_COMPLEX_DTYPES)
-#define OPGEN_DISPATCH_ALL_TYPES_AND_COMPLEX_AND1(t1, dtype, name, ...)              \
-  OPGEN_DISPATCH(dtype, name, OPGEN_WRAP(__VA_ARGS__), OPGEN_INTEGRAL_DTYPES,        \
-                 OPGEN_FLOATING_DTYPES, OPGEN_COMPLEX_DTYPES, t1)
-#define OPGEN_DISPATCH_ALL_TYPES_AND_COMPLEX_AND2(t1, t2, dtype, name, ...)          \
-  OPGEN_DISPATCH(dtype, name, OPGEN_WRAP(__VA_ARGS__), OPGEN_INTEGRAL_DTYPES,        \
-                 OPGEN_FLOATING_DTYPES, OPGEN_COMPLEX_DTYPES, t1, t2)
-#define OPGEN_DISPATCH_ALL_TYPES_AND_COMPLEX_AND3(t1, t2, t3, dtype, name, ...)      \
-  OPGEN_DISPATCH(dtype, name, OPGEN_WRAP(__VA_ARGS__), OPGEN_INTEGRAL_DTYPES,        \
-                 OPGEN_FLOATING_DTYPES, OPGEN_COMPLEX_DTYPES, t1, t2, t3)
+#define OPGEN_DISPATCH_ALL_TYPES_AND_COMPLEX(dtype, name, ...) \
+  OPGEN_DISPATCH_SWITCH(dtype, name, OPGEN_CASES_INTEGRAL(__VA_ARGS__) \
+                        OPGEN_CASES_FLOATING(__VA_ARGS__) OPGEN_CASES_COMPLEX(__VA_ARGS__))
+#define OPGEN_DISPATCH_ALL_TYPES_AND_COMPLEX_AND1(t1, dtype, name, ...) \
+  OPGEN_DISPATCH_SWITCH(dtype, name, OPGEN_CASES_INTEGRAL(__VA_ARGS__) \
+                        OPGEN_CASES_FLOATING(__VA_ARGS__) OPGEN_CASES_COMPLEX(__VA_ARGS__) \
+                        OPGEN_DISPATCH_CASE(t1, __VA_ARGS__))
+#define OPGEN_DISPATCH_ALL_TYPES_AND_COMPLEX_AND2(t1, t2, dtype, name, ...) \
+  OPGEN_DISPATCH_SWITCH(dtype, name, OPGEN_CASES_INTEGRAL(__VA_ARGS__) \
+                        OPGEN_CASES_FLOATING(__VA_ARGS__) OPGEN_CASES_COMPLEX(__VA_ARGS__) \
+                        OPGEN_DISPATCH_CASE(t1, __VA_ARGS__) OPGEN_DISPATCH_CASE(t2, __VA_ARGS__))
+#define OPGEN_DISPATCH_ALL_TYPES_AND_COMPLEX_AND3(t1, t2, t3, dtype, name, ...) \
+  OPGEN_DISPATCH_SWITCH(dtype, name, OPGEN_CASES_INTEGRAL(__VA_ARGS__) \
+                        OPGEN_CASES_FLOATING(__VA_ARGS__) OPGEN_CASES_COMPLEX(__VA_ARGS__) \
+                        OPGEN_DISPATCH_CASE(t1, __VA_ARGS__) OPGEN_DISPATCH_CASE(t2, __VA_ARGS__) \
+                        OPGEN_DISPATCH_CASE(t3, __VA_ARGS__))
+#define OPGEN_DISPATCH_ALL_TYPES_AND_COMPLEX_AND4(t1, t2, t3, t4, dtype, name, ...) \
+  OPGEN_DISPATCH_SWITCH(dtype, name, OPGEN_CASES_INTEGRAL(__VA_ARGS__) \
+                        OPGEN_CASES_FLOATING(__VA_ARGS__) OPGEN_CASES_COMPLEX(__VA_ARGS__) \
+                        OPGEN_DISPATCH_CASE(t1, __VA_ARGS__) OPGEN_DISPATCH_CASE(t2, __VA_ARGS__) \
+                        OPGEN_DISPATCH_CASE(t3, __VA_ARGS__) OPGEN_DISPATCH_CASE(t4, __VA_ARGS__))
+
+#define OPGEN_DISPATCH_FLOATING_TYPES_AND_HALF(dtype, name, ...) \
+  OPGEN_DISPATCH_FLOATING_TYPES_AND(Half, dtype, name, __VA_ARGS__)
+#define OPGEN_DISPATCH_ALL_TYPES_AND_COMPLEX_AND(t1, dtype, name, ...) \
+  OPGEN_DISPATCH_ALL_TYPES_AND_COMPLEX_AND1(t1, dtype, name, __VA_ARGS__)

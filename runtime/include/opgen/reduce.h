@@ -1,0 +1,170 @@
+// reduce.h: reductions over an iterator: cpu_reduce folds the elements that share an output, pairwise, so that the rounding
+// error of a sum grows with log n; cpu_sum is the sum.
+//
+//   TensorIterator iter = make_reduction(out, self, dims, keepdim);   // out has the shape of the result
+//   cpu_reduce<float, float>(iter, 0.0f, [](float acc, float x) { return acc + x; },   // fold one element
+//                            [](float a, float b) { return a + b; },                   // join two partial results
+//                            [](float acc) { return acc; });                           // accumulator to output
+// The order of folding depends on the shape and, for a single output, on the number of threads; never on timing.
+#pragma once
+
+#include <algorithm>
+#include <cstdint>
+
+#include "opgen/cpu/loops.h"
+#include "opgen/iterator.h"
+#include "opgen/parallel.h"
+
+namespace opgen {
+
+// An iteration over `self` in which `result`, already of the reduced shape, has stride 0 along `dims` (absent or empty: all).
+[[nodiscard]] OPGEN_API TensorIterator make_reduction(
+    const TensorBase& result, const TensorBase& self, OptionalIntArrayRef dims, bool keepdim);
+
+namespace detail {
+
+// The iteration taken apart: dimensions along which outputs differ, and dimensions that fold. Strides in bytes.
+struct ReductionPlan {
+  char* out = nullptr;
+  const char* in = nullptr;
+  DimVector out_sizes;
+  DimVector out_strides;
+  DimVector in_strides;
+  // Fastest first; the first one is a row.
+  DimVector fold_sizes;
+  DimVector fold_strides;
+  std::int64_t outputs = 1;
+  std::int64_t row = 1;
+  std::int64_t row_stride = 0;
+  std::int64_t rows = 1;
+
+  OPGEN_API explicit ReductionPlan(const TensorIteratorBase& iter);
+  // Where output i is, and the first element that folds into it.
+  OPGEN_API void locate_output(std::int64_t i, char*& out_at, const char*& in_at) const noexcept;
+  [[nodiscard]] OPGEN_API const char* locate_row(const char* first, std::int64_t i) const noexcept;
+  // Neighbouring outputs have neighbouring inputs, and folding strides over them.
+  [[nodiscard]] OPGEN_API bool folds_across_rows(std::size_t in_item) const noexcept;
+};
+
+inline constexpr std::int64_t kFoldLeaf = 128;
+inline constexpr std::int64_t kFoldLanes = 8;
+inline constexpr std::int64_t kBlockLeaf = 16;
+
+template <class In, class Acc, class Step, class Combine>
+struct Fold {
+  const ReductionPlan& plan;
+  Acc identity;
+  const Step& step;
+  const Combine& combine;
+
+  static In load(const char* at) { return *reinterpret_cast<const In*>(at); }
+
+  // n elements, `stride` bytes apart. Eight accumulators at a time, which the compiler keeps in vector registers.
+  [[nodiscard]] Acc row(const char* at, std::int64_t n, std::int64_t stride) const {
+    if (n > kFoldLeaf) {
+      std::int64_t half = n / 2 / kFoldLanes * kFoldLanes;
+      return combine(row(at, half, stride), row(at + half * stride, n - half, stride));
+    }
+    Acc lanes[kFoldLanes];
+    for (Acc& lane : lanes) lane = identity;
+    std::int64_t i = 0;
+    for (; i + kFoldLanes <= n; i += kFoldLanes) {
+      for (std::int64_t k = 0; k < kFoldLanes; ++k) {
+        lanes[k] = step(lanes[k], load(at + (i + k) * stride));
+      }
+    }
+    for (std::int64_t k = 0; i < n; ++i, ++k) lanes[k] = step(lanes[k], load(at + i * stride));
+    for (std::int64_t width = kFoldLanes / 2; width > 0; width /= 2) {
+      for (std::int64_t k = 0; k < width; ++k) lanes[k] = combine(lanes[k], lanes[k + width]);
+    }
+    return lanes[0];
+  }
+  [[nodiscard]] Acc rows(const char* first, std::int64_t begin, std::int64_t end) const {
+    if (end - begin == 1) return row(plan.locate_row(first, begin), plan.row, plan.row_stride);
+    std::int64_t middle = begin + (end - begin) / 2;
+    return combine(rows(first, begin, middle), rows(first, middle, end));
+  }
+  // `count` neighbouring outputs at once.
+  static constexpr std::int64_t kBlock = 64;
+  void block(const char* at, std::int64_t n, std::int64_t count, Acc* acc) const {
+    if (n > kBlockLeaf) {
+      Acc upper[kBlock];
+      block(at, n / 2, count, acc);
+      block(at + n / 2 * plan.row_stride, n - n / 2, count, upper);
+      for (std::int64_t k = 0; k < count; ++k) acc[k] = combine(acc[k], upper[k]);
+      return;
+    }
+    for (std::int64_t k = 0; k < count; ++k) acc[k] = identity;
+    for (std::int64_t i = 0; i < n; ++i) {
+      const In* values = reinterpret_cast<const In*>(at + i * plan.row_stride);
+      for (std::int64_t k = 0; k < count; ++k) acc[k] = step(acc[k], values[k]);
+    }
+  }
+};
+
+}  // namespace detail
+
+template <class Out, class In, class Acc, class Step, class Combine, class Project>
+void cpu_reduce(TensorIteratorBase& iter, Acc identity, const Step& step, const Combine& combine,
+                const Project& project) {
+  detail::check_kernel_dtypes(iter, {scalar_type_of<Out>, scalar_type_of<In>}, 1);
+  detail::ReductionPlan plan(iter);
+  detail::Fold<In, Acc, Step, Combine> fold{plan, identity, step, combine};
+  std::int64_t folded = plan.row * plan.rows;
+  auto store = [&](char* out, const Acc& acc) {
+    *reinterpret_cast<Out*>(out) = static_cast<Out>(project(acc));
+  };
+  char* out = nullptr;
+  const char* in = nullptr;
+
+  if (plan.outputs == 1 && folded >= kGrainSize) {
+    plan.locate_output(0, out, in);
+    // Pieces of rows, or of the only row.
+    bool by_rows = plan.rows > 1;
+    std::int64_t grain = by_rows ? std::max<std::int64_t>(1, kGrainSize / plan.row) : kGrainSize;
+    store(out, parallel_reduce(
+                   0, by_rows ? plan.rows : plan.row, grain, identity,
+                   [&](std::int64_t begin, std::int64_t end, const Acc&) {
+                     return by_rows ? fold.rows(in, begin, end)
+                                    : fold.row(in + begin * plan.row_stride, end - begin,
+                                               plan.row_stride);
+                   },
+                   combine));
+    return;
+  }
+  std::int64_t grain = std::max<std::int64_t>(1, kGrainSize / std::max<std::int64_t>(1, folded));
+  bool across = plan.folds_across_rows(sizeof(In));
+  parallel_for(0, plan.outputs, grain, [&](std::int64_t begin, std::int64_t end) {
+    char* out_at = nullptr;
+    const char* in_at = nullptr;
+    for (std::int64_t i = begin; i < end;) {
+      plan.locate_output(i, out_at, in_at);
+      if (folded == 0) {
+        store(out_at, identity);
+        ++i;
+      } else if (across) {
+        constexpr std::int64_t most = decltype(fold)::kBlock;
+        std::int64_t line = plan.out_sizes[0];
+        std::int64_t count = std::min({most, end - i, line - i % line});
+        Acc acc[most];
+        fold.block(in_at, plan.row, count, acc);
+        for (std::int64_t k = 0; k < count; ++k) store(out_at + k * plan.out_strides[0], acc[k]);
+        i += count;
+      } else {
+        store(out_at, fold.rows(in_at, 0, plan.rows));
+        ++i;
+      }
+    }
+  });
+}
+
+// Adds in opmath_type<In>, for Half and BFloat16 in float.
+template <class Out, class In = Out>
+void cpu_sum(TensorIteratorBase& iter) {
+  using Acc = opmath_type<Out>;
+  cpu_reduce<Out, In>(
+      iter, Acc(0), [](Acc acc, In value) { return static_cast<Acc>(acc + static_cast<Acc>(value)); },
+      [](Acc a, Acc b) { return static_cast<Acc>(a + b); }, [](Acc acc) { return acc; });
+}
+
+}  // namespace opgen

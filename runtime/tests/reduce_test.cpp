@@ -1,0 +1,116 @@
+// reduce_test.cpp: reductions over any dimensions and layouts, their accuracy, and threads.
+#include <cmath>
+
+#include "check.h"
+#include "opgen/reduce.h"
+#include "tensors.h"
+
+using namespace tensors;
+
+namespace {
+
+Tensor sum(const Tensor& self, OptionalIntArrayRef dims, bool keepdim) {
+  detail::DimMask mask = detail::make_dim_mask(dims, self.dim());
+  Tensor out = detail::empty(detail::shape_from_dim_mask(self.sizes(), mask, keepdim), self.options());
+  TensorIterator iter = make_reduction(out, self, dims, keepdim);
+  OPGEN_DISPATCH_ALL_BUT_BOOL(self.scalar_type(), "sum", [&] { cpu_sum<scalar_t>(iter); });
+  return out;
+}
+
+// By definition.
+std::vector<double> slow_sum(const Tensor& self, std::uint64_t mask) {
+  std::vector<double> all = values(self);
+  DimVector kept = detail::shape_from_dim_mask(self.sizes(), mask, false);
+  std::vector<double> result(static_cast<std::size_t>(detail::multiply_integers(kept)), 0.0);
+  for (std::size_t i = 0; i < all.size(); ++i) {
+    std::size_t rest = i;
+    std::size_t at = 0;
+    std::size_t scale = 1;
+    for (std::size_t d = self.sizes().size(); d-- > 0;) {
+      std::size_t size = static_cast<std::size_t>(self.sizes()[d]);
+      if (!detail::has_dim(mask, static_cast<std::int64_t>(d))) {
+        at += rest % size * scale;
+        scale *= size;
+      }
+      rest /= size;
+    }
+    result[at] += all[i];
+  }
+  return result;
+}
+
+}  // namespace
+
+TEST(every_set_of_dimensions) {
+  std::vector<Tensor> layouts = {
+      arange({3, 4, 5, 2}, kDouble),
+      permute(arange({5, 3, 2, 4}, kDouble), {1, 3, 0, 2}),
+      strided(arange({900}, kDouble), {3, 4, 5, 2}, {200, 7, 40, 3}, 1),
+      expand(arange({3, 1, 5, 1}, kDouble), {3, 4, 5, 2}),
+  };
+  for (const Tensor& self : layouts) {
+    for (std::uint64_t mask = 1; mask < 16; ++mask) {
+      DimVector dims;
+      for (std::int64_t d = 0; d < 4; ++d) {
+        if (detail::has_dim(mask, d)) dims.push_back(d);
+      }
+      CHECK(values(sum(self, IntArrayRef(dims), false)) == slow_sum(self, mask));
+      CHECK(values(sum(self, IntArrayRef(dims), true)) == slow_sum(self, mask));
+    }
+  }
+}
+
+TEST(no_elements) {
+  CHECK_EQ(values(sum(empty({0}), std::nullopt, false)), std::vector<double>{0});
+  CHECK_EQ(values(sum(empty({0, 3}), IntArrayRef({0}), false)), (std::vector<double>{0, 0, 0}));
+  CHECK_EQ(sum(empty({0, 3}), IntArrayRef({1}), false).numel(), 0);
+  CHECK_EQ(values(sum(scalar(4, kFloat), std::nullopt, false)), std::vector<double>{4});
+}
+
+TEST(sums_are_accurate) {
+  // 0.1 in float, added one after the other, loses three digits here.
+  for (std::int64_t n : {1000003, 4000000}) {
+    Tensor a = full({n}, 0.1f);
+    double exact = static_cast<double>(n) * static_cast<double>(0.1f);
+    CHECK(std::fabs(values(sum(a, std::nullopt, false))[0] - exact) / exact < 3e-7);
+    Tensor columns = full({n / 4, 4}, 0.1f);
+    double each = static_cast<double>(n / 4) * static_cast<double>(0.1f);
+    for (double v : values(sum(columns, IntArrayRef({0}), false))) {
+      CHECK(std::fabs(v - each) / each < 1e-6);
+    }
+  }
+  Tensor halves = full({10000}, 1, kHalf);
+  CHECK_EQ(values(sum(halves, std::nullopt, false))[0], 10000.0);
+}
+
+TEST(same_result_with_the_same_threads) {
+  Tensor a = arange({400, 500});
+  for (int threads : {1, 2, 5}) {
+    set_num_threads(threads);
+    double first = values(sum(a, std::nullopt, false))[0];
+    for (int i = 0; i < 5; ++i) CHECK_EQ(values(sum(a, std::nullopt, false))[0], first);
+    CHECK(values(sum(a, IntArrayRef({1}), false)) == values(sum(a, IntArrayRef({1}), false)));
+  }
+  set_num_threads(1);
+}
+
+TEST(other_folds) {
+  Tensor a = strided(arange({60}), {5, 4}, {1, 13});
+  Tensor out = empty({5});
+  TensorIterator iter = make_reduction(out, a, IntArrayRef({1}), false);
+  cpu_reduce<float, float>(
+      iter, -1.0f, [](float m, float x) { return x > m ? x : m; },
+      [](float p, float q) { return p > q ? p : q; }, [](float m) { return m; });
+  CHECK_EQ(values(out), (std::vector<double>{39, 40, 41, 42, 43}));
+  CHECK_THROWS(Error, "instead of", static_cast<void>(make_reduction(empty({4}), a, IntArrayRef({1}), false)));
+}
+
+TEST(parts_by_output) {
+  Tensor a = arange({300, 200}, kDouble);
+  Tensor out = empty({300}, kDouble);
+  set_num_threads(3);
+  TensorIterator iter = make_reduction(out, a, IntArrayRef({1}), false);
+  iter.parallel_for_outputs([](TensorIteratorBase& part) { cpu_sum<double>(part); });
+  set_num_threads(1);
+  CHECK(values(out) == slow_sum(a, 2));
+}

@@ -1,0 +1,269 @@
+// structured_test.cpp: functional, out= and in-place operators made from a meta and an impl.
+#include <string>
+#include <tuple>
+
+#include "check.h"
+#include "opgen/cpu/loops.h"
+#include "opgen/kernel_macros.h"
+#include "opgen/structured.h"
+#include "tensors.h"
+
+using namespace tensors;
+
+namespace {
+
+// -- what opgen would generate: an elementwise operator on the iterator
+
+struct add_meta : TensorIteratorBase {
+  static constexpr std::size_t opgen_outputs = 1;
+  void meta(const Tensor& self, const Tensor& other, const Scalar& alpha);
+};
+struct add_cpu : add_meta {
+  void impl(const Tensor& self, const Tensor& other, const Scalar& alpha, const Tensor& out);
+};
+#define OPGEN_META_add_Tensor add_meta
+#define OPGEN_IMPL_add_out_cpu add_cpu
+
+OPGEN_META_FUNC2(add, Tensor)(const Tensor& self, const Tensor& other, const Scalar&) {
+  build_borrowing_binary_op(maybe_get_output(), self, other);
+}
+OPGEN_IMPL_FUNC(add_out_cpu)
+(const Tensor&, const Tensor&, const Scalar& alpha, const Tensor& out) {
+  CHECK(out.defined());
+  OPGEN_DISPATCH_ALL_BUT_BOOL(common_dtype(), "add", [&] {
+    using T = opmath_type<scalar_t>;
+    cpu_kernel_opmath<scalar_t>(*this, [a = alpha.to<T>()](auto x, auto y) { return x + a * y; });
+  });
+}
+struct add_op {
+  using schema = Tensor(const Tensor&, const Tensor&, const Scalar&);
+};
+struct add_inplace_op {
+  using schema = Tensor&(Tensor&, const Tensor&, const Scalar&);
+};
+struct add_out_op {
+  using schema = Tensor&(const Tensor&, const Tensor&, const Scalar&, Tensor&);
+  static Tensor& call(const Tensor& self, const Tensor& other, const Scalar& alpha, Tensor& out) {
+    return Out<DispatchKey::CPU, add_cpu, add_out_op>::call(self, other, alpha, out);
+  }
+};
+constexpr auto add = &Functional<DispatchKey::CPU, add_cpu, add_op>::call;
+constexpr auto add_out = &Out<DispatchKey::CPU, add_cpu, add_out_op>::call;
+constexpr auto add_ = &Inplace<DispatchKey::CPU, add_cpu, add_inplace_op, 0>::call;
+
+// -- an operator of two outputs that wants exact strides, with precomputed values
+
+struct halves_meta : MetaBase {
+  static constexpr std::size_t opgen_outputs = 2;
+  struct meta_return_ty {
+    std::int64_t half;
+  };
+  meta_return_ty meta(const Tensor& self) {
+    OPGEN_CHECK(self.dim() == 1 && self.numel() % 2 == 0, "halves: one even dimension");
+    std::int64_t half = self.size(0) / 2;
+    set_output_contiguous(0, {half, 1}, self.options());
+    set_output_strided(1, {half, 1}, {1, half}, self.options());
+    return {half};
+  }
+};
+struct halves_cpu : halves_meta {
+  void opgen_impl(const meta_return_ty& precomputed, const Tensor& self, const Tensor& first,
+                  const Tensor& second) {
+    impl(precomputed.half, self, first, second);
+  }
+  void impl(std::int64_t half, const Tensor& self, const Tensor& first, const Tensor& second) {
+    CHECK(first.is_contiguous());
+    CHECK_EQ(second.stride(1), half);
+    detail::copy_(first, strided(self, {half, 1}, {1, 1}));
+    detail::copy_(second, strided(self, {half, 1}, {1, 1}, half));
+  }
+};
+struct halves_op {
+  using schema = std::tuple<Tensor, Tensor>(const Tensor&);
+};
+struct halves_out_op {
+  using schema = std::tuple<Tensor&, Tensor&>(const Tensor&, Tensor&, Tensor&);
+};
+
+// -- in-place with another order of arguments: f(n, self) and f_(self, n)
+
+struct scale_meta : TensorIteratorBase {
+  static constexpr std::size_t opgen_outputs = 1;
+  void meta(std::int64_t, const Tensor& self) { build_borrowing_unary_op(maybe_get_output(), self); }
+};
+struct scale_cpu : scale_meta {
+  void impl(std::int64_t n, const Tensor&, const Tensor&) {
+    cpu_kernel(*this, [n](float x) { return x * static_cast<float>(n); });
+  }
+};
+struct scale_inplace_op {
+  using schema = Tensor&(Tensor&, std::int64_t);
+};
+
+// -- exact strides for an in-place operator
+
+struct reverse_meta : MetaBase {
+  static constexpr std::size_t opgen_outputs = 1;
+  void meta(const Tensor& self) { set_output_contiguous(0, self.sizes(), self.options()); }
+};
+struct reverse_cpu : reverse_meta {
+  void impl(const Tensor& self, const Tensor& out) {
+    CHECK(out.is_contiguous());
+    std::vector<double> all = values(self);
+    float* data = out.mutable_data_ptr<float>();
+    for (std::size_t i = 0; i < all.size(); ++i) data[i] = static_cast<float>(all[all.size() - 1 - i]);
+  }
+};
+struct reverse_inplace_op {
+  using schema = Tensor&(Tensor&);
+};
+
+// -- an operator whose meta changes the shape
+
+struct row_meta : MetaBase {
+  static constexpr std::size_t opgen_outputs = 1;
+  void meta(const Tensor& self) { set_output_raw_strided(0, {self.numel()}, {}, self.options()); }
+};
+struct row_cpu : row_meta {
+  void impl(const Tensor& self, const Tensor& out) {
+    detail::copy_(out, strided(self, {self.numel()}, {1}));
+  }
+};
+struct row_op {
+  using schema = Tensor&(Tensor&);
+};
+
+std::string last_warning;
+void keep_warning(const char* text) { last_warning = text; }
+using Sizes = std::initializer_list<std::int64_t>;
+bool is(IntArrayRef actual, Sizes expected) { return actual == IntArrayRef(expected); }
+
+}  // namespace
+
+TEST(functional) {
+  Tensor r = add(arange({2, 3}), arange({3}), 2);
+  CHECK_EQ(values(r), (std::vector<double>{0, 3, 6, 3, 6, 9}));
+  CHECK_EQ(add(arange({2}, kLong), arange({2}, kHalf), 1).scalar_type(), kHalf);
+  CHECK_EQ(r.use_count(), 1u);
+}
+
+TEST(out) {
+  Tensor given = empty({2, 3});
+  Tensor& r = add_out(arange({2, 3}), arange({3}), 1, given);
+  CHECK(&r == &given);
+  CHECK_EQ(values(given), (std::vector<double>{0, 2, 4, 3, 5, 7}));
+  std::int64_t version = given._version();
+  add_out(arange({2, 3}), arange({3}), 1, given);
+  CHECK(given._version() > version);
+}
+
+TEST(out_is_cast) {
+  Tensor given = empty({3}, kDouble);
+  add_out(arange({3}), arange({3}), 1, given);
+  CHECK_EQ(given.scalar_type(), kDouble);
+  CHECK_EQ(values(given), (std::vector<double>{0, 2, 4}));
+  // Resized and cast at once.
+  Tensor none = empty({0}, kDouble);
+  add_out(arange({3}, kLong), arange({3}, kLong), 1, none);
+  CHECK_EQ(values(none), (std::vector<double>{0, 2, 4}));
+  CHECK_THROWS(Error, "cannot be stored", add_out(arange({3}), arange({3}), 1, given = empty({3}, kInt)));
+}
+
+TEST(out_is_resized_with_a_warning) {
+  WarningHandler old = set_warning_handler(&keep_warning);
+  last_warning.clear();
+  Tensor given = empty({0});
+  add_out(t(arange({2, 3})), t(arange({2, 3})), 1, given);
+  CHECK(is(given.sizes(), {3, 2}));
+  CHECK(is(given.strides(), {1, 3}));
+  CHECK(last_warning.empty());
+  given = arange({5});
+  add_out(arange({2, 3}), arange({3}), 1, given);
+  CHECK(is(given.sizes(), {2, 3}));
+  CHECK(last_warning.find("[5] was resized to [2, 3]") != std::string::npos);
+  set_warning_handler(old);
+}
+
+TEST(out_checks_dtype_and_device) {
+  Tensor wrong = empty({2, 1}, kDouble);
+  Tensor right = empty({2, 1});
+  using halves_out = Out<DispatchKey::CPU, halves_cpu, halves_out_op>;
+  CHECK_THROWS(Error, "expected an out= tensor of dtype Float but got Double",
+               halves_out::call(arange({4}), right, wrong));
+  Tensor elsewhere = meta({2, 1});
+  CHECK_THROWS(Error, "expected an out= tensor on cpu but got one on meta",
+               halves_out::call(arange({4}), elsewhere, right));
+}
+
+TEST(inplace) {
+  Tensor a = arange({2, 3});
+  Tensor& r = add_(a, arange({3}), 1);
+  CHECK(&r == &a);
+  CHECK_EQ(values(a), (std::vector<double>{0, 2, 4, 3, 5, 7}));
+  CHECK_THROWS(Error, "broadcast", add_(a, arange({4, 2, 3}), 1));
+  Tensor i = arange({3}, kLong);
+  CHECK_THROWS(Error, "cannot be stored", add_(i, arange({3}), 1));
+  Tensor f = arange({3});
+  add_(f, arange({3}, kDouble), 1);
+  CHECK_EQ(f.scalar_type(), kFloat);
+  CHECK_EQ(values(f), (std::vector<double>{0, 2, 4}));
+  using row_ = Inplace<DispatchKey::CPU, row_cpu, row_op, 0>;
+  CHECK_THROWS(Error, "cannot change the shape", row_::call(a));
+}
+
+TEST(inplace_with_another_order_of_arguments) {
+  Tensor a = arange({3});
+  Inplace<DispatchKey::CPU, scale_cpu, scale_inplace_op, 0, std::index_sequence<1, 0>>::call(a, 3);
+  CHECK_EQ(values(a), (std::vector<double>{0, 3, 6}));
+}
+
+TEST(several_outputs_and_precomputed_values) {
+  auto [first, second] = Functional<DispatchKey::CPU, halves_cpu, halves_op>::call(arange({6}));
+  CHECK_EQ(values(first), (std::vector<double>{0, 1, 2}));
+  CHECK_EQ(values(second), (std::vector<double>{3, 4, 5}));
+  CHECK(is(second.strides(), {1, 3}));
+}
+
+TEST(proxies_are_copied_back) {
+  Tensor first = strided(arange({20}), {3, 1}, {4, 1});
+  Tensor second = strided(arange({20}), {3, 1}, {5, 1});
+  auto outs = Out<DispatchKey::CPU, halves_cpu, halves_out_op>::call(arange({6}), first, second);
+  CHECK(&std::get<0>(outs) == &first);
+  CHECK(&std::get<1>(outs) == &second);
+  CHECK(is(first.strides(), {4, 1}));
+  CHECK_EQ(values(first), (std::vector<double>{0, 1, 2}));
+  CHECK_EQ(values(second), (std::vector<double>{3, 4, 5}));
+  Tensor self = t(arange({2, 3}));
+  std::vector<double> before = values(self);
+  Inplace<DispatchKey::CPU, reverse_cpu, reverse_inplace_op, 0>::call(self);
+  CHECK(is(self.strides(), {1, 3}));
+  CHECK(values(self) == std::vector<double>(before.rbegin(), before.rend()));
+}
+
+TEST(meta_key) {
+  Tensor r = Functional<DispatchKey::Meta, add_meta, add_op>::call(meta({2, 1}), meta({3}), 1);
+  CHECK(r.is_meta());
+  CHECK(is(r.sizes(), {2, 3}));
+  Tensor given = meta({0}, kDouble);
+  Out<DispatchKey::Meta, add_meta, add_out_op>::call(meta({2}), meta({2}), 1, given);
+  CHECK(is(given.sizes(), {2}));
+  Tensor self = meta({2});
+  Inplace<DispatchKey::Meta, add_meta, add_inplace_op, 0>::call(self, meta({1}), 1);
+  CHECK_THROWS(Error, "broadcast", (Inplace<DispatchKey::Meta, add_meta, add_inplace_op, 0>::call(
+                                       self, meta({3, 2}), 1)));
+}
+
+TEST(composite) {
+  using functional = CompositeFunctional<add_meta, add_op, add_out_op>;
+  CHECK_EQ(values(functional::call(arange({3}), arange({3}), 2)), (std::vector<double>{0, 3, 6}));
+  using inplace = CompositeInplace<add_meta, add_inplace_op, add_out_op, 0>;
+  Tensor a = arange({3});
+  CHECK(&inplace::call(a, arange({3}, kDouble), 2) == &a);
+  CHECK_EQ(values(a), (std::vector<double>{0, 3, 6}));
+}
+
+TEST(set_output_without_outputs) {
+  row_meta op;
+  CHECK_THROWS(Error, "without outputs", op.meta(arange({2})));
+  CHECK(!op.maybe_get_output().defined());
+}
