@@ -2,9 +2,10 @@
 
 from opgen.parse import codes_keys, codes_schema, codes_yaml
 from opgen.parse.native_functions import parse_native_functions
-from opgen.parse.schema_parser import SchemaCache, parse_function_schema
+from opgen.parse.schema_parser import parse_function_schema
 from opgen.parse.sources import decode_source
 from opgen.parse.tags_parser import builtin_tags, parse_tags
+from opgen.parse.text_reader import SchemaCache
 
 CODES = (*codes_yaml.CODES, *codes_keys.CODES, *codes_schema.CODES)
 

@@ -12,10 +12,7 @@ from dataclasses import dataclass, field
 from opgen.diagnostics import Diagnostics, Span
 from opgen.diagnostics.codes import Code
 from opgen.model.cpp_identifier import CPP_KEYWORDS, is_identifier
-from opgen.model.dispatch_key import (
-    SUPPORTED_DISPATCH_KEYS,
-    DispatchKey,
-)
+from opgen.model.dispatch_key import SUPPORTED_DISPATCH_KEYS, DispatchKey
 from opgen.model.function_schema import Argument, FunctionSchema, OperatorName
 from opgen.model.native_function import (
     DTYPE_CLASSES,
@@ -31,12 +28,8 @@ from opgen.parse import codes_keys as codes
 from opgen.parse import codes_schema, codes_yaml
 from opgen.parse.draft import DispatchRow, Draft, NodeSpans, comma_parts
 from opgen.parse.names import did_you_mean, shorten
-from opgen.parse.schema_parser import (
-    RESERVED_PREFIX,
-    SchemaCache,
-    SchemaReader,
-    check_namespace,
-)
+from opgen.parse.schema_parser import RESERVED_PREFIX, SchemaReader, check_namespace
+from opgen.parse.text_reader import SchemaCache
 from opgen.parse.yaml_nodes import MappingNode, Node, ScalarNode, SequenceNode
 
 _MAX_KERNEL_NAMESPACES = 3

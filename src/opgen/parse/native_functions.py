@@ -11,7 +11,7 @@ from opgen.model.tags import TagSet
 from opgen.parse import codes_yaml as codes
 from opgen.parse.entry_parser import parse_entry
 from opgen.parse.key_readers import EntryContext
-from opgen.parse.schema_parser import SchemaCache
+from opgen.parse.text_reader import SchemaCache
 from opgen.parse.yaml_nodes import SequenceNode, compose
 
 

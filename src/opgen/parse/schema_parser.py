@@ -8,16 +8,13 @@ the caller owns. Positions become spans only when there is something to report.
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterable, Iterator
-from dataclasses import dataclass, field
+from collections.abc import Iterator
 
-from opgen import data
-from opgen.diagnostics import Diagnostics, Edit, Source, Span
+from opgen.diagnostics import Diagnostics
 from opgen.diagnostics.codes import Code
 from opgen.model.cpp_identifier import is_identifier
 from opgen.model.function_schema import (
     AUGMENTED_ASSIGNMENT_NAMES,
-    Annotation,
     Argument,
     Arguments,
     BaseOperatorName,
@@ -27,32 +24,24 @@ from opgen.model.function_schema import (
     SelfArgument,
     TensorOptionsArguments,
 )
-from opgen.model.types import BaseTy, BaseType, CustomClassType, ListType, OptionalType, Type
+from opgen.model.types import BaseTy, BaseType, OptionalType
 from opgen.parse import codes_schema as codes
 from opgen.parse.names import did_you_mean, shorten
 from opgen.parse.schema_checks import check_schema
 from opgen.parse.schema_text import (
-    base_end,
     default_problem,
     is_open,
     skip_quoted,
     stray_blanks,
     tight_comma_in_default,
 )
-
-# Of a part of the text, where it stands in a source.
-Locate = Callable[[int, int], Span]
+from opgen.parse.text_reader import Locate, SchemaCache
+from opgen.parse.type_parser import TypeReader
 
 RESERVED_PREFIX = "opgen_"
 _RESERVED_NAMESPACES = ("opgen", "std")
 _ARROW = ") -> "
-_MAX_TYPE_MARKS = 8
-_MAX_SIZE_DIGITS = 9
 
-_BASE_TYPES = {name: BaseType(BaseTy[name]) for name in data.read_names("types.txt")}
-_CUSTOM_CLASS = re.compile(r"__torch__\.torch\.classes\.([A-Za-z0-9_.]+)")
-_TYPE_MARK = re.compile(r"\?|\[([0-9]*)\]")
-_ANNOTATION = re.compile(r"([a-z](?:\|[a-z])*)(!?)(?: -> (\*|[a-z](?:\|[a-z])*))?")
 _OVERLOAD = re.compile(r"[A-Za-z0-9_]+")
 _DUNDER = re.compile(r"__([^_]+)__")
 # What stands where white space is wrong, to what is said.
@@ -69,15 +58,6 @@ _OPTION_TYPES = (
 )
 
 
-@dataclass(slots=True)
-class SchemaCache:
-    """What has been parsed already, by its text. One serves any number of files."""
-
-    arguments: dict[str, Argument] = field(default_factory=dict)
-    returns: dict[str, Return] = field(default_factory=dict)
-    types: dict[str, Type] = field(default_factory=dict)
-
-
 def parse_function_schema(
     text: str,
     diagnostics: Diagnostics,
@@ -91,46 +71,10 @@ def parse_function_schema(
     return SchemaReader(text, diagnostics, locate, cache).schema()
 
 
-class SchemaReader:
-    """Reads one text. Each method reads the characters `start` to `end`, and answers None if it
-    reported anything about them."""
+class SchemaReader(TypeReader):
+    """Reads the parts of a schema; `schema()` reads all of it."""
 
-    __slots__ = ("_cache", "_diagnostics", "_failed", "_locate", "_text")
-
-    def __init__(
-        self,
-        text: str,
-        diagnostics: Diagnostics,
-        locate: Locate | None = None,
-        cache: SchemaCache | None = None,
-    ) -> None:
-        if locate is None:
-            source = Source("<schema>", text)
-            locate = lambda start, end: Span(source, start, end)  # noqa: E731
-        self._text = text
-        self._diagnostics = diagnostics
-        self._locate = locate
-        self._cache = SchemaCache() if cache is None else cache
-        self._failed = False
-
-    def report(
-        self,
-        code: Code,
-        message: str,
-        start: int,
-        end: int,
-        *,
-        labels: Iterable[tuple[int, int, str]] = (),
-        notes: Iterable[str] = (),
-        hint: str | None = None,
-        replacement: str | None = None,
-    ) -> None:
-        """Report the characters `start` to `end`; `replacement` is a certain mend of them."""
-        span = self._locate(start, end)
-        placed = [(self._locate(begin, stop), text) for begin, stop, text in labels]
-        fix = None if replacement is None else Edit(span, replacement)
-        self._failed = True
-        self._diagnostics.error(code, message, span, labels=placed, notes=notes, hint=hint, fix=fix)
+    __slots__ = ()
 
     def schema(self) -> FunctionSchema | None:
         text = self._text
@@ -383,7 +327,7 @@ class SchemaReader:
             self.report(codes.E0310, message, start, start + len(declaration), hint=hint)
             return None
         name = declaration[space + 1 :]
-        read = self._annotated_type(start, start + space)
+        read = self.annotated_type(start, start + space)
         named = self._is_name(name, start + space + 1, codes.E0320, "argument")
         valued = not equals or self._is_default(default, start + len(declaration) + 1)
         if read is None or not named or not valued:
@@ -427,94 +371,6 @@ class SchemaReader:
         end = start + len(text)
         self.report(codes.E0311, problem, start, end, hint=hint, replacement=replacement)
         return False
-
-    # Types
-
-    def _annotated_type(self, start: int, end: int) -> tuple[Type, Annotation | None] | None:
-        text = self._text[start:end]
-        opening = text.find("(")
-        if opening < 0 and ")" in text:
-            closing = start + text.index(")")
-            self.report(codes.E0301, "')' without a '(' before it", closing, closing + 1)
-            return None
-        if opening < 0:
-            found = self._type(start, end)
-            return None if found is None else (found, None)
-        closing = text.rfind(")")
-        if closing < opening:
-            self.report(codes.E0312, "'(' is not closed", start + opening, end)
-            return None
-        base, suffix = text[:opening], text[closing + 1 :]
-        if base != "Tensor" or suffix not in ("", "?", "[]"):
-            plain = base + suffix
-            message = f"'{shorten(plain)}' cannot have an alias annotation"
-            hint = "only Tensor, Tensor? and Tensor[] can"
-            self.report(codes.E0313, message, start, end, hint=hint)
-            return None
-        annotation = self._annotation(start + opening + 1, start + closing)
-        return None if annotation is None else (_parse_tensor_type(suffix), annotation)
-
-    def _annotation(self, start: int, end: int) -> Annotation | None:
-        text = self._text[start:end]
-        match = _ANNOTATION.fullmatch(text)
-        problem = None
-        if match is None:
-            problem = f"'{shorten(text)}' is not an alias annotation"
-        else:
-            before, after = match[1].split("|"), match[3].split("|") if match[3] else []
-            if match[2] and len(before) > 1:
-                problem = "only one letter can be marked as written"
-            elif len(before) > 1 and len(after) > 1:
-                problem = "only one side of '->' can hold several letters"
-            elif len(before) > 2:
-                problem = "at most two letters can stand here"
-            else:
-                return Annotation(tuple(before), bool(match[2]), tuple(after))
-        self.report(codes.E0312, problem, start, end)
-        return None
-
-    def _type(self, start: int, end: int) -> Type | None:
-        text = self._text[start:end]
-        known = self._cache.types.get(text)
-        if known is None:
-            known = self._new_type(text, start)
-            if known is not None:
-                self._cache.types[text] = known
-        return known
-
-    def _new_type(self, text: str, start: int) -> Type | None:
-        end = base_end(text)
-        marks = list(_TYPE_MARK.finditer(text, end))
-        found = self._base_type(text[:end], start)
-        if len(marks) > _MAX_TYPE_MARKS:
-            message = f"a type has at most {_MAX_TYPE_MARKS} marks, this one has {len(marks)}"
-            self.report(codes.E0323, message, start + end, start + len(text))
-            return None
-        for mark in marks:
-            size = mark[1]
-            if size and (size[0] == "0" or len(size) > _MAX_SIZE_DIGITS):
-                message = f"bad list size '{shorten(size)}'"
-                self.report(codes.E0314, message, start + mark.start(1), start + mark.end(1))
-                return None
-            if found is None:
-                continue
-            if mark[0] == "?":
-                found = OptionalType(found)
-            else:
-                found = ListType(found, int(size) if size else None)
-        return found
-
-    def _base_type(self, text: str, start: int) -> Type | None:
-        found = _BASE_TYPES.get(text)
-        if found is not None:
-            return found
-        custom = _CUSTOM_CLASS.fullmatch(text)
-        if custom is not None:
-            return CustomClassType(custom[1])
-        message = f"unknown type '{shorten(text)}'" if text else "no type"
-        hint = did_you_mean(text, _BASE_TYPES)
-        self.report(codes.E0307, message, start, start + len(text), hint=hint)
-        return None
 
     # Returns
 
@@ -567,7 +423,7 @@ class SchemaReader:
         type_text, space, name = text.rpartition(" ")
         if not space:
             type_text = text
-        read = self._annotated_type(start, start + len(type_text))
+        read = self.annotated_type(start, start + len(type_text))
         named = not space or self._is_name(name, end - len(name), codes.E0321, "return")
         if read is None or not named:
             return None
@@ -610,10 +466,3 @@ def _are_options(arguments: tuple[Argument, ...]) -> bool:
         a.name == name and a.type in (BaseType(ty), OptionalType(BaseType(ty)))
         for a, (name, ty) in zip(arguments, _OPTION_TYPES)
     )
-
-
-def _parse_tensor_type(suffix: str) -> Type:
-    tensor = _BASE_TYPES["Tensor"]
-    if suffix == "?":
-        return OptionalType(tensor)
-    return ListType(tensor, None) if suffix else tensor
