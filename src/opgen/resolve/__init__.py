@@ -10,7 +10,7 @@ from opgen.model.registry import NativeFunctionsGroup, Registry
 from opgen.resolve import codes_entries, codes_groups, codes_views
 from opgen.resolve.autogen import find_base, generate_variants
 from opgen.resolve.checks import Entries, check_delegates_in_group, check_entries, check_names
-from opgen.resolve.group_checks import Completed, check_group, check_variants
+from opgen.resolve.group_checks import Completed, check_generated_names, check_group, check_variants
 from opgen.resolve.grouping import find_group
 from opgen.resolve.variants import Variants, collect_variants
 from opgen.resolve.view_checks import check_view_variants
@@ -38,6 +38,7 @@ def resolve(
     completed = _complete(entries, tags)
     for variants in completed:
         check_variants(variants, diagnostics)
+    check_generated_names(completed, entries, diagnostics)
     generated = tuple(f for variants in completed for f in variants.generated)
     functions = entries.functions + generated
 

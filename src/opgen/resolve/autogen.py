@@ -114,22 +114,18 @@ def find_out_schema(func: FunctionSchema) -> FunctionSchema | None:
     name = func.name.with_overload(overload)
     if func.is_inplace:
         return _out_of_inplace(func, name)
-    if func.returns_are_aliased():
+    if func.returns_are_aliased() or not all(r.type.is_tensor_like() for r in func.returns):
         return None
     letters = free_letters(func)
     if len(letters) < len(func.returns):
         return None
-    outs = tuple(
-        _out_argument(func, i, letters[i])
-        for i, r in enumerate(func.returns)
-        if r.type.is_tensor_like()
-    )
+    outs = tuple(_out_argument(func, i, letters[i]) for i in range(len(func.returns)))
     arguments = (
         func.arguments.signature()
         if func.kind() is SchemaKind.functional
         else func.arguments  # what a mutable operator writes, its out variant writes too
     )
-    return FunctionSchema(name, arguments.with_out_args(outs), _returns_with_outs(func, outs))
+    return FunctionSchema(name, arguments.with_out_args(outs), _returned(outs))
 
 
 def functional_schema(func: FunctionSchema) -> FunctionSchema:
@@ -162,11 +158,11 @@ def _out_argument(func: FunctionSchema, index: int, letter: str) -> Argument:
     return Argument(name, func.returns[index].type, None, Annotation((letter,), True, ()))
 
 
-def _returns_with_outs(func: FunctionSchema, outs: tuple[Argument, ...]) -> tuple[Return, ...]:
-    """Outs are returned only if they are all that is returned and all are plain tensors."""
-    if all(r.type == TENSOR for r in func.returns):
+def _returned(outs: tuple[Argument, ...]) -> tuple[Return, ...]:
+    """Outs are returned only if all of them are plain tensors."""
+    if all(out.type == TENSOR for out in outs):
         return tuple(Return(None, out.type, out.annotation) for out in outs)
-    return tuple(r for r in func.returns if not r.type.is_tensor_like())
+    return ()
 
 
 def free_letters(func: FunctionSchema) -> str:

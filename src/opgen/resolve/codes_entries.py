@@ -115,7 +115,7 @@ E0407 = Code(
   tags: generated
 """,
     "- func: foo(Tensor self) -> Tensor\n",
-    ("V135",),
+    ("V135", "C27"),
 )
 E0408 = Code(
     "E0408",

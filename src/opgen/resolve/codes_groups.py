@@ -79,13 +79,12 @@ E0505 = Code(
 )
 E0506 = Code(
     "E0506",
-    "a variant would be generated that does not fit",
-    "A generated out variant returns first what is no tensor, and then its out arguments; its group is found by "
-    "that order. If a result that is no tensor comes after a tensor, or if a written argument is not returned by a "
-    "functional operator, the two cannot be grouped. Change the order of the results, or do not ask for the variant.",
+    "no out variant can be generated for what returns other things besides tensors",
+    "Either all results of an operator go into out arguments, or it has no generated out variant. Let it return "
+    "tensors only, or do not ask for the variant.",
     _entry("foo(Tensor self) -> (Tensor, int)", *_kernel("foo_cpu"), "autogen: foo.out"),
-    _entry("foo(Tensor self) -> (int, Tensor)", *_kernel("foo_cpu"), "autogen: foo.out"),
-    ("V122", "V135"),
+    _entry("foo(Tensor self) -> (Tensor, int)", *_kernel("foo_cpu")),
+    ("V122",),
 )
 E0507 = Code(
     "E0507",
@@ -122,7 +121,7 @@ E0509 = Code(
         "foo_scratch.out(Tensor self, *, Tensor(a!) out, Tensor(b!) _scratch_x) -> Tensor(a!)",
         *_kernel("foo_out_cpu"),
     ),
-    ("V133",),
+    ("V133", "C30"),
 )
 E0510 = Code(
     "E0510",
@@ -218,6 +217,16 @@ E0518 = Code(
     _entry(_FOO, _DELEGATE, "manual_kernel_registration: True") + _entry(_OUT, *_STRUCTURED),
     _STRUCTURED_GROUP,
     ("V153",),
+)
+E0519 = Code(
+    "E0519",
+    "a variant would be generated that does not fit",
+    "The variants of an operator are found by their signature: the arguments, and as results what is returned and "
+    "what is written. A functional operator that writes self has one result more than its out variant would have. "
+    "Give it the name of an in-place operator, or do not ask for an out variant.",
+    _entry("foo(Tensor(a!) self) -> Tensor", *_kernel("foo_cpu"), "autogen: foo.out"),
+    _entry("foo_(Tensor(a!) self) -> Tensor(a!)", *_kernel("foo_cpu"), "autogen: foo, foo.out"),
+    ("V122", "V135"),
 )
 
 CODES: tuple[Code, ...] = tuple(v for v in list(vars().values()) if isinstance(v, Code))

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 
 from opgen import data
@@ -68,6 +68,26 @@ def check_variants(variants: Completed, diagnostics: Diagnostics) -> None:
     _kinds_differ(variants.written, diagnostics)
     # any() stops at the first rule that reports: the others would say the same in other words.
     any(rule(variants, diagnostics) for rule in _RULES)
+
+
+def check_generated_names(
+    sets: Iterable[Completed], entries: Entries, diagnostics: Diagnostics
+) -> None:
+    """Report variants that would be generated under a name that another operator has."""
+    taken = dict(entries.by_name)
+    for variants in sets:
+        for f in variants.generated:
+            other = taken.setdefault(str(f.func.name), f)
+            if other is f:
+                continue
+            generated = "generated" in other.tags
+            diagnostics.error(
+                codes.E0507,
+                f"'{f.func.name}' would be generated, but there is another operator of that name",
+                variants.autogen_span,
+                labels=[(other.span, "generated for this one" if generated else "written here")],
+                notes=signature_notes(f, other),
+            )
 
 
 def check_group(group: NativeFunctionsGroup, entries: Entries, diagnostics: Diagnostics) -> None:
@@ -146,6 +166,8 @@ def _out_schema_can_be_made(variants: Completed, diagnostics: Diagnostics) -> bo
     message = f"no out variant of '{base.func.name}' can be generated"
     if base.func.returns_are_aliased():
         code, reason = codes.E0504, "it returns an argument that it writes"
+    elif mixed := [r.type for r in base.func.returns if not r.type.is_tensor_like()]:
+        code, reason = codes.E0506, f"it returns {mixed[0]} besides tensors"
     else:
         code, reason = codes.E0505, "it returns more than there are letters for alias sets"
     diagnostics.error(code, f"{message}: {reason}", variants.autogen_span)
@@ -157,25 +179,12 @@ def _generated_shares_signature(variants: Completed, diagnostics: Diagnostics) -
     strange = [f for f in variants.generated if f.func.signature() != base.func.signature()]
     for f in strange:
         diagnostics.error(
-            codes.E0506,
+            codes.E0519,
             f"'{f.func.name}' would be generated with another signature than '{base.func.name}'",
             variants.autogen_span,
             notes=signature_notes(base, f),
         )
     return bool(strange)
-
-
-def _generated_name_is_free(variants: Completed, diagnostics: Diagnostics) -> bool:
-    by_name = variants.entries.by_name
-    taken = [by_name[n] for f in variants.generated if (n := str(f.func.name)) in by_name]
-    for f in taken:
-        diagnostics.error(
-            codes.E0507,
-            f"'{f.func.name}' would be generated, but it is written",
-            variants.autogen_span,
-            labels=[(f.span, "written here, with another signature")],
-        )
-    return bool(taken)
 
 
 def _generated_arguments_differ(variants: Completed, diagnostics: Diagnostics) -> bool:
@@ -259,7 +268,6 @@ _RULES: tuple[Rule, ...] = (
     _results_can_be_outs,
     _out_schema_can_be_made,
     _generated_shares_signature,
-    _generated_name_is_free,
     _generated_arguments_differ,
     _functional_is_there,
     _autogen_names_what_is_generated,
