@@ -24,15 +24,6 @@ E0902 = Code(
     _GOOD,
     _GOOD,
 )
-E0903 = Code(
-    "E0903",
-    "two operators would be written into the same file",
-    "Headers are named after operators. On a file system that ignores case, or with names such as "
-    "'foo' and 'foo_ops', two operators would share a file. Rename one of them.",
-    "- func: foo(Tensor self) -> Tensor\n\n- func: foo_ops(Tensor self) -> Tensor\n",
-    "- func: foo(Tensor self) -> Tensor\n\n- func: foo_all(Tensor self) -> Tensor\n",
-    ("V178",),
-)
 E0904 = Code(
     "E0904",
     "a file cannot be written",
@@ -73,4 +64,4 @@ E0908 = Code(
     _GOOD,
 )
 
-CODES = (E0901, E0902, E0903, E0904, E0905, E0906, E0907, E0908)
+CODES = (E0901, E0902, E0904, E0905, E0906, E0907, E0908)

@@ -12,8 +12,8 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from opgen.codes_files import E0902, E0905, E0906, E0907, E0908
 from opgen.codes_files import CODES as FILE_CODES
+from opgen.codes_files import E0902, E0905, E0906, E0907, E0908
 from opgen.cpp import check as cpp_check
 from opgen.diagnostics import Diagnostics, OpgenError
 from opgen.diagnostics.codes import Code, collect_codes
@@ -28,7 +28,7 @@ from opgen.render import Renderer
 from opgen.resolve import CODES as RESOLVE_CODES
 from opgen.resolve import resolve
 from opgen.resources import templates_dir
-from opgen.targets import TARGETS, Target
+from opgen.targets import TARGETS
 from opgen.views.context import Context, Library
 from opgen.views.dump import dump_rows
 from opgen.views.explain import build_code_page, build_explanation
@@ -36,7 +36,9 @@ from opgen.views.stubs import build_skeletons
 from opgen.views.tree import build_views
 from opgen.writer import Tree
 
-CODES: Mapping[str, Code] = collect_codes(PARSE_CODES, RESOLVE_CODES, cpp_check.CODES, FILE_CODES)
+CODES: Mapping[str, Code] = collect_codes(
+    PARSE_CODES, RESOLVE_CODES, cpp_check.CODES, unsupported.CODES, FILE_CODES
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -57,7 +59,9 @@ def load(inputs: Inputs, diagnostics: Diagnostics) -> Registry | None:
     ignored = _ignored_keys(inputs, diagnostics)
     tags = _read_tags(inputs, diagnostics)
     texts = [(path, _read(path, diagnostics)) for path in inputs.yaml]
-    sources = [decode_source(str(path), text, diagnostics) for path, text in texts if text is not None]
+    sources = [
+        decode_source(str(path), text, diagnostics) for path, text in texts if text is not None
+    ]
     functions = parse_native_functions(sources, tags, ignored, diagnostics)
     if diagnostics.has_errors:
         return None
@@ -75,8 +79,10 @@ def load_or_raise(paths: Sequence[Path | str], **options: Any) -> Registry:
 
 
 def check_target(registry: Registry, inputs: Inputs, diagnostics: Diagnostics) -> None:
-    """Report what cannot be written as C++ for the target."""
+    """Report what cannot be written as C++, or not by the target."""
     target = TARGETS[inputs.target]
+    extends = inputs.extends is not None
+    unsupported.report_unsupported(registry, target, extends=extends, diagnostics=diagnostics)
     cpp_check.check_signatures(registry, target.spelling, target.conversions, diagnostics)
 
 
@@ -116,9 +122,7 @@ def dump(
     return dump_rows(registry, target, stage, wanted, extra=extra)
 
 
-def explain(
-    registry: Registry, inputs: Inputs, operator: str, diagnostics: Diagnostics
-) -> str:
+def explain(registry: Registry, inputs: Inputs, operator: str, diagnostics: Diagnostics) -> str:
     """Everything that follows from the entries of one operator, in words."""
     context = _context(registry, inputs, diagnostics, 1)
     functions = _find(registry, operator, diagnostics)
@@ -148,9 +152,7 @@ def skeletons(
     return Renderer(templates_dir() / context.target.name).render(build_skeletons(context, names))
 
 
-def _find(
-    registry: Registry, name: str, diagnostics: Diagnostics
-) -> tuple[NativeFunction, ...]:
+def _find(registry: Registry, name: str, diagnostics: Diagnostics) -> tuple[NativeFunction, ...]:
     """The operators called `name`: with namespace or without, one overload or all of a name."""
     found = tuple(f for f in registry.functions if name in _names(f))
     if not found:
@@ -203,7 +205,10 @@ def _extended(path: Path, diagnostics: Diagnostics) -> str | None:
         return None
     if not owns_tensor:
         diagnostics.error(
-            E0907, f"library {name} has no class Tensor of its own", None, hint="extend the one that has"
+            E0907,
+            f"library {name} has no class Tensor of its own",
+            None,
+            hint="extend the one that has",
         )
     return str(name)
 

@@ -69,7 +69,9 @@ def write(tree: Tree, directory: Path, diagnostics: Diagnostics) -> WriteReport:
     try:
         return _write_all(tree, directory, old)
     except OSError as error:
-        diagnostics.error("E0904", f"cannot write {error.filename or directory}: {error.strerror}", None)
+        diagnostics.error(
+            "E0904", f"cannot write {error.filename or directory}: {error.strerror}", None
+        )
         return WriteReport((), (), (), ())
 
 
@@ -234,16 +236,20 @@ def _refuse_foreign_files(
         return
     for path in sorted(tree.files):
         file = directory / path
-        blocked = next((p for p in _parents(file, directory) if p.exists() and not p.is_dir()), None)
+        blocked = next(
+            (p for p in _parents(file, directory) if p.exists() and not p.is_dir()), None
+        )
         if blocked is not None:
             diagnostics.error("E0901", f"{blocked} is a file, and a folder is needed there", None)
         elif file.is_dir():
-            diagnostics.error("E0901", f"{file} is a folder, and a file is to be written there", None)
+            diagnostics.error(
+                "E0901", f"{file} is a folder, and a file is to be written there", None
+            )
         elif file.exists() and path not in old and not _holds(file, tree.files[path]):
             diagnostics.error(
                 "E0901",
                 f"{file} was not written by opgen and would be overwritten",
-            None,
+                None,
                 hint="move it away, or generate into another directory",
             )
 

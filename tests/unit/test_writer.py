@@ -81,7 +81,9 @@ def test_a_path_taken_by_the_wrong_kind_of_thing_is_reported(tmp_path: Path, blo
     assert codes(diagnostics) == ["E0901"]
 
 
-@pytest.mark.parametrize("text", ["", "{", "[]", '{"format": 99, "files": {}}', '{"format": 1, "files": {"../x": "0"}}'])
+@pytest.mark.parametrize(
+    "text", ["", "{", "[]", '{"format": 99, "files": {}}', '{"format": 1, "files": {"../x": "0"}}']
+)
 def test_a_manifest_that_is_not_ours_stops_the_run(tmp_path: Path, text: str) -> None:
     (tmp_path / MANIFEST).write_text(text)
     diagnostics = Diagnostics()
@@ -131,7 +133,15 @@ def test_compare_of_an_up_to_date_tree_is_empty(tmp_path: Path) -> None:
 
 @pytest.mark.parametrize(
     ("path", "safe"),
-    [("a/b.h", True), ("../a", False), ("/a", False), ("a//b", False), ("a/./b", False), (".", False), ("a\\b", False)],
+    [
+        ("a/b.h", True),
+        ("../a", False),
+        ("/a", False),
+        ("a//b", False),
+        ("a/./b", False),
+        (".", False),
+        ("a\\b", False),
+    ],
 )
 def test_only_paths_inside_the_directory_are_safe(path: str, safe: bool) -> None:
     assert is_safe_path(path) is safe

@@ -77,7 +77,9 @@ def _kernel_sources(paths: tuple[Path, ...], diagnostics: Diagnostics) -> list[P
         elif path.is_file():
             sources.append(path.resolve())
         else:
-            diagnostics.error("E0905", f"{path} does not exist", None, hint="give a *.cpp or a folder")
+            diagnostics.error(
+                "E0905", f"{path} does not exist", None, hint="give a *.cpp or a folder"
+            )
     return sources
 
 
@@ -114,7 +116,9 @@ def _compile(folder: Path, jobs: int | None) -> None:
     said: list[str] = []
     console = Console(stderr=True)
     columns = (TextColumn("{task.completed}/{task.total}"), BarColumn(), TimeElapsedColumn())
-    with Progress(*columns, console=console, transient=True, disable=not sys.stderr.isatty()) as bar:
+    with Progress(
+        *columns, console=console, transient=True, disable=not sys.stderr.isatty()
+    ) as bar:
         task = bar.add_task("compile", total=None)
         for line in process.stdout:
             status = _NINJA_STATUS.match(line)
@@ -128,7 +132,9 @@ def _compile(folder: Path, jobs: int | None) -> None:
 
 
 def _shared_library(folder: Path, name: str) -> Path:
-    return next(iter(sorted(folder.rglob(f"lib{name}.so*")) or sorted(folder.rglob(f"lib{name}.*"))))
+    return next(
+        iter(sorted(folder.rglob(f"lib{name}.so*")) or sorted(folder.rglob(f"lib{name}.*")))
+    )
 
 
 def _tool(name: str) -> str:

@@ -41,7 +41,9 @@ def check(
     for entry in stale:
         click.echo(_described(entry), nl=False)
     noun = "file differs" if len(stale) == 1 else "files differ"
-    click.echo(f"{output}: {len(stale)} {noun}; run opgen generate to bring it up to date", err=True)
+    click.echo(
+        f"{output}: {len(stale)} {noun}; run opgen generate to bring it up to date", err=True
+    )
     raise SystemExit(1)
 
 

@@ -37,7 +37,9 @@ def dump(
     """Print what opgen derived from YAML... as JSON, sorted by name and schema."""
     diagnostics = Diagnostics()
     registry = pipeline.load(inputs, diagnostics)
-    rows = () if registry is None else pipeline.dump(registry, inputs, stage, op, extra, diagnostics)
+    rows = (
+        () if registry is None else pipeline.dump(registry, inputs, stage, op, extra, diagnostics)
+    )
     finish(diagnostics, report_format, deny_warnings)
     if ndjson:
         for row in rows:

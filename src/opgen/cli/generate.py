@@ -24,8 +24,12 @@ from opgen.writer import MANIFEST, WriteReport, write
     help="The folder that receives the tree.",
 )
 @click.option("--shards", type=click.IntRange(1, 64), default=1, show_default=True)
-@click.option("--depfile", type=click.Path(path_type=Path), help="Write a Makefile of what was read.")
-@click.option("--list-outputs", is_flag=True, help="Print the files that would be made; write nothing.")
+@click.option(
+    "--depfile", type=click.Path(path_type=Path), help="Write a Makefile of what was read."
+)
+@click.option(
+    "--list-outputs", is_flag=True, help="Print the files that would be made; write nothing."
+)
 def generate(
     inputs: Inputs,
     output: Path,

@@ -1,174 +1,152 @@
-"""E07xx: schemas that cannot be written as C++, found before anything is generated."""
+"""Schemas that cannot be written as C++ (E07xx), found before anything is generated.
+
+Rules about one operator are here; those about several are in `collisions`.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
 
 from opgen.cpp import structured
+from opgen.cpp.codes import (
+    CODES,
+    E0701,
+    E0702,
+    E0703,
+    E0704,
+    E0705,
+    E0706,
+    E0707,
+    E0708,
+    E0709,
+    E0710,
+    E0714,
+)
+from opgen.cpp.collisions import check_collisions
 from opgen.cpp.cpp_types import (
+    CType,
     NoCppType,
     TypeContext,
     argument_type,
+    holds_references,
     native_argument_type,
     return_type,
     structured_argument_type,
 )
 from opgen.cpp.literals import BadDefault, default_expression
-from opgen.cpp.signatures import CppSignatureGroup, DispatcherSignature, NativeSignature
-from opgen.cpp.spelling import TypeSpelling
+from opgen.cpp.signatures import Binding, CppSignatureGroup, DispatcherSignature, NativeSignature
+from opgen.cpp.spelling import TypeSpelling, spell
 from opgen.cpp.translate import Conversions, NoConversion, translate
-from opgen.diagnostics import Diagnostics
-from opgen.diagnostics.codes import Code
+from opgen.diagnostics import Diagnostics, Span
+from opgen.model.dispatch_key import DispatchKey
 from opgen.model.function_schema import Argument
 from opgen.model.native_function import NativeFunction, Variant
-from opgen.model.registry import NativeFunctionsGroup, Registry
-from opgen.model.types import BaseTy, BaseType
+from opgen.model.registry import NativeFunctionsGroup, NativeFunctionsViewGroup, Registry
+from opgen.model.types import BaseTy, BaseType, ListType, Type
 
-_FOO_OUT = "foo.out(Tensor self, *, Tensor(a!) out) -> Tensor(a!)"
+__all__ = ["CODES", "check_signatures"]
 
-E0701 = Code(
-    "E0701",
-    "an argument has a type without a C++ counterpart",
-    "The type is part of the schema language, but no C++ type stands for it as an argument: custom "
-    "classes, GraphModule, and lists of bool without a size. Use another type; bool[3] has a size.",
-    "- func: foo(Tensor self, bool[] x) -> Tensor\n",
-    "- func: foo(Tensor self, bool[2] x) -> Tensor\n",
-    ("V156", "V157", "C15"),
-)
-E0702 = Code(
-    "E0702",
-    "a return has a type without a C++ counterpart",
-    "What is returned must be a value, a tensor, a Scalar, or a list of these without a size that is "
-    "not written; of the optional types only values and Tensor? can be returned.",
-    "- func: foo(Tensor self) -> Tensor[2]\n",
-    "- func: foo(Tensor self) -> Tensor[]\n",
-    ("V158", "V159", "V160"),
-)
-E0703 = Code(
-    "E0703",
-    "a default does not fit its type",
-    "The default of a list without a size is a list, written in brackets without blanks. A bare number "
-    "stands for a repeated one, which needs a size, as in int[2] x=1.",
-    "- func: foo(Tensor self, int[] x=1) -> Tensor\n",
-    "- func: foo(Tensor self, int[] x=[1]) -> Tensor\n",
-    ("V161",),
-)
-E0704 = Code(
-    "E0704",
-    "a method needs a tensor to be called on",
-    "`variants: method` makes a member function of class Tensor, so the schema must have a positional "
-    "argument `Tensor self`. Remove `method`, or name and type the argument so.",
-    "- func: foo(Tensor x) -> Tensor\n  variants: function, method\n",
-    "- func: foo(Tensor self) -> Tensor\n  variants: function, method\n",
-    ("V147", "C19", "C20", "C21"),
-)
-E0705 = Code(
-    "E0705",
-    "a structured kernel cannot take TensorOptions",
-    "A structured kernel's meta function decides the dtype, layout and device of its outputs, so the "
-    "quartet dtype, layout, device, pin_memory has no place in its schema.",
-    "- func: foo(Tensor self, *, ScalarType? dtype=None, Layout? layout=None, Device? device=None, "
-    "bool? pin_memory=None) -> Tensor\n  structured_delegate: foo.out\n\n"
-    f"- func: {_FOO_OUT}\n  structured: True\n  dispatch:\n    CPU: foo_out\n",
-    f"- func: foo(Tensor self) -> Tensor\n  structured_delegate: foo.out\n\n- func: {_FOO_OUT}\n"
-    "  structured: True\n  dispatch:\n    CPU: foo_out\n",
-    ("V154",),
-)
-E0706 = Code(
-    "E0706",
-    "a structured kernel writes something other than tensors",
-    "The outputs of a structured kernel are allocated and resized one by one, so each must be a plain "
-    "Tensor. Use an unstructured kernel for lists.",
-    "- func: foo(Tensor self) -> Tensor[]\n  structured_delegate: foo.out\n\n"
-    "- func: foo.out(Tensor self, *, Tensor(a!)[] out) -> ()\n  structured: True\n"
-    "  dispatch:\n    CPU: foo_out\n",
-    f"- func: foo(Tensor self) -> Tensor\n  structured_delegate: foo.out\n\n- func: {_FOO_OUT}\n"
-    "  structured: True\n  dispatch:\n    CPU: foo_out\n",
-    ("V155",),
-)
-E0707 = Code(
-    "E0707",
-    "a kernel takes SymInts, and the schema has none",
-    "A kernel whose name holds '_symint' is given sizes as SymInt. No argument of this schema is of "
-    "that type: name the kernel differently, or declare the argument as SymInt.",
-    "- func: foo(Tensor self, int n) -> Tensor\n  dispatch:\n    CPU: foo_symint\n",
-    "- func: foo(Tensor self, SymInt n) -> Tensor\n  dispatch:\n    CPU: foo_symint\n",
-    ("V150",),
-)
-E0708 = Code(
-    "E0708",
-    "an argument cannot be handed from one C++ signature to another",
-    "The public function, the dispatcher and the kernel each spell the schema's types in their own way. "
-    "For this argument there is no conversion between them. Use a simpler type.",
-    "- func: foo(Tensor self, SymInt?[] x) -> Tensor\n",
-    "- func: foo(Tensor self, SymInt[] x) -> Tensor\n",
-    ("V179", "C22", "C23", "C24", "C25", "C26"),
-)
 
-CODES = (E0701, E0702, E0703, E0704, E0705, E0706, E0707, E0708)
+@dataclass(frozen=True, slots=True)
+class _Checker:
+    """What every rule needs of the target, and where it reports to."""
+
+    spelling: TypeSpelling
+    conversions: Conversions
+    diagnostics: Diagnostics
 
 
 def check_signatures(
     registry: Registry, spelling: TypeSpelling, conversions: Conversions, diagnostics: Diagnostics
 ) -> None:
-    """Report every operator whose C++ signatures cannot be formed; each is reported once."""
-    sound: set[str] = set()
+    """Report every operator whose C++ signatures cannot be formed.
+
+    What cannot be spelled is not looked at further: conversions and collisions are those of
+    operators that are sound by themselves.
+    """
+    checker = _Checker(spelling, conversions, diagnostics)
+    sound = {f.full_name for f in registry.functions if _is_sound(f, checker)}
     for f in registry.functions:
-        before = len(diagnostics)
-        _check_types(f, diagnostics)
-        _check_defaults(f, spelling, diagnostics)
-        _check_method(f, diagnostics)
-        _check_symint_kernels(f, diagnostics)
-        if len(diagnostics) == before:
-            sound.add(f.full_name)
-            _check_conversions(f, conversions, diagnostics)
+        if f.full_name in sound:
+            _check_conversions(f, checker)
     for group in registry.groups:
-        if group.structured and all(f.full_name in sound for f in group.functions()):
-            _check_structured(group, diagnostics)
+        if all(f.full_name in sound for f in group.functions()):
+            _check_group(group, checker)
+    for view_group in registry.view_groups:
+        _check_view_copy(view_group, checker)
+    check_collisions([f for f in registry.functions if f.full_name in sound], diagnostics)
 
 
-def _check_types(f: NativeFunction, diagnostics: Diagnostics) -> None:
+def _is_sound(f: NativeFunction, checker: _Checker) -> bool:
+    before = len(checker.diagnostics)
+    _check_arguments(f, checker)
+    _check_returns(f, checker)
+    _check_defaults(f, checker)
+    _check_method(f, checker)
+    _check_symint_kernels(f, checker)
+    _check_parameter_names(f, checker)
+    return len(checker.diagnostics) == before
+
+
+def _check_arguments(f: NativeFunction, checker: _Checker) -> None:
     context = TypeContext.of(f)
     for a in f.func.arguments.flat_all:
         try:
-            argument_type(a.type, mutable=a.is_write, symint=True, context=context)
-            native_argument_type(a.type, mutable=a.is_write, symint=True, context=context)
+            for translate_type in (argument_type, native_argument_type):
+                ctype = translate_type(a.type, mutable=a.is_write, symint=True, context=context)
+                _refuse_inner_references(ctype)
         except NoCppType as problem:
-            diagnostics.error(
+            checker.diagnostics.error(
                 E0701, f"'{a.type}' cannot be an argument: {problem}", f.argument_type_span(a.name)
             )
+
+
+def _refuse_inner_references(ctype: CType) -> None:
+    if holds_references(ctype):
+        raise NoCppType("C++ has no optional and no list of references")
+
+
+def _check_returns(f: NativeFunction, checker: _Checker) -> None:
+    context = TypeContext.of(f)
     for index, r in enumerate(f.func.returns):
         try:
             return_type(r.type, mutable=r.is_write, context=context)
         except NoCppType as problem:
-            diagnostics.error(
+            checker.diagnostics.error(
                 E0702, f"'{r.type}' cannot be returned: {problem}", f.return_span(index)
             )
 
 
-def _check_defaults(f: NativeFunction, spelling: TypeSpelling, diagnostics: Diagnostics) -> None:
+def _check_defaults(f: NativeFunction, checker: _Checker) -> None:
     for a in f.func.arguments.flat_all:
         if a.default is None:
             continue
         try:
-            default_expression(a.default, a.type, spelling, symint=False)
+            default_expression(a.default, a.type, checker.spelling, symint=False)
         except BadDefault as problem:
-            diagnostics.error(E0703, str(problem), f.argument_default_span(a.name))
+            span = f.argument_default_span(a.name)
+            checker.diagnostics.error(
+                E0703,
+                f"'{a.name}' of '{f.func.name}' cannot have this default",
+                span,
+                hint=str(problem),
+            )
 
 
-def _check_method(f: NativeFunction, diagnostics: Diagnostics) -> None:
+def _check_method(f: NativeFunction, checker: _Checker) -> None:
     if Variant.method not in f.variants:
         return
     own = f.func.arguments.self_arg
     if own is None:
-        diagnostics.error(
+        checker.diagnostics.error(
             E0704,
             f"'{f.func.name}' is a method, but has no positional argument 'self'",
             f.spans.value("variants"),
             hint="a method needs 'Tensor self'",
         )
-    elif not _is_tensor(own.argument):
-        diagnostics.error(
+    elif not _is_tensor(own.argument.type):
+        checker.diagnostics.error(
             E0704,
             f"'{f.func.name}' is a method, but its 'self' is '{own.argument.type}'",
             f.argument_type_span("self"),
@@ -176,67 +154,171 @@ def _check_method(f: NativeFunction, diagnostics: Diagnostics) -> None:
         )
 
 
-def _check_symint_kernels(f: NativeFunction, diagnostics: Diagnostics) -> None:
+def _check_symint_kernels(f: NativeFunction, checker: _Checker) -> None:
     for key, kernel in f.dispatch:
         # A structured kernel never takes SymInts: there the name is only a name.
         if kernel.supports_symint and not kernel.structured and not f.func.has_symint():
-            diagnostics.error(
+            checker.diagnostics.error(
                 E0707,
                 f"kernel '{kernel.name}' takes SymInts, but no argument of '{f.func.name}' is one",
                 f.spans.kernel(key),
             )
 
 
-def _check_conversions(
-    f: NativeFunction, conversions: Conversions, diagnostics: Diagnostics
-) -> None:
-    for make in _translations(f, conversions):
-        try:
-            make()
-        except NoConversion as problem:
-            diagnostics.error(E0708, f"'{f.func.name}': {problem}", f.span)
+def _check_parameter_names(f: NativeFunction, checker: _Checker) -> None:
+    # A function that dispatches again takes it before all others.
+    taken = {"dispatchKeySet"}
+    if f.func.arguments.tensor_options is not None:
+        taken.add("options")
+    for a in f.func.arguments.flat_all:
+        if a.name in taken:
+            checker.diagnostics.error(
+                E0709,
+                f"'{f.func.name}' would have two C++ parameters called '{a.name}'",
+                f.argument_name_span(a.name),
+                hint="give the argument another name",
+            )
+
+
+def _check_conversions(f: NativeFunction, checker: _Checker) -> None:
+    for have, want, method in _translations(f):
+        if not _check_translation(f, have, want, checker, method=method):
             return
 
 
-def _translations(f: NativeFunction, conversions: Conversions) -> Iterator[Callable[[], object]]:
-    """Every conversion that generated code makes for `f`, not yet done."""
-    wanted = DispatcherSignature.from_native_function(f).arguments()
+def _check_translation(
+    f: NativeFunction,
+    have: Sequence[Binding],
+    want: Sequence[Binding],
+    checker: _Checker,
+    *,
+    method: bool = False,
+) -> bool:
+    """Whether there is a conversion for each of `want`; the first without is reported."""
+    try:
+        translate(have, want, checker.conversions, method=method)
+    except NoConversion as problem:
+        checker.diagnostics.error(
+            E0708,
+            f"'{problem.wanted.name}' of '{f.func.name}' cannot be handed on",
+            f.argument_span(problem.wanted.name),
+            notes=[_handing_on(problem.wanted, have, checker.spelling)],
+        )
+        return False
+    return True
+
+
+def _handing_on(wanted: Binding, have: Sequence[Binding], spelling: TypeSpelling) -> str:
+    given = next((spell(b.type, spelling) for b in have if b.name == wanted.name), None)
+    text = "there is nothing to make it from" if given is None else f"it is given as '{given}'"
+    return f"it is wanted as '{spell(wanted.type, spelling)}', and {text}"
+
+
+def _translations(
+    f: NativeFunction,
+) -> Iterator[tuple[Sequence[Binding], Sequence[Binding], bool]]:
+    """Every conversion that generated code makes for `f`: from what, to what, in a method or not."""
+    dispatcher = DispatcherSignature.from_native_function(f).arguments()
     for method in (False, True):
-        if method and Variant.method not in f.variants:
-            continue
-        for signature in CppSignatureGroup.from_native_function(f, method=method).signatures():
-            have = signature.arguments()
-            yield lambda have=have, method=method: translate(  # type: ignore[misc]
-                have, wanted, conversions, method=method
-            )
-    for _, kernel in f.dispatch:
-        if not kernel.structured:
-            native = NativeSignature.from_native_function(f, symint=kernel.supports_symint)
-            yield lambda native=native: translate(wanted, native.arguments(), conversions)  # type: ignore[misc]
+        if not method or Variant.method in f.variants:
+            for signature in CppSignatureGroup.from_native_function(f, method=method).signatures():
+                yield signature.arguments(), dispatcher, method
+    for symint in {k.supports_symint for _, k in f.dispatch if not k.structured}:
+        native = NativeSignature.from_native_function(f, symint=symint)
+        yield dispatcher, native.arguments(), False
 
 
-def _check_structured(group: NativeFunctionsGroup, diagnostics: Diagnostics) -> None:
+def _check_group(group: NativeFunctionsGroup, checker: _Checker) -> None:
     for f in group.functions():
-        if f.func.arguments.tensor_options is not None:
-            diagnostics.error(
-                E0705,
-                f"'{f.func.name}' is structured and takes TensorOptions",
-                f.argument_span("dtype"),
+        _check_aliased_returns(f, checker)
+    if group.structured:
+        _check_structured(group, checker)
+
+
+def _check_aliased_returns(f: NativeFunction, checker: _Checker) -> None:
+    for index, r in enumerate(f.func.returns):
+        candidates = [a for a in f.func.arguments.flat_all if a.annotation == r.annotation]
+        if r.is_write and len(candidates) > 1:
+            names = " and ".join(f"'{a.name}'" for a in candidates)
+            checker.diagnostics.error(
+                E0710,
+                f"this return of '{f.func.name}' could be {names}",
+                f.return_span(index),
+                labels=[(f.argument_type_span(a.name), "the same annotation") for a in candidates],
             )
-    for a in group.out.func.arguments.out:
-        if not _is_tensor(a):
-            diagnostics.error(
+            return
+
+
+def _check_structured(group: NativeFunctionsGroup, checker: _Checker) -> None:
+    before = len(checker.diagnostics)
+    for f in group.functions():
+        _check_no_tensor_options(f, checker)
+    _check_structured_outs(group.out, checker)
+    _check_structured_types(group, checker)
+    if len(checker.diagnostics) == before:
+        have = NativeSignature.from_native_function(group.functional, symint=False).arguments()
+        want = structured.meta_arguments(group)
+        _check_translation(group.functional, have, want, checker)
+
+
+def _check_no_tensor_options(f: NativeFunction, checker: _Checker) -> None:
+    if f.func.arguments.tensor_options is not None:
+        checker.diagnostics.error(
+            E0705,
+            f"'{f.func.name}' is structured and takes TensorOptions",
+            f.argument_span("dtype"),
+        )
+
+
+def _check_structured_outs(out: NativeFunction, checker: _Checker) -> None:
+    for a in out.func.arguments.out:
+        if not _is_tensor(a.type):
+            checker.diagnostics.error(
                 E0706,
-                f"'{group.out.func.name}' is structured, and its out '{a.name}' is '{a.type}'",
-                group.out.argument_type_span(a.name),
+                f"'{out.func.name}' is structured, and its out '{a.name}' is '{a.type}'",
+                out.argument_type_span(a.name),
             )
+
+
+def _check_structured_types(group: NativeFunctionsGroup, checker: _Checker) -> None:
+    """Also of what is precomputed, which no other signature has."""
     for a in group.functional.func.arguments.flat_non_out:
-        try:
-            structured_argument_type(a.type)
-        except NoCppType as problem:
-            diagnostics.error(E0701, str(problem), group.functional.argument_type_span(a.name))
-    structured.impl_arguments(group)
+        _check_structured_type(a, group.functional.argument_type_span(a.name), checker)
+    precomputed = group.out.precomputed
+    if precomputed is None:
+        return
+    span = group.out.spans.value("precomputed")
+    for a in (*(b for _, bs in precomputed.replace for b in bs), *precomputed.add):
+        _check_structured_type(a, span, checker)
 
 
-def _is_tensor(a: Argument) -> bool:
-    return isinstance(a.type, BaseType) and a.type.name is BaseTy.Tensor
+def _check_structured_type(a: Argument, span: Span, checker: _Checker) -> None:
+    try:
+        _refuse_inner_references(structured_argument_type(a.type))
+    except NoCppType as problem:
+        checker.diagnostics.error(
+            E0701, f"'{a.type}' cannot be an argument of a structured kernel: {problem}", span
+        )
+
+
+def _check_view_copy(group: NativeFunctionsViewGroup, checker: _Checker) -> None:
+    copy = group.view_copy
+    key = DispatchKey.CompositeExplicitAutogradNonFunctional
+    if copy is None or copy.find_kernel(key) is None or not copy.root_name.endswith("_copy"):
+        return
+    returns = group.view.func.returns
+    if len(returns) != 1 or not _is_tensor_or_list(returns[0].type):
+        checker.diagnostics.error(
+            E0714,
+            f"the kernel of '{copy.func.name}' cannot be generated",
+            copy.spans.kernel(key),
+            labels=[(group.view.span, "the view returns neither one Tensor nor one Tensor[]")],
+        )
+
+
+def _is_tensor(type: Type) -> bool:
+    return isinstance(type, BaseType) and type.name is BaseTy.Tensor
+
+
+def _is_tensor_or_list(type: Type) -> bool:
+    return _is_tensor(type.elem if isinstance(type, ListType) else type)

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
-from functools import lru_cache
+from functools import cache
 from typing import TypeAlias
 
 from opgen.model.native_function import NativeFunction
@@ -141,7 +141,7 @@ def _is(type: Type, base: BaseTy) -> bool:
     return isinstance(type, BaseType) and type.name is base
 
 
-@lru_cache(maxsize=None)
+@cache
 def argument_type(type: Type, *, mutable: bool, symint: bool, context: TypeContext) -> CType:
     """An argument of the public C++ API and of the dispatcher. Raises NoCppType."""
     value = value_type(type, symint=symint)
@@ -191,7 +191,7 @@ def _list_argument(elem: Type, mutable: bool, symint: bool, context: TypeContext
     return ArrayRef(argument_type(elem, mutable=mutable, symint=symint, context=context))
 
 
-@lru_cache(maxsize=None)
+@cache
 def native_argument_type(type: Type, *, mutable: bool, symint: bool, context: TypeContext) -> CType:
     """An argument of an unstructured kernel. Raises NoCppType."""
     if isinstance(type, OptionalType) and _is(type.elem, BaseTy.Tensor):
@@ -200,7 +200,7 @@ def native_argument_type(type: Type, *, mutable: bool, symint: bool, context: Ty
     return argument_type(type, mutable=mutable, symint=symint, context=context)
 
 
-@lru_cache(maxsize=None)
+@cache
 def structured_argument_type(type: Type) -> CType:
     """An argument of a structured kernel's meta and impl. Raises NoCppType."""
     value = value_type(type, symint=False)
@@ -233,7 +233,7 @@ def structured_argument_type(type: Type) -> CType:
             raise NoCppType("a custom class has no C++ type")
 
 
-@lru_cache(maxsize=None)
+@cache
 def return_type(type: Type, *, mutable: bool, context: TypeContext) -> CType:
     """One return, in every API. Raises NoCppType."""
     value = value_type(type, symint=True)
@@ -265,6 +265,19 @@ def returns_type(f: NativeFunction) -> CType:
     if not types:
         return VOID
     return types[0] if len(types) == 1 else Tuple(tuple(types))
+
+
+def holds_references(ctype: CType) -> bool:
+    """Whether it is a template of a reference, as `optional<const T&>`, which C++ does not have."""
+    match ctype:
+        case Base():
+            return False
+        case Tuple(elems):
+            return any(holds_references(elem) for elem in elems)
+        case ConstRef(elem) | MutRef(elem):
+            return holds_references(elem)
+        case Optional(elem) | ArrayRef(elem) | Vector(elem) | List(elem) | Array(elem):
+            return isinstance(elem, ConstRef | MutRef) or holds_references(elem)
 
 
 def without_reference(ctype: CType) -> CType:

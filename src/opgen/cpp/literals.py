@@ -26,7 +26,9 @@ def default_expression(default: str, type: Type, spelling: TypeSpelling, *, symi
             if symint and default.isdigit() and str(elem) == "SymInt":
                 return spelling.symint_default.format(default)
             if size is None:
-                raise BadDefault(f"the default of a list without a size is written in brackets: [{default}]")
+                raise BadDefault(
+                    f"the default of a list without a size is written in brackets: [{default}]"
+                )
         case _:
             pass
     return spelling.defaults.get(default, default)

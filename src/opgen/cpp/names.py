@@ -22,7 +22,9 @@ def meta_namespace(namespace: str) -> str:
     return f"{operator_namespace(namespace)}::meta"
 
 
-def cpp_name(func: FunctionSchema, *, faithful: bool = False, symint: bool = False) -> CppIdentifier:
+def cpp_name(
+    func: FunctionSchema, *, faithful: bool = False, symint: bool = False
+) -> CppIdentifier:
     """The C++ function of an operator: `add`, `add_`, `add_out`, or the faithful `add_outf`."""
     name = str(func.name.name)
     if symint:

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
-from typing_extensions import assert_never
 
 from opgen.cpp.cpp_types import (
     Array,
@@ -76,5 +75,3 @@ def _spell(ctype: CType, spelling: TypeSpelling) -> str:
         case Tuple(elems):
             inner = ",".join(spell(elem, spelling) for elem in elems)
             return f"{spelling.standard}tuple<{inner}>"
-        case _:
-            assert_never(ctype)

@@ -60,7 +60,11 @@ class Conversions:
 
 
 class NoConversion(Exception):
-    """An argument that cannot be made from those at hand; the message says which."""
+    """An argument that cannot be made from those at hand: `wanted`."""
+
+    def __init__(self, wanted: Binding) -> None:
+        self.wanted = wanted
+        super().__init__(f"there is no conversion to the type of '{wanted.name}'")
 
 
 Goal = tuple[str, CType]
@@ -96,10 +100,11 @@ def translate(
     if method:
         known["self", MutRef(TENSOR)] = conversions.this_tensor
     scope = _Scope(known, frozenset(b.name for b in want), conversions)
-    return tuple(_solve(scope, b.name, b.type) for b in want)
+    return tuple(_solve(scope, b) for b in want)
 
 
-def _solve(scope: _Scope, name: str, goal: CType) -> str:
+def _solve(scope: _Scope, wanted: Binding) -> str:
+    name, goal = wanted.name, wanted.type
     # Options may carry a memory format of their own: it is joined even where the types agree.
     found = _memory_format(scope, name) if goal == _MEMORY_FORMAT else None
     if found is None:
@@ -110,7 +115,7 @@ def _solve(scope: _Scope, name: str, goal: CType) -> str:
     if found is None and goal == MutRef(TENSOR):
         found = scope.convert(name, "const_cast<Tensor&>({0})", ConstRef(TENSOR))
     if found is None:
-        raise NoConversion(f"there is no conversion to the type of '{name}'")
+        raise NoConversion(wanted)
     return found
 
 

@@ -9,3 +9,5 @@ from opgen.targets.runtime import RUNTIME
 from opgen.targets.torch import TORCH
 
 TARGETS: Mapping[str, Target] = {target.name: target for target in (RUNTIME, TORCH)}
+
+__all__ = ["TARGETS", "Target"]

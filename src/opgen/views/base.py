@@ -57,7 +57,8 @@ def blocks(pairs: Iterable[tuple[str, T]]) -> tuple[Block[T], ...]:
     """(namespace, item) pairs as one block per namespace, in order of first appearance."""
     grouped = group_by(pairs, lambda pair: pair[0])
     return tuple(
-        Block(namespace, tuple(item for _, item in members)) for namespace, members in grouped.items()
+        Block(namespace, tuple(item for _, item in members))
+        for namespace, members in grouped.items()
     )
 
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass
+
 from typing_extensions import assert_never
 
 from opgen.cpp.names import kernel_namespace

@@ -68,7 +68,9 @@ def build_explanation(context: Context, f: NativeFunction) -> FileView:
         cells=tuple(_cell(context, cell, width) for cell in cells),
         signatures=tuple(_signatures(context, f)),
         to_write=tuple(
-            m.to_write for m in missing_functions(context) if m.operator in _kernel_owners(context, f)
+            m.to_write
+            for m in missing_functions(context)
+            if m.operator in _kernel_owners(context, f)
         ),
         headers=tuple(_headers(context, f)),
     )

@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 
-from opgen.cpp.names import operator_namespace
 from opgen.cpp.cpp_types import Base
+from opgen.cpp.names import operator_namespace
 from opgen.cpp.signatures import Binding
 from opgen.model.native_function import NativeFunction, Variant
 from opgen.views.base import Block, FileView, FunctionView, blocks
@@ -37,7 +37,10 @@ class TensorView(FileView):
 
 
 def build_functions_headers(context: Context) -> Iterator[FileView]:
-    """ops/<root>.h: one inline function per C++ signature, for entries with `variants: function`."""
+    """ops/<root>.h: one inline function per C++ signature, for entries with `variants: function`.
+
+    A library that extends another gets a function for its methods, too: class Tensor is not its own.
+    """
     for root in context.roots:
         functions = context.functions_by_root[root]
         yield FunctionsHeaderView(
@@ -66,7 +69,9 @@ def build_redispatch(context: Context) -> Iterator[FileView]:
 def build_tensor_body(context: Context) -> Iterator[FileView]:
     """TensorBody.h: class Tensor; a library that extends another has none of its own."""
     if context.library.extends is None:
-        yield _tensor_view(context, f"include/{context.library.name}/TensorBody.h", "TensorBody.h.j2")
+        yield _tensor_view(
+            context, f"include/{context.library.name}/TensorBody.h", "TensorBody.h.j2"
+        )
 
 
 def build_tensor_methods(context: Context) -> Iterator[FileView]:
@@ -84,7 +89,7 @@ def _function_blocks(
             context.spell.function(f, signature, f"_ops::{f.func.name.unambiguous_name()}::call"),
         )
         for f in functions
-        if Variant.function in f.variants
+        if Variant.function in f.variants or context.library.extends is not None
         for signature in context.spell.cpp_signatures(f, method=False)
     )
 

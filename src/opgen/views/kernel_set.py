@@ -14,7 +14,6 @@ from opgen.model.registry import NativeFunctionsGroup, Registry
 from opgen.views.base import group_by
 from opgen.views.text import Speller
 
-
 _NAMESPACES = frozenset({"std", "opgen", "at", "native", "meta"})
 
 
@@ -166,17 +165,26 @@ def _kernels(functions: Iterable[NativeFunction], spell: Speller) -> Iterator[Ke
         if not kernel.structured
     )
     for (namespace, name), found in group_by(uses, lambda use: use[:2]).items():
-        calls = group_by(found, lambda use: spell.types(_native(use[3], name).arguments()))
-        firsts = [members[0] for members in calls.values()]
+        rows = [(key, f) for *_, key, f in found]
+        firsts = _first_of_each_overload(rows, name, spell)
+        overloads = _overloads([f for _, f in firsts])
         yield KernelView(
             namespace=namespace,
             name=name,
-            roots=tuple(sorted({f.root_name for *_, f in found})),
+            roots=tuple(sorted({f.root_name for _, f in rows})),
             calls=tuple(
                 _call(f, key, name, overload, spell)
-                for (*_, key, f), overload in zip(firsts, _overloads([f for *_, f in firsts]))
+                for (key, f), overload in zip(firsts, overloads)
             ),
         )
+
+
+def _first_of_each_overload(
+    rows: Sequence[tuple[DispatchKey, NativeFunction]], kernel: str, spell: Speller
+) -> list[tuple[DispatchKey, NativeFunction]]:
+    """The first row for each list of C++ parameter types: rows that share it share a function."""
+    by_types = group_by(rows, lambda row: spell.types(_native(row[1], kernel).arguments()))
+    return [members[0] for members in by_types.values()]
 
 
 def _call(

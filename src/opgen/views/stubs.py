@@ -99,9 +99,7 @@ def build_skeletons(context: Context, operators: frozenset[str]) -> FileView:
         path="",
         template="skeletons.cpp.j2",
         includes=tuple(sorted({context.library.header(m.header) for m in wanted})),
-        functions=tuple(
-            SkeletonView(m.schema, m.operator, m.key.name, m.to_write) for m in wanted
-        ),
+        functions=tuple(SkeletonView(m.schema, m.operator, m.key.name, m.to_write) for m in wanted),
     )
 
 
@@ -148,9 +146,7 @@ def _missing_meta(meta: MetaView) -> MissingFunction:
     )
 
 
-def _missing_impl(
-    kernel: StructuredKernelView, loops: Mapping[str, UfuncView]
-) -> MissingFunction:
+def _missing_impl(kernel: StructuredKernelView, loops: Mapping[str, UfuncView]) -> MissingFunction:
     loop = loops.get(kernel.struct)
     return MissingFunction(
         key=kernel.key,

@@ -22,9 +22,13 @@ def build_umbrellas(context: Context) -> Iterator[FileView]:
     """Functions.h, Operators.h, NativeFunctions.h, NativeMetaFunctions.h and a <Key>Functions.h per key."""
     roots = context.roots
     yield _umbrella(context, "Functions.h", "every operator as a function", roots, "")
-    yield _umbrella(context, "Operators.h", "every operator as the dispatcher knows it", roots, "_ops")
+    yield _umbrella(
+        context, "Operators.h", "every operator as the dispatcher knows it", roots, "_ops"
+    )
     yield _umbrella(context, "NativeFunctions.h", "every kernel", roots, "_native")
-    yield _umbrella(context, "NativeMetaFunctions.h", "every meta class", meta_roots(context), "_meta")
+    yield _umbrella(
+        context, "NativeMetaFunctions.h", "every meta class", meta_roots(context), "_meta"
+    )
     for key, key_roots in dispatch_header_roots(context).items():
         yield _umbrella(
             context,

@@ -1,0 +1,85 @@
+"""Operators that are different as schemas and the same in C++: of one signature, struct or header."""
+
+from __future__ import annotations
+
+from collections.abc import Hashable, Iterator, Sequence
+
+from opgen.cpp.codes import E0711, E0712, E0713
+from opgen.cpp.names import operator_namespace
+from opgen.cpp.signatures import CppSignature, CppSignatureGroup
+from opgen.diagnostics import Diagnostics
+from opgen.diagnostics.codes import Code
+from opgen.model.dispatch_key import SUPPORTED_DISPATCH_KEYS
+from opgen.model.native_function import NativeFunction, Variant
+
+# What is appended to an operator's root name for its other headers.
+_HEADER_ENDINGS = (
+    "ops",
+    "native",
+    "meta",
+    *(f"{key.lower()}_dispatch" for key in SUPPORTED_DISPATCH_KEYS),
+)
+
+
+def check_collisions(functions: Sequence[NativeFunction], diagnostics: Diagnostics) -> None:
+    """Report every operator that has the C++ signature, the struct or a header of an earlier one."""
+    _check_structs(functions, diagnostics)
+    _check_overloads(functions, diagnostics)
+    _check_headers(functions, diagnostics)
+
+
+def _check_structs(functions: Sequence[NativeFunction], diagnostics: Diagnostics) -> None:
+    first: dict[tuple[str, str], NativeFunction] = {}
+    for f in functions:
+        name = f.func.name.unambiguous_name()
+        other = first.setdefault((operator_namespace(f.namespace), name), f)
+        if other is not f:
+            message = f"'{f.func.name}' and '{other.func.name}' are both '{name}' in C++"
+            _report(E0712, message, f, other, diagnostics)
+
+
+def _check_overloads(functions: Sequence[NativeFunction], diagnostics: Diagnostics) -> None:
+    first: dict[Hashable, NativeFunction] = {}
+    for f in functions:
+        for method, signature in _signatures(f):
+            key = (
+                operator_namespace(f.namespace),
+                method,
+                signature.name,
+                tuple(b.type for b in signature.arguments()),
+            )
+            other = first.setdefault(key, f)
+            if other is not f:
+                message = (
+                    f"'{f.func.name}' and '{other.func.name}' are one C++ function:"
+                    f" '{signature.name}' with the same parameter types"
+                )
+                _report(E0711, message, f, other, diagnostics)
+                break
+
+
+def _signatures(f: NativeFunction) -> Iterator[tuple[bool, CppSignature]]:
+    for method, variant in ((False, Variant.function), (True, Variant.method)):
+        if variant in f.variants:
+            for signature in CppSignatureGroup.from_native_function(f, method=method).signatures():
+                yield method, signature
+
+
+def _check_headers(functions: Sequence[NativeFunction], diagnostics: Diagnostics) -> None:
+    first: dict[str, NativeFunction] = {}
+    for f in functions:
+        first.setdefault(f.root_name, f)
+    for root, f in first.items():
+        for ending in _HEADER_ENDINGS:
+            other = first.get(f"{root}_{ending}")
+            if other is not None:
+                message = f"'{root}' and '{root}_{ending}' both have a header {root}_{ending}.h"
+                _report(E0713, message, other, f, diagnostics)
+
+
+def _report(
+    code: Code, message: str, f: NativeFunction, other: NativeFunction, diagnostics: Diagnostics
+) -> None:
+    diagnostics.error(
+        code, message, f.span, labels=[(other.span, "the other one")], hint="rename one of them"
+    )
