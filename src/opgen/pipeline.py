@@ -28,7 +28,7 @@ from opgen.render import Renderer
 from opgen.resolve import CODES as RESOLVE_CODES
 from opgen.resolve import resolve
 from opgen.resources import templates_dir
-from opgen.targets import TARGETS
+from opgen.targets import TARGETS, unsupported
 from opgen.views.context import Context, Library
 from opgen.views.dump import dump_rows
 from opgen.views.explain import build_code_page, build_explanation
