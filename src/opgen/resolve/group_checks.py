@@ -134,7 +134,11 @@ def _out_has_sibling(variants: Completed, diagnostics: Diagnostics) -> bool:
         f"'{out.func.name}' is an out variant, but there is no functional variant of it",
         out.span,
         labels=[(f.span, text) for f in siblings],
-        notes=signature_notes(out, *siblings) if siblings else (),
+        notes=(
+            signature_notes(out, *siblings)
+            if siblings
+            else [f"it would be: {out.func.signature()}"]
+        ),
     )
     return True
 
@@ -239,26 +243,33 @@ def _autogen_names_what_is_generated(variants: Completed, diagnostics: Diagnosti
         # Without a group nothing is generated, and torchgen too takes no notice of what is asked
         # for in vain. In a structured group nothing may be: see _members_are_structured_alike.
         return False
-    generated = sorted(str(f.func.name) for f in variants.generated)
-    asked = sorted({str(n) for f in variants.written.members for n in f.autogen})
-    if generated == asked:
+    # As it is written by custom: the functional variant first.
+    wanted = [
+        str(f.func.name) for f in sorted(variants.generated, key=lambda f: f.func.is_out_fn())
+    ]
+    asked = list(dict.fromkeys(str(n) for f in variants.written.members for n in f.autogen))
+    if sorted(wanted) == sorted(asked):
         return False
-    asking = [f for f in variants.written.members if f.autogen]
-    wanted = ", ".join(generated)
     if not asked:
-        message = f"'{wanted}' must be generated, but no 'autogen' asks for it"
-    elif not generated:
-        message = f"'autogen' asks for '{', '.join(asked)}', but nothing is to be generated"
+        message = f"no 'autogen' asks for {_quoted(wanted)}, which must be generated"
+    elif not wanted:
+        message = f"'autogen' asks for {_quoted(asked)}, but nothing is missing"
     else:
-        message = f"'autogen' asks for '{', '.join(asked)}', but '{wanted}' is generated"
+        message = f"'autogen' asks for {_quoted(asked)}, but what is missing is {_quoted(wanted)}"
+    text = ", ".join(wanted)
+    asking = sum(bool(f.autogen) for f in variants.written.members)
     diagnostics.error(
         codes.E0511,
         message,
         variants.autogen_span,
-        hint=f"write 'autogen: {wanted}'" if generated else "remove 'autogen'",
-        fix=Edit(variants.autogen_span, wanted) if generated and len(asking) == 1 else None,
+        hint=f"write 'autogen: {text}'" if wanted else "remove 'autogen'",
+        fix=Edit(variants.autogen_span, text) if wanted and asking == 1 else None,
     )
     return True
+
+
+def _quoted(names: list[str]) -> str:
+    return " and ".join(f"'{name}'" for name in names)
 
 
 # What fails first makes what comes after it fail too.
