@@ -57,6 +57,7 @@ class Conversions:
     syms_from_ints: str
     optional_ints_from_syms: str
     optional_syms_from_ints: str
+    optional_ints: str
 
 
 class NoConversion(Exception):
@@ -127,8 +128,6 @@ def _same(goal: CType) -> tuple[CType, ...]:
         return (goal, ArrayRef(INT), Vector(INT))
     if goal == ArrayRef(INT):
         return (goal, INT_ARRAY_REF)
-    if goal == Optional(ArrayRef(INT)):
-        return (goal, OPTIONAL_INT_ARRAY_REF)
     if isinstance(goal, MutRef):
         return (goal,)
     return (goal, ConstRef(goal), MutRef(goal))
@@ -199,6 +198,7 @@ _RULES: dict[CType, _Rule] = {
     ArrayRef(INT): _from("ints_from_syms", SYM_INT_ARRAY_REF),
     OPTIONAL_SYM_INT_ARRAY_REF: _from("optional_syms_from_ints", OPTIONAL_INT_ARRAY_REF),
     OPTIONAL_INT_ARRAY_REF: _from("optional_ints_from_syms", OPTIONAL_SYM_INT_ARRAY_REF),
+    Optional(ArrayRef(INT)): _from("optional_ints", OPTIONAL_INT_ARRAY_REF),
     OPTIONAL_TENSOR_REF: _from("optional_tensor_ref", ConstRef(Optional(TENSOR))),
     OPTIONAL_SCALAR_REF: _from("optional_scalar_ref", ConstRef(Optional(SCALAR))),
     I_OPT_TENSOR_LIST_REF: _from("optional_tensor_list_ref", OPTIONAL_TENSORS),

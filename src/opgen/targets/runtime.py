@@ -58,6 +58,7 @@ _CONVERSIONS = Conversions(
     syms_from_ints="{0}",
     optional_ints_from_syms="{0}",
     optional_syms_from_ints="{0}",
+    optional_ints="{0}",
 )
 
 RUNTIME = Target(

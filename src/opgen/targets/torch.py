@@ -68,6 +68,7 @@ _CONVERSIONS = Conversions(
     optional_syms_from_ints=(
         "{0}.has_value() ? ::std::make_optional(c10::fromIntArrayRefSlow(*{0})) : ::std::nullopt"
     ),
+    optional_ints="{0}.has_value() ? ::std::make_optional(*{0}) : ::std::nullopt",
 )
 
 TORCH = Target(
