@@ -52,8 +52,12 @@ def differences(
     """
     left = {_key(row): row for row in ours}
     right = {_key(row): row for row in theirs}
-    found = [Difference(key, "(function)", "missing", "there") for key in right.keys() - left.keys()]
-    found += [Difference(key, "(function)", "there", "missing") for key in left.keys() - right.keys()]
+    found = [
+        Difference(key, "(function)", "missing", "there") for key in right.keys() - left.keys()
+    ]
+    found += [
+        Difference(key, "(function)", "there", "missing") for key in left.keys() - right.keys()
+    ]
     for key in left.keys() & right.keys():
         found += _in_row(key, left[key], right[key], spellings)
     return sorted(found, key=lambda d: (d.function, d.field))

@@ -68,7 +68,9 @@ def _called(body: str) -> str | None:
 def read_schemas(folder: Path) -> dict[str, list[str]]:
     """The schemas of all operators in RegisterSchema.cpp, with their tags."""
     text = (folder / "RegisterSchema.cpp").read_text(encoding="utf-8")
-    tags = {match[1]: match[2].replace("at::Tag::", "").split(", ") for match in _TAGS.finditer(text)}
+    tags = {
+        match[1]: match[2].replace("at::Tag::", "").split(", ") for match in _TAGS.finditer(text)
+    }
     return {
         re.sub(r"\\(.)", r"\1", match[1]): tags.get(match[2], []) for match in _DEF.finditer(text)
     }
