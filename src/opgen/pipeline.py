@@ -7,7 +7,7 @@ ends if there are errors; from views onward a failure is a bug in opgen.
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping, Sequence
+from collections.abc import Container, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -33,7 +33,7 @@ from opgen.views.context import Context, Library
 from opgen.views.dump import dump_rows
 from opgen.views.explain import build_code_page, build_explanation
 from opgen.views.stubs import build_skeletons
-from opgen.views.tree import build_views
+from opgen.views.tree import build_views, operator_headers
 from opgen.writer import Tree
 
 CODES: Mapping[str, Code] = collect_codes(
@@ -97,7 +97,7 @@ def build_tree(inputs: Inputs, diagnostics: Diagnostics, *, shards: int = 1) -> 
         return None
     views = build_views(context)
     files = Renderer(templates_dir() / context.target.name).render_all(views)
-    return Tree(files, _manifest_header(context))
+    return Tree(files, _manifest_header(context, files))
 
 
 def input_files(inputs: Inputs) -> tuple[Path, ...]:
@@ -213,22 +213,21 @@ def _extended(path: Path, diagnostics: Diagnostics) -> str | None:
     return str(name)
 
 
-def _manifest_header(context: Context) -> dict[str, Any]:
+def _manifest_header(context: Context, files: Container[str]) -> dict[str, Any]:
+    headers = {
+        root: [path for path in operator_headers(context, root) if path in files]
+        for root in context.roots
+    }
     return {
         "name": context.library.name,
         "target": context.target.name,
         "runtime_abi": context.target.runtime_abi,
         "owns_tensor": context.library.extends is None,
         "operators": {
-            f.full_name: {"schema": str(f.func), "files": _files(context, f)}
-            for f in sorted(context.registry.functions, key=lambda f: f.full_name)
+            f.full_name: {"schema": str(f.func), "files": headers[f.root_name]}
+            for f in context.registry.functions
         },
     }
-
-
-def _files(context: Context, f: NativeFunction) -> str:
-    """The stem of the headers of `f`."""
-    return f"include/{context.library.name}/ops/{f.root_name}"
 
 
 def _ignored_keys(inputs: Inputs, diagnostics: Diagnostics) -> frozenset[DispatchKey]:

@@ -51,3 +51,10 @@ def build_views(context: Context) -> tuple[FileView, ...]:
     if FileKind.BUILD_FILE in plan:
         views += build_build_file(context, views)
     return tuple(views)
+
+
+def operator_headers(context: Context, root: str) -> tuple[str, ...]:
+    """The paths of all headers that the operators of a root name may have."""
+    suffixes = ["", "_ops", "_native", "_meta"]
+    suffixes += sorted(f"_{key.lower()}_dispatch" for key in context.target.function_keys)
+    return tuple(f"include/{context.library.name}/ops/{root}{suffix}.h" for suffix in suffixes)
