@@ -588,7 +588,8 @@ OperatorHandle Dispatcher::findSchemaOrThrow(
   std::size_t best = asked.size() / 3 + 1;
   for (const OperatorHandle& op : operators()) {
     std::string candidate = op.full_name();
-    std::size_t d = distance(asked, candidate);
+    // An overload of the operator that was asked for is nearer than any other name.
+    std::size_t d = op.name() == name ? 1 : distance(asked, candidate);
     if (d < best) {
       best = d;
       nearest = candidate;

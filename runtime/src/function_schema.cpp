@@ -111,7 +111,9 @@ class Parser {
     skip_blanks();
     std::size_t open = text_.find('(', position_);
     if (open == std::string_view::npos) fail("expected '(' after the operator's name");
-    auto [full, overload] = split_operator_name(text_.substr(position_, open - position_));
+    std::size_t end = open;
+    while (end > position_ && text_[end - 1] == ' ') --end;
+    auto [full, overload] = split_operator_name(text_.substr(position_, end - position_));
     if (full.empty()) fail("expected an operator name");
     for (std::string_view part : {std::string_view(full), std::string_view(overload)}) {
       for (char c : part) {
@@ -269,6 +271,7 @@ class Parser {
     }
     if (quote != 0) fail("a string without an end");
     std::string_view value = text_.substr(start, position_ > text_.size() ? 0 : position_ - start);
+    while (!value.empty() && value.back() == ' ') value.remove_suffix(1);
     if (value.empty()) fail("expected a default value");
     return std::string(value);
   }
@@ -276,6 +279,7 @@ class Parser {
   IValue default_value(std::string_view text, const SchemaType& type) {
     while (!text.empty() && text.front() == ' ') text.remove_prefix(1);
     while (!text.empty() && text.back() == ' ') text.remove_suffix(1);
+    if (text.empty()) fail("an empty list item");
     if (type.kind == TypeKind::Optional) {
       if (text == "None") return IValue();
       return default_value(text, *type.element);
@@ -324,6 +328,9 @@ class Parser {
         if (auto value = integer(text)) return IValue(*value);
         break;
       case TypeKind::Device:
+        if (text.size() >= 2 && (text[0] == '\'' || text[0] == '"') && text.back() == text[0]) {
+          return IValue(Device(text.substr(1, text.size() - 2)));
+        }
         return IValue(Device(text));
       default:
         if (text == "None") return IValue();

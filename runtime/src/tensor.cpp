@@ -4,6 +4,7 @@
 #include <cstdlib>
 #include <new>
 
+#include "opgen/copy.h"
 #include "opgen/empty.h"
 #include "pool.h"
 
@@ -227,6 +228,11 @@ MemoryFormat TensorBase::suggest_memory_format(bool exact) const noexcept {
     if (strides() == IntArrayRef(fresh)) return format;
   }
   return MemoryFormat::Contiguous;
+}
+
+TensorBase TensorBase::contiguous(MemoryFormat format) const {
+  if (is_contiguous(format)) return *this;
+  return detail::contiguous(*this, format);
 }
 
 void append_message(Message& message, const TensorBase& tensor) {

@@ -116,6 +116,8 @@ class OptionalArrayRef {
   constexpr OptionalArrayRef(std::optional<ArrayRef<T>> ref) noexcept : ref_(ref) {}  // NOLINT
   constexpr OptionalArrayRef(std::initializer_list<T> list) noexcept  // NOLINT
       : ref_(ArrayRef<T>(list)) {}
+  template <std::size_t N>
+  constexpr OptionalArrayRef(const T (&array)[N]) noexcept : ref_(ArrayRef<T>(array)) {}  // NOLINT
   template <detail::RangeOf<T> C>
   constexpr OptionalArrayRef(const C& range) noexcept : ref_(ArrayRef<T>(range)) {}  // NOLINT
   template <detail::RangeOf<T> C>

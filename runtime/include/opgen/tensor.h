@@ -160,6 +160,20 @@ class TensorBase {
   [[nodiscard]] bool is_complex() const noexcept { return isComplexType(scalar_type()); }
   [[nodiscard]] bool is_signed() const noexcept { return isSignedType(scalar_type()); }
 
+  [[nodiscard]] bool is_conj() const noexcept { return key_set().has(DispatchKey::Conjugate); }
+  [[nodiscard]] bool is_neg() const noexcept { return key_set().has(DispatchKey::Negative); }
+  [[nodiscard]] bool _is_zerotensor() const noexcept {
+    return key_set().has(DispatchKey::ZeroTensor);
+  }
+  // Made without autograd keys: such tensors are never recorded.
+  [[nodiscard]] bool is_inference() const noexcept {
+    return defined() && !key_set().has(DispatchKey::ADInplaceOrView);
+  }
+
+  // This tensor if it has the format already, else a copy that has it.
+  [[nodiscard]] OPGEN_API TensorBase contiguous(
+      MemoryFormat format = MemoryFormat::Contiguous) const;
+
   // How often the bytes were changed in place; shared with every view.
   [[nodiscard]] std::int64_t _version() const noexcept { return impl_->version(); }
   void bump_version() const noexcept { impl_->bump_version(); }

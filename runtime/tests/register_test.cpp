@@ -1,0 +1,161 @@
+// register_test.cpp: adapters of generated tables, stubs and their report, the owner of Tensor.
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <string>
+
+#include "check.h"
+#include "opgen/boxing.h"
+#include "opgen/empty.h"
+#include "plain_tensor.h"
+#include "opgen/register.h"
+#include "opgen/tensor_owner.h"
+
+using namespace opgen;
+
+namespace kernels {
+
+// As generated: declarations, and weak bodies in a section of their own.
+struct opgen_written {
+  static Tensor call(const Tensor& self);
+};
+struct opgen_missing {
+  static Tensor call(const Tensor& self);
+};
+struct structured_missing {
+  void impl(const Tensor& self, const Tensor& out);
+};
+
+}  // namespace kernels
+
+namespace {
+extern const KernelStub stubs[];
+}
+OPGEN_STUB Tensor kernels::opgen_missing::call(const Tensor&) { throw_missing_kernel(stubs[1]); }
+OPGEN_STUB void kernels::structured_missing::impl(const Tensor&, const Tensor&) { throw_missing_kernel(stubs[2]); }
+Tensor kernels::opgen_written::call(const Tensor& self) { return self; }
+namespace {
+const KernelStub stubs[] = {
+    {"t::written", "CPU", "OPGEN_KERNEL(written)(const Tensor& self)", kernel_address(&kernels::opgen_written::call)},
+    {"t::missing", "CPU", "OPGEN_KERNEL(missing)(const Tensor& self)", kernel_address(&kernels::opgen_missing::call)},
+    {"t::missing.out", "Meta", "OPGEN_IMPL_FUNC(missing)(const Tensor& self, const Tensor& out)", kernel_address(&kernels::structured_missing::impl)},
+};
+
+#define OPERATOR(struct_name, op_name, overload, ...)                                            \
+  struct struct_name : Operator<struct_name, __VA_ARGS__> {                                      \
+    static constexpr const char* name = op_name;                                                 \
+    static constexpr const char* overload_name = overload;                                       \
+    static OperatorSlot slot;                                                                    \
+  };                                                                                             \
+  OperatorSlot struct_name::slot{struct_name::name, struct_name::overload_name, &boxing<struct_name::schema>}
+
+}  // namespace
+
+namespace generated {
+OPERATOR(guarded, "t::guarded", "", Tensor(const Tensor&, const std::optional<Tensor>&, TensorList, std::optional<Device>));
+OPERATOR(written_optional, "t::written_optional", "", Tensor&(Tensor&, Tensor&));
+OPERATOR(meta_inplace, "t::meta_inplace_", "", Tensor&(Tensor&, std::int64_t));
+}  // namespace generated
+using namespace generated;
+
+namespace {
+
+struct FakeGuard final : DeviceGuardImpl {
+  mutable DeviceIndex current = 0;
+  Device device() const override { return {kPrivateUse1, current}; }
+  Device exchange_device(Device d) const override {
+    Device old = device();
+    current = d.index();
+    return old;
+  }
+  DeviceIndex device_count() const noexcept override { return 4; }
+};
+FakeGuard fake_guard;
+
+struct FakeAllocator final : Allocator {
+  DataPtr allocate(std::size_t, Device device) override { return {nullptr, nullptr, nullptr, device}; }
+};
+FakeAllocator fake_allocator;
+
+Tensor on(DeviceIndex index) { return detail::empty({2}, Device(kPrivateUse1, index)); }
+std::string seen;
+Tensor guarded_kernel(const Tensor& self, OptionalTensorRef, ITensorListRef, std::optional<Device>) {
+  seen = std::to_string(fake_guard.current);
+  return self;
+}
+
+}  // namespace
+
+TEST(stub_report) {
+  const StubTable table("lib", stubs, 3, __start_opgen_stubs, __stop_opgen_stubs);
+  auto report = opgen_stub_report();
+  CHECK_EQ(report.size(), 2u);
+  CHECK(report[0].op == "t::missing" && report[1].op == "t::missing.out" && report[1].key == "Meta");
+  CHECK(report[0].library == "lib" && report[0].signature == "OPGEN_KERNEL(missing)(const Tensor& self)");
+  CHECK_THROWS(NotImplementedError, "t::missing has no CPU kernel yet; write\n  OPGEN_KERNEL(missing)(const Tensor& self) {",
+               kernels::opgen_missing::call(Tensor()));
+  kernels::structured_missing op;
+  CHECK_THROWS(NotImplementedError, "t::missing.out has no Meta kernel yet", op.impl(Tensor(), Tensor()));
+}
+TEST(stub_report_forgets) { CHECK(opgen_stub_report().empty()); }
+
+TEST(device_guarded_adapters) {
+  set_device_guard_impl(kPrivateUse1, &fake_guard);
+  set_allocator(kPrivateUse1, &fake_allocator);
+  using Kernel = Tensor (*)(const Tensor&, OptionalTensorRef, ITensorListRef, std::optional<Device>);
+  using Checked = DeviceGuarded<guarded, Kernel, &guarded_kernel, true, std::index_sequence<0, 1, 2>, 0>;
+  const SchemaRow schemas[] = {{&guarded::slot, "guarded(Tensor a, Tensor? b, Tensor[] c, Device? d) -> Tensor", ""}};
+  const SchemaTable schema_table("t", "lib", schemas, 1);
+  const KernelRow rows[] = {kernel<guarded>(&Checked::call)};
+  const KernelTable table("lib", DispatchKey::PrivateUse1, rows, 1);
+  Tensor two = on(2), three = on(3);
+  guarded::call(two, std::nullopt, {}, std::nullopt);
+  CHECK(seen == "2" && fake_guard.current == 0);
+  CHECK_THROWS(Error, "found privateuseone:2 and privateuseone:3 (argument 1)", guarded::call(two, three, {}, std::nullopt));
+  CHECK_THROWS(Error, "(argument 2)", guarded::call(two, Tensor(), TensorList(three), std::nullopt));
+  using Unchecked = DeviceGuarded<guarded, Kernel, &guarded_kernel, false, std::index_sequence<>, 3>;
+  Unchecked::call(two, three, {}, Device(kPrivateUse1, 1));
+  CHECK_EQ(seen, "1");
+  using Unguarded = DeviceGuarded<guarded, Kernel, &guarded_kernel, false, std::index_sequence<>, -1>;
+  Unguarded::call(two, three, {}, Device(kPrivateUse1, 1));
+  CHECK_EQ(seen, "0");
+}
+
+namespace {
+Tensor& optional_kernel(Tensor& self, std::optional<Tensor>& written) {
+  seen = written.has_value() ? "has" : "has not";
+  return self;
+}
+}  // namespace
+
+TEST(other_adapters) {
+  using Kernel = Tensor& (*)(Tensor&, std::optional<Tensor>&);
+  Tensor a = detail::empty({2}), b = detail::empty({2}, kMeta);
+  CHECK_EQ(&(Adapt<written_optional, Kernel, &optional_kernel>::call(a, b)), &a);
+  CHECK_EQ(seen, "has");
+  CHECK_EQ(&MetaInplaceStub<meta_inplace>::call(b, 1), &b);
+  CHECK_THROWS(NotImplementedError, "t::meta_inplace_: the Meta kernel got a tensor on cpu", MetaInplaceStub<meta_inplace>::call(a, 1));
+}
+
+TEST(second_owner_of_tensor_ends_the_process) {
+  const TensorOwner first("aten");
+  int ends[2];
+  CHECK_EQ(pipe(ends), 0);
+  pid_t child = fork();
+  if (child == 0) {
+    dup2(ends[1], 2);
+    const TensorOwner second("custom");
+    _exit(0);
+  }
+  close(ends[1]);
+  char text[256] = {};
+  ssize_t size = read(ends[0], text, sizeof text - 1);
+  int status = 0;
+  waitpid(child, &status, 0);
+  CHECK(size > 0 && WIFSIGNALED(status) && WTERMSIG(status) == SIGABRT);
+  CHECK(std::string(text).find("both 'aten' and 'custom' own class Tensor") != std::string::npos);
+}
+TEST(owner_may_change_after_unloading) {
+  { const TensorOwner first("a"); }
+  const TensorOwner second("b");
+}
