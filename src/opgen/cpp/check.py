@@ -202,16 +202,25 @@ def _check_translation(
             E0708,
             f"'{problem.wanted.name}' of '{f.func.name}' cannot be handed on",
             f.argument_span(problem.wanted.name),
-            notes=[_handing_on(problem.wanted, have, checker.spelling)],
+            notes=_why_not(f, problem.wanted, have, checker.spelling),
         )
         return False
     return True
 
 
-def _handing_on(wanted: Binding, have: Sequence[Binding], spelling: TypeSpelling) -> str:
+def _why_not(
+    f: NativeFunction, wanted: Binding, have: Sequence[Binding], spelling: TypeSpelling
+) -> Iterator[str]:
+    want = spell(wanted.type, spelling)
     given = next((spell(b.type, spelling) for b in have if b.name == wanted.name), None)
-    text = "there is nothing to make it from" if given is None else f"it is given as '{given}'"
-    return f"it is wanted as '{spell(wanted.type, spelling)}', and {text}"
+    if given is None:
+        yield f"it is wanted as '{want}', and there is nothing to make it from"
+    elif given != want:
+        yield f"it is given as '{given}' and wanted as '{want}'"
+    else:
+        yield "there is no conversion between this type with SymInt and with int"
+    if "generated" in f.tags:
+        yield f"'{f.func.name}' is generated from this entry"
 
 
 def _translations(

@@ -128,9 +128,9 @@ E0712 = Code(
 E0713 = Code(
     "E0713",
     "two operators have headers of one name",
-    "Every operator has the headers <name>.h, <name>_ops.h, <name>_native.h, and some have "
-    "<name>_meta.h and <name>_<key>_dispatch.h, so an operator must not be called like another with "
-    "one of these endings.",
+    "An operator has the headers <name>.h, <name>_ops.h and <name>_native.h, <name>_meta.h if it is "
+    "structured, and <name>_<key>_dispatch.h for each dispatch key; so an operator must not be called "
+    "like another with one of these endings.",
     "- func: foo(Tensor self) -> Tensor\n\n- func: foo_ops(Tensor self) -> Tensor\n",
     "- func: foo(Tensor self) -> Tensor\n\n- func: foo_operators(Tensor self) -> Tensor\n",
     ("V178",),

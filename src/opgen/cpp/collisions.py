@@ -9,16 +9,7 @@ from opgen.cpp.names import operator_namespace
 from opgen.cpp.signatures import CppSignature, CppSignatureGroup
 from opgen.diagnostics import Diagnostics
 from opgen.diagnostics.codes import Code
-from opgen.model.dispatch_key import SUPPORTED_DISPATCH_KEYS
 from opgen.model.native_function import NativeFunction, Variant
-
-# What is appended to an operator's root name for its other headers.
-_HEADER_ENDINGS = (
-    "ops",
-    "native",
-    "meta",
-    *(f"{key.lower()}_dispatch" for key in SUPPORTED_DISPATCH_KEYS),
-)
 
 
 def check_collisions(functions: Sequence[NativeFunction], diagnostics: Diagnostics) -> None:
@@ -66,15 +57,26 @@ def _signatures(f: NativeFunction) -> Iterator[tuple[bool, CppSignature]]:
 
 
 def _check_headers(functions: Sequence[NativeFunction], diagnostics: Diagnostics) -> None:
-    first: dict[str, NativeFunction] = {}
+    roots: dict[str, NativeFunction] = {}
+    headers: dict[str, NativeFunction] = {}
     for f in functions:
-        first.setdefault(f.root_name, f)
-    for root, f in first.items():
-        for ending in _HEADER_ENDINGS:
-            other = first.get(f"{root}_{ending}")
-            if other is not None:
-                message = f"'{root}' and '{root}_{ending}' both have a header {root}_{ending}.h"
-                _report(E0713, message, other, f, diagnostics)
+        roots.setdefault(f.root_name, f)
+        for header in _headers(f):
+            headers.setdefault(header, f)
+    for header in sorted(headers.keys() & roots.keys()):
+        f, other = roots[header], headers[header]
+        message = f"'{other.root_name}' and '{f.root_name}' both have a header {header}.h"
+        _report(E0713, message, f, other, diagnostics)
+
+
+def _headers(f: NativeFunction) -> Iterator[str]:
+    """The headers of `f` besides the one that is called like it."""
+    yield f"{f.root_name}_ops"
+    yield f"{f.root_name}_native"
+    if f.part_of_structured_group:
+        yield f"{f.root_name}_meta"
+    for key, _ in f.dispatch:
+        yield f"{f.root_name}_{key.lower()}_dispatch"
 
 
 def _report(

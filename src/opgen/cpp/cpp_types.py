@@ -248,14 +248,14 @@ def return_type(type: Type, *, mutable: bool, context: TypeContext) -> CType:
             return SCALAR
         case ListType(elem, size):
             if mutable:
-                raise NoCppType("a list that is written cannot be returned")
+                raise NoCppType("it is a list that is written")
             if size is not None:
-                raise NoCppType("a list of fixed size cannot be returned")
+                raise NoCppType("it is a list of fixed size")
             return Vector(return_type(elem, mutable=False, context=context))
         case OptionalType(BaseType(BaseTy.Tensor)):
             return Optional(TENSOR)
         case _:
-            raise NoCppType(f"{type} cannot be returned")
+            raise NoCppType("of the optional types only Tensor? and those of values can be")
 
 
 def returns_type(f: NativeFunction) -> CType:
