@@ -1,4 +1,5 @@
-// copy.cpp: moving and converting elements. Compiled for speed: rows are plain loops that vectorise at -O3.
+// copy.cpp: moving and converting elements. Compiled for speed: rows are plain loops that vectorise
+// at -O3.
 #include "opgen/copy.h"
 
 #include <cstring>
@@ -9,6 +10,10 @@
 #include "opgen/iterator.h"
 #include "opgen/memory_overlap.h"
 #include "opgen/shape_utils.h"
+
+#if defined(__clang__)
+#pragma clang diagnostic ignored "-Wpass-failed"
+#endif
 
 namespace opgen::detail {
 
@@ -87,9 +92,10 @@ Row1d copy_row(ScalarType to, ScalarType from) {
 
 void copy_bytes(char* to, const char* from, std::size_t bytes) {
   constexpr std::int64_t grain = 1 << 18;
-  parallel_for(0, static_cast<std::int64_t>(bytes), grain, [&](std::int64_t begin, std::int64_t end) {
-    std::memcpy(to + begin, from + begin, static_cast<std::size_t>(end - begin));
-  });
+  parallel_for(0, static_cast<std::int64_t>(bytes), grain,
+               [&](std::int64_t begin, std::int64_t end) {
+                 std::memcpy(to + begin, from + begin, static_cast<std::size_t>(end - begin));
+               });
 }
 
 // The same elements in the same order in memory, without gaps.
@@ -245,9 +251,8 @@ Scalar item(const TensorBase& self) {
     host = empty_like(self, TensorOptions().device(kCPU));
     copy_(host, self);
   }
-  return OPGEN_DISPATCH_ALL(host.scalar_type(), "item", [&]() -> Scalar {
-    return *host.const_data_ptr<scalar_t>();
-  });
+  return OPGEN_DISPATCH_ALL(host.scalar_type(), "item",
+                            [&]() -> Scalar { return *host.const_data_ptr<scalar_t>(); });
 }
 
 }  // namespace opgen::detail

@@ -6,8 +6,8 @@
 
 namespace opgen::detail {
 
-TensorBase empty_like(
-    const TensorBase& self, const TensorOptions& options, std::optional<MemoryFormat> format) {
+TensorBase empty_like(const TensorBase& self, const TensorOptions& options,
+                      std::optional<MemoryFormat> format) {
   TensorOptions merged = self.options().merge_in(options);
   if (!format.has_value()) format = merged.memory_format_opt();
   merged = merged.memory_format(std::nullopt);

@@ -101,8 +101,8 @@ OperandInfo& TensorIteratorBase::add_operand(const TensorBase& tensor, bool owne
 }
 
 // The first one is the output. Bit i of `owned_mask`: operand i is kept, not borrowed.
-void TensorIteratorBase::set_operands(
-    std::initializer_list<const TensorBase*> tensors, int owned_mask) {
+void TensorIteratorBase::set_operands(std::initializer_list<const TensorBase*> tensors,
+                                      int owned_mask) {
   int i = 0;
   for (const TensorBase* tensor : tensors) {
     add_operand(*tensor, ((owned_mask >> i) & 1) != 0, i == 0);
@@ -114,23 +114,21 @@ void TensorIteratorBase::build(TensorIteratorConfig& config) {
   for (std::size_t i = 0; i < config.operands_.size(); ++i) {
     const TensorIteratorConfig::Operand& op = config.operands_[i];
     bool owned = op.borrowed == nullptr;
-    add_operand(owned ? op.owned : *op.borrowed, owned,
-                static_cast<int>(i) < config.num_outputs_);
+    add_operand(owned ? op.owned : *op.borrowed, owned, static_cast<int>(i) < config.num_outputs_);
   }
   build_operands(config.settings_,
                  config.static_shape_.has_value() ? &*config.static_shape_ : nullptr);
 }
 
-#define OPGEN_BUILD_2(name, settings, owned)                                            \
-  void TensorIteratorBase::name(const TensorBase& out, const TensorBase& a) {           \
-    set_operands({&out, &a}, owned);                                                    \
-    build_operands(settings, nullptr);                                                  \
+#define OPGEN_BUILD_2(name, settings, owned)                                  \
+  void TensorIteratorBase::name(const TensorBase& out, const TensorBase& a) { \
+    set_operands({&out, &a}, owned);                                          \
+    build_operands(settings, nullptr);                                        \
   }
-#define OPGEN_BUILD_3(name, settings, owned)                                            \
-  void TensorIteratorBase::name(                                                        \
-      const TensorBase& out, const TensorBase& a, const TensorBase& b) {                \
-    set_operands({&out, &a, &b}, owned);                                                \
-    build_operands(settings, nullptr);                                                  \
+#define OPGEN_BUILD_3(name, settings, owned)                                                       \
+  void TensorIteratorBase::name(const TensorBase& out, const TensorBase& a, const TensorBase& b) { \
+    set_operands({&out, &a, &b}, owned);                                                           \
+    build_operands(settings, nullptr);                                                             \
   }
 OPGEN_BUILD_3(build_binary_op, kBinary, kAllOwned)
 OPGEN_BUILD_3(build_borrowing_binary_op, kBinary, kAllBorrowed)
@@ -149,16 +147,16 @@ OPGEN_BUILD_2(build_borrowing_unary_force_boolean_op, kUnaryBoolean, kAllBorrowe
 #undef OPGEN_BUILD_2
 #undef OPGEN_BUILD_3
 
-void TensorIteratorBase::build_ternary_op(
-    const TensorBase& out, const TensorBase& a, const TensorBase& b, const TensorBase& c) {
+void TensorIteratorBase::build_ternary_op(const TensorBase& out, const TensorBase& a,
+                                          const TensorBase& b, const TensorBase& c) {
   set_operands({&out, &a, &b, &c}, kAllOwned);
   build_operands(kTernary, nullptr);
 }
 
 // -- building, one step after the other
 
-void TensorIteratorBase::build_operands(
-    const IteratorSettings& settings, const DimVector* static_shape) {
+void TensorIteratorBase::build_operands(const IteratorSettings& settings,
+                                        const DimVector* static_shape) {
   is_reduction_ = settings.is_reduction;
   mark_outputs();
   if (settings.check_mem_overlap) check_mem_overlaps();
@@ -197,8 +195,8 @@ void TensorIteratorBase::check_mem_overlaps() const {
   }
 }
 
-void TensorIteratorBase::compute_shape(
-    const IteratorSettings& settings, const DimVector* static_shape) {
+void TensorIteratorBase::compute_shape(const IteratorSettings& settings,
+                                       const DimVector* static_shape) {
   if (static_shape != nullptr) {
     shape_ = *static_shape;
     return;
@@ -221,8 +219,8 @@ void TensorIteratorBase::compute_shape(
   }
 }
 
-void TensorIteratorBase::mark_resize_outputs(
-    const IteratorSettings& settings, const DimVector* static_shape) {
+void TensorIteratorBase::mark_resize_outputs(const IteratorSettings& settings,
+                                             const DimVector* static_shape) {
   if (static_shape != nullptr) return;
   for (int i = 0; i < num_outputs_; ++i) {
     OperandInfo& op = operands_[std::size_t(i)];
@@ -267,7 +265,8 @@ void TensorIteratorBase::compute_types(const IteratorSettings& settings) {
       (op.is_output ? outputs_differ : inputs_differ) = true;
     }
   }
-  if (settings.has_static_device && common_device_.is_cpu()) common_device_ = settings.static_device;
+  if (settings.has_static_device && common_device_.is_cpu())
+    common_device_ = settings.static_device;
 
   if (settings.check_all_same_dtype &&
       (inputs_differ || outputs_differ ||
@@ -279,11 +278,10 @@ void TensorIteratorBase::compute_types(const IteratorSettings& settings) {
     }
   }
 
-  bool nothing_to_do = !has_undefined_outputs && !settings.check_all_same_device &&
-                       !settings.promote_inputs_to_common_dtype &&
-                       !settings.cast_common_dtype_to_outputs &&
-                       !settings.compute_outputs_as_static_dtype &&
-                       !settings.enforce_safe_casting_to_output;
+  bool nothing_to_do =
+      !has_undefined_outputs && !settings.check_all_same_device &&
+      !settings.promote_inputs_to_common_dtype && !settings.cast_common_dtype_to_outputs &&
+      !settings.compute_outputs_as_static_dtype && !settings.enforce_safe_casting_to_output;
   if (nothing_to_do) {
     if (inputs_differ) common_dtype_ = ScalarType::Undefined;
     return;
@@ -334,10 +332,10 @@ void TensorIteratorBase::compute_types(const IteratorSettings& settings) {
 
 void TensorIteratorBase::replace_by_temporary(OperandInfo& op, ScalarType dtype) {
   const TensorBase& original = op.tensor();
-  TensorBase temporary =
-      op.is_output ? detail::empty_like(original, TensorOptions().dtype(dtype))
-                   : detail::to_dtype(original, dtype);
-  // An output that is also an input is read through the input's own temporary: nothing to copy here.
+  TensorBase temporary = op.is_output ? detail::empty_like(original, TensorOptions().dtype(dtype))
+                                      : detail::to_dtype(original, dtype);
+  // An output that is also an input is read through the input's own temporary: nothing to copy
+  // here.
   op.original_borrowed = op.borrowed;
   op.original_owned = std::move(op.owned);
   op.borrowed = nullptr;
@@ -452,7 +450,8 @@ void TensorIteratorBase::reorder_dimensions(bool linear) {
     for (std::size_t i = 1; i < n; ++i) {
       std::size_t at = i;
       for (std::size_t j = i; j-- > 0;) {
-        int order = compare(static_cast<std::size_t>(perm_[j]), static_cast<std::size_t>(perm_[at]));
+        int order =
+            compare(static_cast<std::size_t>(perm_[j]), static_cast<std::size_t>(perm_[at]));
         if (order > 0) {
           std::swap(perm_[j], perm_[at]);
           at = j;
@@ -468,7 +467,8 @@ void TensorIteratorBase::reorder_dimensions(bool linear) {
 void TensorIteratorBase::permute_dimensions() {
   auto permute = [this](SmallVector<std::int64_t, 5>& values) {
     SmallVector<std::int64_t, 5> old(values);
-    for (std::size_t i = 0; i < old.size(); ++i) values[i] = old[static_cast<std::size_t>(perm_[i])];
+    for (std::size_t i = 0; i < old.size(); ++i)
+      values[i] = old[static_cast<std::size_t>(perm_[i])];
   };
   permute(shape_);
   for (OperandInfo& op : operands_) {
@@ -504,8 +504,8 @@ void TensorIteratorBase::allocate_or_resize_outputs() {
   }
 }
 
-void TensorIteratorBase::set_iterator_output(
-    int i, IntArrayRef sizes, IntArrayRef strides, TensorOptions options) {
+void TensorIteratorBase::set_iterator_output(int i, IntArrayRef sizes, IntArrayRef strides,
+                                             TensorOptions options) {
   OperandInfo& op = operands_[std::size_t(i)];
   if (opgen_sink_ != nullptr) {
     // `sizes` may be shape_, which the sink's out= tensor does not know of: no copy is needed.
@@ -637,13 +637,12 @@ void TensorIteratorBase::for_rows(loop1d_t row, int ntensors, char** data,
 void TensorIteratorBase::for_each_2d(loop2d_t loop, std::int64_t grain) {
   std::int64_t n = numel();
   if (n == 0) return;
-  parallel_for(0, n, grain, [&](std::int64_t begin, std::int64_t end) {
-    serial_for_each_2d(loop, begin, end);
-  });
+  parallel_for(0, n, grain,
+               [&](std::int64_t begin, std::int64_t end) { serial_for_each_2d(loop, begin, end); });
 }
 
-void TensorIteratorBase::serial_for_each_2d(
-    loop2d_t loop, std::int64_t begin, std::int64_t end) const {
+void TensorIteratorBase::serial_for_each_2d(loop2d_t loop, std::int64_t begin,
+                                            std::int64_t end) const {
   if (begin >= end) return;
   std::size_t n = operands_.size();
   std::size_t ndim = shape_.size();
@@ -771,14 +770,14 @@ void TensorIteratorBase::parallel_for_outputs(FunctionRef<void(TensorIteratorBas
 
 // -- TensorIterator
 
-#define OPGEN_MAKE_2(name, builder)                                                         \
-  TensorIterator TensorIterator::name(const TensorBase& out, const TensorBase& a) {         \
-    return TensorIterator([&](TensorIteratorBase& iter) { iter.builder(out, a); });         \
+#define OPGEN_MAKE_2(name, builder)                                                 \
+  TensorIterator TensorIterator::name(const TensorBase& out, const TensorBase& a) { \
+    return TensorIterator([&](TensorIteratorBase& iter) { iter.builder(out, a); }); \
   }
-#define OPGEN_MAKE_3(name, builder)                                                         \
-  TensorIterator TensorIterator::name(                                                      \
-      const TensorBase& out, const TensorBase& a, const TensorBase& b) {                    \
-    return TensorIterator([&](TensorIteratorBase& iter) { iter.builder(out, a, b); });      \
+#define OPGEN_MAKE_3(name, builder)                                                    \
+  TensorIterator TensorIterator::name(const TensorBase& out, const TensorBase& a,      \
+                                      const TensorBase& b) {                           \
+    return TensorIterator([&](TensorIteratorBase& iter) { iter.builder(out, a, b); }); \
   }
 OPGEN_MAKE_3(binary_op, build_binary_op)
 OPGEN_MAKE_3(binary_float_op, build_binary_float_op)
@@ -790,8 +789,8 @@ OPGEN_MAKE_2(unary_force_boolean_op, build_unary_force_boolean_op)
 #undef OPGEN_MAKE_2
 #undef OPGEN_MAKE_3
 
-TensorIterator TensorIterator::ternary_op(
-    const TensorBase& out, const TensorBase& a, const TensorBase& b, const TensorBase& c) {
+TensorIterator TensorIterator::ternary_op(const TensorBase& out, const TensorBase& a,
+                                          const TensorBase& b, const TensorBase& c) {
   return TensorIterator([&](TensorIteratorBase& iter) { iter.build_ternary_op(out, a, b, c); });
 }
 
@@ -810,8 +809,8 @@ TensorIterator TensorIterator::reduce_op(const TensorBase& out, const TensorBase
   return TensorIterator({&out, &a}, 1, kReduction);
 }
 
-TensorIterator TensorIterator::reduce_op(
-    const TensorBase& out1, const TensorBase& out2, const TensorBase& a) {
+TensorIterator TensorIterator::reduce_op(const TensorBase& out1, const TensorBase& out2,
+                                         const TensorBase& a) {
   OPGEN_CHECK(out1.sizes() == out2.sizes(), "two outputs of a reduction have sizes ", out1.sizes(),
               " and ", out2.sizes());
   return TensorIterator({&out1, &out2, &a}, 2, kReduction);
@@ -827,10 +826,10 @@ TensorIteratorConfig& TensorIteratorConfig::add(const TensorBase& tensor, bool o
   return *this;
 }
 
-#define OPGEN_SET(name, field)                                      \
-  TensorIteratorConfig& TensorIteratorConfig::name(bool value) {    \
-    settings_.field = value;                                        \
-    return *this;                                                   \
+#define OPGEN_SET(name, field)                                   \
+  TensorIteratorConfig& TensorIteratorConfig::name(bool value) { \
+    settings_.field = value;                                     \
+    return *this;                                                \
   }
 OPGEN_SET(set_check_mem_overlap, check_mem_overlap)
 OPGEN_SET(allow_cpu_scalars, allow_cpu_scalars)
@@ -867,8 +866,8 @@ TensorIteratorConfig& TensorIteratorConfig::declare_static_device(Device device)
   settings_.has_static_device = true;
   return *this;
 }
-TensorIteratorConfig& TensorIteratorConfig::declare_static_dtype_and_device(
-    ScalarType dtype, Device device) {
+TensorIteratorConfig& TensorIteratorConfig::declare_static_dtype_and_device(ScalarType dtype,
+                                                                            Device device) {
   declare_static_device(device);
   return declare_static_dtype(dtype);
 }
@@ -877,8 +876,8 @@ TensorIteratorConfig& TensorIteratorConfig::declare_static_shape(IntArrayRef sha
   static_shape_ = DimVector(shape);
   return *this;
 }
-TensorIteratorConfig& TensorIteratorConfig::declare_static_shape(
-    IntArrayRef shape, IntArrayRef squash_dims) {
+TensorIteratorConfig& TensorIteratorConfig::declare_static_shape(IntArrayRef shape,
+                                                                 IntArrayRef squash_dims) {
   declare_static_shape(shape);
   if (static_shape_->empty()) return *this;
   for (std::int64_t d : squash_dims) {

@@ -12,13 +12,12 @@ void throw_unsupported_dtype(const char* name, ScalarType dtype) {
   __builtin_unreachable();
 }
 
-void check_kernel_dtypes(
-    const TensorIteratorBase& iter, std::initializer_list<ScalarType> dtypes, int noutputs) {
-  OPGEN_INTERNAL_ASSERT(iter.ntensors() == static_cast<int>(dtypes.size()) &&
-                            iter.noutputs() == noutputs,
-                        "a kernel of ", dtypes.size() - static_cast<std::size_t>(noutputs),
-                        " inputs and ", noutputs, " outputs runs over ", iter.ninputs(),
-                        " inputs and ", iter.noutputs(), " outputs");
+void check_kernel_dtypes(const TensorIteratorBase& iter, std::initializer_list<ScalarType> dtypes,
+                         int noutputs) {
+  OPGEN_INTERNAL_ASSERT(
+      iter.ntensors() == static_cast<int>(dtypes.size()) && iter.noutputs() == noutputs,
+      "a kernel of ", dtypes.size() - static_cast<std::size_t>(noutputs), " inputs and ", noutputs,
+      " outputs runs over ", iter.ninputs(), " inputs and ", iter.noutputs(), " outputs");
   int i = 0;
   for (ScalarType dtype : dtypes) {
     OPGEN_INTERNAL_ASSERT(iter.dtype(i) == dtype, "operand ", i, " has dtype ", iter.dtype(i),
@@ -31,8 +30,10 @@ bool use_avx2() noexcept { return get_cpu_capability() >= CPUCapability::AVX2; }
 
 namespace {
 
-// One operand runs along the inner dimension in long steps, and along the outer one in short steps: transposed.
-bool wants_tiles(int ntensors, const std::int64_t* strides, std::int64_t inner, std::int64_t outer) {
+// One operand runs along the inner dimension in long steps, and along the outer one in short steps:
+// transposed.
+bool wants_tiles(int ntensors, const std::int64_t* strides, std::int64_t inner,
+                 std::int64_t outer) {
   if (inner < 16 || outer < 16) return false;
   for (int k = 0; k < ntensors; ++k) {
     std::int64_t step = std::abs(strides[k]);

@@ -44,15 +44,17 @@ void assert_no_internal_overlap(const TensorBase& tensor) {
 }
 
 void assert_no_partial_overlap(const TensorBase& a, const TensorBase& b) {
-  OPGEN_CHECK(get_overlap_status(a, b) != MemOverlapStatus::Partial,
-              "an input and the tensor that is written to overlap in memory; clone() the input first");
+  OPGEN_CHECK(
+      get_overlap_status(a, b) != MemOverlapStatus::Partial,
+      "an input and the tensor that is written to overlap in memory; clone() the input first");
 }
 
 void assert_no_overlap(const TensorBase& a, const TensorBase& b) {
   MemOverlapStatus status = get_overlap_status(a, b);
-  OPGEN_CHECK(status != MemOverlapStatus::Partial && status != MemOverlapStatus::Full,
-              "an input and the tensor that is written to share memory, but elements are still read "
-              "after they are overwritten; clone() the input first");
+  OPGEN_CHECK(
+      status != MemOverlapStatus::Partial && status != MemOverlapStatus::Full,
+      "an input and the tensor that is written to share memory, but elements are still read "
+      "after they are overwritten; clone() the input first");
 }
 
 }  // namespace opgen::detail

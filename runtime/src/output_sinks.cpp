@@ -17,18 +17,18 @@ void MetaBase::set_output(std::int64_t index, IntArrayRef sizes, IntArrayRef str
   if (opgen_is_iterator_) static_cast<TensorIteratorBase*>(this)->opgen_note_output(index);
 }
 
-void MetaBase::set_output_strided(
-    std::int64_t index, IntArrayRef sizes, IntArrayRef strides, const TensorOptions& options) {
+void MetaBase::set_output_strided(std::int64_t index, IntArrayRef sizes, IntArrayRef strides,
+                                  const TensorOptions& options) {
   set_output(index, sizes, strides, options, true);
 }
 
-void MetaBase::set_output_raw_strided(
-    std::int64_t index, IntArrayRef sizes, IntArrayRef strides, const TensorOptions& options) {
+void MetaBase::set_output_raw_strided(std::int64_t index, IntArrayRef sizes, IntArrayRef strides,
+                                      const TensorOptions& options) {
   set_output(index, sizes, strides, options, false);
 }
 
-void MetaBase::set_output_contiguous(
-    std::int64_t index, IntArrayRef sizes, const TensorOptions& options) {
+void MetaBase::set_output_contiguous(std::int64_t index, IntArrayRef sizes,
+                                     const TensorOptions& options) {
   set_output(index, sizes, detail::contiguous_strides(sizes), options, true);
 }
 
@@ -90,8 +90,9 @@ void check_inplace(const TensorBase& self, IntArrayRef sizes, const TensorOption
   OPGEN_CHECK(self.device() == options.device(),
               "an in-place operator cannot change the device: self is on ", self.device(),
               " but the result is on ", options.device());
-  OPGEN_CHECK(self.sizes() == sizes, "an in-place operator cannot change the shape: self has sizes ",
-              self.sizes(), " but the result has ", sizes);
+  OPGEN_CHECK(self.sizes() == sizes,
+              "an in-place operator cannot change the shape: self has sizes ", self.sizes(),
+              " but the result has ", sizes);
 }
 
 }  // namespace
@@ -105,7 +106,8 @@ void WrittenSink::set_output(std::int64_t index, IntArrayRef sizes, IntArrayRef 
   } else {
     check_out(out, index, options);
     if (resize_output(out, sizes)) {
-      restride_output(out, sizes, strides, strides.empty() ? options.memory_format_opt() : std::nullopt);
+      restride_output(out, sizes, strides,
+                      strides.empty() ? options.memory_format_opt() : std::nullopt);
     }
   }
   if (exact && !strides.empty() && out.strides() != strides) {

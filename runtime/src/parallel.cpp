@@ -42,8 +42,8 @@ int default_num_threads() {
 // 0: not asked for yet.
 int num_threads = 0;
 
-// Workers wait for a job, take pieces of it by number and report. One job runs at a time: a second caller, and a nested
-// region, run their pieces themselves.
+// Workers wait for a job, take pieces of it by number and report. One job runs at a time: a second
+// caller, and a nested region, run their pieces themselves.
 class Pool {
  public:
   using Body = FunctionRef<void(std::int64_t)>;

@@ -5,8 +5,8 @@
 
 namespace opgen {
 
-TensorIterator make_reduction(
-    const TensorBase& result, const TensorBase& self, OptionalIntArrayRef dims, bool keepdim) {
+TensorIterator make_reduction(const TensorBase& result, const TensorBase& self,
+                              OptionalIntArrayRef dims, bool keepdim) {
   detail::DimMask mask = detail::make_dim_mask(dims, self.dim());
   DimVector expected = detail::shape_from_dim_mask(self.sizes(), mask, keepdim);
   OPGEN_CHECK(result.sizes() == IntArrayRef(expected), "the output of a reduction of sizes ",
@@ -20,16 +20,14 @@ TensorIterator make_reduction(
       strides.insert(strides.begin() + d, 0);
     }
   }
-  return TensorIterator::reduce_op(detail::alias_with_sizes_and_strides(
-                                       result, sizes, strides, result.storage_offset()),
-                                   self);
+  return TensorIterator::reduce_op(
+      detail::alias_with_sizes_and_strides(result, sizes, strides, result.storage_offset()), self);
 }
 
 namespace detail {
 
 ReductionPlan::ReductionPlan(const TensorIteratorBase& iter)
-    : out(static_cast<char*>(iter.data_ptr(0))),
-      in(static_cast<const char*>(iter.data_ptr(1))) {
+    : out(static_cast<char*>(iter.data_ptr(0))), in(static_cast<const char*>(iter.data_ptr(1))) {
   IntArrayRef shape = iter.shape();
   // With no elements there is nothing to walk: outputs are visited in their own order.
   if (iter.numel() == 0) {
@@ -64,8 +62,8 @@ ReductionPlan::ReductionPlan(const TensorIteratorBase& iter)
   }
 }
 
-void ReductionPlan::locate_output(
-    std::int64_t i, char*& out_at, const char*& in_at) const noexcept {
+void ReductionPlan::locate_output(std::int64_t i, char*& out_at,
+                                  const char*& in_at) const noexcept {
   out_at = out;
   in_at = in;
   for (std::size_t d = 0; d < out_sizes.size(); ++d) {

@@ -28,9 +28,10 @@ void grow_storage(const TensorBase& self) {
 bool resize_output_check(const TensorBase& output, IntArrayRef sizes) {
   if (output.sizes() == sizes) return false;
   if (output.numel() != 0) {
-    OPGEN_WARN("an out= tensor of sizes ", output.sizes(), " was resized to ", sizes,
-               " because it did not have the shape of the result. This will become an error: pass a "
-               "tensor of that shape, or resize it to zero elements first (out.resize_(0)).");
+    OPGEN_WARN(
+        "an out= tensor of sizes ", output.sizes(), " was resized to ", sizes,
+        " because it did not have the shape of the result. This will become an error: pass a "
+        "tensor of that shape, or resize it to zero elements first (out.resize_(0)).");
   }
   return true;
 }
@@ -41,8 +42,8 @@ bool resize_output(const TensorBase& output, IntArrayRef sizes) {
   return true;
 }
 
-const TensorBase& resize_(
-    const TensorBase& self, IntArrayRef sizes, std::optional<MemoryFormat> format) {
+const TensorBase& resize_(const TensorBase& self, IntArrayRef sizes,
+                          std::optional<MemoryFormat> format) {
   OPGEN_CHECK(self.layout() == kStrided, "a ", self.layout(), " tensor cannot be resized");
   check_sizes_nonnegative(sizes);
   if (self.sizes() != sizes) {

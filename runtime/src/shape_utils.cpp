@@ -68,8 +68,10 @@ DimVector infer_size(IntArrayRef shape, std::int64_t numel) {
     OPGEN_CHECK(known == numel, "shape ", shape, " does not fit a tensor of ", numel, " elements");
     return result;
   }
-  OPGEN_CHECK(known != 0, "the -1 of shape ", shape, " could be any size: the others have no elements");
-  OPGEN_CHECK(numel % known == 0, "shape ", shape, " does not fit a tensor of ", numel, " elements");
+  OPGEN_CHECK(known != 0, "the -1 of shape ", shape,
+              " could be any size: the others have no elements");
+  OPGEN_CHECK(numel % known == 0, "shape ", shape, " does not fit a tensor of ", numel,
+              " elements");
   result[unknown] = numel / known;
   return result;
 }
@@ -102,8 +104,7 @@ Geometry infer_expand_geometry(IntArrayRef sizes, IntArrayRef strides, IntArrayR
                 desired, ": size ", size, " of dimension ", i, " is not 1");
     result.sizes[i] = target;
     if (size != target || sizes.empty()) continue;
-    result.strides[i] =
-        is_new ? result.sizes[i + 1] * result.strides[i + 1] : strides[i - added];
+    result.strides[i] = is_new ? result.sizes[i + 1] * result.strides[i + 1] : strides[i - added];
   }
   return result;
 }
@@ -129,15 +130,15 @@ void check_sizes_nonnegative(IntArrayRef sizes) {
   }
 }
 
-std::int64_t storage_elements(
-    IntArrayRef sizes, IntArrayRef strides, std::int64_t storage_offset) {
+std::int64_t storage_elements(IntArrayRef sizes, IntArrayRef strides, std::int64_t storage_offset) {
   std::int64_t last = storage_offset;
   for (std::size_t d = 0; d < sizes.size(); ++d) {
     if (sizes[d] == 0) return 0;
     std::int64_t reach = 0;
     bool overflow = __builtin_mul_overflow(sizes[d] - 1, strides[d], &reach);
     overflow = __builtin_add_overflow(last, reach, &last) || overflow;
-    OPGEN_CHECK(!overflow, "a storage for sizes ", sizes, " and strides ", strides, " is too large");
+    OPGEN_CHECK(!overflow, "a storage for sizes ", sizes, " and strides ", strides,
+                " is too large");
   }
   return last + 1;
 }
@@ -185,23 +186,23 @@ DimVector infer_dense_strides(IntArrayRef sizes, IntArrayRef strides) {
   return dense;
 }
 
-std::optional<DimVector> computeStride(
-    IntArrayRef old_sizes, IntArrayRef old_strides, IntArrayRef new_sizes) {
+std::optional<DimVector> computeStride(IntArrayRef old_sizes, IntArrayRef old_strides,
+                                       IntArrayRef new_sizes) {
   if (old_sizes.empty()) return DimVector(new_sizes.size(), 1);
   std::int64_t numel = multiply_integers(old_sizes);
   if (numel == 0 && old_sizes == new_sizes) return DimVector(old_strides);
   if (numel == 0) return contiguous_strides(new_sizes);
 
   DimVector strides(new_sizes.size());
-  // Walks both shapes from the back in chunks: old dimensions that lie in memory as one, and new ones that fill them.
+  // Walks both shapes from the back in chunks: old dimensions that lie in memory as one, and new
+  // ones that fill them.
   std::size_t next = new_sizes.size();
   std::int64_t base = old_strides.back();
   std::int64_t old_chunk = 1;
   std::int64_t new_chunk = 1;
   for (std::size_t d = old_sizes.size(); d-- > 0;) {
     old_chunk *= old_sizes[d];
-    bool chunk_ends =
-        d == 0 || (old_sizes[d - 1] != 1 && old_strides[d - 1] != old_chunk * base);
+    bool chunk_ends = d == 0 || (old_sizes[d - 1] != 1 && old_strides[d - 1] != old_chunk * base);
     if (!chunk_ends) continue;
     while (next > 0 && (new_chunk < old_chunk || new_sizes[next - 1] == 1)) {
       --next;

@@ -196,13 +196,20 @@ TEST(overlap_status) {
 TEST(shapes) {
   CHECK(is(detail::infer_size(IntArrayRef({2, 1, 3}), IntArrayRef({4, 1})), {2, 4, 3}));
   CHECK(is(detail::infer_size(IntArrayRef({-1, 2}), 6), {3, 2}));
-  CHECK_THROWS(Error, "only one size", static_cast<void>(detail::infer_size(IntArrayRef({-1, -1}), 6)));
-  CHECK_THROWS(Error, "does not fit", static_cast<void>(detail::infer_size(IntArrayRef({4, -1}), 6)));
+  CHECK_THROWS(Error, "only one size",
+               static_cast<void>(detail::infer_size(IntArrayRef({-1, -1}), 6)));
+  CHECK_THROWS(Error, "does not fit",
+               static_cast<void>(detail::infer_size(IntArrayRef({4, -1}), 6)));
   CHECK_THROWS(Error, "any size", static_cast<void>(detail::infer_size(IntArrayRef({0, -1}), 0)));
-  CHECK(is(*detail::computeStride(IntArrayRef({2, 3, 4}), IntArrayRef({12, 4, 1}), IntArrayRef({6, 4})), {4, 1}));
-  CHECK(!detail::computeStride(IntArrayRef({3, 2}), IntArrayRef({1, 3}), IntArrayRef({6})).has_value());
-  CHECK(is(*detail::computeStride(IntArrayRef({3, 2}), IntArrayRef({1, 3}), IntArrayRef({3, 1, 2})), {1, 6, 3}));
-  CHECK(is(*detail::computeStride(IntArrayRef({2, 1}), IntArrayRef({1, 5}), IntArrayRef({1, 2, 1})), {2, 1, 5}));
+  CHECK(is(
+      *detail::computeStride(IntArrayRef({2, 3, 4}), IntArrayRef({12, 4, 1}), IntArrayRef({6, 4})),
+      {4, 1}));
+  CHECK(!detail::computeStride(IntArrayRef({3, 2}), IntArrayRef({1, 3}), IntArrayRef({6}))
+             .has_value());
+  CHECK(is(*detail::computeStride(IntArrayRef({3, 2}), IntArrayRef({1, 3}), IntArrayRef({3, 1, 2})),
+           {1, 6, 3}));
+  CHECK(is(*detail::computeStride(IntArrayRef({2, 1}), IntArrayRef({1, 5}), IntArrayRef({1, 2, 1})),
+           {2, 1, 5}));
   CHECK(is(expand(arange({3, 1}), {2, -1, 4}).strides(), {0, 1, 0}));
   CHECK(is(expand(arange({3, 1}), {1, -1, 4}).strides(), {3, 1, 0}));
   CHECK(is(expand(scalar(1, kFloat), {2, 2}).strides(), {0, 0}));

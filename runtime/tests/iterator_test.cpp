@@ -1,4 +1,5 @@
-// iterator_test.cpp: shapes, strides, dtypes and outputs that the iterator infers, and loops over them.
+// iterator_test.cpp: shapes, strides, dtypes and outputs that the iterator infers, and loops over
+// them.
 #include <cmath>
 
 #include "check.h"
@@ -13,9 +14,8 @@ namespace {
 // a + b in whatever dtype comes out.
 void add_kernel(TensorIteratorBase& iter) {
   OPGEN_DISPATCH_ALL(iter.common_dtype(), "add", [&] {
-    cpu_kernel(iter, [](scalar_t a, scalar_t b) -> scalar_t {
-      return static_cast<scalar_t>(a + b);
-    });
+    cpu_kernel(iter,
+               [](scalar_t a, scalar_t b) -> scalar_t { return static_cast<scalar_t>(a + b); });
   });
 }
 Tensor add(const Tensor& a, const Tensor& b, const Tensor& out = Tensor()) {
@@ -204,11 +204,8 @@ TEST(meta_tensors) {
 TEST(config) {
   Tensor a = arange({2, 3});
   Tensor out = empty({2, 3}, kLong);
-  TensorIterator iter = TensorIteratorConfig()
-                            .add_output(out)
-                            .add_const_input(a)
-                            .check_all_same_dtype(false)
-                            .build();
+  TensorIterator iter =
+      TensorIteratorConfig().add_output(out).add_const_input(a).check_all_same_dtype(false).build();
   CHECK_EQ(iter.input_dtype(), kFloat);
   cpu_kernel(iter, [](float x) { return static_cast<std::int64_t>(x) * 2; });
   CHECK_EQ(values(out), (std::vector<double>{0, 2, 4, 6, 8, 10}));
@@ -232,9 +229,12 @@ TEST(config) {
 TEST(linear_iteration) {
   Tensor a = t(arange({2, 3}));
   std::vector<float> seen;
-  TensorIterator iter =
-      TensorIteratorConfig().add_output(a).enforce_linear_iteration(true).resize_outputs(false)
-          .check_all_same_dtype(false).build();
+  TensorIterator iter = TensorIteratorConfig()
+                            .add_output(a)
+                            .enforce_linear_iteration(true)
+                            .resize_outputs(false)
+                            .check_all_same_dtype(false)
+                            .build();
   iter.serial_for_each(
       [&](char** data, const std::int64_t* strides, std::int64_t n) {
         for (std::int64_t i = 0; i < n; ++i) {
@@ -287,7 +287,11 @@ TEST(kernels_of_every_form) {
   Tensor out = empty({6});
   TensorIterator where = TensorIteratorConfig()
                              .check_all_same_dtype(false)
-                             .add_output(out).add_input(c).add_input(x).add_input(y).build();
+                             .add_output(out)
+                             .add_input(c)
+                             .add_input(x)
+                             .add_input(y)
+                             .build();
   cpu_kernel(where, [](bool take, float p, float q) { return take ? p : q; });
   CHECK_EQ(values(out), (std::vector<double>{-1, 1, 2, 3, 4, 5}));
   TensorIterator nullary = TensorIterator::nullary_op(out);
@@ -311,8 +315,10 @@ TEST(kernels_of_every_form) {
   Tensor rest = empty({4});
   TensorIterator both = TensorIteratorConfig()
                             .check_all_same_dtype(false)
-                            .add_output(whole).add_output(rest)
-                            .add_input(detail::to_dtype(full({4}, 2.5), kFloat)).build();
+                            .add_output(whole)
+                            .add_output(rest)
+                            .add_input(detail::to_dtype(full({4}, 2.5), kFloat))
+                            .build();
   cpu_kernel_multiple_outputs(both, [](float v) {
     return std::tuple<std::int64_t, float>(static_cast<std::int64_t>(v), v - std::floor(v));
   });
@@ -334,8 +340,9 @@ TEST(dispatch_macros) {
   };
   CHECK_EQ(size_of(kComplexDouble), 16u);
   CHECK_EQ(size_of(kBool), 1u);
-  CHECK_THROWS(NotImplementedError, "'sqrt' is not implemented for dtype Bool",
-               OPGEN_DISPATCH_FLOATING(kBool, "sqrt", [&] { static_cast<void>(sizeof(scalar_t)); }));
+  CHECK_THROWS(
+      NotImplementedError, "'sqrt' is not implemented for dtype Bool",
+      OPGEN_DISPATCH_FLOATING(kBool, "sqrt", [&] { static_cast<void>(sizeof(scalar_t)); }));
   int count = 0;
   for (int i = 0; i < 32; ++i) {
     if (!isValidScalarType(i)) continue;

@@ -53,7 +53,8 @@ TEST(regions) {
 TEST(the_first_error_wins) {
   set_num_threads(4);
   for (int round = 0; round < 20; ++round) {
-    CHECK_THROWS(Error, "piece at 25", parallel_for(0, 100, 25, [](std::int64_t begin, std::int64_t) {
+    CHECK_THROWS(Error, "piece at 25",
+                 parallel_for(0, 100, 25, [](std::int64_t begin, std::int64_t) {
                    OPGEN_CHECK(begin < 25, "piece at ", begin);
                  }));
   }

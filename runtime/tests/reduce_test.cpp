@@ -11,7 +11,8 @@ namespace {
 
 Tensor sum(const Tensor& self, OptionalIntArrayRef dims, bool keepdim) {
   detail::DimMask mask = detail::make_dim_mask(dims, self.dim());
-  Tensor out = detail::empty(detail::shape_from_dim_mask(self.sizes(), mask, keepdim), self.options());
+  Tensor out =
+      detail::empty(detail::shape_from_dim_mask(self.sizes(), mask, keepdim), self.options());
   TensorIterator iter = make_reduction(out, self, dims, keepdim);
   OPGEN_DISPATCH_ALL_BUT_BOOL(self.scalar_type(), "sum", [&] { cpu_sum<scalar_t>(iter); });
   return out;
@@ -102,7 +103,8 @@ TEST(other_folds) {
       iter, -1.0f, [](float m, float x) { return x > m ? x : m; },
       [](float p, float q) { return p > q ? p : q; }, [](float m) { return m; });
   CHECK_EQ(values(out), (std::vector<double>{39, 40, 41, 42, 43}));
-  CHECK_THROWS(Error, "instead of", static_cast<void>(make_reduction(empty({4}), a, IntArrayRef({1}), false)));
+  CHECK_THROWS(Error, "instead of",
+               static_cast<void>(make_reduction(empty({4}), a, IntArrayRef({1}), false)));
 }
 
 TEST(parts_by_output) {

@@ -89,7 +89,9 @@ struct halves_out_op {
 
 struct scale_meta : TensorIteratorBase {
   static constexpr std::size_t opgen_outputs = 1;
-  void meta(std::int64_t, const Tensor& self) { build_borrowing_unary_op(maybe_get_output(), self); }
+  void meta(std::int64_t, const Tensor& self) {
+    build_borrowing_unary_op(maybe_get_output(), self);
+  }
 };
 struct scale_cpu : scale_meta {
   void impl(std::int64_t n, const Tensor&, const Tensor&) {
@@ -111,7 +113,8 @@ struct reverse_cpu : reverse_meta {
     CHECK(out.is_contiguous());
     std::vector<double> all = values(self);
     float* data = out.mutable_data_ptr<float>();
-    for (std::size_t i = 0; i < all.size(); ++i) data[i] = static_cast<float>(all[all.size() - 1 - i]);
+    for (std::size_t i = 0; i < all.size(); ++i)
+      data[i] = static_cast<float>(all[all.size() - 1 - i]);
   }
 };
 struct reverse_inplace_op {
@@ -166,7 +169,8 @@ TEST(out_is_cast) {
   Tensor none = empty({0}, kDouble);
   add_out(arange({3}, kLong), arange({3}, kLong), 1, none);
   CHECK_EQ(values(none), (std::vector<double>{0, 2, 4}));
-  CHECK_THROWS(Error, "cannot be stored", add_out(arange({3}), arange({3}), 1, given = empty({3}, kInt)));
+  CHECK_THROWS(Error, "cannot be stored",
+               add_out(arange({3}), arange({3}), 1, given = empty({3}, kInt)));
 }
 
 TEST(out_is_resized_with_a_warning) {
@@ -249,8 +253,9 @@ TEST(meta_key) {
   CHECK(is(given.sizes(), {2}));
   Tensor self = meta({2});
   Inplace<DispatchKey::Meta, add_meta, add_inplace_op, 0>::call(self, meta({1}), 1);
-  CHECK_THROWS(Error, "broadcast", (Inplace<DispatchKey::Meta, add_meta, add_inplace_op, 0>::call(
-                                       self, meta({3, 2}), 1)));
+  CHECK_THROWS(
+      Error, "broadcast",
+      (Inplace<DispatchKey::Meta, add_meta, add_inplace_op, 0>::call(self, meta({3, 2}), 1)));
 }
 
 TEST(composite) {

@@ -1,5 +1,5 @@
-// composite.h: what the kernels that opgen writes itself are made of: copies of views, copies of arguments that an
-// in-place operator will change, results moved into out= arguments.
+// composite.h: what the kernels that opgen writes itself are made of: copies of views, copies of
+// arguments that an in-place operator will change, results moved into out= arguments.
 #pragma once
 
 #include <optional>
@@ -17,8 +17,8 @@ namespace opgen {
 namespace detail {
 
 // clone() for an undefined tensor gives an undefined tensor.
-[[nodiscard]] OPGEN_API TensorBase clone_or_undefined(
-    const TensorBase& tensor, std::optional<MemoryFormat> format);
+[[nodiscard]] OPGEN_API TensorBase clone_or_undefined(const TensorBase& tensor,
+                                                      std::optional<MemoryFormat> format);
 // Resizes `out` to the shape of `result` (see resize_output) and copies the elements.
 OPGEN_API void assign_output(const TensorBase& out, const TensorBase& result);
 OPGEN_API OPGEN_COLD void throw_output_count(std::size_t expected, std::size_t got);
@@ -31,7 +31,7 @@ void assign_result(O& out, const R& result) {
   assign_output(out, result);
 }
 template <TensorLike R, class O>
-  requires requires(const O& outs) { outs[0].defined(); }
+requires requires(const O& outs) { outs[0].defined(); }
 void assign_result(const O& outs, const std::vector<R>& results) {
   if (outs.size() != results.size()) throw_output_count(results.size(), outs.size());
   for (std::size_t i = 0; i < results.size(); ++i) assign_output(outs[i], results[i]);
@@ -77,7 +77,8 @@ template <class T>
   return List<std::optional<T>>(std::move(copies));
 }
 
-// Stores the result of a functional operator, a tensor, a list of tensors or a tuple of these, in `outs`.
+// Stores the result of a functional operator, a tensor, a list of tensors or a tuple of these, in
+// `outs`.
 template <class R, class... O>
 void assign_outputs(const R& result, O&&... outs) {
   if constexpr (requires { std::tuple_size<R>::value; }) {

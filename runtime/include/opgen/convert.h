@@ -1,4 +1,5 @@
-// convert.h: convert<To>(value): how an element of one dtype becomes one of another, in copies, casts and fills.
+// convert.h: convert<To>(value): how an element of one dtype becomes one of another, in copies,
+// casts and fills.
 #pragma once
 
 #include <cstdint>
@@ -16,8 +17,8 @@
 
 namespace opgen {
 
-// Complex to real drops the imaginary part; anything but zero is true; a float becomes uint8 by way of int64, so that
-// -1.0 gives 255.
+// Complex to real drops the imaginary part; anything but zero is true; a float becomes uint8 by way
+// of int64, so that -1.0 gives 255.
 template <class To, class From>
 OPGEN_ANY_FLOAT_TO_INT constexpr To convert(From value) noexcept {
   constexpr bool from_complex = is_complex_type<From>::value;

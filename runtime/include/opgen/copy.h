@@ -1,5 +1,5 @@
-// copy.h: moving data without operators: copy_, fill_, zero_, clone, to, contiguous. CPU and Meta are built in; other
-// devices register their copy.
+// copy.h: moving data without operators: copy_, fill_, zero_, clone, to, contiguous. CPU and Meta
+// are built in; other devices register their copy.
 #pragma once
 
 #include <optional>
@@ -15,22 +15,25 @@ class TensorBase;
 
 namespace detail {
 
-// dst[...] = src[...]: broadcasts src, converts elements, any strides. Overlap is allowed only if it is total.
+// dst[...] = src[...]: broadcasts src, converts elements, any strides. Overlap is allowed only if
+// it is total.
 OPGEN_API void copy_(const TensorBase& dst, const TensorBase& src, bool non_blocking = false);
 OPGEN_API void fill_(const TensorBase& self, const Scalar& value);
 OPGEN_API void zero_(const TensorBase& self);
 
-// A copy; Preserve (the default) keeps the strides of a dense tensor and the order of strides of another.
-[[nodiscard]] OPGEN_API TensorBase clone(
-    const TensorBase& self, std::optional<MemoryFormat> format = std::nullopt);
+// A copy; Preserve (the default) keeps the strides of a dense tensor and the order of strides of
+// another.
+[[nodiscard]] OPGEN_API TensorBase clone(const TensorBase& self,
+                                         std::optional<MemoryFormat> format = std::nullopt);
 // The tensor itself if it is so already.
-[[nodiscard]] OPGEN_API TensorBase contiguous(
-    const TensorBase& self, MemoryFormat format = MemoryFormat::Contiguous);
+[[nodiscard]] OPGEN_API TensorBase contiguous(const TensorBase& self,
+                                              MemoryFormat format = MemoryFormat::Contiguous);
 [[nodiscard]] OPGEN_API TensorBase to_dtype(const TensorBase& self, ScalarType dtype);
 // The value of a tensor of one element.
 [[nodiscard]] OPGEN_API Scalar item(const TensorBase& self);
 
-// A device's copy: called when dst or src lives there. fill may be null: then values are copied from the CPU.
+// A device's copy: called when dst or src lives there. fill may be null: then values are copied
+// from the CPU.
 struct DeviceCopy {
   void (*copy)(const TensorBase& dst, const TensorBase& src, bool non_blocking);
   void (*fill)(const TensorBase& self, const Scalar& value);

@@ -1,10 +1,11 @@
-// dispatch_stub.h: one function per device, and for the CPU one per instruction set, chosen at run time.
+// dispatch_stub.h: one function per device, and for the CPU one per instruction set, chosen at run
+// time.
 //
 //   header:      using add_fn = void (*)(TensorIteratorBase&, const Scalar&);
 //                OPGEN_DECLARE_DISPATCH(add_fn, add_stub);
 //   one .cpp:    OPGEN_DEFINE_DISPATCH(add_stub);
-//   kernel .cpp, compiled once per instruction set with -DOPGEN_CPU_CAPABILITY=DEFAULT, AVX2 or AVX512:
-//                OPGEN_REGISTER_DISPATCH(add_stub, &add_kernel);
+//   kernel .cpp: OPGEN_REGISTER_DISPATCH(add_stub, &add_kernel);
+//                compiled once per instruction set, -DOPGEN_CPU_CAPABILITY=DEFAULT, AVX2 or AVX512
 //   a backend:   OPGEN_REGISTER_DEVICE_DISPATCH(PrivateUse1, add_stub, &add_kernel_privateuse1);
 //   call:        add_stub(iter.device_type(), iter, alpha);
 // $OPGEN_CPU_CAPABILITY = default, avx2 or avx512 lowers what the processor offers.
@@ -78,10 +79,11 @@ struct RegisterDispatch {
 
 #define OPGEN_DECLARE_DISPATCH(function_type, name) extern ::opgen::DispatchStub<function_type> name
 // Constant-initialised: registrations of other files may come first.
-#define OPGEN_DEFINE_DISPATCH(name) constinit decltype(name) name{#name}
-#define OPGEN_REGISTER_DISPATCH(name, function)                                          \
-  static const ::opgen::RegisterDispatch OPGEN_UNIQUE_NAME(opgen_register_dispatch)(     \
+#define OPGEN_DEFINE_DISPATCH(name) \
+  constinit decltype(name) name { #name }
+#define OPGEN_REGISTER_DISPATCH(name, function)                                      \
+  static const ::opgen::RegisterDispatch OPGEN_UNIQUE_NAME(opgen_register_dispatch)( \
       name, ::opgen::CPUCapability::OPGEN_CPU_CAPABILITY, function)
-#define OPGEN_REGISTER_DEVICE_DISPATCH(device, name, function)                           \
-  static const ::opgen::RegisterDispatch OPGEN_UNIQUE_NAME(opgen_register_dispatch)(     \
+#define OPGEN_REGISTER_DEVICE_DISPATCH(device, name, function)                       \
+  static const ::opgen::RegisterDispatch OPGEN_UNIQUE_NAME(opgen_register_dispatch)( \
       name, ::opgen::DeviceType::device, function)

@@ -1,4 +1,5 @@
-// function_ref.h: FunctionRef, a borrowed callable: two words, no allocation, for arguments that are only called.
+// function_ref.h: FunctionRef, a borrowed callable: two words, no allocation, for arguments that
+// are only called.
 #pragma once
 
 #include <concepts>
@@ -16,8 +17,9 @@ class FunctionRef<R(A...)> {
  public:
   constexpr FunctionRef() noexcept = default;
   template <class F>
-    requires(!std::same_as<std::remove_cvref_t<F>, FunctionRef> && std::is_invocable_r_v<R, F&, A...>)
-  FunctionRef(F&& f) noexcept  // NOLINT(google-explicit-constructor)
+  requires(!std::same_as<std::remove_cvref_t<F>, FunctionRef> && std::is_invocable_r_v<R, F&, A...>)
+      FunctionRef(F&& f)
+  noexcept  // NOLINT(google-explicit-constructor)
       : object_(const_cast<void*>(static_cast<const void*>(std::addressof(f)))),
         call_([](void* object, A... arguments) -> R {
           return (*static_cast<std::remove_reference_t<F>*>(object))(std::forward<A>(arguments)...);

@@ -1,17 +1,21 @@
-// iterator.h: TensorIterator: elementwise operations and reductions over operands of any shapes, strides and dtypes.
+// iterator.h: TensorIterator: elementwise operations and reductions over operands of any shapes,
+// strides and dtypes.
 //
-// Building one infers the result's shape and dtype, allocates or checks outputs, and reduces the operands to few
-// dimensions with strides in bytes, fastest first. In a meta function (whose struct derives from TensorIteratorBase):
+// Building one infers the result's shape and dtype, allocates or checks outputs, and reduces the
+// operands to few dimensions with strides in bytes, fastest first. In a meta function, whose struct
+// derives from TensorIteratorBase:
 //   build_[borrowing_]binary_op(out, a, b)            same dtype for all, after promotion
-//   build_[borrowing_]binary_float_op(out, a, b)      the same; integers become the default floating type
-//   build_[borrowing_]comparison_op(out, a, b)        operands promoted, output computed as Bool whatever `out` is
-//   build_borrowing_except_last_argument_comparison_op(out, a, b)   b may be a temporary
+//   build_[borrowing_]binary_float_op(out, a, b)      and integers become the default floating type
+//   build_[borrowing_]comparison_op(out, a, b)        operands promoted; output computed as Bool
+//   build_borrowing_except_last_argument_comparison_op(out, a, b)    b may be a temporary
 //   build_[borrowing_]unary_op(out, a)                dtypes of out and a must be equal
 //   build_[borrowing_]unary_float_op(out, a)          integers become the default floating type
 //   build_[borrowing_]unary_force_boolean_op(out, a)  output computed as Bool
 //   build_ternary_op(out, a, b, c), build(config)
 // "borrowing" keeps references: use it unless an operand is a temporary of the meta function.
-// Elsewhere: auto iter = TensorIterator::binary_op(out, a, b); or TensorIteratorConfig().add_output(out)….build().
+// "computed as Bool": kernels store bool; an out= tensor of another dtype is converted afterwards.
+// Elsewhere: auto iter = TensorIterator::binary_op(out, a, b);
+//            auto iter = TensorIteratorConfig().add_output(out)….build();
 // Kernels then call cpu_kernel(*this, …) (cpu/loops.h) or for_each.
 #pragma once
 
@@ -46,7 +50,8 @@ struct OperandInfo {
   }
   [[nodiscard]] bool is_device_defined() const noexcept { return has_device; }
 
-  // Bytes from one element to the next, per dimension of the iteration. 0 where broadcast or reduced.
+  // Bytes from one element to the next, per dimension of the iteration. 0 where broadcast or
+  // reduced.
   SmallVector<std::int64_t, 5> stride_bytes;
   void* data = nullptr;
   const TensorBase* borrowed = nullptr;
@@ -94,8 +99,8 @@ struct OPGEN_API TensorIteratorBase : MetaBase {
   // data[k]: operand k at the first element. strides[k]: bytes. n: elements.
   using loop1d_t = FunctionRef<void(char** data, const std::int64_t* strides, std::int64_t n)>;
   // strides[0..ntensors): inner, strides[ntensors..2*ntensors): outer.
-  using loop2d_t = FunctionRef<void(
-      char** data, const std::int64_t* strides, std::int64_t inner, std::int64_t outer)>;
+  using loop2d_t = FunctionRef<void(char** data, const std::int64_t* strides, std::int64_t inner,
+                                    std::int64_t outer)>;
 
   TensorIteratorBase() noexcept : MetaBase(IteratorTag{}) {}
   ~TensorIteratorBase() = default;
@@ -105,23 +110,23 @@ struct OPGEN_API TensorIteratorBase : MetaBase {
   void build_binary_op(const TensorBase& out, const TensorBase& a, const TensorBase& b);
   void build_borrowing_binary_op(const TensorBase& out, const TensorBase& a, const TensorBase& b);
   void build_binary_float_op(const TensorBase& out, const TensorBase& a, const TensorBase& b);
-  void build_borrowing_binary_float_op(
-      const TensorBase& out, const TensorBase& a, const TensorBase& b);
+  void build_borrowing_binary_float_op(const TensorBase& out, const TensorBase& a,
+                                       const TensorBase& b);
   void build_comparison_op(const TensorBase& out, const TensorBase& a, const TensorBase& b);
-  void build_borrowing_comparison_op(
-      const TensorBase& out, const TensorBase& a, const TensorBase& b);
-  void build_borrowing_except_last_argument_comparison_op(
-      const TensorBase& out, const TensorBase& a, const TensorBase& b);
-  void build_borrowing_except_last_argument_binary_op(
-      const TensorBase& out, const TensorBase& a, const TensorBase& b);
+  void build_borrowing_comparison_op(const TensorBase& out, const TensorBase& a,
+                                     const TensorBase& b);
+  void build_borrowing_except_last_argument_comparison_op(const TensorBase& out,
+                                                          const TensorBase& a, const TensorBase& b);
+  void build_borrowing_except_last_argument_binary_op(const TensorBase& out, const TensorBase& a,
+                                                      const TensorBase& b);
   void build_unary_op(const TensorBase& out, const TensorBase& a);
   void build_borrowing_unary_op(const TensorBase& out, const TensorBase& a);
   void build_unary_float_op(const TensorBase& out, const TensorBase& a);
   void build_borrowing_unary_float_op(const TensorBase& out, const TensorBase& a);
   void build_unary_force_boolean_op(const TensorBase& out, const TensorBase& a);
   void build_borrowing_unary_force_boolean_op(const TensorBase& out, const TensorBase& a);
-  void build_ternary_op(
-      const TensorBase& out, const TensorBase& a, const TensorBase& b, const TensorBase& c);
+  void build_ternary_op(const TensorBase& out, const TensorBase& a, const TensorBase& b,
+                        const TensorBase& c);
 
   // -- what was built
   [[nodiscard]] std::int64_t ndim() const noexcept {
@@ -133,7 +138,9 @@ struct OPGEN_API TensorIteratorBase : MetaBase {
   [[nodiscard]] int ntensors() const noexcept { return static_cast<int>(operands_.size()); }
   [[nodiscard]] int noutputs() const noexcept { return num_outputs_; }
   [[nodiscard]] int ninputs() const noexcept { return ntensors() - num_outputs_; }
-  [[nodiscard]] const OperandInfo& operand(int i) const noexcept { return operands_[std::size_t(i)]; }
+  [[nodiscard]] const OperandInfo& operand(int i) const noexcept {
+    return operands_[std::size_t(i)];
+  }
   [[nodiscard]] IntArrayRef view_offsets() const noexcept { return view_offsets_; }
   [[nodiscard]] std::int64_t num_output_elements() const noexcept;
 
@@ -183,7 +190,8 @@ struct OPGEN_API TensorIteratorBase : MetaBase {
   void serial_for_each(F&& loop, std::int64_t begin, std::int64_t end) const {
     run(std::forward<F>(loop), [&](loop2d_t f) { serial_for_each_2d(f, begin, end); });
   }
-  // Calls f(iterator) for parts of a reduction that do not share outputs, in parallel where that pays.
+  // Calls f(iterator) for parts of a reduction that do not share outputs, in parallel where that
+  // pays.
   void parallel_for_outputs(FunctionRef<void(TensorIteratorBase&)> f) const;
   // Copies temporaries to the outputs they stand for. Structured operators do so by themselves.
   void cast_outputs();
@@ -257,23 +265,23 @@ struct OPGEN_API TensorIterator : TensorIteratorBase {
   TensorIterator(TensorIterator&& other) = delete;
 
   static TensorIterator binary_op(const TensorBase& out, const TensorBase& a, const TensorBase& b);
-  static TensorIterator binary_float_op(
-      const TensorBase& out, const TensorBase& a, const TensorBase& b);
-  static TensorIterator borrowing_binary_op(
-      const TensorBase& out, const TensorBase& a, const TensorBase& b);
-  static TensorIterator comparison_op(
-      const TensorBase& out, const TensorBase& a, const TensorBase& b);
+  static TensorIterator binary_float_op(const TensorBase& out, const TensorBase& a,
+                                        const TensorBase& b);
+  static TensorIterator borrowing_binary_op(const TensorBase& out, const TensorBase& a,
+                                            const TensorBase& b);
+  static TensorIterator comparison_op(const TensorBase& out, const TensorBase& a,
+                                      const TensorBase& b);
   static TensorIterator unary_op(const TensorBase& out, const TensorBase& a);
   static TensorIterator unary_float_op(const TensorBase& out, const TensorBase& a);
   static TensorIterator unary_force_boolean_op(const TensorBase& out, const TensorBase& a);
-  static TensorIterator ternary_op(
-      const TensorBase& out, const TensorBase& a, const TensorBase& b, const TensorBase& c);
+  static TensorIterator ternary_op(const TensorBase& out, const TensorBase& a, const TensorBase& b,
+                                   const TensorBase& c);
   // No input; `out` keeps its shape.
   static TensorIterator nullary_op(const TensorBase& out);
   // `out` has the shape of `a` with stride 0 where it is reduced: see make_reduction (reduce.h).
   static TensorIterator reduce_op(const TensorBase& out, const TensorBase& a);
-  static TensorIterator reduce_op(
-      const TensorBase& out1, const TensorBase& out2, const TensorBase& a);
+  static TensorIterator reduce_op(const TensorBase& out1, const TensorBase& out2,
+                                  const TensorBase& a);
 
  private:
   friend class TensorIteratorConfig;
@@ -283,7 +291,8 @@ struct OPGEN_API TensorIterator : TensorIteratorBase {
                  const detail::IteratorSettings& settings);
 };
 
-// Operands and rules, one call each: outputs first. Tensors are kept; *_borrowed_* keeps references only.
+// Operands and rules, one call each: outputs first. Tensors are kept; *_borrowed_* keeps references
+// only.
 class OPGEN_API TensorIteratorConfig {
  public:
   TensorIteratorConfig() = default;

@@ -1,12 +1,14 @@
-// kernel_macros.h: how meta functions and kernels are defined. The headers that opgen generates for an operator say what
-// each name stands for; a parameter list that differs from the declared one does not compile.
+// kernel_macros.h: how meta functions and kernels are defined. The headers that opgen generates for
+// an operator say what each name stands for; a parameter list that differs from the declared one
+// does not compile.
 //
-//   OPGEN_META_FUNC(neg)(const Tensor& self) { … }                     OPGEN_META_FUNC2(add, Tensor)(…) { … }
+//   OPGEN_META_FUNC(neg)(const Tensor& self) { … }
+//   OPGEN_META_FUNC2(add, Tensor)(const Tensor& self, …) { … }
 //   OPGEN_PRECOMPUTE_META_FUNC(cat)(…) { return precompute_out<>().set_dim(…); }
-//   OPGEN_IMPL_FUNC(add_out_cpu)(const Tensor& self, …, const Tensor& out) { … }     structured kernels
-//   OPGEN_KERNEL(foo_cpu)(const Tensor& self) { … }                    other kernels; the return type is supplied
-//   OPGEN_KERNEL2(foo_cpu, overload)(…) { … }                          where one name serves several return types
-//   OPGEN_UFUNC(add)(T self, T other, T alpha) { return …; }           one element; T is float for Half and BFloat16
+//   OPGEN_IMPL_FUNC(add_out_cpu)(const Tensor& self, …, const Tensor& out) { … }
+//   OPGEN_KERNEL(foo_cpu)(const Tensor& self) { … }     unstructured; the return type is supplied
+//   OPGEN_KERNEL2(foo_cpu, overload)(…) { … }           where one name serves several return types
+//   OPGEN_UFUNC(add)(T self, T other, T alpha) { … }    one element; float for Half and BFloat16
 // static_assert(true) makes `static`, `inline` or a template in front of a definition an error.
 #pragma once
 

@@ -1,4 +1,5 @@
-// memory_overlap.h: whether elements of a tensor, or of two, share memory; the checks that outputs must pass.
+// memory_overlap.h: whether elements of a tensor, or of two, share memory; the checks that outputs
+// must pass.
 #pragma once
 
 #include <cstdint>
@@ -16,8 +17,8 @@ enum class MemOverlapStatus : std::uint8_t { Full, Partial, No, TooHard };
 
 [[nodiscard]] OPGEN_API MemOverlap has_internal_overlap(const TensorBase& tensor) noexcept;
 // Full: the same elements in the same places. TooHard is given only for tensors with gaps.
-[[nodiscard]] OPGEN_API MemOverlapStatus get_overlap_status(
-    const TensorBase& a, const TensorBase& b) noexcept;
+[[nodiscard]] OPGEN_API MemOverlapStatus get_overlap_status(const TensorBase& a,
+                                                            const TensorBase& b) noexcept;
 
 // For a tensor that is written: two of its elements must not be one place.
 OPGEN_API void assert_no_internal_overlap(const TensorBase& tensor);

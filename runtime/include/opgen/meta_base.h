@@ -1,11 +1,16 @@
-// meta_base.h: MetaBase, what a structured operator's meta function says its results to; OutputSink, who hears it.
+// meta_base.h: MetaBase, what a structured operator's meta function says its results to;
+// OutputSink, who hears it.
 //
-// A meta struct derives from MetaBase or from TensorIteratorBase and has one method, meta(...), which calls
-//   set_output_raw_strided(i, sizes, strides, options)  the result may get other strides: the kernel reads them off `out`
-//   set_output_strided(i, sizes, strides, options)      the kernel relies on exactly these; an out= tensor with others is
-//                                                       filled from a temporary afterwards
-//   set_output_contiguous(i, sizes, options)            the same, row-major
-//   maybe_get_output(i)                                 the tensor given for out= or in-place; undefined otherwise
+// A meta struct derives from MetaBase or from TensorIteratorBase and has one method, meta(...),
+// which calls
+//   set_output_raw_strided(i, sizes, strides, options)
+//       the result may get other strides: the kernel reads them off `out`
+//   set_output_strided(i, sizes, strides, options)
+//       the kernel relies on exactly these; an out= tensor with others is filled from a temporary
+//   set_output_contiguous(i, sizes, options)
+//       the same, row-major
+//   maybe_get_output(i)
+//       the tensor given for out= or in-place; undefined otherwise
 #pragma once
 
 #include <cstdint>
@@ -38,16 +43,18 @@ struct OPGEN_API MetaBase {
   MetaBase(const MetaBase&) = delete;
   MetaBase& operator=(const MetaBase&) = delete;
 
-  // Not virtual, so that no operator needs a table of its own; a TensorIteratorBase is told all the same.
-  void set_output_strided(
-      std::int64_t index, IntArrayRef sizes, IntArrayRef strides, const TensorOptions& options);
-  void set_output_raw_strided(
-      std::int64_t index, IntArrayRef sizes, IntArrayRef strides, const TensorOptions& options);
+  // Not virtual, so that no operator needs a table of its own; a TensorIteratorBase is told all the
+  // same.
+  void set_output_strided(std::int64_t index, IntArrayRef sizes, IntArrayRef strides,
+                          const TensorOptions& options);
+  void set_output_raw_strided(std::int64_t index, IntArrayRef sizes, IntArrayRef strides,
+                              const TensorOptions& options);
   void set_output_contiguous(std::int64_t index, IntArrayRef sizes, const TensorOptions& options);
 
   [[nodiscard]] const TensorBase& maybe_get_output(std::int64_t index = 0) const noexcept;
 
-  // For the class templates of structured.h: before meta(), and after impl() (temporaries are copied back).
+  // For the class templates of structured.h: before meta(), and after impl() (temporaries are
+  // copied back).
   void opgen_bind(OutputSink& sink) noexcept { opgen_sink_ = &sink; }
   void opgen_finish();
 

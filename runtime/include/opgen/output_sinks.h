@@ -1,4 +1,5 @@
-// output_sinks.h: the outputs of a structured operator: fresh tensors, or tensors that the caller gave.
+// output_sinks.h: the outputs of a structured operator: fresh tensors, or tensors that the caller
+// gave.
 #pragma once
 
 #include <cstddef>

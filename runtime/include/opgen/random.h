@@ -1,5 +1,6 @@
-// random.h: numbers of the usual distributions from a CPU generator, for backends and kernels outside opgen's own library.
-// Hold GeneratorLock(engine) while drawing; parallel draws need one generator per thread.
+// random.h: numbers of the usual distributions from a CPU generator, for backends and kernels
+// outside opgen's own library. Hold GeneratorLock(engine) while drawing; parallel draws need one
+// generator per thread.
 #pragma once
 
 #include <cmath>

@@ -1,11 +1,13 @@
-// reduce.h: reductions over an iterator: cpu_reduce folds the elements that share an output, pairwise, so that the rounding
-// error of a sum grows with log n; cpu_sum is the sum.
+// reduce.h: reductions over an iterator: cpu_reduce folds the elements that share an output,
+// pairwise, so that the rounding error of a sum grows with log n; cpu_sum is the sum.
 //
-//   TensorIterator iter = make_reduction(out, self, dims, keepdim);   // out has the shape of the result
-//   cpu_reduce<float, float>(iter, 0.0f, [](float acc, float x) { return acc + x; },   // fold one element
-//                            [](float a, float b) { return a + b; },                   // join two partial results
-//                            [](float acc) { return acc; });                           // accumulator to output
-// The order of folding depends on the shape and, for a single output, on the number of threads; never on timing.
+//   TensorIterator iter = make_reduction(out, self, dims, keepdim);
+//   cpu_reduce<float, float>(iter, 0.0f,
+//                            [](float acc, float x) { return acc + x; },  // fold an element
+//                            [](float a, float b) { return a + b; },      // join two parts
+//                            [](float acc) { return acc; });              // what is stored
+// The order of folding depends on the shape and, for a single output, on the number of threads;
+// never on timing.
 #pragma once
 
 #include <algorithm>
@@ -17,13 +19,16 @@
 
 namespace opgen {
 
-// An iteration over `self` in which `result`, already of the reduced shape, has stride 0 along `dims` (absent or empty: all).
-[[nodiscard]] OPGEN_API TensorIterator make_reduction(
-    const TensorBase& result, const TensorBase& self, OptionalIntArrayRef dims, bool keepdim);
+// An iteration over `self` in which `result`, already of the reduced shape, has stride 0 along
+// `dims` (absent or empty: all).
+[[nodiscard]] OPGEN_API TensorIterator make_reduction(const TensorBase& result,
+                                                      const TensorBase& self,
+                                                      OptionalIntArrayRef dims, bool keepdim);
 
 namespace detail {
 
-// The iteration taken apart: dimensions along which outputs differ, and dimensions that fold. Strides in bytes.
+// The iteration taken apart: dimensions along which outputs differ, and dimensions that fold.
+// Strides in bytes.
 struct ReductionPlan {
   char* out = nullptr;
   const char* in = nullptr;
@@ -59,7 +64,8 @@ struct Fold {
 
   static In load(const char* at) { return *reinterpret_cast<const In*>(at); }
 
-  // n elements, `stride` bytes apart. Eight accumulators at a time, which the compiler keeps in vector registers.
+  // n elements, `stride` bytes apart. Eight accumulators at a time, which the compiler keeps in
+  // vector registers.
   [[nodiscard]] Acc row(const char* at, std::int64_t n, std::int64_t stride) const {
     if (n > kFoldLeaf) {
       std::int64_t half = n / 2 / kFoldLanes * kFoldLanes;
@@ -163,7 +169,8 @@ template <class Out, class In = Out>
 void cpu_sum(TensorIteratorBase& iter) {
   using Acc = opmath_type<Out>;
   cpu_reduce<Out, In>(
-      iter, Acc(0), [](Acc acc, In value) { return static_cast<Acc>(acc + static_cast<Acc>(value)); },
+      iter, Acc(0),
+      [](Acc acc, In value) { return static_cast<Acc>(acc + static_cast<Acc>(value)); },
       [](Acc a, Acc b) { return static_cast<Acc>(a + b); }, [](Acc acc) { return acc; });
 }
 

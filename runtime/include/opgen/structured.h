@@ -1,11 +1,13 @@
-// structured.h: the class templates that turn a meta and an impl into the functional, out= and in-place operators.
+// structured.h: the class templates that turn a meta and an impl into the functional, out= and
+// in-place operators.
 //
-// Functional<K, Impl, Op>            allocates what meta asks for, runs impl, returns the tensors
-// Out<K, Impl, Op>                   checks dtype and device of the given tensors, resizes them, runs impl
-// Inplace<K, Impl, Op, SelfPos>      refuses a change of shape, dtype or device, runs impl
-// CompositeFunctional<Meta, Op, OutOp>, CompositeInplace<Meta, Op, OutOp, SelfPos>
-//                                    the same for any device that has a kernel for OutOp
-// K == Meta: only meta runs. Everything that does not depend on types of the operator is compiled into the runtime.
+//   Functional<K, Impl, Op>         allocates what meta asks for, runs impl, returns the tensors
+//   Out<K, Impl, Op>                checks dtype and device of the given tensors, resizes them
+//   Inplace<K, Impl, Op, SelfPos>   refuses a change of shape, dtype or device
+//   CompositeFunctional<Meta, Op, OutOp>, CompositeInplace<Meta, Op, OutOp, SelfPos>
+//                                   the same on any device that has a kernel for OutOp
+// K == Meta: only meta runs. Whatever does not depend on an operator's types is compiled into the
+// runtime: these templates are instantiated for every operator.
 #pragma once
 
 #include <cstddef>
@@ -19,7 +21,8 @@ namespace opgen {
 
 namespace detail {
 
-// `T` is always Tensor, of TensorBase's layout: a parameter because Tensor's body comes from generated code.
+// `T` is always Tensor, of TensorBase's layout: a parameter because Tensor's body comes from
+// generated code.
 template <std::size_t N, class T = Tensor>
 class FunctionalOutputs final : public FunctionalSink {
  public:
@@ -49,8 +52,8 @@ class WrittenOutputs final : public WrittenSink {
 };
 
 template <DispatchKey K, class Impl, class Outputs, std::size_t... O, class... A>
-inline void run_structured(
-    Impl& op, Outputs& outputs, std::index_sequence<O...>, const A&... arguments) {
+inline void run_structured(Impl& op, Outputs& outputs, std::index_sequence<O...>,
+                           const A&... arguments) {
   op.opgen_bind(outputs);
   if constexpr (K == DispatchKey::Meta) {
     static_cast<void>(op.meta(arguments...));
@@ -130,7 +133,8 @@ template <DispatchKey K, class Impl, class Op, std::size_t SelfPos, class R, cla
 struct Inplace<K, Impl, Op, SelfPos, void, R(A...)> {
   static R call(A... arguments) {
     auto& self = std::get<SelfPos>(std::tuple<A&...>(arguments...));
-    detail::WrittenOutputs<Impl::opgen_outputs> outputs(K, detail::WrittenSink::Kind::Inplace, self);
+    detail::WrittenOutputs<Impl::opgen_outputs> outputs(K, detail::WrittenSink::Kind::Inplace,
+                                                        self);
     Impl op;
     detail::run_structured<K>(op, outputs, std::index_sequence<0>{}, arguments...);
     outputs.finish();
@@ -143,7 +147,8 @@ struct Inplace<K, Impl, Op, SelfPos, std::index_sequence<I...>, R(A...)> {
   static R call(A... arguments) {
     std::tuple<A&...> all(arguments...);
     auto& self = std::get<SelfPos>(all);
-    detail::WrittenOutputs<Impl::opgen_outputs> outputs(K, detail::WrittenSink::Kind::Inplace, self);
+    detail::WrittenOutputs<Impl::opgen_outputs> outputs(K, detail::WrittenSink::Kind::Inplace,
+                                                        self);
     Impl op;
     detail::run_structured<K>(op, outputs, std::index_sequence<0>{}, std::get<I>(all)...);
     outputs.finish();
@@ -178,11 +183,11 @@ template <class Meta, class Op, class OutOp, std::size_t SelfPos, class R, class
 struct CompositeInplace<Meta, Op, OutOp, SelfPos, void, R(A...)> {
   static R call(A... arguments) {
     auto& self = std::get<SelfPos>(std::tuple<A&...>(arguments...));
-    detail::WrittenOutputs<Meta::opgen_outputs> outputs(DispatchKey::CompositeExplicitAutogradNonFunctional,
-                                      detail::WrittenSink::Kind::Inplace, self);
+    detail::WrittenOutputs<Meta::opgen_outputs> outputs(
+        DispatchKey::CompositeExplicitAutogradNonFunctional, detail::WrittenSink::Kind::Inplace,
+        self);
     Meta op;
-    detail::run_structured<DispatchKey::Meta>(op, outputs, std::index_sequence<0>{},
-                                              arguments...);
+    detail::run_structured<DispatchKey::Meta>(op, outputs, std::index_sequence<0>{}, arguments...);
     OutOp::call(arguments..., outputs.tensor(0));
     outputs.finish();
     return detail::return_outputs<R>(self);
@@ -194,8 +199,9 @@ struct CompositeInplace<Meta, Op, OutOp, SelfPos, std::index_sequence<I...>, R(A
   static R call(A... arguments) {
     std::tuple<A&...> all(arguments...);
     auto& self = std::get<SelfPos>(all);
-    detail::WrittenOutputs<Meta::opgen_outputs> outputs(DispatchKey::CompositeExplicitAutogradNonFunctional,
-                                      detail::WrittenSink::Kind::Inplace, self);
+    detail::WrittenOutputs<Meta::opgen_outputs> outputs(
+        DispatchKey::CompositeExplicitAutogradNonFunctional, detail::WrittenSink::Kind::Inplace,
+        self);
     Meta op;
     detail::run_structured<DispatchKey::Meta>(op, outputs, std::index_sequence<0>{},
                                               std::get<I>(all)...);

@@ -1,14 +1,17 @@
 // loops.h: cpu_kernel and its kin: apply a function of elements to the operands of an iterator.
 //
 //   cpu_kernel(iter, [=](float a, float b) { return a + alpha * b; });
-//       operand dtypes are the function's: outputs first, then its parameters, 0 to 4 of them. Split over threads.
+//       operand dtypes are the function's: the output its result, inputs its parameters (0 to 4).
 //   cpu_kernel_opmath<scalar_t>(iter, [=](auto a, auto b) { return a + b; });
-//       operands are scalar_t, the function sees opmath_type<scalar_t> (float for Half and BFloat16).
+//       operands are scalar_t, the function sees opmath_type<scalar_t>: float for Half, BFloat16.
 //   cpu_kernel_multiple_outputs(iter, [](float a) { return std::tuple<float, float>(…); });
-//   cpu_serial_kernel(iter, f)     in this thread, in the iterator's order: for functions with state.
-//   ufunc_loop<float, Half, …>(iter, f)     what OPGEN_UFUNC expands to.
-// Contiguous rows, with at most one operand that is a single number, are simple loops that the compiler vectorises; compile
-// kernels with -O3 (g++ 12 does not vectorise them at -O2). Where the processor has AVX2 its version of them is taken.
+//   cpu_serial_kernel(iter, f)
+//       in this thread, in the iterator's order: for functions with state.
+//   ufunc_loop<float, Half, …>(iter, f)
+//       what OPGEN_UFUNC expands to.
+// All but the serial one are split over threads. Contiguous rows, with at most one operand that is a
+// single number, are simple loops that the compiler vectorises: compile kernels with -O3, since
+// g++ 12 does not vectorise them at -O2. Where the processor has AVX2 its version of them is taken.
 #pragma once
 
 #include <cstdint>
@@ -28,8 +31,11 @@
 #define OPGEN_TARGET_AVX2
 #endif
 
-// An output is apart from an input or is that input: rows have no dependence from one element to the next.
+// An output is apart from an input or is that input: rows have no dependence from one element to
+// the next. clang warns where that does not help; whoever compiles a kernel need not know.
 #if defined(__clang__)
+#pragma clang diagnostic push
+#pragma clang diagnostic ignored "-Wpass-failed"
 #define OPGEN_IVDEP _Pragma("clang loop vectorize(assume_safety)")
 #else
 #define OPGEN_IVDEP _Pragma("GCC ivdep")
@@ -40,11 +46,12 @@ namespace opgen {
 namespace detail {
 
 // Throws unless the operands' dtypes are these: outputs, then inputs.
-OPGEN_API void check_kernel_dtypes(
-    const TensorIteratorBase& iter, std::initializer_list<ScalarType> dtypes, int noutputs);
-// Runs `row` over all elements in any order, tiling where operands disagree on the fastest dimension.
-OPGEN_API void for_each_row(
-    TensorIteratorBase& iter, TensorIteratorBase::loop1d_t row, std::int64_t grain);
+OPGEN_API void check_kernel_dtypes(const TensorIteratorBase& iter,
+                                   std::initializer_list<ScalarType> dtypes, int noutputs);
+// Runs `row` over all elements in any order, tiling where operands disagree on the fastest
+// dimension.
+OPGEN_API void for_each_row(TensorIteratorBase& iter, TensorIteratorBase::loop1d_t row,
+                            std::int64_t grain);
 // Whether loops compiled for AVX2 may run.
 [[nodiscard]] OPGEN_API bool use_avx2() noexcept;
 
@@ -113,8 +120,8 @@ struct Row {
   static void strided(F& f, char** data, const std::int64_t* strides, std::int64_t n,
                       std::index_sequence<I...>) {
     for (std::int64_t i = 0; i < n; ++i) {
-      *reinterpret_cast<Out*>(data[0] + i * strides[0]) = static_cast<Out>(
-          f(*reinterpret_cast<const In*>(data[I + 1] + i * strides[I + 1])...));
+      *reinterpret_cast<Out*>(data[0] + i * strides[0]) =
+          static_cast<Out>(f(*reinterpret_cast<const In*>(data[I + 1] + i * strides[I + 1])...));
     }
   }
   // `fixed`: the input that is one number; -1: none.
@@ -177,8 +184,8 @@ template <class T, std::size_t>
 using Repeat = T;
 
 template <class T, class F, std::size_t... I>
-void run_opmath(
-    TensorIteratorBase& iter, const F& f, std::int64_t grain, std::index_sequence<I...>) {
+void run_opmath(TensorIteratorBase& iter, const F& f, std::int64_t grain,
+                std::index_sequence<I...>) {
   using M = opmath_type<T>;
   run_rows<Row<T, Repeat<T, I>...>>(
       iter, [&f](Repeat<M, I>... in) -> M { return static_cast<M>(f(in...)); }, grain);
@@ -211,9 +218,8 @@ bool run_ufunc(TensorIteratorBase& iter, const F& f) {
 }
 
 template <class F, class... Out, class... In, std::size_t... O, std::size_t... I>
-void run_multiple(TensorIteratorBase& iter, const F& f, std::int64_t grain,
-                  std::tuple<Out...>*, std::tuple<In...>*, std::index_sequence<O...>,
-                  std::index_sequence<I...>) {
+void run_multiple(TensorIteratorBase& iter, const F& f, std::int64_t grain, std::tuple<Out...>*,
+                  std::tuple<In...>*, std::index_sequence<O...>, std::index_sequence<I...>) {
   constexpr std::size_t first = sizeof...(Out);
   check_kernel_dtypes(iter, {scalar_type_of<Out>..., scalar_type_of<In>...}, sizeof...(Out));
   for_each_row(
@@ -257,8 +263,8 @@ void cpu_kernel_opmath(TensorIteratorBase& iter, const F& f, std::int64_t grain)
 }
 
 template <class F>
-void cpu_kernel_multiple_outputs(
-    TensorIteratorBase& iter, const F& f, std::int64_t grain = kGrainSize) {
+void cpu_kernel_multiple_outputs(TensorIteratorBase& iter, const F& f,
+                                 std::int64_t grain = kGrainSize) {
   using Operands = typename detail::FunctionTraits<F>::template apply<detail::MultipleOutputs>;
   using Outputs = typename Operands::Outputs;
   using Inputs = typename Operands::Inputs;
@@ -274,16 +280,15 @@ void cpu_serial_kernel(TensorIteratorBase& iter, F&& f) {
   using Function = std::remove_cvref_t<F>;
   using RowType = typename detail::FunctionTraits<Function>::template apply<detail::Row>;
   detail::check_row(iter, static_cast<RowType*>(nullptr));
-  iter.serial_for_each(
-      [&f](char** data, const std::int64_t* strides, std::int64_t n) {
-        RowType::strided(f, data, strides, n);
-      },
-      0, iter.numel());
+  iter.serial_for_each([&f](char** data, const std::int64_t* strides,
+                            std::int64_t n) { RowType::strided(f, data, strides, n); },
+                       0, iter.numel());
   iter.cast_outputs();
 }
 
-// Runs `f` over the operands if their common dtype is that of one of `T`; else returns false. `f` is a function of elements
-// of type opmath_type<T>, or makes one: f(std::type_identity<opmath_type<T>>), once, before the loop.
+// Runs `f` over the operands if their common dtype is that of one of `T`; else returns false. `f`
+// is a function of elements of type opmath_type<T>, or makes one:
+// f(std::type_identity<opmath_type<T>>), once, before the loop.
 template <class... T, class F>
 bool ufunc_loop(TensorIteratorBase& iter, const F& f) {
   return (detail::run_ufunc<T>(iter, f) || ...);
@@ -293,3 +298,7 @@ bool ufunc_loop(TensorIteratorBase& iter, const F& f) {
 }
 
 }  // namespace opgen
+
+#if defined(__clang__)
+#pragma clang diagnostic pop
+#endif
