@@ -6,7 +6,8 @@ The field names are those of `tests/parity/torchgen_facts.py`. C++ is spelled as
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Sequence
-from dataclasses import asdict
+from dataclasses import fields, is_dataclass
+from enum import Enum
 from typing import Any, TypeAlias
 
 from opgen.cpp import structured
@@ -335,7 +336,19 @@ def _registered(row: Registration) -> str | None:
 def view_rows(registry: Registry, target: Target) -> list[Row]:
     """The views of all generated files, sorted by path."""
     context = Context(registry, target, Library("library"))
-    return sorted((asdict(view) for view in build_views(context)), key=lambda row: str(row["path"]))
+    return sorted(map(_as_json, build_views(context)), key=lambda row: str(row["path"]))
+
+
+def _as_json(value: object) -> Json:
+    """A view as JSON: records become objects, members of enums their names."""
+    if is_dataclass(value) and not isinstance(value, type):
+        return {field.name: _as_json(getattr(value, field.name)) for field in fields(value)}
+    if isinstance(value, Enum):
+        return value.name
+    if isinstance(value, tuple | list):
+        return [_as_json(item) for item in value]
+    assert value is None or isinstance(value, str | int), f"{value!r} has no place in a view"
+    return value
 
 
 def _by_name(rows: Iterable[tuple[DispatchKey, Kernel]]) -> list[tuple[DispatchKey, Kernel]]:
