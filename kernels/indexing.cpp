@@ -24,6 +24,8 @@
 #include <aten/ops/take.h>
 #include <aten/ops/take_native.h>
 
+#include <opgen/memory_overlap.h>
+
 #include "common.h"
 
 using namespace kernels;
@@ -208,6 +210,7 @@ OPGEN_IMPL_FUNC(gather_out)
 namespace {
 
 void start_scatter(const Tensor& self, const Tensor& out) {
+  opgen::detail::assert_no_internal_overlap(out);
   if (!out.is_same(self)) opgen::detail::copy_(out, self);
 }
 

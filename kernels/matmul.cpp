@@ -21,6 +21,8 @@
 #include <aten/ops/tril_native.h>
 #include <aten/ops/triu_native.h>
 
+#include <opgen/memory_overlap.h>
+
 #include "common.h"
 #include "sum.h"
 
@@ -94,6 +96,10 @@ OPGEN_META_FUNC(mm)(const Tensor& self, const Tensor& mat2) {
   set_output_raw_strided(0, {self.size(0), mat2.size(1)}, {}, self.options());
 }
 OPGEN_IMPL_FUNC(mm_out_cpu)(const Tensor& self, const Tensor& mat2, const Tensor& out) {
+  if (self.numel() == 0 || mat2.numel() == 0) {
+    opgen::detail::zero_(out);
+    return;
+  }
   OPGEN_DISPATCH_ALL_BUT_BOOL(self.scalar_type(), "mm", [&] {
     scalar_t* to = out.mutable_data_ptr<scalar_t>();
     const int64_t row = out.stride(0), column = out.stride(1);
@@ -113,6 +119,10 @@ OPGEN_META_FUNC(bmm)(const Tensor& self, const Tensor& mat2) {
   set_output_raw_strided(0, {self.size(0), self.size(1), mat2.size(2)}, {}, self.options());
 }
 OPGEN_IMPL_FUNC(bmm_out_cpu)(const Tensor& self, const Tensor& mat2, const Tensor& out) {
+  if (self.numel() == 0 || mat2.numel() == 0) {
+    opgen::detail::zero_(out);
+    return;
+  }
   OPGEN_DISPATCH_ALL_BUT_BOOL(self.scalar_type(), "bmm", [&] {
     for (int64_t n = 0; n < self.size(0); ++n) {
       const Matrix<const scalar_t> a{self.const_data_ptr<scalar_t>() + n * self.stride(0), self.size(1), self.size(2),
@@ -144,6 +154,8 @@ OPGEN_META_FUNC(addmm)
 OPGEN_IMPL_FUNC(addmm_out_cpu)
 (const Tensor& self, const Tensor& mat1, const Tensor& mat2, const Scalar& beta, const Scalar& alpha,
  const Tensor& out) {
+  opgen::detail::assert_no_internal_overlap(out);
+  if (out.numel() == 0) return;
   OPGEN_DISPATCH_ALL_BUT_BOOL(mat1.scalar_type(), "addmm", [&] {
     using wide = sum_t<scalar_t>;
     const wide a = alpha.to<wide>(), b = beta.to<wide>();
@@ -238,8 +250,8 @@ OPGEN_KERNEL(matmul)(const Tensor& self, const Tensor& other) {
   Tensor product;
   if (b.dim() == 2) {
     // One matrix for all batches: the batches are rows of one tall matrix.
-    product = at::mm(a.reshape({-1, a.size(-1)}), b);
     result.assign(a.sizes().begin(), a.sizes().end() - 1);
+    product = at::mm(a.reshape({opgen::detail::multiply_integers(result), a.size(-1)}), b);
     result.push_back(b.size(1));
   } else {
     const IntArrayRef a_batch(a.sizes().data(), static_cast<size_t>(a.dim() - 2));

@@ -91,7 +91,7 @@ OPGEN_KERNEL(native_layer_norm)
         const scalar_t* x = from + r * rows.width;
         PairwiseSum<double> sum, squares;
         for (int64_t i = 0; i < rows.width; ++i) sum.add(static_cast<double>(x[i]));
-        const double average = sum.result() / static_cast<double>(rows.width);
+        const double average = rows.width == 0 ? 0.0 : sum.result() / static_cast<double>(rows.width);
         for (int64_t i = 0; i < rows.width; ++i) {
           const double distance = static_cast<double>(x[i]) - average;
           squares.add(distance * distance);

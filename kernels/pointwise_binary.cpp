@@ -136,7 +136,9 @@ void div_rounded(TensorIteratorBase& iter, bool down) {
     using wide = wide_t<scalar_t>;
     opgen::cpu_kernel(iter, [down](scalar_t a, scalar_t b) -> scalar_t {
       const wide x = static_cast<wide>(a), y = static_cast<wide>(b);
-      return static_cast<scalar_t>(down ? divide_floor_float(x, y) : std::trunc(x / y));
+      // What is truncated is the quotient as its dtype holds it.
+      return static_cast<scalar_t>(down ? divide_floor_float(x, y)
+                                        : std::trunc(static_cast<wide>(static_cast<scalar_t>(x / y))));
     });
   });
 }
@@ -264,11 +266,35 @@ OPGEN_IMPL_FUNC(pow_Tensor_Scalar_out)(const Tensor& self, const Scalar& exponen
     return;
   }
   OPGEN_DISPATCH_FLOATING_AND_COMPLEX(common_dtype(), "pow", [&] {
-    const auto n = widen(exponent.to<scalar_t>());
-    const bool squared = exponent.equal(2.0) || exponent.equal(2);
-    opgen::cpu_kernel(*this, [n, squared](scalar_t a) -> scalar_t {
-      return squared ? times(a, a) : narrowed<scalar_t>(std::pow(widen(a), n));
-    });
+    // Powers that have a closed form are computed by it: it is exact, or nearly so, where std::pow is not.
+    const double n = exponent.isComplex() ? std::numeric_limits<double>::quiet_NaN() : exponent.toDouble();
+    if (n == 2) {
+      opgen::cpu_kernel(*this, [](scalar_t x) -> scalar_t { return times(x, x); });
+    } else if (n == 3) {
+      opgen::cpu_kernel(*this, [](scalar_t x) -> scalar_t {
+        using wide = wide_t<scalar_t>;
+        const wide w = static_cast<wide>(x);
+        return static_cast<scalar_t>(times(times(w, w), w));
+      });
+    } else if (n == -2) {
+      opgen::cpu_kernel(*this, [](scalar_t x) -> scalar_t {
+        auto w = widen(x);
+        return narrowed<scalar_t>(decltype(w)(1) / (w * w));
+      });
+    } else if (n == 0.5 || n == -0.5) {
+      opgen::cpu_kernel(*this, [n](scalar_t x) -> scalar_t {
+        auto root = std::sqrt(widen(x));
+        return narrowed<scalar_t>(n > 0 ? root : decltype(root)(1) / root);
+      });
+    } else if (n == -1) {
+      opgen::cpu_kernel(*this, [](scalar_t x) -> scalar_t {
+        auto w = widen(x);
+        return narrowed<scalar_t>(decltype(w)(1) / w);
+      });
+    } else {
+      const auto power = widen(exponent.to<scalar_t>());
+      opgen::cpu_kernel(*this, [power](scalar_t x) -> scalar_t { return narrowed<scalar_t>(std::pow(widen(x), power)); });
+    }
   });
 }
 

@@ -60,14 +60,18 @@ OPGEN_META_FUNC2(clamp, Tensor)(const Tensor& self, OptionalTensorRef min, Optio
   build(config);
 }
 OPGEN_IMPL_FUNC(clamp_Tensor_out)(const Tensor&, OptionalTensorRef min, OptionalTensorRef max, const Tensor& /*out*/) {
-  OPGEN_DISPATCH_REAL(common_dtype(), "clamp", [&] {
-    if (min.has_value() && max.has_value()) {
+  if (min.has_value() && max.has_value()) {
+    OPGEN_DISPATCH_REAL(common_dtype(), "clamp", [&] {
       opgen::cpu_kernel(*this, [](scalar_t x, scalar_t low, scalar_t high) -> scalar_t {
         if (is_nan(low)) return low;
         if (is_nan(high)) return high;
         return lesser_of(greater_of(x, low), high);
       });
-    } else if (min.has_value()) {
+    });
+    return;
+  }
+  OPGEN_DISPATCH_REAL_AND_BOOL(common_dtype(), "clamp", [&] {
+    if (min.has_value()) {
       opgen::cpu_kernel(*this, [](scalar_t x, scalar_t low) -> scalar_t { return greater_of(x, low); });
     } else {
       opgen::cpu_kernel(*this, [](scalar_t x, scalar_t high) -> scalar_t { return lesser_of(x, high); });
@@ -107,6 +111,7 @@ OPGEN_KERNEL(where_self_out)(const Tensor& condition, const Tensor& self, const 
   TensorIterator iter = opgen::TensorIteratorConfig()
                             .set_check_mem_overlap(true)
                             .check_all_same_dtype(false)
+                            .allow_cpu_scalars(true)
                             .add_output(out)
                             .add_const_input(operands.condition)
                             .add_const_input(operands.self)
@@ -118,8 +123,7 @@ OPGEN_KERNEL(where_self_out)(const Tensor& condition, const Tensor& self, const 
   return out;
 }
 OPGEN_KERNEL2(where, self)(const Tensor& condition, const Tensor& self, const Tensor& other) {
-  const Tensor& dimensioned = self.dim() > 0 || other.dim() == 0 ? self : other;
-  Tensor out = opgen::detail::empty({0}, dimensioned.options().dtype(opgen::detail::result_type_of(self, other)));
+  Tensor out = opgen::detail::empty({0}, condition.options().dtype(opgen::detail::result_type_of(self, other)));
   return at::where_out(out, condition, self, other);
 }
 OPGEN_KERNEL2(where, ScalarSelf)(const Tensor& condition, const Scalar& self, const Tensor& other) {

@@ -22,6 +22,7 @@
 #include <aten/ops/neg_native.h>
 #include <aten/ops/polygamma.h>
 #include <aten/ops/polygamma_native.h>
+#include <aten/ops/pow.h>
 #include <aten/ops/reciprocal_native.h>
 #include <aten/ops/round_native.h>
 #include <aten/ops/rsqrt_native.h>
@@ -157,11 +158,7 @@ OPGEN_ROUNDING(round, [](auto x) { return std::nearbyint(x); })
 OPGEN_META_FUNC2(round, decimals)(const Tensor& self, int64_t /*decimals*/) {
   build_borrowing_unary_op(maybe_get_output(), self);
 }
-OPGEN_IMPL_FUNC(round_decimals_out)(const Tensor& self, int64_t decimals, const Tensor& out) {
-  if (decimals == 0 && isIntegralType(self.scalar_type(), /*include_bool=*/false)) {
-    opgen::detail::copy_(out, self);
-    return;
-  }
+OPGEN_IMPL_FUNC(round_decimals_out)(const Tensor& /*self*/, int64_t decimals, const Tensor& /*out*/) {
   map_floating(*this, "round", [decimals](auto x) {
     using T = decltype(x);
     const T scale = std::pow(T(10), static_cast<T>(decimals < 0 ? -decimals : decimals));
@@ -283,6 +280,6 @@ OPGEN_KERNEL(isfinite)(const Tensor& self) {
   return at::eq(zero, zero);
 }
 
-OPGEN_KERNEL(square)(const Tensor& self) { return at::mul(self, self); }
-OPGEN_KERNEL(square_)(Tensor& self) { return self.mul_(self); }
-OPGEN_KERNEL(square_out)(const Tensor& self, Tensor& out) { return at::mul_out(out, self, self); }
+OPGEN_KERNEL(square)(const Tensor& self) { return at::pow(self, Scalar(2)); }
+OPGEN_KERNEL(square_)(Tensor& self) { return self.pow_(Scalar(2)); }
+OPGEN_KERNEL(square_out)(const Tensor& self, Tensor& out) { return at::pow_out(out, self, Scalar(2)); }

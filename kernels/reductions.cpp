@@ -469,7 +469,7 @@ OPGEN_IMPL_FUNC(cumsum_out)
   const bool scalar = self.dim() == 0;
   const int64_t count = scalar ? 1 : self.size(dim);
   const int64_t in_stride = scalar ? 0 : input.stride(dim), out_stride = scalar ? 0 : out.stride(dim);
-  OPGEN_DISPATCH_ALL(out.scalar_type(), "cumsum", [&] {
+  OPGEN_DISPATCH_ALL_BUT_BOOL(out.scalar_type(), "cumsum", [&] {
     // A running sum cannot be paired; it is carried in the next wider type instead.
     using total = std::conditional_t<std::is_same_v<scalar_t, float>, double, sum_t<scalar_t>>;
     const scalar_t* from = input.const_data_ptr<scalar_t>();

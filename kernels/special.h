@@ -59,6 +59,7 @@ inline double digamma(double x) {
 
 inline double trigamma(double x) {
   if (x >= 0.5 || std::isnan(x)) return hurwitz_zeta(2, x);
+  if (x == std::floor(x)) return std::numeric_limits<double>::infinity();
   const double sine = std::sin(pi * x);
   return pi * pi / (sine * sine) - hurwitz_zeta(2, 1 - x);
 }
