@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Hashable, Iterator, Sequence
 
 from opgen.cpp.codes import E0711, E0712, E0713
-from opgen.cpp.names import operator_namespace
+from opgen.cpp.names import operator_namespace, operator_struct_name
 from opgen.cpp.signatures import CppSignature, CppSignatureGroup
 from opgen.diagnostics import Diagnostics
 from opgen.diagnostics.codes import Code
@@ -22,7 +22,7 @@ def check_collisions(functions: Sequence[NativeFunction], diagnostics: Diagnosti
 def _check_structs(functions: Sequence[NativeFunction], diagnostics: Diagnostics) -> None:
     first: dict[tuple[str, str], NativeFunction] = {}
     for f in functions:
-        name = f.func.name.unambiguous_name()
+        name = operator_struct_name(f.func)
         other = first.setdefault((operator_namespace(f.namespace), name), f)
         if other is not f:
             message = f"'{f.func.name}' and '{other.func.name}' are both '{name}' in C++"

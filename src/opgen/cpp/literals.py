@@ -22,7 +22,7 @@ def default_expression(default: str, type: Type, spelling: TypeSpelling, *, symi
                 return default_expression(default, elem, spelling, symint=symint)
         case ListType(elem, size):
             if default.startswith("[") and default.endswith("]"):
-                return "{" + default[1:-1] + "}"
+                return "{" + _elements(default[1:-1], spelling) + "}"
             if symint and default.isdigit() and str(elem) == "SymInt":
                 return spelling.symint_default.format(default)
             if size is None:
@@ -32,6 +32,11 @@ def default_expression(default: str, type: Type, spelling: TypeSpelling, *, symi
         case _:
             pass
     return spelling.defaults.get(default, default)
+
+
+def _elements(text: str, spelling: TypeSpelling) -> str:
+    """The elements of a list, of which only the words for bools are different in C++."""
+    return ",".join(spelling.defaults.get(element, element) for element in text.split(","))
 
 
 def _string(default: str) -> str:

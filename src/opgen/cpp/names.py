@@ -6,6 +6,11 @@ from opgen.model.cpp_identifier import CppIdentifier, cpp_identifier
 from opgen.model.function_schema import FunctionSchema
 from opgen.model.native_function import NativeFunction
 
+# What the class of an operator has for members, after which it cannot be called itself.
+_MEMBERS = frozenset(
+    {"call", "name", "overload_name", "redispatch", "schema", "schema_str", "slot"}
+)
+
 
 def operator_namespace(namespace: str) -> str:
     """The C++ namespace of the operators of a schema namespace: `aten` is `at`, others are themselves."""
@@ -32,6 +37,12 @@ def cpp_name(
     if func.is_out_fn():
         name += "_outf" if faithful else "_out"
     return cpp_identifier(name)
+
+
+def operator_struct_name(func: FunctionSchema) -> CppIdentifier:
+    """The class in namespace `_ops` of an operator: with the overload, so that it is the only one."""
+    name = func.name.unambiguous_name()
+    return CppIdentifier(f"{name}_") if name in _MEMBERS else cpp_identifier(name)
 
 
 def native_name(func: FunctionSchema) -> CppIdentifier:

@@ -6,7 +6,7 @@ from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 
 from opgen.cpp.cpp_types import Base
-from opgen.cpp.names import operator_namespace
+from opgen.cpp.names import operator_namespace, operator_struct_name
 from opgen.cpp.signatures import Binding
 from opgen.model.native_function import NativeFunction, Variant
 from opgen.views.base import Block, FileView, FunctionView, blocks
@@ -86,7 +86,7 @@ def _function_blocks(
     return blocks(
         (
             operator_namespace(f.namespace),
-            context.spell.function(f, signature, f"_ops::{f.func.name.unambiguous_name()}::call"),
+            context.spell.function(f, signature, f"_ops::{operator_struct_name(f.func)}::call"),
         )
         for f in functions
         if Variant.function in f.variants or context.library.extends is not None

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import dataclass
 
-from opgen.cpp.names import operator_namespace
+from opgen.cpp.names import operator_namespace, operator_struct_name
 from opgen.cpp.signatures import DispatcherSignature
 from opgen.model.native_function import NativeFunction
 from opgen.views.base import Block, FileView, blocks, cpp_string
@@ -100,7 +100,7 @@ def _operator_blocks(
 def _operator(context: Context, f: NativeFunction) -> OperatorView:
     return OperatorView(
         schema=str(f.func),
-        struct=f.func.name.unambiguous_name(),
+        struct=operator_struct_name(f.func),
         name=f"{f.namespace}::{f.func.name.name}",
         overload=f.func.name.overload_name,
         signature=context.spell.function_type(DispatcherSignature.from_native_function(f)),

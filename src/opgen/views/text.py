@@ -6,7 +6,7 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
 from opgen.cpp.cpp_types import CType
-from opgen.cpp.names import operator_namespace
+from opgen.cpp.names import operator_namespace, operator_struct_name
 from opgen.cpp.signatures import (
     Binding,
     CppSignature,
@@ -87,4 +87,4 @@ class Speller:
 
 def operator_struct(f: NativeFunction) -> str:
     """`at::_ops::add_Tensor`."""
-    return f"{operator_namespace(f.namespace)}::_ops::{f.func.name.unambiguous_name()}"
+    return f"{operator_namespace(f.namespace)}::_ops::{operator_struct_name(f.func)}"
