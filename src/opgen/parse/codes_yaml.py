@@ -99,5 +99,13 @@ E0111 = Code(
     ("V003", "C01"),
     file="tags.yaml",
 )
+E0112 = Code(
+    "E0112",
+    "nested too deeply",
+    "Lists and mappings stand inside each other more than a hundred times, and no key of the language has "
+    "a value like that. The file is not read any further.",
+    "- tags: " + "[" * 100 + "]" * 100 + "\n",
+    _GOOD + "  tags: [core]\n",
+)
 
 CODES: tuple[Code, ...] = tuple(v for v in list(vars().values()) if isinstance(v, Code))

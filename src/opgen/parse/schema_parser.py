@@ -41,6 +41,8 @@ from opgen.parse.type_parser import TypeReader
 RESERVED_PREFIX = "opgen_"
 _RESERVED_NAMESPACES = ("opgen", "std")
 _ARROW = ") -> "
+# How many parts a default that holds `, ` is looked for in: enough for every real one.
+_MAX_JOINED = 32
 
 _OVERLOAD = re.compile(r"[A-Za-z0-9_]+")
 _DUNDER = re.compile(r"__([^_]+)__")
@@ -296,12 +298,14 @@ class SchemaReader(TypeReader):
         if "=" not in self._text[start:stop]:
             return stop
         longer = stop
-        while is_open(self._text[start:longer]):
+        for _ in range(_MAX_JOINED):
+            if not is_open(self._text[start:longer]):
+                return longer
             if longer == end:
                 return stop
             cut = self._text.find(", ", longer + 1, end)
             longer = end if cut < 0 else cut
-        return longer
+        return stop
 
     def argument(self, start: int, end: int) -> Argument | None:
         text = self._text[start:end]

@@ -22,6 +22,8 @@ _Loader = getattr(yaml, "CSafeLoader", yaml.SafeLoader)
 _RESOLVERS = yaml.SafeLoader.yaml_implicit_resolvers
 _TAG_PREFIX = "tag:yaml.org,2002:"
 _KNOWN_TAGS = {"str", "int", "float", "bool", "null", "seq", "map", "timestamp", "binary"}
+# Schema files need four levels. The parser takes quadratic time for thousands.
+_MAX_DEPTH = 100
 _UNPRINTABLE = re.compile("[^\t\n\r\x20-\x7e\x85\xa0-\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]")
 _TRUE = frozenset(("true", "yes", "on"))
 
@@ -169,6 +171,9 @@ class _Composer:
                 case yaml.ScalarEvent():
                     self._add(self._scalar(event), event.anchor)
                 case yaml.CollectionStartEvent():
+                    if len(self.stack) == _MAX_DEPTH:
+                        self._too_deep(event)
+                        return
                     self.stack.append(_Open(event))
                     if event.anchor is not None:
                         self.anchors[event.anchor] = None
@@ -275,6 +280,11 @@ class _Composer:
                     if key.value not in seen:
                         found.setdefault(key.value, (key, value))
         return list(found.values())
+
+    def _too_deep(self, event: yaml.Event) -> None:
+        start, _ = self._offsets(event)
+        message = f"more than {_MAX_DEPTH} lists and mappings inside each other"
+        self.diagnostics.error(codes.E0112, message, Span(self.source, start, start + 1))
 
     def _document(self, event: yaml.DocumentStartEvent) -> None:
         if self.roots:
