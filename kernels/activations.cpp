@@ -39,7 +39,8 @@ OPGEN_KERNEL(relu_)(Tensor& self) {
 OPGEN_META_FUNC(leaky_relu)(const Tensor& self, const Scalar& /*negative_slope*/) {
   build_borrowing_unary_op(maybe_get_output(), self);
 }
-OPGEN_IMPL_FUNC(leaky_relu_out)(const Tensor&, const Scalar& negative_slope, const Tensor& /*out*/) {
+OPGEN_IMPL_FUNC(leaky_relu_out)
+(const Tensor&, const Scalar& negative_slope, const Tensor& /*out*/) {
   OPGEN_DISPATCH_FLOATING(common_dtype(), "leaky_relu", [&] {
     using wide = wide_t<scalar_t>;
     const wide slope = negative_slope.to<wide>();
@@ -50,7 +51,9 @@ OPGEN_IMPL_FUNC(leaky_relu_out)(const Tensor&, const Scalar& negative_slope, con
   });
 }
 
-OPGEN_META_FUNC(silu)(const Tensor& self) { build_borrowing_unary_op(maybe_get_output(), self); }
+OPGEN_META_FUNC(silu)(const Tensor& self) {
+  build_borrowing_unary_op(maybe_get_output(), self);
+}
 OPGEN_IMPL_FUNC(silu_out)(const Tensor&, const Tensor& /*out*/) {
   OPGEN_DISPATCH_FLOATING_AND_COMPLEX(common_dtype(), "silu", [&] {
     opgen::cpu_kernel(*this, [](scalar_t x) -> scalar_t {
@@ -61,7 +64,8 @@ OPGEN_IMPL_FUNC(silu_out)(const Tensor&, const Tensor& /*out*/) {
 }
 
 OPGEN_META_FUNC(gelu)(const Tensor& self, std::string_view approximate) {
-  OPGEN_CHECK(approximate == "none" || approximate == "tanh", "approximate argument must be either none or tanh.");
+  OPGEN_CHECK(approximate == "none" || approximate == "tanh",
+              "approximate argument must be either none or tanh.");
   build_borrowing_unary_op(maybe_get_output(), self);
 }
 OPGEN_IMPL_FUNC(gelu_out_cpu)(const Tensor&, std::string_view approximate, const Tensor& /*out*/) {
@@ -73,8 +77,10 @@ OPGEN_IMPL_FUNC(gelu_out_cpu)(const Tensor&, std::string_view approximate, const
     constexpr wide cubic = static_cast<wide>(0.044715);
     opgen::cpu_kernel(*this, [by_tanh](scalar_t element) -> scalar_t {
       const wide x = static_cast<wide>(element);
-      const wide gate = by_tanh ? std::tanh(sqrt_two_over_pi * (x + cubic * x * x * x)) : std::erf(x * sqrt_half);
-      return static_cast<scalar_t>(x * (wide(1) + gate) / 2);
+      // erfc keeps its digits where 1 + erf would cancel.
+      if (!by_tanh) return static_cast<scalar_t>(x * std::erfc(-x * sqrt_half) / 2);
+      return static_cast<scalar_t>(
+          x * (wide(1) + std::tanh(sqrt_two_over_pi * (x + cubic * x * x * x))) / 2);
     });
   });
 }
@@ -84,13 +90,16 @@ OPGEN_IMPL_FUNC(gelu_out_cpu)(const Tensor&, std::string_view approximate, const
 OPGEN_META_FUNC(_softmax)(const Tensor& self, int64_t dim, bool half_to_float) {
   OPGEN_CHECK(!half_to_float, "softmax with half to float conversion is not supported on CPU");
   wrap_dim(dim, self.dim());
-  set_output_raw_strided(0, self.sizes(), {}, self.options().memory_format(MemoryFormat::Contiguous));
+  set_output_raw_strided(0, self.sizes(), {},
+                         self.options().memory_format(MemoryFormat::Contiguous));
 }
-OPGEN_IMPL_FUNC(softmax_cpu_out)(const Tensor& self, int64_t dim, bool /*half_to_float*/, const Tensor& out) {
+OPGEN_IMPL_FUNC(softmax_cpu_out)
+(const Tensor& self, int64_t dim, bool /*half_to_float*/, const Tensor& out) {
   if (self.numel() == 0) return;
   dim = wrap_dim(dim, self.dim());
   const int64_t count = self.dim() == 0 ? 1 : self.size(dim);
-  const int64_t in_stride = self.dim() == 0 ? 1 : self.stride(dim), out_stride = self.dim() == 0 ? 1 : out.stride(dim);
+  const int64_t in_stride = self.dim() == 0 ? 1 : self.stride(dim),
+                out_stride = self.dim() == 0 ? 1 : out.stride(dim);
   OPGEN_DISPATCH_FLOATING(self.scalar_type(), "softmax", [&] {
     using wide = wide_t<scalar_t>;
     const scalar_t* from = self.const_data_ptr<scalar_t>();
@@ -99,7 +108,8 @@ OPGEN_IMPL_FUNC(softmax_cpu_out)(const Tensor& self, int64_t dim, bool /*half_to
       const scalar_t* x = from + at[0];
       scalar_t* y = to + at[1];
       wide greatest = static_cast<wide>(x[0]);
-      for (int64_t i = 1; i < count; ++i) greatest = greater_of(greatest, static_cast<wide>(x[i * in_stride]));
+      for (int64_t i = 1; i < count; ++i)
+        greatest = greater_of(greatest, static_cast<wide>(x[i * in_stride]));
       std::vector<wide> line(static_cast<size_t>(count));
       wide sum = 0;
       for (int64_t i = 0; i < count; ++i) {
@@ -122,8 +132,10 @@ Tensor in_dtype(const Tensor& self, std::optional<ScalarType> dtype) {
 OPGEN_KERNEL(softmax)(const Tensor& self, int64_t dim, std::optional<ScalarType> dtype) {
   return at::_softmax(in_dtype(self, dtype), dim, false);
 }
-OPGEN_KERNEL(softmax_out)(const Tensor& self, int64_t dim, std::optional<ScalarType> dtype, Tensor& out) {
-  OPGEN_CHECK(!dtype.has_value() || *dtype == out.scalar_type(), "softmax: expected out tensor to have dtype ",
-              dtype.value_or(kFloat), ", but got ", out.scalar_type(), " instead");
+OPGEN_KERNEL(softmax_out)
+(const Tensor& self, int64_t dim, std::optional<ScalarType> dtype, Tensor& out) {
+  OPGEN_CHECK(!dtype.has_value() || *dtype == out.scalar_type(),
+              "softmax: expected out tensor to have dtype ", dtype.value_or(kFloat), ", but got ",
+              out.scalar_type(), " instead");
   return at::_softmax_out(out, in_dtype(self, out.scalar_type()), dim, false);
 }

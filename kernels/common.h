@@ -18,11 +18,16 @@ namespace kernels {
 using opgen::detail::DimMask;
 using opgen::detail::has_dim;
 
-// `dim`, counted from the end if negative. A 0-dimensional tensor is taken for one of one dimension.
-inline int64_t wrap_dim(int64_t dim, int64_t ndim) { return opgen::maybe_wrap_dim(dim, ndim); }
+// `dim`, counted from the end if negative. A 0-dimensional tensor is taken for one of one
+// dimension.
+inline int64_t wrap_dim(int64_t dim, int64_t ndim) {
+  return opgen::maybe_wrap_dim(dim, ndim);
+}
 
 // An absent or an empty list means all dimensions ...
-inline DimMask mask_of(OptionalIntArrayRef dims, int64_t ndim) { return opgen::detail::make_dim_mask(dims, ndim); }
+inline DimMask mask_of(OptionalIntArrayRef dims, int64_t ndim) {
+  return opgen::detail::make_dim_mask(dims, ndim);
+}
 // ... but for `any` and `all`, where an empty list means none.
 inline DimMask mask_of_listed(OptionalIntArrayRef dims, int64_t ndim) {
   return opgen::detail::make_dim_mask(dims, ndim, /*empty_means_none=*/true);
@@ -32,10 +37,12 @@ inline DimVector reduced_shape(IntArrayRef sizes, DimMask mask, bool keepdim) {
   return opgen::detail::shape_from_dim_mask(sizes, mask, keepdim);
 }
 
-// Walks `sizes` in row-major order. `strides[k]` are those of operand k, in elements; `f` is given the
-// place of each index in every operand and does `work` elements, by which threads are shared out.
+// Walks `sizes` in row-major order. `strides[k]` are those of operand k, in elements; `f` is given
+// the place of each index in every operand and does `work` elements, by which threads are shared
+// out.
 template <size_t N, class F>
-void for_each_index(IntArrayRef sizes, const std::array<IntArrayRef, N>& strides, F f, int64_t work = 1) {
+void for_each_index(IntArrayRef sizes, const std::array<IntArrayRef, N>& strides, F f,
+                    int64_t work = 1) {
   int64_t total = 1;
   for (int64_t size : sizes) total *= size;
   const auto ndim = static_cast<int64_t>(sizes.size());
@@ -61,8 +68,8 @@ void for_each_index(IntArrayRef sizes, const std::array<IntArrayRef, N>& strides
   });
 }
 
-// All lines of the first tensor along `dim`: `f` is given where each starts in every tensor. The tensors
-// agree in number of dimensions and in all sizes that matter but that of `dim`.
+// All lines of the first tensor along `dim`: `f` is given where each starts in every tensor. The
+// tensors agree in number of dimensions and in all sizes that matter but that of `dim`.
 template <size_t N, class F>
 void for_each_line(int64_t dim, const std::array<const TensorBase*, N>& tensors, F f) {
   DimVector sizes(tensors[0]->sizes());
@@ -105,10 +112,11 @@ struct Slice {
   }
 };
 
-// Folds the masked dimensions of `self`: f(slice, offsets) once for each element of the results, where
-// offsets[0] is the slice's first element in `self` and offsets[k + 1] the place in outs[k].
+// Folds the masked dimensions of `self`: f(slice, offsets) once for each element of the results,
+// where offsets[0] is the slice's first element in `self` and offsets[k + 1] the place in outs[k].
 template <size_t N, class F>
-void for_each_slice(const TensorBase& self, DimMask mask, const std::array<const TensorBase*, N>& outs, F f) {
+void for_each_slice(const TensorBase& self, DimMask mask,
+                    const std::array<const TensorBase*, N>& outs, F f) {
   Slice slice;
   DimVector kept, kept_strides;
   std::array<DimVector, N> out_strides;
@@ -136,20 +144,27 @@ void for_each_slice(const TensorBase& self, DimMask mask, const std::array<const
   std::array<IntArrayRef, N + 1> strides;
   strides[0] = kept_strides;
   for (size_t k = 0; k < N; ++k) strides[k + 1] = out_strides[k];
-  for_each_index<N + 1>(kept, strides, [&](const std::array<int64_t, N + 1>& offset) { f(slice, offset); },
-                        slice.numel);
+  for_each_index<N + 1>(
+      kept, strides, [&](const std::array<int64_t, N + 1>& offset) { f(slice, offset); },
+      slice.numel);
 }
 
 // A type with the size of an element, for kernels that only move elements.
 template <class F>
 void dispatch_by_size(size_t itemsize, F f) {
   switch (itemsize) {
-    case 1: return f.template operator()<uint8_t>();
-    case 2: return f.template operator()<uint16_t>();
-    case 4: return f.template operator()<uint32_t>();
-    case 8: return f.template operator()<uint64_t>();
-    case 16: return f.template operator()<std::array<uint64_t, 2>>();
-    default: OPGEN_CHECK(false, "no kernel moves elements of ", itemsize, " bytes");
+    case 1:
+      return f.template operator()<uint8_t>();
+    case 2:
+      return f.template operator()<uint16_t>();
+    case 4:
+      return f.template operator()<uint32_t>();
+    case 8:
+      return f.template operator()<uint64_t>();
+    case 16:
+      return f.template operator()<std::array<uint64_t, 2>>();
+    default:
+      OPGEN_CHECK(false, "no kernel moves elements of ", itemsize, " bytes");
   }
 }
 
@@ -158,12 +173,19 @@ inline bool same_sizes(IntArrayRef a, IntArrayRef b) {
 }
 
 // A number as a tensor that yields to full tensors in type promotion.
-inline Tensor number(const Scalar& value) { return opgen::detail::wrapped_scalar_tensor(value); }
+inline Tensor number(const Scalar& value) {
+  return opgen::detail::wrapped_scalar_tensor(value);
+}
 
 // The tensor itself if it has the dtype already.
-inline Tensor to_dtype(const TensorBase& self, ScalarType dtype) { return opgen::detail::to_dtype(self, dtype); }
+inline Tensor to_dtype(const TensorBase& self, ScalarType dtype) {
+  return opgen::detail::to_dtype(self, dtype);
+}
 
-// An unstructured kernel's out tensor takes the shape of the result; warns if it held something else.
-inline void resize_out(const Tensor& out, IntArrayRef sizes) { opgen::detail::resize_output(out, sizes); }
+// An unstructured kernel's out tensor takes the shape of the result; warns if it held something
+// else.
+inline void resize_out(const Tensor& out, IntArrayRef sizes) {
+  opgen::detail::resize_output(out, sizes);
+}
 
 }  // namespace kernels

@@ -46,8 +46,8 @@ OPGEN_KERNEL(copy)(const Tensor& self, const Tensor& src, bool non_blocking) {
   return out;
 }
 OPGEN_KERNEL(copy_meta)(const Tensor& self, const Tensor& src, bool /*non_blocking*/) {
-  OPGEN_CHECK(opgen::detail::is_expandable_to(src.sizes(), self.sizes()), "a tensor of shape ", src.sizes(),
-              " cannot be copied into one of shape ", self.sizes());
+  OPGEN_CHECK(opgen::detail::is_expandable_to(src.sizes(), self.sizes()), "a tensor of shape ",
+              src.sizes(), " cannot be copied into one of shape ", self.sizes());
   return opgen::detail::empty_like(self);
 }
 OPGEN_KERNEL(clone)(const Tensor& self, std::optional<MemoryFormat> memory_format) {
@@ -55,17 +55,21 @@ OPGEN_KERNEL(clone)(const Tensor& self, std::optional<MemoryFormat> memory_forma
 }
 OPGEN_KERNEL(contiguous)(const Tensor& self, MemoryFormat memory_format) {
   if (self.is_contiguous(memory_format)) return self;
-  OPGEN_CHECK(memory_format != MemoryFormat::Preserve, "preserve memory format is unsupported by the contiguous operator");
+  OPGEN_CHECK(memory_format != MemoryFormat::Preserve,
+              "preserve memory format is unsupported by the contiguous operator");
   return at::clone(self, memory_format);
 }
 
 // ---- to ----
 
 OPGEN_KERNEL(_to_copy)
-(const Tensor& self, std::optional<ScalarType> dtype, std::optional<Layout> layout, std::optional<Device> device,
- std::optional<bool> pin_memory, bool non_blocking, std::optional<MemoryFormat> memory_format) {
-  OPGEN_CHECK_NOT_IMPLEMENTED(!layout.has_value() || *layout == self.layout(), "to(): only strided tensors exist here");
-  OPGEN_CHECK_NOT_IMPLEMENTED(!pin_memory.value_or(false), "memory cannot be pinned on this device");
+(const Tensor& self, std::optional<ScalarType> dtype, std::optional<Layout> layout,
+ std::optional<Device> device, std::optional<bool> pin_memory, bool non_blocking,
+ std::optional<MemoryFormat> memory_format) {
+  OPGEN_CHECK_NOT_IMPLEMENTED(!layout.has_value() || *layout == self.layout(),
+                              "to(): only strided tensors exist here");
+  OPGEN_CHECK_NOT_IMPLEMENTED(!pin_memory.value_or(false),
+                              "memory cannot be pinned on this device");
   const TensorOptions options = TensorOptions().dtype(dtype).device(device);
   Tensor out = at::empty_like(self, options, memory_format.value_or(MemoryFormat::Preserve));
   opgen::detail::copy_(out, self, non_blocking);
@@ -81,8 +85,9 @@ Tensor converted(const Tensor& self, const TensorOptions& options, bool non_bloc
   Device device = options.device_opt().value_or(self.device());
   // "cuda" without a number means the device the tensor is on, if it is on one.
   if (!device.has_index() && device.type() == self.device().type()) device = self.device();
-  const bool as_it_is = (!options.has_dtype() || options.dtype() == self.scalar_type()) && device == self.device() &&
-                        (format == MemoryFormat::Preserve || self.suggest_memory_format() == format);
+  const bool as_it_is =
+      (!options.has_dtype() || options.dtype() == self.scalar_type()) && device == self.device() &&
+      (format == MemoryFormat::Preserve || self.suggest_memory_format() == format);
   if (as_it_is && !copy) return self;
   return at::_to_copy(self, options.device(device), non_blocking, memory_format);
 }
@@ -90,23 +95,30 @@ Tensor converted(const Tensor& self, const TensorOptions& options, bool non_bloc
 }  // namespace
 
 OPGEN_KERNEL(to)
-(const Tensor& self, std::optional<ScalarType> dtype, std::optional<Layout> layout, std::optional<Device> device,
- std::optional<bool> pin_memory, bool non_blocking, bool copy, std::optional<MemoryFormat> memory_format) {
-  OPGEN_CHECK_NOT_IMPLEMENTED(!layout.has_value() || *layout == self.layout(), "to(): only strided tensors exist here");
-  OPGEN_CHECK_NOT_IMPLEMENTED(!pin_memory.value_or(false), "memory cannot be pinned on this device");
-  return converted(self, TensorOptions().dtype(dtype).device(device), non_blocking, copy, memory_format);
+(const Tensor& self, std::optional<ScalarType> dtype, std::optional<Layout> layout,
+ std::optional<Device> device, std::optional<bool> pin_memory, bool non_blocking, bool copy,
+ std::optional<MemoryFormat> memory_format) {
+  OPGEN_CHECK_NOT_IMPLEMENTED(!layout.has_value() || *layout == self.layout(),
+                              "to(): only strided tensors exist here");
+  OPGEN_CHECK_NOT_IMPLEMENTED(!pin_memory.value_or(false),
+                              "memory cannot be pinned on this device");
+  return converted(self, TensorOptions().dtype(dtype).device(device), non_blocking, copy,
+                   memory_format);
 }
 OPGEN_KERNEL(to)
 (const Tensor& self, Device device, ScalarType dtype, bool non_blocking, bool copy,
  std::optional<MemoryFormat> memory_format) {
-  return converted(self, TensorOptions().dtype(dtype).device(device), non_blocking, copy, memory_format);
+  return converted(self, TensorOptions().dtype(dtype).device(device), non_blocking, copy,
+                   memory_format);
 }
 OPGEN_KERNEL(to)
-(const Tensor& self, ScalarType dtype, bool non_blocking, bool copy, std::optional<MemoryFormat> memory_format) {
+(const Tensor& self, ScalarType dtype, bool non_blocking, bool copy,
+ std::optional<MemoryFormat> memory_format) {
   return converted(self, TensorOptions().dtype(dtype), non_blocking, copy, memory_format);
 }
 OPGEN_KERNEL(to)
-(const Tensor& self, const Tensor& other, bool non_blocking, bool copy, std::optional<MemoryFormat> memory_format) {
+(const Tensor& self, const Tensor& other, bool non_blocking, bool copy,
+ std::optional<MemoryFormat> memory_format) {
   return converted(self, other.options(), non_blocking, copy, memory_format);
 }
 
@@ -117,8 +129,8 @@ OPGEN_KERNEL(fill_)(Tensor& self, const Scalar& value) {
   return self;
 }
 OPGEN_KERNEL(fill_)(Tensor& self, const Tensor& value) {
-  OPGEN_CHECK(value.dim() == 0, "fill_ only supports 0-dimension value tensor but got tensor with ", value.dim(),
-              " dimensions.");
+  OPGEN_CHECK(value.dim() == 0, "fill_ only supports 0-dimension value tensor but got tensor with ",
+              value.dim(), " dimensions.");
   opgen::detail::copy_(self, value);
   return self;
 }
@@ -137,19 +149,21 @@ OPGEN_KERNEL(zero_)(Tensor& self) {
 
 // ---- resize, set ----
 
-OPGEN_KERNEL(resize_)(const Tensor& self, IntArrayRef size, std::optional<MemoryFormat> memory_format) {
+OPGEN_KERNEL(resize_)
+(const Tensor& self, IntArrayRef size, std::optional<MemoryFormat> memory_format) {
   opgen::detail::resize_(self, size, memory_format);
   return self;
 }
-OPGEN_KERNEL(resize_as_)(const Tensor& self, const Tensor& the_template, std::optional<MemoryFormat> memory_format) {
+OPGEN_KERNEL(resize_as_)
+(const Tensor& self, const Tensor& the_template, std::optional<MemoryFormat> memory_format) {
   if (memory_format == MemoryFormat::Preserve) memory_format = the_template.suggest_memory_format();
   self.resize_(the_template.sizes(), memory_format);
   return self;
 }
 OPGEN_KERNEL(set_tensor_)(Tensor& self, const Tensor& source) {
   if (self.is_same(source)) return self;
-  OPGEN_CHECK(self.scalar_type() == source.scalar_type(), "set_: dtype mismatch, ", self.scalar_type(), " and ",
-              source.scalar_type());
+  OPGEN_CHECK(self.scalar_type() == source.scalar_type(), "set_: dtype mismatch, ",
+              self.scalar_type(), " and ", source.scalar_type());
   OPGEN_CHECK(self.device() == source.device(), "set_: the tensors are on different devices");
   opgen::TensorImpl* impl = self.unsafeGetTensorImpl();
   impl->set_storage(source.storage());
@@ -167,22 +181,43 @@ OPGEN_KERNEL(set_)(Tensor& self) {
 
 // ---- What a tensor says of itself ----
 
-OPGEN_KERNEL(size)(const Tensor& self, int64_t dim) { return self.size(dim); }
-OPGEN_KERNEL(stride)(const Tensor& self, int64_t dim) { return self.stride(dim); }
-OPGEN_KERNEL(dim)(const Tensor& self) { return self.dim(); }
-OPGEN_KERNEL(numel)(const Tensor& self) { return self.numel(); }
-OPGEN_KERNEL(storage_offset)(const Tensor& self) { return self.storage_offset(); }
-OPGEN_KERNEL(is_contiguous)(const Tensor& self) { return self.is_contiguous(); }
+OPGEN_KERNEL(size)(const Tensor& self, int64_t dim) {
+  return self.size(dim);
+}
+OPGEN_KERNEL(stride)(const Tensor& self, int64_t dim) {
+  return self.stride(dim);
+}
+OPGEN_KERNEL(dim)(const Tensor& self) {
+  return self.dim();
+}
+OPGEN_KERNEL(numel)(const Tensor& self) {
+  return self.numel();
+}
+OPGEN_KERNEL(storage_offset)(const Tensor& self) {
+  return self.storage_offset();
+}
+OPGEN_KERNEL(is_contiguous)(const Tensor& self) {
+  return self.is_contiguous();
+}
 OPGEN_KERNEL(is_contiguous)(const Tensor& self, MemoryFormat memory_format) {
   return self.is_contiguous(memory_format);
 }
-OPGEN_KERNEL(is_floating_point)(const Tensor& self) { return self.is_floating_point(); }
-OPGEN_KERNEL(is_complex)(const Tensor& self) { return self.is_complex(); }
-OPGEN_KERNEL(is_signed)(const Tensor& self) { return self.is_signed(); }
+OPGEN_KERNEL(is_floating_point)(const Tensor& self) {
+  return self.is_floating_point();
+}
+OPGEN_KERNEL(is_complex)(const Tensor& self) {
+  return self.is_complex();
+}
+OPGEN_KERNEL(is_signed)(const Tensor& self) {
+  return self.is_signed();
+}
 
-OPGEN_KERNEL(_local_scalar_dense)(const Tensor& self) { return opgen::detail::item(self); }
+OPGEN_KERNEL(_local_scalar_dense)(const Tensor& self) {
+  return opgen::detail::item(self);
+}
 OPGEN_KERNEL(item)(const Tensor& self) {
-  OPGEN_CHECK(self.numel() == 1, "a Tensor with ", self.numel(), " elements cannot be converted to Scalar");
+  OPGEN_CHECK(self.numel() == 1, "a Tensor with ", self.numel(),
+              " elements cannot be converted to Scalar");
   return at::_local_scalar_dense(self);
 }
 OPGEN_KERNEL(is_nonzero)(const Tensor& self) {
@@ -203,4 +238,6 @@ OPGEN_KERNEL(result_type)(const Scalar& scalar, const Tensor& tensor) {
 OPGEN_KERNEL(result_type)(const Scalar& scalar1, const Scalar& scalar2) {
   return opgen::detail::result_type_of(scalar1, scalar2);
 }
-OPGEN_KERNEL(promote_types)(ScalarType type1, ScalarType type2) { return opgen::detail::promote_types(type1, type2); }
+OPGEN_KERNEL(promote_types)(ScalarType type1, ScalarType type2) {
+  return opgen::detail::promote_types(type1, type2);
+}

@@ -32,15 +32,17 @@
 using namespace kernels;
 
 // The four options of a factory, as kernels are given them.
-#define OPGEN_OPTIONS                                                                                          \
-  std::optional<ScalarType> dtype, std::optional<Layout> layout, std::optional<Device> device,                 \
+#define OPGEN_OPTIONS                                                                          \
+  std::optional<ScalarType> dtype, std::optional<Layout> layout, std::optional<Device> device, \
       std::optional<bool> pin_memory
 
 namespace {
 
 TensorOptions options_of(OPGEN_OPTIONS) {
-  OPGEN_CHECK_NOT_IMPLEMENTED(!layout.has_value() || *layout == kStrided, "only strided tensors can be made here");
-  OPGEN_CHECK_NOT_IMPLEMENTED(!pin_memory.value_or(false), "memory cannot be pinned on this device");
+  OPGEN_CHECK_NOT_IMPLEMENTED(!layout.has_value() || *layout == kStrided,
+                              "only strided tensors can be made here");
+  OPGEN_CHECK_NOT_IMPLEMENTED(!pin_memory.value_or(false),
+                              "memory cannot be pinned on this device");
   return TensorOptions().dtype(dtype).layout(layout).device(device);
 }
 
@@ -60,19 +62,23 @@ ScalarType dtype_of_number(const Scalar& value) {
 // ---- Memory ----
 
 OPGEN_KERNEL(empty)(IntArrayRef size, OPGEN_OPTIONS, std::optional<MemoryFormat> memory_format) {
-  OPGEN_CHECK(memory_format != MemoryFormat::Preserve, "empty has no tensor whose memory format could be preserved");
+  OPGEN_CHECK(memory_format != MemoryFormat::Preserve,
+              "empty has no tensor whose memory format could be preserved");
   return opgen::detail::empty(size, options_of(dtype, layout, device, pin_memory), memory_format);
 }
 OPGEN_KERNEL(empty_out)(IntArrayRef size, std::optional<MemoryFormat> memory_format, Tensor& out) {
-  OPGEN_CHECK(!memory_format.has_value(), "'memory_format' argument is incompatible with 'out' tensor argument");
+  OPGEN_CHECK(!memory_format.has_value(),
+              "'memory_format' argument is incompatible with 'out' tensor argument");
   resize_out(out, size);
   return out;
 }
 OPGEN_KERNEL(empty_strided)(IntArrayRef size, IntArrayRef stride, OPGEN_OPTIONS) {
   return opgen::detail::empty_strided(size, stride, options_of(dtype, layout, device, pin_memory));
 }
-OPGEN_KERNEL(empty_like)(const Tensor& self, OPGEN_OPTIONS, std::optional<MemoryFormat> memory_format) {
-  return opgen::detail::empty_like(self, options_of(dtype, layout, device, pin_memory), memory_format);
+OPGEN_KERNEL(empty_like)
+(const Tensor& self, OPGEN_OPTIONS, std::optional<MemoryFormat> memory_format) {
+  return opgen::detail::empty_like(self, options_of(dtype, layout, device, pin_memory),
+                                   memory_format);
 }
 OPGEN_KERNEL(new_empty_symint)(const Tensor& self, SymIntArrayRef size, OPGEN_OPTIONS) {
   return at::empty(size, options_like(self, dtype, layout, device, pin_memory));
@@ -96,33 +102,42 @@ Tensor& fill_out(Tensor& out, IntArrayRef size, const Scalar& value) {
 }  // namespace
 
 OPGEN_KERNEL(full)(IntArrayRef size, const Scalar& fill_value, OPGEN_OPTIONS) {
-  const TensorOptions options = options_of(dtype.value_or(dtype_of_number(fill_value)), layout, device, pin_memory);
+  const TensorOptions options =
+      options_of(dtype.value_or(dtype_of_number(fill_value)), layout, device, pin_memory);
   return filled(at::empty(size, options), fill_value);
 }
 OPGEN_KERNEL(full_out)(IntArrayRef size, const Scalar& fill_value, Tensor& out) {
   return fill_out(out, size, fill_value);
 }
 OPGEN_KERNEL(full_like)
-(const Tensor& self, const Scalar& fill_value, OPGEN_OPTIONS, std::optional<MemoryFormat> memory_format) {
-  return filled(at::empty_like(self, options_of(dtype, layout, device, pin_memory), memory_format), fill_value);
+(const Tensor& self, const Scalar& fill_value, OPGEN_OPTIONS,
+ std::optional<MemoryFormat> memory_format) {
+  return filled(at::empty_like(self, options_of(dtype, layout, device, pin_memory), memory_format),
+                fill_value);
 }
-OPGEN_KERNEL(new_full)(const Tensor& self, IntArrayRef size, const Scalar& fill_value, OPGEN_OPTIONS) {
+OPGEN_KERNEL(new_full)
+(const Tensor& self, IntArrayRef size, const Scalar& fill_value, OPGEN_OPTIONS) {
   return filled(at::empty(size, options_like(self, dtype, layout, device, pin_memory)), fill_value);
 }
 OPGEN_KERNEL(scalar_tensor)(const Scalar& s, OPGEN_OPTIONS) {
   return filled(at::empty(IntArrayRef(), options_of(dtype, layout, device, pin_memory)), s);
 }
 
-#define OPGEN_CONSTANT(op, kernel, new_kernel, like_kernel, value)                                             \
-  OPGEN_KERNEL(kernel)(IntArrayRef size, OPGEN_OPTIONS) {                                                      \
-    return filled(at::empty(size, options_of(dtype, layout, device, pin_memory)), value);                      \
-  }                                                                                                            \
-  OPGEN_KERNEL(op##_out)(IntArrayRef size, Tensor& out) { return fill_out(out, size, value); }                 \
-  OPGEN_KERNEL(new_kernel)(const Tensor& self, IntArrayRef size, OPGEN_OPTIONS) {                              \
-    return filled(at::empty(size, options_like(self, dtype, layout, device, pin_memory)), value);              \
-  }                                                                                                            \
-  OPGEN_KERNEL(like_kernel)(const Tensor& self, OPGEN_OPTIONS, std::optional<MemoryFormat> memory_format) {    \
-    return filled(at::empty_like(self, options_of(dtype, layout, device, pin_memory), memory_format), value);  \
+#define OPGEN_CONSTANT(op, kernel, new_kernel, like_kernel, value)                                \
+  OPGEN_KERNEL(kernel)(IntArrayRef size, OPGEN_OPTIONS) {                                         \
+    return filled(at::empty(size, options_of(dtype, layout, device, pin_memory)), value);         \
+  }                                                                                               \
+  OPGEN_KERNEL(op##_out)(IntArrayRef size, Tensor & out) {                                        \
+    return fill_out(out, size, value);                                                            \
+  }                                                                                               \
+  OPGEN_KERNEL(new_kernel)(const Tensor& self, IntArrayRef size, OPGEN_OPTIONS) {                 \
+    return filled(at::empty(size, options_like(self, dtype, layout, device, pin_memory)), value); \
+  }                                                                                               \
+  OPGEN_KERNEL(like_kernel)                                                                       \
+  (const Tensor& self, OPGEN_OPTIONS, std::optional<MemoryFormat> memory_format) {                \
+    return filled(                                                                                \
+        at::empty_like(self, options_of(dtype, layout, device, pin_memory), memory_format),       \
+        value);                                                                                   \
   }
 
 OPGEN_CONSTANT(zeros, zeros_symint, new_zeros, zeros_like, Scalar(0))
@@ -146,15 +161,17 @@ Tensor new_range(const Scalar& start, const Scalar& end, const Scalar& step, OPG
 }
 
 // Elements from start up to, not including, end.
-int64_t range_size(const Scalar& start, const Scalar& end, const Scalar& step, bool integral) {
+int64_t range_size(const Scalar& start, const Scalar& end, const Scalar& step, ScalarType dtype) {
   const double first = start.toDouble(), last = end.toDouble(), by = step.toDouble();
   OPGEN_CHECK(by != 0, "step must be nonzero");
-  OPGEN_CHECK(std::isfinite(first) && std::isfinite(last), "unsupported range: ", first, " -> ", last);
+  OPGEN_CHECK(std::isfinite(first) && std::isfinite(last), "unsupported range: ", first, " -> ",
+              last);
   OPGEN_CHECK((by > 0 && last >= first) || (by < 0 && last <= first),
               "upper bound and lower bound inconsistent with step sign");
-  if (integral) {
-    // Doubles do not hold every int64.
+  if (dtype == kLong) {
+    // Doubles do not hold every int64; the bounds are cut to integers as the elements are.
     const int64_t span = end.toLong() - start.toLong(), stride = step.toLong();
+    OPGEN_CHECK(stride != 0, "step must be nonzero");
     return (span + stride - (stride > 0 ? 1 : -1)) / stride;
   }
   return static_cast<int64_t>(std::ceil((last - first) / by));
@@ -171,22 +188,26 @@ OPGEN_KERNEL(arange)(const Scalar& start, const Scalar& end, OPGEN_OPTIONS) {
 OPGEN_KERNEL(arange)(const Scalar& start, const Scalar& end, const Scalar& step, OPGEN_OPTIONS) {
   return new_range(start, end, step, dtype, layout, device, pin_memory);
 }
-OPGEN_KERNEL(arange_out)(const Scalar& end, Tensor& out) { return at::arange_out(out, Scalar(0), end, Scalar(1)); }
+OPGEN_KERNEL(arange_out)(const Scalar& end, Tensor& out) {
+  return at::arange_out(out, Scalar(0), end, Scalar(1));
+}
 OPGEN_KERNEL(arange_out)(const Scalar& start, const Scalar& end, const Scalar& step, Tensor& out) {
-  const bool integral = is_integral_range(start, end, step);
-  const int64_t count = range_size(start, end, step, integral);
+  const int64_t count = range_size(start, end, step, out.scalar_type());
   if (out.numel() != count) resize_out(out, {count});
   if (out.is_meta()) return out;
   Tensor target = out.is_contiguous() ? out : Tensor(opgen::detail::contiguous(out));
   OPGEN_DISPATCH_REAL(out.scalar_type(), "arange", [&] {
     scalar_t* to = target.mutable_data_ptr<scalar_t>();
     if constexpr (std::is_integral_v<scalar_t>) {
-      const auto first = static_cast<uint64_t>(start.to<int64_t>()), by = static_cast<uint64_t>(step.to<int64_t>());
-      for (int64_t i = 0; i < count; ++i) to[i] = static_cast<scalar_t>(first + static_cast<uint64_t>(i) * by);
+      const auto first = static_cast<uint64_t>(start.to<int64_t>()),
+                 by = static_cast<uint64_t>(step.to<int64_t>());
+      for (int64_t i = 0; i < count; ++i)
+        to[i] = static_cast<scalar_t>(first + static_cast<uint64_t>(i) * by);
     } else {
       const double first = start.toDouble(), by = step.toDouble();
       for (int64_t i = 0; i < count; ++i) {
-        to[i] = static_cast<scalar_t>(static_cast<wide_t<scalar_t>>(first + by * static_cast<double>(i)));
+        to[i] = static_cast<scalar_t>(
+            static_cast<wide_t<scalar_t>>(first + by * static_cast<double>(i)));
       }
     }
   });
@@ -204,8 +225,10 @@ OPGEN_KERNEL(linspace_out)(const Scalar& start, const Scalar& end, int64_t steps
     scalar_t* to = target.mutable_data_ptr<scalar_t>();
     // Integers step by the rounded-down whole distance in double, half types in float.
     using wide = std::conditional_t<std::is_integral_v<scalar_t>, double, wide_t<scalar_t>>;
-    const wide first = std::is_integral_v<scalar_t> ? wide(start.to<scalar_t>()) : wide(start.to<wide>());
-    const wide last = std::is_integral_v<scalar_t> ? wide(end.to<scalar_t>()) : wide(end.to<wide>());
+    const wide first =
+        std::is_integral_v<scalar_t> ? wide(start.to<scalar_t>()) : wide(start.to<wide>());
+    const wide last =
+        std::is_integral_v<scalar_t> ? wide(end.to<scalar_t>()) : wide(end.to<wide>());
     if (steps == 1) {
       to[0] = static_cast<scalar_t>(first);
       return;
@@ -213,8 +236,9 @@ OPGEN_KERNEL(linspace_out)(const Scalar& start, const Scalar& end, int64_t steps
     using part = real_t<wide>;
     const wide by = (last - first) / wide(static_cast<part>(steps - 1));
     for (int64_t i = 0; i < steps; ++i) {
-      to[i] = static_cast<scalar_t>(i < steps / 2 ? first + by * wide(static_cast<part>(i))
-                                                  : last - by * wide(static_cast<part>(steps - i - 1)));
+      to[i] =
+          static_cast<scalar_t>(i < steps / 2 ? first + by * wide(static_cast<part>(i))
+                                              : last - by * wide(static_cast<part>(steps - i - 1)));
     }
   });
   if (!target.is_same(out)) opgen::detail::copy_(out, target);
@@ -233,7 +257,8 @@ OPGEN_KERNEL(linspace)(const Scalar& start, const Scalar& end, int64_t steps, OP
 namespace {
 
 Scalar end_point(const Tensor& self) {
-  OPGEN_CHECK(self.dim() == 0, "linspace only supports 0-dimensional start and end tensors, but got a tensor of ",
+  OPGEN_CHECK(self.dim() == 0,
+              "linspace only supports 0-dimensional start and end tensors, but got a tensor of ",
               self.dim(), " dimensions");
   return self.item();
 }
@@ -241,7 +266,8 @@ Scalar end_point(const Tensor& self) {
 }  // namespace
 
 OPGEN_KERNEL(linspace)(const Tensor& start, const Tensor& end, int64_t steps, OPGEN_OPTIONS) {
-  return at::linspace(end_point(start), end_point(end), steps, options_of(dtype, layout, device, pin_memory));
+  return at::linspace(end_point(start), end_point(end), steps,
+                      options_of(dtype, layout, device, pin_memory));
 }
 OPGEN_KERNEL(linspace)(const Tensor& start, const Scalar& end, int64_t steps, OPGEN_OPTIONS) {
   return at::linspace(end_point(start), end, steps, options_of(dtype, layout, device, pin_memory));
@@ -261,12 +287,16 @@ OPGEN_KERNEL(linspace_out)(const Scalar& start, const Tensor& end, int64_t steps
 
 // ---- Matrices ----
 
-OPGEN_KERNEL(eye)(int64_t n, OPGEN_OPTIONS) { return at::eye(n, n, options_of(dtype, layout, device, pin_memory)); }
+OPGEN_KERNEL(eye)(int64_t n, OPGEN_OPTIONS) {
+  return at::eye(n, n, options_of(dtype, layout, device, pin_memory));
+}
 OPGEN_KERNEL(eye)(int64_t n, int64_t m, OPGEN_OPTIONS) {
   Tensor out = at::empty({0}, options_of(dtype, layout, device, pin_memory));
   return at::eye_out(out, n, m);
 }
-OPGEN_KERNEL(eye_out)(int64_t n, Tensor& out) { return at::eye_out(out, n, n); }
+OPGEN_KERNEL(eye_out)(int64_t n, Tensor& out) {
+  return at::eye_out(out, n, n);
+}
 OPGEN_KERNEL(eye_out)(int64_t n, int64_t m, Tensor& out) {
   OPGEN_CHECK(n >= 0, "n must be greater or equal to 0, got ", n);
   OPGEN_CHECK(m >= 0, "m must be greater or equal to 0, got ", m);
@@ -275,7 +305,8 @@ OPGEN_KERNEL(eye_out)(int64_t n, int64_t m, Tensor& out) {
   opgen::detail::zero_(out);
   const int64_t count = std::min(n, m);
   if (count > 0) {
-    const Tensor diagonal = out.as_strided({count}, {out.stride(0) + out.stride(1)}, out.storage_offset());
+    const Tensor diagonal =
+        out.as_strided({count}, {out.stride(0) + out.stride(1)}, out.storage_offset());
     opgen::detail::fill_(diagonal, Scalar(1));
   }
   return out;
@@ -288,10 +319,11 @@ OPGEN_KERNEL(tril_indices)(int64_t row, int64_t col, int64_t offset, OPGEN_OPTIO
   const auto width = [=](int64_t i) { return std::clamp<int64_t>(i + offset + 1, 0, col); };
   int64_t count = 0;
   for (int64_t i = 0; i < row; ++i) count += width(i);
-  Tensor out = opgen::detail::empty({2, count}, options_of(dtype.value_or(kLong), layout, device, pin_memory));
+  Tensor out = opgen::detail::empty({2, count},
+                                    options_of(dtype.value_or(kLong), layout, device, pin_memory));
   if (out.is_meta()) return out;
-  OPGEN_CHECK(out.scalar_type() == kLong || out.scalar_type() == kInt, "\"tril_indices\" not implemented for '",
-              out.scalar_type(), "'");
+  OPGEN_CHECK(out.scalar_type() == kLong || out.scalar_type() == kInt,
+              "\"tril_indices\" not implemented for '", out.scalar_type(), "'");
   OPGEN_DISPATCH_INTEGRAL(out.scalar_type(), "tril_indices", [&] {
     scalar_t* rows = out.mutable_data_ptr<scalar_t>();
     scalar_t* columns = rows + count;

@@ -16,7 +16,8 @@ namespace {
 
 void check_lists(size_t size, size_t other) {
   OPGEN_CHECK(size > 0, "Tensor list must have at least one tensor.");
-  OPGEN_CHECK(size == other, "Tensor lists must have the same number of tensors, got ", size, " and ", other);
+  OPGEN_CHECK(size == other, "Tensor lists must have the same number of tensors, got ", size,
+              " and ", other);
 }
 
 // f(tensor, number) for each tensor of the list.

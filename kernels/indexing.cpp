@@ -34,20 +34,24 @@ namespace {
 
 // A place counted from the end if negative.
 int64_t checked_place(int64_t place, int64_t size) {
-  OPGEN_CHECK_INDEX(place >= -size && place < size, "index ", place, " is out of bounds for dimension with size ",
-                    size);
+  OPGEN_CHECK_INDEX(place >= -size && place < size, "index ", place,
+                    " is out of bounds for dimension with size ", size);
   return place < 0 ? place + size : place;
 }
 
 // A place that may not be negative.
 int64_t plain_place(int64_t place, int64_t size, int64_t dim) {
-  OPGEN_CHECK_INDEX(place >= 0 && place < size, "index ", place, " is out of bounds for dimension ", dim, " with size ",
-                    size);
+  OPGEN_CHECK_INDEX(place >= 0 && place < size, "index ", place, " is out of bounds for dimension ",
+                    dim, " with size ", size);
   return place;
 }
 
-int64_t size_along(const TensorBase& self, int64_t dim) { return self.dim() == 0 ? 1 : self.size(dim); }
-int64_t stride_along(const TensorBase& self, int64_t dim) { return self.dim() == 0 ? 1 : self.stride(dim); }
+int64_t size_along(const TensorBase& self, int64_t dim) {
+  return self.dim() == 0 ? 1 : self.size(dim);
+}
+int64_t stride_along(const TensorBase& self, int64_t dim) {
+  return self.dim() == 0 ? 1 : self.stride(dim);
+}
 
 }  // namespace
 
@@ -55,8 +59,11 @@ int64_t stride_along(const TensorBase& self, int64_t dim) { return self.dim() ==
 
 namespace {
 
-// An empty vector joins with anything: a list may start with one before anything is known of its shape.
-bool is_skipped(const TensorBase& tensor) { return tensor.dim() == 1 && tensor.size(0) == 0; }
+// An empty vector joins with anything: a list may start with one before anything is known of its
+// shape.
+bool is_skipped(const TensorBase& tensor) {
+  return tensor.dim() == 1 && tensor.size(0) == 0;
+}
 
 }  // namespace
 
@@ -65,14 +72,16 @@ OPGEN_PRECOMPUTE_META_FUNC(cat)(const ITensorListRef& tensors, int64_t dim) {
   int64_t valid = -1;
   opgen::detail::ResultTypeState state;
   for (size_t i = 0; i < tensors.size(); ++i) {
-    OPGEN_CHECK(tensors[i].dim() > 0, "zero-dimensional tensor (at position ", i, ") cannot be concatenated");
+    OPGEN_CHECK(tensors[i].dim() > 0, "zero-dimensional tensor (at position ", i,
+                ") cannot be concatenated");
     state = opgen::detail::update_result_type(tensors[i], state);
     if (valid < 0 && !is_skipped(tensors[i])) valid = static_cast<int64_t>(i);
   }
   const ScalarType dtype = opgen::detail::result_type(state);
   const TensorBase& out = maybe_get_output();
   const ScalarType result = out.defined() ? out.scalar_type() : dtype;
-  OPGEN_CHECK(canCast(dtype, result), "torch.cat(): input types can't be cast to the desired output type ", result);
+  OPGEN_CHECK(canCast(dtype, result),
+              "torch.cat(): input types can't be cast to the desired output type ", result);
   const Tensor& first = tensors[static_cast<size_t>(std::max<int64_t>(valid, 0))];
   dim = wrap_dim(dim, first.dim());
   DimVector sizes(first.sizes());
@@ -80,11 +89,12 @@ OPGEN_PRECOMPUTE_META_FUNC(cat)(const ITensorListRef& tensors, int64_t dim) {
   for (size_t i = static_cast<size_t>(std::max<int64_t>(valid, 0)) + 1; i < tensors.size(); ++i) {
     const Tensor& other = tensors[i];
     if (is_skipped(other)) continue;
-    OPGEN_CHECK(other.dim() == first.dim(), "Tensors must have same number of dimensions: got ", first.dim(), " and ",
-                other.dim());
+    OPGEN_CHECK(other.dim() == first.dim(), "Tensors must have same number of dimensions: got ",
+                first.dim(), " and ", other.dim());
     for (int64_t d = 0; d < first.dim(); ++d) {
-      OPGEN_CHECK(d == dim || other.size(d) == first.size(d), "Sizes of tensors must match except in dimension ", dim,
-                  ". Expected size ", first.size(d), " but got size ", other.size(d), " for tensor number ", i,
+      OPGEN_CHECK(d == dim || other.size(d) == first.size(d),
+                  "Sizes of tensors must match except in dimension ", dim, ". Expected size ",
+                  first.size(d), " but got size ", other.size(d), " for tensor number ", i,
                   " in the list.");
     }
     sizes[dim] += other.size(dim);
@@ -94,14 +104,16 @@ OPGEN_PRECOMPUTE_META_FUNC(cat)(const ITensorListRef& tensors, int64_t dim) {
   return precompute_out<>().set_dim(dim).set_valid(valid).set_memory_format(format);
 }
 OPGEN_IMPL_FUNC(cat_out_cpu)
-(const ITensorListRef& tensors, int64_t dim, int64_t valid, MemoryFormat /*memory_format*/, const Tensor& out) {
+(const ITensorListRef& tensors, int64_t dim, int64_t valid, MemoryFormat /*memory_format*/,
+ const Tensor& out) {
   if (valid < 0) return;
   DimVector sizes(out.sizes());
   int64_t start = out.storage_offset();
   for (const Tensor& tensor : tensors) {
     if (is_skipped(tensor)) continue;
     sizes[dim] = tensor.size(dim);
-    opgen::detail::copy_(opgen::detail::alias_with_sizes_and_strides(out, sizes, out.strides(), start), tensor);
+    opgen::detail::copy_(
+        opgen::detail::alias_with_sizes_and_strides(out, sizes, out.strides(), start), tensor);
     start += tensor.size(dim) * out.stride(dim);
   }
 }
@@ -112,8 +124,9 @@ std::vector<Tensor> unsqueezed_all(TensorList tensors, int64_t dim) {
   OPGEN_CHECK(tensors.size() > 0, "stack expects a non-empty TensorList");
   std::vector<Tensor> result;
   for (size_t i = 0; i < tensors.size(); ++i) {
-    OPGEN_CHECK(same_sizes(tensors[i].sizes(), tensors[0].sizes()), "stack expects each tensor to be equal size, but got ",
-                tensors[0].sizes(), " at entry 0 and ", tensors[i].sizes(), " at entry ", i);
+    OPGEN_CHECK(same_sizes(tensors[i].sizes(), tensors[0].sizes()),
+                "stack expects each tensor to be equal size, but got ", tensors[0].sizes(),
+                " at entry 0 and ", tensors[i].sizes(), " at entry ", i);
     result.push_back(tensors[i].unsqueeze(dim));
   }
   return result;
@@ -141,16 +154,20 @@ void check_index_dtype(const char* name, const TensorBase& index) {
               "(): Expected dtype int32/int64 for index");
 }
 
-int64_t at_least_one(int64_t ndim) { return ndim == 0 ? 1 : ndim; }
+int64_t at_least_one(int64_t ndim) {
+  return ndim == 0 ? 1 : ndim;
+}
 
 // `index` may reach as far as `limit` in each dimension but `dim`.
-void check_index_shape(const char* name, const TensorBase& index, const TensorBase& limit, int64_t dim, const char* what) {
+void check_index_shape(const char* name, const TensorBase& index, const TensorBase& limit,
+                       int64_t dim, const char* what) {
   if (index.numel() == 0) return;
   OPGEN_CHECK(at_least_one(index.dim()) == at_least_one(limit.dim()),
               "Index tensor must have the same number of dimensions as ", what, " tensor");
   for (int64_t d = 0; d < index.dim(); ++d) {
-    OPGEN_CHECK(d == dim || index.size(d) <= size_along(limit, d), name, "(): Expected index ", index.sizes(),
-                " to be no larger than ", what, " ", limit.sizes(), " apart from dimension ", dim);
+    OPGEN_CHECK(d == dim || index.size(d) <= size_along(limit, d), name, "(): Expected index ",
+                index.sizes(), " to be no larger than ", what, " ", limit.sizes(),
+                " apart from dimension ", dim);
   }
 }
 
@@ -160,18 +177,23 @@ void check_scatter(const char* name, const TensorBase& self, int64_t dim, const 
   check_index_dtype(name, index);
   check_index_shape(name, index, self, dim, "self");
   if (source == nullptr) return;
-  OPGEN_CHECK(self.scalar_type() == source->scalar_type(), name, "(): Expected self.dtype to be equal to src.dtype");
+  OPGEN_CHECK(self.scalar_type() == source->scalar_type(), name,
+              "(): Expected self.dtype to be equal to src.dtype");
   check_index_shape(name, index, *source, -1, "src");
 }
 
-Tensor at_least_1d(const Tensor& self) { return self.dim() == 0 ? self.unsqueeze(0) : Tensor(self); }
+Tensor at_least_1d(const Tensor& self) {
+  return self.dim() == 0 ? self.unsqueeze(0) : Tensor(self);
+}
 
-// f(element, other): `element` is the one of `target` that index number k of the line points at, `other` the one
-// of `along` at the place of the index. One line after another: places may repeat.
+// f(element, other): `element` is the one of `target` that index number k of the line points at,
+// `other` the one of `along` at the place of the index. One line after another: places may repeat.
 template <class T, class F>
-void for_each_indexed(const Tensor& given, int64_t dim, const Tensor& index, const Tensor& beside, F f) {
+void for_each_indexed(const Tensor& given, int64_t dim, const Tensor& index, const Tensor& beside,
+                      F f) {
   if (index.numel() == 0) return;
-  const Tensor target = at_least_1d(given), places = at_least_1d(to_dtype(index, kLong)), along = at_least_1d(beside);
+  const Tensor target = at_least_1d(given), places = at_least_1d(to_dtype(index, kLong)),
+               along = at_least_1d(beside);
   dim = wrap_dim(dim, target.dim());
   const int64_t size = size_along(target, dim), stride = stride_along(target, dim);
   const int64_t count = size_along(places, dim);
@@ -189,7 +211,8 @@ void for_each_indexed(const Tensor& given, int64_t dim, const Tensor& index, con
 
 }  // namespace
 
-OPGEN_META_FUNC(gather)(const Tensor& self, int64_t dim, const Tensor& index, bool /*sparse_grad*/) {
+OPGEN_META_FUNC(gather)
+(const Tensor& self, int64_t dim, const Tensor& index, bool /*sparse_grad*/) {
   dim = wrap_dim(dim, self.dim());
   const TensorBase& out = maybe_get_output();
   OPGEN_CHECK(!out.defined() || out.scalar_type() == self.scalar_type(),
@@ -216,7 +239,8 @@ void start_scatter(const Tensor& self, const Tensor& out) {
 
 }  // namespace
 
-OPGEN_META_FUNC2(scatter, src)(const Tensor& self, int64_t dim, const Tensor& index, const Tensor& src) {
+OPGEN_META_FUNC2(scatter, src)
+(const Tensor& self, int64_t dim, const Tensor& index, const Tensor& src) {
   check_scatter("scatter", self, dim, index, &src);
   set_output_raw_strided(0, self.sizes(), {}, self.options());
 }
@@ -228,7 +252,8 @@ OPGEN_IMPL_FUNC(scatter_src_out)
   });
 }
 
-OPGEN_META_FUNC2(scatter, value)(const Tensor& self, int64_t dim, const Tensor& index, const Scalar& /*value*/) {
+OPGEN_META_FUNC2(scatter, value)
+(const Tensor& self, int64_t dim, const Tensor& index, const Scalar& /*value*/) {
   check_scatter("scatter", self, dim, index, nullptr);
   set_output_raw_strided(0, self.sizes(), {}, self.options());
 }
@@ -237,11 +262,13 @@ OPGEN_IMPL_FUNC(scatter_value_out)
   start_scatter(self, out);
   OPGEN_DISPATCH_ALL(self.scalar_type(), "scatter", [&] {
     const scalar_t x = value.to<scalar_t>();
-    for_each_indexed<scalar_t>(out, dim, index, out, [x](scalar_t& element, scalar_t&) { element = x; });
+    for_each_indexed<scalar_t>(out, dim, index, out,
+                               [x](scalar_t& element, scalar_t&) { element = x; });
   });
 }
 
-OPGEN_META_FUNC(scatter_add)(const Tensor& self, int64_t dim, const Tensor& index, const Tensor& src) {
+OPGEN_META_FUNC(scatter_add)
+(const Tensor& self, int64_t dim, const Tensor& index, const Tensor& src) {
   check_scatter("scatter_add", self, dim, index, &src);
   set_output_raw_strided(0, self.sizes(), {}, self.options());
 }
@@ -249,8 +276,9 @@ OPGEN_IMPL_FUNC(scatter_add_out)
 (const Tensor& self, int64_t dim, const Tensor& index, const Tensor& src, const Tensor& out) {
   start_scatter(self, out);
   OPGEN_DISPATCH_ALL(self.scalar_type(), "scatter_add", [&] {
-    for_each_indexed<scalar_t>(out, dim, index, src,
-                               [](scalar_t& element, scalar_t& value) { element = plus(element, value); });
+    for_each_indexed<scalar_t>(out, dim, index, src, [](scalar_t& element, scalar_t& value) {
+      element = plus(element, value);
+    });
   });
 }
 
@@ -258,18 +286,22 @@ OPGEN_IMPL_FUNC(scatter_add_out)
 
 OPGEN_KERNEL(index_select_out)(const Tensor& self, int64_t dim, const Tensor& index, Tensor& out) {
   dim = wrap_dim(dim, self.dim());
-  OPGEN_CHECK_INDEX(index.dim() <= 1, "index_select(): Index is supposed to be a vector, but got dim: ", index.dim());
+  OPGEN_CHECK_INDEX(index.dim() <= 1,
+                    "index_select(): Index is supposed to be a vector, but got dim: ", index.dim());
   check_index_dtype("index_select", index);
-  OPGEN_CHECK(self.scalar_type() == out.scalar_type(), "index_select(): self and result must have the same scalar type");
+  OPGEN_CHECK(self.scalar_type() == out.scalar_type(),
+              "index_select(): self and result must have the same scalar type");
   OPGEN_CHECK(self.dim() != 0 || index.numel() == 1,
-              "index_select(): Index to scalar can have only 1 value, got ", index.numel(), " value(s)");
+              "index_select(): Index to scalar can have only 1 value, got ", index.numel(),
+              " value(s)");
   DimVector shape(self.sizes());
   if (!shape.empty()) shape[dim] = index.numel();
   resize_out(out, shape);
   if (out.is_meta() || out.numel() == 0) return out;
   const Tensor places = opgen::detail::contiguous(to_dtype(index, kLong));
   const int64_t* place = places.const_data_ptr<int64_t>();
-  const int64_t size = size_along(self, dim), stride = stride_along(self, dim), out_stride = stride_along(out, dim);
+  const int64_t size = size_along(self, dim), stride = stride_along(self, dim),
+                out_stride = stride_along(out, dim);
   dispatch_by_size(self.itemsize(), [&]<class T>() {
     const T* from = static_cast<const T*>(self.const_data_ptr());
     T* to = static_cast<T*>(out.mutable_data_ptr());
@@ -287,7 +319,8 @@ OPGEN_KERNEL(index_select)(const Tensor& self, int64_t dim, const Tensor& index)
 }
 
 OPGEN_KERNEL(embedding_symint)
-(const Tensor& weight, const Tensor& indices, SymInt /*padding_idx*/, bool /*scale_grad_by_freq*/, bool /*sparse*/) {
+(const Tensor& weight, const Tensor& indices, SymInt /*padding_idx*/, bool /*scale_grad_by_freq*/,
+ bool /*sparse*/) {
   OPGEN_CHECK(weight.dim() == 2, "'weight' must be 2-D");
   check_index_dtype("embedding", indices);
   DimVector shape(indices.sizes());
@@ -298,18 +331,24 @@ OPGEN_KERNEL(embedding_symint)
 OPGEN_PRECOMPUTE_META_FUNC(index_add)
 (const Tensor& self, int64_t dim, const Tensor& index, const Tensor& source, const Scalar& alpha) {
   dim = wrap_dim(dim, self.dim());
-  OPGEN_CHECK_INDEX(index.dim() <= 1, "index_add_(): Index is supposed to be a vector, but got dim: ", index.dim());
+  OPGEN_CHECK_INDEX(index.dim() <= 1,
+                    "index_add_(): Index is supposed to be a vector, but got dim: ", index.dim());
   check_index_dtype("index_add_", index);
-  OPGEN_CHECK(self.scalar_type() == source.scalar_type(),
-              "index_add_(): self (", self.scalar_type(), ") and source (", source.scalar_type(),
+  OPGEN_CHECK(self.scalar_type() == source.scalar_type(), "index_add_(): self (",
+              self.scalar_type(), ") and source (", source.scalar_type(),
               ") must have the same scalar type");
-  OPGEN_CHECK(source.dim() == 0 || dim < source.dim(), "index_add_(): Indexing dim ", dim, " is out of bounds of the source");
-  OPGEN_CHECK(index.numel() == size_along(source, dim), "index_add_(): Number of indices (", index.numel(),
-              ") should be equal to source.size(dim): (", size_along(source, dim), "), for dim: ", dim);
+  OPGEN_CHECK(source.dim() == 0 || dim < source.dim(), "index_add_(): Indexing dim ", dim,
+              " is out of bounds of the source");
+  OPGEN_CHECK(index.numel() == size_along(source, dim), "index_add_(): Number of indices (",
+              index.numel(), ") should be equal to source.size(dim): (", size_along(source, dim),
+              "), for dim: ", dim);
   if (self.dim() != 0 || source.dim() != 0) {
     bool fits = self.dim() == source.dim();
-    for (int64_t d = 0; fits && d < self.dim(); ++d) fits = d == dim || self.size(d) == source.size(d);
-    OPGEN_CHECK(fits, "source tensor shape must match self tensor shape, excluding the specified dimension. Got self.shape = ",
+    for (int64_t d = 0; fits && d < self.dim(); ++d)
+      fits = d == dim || self.size(d) == source.size(d);
+    OPGEN_CHECK(fits,
+                "source tensor shape must match self tensor shape, excluding the specified "
+                "dimension. Got self.shape = ",
                 self.sizes(), " source.shape = ", source.sizes());
   }
   OPGEN_CHECK(!alpha.isComplex() || self.is_complex(),
@@ -320,13 +359,15 @@ OPGEN_PRECOMPUTE_META_FUNC(index_add)
   return precompute_out<>().set_dim(dim);
 }
 OPGEN_IMPL_FUNC(index_add_cpu_out)
-(const Tensor& self, int64_t dim, const Tensor& index, const Tensor& given, const Scalar& alpha, const Tensor& result) {
+(const Tensor& self, int64_t dim, const Tensor& index, const Tensor& given, const Scalar& alpha,
+ const Tensor& result) {
   start_scatter(self, result);
   if (given.numel() == 0) return;
   const Tensor source = at_least_1d(given), out = at_least_1d(result);
   const Tensor places = opgen::detail::contiguous(to_dtype(index, kLong));
   const int64_t* place = places.const_data_ptr<int64_t>();
-  const int64_t size = size_along(self, dim), from_stride = stride_along(source, dim), stride = stride_along(out, dim);
+  const int64_t size = size_along(self, dim), from_stride = stride_along(source, dim),
+                stride = stride_along(out, dim);
   OPGEN_DISPATCH_ALL(self.scalar_type(), "index_add_", [&] {
     const scalar_t factor = alpha.to<scalar_t>();
     const scalar_t* from = source.const_data_ptr<scalar_t>();
@@ -343,10 +384,13 @@ OPGEN_IMPL_FUNC(index_add_cpu_out)
 // ---- take: places in the flattened tensor ----
 
 OPGEN_KERNEL(take_out)(const Tensor& self, const Tensor& index, Tensor& out) {
-  OPGEN_CHECK(index.scalar_type() == kLong, "take(): Expected a long tensor for index, but got ", index.scalar_type());
-  OPGEN_CHECK(self.scalar_type() == out.scalar_type(), "take(): self and out expected to have the same dtype, but got self.dtype = ",
+  OPGEN_CHECK(index.scalar_type() == kLong, "take(): Expected a long tensor for index, but got ",
+              index.scalar_type());
+  OPGEN_CHECK(self.scalar_type() == out.scalar_type(),
+              "take(): self and out expected to have the same dtype, but got self.dtype = ",
               self.scalar_type(), " and out.dtype = ", out.scalar_type());
-  OPGEN_CHECK_INDEX(self.numel() != 0 || index.numel() == 0, "take(): tried to take from an empty tensor");
+  OPGEN_CHECK_INDEX(self.numel() != 0 || index.numel() == 0,
+                    "take(): tried to take from an empty tensor");
   resize_out(out, index.sizes());
   if (out.is_meta()) return out;
   const Tensor flat = opgen::detail::contiguous(self);
@@ -355,9 +399,10 @@ OPGEN_KERNEL(take_out)(const Tensor& self, const Tensor& index, Tensor& out) {
   dispatch_by_size(self.itemsize(), [&]<class T>() {
     const T* from = static_cast<const T*>(flat.const_data_ptr());
     T* to = static_cast<T*>(out.mutable_data_ptr());
-    for_each_index<2>(index.sizes(), {index.strides(), out.strides()}, [&](const std::array<int64_t, 2>& at) {
-      to[at[1]] = from[checked_place(place[at[0]], size)];
-    });
+    for_each_index<2>(index.sizes(), {index.strides(), out.strides()},
+                      [&](const std::array<int64_t, 2>& at) {
+                        to[at[1]] = from[checked_place(place[at[0]], size)];
+                      });
   });
   return out;
 }
@@ -369,27 +414,30 @@ OPGEN_KERNEL(take)(const Tensor& self, const Tensor& index) {
 // ---- Masks ----
 
 OPGEN_KERNEL(masked_fill_)(Tensor& self, const Tensor& mask, const Scalar& value) {
-  OPGEN_CHECK(mask.scalar_type() == kBool, "masked_fill_ only supports boolean masks, but got mask with dtype ",
+  OPGEN_CHECK(mask.scalar_type() == kBool,
+              "masked_fill_ only supports boolean masks, but got mask with dtype ",
               mask.scalar_type());
-  OPGEN_CHECK(opgen::detail::is_expandable_to(mask.sizes(), self.sizes()), "The size of mask ", mask.sizes(),
-              " must broadcast to the size of self ", self.sizes());
+  OPGEN_CHECK(opgen::detail::is_expandable_to(mask.sizes(), self.sizes()), "The size of mask ",
+              mask.sizes(), " must broadcast to the size of self ", self.sizes());
   if (self.is_meta()) return self;
   const Tensor chosen = mask.expand(self.sizes());
   OPGEN_DISPATCH_ALL(self.scalar_type(), "masked_fill_", [&] {
     const scalar_t x = value.to<scalar_t>();
     const bool* from = chosen.const_data_ptr<bool>();
     scalar_t* to = self.mutable_data_ptr<scalar_t>();
-    for_each_index<2>(self.sizes(), {chosen.strides(), self.strides()}, [&](const std::array<int64_t, 2>& at) {
-      if (from[at[0]]) to[at[1]] = x;
-    });
+    for_each_index<2>(self.sizes(), {chosen.strides(), self.strides()},
+                      [&](const std::array<int64_t, 2>& at) {
+                        if (from[at[0]]) to[at[1]] = x;
+                      });
   });
   return self;
 }
 OPGEN_KERNEL(masked_fill_)(Tensor& self, const Tensor& mask, const Tensor& value) {
-  OPGEN_CHECK(value.dim() == 0, "masked_fill_ only supports a 0-dimensional value tensor, but got tensor with ",
+  OPGEN_CHECK(value.dim() == 0,
+              "masked_fill_ only supports a 0-dimensional value tensor, but got tensor with ",
               value.dim(), " dimension(s).");
-  OPGEN_CHECK(canCast(value.scalar_type(), self.scalar_type()) || !value.is_complex(), "value of dtype ",
-              value.scalar_type(), " cannot be written to ", self.scalar_type());
+  OPGEN_CHECK(canCast(value.scalar_type(), self.scalar_type()) || !value.is_complex(),
+              "value of dtype ", value.scalar_type(), " cannot be written to ", self.scalar_type());
   if (self.is_meta() || value.is_meta()) return self;
   return self.masked_fill_(mask, value.item());
 }
@@ -406,7 +454,8 @@ OPGEN_KERNEL(masked_fill)(const Tensor& self, const Tensor& mask, const Tensor& 
 
 OPGEN_KERNEL(masked_select_out)(const Tensor& self, const Tensor& mask, Tensor& out) {
   OPGEN_CHECK(mask.scalar_type() == kBool, "masked_select: expected BoolTensor for mask");
-  OPGEN_CHECK(self.scalar_type() == out.scalar_type(), "masked_select(): self and result must have the same scalar type");
+  OPGEN_CHECK(self.scalar_type() == out.scalar_type(),
+              "masked_select(): self and result must have the same scalar type");
   const DimVector shape = opgen::detail::infer_size(self.sizes(), mask.sizes());
   const Tensor chosen = opgen::detail::contiguous(mask.expand(shape));
   const Tensor source = opgen::detail::contiguous(self.expand(shape));
@@ -414,7 +463,8 @@ OPGEN_KERNEL(masked_select_out)(const Tensor& self, const Tensor& mask, Tensor& 
   const int64_t total = chosen.numel();
   const int64_t count = std::count(from_mask, from_mask + total, true);
   resize_out(out, {count});
-  const Tensor dense = out.is_contiguous() ? Tensor(out) : Tensor(opgen::detail::empty({count}, out.options()));
+  const Tensor dense =
+      out.is_contiguous() ? Tensor(out) : Tensor(opgen::detail::empty({count}, out.options()));
   dispatch_by_size(self.itemsize(), [&]<class T>() {
     const T* from = static_cast<const T*>(source.const_data_ptr());
     T* to = static_cast<T*>(dense.mutable_data_ptr());
@@ -432,7 +482,8 @@ OPGEN_KERNEL(masked_select)(const Tensor& self, const Tensor& mask) {
 
 // One row per element that is not zero: its place in each dimension.
 OPGEN_KERNEL(nonzero_out)(const Tensor& self, Tensor& out) {
-  OPGEN_CHECK(out.scalar_type() == kLong, "Expected out to be a Long tensor, but got ", out.scalar_type());
+  OPGEN_CHECK(out.scalar_type() == kLong, "Expected out to be a Long tensor, but got ",
+              out.scalar_type());
   const int64_t ndim = self.dim();
   const Tensor dense = opgen::detail::contiguous(self);
   std::vector<int64_t> places;
@@ -464,12 +515,14 @@ OPGEN_KERNEL(nonzero)(const Tensor& self) {
 
 namespace {
 
-// The indexed tensor, laid out so that one iteration over the shape of the result reads every element: the
-// indexed dimensions are replaced by those of the index tensors, in which it stands still (stride 0).
+// The indexed tensor, laid out so that one iteration over the shape of the result reads every
+// element: the indexed dimensions are replaced by those of the index tensors, in which it stands
+// still (stride 0).
 struct Indexed {
   Tensor self;
-  std::vector<Tensor> indices;  // int64, broadcast to one shape, with 1 for each dimension that is not indexed
-  DimVector sizes, strides;     // of the indexed dimensions; strides in bytes
+  std::vector<Tensor>
+      indices;  // int64, broadcast to one shape, with 1 for each dimension that is not indexed
+  DimVector sizes, strides;  // of the indexed dimensions; strides in bytes
 };
 
 // A mask stands for as many index tensors as it has dimensions.
@@ -485,19 +538,22 @@ std::vector<Tensor> without_masks(const Tensor& self, IOptTensorListRef given) {
     if (dtype == kByte || dtype == kBool) {
       for (int64_t d = 0; d < index.dim(); ++d) {
         const auto at = static_cast<int64_t>(indices.size()) + d;
-        OPGEN_CHECK_INDEX(at < self.dim() && index.size(d) == self.size(at), "The shape of the mask ", index.sizes(),
-                          " at index ", d, " does not match the shape of the indexed tensor ", self.sizes(),
+        OPGEN_CHECK_INDEX(at < self.dim() && index.size(d) == self.size(at),
+                          "The shape of the mask ", index.sizes(), " at index ", d,
+                          " does not match the shape of the indexed tensor ", self.sizes(),
                           " at index ", at);
       }
       const Tensor places = at::nonzero(index);
       for (int64_t d = 0; d < index.dim(); ++d) indices.push_back(places.select(1, d));
       continue;
     }
-    OPGEN_CHECK_INDEX(dtype == kLong || dtype == kInt, "tensors used as indices must be long, int, byte or bool tensors");
+    OPGEN_CHECK_INDEX(dtype == kLong || dtype == kInt,
+                      "tensors used as indices must be long, int, byte or bool tensors");
     indices.push_back(to_dtype(index, kLong));
   }
-  OPGEN_CHECK_INDEX(static_cast<int64_t>(indices.size()) <= self.dim(), "too many indices for tensor of dimension ",
-                    self.dim(), " (got ", indices.size(), ")");
+  OPGEN_CHECK_INDEX(static_cast<int64_t>(indices.size()) <= self.dim(),
+                    "too many indices for tensor of dimension ", self.dim(), " (got ",
+                    indices.size(), ")");
   indices.resize(static_cast<size_t>(self.dim()));
   return indices;
 }
@@ -552,7 +608,8 @@ Indexed make_indexed(const Tensor& original, IOptTensorListRef given) {
     OPGEN_CHECK_INDEX(self.size(d) != 0 || opgen::detail::multiply_integers(shape) == 0,
                       "index is out of bounds for dimension with size 0");
     const Tensor broadcast = indices[d].expand(shape);
-    DimVector index_sizes(static_cast<size_t>(first), 1), index_strides(static_cast<size_t>(first), 0);
+    DimVector index_sizes(static_cast<size_t>(first), 1),
+        index_strides(static_cast<size_t>(first), 0);
     for (int64_t k = 0; k < broadcast.dim(); ++k) {
       index_sizes.push_back(broadcast.size(k));
       index_strides.push_back(broadcast.stride(k));
@@ -561,14 +618,16 @@ Indexed make_indexed(const Tensor& original, IOptTensorListRef given) {
       index_sizes.push_back(1);
       index_strides.push_back(0);
     }
-    result.indices.emplace_back(opgen::detail::alias_with_sizes_and_strides(broadcast, index_sizes, index_strides,
-                                                                            broadcast.storage_offset()));
+    result.indices.emplace_back(opgen::detail::alias_with_sizes_and_strides(
+        broadcast, index_sizes, index_strides, broadcast.storage_offset()));
   }
-  result.self = opgen::detail::alias_with_sizes_and_strides(self, sizes, strides, self.storage_offset());
+  result.self =
+      opgen::detail::alias_with_sizes_and_strides(self, sizes, strides, self.storage_offset());
   return result;
 }
 
-// Bytes from the start of the indexed dimensions to the element that the operands from `first` on point at.
+// Bytes from the start of the indexed dimensions to the element that the operands from `first` on
+// point at.
 int64_t indexed_offset(char** data, const int64_t* strides, int first, int64_t i, IntArrayRef sizes,
                        IntArrayRef byte_strides) {
   int64_t offset = 0;
@@ -583,12 +642,14 @@ int64_t indexed_offset(char** data, const int64_t* strides, int first, int64_t i
 }  // namespace
 
 OPGEN_PRECOMPUTE_META_FUNC2(index, Tensor)(const Tensor& self, IOptTensorListRef indices) {
-  OPGEN_CHECK_INDEX(static_cast<int64_t>(indices.size()) <= self.dim(), "too many indices for tensor of dimension ",
-                    self.dim(), " (got ", indices.size(), ")");
+  OPGEN_CHECK_INDEX(static_cast<int64_t>(indices.size()) <= self.dim(),
+                    "too many indices for tensor of dimension ", self.dim(), " (got ",
+                    indices.size(), ")");
   const Indexed indexed = make_indexed(self, indices);
   const TensorBase& out = maybe_get_output();
-  OPGEN_CHECK(!out.defined() || out.scalar_type() == self.scalar_type(), "index_out: self (", self.scalar_type(),
-              ") and result (", out.scalar_type(), ") must have the same scalar type");
+  OPGEN_CHECK(!out.defined() || out.scalar_type() == self.scalar_type(), "index_out: self (",
+              self.scalar_type(), ") and result (", out.scalar_type(),
+              ") must have the same scalar type");
   opgen::TensorIteratorConfig config;
   config.set_check_mem_overlap(false).check_all_same_dtype(false);
   config.add_output(out).add_const_input(indexed.self);
@@ -597,11 +658,13 @@ OPGEN_PRECOMPUTE_META_FUNC2(index, Tensor)(const Tensor& self, IOptTensorListRef
   build(config);
   return precompute_out<>().set_sizes(indexed.sizes).set_strides(indexed.strides);
 }
-OPGEN_IMPL_FUNC(index_out)(const Tensor& /*self*/, DimVector sizes, DimVector strides, const Tensor& /*out*/) {
+OPGEN_IMPL_FUNC(index_out)
+(const Tensor& /*self*/, DimVector sizes, DimVector strides, const Tensor& /*out*/) {
   dispatch_by_size(static_cast<size_t>(element_size(0)), [&]<class T>() {
     for_each([&](char** data, const int64_t* steps, int64_t n) {
       for (int64_t i = 0; i < n; ++i) {
-        const char* from = data[1] + i * steps[1] + indexed_offset(data, steps, 2, i, sizes, strides);
+        const char* from =
+            data[1] + i * steps[1] + indexed_offset(data, steps, 2, i, sizes, strides);
         *reinterpret_cast<T*>(data[0] + i * steps[0]) = *reinterpret_cast<const T*>(from);
       }
     });
@@ -609,22 +672,31 @@ OPGEN_IMPL_FUNC(index_out)(const Tensor& /*self*/, DimVector sizes, DimVector st
 }
 
 OPGEN_KERNEL(_index_put_impl_)
-(Tensor& self, const List<std::optional<Tensor>>& indices, const Tensor& values, bool accumulate, bool /*unsafe*/) {
-  OPGEN_CHECK_INDEX(static_cast<int64_t>(indices.size()) <= self.dim(), "too many indices for tensor of dimension ",
-                    self.dim(), " (got ", indices.size(), ")");
+(Tensor& self, const List<std::optional<Tensor>>& indices, const Tensor& values, bool accumulate,
+ bool /*unsafe*/) {
+  OPGEN_CHECK_INDEX(static_cast<int64_t>(indices.size()) <= self.dim(),
+                    "too many indices for tensor of dimension ", self.dim(), " (got ",
+                    indices.size(), ")");
   OPGEN_CHECK(self.scalar_type() == values.scalar_type(),
-              "Index put requires the source and destination dtypes match, got ", self.scalar_type(),
-              " for the destination and ", values.scalar_type(), " for the source.");
+              "Index put requires the source and destination dtypes match, got ",
+              self.scalar_type(), " for the destination and ", values.scalar_type(),
+              " for the source.");
   const Indexed indexed = make_indexed(self, IOptTensorListRef(indices));
   DimVector shape(indexed.self.sizes());
-  for (const Tensor& index : indexed.indices) shape = opgen::detail::infer_size(shape, index.sizes());
-  OPGEN_CHECK(opgen::detail::is_expandable_to(values.sizes(), shape), "shape mismatch: value tensor of shape ",
-              values.sizes(), " cannot be broadcast to indexing result of shape ", shape);
+  for (const Tensor& index : indexed.indices)
+    shape = opgen::detail::infer_size(shape, index.sizes());
+  OPGEN_CHECK(opgen::detail::is_expandable_to(values.sizes(), shape),
+              "shape mismatch: value tensor of shape ", values.sizes(),
+              " cannot be broadcast to indexing result of shape ", shape);
   if (self.is_meta()) return self;
   // Values that share memory with self would change while they are read.
-  const Tensor source = values.is_alias_of(self) ? Tensor(opgen::detail::clone(values)) : Tensor(values);
+  const Tensor source =
+      values.is_alias_of(self) ? Tensor(opgen::detail::clone(values)) : Tensor(values);
   opgen::TensorIteratorConfig config;
-  config.set_check_mem_overlap(false).check_all_same_dtype(false).resize_outputs(false).enforce_linear_iteration(true);
+  config.set_check_mem_overlap(false)
+      .check_all_same_dtype(false)
+      .resize_outputs(false)
+      .enforce_linear_iteration(true);
   config.add_output(indexed.self).add_const_input(source);
   for (const Tensor& index : indexed.indices) config.add_const_input(index);
   TensorIterator iter = config.build();
@@ -633,7 +705,8 @@ OPGEN_KERNEL(_index_put_impl_)
     iter.serial_for_each(
         [&](char** data, const int64_t* steps, int64_t n) {
           for (int64_t i = 0; i < n; ++i) {
-            char* to = data[0] + i * steps[0] + indexed_offset(data, steps, 2, i, indexed.sizes, indexed.strides);
+            char* to = data[0] + i * steps[0] +
+                       indexed_offset(data, steps, 2, i, indexed.sizes, indexed.strides);
             auto* element = reinterpret_cast<scalar_t*>(to);
             const auto value = *reinterpret_cast<const scalar_t*>(data[1] + i * steps[1]);
             *element = accumulate ? plus(*element, value) : value;
@@ -648,7 +721,8 @@ OPGEN_KERNEL(index_put_)
   return at::_index_put_impl_(self, indices, values, accumulate, /*unsafe=*/false);
 }
 OPGEN_KERNEL(index_put)
-(const Tensor& self, const List<std::optional<Tensor>>& indices, const Tensor& values, bool accumulate) {
+(const Tensor& self, const List<std::optional<Tensor>>& indices, const Tensor& values,
+ bool accumulate) {
   Tensor out = opgen::detail::clone(self);
   return at::_index_put_impl_(out, indices, values, accumulate, /*unsafe=*/false);
 }

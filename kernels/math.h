@@ -1,4 +1,5 @@
-// math.h: arithmetic on one element of any dtype: wrapping integers, half types through float, complex.
+// math.h: arithmetic on one element of any dtype: wrapping integers, half types through float,
+// complex.
 #pragma once
 
 #include <cmath>

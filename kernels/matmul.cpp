@@ -36,39 +36,42 @@ struct Matrix {
   int64_t rows, columns, row_stride, column_stride;
 };
 
-// finish(i, j, sum over k of a[i, k] * b[k, j]). Rows of `b` are read in blocks that stay in the cache; the
-// sums are kept in the wider type, so that half types are rounded once.
+// finish(i, j, sum over k of a[i, k] * b[k, j]). Rows of `b` are read in blocks that stay in the
+// cache; the sums are kept in the wider type, so that half types are rounded once.
 template <class T, class Finish>
 void multiply(const Matrix<const T>& a, const Matrix<const T>& b, Finish finish) {
   using wide = sum_t<T>;
   constexpr int64_t block = 256;
-  opgen::parallel_for(0, a.rows, std::max<int64_t>(1, 16384 / std::max<int64_t>(1, a.columns * b.columns)),
-                      [&](int64_t begin, int64_t end) {
-    std::vector<wide> packed(static_cast<size_t>(block * block));
-    std::vector<wide> sums;
-    for (int64_t j0 = 0; j0 < b.columns; j0 += block) {
-      const int64_t width = std::min(block, b.columns - j0);
-      sums.assign(static_cast<size_t>((end - begin) * width), wide(0));
-      for (int64_t k0 = 0; k0 < b.rows; k0 += block) {
-        const int64_t depth = std::min(block, b.rows - k0);
-        for (int64_t k = 0; k < depth; ++k) {
-          const T* row = b.data + (k0 + k) * b.row_stride + j0 * b.column_stride;
-          for (int64_t j = 0; j < width; ++j) packed[k * width + j] = static_cast<wide>(row[j * b.column_stride]);
-        }
-        for (int64_t i = begin; i < end; ++i) {
-          wide* sum = sums.data() + (i - begin) * width;
-          for (int64_t k = 0; k < depth; ++k) {
-            const wide factor = static_cast<wide>(a.data[i * a.row_stride + (k0 + k) * a.column_stride]);
-            const wide* row = packed.data() + k * width;
-            for (int64_t j = 0; j < width; ++j) sum[j] = plus(sum[j], times(factor, row[j]));
+  opgen::parallel_for(
+      0, a.rows, std::max<int64_t>(1, 16384 / std::max<int64_t>(1, a.columns * b.columns)),
+      [&](int64_t begin, int64_t end) {
+        std::vector<wide> packed(static_cast<size_t>(block * block));
+        std::vector<wide> sums;
+        for (int64_t j0 = 0; j0 < b.columns; j0 += block) {
+          const int64_t width = std::min(block, b.columns - j0);
+          sums.assign(static_cast<size_t>((end - begin) * width), wide(0));
+          for (int64_t k0 = 0; k0 < b.rows; k0 += block) {
+            const int64_t depth = std::min(block, b.rows - k0);
+            for (int64_t k = 0; k < depth; ++k) {
+              const T* row = b.data + (k0 + k) * b.row_stride + j0 * b.column_stride;
+              for (int64_t j = 0; j < width; ++j)
+                packed[k * width + j] = static_cast<wide>(row[j * b.column_stride]);
+            }
+            for (int64_t i = begin; i < end; ++i) {
+              wide* sum = sums.data() + (i - begin) * width;
+              for (int64_t k = 0; k < depth; ++k) {
+                const wide factor =
+                    static_cast<wide>(a.data[i * a.row_stride + (k0 + k) * a.column_stride]);
+                const wide* row = packed.data() + k * width;
+                for (int64_t j = 0; j < width; ++j) sum[j] = plus(sum[j], times(factor, row[j]));
+              }
+            }
+          }
+          for (int64_t i = begin; i < end; ++i) {
+            for (int64_t j = 0; j < width; ++j) finish(i, j0 + j, sums[(i - begin) * width + j]);
           }
         }
-      }
-      for (int64_t i = begin; i < end; ++i) {
-        for (int64_t j = 0; j < width; ++j) finish(i, j0 + j, sums[(i - begin) * width + j]);
-      }
-    }
-  });
+      });
 }
 
 template <class T>
@@ -79,13 +82,14 @@ Matrix<const T> matrix_of(const Tensor& self) {
 void check_matrices(const Tensor& a, const Tensor& b, const char* name) {
   OPGEN_CHECK(a.dim() == 2, name, ": self must be a matrix, but it has ", a.dim(), " dimensions");
   OPGEN_CHECK(b.dim() == 2, name, ": mat2 must be a matrix, but it has ", b.dim(), " dimensions");
-  OPGEN_CHECK(a.size(1) == b.size(0), "mat1 and mat2 shapes cannot be multiplied (", a.size(0), "x", a.size(1),
-              " and ", b.size(0), "x", b.size(1), ")");
+  OPGEN_CHECK(a.size(1) == b.size(0), "mat1 and mat2 shapes cannot be multiplied (", a.size(0), "x",
+              a.size(1), " and ", b.size(0), "x", b.size(1), ")");
 }
 
 void check_dtypes(const Tensor& a, const Tensor& b) {
-  OPGEN_CHECK(a.scalar_type() == b.scalar_type(), "expected m1 and m2 to have the same dtype, but got: ",
-              a.scalar_type(), " != ", b.scalar_type());
+  OPGEN_CHECK(a.scalar_type() == b.scalar_type(),
+              "expected m1 and m2 to have the same dtype, but got: ", a.scalar_type(),
+              " != ", b.scalar_type());
 }
 
 }  // namespace
@@ -103,9 +107,10 @@ OPGEN_IMPL_FUNC(mm_out_cpu)(const Tensor& self, const Tensor& mat2, const Tensor
   OPGEN_DISPATCH_ALL_BUT_BOOL(self.scalar_type(), "mm", [&] {
     scalar_t* to = out.mutable_data_ptr<scalar_t>();
     const int64_t row = out.stride(0), column = out.stride(1);
-    multiply<scalar_t>(matrix_of<scalar_t>(self), matrix_of<scalar_t>(mat2), [=](int64_t i, int64_t j, auto sum) {
-      to[i * row + j * column] = static_cast<scalar_t>(sum);
-    });
+    multiply<scalar_t>(matrix_of<scalar_t>(self), matrix_of<scalar_t>(mat2),
+                       [=](int64_t i, int64_t j, auto sum) {
+                         to[i * row + j * column] = static_cast<scalar_t>(sum);
+                       });
   });
 }
 
@@ -113,8 +118,8 @@ OPGEN_META_FUNC(bmm)(const Tensor& self, const Tensor& mat2) {
   OPGEN_CHECK(self.dim() == 3, "batch1 must be a 3D tensor");
   OPGEN_CHECK(mat2.dim() == 3, "batch2 must be a 3D tensor");
   OPGEN_CHECK(self.size(0) == mat2.size(0) && self.size(2) == mat2.size(1),
-              "Expected size for first two dimensions of batch2 tensor to be: [", self.size(0), ", ", self.size(2),
-              "] but got: [", mat2.size(0), ", ", mat2.size(1), "].");
+              "Expected size for first two dimensions of batch2 tensor to be: [", self.size(0),
+              ", ", self.size(2), "] but got: [", mat2.size(0), ", ", mat2.size(1), "].");
   check_dtypes(self, mat2);
   set_output_raw_strided(0, {self.size(0), self.size(1), mat2.size(2)}, {}, self.options());
 }
@@ -125,10 +130,10 @@ OPGEN_IMPL_FUNC(bmm_out_cpu)(const Tensor& self, const Tensor& mat2, const Tenso
   }
   OPGEN_DISPATCH_ALL_BUT_BOOL(self.scalar_type(), "bmm", [&] {
     for (int64_t n = 0; n < self.size(0); ++n) {
-      const Matrix<const scalar_t> a{self.const_data_ptr<scalar_t>() + n * self.stride(0), self.size(1), self.size(2),
-                                     self.stride(1), self.stride(2)};
-      const Matrix<const scalar_t> b{mat2.const_data_ptr<scalar_t>() + n * mat2.stride(0), mat2.size(1), mat2.size(2),
-                                     mat2.stride(1), mat2.stride(2)};
+      const Matrix<const scalar_t> a{self.const_data_ptr<scalar_t>() + n * self.stride(0),
+                                     self.size(1), self.size(2), self.stride(1), self.stride(2)};
+      const Matrix<const scalar_t> b{mat2.const_data_ptr<scalar_t>() + n * mat2.stride(0),
+                                     mat2.size(1), mat2.size(2), mat2.stride(1), mat2.stride(2)};
       scalar_t* to = out.mutable_data_ptr<scalar_t>() + n * out.stride(0);
       const int64_t row = out.stride(1), column = out.stride(2);
       multiply<scalar_t>(a, b, [=](int64_t i, int64_t j, auto sum) {
@@ -139,21 +144,24 @@ OPGEN_IMPL_FUNC(bmm_out_cpu)(const Tensor& self, const Tensor& mat2, const Tenso
 }
 
 OPGEN_META_FUNC(addmm)
-(const Tensor& self, const Tensor& mat1, const Tensor& mat2, const Scalar& /*beta*/, const Scalar& /*alpha*/) {
+(const Tensor& self, const Tensor& mat1, const Tensor& mat2, const Scalar& /*beta*/,
+ const Scalar& /*alpha*/) {
   OPGEN_CHECK(mat1.dim() == 2, "mat1 must be a matrix, got ", mat1.dim(), "-D tensor");
   OPGEN_CHECK(mat2.dim() == 2, "mat2 must be a matrix, got ", mat2.dim(), "-D tensor");
   check_matrices(mat1, mat2, "addmm");
   check_dtypes(mat1, mat2);
-  OPGEN_CHECK(self.scalar_type() == mat1.scalar_type(), "self and mat2 must have the same dtype, but got ",
-              self.scalar_type(), " and ", mat2.scalar_type());
+  OPGEN_CHECK(self.scalar_type() == mat1.scalar_type(),
+              "self and mat2 must have the same dtype, but got ", self.scalar_type(), " and ",
+              mat2.scalar_type());
   const DimVector shape = {mat1.size(0), mat2.size(1)};
-  OPGEN_CHECK(opgen::detail::is_expandable_to(self.sizes(), shape), "The expanded size of the tensor ", shape,
-              " must match the existing size ", self.sizes());
+  OPGEN_CHECK(opgen::detail::is_expandable_to(self.sizes(), shape),
+              "The expanded size of the tensor ", shape, " must match the existing size ",
+              self.sizes());
   set_output_raw_strided(0, shape, {}, mat1.options());
 }
 OPGEN_IMPL_FUNC(addmm_out_cpu)
-(const Tensor& self, const Tensor& mat1, const Tensor& mat2, const Scalar& beta, const Scalar& alpha,
- const Tensor& out) {
+(const Tensor& self, const Tensor& mat1, const Tensor& mat2, const Scalar& beta,
+ const Scalar& alpha, const Tensor& out) {
   opgen::detail::assert_no_internal_overlap(out);
   if (out.numel() == 0) return;
   OPGEN_DISPATCH_ALL_BUT_BOOL(mat1.scalar_type(), "addmm", [&] {
@@ -165,23 +173,27 @@ OPGEN_IMPL_FUNC(addmm_out_cpu)
     scalar_t* to = out.mutable_data_ptr<scalar_t>();
     const int64_t from_row = addend.stride(0), from_column = addend.stride(1);
     const int64_t to_row = out.stride(0), to_column = out.stride(1);
-    multiply<scalar_t>(matrix_of<scalar_t>(mat1), matrix_of<scalar_t>(mat2), [=](int64_t i, int64_t j, wide sum) {
-      wide value = times(a, sum);
-      if (!ignored) value = plus(value, times(b, static_cast<wide>(from[i * from_row + j * from_column])));
-      to[i * to_row + j * to_column] = static_cast<scalar_t>(value);
-    });
+    multiply<scalar_t>(
+        matrix_of<scalar_t>(mat1), matrix_of<scalar_t>(mat2), [=](int64_t i, int64_t j, wide sum) {
+          wide value = times(a, sum);
+          if (!ignored)
+            value = plus(value, times(b, static_cast<wide>(from[i * from_row + j * from_column])));
+          to[i * to_row + j * to_column] = static_cast<scalar_t>(value);
+        });
   });
 }
 
 // ---- Vectors ----
 
 OPGEN_KERNEL(dot)(const Tensor& self, const Tensor& tensor) {
-  OPGEN_CHECK(self.dim() == 1 && tensor.dim() == 1, "1D tensors expected, but got ", self.dim(), "D and ",
-              tensor.dim(), "D tensors");
-  OPGEN_CHECK(self.scalar_type() == tensor.scalar_type(), "dot : expected both vectors to have same dtype, but found ",
-              self.scalar_type(), " and ", tensor.scalar_type());
-  OPGEN_CHECK(self.numel() == tensor.numel(), "inconsistent tensor size, expected tensor [", self.numel(),
-              "] and src [", tensor.numel(), "] to have the same number of elements, but got ", self.numel(), " and ",
+  OPGEN_CHECK(self.dim() == 1 && tensor.dim() == 1, "1D tensors expected, but got ", self.dim(),
+              "D and ", tensor.dim(), "D tensors");
+  OPGEN_CHECK(self.scalar_type() == tensor.scalar_type(),
+              "dot : expected both vectors to have same dtype, but found ", self.scalar_type(),
+              " and ", tensor.scalar_type());
+  OPGEN_CHECK(self.numel() == tensor.numel(), "inconsistent tensor size, expected tensor [",
+              self.numel(), "] and src [", tensor.numel(),
+              "] to have the same number of elements, but got ", self.numel(), " and ",
               tensor.numel(), " elements respectively");
   Tensor out = opgen::detail::empty({}, self.options());
   if (out.is_meta()) return out;
@@ -191,7 +203,8 @@ OPGEN_KERNEL(dot)(const Tensor& self, const Tensor& tensor) {
     const scalar_t* b = tensor.const_data_ptr<scalar_t>();
     PairwiseSum<wide> sum;
     for (int64_t i = 0; i < self.numel(); ++i) {
-      sum.add(times(static_cast<wide>(a[i * self.stride(0)]), static_cast<wide>(b[i * tensor.stride(0)])));
+      sum.add(times(static_cast<wide>(a[i * self.stride(0)]),
+                    static_cast<wide>(b[i * tensor.stride(0)])));
     }
     *out.mutable_data_ptr<scalar_t>() = static_cast<scalar_t>(sum.result());
   });
@@ -200,10 +213,12 @@ OPGEN_KERNEL(dot)(const Tensor& self, const Tensor& tensor) {
 
 namespace {
 
-// What an out= of a composite does: the result's dtype and shape are settled, the memory is the caller's.
+// What an out= of a composite does: the result's dtype and shape are settled, the memory is the
+// caller's.
 Tensor& copy_result(Tensor& out, const Tensor& result, const char* name) {
-  OPGEN_CHECK(out.scalar_type() == result.scalar_type(), name, ": Expected out tensor to have dtype ",
-              result.scalar_type(), ", but got ", out.scalar_type(), " instead");
+  OPGEN_CHECK(out.scalar_type() == result.scalar_type(), name,
+              ": Expected out tensor to have dtype ", result.scalar_type(), ", but got ",
+              out.scalar_type(), " instead");
   resize_out(out, result.sizes());
   opgen::detail::copy_(out, result);
   return out;
@@ -215,10 +230,10 @@ OPGEN_KERNEL(dot_out)(const Tensor& self, const Tensor& tensor, Tensor& out) {
   return copy_result(out, at::dot(self, tensor), "dot");
 }
 OPGEN_KERNEL(mv)(const Tensor& self, const Tensor& vec) {
-  OPGEN_CHECK(self.dim() == 2 && vec.dim() == 1, "vector + matrix @ vector expected, got ", self.dim(), ", ",
-              vec.dim());
-  OPGEN_CHECK(self.size(1) == vec.size(0), "size mismatch, got input (", self.size(0), "x", self.size(1), "), vec (",
-              vec.size(0), ")");
+  OPGEN_CHECK(self.dim() == 2 && vec.dim() == 1, "vector + matrix @ vector expected, got ",
+              self.dim(), ", ", vec.dim());
+  OPGEN_CHECK(self.size(1) == vec.size(0), "size mismatch, got input (", self.size(0), "x",
+              self.size(1), "), vec (", vec.size(0), ")");
   return at::mm(self, vec.unsqueeze(1)).squeeze(1);
 }
 OPGEN_KERNEL(mv_out)(const Tensor& self, const Tensor& vec, Tensor& out) {
@@ -239,7 +254,8 @@ OPGEN_KERNEL(outer_out)(const Tensor& self, const Tensor& vec2, Tensor& out) {
 
 OPGEN_KERNEL(matmul)(const Tensor& self, const Tensor& other) {
   OPGEN_CHECK(self.dim() != 0 && other.dim() != 0,
-              "both arguments to matmul need to be at least 1D, but they are ", self.dim(), "D and ", other.dim(), "D");
+              "both arguments to matmul need to be at least 1D, but they are ", self.dim(),
+              "D and ", other.dim(), "D");
   if (self.dim() == 1 && other.dim() == 1) return at::dot(self, other);
   if (self.dim() == 2 && other.dim() == 1) return at::mv(self, other);
   if (self.dim() == 1 && other.dim() == 2) return at::mm(self.unsqueeze(0), other).squeeze(0);
@@ -283,7 +299,8 @@ OPGEN_KERNEL(linear)(const Tensor& input, const Tensor& weight, const std::optio
   Tensor out = at::matmul(input, weight.t());
   return has_bias ? out.add_(*bias) : out;
 }
-OPGEN_KERNEL(linear_out)(const Tensor& input, const Tensor& weight, const std::optional<Tensor>& bias, Tensor& out) {
+OPGEN_KERNEL(linear_out)
+(const Tensor& input, const Tensor& weight, const std::optional<Tensor>& bias, Tensor& out) {
   return copy_result(out, at::linear(input, weight, bias), "linear");
 }
 
@@ -302,26 +319,28 @@ void triangle_into(const Tensor& self, int64_t diagonal, bool upper, const Tenso
   dispatch_by_size(self.itemsize(), [&]<class T>() {
     const T* from = static_cast<const T*>(self.const_data_ptr());
     T* to = static_cast<T*>(out.mutable_data_ptr());
-    for_each_index<2>(sizes, {self.strides(), out.strides()}, [&](const std::array<int64_t, 2>& at) {
-      for (int64_t i = 0; i < rows; ++i) {
-        for (int64_t j = 0; j < columns; ++j) {
-          const bool kept = upper ? j - i >= diagonal : j - i <= diagonal;
-          to[at[1] + i * out_row + j * out_column] = kept ? from[at[0] + i * in_row + j * in_column] : T{};
-        }
-      }
-    });
+    for_each_index<2>(sizes, {self.strides(), out.strides()},
+                      [&](const std::array<int64_t, 2>& at) {
+                        for (int64_t i = 0; i < rows; ++i) {
+                          for (int64_t j = 0; j < columns; ++j) {
+                            const bool kept = upper ? j - i >= diagonal : j - i <= diagonal;
+                            to[at[1] + i * out_row + j * out_column] =
+                                kept ? from[at[0] + i * in_row + j * in_column] : T{};
+                          }
+                        }
+                      });
   });
 }
 
 }  // namespace
 
-#define OPGEN_TRIANGLE(op, upper)                                                                     \
-  OPGEN_META_FUNC(op)(const Tensor& self, Int /*diagonal*/) {                                         \
-    OPGEN_CHECK(self.dim() >= 2, #op ": input tensor must have at least 2 dimensions");               \
-    set_output_raw_strided(0, self.sizes(), {}, self.options());                                      \
-  }                                                                                                   \
-  OPGEN_IMPL_FUNC(op##_out)(const Tensor& self, int64_t diagonal, const Tensor& out) {                \
-    triangle_into(self, diagonal, upper, out);                                                        \
+#define OPGEN_TRIANGLE(op, upper)                                                       \
+  OPGEN_META_FUNC(op)(const Tensor& self, Int /*diagonal*/) {                           \
+    OPGEN_CHECK(self.dim() >= 2, #op ": input tensor must have at least 2 dimensions"); \
+    set_output_raw_strided(0, self.sizes(), {}, self.options());                        \
+  }                                                                                     \
+  OPGEN_IMPL_FUNC(op##_out)(const Tensor& self, int64_t diagonal, const Tensor& out) {  \
+    triangle_into(self, diagonal, upper, out);                                          \
   }
 
 OPGEN_TRIANGLE(triu, true)

@@ -19,18 +19,24 @@ struct Rows {
   DimVector statistics;  // the shape of mean and rstd
 };
 
-Rows rows_of(const Tensor& input, IntArrayRef normalized_shape, const Tensor& weight, const Tensor& bias) {
+Rows rows_of(const Tensor& input, IntArrayRef normalized_shape, const Tensor& weight,
+             const Tensor& bias) {
   const auto normalized = static_cast<int64_t>(normalized_shape.size());
-  OPGEN_CHECK(normalized >= 1, "Expected normalized_shape to be at least 1-dimensional, i.e., containing at least one element, "
-              "but got normalized_shape = ", normalized_shape);
+  OPGEN_CHECK(normalized >= 1,
+              "Expected normalized_shape to be at least 1-dimensional, i.e., containing at least "
+              "one element, "
+              "but got normalized_shape = ",
+              normalized_shape);
   for (const Tensor* parameter : {&weight, &bias}) {
-    OPGEN_CHECK(!parameter->defined() || same_sizes(parameter->sizes(), normalized_shape), "Expected ",
-                parameter == &weight ? "weight" : "bias", " to be of same shape as normalized_shape, but got ",
-                parameter->sizes(), " and normalized_shape = ", normalized_shape);
+    OPGEN_CHECK(!parameter->defined() || same_sizes(parameter->sizes(), normalized_shape),
+                "Expected ", parameter == &weight ? "weight" : "bias",
+                " to be of same shape as normalized_shape, but got ", parameter->sizes(),
+                " and normalized_shape = ", normalized_shape);
   }
   const int64_t axis = input.dim() - normalized;
   bool fits = axis >= 0;
-  for (int64_t d = 0; fits && d < normalized; ++d) fits = input.size(axis + d) == normalized_shape[d];
+  for (int64_t d = 0; fits && d < normalized; ++d)
+    fits = input.size(axis + d) == normalized_shape[d];
   OPGEN_CHECK(fits, "Given normalized_shape=", normalized_shape,
               ", expected input with these last dimensions, but got input of size ", input.sizes());
   Rows rows;
@@ -41,14 +47,18 @@ Rows rows_of(const Tensor& input, IntArrayRef normalized_shape, const Tensor& we
   return rows;
 }
 
-Tensor tensor_or_undefined(const std::optional<Tensor>& tensor) { return tensor.has_value() ? *tensor : Tensor(); }
+Tensor tensor_or_undefined(const std::optional<Tensor>& tensor) {
+  return tensor.has_value() ? *tensor : Tensor();
+}
 
 // Statistics of half types are kept in float if the parameters are.
 ScalarType statistics_dtype(const Tensor& input, const Tensor& weight, const Tensor& bias) {
   const Tensor& parameter = weight.defined() ? weight : bias;
-  if (!parameter.defined() || parameter.scalar_type() == input.scalar_type()) return input.scalar_type();
-  OPGEN_CHECK(opgen::isReducedFloatingType(input.scalar_type()) && parameter.scalar_type() == kFloat,
-              "mixed dtype (CPU): expect parameter to have scalar type of Float, or that of the input");
+  if (!parameter.defined() || parameter.scalar_type() == input.scalar_type())
+    return input.scalar_type();
+  OPGEN_CHECK(
+      opgen::isReducedFloatingType(input.scalar_type()) && parameter.scalar_type() == kFloat,
+      "mixed dtype (CPU): expect parameter to have scalar type of Float, or that of the input");
   return kFloat;
 }
 
@@ -63,7 +73,8 @@ std::vector<T> values_of(const Tensor& tensor) {
 
 void store(const Tensor& to, int64_t i, double value) {
   OPGEN_DISPATCH_FLOATING(to.scalar_type(), "native_layer_norm", [&] {
-    to.mutable_data_ptr<scalar_t>()[i] = static_cast<scalar_t>(static_cast<wide_t<scalar_t>>(value));
+    to.mutable_data_ptr<scalar_t>()[i] =
+        static_cast<scalar_t>(static_cast<wide_t<scalar_t>>(value));
   });
 }
 
@@ -85,18 +96,21 @@ OPGEN_KERNEL(native_layer_norm)
     const std::vector<wide> scale = values_of<wide>(gamma), shift = values_of<wide>(beta);
     const scalar_t* from = dense.const_data_ptr<scalar_t>();
     scalar_t* to = out.mutable_data_ptr<scalar_t>();
-    const int64_t grain = std::max<int64_t>(1, opgen::kGrainSize / std::max<int64_t>(1, rows.width));
+    const int64_t grain =
+        std::max<int64_t>(1, opgen::kGrainSize / std::max<int64_t>(1, rows.width));
     opgen::parallel_for(0, rows.count, grain, [&](int64_t begin, int64_t end) {
       for (int64_t r = begin; r < end; ++r) {
         const scalar_t* x = from + r * rows.width;
         PairwiseSum<double> sum, squares;
         for (int64_t i = 0; i < rows.width; ++i) sum.add(static_cast<double>(x[i]));
-        const double average = rows.width == 0 ? 0.0 : sum.result() / static_cast<double>(rows.width);
+        const double average =
+            rows.width == 0 ? 0.0 : sum.result() / static_cast<double>(rows.width);
         for (int64_t i = 0; i < rows.width; ++i) {
           const double distance = static_cast<double>(x[i]) - average;
           squares.add(distance * distance);
         }
-        const double factor = 1 / std::sqrt(squares.result() / static_cast<double>(rows.width) + eps);
+        const double factor =
+            1 / std::sqrt(squares.result() / static_cast<double>(rows.width) + eps);
         for (int64_t i = 0; i < rows.width; ++i) {
           wide y = static_cast<wide>((static_cast<double>(x[i]) - average) * factor);
           if (!scale.empty()) y *= scale[i];
@@ -113,12 +127,14 @@ OPGEN_KERNEL(native_layer_norm)
 
 // Gradients that the mask does not ask for are undefined tensors.
 OPGEN_KERNEL(native_layer_norm_backward)
-(const Tensor& grad_out, const Tensor& input, IntArrayRef normalized_shape, const Tensor& mean, const Tensor& rstd,
- const std::optional<Tensor>& weight, const std::optional<Tensor>& bias, std::array<bool, 3> output_mask) {
+(const Tensor& grad_out, const Tensor& input, IntArrayRef normalized_shape, const Tensor& mean,
+ const Tensor& rstd, const std::optional<Tensor>& weight, const std::optional<Tensor>& bias,
+ std::array<bool, 3> output_mask) {
   const Tensor gamma = tensor_or_undefined(weight), beta = tensor_or_undefined(bias);
   const Rows rows = rows_of(input, normalized_shape, gamma, beta);
-  OPGEN_CHECK(same_sizes(grad_out.sizes(), input.sizes()), "Expected grad_out to have the shape of input, ", input.sizes(),
-              ", but got ", grad_out.sizes());
+  OPGEN_CHECK(same_sizes(grad_out.sizes(), input.sizes()),
+              "Expected grad_out to have the shape of input, ", input.sizes(), ", but got ",
+              grad_out.sizes());
   const Tensor& parameter = gamma.defined() ? gamma : beta;
   const TensorOptions parameters = parameter.defined() ? parameter.options() : input.options();
   Tensor grad_input, grad_weight, grad_bias;
@@ -141,14 +157,16 @@ OPGEN_KERNEL(native_layer_norm_backward)
         PairwiseSum<double> plain, weighted;
         for (int64_t i = 0; i < rows.width; ++i) {
           const double h = (static_cast<double>(x[r * rows.width + i]) - means[r]) * rstds[r];
-          const double d = static_cast<double>(g[r * rows.width + i]) * (scale.empty() ? 1.0 : scale[i]);
+          const double d =
+              static_cast<double>(g[r * rows.width + i]) * (scale.empty() ? 1.0 : scale[i]);
           plain.add(d);
           weighted.add(d * h);
         }
         const double mean_d = plain.result() / n, mean_dh = weighted.result() / n;
         for (int64_t i = 0; i < rows.width; ++i) {
           const double h = (static_cast<double>(x[r * rows.width + i]) - means[r]) * rstds[r];
-          const double d = static_cast<double>(g[r * rows.width + i]) * (scale.empty() ? 1.0 : scale[i]);
+          const double d =
+              static_cast<double>(g[r * rows.width + i]) * (scale.empty() ? 1.0 : scale[i]);
           const double value = rstds[r] * (d - mean_d - h * mean_dh);
           to[r * rows.width + i] = static_cast<scalar_t>(static_cast<wide_t<scalar_t>>(value));
         }

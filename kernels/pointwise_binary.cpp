@@ -23,11 +23,12 @@ using namespace kernels;
 
 namespace {
 
-
 void check_alpha(ScalarType dtype, const Scalar& alpha) {
-  OPGEN_CHECK(!alpha.isBoolean() || dtype == kBool, "Boolean alpha only supported for Boolean results.");
-  OPGEN_CHECK(isFloatingType(dtype) || isComplexType(dtype) || alpha.isIntegral(/*include_bool=*/true),
-              "For integral input tensors, argument alpha must not be a floating point number.");
+  OPGEN_CHECK(!alpha.isBoolean() || dtype == kBool,
+              "Boolean alpha only supported for Boolean results.");
+  OPGEN_CHECK(
+      isFloatingType(dtype) || isComplexType(dtype) || alpha.isIntegral(/*include_bool=*/true),
+      "For integral input tensors, argument alpha must not be a floating point number.");
   OPGEN_CHECK(isComplexType(dtype) || !alpha.isComplex(),
               "For non-complex input tensors, argument alpha must not be a complex number.");
 }
@@ -40,14 +41,18 @@ OPGEN_META_FUNC2(add, Tensor)(const Tensor& self, const Tensor& other, const Sca
   build_borrowing_binary_op(maybe_get_output(), self, other);
   check_alpha(dtype(), alpha);
 }
-OPGEN_UFUNC(add)(T self, T other, T alpha) { return plus_scaled(self, alpha, other); }
+OPGEN_UFUNC(add)(T self, T other, T alpha) {
+  return plus_scaled(self, alpha, other);
+}
 
 OPGEN_META_FUNC2(sub, Tensor)(const Tensor& self, const Tensor& other, const Scalar& alpha) {
-  OPGEN_CHECK(self.scalar_type() != kBool || other.scalar_type() != kBool,
-              "Subtraction, the `-` operator, with two bool tensors is not supported. Use the `^` or "
-              "`logical_xor()` operator instead.");
+  OPGEN_CHECK(
+      self.scalar_type() != kBool || other.scalar_type() != kBool,
+      "Subtraction, the `-` operator, with two bool tensors is not supported. Use the `^` or "
+      "`logical_xor()` operator instead.");
   OPGEN_CHECK(self.scalar_type() != kBool && other.scalar_type() != kBool,
-              "Subtraction, the `-` operator, with a bool tensor is not supported. If you are trying to invert a "
+              "Subtraction, the `-` operator, with a bool tensor is not supported. If you are "
+              "trying to invert a "
               "mask, use the `~` or `logical_not()` operator instead.");
   build_borrowing_binary_op(maybe_get_output(), self, other);
   check_alpha(dtype(), alpha);
@@ -55,7 +60,8 @@ OPGEN_META_FUNC2(sub, Tensor)(const Tensor& self, const Tensor& other, const Sca
 OPGEN_IMPL_FUNC(sub_out)(const Tensor&, const Tensor&, const Scalar& alpha, const Tensor& /*out*/) {
   OPGEN_DISPATCH_ALL_BUT_BOOL(common_dtype(), "sub", [&] {
     const scalar_t factor = minus(scalar_t(0), alpha.to<scalar_t>());
-    opgen::cpu_kernel(*this, [factor](scalar_t a, scalar_t b) -> scalar_t { return plus_scaled(a, factor, b); });
+    opgen::cpu_kernel(
+        *this, [factor](scalar_t a, scalar_t b) -> scalar_t { return plus_scaled(a, factor, b); });
   });
 }
 
@@ -80,8 +86,12 @@ OPGEN_KERNEL(sub)(const Tensor& self, const Scalar& other, const Scalar& alpha) 
 OPGEN_KERNEL(sub_)(Tensor& self, const Scalar& other, const Scalar& alpha) {
   return self.sub_(number(other), alpha);
 }
-OPGEN_KERNEL(mul)(const Tensor& self, const Scalar& other) { return at::mul(self, number(other)); }
-OPGEN_KERNEL(mul_)(Tensor& self, const Scalar& other) { return self.mul_(number(other)); }
+OPGEN_KERNEL(mul)(const Tensor& self, const Scalar& other) {
+  return at::mul(self, number(other));
+}
+OPGEN_KERNEL(mul_)(Tensor& self, const Scalar& other) {
+  return self.mul_(number(other));
+}
 
 // ---- div: true, rounded toward zero, rounded down ----
 
@@ -95,7 +105,8 @@ OPGEN_META_FUNC2(div, Tensor_mode)
     return;
   }
   OPGEN_CHECK(*rounding_mode == "trunc" || *rounding_mode == "floor",
-              "div expected rounding_mode to be one of None, 'trunc', or 'floor' but found '", *rounding_mode, "'");
+              "div expected rounding_mode to be one of None, 'trunc', or 'floor' but found '",
+              *rounding_mode, "'");
   build_borrowing_binary_op(maybe_get_output(), self, other);
 }
 
@@ -137,17 +148,21 @@ void div_rounded(TensorIteratorBase& iter, bool down) {
     opgen::cpu_kernel(iter, [down](scalar_t a, scalar_t b) -> scalar_t {
       const wide x = static_cast<wide>(a), y = static_cast<wide>(b);
       // What is truncated is the quotient as its dtype holds it.
-      return static_cast<scalar_t>(down ? divide_floor_float(x, y)
-                                        : std::trunc(static_cast<wide>(static_cast<scalar_t>(x / y))));
+      return static_cast<scalar_t>(
+          down ? divide_floor_float(x, y)
+               : std::trunc(static_cast<wide>(static_cast<scalar_t>(x / y))));
     });
   });
 }
 
 }  // namespace
 
-OPGEN_IMPL_FUNC(div_out)(const Tensor&, const Tensor&, const Tensor& /*out*/) { div_true(*this); }
+OPGEN_IMPL_FUNC(div_out)(const Tensor&, const Tensor&, const Tensor& /*out*/) {
+  div_true(*this);
+}
 OPGEN_IMPL_FUNC(div_out_mode)
-(const Tensor&, const Tensor&, std::optional<std::string_view> rounding_mode, const Tensor& /*out*/) {
+(const Tensor&, const Tensor&, std::optional<std::string_view> rounding_mode,
+ const Tensor& /*out*/) {
   if (!rounding_mode.has_value()) {
     div_true(*this);
   } else {
@@ -155,12 +170,18 @@ OPGEN_IMPL_FUNC(div_out_mode)
   }
 }
 
-OPGEN_KERNEL(div)(const Tensor& self, const Scalar& other) { return at::div(self, number(other)); }
-OPGEN_KERNEL(div_)(Tensor& self, const Scalar& other) { return self.div_(number(other)); }
-OPGEN_KERNEL(div)(const Tensor& self, const Scalar& other, std::optional<std::string_view> rounding_mode) {
+OPGEN_KERNEL(div)(const Tensor& self, const Scalar& other) {
+  return at::div(self, number(other));
+}
+OPGEN_KERNEL(div_)(Tensor& self, const Scalar& other) {
+  return self.div_(number(other));
+}
+OPGEN_KERNEL(div)
+(const Tensor& self, const Scalar& other, std::optional<std::string_view> rounding_mode) {
   return at::div(self, number(other), rounding_mode);
 }
-OPGEN_KERNEL(div_)(Tensor& self, const Scalar& other, std::optional<std::string_view> rounding_mode) {
+OPGEN_KERNEL(div_)
+(Tensor& self, const Scalar& other, std::optional<std::string_view> rounding_mode) {
   return self.div_(number(other), rounding_mode);
 }
 
@@ -186,9 +207,15 @@ OPGEN_IMPL_FUNC(remainder_out)(const Tensor&, const Tensor&, const Tensor& /*out
     });
   });
 }
-OPGEN_KERNEL(remainder)(const Tensor& self, const Scalar& other) { return at::remainder(self, number(other)); }
-OPGEN_KERNEL(remainder)(const Scalar& self, const Tensor& other) { return at::remainder(number(self), other); }
-OPGEN_KERNEL(remainder_)(Tensor& self, const Scalar& other) { return self.remainder_(number(other)); }
+OPGEN_KERNEL(remainder)(const Tensor& self, const Scalar& other) {
+  return at::remainder(self, number(other));
+}
+OPGEN_KERNEL(remainder)(const Scalar& self, const Tensor& other) {
+  return at::remainder(number(self), other);
+}
+OPGEN_KERNEL(remainder_)(Tensor& self, const Scalar& other) {
+  return self.remainder_(number(other));
+}
 OPGEN_KERNEL(remainder_out)(const Tensor& self, const Scalar& other, Tensor& out) {
   return at::remainder_out(out, self, number(other));
 }
@@ -196,7 +223,8 @@ OPGEN_KERNEL(remainder_out)(const Tensor& self, const Scalar& other, Tensor& out
 // ---- maximum, minimum ----
 
 OPGEN_META_FUNC(maximum)(const Tensor& self, const Tensor& other) {
-  OPGEN_CHECK(!self.is_complex() && !other.is_complex(), "maximum not implemented for complex tensors.");
+  OPGEN_CHECK(!self.is_complex() && !other.is_complex(),
+              "maximum not implemented for complex tensors.");
   build_borrowing_binary_op(maybe_get_output(), self, other);
 }
 OPGEN_IMPL_FUNC(maximum_out)(const Tensor&, const Tensor&, const Tensor& /*out*/) {
@@ -206,7 +234,8 @@ OPGEN_IMPL_FUNC(maximum_out)(const Tensor&, const Tensor&, const Tensor& /*out*/
 }
 
 OPGEN_META_FUNC(minimum)(const Tensor& self, const Tensor& other) {
-  OPGEN_CHECK(!self.is_complex() && !other.is_complex(), "minimum not implemented for complex tensors.");
+  OPGEN_CHECK(!self.is_complex() && !other.is_complex(),
+              "minimum not implemented for complex tensors.");
   build_borrowing_binary_op(maybe_get_output(), self, other);
 }
 OPGEN_IMPL_FUNC(minimum_out)(const Tensor&, const Tensor&, const Tensor& /*out*/) {
@@ -222,7 +251,8 @@ namespace {
 void power(TensorIteratorBase& iter) {
   if (isIntegralType(iter.common_dtype(), /*include_bool=*/false)) {
     OPGEN_DISPATCH_INTEGRAL(iter.common_dtype(), "pow", [&] {
-      opgen::cpu_kernel(iter, [](scalar_t a, scalar_t b) -> scalar_t { return power_integer(a, b); });
+      opgen::cpu_kernel(iter,
+                        [](scalar_t a, scalar_t b) -> scalar_t { return power_integer(a, b); });
     });
     return;
   }
@@ -238,16 +268,19 @@ void power(TensorIteratorBase& iter) {
 OPGEN_META_FUNC2(pow, Tensor_Tensor)(const Tensor& self, const Tensor& exponent) {
   build_borrowing_binary_op(maybe_get_output(), self, exponent);
 }
-OPGEN_IMPL_FUNC(pow_Tensor_Tensor_out)(const Tensor&, const Tensor&, const Tensor& /*out*/) { power(*this); }
+OPGEN_IMPL_FUNC(pow_Tensor_Tensor_out)(const Tensor&, const Tensor&, const Tensor& /*out*/) {
+  power(*this);
+}
 
 OPGEN_META_FUNC2(pow, Tensor_Scalar)(const Tensor& self, const Scalar& exponent) {
-  OPGEN_CHECK(!(isIntegralType(self.scalar_type(), /*include_bool=*/true) && exponent.isIntegral(true) &&
-                exponent.toLong() < 0),
+  OPGEN_CHECK(!(isIntegralType(self.scalar_type(), /*include_bool=*/true) &&
+                exponent.isIntegral(true) && exponent.toLong() < 0),
               "Integers to negative integer powers are not allowed.");
   const ScalarType common = opgen::detail::result_type_of(self, exponent);
   build_unary_op(maybe_get_output(), to_dtype(self, common));
 }
-OPGEN_IMPL_FUNC(pow_Tensor_Scalar_out)(const Tensor& self, const Scalar& exponent, const Tensor& out) {
+OPGEN_IMPL_FUNC(pow_Tensor_Scalar_out)
+(const Tensor& self, const Scalar& exponent, const Tensor& out) {
   if (exponent.equal(0.0) || exponent.equal(false) || exponent.equal(0)) {
     opgen::detail::fill_(out, Scalar(1));
     return;
@@ -266,8 +299,10 @@ OPGEN_IMPL_FUNC(pow_Tensor_Scalar_out)(const Tensor& self, const Scalar& exponen
     return;
   }
   OPGEN_DISPATCH_FLOATING_AND_COMPLEX(common_dtype(), "pow", [&] {
-    // Powers that have a closed form are computed by it: it is exact, or nearly so, where std::pow is not.
-    const double n = exponent.isComplex() ? std::numeric_limits<double>::quiet_NaN() : exponent.toDouble();
+    // Powers that have a closed form are computed by it: it is exact, or nearly so, where std::pow
+    // is not.
+    const double n =
+        exponent.isComplex() ? std::numeric_limits<double>::quiet_NaN() : exponent.toDouble();
     if (n == 2) {
       opgen::cpu_kernel(*this, [](scalar_t x) -> scalar_t { return times(x, x); });
     } else if (n == 3) {
@@ -293,14 +328,17 @@ OPGEN_IMPL_FUNC(pow_Tensor_Scalar_out)(const Tensor& self, const Scalar& exponen
       });
     } else {
       const auto power = widen(exponent.to<scalar_t>());
-      opgen::cpu_kernel(*this, [power](scalar_t x) -> scalar_t { return narrowed<scalar_t>(std::pow(widen(x), power)); });
+      opgen::cpu_kernel(*this, [power](scalar_t x) -> scalar_t {
+        return narrowed<scalar_t>(std::pow(widen(x), power));
+      });
     }
   });
 }
 
 OPGEN_META_FUNC2(pow, Scalar)(const Scalar& self, const Tensor& exponent) {
   const TensorBase& out = maybe_get_output();
-  const ScalarType dtype = out.defined() ? out.scalar_type() : opgen::detail::result_type_of(self, exponent);
+  const ScalarType dtype =
+      out.defined() ? out.scalar_type() : opgen::detail::result_type_of(self, exponent);
   set_output_raw_strided(0, exponent.sizes(), {}, exponent.options().dtype(dtype));
 }
 OPGEN_IMPL_FUNC(pow_Scalar_out)(const Scalar& self, const Tensor& exponent, const Tensor& out) {

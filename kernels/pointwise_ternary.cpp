@@ -1,6 +1,7 @@
 // pointwise_ternary.cpp: clamp, where, lerp, addcmul.
 #include <opgen/kernel.h>
 
+#include <aten/ops/_to_copy.h>
 #include <aten/ops/addcmul_native.h>
 #include <aten/ops/clamp_native.h>
 #include <aten/ops/lerp_native.h>
@@ -16,7 +17,8 @@ using namespace kernels;
 // ---- clamp: a bound that is not a number makes the result not a number ----
 
 OPGEN_META_FUNC(clamp)(const Tensor& self, OptionalScalarRef min, OptionalScalarRef max) {
-  OPGEN_CHECK(min.has_value() || max.has_value(), "torch.clamp: At least one of 'min' or 'max' must not be None");
+  OPGEN_CHECK(min.has_value() || max.has_value(),
+              "torch.clamp: At least one of 'min' or 'max' must not be None");
   OPGEN_CHECK(!self.is_complex(), "clamp is not supported for complex types");
   opgen::detail::ResultTypeState state = opgen::detail::update_result_type(self, {});
   if (min.has_value()) state = opgen::detail::update_result_type(min.get(), state);
@@ -29,7 +31,8 @@ OPGEN_META_FUNC(clamp)(const Tensor& self, OptionalScalarRef min, OptionalScalar
               " can't be cast to the desired output type ", out.scalar_type());
   build_unary_op(out, to_dtype(self, common));
 }
-OPGEN_IMPL_FUNC(clamp_out)(const Tensor&, OptionalScalarRef min, OptionalScalarRef max, const Tensor& /*out*/) {
+OPGEN_IMPL_FUNC(clamp_out)
+(const Tensor&, OptionalScalarRef min, OptionalScalarRef max, const Tensor& /*out*/) {
   OPGEN_DISPATCH_REAL_AND_BOOL(common_dtype(), "clamp", [&] {
     const bool has_min = min.has_value(), has_max = max.has_value();
     const scalar_t low = has_min ? min.get().to<scalar_t>() : scalar_t(0);
@@ -43,7 +46,8 @@ OPGEN_IMPL_FUNC(clamp_out)(const Tensor&, OptionalScalarRef min, OptionalScalarR
 }
 
 OPGEN_META_FUNC2(clamp, Tensor)(const Tensor& self, OptionalTensorRef min, OptionalTensorRef max) {
-  OPGEN_CHECK(min.has_value() || max.has_value(), "torch.clamp: At least one of 'min' or 'max' must not be None");
+  OPGEN_CHECK(min.has_value() || max.has_value(),
+              "torch.clamp: At least one of 'min' or 'max' must not be None");
   OPGEN_CHECK(!self.is_complex(), "clamp is not supported for complex types");
   opgen::TensorIteratorConfig config;
   config.add_output(maybe_get_output()).add_const_input(self);
@@ -59,7 +63,8 @@ OPGEN_META_FUNC2(clamp, Tensor)(const Tensor& self, OptionalTensorRef min, Optio
       .allow_cpu_scalars(true);
   build(config);
 }
-OPGEN_IMPL_FUNC(clamp_Tensor_out)(const Tensor&, OptionalTensorRef min, OptionalTensorRef max, const Tensor& /*out*/) {
+OPGEN_IMPL_FUNC(clamp_Tensor_out)
+(const Tensor&, OptionalTensorRef min, OptionalTensorRef max, const Tensor& /*out*/) {
   if (min.has_value() && max.has_value()) {
     OPGEN_DISPATCH_REAL(common_dtype(), "clamp", [&] {
       opgen::cpu_kernel(*this, [](scalar_t x, scalar_t low, scalar_t high) -> scalar_t {
@@ -72,9 +77,11 @@ OPGEN_IMPL_FUNC(clamp_Tensor_out)(const Tensor&, OptionalTensorRef min, Optional
   }
   OPGEN_DISPATCH_REAL_AND_BOOL(common_dtype(), "clamp", [&] {
     if (min.has_value()) {
-      opgen::cpu_kernel(*this, [](scalar_t x, scalar_t low) -> scalar_t { return greater_of(x, low); });
+      opgen::cpu_kernel(*this,
+                        [](scalar_t x, scalar_t low) -> scalar_t { return greater_of(x, low); });
     } else {
-      opgen::cpu_kernel(*this, [](scalar_t x, scalar_t high) -> scalar_t { return lesser_of(x, high); });
+      opgen::cpu_kernel(*this,
+                        [](scalar_t x, scalar_t high) -> scalar_t { return lesser_of(x, high); });
     }
   });
 }
@@ -90,11 +97,18 @@ struct WhereOperands {
 
 WhereOperands where_operands(const Tensor& condition, const Tensor& self, const Tensor& other) {
   const ScalarType kind = condition.scalar_type();
-  OPGEN_CHECK(kind == kBool || kind == kByte, "where expected condition to be a boolean tensor, but got a tensor with dtype ",
+  OPGEN_CHECK(kind == kBool || kind == kByte,
+              "where expected condition to be a boolean tensor, but got a tensor with dtype ",
               kind);
   const ScalarType common = opgen::detail::result_type_of(self, other);
-  return {to_dtype(condition, kBool), to_dtype(self, common),
-          to_dtype(other, common)};
+  // Numbers go where the condition is.
+  const auto placed = [&](const Tensor& operand) {
+    const bool moves = operand.dim() == 0 && operand.device() != condition.device();
+    return to_dtype(
+        moves ? at::_to_copy(operand, TensorOptions().device(condition.device())) : Tensor(operand),
+        common);
+  };
+  return {to_dtype(condition, kBool), placed(self), placed(other)};
 }
 
 template <class T>
@@ -104,32 +118,34 @@ void select_elements(TensorIteratorBase& iter) {
 
 }  // namespace
 
-OPGEN_KERNEL(where_self_out)(const Tensor& condition, const Tensor& self, const Tensor& other, Tensor& out) {
+OPGEN_KERNEL(where_self_out)
+(const Tensor& condition, const Tensor& self, const Tensor& other, Tensor& out) {
   const WhereOperands operands = where_operands(condition, self, other);
   const ScalarType common = operands.self.scalar_type();
-  OPGEN_CHECK(out.scalar_type() == common, "Expected out type to be ", common, " but got ", out.scalar_type());
+  OPGEN_CHECK(out.scalar_type() == common, "Expected out type to be ", common, " but got ",
+              out.scalar_type());
   TensorIterator iter = opgen::TensorIteratorConfig()
                             .set_check_mem_overlap(true)
                             .check_all_same_dtype(false)
-                            .allow_cpu_scalars(true)
                             .add_output(out)
                             .add_const_input(operands.condition)
                             .add_const_input(operands.self)
                             .add_const_input(operands.other)
                             .build();
   if (out.is_meta()) return out;
-  OPGEN_DISPATCH_ALL(common, "where",
-                                            [&] { select_elements<scalar_t>(iter); });
+  OPGEN_DISPATCH_ALL(common, "where", [&] { select_elements<scalar_t>(iter); });
   return out;
 }
 OPGEN_KERNEL2(where, self)(const Tensor& condition, const Tensor& self, const Tensor& other) {
-  Tensor out = opgen::detail::empty({0}, condition.options().dtype(opgen::detail::result_type_of(self, other)));
+  Tensor out = opgen::detail::empty(
+      {0}, condition.options().dtype(opgen::detail::result_type_of(self, other)));
   return at::where_out(out, condition, self, other);
 }
 OPGEN_KERNEL2(where, ScalarSelf)(const Tensor& condition, const Scalar& self, const Tensor& other) {
   return at::where(condition, number(self), other);
 }
-OPGEN_KERNEL2(where, ScalarOther)(const Tensor& condition, const Tensor& self, const Scalar& other) {
+OPGEN_KERNEL2(where, ScalarOther)
+(const Tensor& condition, const Tensor& self, const Scalar& other) {
   return at::where(condition, self, number(other));
 }
 OPGEN_KERNEL2(where, Scalar)(const Tensor& condition, const Scalar& self, const Scalar& other) {
@@ -150,7 +166,7 @@ template <class T, class W>
 T interpolate(T start, T end, W weight) {
   const T step = end - start;
   return std::abs(weight) < real_t<decltype(std::abs(weight))>(0.5) ? start + weight * step
-                                                                     : end - step * (W(1) - weight);
+                                                                    : end - step * (W(1) - weight);
 }
 
 }  // namespace
@@ -160,7 +176,8 @@ OPGEN_META_FUNC2(lerp, Scalar)(const Tensor& self, const Tensor& end, const Scal
               " for `end` but got dtype ", end.scalar_type());
   build_binary_op(maybe_get_output(), self, end);
 }
-OPGEN_IMPL_FUNC(lerp_Scalar_out)(const Tensor&, const Tensor&, const Scalar& weight, const Tensor& /*out*/) {
+OPGEN_IMPL_FUNC(lerp_Scalar_out)
+(const Tensor&, const Tensor&, const Scalar& weight, const Tensor& /*out*/) {
   OPGEN_DISPATCH_FLOATING_AND_COMPLEX(common_dtype(), "lerp", [&] {
     const auto w = widen(weight.to<wide_t<scalar_t>>());
     opgen::cpu_kernel(*this, [w](scalar_t start, scalar_t end) -> scalar_t {
@@ -175,11 +192,15 @@ OPGEN_META_FUNC2(lerp, Tensor)(const Tensor& self, const Tensor& end, const Tens
   OPGEN_CHECK(self.scalar_type() == weight.scalar_type(), "expected dtype ", self.scalar_type(),
               " for `weight` but got dtype ", weight.scalar_type());
   opgen::TensorIteratorConfig config;
-  config.add_output(maybe_get_output()).add_const_input(self).add_const_input(end).add_const_input(weight);
+  config.add_output(maybe_get_output())
+      .add_const_input(self)
+      .add_const_input(end)
+      .add_const_input(weight);
   config.set_check_mem_overlap(true).allow_cpu_scalars(true).promote_inputs_to_common_dtype(true);
   build(config);
 }
-OPGEN_IMPL_FUNC(lerp_Tensor_out)(const Tensor&, const Tensor&, const Tensor&, const Tensor& /*out*/) {
+OPGEN_IMPL_FUNC(lerp_Tensor_out)
+(const Tensor&, const Tensor&, const Tensor&, const Tensor& /*out*/) {
   OPGEN_DISPATCH_FLOATING_AND_COMPLEX(common_dtype(), "lerp", [&] {
     opgen::cpu_kernel(*this, [](scalar_t start, scalar_t end, scalar_t weight) -> scalar_t {
       return narrowed<scalar_t>(interpolate(widen(start), widen(end), widen(weight)));
@@ -189,9 +210,13 @@ OPGEN_IMPL_FUNC(lerp_Tensor_out)(const Tensor&, const Tensor&, const Tensor&, co
 
 // ---- addcmul ----
 
-OPGEN_META_FUNC(addcmul)(const Tensor& self, const Tensor& tensor1, const Tensor& tensor2, const Scalar& /*value*/) {
+OPGEN_META_FUNC(addcmul)
+(const Tensor& self, const Tensor& tensor1, const Tensor& tensor2, const Scalar& /*value*/) {
   opgen::TensorIteratorConfig config;
-  config.add_output(maybe_get_output()).add_const_input(self).add_const_input(tensor1).add_const_input(tensor2);
+  config.add_output(maybe_get_output())
+      .add_const_input(self)
+      .add_const_input(tensor1)
+      .add_const_input(tensor2);
   config.set_check_mem_overlap(true)
       .allow_cpu_scalars(true)
       .promote_inputs_to_common_dtype(true)
@@ -205,8 +230,8 @@ OPGEN_IMPL_FUNC(addcmul_out)
     using wide = wide_t<scalar_t>;
     const wide factor = value.to<wide>();
     opgen::cpu_kernel(*this, [factor](scalar_t x, scalar_t a, scalar_t b) -> scalar_t {
-      return static_cast<scalar_t>(
-          plus(static_cast<wide>(x), times(times(factor, static_cast<wide>(a)), static_cast<wide>(b))));
+      return static_cast<scalar_t>(plus(
+          static_cast<wide>(x), times(times(factor, static_cast<wide>(a)), static_cast<wide>(b))));
     });
   });
 }

@@ -47,14 +47,16 @@ namespace {
 template <class F>
 void map_floating_or_complex(TensorIteratorBase& iter, const char* name, F f) {
   OPGEN_DISPATCH_FLOATING_AND_COMPLEX(iter.common_dtype(), name, [&] {
-    opgen::cpu_kernel(iter, [f](scalar_t x) -> scalar_t { return narrowed<scalar_t>(f(widen(x))); });
+    opgen::cpu_kernel(iter,
+                      [f](scalar_t x) -> scalar_t { return narrowed<scalar_t>(f(widen(x))); });
   });
 }
 
 template <class F>
 void map_floating(TensorIteratorBase& iter, const char* name, F f) {
   OPGEN_DISPATCH_FLOATING(iter.common_dtype(), name, [&] {
-    opgen::cpu_kernel(iter, [f](scalar_t x) -> scalar_t { return static_cast<scalar_t>(f(widen(x))); });
+    opgen::cpu_kernel(iter,
+                      [f](scalar_t x) -> scalar_t { return static_cast<scalar_t>(f(widen(x))); });
   });
 }
 
@@ -75,17 +77,20 @@ struct Log1p {
 }  // namespace
 
 // Integers are computed as the default floating dtype.
-#define OPGEN_UNARY_FLOAT(op, map, function)                             \
-  OPGEN_META_FUNC(op)(const Tensor& self) {                              \
-    build_borrowing_unary_float_op(maybe_get_output(), self);            \
-  }                                                                      \
-  OPGEN_IMPL_FUNC(op##_out)(const Tensor& /*self*/, const Tensor& /*out*/) { map(*this, #op, function); }
+#define OPGEN_UNARY_FLOAT(op, map, function)                                 \
+  OPGEN_META_FUNC(op)(const Tensor& self) {                                  \
+    build_borrowing_unary_float_op(maybe_get_output(), self);                \
+  }                                                                          \
+  OPGEN_IMPL_FUNC(op##_out)(const Tensor& /*self*/, const Tensor& /*out*/) { \
+    map(*this, #op, function);                                               \
+  }
 
 OPGEN_UNARY_FLOAT(exp, map_floating_or_complex, [](auto x) { return std::exp(x); })
 OPGEN_UNARY_FLOAT(log, map_floating_or_complex, [](auto x) { return std::log(x); })
 OPGEN_UNARY_FLOAT(log1p, map_floating_or_complex, Log1p())
 OPGEN_UNARY_FLOAT(sqrt, map_floating_or_complex, [](auto x) { return std::sqrt(x); })
-OPGEN_UNARY_FLOAT(rsqrt, map_floating_or_complex, [](auto x) { return decltype(x)(1) / std::sqrt(x); })
+OPGEN_UNARY_FLOAT(rsqrt, map_floating_or_complex,
+                  [](auto x) { return decltype(x)(1) / std::sqrt(x); })
 OPGEN_UNARY_FLOAT(reciprocal, map_floating_or_complex, [](auto x) { return decltype(x)(1) / x; })
 OPGEN_UNARY_FLOAT(sin, map_floating_or_complex, [](auto x) { return std::sin(x); })
 OPGEN_UNARY_FLOAT(cos, map_floating_or_complex, [](auto x) { return std::cos(x); })
@@ -112,13 +117,16 @@ OPGEN_IMPL_FUNC(polygamma_out)(int64_t n, const Tensor& /*self*/, const Tensor& 
     return static_cast<decltype(x)>(kernels::polygamma(n, static_cast<double>(x)));
   });
 }
-OPGEN_KERNEL(polygamma_)(Tensor& self, int64_t n) { return at::polygamma_out(self, n, self); }
+OPGEN_KERNEL(polygamma_)(Tensor& self, int64_t n) {
+  return at::polygamma_out(self, n, self);
+}
 
 // ---- Functions that keep the dtype ----
 
 OPGEN_META_FUNC(neg)(const Tensor& self) {
   OPGEN_CHECK(self.scalar_type() != kBool,
-              "Negation, the `-` operator, on a bool tensor is not supported. If you are trying to invert a "
+              "Negation, the `-` operator, on a bool tensor is not supported. If you are trying to "
+              "invert a "
               "mask, use the `~` or `logical_not()` operator instead.");
   build_borrowing_unary_op(maybe_get_output(), self);
 }
@@ -135,17 +143,17 @@ OPGEN_IMPL_FUNC(neg_out)(const Tensor& /*self*/, const Tensor& /*out*/) {
 }
 
 // Rounding leaves integers as they are.
-#define OPGEN_ROUNDING(op, function)                                                        \
-  OPGEN_META_FUNC(op)(const Tensor& self) {                                                 \
-    OPGEN_CHECK(!self.is_complex(), #op " is not supported for complex inputs");            \
-    build_borrowing_unary_op(maybe_get_output(), self);                                     \
-  }                                                                                         \
-  OPGEN_IMPL_FUNC(op##_out)(const Tensor& self, const Tensor& out) {                        \
-    if (isIntegralType(self.scalar_type(), /*include_bool=*/false)) {                       \
-      opgen::detail::copy_(out, self);                                                      \
-    } else {                                                                                \
-      map_floating(*this, #op, function);                                                   \
-    }                                                                                       \
+#define OPGEN_ROUNDING(op, function)                                             \
+  OPGEN_META_FUNC(op)(const Tensor& self) {                                      \
+    OPGEN_CHECK(!self.is_complex(), #op " is not supported for complex inputs"); \
+    build_borrowing_unary_op(maybe_get_output(), self);                          \
+  }                                                                              \
+  OPGEN_IMPL_FUNC(op##_out)(const Tensor& self, const Tensor& out) {             \
+    if (isIntegralType(self.scalar_type(), /*include_bool=*/false)) {            \
+      opgen::detail::copy_(out, self);                                           \
+    } else {                                                                     \
+      map_floating(*this, #op, function);                                        \
+    }                                                                            \
   }
 
 OPGEN_ROUNDING(floor, [](auto x) { return std::floor(x); })
@@ -158,7 +166,8 @@ OPGEN_ROUNDING(round, [](auto x) { return std::nearbyint(x); })
 OPGEN_META_FUNC2(round, decimals)(const Tensor& self, int64_t /*decimals*/) {
   build_borrowing_unary_op(maybe_get_output(), self);
 }
-OPGEN_IMPL_FUNC(round_decimals_out)(const Tensor& /*self*/, int64_t decimals, const Tensor& /*out*/) {
+OPGEN_IMPL_FUNC(round_decimals_out)
+(const Tensor& /*self*/, int64_t decimals, const Tensor& /*out*/) {
   map_floating(*this, "round", [decimals](auto x) {
     using T = decltype(x);
     const T scale = std::pow(T(10), static_cast<T>(decimals < 0 ? -decimals : decimals));
@@ -167,7 +176,8 @@ OPGEN_IMPL_FUNC(round_decimals_out)(const Tensor& /*self*/, int64_t decimals, co
 }
 
 OPGEN_META_FUNC(sign)(const Tensor& self) {
-  OPGEN_CHECK(!self.is_complex(), "sign is not supported for complex tensors; their direction is x / |x|");
+  OPGEN_CHECK(!self.is_complex(),
+              "sign is not supported for complex tensors; their direction is x / |x|");
   build_borrowing_unary_op(maybe_get_output(), self);
 }
 OPGEN_IMPL_FUNC(sign_out)(const Tensor& /*self*/, const Tensor& /*out*/) {
@@ -176,7 +186,9 @@ OPGEN_IMPL_FUNC(sign_out)(const Tensor& /*self*/, const Tensor& /*out*/) {
   });
 }
 
-OPGEN_META_FUNC(bitwise_not)(const Tensor& self) { build_borrowing_unary_op(maybe_get_output(), self); }
+OPGEN_META_FUNC(bitwise_not)(const Tensor& self) {
+  build_borrowing_unary_op(maybe_get_output(), self);
+}
 OPGEN_IMPL_FUNC(bitwise_not_out)(const Tensor& /*self*/, const Tensor& /*out*/) {
   OPGEN_DISPATCH_INTEGRAL_AND_BOOL(common_dtype(), "bitwise_not", [&] {
     opgen::cpu_kernel(*this, [](scalar_t x) -> scalar_t { return inverted(x); });
@@ -217,15 +229,19 @@ OPGEN_KERNEL(abs_out)(const Tensor& self, Tensor& out) {
     return out;
   }
   OPGEN_CHECK(canCast(toRealValueType(self.scalar_type()), out.scalar_type()), "result type ",
-              toRealValueType(self.scalar_type()), " can't be cast to the desired output type ", out.scalar_type());
+              toRealValueType(self.scalar_type()), " can't be cast to the desired output type ",
+              out.scalar_type());
   if (out.scalar_type() != toRealValueType(self.scalar_type())) {
     Tensor modulus = at::abs(self);
     resize_out(out, modulus.sizes());
     opgen::detail::copy_(out, modulus);
     return out;
   }
-  TensorIterator iter =
-      opgen::TensorIteratorConfig().add_output(out).add_const_input(self).check_all_same_dtype(false).build();
+  TensorIterator iter = opgen::TensorIteratorConfig()
+                            .add_output(out)
+                            .add_const_input(self)
+                            .check_all_same_dtype(false)
+                            .build();
   if (out.is_meta()) return out;
   OPGEN_DISPATCH_COMPLEX(self.scalar_type(), "abs", [&] {
     using real = real_t<scalar_t>;
@@ -240,12 +256,14 @@ namespace {
 
 template <class F>
 void map_to_bool(const Tensor& out, const Tensor& self, const char* name, F f) {
-  TensorIterator iter =
-      opgen::TensorIteratorConfig().add_output(out).add_const_input(self).check_all_same_dtype(false).build();
+  TensorIterator iter = opgen::TensorIteratorConfig()
+                            .add_output(out)
+                            .add_const_input(self)
+                            .check_all_same_dtype(false)
+                            .build();
   if (out.is_meta()) return;
-  OPGEN_DISPATCH_ALL(self.scalar_type(), name, [&] {
-    opgen::cpu_kernel(iter, [f](scalar_t x) -> bool { return f(x); });
-  });
+  OPGEN_DISPATCH_ALL(self.scalar_type(), name,
+                     [&] { opgen::cpu_kernel(iter, [f](scalar_t x) -> bool { return f(x); }); });
 }
 
 }  // namespace
@@ -254,7 +272,9 @@ OPGEN_KERNEL(logical_not)(const Tensor& self) {
   Tensor out = opgen::detail::empty({0}, self.options().dtype(kBool));
   return at::logical_not_out(out, self);
 }
-OPGEN_KERNEL(logical_not_)(Tensor& self) { return at::logical_not_out(self, self); }
+OPGEN_KERNEL(logical_not_)(Tensor& self) {
+  return at::logical_not_out(self, self);
+}
 OPGEN_KERNEL(logical_not_out)(const Tensor& self, Tensor& out) {
   auto is_zero = [](auto x) { return x == decltype(x)(0); };
   if (out.scalar_type() == kBool) {
@@ -280,6 +300,12 @@ OPGEN_KERNEL(isfinite)(const Tensor& self) {
   return at::eq(zero, zero);
 }
 
-OPGEN_KERNEL(square)(const Tensor& self) { return at::pow(self, Scalar(2)); }
-OPGEN_KERNEL(square_)(Tensor& self) { return self.pow_(Scalar(2)); }
-OPGEN_KERNEL(square_out)(const Tensor& self, Tensor& out) { return at::pow_out(out, self, Scalar(2)); }
+OPGEN_KERNEL(square)(const Tensor& self) {
+  return at::pow(self, Scalar(2));
+}
+OPGEN_KERNEL(square_)(Tensor& self) {
+  return self.pow_(Scalar(2));
+}
+OPGEN_KERNEL(square_out)(const Tensor& self, Tensor& out) {
+  return at::pow_out(out, self, Scalar(2));
+}

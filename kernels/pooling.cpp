@@ -1,4 +1,5 @@
-// pooling.cpp: windows that move over the last two dimensions, and nearest-neighbour resampling of the last.
+// pooling.cpp: windows that move over the last two dimensions, and nearest-neighbour resampling of
+// the last.
 #include <opgen/kernel.h>
 
 #include <aten/ops/avg_pool2d_native.h>
@@ -25,15 +26,18 @@ struct Pair {
 };
 
 Pair pair_of(const char* op, const char* what, IntArrayRef list) {
-  OPGEN_CHECK(list.size() == 1 || list.size() == 2, op, ": ", what, " must either be a single int, or a tuple of two ints");
+  OPGEN_CHECK(list.size() == 1 || list.size() == 2, op, ": ", what,
+              " must either be a single int, or a tuple of two ints");
   return {list[0], list[list.size() - 1]};
 }
 
-// How often the window fits. With ceil_mode a last window may hang over, if it starts inside the input or its padding.
+// How often the window fits. With ceil_mode a last window may hang over, if it starts inside the
+// input or its padding.
 int64_t places(int64_t input, const Window& window, bool ceil_mode) {
   const int64_t span = input + 2 * window.padding - window.dilation * (window.size - 1) - 1 +
                        (ceil_mode ? window.stride - 1 : 0);
-  const int64_t quotient = span >= 0 ? span / window.stride : -((-span + window.stride - 1) / window.stride);
+  const int64_t quotient =
+      span >= 0 ? span / window.stride : -((-span + window.stride - 1) / window.stride);
   int64_t count = quotient + 1;
   if (ceil_mode && (count - 1) * window.stride >= input + window.padding) --count;
   return count;
@@ -44,33 +48,42 @@ struct PoolShape {
   MemoryFormat format;
 };
 
-PoolShape pool_shape(const char* op, const TensorBase& self, const Window& vertical, const Window& horizontal,
-                     bool ceil_mode) {
-  OPGEN_CHECK(vertical.size > 0 && horizontal.size > 0, "kernel size should be greater than zero, but got kH: ",
-              vertical.size, " kW: ", horizontal.size);
-  OPGEN_CHECK(vertical.stride > 0 && horizontal.stride > 0, "stride should be greater than zero, but got dH: ",
-              vertical.stride, " dW: ", horizontal.stride);
-  OPGEN_CHECK(vertical.dilation > 0 && horizontal.dilation > 0, "dilation should be greater than zero, but got dilationH: ",
-              vertical.dilation, " dilationW: ", horizontal.dilation);
+PoolShape pool_shape(const char* op, const TensorBase& self, const Window& vertical,
+                     const Window& horizontal, bool ceil_mode) {
+  OPGEN_CHECK(vertical.size > 0 && horizontal.size > 0,
+              "kernel size should be greater than zero, but got kH: ", vertical.size,
+              " kW: ", horizontal.size);
+  OPGEN_CHECK(vertical.stride > 0 && horizontal.stride > 0,
+              "stride should be greater than zero, but got dH: ", vertical.stride,
+              " dW: ", horizontal.stride);
+  OPGEN_CHECK(vertical.dilation > 0 && horizontal.dilation > 0,
+              "dilation should be greater than zero, but got dilationH: ", vertical.dilation,
+              " dilationW: ", horizontal.dilation);
   const int64_t n = self.dim();
   bool valid = n == 3 || n == 4;
   for (int64_t d = n == 4 ? 1 : 0; valid && d < n; ++d) valid = self.size(d) != 0;
-  OPGEN_CHECK(valid, op, ": Expected 3D or 4D (batch mode) tensor with optional 0 dim batch size for input, but got: ",
-              self.sizes());
+  OPGEN_CHECK(
+      valid, op,
+      ": Expected 3D or 4D (batch mode) tensor with optional 0 dim batch size for input, but got: ",
+      self.sizes());
   for (const Window& window : {vertical, horizontal}) {
-    OPGEN_CHECK(window.padding >= 0 && window.padding <= ((window.size - 1) * window.dilation + 1) / 2,
-                "pad should be at most half of effective kernel size, but got pad=", window.padding,
-                ", kernel_size=", window.size, " and dilation=", window.dilation);
+    OPGEN_CHECK(
+        window.padding >= 0 && window.padding <= ((window.size - 1) * window.dilation + 1) / 2,
+        "pad should be at most half of effective kernel size, but got pad=", window.padding,
+        ", kernel_size=", window.size, " and dilation=", window.dilation);
   }
-  PoolShape shape{DimVector(self.sizes()), n == 4 ? self.suggest_memory_format() : MemoryFormat::Contiguous};
+  PoolShape shape{DimVector(self.sizes()),
+                  n == 4 ? self.suggest_memory_format() : MemoryFormat::Contiguous};
   shape.sizes[n - 2] = places(self.size(-2), vertical, ceil_mode);
   shape.sizes[n - 1] = places(self.size(-1), horizontal, ceil_mode);
-  OPGEN_CHECK(shape.sizes[n - 2] >= 1 && shape.sizes[n - 1] >= 1, "Given input size: ", self.sizes(),
-              ". Calculated output size: ", shape.sizes, ". Output size is too small");
+  OPGEN_CHECK(shape.sizes[n - 2] >= 1 && shape.sizes[n - 1] >= 1,
+              "Given input size: ", self.sizes(), ". Calculated output size: ", shape.sizes,
+              ". Output size is too small");
   return shape;
 }
 
-// f(start of the input plane, start of the output plane, start of the third tensor's plane) for each channel.
+// f(start of the input plane, start of the output plane, start of the third tensor's plane) for
+// each channel.
 template <class F>
 void for_each_plane(const Tensor& self, const Tensor& out, const Tensor& third, int64_t work, F f) {
   const auto planes = static_cast<size_t>(self.dim() - 2);
@@ -87,14 +100,15 @@ void for_each_plane(const Tensor& self, const Tensor& out, const Tensor& third, 
 // ---- avg_pool2d ----
 
 OPGEN_PRECOMPUTE_META_FUNC(avg_pool2d)
-(const Tensor& self, IntArrayRef kernel_size, IntArrayRef stride, IntArrayRef padding, bool ceil_mode,
- bool /*count_include_pad*/, std::optional<int64_t> divisor_override) {
+(const Tensor& self, IntArrayRef kernel_size, IntArrayRef stride, IntArrayRef padding,
+ bool ceil_mode, bool /*count_include_pad*/, std::optional<int64_t> divisor_override) {
   const Pair kernel = pair_of("avg_pool2d", "kernel_size", kernel_size);
   const Pair step = stride.empty() ? kernel : pair_of("avg_pool2d", "stride", stride);
   const Pair pad = pair_of("avg_pool2d", "padding", padding);
   OPGEN_CHECK(!divisor_override.has_value() || *divisor_override != 0, "divisor must be not zero");
-  const PoolShape shape = pool_shape("avg_pool2d", self, {kernel.height, step.height, pad.height, 1},
-                                     {kernel.width, step.width, pad.width, 1}, ceil_mode);
+  const PoolShape shape =
+      pool_shape("avg_pool2d", self, {kernel.height, step.height, pad.height, 1},
+                 {kernel.width, step.width, pad.width, 1}, ceil_mode);
   set_output_raw_strided(0, shape.sizes, {}, self.options().memory_format(shape.format));
   return precompute_out<>()
       .set_kH(kernel.height)
@@ -105,42 +119,49 @@ OPGEN_PRECOMPUTE_META_FUNC(avg_pool2d)
       .set_padW(pad.width);
 }
 OPGEN_IMPL_FUNC(avg_pool2d_out_cpu)
-(const Tensor& self, int64_t kH, int64_t kW, int64_t dH, int64_t dW, int64_t padH, int64_t padW, bool /*ceil_mode*/,
- bool count_include_pad, std::optional<int64_t> divisor_override, const Tensor& out) {
+(const Tensor& self, int64_t kH, int64_t kW, int64_t dH, int64_t dW, int64_t padH, int64_t padW,
+ bool /*ceil_mode*/, bool count_include_pad, std::optional<int64_t> divisor_override,
+ const Tensor& out) {
   const int64_t height = self.size(-2), width = self.size(-1);
   const int64_t in_row = self.stride(-2), in_column = self.stride(-1);
   const int64_t out_row = out.stride(-2), out_column = out.stride(-1);
-  OPGEN_DISPATCH(self.scalar_type(), "avg_pool2d", OPGEN_WRAP([&] {
-    using wide = sum_t<scalar_t>;
-    const scalar_t* from = self.const_data_ptr<scalar_t>();
-    scalar_t* to = out.mutable_data_ptr<scalar_t>();
-    for_each_plane(self, out, out, out.size(-2) * out.size(-1) * kH * kW, [&](int64_t in, int64_t result, int64_t) {
-      for (int64_t i = 0; i < out.size(-2); ++i) {
-        for (int64_t j = 0; j < out.size(-1); ++j) {
-          int64_t top = i * dH - padH, left = j * dW - padW;
-          int64_t bottom = std::min(top + kH, height + padH), right = std::min(left + kW, width + padW);
-          // Padding counts as zeros, but what hangs over it does not.
-          const int64_t padded = (bottom - top) * (right - left);
-          top = std::max<int64_t>(top, 0);
-          left = std::max<int64_t>(left, 0);
-          bottom = std::min(bottom, height);
-          right = std::min(right, width);
-          wide sum = 0;
-          for (int64_t y = top; y < bottom; ++y) {
-            for (int64_t x = left; x < right; ++x) {
-              sum = plus(sum, static_cast<wide>(from[in + y * in_row + x * in_column]));
-            }
-          }
-          const bool outside = top >= bottom || left >= right;
-          const int64_t divisor = divisor_override.has_value() ? *divisor_override
-                                  : count_include_pad          ? padded
-                                                               : (bottom - top) * (right - left);
-          to[result + i * out_row + j * out_column] =
-              outside ? scalar_t(0) : static_cast<scalar_t>(sum / static_cast<wide>(divisor));
-        }
-      }
-    });
-  }), Long, OPGEN_FLOATING_DTYPES, OPGEN_HALF_DTYPES);
+  OPGEN_DISPATCH(
+      self.scalar_type(), "avg_pool2d", OPGEN_WRAP([&] {
+        using wide = sum_t<scalar_t>;
+        const scalar_t* from = self.const_data_ptr<scalar_t>();
+        scalar_t* to = out.mutable_data_ptr<scalar_t>();
+        for_each_plane(
+            self, out, out, out.size(-2) * out.size(-1) * kH * kW,
+            [&](int64_t in, int64_t result, int64_t) {
+              for (int64_t i = 0; i < out.size(-2); ++i) {
+                for (int64_t j = 0; j < out.size(-1); ++j) {
+                  int64_t top = i * dH - padH, left = j * dW - padW;
+                  int64_t bottom = std::min(top + kH, height + padH),
+                          right = std::min(left + kW, width + padW);
+                  // Padding counts as zeros, but what hangs over it does not.
+                  const int64_t padded = (bottom - top) * (right - left);
+                  top = std::max<int64_t>(top, 0);
+                  left = std::max<int64_t>(left, 0);
+                  bottom = std::min(bottom, height);
+                  right = std::min(right, width);
+                  wide sum = 0;
+                  for (int64_t y = top; y < bottom; ++y) {
+                    for (int64_t x = left; x < right; ++x) {
+                      sum = plus(sum, static_cast<wide>(from[in + y * in_row + x * in_column]));
+                    }
+                  }
+                  const bool outside = top >= bottom || left >= right;
+                  const int64_t divisor = divisor_override.has_value() ? *divisor_override
+                                          : count_include_pad          ? padded
+                                                              : (bottom - top) * (right - left);
+                  to[result + i * out_row + j * out_column] =
+                      outside ? scalar_t(0)
+                              : static_cast<scalar_t>(sum / static_cast<wide>(divisor));
+                }
+              }
+            });
+      }),
+      Long, OPGEN_FLOATING_DTYPES, OPGEN_HALF_DTYPES);
 }
 
 // ---- max_pool2d ----
@@ -151,27 +172,30 @@ struct MaxPool {
   Window vertical, horizontal;
 };
 
-MaxPool max_pool_of(IntArrayRef kernel_size, IntArrayRef stride, IntArrayRef padding, IntArrayRef dilation) {
+MaxPool max_pool_of(IntArrayRef kernel_size, IntArrayRef stride, IntArrayRef padding,
+                    IntArrayRef dilation) {
   const Pair kernel = pair_of("max_pool2d", "kernel_size", kernel_size);
   const Pair step = stride.empty() ? kernel : pair_of("max_pool2d", "stride", stride);
   const Pair pad = pair_of("max_pool2d", "padding", padding);
   const Pair spread = pair_of("max_pool2d", "dilation", dilation);
-  return {{kernel.height, step.height, pad.height, spread.height}, {kernel.width, step.width, pad.width, spread.width}};
+  return {{kernel.height, step.height, pad.height, spread.height},
+          {kernel.width, step.width, pad.width, spread.width}};
 }
 
 }  // namespace
 
 OPGEN_META_FUNC(max_pool2d_with_indices)
-(const Tensor& self, IntArrayRef kernel_size, IntArrayRef stride, IntArrayRef padding, IntArrayRef dilation,
- bool ceil_mode) {
+(const Tensor& self, IntArrayRef kernel_size, IntArrayRef stride, IntArrayRef padding,
+ IntArrayRef dilation, bool ceil_mode) {
   const MaxPool pool = max_pool_of(kernel_size, stride, padding, dilation);
   const PoolShape shape = pool_shape("max_pool2d", self, pool.vertical, pool.horizontal, ceil_mode);
   set_output_raw_strided(0, shape.sizes, {}, self.options().memory_format(shape.format));
-  set_output_raw_strided(1, shape.sizes, {}, self.options().memory_format(shape.format).dtype(kLong));
+  set_output_raw_strided(1, shape.sizes, {},
+                         self.options().memory_format(shape.format).dtype(kLong));
 }
 OPGEN_IMPL_FUNC(max_pool2d_with_indices_out_cpu)
-(const Tensor& self, IntArrayRef kernel_size, IntArrayRef stride, IntArrayRef padding, IntArrayRef dilation,
- bool /*ceil_mode*/, const Tensor& out, const Tensor& indices) {
+(const Tensor& self, IntArrayRef kernel_size, IntArrayRef stride, IntArrayRef padding,
+ IntArrayRef dilation, bool /*ceil_mode*/, const Tensor& out, const Tensor& indices) {
   const MaxPool pool = max_pool_of(kernel_size, stride, padding, dilation);
   const int64_t height = self.size(-2), width = self.size(-1);
   const int64_t in_row = self.stride(-2), in_column = self.stride(-1);
@@ -209,47 +233,59 @@ OPGEN_IMPL_FUNC(max_pool2d_with_indices_out_cpu)
   });
 }
 OPGEN_KERNEL(max_pool2d)
-(const Tensor& self, IntArrayRef kernel_size, IntArrayRef stride, IntArrayRef padding, IntArrayRef dilation,
- bool ceil_mode) {
-  return std::get<0>(at::max_pool2d_with_indices(self, kernel_size, stride, padding, dilation, ceil_mode));
+(const Tensor& self, IntArrayRef kernel_size, IntArrayRef stride, IntArrayRef padding,
+ IntArrayRef dilation, bool ceil_mode) {
+  return std::get<0>(
+      at::max_pool2d_with_indices(self, kernel_size, stride, padding, dilation, ceil_mode));
 }
 
 // ---- upsample_nearest1d ----
 
 OPGEN_META_FUNC(upsample_nearest1d)
 (const Tensor& self, IntArrayRef output_size, std::optional<double> /*scales*/) {
-  OPGEN_CHECK(output_size.size() == 1, "It is expected output_size equals to 1, but got size ", output_size.size());
+  OPGEN_CHECK(output_size.size() == 1, "It is expected output_size equals to 1, but got size ",
+              output_size.size());
   OPGEN_CHECK(self.dim() == 3, "It is expected input_size equals to 3, but got size ", self.dim());
-  OPGEN_CHECK(self.size(2) > 0 && output_size[0] > 0, "Input and output sizes should be greater than 0, but got input (W: ",
-              self.size(2), ") and output (W: ", output_size[0], ")");
-  OPGEN_CHECK(self.size(1) != 0, "Non-empty 3D data tensor expected but got a tensor with sizes ", self.sizes());
+  OPGEN_CHECK(self.size(2) > 0 && output_size[0] > 0,
+              "Input and output sizes should be greater than 0, but got input (W: ", self.size(2),
+              ") and output (W: ", output_size[0], ")");
+  OPGEN_CHECK(self.size(1) != 0, "Non-empty 3D data tensor expected but got a tensor with sizes ",
+              self.sizes());
   set_output_raw_strided(0, {self.size(0), self.size(1), output_size[0]}, {}, self.options());
 }
 OPGEN_IMPL_FUNC(upsample_nearest1d_out_cpu)
 (const Tensor& self, IntArrayRef output_size, std::optional<double> scales, const Tensor& out) {
   const int64_t width = self.size(2), result = output_size[0];
-  const float scale = scales.has_value() && *scales > 0 ? static_cast<float>(1.0 / *scales)
-                                                        : static_cast<float>(width) / static_cast<float>(result);
+  const float scale = scales.has_value() && *scales > 0
+                          ? static_cast<float>(1.0 / *scales)
+                          : static_cast<float>(width) / static_cast<float>(result);
   std::vector<int64_t> source(static_cast<size_t>(result));
   for (int64_t i = 0; i < result; ++i) {
-    source[i] = std::min(static_cast<int64_t>(std::floor(static_cast<float>(i) * scale)), width - 1);
+    source[i] =
+        std::min(static_cast<int64_t>(std::floor(static_cast<float>(i) * scale)), width - 1);
   }
   OPGEN_CHECK_NOT_IMPLEMENTED(self.is_floating_point() || self.scalar_type() == kByte,
-                              "\"upsample_nearest1d\" not implemented for '", self.scalar_type(), "'");
+                              "\"upsample_nearest1d\" not implemented for '", self.scalar_type(),
+                              "'");
   const int64_t in_stride = self.stride(2), out_stride = out.stride(2);
   dispatch_by_size(self.itemsize(), [&]<class T>() {
     const T* from = static_cast<const T*>(self.const_data_ptr());
     T* to = static_cast<T*>(out.mutable_data_ptr());
     for_each_line<2>(2, {&self, &out}, [&](const std::array<int64_t, 2>& at) {
-      for (int64_t i = 0; i < result; ++i) to[at[1] + i * out_stride] = from[at[0] + source[i] * in_stride];
+      for (int64_t i = 0; i < result; ++i)
+        to[at[1] + i * out_stride] = from[at[0] + source[i] * in_stride];
     });
   });
 }
 OPGEN_KERNEL(upsample_nearest1d)
-(const Tensor& input, OptionalIntArrayRef output_size, std::optional<ArrayRef<double>> scale_factors) {
-  OPGEN_CHECK(output_size.has_value() != scale_factors.has_value(), "Must specify exactly one of output_size and scale_factors");
-  if (output_size.has_value()) return at::upsample_nearest1d(input, *output_size, std::optional<double>());
-  OPGEN_CHECK(scale_factors->size() == 1 && input.dim() == 3, "upsample_nearest1d expects a 3D input and one scale factor");
+(const Tensor& input, OptionalIntArrayRef output_size,
+ std::optional<ArrayRef<double>> scale_factors) {
+  OPGEN_CHECK(output_size.has_value() != scale_factors.has_value(),
+              "Must specify exactly one of output_size and scale_factors");
+  if (output_size.has_value())
+    return at::upsample_nearest1d(input, *output_size, std::optional<double>());
+  OPGEN_CHECK(scale_factors->size() == 1 && input.dim() == 3,
+              "upsample_nearest1d expects a 3D input and one scale factor");
   const double scale = (*scale_factors)[0];
   const auto width = static_cast<int64_t>(static_cast<double>(input.size(2)) * scale);
   return at::upsample_nearest1d(input, IntArrayRef(width), std::optional<double>(scale));

@@ -1,5 +1,5 @@
-// random.cpp: uniform, normal, Bernoulli and integer draws, permutations and dropout. The same seed gives the same
-// numbers as PyTorch's CPU generator wherever its algorithm is a plain one.
+// random.cpp: uniform, normal, Bernoulli and integer draws, permutations and dropout. The same seed
+// gives the same numbers as PyTorch's CPU generator wherever its algorithm is a plain one.
 #include <opgen/kernel.h>
 
 #include <aten/ops/bernoulli.h>
@@ -58,7 +58,8 @@ Tensor as_real(const Tensor& self) {
   for (int64_t stride : self.strides()) strides.push_back(2 * stride);
   sizes.push_back(2);
   strides.push_back(1);
-  Tensor real = opgen::detail::alias_with_sizes_and_strides(self, self.sizes(), self.strides(), self.storage_offset());
+  Tensor real = opgen::detail::alias_with_sizes_and_strides(self, self.sizes(), self.strides(),
+                                                            self.storage_offset());
   opgen::TensorImpl* impl = real.unsafeGetTensorImpl();
   impl->set_dtype(toRealValueType(self.scalar_type()));
   impl->set_storage_offset(2 * self.storage_offset());
@@ -68,20 +69,26 @@ Tensor as_real(const Tensor& self) {
 
 // ---- uniform ----
 
-void uniform_into(const Tensor& complex_or_real, double from, double to, const MaybeGenerator& generator) {
+void uniform_into(const Tensor& complex_or_real, double from, double to,
+                  const MaybeGenerator& generator) {
   const Tensor self = as_real(complex_or_real);
   OPGEN_DISPATCH_FLOATING(self.scalar_type(), "uniform_", [&] {
     using wide = wide_t<scalar_t>;
-    constexpr double limit = std::is_same_v<scalar_t, Half>     ? 65504.0
-                             : std::is_same_v<scalar_t, double> ? std::numeric_limits<double>::max()
-                                                                : double(std::numeric_limits<float>::max());
-    OPGEN_CHECK(from <= to, "uniform_ expects to return a [from, to) range, but found from=", from, " > to=", to);
-    OPGEN_CHECK(to - from <= limit, "uniform_ expects to-from <= the greatest ", self.scalar_type(), ", but found to=", to,
-                " and from=", from, " which result in to-from to exceed the limit");
+    constexpr double limit = std::is_same_v<scalar_t, Half> ? 65504.0
+                             : std::is_same_v<scalar_t, double>
+                                 ? std::numeric_limits<double>::max()
+                                 : double(std::numeric_limits<float>::max());
+    OPGEN_CHECK(from <= to, "uniform_ expects to return a [from, to) range, but found from=", from,
+                " > to=", to);
+    OPGEN_CHECK(to - from <= limit, "uniform_ expects to-from <= the greatest ", self.scalar_type(),
+                ", but found to=", to, " and from=", from,
+                " which result in to-from to exceed the limit");
     Engine* engine = opgen::detail::cpu_generator(generator);
     const opgen::GeneratorLock lock(engine);
     const wide low = static_cast<wide>(from), width = static_cast<wide>(to) - low;
-    draw_each<scalar_t>(self, *engine, [=](Engine& e) { return static_cast<scalar_t>(unit<wide>(e) * width + low); });
+    draw_each<scalar_t>(self, *engine, [=](Engine& e) {
+      return static_cast<scalar_t>(unit<wide>(e) * width + low);
+    });
   });
 }
 
@@ -112,10 +119,12 @@ void normal_blocks(T* data, int64_t size, double mean, double std, Engine& engin
     for (int64_t i = size - 16; i < size; ++i) draws[i] = unit<wide>(engine);
     transform(size - 16);
   }
-  for (int64_t i = 0; i < size; ++i) data[i] = static_cast<T>(draws[i] * static_cast<wide>(std) + static_cast<wide>(mean));
+  for (int64_t i = 0; i < size; ++i)
+    data[i] = static_cast<T>(draws[i] * static_cast<wide>(std) + static_cast<wide>(mean));
 }
 
-void normal_into(const Tensor& complex_or_real, double mean, double std, const MaybeGenerator& generator) {
+void normal_into(const Tensor& complex_or_real, double mean, double std,
+                 const MaybeGenerator& generator) {
   OPGEN_CHECK(std >= 0.0, "normal expects std >= 0.0, but found std ", std);
   const Tensor self = as_real(complex_or_real);
   // The parts of a complex number share its variance.
@@ -144,16 +153,19 @@ void normal_into(const Tensor& complex_or_real, double mean, double std, const M
 }  // namespace
 
 OPGEN_KERNEL(uniform_)(Tensor& self, double from, double to, std::optional<Generator> generator) {
-  OPGEN_CHECK(self.is_floating_point() || self.is_complex(), "uniform_ is not implemented for '", self.scalar_type(), "'");
+  OPGEN_CHECK(self.is_floating_point() || self.is_complex(), "uniform_ is not implemented for '",
+              self.scalar_type(), "'");
   if (!self.is_meta()) uniform_into(self, from, to, generator);
   return self;
 }
 OPGEN_KERNEL(normal_)(Tensor& self, double mean, double std, std::optional<Generator> generator) {
-  OPGEN_CHECK(self.is_floating_point() || self.is_complex(), "normal_ is not implemented for '", self.scalar_type(), "'");
+  OPGEN_CHECK(self.is_floating_point() || self.is_complex(), "normal_ is not implemented for '",
+              self.scalar_type(), "'");
   if (!self.is_meta()) normal_into(self, mean, std, generator);
   return self;
 }
-OPGEN_KERNEL(normal_functional)(const Tensor& self, double mean, double std, std::optional<Generator> generator) {
+OPGEN_KERNEL(normal_functional)
+(const Tensor& self, double mean, double std, std::optional<Generator> generator) {
   Tensor out = opgen::detail::clone(self);
   return out.normal_(mean, std, generator);
 }
@@ -166,7 +178,8 @@ OPGEN_KERNEL(bernoulli_)(Tensor& self, double p, std::optional<Generator> genera
   Engine* engine = opgen::detail::cpu_generator(generator);
   const opgen::GeneratorLock lock(engine);
   OPGEN_DISPATCH_REAL_AND_BOOL(self.scalar_type(), "bernoulli_", [&] {
-    draw_each<scalar_t>(self, *engine, [p](Engine& e) { return static_cast<scalar_t>(unit<double>(e) < p); });
+    draw_each<scalar_t>(self, *engine,
+                        [p](Engine& e) { return static_cast<scalar_t>(unit<double>(e) < p); });
   });
   return self;
 }
@@ -193,13 +206,15 @@ void bernoulli_each(const Tensor& self, const Tensor& p, Engine& engine) {
 }  // namespace
 
 OPGEN_KERNEL(bernoulli_)(Tensor& self, const Tensor& p, std::optional<Generator> generator) {
-  OPGEN_CHECK(p.is_floating_point(), "bernoulli expects probabilities of a floating dtype, but got ", p.scalar_type());
-  OPGEN_CHECK(opgen::detail::is_expandable_to(p.sizes(), self.sizes()), "probabilities of shape ", p.sizes(),
-              " do not broadcast to ", self.sizes());
+  OPGEN_CHECK(p.is_floating_point(),
+              "bernoulli expects probabilities of a floating dtype, but got ", p.scalar_type());
+  OPGEN_CHECK(opgen::detail::is_expandable_to(p.sizes(), self.sizes()), "probabilities of shape ",
+              p.sizes(), " do not broadcast to ", self.sizes());
   if (self.is_meta()) return self;
   Engine* engine = opgen::detail::cpu_generator(generator);
   const opgen::GeneratorLock lock(engine);
-  const Tensor chances = to_dtype(p, p.scalar_type() == kDouble ? kDouble : kFloat).expand(self.sizes());
+  const Tensor chances =
+      to_dtype(p, p.scalar_type() == kDouble ? kDouble : kFloat).expand(self.sizes());
   OPGEN_DISPATCH_REAL_AND_BOOL(self.scalar_type(), "bernoulli_", [&] {
     if (chances.scalar_type() == kDouble) {
       bernoulli_each<scalar_t, double>(self, chances, *engine);
@@ -224,30 +239,41 @@ OPGEN_KERNEL(bernoulli)(const Tensor& self, double p, std::optional<Generator> g
 
 // ---- Factories ----
 
-#define OPGEN_OPTIONS                                                                                          \
-  std::optional<ScalarType> dtype, std::optional<Layout> layout, std::optional<Device> device,                 \
+#define OPGEN_OPTIONS                                                                          \
+  std::optional<ScalarType> dtype, std::optional<Layout> layout, std::optional<Device> device, \
       std::optional<bool> pin_memory
 
 namespace {
 
-Tensor new_empty(IntArrayRef size, OPGEN_OPTIONS) { return at::empty(size, dtype, layout, device, pin_memory, std::nullopt); }
+Tensor new_empty(IntArrayRef size, OPGEN_OPTIONS) {
+  return at::empty(size, dtype, layout, device, pin_memory, std::nullopt);
+}
 
 // The engine may only be taken where something is drawn: a meta tensor has no generator.
 void check_bounds(int64_t low, int64_t high, ScalarType dtype) {
-  OPGEN_CHECK(low < high, "random_ expects 'from' to be less than 'to', but got from=", low, " >= to=", high);
-  OPGEN_CHECK(!isComplexType(dtype), "random numbers between bounds are integers; they cannot be ", dtype);
+  OPGEN_CHECK(low < high, "random_ expects 'from' to be less than 'to', but got from=", low,
+              " >= to=", high);
+  OPGEN_CHECK(!isComplexType(dtype), "random numbers between bounds are integers; they cannot be ",
+              dtype);
   const auto check = [&](int64_t least, int64_t most) {
     OPGEN_CHECK(low >= least && low <= most, "from is out of bounds for ", dtype);
     OPGEN_CHECK(high - 1 >= least && high - 1 <= most, "to - 1 is out of bounds for ", dtype);
   };
   switch (dtype) {
-    case kBool: return check(0, 1);
-    case kByte: return check(0, 255);
-    case kChar: return check(-128, 127);
-    case kShort: return check(-32768, 32767);
-    case kInt: return check(std::numeric_limits<int32_t>::min(), std::numeric_limits<int32_t>::max());
-    case kHalf: return check(-65504, 65504);
-    default: return;
+    case kBool:
+      return check(0, 1);
+    case kByte:
+      return check(0, 255);
+    case kChar:
+      return check(-128, 127);
+    case kShort:
+      return check(-32768, 32767);
+    case kInt:
+      return check(std::numeric_limits<int32_t>::min(), std::numeric_limits<int32_t>::max());
+    case kHalf:
+      return check(-65504, 65504);
+    default:
+      return;
   }
 }
 
@@ -308,7 +334,8 @@ OPGEN_KERNEL(randint)(int64_t high, IntArrayRef size, OPGEN_OPTIONS) {
   Tensor out = new_empty(size, dtype.value_or(kLong), layout, device, pin_memory);
   return randint_into(out, 0, high, std::nullopt);
 }
-OPGEN_KERNEL(randint)(int64_t high, IntArrayRef size, std::optional<Generator> generator, OPGEN_OPTIONS) {
+OPGEN_KERNEL(randint)
+(int64_t high, IntArrayRef size, std::optional<Generator> generator, OPGEN_OPTIONS) {
   Tensor out = new_empty(size, dtype.value_or(kLong), layout, device, pin_memory);
   return randint_into(out, 0, high, generator);
 }
@@ -325,7 +352,8 @@ OPGEN_KERNEL(randint_out)(int64_t high, IntArrayRef size, Tensor& out) {
   resize_out(out, size);
   return randint_into(out, 0, high, std::nullopt);
 }
-OPGEN_KERNEL(randint_out)(int64_t high, IntArrayRef size, std::optional<Generator> generator, Tensor& out) {
+OPGEN_KERNEL(randint_out)
+(int64_t high, IntArrayRef size, std::optional<Generator> generator, Tensor& out) {
   resize_out(out, size);
   return randint_into(out, 0, high, generator);
 }
@@ -342,9 +370,12 @@ OPGEN_KERNEL(randint_out)
 // Each place takes one of the numbers that are left.
 OPGEN_KERNEL(randperm_out)(int64_t n, std::optional<Generator> generator, Tensor& out) {
   OPGEN_CHECK(n >= 0, "n must be non-negative, got", n);
-  OPGEN_CHECK(out.scalar_type() != kHalf || n <= 2049, "n is too large for result tensor type: 'Half'");
-  OPGEN_CHECK(out.scalar_type() != kByte || n <= 256, "n is too large for result tensor type: 'Byte'");
-  OPGEN_CHECK(out.scalar_type() != kChar || n <= 128, "n is too large for result tensor type: 'Char'");
+  OPGEN_CHECK(out.scalar_type() != kHalf || n <= 2049,
+              "n is too large for result tensor type: 'Half'");
+  OPGEN_CHECK(out.scalar_type() != kByte || n <= 256,
+              "n is too large for result tensor type: 'Byte'");
+  OPGEN_CHECK(out.scalar_type() != kChar || n <= 128,
+              "n is too large for result tensor type: 'Char'");
   resize_out(out, {n});
   if (out.is_meta()) return out;
   std::vector<int64_t> order(static_cast<size_t>(n));
@@ -353,7 +384,8 @@ OPGEN_KERNEL(randperm_out)(int64_t n, std::optional<Generator> generator, Tensor
   {
     const opgen::GeneratorLock lock(engine);
     for (int64_t i = 0; i < n - 1; ++i) {
-      const int64_t chosen = i + static_cast<int64_t>(engine->random() % static_cast<uint64_t>(n - i));
+      const int64_t chosen =
+          i + static_cast<int64_t>(engine->random() % static_cast<uint64_t>(n - i));
       std::swap(order[i], order[chosen]);
     }
   }
@@ -363,9 +395,12 @@ OPGEN_KERNEL(randperm_out)(int64_t n, std::optional<Generator> generator, Tensor
   });
   return out;
 }
-OPGEN_KERNEL(randperm_out)(int64_t n, Tensor& out) { return at::randperm_out(out, n, std::optional<Generator>()); }
+OPGEN_KERNEL(randperm_out)(int64_t n, Tensor& out) {
+  return at::randperm_out(out, n, std::optional<Generator>());
+}
 OPGEN_KERNEL(randperm)(int64_t n, OPGEN_OPTIONS) {
-  return at::randperm(n, std::optional<Generator>(), dtype.value_or(kLong), layout, device, pin_memory);
+  return at::randperm(n, std::optional<Generator>(), dtype.value_or(kLong), layout, device,
+                      pin_memory);
 }
 OPGEN_KERNEL(randperm)(int64_t n, std::optional<Generator> generator, OPGEN_OPTIONS) {
   OPGEN_CHECK(n >= 0, "n must be non-negative, got", n);
@@ -383,8 +418,8 @@ OPGEN_KERNEL(native_dropout)(const Tensor& input, double p, std::optional<bool> 
   if (!training || p == 0) {
     return {opgen::detail::clone(input), at::ones_like(input, input.options().dtype(kBool))};
   }
-  OPGEN_CHECK(input.is_floating_point() || input.is_complex(), "native_dropout expects a floating or complex input, but got ",
-              input.scalar_type());
+  OPGEN_CHECK(input.is_floating_point() || input.is_complex(),
+              "native_dropout expects a floating or complex input, but got ", input.scalar_type());
   Tensor mask = at::empty_like(input, input.options().dtype(kBool)).bernoulli_(1 - p, std::nullopt);
   const double scale = p == 1 ? 0.0 : 1.0 / (1.0 - p);
   return {at::mul(at::mul(input, mask), Scalar(scale)), mask};

@@ -30,6 +30,8 @@
 #include <aten/ops/var_mean_native.h>
 #include <aten/ops/var_native.h>
 
+#include <opgen/memory_overlap.h>
+
 #include "common.h"
 #include "sum.h"
 
@@ -38,13 +40,15 @@ using namespace kernels;
 namespace {
 
 // What a sum has: the dtype asked for, else that of the given output, else int64 for integers.
-ScalarType sum_dtype(const TensorBase& self, std::optional<ScalarType> dtype, const TensorBase& out) {
+ScalarType sum_dtype(const TensorBase& self, std::optional<ScalarType> dtype,
+                     const TensorBase& out) {
   if (dtype.has_value()) return *dtype;
   if (out.defined()) return out.scalar_type();
   return isIntegralType(self.scalar_type(), /*include_bool=*/true) ? kLong : self.scalar_type();
 }
 
-// Folds every element of each slice, as type T, into an Accumulator made by `make`; `finish` gives the result.
+// Folds every element of each slice, as type T, into an Accumulator made by `make`; `finish` gives
+// the result.
 template <class T, class Out, class Make, class Fold, class Finish>
 void fold(const Tensor& self, const Tensor& out, DimMask mask, Make make, Fold add, Finish finish) {
   const T* from = self.const_data_ptr<T>();
@@ -60,8 +64,9 @@ void fold(const Tensor& self, const Tensor& out, DimMask mask, Make make, Fold a
 }
 
 void check_same_dtype(const char* name, const TensorBase& out, ScalarType dtype) {
-  OPGEN_CHECK(!out.defined() || out.scalar_type() == dtype, name, ": Expected out tensor to have dtype ", dtype,
-              ", but got ", out.defined() ? out.scalar_type() : dtype, " instead");
+  OPGEN_CHECK(!out.defined() || out.scalar_type() == dtype, name,
+              ": Expected out tensor to have dtype ", dtype, ", but got ",
+              out.defined() ? out.scalar_type() : dtype, " instead");
 }
 
 }  // namespace
@@ -82,7 +87,8 @@ void sum_into(const Tensor& self, DimMask mask, const Tensor& out, int64_t divis
             return sum.result();
           } else {
             const total result = sum.result();
-            return static_cast<scalar_t>(divisor < 0 ? result : result / total(static_cast<real_t<total>>(divisor)));
+            return static_cast<scalar_t>(
+                divisor < 0 ? result : result / total(static_cast<real_t<total>>(divisor)));
           }
         });
   });
@@ -106,7 +112,8 @@ OPGEN_META_FUNC2(sum, dim_IntList)
                          self.options().dtype(result));
 }
 OPGEN_IMPL_FUNC(sum_out)
-(const Tensor& self, OptionalIntArrayRef dim, bool /*keepdim*/, std::optional<ScalarType> /*dtype*/, const Tensor& out) {
+(const Tensor& self, OptionalIntArrayRef dim, bool /*keepdim*/, std::optional<ScalarType> /*dtype*/,
+ const Tensor& out) {
   sum_into(self, mask_of(dim, self.dim()), out, -1);
 }
 OPGEN_KERNEL(sum)(const Tensor& self, std::optional<ScalarType> dtype) {
@@ -116,9 +123,11 @@ OPGEN_KERNEL(sum)(const Tensor& self, std::optional<ScalarType> dtype) {
 OPGEN_META_FUNC2(mean, dim)
 (const Tensor& self, OptionalIntArrayRef dim, bool keepdim, std::optional<ScalarType> dtype) {
   const TensorBase& out = maybe_get_output();
-  const ScalarType result = dtype.has_value() ? *dtype : out.defined() ? out.scalar_type() : self.scalar_type();
-  OPGEN_CHECK(isFloatingType(result) || isComplexType(result), "mean(): could not infer output dtype. ",
-              dtype.has_value() ? "Optional" : "Input",
+  const ScalarType result = dtype.has_value() ? *dtype
+                            : out.defined()   ? out.scalar_type()
+                                              : self.scalar_type();
+  OPGEN_CHECK(isFloatingType(result) || isComplexType(result),
+              "mean(): could not infer output dtype. ", dtype.has_value() ? "Optional" : "Input",
               " dtype must be either a floating point or complex dtype. Got: ", result);
   check_same_dtype("mean", out, result);
   set_output_raw_strided(0, reduced_shape(self.sizes(), mask_of(dim, self.dim()), keepdim), {},
@@ -158,11 +167,13 @@ OPGEN_META_FUNC2(prod, dim_int)
 (const Tensor& self, int64_t dim, bool keepdim, std::optional<ScalarType> dtype) {
   const ScalarType result = sum_dtype(self, dtype, maybe_get_output());
   check_same_dtype("prod", maybe_get_output(), result);
-  set_output_raw_strided(0, reduced_shape(self.sizes(), mask_of(IntArrayRef(dim), self.dim()), keepdim), {},
-                         self.options().dtype(result));
+  set_output_raw_strided(
+      0, reduced_shape(self.sizes(), mask_of(IntArrayRef(dim), self.dim()), keepdim), {},
+      self.options().dtype(result));
 }
 OPGEN_IMPL_FUNC(prod_out)
-(const Tensor& self, int64_t dim, bool /*keepdim*/, std::optional<ScalarType> /*dtype*/, const Tensor& out) {
+(const Tensor& self, int64_t dim, bool /*keepdim*/, std::optional<ScalarType> /*dtype*/,
+ const Tensor& out) {
   prod_into(self, mask_of(IntArrayRef(dim), self.dim()), out);
 }
 OPGEN_KERNEL(prod)(const Tensor& self, std::optional<ScalarType> dtype) {
@@ -175,7 +186,9 @@ OPGEN_KERNEL(prod)(const Tensor& self, std::optional<ScalarType> dtype) {
 
 namespace {
 
-ScalarType truth_dtype(const TensorBase& self) { return self.scalar_type() == kByte ? kByte : kBool; }
+ScalarType truth_dtype(const TensorBase& self) {
+  return self.scalar_type() == kByte ? kByte : kBool;
+}
 
 void check_truth_output(const char* name, const TensorBase& out) {
   OPGEN_CHECK(!out.defined() || out.scalar_type() == kBool || out.scalar_type() == kByte, name,
@@ -187,40 +200,47 @@ void truth_into(const Tensor& self, DimMask mask, const Tensor& out, bool any) {
   const char* name = any ? "any" : "all";
   OPGEN_DISPATCH_ALL(self.scalar_type(), name, [&] {
     const auto make = [any] { return !any; };
-    const auto add = [any](bool& state, scalar_t x) { state = any ? state || !(x == scalar_t(0)) : state && !(x == scalar_t(0)); };
+    const auto add = [any](bool& state, scalar_t x) {
+      state = any ? state || !(x == scalar_t(0)) : state && !(x == scalar_t(0));
+    };
     if (out.scalar_type() == kBool) {
       fold<scalar_t, bool>(self, out, mask, make, add, [](bool state) { return state; });
     } else {
-      fold<scalar_t, uint8_t>(self, out, mask, make, add, [](bool state) { return static_cast<uint8_t>(state); });
+      fold<scalar_t, uint8_t>(self, out, mask, make, add,
+                              [](bool state) { return static_cast<uint8_t>(state); });
     }
   });
 }
 
 }  // namespace
 
-#define OPGEN_TRUTH(op, is_any)                                                                                     \
-  OPGEN_META_FUNC2(op, dim)(const Tensor& self, int64_t dim, bool keepdim) {                                        \
-    check_truth_output(#op, maybe_get_output());                                                                    \
-    set_output_raw_strided(0, reduced_shape(self.sizes(), mask_of(IntArrayRef(dim), self.dim()), keepdim), {},      \
-                           self.options().dtype(truth_dtype(self)));                                                \
-  }                                                                                                                 \
-  OPGEN_META_FUNC2(op, dims)(const Tensor& self, OptionalIntArrayRef dim, bool keepdim) {                           \
-    check_truth_output(#op, maybe_get_output());                                                                    \
-    set_output_raw_strided(0, reduced_shape(self.sizes(), mask_of_listed(dim, self.dim()), keepdim), {},            \
-                           self.options().dtype(truth_dtype(self)));                                                \
-  }                                                                                                                 \
-  OPGEN_META_FUNC(op)(const Tensor& self) {                                                                         \
-    check_truth_output(#op, maybe_get_output());                                                                    \
-    set_output_raw_strided(0, {}, {}, self.options().dtype(truth_dtype(self)));                                     \
-  }                                                                                                                 \
-  OPGEN_IMPL_FUNC(op##_out)(const Tensor& self, int64_t dim, bool /*keepdim*/, const Tensor& out) {                 \
-    truth_into(self, mask_of(IntArrayRef(dim), self.dim()), out, is_any);                                           \
-  }                                                                                                                 \
-  OPGEN_IMPL_FUNC(op##_dims_out)(const Tensor& self, OptionalIntArrayRef dim, bool /*keepdim*/, const Tensor& out) { \
-    truth_into(self, mask_of_listed(dim, self.dim()), out, is_any);                                                 \
-  }                                                                                                                 \
-  OPGEN_IMPL_FUNC(op##_all_out)(const Tensor& self, const Tensor& out) {                                            \
-    truth_into(self, mask_of(std::nullopt, self.dim()), out, is_any);                                               \
+#define OPGEN_TRUTH(op, is_any)                                                                   \
+  OPGEN_META_FUNC2(op, dim)(const Tensor& self, int64_t dim, bool keepdim) {                      \
+    check_truth_output(#op, maybe_get_output());                                                  \
+    set_output_raw_strided(                                                                       \
+        0, reduced_shape(self.sizes(), mask_of(IntArrayRef(dim), self.dim()), keepdim), {},       \
+        self.options().dtype(truth_dtype(self)));                                                 \
+  }                                                                                               \
+  OPGEN_META_FUNC2(op, dims)(const Tensor& self, OptionalIntArrayRef dim, bool keepdim) {         \
+    check_truth_output(#op, maybe_get_output());                                                  \
+    set_output_raw_strided(0,                                                                     \
+                           reduced_shape(self.sizes(), mask_of_listed(dim, self.dim()), keepdim), \
+                           {}, self.options().dtype(truth_dtype(self)));                          \
+  }                                                                                               \
+  OPGEN_META_FUNC(op)(const Tensor& self) {                                                       \
+    check_truth_output(#op, maybe_get_output());                                                  \
+    set_output_raw_strided(0, {}, {}, self.options().dtype(truth_dtype(self)));                   \
+  }                                                                                               \
+  OPGEN_IMPL_FUNC(op##_out)                                                                       \
+  (const Tensor& self, int64_t dim, bool /*keepdim*/, const Tensor& out) {                        \
+    truth_into(self, mask_of(IntArrayRef(dim), self.dim()), out, is_any);                         \
+  }                                                                                               \
+  OPGEN_IMPL_FUNC(op##_dims_out)                                                                  \
+  (const Tensor& self, OptionalIntArrayRef dim, bool /*keepdim*/, const Tensor& out) {            \
+    truth_into(self, mask_of_listed(dim, self.dim()), out, is_any);                               \
+  }                                                                                               \
+  OPGEN_IMPL_FUNC(op##_all_out)(const Tensor& self, const Tensor& out) {                          \
+    truth_into(self, mask_of(std::nullopt, self.dim()), out, is_any);                             \
   }
 
 OPGEN_TRUTH(any, true)
@@ -228,7 +248,8 @@ OPGEN_TRUTH(all, false)
 
 #undef OPGEN_TRUTH
 
-// For backends without a kernel for several dimensions: one dimension after another, each kept meanwhile.
+// For backends without a kernel for several dimensions: one dimension after another, each kept
+// meanwhile.
 namespace {
 
 template <class One, class All>
@@ -257,7 +278,8 @@ OPGEN_KERNEL(any_dims_default)(const Tensor& self, OptionalIntArrayRef dim, bool
       self, dim, keepdim, [](const Tensor& x, int64_t d) { return at::any(x, d, true); },
       [](const Tensor& x) { return at::any(x); });
 }
-OPGEN_KERNEL(any_dims_out_default)(const Tensor& self, OptionalIntArrayRef dim, bool keepdim, Tensor& out) {
+OPGEN_KERNEL(any_dims_out_default)
+(const Tensor& self, OptionalIntArrayRef dim, bool keepdim, Tensor& out) {
   return store_truth(out, at::any(self, dim, keepdim));
 }
 OPGEN_KERNEL(all_dims_default)(const Tensor& self, OptionalIntArrayRef dim, bool keepdim) {
@@ -265,7 +287,8 @@ OPGEN_KERNEL(all_dims_default)(const Tensor& self, OptionalIntArrayRef dim, bool
       self, dim, keepdim, [](const Tensor& x, int64_t d) { return at::all(x, d, true); },
       [](const Tensor& x) { return at::all(x); });
 }
-OPGEN_KERNEL(all_dims_out_default)(const Tensor& self, OptionalIntArrayRef dim, bool keepdim, Tensor& out) {
+OPGEN_KERNEL(all_dims_out_default)
+(const Tensor& self, OptionalIntArrayRef dim, bool keepdim, Tensor& out) {
   return store_truth(out, at::all(self, dim, keepdim));
 }
 
@@ -275,8 +298,8 @@ namespace {
 
 void check_not_empty(const char* name, const TensorBase& self, DimMask mask) {
   for (int64_t d = 0; d < self.dim(); ++d) {
-    OPGEN_CHECK_INDEX(!has_dim(mask, d) || self.size(d) != 0, name, "(): Expected reduction dim ", d,
-                      " to have non-zero size.");
+    OPGEN_CHECK_INDEX(!has_dim(mask, d) || self.size(d) != 0, name, "(): Expected reduction dim ",
+                      d, " to have non-zero size.");
   }
 }
 
@@ -302,18 +325,19 @@ void extreme_into(const Tensor& self, DimMask mask, const Tensor& out) {
 
 }  // namespace
 
-#define OPGEN_EXTREMES(op, greatest)                                                                              \
-  OPGEN_META_FUNC(op)(const Tensor& self, IntArrayRef dim, bool keepdim) {                                        \
-    const TensorBase& out = maybe_get_output();                                                                   \
-    OPGEN_CHECK(!out.defined() || out.scalar_type() == self.scalar_type(),                                        \
-                "Expected the dtype for input and out to match, but got ", self.scalar_type(), " for input's dtype and ", \
-                out.scalar_type(), " for out's dtype.");                                                          \
-    const DimMask mask = mask_of(dim, self.dim());                                                                \
-    if (self.numel() == 0) check_not_empty(#op, self, mask);                                                      \
-    set_output_raw_strided(0, reduced_shape(self.sizes(), mask, keepdim), {}, self.options());                    \
-  }                                                                                                               \
-  OPGEN_IMPL_FUNC(op##_out)(const Tensor& self, IntArrayRef dim, bool /*keepdim*/, const Tensor& out) {           \
-    extreme_into<greatest>(self, mask_of(dim, self.dim()), out);                                                  \
+#define OPGEN_EXTREMES(op, greatest)                                                           \
+  OPGEN_META_FUNC(op)(const Tensor& self, IntArrayRef dim, bool keepdim) {                     \
+    const TensorBase& out = maybe_get_output();                                                \
+    OPGEN_CHECK(!out.defined() || out.scalar_type() == self.scalar_type(),                     \
+                "Expected the dtype for input and out to match, but got ", self.scalar_type(), \
+                " for input's dtype and ", out.scalar_type(), " for out's dtype.");            \
+    const DimMask mask = mask_of(dim, self.dim());                                             \
+    if (self.numel() == 0) check_not_empty(#op, self, mask);                                   \
+    set_output_raw_strided(0, reduced_shape(self.sizes(), mask, keepdim), {}, self.options()); \
+  }                                                                                            \
+  OPGEN_IMPL_FUNC(op##_out)                                                                    \
+  (const Tensor& self, IntArrayRef dim, bool /*keepdim*/, const Tensor& out) {                 \
+    extreme_into<greatest>(self, mask_of(dim, self.dim()), out);                               \
   }
 
 OPGEN_EXTREMES(amax, true)
@@ -325,7 +349,8 @@ OPGEN_EXTREMES(amin, false)
 
 namespace {
 
-// The first of the greatest (or smallest) elements of each line, and where it is. A not-a-number is both.
+// The first of the greatest (or smallest) elements of each line, and where it is. A not-a-number is
+// both.
 template <bool greatest>
 void extreme_along(const Tensor& self, int64_t dim, const Tensor& values, const Tensor& indices) {
   const DimMask mask = mask_of(IntArrayRef(dim), self.dim());
@@ -334,22 +359,24 @@ void extreme_along(const Tensor& self, int64_t dim, const Tensor& values, const 
     scalar_t* value = values.defined() ? values.mutable_data_ptr<scalar_t>() : nullptr;
     int64_t* place = indices.mutable_data_ptr<int64_t>();
     const Tensor& shape = values.defined() ? values : indices;
-    for_each_slice<2>(self, mask, {&shape, &indices}, [&](const Slice& slice, const std::array<int64_t, 3>& at) {
-      scalar_t best{};
-      int64_t best_at = -1, i = 0;
-      slice.for_each_run(at[0], [&](int64_t start, int64_t stride, int64_t count) {
-        for (int64_t k = 0; k < count; ++k, ++i) {
-          const scalar_t x = from[start + k * stride];
-          const bool wins = best_at < 0 || (!is_nan(best) && (is_nan(x) || (greatest ? x > best : x < best)));
-          if (wins) {
-            best = x;
-            best_at = i;
-          }
-        }
-      });
-      if (value != nullptr) value[at[1]] = best;
-      place[at[2]] = best_at;
-    });
+    for_each_slice<2>(
+        self, mask, {&shape, &indices}, [&](const Slice& slice, const std::array<int64_t, 3>& at) {
+          scalar_t best{};
+          int64_t best_at = -1, i = 0;
+          slice.for_each_run(at[0], [&](int64_t start, int64_t stride, int64_t count) {
+            for (int64_t k = 0; k < count; ++k, ++i) {
+              const scalar_t x = from[start + k * stride];
+              const bool wins =
+                  best_at < 0 || (!is_nan(best) && (is_nan(x) || (greatest ? x > best : x < best)));
+              if (wins) {
+                best = x;
+                best_at = i;
+              }
+            }
+          });
+          if (value != nullptr) value[at[1]] = best;
+          place[at[2]] = best_at;
+        });
   });
 }
 
@@ -361,42 +388,46 @@ void check_extreme_dim(const char* name, const TensorBase& self, int64_t dim) {
 template <bool greatest>
 void extreme_of_all(const Tensor& self, Tensor& out) {
   OPGEN_CHECK(self.numel() > 0, greatest ? "max" : "min",
-              "(): Expected reduction dim to be specified for input.numel() == 0. Specify the reduction dim with the "
+              "(): Expected reduction dim to be specified for input.numel() == 0. Specify the "
+              "reduction dim with the "
               "'dim' argument.");
-  OPGEN_CHECK(out.scalar_type() == self.scalar_type(), "Expected out tensor to have dtype ", self.scalar_type(),
-              ", but got ", out.scalar_type(), " instead");
+  OPGEN_CHECK(out.scalar_type() == self.scalar_type(), "Expected out tensor to have dtype ",
+              self.scalar_type(), ", but got ", out.scalar_type(), " instead");
   resize_out(out, {});
   if (!out.is_meta()) extreme_into<greatest>(self, mask_of(std::nullopt, self.dim()), out);
 }
 
 }  // namespace
 
-#define OPGEN_EXTREME(op, greatest, pairwise, first, second)                                                  \
-  OPGEN_PRECOMPUTE_META_FUNC2(op, dim)(const Tensor& self, int64_t dim, bool keepdim) {                       \
-    OPGEN_CHECK(!self.is_complex(), #op "(): does not support complex input");                                \
-    dim = wrap_dim(dim, self.dim());                                                                          \
-    if (self.dim() > 0) check_extreme_dim(#op, self, dim);                                                    \
-    const DimVector shape = reduced_shape(self.sizes(), mask_of(IntArrayRef(dim), self.dim()), keepdim);      \
-    set_output_raw_strided(0, shape, {}, self.options());                                                     \
-    set_output_raw_strided(1, shape, {}, self.options().dtype(kLong));                                        \
-    return precompute_out<>().set_dim(dim);                                                  \
-  }                                                                                                           \
-  OPGEN_IMPL_FUNC(op##_out)                                                                                   \
-  (const Tensor& self, int64_t dim, bool /*keepdim*/, const Tensor& first, const Tensor& second) {            \
-    extreme_along<greatest>(self, dim, first, second);                                                        \
-  }                                                                                                           \
-  OPGEN_KERNEL(op)(const Tensor& self) {                                                                      \
-    Tensor out = opgen::detail::empty({}, self.options());                                                    \
-    extreme_of_all<greatest>(self, out);                                                                      \
-    return out;                                                                                               \
-  }                                                                                                           \
-  OPGEN_KERNEL(op##_unary_out)(const Tensor& self, Tensor& out) {                                             \
-    extreme_of_all<greatest>(self, out);                                                                      \
-    return out;                                                                                               \
-  }                                                                                                           \
-  OPGEN_KERNEL(op)(const Tensor& self, const Tensor& other) { return at::pairwise(self, other); }             \
-  OPGEN_KERNEL(op##_out)(const Tensor& self, const Tensor& other, Tensor& out) {                              \
-    return at::pairwise##_out(out, self, other);                                                              \
+#define OPGEN_EXTREME(op, greatest, pairwise, first, second)                                       \
+  OPGEN_PRECOMPUTE_META_FUNC2(op, dim)(const Tensor& self, int64_t dim, bool keepdim) {            \
+    OPGEN_CHECK(!self.is_complex(), #op "(): does not support complex input");                     \
+    dim = wrap_dim(dim, self.dim());                                                               \
+    if (self.dim() > 0) check_extreme_dim(#op, self, dim);                                         \
+    const DimVector shape =                                                                        \
+        reduced_shape(self.sizes(), mask_of(IntArrayRef(dim), self.dim()), keepdim);               \
+    set_output_raw_strided(0, shape, {}, self.options());                                          \
+    set_output_raw_strided(1, shape, {}, self.options().dtype(kLong));                             \
+    return precompute_out<>().set_dim(dim);                                                        \
+  }                                                                                                \
+  OPGEN_IMPL_FUNC(op##_out)                                                                        \
+  (const Tensor& self, int64_t dim, bool /*keepdim*/, const Tensor& first, const Tensor& second) { \
+    extreme_along<greatest>(self, dim, first, second);                                             \
+  }                                                                                                \
+  OPGEN_KERNEL(op)(const Tensor& self) {                                                           \
+    Tensor out = opgen::detail::empty({}, self.options());                                         \
+    extreme_of_all<greatest>(self, out);                                                           \
+    return out;                                                                                    \
+  }                                                                                                \
+  OPGEN_KERNEL(op##_unary_out)(const Tensor& self, Tensor& out) {                                  \
+    extreme_of_all<greatest>(self, out);                                                           \
+    return out;                                                                                    \
+  }                                                                                                \
+  OPGEN_KERNEL(op)(const Tensor& self, const Tensor& other) {                                      \
+    return at::pairwise(self, other);                                                              \
+  }                                                                                                \
+  OPGEN_KERNEL(op##_out)(const Tensor& self, const Tensor& other, Tensor& out) {                   \
+    return at::pairwise##_out(out, self, other);                                                   \
   }
 
 OPGEN_EXTREME(max, true, maximum, max, max_values)
@@ -416,16 +447,19 @@ void check_arg(const char* name, const TensorBase& self, std::optional<int64_t> 
     if (self.numel() == 0) check_not_empty(name, self, mask_of(IntArrayRef(at), self.dim()));
   } else {
     OPGEN_CHECK_INDEX(self.numel() != 0, name,
-                      "(): Expected reduction dim to be specified for input.numel() == 0. Specify the reduction dim "
+                      "(): Expected reduction dim to be specified for input.numel() == 0. Specify "
+                      "the reduction dim "
                       "with the 'dim' argument.");
   }
 }
 
 DimMask arg_mask(const TensorBase& self, std::optional<int64_t> dim) {
-  return dim.has_value() ? mask_of(IntArrayRef(*dim), self.dim()) : mask_of(std::nullopt, self.dim());
+  return dim.has_value() ? mask_of(IntArrayRef(*dim), self.dim())
+                         : mask_of(std::nullopt, self.dim());
 }
 
-// Without a dim the place is that in the flattened tensor, which is the order in which slices are walked.
+// Without a dim the place is that in the flattened tensor, which is the order in which slices are
+// walked.
 template <bool greatest>
 void arg_into(const Tensor& self, std::optional<int64_t> dim, const Tensor& out) {
   if (!dim.has_value() && self.dim() != 1) {
@@ -438,14 +472,15 @@ void arg_into(const Tensor& self, std::optional<int64_t> dim, const Tensor& out)
 
 }  // namespace
 
-#define OPGEN_ARG(op, greatest)                                                                             \
-  OPGEN_META_FUNC(op)(const Tensor& self, std::optional<int64_t> dim, bool keepdim) {                       \
-    check_arg(#op, self, dim);                                                                              \
-    set_output_raw_strided(0, reduced_shape(self.sizes(), arg_mask(self, dim), keepdim), {},                \
-                           self.options().dtype(kLong));                                                    \
-  }                                                                                                         \
-  OPGEN_IMPL_FUNC(op##_out)(const Tensor& self, std::optional<int64_t> dim, bool /*keepdim*/, const Tensor& out) { \
-    arg_into<greatest>(self, dim, out);                                                                     \
+#define OPGEN_ARG(op, greatest)                                                              \
+  OPGEN_META_FUNC(op)(const Tensor& self, std::optional<int64_t> dim, bool keepdim) {        \
+    check_arg(#op, self, dim);                                                               \
+    set_output_raw_strided(0, reduced_shape(self.sizes(), arg_mask(self, dim), keepdim), {}, \
+                           self.options().dtype(kLong));                                     \
+  }                                                                                          \
+  OPGEN_IMPL_FUNC(op##_out)                                                                  \
+  (const Tensor& self, std::optional<int64_t> dim, bool /*keepdim*/, const Tensor& out) {    \
+    arg_into<greatest>(self, dim, out);                                                      \
   }
 
 OPGEN_ARG(argmax, true)
@@ -463,12 +498,14 @@ OPGEN_META_FUNC(cumsum)(const Tensor& self, int64_t dim, std::optional<ScalarTyp
 }
 OPGEN_IMPL_FUNC(cumsum_out)
 (const Tensor& self, int64_t dim, std::optional<ScalarType> /*dtype*/, const Tensor& out) {
+  opgen::detail::assert_no_internal_overlap(out);
   if (self.numel() == 0) return;
   const Tensor input = to_dtype(self, out.scalar_type());
   dim = wrap_dim(dim, self.dim());
   const bool scalar = self.dim() == 0;
   const int64_t count = scalar ? 1 : self.size(dim);
-  const int64_t in_stride = scalar ? 0 : input.stride(dim), out_stride = scalar ? 0 : out.stride(dim);
+  const int64_t in_stride = scalar ? 0 : input.stride(dim),
+                out_stride = scalar ? 0 : out.stride(dim);
   OPGEN_DISPATCH_ALL_BUT_BOOL(out.scalar_type(), "cumsum", [&] {
     // A running sum cannot be paired; it is carried in the next wider type instead.
     using total = std::conditional_t<std::is_same_v<scalar_t, float>, double, sum_t<scalar_t>>;
@@ -531,7 +568,8 @@ void var_into(const Tensor& self, DimMask mask, const std::optional<Scalar>& cor
   if (out.is_meta()) return;
   const double taken = correction.has_value() ? correction->toDouble() : 1.0;
   if (out.numel() > 0 && static_cast<double>(slice_size(self, mask)) <= taken) {
-    OPGEN_WARN(root ? "std" : "var", "(): degrees of freedom is <= 0. Correction should be strictly less than the "
+    OPGEN_WARN(root ? "std" : "var",
+               "(): degrees of freedom is <= 0. Correction should be strictly less than the "
                "reduction factor (input numel divided by output numel).");
   }
   OPGEN_DISPATCH_FLOATING_AND_COMPLEX(self.scalar_type(), root ? "std" : "var", [&] {
@@ -541,17 +579,19 @@ void var_into(const Tensor& self, DimMask mask, const std::optional<Scalar>& cor
     scalar_t* means = mean.defined() ? mean.mutable_data_ptr<scalar_t>() : nullptr;
     for_each_slice<2>(self, mask, {&out, mean.defined() ? &mean : &out},
                       [&](const Slice& slice, const std::array<int64_t, 3>& at) {
-      const Moments moments = moments_of(from, slice, at[0]);
-      const double freedom = static_cast<double>(slice.numel) - taken;
-      const double variance = moments.squares / (freedom > 0 ? freedom : 0.0);
-      to[at[1]] = static_cast<real>(static_cast<wide_t<real>>(root ? std::sqrt(variance) : variance));
-      if (means != nullptr) means[at[2]] = element_from<scalar_t>(moments.real, moments.imag);
-    });
+                        const Moments moments = moments_of(from, slice, at[0]);
+                        const double freedom = static_cast<double>(slice.numel) - taken;
+                        const double variance = moments.squares / (freedom > 0 ? freedom : 0.0);
+                        to[at[1]] = static_cast<real>(
+                            static_cast<wide_t<real>>(root ? std::sqrt(variance) : variance));
+                        if (means != nullptr)
+                          means[at[2]] = element_from<scalar_t>(moments.real, moments.imag);
+                      });
   });
 }
 
-Tensor var_or_std(const Tensor& self, OptionalIntArrayRef dim, const std::optional<Scalar>& correction, bool keepdim,
-                  bool root) {
+Tensor var_or_std(const Tensor& self, OptionalIntArrayRef dim,
+                  const std::optional<Scalar>& correction, bool keepdim, bool root) {
   check_var_input("std and var", self);
   const DimMask mask = mask_of(dim, self.dim());
   Tensor out = opgen::detail::empty(reduced_shape(self.sizes(), mask, keepdim),
@@ -563,33 +603,40 @@ Tensor var_or_std(const Tensor& self, OptionalIntArrayRef dim, const std::option
 Tensor& var_or_std_out(Tensor& out, const Tensor& self, OptionalIntArrayRef dim,
                        const std::optional<Scalar>& correction, bool keepdim, bool root) {
   const Tensor result = var_or_std(self, dim, correction, keepdim, root);
-  OPGEN_CHECK(canCast(result.scalar_type(), out.scalar_type()), "result type ", result.scalar_type(),
-              " can't be cast to the desired output type ", out.scalar_type());
+  OPGEN_CHECK(canCast(result.scalar_type(), out.scalar_type()), "result type ",
+              result.scalar_type(), " can't be cast to the desired output type ",
+              out.scalar_type());
   resize_out(out, result.sizes());
   opgen::detail::copy_(out, result);
   return out;
 }
 
-std::optional<Scalar> bessel(bool unbiased) { return Scalar(unbiased ? 1 : 0); }
+std::optional<Scalar> bessel(bool unbiased) {
+  return Scalar(unbiased ? 1 : 0);
+}
 
 }  // namespace
 
-#define OPGEN_SPREAD(op, root)                                                                                         \
-  OPGEN_KERNEL(op)(const Tensor& self, OptionalIntArrayRef dim, const std::optional<Scalar>& correction, bool keepdim) { \
-    return var_or_std(self, dim, correction, keepdim, root);                                                           \
-  }                                                                                                                    \
-  OPGEN_KERNEL(op##_out)                                                                                               \
-  (const Tensor& self, OptionalIntArrayRef dim, const std::optional<Scalar>& correction, bool keepdim, Tensor& out) {  \
-    return var_or_std_out(out, self, dim, correction, keepdim, root);                                                  \
-  }                                                                                                                    \
-  OPGEN_KERNEL(op)(const Tensor& self, bool unbiased) {                                                                \
-    return at::op(self, std::nullopt, bessel(unbiased), false);                                                        \
-  }                                                                                                                    \
-  OPGEN_KERNEL(op)(const Tensor& self, OptionalIntArrayRef dim, bool unbiased, bool keepdim) {                         \
-    return at::op(self, dim, bessel(unbiased), keepdim);                                                               \
-  }                                                                                                                    \
-  OPGEN_KERNEL(op##_out)(const Tensor& self, OptionalIntArrayRef dim, bool unbiased, bool keepdim, Tensor& out) {      \
-    return at::op##_out(out, self, dim, bessel(unbiased), keepdim);                                                    \
+#define OPGEN_SPREAD(op, root)                                                                 \
+  OPGEN_KERNEL(op)                                                                             \
+  (const Tensor& self, OptionalIntArrayRef dim, const std::optional<Scalar>& correction,       \
+   bool keepdim) {                                                                             \
+    return var_or_std(self, dim, correction, keepdim, root);                                   \
+  }                                                                                            \
+  OPGEN_KERNEL(op##_out)                                                                       \
+  (const Tensor& self, OptionalIntArrayRef dim, const std::optional<Scalar>& correction,       \
+   bool keepdim, Tensor& out) {                                                                \
+    return var_or_std_out(out, self, dim, correction, keepdim, root);                          \
+  }                                                                                            \
+  OPGEN_KERNEL(op)(const Tensor& self, bool unbiased) {                                        \
+    return at::op(self, std::nullopt, bessel(unbiased), false);                                \
+  }                                                                                            \
+  OPGEN_KERNEL(op)(const Tensor& self, OptionalIntArrayRef dim, bool unbiased, bool keepdim) { \
+    return at::op(self, dim, bessel(unbiased), keepdim);                                       \
+  }                                                                                            \
+  OPGEN_KERNEL(op##_out)                                                                       \
+  (const Tensor& self, OptionalIntArrayRef dim, bool unbiased, bool keepdim, Tensor& out) {    \
+    return at::op##_out(out, self, dim, bessel(unbiased), keepdim);                            \
   }
 
 OPGEN_SPREAD(std, true)
@@ -598,11 +645,13 @@ OPGEN_SPREAD(var, false)
 #undef OPGEN_SPREAD
 
 OPGEN_KERNEL(var_mean)
-(const Tensor& self, OptionalIntArrayRef dim, const std::optional<Scalar>& correction, bool keepdim) {
+(const Tensor& self, OptionalIntArrayRef dim, const std::optional<Scalar>& correction,
+ bool keepdim) {
   check_var_input("var_mean", self);
   const DimMask mask = mask_of(dim, self.dim());
   const DimVector shape = reduced_shape(self.sizes(), mask, keepdim);
-  Tensor var = opgen::detail::empty(shape, self.options().dtype(toRealValueType(self.scalar_type())));
+  Tensor var =
+      opgen::detail::empty(shape, self.options().dtype(toRealValueType(self.scalar_type())));
   Tensor mean = opgen::detail::empty(shape, self.options());
   var_into(self, mask, correction, false, var, mean);
   return {var, mean};
@@ -617,16 +666,19 @@ OPGEN_KERNEL(var_mean)(const Tensor& self, OptionalIntArrayRef dim, bool unbiase
 // ---- linalg_vector_norm ----
 
 OPGEN_META_FUNC(linalg_vector_norm)
-(const Tensor& self, const Scalar& ord, OptionalIntArrayRef dim, bool keepdim, std::optional<ScalarType> dtype) {
+(const Tensor& self, const Scalar& ord, OptionalIntArrayRef dim, bool keepdim,
+ std::optional<ScalarType> dtype) {
   OPGEN_CHECK(self.is_floating_point() || self.is_complex(),
-              "linalg.vector_norm: Expected a floating point or complex tensor as input. Got ", self.scalar_type());
-  OPGEN_CHECK(!ord.isComplex(), "linalg.vector_norm: Expected a non-complex scalar as the order of norm.");
+              "linalg.vector_norm: Expected a floating point or complex tensor as input. Got ",
+              self.scalar_type());
+  OPGEN_CHECK(!ord.isComplex(),
+              "linalg.vector_norm: Expected a non-complex scalar as the order of norm.");
   if (dtype.has_value()) {
     OPGEN_CHECK(isFloatingType(*dtype) || isComplexType(*dtype),
                 "linalg.vector_norm: dtype should be floating point or complex. Got ", *dtype);
     OPGEN_CHECK(isComplexType(*dtype) == self.is_complex(), "linalg.vector_norm: dtype should be ",
-                self.is_complex() ? "complex" : "real", " for ", self.is_complex() ? "complex" : "real",
-                " inputs, but got ", *dtype);
+                self.is_complex() ? "complex" : "real", " for ",
+                self.is_complex() ? "complex" : "real", " inputs, but got ", *dtype);
     OPGEN_CHECK(opgen::detail::promote_types(self.scalar_type(), *dtype) == *dtype,
                 "linalg.vector_norm: the dtype of the input (", self.scalar_type(),
                 ") should be convertible without narrowing to the specified dtype (", *dtype, ")");
@@ -637,14 +689,16 @@ OPGEN_META_FUNC(linalg_vector_norm)
     // There is no least, and no greatest, of no elements.
     bool any = true;
     for (int64_t d = 0; d < self.dim(); ++d) any = any && !(has_dim(mask, d) && self.size(d) == 0);
-    OPGEN_CHECK(any, "linalg.vector_norm cannot compute the ", order, " norm on a dimension of size 0");
+    OPGEN_CHECK(any, "linalg.vector_norm cannot compute the ", order,
+                " norm on a dimension of size 0");
   }
   const ScalarType result = toRealValueType(dtype.value_or(self.scalar_type()));
-  set_output_raw_strided(0, reduced_shape(self.sizes(), mask, keepdim), {}, self.options().dtype(result));
+  set_output_raw_strided(0, reduced_shape(self.sizes(), mask, keepdim), {},
+                         self.options().dtype(result));
 }
 OPGEN_IMPL_FUNC(linalg_vector_norm_out)
-(const Tensor& self, const Scalar& ord, OptionalIntArrayRef dim, bool /*keepdim*/, std::optional<ScalarType> dtype,
- const Tensor& out) {
+(const Tensor& self, const Scalar& ord, OptionalIntArrayRef dim, bool /*keepdim*/,
+ std::optional<ScalarType> dtype, const Tensor& out) {
   const double order = ord.toDouble();
   const double infinity = std::numeric_limits<double>::infinity();
   const Tensor input = to_dtype(self, dtype.value_or(self.scalar_type()));
@@ -661,7 +715,9 @@ OPGEN_IMPL_FUNC(linalg_vector_norm_out)
         [&](State& state, scalar_t element) {
           const double x = modulus_of(element);
           if (order == infinity || order == -infinity) {
-            state.extreme = state.empty ? x : order > 0 ? greater_of(state.extreme, x) : lesser_of(state.extreme, x);
+            state.extreme = state.empty ? x
+                            : order > 0 ? greater_of(state.extreme, x)
+                                        : lesser_of(state.extreme, x);
             state.empty = false;
           } else if (order == 0) {
             state.sum.add(x == 0 ? 0.0 : 1.0);
@@ -675,8 +731,10 @@ OPGEN_IMPL_FUNC(linalg_vector_norm_out)
           double norm = state.extreme;
           if (order != infinity && order != -infinity) {
             norm = state.sum.result();
-            if (order == 2) norm = std::sqrt(norm);
-            else if (order != 0 && order != 1) norm = std::pow(norm, 1 / order);
+            if (order == 2)
+              norm = std::sqrt(norm);
+            else if (order != 0 && order != 1)
+              norm = std::pow(norm, 1 / order);
           }
           return static_cast<real>(static_cast<wide_t<real>>(norm));
         });

@@ -1,4 +1,5 @@
-// sorting.cpp: sort, argsort, topk. Equal elements keep their order; not-a-number counts as the greatest.
+// sorting.cpp: sort, argsort, topk. Equal elements keep their order; not-a-number counts as the
+// greatest.
 #include <opgen/kernel.h>
 
 #include <aten/ops/argsort.h>
@@ -21,12 +22,13 @@ struct Entry {
 
 // Values and places of each line of `self`, in order, the first `count` of them.
 template <class T>
-void sort_lines(const Tensor& self, int64_t dim, bool descending, int64_t count, const Tensor& values,
-                const Tensor& indices) {
+void sort_lines(const Tensor& self, int64_t dim, bool descending, int64_t count,
+                const Tensor& values, const Tensor& indices) {
   const bool scalar = self.dim() == 0;
   const int64_t size = scalar ? 1 : self.size(dim);
   const int64_t stride = scalar ? 1 : self.stride(dim);
-  const int64_t value_stride = scalar ? 1 : values.stride(dim), place_stride = scalar ? 1 : indices.stride(dim);
+  const int64_t value_stride = scalar ? 1 : values.stride(dim),
+                place_stride = scalar ? 1 : indices.stride(dim);
   const T* from = self.const_data_ptr<T>();
   T* value = values.mutable_data_ptr<T>();
   int64_t* place = indices.mutable_data_ptr<int64_t>();
@@ -34,11 +36,13 @@ void sort_lines(const Tensor& self, int64_t dim, bool descending, int64_t count,
     std::vector<Entry<T>> line(static_cast<size_t>(size));
     for (int64_t i = 0; i < size; ++i) line[i] = {from[at[0] + i * stride], i};
     if (descending) {
-      std::stable_sort(line.begin(), line.end(),
-                       [](const Entry<T>& a, const Entry<T>& b) { return less_nan_last(b.value, a.value); });
+      std::stable_sort(line.begin(), line.end(), [](const Entry<T>& a, const Entry<T>& b) {
+        return less_nan_last(b.value, a.value);
+      });
     } else {
-      std::stable_sort(line.begin(), line.end(),
-                       [](const Entry<T>& a, const Entry<T>& b) { return less_nan_last(a.value, b.value); });
+      std::stable_sort(line.begin(), line.end(), [](const Entry<T>& a, const Entry<T>& b) {
+        return less_nan_last(a.value, b.value);
+      });
     }
     for (int64_t i = 0; i < count; ++i) {
       value[at[1] + i * value_stride] = line[i].value;
@@ -49,7 +53,8 @@ void sort_lines(const Tensor& self, int64_t dim, bool descending, int64_t count,
 
 }  // namespace
 
-OPGEN_META_FUNC2(sort, stable)(const Tensor& self, std::optional<bool> /*stable*/, int64_t dim, bool /*descending*/) {
+OPGEN_META_FUNC2(sort, stable)
+(const Tensor& self, std::optional<bool> /*stable*/, int64_t dim, bool /*descending*/) {
   wrap_dim(dim, self.dim());
   OPGEN_CHECK(!self.is_complex(), "Sort does not support complex dtypes on CPU");
   // As empty_like: lines stay as near to each other as they were.
@@ -60,18 +65,20 @@ OPGEN_META_FUNC2(sort, stable)(const Tensor& self, std::optional<bool> /*stable*
   set_output_raw_strided(1, self.sizes(), strides, self.options().dtype(kLong));
 }
 OPGEN_IMPL_FUNC(sort_stable_out)
-(const Tensor& self, std::optional<bool> /*stable*/, int64_t dim, bool descending, const Tensor& values,
- const Tensor& indices) {
+(const Tensor& self, std::optional<bool> /*stable*/, int64_t dim, bool descending,
+ const Tensor& values, const Tensor& indices) {
   if (self.numel() == 0) return;
   dim = wrap_dim(dim, self.dim());
   const int64_t count = self.dim() == 0 ? 1 : self.size(dim);
-  OPGEN_DISPATCH_REAL_AND_BOOL(self.scalar_type(), "sort",
-                               [&] { sort_lines<scalar_t>(self, dim, descending, count, values, indices); });
+  OPGEN_DISPATCH_REAL_AND_BOOL(self.scalar_type(), "sort", [&] {
+    sort_lines<scalar_t>(self, dim, descending, count, values, indices);
+  });
 }
 OPGEN_KERNEL(sort)(const Tensor& self, int64_t dim, bool descending) {
   return at::sort(self, /*stable=*/false, dim, descending);
 }
-OPGEN_KERNEL(sort_out)(const Tensor& self, int64_t dim, bool descending, Tensor& values, Tensor& indices) {
+OPGEN_KERNEL(sort_out)
+(const Tensor& self, int64_t dim, bool descending, Tensor& values, Tensor& indices) {
   return at::sort_out(values, indices, self, /*stable=*/false, dim, descending);
 }
 OPGEN_KERNEL(argsort)(const Tensor& self, int64_t dim, bool descending) {
@@ -80,7 +87,8 @@ OPGEN_KERNEL(argsort)(const Tensor& self, int64_t dim, bool descending) {
 OPGEN_KERNEL(argsort)(const Tensor& self, bool stable, int64_t dim, bool descending) {
   return std::get<1>(at::sort(self, stable, dim, descending));
 }
-OPGEN_KERNEL(argsort_out)(const Tensor& self, bool stable, int64_t dim, bool descending, Tensor& out) {
+OPGEN_KERNEL(argsort_out)
+(const Tensor& self, bool stable, int64_t dim, bool descending, Tensor& out) {
   const Tensor places = at::argsort(self, stable, dim, descending);
   resize_out(out, places.sizes());
   opgen::detail::copy_(out, places);
@@ -89,7 +97,8 @@ OPGEN_KERNEL(argsort_out)(const Tensor& self, bool stable, int64_t dim, bool des
 
 OPGEN_META_FUNC(topk)(const Tensor& self, Int k, int64_t dim, bool /*largest*/, bool /*sorted*/) {
   dim = wrap_dim(dim, self.dim());
-  OPGEN_CHECK(k >= 0 && k <= (self.dim() > 0 ? self.size(dim) : 1), "selected index k out of range");
+  OPGEN_CHECK(k >= 0 && k <= (self.dim() > 0 ? self.size(dim) : 1),
+              "selected index k out of range");
   OPGEN_CHECK(self.scalar_type() != kBool, "topk does not support bool dtypes on CPU");
   OPGEN_CHECK(!self.is_complex(), "topk does not support complex dtypes on CPU");
   DimVector shape(self.sizes());

@@ -9,7 +9,8 @@ namespace kernels {
 
 inline constexpr double pi = 3.14159265358979323846;
 
-// Sum of (q + k)^-s over k >= 0, for s > 1: the first terms one by one, the rest by Euler and Maclaurin.
+// Sum of (q + k)^-s over k >= 0, for s > 1: the first terms one by one, the rest by Euler and
+// Maclaurin.
 inline double hurwitz_zeta(double s, double q) {
   if (s == 1) return std::numeric_limits<double>::infinity();
   if (s < 1 || std::isnan(q)) return std::numeric_limits<double>::quiet_NaN();
@@ -18,9 +19,15 @@ inline double hurwitz_zeta(double s, double q) {
     if (s != std::floor(s)) return std::numeric_limits<double>::quiet_NaN();
   }
   // B(2j) / (2j)!
-  static constexpr double coefficient[] = {
-      1.0 / 12, -1.0 / 720, 1.0 / 30240, -1.0 / 1209600, 1.0 / 47900160, -691.0 / 1307674368000, 1.0 / 74724249600,
-      -3617.0 / 10670622842880000, 43867.0 / 5109094217170944000};
+  static constexpr double coefficient[] = {1.0 / 12,
+                                           -1.0 / 720,
+                                           1.0 / 30240,
+                                           -1.0 / 1209600,
+                                           1.0 / 47900160,
+                                           -691.0 / 1307674368000,
+                                           1.0 / 74724249600,
+                                           -3617.0 / 10670622842880000,
+                                           43867.0 / 5109094217170944000};
   double sum = 0;
   while (q < 12) {
     sum += std::pow(q, -s);
@@ -53,11 +60,14 @@ inline double digamma(double x) {
   if (x == 10) return result + 2.25175258906672110764;
   const double z = 1 / (x * x);
   const double series =
-      z * (1.0 / 12 - z * (1.0 / 120 - z * (1.0 / 252 - z * (1.0 / 240 - z * (1.0 / 132 - z * (691.0 / 32760 - z / 12))))));
+      z * (1.0 / 12 - z * (1.0 / 120 -
+                           z * (1.0 / 252 -
+                                z * (1.0 / 240 - z * (1.0 / 132 - z * (691.0 / 32760 - z / 12))))));
   return result + std::log(x) - 0.5 / x - series;
 }
 
 inline double trigamma(double x) {
+  if (std::isinf(x) && x < 0) return std::numeric_limits<double>::quiet_NaN();
   if (x >= 0.5 || std::isnan(x)) return hurwitz_zeta(2, x);
   if (x == std::floor(x)) return std::numeric_limits<double>::infinity();
   const double sine = std::sin(pi * x);

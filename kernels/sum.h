@@ -8,8 +8,9 @@
 
 namespace kernels {
 
-// Adds numbers one after another as a balanced tree would: the error grows with the logarithm of their
-// count. A block is summed plainly; full blocks are paired like the digits of a binary counter.
+// Adds numbers one after another as a balanced tree would: the error grows with the logarithm of
+// their count. A block is summed plainly; full blocks are paired like the digits of a binary
+// counter.
 template <class T>
 class PairwiseSum {
  public:

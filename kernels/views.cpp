@@ -58,7 +58,8 @@ Placement layout_of(const Tensor& self) {
 }
 
 Tensor view_with(const Tensor& self, const Placement& layout) {
-  return opgen::detail::alias_with_sizes_and_strides(self, layout.sizes, layout.strides, layout.offset);
+  return opgen::detail::alias_with_sizes_and_strides(self, layout.sizes, layout.strides,
+                                                     layout.offset);
 }
 
 // In-place views: the tensor itself is laid out anew.
@@ -79,29 +80,35 @@ Tensor& lay_out(Tensor& self, const Placement& layout) {
 
 OPGEN_KERNEL(view)(const Tensor& self, IntArrayRef size) {
   const DimVector shape = opgen::detail::infer_size(size, self.numel());
-  const std::optional<DimVector> strides = opgen::detail::computeStride(self.sizes(), self.strides(), shape);
+  const std::optional<DimVector> strides =
+      opgen::detail::computeStride(self.sizes(), self.strides(), shape);
   OPGEN_CHECK(strides.has_value(),
-              "view size is not compatible with input tensor's size and stride (at least one dimension spans across "
+              "view size is not compatible with input tensor's size and stride (at least one "
+              "dimension spans across "
               "two contiguous subspaces). Use .reshape(...) instead.");
   return view_with(self, {shape, *strides, self.storage_offset()});
 }
 
 namespace {
 
-Placement strided_layout(const Tensor& self, IntArrayRef size, IntArrayRef stride, std::optional<int64_t> storage_offset) {
-  OPGEN_CHECK(size.size() == stride.size(), "mismatch in length of strides and shape: ", stride.size(), " and ",
-              size.size());
+Placement strided_layout(const Tensor& self, IntArrayRef size, IntArrayRef stride,
+                         std::optional<int64_t> storage_offset) {
+  OPGEN_CHECK(size.size() == stride.size(),
+              "mismatch in length of strides and shape: ", stride.size(), " and ", size.size());
   const int64_t offset = storage_offset.value_or(self.storage_offset());
   OPGEN_CHECK(offset >= 0, "Tensor: invalid storage offset ", offset);
   opgen::detail::check_sizes_nonnegative(size);
   for (int64_t s : stride) {
-    OPGEN_CHECK(s >= 0, "as_strided: Negative strides are not supported at the moment, got strides: ", stride);
+    OPGEN_CHECK(
+        s >= 0,
+        "as_strided: Negative strides are not supported at the moment, got strides: ", stride);
   }
   const int64_t needed = opgen::detail::storage_elements(size, stride, offset);
   const auto bytes = static_cast<size_t>(needed) * self.itemsize();
-  OPGEN_CHECK(bytes <= self.storage().nbytes(), "setStorage: sizes ", size, ", strides ", stride, ", storage offset ",
-              offset, ", and itemsize ", self.itemsize(), " requiring a storage size of ", bytes,
-              " are out of bounds for storage of size ", self.storage().nbytes());
+  OPGEN_CHECK(bytes <= self.storage().nbytes(), "setStorage: sizes ", size, ", strides ", stride,
+              ", storage offset ", offset, ", and itemsize ", self.itemsize(),
+              " requiring a storage size of ", bytes, " are out of bounds for storage of size ",
+              self.storage().nbytes());
   return {DimVector(size), DimVector(stride), offset};
 }
 
@@ -112,15 +119,22 @@ OPGEN_KERNEL(as_strided)
   return view_with(self, strided_layout(self, size, stride, storage_offset));
 }
 OPGEN_KERNEL(as_strided__symint)
-(const Tensor& self, SymIntArrayRef size, SymIntArrayRef stride, std::optional<SymInt> storage_offset) {
+(const Tensor& self, SymIntArrayRef size, SymIntArrayRef stride,
+ std::optional<SymInt> storage_offset) {
   return lay_out(self, strided_layout(self, size, stride, storage_offset));
 }
 OPGEN_KERNEL(_reshape_alias)(const Tensor& self, IntArrayRef size, IntArrayRef stride) {
   return view_with(self, strided_layout(self, size, stride, std::nullopt));
 }
-OPGEN_KERNEL(alias)(const Tensor& self) { return view_with(self, layout_of(self)); }
-OPGEN_KERNEL(detach)(const Tensor& self) { return view_with(self, layout_of(self)); }
-OPGEN_KERNEL(detach_)(Tensor& self) { return self; }
+OPGEN_KERNEL(alias)(const Tensor& self) {
+  return view_with(self, layout_of(self));
+}
+OPGEN_KERNEL(detach)(const Tensor& self) {
+  return view_with(self, layout_of(self));
+}
+OPGEN_KERNEL(detach_)(Tensor& self) {
+  return self;
+}
 
 // ---- transpose, permute, t ----
 
@@ -138,7 +152,8 @@ Placement transposed(const Tensor& self, int64_t dim0, int64_t dim1) {
 }
 
 void check_t(const char* name, const Tensor& self) {
-  OPGEN_CHECK(self.dim() <= 2, name, " expects a tensor with <= 2 dimensions, but self is ", self.dim(), "D");
+  OPGEN_CHECK(self.dim() <= 2, name, " expects a tensor with <= 2 dimensions, but self is ",
+              self.dim(), "D");
 }
 
 }  // namespace
@@ -159,7 +174,8 @@ OPGEN_KERNEL(t_)(Tensor& self) {
 }
 OPGEN_KERNEL(permute)(const Tensor& self, IntArrayRef dims) {
   OPGEN_CHECK(static_cast<int64_t>(dims.size()) == self.dim(),
-              "permute(sparse_coo): number of dimensions in the tensor input does not match the length of the desired "
+              "permute(sparse_coo): number of dimensions in the tensor input does not match the "
+              "length of the desired "
               "ordering of dimensions i.e. input.dim() = ",
               self.dim(), " is not equal to len(dims) = ", dims.size());
   Placement layout{{}, {}, self.storage_offset()};
@@ -177,15 +193,19 @@ OPGEN_KERNEL(permute)(const Tensor& self, IntArrayRef dims) {
 // ---- expand, and what repeats elements ----
 
 OPGEN_KERNEL(expand)(const Tensor& self, IntArrayRef size, bool /*implicit*/) {
-  const opgen::detail::Geometry geometry = opgen::detail::infer_expand_geometry(self.sizes(), self.strides(), size);
+  const opgen::detail::Geometry geometry =
+      opgen::detail::infer_expand_geometry(self.sizes(), self.strides(), size);
   return view_with(self, {geometry.sizes, geometry.strides, self.storage_offset()});
 }
-OPGEN_KERNEL(expand_as)(const Tensor& self, const Tensor& other) { return self.expand(other.sizes()); }
+OPGEN_KERNEL(expand_as)(const Tensor& self, const Tensor& other) {
+  return self.expand(other.sizes());
+}
 
 OPGEN_KERNEL(repeat)(const Tensor& self, IntArrayRef repeats) {
   const auto ndim = static_cast<int64_t>(repeats.size());
-  OPGEN_CHECK(ndim >= self.dim(),
-              "Number of dimensions of repeat dims can not be smaller than number of dimensions of tensor");
+  OPGEN_CHECK(
+      ndim >= self.dim(),
+      "Number of dimensions of repeat dims can not be smaller than number of dimensions of tensor");
   const int64_t extra = ndim - self.dim();
   // Size n, repeated r times, is an (r, n) window on the result.
   DimVector shape, window, window_strides, source, source_strides;
@@ -249,12 +269,15 @@ OPGEN_KERNEL(select_symint)(const Tensor& self, int64_t dim, SymInt index) {
 }
 
 OPGEN_KERNEL(slice)
-(const Tensor& self, int64_t dim, std::optional<int64_t> start, std::optional<int64_t> end, int64_t step) {
+(const Tensor& self, int64_t dim, std::optional<int64_t> start, std::optional<int64_t> end,
+ int64_t step) {
   OPGEN_CHECK(self.dim() > 0, "slice() cannot be applied to a 0-dim tensor.");
   OPGEN_CHECK_VALUE(step > 0, "slice step must be positive");
   dim = wrap_dim(dim, self.dim());
   const int64_t size = self.size(dim);
-  const auto clamped = [size](int64_t place) { return std::clamp<int64_t>(place < 0 ? place + size : place, 0, size); };
+  const auto clamped = [size](int64_t place) {
+    return std::clamp<int64_t>(place < 0 ? place + size : place, 0, size);
+  };
   const int64_t first = clamped(start.value_or(0));
   const int64_t last = std::max(first, end.has_value() ? clamped(*end) : size);
   Placement layout = layout_of(self);
@@ -268,14 +291,16 @@ OPGEN_KERNEL(narrow_symint)(const Tensor& self, int64_t dim, SymInt start, SymIn
   OPGEN_CHECK(self.dim() > 0, "narrow() cannot be applied to a 0-dim tensor.");
   OPGEN_CHECK(length >= 0, "narrow(): length must be non-negative.");
   const int64_t size = self.size(wrap_dim(dim, self.dim()));
-  OPGEN_CHECK_INDEX(-size <= start && start <= size, "start out of range (expected to be in range of [", -size, ", ",
-                    size, "], but got ", start, ")");
+  OPGEN_CHECK_INDEX(-size <= start && start <= size,
+                    "start out of range (expected to be in range of [", -size, ", ", size,
+                    "], but got ", start, ")");
   if (start < 0) start += size;
-  OPGEN_CHECK(start <= size - length, "start (", start, ") + length (", length, ") exceeds dimension size (", size,
-              ").");
+  OPGEN_CHECK(start <= size - length, "start (", start, ") + length (", length,
+              ") exceeds dimension size (", size, ").");
   return at::slice(self, dim, start, start + length, 1);
 }
-OPGEN_KERNEL(narrow_tensor_symint)(const Tensor& self, int64_t dim, const Tensor& start, SymInt length) {
+OPGEN_KERNEL(narrow_tensor_symint)
+(const Tensor& self, int64_t dim, const Tensor& start, SymInt length) {
   OPGEN_CHECK(start.dim() == 0 && isIntegralType(start.scalar_type(), /*include_bool=*/false),
               "start must be an 0-dim integral Tensor.");
   return at::narrow(self, dim, start.item().toLong(), length);
@@ -299,19 +324,20 @@ OPGEN_KERNEL(diagonal)(const Tensor& self, int64_t offset, int64_t dim1, int64_t
 }
 
 OPGEN_KERNEL(slice_scatter)
-(const Tensor& self, const Tensor& src, int64_t dim, std::optional<int64_t> start, std::optional<int64_t> end,
- int64_t step) {
+(const Tensor& self, const Tensor& src, int64_t dim, std::optional<int64_t> start,
+ std::optional<int64_t> end, int64_t step) {
   Tensor out = opgen::detail::clone(self);
   const Tensor part = at::slice(out, dim, start, end, step);
-  OPGEN_CHECK(same_sizes(part.sizes(), src.sizes()), "expected src to have a size equal to the slice of self. src size = ",
-              src.sizes(), ", slice size = ", part.sizes());
+  OPGEN_CHECK(same_sizes(part.sizes(), src.sizes()),
+              "expected src to have a size equal to the slice of self. src size = ", src.sizes(),
+              ", slice size = ", part.sizes());
   opgen::detail::copy_(part, src);
   return out;
 }
 // `self` is a slice of a tensor laid out like `src`; the result is that whole tensor.
 OPGEN_KERNEL(slice_inverse_symint)
-(const Tensor& self, const Tensor& src, int64_t dim, std::optional<SymInt> start, std::optional<SymInt> end,
- SymInt step) {
+(const Tensor& self, const Tensor& src, int64_t dim, std::optional<SymInt> start,
+ std::optional<SymInt> end, SymInt step) {
   const Tensor part = at::slice(src, dim, start, end, step);
   OPGEN_CHECK(same_sizes(part.sizes(), self.sizes()), "slice_inverse: self has size ", self.sizes(),
               ", but a slice of src has size ", part.sizes());
@@ -332,9 +358,15 @@ Placement squeezed(const Tensor& self, DimMask mask) {
   return layout;
 }
 
-DimMask all_dims(const Tensor& self) { return mask_of(std::nullopt, self.dim()); }
-DimMask one_dim(const Tensor& self, int64_t dim) { return DimMask(1) << wrap_dim(dim, self.dim()); }
-DimMask some_dims(const Tensor& self, IntArrayRef dims) { return mask_of_listed(dims, self.dim()); }
+DimMask all_dims(const Tensor& self) {
+  return mask_of(std::nullopt, self.dim());
+}
+DimMask one_dim(const Tensor& self, int64_t dim) {
+  return DimMask(1) << wrap_dim(dim, self.dim());
+}
+DimMask some_dims(const Tensor& self, IntArrayRef dims) {
+  return mask_of_listed(dims, self.dim());
+}
 
 Placement unsqueezed(const Tensor& self, int64_t dim) {
   dim = wrap_dim(dim, self.dim() + 1);
@@ -347,31 +379,51 @@ Placement unsqueezed(const Tensor& self, int64_t dim) {
 
 }  // namespace
 
-OPGEN_KERNEL(squeeze)(const Tensor& self) { return view_with(self, squeezed(self, all_dims(self))); }
-OPGEN_KERNEL(squeeze)(const Tensor& self, int64_t dim) { return view_with(self, squeezed(self, one_dim(self, dim))); }
+OPGEN_KERNEL(squeeze)(const Tensor& self) {
+  return view_with(self, squeezed(self, all_dims(self)));
+}
+OPGEN_KERNEL(squeeze)(const Tensor& self, int64_t dim) {
+  return view_with(self, squeezed(self, one_dim(self, dim)));
+}
 OPGEN_KERNEL(squeeze)(const Tensor& self, IntArrayRef dim) {
   return view_with(self, squeezed(self, some_dims(self, dim)));
 }
-OPGEN_KERNEL(squeeze_)(Tensor& self) { return lay_out(self, squeezed(self, all_dims(self))); }
-OPGEN_KERNEL(squeeze_)(Tensor& self, int64_t dim) { return lay_out(self, squeezed(self, one_dim(self, dim))); }
-OPGEN_KERNEL(squeeze_)(Tensor& self, IntArrayRef dim) { return lay_out(self, squeezed(self, some_dims(self, dim))); }
-OPGEN_KERNEL(unsqueeze)(const Tensor& self, int64_t dim) { return view_with(self, unsqueezed(self, dim)); }
-OPGEN_KERNEL(unsqueeze_)(Tensor& self, int64_t dim) { return lay_out(self, unsqueezed(self, dim)); }
+OPGEN_KERNEL(squeeze_)(Tensor& self) {
+  return lay_out(self, squeezed(self, all_dims(self)));
+}
+OPGEN_KERNEL(squeeze_)(Tensor& self, int64_t dim) {
+  return lay_out(self, squeezed(self, one_dim(self, dim)));
+}
+OPGEN_KERNEL(squeeze_)(Tensor& self, IntArrayRef dim) {
+  return lay_out(self, squeezed(self, some_dims(self, dim)));
+}
+OPGEN_KERNEL(unsqueeze)(const Tensor& self, int64_t dim) {
+  return view_with(self, unsqueezed(self, dim));
+}
+OPGEN_KERNEL(unsqueeze_)(Tensor& self, int64_t dim) {
+  return lay_out(self, unsqueezed(self, dim));
+}
 
 // ---- reshape and flatten: a view where strides allow it, a copy else ----
 
 OPGEN_KERNEL(reshape_symint)(const Tensor& self, SymIntArrayRef shape) {
   const DimVector size = opgen::detail::infer_size(shape, self.numel());
-  const std::optional<DimVector> strides = opgen::detail::computeStride(self.sizes(), self.strides(), size);
+  const std::optional<DimVector> strides =
+      opgen::detail::computeStride(self.sizes(), self.strides(), size);
   if (strides.has_value()) return self.view(size);
   return at::clone(self, MemoryFormat::Contiguous).view(size);
 }
-OPGEN_KERNEL(reshape_as)(const Tensor& self, const Tensor& other) { return self.reshape(other.sizes()); }
-OPGEN_KERNEL(view_as)(const Tensor& self, const Tensor& other) { return self.view(other.sizes()); }
+OPGEN_KERNEL(reshape_as)(const Tensor& self, const Tensor& other) {
+  return self.reshape(other.sizes());
+}
+OPGEN_KERNEL(view_as)(const Tensor& self, const Tensor& other) {
+  return self.view(other.sizes());
+}
 OPGEN_KERNEL(flatten)(const Tensor& self, int64_t start_dim, int64_t end_dim) {
   start_dim = wrap_dim(start_dim, self.dim());
   end_dim = wrap_dim(end_dim, self.dim());
-  OPGEN_CHECK(start_dim <= end_dim, "flatten() has invalid args: start_dim cannot come after end_dim");
+  OPGEN_CHECK(start_dim <= end_dim,
+              "flatten() has invalid args: start_dim cannot come after end_dim");
   if (self.dim() == 0) return self.reshape({1});
   if (start_dim == end_dim) return self;
   DimVector shape;
@@ -392,21 +444,25 @@ OPGEN_KERNEL(split_with_sizes)(const Tensor& self, IntArrayRef split_sizes, int6
   std::vector<Tensor> parts;
   int64_t start = 0;
   for (int64_t length : split_sizes) {
-    OPGEN_CHECK(length >= 0, "split_with_sizes expects split_sizes have only non-negative entries, but got split_sizes=",
-                split_sizes);
+    OPGEN_CHECK(
+        length >= 0,
+        "split_with_sizes expects split_sizes have only non-negative entries, but got split_sizes=",
+        split_sizes);
     parts.push_back(at::slice(self, dim, start, start + length, 1));
     start += length;
   }
-  OPGEN_CHECK(start == self.size(dim), "split_with_sizes expects split_sizes to sum exactly to ", self.size(dim),
-              " (input tensor's size at dimension ", dim, "), but got split_sizes=", split_sizes);
+  OPGEN_CHECK(start == self.size(dim), "split_with_sizes expects split_sizes to sum exactly to ",
+              self.size(dim), " (input tensor's size at dimension ", dim,
+              "), but got split_sizes=", split_sizes);
   return parts;
 }
 OPGEN_KERNEL(split)(const Tensor& self, int64_t split_size, int64_t dim) {
   OPGEN_CHECK(self.dim() != 0, "split expects at least a 1-dimensional tensor");
-  OPGEN_CHECK(split_size >= 0, "split expects split_size be non-negative, but got split_size=", split_size);
+  OPGEN_CHECK(split_size >= 0,
+              "split expects split_size be non-negative, but got split_size=", split_size);
   const int64_t size = self.size(dim);
-  OPGEN_CHECK(split_size > 0 || size == 0, "split_size can only be 0 if dimension size is 0, but got dimension size of ",
-              size);
+  OPGEN_CHECK(split_size > 0 || size == 0,
+              "split_size can only be 0 if dimension size is 0, but got dimension size of ", size);
   std::vector<Tensor> parts;
   if (size == 0) return std::vector<Tensor>{at::slice(self, dim, 0, 0, 1)};
   for (int64_t start = 0; start < size; start += split_size) {
@@ -427,7 +483,8 @@ OPGEN_KERNEL(chunk)(const Tensor& self, int64_t chunks, int64_t dim) {
 }
 OPGEN_KERNEL(unbind)(const Tensor& self, int64_t dim) {
   dim = wrap_dim(dim, self.dim());
-  OPGEN_CHECK_INDEX(self.dim() > 0, "Dimension specified as ", dim, " but tensor has no dimensions");
+  OPGEN_CHECK_INDEX(self.dim() > 0, "Dimension specified as ", dim,
+                    " but tensor has no dimensions");
   std::vector<Tensor> parts;
   for (int64_t i = 0; i < self.size(dim); ++i) parts.push_back(at::select(self, dim, i));
   return parts;
@@ -436,8 +493,8 @@ OPGEN_KERNEL(unbind)(const Tensor& self, int64_t dim) {
 namespace {
 
 void assign_each(TensorList out, const std::vector<Tensor>& parts, const char* name) {
-  OPGEN_CHECK(out.size() == parts.size(), name, "_out() expected an out= argument of size ", parts.size(),
-              ", got size ", out.size());
+  OPGEN_CHECK(out.size() == parts.size(), name, "_out() expected an out= argument of size ",
+              parts.size(), ", got size ", out.size());
   for (size_t i = 0; i < parts.size(); ++i) {
     resize_out(out[i], parts[i].sizes());
     opgen::detail::copy_(out[i], parts[i]);
@@ -446,10 +503,12 @@ void assign_each(TensorList out, const std::vector<Tensor>& parts, const char* n
 
 }  // namespace
 
-OPGEN_KERNEL(split_copy_Tensor_out)(const Tensor& self, int64_t split_size, int64_t dim, TensorList out) {
+OPGEN_KERNEL(split_copy_Tensor_out)
+(const Tensor& self, int64_t split_size, int64_t dim, TensorList out) {
   assign_each(out, at::split(self, split_size, dim), "split_copy");
 }
-OPGEN_KERNEL(split_with_sizes_copy_out)(const Tensor& self, IntArrayRef split_sizes, int64_t dim, TensorList out) {
+OPGEN_KERNEL(split_with_sizes_copy_out)
+(const Tensor& self, IntArrayRef split_sizes, int64_t dim, TensorList out) {
   assign_each(out, at::split_with_sizes(self, split_sizes, dim), "split_with_sizes_copy");
 }
 OPGEN_KERNEL(unbind_copy_int_out)(const Tensor& self, int64_t dim, TensorList out) {
