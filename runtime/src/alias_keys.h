@@ -9,10 +9,10 @@ inline constexpr DispatchKeySet kAllBackends{DispatchKeySet::RAW, DispatchKeySet
 
 // Backends without an autograd key of their own: they share AutogradOther.
 inline constexpr DispatchKeySet kAutogradOtherBackends =
-    DispatchKeySet{DispatchKey::FPGA,   DispatchKey::MAIA,      DispatchKey::Vulkan,
-                   DispatchKey::Metal,  DispatchKey::MKLDNN,    DispatchKey::OpenGL,
-                   DispatchKey::OpenCL, DispatchKey::IDEEP,     DispatchKey::CustomRNGKeyId,
-                   DispatchKey::Sparse, DispatchKey::SparseCsr, DispatchKey::MkldnnCPU,
+    DispatchKeySet{DispatchKey::FPGA,     DispatchKey::MAIA,      DispatchKey::Vulkan,
+                   DispatchKey::Metal,    DispatchKey::MKLDNN,    DispatchKey::OpenGL,
+                   DispatchKey::OpenCL,   DispatchKey::IDEEP,     DispatchKey::CustomRNGKeyId,
+                   DispatchKey::Sparse,   DispatchKey::SparseCsr, DispatchKey::MkldnnCPU,
                    DispatchKey::Quantized} |
     kAllBackends;
 // NestedTensor is left out: explicit composites assume that sizes exist.
@@ -25,11 +25,11 @@ inline constexpr DispatchKeySet kImplicitKeys =
     DispatchKeySet{DispatchKey::NestedTensor, DispatchKey::Functionalize};
 inline constexpr DispatchKeySet kNestedKeys =
     DispatchKeySet{DispatchKey::NestedTensor, DispatchKey::AutogradNestedTensor} | kAllBackends;
-// Sparse tensors and graph-building backends are functional: out= kernels cannot be composed for them.
-inline constexpr DispatchKeySet kNonFunctionalKeys =
-    kBackendKeys.remove(DispatchKey::Sparse)
-        .remove_backend(BackendComponent::XLA)
-        .remove_backend(BackendComponent::Lazy);
+// Sparse tensors and graph-building backends are functional: out= kernels cannot be composed for
+// them.
+inline constexpr DispatchKeySet kNonFunctionalKeys = kBackendKeys.remove(DispatchKey::Sparse)
+                                                         .remove_backend(BackendComponent::XLA)
+                                                         .remove_backend(BackendComponent::Lazy);
 inline constexpr DispatchKeySet kBatchedKeys{DispatchKey::FuncTorchBatched,
                                              DispatchKey::BatchedNestedTensor};
 

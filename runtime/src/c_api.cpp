@@ -60,7 +60,9 @@ auto guarded(F&& function) noexcept -> decltype(function()) {
   return decltype(function())();
 }
 
-opgen_value* give(IValue value) { return new opgen_value{std::move(value)}; }
+opgen_value* give(IValue value) {
+  return new opgen_value{std::move(value)};
+}
 
 const IValue& take(const opgen_value* value) {
   OPGEN_CHECK_VALUE(value != nullptr, "a value is NULL");
@@ -93,10 +95,10 @@ void check_extent(IntArrayRef sizes, IntArrayRef strides, std::int64_t offset, s
     std::int64_t& end = reach < 0 ? first : last;
     overflow |= __builtin_add_overflow(end, reach, &end);
   }
-  OPGEN_CHECK_VALUE(!overflow && first >= 0 &&
-                        static_cast<std::uint64_t>(last) < storage_bytes / itemsize,
-                    "sizes ", sizes, ", strides ", strides, " and offset ", offset,
-                    " reach outside a storage of ", storage_bytes, " bytes");
+  OPGEN_CHECK_VALUE(
+      !overflow && first >= 0 && static_cast<std::uint64_t>(last) < storage_bytes / itemsize,
+      "sizes ", sizes, ", strides ", strides, " and offset ", offset,
+      " reach outside a storage of ", storage_bytes, " bytes");
 }
 
 void fill_missing(const FunctionSchema& schema, Stack& stack, const std::vector<bool>& given) {
@@ -122,7 +124,8 @@ opgen_value* call(const char* name, const opgen_value* const* arguments, std::si
   OperatorHandle op = find(name);
   const FunctionSchema& schema = op.schema();
   std::size_t positional = 0;
-  while (positional < schema.arguments.size() && !schema.arguments[positional].kwarg_only) ++positional;
+  while (positional < schema.arguments.size() && !schema.arguments[positional].kwarg_only)
+    ++positional;
   OPGEN_CHECK_TYPE(count <= positional, schema.full_name(), " takes ", positional,
                    " positional arguments, got ", count);
   Stack stack(schema.arguments.size());
@@ -134,7 +137,8 @@ opgen_value* call(const char* name, const opgen_value* const* arguments, std::si
   for (std::size_t i = 0; i < keyword_count; ++i) {
     auto position = schema.find_argument(keywords[i]);
     OPGEN_CHECK_TYPE(position.has_value(), schema.full_name(), " has no argument ", keywords[i]);
-    OPGEN_CHECK_TYPE(!given[*position], schema.full_name(), ": argument ", keywords[i], " is given twice");
+    OPGEN_CHECK_TYPE(!given[*position], schema.full_name(), ": argument ", keywords[i],
+                     " is given twice");
     stack[*position] = take(keyword_arguments[i]);
     given[*position] = true;
   }
@@ -148,13 +152,19 @@ opgen_value* call(const char* name, const opgen_value* const* arguments, std::si
 
 using namespace opgen;
 
-int opgen_runtime_abi(void) { return OPGEN_RUNTIME_ABI; }
-const char* opgen_last_error(void) { return last_error.text.c_str(); }
-const char* opgen_last_error_kind(void) { return last_error.kind; }
+int opgen_runtime_abi(void) {
+  return OPGEN_RUNTIME_ABI;
+}
+const char* opgen_last_error(void) {
+  return last_error.text.c_str();
+}
+const char* opgen_last_error_kind(void) {
+  return last_error.kind;
+}
 
-opgen_value* opgen_tensor_new(
-    int32_t dtype, int64_t ndim, const int64_t* sizes, const int64_t* strides, int64_t storage_offset,
-    const void* bytes, size_t storage_bytes, const char* device) {
+opgen_value* opgen_tensor_new(int32_t dtype, int64_t ndim, const int64_t* sizes,
+                              const int64_t* strides, int64_t storage_offset, const void* bytes,
+                              size_t storage_bytes, const char* device) {
   return guarded([&] {
     OPGEN_CHECK_VALUE(ndim >= 0, "a tensor cannot have ", ndim, " dimensions");
     ScalarType type = dtype_of(dtype);
@@ -167,7 +177,8 @@ opgen_value* opgen_tensor_new(
       detail::contiguous_strides(shape, steps);
     }
     check_extent(shape, steps, storage_offset, elementSize(type), storage_bytes);
-    OPGEN_CHECK_VALUE(bytes == nullptr || where.is_cpu(), "bytes can be given for cpu only, not for ", where);
+    OPGEN_CHECK_VALUE(bytes == nullptr || where.is_cpu(),
+                      "bytes can be given for cpu only, not for ", where);
     Storage storage(storage_bytes, where);
     if (bytes != nullptr && storage_bytes != 0) {
       std::memcpy(storage.mutable_data(), bytes, storage_bytes);
@@ -180,9 +191,8 @@ opgen_value* opgen_tensor_new(
   });
 }
 
-opgen_value* opgen_tensor_view(
-    const opgen_value* base, int64_t ndim, const int64_t* sizes, const int64_t* strides,
-    int64_t storage_offset) {
+opgen_value* opgen_tensor_view(const opgen_value* base, int64_t ndim, const int64_t* sizes,
+                               const int64_t* strides, int64_t storage_offset) {
   return guarded([&] {
     OPGEN_CHECK_VALUE(ndim >= 0, "a tensor cannot have ", ndim, " dimensions");
     TensorBase tensor = take(base).toTensor();
@@ -258,8 +268,9 @@ opgen_value* opgen_device(const char* text) {
   });
 }
 opgen_value* opgen_generator(uint64_t seed) {
-  return guarded(
-      [&] { return give(IValue(Generator(Ref<GeneratorImpl>::adopt(new CPUGeneratorImpl(seed))))); });
+  return guarded([&] {
+    return give(IValue(Generator(Ref<GeneratorImpl>::adopt(new CPUGeneratorImpl(seed)))));
+  });
 }
 opgen_value* opgen_default_generator(void) {
   return guarded([] { return give(IValue(detail::default_cpu_generator())); });
@@ -275,7 +286,9 @@ opgen_value* opgen_list(const opgen_value* const* items, size_t count) {
 opgen_value* opgen_value_copy(const opgen_value* value) {
   return guarded([&] { return give(take(value)); });
 }
-void opgen_value_free(opgen_value* value) { delete value; }
+void opgen_value_free(opgen_value* value) {
+  delete value;
+}
 
 static_assert(static_cast<int>(IValue::Tag::Custom) == OPGEN_CUSTOM);
 int opgen_value_kind(const opgen_value* value) {
@@ -337,16 +350,18 @@ opgen_value* opgen_list_item(const opgen_value* list, size_t index) {
   });
 }
 
-opgen_value* opgen_call(
-    const char* name, const opgen_value* const* arguments, size_t count,
-    const char* const* keywords, const opgen_value* const* keyword_arguments, size_t keyword_count) {
-  return guarded([&] { return call(name, arguments, count, keywords, keyword_arguments, keyword_count); });
+opgen_value* opgen_call(const char* name, const opgen_value* const* arguments, size_t count,
+                        const char* const* keywords, const opgen_value* const* keyword_arguments,
+                        size_t keyword_count) {
+  return guarded(
+      [&] { return call(name, arguments, count, keywords, keyword_arguments, keyword_count); });
 }
 
 opgen_value* opgen_operators(void) {
   return guarded([] {
     std::vector<IValue> names;
-    for (const OperatorHandle& op : Dispatcher::singleton().operators()) names.emplace_back(op.full_name());
+    for (const OperatorHandle& op : Dispatcher::singleton().operators())
+      names.emplace_back(op.full_name());
     return give(IValue(std::move(names)));
   });
 }

@@ -44,10 +44,12 @@ void CPUGeneratorImpl::refill() {
   state_.next = 0;
 }
 
-void CPUGeneratorImpl::get_state(void* bytes) const { std::memcpy(bytes, &state_, sizeof state_); }
+void CPUGeneratorImpl::get_state(void* bytes) const {
+  std::memcpy(bytes, &state_, sizeof state_);
+}
 void CPUGeneratorImpl::set_state(const void* bytes, std::size_t size) {
-  OPGEN_CHECK_VALUE(size == sizeof state_, "a CPU generator's state has ", sizeof state_, " bytes, not ",
-                    size);
+  OPGEN_CHECK_VALUE(size == sizeof state_, "a CPU generator's state has ", sizeof state_,
+                    " bytes, not ", size);
   State fresh;
   std::memcpy(&fresh, bytes, sizeof fresh);
   OPGEN_CHECK_VALUE(fresh.next <= kWords, "not the state of a CPU generator");
@@ -70,7 +72,8 @@ const Generator& default_cpu_generator() {
 CPUGeneratorImpl* cpu_generator(const std::optional<Generator>& generator) {
   const Generator& chosen =
       generator.has_value() && generator->defined() ? *generator : default_cpu_generator();
-  OPGEN_CHECK(chosen.device().is_cpu(), "expected a generator on cpu, got one on ", chosen.device());
+  OPGEN_CHECK(chosen.device().is_cpu(), "expected a generator on cpu, got one on ",
+              chosen.device());
   return chosen.get<CPUGeneratorImpl>();
 }
 

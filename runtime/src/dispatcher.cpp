@@ -1,4 +1,5 @@
-// dispatcher.cpp: registration, computation of tables, and lookup. Tables are computed on first use.
+// dispatcher.cpp: registration, computation of tables, and lookup. Tables are computed on first
+// use.
 #include "opgen/dispatcher.h"
 
 #include <algorithm>
@@ -13,14 +14,16 @@ namespace opgen {
 
 namespace detail {
 
-thread_local constinit LocalKeys local_keys OPGEN_TLS = {kDefaultIncludedKeys.raw_repr(), 0};
+thread_local constinit LocalKeys local_keys OPGEN_TLS = {kDefaultIncludedKeys.raw_repr(),
+                                                         ~std::uint64_t(0)};
 
 constinit const UnresolvedTable unresolved_table{};
 
 }  // namespace detail
 
 OperatorEntry::OperatorEntry(std::string_view operator_name, std::string_view operator_overload)
-    : name(operator_name), overload_name(operator_overload),
+    : name(operator_name),
+      overload_name(operator_overload),
       own{name.c_str(), overload_name.c_str(), nullptr, &detail::unresolved_table.table, this} {}
 
 const KernelStack* OperatorEntry::find(DispatchKey key) const noexcept {
@@ -134,7 +137,8 @@ ComputedKernel Dispatcher::Impl::compute(const OperatorEntry& entry, DispatchKey
     }
   }
 
-  // An implicit composite also stands in for autograd keys, unless what it would call differs by backend.
+  // An implicit composite also stands in for autograd keys, unless what it would call differs by
+  // backend.
   auto has_any = [&](DispatchKeySet keys) {
     return std::any_of(entry.kernels.begin(), entry.kernels.end(), [&](const auto& stack) {
       return !stack.second.empty() && !is_alias_key(stack.first) && keys.has(stack.first);
@@ -143,7 +147,8 @@ ComputedKernel Dispatcher::Impl::compute(const OperatorEntry& entry, DispatchKey
   bool has_backend_kernel = entry.has(DispatchKey::CompositeExplicitAutograd) ||
                             has_any(detail::backends_below_autograd(key));
   DispatchKey nested = DispatchKey::CompositeImplicitAutogradNestedTensor;
-  if (entry.has(nested) && detail::alias_includes(nested, key)) return newest(nested, toString(nested));
+  if (entry.has(nested) && detail::alias_includes(nested, key))
+    return newest(nested, toString(nested));
   DispatchKey implicit = DispatchKey::CompositeImplicitAutograd;
   if (entry.has(implicit) && (undefined || detail::alias_includes(implicit, key))) {
     if (key == DispatchKey::AutogradOther && has_any(detail::kAutogradOtherBackends)) {
@@ -180,10 +185,13 @@ const DispatchTable* Dispatcher::Impl::resolve(OperatorEntry& entry) {
   for_each_slot([&](int slot, DispatchKey key, DispatchKey functionality) {
     KernelFunction kernel = compute(entry, key).kernel;
     if (kernel.kind != KernelFunction::Kind::Fallthrough) {
-      mask |= functionality == DispatchKey::Undefined ? 0 : DispatchKeySet::functionality_bit(functionality);
+      mask |= functionality == DispatchKey::Undefined
+                  ? 0
+                  : DispatchKeySet::functionality_bit(functionality);
     }
-    auto known = std::find_if(distinct.begin(), distinct.end(),
-                              [&](const KernelFunction& other) { return same_kernel(other, kernel); });
+    auto known = std::find_if(distinct.begin(), distinct.end(), [&](const KernelFunction& other) {
+      return same_kernel(other, kernel);
+    });
     index[slot] = static_cast<std::uint8_t>(known - distinct.begin());
     if (known == distinct.end()) distinct.push_back(kernel);
   });
@@ -222,19 +230,20 @@ namespace {
   if (registered.empty()) registered = "no key";
   DispatchKey key = keys.highestPriorityTypeId();
   if (key == DispatchKey::Undefined) {
-    OPGEN_CHECK_NOT_IMPLEMENTED(
-        false, op.full_name(), " has no kernel for a call without tensors that name a backend; kernels are registered for ",
-        registered);
+    OPGEN_CHECK_NOT_IMPLEMENTED(false, op.full_name(),
+                                " has no kernel for a call without tensors that name a backend; "
+                                "kernels are registered for ",
+                                registered);
   }
-  OPGEN_CHECK_NOT_IMPLEMENTED(false, op.full_name(), " has no kernel for ", key, " (the call has ", keys,
-                              "); kernels are registered for ", registered);
+  OPGEN_CHECK_NOT_IMPLEMENTED(false, op.full_name(), " has no kernel for ", key, " (the call has ",
+                              keys, "); kernels are registered for ", registered);
   __builtin_unreachable();
 }
 
 OPGEN_COLD const DispatchTable* resolve_slot(const OperatorSlot& slot) {
   OperatorEntry* entry = __atomic_load_n(&slot.entry, __ATOMIC_ACQUIRE);
-  OPGEN_CHECK(entry != nullptr, slot.name, *slot.overload_name != '\0' ? "." : "", slot.overload_name,
-              " is not registered: the library that defines it is not loaded");
+  OPGEN_CHECK(entry != nullptr, slot.name, *slot.overload_name != '\0' ? "." : "",
+              slot.overload_name, " is not registered: the library that defines it is not loaded");
   Dispatcher::Impl& impl = Dispatcher::singleton().impl();
   std::lock_guard lock(impl.mutex);
   return impl.resolve(*entry);
@@ -255,7 +264,8 @@ const KernelFunction& find_kernel(const OperatorSlot& slot, DispatchKeySet& keys
         throw_no_kernel(slot, live);
       case KernelFunction::Kind::Ambiguous:
         OPGEN_CHECK(false, OperatorHandle(slot.entry).full_name(),
-                    " has both a CompositeImplicitAutograd kernel and a kernel of a backend that shares AutogradOther; "
+                    " has both a CompositeImplicitAutograd kernel and a kernel of a backend that "
+                    "shares AutogradOther; "
                     "register a kernel for AutogradOther to say which gradient is meant");
         break;
       case KernelFunction::Kind::Fallthrough:
@@ -268,12 +278,13 @@ const KernelFunction& find_kernel(const OperatorSlot& slot, DispatchKeySet& keys
   }
 }
 
-void call_boxed_kernel(
-    const OperatorSlot& slot, const KernelFunction& kernel, DispatchKeySet keys, Stack& stack) {
+void call_boxed_kernel(const OperatorSlot& slot, const KernelFunction& kernel, DispatchKeySet keys,
+                       Stack& stack) {
   if (kernel.kind == KernelFunction::Kind::Boxed) {
     return kernel.boxed(OperatorHandle(slot.entry), keys, stack, kernel.context);
   }
-  OPGEN_CHECK(kernel.boxing != nullptr, slot.name, ": this kernel cannot be called with boxed values");
+  OPGEN_CHECK(kernel.boxing != nullptr, slot.name,
+              ": this kernel cannot be called with boxed values");
   kernel.boxing->call_from_stack(kernel, keys, stack);
 }
 
@@ -299,10 +310,18 @@ std::unique_lock<std::mutex> locked() {
 
 }  // namespace
 
-const std::string& OperatorHandle::name() const noexcept { return entry_->name; }
-const std::string& OperatorHandle::overload_name() const noexcept { return entry_->overload_name; }
-std::string OperatorHandle::full_name() const { return entry_->full_name(); }
-OperatorSlot& OperatorHandle::slot() const noexcept { return entry_->own; }
+const std::string& OperatorHandle::name() const noexcept {
+  return entry_->name;
+}
+const std::string& OperatorHandle::overload_name() const noexcept {
+  return entry_->overload_name;
+}
+std::string OperatorHandle::full_name() const {
+  return entry_->full_name();
+}
+OperatorSlot& OperatorHandle::slot() const noexcept {
+  return entry_->own;
+}
 bool OperatorHandle::has_schema() const noexcept {
   auto lock = locked();
   return entry_->schema_id != 0;
@@ -341,11 +360,14 @@ std::vector<DispatchKey> OperatorHandle::registered_keys() const {
 }
 
 std::string OperatorHandle::dump_registrations() const {
-  constexpr const char* kinds[] = {"missing", "unboxed", "unboxed with keys", "boxed", "fallthrough", "ambiguous"};
+  constexpr const char* kinds[] = {"missing", "unboxed",     "unboxed with keys",
+                                   "boxed",   "fallthrough", "ambiguous"};
   auto lock = locked();
   std::string text = entry_->full_name() + "\n";
-  text += "schema: " + (entry_->schema_id != 0 ? entry_->schema_text + ", from " + entry_->library
-                                              : std::string("none")) + "\n";
+  text += "schema: " +
+          (entry_->schema_id != 0 ? entry_->schema_text + ", from " + entry_->library
+                                  : std::string("none")) +
+          "\n";
   std::vector<const std::pair<DispatchKey, KernelStack>*> sorted;
   for (const auto& stack : entry_->kernels) sorted.push_back(&stack);
   std::sort(sorted.begin(), sorted.end(), [](auto* a, auto* b) { return a->first < b->first; });
@@ -416,7 +438,8 @@ OperatorEntry* Dispatcher::Impl::find(std::string_view name, std::string_view ov
 }
 
 const FunctionSchema& Dispatcher::Impl::schema_of(OperatorEntry& entry) {
-  OPGEN_CHECK(entry.schema_id != 0, entry.full_name(), " has no schema: no loaded library defines it");
+  OPGEN_CHECK(entry.schema_id != 0, entry.full_name(),
+              " has no schema: no loaded library defines it");
   if (entry.schema == nullptr) {
     std::string_view ns = std::string_view(entry.name).substr(0, entry.name.find("::"));
     entry.schema = std::make_unique<FunctionSchema>(parse_schema(entry.schema_text, ns));
@@ -428,18 +451,19 @@ void Dispatcher::Impl::invalidate_all() noexcept {
   for (auto& [name, entry] : entries) entry->publish(&detail::unresolved_table.table);
 }
 
-RegistrationHandle Dispatcher::register_schema(
-    std::string_view name, std::string_view overload_name, std::string_view schema,
-    std::string_view tags, std::string_view library, OperatorSlot* slot) {
+RegistrationHandle Dispatcher::register_schema(std::string_view name,
+                                               std::string_view overload_name,
+                                               std::string_view schema, std::string_view tags,
+                                               std::string_view library, OperatorSlot* slot) {
   std::lock_guard lock(impl_->mutex);
   OperatorEntry& entry = impl_->entry_of(name, overload_name);
   OPGEN_CHECK(entry.schema_id == 0, entry.full_name(), " is defined twice: by ", entry.library,
               " and by ", library);
   if (slot != nullptr) {
     const Boxing* known = entry.own.boxing;
-    OPGEN_CHECK(known == nullptr || *known->signature == *slot->boxing->signature, entry.full_name(),
-                ": a kernel was registered with another C++ signature, ", known->signature->name(),
-                " instead of ", slot->boxing->signature->name());
+    OPGEN_CHECK(known == nullptr || *known->signature == *slot->boxing->signature,
+                entry.full_name(), ": a kernel was registered with another C++ signature, ",
+                known->signature->name(), " instead of ", slot->boxing->signature->name());
     if (known == nullptr) entry.own.boxing = slot->boxing;
     __atomic_store_n(&slot->entry, &entry, __ATOMIC_RELEASE);
     entry.slots.push_back(slot);
@@ -452,13 +476,14 @@ RegistrationHandle Dispatcher::register_schema(
   entry.library = library;
   if (entry.schema != nullptr) entry.old_schemas.push_back(std::move(entry.schema));
   impl_->registrations.emplace(
-      id, Impl::Registration{Impl::Registration::Kind::Schema, &entry, DispatchKey::Undefined, slot, {}});
+      id, Impl::Registration{
+              Impl::Registration::Kind::Schema, &entry, DispatchKey::Undefined, slot, {}});
   return RegistrationHandle(id);
 }
 
-RegistrationHandle Dispatcher::register_kernel(
-    std::string_view name, std::string_view overload_name, DispatchKey key, KernelFunction kernel,
-    std::string_view library) {
+RegistrationHandle Dispatcher::register_kernel(std::string_view name,
+                                               std::string_view overload_name, DispatchKey key,
+                                               KernelFunction kernel, std::string_view library) {
   if (key == DispatchKey::Undefined) key = DispatchKey::CompositeImplicitAutograd;
   check_registrable(key, true);
   bool replaces = false;
@@ -469,9 +494,10 @@ RegistrationHandle Dispatcher::register_kernel(
     OperatorEntry& entry = impl_->entry_of(name, overload_name);
     if (kernel.boxing != nullptr) {
       const Boxing* known = entry.own.boxing;
-      OPGEN_CHECK(known == nullptr || *known->signature == *kernel.boxing->signature, entry.full_name(),
-                  ": the kernel for ", key, " from ", library, " has the C++ signature ",
-                  kernel.boxing->signature->name(), " instead of ", known->signature->name());
+      OPGEN_CHECK(known == nullptr || *known->signature == *kernel.boxing->signature,
+                  entry.full_name(), ": the kernel for ", key, " from ", library,
+                  " has the C++ signature ", kernel.boxing->signature->name(), " instead of ",
+                  known->signature->name());
       if (known == nullptr) entry.own.boxing = kernel.boxing;
     }
     KernelStack& stack = stack_at(entry.kernels, key);
@@ -484,15 +510,17 @@ RegistrationHandle Dispatcher::register_kernel(
         id, Impl::Registration{Impl::Registration::Kind::Kernel, &entry, key, nullptr, {}});
   }
   if (replaces) {
-    OPGEN_WARN(full, ": the kernel for ", key, " from ", library, " replaces one that was registered before");
+    OPGEN_WARN(full, ": the kernel for ", key, " from ", library,
+               " replaces one that was registered before");
   }
   return RegistrationHandle(id);
 }
 
-RegistrationHandle Dispatcher::register_fallback(
-    DispatchKey key, KernelFunction kernel, std::string_view library) {
+RegistrationHandle Dispatcher::register_fallback(DispatchKey key, KernelFunction kernel,
+                                                 std::string_view library) {
   check_registrable(key, false);
-  OPGEN_CHECK(kernel.kind == KernelFunction::Kind::Boxed || kernel.kind == KernelFunction::Kind::Fallthrough,
+  OPGEN_CHECK(kernel.kind == KernelFunction::Kind::Boxed ||
+                  kernel.kind == KernelFunction::Kind::Fallthrough,
               "a fallback serves every signature: it must be boxed or a fallthrough");
   std::lock_guard lock(impl_->mutex);
   KernelStack& stack = stack_at(impl_->fallbacks, key);
@@ -514,8 +542,9 @@ RegistrationHandle Dispatcher::claim_namespace(std::string_view ns, std::string_
               "; use OPGEN_LIBRARY_FRAGMENT in all but one");
   std::uint64_t id = impl_->next_id++;
   impl_->namespaces.emplace(std::string(ns), std::pair(id, std::string(place)));
-  impl_->registrations.emplace(id, Impl::Registration{Impl::Registration::Kind::Namespace, nullptr,
-                                                      DispatchKey::Undefined, nullptr, std::string(ns)});
+  impl_->registrations.emplace(
+      id, Impl::Registration{Impl::Registration::Kind::Namespace, nullptr, DispatchKey::Undefined,
+                             nullptr, std::string(ns)});
   return RegistrationHandle(id);
 }
 
@@ -530,7 +559,8 @@ void Dispatcher::Impl::undo(std::uint64_t id) noexcept {
       entry->schema_id = 0;
       std::erase(entry->slots, registration.slot);
       if (registration.slot != nullptr) {
-        __atomic_store_n(&registration.slot->table, &detail::unresolved_table.table, __ATOMIC_RELEASE);
+        __atomic_store_n(&registration.slot->table, &detail::unresolved_table.table,
+                         __ATOMIC_RELEASE);
         __atomic_store_n(&registration.slot->entry, nullptr, __ATOMIC_RELEASE);
       }
       break;
@@ -564,24 +594,24 @@ RegistrationHandle::~RegistrationHandle() {
   if (id_ != 0) Dispatcher::singleton().impl().undo(id_);
 }
 
-std::optional<OperatorHandle> Dispatcher::find_operator(
-    std::string_view name, std::string_view overload_name) const {
+std::optional<OperatorHandle> Dispatcher::find_operator(std::string_view name,
+                                                        std::string_view overload_name) const {
   std::lock_guard lock(impl_->mutex);
   OperatorEntry* entry = impl_->find(name, overload_name);
   if (entry == nullptr) return std::nullopt;
   return OperatorHandle(entry);
 }
 
-std::optional<OperatorHandle> Dispatcher::findSchema(
-    std::string_view name, std::string_view overload_name) const {
+std::optional<OperatorHandle> Dispatcher::findSchema(std::string_view name,
+                                                     std::string_view overload_name) const {
   std::lock_guard lock(impl_->mutex);
   OperatorEntry* entry = impl_->find(name, overload_name);
   if (entry == nullptr || entry->schema_id == 0) return std::nullopt;
   return OperatorHandle(entry);
 }
 
-OperatorHandle Dispatcher::findSchemaOrThrow(
-    std::string_view name, std::string_view overload_name) const {
+OperatorHandle Dispatcher::findSchemaOrThrow(std::string_view name,
+                                             std::string_view overload_name) const {
   if (auto found = findSchema(name, overload_name)) return *found;
   std::string asked = full_name(name, overload_name);
   std::string nearest;

@@ -1,4 +1,5 @@
-// dispatcher_impl.h: the dispatcher's records. Internal; everything is guarded by Dispatcher::Impl::mutex.
+// dispatcher_impl.h: the dispatcher's records. Internal; everything is guarded by
+// Dispatcher::Impl::mutex.
 #pragma once
 
 #include <map>
@@ -26,9 +27,9 @@ class OperatorEntry {
 
   const std::string name;
   const std::string overload_name;
-  OperatorSlot own;                   // what handles call through
-  std::vector<OperatorSlot*> slots;   // of libraries; not `own`
-  std::uint64_t schema_id = 0;        // 0: no schema
+  OperatorSlot own;                  // what handles call through
+  std::vector<OperatorSlot*> slots;  // of libraries; not `own`
+  std::uint64_t schema_id = 0;       // 0: no schema
   std::string schema_text;
   std::string tags;
   std::string library;
@@ -65,7 +66,8 @@ struct Dispatcher::Impl {
   };
 
   mutable std::mutex mutex;
-  std::unordered_map<std::string, std::unique_ptr<OperatorEntry>, NameHash, std::equal_to<>> entries;
+  std::unordered_map<std::string, std::unique_ptr<OperatorEntry>, NameHash, std::equal_to<>>
+      entries;
   std::unordered_map<std::uint64_t, Registration> registrations;
   std::vector<std::pair<DispatchKey, KernelStack>> fallbacks;
   std::map<std::string, std::pair<std::uint64_t, std::string>, std::less<>> namespaces;

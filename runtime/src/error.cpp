@@ -22,7 +22,9 @@ class StringMessage final : public Message {
   std::string text_;
 };
 
-void print_warning(const char* text) { std::fprintf(stderr, "opgen warning: %s\n", text); }
+void print_warning(const char* text) {
+  std::fprintf(stderr, "opgen warning: %s\n", text);
+}
 
 std::atomic<WarningHandler> warning_handler{&print_warning};
 
@@ -46,7 +48,9 @@ std::atomic<WarningHandler> warning_handler{&print_warning};
 
 }  // namespace
 
-void Message::append(const char* text) { append(text, std::strlen(text)); }
+void Message::append(const char* text) {
+  append(text, std::strlen(text));
+}
 
 void Message::append_integer(long long value) {
   char buffer[32];
@@ -96,7 +100,9 @@ Error::~Error() {
     std::free(text_);
   }
 }
-const char* Error::what() const noexcept { return text_ != nullptr ? text_->text : "out of memory"; }
+const char* Error::what() const noexcept {
+  return text_ != nullptr ? text_->text : "out of memory";
+}
 
 // Key functions: one vtable and one type_info per class, in this library.
 IndexError::~IndexError() = default;
@@ -122,8 +128,8 @@ void throw_error(ErrorKind kind, const char* condition, std::initializer_list<Me
   throw_kind(kind, message.text());
 }
 
-void throw_internal_error(
-    const char* condition, const char* file, int line, std::initializer_list<MessagePart> parts) {
+void throw_internal_error(const char* condition, const char* file, int line,
+                          std::initializer_list<MessagePart> parts) {
   StringMessage message;
   message.append("internal error at ");
   message.append(file);

@@ -48,9 +48,10 @@ constexpr NamedValue kMemoryFormats[] = {{"contiguous_format", 0},
                                          {"channels_last_3d", 3}};
 constexpr NamedValue kLayouts[] = {{"strided", 0}, {"sparse_coo", 1}, {"sparse_csr", 2}};
 constexpr NamedValue kDtypes[] = {
-    {"uint8", 0},  {"int8", 1},     {"short", 2},      {"int16", 2},      {"int", 3},   {"int32", 3},
-    {"long", 4},   {"int64", 4},    {"half", 5},       {"float16", 5},    {"float", 6}, {"float32", 6},
-    {"double", 7}, {"float64", 7},  {"complex64", 9},  {"complex128", 10}, {"bool", 11}, {"bfloat16", 15}};
+    {"uint8", 0},       {"int8", 1},    {"short", 2},    {"int16", 2},   {"int", 3},
+    {"int32", 3},       {"long", 4},    {"int64", 4},    {"half", 5},    {"float16", 5},
+    {"float", 6},       {"float32", 6}, {"double", 7},   {"float64", 7}, {"complex64", 9},
+    {"complex128", 10}, {"bool", 11},   {"bfloat16", 15}};
 
 template <std::size_t N>
 std::optional<IValue> find_named(const NamedValue (&values)[N], std::string_view name) {
@@ -175,7 +176,8 @@ class Parser {
     skip_blanks();
     if (at(kClassPrefix)) {
       std::size_t start = position_;
-      while (position_ < text_.size() && (is_name_char(text_[position_]) || text_[position_] == '.')) {
+      while (position_ < text_.size() &&
+             (is_name_char(text_[position_]) || text_[position_] == '.')) {
         ++position_;
       }
       type.kind = TypeKind::CustomClass;
@@ -238,7 +240,8 @@ class Parser {
     std::string set;
     do {
       std::string_view letter = name();
-      if (letter.size() != 1 || letter[0] < 'a' || letter[0] > 'z') fail("expected a letter of an alias set");
+      if (letter.size() != 1 || letter[0] < 'a' || letter[0] > 'z')
+        fail("expected a letter of an alias set");
       if (!set.empty()) set += "|";
       set += letter;
     } while (accept("|"));
@@ -287,7 +290,8 @@ class Parser {
     if (type.kind == TypeKind::List) {
       if (text.front() == '[') return default_list(text, *type.element);
       if (type.size == 0) fail("the default of a list without a size must be in brackets");
-      return IValue(std::vector<IValue>(std::size_t(type.size), default_value(text, *type.element)));
+      return IValue(
+          std::vector<IValue>(std::size_t(type.size), default_value(text, *type.element)));
     }
     switch (type.kind) {
       case TypeKind::Bool:
@@ -526,7 +530,8 @@ IValue convert_to_type(IValue value, const SchemaType& type) {
       OPGEN_CHECK_TYPE(value.isList(), "expected ", type.str(), ", got ", toString(value.tag()));
       std::vector<IValue> items;
       items.reserve(value.toList().size());
-      for (const IValue& item : value.toList()) items.push_back(convert_to_type(item, *type.element));
+      for (const IValue& item : value.toList())
+        items.push_back(convert_to_type(item, *type.element));
       return IValue(std::move(items));
     }
     case TypeKind::Tensor:

@@ -4,7 +4,9 @@
 namespace opgen {
 
 HeapValue::~HeapValue() = default;
-void HeapValue::destroy(HeapValue* value) noexcept { delete value; }
+void HeapValue::destroy(HeapValue* value) noexcept {
+  delete value;
+}
 
 namespace {
 
@@ -22,8 +24,9 @@ T* retained(T* object) noexcept {
 }  // namespace
 
 const char* toString(IValue::Tag tag) noexcept {
-  constexpr const char* names[] = {"None",   "bool",   "int",       "float",   "complex", "Tensor", "str",
-                                   "Device", "Stream", "Generator", "Storage", "list",    "object"};
+  constexpr const char* names[] = {"None",    "bool", "int",    "float",  "complex",
+                                   "Tensor",  "str",  "Device", "Stream", "Generator",
+                                   "Storage", "list", "object"};
   return names[static_cast<int>(tag)];
 }
 
@@ -83,8 +86,12 @@ IValue::IValue(const Scalar& value) {
 IValue::IValue(TensorBase tensor) noexcept : tag_(Tag::Tensor) {
   payload_.tensor = tensor.unsafeReleaseTensorImpl();
 }
-IValue::IValue(std::string_view text) : tag_(Tag::String) { payload_.heap = new StringValue(text); }
-IValue::IValue(Device device) noexcept : tag_(Tag::Device) { payload_.place = {0, device}; }
+IValue::IValue(std::string_view text) : tag_(Tag::String) {
+  payload_.heap = new StringValue(text);
+}
+IValue::IValue(Device device) noexcept : tag_(Tag::Device) {
+  payload_.place = {0, device};
+}
 IValue::IValue(Stream stream) noexcept : tag_(Tag::Stream) {
   payload_.place = {stream.id(), stream.device()};
 }

@@ -38,7 +38,8 @@ Library& Library::def(std::string_view schema, const std::vector<std::string>& t
 
 Library& Library::def(std::string_view schema, const CppFunction& function) {
   def(schema);
-  return impl(parse_schema(schema, ns_).full_name(), DispatchKey::CompositeImplicitAutograd, function);
+  return impl(parse_schema(schema, ns_).full_name(), DispatchKey::CompositeImplicitAutograd,
+              function);
 }
 
 Library& Library::impl(std::string_view name, const CppFunction& function) {
@@ -46,8 +47,8 @@ Library& Library::impl(std::string_view name, const CppFunction& function) {
 }
 
 Library& Library::impl(std::string_view name, DispatchKey key, const CppFunction& function) {
-  OPGEN_CHECK(key_ == DispatchKey::Undefined || key == key_ || kind_ != Kind::Impl, place_, ": ", name,
-              " is registered for ", key, " in a block for ", key_);
+  OPGEN_CHECK(key_ == DispatchKey::Undefined || key == key_ || kind_ != Kind::Impl, place_, ": ",
+              name, " is registered for ", key, " in a block for ", key_);
   OPGEN_CHECK(ns_ != "_" || name.find("::") != std::string_view::npos, place_,
               ": in namespace _, an operator is named with its namespace");
   auto [base, overload] = qualified(name);

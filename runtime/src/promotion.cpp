@@ -66,12 +66,16 @@ ScalarType number_type(ScalarType t) noexcept {
 
 }  // namespace
 
-ScalarType get_default_dtype() noexcept { return default_dtype.load(std::memory_order_relaxed); }
+ScalarType get_default_dtype() noexcept {
+  return default_dtype.load(std::memory_order_relaxed);
+}
 void set_default_dtype(ScalarType dtype) {
   OPGEN_CHECK_TYPE(isFloatingType(dtype), "the default dtype must be a floating type, not ", dtype);
   default_dtype.store(dtype, std::memory_order_relaxed);
 }
-ScalarType get_default_complex_dtype() noexcept { return toComplexType(get_default_dtype()); }
+ScalarType get_default_complex_dtype() noexcept {
+  return toComplexType(get_default_dtype());
+}
 
 namespace detail {
 
@@ -105,8 +109,8 @@ ResultTypeState update_result_type(const Scalar& number, ResultTypeState state) 
 }
 
 ScalarType result_type(const ResultTypeState& state) noexcept {
-  return combine_categories(
-      state.dim_result, combine_categories(state.zero_result, state.wrapped_result));
+  return combine_categories(state.dim_result,
+                            combine_categories(state.zero_result, state.wrapped_result));
 }
 
 }  // namespace detail

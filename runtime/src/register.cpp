@@ -5,6 +5,7 @@
 #include <atomic>
 #include <cstdio>
 #include <cstdlib>
+#include <memory>
 #include <mutex>
 #include <string>
 #include <tuple>
@@ -18,33 +19,43 @@ struct SchemaTable::Impl {
   std::vector<RegistrationHandle> handles;
 };
 
-SchemaTable::SchemaTable(const char* ns, const char* library, const SchemaRow* rows, std::size_t count)
-    : impl_(new Impl) {
+SchemaTable::SchemaTable(const char* ns, const char* library, const SchemaRow* rows,
+                         std::size_t count)
+    : impl_(nullptr) {
   static_cast<void>(ns);
-  impl_->handles.reserve(count);
+  auto impl = std::make_unique<Impl>();  // an error undoes what was registered before it
+  impl->handles.reserve(count);
   for (std::size_t i = 0; i < count; ++i) {
     OperatorSlot* slot = rows[i].slot;
-    impl_->handles.push_back(Dispatcher::singleton().register_schema(
+    impl->handles.push_back(Dispatcher::singleton().register_schema(
         slot->name, slot->overload_name, rows[i].schema, rows[i].tags, library, slot));
   }
+  impl_ = impl.release();
 }
-SchemaTable::~SchemaTable() { delete impl_; }
+SchemaTable::~SchemaTable() {
+  delete impl_;
+}
 
 struct KernelTable::Impl {
   std::vector<RegistrationHandle> handles;
 };
 
-KernelTable::KernelTable(const char* library, DispatchKey key, const KernelRow* rows, std::size_t count)
-    : impl_(new Impl) {
-  impl_->handles.reserve(count);
+KernelTable::KernelTable(const char* library, DispatchKey key, const KernelRow* rows,
+                         std::size_t count)
+    : impl_(nullptr) {
+  auto impl = std::make_unique<Impl>();
+  impl->handles.reserve(count);
   for (std::size_t i = 0; i < count; ++i) {
     const OperatorSlot* slot = rows[i].slot;
-    impl_->handles.push_back(Dispatcher::singleton().register_kernel(
+    impl->handles.push_back(Dispatcher::singleton().register_kernel(
         slot->name, slot->overload_name, key,
         KernelFunction::from_unboxed(rows[i].function, rows[i].with_keys, slot->boxing), library));
   }
+  impl_ = impl.release();
 }
-KernelTable::~KernelTable() { delete impl_; }
+KernelTable::~KernelTable() {
+  delete impl_;
+}
 
 // ---- Device guards -----------------------------------------------------------------------------
 
@@ -81,14 +92,17 @@ const DeviceGuardImpl* find_device_guard_impl(DeviceType type) noexcept {
 
 void OptionalDeviceGuard::enter(Device device) {
   const DeviceGuardImpl* impl = find_device_guard_impl(device.type());
-  // Without a guard the type has no notion of a current device: kernels registered for it see to it themselves.
+  // Without a guard the type has no notion of a current device: kernels registered for it see to it
+  // themselves.
   if (impl == nullptr) return;
   if (impl_ != nullptr && impl_ != impl) restore();
   Device before = impl->exchange_device(device);
   if (impl_ != impl) original_ = before;
   impl_ = impl;
 }
-void OptionalDeviceGuard::restore() noexcept { impl_->exchange_device(original_); }
+void OptionalDeviceGuard::restore() noexcept {
+  impl_->exchange_device(original_);
+}
 
 namespace detail {
 void throw_different_devices(const char* op, std::size_t argument, Device common, Device device) {
@@ -124,9 +138,12 @@ struct StubRegistry {
   }
 };
 
-StubTable::StubTable(const char* library, const KernelStub* stubs, std::size_t count, const void* begin,
-                     const void* end)
-    : library_(library), stubs_(stubs), count_(count), begin_(static_cast<const char*>(begin)),
+StubTable::StubTable(const char* library, const KernelStub* stubs, std::size_t count,
+                     const void* begin, const void* end)
+    : library_(library),
+      stubs_(stubs),
+      count_(count),
+      begin_(static_cast<const char*>(begin)),
       end_(static_cast<const char*>(end)) {
   StubRegistry& registry = StubRegistry::singleton();
   std::lock_guard lock(registry.mutex);
@@ -158,9 +175,10 @@ constinit std::atomic<const char*> tensor_owner{nullptr};
 TensorOwner::TensorOwner(const char* library) noexcept : library_(library) {
   const char* owner = nullptr;
   if (tensor_owner.compare_exchange_strong(owner, library)) return;
-  std::fprintf(stderr,
-               "opgen: both '%s' and '%s' own class Tensor; generate one of them with --extends the other\n",
-               owner, library);
+  std::fprintf(
+      stderr,
+      "opgen: both '%s' and '%s' own class Tensor; generate one of them with --extends the other\n",
+      owner, library);
   std::abort();
 }
 TensorOwner::~TensorOwner() {

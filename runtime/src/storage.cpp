@@ -27,7 +27,9 @@ class CPUAllocator final : public Allocator {
 // Sizes without bytes.
 class MetaAllocator final : public Allocator {
  public:
-  DataPtr allocate(std::size_t, Device device) override { return {nullptr, nullptr, nullptr, device}; }
+  DataPtr allocate(std::size_t, Device device) override {
+    return {nullptr, nullptr, nullptr, device};
+  }
 };
 
 // Never destroyed: tensors of other static objects may outlive this file's.
@@ -102,7 +104,8 @@ StorageImpl* StorageImpl::create(std::size_t bytes, Device device) {
   void* block = detail::pool_allocate(sizeof(StorageImpl));
   StorageImpl* storage = ::new (block) StorageImpl;
   storage->device_ = device;
-  if (OPGEN_LIKELY(bytes <= kInlineStorageBytes && device.is_cpu() && !has_custom_cpu_allocator())) {
+  if (OPGEN_LIKELY(bytes <= kInlineStorageBytes && device.is_cpu() &&
+                   !has_custom_cpu_allocator())) {
     storage->data_ = storage->inline_;
     storage->nbytes_ = bytes;
     return storage;

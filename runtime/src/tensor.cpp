@@ -34,16 +34,15 @@ void throw_undefined(const char* what) {
 
 }  // namespace detail
 
-TensorImpl* TensorImpl::create(
-    Storage storage, DispatchKeySet keys, ScalarType dtype, Device device, Layout layout) {
+TensorImpl* TensorImpl::create(Storage storage, DispatchKeySet keys, ScalarType dtype,
+                               Device device, Layout layout) {
   TensorImpl* impl = ::new (detail::pool_allocate(sizeof(TensorImpl))) TensorImpl;
   impl->dtype_ = dtype;
   impl->itemsize_ = static_cast<std::uint8_t>(elementSize(dtype));
   impl->device_ = device;
   impl->layout_ = layout;
   impl->keys_ = keys;
-  impl->storage_ = storage.unsafeGetStorageImpl();
-  if (impl->storage_ != nullptr) impl->storage_->retain();
+  impl->storage_ = storage.unsafeReleaseStorageImpl();
   impl->sizes_[0] = 0;
   impl->strides_[0] = 1;
   return impl;
@@ -63,8 +62,7 @@ void TensorImpl::set_extra(TensorExtra* extra) noexcept {
 
 void TensorImpl::set_storage(Storage storage) noexcept {
   StorageImpl* old = storage_;
-  storage_ = storage.unsafeGetStorageImpl();
-  if (storage_ != nullptr) storage_->retain();
+  storage_ = storage.unsafeReleaseStorageImpl();
   if (old != nullptr && old->drop()) StorageImpl::destroy(old);
 }
 
@@ -113,7 +111,7 @@ void TensorImpl::set_sizes_contiguous(IntArrayRef sizes) {
     sizes_[i] = size;
     strides_[i] = stride;
     overflow |= __builtin_mul_overflow(stride, size > 1 ? size : 1, &stride);
-    numel *= size != 0 ? 1 : 0;
+    if (size == 0) numel = 0;
   }
   if (numel != 0) numel = stride;
   OPGEN_CHECK(!overflow || numel == 0, "the number of elements of sizes ", sizes,
@@ -192,7 +190,8 @@ bool TensorImpl::is_strides_like(MemoryFormat format) const noexcept {
   std::int64_t least = 0;
   for (int d : order) {
     if (sizes_[d] == 0 || strides_[d] < least) return false;
-    // A batch right on top of the channels is what contiguous {N, 1, 1, 1} and its slices look like.
+    // A batch right on top of the channels is what contiguous {N, 1, 1, 1} and its slices look
+    // like.
     if (d == 0 && least == strides_[1]) return false;
     least = sizes_[d] > 1 ? strides_[d] * sizes_[d] : strides_[d];
   }
@@ -206,7 +205,8 @@ bool TensorImpl::is_non_overlapping_and_dense() const noexcept {
   for (std::int32_t d = 0; d < ndim_; ++d) {
     if (sizes_[d] == 1) continue;
     order.push_back(d);
-    for (std::size_t i = order.size() - 1; i > 0 && strides_[order[i]] < strides_[order[i - 1]]; --i) {
+    for (std::size_t i = order.size() - 1; i > 0 && strides_[order[i]] < strides_[order[i - 1]];
+         --i) {
       std::swap(order[i], order[i - 1]);
     }
   }
@@ -245,8 +245,8 @@ void append_message(Message& message, const TensorBase& tensor) {
 
 namespace detail {
 
-TensorBase alias_with_sizes_and_strides(
-    const TensorBase& base, IntArrayRef sizes, IntArrayRef strides, std::int64_t storage_offset) {
+TensorBase alias_with_sizes_and_strides(const TensorBase& base, IntArrayRef sizes,
+                                        IntArrayRef strides, std::int64_t storage_offset) {
   if (!base.defined()) throw_undefined("storage");
   TensorBase view = TensorBase::adopt(TensorImpl::create(
       base.storage(), base.key_set(), base.scalar_type(), base.device(), base.layout()));
@@ -323,16 +323,35 @@ TensorBase fresh_tensor(const TensorOptions& options, std::size_t bytes) {
   ScalarType dtype = options.dtype();
   Layout layout = options.layout();
   OPGEN_CHECK(!options.pinned_memory() || device.is_cpu(), "only cpu memory can be pinned");
-  DispatchKeySet keys =
-      default_key_set(compute_dispatch_key(dtype, layout, device));
-  return TensorBase::adopt(
-      TensorImpl::create(Storage(bytes, device), keys, dtype, device, layout));
+  DispatchKeySet keys = default_key_set(compute_dispatch_key(dtype, layout, device));
+  return TensorBase::adopt(TensorImpl::create(Storage(bytes, device), keys, dtype, device, layout));
 }
 
 }  // namespace
 
-TensorBase empty(
-    IntArrayRef sizes, const TensorOptions& options, std::optional<MemoryFormat> format) {
+constexpr DispatchKeySet kCPUKeys{DispatchKey::CPU, DispatchKey::AutogradFunctionality,
+                                  DispatchKey::ADInplaceOrView};
+
+TensorBase empty(IntArrayRef sizes, const TensorOptions& options,
+                 std::optional<MemoryFormat> format) {
+  // The common case without the general checks; an element has at most 16 bytes.
+  if (OPGEN_LIKELY(options.device().is_cpu() && options.layout() == kStrided &&
+                   !format.has_value() && !options.has_memory_format() &&
+                   !options.pinned_memory() && !options.requires_grad())) {
+    check_sizes(sizes);
+    ScalarType dtype = options.dtype();
+    std::int64_t numel = 1;
+    bool overflow = false;
+    for (std::int64_t size : sizes) overflow |= __builtin_mul_overflow(numel, size, &numel);
+    if (OPGEN_LIKELY(!overflow && numel < std::int64_t(1) << 58)) {
+      std::size_t bytes = static_cast<std::size_t>(numel) * elementSize(dtype);
+      Storage storage(bytes, options.device());
+      TensorBase tensor = TensorBase::adopt(
+          TensorImpl::create(std::move(storage), kCPUKeys, dtype, options.device()));
+      tensor.unsafeGetTensorImpl()->set_sizes_contiguous(sizes);
+      return tensor;
+    }
+  }
   format = check_tensor_options_and_extract_memory_format(options, format);
   check_sizes(sizes);
   std::int64_t numel = 1;
@@ -362,9 +381,8 @@ TensorBase empty_strided(IntArrayRef sizes, IntArrayRef strides, const TensorOpt
   return tensor;
 }
 
-TensorBase from_blob(
-    void* data, IntArrayRef sizes, IntArrayRef strides, const TensorOptions& options,
-    void* context, void (*deleter)(void*)) {
+TensorBase from_blob(void* data, IntArrayRef sizes, IntArrayRef strides,
+                     const TensorOptions& options, void* context, void (*deleter)(void*)) {
   OPGEN_CHECK(sizes.size() == strides.size(), "sizes ", sizes, " and strides ", strides,
               " differ in number");
   check_sizes(sizes);
@@ -372,8 +390,8 @@ TensorBase from_blob(
   std::size_t bytes = checked_bytes(storage_extent(sizes, strides), options.dtype());
   Storage storage(DataPtr{data, context, deleter, device}, bytes);
   DispatchKey key = compute_dispatch_key(options.dtype(), options.layout(), device);
-  TensorBase tensor = TensorBase::adopt(
-      TensorImpl::create(storage, default_key_set(key), options.dtype(), device));
+  TensorBase tensor =
+      TensorBase::adopt(TensorImpl::create(storage, default_key_set(key), options.dtype(), device));
   tensor.unsafeGetTensorImpl()->set_sizes_and_strides(sizes, strides);
   return tensor;
 }

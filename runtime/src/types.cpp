@@ -69,11 +69,11 @@ constexpr const char* kKeyNames[] = {
     OPGEN_FORALL_FUNCTIONALITIES(OPGEN_SINGLE, OPGEN_PRODUCT)
 #undef OPGEN_SINGLE
 #undef OPGEN_PRODUCT
-    "EndOfFunctionalities",
-#define OPGEN_PRODUCT_KEYS(prefix)                                                             \
-  prefix "CPU", prefix "CUDA", prefix "HIP", prefix "XLA", prefix "MPS", prefix "IPU",         \
-      prefix "XPU", prefix "HPU", prefix "VE", prefix "Lazy", prefix "MTIA",                   \
-      prefix "PrivateUse1", prefix "PrivateUse2", prefix "PrivateUse3", prefix "Meta",
+        "EndOfFunctionalities",
+#define OPGEN_PRODUCT_KEYS(prefix)                                                                 \
+  prefix "CPU", prefix "CUDA", prefix "HIP", prefix "XLA", prefix "MPS", prefix "IPU",             \
+      prefix "XPU", prefix "HPU", prefix "VE", prefix "Lazy", prefix "MTIA", prefix "PrivateUse1", \
+      prefix "PrivateUse2", prefix "PrivateUse3", prefix "Meta",
     OPGEN_PRODUCT_KEYS("") OPGEN_PRODUCT_KEYS("Quantized") OPGEN_PRODUCT_KEYS("Sparse")
         OPGEN_PRODUCT_KEYS("SparseCsr") OPGEN_PRODUCT_KEYS("NestedTensor")
             OPGEN_PRODUCT_KEYS("Autograd")
@@ -111,7 +111,9 @@ std::optional<DispatchKey> find_dispatch_key(std::string_view name) noexcept {
   return std::nullopt;
 }
 
-void append_message(Message& message, DispatchKey key) { message.append(toString(key)); }
+void append_message(Message& message, DispatchKey key) {
+  message.append(toString(key));
+}
 
 void append_message(Message& message, DispatchKeySet keys) {
   message.append("{");
@@ -169,8 +171,8 @@ BackendComponent backend_of_device(DeviceType type) noexcept {
   return BackendComponent::CPU;
 }
 
-DispatchKey compute_dispatch_key(
-    std::optional<ScalarType>, std::optional<Layout> layout, std::optional<Device> device) {
+DispatchKey compute_dispatch_key(std::optional<ScalarType>, std::optional<Layout> layout,
+                                 std::optional<Device> device) {
   DeviceType type = device.value_or(Device(kCPU)).type();
   BackendComponent backend = backend_of_device(type);
   switch (layout.value_or(kStrided)) {
@@ -202,10 +204,14 @@ std::optional<MemoryFormat> check_tensor_options_and_extract_memory_format(
 }
 
 GeneratorImpl::~GeneratorImpl() = default;
-void GeneratorImpl::destroy(GeneratorImpl* impl) noexcept { delete impl; }
+void GeneratorImpl::destroy(GeneratorImpl* impl) noexcept {
+  delete impl;
+}
 void GeneratorImpl::lock() noexcept {
   while (__atomic_test_and_set(&locked_, __ATOMIC_ACQUIRE)) std::this_thread::yield();
 }
-void GeneratorImpl::unlock() noexcept { __atomic_clear(&locked_, __ATOMIC_RELEASE); }
+void GeneratorImpl::unlock() noexcept {
+  __atomic_clear(&locked_, __ATOMIC_RELEASE);
+}
 
 }  // namespace opgen

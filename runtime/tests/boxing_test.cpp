@@ -12,9 +12,12 @@ using namespace opgen;
 
 namespace {
 
-Tensor fresh() { return detail::empty({2}); }
+Tensor fresh() {
+  return detail::empty({2});
+}
 
-// A boxed kernel that hands over to the unboxed kernel of Meta: each call goes unboxed -> boxed -> unboxed.
+// A boxed kernel that hands over to the unboxed kernel of Meta: each call goes unboxed -> boxed ->
+// unboxed.
 void hand_over(const OperatorHandle& op, DispatchKeySet, Stack& stack) {
   op.redispatch_boxed(DispatchKeySet(DispatchKey::Meta), stack);
 }
@@ -24,14 +27,18 @@ struct RoundTrip {
   RoundTrip(const char* schema, const CppFunction& kernel) {
     FunctionSchema parsed = parse_schema(schema, "box");
     auto& d = Dispatcher::singleton();
-    handles.push_back(d.register_schema(parsed.name, parsed.overload_name, schema, "", "test", nullptr));
-    handles.push_back(d.register_kernel(parsed.name, parsed.overload_name, DispatchKey::Meta, kernel.kernel(), "test"));
-    handles.push_back(d.register_kernel(parsed.name, parsed.overload_name, DispatchKey::CPU, KernelFunction::from_boxed(&hand_over), "test"));
+    handles.push_back(
+        d.register_schema(parsed.name, parsed.overload_name, schema, "", "test", nullptr));
+    handles.push_back(d.register_kernel(parsed.name, parsed.overload_name, DispatchKey::Meta,
+                                        kernel.kernel(), "test"));
+    handles.push_back(d.register_kernel(parsed.name, parsed.overload_name, DispatchKey::CPU,
+                                        KernelFunction::from_boxed(&hand_over), "test"));
     op = d.findSchema(parsed.name, parsed.overload_name);
   }
   template <class... A>
   decltype(auto) operator()(A&&... arguments) {
-    return op->typed<Signature>().redispatch(DispatchKeySet(DispatchKey::CPU), std::forward<A>(arguments)...);
+    return op->typed<Signature>().redispatch(DispatchKeySet(DispatchKey::CPU),
+                                             std::forward<A>(arguments)...);
   }
   std::vector<RegistrationHandle> handles;
   std::optional<OperatorHandle> op;
@@ -40,14 +47,17 @@ struct RoundTrip {
 }  // namespace
 
 TEST(tensors) {
-  using S = Tensor(const Tensor&, const std::optional<Tensor>&, TensorList, const List<std::optional<Tensor>>&);
-  RoundTrip<S> call("a(Tensor a, Tensor? b, Tensor[] c, Tensor?[] d) -> Tensor",
-                    +[](const Tensor& a, const std::optional<Tensor>& b, TensorList c, const List<std::optional<Tensor>>& d) {
-                      CHECK(!b.has_value() && c.size() == 2 && d.size() == 2);
-                      CHECK(!d[0].has_value() && d[1]->is_same(c[1]));
-                      CHECK(!c[0].defined());
-                      return a;
-                    });
+  using S = Tensor(const Tensor&, const std::optional<Tensor>&, TensorList,
+                   const List<std::optional<Tensor>>&);
+  RoundTrip<S> call(
+      "a(Tensor a, Tensor? b, Tensor[] c, Tensor?[] d) -> Tensor",
+      +[](const Tensor& a, const std::optional<Tensor>& b, TensorList c,
+          const List<std::optional<Tensor>>& d) {
+        CHECK(!b.has_value() && c.size() == 2 && d.size() == 2);
+        CHECK(!d[0].has_value() && d[1]->is_same(c[1]));
+        CHECK(!c[0].defined());
+        return a;
+      });
   Tensor a = fresh(), c[] = {Tensor(), fresh()};
   CHECK(call(a, std::nullopt, c, List<std::optional<Tensor>>{std::nullopt, c[1]}).is_same(a));
   CHECK_EQ(a.use_count(), 1u);
@@ -55,55 +65,70 @@ TEST(tensors) {
 
 TEST(numbers_and_lists) {
   using S = std::tuple<std::int64_t, double, bool, Scalar>(
-      std::int64_t, double, bool, const Scalar&, const std::optional<Scalar>&, std::optional<std::int64_t>, IntArrayRef,
-      OptionalIntArrayRef, ArrayRef<double>, std::optional<ArrayRef<double>>, std::array<bool, 3>, ArrayRef<Scalar>, std::string_view,
+      std::int64_t, double, bool, const Scalar&, const std::optional<Scalar>&,
+      std::optional<std::int64_t>, IntArrayRef, OptionalIntArrayRef, ArrayRef<double>,
+      std::optional<ArrayRef<double>>, std::array<bool, 3>, ArrayRef<Scalar>, std::string_view,
       std::optional<std::string_view>, std::optional<double>);
   RoundTrip<S> call(
-      "b(int a, float b, bool c, Scalar d, Scalar? e, int? f, int[] g, int[2]? h, float[] i, float[]? j, bool[3] k, Scalar[] l, str m, str? n, float? o) -> (int, float, bool, Scalar)",
-      +[](std::int64_t a, double b, bool c, const Scalar& d, const std::optional<Scalar>& e, std::optional<std::int64_t> f, IntArrayRef g,
-          OptionalIntArrayRef h, ArrayRef<double> i, std::optional<ArrayRef<double>> j, std::array<bool, 3> k, ArrayRef<Scalar> l,
+      "b(int a, float b, bool c, Scalar d, Scalar? e, int? f, int[] g, int[2]? h, float[] i, "
+      "float[]? j, bool[3] k, Scalar[] l, str m, str? n, float? o) -> (int, float, bool, Scalar)",
+      +[](std::int64_t a, double b, bool c, const Scalar& d, const std::optional<Scalar>& e,
+          std::optional<std::int64_t> f, IntArrayRef g, OptionalIntArrayRef h, ArrayRef<double> i,
+          std::optional<ArrayRef<double>> j, std::array<bool, 3> k, ArrayRef<Scalar> l,
           std::string_view m, std::optional<std::string_view> n, std::optional<double> o) {
-        CHECK(e->isComplex() && !f.has_value() && g.equals({1, 2, 3}) && h->equals({4}) && i.equals({0.5}) && j->empty());
-        CHECK(k[0] && !k[1] && k[2] && l.size() == 2 && l[1].isBoolean() && m == "text" && !n.has_value() && *o == 1.5);
+        CHECK(e->isComplex() && !f.has_value() && g.equals({1, 2, 3}) && h->equals({4}) &&
+              i.equals({0.5}) && j->empty());
+        CHECK(k[0] && !k[1] && k[2] && l.size() == 2 && l[1].isBoolean() && m == "text" &&
+              !n.has_value() && *o == 1.5);
         return std::tuple(a, b, c, d);
       });
   const Scalar list[] = {1, true};
   std::int64_t one_dim[] = {4};
   std::vector<double> halves{0.5}, none;
-  auto [a, b, c, d] = call(std::int64_t(-7), 2.5, true, Scalar(3), std::optional<Scalar>(complex<double>(1, 2)), std::nullopt,
-                           IntArrayRef({1, 2, 3}), OptionalIntArrayRef(one_dim), ArrayRef<double>(halves),
-                           std::optional<ArrayRef<double>>(none), std::array<bool, 3>{true, false, true}, ArrayRef<Scalar>(list),
-                           std::string_view("text"), std::nullopt, 1.5);
+  auto [a, b, c, d] = call(
+      std::int64_t(-7), 2.5, true, Scalar(3), std::optional<Scalar>(complex<double>(1, 2)),
+      std::nullopt, IntArrayRef({1, 2, 3}), OptionalIntArrayRef(one_dim), ArrayRef<double>(halves),
+      std::optional<ArrayRef<double>>(none), std::array<bool, 3>{true, false, true},
+      ArrayRef<Scalar>(list), std::string_view("text"), std::nullopt, 1.5);
   CHECK(a == -7 && b == 2.5 && c && d.isIntegral(false) && d.equal(3));
 }
 
 TEST(enumerations_and_handles) {
-  using S = std::tuple<ScalarType, QScheme>(ScalarType, std::optional<ScalarType>, Layout, Device, std::optional<Device>, DeviceIndex,
-                                            MemoryFormat, QScheme, Storage, Stream, std::optional<Generator>, Generator);
-  RoundTrip<S> call("c(ScalarType a, ScalarType? b, Layout c, Device d, Device? e, DeviceIndex f, MemoryFormat g, QScheme h, Storage i, Stream j, Generator? k, Generator l) -> (ScalarType, QScheme)",
-                    +[](ScalarType a, std::optional<ScalarType> b, Layout c, Device d, std::optional<Device> e, DeviceIndex f, MemoryFormat g,
-                        QScheme h, Storage i, Stream j, std::optional<Generator> k, Generator l) {
-                      CHECK(!b.has_value() && c == kSparse && d == Device("cuda:3") && !e.has_value() && f == -1);
-                      CHECK(g == MemoryFormat::ChannelsLast && i.nbytes() == 99 && j == Stream(kCUDA, 12) && !k.has_value());
-                      CHECK(l == detail::default_cpu_generator());
-                      return std::tuple(a, h);
-                    });
-  auto [a, h] = call(kBFloat16, std::nullopt, kSparse, Device("cuda:3"), std::nullopt, DeviceIndex(-1), MemoryFormat::ChannelsLast,
-                     QScheme::PerChannelAffine, Storage(99, kCPU), Stream(kCUDA, 12), std::nullopt, detail::default_cpu_generator());
+  using S = std::tuple<ScalarType, QScheme>(
+      ScalarType, std::optional<ScalarType>, Layout, Device, std::optional<Device>, DeviceIndex,
+      MemoryFormat, QScheme, Storage, Stream, std::optional<Generator>, Generator);
+  RoundTrip<S> call(
+      "c(ScalarType a, ScalarType? b, Layout c, Device d, Device? e, DeviceIndex f, MemoryFormat "
+      "g, QScheme h, Storage i, Stream j, Generator? k, Generator l) -> (ScalarType, QScheme)",
+      +[](ScalarType a, std::optional<ScalarType> b, Layout c, Device d, std::optional<Device> e,
+          DeviceIndex f, MemoryFormat g, QScheme h, Storage i, Stream j, std::optional<Generator> k,
+          Generator l) {
+        CHECK(!b.has_value() && c == kSparse && d == Device("cuda:3") && !e.has_value() && f == -1);
+        CHECK(g == MemoryFormat::ChannelsLast && i.nbytes() == 99 && j == Stream(kCUDA, 12) &&
+              !k.has_value());
+        CHECK(l == detail::default_cpu_generator());
+        return std::tuple(a, h);
+      });
+  auto [a, h] =
+      call(kBFloat16, std::nullopt, kSparse, Device("cuda:3"), std::nullopt, DeviceIndex(-1),
+           MemoryFormat::ChannelsLast, QScheme::PerChannelAffine, Storage(99, kCPU),
+           Stream(kCUDA, 12), std::nullopt, detail::default_cpu_generator());
   CHECK(a == kBFloat16 && h == QScheme::PerChannelAffine);
 }
 
 TEST(references_come_back_as_the_arguments) {
   {
-    RoundTrip<Tensor&(Tensor&, const Tensor&)> call("d_(Tensor(a!) self, Tensor other) -> Tensor(a!)",
-                                                    +[](Tensor& self, const Tensor&) -> Tensor& { return self; });
+    RoundTrip<Tensor&(Tensor&, const Tensor&)> call(
+        "d_(Tensor(a!) self, Tensor other) -> Tensor(a!)",
+        +[](Tensor& self, const Tensor&) -> Tensor& { return self; });
     Tensor self = fresh(), other = fresh();
     CHECK_EQ(&call(self, other), &self);
   }
   {
     using S = std::tuple<Tensor&, Tensor&>(const Tensor&, Tensor&, Tensor&);
-    RoundTrip<S> call("e.out(Tensor self, *, Tensor(a!) x, Tensor(b!) y) -> (Tensor(a!), Tensor(b!))",
-                      +[](const Tensor&, Tensor& x, Tensor& y) { return std::tuple<Tensor&, Tensor&>(x, y); });
+    RoundTrip<S> call(
+        "e.out(Tensor self, *, Tensor(a!) x, Tensor(b!) y) -> (Tensor(a!), Tensor(b!))",
+        +[](const Tensor&, Tensor& x, Tensor& y) { return std::tuple<Tensor&, Tensor&>(x, y); });
     Tensor self = fresh(), x = fresh(), y = fresh();
     auto [rx, ry] = call(self, x, y);
     CHECK(&rx == &x && &ry == &y);
@@ -111,8 +136,9 @@ TEST(references_come_back_as_the_arguments) {
     CHECK(sx.is_same(x) && sy.is_same(x));
   }
   {
-    RoundTrip<const Tensor&(const Tensor&, IntArrayRef)> call("f_(Tensor(a!) self, int[] size) -> Tensor(a!)",
-                                                              +[](const Tensor& self, IntArrayRef) -> const Tensor& { return self; });
+    RoundTrip<const Tensor&(const Tensor&, IntArrayRef)> call(
+        "f_(Tensor(a!) self, int[] size) -> Tensor(a!)",
+        +[](const Tensor& self, IntArrayRef) -> const Tensor& { return self; });
     Tensor self = fresh();
     CHECK_EQ(&call(self, IntArrayRef({2})), &self);
   }
@@ -120,15 +146,17 @@ TEST(references_come_back_as_the_arguments) {
 
 TEST(other_returns) {
   {
-    RoundTrip<void(TensorList)> call("g(Tensor[] x) -> ()", +[](TensorList x) { CHECK_EQ(x.size(), 1u); });
+    RoundTrip<void(TensorList)> call(
+        "g(Tensor[] x) -> ()", +[](TensorList x) { CHECK_EQ(x.size(), 1u); });
     Tensor x = fresh();
     call(TensorList(x));
   }
   {
     using S = std::tuple<std::vector<Tensor>, std::optional<Tensor>>(const Tensor&);
-    RoundTrip<S> call("h(Tensor x) -> (Tensor[], Tensor?)", +[](const Tensor& x) {
-      return std::tuple<std::vector<Tensor>, std::optional<Tensor>>({x, x}, std::nullopt);
-    });
+    RoundTrip<S> call(
+        "h(Tensor x) -> (Tensor[], Tensor?)", +[](const Tensor& x) {
+          return std::tuple<std::vector<Tensor>, std::optional<Tensor>>({x, x}, std::nullopt);
+        });
     Tensor x = fresh();
     auto [list, maybe] = call(x);
     CHECK(list.size() == 2 && list[1].is_same(x) && !maybe.has_value());
@@ -136,18 +164,21 @@ TEST(other_returns) {
 }
 
 TEST(wrong_stacks) {
-  RoundTrip<Tensor(const Tensor&, std::int64_t)> call("i(Tensor x, int n) -> Tensor", +[](const Tensor& x, std::int64_t) { return x; });
+  RoundTrip<Tensor(const Tensor&, std::int64_t)> call(
+      "i(Tensor x, int n) -> Tensor", +[](const Tensor& x, std::int64_t) { return x; });
   Stack few{IValue(fresh())};
   CHECK_THROWS(Error, "takes 2 arguments, the stack has 1", call.op->call_boxed(few));
   Stack wrong{IValue(fresh()), IValue("text")};
-  CHECK_THROWS(TypeError, "expected int but got str", call.op->redispatch_boxed(DispatchKeySet(DispatchKey::Meta), wrong));
+  CHECK_THROWS(TypeError, "expected int but got str",
+               call.op->redispatch_boxed(DispatchKeySet(DispatchKey::Meta), wrong));
   Stack more{IValue("below"), IValue(fresh()), IValue(3)};
   call.op->call_boxed(more);
   CHECK(more.size() == 2 && more[0].isString() && more[1].isTensor());
 }
 
 TEST(values) {
-  IValue list(std::vector<IValue>{1, 2.5, true, "x", Device("cuda:1"), IValue(), IValue(fresh()), IValue(complex<double>(1, -2))});
+  IValue list(std::vector<IValue>{1, 2.5, true, "x", Device("cuda:1"), IValue(), IValue(fresh()),
+                                  IValue(complex<double>(1, -2))});
   struct Sink final : Message {
     using Message::append;
     void append(const char* text, std::size_t size) override { out.append(text, size); }
@@ -174,14 +205,21 @@ OPGEN_LIBRARY(handwritten, m) {
   m.def("composite(Tensor x) -> Tensor", [](const Tensor& x) { return x; });
   m.def("tagged.o(Tensor x) -> Tensor", std::vector<std::string>{"core", "pointwise"});
 }
-OPGEN_LIBRARY_FRAGMENT(handwritten, m) { m.def("more(int n=3) -> int", [](std::int64_t n) { return n * 2; }); }
+OPGEN_LIBRARY_FRAGMENT(handwritten, m) {
+  m.def("more(int n=3) -> int", [](std::int64_t n) { return n * 2; });
+}
 OPGEN_LIBRARY_IMPL(handwritten, CPU, m) {
   m.impl("twice", twice);
   m.impl("handwritten::tagged.o", [](const Tensor& x) { return x; });
 }
-OPGEN_LIBRARY_IMPL(handwritten, AutogradCPU, m) { m.impl("twice", CppFunction::makeFallthrough()); }
+OPGEN_LIBRARY_IMPL(handwritten, AutogradCPU, m) {
+  m.impl("twice", CppFunction::makeFallthrough());
+}
 OPGEN_LIBRARY_IMPL(_, PrivateUse1, m) {
-  m.fallback(CppFunction::makeFromBoxedFunction([](const OperatorHandle& op, DispatchKeySet, Stack&) { ran += "fallback " + op.full_name(); }));
+  m.fallback(
+      CppFunction::makeFromBoxedFunction([](const OperatorHandle& op, DispatchKeySet, Stack&) {
+        ran += "fallback " + op.full_name();
+      }));
 }
 
 TEST(libraries_written_by_hand) {
@@ -197,7 +235,8 @@ TEST(libraries_written_by_hand) {
   more.call_boxed(stack);
   CHECK_EQ(stack[0].toInt(), 8);
   CHECK_EQ(d.findSchemaOrThrow("handwritten::tagged", "o").tags()[0], "core");
-  CHECK_THROWS(Error, "two libraries define namespace handwritten", Library(Library::Kind::Def, "handwritten", DispatchKey::Undefined, "x.cpp", 1));
+  CHECK_THROWS(Error, "two libraries define namespace handwritten",
+               Library(Library::Kind::Def, "handwritten", DispatchKey::Undefined, "x.cpp", 1));
   Library m(Library::Kind::Impl, "handwritten", DispatchKey::CPU, "x.cpp", 2);
   CHECK_THROWS(Error, "does not belong to namespace", m.impl("other::f", twice));
   CHECK_THROWS(Error, "are defined in", m.def("f() -> ()"));

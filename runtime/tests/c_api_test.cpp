@@ -12,24 +12,31 @@
 using namespace opgen;
 
 OPGEN_LIBRARY(capi, m) {
-  m.def("pick.int(Tensor self, int[2] index=0, *, float scale=2, str mode='first', Tensor? other=None) -> (Tensor, float, str)");
+  m.def(
+      "pick.int(Tensor self, int[2] index=0, *, float scale=2, str mode='first', Tensor? "
+      "other=None) -> (Tensor, float, str)");
   m.def("fail(str kind) -> ()", [](std::string_view kind) {
     OPGEN_CHECK_INDEX(kind != "index", "an index");
     OPGEN_CHECK_VALUE(kind != "value", "a value");
     OPGEN_CHECK_NOT_IMPLEMENTED(kind != "missing", "missing");
     throw 3;
   });
-  m.def("sum(Tensor self, Scalar add, Generator? g=None, ScalarType? t=None, Tensor?[] l=[]) -> Scalar",
-        [](const Tensor& self, const Scalar& add, std::optional<Generator> g, std::optional<ScalarType> t, const List<std::optional<Tensor>>& l) {
-          double sum = add.toDouble() + static_cast<double>(l.size()) * 1000;
-          if (g.has_value()) sum += 100;
-          if (t.has_value()) sum += static_cast<double>(*t) * 10000;
-          for (std::int64_t i = 0; i < self.size(0); ++i) sum += self.data_ptr<float>()[i * self.stride(0)];
-          return Scalar(sum);
-        });
+  m.def(
+      "sum(Tensor self, Scalar add, Generator? g=None, ScalarType? t=None, Tensor?[] l=[]) -> "
+      "Scalar",
+      [](const Tensor& self, const Scalar& add, std::optional<Generator> g,
+         std::optional<ScalarType> t, const List<std::optional<Tensor>>& l) {
+        double sum = add.toDouble() + static_cast<double>(l.size()) * 1000;
+        if (g.has_value()) sum += 100;
+        if (t.has_value()) sum += static_cast<double>(*t) * 10000;
+        for (std::int64_t i = 0; i < self.size(0); ++i)
+          sum += self.data_ptr<float>()[i * self.stride(0)];
+        return Scalar(sum);
+      });
 }
 OPGEN_LIBRARY_IMPL(capi, CPU, m) {
-  m.impl("pick.int", [](const Tensor& self, IntArrayRef index, double scale, std::string_view mode, const std::optional<Tensor>& other) {
+  m.impl("pick.int", [](const Tensor& self, IntArrayRef index, double scale, std::string_view mode,
+                        const std::optional<Tensor>& other) {
     static std::string kept;
     kept = std::string(mode) + (other.has_value() ? "+" : "-") + std::to_string(index.size());
     return std::tuple<Tensor, double, std::string_view>(self, scale, kept);
@@ -38,7 +45,9 @@ OPGEN_LIBRARY_IMPL(capi, CPU, m) {
 
 namespace {
 
-std::string error() { return std::string(opgen_last_error_kind()) + ": " + opgen_last_error(); }
+std::string error() {
+  return std::string(opgen_last_error_kind()) + ": " + opgen_last_error();
+}
 
 struct Values {
   ~Values() {
@@ -60,14 +69,19 @@ TEST(tensors_in_and_out) {
   opgen_value* t = v(opgen_tensor_new(6, 2, sizes, strides, 1, bytes, sizeof bytes, nullptr));
   opgen_tensor_info info;
   CHECK(opgen_tensor_read(t, &info));
-  CHECK(info.defined && info.dtype == 6 && info.ndim == 2 && info.strides[1] == 2 && info.storage_offset == 1 && info.numel == 4);
-  CHECK(static_cast<float*>(info.data)[0] == 1 && info.storage_bytes == sizeof bytes && info.device_type == 0);
+  CHECK(info.defined && info.dtype == 6 && info.ndim == 2 && info.strides[1] == 2 &&
+        info.storage_offset == 1 && info.numel == 4);
+  CHECK(static_cast<float*>(info.data)[0] == 1 && info.storage_bytes == sizeof bytes &&
+        info.device_type == 0);
   opgen_value* view = v(opgen_tensor_view(t, 1, sizes, strides, 4));
   opgen_tensor_info view_info;
   CHECK(opgen_tensor_read(view, &view_info));
   CHECK(view_info.storage_identity == info.storage_identity && view_info.identity != info.identity);
   CHECK(v(opgen_tensor_view(t, 1, sizes, strides, 5)) == nullptr);
-  CHECK(error().find("ValueError: sizes [2], strides [1] and offset 5 reach outside a storage of 24 bytes") == 0);
+  CHECK(
+      error().find(
+          "ValueError: sizes [2], strides [1] and offset 5 reach outside a storage of 24 bytes") ==
+      0);
   const int64_t negative[1] = {-1};
   CHECK(opgen_tensor_new(6, 1, negative, nullptr, 0, nullptr, 0, nullptr) == nullptr);
   CHECK(opgen_tensor_new(8, 0, nullptr, nullptr, 0, nullptr, 8, nullptr) == nullptr);
@@ -76,7 +90,8 @@ TEST(tensors_in_and_out) {
   opgen_value* meta = v(opgen_tensor_new(7, 2, sizes, nullptr, 0, nullptr, 32, "meta"));
   CHECK(opgen_tensor_read(meta, &info) && info.device_type == 14 && info.data == nullptr);
   CHECK(opgen_tensor_read(v(opgen_tensor_undefined()), &info) && !info.defined);
-  CHECK(!opgen_tensor_read(v(opgen_int(3)), &info) && error() == "TypeError: expected Tensor but got int");
+  CHECK(!opgen_tensor_read(v(opgen_int(3)), &info) &&
+        error() == "TypeError: expected Tensor but got int");
   CHECK(!opgen_tensor_read(nullptr, &info));
 }
 
@@ -90,10 +105,12 @@ TEST(calls_with_defaults_and_keywords) {
   size_t size = 0;
   CHECK(results != nullptr && opgen_list_size(results, &size) && size == 3);
   const char* text;
-  CHECK(opgen_as_string(v(opgen_list_item(results, 2)), &text, &size) && std::string(text, size) == "first-2");
+  CHECK(opgen_as_string(v(opgen_list_item(results, 2)), &text, &size) &&
+        std::string(text, size) == "first-2");
   double scale;
   CHECK(opgen_as_double(v(opgen_list_item(results, 1)), &scale) && scale == 2);
-  CHECK(v(opgen_list_item(results, 3)) == nullptr && error() == "IndexError: index 3 of a list of 3");
+  CHECK(v(opgen_list_item(results, 3)) == nullptr &&
+        error() == "IndexError: index 3 of a list of 3");
 
   const char* names[] = {"other", "scale"};
   const opgen_value* keywords[] = {t, v(opgen_int(7))};
@@ -106,10 +123,13 @@ TEST(calls_with_defaults_and_keywords) {
   CHECK(opgen_call("capi::pick.int", one, 0, nullptr, nullptr, 0) == nullptr);
   CHECK_EQ(error(), "TypeError: capi::pick.int: argument self is missing");
   const char* unknown[] = {"othr"};
-  CHECK(opgen_call("capi::pick.int", one, 1, unknown, keywords, 1) == nullptr && error() == "TypeError: capi::pick.int has no argument othr");
+  CHECK(opgen_call("capi::pick.int", one, 1, unknown, keywords, 1) == nullptr &&
+        error() == "TypeError: capi::pick.int has no argument othr");
   const char* twice[] = {"self"};
-  CHECK(opgen_call("capi::pick.int", one, 1, twice, keywords, 1) == nullptr && error() == "TypeError: capi::pick.int: argument self is given twice");
-  CHECK(opgen_call("capi::pick", one, 1, nullptr, nullptr, 0) == nullptr && error().find("did you mean capi::pick.int?") != std::string::npos);
+  CHECK(opgen_call("capi::pick.int", one, 1, twice, keywords, 1) == nullptr &&
+        error() == "TypeError: capi::pick.int: argument self is given twice");
+  CHECK(opgen_call("capi::pick", one, 1, nullptr, nullptr, 0) == nullptr &&
+        error().find("did you mean capi::pick.int?") != std::string::npos);
   const opgen_value* wrong[] = {t, v(opgen_double(1.5))};
   CHECK(opgen_call("capi::pick.int", wrong, 2, nullptr, nullptr, 0) == nullptr);
   CHECK_EQ(error(), "TypeError: capi::pick.int: argument index: expected int, got float");
@@ -121,24 +141,30 @@ TEST(other_values) {
   const int64_t sizes[1] = {3};
   opgen_value* t = v(opgen_tensor_new(6, 1, sizes, nullptr, 0, bytes, sizeof bytes, nullptr));
   const opgen_value* items[] = {v(opgen_none()), t};
-  const opgen_value* arguments[] = {t, v(opgen_complex(10, 0)), v(opgen_generator(5)), v(opgen_int(4)), v(opgen_list(items, 2))};
+  const opgen_value* arguments[] = {t, v(opgen_complex(10, 0)), v(opgen_generator(5)),
+                                    v(opgen_int(4)), v(opgen_list(items, 2))};
   opgen_value* results = v(opgen_call("capi::sum", arguments, 5, nullptr, nullptr, 0));
   double sum = 0;
   CHECK(results != nullptr && opgen_as_double(v(opgen_list_item(results, 0)), &sum));
   CHECK_EQ(sum, 42116);
   int flag;
   int64_t integer;
-  CHECK(opgen_as_bool(v(opgen_bool(1)), &flag) && flag == 1 && !opgen_as_bool(v(opgen_int(1)), &flag));
+  CHECK(opgen_as_bool(v(opgen_bool(1)), &flag) && flag == 1 &&
+        !opgen_as_bool(v(opgen_int(1)), &flag));
   CHECK(opgen_as_int(v(opgen_int(-5)), &integer) && integer == -5);
   int32_t type, index;
   CHECK(opgen_as_device(v(opgen_device("cuda:2")), &type, &index) && type == 1 && index == 2);
-  CHECK(opgen_value_kind(v(opgen_default_generator())) == OPGEN_GENERATOR && opgen_value_kind(v(opgen_value_copy(t))) == OPGEN_TENSOR);
+  CHECK(opgen_value_kind(v(opgen_default_generator())) == OPGEN_GENERATOR &&
+        opgen_value_kind(v(opgen_value_copy(t))) == OPGEN_TENSOR);
   CHECK_EQ(opgen_runtime_abi(), OPGEN_RUNTIME_ABI);
 }
 
 TEST(no_exception_crosses) {
   Values v;
-  for (auto [kind, name] : {std::pair("index", "IndexError"), {"value", "ValueError"}, {"missing", "NotImplementedError"}, {"other", "Error"}}) {
+  for (auto [kind, name] : {std::pair("index", "IndexError"),
+                            {"value", "ValueError"},
+                            {"missing", "NotImplementedError"},
+                            {"other", "Error"}}) {
     const opgen_value* argument[] = {v(opgen_string(kind, std::strlen(kind)))};
     CHECK(opgen_call("capi::fail", argument, 1, nullptr, nullptr, 0) == nullptr);
     CHECK_EQ(std::string(opgen_last_error_kind()), name);
@@ -151,8 +177,10 @@ TEST(listing) {
   size_t size = 0;
   CHECK(opgen_list_size(v(opgen_operators()), &size) && size >= 3);
   const char* text;
-  CHECK(opgen_as_string(v(opgen_operator_schema("capi::fail")), &text, &size) && std::string(text, size) == "capi::fail(str kind) -> ()");
-  CHECK(opgen_as_string(v(opgen_operator_table("capi::pick.int")), &text, &size) && std::string(text, size) == "CPU: kernel\n");
+  CHECK(opgen_as_string(v(opgen_operator_schema("capi::fail")), &text, &size) &&
+        std::string(text, size) == "capi::fail(str kind) -> ()");
+  CHECK(opgen_as_string(v(opgen_operator_table("capi::pick.int")), &text, &size) &&
+        std::string(text, size) == "CPU: kernel\n");
   CHECK(opgen_as_string(v(opgen_operator_registrations("capi::fail")), &text, &size) &&
         std::string(text, size).find("CompositeImplicitAutograd: unboxed") != std::string::npos);
   CHECK(opgen_list_size(v(opgen_stubs()), &size) && size == 0);

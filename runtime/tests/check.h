@@ -1,4 +1,5 @@
-// check.h: the tests' harness: TEST(name) { CHECK(…); } registers itself; include once per executable.
+// check.h: the tests' harness: TEST(name) { CHECK(…); } registers itself; include once per
+// executable.
 #pragma once
 
 #include <cstdio>
@@ -29,31 +30,31 @@ inline void fail(const char* file, int line, const std::string& what) {
 
 }  // namespace check
 
-#define TEST(name)                                                        \
-  static void name();                                                     \
-  static const bool name##_added = ::check::add(#name, &name);            \
+#define TEST(name)                                             \
+  static void name();                                          \
+  static const bool name##_added = ::check::add(#name, &name); \
   static void name()
-#define CHECK(...)                                                                          \
-  do {                                                                                      \
-    if (!(__VA_ARGS__)) ::check::fail(__FILE__, __LINE__, "not true: " #__VA_ARGS__);       \
+#define CHECK(...)                                                                    \
+  do {                                                                                \
+    if (!(__VA_ARGS__)) ::check::fail(__FILE__, __LINE__, "not true: " #__VA_ARGS__); \
   } while (false)
-#define CHECK_EQ(a, b)                                                                      \
-  do {                                                                                      \
-    if (!((a) == (b))) ::check::fail(__FILE__, __LINE__, "not equal: " #a " and " #b);      \
+#define CHECK_EQ(a, b)                                                                 \
+  do {                                                                                 \
+    if (!((a) == (b))) ::check::fail(__FILE__, __LINE__, "not equal: " #a " and " #b); \
   } while (false)
 // The statement throws `Type`, and its text contains `part`.
-#define CHECK_THROWS(Type, part, ...)                                                       \
-  do {                                                                                      \
-    bool opgen_thrown = false;                                                              \
-    try {                                                                                   \
-      static_cast<void>(__VA_ARGS__);                                                       \
-    } catch (const Type& opgen_error) {                                                     \
-      opgen_thrown = true;                                                                  \
-      if (std::strstr(opgen_error.what(), part) == nullptr) {                               \
-        ::check::fail(__FILE__, __LINE__, std::string("text: ") + opgen_error.what());      \
-      }                                                                                     \
-    }                                                                                       \
-    if (!opgen_thrown) ::check::fail(__FILE__, __LINE__, "did not throw: " #__VA_ARGS__);   \
+#define CHECK_THROWS(Type, part, ...)                                                     \
+  do {                                                                                    \
+    bool opgen_thrown = false;                                                            \
+    try {                                                                                 \
+      static_cast<void>(__VA_ARGS__);                                                     \
+    } catch (const Type& opgen_error) {                                                   \
+      opgen_thrown = true;                                                                \
+      if (std::strstr(opgen_error.what(), part) == nullptr) {                             \
+        ::check::fail(__FILE__, __LINE__, std::string("text: ") + opgen_error.what());    \
+      }                                                                                   \
+    }                                                                                     \
+    if (!opgen_thrown) ::check::fail(__FILE__, __LINE__, "did not throw: " #__VA_ARGS__); \
   } while (false)
 
 int main(int argc, char** argv) {

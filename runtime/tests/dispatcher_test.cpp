@@ -1,4 +1,7 @@
-// dispatcher_test.cpp: calls, precedence of alias keys, fallthrough, redispatch, order of registration, undoing.
+// dispatcher_test.cpp: calls, precedence of alias keys, fallthrough, redispatch, order of
+// registration, undoing.
+#include <thread>
+
 #include "check.h"
 #include "opgen/boxing.h"
 #include "opgen/empty.h"
@@ -11,14 +14,15 @@ using namespace opgen;
 namespace {
 
 // A generated operator, as _ops.h and Operators.cpp spell it.
-#define OPERATOR(struct_name, op_name, overload, ...)                                            \
-  struct struct_name : Operator<struct_name, __VA_ARGS__> {                                      \
-    static constexpr const char* name = op_name;                                                 \
-    static constexpr const char* overload_name = overload;                                       \
-    static OperatorSlot slot;                                                                    \
-  };                                                                                             \
-  constinit OperatorSlot struct_name::slot{struct_name::name, struct_name::overload_name,        \
-                                           &boxing<struct_name::schema>}
+#define OPERATOR(struct_name, op_name, overload, ...)                           \
+  struct struct_name : Operator<struct_name, __VA_ARGS__> {                     \
+    static constexpr const char* name = op_name;                                \
+    static constexpr const char* overload_name = overload;                      \
+    static OperatorSlot slot;                                                   \
+  };                                                                            \
+  constinit OperatorSlot struct_name::slot {                                    \
+    struct_name::name, struct_name::overload_name, &boxing<struct_name::schema> \
+  }
 
 std::string ran;
 
@@ -33,13 +37,21 @@ Tensor on(DispatchKeySet keys) {
   tensor.unsafeGetTensorImpl()->set_key_set(keys);
   return tensor;
 }
-Tensor cpu() { return detail::empty({2}); }
-Tensor meta() { return detail::empty({2}, kMeta); }
+Tensor cpu() {
+  return detail::empty({2});
+}
+Tensor meta() {
+  return detail::empty({2}, kMeta);
+}
 
 OPERATOR(basic, "t::basic", "", Tensor(const Tensor&));
 OPERATOR(late, "t::late", "Tensor", Tensor(const Tensor&, const Tensor&));
-OPERATOR(factory, "t::factory", "", Tensor(IntArrayRef, std::optional<ScalarType>, std::optional<Layout>, std::optional<Device>, std::optional<bool>));
-OPERATOR(lists, "t::lists", "", std::int64_t(TensorList, const std::optional<Tensor>&, const List<std::optional<Tensor>>&));
+OPERATOR(factory, "t::factory", "",
+         Tensor(IntArrayRef, std::optional<ScalarType>, std::optional<Layout>,
+                std::optional<Device>, std::optional<bool>));
+OPERATOR(lists, "t::lists", "",
+         std::int64_t(TensorList, const std::optional<Tensor>&,
+                      const List<std::optional<Tensor>>&));
 
 // Registers while it lives: {key, kernel}…
 struct Scope {
@@ -47,8 +59,10 @@ struct Scope {
         const char* schema = "(Tensor self) -> Tensor") {
     auto [base, overload] = split_operator_name(name);
     auto& d = Dispatcher::singleton();
-    handles.push_back(d.register_schema(base, overload, split_operator_name(name).first.substr(3) + schema, "", "test", nullptr));
-    for (auto& [key, kernel] : kernels) handles.push_back(d.register_kernel(base, overload, key, kernel, "test"));
+    handles.push_back(d.register_schema(
+        base, overload, split_operator_name(name).first.substr(3) + schema, "", "test", nullptr));
+    for (auto& [key, kernel] : kernels)
+      handles.push_back(d.register_kernel(base, overload, key, kernel, "test"));
     op = d.findSchema(base, overload);
   }
   std::string call(const Tensor& tensor) {
@@ -66,10 +80,13 @@ struct Scope {
 
 template <int id>
 KernelFunction k() {
-  return KernelFunction::from_unboxed(reinterpret_cast<void*>(&unary<id>), false, &boxing<Tensor(const Tensor&)>);
+  return KernelFunction::from_unboxed(reinterpret_cast<void*>(&unary<id>), false,
+                                      &boxing<Tensor(const Tensor&)>);
 }
 
-bool starts(const std::string& text, const char* start) { return text.rfind(start, 0) == 0; }
+bool starts(const std::string& text, const char* start) {
+  return text.rfind(start, 0) == 0;
+}
 
 }  // namespace
 
@@ -105,10 +122,14 @@ TEST(tables_register_and_undo) {
 }
 
 TEST(kernels_before_schemas) {
-  const KernelRow kernels[] = {kernel<late>(+[](const Tensor& a, const Tensor&) { ran = "late"; return a; })};
+  const KernelRow kernels[] = {kernel<late>(+[](const Tensor& a, const Tensor&) {
+    ran = "late";
+    return a;
+  })};
   const KernelTable table("lib", DispatchKey::Meta, kernels, 1);
   bool listed = false;
-  for (auto& op : Dispatcher::singleton().operators_without_schema()) listed |= op.full_name() == "t::late.Tensor";
+  for (auto& op : Dispatcher::singleton().operators_without_schema())
+    listed |= op.full_name() == "t::late.Tensor";
   CHECK(listed);
   const SchemaRow schemas[] = {{&late::slot, "late.Tensor(Tensor a, Tensor b) -> Tensor", ""}};
   const SchemaTable schema_table("t", "lib", schemas, 1);
@@ -124,25 +145,31 @@ TEST(alias_key_precedence) {
   {  // implicit composites also serve autograd
     Scope s("t::p1", {{K::CompositeImplicitAutograd, k<0>()}});
     CHECK_EQ(s.call(on_cpu), "a");
-    CHECK(s.op->dump_computed_table().find("AutogradCPU: CompositeImplicitAutograd\n") != std::string::npos);
-    CHECK(s.op->dump_computed_table().find("\nSparseCsrMeta: CompositeImplicitAutograd") != std::string::npos);
-    CHECK(s.op->dump_computed_table().find("Functionalize: CompositeImplicitAutograd") != std::string::npos);
+    CHECK(s.op->dump_computed_table().find("AutogradCPU: CompositeImplicitAutograd\n") !=
+          std::string::npos);
+    CHECK(s.op->dump_computed_table().find("\nSparseCsrMeta: CompositeImplicitAutograd") !=
+          std::string::npos);
+    CHECK(s.op->dump_computed_table().find("Functionalize: CompositeImplicitAutograd") !=
+          std::string::npos);
   }
   {  // a backend kernel keeps the implicit composite out of that backend's autograd
     Scope s("t::p2", {{K::CompositeImplicitAutograd, k<0>()}, {K::CPU, k<1>()}});
     CHECK_EQ(s.call(on_cpu), "b");
     CHECK_EQ(s.call(meta()), "a");
     CHECK(s.op->dump_computed_table().find("AutogradCPU:") == std::string::npos);
-    CHECK(s.op->dump_computed_table().find("AutogradCUDA: CompositeImplicitAutograd") != std::string::npos);
+    CHECK(s.op->dump_computed_table().find("AutogradCUDA: CompositeImplicitAutograd") !=
+          std::string::npos);
   }
   {  // explicit composites serve backends only, and beat implicit ones
-    Scope s("t::p3", {{K::CompositeImplicitAutograd, k<0>()}, {K::CompositeExplicitAutograd, k<1>()}});
+    Scope s("t::p3",
+            {{K::CompositeImplicitAutograd, k<0>()}, {K::CompositeExplicitAutograd, k<1>()}});
     CHECK_EQ(s.call(on_cpu), "b");
     CHECK(s.op->dump_computed_table().find("Autograd") == std::string::npos ||
           s.op->dump_computed_table().find("AutogradCPU: ") == std::string::npos);
   }
   {  // non-functional beats explicit, except for sparse, XLA and Lazy
-    Scope s("t::p4", {{K::CompositeExplicitAutograd, k<1>()}, {K::CompositeExplicitAutogradNonFunctional, k<2>()}});
+    Scope s("t::p4", {{K::CompositeExplicitAutograd, k<1>()},
+                      {K::CompositeExplicitAutogradNonFunctional, k<2>()}});
     CHECK_EQ(s.call(on_cpu), "c");
     CHECK_EQ(s.call(on(DispatchKeySet(K::SparseCPU))), "b");
     CHECK_EQ(s.call(on(DispatchKeySet(K::SparseCsrCPU))), "c");
@@ -154,7 +181,9 @@ TEST(alias_key_precedence) {
     CHECK_EQ(s.call(on_cpu), "d");
   }
   {  // Autograd stands for every autograd key, the specific one wins
-    Scope s("t::p6", {{K::Autograd, k<0>()}, {K::AutogradMeta, k<1>()}, {K::CPU, k<2>()}, {K::Meta, k<3>()}});
+    Scope s(
+        "t::p6",
+        {{K::Autograd, k<0>()}, {K::AutogradMeta, k<1>()}, {K::CPU, k<2>()}, {K::Meta, k<3>()}});
     CHECK_EQ(s.call(on_cpu), "a");
     CHECK_EQ(s.call(meta()), "b");
     AutoDispatchBelowAutograd guard;
@@ -164,7 +193,8 @@ TEST(alias_key_precedence) {
   {  // implicit composite and Autograd: the composite wins while no backend kernel exists
     Scope s("t::p7", {{K::CompositeImplicitAutograd, k<0>()}, {K::Autograd, k<1>()}});
     CHECK_EQ(s.call(on_cpu), "a");
-    Scope t("t::p8", {{K::CompositeImplicitAutograd, k<0>()}, {K::Autograd, k<1>()}, {K::CPU, k<2>()}});
+    Scope t("t::p8",
+            {{K::CompositeImplicitAutograd, k<0>()}, {K::Autograd, k<1>()}, {K::CPU, k<2>()}});
     CHECK_EQ(t.call(on_cpu), "b");
   }
   {  // AutogradOther is ambiguous as soon as one of its backends has a kernel
@@ -174,12 +204,15 @@ TEST(alias_key_precedence) {
     CHECK_EQ(s.call(on(DispatchKeySet(K::MkldnnCPU))), "b");
     Scope t("t::p10", {{K::CompositeImplicitAutograd, k<0>()}});
     CHECK_EQ(t.call(on(mkldnn)), "a");
-    Scope u("t::p11", {{K::CompositeImplicitAutograd, k<0>()}, {K::MkldnnCPU, k<1>()}, {K::AutogradOther, k<2>()}});
+    Scope u("t::p11", {{K::CompositeImplicitAutograd, k<0>()},
+                       {K::MkldnnCPU, k<1>()},
+                       {K::AutogradOther, k<2>()}});
     CHECK_EQ(u.call(on(mkldnn)), "c");
   }
   {  // nested tensors: implicit composites, their own alias first; explicit ones not
     DispatchKeySet nested{K::NestedTensorCPU, K::AutogradNestedTensor};
-    Scope s("t::p12", {{K::CompositeImplicitAutograd, k<0>()}, {K::CompositeImplicitAutogradNestedTensor, k<1>()}});
+    Scope s("t::p12", {{K::CompositeImplicitAutograd, k<0>()},
+                       {K::CompositeImplicitAutogradNestedTensor, k<1>()}});
     CHECK_EQ(s.call(on(nested)), "b");
     CHECK_EQ(s.call(on_cpu), "a");
     Scope t("t::p13", {{K::CompositeExplicitAutograd, k<0>()}});
@@ -205,7 +238,8 @@ TEST(newest_kernel_wins_and_old_one_returns) {
   WarningHandler old = set_warning_handler([](const char* text) { warned = text; });
   Scope s("t::newest", {{DispatchKey::CPU, k<0>()}});
   {
-    RegistrationHandle newer = Dispatcher::singleton().register_kernel("t::newest", "", DispatchKey::CPU, k<1>(), "other");
+    RegistrationHandle newer =
+        Dispatcher::singleton().register_kernel("t::newest", "", DispatchKey::CPU, k<1>(), "other");
     CHECK(warned.find("t::newest: the kernel for CPU from other replaces") != std::string::npos);
     CHECK_EQ(s.call(cpu()), "b");
     CHECK(s.op->dump_registrations().find("(inactive)") != std::string::npos);
@@ -217,7 +251,10 @@ TEST(newest_kernel_wins_and_old_one_returns) {
 TEST(fallthrough_and_fallbacks) {
   using K = DispatchKey;
   {  // registered for one backend's autograd only
-    Scope s("t::f1", {{K::Autograd, k<0>()}, {K::AutogradCPU, KernelFunction::fallthrough()}, {K::CPU, k<1>()}, {K::Meta, k<2>()}});
+    Scope s("t::f1", {{K::Autograd, k<0>()},
+                      {K::AutogradCPU, KernelFunction::fallthrough()},
+                      {K::CPU, k<1>()},
+                      {K::Meta, k<2>()}});
     CHECK_EQ(s.call(cpu()), "b");
     CHECK_EQ(s.call(meta()), "a");
   }
@@ -226,12 +263,17 @@ TEST(fallthrough_and_fallbacks) {
     CHECK_EQ(s.call(cpu()), "b");
     {
       RegistrationHandle fallback = Dispatcher::singleton().register_fallback(
-          K::AutogradCPU, KernelFunction::from_boxed([](const OperatorHandle& op, DispatchKeySet keys, Stack& stack) {
-            ran += "[" + op.full_name() + "]";
-            op.redispatch_boxed(keys & after_autograd_keyset, stack);
-          }), "test");
+          K::AutogradCPU,
+          KernelFunction::from_boxed(
+              [](const OperatorHandle& op, DispatchKeySet keys, Stack& stack) {
+                ran += "[" + op.full_name() + "]";
+                op.redispatch_boxed(keys & after_autograd_keyset, stack);
+              }),
+          "test");
       CHECK_EQ(s.call(cpu()), "[t::f2]b");
-      CHECK_THROWS(Error, "registered twice", Dispatcher::singleton().register_fallback(K::AutogradCPU, KernelFunction::fallthrough(), "again"));
+      CHECK_THROWS(Error, "registered twice",
+                   Dispatcher::singleton().register_fallback(
+                       K::AutogradCPU, KernelFunction::fallthrough(), "again"));
       Scope own("t::f3", {{K::CPU, k<1>()}, {K::AutogradCPU, k<2>()}});
       CHECK_EQ(own.call(cpu()), "c");
     }
@@ -239,12 +281,18 @@ TEST(fallthrough_and_fallbacks) {
   }
   {  // a backend fallback
     RegistrationHandle fallback = Dispatcher::singleton().register_fallback(
-        K::PrivateUse1, KernelFunction::from_boxed([](const OperatorHandle&, DispatchKeySet, Stack&) { ran += "fallback"; }), "test");
+        K::PrivateUse1,
+        KernelFunction::from_boxed(
+            [](const OperatorHandle&, DispatchKeySet, Stack&) { ran += "fallback"; }),
+        "test");
     Scope s("t::f4", {{K::CPU, k<1>()}});
     CHECK_EQ(s.call(on(DispatchKeySet(K::PrivateUse1))), "fallback");
   }
-  CHECK_THROWS(Error, "stands for several keys", Dispatcher::singleton().register_fallback(K::Autograd, KernelFunction::fallthrough(), "x"));
-  CHECK_THROWS(Error, "one backend of Dense", Dispatcher::singleton().register_kernel("t::f5", "", K::Dense, k<0>(), "x"));
+  CHECK_THROWS(
+      Error, "stands for several keys",
+      Dispatcher::singleton().register_fallback(K::Autograd, KernelFunction::fallthrough(), "x"));
+  CHECK_THROWS(Error, "one backend of Dense",
+               Dispatcher::singleton().register_kernel("t::f5", "", K::Dense, k<0>(), "x"));
 }
 
 namespace {
@@ -267,7 +315,7 @@ TEST(kernels_with_keys_and_redispatch) {
   CHECK_EQ(ran, "Ab");
   ran.clear();
   {
-    ExcludeDispatchKeyGuard guard(DispatchKeySet(DispatchKey::AutogradFunctionality));
+    ExcludeDispatchKeyGuard guard{DispatchKeySet(DispatchKey::AutogradFunctionality)};
     keyed::call(cpu());
   }
   CHECK_EQ(ran, "b");
@@ -283,18 +331,23 @@ TEST(included_keys) {
   Scope s("t::included", {{DispatchKey::CPU, k<0>()}, {DispatchKey::Tracer, k<1>()}});
   CHECK_EQ(s.call(cpu()), "a");
   {
-    IncludeDispatchKeyGuard guard(DispatchKeySet(DispatchKey::Tracer));
+    IncludeDispatchKeyGuard guard{DispatchKeySet(DispatchKey::Tracer)};
     CHECK_EQ(s.call(cpu()), "b");
   }
   CHECK_EQ(s.call(cpu()), "a");
 }
 
 TEST(backend_select) {
-  const SchemaRow schemas[] = {{&factory::slot, "factory(int[] size, *, ScalarType? dtype=None, Layout? layout=None, Device? device=None, bool? pin_memory=None) -> Tensor", ""}};
+  const SchemaRow schemas[] = {
+      {&factory::slot,
+       "factory(int[] size, *, ScalarType? dtype=None, Layout? layout=None, Device? device=None, "
+       "bool? pin_memory=None) -> Tensor",
+       ""}};
   const SchemaTable schema_table("t", "lib", schemas, 1);
   const KernelRow select[] = {kernel<factory>(&BackendSelect<factory, 1>::call)};
   const KernelTable select_table("lib", DispatchKey::BackendSelect, select, 1);
-  auto make = [](IntArrayRef size, std::optional<ScalarType> dtype, std::optional<Layout> layout, std::optional<Device> device, std::optional<bool>) -> Tensor {
+  auto make = [](IntArrayRef size, std::optional<ScalarType> dtype, std::optional<Layout> layout,
+                 std::optional<Device> device, std::optional<bool>) -> Tensor {
     return detail::empty(size, TensorOptions().dtype(dtype).layout(layout).device(device));
   };
   const KernelRow cpu_rows[] = {kernel<factory>(+make)};
@@ -302,15 +355,22 @@ TEST(backend_select) {
   const KernelTable meta_table("lib", DispatchKey::Meta, cpu_rows, 1);
   CHECK(factory::call({2, 3}, kLong, {}, {}, {}).is_cpu());
   CHECK(factory::call({2, 3}, {}, {}, Device(kMeta), {}).is_meta());
-  CHECK_THROWS(NotImplementedError, "no kernel for CUDA", factory::call({2}, {}, {}, Device(kCUDA, 1), {}));
-  CHECK_THROWS(NotImplementedError, "no kernel for SparseCPU", factory::call({2}, {}, kSparse, {}, {}));
+  CHECK_THROWS(NotImplementedError, "no kernel for CUDA",
+               factory::call({2}, {}, {}, Device(kCUDA, 1), {}));
+  CHECK_THROWS(NotImplementedError, "no kernel for SparseCPU",
+               factory::call({2}, {}, kSparse, {}, {}));
 }
 
 TEST(keys_of_lists_and_optionals) {
-  const SchemaRow schemas[] = {{&lists::slot, "lists(Tensor[] a, Tensor? b, Tensor?[] c) -> int", ""}};
+  const SchemaRow schemas[] = {
+      {&lists::slot, "lists(Tensor[] a, Tensor? b, Tensor?[] c) -> int", ""}};
   const SchemaTable schema_table("t", "lib", schemas, 1);
-  const KernelRow on_cpu[] = {kernel<lists>(+[](TensorList, const std::optional<Tensor>&, const List<std::optional<Tensor>>&) { return std::int64_t(1); })};
-  const KernelRow on_meta[] = {kernel<lists>(+[](TensorList, const std::optional<Tensor>&, const List<std::optional<Tensor>>&) { return std::int64_t(2); })};
+  const KernelRow on_cpu[] = {
+      kernel<lists>(+[](TensorList, const std::optional<Tensor>&,
+                        const List<std::optional<Tensor>>&) { return std::int64_t(1); })};
+  const KernelRow on_meta[] = {
+      kernel<lists>(+[](TensorList, const std::optional<Tensor>&,
+                        const List<std::optional<Tensor>>&) { return std::int64_t(2); })};
   const KernelTable cpu_table("lib", DispatchKey::CPU, on_cpu, 1);
   const KernelTable meta_table("lib", DispatchKey::Meta, on_meta, 1);
   Tensor tensors[] = {cpu(), Tensor()};
@@ -320,24 +380,60 @@ TEST(keys_of_lists_and_optionals) {
   CHECK_THROWS(NotImplementedError, "without tensors", lists::call({}, std::nullopt, {}));
 }
 
+TEST(calls_run_while_others_register) {
+  Scope s("t::racing", {{DispatchKey::CPU, k<0>()}});
+  auto op = s.op->typed<Tensor(const Tensor&)>();
+  auto quiet = [](const Tensor& self) { return self; };
+  RegistrationHandle silent = Dispatcher::singleton().register_kernel(
+      "t::racing", "", DispatchKey::Meta,
+      KernelFunction::from_unboxed(reinterpret_cast<void*>(+quiet), false,
+                                   &boxing<Tensor(const Tensor&)>),
+      "test");
+  bool stop = false;
+  std::thread registrar([&] {
+    for (int i = 0; i < 300; ++i) {
+      RegistrationHandle fallback = Dispatcher::singleton().register_fallback(
+          DispatchKey::PrivateUse2, KernelFunction::fallthrough(), "thread");
+      RegistrationHandle kernel = Dispatcher::singleton().register_kernel(
+          "t::racing", "", DispatchKey::CUDA,
+          KernelFunction::from_unboxed(reinterpret_cast<void*>(+quiet), false,
+                                       &boxing<Tensor(const Tensor&)>),
+          "thread");
+    }
+    __atomic_store_n(&stop, true, __ATOMIC_RELEASE);
+  });
+  Tensor tensor = meta();
+  long calls = 0;
+  do {
+    CHECK(op.call(tensor).is_same(tensor));
+    ++calls;
+  } while (!__atomic_load_n(&stop, __ATOMIC_ACQUIRE));
+  registrar.join();
+  CHECK(calls > 0);
+}
+
 TEST(signatures_are_checked) {
   Scope s("t::signature", {{DispatchKey::CPU, k<0>()}});
   CHECK_THROWS(Error, "C++ signature", s.op->typed<Tensor(const Tensor&, const Tensor&)>());
   CHECK_THROWS(Error, "has the C++ signature",
-               Dispatcher::singleton().register_kernel("t::signature", "", DispatchKey::Meta,
+               Dispatcher::singleton().register_kernel(
+                   "t::signature", "", DispatchKey::Meta,
                    KernelFunction::from_unboxed(nullptr, false, &boxing<void()>), "x"));
 }
 
 TEST(find_proposes_a_name) {
   Scope s("t::proposal", {});
-  CHECK_THROWS(Error, "did you mean t::proposal?", Dispatcher::singleton().findSchemaOrThrow("t::proposl", ""));
-  CHECK_THROWS(Error, "is its library loaded?", Dispatcher::singleton().findSchemaOrThrow("far::away", "out"));
+  CHECK_THROWS(Error, "did you mean t::proposal?",
+               Dispatcher::singleton().findSchemaOrThrow("t::proposl", ""));
+  CHECK_THROWS(Error, "is its library loaded?",
+               Dispatcher::singleton().findSchemaOrThrow("far::away", "out"));
 }
 
 TEST(key_sets) {
   using K = DispatchKey;
   CHECK_EQ(std::string(toString(K::SparseCsrPrivateUse3)), "SparseCsrPrivateUse3");
-  CHECK_EQ(std::string(toString(K::CompositeExplicitAutogradNonFunctional)), "CompositeExplicitAutogradNonFunctional");
+  CHECK_EQ(std::string(toString(K::CompositeExplicitAutogradNonFunctional)),
+           "CompositeExplicitAutogradNonFunctional");
   int keys = 0;
   for (int i = 0; i < int(K::EndOfKeys); ++i) {
     K key = static_cast<K>(i);
@@ -350,6 +446,8 @@ TEST(key_sets) {
   DispatchKeySet set{K::CPU, K::AutogradCUDA};
   CHECK(set.has(K::CUDA) && set.has(K::AutogradCPU) && !set.has(K::SparseCPU) && !set.has(K::Meta));
   CHECK(set.remove(K::AutogradCPU).highestPriorityTypeId() == K::CUDA);
-  CHECK(after_autograd_keyset.has(K::ADInplaceOrView) && !after_autograd_keyset.has(K::AutogradCPU));
-  CHECK(!after_ADInplaceOrView_keyset.has(K::ADInplaceOrView) && after_ADInplaceOrView_keyset.has(K::BackendSelect));
+  CHECK(after_autograd_keyset.has(K::ADInplaceOrView) &&
+        !after_autograd_keyset.has(K::AutogradCPU));
+  CHECK(!after_ADInplaceOrView_keyset.has(K::ADInplaceOrView) &&
+        after_ADInplaceOrView_keyset.has(K::BackendSelect));
 }

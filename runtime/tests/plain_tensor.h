@@ -9,8 +9,8 @@ class Tensor : public TensorBase {
  public:
   using TensorBase::TensorBase;
   Tensor() = default;
-  Tensor(const TensorBase& base) : TensorBase(base) {}                    // NOLINT
-  Tensor(TensorBase&& base) noexcept : TensorBase(std::move(base)) {}     // NOLINT
+  Tensor(const TensorBase& base) : TensorBase(base) {}                 // NOLINT
+  Tensor(TensorBase&& base) noexcept : TensorBase(std::move(base)) {}  // NOLINT
 };
 static_assert(sizeof(Tensor) == sizeof(TensorBase));
 

@@ -7,9 +7,9 @@
 #include "check.h"
 #include "opgen/boxing.h"
 #include "opgen/empty.h"
-#include "plain_tensor.h"
 #include "opgen/register.h"
 #include "opgen/tensor_owner.h"
+#include "plain_tensor.h"
 
 using namespace opgen;
 
@@ -31,28 +31,40 @@ struct structured_missing {
 namespace {
 extern const KernelStub stubs[];
 }
-OPGEN_STUB Tensor kernels::opgen_missing::call(const Tensor&) { throw_missing_kernel(stubs[1]); }
-OPGEN_STUB void kernels::structured_missing::impl(const Tensor&, const Tensor&) { throw_missing_kernel(stubs[2]); }
-Tensor kernels::opgen_written::call(const Tensor& self) { return self; }
+OPGEN_STUB Tensor kernels::opgen_missing::call(const Tensor&) {
+  throw_missing_kernel(stubs[1]);
+}
+OPGEN_STUB void kernels::structured_missing::impl(const Tensor&, const Tensor&) {
+  throw_missing_kernel(stubs[2]);
+}
+Tensor kernels::opgen_written::call(const Tensor& self) {
+  return self;
+}
 namespace {
 const KernelStub stubs[] = {
-    {"t::written", "CPU", "OPGEN_KERNEL(written)(const Tensor& self)", kernel_address(&kernels::opgen_written::call)},
-    {"t::missing", "CPU", "OPGEN_KERNEL(missing)(const Tensor& self)", kernel_address(&kernels::opgen_missing::call)},
-    {"t::missing.out", "Meta", "OPGEN_IMPL_FUNC(missing)(const Tensor& self, const Tensor& out)", kernel_address(&kernels::structured_missing::impl)},
+    {"t::written", "CPU", "OPGEN_KERNEL(written)(const Tensor& self)",
+     kernel_address(&kernels::opgen_written::call)},
+    {"t::missing", "CPU", "OPGEN_KERNEL(missing)(const Tensor& self)",
+     kernel_address(&kernels::opgen_missing::call)},
+    {"t::missing.out", "Meta", "OPGEN_IMPL_FUNC(missing)(const Tensor& self, const Tensor& out)",
+     kernel_address(&kernels::structured_missing::impl)},
 };
 
-#define OPERATOR(struct_name, op_name, overload, ...)                                            \
-  struct struct_name : Operator<struct_name, __VA_ARGS__> {                                      \
-    static constexpr const char* name = op_name;                                                 \
-    static constexpr const char* overload_name = overload;                                       \
-    static OperatorSlot slot;                                                                    \
-  };                                                                                             \
-  OperatorSlot struct_name::slot{struct_name::name, struct_name::overload_name, &boxing<struct_name::schema>}
+#define OPERATOR(struct_name, op_name, overload, ...)                           \
+  struct struct_name : Operator<struct_name, __VA_ARGS__> {                     \
+    static constexpr const char* name = op_name;                                \
+    static constexpr const char* overload_name = overload;                      \
+    static OperatorSlot slot;                                                   \
+  };                                                                            \
+  OperatorSlot struct_name::slot {                                              \
+    struct_name::name, struct_name::overload_name, &boxing<struct_name::schema> \
+  }
 
 }  // namespace
 
 namespace generated {
-OPERATOR(guarded, "t::guarded", "", Tensor(const Tensor&, const std::optional<Tensor>&, TensorList, std::optional<Device>));
+OPERATOR(guarded, "t::guarded", "",
+         Tensor(const Tensor&, const std::optional<Tensor>&, TensorList, std::optional<Device>));
 OPERATOR(written_optional, "t::written_optional", "", Tensor&(Tensor&, Tensor&));
 OPERATOR(meta_inplace, "t::meta_inplace_", "", Tensor&(Tensor&, std::int64_t));
 }  // namespace generated
@@ -73,13 +85,18 @@ struct FakeGuard final : DeviceGuardImpl {
 FakeGuard fake_guard;
 
 struct FakeAllocator final : Allocator {
-  DataPtr allocate(std::size_t, Device device) override { return {nullptr, nullptr, nullptr, device}; }
+  DataPtr allocate(std::size_t, Device device) override {
+    return {nullptr, nullptr, nullptr, device};
+  }
 };
 FakeAllocator fake_allocator;
 
-Tensor on(DeviceIndex index) { return detail::empty({2}, Device(kPrivateUse1, index)); }
+Tensor on(DeviceIndex index) {
+  return detail::empty({2}, Device(kPrivateUse1, index));
+}
 std::string seen;
-Tensor guarded_kernel(const Tensor& self, OptionalTensorRef, ITensorListRef, std::optional<Device>) {
+Tensor guarded_kernel(const Tensor& self, OptionalTensorRef, ITensorListRef,
+                      std::optional<Device>) {
   seen = std::to_string(fake_guard.current);
   return self;
 }
@@ -90,33 +107,47 @@ TEST(stub_report) {
   const StubTable table("lib", stubs, 3, __start_opgen_stubs, __stop_opgen_stubs);
   auto report = opgen_stub_report();
   CHECK_EQ(report.size(), 2u);
-  CHECK(report[0].op == "t::missing" && report[1].op == "t::missing.out" && report[1].key == "Meta");
-  CHECK(report[0].library == "lib" && report[0].signature == "OPGEN_KERNEL(missing)(const Tensor& self)");
-  CHECK_THROWS(NotImplementedError, "t::missing has no CPU kernel yet; write\n  OPGEN_KERNEL(missing)(const Tensor& self) {",
-               kernels::opgen_missing::call(Tensor()));
+  CHECK(report[0].op == "t::missing" && report[1].op == "t::missing.out" &&
+        report[1].key == "Meta");
+  CHECK(report[0].library == "lib" &&
+        report[0].signature == "OPGEN_KERNEL(missing)(const Tensor& self)");
+  CHECK_THROWS(
+      NotImplementedError,
+      "t::missing has no CPU kernel yet; write\n  OPGEN_KERNEL(missing)(const Tensor& self) {",
+      kernels::opgen_missing::call(Tensor()));
   kernels::structured_missing op;
-  CHECK_THROWS(NotImplementedError, "t::missing.out has no Meta kernel yet", op.impl(Tensor(), Tensor()));
+  CHECK_THROWS(NotImplementedError, "t::missing.out has no Meta kernel yet",
+               op.impl(Tensor(), Tensor()));
 }
-TEST(stub_report_forgets) { CHECK(opgen_stub_report().empty()); }
+TEST(stub_report_forgets) {
+  CHECK(opgen_stub_report().empty());
+}
 
 TEST(device_guarded_adapters) {
   set_device_guard_impl(kPrivateUse1, &fake_guard);
   set_allocator(kPrivateUse1, &fake_allocator);
-  using Kernel = Tensor (*)(const Tensor&, OptionalTensorRef, ITensorListRef, std::optional<Device>);
-  using Checked = DeviceGuarded<guarded, Kernel, &guarded_kernel, true, std::index_sequence<0, 1, 2>, 0>;
-  const SchemaRow schemas[] = {{&guarded::slot, "guarded(Tensor a, Tensor? b, Tensor[] c, Device? d) -> Tensor", ""}};
+  using Kernel =
+      Tensor (*)(const Tensor&, OptionalTensorRef, ITensorListRef, std::optional<Device>);
+  using Checked =
+      DeviceGuarded<guarded, Kernel, &guarded_kernel, true, std::index_sequence<0, 1, 2>, 0>;
+  const SchemaRow schemas[] = {
+      {&guarded::slot, "guarded(Tensor a, Tensor? b, Tensor[] c, Device? d) -> Tensor", ""}};
   const SchemaTable schema_table("t", "lib", schemas, 1);
   const KernelRow rows[] = {kernel<guarded>(&Checked::call)};
   const KernelTable table("lib", DispatchKey::PrivateUse1, rows, 1);
   Tensor two = on(2), three = on(3);
   guarded::call(two, std::nullopt, {}, std::nullopt);
   CHECK(seen == "2" && fake_guard.current == 0);
-  CHECK_THROWS(Error, "found privateuseone:2 and privateuseone:3 (argument 1)", guarded::call(two, three, {}, std::nullopt));
-  CHECK_THROWS(Error, "(argument 2)", guarded::call(two, Tensor(), TensorList(three), std::nullopt));
-  using Unchecked = DeviceGuarded<guarded, Kernel, &guarded_kernel, false, std::index_sequence<>, 3>;
+  CHECK_THROWS(Error, "found privateuseone:2 and privateuseone:3 (argument 1)",
+               guarded::call(two, three, {}, std::nullopt));
+  CHECK_THROWS(Error, "(argument 2)",
+               guarded::call(two, Tensor(), TensorList(three), std::nullopt));
+  using Unchecked =
+      DeviceGuarded<guarded, Kernel, &guarded_kernel, false, std::index_sequence<>, 3>;
   Unchecked::call(two, three, {}, Device(kPrivateUse1, 1));
   CHECK_EQ(seen, "1");
-  using Unguarded = DeviceGuarded<guarded, Kernel, &guarded_kernel, false, std::index_sequence<>, -1>;
+  using Unguarded =
+      DeviceGuarded<guarded, Kernel, &guarded_kernel, false, std::index_sequence<>, -1>;
   Unguarded::call(two, three, {}, Device(kPrivateUse1, 1));
   CHECK_EQ(seen, "0");
 }
@@ -134,7 +165,8 @@ TEST(other_adapters) {
   CHECK_EQ(&(Adapt<written_optional, Kernel, &optional_kernel>::call(a, b)), &a);
   CHECK_EQ(seen, "has");
   CHECK_EQ(&MetaInplaceStub<meta_inplace>::call(b, 1), &b);
-  CHECK_THROWS(NotImplementedError, "t::meta_inplace_: the Meta kernel got a tensor on cpu", MetaInplaceStub<meta_inplace>::call(a, 1));
+  CHECK_THROWS(NotImplementedError, "t::meta_inplace_: the Meta kernel got a tensor on cpu",
+               MetaInplaceStub<meta_inplace>::call(a, 1));
 }
 
 TEST(second_owner_of_tensor_ends_the_process) {

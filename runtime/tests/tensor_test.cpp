@@ -1,4 +1,5 @@
-// tensor_test.cpp: handles, sizes and strides, formats, storages, versions, undefined tensors, free lists.
+// tensor_test.cpp: handles, sizes and strides, formats, storages, versions, undefined tensors, free
+// lists.
 #include <thread>
 #include <vector>
 
@@ -10,13 +11,16 @@
 using namespace opgen;
 
 namespace {
-TensorBase strided(IntArrayRef sizes, IntArrayRef strides) { return detail::empty_strided(sizes, strides); }
+TensorBase strided(IntArrayRef sizes, IntArrayRef strides) {
+  return detail::empty_strided(sizes, strides);
+}
 }  // namespace
 
 TEST(undefined_tensors) {
   TensorBase u;
   CHECK(!u.defined() && u.numel() == 0 && u.dim() == 1 && u.sizes().equals({0}));
-  CHECK(u.key_set().empty() && u.use_count() == 0 && u.data_ptr() == nullptr && u.scalar_type() == ScalarType::Undefined);
+  CHECK(u.key_set().empty() && u.use_count() == 0 && u.data_ptr() == nullptr &&
+        u.scalar_type() == ScalarType::Undefined);
   TensorBase copy = u;
   CHECK(copy.is_same(u) && !copy.is_alias_of(u));
   CHECK_THROWS(Error, "undefined tensor has no device", u.device());
@@ -33,13 +37,15 @@ TEST(handles_count) {
   c.reset();
   CHECK_EQ(a.use_count(), 1u);
   c = a;
-  c = c;
+  TensorBase& same = c;
+  c = same;
   CHECK_EQ(a.use_count(), 2u);
 }
 
 TEST(sizes_and_strides) {
   TensorBase t = detail::empty({2, 3, 4}, kDouble);
-  CHECK(t.dim() == 3 && t.numel() == 24 && t.strides().equals({12, 4, 1}) && t.nbytes() == 192 && t.element_size() == 8);
+  CHECK(t.dim() == 3 && t.numel() == 24 && t.strides().equals({12, 4, 1}) && t.nbytes() == 192 &&
+        t.element_size() == 8);
   CHECK(t.size(-1) == 4 && t.stride(-3) == 12 && t.is_contiguous());
   CHECK_THROWS(IndexError, "dimension 3 is out of range: expected -3 to 2", t.size(3));
   CHECK_THROWS(IndexError, "without dimensions", detail::empty({}).size(0));
@@ -71,15 +77,20 @@ TEST(contiguity) {
 
 TEST(memory_formats) {
   TensorBase cl = detail::empty({2, 3, 4, 5}, {}, MemoryFormat::ChannelsLast);
-  CHECK(cl.strides().equals({60, 1, 15, 3}) && !cl.is_contiguous() && cl.is_contiguous(MemoryFormat::ChannelsLast));
-  CHECK(cl.is_non_overlapping_and_dense() && cl.suggest_memory_format() == MemoryFormat::ChannelsLast);
+  CHECK(cl.strides().equals({60, 1, 15, 3}) && !cl.is_contiguous() &&
+        cl.is_contiguous(MemoryFormat::ChannelsLast));
+  CHECK(cl.is_non_overlapping_and_dense() &&
+        cl.suggest_memory_format() == MemoryFormat::ChannelsLast);
   TensorBase sliced = strided({2, 3, 4, 5}, {120, 1, 30, 6});
-  CHECK(sliced.suggest_memory_format() == MemoryFormat::ChannelsLast && sliced.suggest_memory_format(true) == MemoryFormat::Contiguous);
+  CHECK(sliced.suggest_memory_format() == MemoryFormat::ChannelsLast &&
+        sliced.suggest_memory_format(true) == MemoryFormat::Contiguous);
   CHECK(detail::empty({2, 3, 4, 5}).suggest_memory_format() == MemoryFormat::Contiguous);
   TensorBase one = detail::empty({2, 1, 1, 1});
-  CHECK(one.is_contiguous() && one.is_contiguous(MemoryFormat::ChannelsLast) && one.suggest_memory_format() == MemoryFormat::Contiguous);
+  CHECK(one.is_contiguous() && one.is_contiguous(MemoryFormat::ChannelsLast) &&
+        one.suggest_memory_format() == MemoryFormat::Contiguous);
   TensorBase cl3 = detail::empty({2, 3, 4, 5, 6}, {}, MemoryFormat::ChannelsLast3d);
-  CHECK(cl3.strides().equals({360, 1, 90, 18, 3}) && cl3.suggest_memory_format() == MemoryFormat::ChannelsLast3d);
+  CHECK(cl3.strides().equals({360, 1, 90, 18, 3}) &&
+        cl3.suggest_memory_format() == MemoryFormat::ChannelsLast3d);
   CHECK_THROWS(Error, "needs 4 dimensions", detail::empty({2, 3}, {}, MemoryFormat::ChannelsLast));
   CHECK(!strided({2, 3, 4, 5}, {0, 0, 0, 0}).is_contiguous(MemoryFormat::ChannelsLast));
 }
@@ -87,15 +98,18 @@ TEST(memory_formats) {
 TEST(data_and_views) {
   TensorBase t = detail::empty({2, 3}, kFloat);
   for (int i = 0; i < 6; ++i) t.data_ptr<float>()[i] = static_cast<float>(i);
-  CHECK_THROWS(TypeError, "expected elements of type Long but the tensor has Float", t.data_ptr<std::int64_t>());
+  CHECK_THROWS(TypeError, "expected elements of type Long but the tensor has Float",
+               t.data_ptr<std::int64_t>());
   TensorBase column = detail::alias_with_sizes_and_strides(t, {2}, {3}, 1);
-  CHECK(column.is_alias_of(t) && *column.const_data_ptr<float>() == 1 && column.storage_offset() == 1);
+  CHECK(column.is_alias_of(t) && *column.const_data_ptr<float>() == 1 &&
+        column.storage_offset() == 1);
   CHECK_EQ((t.accessor<float, 2>()[1][2]), 5);
   CHECK_THROWS(Error, "accessor of 1 dimensions", t.accessor<float, 1>());
   CHECK_EQ(t._version(), 0);
   column.bump_version();
   CHECK(t._version() == 1 && column._version() == 1);
-  CHECK(t.key_set() == (DispatchKeySet{DispatchKey::CPU, DispatchKey::AutogradFunctionality, DispatchKey::ADInplaceOrView}));
+  CHECK(t.key_set() == (DispatchKeySet{DispatchKey::CPU, DispatchKey::AutogradFunctionality,
+                                       DispatchKey::ADInplaceOrView}));
 }
 
 TEST(meta_tensors) {
@@ -119,14 +133,16 @@ TEST(storages) {
       CHECK_EQ(storage.nbytes(), larger);
       bool same = true;
       const auto* now = static_cast<const unsigned char*>(storage.data());
-      for (std::size_t i = 0; i < std::min(kept, std::min<std::size_t>(bytes / 2, 10)); ++i) same &= now[i] == static_cast<unsigned char>(i);
+      for (std::size_t i = 0; i < std::min(kept, std::min<std::size_t>(bytes / 2, 10)); ++i)
+        same &= now[i] == static_cast<unsigned char>(i);
       CHECK(same);
     }
   }
   static int freed = 0;
   float data[4] = {1, 2, 3, 4};
   {
-    TensorBase blob = detail::from_blob(data, {2, 2}, {2, 1}, kFloat, nullptr, [](void*) { ++freed; });
+    TensorBase blob =
+        detail::from_blob(data, {2, 2}, {2, 1}, kFloat, nullptr, [](void*) { ++freed; });
     CHECK(blob.data_ptr() == data);
     CHECK_THROWS(Error, "cannot be resized", blob.storage().unsafeGetStorageImpl()->resize(100));
   }
@@ -136,7 +152,8 @@ TEST(storages) {
 TEST(free_lists_across_threads) {
   std::vector<TensorBase> made(2000);
   std::thread maker([&] {
-    for (std::size_t i = 0; i < made.size(); ++i) made[i] = detail::empty({static_cast<std::int64_t>(i % 300)});
+    for (std::size_t i = 0; i < made.size(); ++i)
+      made[i] = detail::empty({static_cast<std::int64_t>(i % 300)});
   });
   maker.join();
   made.clear();

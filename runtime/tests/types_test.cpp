@@ -57,7 +57,8 @@ TEST(complex_arithmetic) {
 
 TEST(promotion_table) {
   // From the smallest; a row and a column per type, in the order below.
-  const ScalarType order[] = {kBool, kByte, kChar, kShort, kInt, kLong, kHalf, kBFloat16, kFloat, kDouble, kComplexFloat, kComplexDouble};
+  const ScalarType order[] = {kBool, kByte,     kChar,  kShort,  kInt,          kLong,
+                              kHalf, kBFloat16, kFloat, kDouble, kComplexFloat, kComplexDouble};
   const char* expected[] = {
       "b u c s i l h f F D z Z", "u u s s i l h f F D z Z", "c s c s i l h f F D z Z",
       "s s s s i l h f F D z Z", "i i i i i l h f F D z Z", "l l l l l l h f F D z Z",
@@ -74,7 +75,8 @@ TEST(promotion_table) {
 }
 
 TEST(result_types) {
-  TensorBase ints = detail::empty({2}, kInt), halfs = detail::empty({2}, kHalf), bools = detail::empty({2}, kBool);
+  TensorBase ints = detail::empty({2}, kInt), halfs = detail::empty({2}, kHalf),
+             bools = detail::empty({2}, kBool);
   TensorBase zero_double = detail::empty({}, kDouble), zero_long = detail::empty({}, kLong);
   CHECK_EQ(detail::result_type_of(ints, Scalar(2)), kInt);
   CHECK_EQ(detail::result_type_of(ints, Scalar(2.5)), kFloat);
@@ -92,11 +94,13 @@ TEST(result_types) {
   CHECK_EQ(detail::result_type_of(ints, Scalar(2.5)), kDouble);
   set_default_dtype(kFloat);
   CHECK_THROWS(TypeError, "must be a floating type", set_default_dtype(kLong));
-  CHECK(canCast(kInt, kFloat) && !canCast(kFloat, kInt) && !canCast(kComplexFloat, kFloat) && !canCast(kByte, kBool) && canCast(kBool, kByte));
+  CHECK(canCast(kInt, kFloat) && !canCast(kFloat, kInt) && !canCast(kComplexFloat, kFloat) &&
+        !canCast(kByte, kBool) && canCast(kBool, kByte));
 }
 
 TEST(scalars) {
-  CHECK(Scalar(true).isBoolean() && !Scalar(true).isIntegral(false) && Scalar(true).isIntegral(true));
+  CHECK(Scalar(true).isBoolean() && !Scalar(true).isIntegral(false) &&
+        Scalar(true).isIntegral(true));
   CHECK_EQ(Scalar(2.5f).type(), kDouble);
   CHECK_EQ(Scalar(7).to<double>(), 7.0);
   CHECK_EQ(Scalar(-1).to<std::uint8_t>(), 255);
@@ -112,7 +116,8 @@ TEST(scalars) {
   CHECK_EQ(Scalar(complex<double>(1, 0)).to<std::int64_t>(), 1);
   CHECK(Scalar(complex<double>(0, 2)).to<bool>());
   CHECK((-Scalar(3)).equal(-3) && (-Scalar(2.5)).equal(-2.5));
-  CHECK(Scalar(true).equal(true) && !Scalar(true).equal(1) && !Scalar(complex<double>(1, 1)).equal(1));
+  CHECK(Scalar(true).equal(true) && !Scalar(true).equal(1) &&
+        !Scalar(complex<double>(1, 1)).equal(1));
   CHECK_THROWS(Error, "boolean", -Scalar(true));
 }
 
@@ -125,14 +130,16 @@ TEST(devices) {
 
 TEST(options) {
   TensorOptions o = TensorOptions(kLong).device(kMeta);
-  CHECK(o.dtype() == kLong && o.dtype_opt() == kLong && !o.layout_opt().has_value() && o.device().is_meta());
+  CHECK(o.dtype() == kLong && o.dtype_opt() == kLong && !o.layout_opt().has_value() &&
+        o.device().is_meta());
   CHECK(TensorOptions().dtype() == kFloat && !TensorOptions().dtype_opt().has_value());
   CHECK(!o.dtype(std::nullopt).has_dtype());
   TensorOptions merged = o.merge_in(TensorOptions().dtype(kHalf));
   CHECK(merged.dtype() == kHalf && merged.device().is_meta());
   CHECK_EQ(sizeof(TensorOptions), 8u);
-  CHECK_THROWS(Error, "both", static_cast<void>(check_tensor_options_and_extract_memory_format(
-                                  TensorOptions(MemoryFormat::ChannelsLast), MemoryFormat::Contiguous)));
+  CHECK_THROWS(Error, "both",
+               static_cast<void>(check_tensor_options_and_extract_memory_format(
+                   TensorOptions(MemoryFormat::ChannelsLast), MemoryFormat::Contiguous)));
   CHECK(compute_dispatch_key(kFloat, kSparse, Device(kCUDA)) == DispatchKey::SparseCUDA);
   CHECK(compute_dispatch_key({}, {}, {}) == DispatchKey::CPU);
   CHECK(compute_dispatch_key({}, Layout::SparseBsr, Device(kMeta)) == DispatchKey::SparseCsrMeta);
@@ -166,12 +173,16 @@ TEST(small_vectors) {
   moved = std::move(small);
   CHECK(moved.size() == 1 && moved[0] == "only" && copy[0] == "x");
   DimVector dims(IntArrayRef({1, 2, 3, 4, 5, 6, 7}));
-  dims = dims;
+  DimVector& same = dims;
+  dims = same;
   CHECK(IntArrayRef(dims).slice(5).equals({6, 7}));
 }
 
 TEST(errors_and_warnings) {
-  auto fail = [](int n) { OPGEN_CHECK_VALUE(n > 3, "n is ", n, ", ", 2.5, " ", IntArrayRef({1, 2}), " ", kFloat, " ", true, " ", std::string("s")); };
+  auto fail = [](int n) {
+    OPGEN_CHECK_VALUE(n > 3, "n is ", n, ", ", 2.5, " ", IntArrayRef({1, 2}), " ", kFloat, " ",
+                      true, " ", std::string("s"));
+  };
   fail(4);
   CHECK_THROWS(ValueError, "n is 3, 2.5 [1, 2] Float true s", fail(3));
   CHECK_THROWS(Error, "expected 1 == 2, which does not hold", [] { OPGEN_CHECK(1 == 2); }());

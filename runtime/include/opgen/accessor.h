@@ -1,4 +1,5 @@
-// accessor.h: TensorAccessor, element access by index for kernels that know dtype and number of dimensions.
+// accessor.h: TensorAccessor, element access by index for kernels that know dtype and number of
+// dimensions.
 #pragma once
 
 #include <cstddef>

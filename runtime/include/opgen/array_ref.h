@@ -1,4 +1,5 @@
-// array_ref.h: ArrayRef, a borrowed, read-only run of elements; OptionalArrayRef, the same or nothing.
+// array_ref.h: ArrayRef, a borrowed, read-only run of elements; OptionalArrayRef, the same or
+// nothing.
 #pragma once
 
 #include <array>
@@ -46,7 +47,8 @@ class ArrayRef {
   constexpr ArrayRef(const T (&array)[N]) noexcept : data_(array), size_(N) {}  // NOLINT
 #if defined(__GNUC__) && !defined(__clang__)
 #pragma GCC diagnostic push
-#pragma GCC diagnostic ignored "-Winit-list-lifetime"  // meant for arguments, where the list outlives the call
+#pragma GCC diagnostic ignored \
+    "-Winit-list-lifetime"  // meant for arguments, where the list outlives the call
 #endif
   constexpr ArrayRef(std::initializer_list<T> list) noexcept  // NOLINT
       : data_(list.begin()), size_(list.size()) {}
@@ -54,12 +56,24 @@ class ArrayRef {
 #pragma GCC diagnostic pop
 #endif
 
-  [[nodiscard]] constexpr iterator begin() const noexcept { return data_; }
-  [[nodiscard]] constexpr iterator end() const noexcept { return data_ + size_; }
-  [[nodiscard]] constexpr bool empty() const noexcept { return size_ == 0; }
-  [[nodiscard]] constexpr const T* data() const noexcept { return data_; }
-  [[nodiscard]] constexpr std::size_t size() const noexcept { return size_; }
-  [[nodiscard]] constexpr const T& operator[](std::size_t i) const noexcept { return data_[i]; }
+  [[nodiscard]] constexpr iterator begin() const noexcept {
+    return data_;
+  }
+  [[nodiscard]] constexpr iterator end() const noexcept {
+    return data_ + size_;
+  }
+  [[nodiscard]] constexpr bool empty() const noexcept {
+    return size_ == 0;
+  }
+  [[nodiscard]] constexpr const T* data() const noexcept {
+    return data_;
+  }
+  [[nodiscard]] constexpr std::size_t size() const noexcept {
+    return size_;
+  }
+  [[nodiscard]] constexpr const T& operator[](std::size_t i) const noexcept {
+    return data_[i];
+  }
   [[nodiscard]] constexpr const T& at(std::size_t i) const {
     OPGEN_CHECK_INDEX(i < size_, "index ", i, " is out of range for ", size_, " elements");
     return data_[i];
@@ -87,7 +101,9 @@ class ArrayRef {
     }
     return true;
   }
-  [[nodiscard]] std::vector<T> vec() const { return std::vector<T>(begin(), end()); }
+  [[nodiscard]] std::vector<T> vec() const {
+    return std::vector<T>(begin(), end());
+  }
 
  private:
   const T* data_ = nullptr;
@@ -114,7 +130,7 @@ class OptionalArrayRef {
   constexpr OptionalArrayRef(ArrayRef<T> ref) noexcept : ref_(ref) {}                 // NOLINT
   constexpr OptionalArrayRef(const T& one) noexcept : ref_(ArrayRef<T>(one)) {}       // NOLINT
   constexpr OptionalArrayRef(std::optional<ArrayRef<T>> ref) noexcept : ref_(ref) {}  // NOLINT
-  constexpr OptionalArrayRef(std::initializer_list<T> list) noexcept  // NOLINT
+  constexpr OptionalArrayRef(std::initializer_list<T> list) noexcept                  // NOLINT
       : ref_(ArrayRef<T>(list)) {}
   template <std::size_t N>
   constexpr OptionalArrayRef(const T (&array)[N]) noexcept : ref_(ArrayRef<T>(array)) {}  // NOLINT

@@ -1,5 +1,6 @@
-// boxing.h: boxing<Signature>: calls an unboxed kernel from a stack, and a boxed kernel from C++ arguments.
-// Include after the generated TensorBody.h: Tensor must be complete where boxing<…> is used.
+// boxing.h: boxing<Signature>: calls an unboxed kernel from a stack, and a boxed kernel from C++
+// arguments. Include after the generated TensorBody.h: Tensor must be complete where boxing<…> is
+// used.
 #pragma once
 
 #include <array>
@@ -123,7 +124,10 @@ IValue box(const T& value) {
   } else if constexpr (requires { value.has_value(); }) {
     if (!value.has_value()) return IValue();
     return box(*value);
-  } else if constexpr (requires { value.begin(); value.size(); } &&
+  } else if constexpr (requires {
+                         value.begin();
+                         value.size();
+                       } &&
                        !std::is_same_v<T, std::string_view>) {
     std::vector<IValue> items;
     items.reserve(value.size());
@@ -151,7 +155,8 @@ decltype(auto) as_parameter(Owner& owner) {
   }
 }
 
-// Results of `count` values at the end of the stack, as R. References are found among the arguments.
+// Results of `count` values at the end of the stack, as R. References are found among the
+// arguments.
 template <class R>
 struct Results;
 template <>
@@ -186,8 +191,7 @@ struct Results<std::tuple<T...>> {
 
  private:
   template <class Find, std::size_t... I>
-  static std::tuple<T...> take_each(
-      IValue* values, const Find& find, std::index_sequence<I...>) {
+  static std::tuple<T...> take_each(IValue* values, const Find& find, std::index_sequence<I...>) {
     return std::tuple<T...>(take_one<T>(values[I], find, I)...);
   }
   template <class U, class Find>
@@ -209,7 +213,8 @@ void note_reference(T& argument, Tensor** references, std::size_t& count) {
 }
 
 OPGEN_API void check_stack_size(const Stack& stack, std::size_t expected);
-OPGEN_API void check_result_count(const OperatorSlot& slot, const Stack& stack, std::size_t expected);
+OPGEN_API void check_result_count(const OperatorSlot& slot, const Stack& stack,
+                                  std::size_t expected);
 
 template <class Signature>
 struct BoxingOf;

@@ -1,7 +1,9 @@
-// c_api.h: the runtime without C++ types: make values, call operators by name, read results. For test drivers and bindings.
+// c_api.h: the runtime without C++ types: make values, call operators by name, read results. For
+// test drivers and bindings.
 //
-// A function that can fail returns NULL or 0 and leaves the reason to opgen_last_error() of the thread.
-// An opgen_value is owned by whoever got it and freed with opgen_value_free; arguments are borrowed.
+// A function that can fail returns NULL or 0 and leaves the reason to opgen_last_error() of the
+// thread. An opgen_value is owned by whoever got it and freed with opgen_value_free; arguments are
+// borrowed.
 #pragma once
 
 #include <stddef.h>
@@ -57,15 +59,17 @@ OPGEN_C_API const char* opgen_last_error(void);
 // "Error", "IndexError", "ValueError", "TypeError", "NotImplementedError" or "OutOfMemoryError".
 OPGEN_C_API const char* opgen_last_error_kind(void);
 
-// A tensor on a fresh storage of `storage_bytes` bytes, filled from `bytes` if that is not NULL (cpu only).
-// strides NULL: contiguous. device NULL: "cpu". Elements outside the storage are refused.
-OPGEN_C_API opgen_value* opgen_tensor_new(
-    int32_t dtype, int64_t ndim, const int64_t* sizes, const int64_t* strides, int64_t storage_offset,
-    const void* bytes, size_t storage_bytes, const char* device);
+// A tensor on a fresh storage of `storage_bytes` bytes, filled from `bytes` if that is not NULL
+// (cpu only). strides NULL: contiguous. device NULL: "cpu". Elements outside the storage are
+// refused.
+OPGEN_C_API opgen_value* opgen_tensor_new(int32_t dtype, int64_t ndim, const int64_t* sizes,
+                                          const int64_t* strides, int64_t storage_offset,
+                                          const void* bytes, size_t storage_bytes,
+                                          const char* device);
 // Another tensor on the storage of `base`.
-OPGEN_C_API opgen_value* opgen_tensor_view(
-    const opgen_value* base, int64_t ndim, const int64_t* sizes, const int64_t* strides,
-    int64_t storage_offset);
+OPGEN_C_API opgen_value* opgen_tensor_view(const opgen_value* base, int64_t ndim,
+                                           const int64_t* sizes, const int64_t* strides,
+                                           int64_t storage_offset);
 OPGEN_C_API opgen_value* opgen_tensor_undefined(void);
 OPGEN_C_API int opgen_tensor_read(const opgen_value* tensor, opgen_tensor_info* info);
 // Marks a zero-dim tensor as a number of the program, which takes part in promotion as a number.
@@ -96,11 +100,13 @@ OPGEN_C_API int opgen_as_device(const opgen_value* value, int32_t* type, int32_t
 OPGEN_C_API int opgen_list_size(const opgen_value* list, size_t* size);
 OPGEN_C_API opgen_value* opgen_list_item(const opgen_value* list, size_t index);
 
-// Calls "aten::add.Tensor" through the dispatcher. Positional, then keyword arguments; absent ones take the schema's
-// defaults. Numbers are accepted where tensors are wanted. Returns the list of results.
-OPGEN_C_API opgen_value* opgen_call(
-    const char* name, const opgen_value* const* arguments, size_t count,
-    const char* const* keywords, const opgen_value* const* keyword_arguments, size_t keyword_count);
+// Calls "aten::add.Tensor" through the dispatcher. Positional, then keyword arguments; absent ones
+// take the schema's defaults. Numbers are accepted where tensors are wanted. Returns the list of
+// results.
+OPGEN_C_API opgen_value* opgen_call(const char* name, const opgen_value* const* arguments,
+                                    size_t count, const char* const* keywords,
+                                    const opgen_value* const* keyword_arguments,
+                                    size_t keyword_count);
 
 // Full names of all operators, sorted.
 OPGEN_C_API opgen_value* opgen_operators(void);

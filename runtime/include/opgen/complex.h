@@ -1,4 +1,5 @@
-// complex.h: complex<T>, laid out as two T in a row. <complex> costs 0.28 s to include, so it is not used here.
+// complex.h: complex<T>, laid out as two T in a row. <complex> costs 0.28 s to include, so it is
+// not used here.
 #pragma once
 
 #include <type_traits>
@@ -15,8 +16,8 @@ struct alignas(2 * sizeof(T)) complex {
   constexpr complex() noexcept = default;
   constexpr complex(T real, T imag = T(0)) noexcept : real_(real), imag_(imag) {}  // NOLINT
   template <class U>
-    requires(!std::is_same_v<T, U>)
-  explicit(sizeof(U) > sizeof(T)) constexpr complex(const complex<U>& other) noexcept
+  requires(!std::is_same_v<T, U>) explicit(sizeof(U) > sizeof(T)) constexpr complex(
+      const complex<U>& other) noexcept
       : real_(static_cast<T>(other.real_)), imag_(static_cast<T>(other.imag_)) {}
 
   [[nodiscard]] constexpr T real() const noexcept { return real_; }

@@ -52,7 +52,8 @@ namespace detail {
 
 // Seeded with the same constant in every process.
 [[nodiscard]] OPGEN_API const Generator& default_cpu_generator();
-// The engine of a `Generator?` argument: the default one if absent. Error if it is no CPU generator.
+// The engine of a `Generator?` argument: the default one if absent. Error if it is no CPU
+// generator.
 [[nodiscard]] OPGEN_API CPUGeneratorImpl* cpu_generator(const std::optional<Generator>& generator);
 
 }  // namespace detail

@@ -7,6 +7,7 @@
 #include "opgen/error.h"
 
 // X(name, text, number). The numbers are PyTorch's.
+// clang-format off
 #define OPGEN_FORALL_DEVICE_TYPES(X) \
   X(CPU, "cpu", 0)                   \
   X(CUDA, "cuda", 1)                 \
@@ -21,6 +22,7 @@
   X(IPU, "ipu", 18)                  \
   X(MTIA, "mtia", 19)                \
   X(PrivateUse1, "privateuseone", 20)
+// clang-format on
 
 namespace opgen {
 
@@ -70,7 +72,9 @@ class Device {
   DeviceIndex index_ = -1;
 };
 
-inline void append_message(Message& message, DeviceType type) { message.append(toString(type)); }
+inline void append_message(Message& message, DeviceType type) {
+  message.append(toString(type));
+}
 OPGEN_API void append_message(Message& message, Device device);
 
 }  // namespace opgen

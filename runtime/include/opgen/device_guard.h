@@ -1,4 +1,5 @@
-// device_guard.h: DeviceGuard, the current device of a device type for the length of a scope; backends plug in.
+// device_guard.h: DeviceGuard, the current device of a device type for the length of a scope;
+// backends plug in.
 #pragma once
 
 #include <cstddef>
@@ -56,14 +57,18 @@ class DeviceGuard : public OptionalDeviceGuard {
 
 namespace detail {
 
-[[noreturn]] OPGEN_API OPGEN_COLD void throw_different_devices(
-    const char* op, std::size_t argument, Device common, Device device);
+[[noreturn]] OPGEN_API OPGEN_COLD void throw_different_devices(const char* op, std::size_t argument,
+                                                               Device common, Device device);
 
-// Undefined and absent tensors have no say; neither do zero-dim CPU tensors' owners, who pass `checked` instead.
+// Undefined and absent tensors have no say; neither do zero-dim CPU tensors' owners, who pass
+// `checked` instead.
 template <class T>
-void check_common_device(
-    std::optional<Device>& common, const T& argument, const char* op, std::size_t position) {
-  if constexpr (requires { argument.defined(); argument.device(); }) {
+void check_common_device(std::optional<Device>& common, const T& argument, const char* op,
+                         std::size_t position) {
+  if constexpr (requires {
+                  argument.defined();
+                  argument.device();
+                }) {
     if (!argument.defined()) return;
     if (!common.has_value()) {
       common = argument.device();
@@ -77,10 +82,15 @@ void check_common_device(
   }
 }
 
-inline std::optional<Device> device_to_guard(Device device) noexcept { return device; }
+inline std::optional<Device> device_to_guard(Device device) noexcept {
+  return device;
+}
 template <class T>
 std::optional<Device> device_to_guard(const T& argument) {
-  if constexpr (requires { argument.defined(); argument.device(); }) {
+  if constexpr (requires {
+                  argument.defined();
+                  argument.device();
+                }) {
     if (!argument.defined()) return std::nullopt;
     return argument.device();
   } else if constexpr (requires { argument.has_value(); }) {

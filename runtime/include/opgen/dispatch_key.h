@@ -1,4 +1,5 @@
-// dispatch_key.h: DispatchKey: every point of dispatch, the product of functionalities and backends, and the aliases.
+// dispatch_key.h: DispatchKey: every point of dispatch, the product of functionalities and
+// backends, and the aliases.
 #pragma once
 
 #include <cstdint>
@@ -7,6 +8,7 @@
 
 #include "opgen/error.h"
 
+// clang-format off
 // X(name), bit 0 first. A higher bit wins when the arguments disagree.
 #define OPGEN_FORALL_BACKENDS(X) \
   X(CPU) X(CUDA) X(HIP) X(XLA) X(MPS) X(IPU) X(XPU) X(HPU) X(VE) X(Lazy) X(MTIA) \
@@ -63,6 +65,7 @@
   X(Autograd) X(CompositeImplicitAutograd) X(CompositeImplicitAutogradNestedTensor) \
   X(CompositeExplicitAutograd) X(CompositeExplicitAutogradNonFunctional) \
   X(FuncTorchBatchedDecomposition)
+// clang-format on
 
 namespace opgen {
 
@@ -73,7 +76,8 @@ enum class BackendComponent : std::uint8_t {
 };
 inline constexpr int kNumBackends = static_cast<int>(BackendComponent::Meta) + 1;
 
-// The order of enumerators: Undefined, functionalities, then per functionality its backends, then aliases.
+// The order of enumerators: Undefined, functionalities, then per functionality its backends, then
+// aliases.
 enum class DispatchKey : std::uint16_t {
   Undefined = 0,
 #define OPGEN_SINGLE(name) name,
@@ -81,25 +85,21 @@ enum class DispatchKey : std::uint16_t {
   OPGEN_FORALL_FUNCTIONALITIES(OPGEN_SINGLE, OPGEN_PRODUCT)
 #undef OPGEN_SINGLE
 #undef OPGEN_PRODUCT
-  EndOfFunctionalities,
+      EndOfFunctionalities,
 
-#define OPGEN_PRODUCT_KEYS(prefix)                                                                \
-  prefix##CPU, prefix##CUDA, prefix##HIP, prefix##XLA, prefix##MPS, prefix##IPU, prefix##XPU,     \
-      prefix##HPU, prefix##VE, prefix##Lazy, prefix##MTIA, prefix##PrivateUse1,                   \
+#define OPGEN_PRODUCT_KEYS(prefix)                                                            \
+  prefix##CPU, prefix##CUDA, prefix##HIP, prefix##XLA, prefix##MPS, prefix##IPU, prefix##XPU, \
+      prefix##HPU, prefix##VE, prefix##Lazy, prefix##MTIA, prefix##PrivateUse1,               \
       prefix##PrivateUse2, prefix##PrivateUse3, prefix##Meta,
-  OPGEN_PRODUCT_KEYS()
-  OPGEN_PRODUCT_KEYS(Quantized)
-  OPGEN_PRODUCT_KEYS(Sparse)
-  OPGEN_PRODUCT_KEYS(SparseCsr)
-  OPGEN_PRODUCT_KEYS(NestedTensor)
-  OPGEN_PRODUCT_KEYS(Autograd)
+  OPGEN_PRODUCT_KEYS() OPGEN_PRODUCT_KEYS(Quantized) OPGEN_PRODUCT_KEYS(Sparse)
+      OPGEN_PRODUCT_KEYS(SparseCsr) OPGEN_PRODUCT_KEYS(NestedTensor) OPGEN_PRODUCT_KEYS(Autograd)
 #undef OPGEN_PRODUCT_KEYS
-  EndOfRuntimeKeys,
+          EndOfRuntimeKeys,
 
 #define OPGEN_ENUMERATOR(name) name,
   OPGEN_FORALL_ALIAS_KEYS(OPGEN_ENUMERATOR)
 #undef OPGEN_ENUMERATOR
-  EndOfKeys,
+      EndOfKeys,
 
   CatchAll = Undefined,
   Autocast = AutocastCUDA,
@@ -125,8 +125,8 @@ constexpr int per_backend_index(DispatchKey functionality) noexcept {
 }  // namespace detail
 
 // The key of one backend of a functionality such as Dense or AutogradFunctionality.
-[[nodiscard]] constexpr DispatchKey backend_key(
-    DispatchKey functionality, BackendComponent backend) noexcept {
+[[nodiscard]] constexpr DispatchKey backend_key(DispatchKey functionality,
+                                                BackendComponent backend) noexcept {
   int i = detail::per_backend_index(functionality);
   if (i < 0) return functionality;
   return static_cast<DispatchKey>(static_cast<int>(DispatchKey::CPU) + i * kNumBackends +
@@ -155,7 +155,8 @@ constexpr int per_backend_index(DispatchKey functionality) noexcept {
 // As written in YAML.
 [[nodiscard]] OPGEN_API const char* toString(DispatchKey key) noexcept;
 [[nodiscard]] OPGEN_API const char* toString(BackendComponent backend) noexcept;
-[[nodiscard]] OPGEN_API std::optional<DispatchKey> find_dispatch_key(std::string_view name) noexcept;
+[[nodiscard]] OPGEN_API std::optional<DispatchKey> find_dispatch_key(
+    std::string_view name) noexcept;
 OPGEN_API void append_message(Message& message, DispatchKey key);
 
 }  // namespace opgen

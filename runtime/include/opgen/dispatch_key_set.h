@@ -1,4 +1,5 @@
-// dispatch_key_set.h: DispatchKeySet, backends in the low bits and functionalities above them, in one word.
+// dispatch_key_set.h: DispatchKeySet, backends in the low bits and functionalities above them, in
+// one word.
 #pragma once
 
 #include <cstdint>
@@ -8,7 +9,8 @@
 
 namespace opgen {
 
-// A per-backend functionality applies to every backend in the set: {CUDA, AutogradCPU} also holds CPU and AutogradCUDA.
+// A per-backend functionality applies to every backend in the set: {CUDA, AutogradCPU} also holds
+// CPU and AutogradCUDA.
 class DispatchKeySet {
  public:
   enum Full { FULL };
@@ -28,7 +30,8 @@ class DispatchKeySet {
     bits_ = functionality_bit(functionality);
     if (is_product_key(key)) bits_ |= backend_bit(backend_of(key));
   }
-  constexpr DispatchKeySet(BackendComponent backend) noexcept : bits_(backend_bit(backend)) {}  // NOLINT
+  constexpr DispatchKeySet(BackendComponent backend) noexcept
+      : bits_(backend_bit(backend)) {}  // NOLINT
   constexpr DispatchKeySet(std::initializer_list<DispatchKey> keys) noexcept {
     for (DispatchKey key : keys) bits_ |= DispatchKeySet(key).bits_;
   }
@@ -119,9 +122,9 @@ class DispatchKeySet {
 
 static_assert(kNumBackends - 1 + detail::kNumFunctionalities <= 64, "a key set is one word");
 
-inline constexpr DispatchKeySet kAutogradKeys{
-    DispatchKey::AutogradFunctionality, DispatchKey::AutogradOther,
-    DispatchKey::AutogradNestedTensor};
+inline constexpr DispatchKeySet kAutogradKeys{DispatchKey::AutogradFunctionality,
+                                              DispatchKey::AutogradOther,
+                                              DispatchKey::AutogradNestedTensor};
 
 OPGEN_API void append_message(Message& message, DispatchKeySet keys);
 

@@ -1,4 +1,5 @@
-// dispatcher.h: Dispatcher, the process-wide table of operators; OperatorHandle, one of them, to inspect and to call.
+// dispatcher.h: Dispatcher, the process-wide table of operators; OperatorHandle, one of them, to
+// inspect and to call.
 #pragma once
 
 #include <memory>
@@ -103,29 +104,29 @@ class OPGEN_API Dispatcher {
   [[nodiscard]] static Dispatcher& singleton();
 
   // `name` with its namespace.
-  [[nodiscard]] std::optional<OperatorHandle> find_operator(
-      std::string_view name, std::string_view overload_name) const;
+  [[nodiscard]] std::optional<OperatorHandle> find_operator(std::string_view name,
+                                                            std::string_view overload_name) const;
   // With a schema; null / Error that proposes a similar name.
-  [[nodiscard]] std::optional<OperatorHandle> findSchema(
-      std::string_view name, std::string_view overload_name) const;
-  [[nodiscard]] OperatorHandle findSchemaOrThrow(
-      std::string_view name, std::string_view overload_name) const;
+  [[nodiscard]] std::optional<OperatorHandle> findSchema(std::string_view name,
+                                                         std::string_view overload_name) const;
+  [[nodiscard]] OperatorHandle findSchemaOrThrow(std::string_view name,
+                                                 std::string_view overload_name) const;
   // All operators that have a schema, sorted by name.
   [[nodiscard]] std::vector<OperatorHandle> operators() const;
   // All that have kernels but no schema: most often a misspelled name.
   [[nodiscard]] std::vector<OperatorHandle> operators_without_schema() const;
 
   // `slot` may be null. `schema` and `tags` ("core,pointwise") are copied.
-  RegistrationHandle register_schema(
-      std::string_view name, std::string_view overload_name, std::string_view schema,
-      std::string_view tags, std::string_view library, OperatorSlot* slot);
+  RegistrationHandle register_schema(std::string_view name, std::string_view overload_name,
+                                     std::string_view schema, std::string_view tags,
+                                     std::string_view library, OperatorSlot* slot);
   // Undefined registers a kernel for all keys: as CompositeImplicitAutograd.
-  RegistrationHandle register_kernel(
-      std::string_view name, std::string_view overload_name, DispatchKey key,
-      KernelFunction kernel, std::string_view library);
+  RegistrationHandle register_kernel(std::string_view name, std::string_view overload_name,
+                                     DispatchKey key, KernelFunction kernel,
+                                     std::string_view library);
   // For every operator without a better kernel at `key`.
-  RegistrationHandle register_fallback(
-      DispatchKey key, KernelFunction kernel, std::string_view library);
+  RegistrationHandle register_fallback(DispatchKey key, KernelFunction kernel,
+                                       std::string_view library);
   // Error if another library has claimed the namespace.
   RegistrationHandle claim_namespace(std::string_view ns, std::string_view place);
 

@@ -1,4 +1,5 @@
-// error.h: the exceptions of the runtime, OPGEN_CHECK and OPGEN_WARN. No string type is instantiated where they are used.
+// error.h: the exceptions of the runtime, OPGEN_CHECK and OPGEN_WARN. No string type is
+// instantiated where they are used.
 #pragma once
 
 #include <cstddef>
@@ -111,7 +112,8 @@ void append_any(Message& message, const T& value) {
   }
 }
 
-// One part of a message: where the value is and how to write it. Lives until the end of the full expression.
+// One part of a message: where the value is and how to write it. Lives until the end of the full
+// expression.
 class MessagePart {
  public:
   template <class T>
@@ -135,26 +137,27 @@ class MessagePart {
 };
 
 // `condition` is what the user reads when no part was given.
-[[noreturn]] OPGEN_API OPGEN_COLD void throw_error(
-    ErrorKind kind, const char* condition, std::initializer_list<MessagePart> parts);
+[[noreturn]] OPGEN_API OPGEN_COLD void throw_error(ErrorKind kind, const char* condition,
+                                                   std::initializer_list<MessagePart> parts);
 [[noreturn]] OPGEN_API OPGEN_COLD void throw_internal_error(
     const char* condition, const char* file, int line, std::initializer_list<MessagePart> parts);
 OPGEN_API OPGEN_COLD void warn(std::initializer_list<MessagePart> parts);
 
 }  // namespace detail
 
-// Receives the text of every OPGEN_WARN; the default writes it to stderr. Returns the handler it replaces.
+// Receives the text of every OPGEN_WARN; the default writes it to stderr. Returns the handler it
+// replaces.
 using WarningHandler = void (*)(const char* text);
 OPGEN_API WarningHandler set_warning_handler(WarningHandler handler) noexcept;
 
 }  // namespace opgen
 
 // Parts are evaluated only when the condition is false.
-#define OPGEN_CHECK_KIND(kind, condition, ...)                                                     \
-  do {                                                                                             \
-    if (OPGEN_UNLIKELY(!(condition))) {                                                            \
+#define OPGEN_CHECK_KIND(kind, condition, ...)                                                   \
+  do {                                                                                           \
+    if (OPGEN_UNLIKELY(!(condition))) {                                                          \
       ::opgen::detail::throw_error(::opgen::detail::ErrorKind::kind, #condition, {__VA_ARGS__}); \
-    }                                                                                              \
+    }                                                                                            \
   } while (false)
 #define OPGEN_CHECK(condition, ...) OPGEN_CHECK_KIND(Error, condition, __VA_ARGS__)
 #define OPGEN_CHECK_INDEX(condition, ...) OPGEN_CHECK_KIND(Index, condition, __VA_ARGS__)
@@ -164,16 +167,16 @@ OPGEN_API WarningHandler set_warning_handler(WarningHandler handler) noexcept;
   OPGEN_CHECK_KIND(NotImplemented, condition, __VA_ARGS__)
 
 // For what only a bug in opgen can break.
-#define OPGEN_INTERNAL_ASSERT(condition, ...)                                                    \
-  do {                                                                                           \
-    if (OPGEN_UNLIKELY(!(condition))) {                                                          \
-      ::opgen::detail::throw_internal_error(#condition, __FILE__, __LINE__, {__VA_ARGS__});      \
-    }                                                                                            \
+#define OPGEN_INTERNAL_ASSERT(condition, ...)                                               \
+  do {                                                                                      \
+    if (OPGEN_UNLIKELY(!(condition))) {                                                     \
+      ::opgen::detail::throw_internal_error(#condition, __FILE__, __LINE__, {__VA_ARGS__}); \
+    }                                                                                       \
   } while (false)
 
 #define OPGEN_WARN(...) ::opgen::detail::warn({__VA_ARGS__})
-#define OPGEN_WARN_ONCE(...)                                                                     \
-  do {                                                                                           \
-    static const bool opgen_warned = (::opgen::detail::warn({__VA_ARGS__}), true);               \
-    static_cast<void>(opgen_warned);                                                             \
+#define OPGEN_WARN_ONCE(...)                                                       \
+  do {                                                                             \
+    static const bool opgen_warned = (::opgen::detail::warn({__VA_ARGS__}), true); \
+    static_cast<void>(opgen_warned);                                               \
   } while (false)

@@ -1,4 +1,5 @@
-// function_schema.h: FunctionSchema, a parsed operator declaration such as `add.Tensor(Tensor self, Tensor other) -> Tensor`.
+// function_schema.h: FunctionSchema, a parsed operator declaration such as `add.Tensor(Tensor self,
+// Tensor other) -> Tensor`.
 #pragma once
 
 #include <memory>
@@ -12,8 +13,26 @@
 namespace opgen {
 
 enum class TypeKind : std::uint8_t {
-  Tensor, Scalar, Int, SymIntType, DeviceIndexType, Float, Bool, SymBoolType, Str, Device, ScalarType,
-  Layout, MemoryFormat, QScheme, Generator, Storage, Stream, DimVectorType, GraphModule, CustomClass,
+  Tensor,
+  Scalar,
+  Int,
+  SymIntType,
+  DeviceIndexType,
+  Float,
+  Bool,
+  SymBoolType,
+  Str,
+  Device,
+  ScalarType,
+  Layout,
+  MemoryFormat,
+  QScheme,
+  Generator,
+  Storage,
+  Stream,
+  DimVectorType,
+  GraphModule,
+  CustomClass,
   Optional,  // of element
   List,      // of element; size: 0 if any
 };
@@ -56,15 +75,19 @@ struct FunctionSchema {
 
   [[nodiscard]] OPGEN_API std::string str() const;
   [[nodiscard]] OPGEN_API std::string full_name() const;  // "aten::add.Tensor"
-  [[nodiscard]] OPGEN_API std::optional<std::size_t> find_argument(std::string_view name) const noexcept;
+  [[nodiscard]] OPGEN_API std::optional<std::size_t> find_argument(
+      std::string_view name) const noexcept;
 };
 
 // ValueError that says where and why. `ns` applies if the text names no namespace.
-[[nodiscard]] OPGEN_API FunctionSchema parse_schema(std::string_view text, std::string_view ns = {});
+[[nodiscard]] OPGEN_API FunctionSchema parse_schema(std::string_view text,
+                                                    std::string_view ns = {});
 // "aten::add.Tensor" -> ("aten::add", "Tensor").
-[[nodiscard]] OPGEN_API std::pair<std::string, std::string> split_operator_name(std::string_view text);
+[[nodiscard]] OPGEN_API std::pair<std::string, std::string> split_operator_name(
+    std::string_view text);
 
-// The value as the type wants it: ints for floats, one number for a sized list. TypeError if it cannot be.
+// The value as the type wants it: ints for floats, one number for a sized list. TypeError if it
+// cannot be.
 [[nodiscard]] OPGEN_API IValue convert_to_type(IValue value, const SchemaType& type);
 
 }  // namespace opgen

@@ -1,4 +1,5 @@
-// generator.h: Generator, a handle to a source of random numbers; engines derive from GeneratorImpl.
+// generator.h: Generator, a handle to a source of random numbers; engines derive from
+// GeneratorImpl.
 #pragma once
 
 #include <cstddef>

@@ -60,18 +60,34 @@ struct Half {
   static constexpr Half from_bits(std::uint16_t bits) noexcept { return {bits, FromBits{}}; }
 };
 
-#define OPGEN_HALF_OPERATORS(T)                                                                   \
-  constexpr T operator+(T a, T b) noexcept { return float(a) + float(b); }                        \
-  constexpr T operator-(T a, T b) noexcept { return float(a) - float(b); }                        \
-  constexpr T operator*(T a, T b) noexcept { return float(a) * float(b); }                        \
-  constexpr T operator/(T a, T b) noexcept { return float(a) / float(b); }                        \
-  constexpr T operator-(T a) noexcept {                                                           \
-    return T::from_bits(static_cast<std::uint16_t>(a.x ^ 0x8000u));                               \
-  }                                                                                               \
-  constexpr T& operator+=(T& a, T b) noexcept { return a = a + b; }                               \
-  constexpr T& operator-=(T& a, T b) noexcept { return a = a - b; }                               \
-  constexpr T& operator*=(T& a, T b) noexcept { return a = a * b; }                               \
-  constexpr T& operator/=(T& a, T b) noexcept { return a = a / b; }
+#define OPGEN_HALF_OPERATORS(T)                                     \
+  constexpr T operator+(T a, T b) noexcept {                        \
+    return float(a) + float(b);                                     \
+  }                                                                 \
+  constexpr T operator-(T a, T b) noexcept {                        \
+    return float(a) - float(b);                                     \
+  }                                                                 \
+  constexpr T operator*(T a, T b) noexcept {                        \
+    return float(a) * float(b);                                     \
+  }                                                                 \
+  constexpr T operator/(T a, T b) noexcept {                        \
+    return float(a) / float(b);                                     \
+  }                                                                 \
+  constexpr T operator-(T a) noexcept {                             \
+    return T::from_bits(static_cast<std::uint16_t>(a.x ^ 0x8000u)); \
+  }                                                                 \
+  constexpr T& operator+=(T& a, T b) noexcept {                     \
+    return a = a + b;                                               \
+  }                                                                 \
+  constexpr T& operator-=(T& a, T b) noexcept {                     \
+    return a = a - b;                                               \
+  }                                                                 \
+  constexpr T& operator*=(T& a, T b) noexcept {                     \
+    return a = a * b;                                               \
+  }                                                                 \
+  constexpr T& operator/=(T& a, T b) noexcept {                     \
+    return a = a / b;                                               \
+  }
 
 OPGEN_HALF_OPERATORS(Half)
 

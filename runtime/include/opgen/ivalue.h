@@ -1,4 +1,5 @@
-// ivalue.h: IValue, one value of any type of the schema language, and Stack, the arguments or results of a boxed call.
+// ivalue.h: IValue, one value of any type of the schema language, and Stack, the arguments or
+// results of a boxed call.
 #pragma once
 
 #include <cstdint>
@@ -25,16 +26,30 @@ struct StringValue final : HeapValue {
 };
 struct ListValue;
 
-// ScalarType, Layout, MemoryFormat and QScheme travel as Int; Scalar as Bool, Int, Double or Complex.
+// ScalarType, Layout, MemoryFormat and QScheme travel as Int; Scalar as Bool, Int, Double or
+// Complex.
 class OPGEN_API IValue {
  public:
   enum class Tag : std::uint8_t {
-    None, Bool, Int, Double, Complex, Tensor, String, Device, Stream, Generator, Storage, List, Custom
+    None,
+    Bool,
+    Int,
+    Double,
+    Complex,
+    Tensor,
+    String,
+    Device,
+    Stream,
+    Generator,
+    Storage,
+    List,
+    Custom
   };
 
   IValue() noexcept = default;
   IValue(const IValue& other) noexcept;
-  IValue(IValue&& other) noexcept : payload_(other.payload_), tag_(std::exchange(other.tag_, Tag::None)) {}
+  IValue(IValue&& other) noexcept
+      : payload_(other.payload_), tag_(std::exchange(other.tag_, Tag::None)) {}
   IValue& operator=(IValue other) noexcept {
     std::swap(payload_, other.payload_);
     std::swap(tag_, other.tag_);
@@ -46,8 +61,8 @@ class OPGEN_API IValue {
 
   IValue(bool value) noexcept : tag_(Tag::Bool) { payload_.integer = value ? 1 : 0; }  // NOLINT
   template <class T>
-    requires(std::is_integral_v<T> && !std::is_same_v<T, bool>)
-  IValue(T value) noexcept : tag_(Tag::Int) {  // NOLINT
+  requires(std::is_integral_v<T> && !std::is_same_v<T, bool>) IValue(T value)
+  noexcept : tag_(Tag::Int) {  // NOLINT
     payload_.integer = static_cast<std::int64_t>(value);
   }
   IValue(double value) noexcept : tag_(Tag::Double) { payload_.parts[0] = value; }  // NOLINT
@@ -55,20 +70,20 @@ class OPGEN_API IValue {
     payload_.parts[0] = value.real();
     payload_.parts[1] = value.imag();
   }
-  IValue(const Scalar& value);                      // NOLINT
-  IValue(TensorBase tensor) noexcept;               // NOLINT
-  IValue(std::string_view text);                    // NOLINT
+  IValue(const Scalar& value);                                         // NOLINT
+  IValue(TensorBase tensor) noexcept;                                  // NOLINT
+  IValue(std::string_view text);                                       // NOLINT
   IValue(const char* text) : IValue(std::string_view(text)) {}         // NOLINT
   IValue(const std::string& text) : IValue(std::string_view(text)) {}  // NOLINT
-  IValue(Device device) noexcept;                   // NOLINT
-  IValue(Stream stream) noexcept;                   // NOLINT
-  IValue(Generator generator) noexcept;             // NOLINT
-  IValue(Storage storage) noexcept;                 // NOLINT
-  IValue(std::vector<IValue> list);                 // NOLINT
-  IValue(Ref<HeapValue> custom) noexcept;           // NOLINT
+  IValue(Device device) noexcept;                                      // NOLINT
+  IValue(Stream stream) noexcept;                                      // NOLINT
+  IValue(Generator generator) noexcept;                                // NOLINT
+  IValue(Storage storage) noexcept;                                    // NOLINT
+  IValue(std::vector<IValue> list);                                    // NOLINT
+  IValue(Ref<HeapValue> custom) noexcept;                              // NOLINT
   template <class T>
-    requires std::is_enum_v<T>
-  IValue(T value) noexcept : IValue(static_cast<std::int64_t>(value)) {}  // NOLINT
+  requires std::is_enum_v<T> IValue(T value)
+  noexcept : IValue(static_cast<std::int64_t>(value)) {}  // NOLINT
 
   [[nodiscard]] Tag tag() const noexcept { return tag_; }
   [[nodiscard]] bool isNone() const noexcept { return tag_ == Tag::None; }
@@ -76,9 +91,7 @@ class OPGEN_API IValue {
   [[nodiscard]] bool isInt() const noexcept { return tag_ == Tag::Int; }
   [[nodiscard]] bool isDouble() const noexcept { return tag_ == Tag::Double; }
   [[nodiscard]] bool isComplexDouble() const noexcept { return tag_ == Tag::Complex; }
-  [[nodiscard]] bool isScalar() const noexcept {
-    return tag_ >= Tag::Bool && tag_ <= Tag::Complex;
-  }
+  [[nodiscard]] bool isScalar() const noexcept { return tag_ >= Tag::Bool && tag_ <= Tag::Complex; }
   [[nodiscard]] bool isTensor() const noexcept { return tag_ == Tag::Tensor; }
   [[nodiscard]] bool isString() const noexcept { return tag_ == Tag::String; }
   [[nodiscard]] bool isDevice() const noexcept { return tag_ == Tag::Device; }

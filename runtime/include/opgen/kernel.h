@@ -1,4 +1,5 @@
-// kernel.h: all that a kernel author needs: types, tensors, checks, iterators, loops and dtype dispatch.
+// kernel.h: all that a kernel author needs: types, tensors, checks, iterators, loops and dtype
+// dispatch.
 #pragma once
 
 #include "opgen/composite.h"

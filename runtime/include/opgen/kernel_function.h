@@ -9,18 +9,25 @@ namespace opgen {
 class OperatorHandle;
 
 // Reads its arguments from the end of the stack and leaves the results there instead.
-using BoxedFunction = void (*)(
-    const OperatorHandle& op, DispatchKeySet keys, Stack& stack, void* context);
+using BoxedFunction = void (*)(const OperatorHandle& op, DispatchKeySet keys, Stack& stack,
+                               void* context);
 using BoxedKernel = void (*)(const OperatorHandle& op, DispatchKeySet keys, Stack& stack);
 
 struct KernelFunction {
-  enum class Kind : std::uint8_t { Missing, Unboxed, UnboxedWithKeys, Boxed, Fallthrough, Ambiguous };
+  enum class Kind : std::uint8_t {
+    Missing,
+    Unboxed,
+    UnboxedWithKeys,
+    Boxed,
+    Fallthrough,
+    Ambiguous
+  };
 
   Kind kind = Kind::Missing;
   void* function = nullptr;        // Unboxed…: of the signature that `boxing` is for
   const Boxing* boxing = nullptr;  // null: not callable from boxed code
   BoxedFunction boxed = nullptr;
-  void* context = nullptr;         // outlives the registration
+  void* context = nullptr;  // outlives the registration
 
   [[nodiscard]] static KernelFunction fallthrough() noexcept {
     KernelFunction kernel;
@@ -41,8 +48,8 @@ struct KernelFunction {
         },
         reinterpret_cast<void*>(entry));
   }
-  [[nodiscard]] static KernelFunction from_unboxed(
-      void* address, bool with_keys, const Boxing* signature) noexcept {
+  [[nodiscard]] static KernelFunction from_unboxed(void* address, bool with_keys,
+                                                   const Boxing* signature) noexcept {
     KernelFunction kernel;
     kernel.kind = with_keys ? Kind::UnboxedWithKeys : Kind::Unboxed;
     kernel.function = address;
@@ -53,11 +60,12 @@ struct KernelFunction {
 
 namespace detail {
 
-// The kernel for `keys`, which loses the keys that were passed over. Throws NotImplementedError if there is none.
-[[nodiscard]] OPGEN_API const KernelFunction& find_kernel(
-    const OperatorSlot& slot, DispatchKeySet& keys);
-OPGEN_API void call_boxed_kernel(
-    const OperatorSlot& slot, const KernelFunction& kernel, DispatchKeySet keys, Stack& stack);
+// The kernel for `keys`, which loses the keys that were passed over. Throws NotImplementedError if
+// there is none.
+[[nodiscard]] OPGEN_API const KernelFunction& find_kernel(const OperatorSlot& slot,
+                                                          DispatchKeySet& keys);
+OPGEN_API void call_boxed_kernel(const OperatorSlot& slot, const KernelFunction& kernel,
+                                 DispatchKeySet keys, Stack& stack);
 
 }  // namespace detail
 }  // namespace opgen

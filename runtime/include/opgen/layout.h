@@ -29,6 +29,8 @@ inline constexpr Layout kMkldnn = Layout::Mkldnn;
                                    "SparseCsc", "SparseBsr", "SparseBsc", "Jagged"};
   return names[static_cast<int>(layout)];
 }
-inline void append_message(Message& message, Layout layout) { message.append(toString(layout)); }
+inline void append_message(Message& message, Layout layout) {
+  message.append(toString(layout));
+}
 
 }  // namespace opgen

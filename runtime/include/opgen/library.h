@@ -1,4 +1,5 @@
-// library.h: OPGEN_LIBRARY, OPGEN_LIBRARY_FRAGMENT and OPGEN_LIBRARY_IMPL: registrations written by hand.
+// library.h: OPGEN_LIBRARY, OPGEN_LIBRARY_FRAGMENT and OPGEN_LIBRARY_IMPL: registrations written by
+// hand.
 #pragma once
 
 #include <optional>
@@ -11,20 +12,21 @@
 
 namespace opgen {
 
-// A kernel as an author gives it: a function, a captureless lambda, a boxed function or a fallthrough.
+// A kernel as an author gives it: a function, a captureless lambda, a boxed function or a
+// fallthrough.
 class CppFunction {
  public:
   template <class R, class... A>
   CppFunction(R (*function)(A...))  // NOLINT
-      : kernel_(KernelFunction::from_unboxed(
-            reinterpret_cast<void*>(function), false, &boxing<R(A...)>)) {}
+      : kernel_(KernelFunction::from_unboxed(reinterpret_cast<void*>(function), false,
+                                             &boxing<R(A...)>)) {}
   template <class R, class... A>
   CppFunction(R (*function)(DispatchKeySet, A...))  // NOLINT
-      : kernel_(KernelFunction::from_unboxed(
-            reinterpret_cast<void*>(function), true, &boxing<R(A...)>)) {}
+      : kernel_(KernelFunction::from_unboxed(reinterpret_cast<void*>(function), true,
+                                             &boxing<R(A...)>)) {}
   template <class F>
-    requires(std::is_class_v<F> && requires(F f) { +f; })
-  CppFunction(F lambda) : CppFunction(+lambda) {}  // NOLINT
+  requires(std::is_class_v<F>&& requires(F f) { +f; }) CppFunction(F lambda)
+      : CppFunction(+lambda) {}  // NOLINT
 
   [[nodiscard]] static CppFunction makeFallthrough() noexcept {
     return CppFunction(KernelFunction::fallthrough());
@@ -52,7 +54,8 @@ class OPGEN_API Library {
   Library(const Library&) = delete;
   Library& operator=(const Library&) = delete;
 
-  // "add.Tensor(Tensor self, Tensor other) -> Tensor"; a namespace in the text must be the library's.
+  // "add.Tensor(Tensor self, Tensor other) -> Tensor"; a namespace in the text must be the
+  // library's.
   Library& def(std::string_view schema, const std::vector<std::string>& tags = {});
   // Also registers a kernel for every key without a better one (CompositeImplicitAutograd).
   Library& def(std::string_view schema, const CppFunction& function);
@@ -89,11 +92,11 @@ class LibraryInit {
 }  // namespace detail
 }  // namespace opgen
 
-#define OPGEN_LIBRARY_INIT(kind, ns, key, m, id)                                                 \
-  static void OPGEN_CONCAT(opgen_library_fill_, id)(::opgen::Library&);                          \
-  static const ::opgen::detail::LibraryInit OPGEN_CONCAT(opgen_library_, id)(                    \
-      ::opgen::Library::Kind::kind, &OPGEN_CONCAT(opgen_library_fill_, id), #ns,                 \
-      ::opgen::DispatchKey::key, __FILE__, __LINE__);                                            \
+#define OPGEN_LIBRARY_INIT(kind, ns, key, m, id)                                 \
+  static void OPGEN_CONCAT(opgen_library_fill_, id)(::opgen::Library&);          \
+  static const ::opgen::detail::LibraryInit OPGEN_CONCAT(opgen_library_, id)(    \
+      ::opgen::Library::Kind::kind, &OPGEN_CONCAT(opgen_library_fill_, id), #ns, \
+      ::opgen::DispatchKey::key, __FILE__, __LINE__);                            \
   static void OPGEN_CONCAT(opgen_library_fill_, id)(::opgen::Library & m)
 
 // Defines the operators of a namespace; once per namespace. OPGEN_LIBRARY(myops, m) { m.def("…"); }

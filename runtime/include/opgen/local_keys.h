@@ -1,4 +1,5 @@
-// local_keys.h: the keys that this thread adds to and removes from every call, and the guards that change them.
+// local_keys.h: the keys that this thread adds to and removes from every call, and the guards that
+// change them.
 #pragma once
 
 #include <cstdint>
@@ -7,7 +8,8 @@
 
 namespace opgen {
 
-// Keys that take part in every call unless excluded; operators without a kernel for them skip them for free.
+// Keys that take part in every call unless excluded; operators without a kernel for them skip them
+// for free.
 inline constexpr DispatchKeySet kDefaultIncludedKeys{DispatchKey::BackendSelect,
                                                      DispatchKey::ADInplaceOrView};
 // For redispatch: what is left below autograd, and below view tracking.
@@ -20,12 +22,12 @@ namespace detail {
 
 struct LocalKeys {
   std::uint64_t included;
-  std::uint64_t excluded;
+  std::uint64_t kept;  // all but the excluded
 };
 extern OPGEN_API thread_local constinit LocalKeys local_keys OPGEN_TLS;
 
 inline DispatchKeySet with_local_keys(std::uint64_t keys) noexcept {
-  return {DispatchKeySet::RAW, (keys | local_keys.included) & ~local_keys.excluded};
+  return {DispatchKeySet::RAW, (keys | local_keys.included) & local_keys.kept};
 }
 
 }  // namespace detail
@@ -36,7 +38,7 @@ class LocalKeysGuard {
   LocalKeysGuard() noexcept : saved_(detail::local_keys) {}
   LocalKeysGuard(DispatchKeySet include, DispatchKeySet exclude) noexcept : LocalKeysGuard() {
     detail::local_keys.included |= include.raw_repr();
-    detail::local_keys.excluded |= exclude.raw_repr() & ~DispatchKeySet::backend_bits();
+    detail::local_keys.kept &= ~exclude.raw_repr() | DispatchKeySet::backend_bits();
   }
   ~LocalKeysGuard() { detail::local_keys = saved_; }
   LocalKeysGuard(const LocalKeysGuard&) = delete;
@@ -69,7 +71,7 @@ class AutoDispatchBelowADInplaceOrView : public ExcludeDispatchKeyGuard {
   return {DispatchKeySet::RAW, detail::local_keys.included};
 }
 [[nodiscard]] inline DispatchKeySet tls_excluded_keys() noexcept {
-  return {DispatchKeySet::RAW, detail::local_keys.excluded};
+  return {DispatchKeySet::RAW, ~detail::local_keys.kept};
 }
 
 }  // namespace opgen

@@ -1,4 +1,5 @@
-// macros.h: the runtime's ABI number, visibility, branch hints and the storage class of hot thread-locals.
+// macros.h: the runtime's ABI number, visibility, branch hints and the storage class of hot
+// thread-locals.
 #pragma once
 
 // Raised whenever generated code of an older opgen would misbehave with this runtime.
@@ -12,7 +13,8 @@
 #define OPGEN_LIKELY(x) __builtin_expect(static_cast<bool>(x), 1)
 #define OPGEN_UNLIKELY(x) __builtin_expect(static_cast<bool>(x), 0)
 
-// One load from a fixed offset of the thread pointer instead of a call: 10 instructions per dispatch.
+// One load from a fixed offset of the thread pointer instead of a call: 10 instructions per
+// dispatch.
 #define OPGEN_TLS __attribute__((tls_model("initial-exec")))
 
 #define OPGEN_CONCAT_IMPL(a, b) a##b

@@ -18,7 +18,8 @@ struct KernelFunction;
 struct OperatorSlot;
 struct Stack;
 
-// How functions of one signature meet boxed values; shared by all operators of that signature. See boxing.h.
+// How functions of one signature meet boxed values; shared by all operators of that signature.
+// Defined in boxing.h.
 struct Boxing {
   const std::type_info* signature;
   // Takes the arguments off the stack and puts the results there.
@@ -86,7 +87,7 @@ OPGEN_ALWAYS_INLINE R dispatch(const OperatorSlot& slot, DispatchKeySet keys, A.
 
 }  // namespace detail
 
-// `struct add_Tensor : Operator<add_Tensor, Tensor(const Tensor&, …)> { static OperatorSlot slot; … };`
+// struct add_Tensor : Operator<add_Tensor, Tensor(const Tensor&, …)> { static OperatorSlot slot; … };
 template <class Derived, class Signature>
 struct Operator;
 template <class Derived, class R, class... A>

@@ -10,19 +10,18 @@ namespace opgen {
 class Tensor;
 class Scalar;
 
-// A tensor or nothing; an undefined tensor is nothing. A template because Tensor is complete only in generated code.
+// A tensor or nothing; an undefined tensor is nothing. A template because Tensor is complete only
+// in generated code.
 template <class T>
 class BasicOptionalTensorRef {
  public:
   constexpr BasicOptionalTensorRef() noexcept = default;
-  constexpr BasicOptionalTensorRef(std::nullopt_t) noexcept {}          // NOLINT
+  constexpr BasicOptionalTensorRef(std::nullopt_t) noexcept {}                      // NOLINT
   constexpr BasicOptionalTensorRef(const T& tensor) noexcept : tensor_(&tensor) {}  // NOLINT
-  constexpr BasicOptionalTensorRef(const std::optional<T>& tensor) noexcept  // NOLINT
+  constexpr BasicOptionalTensorRef(const std::optional<T>& tensor) noexcept         // NOLINT
       : tensor_(tensor.has_value() ? &*tensor : nullptr) {}
 
-  [[nodiscard]] bool has_value() const noexcept {
-    return tensor_ != nullptr && tensor_->defined();
-  }
+  [[nodiscard]] bool has_value() const noexcept { return tensor_ != nullptr && tensor_->defined(); }
   explicit operator bool() const noexcept { return has_value(); }
   [[nodiscard]] const T& operator*() const noexcept { return *tensor_; }
   [[nodiscard]] const T* operator->() const noexcept { return tensor_; }
@@ -43,7 +42,7 @@ class BasicOptionalScalarRef {
   constexpr BasicOptionalScalarRef() noexcept = default;
   constexpr BasicOptionalScalarRef(std::nullopt_t) noexcept {}                      // NOLINT
   constexpr BasicOptionalScalarRef(const T& scalar) noexcept : scalar_(&scalar) {}  // NOLINT
-  constexpr BasicOptionalScalarRef(const std::optional<T>& scalar) noexcept  // NOLINT
+  constexpr BasicOptionalScalarRef(const std::optional<T>& scalar) noexcept         // NOLINT
       : scalar_(scalar.has_value() ? &*scalar : nullptr) {}
 
   [[nodiscard]] constexpr bool has_value() const noexcept { return scalar_ != nullptr; }

@@ -1,4 +1,5 @@
-// promotion.h: which element type two types have in common, and which one an expression of tensors and numbers has.
+// promotion.h: which element type two types have in common, and which one an expression of tensors
+// and numbers has.
 #pragma once
 
 #include "opgen/array_ref.h"
@@ -26,16 +27,17 @@ namespace detail {
 // The smallest type that both convert to; Undefined if one is Undefined.
 [[nodiscard]] OPGEN_API ScalarType promote_types(ScalarType a, ScalarType b) noexcept;
 
-// Dimensioned tensors win over zero-dim tensors, those over numbers, unless a lower one is of a higher category.
+// Dimensioned tensors win over zero-dim tensors, those over numbers, unless a lower one is of a
+// higher category.
 struct ResultTypeState {
   ScalarType dim_result = ScalarType::Undefined;
   ScalarType zero_result = ScalarType::Undefined;
   ScalarType wrapped_result = ScalarType::Undefined;
 };
-[[nodiscard]] OPGEN_API ResultTypeState update_result_type(
-    const TensorBase& tensor, ResultTypeState state) noexcept;
-[[nodiscard]] OPGEN_API ResultTypeState update_result_type(
-    const Scalar& number, ResultTypeState state) noexcept;
+[[nodiscard]] OPGEN_API ResultTypeState update_result_type(const TensorBase& tensor,
+                                                           ResultTypeState state) noexcept;
+[[nodiscard]] OPGEN_API ResultTypeState update_result_type(const Scalar& number,
+                                                           ResultTypeState state) noexcept;
 [[nodiscard]] OPGEN_API ScalarType result_type(const ResultTypeState& state) noexcept;
 
 // For any mixture of tensors and Scalars.

@@ -9,7 +9,8 @@
 
 namespace opgen {
 
-// Counts owners. A count of one is found by a plain load: the last owner never pays for a locked instruction.
+// Counts owners. A count of one is found by a plain load: the last owner never pays for a locked
+// instruction.
 class RefCounted {
  public:
   void retain() const noexcept { __atomic_fetch_add(&count_, 1, __ATOMIC_RELAXED); }

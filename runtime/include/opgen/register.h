@@ -1,4 +1,5 @@
-// register.h: tables of schemas and kernels that generated libraries register, and the adapters named in them.
+// register.h: tables of schemas and kernels that generated libraries register, and the adapters
+// named in them.
 #pragma once
 
 #include <cstddef>
@@ -94,24 +95,27 @@ struct IsTensorLike<Generator> : std::false_type {};
 }  // namespace detail
 
 // Gives a kernel whose signature differs from the operator's the operator's signature.
-template <class Op, class FunctionPointer, FunctionPointer function, class Schema = typename Op::schema>
+template <class Op, class FunctionPointer, FunctionPointer function,
+          class Schema = typename Op::schema>
 struct Adapt;
 template <class Op, class NR, class... NA, NR (*function)(NA...), class R, class... A>
 struct Adapt<Op, NR (*)(NA...), function, R(A...)> {
-  static_assert(sizeof...(NA) == sizeof...(A), "the kernel takes as many arguments as the operator");
+  static_assert(sizeof...(NA) == sizeof...(A),
+                "the kernel takes as many arguments as the operator");
   static R call(A... arguments) {
     return static_cast<R>(function(detail::Adapted<NA, A>{std::forward<A>(arguments)}...));
   }
 };
 
-// Checks that the tensors at `checked` share a device, then runs the kernel with the device of argument `guarded`
-// current. `guarded` is a tensor-like argument or a Device?; -1: none.
+// Checks that the tensors at `checked` share a device, then runs the kernel with the device of
+// argument `guarded` current. `guarded` is a tensor-like argument or a Device?; -1: none.
 template <class Op, class FunctionPointer, FunctionPointer function, bool check, class Checked,
           int guarded, class Schema = typename Op::schema>
 struct DeviceGuarded;
-template <class Op, class FunctionPointer, FunctionPointer function, bool check, std::size_t... checked,
-          int guarded, class R, class... A>
-struct DeviceGuarded<Op, FunctionPointer, function, check, std::index_sequence<checked...>, guarded, R(A...)> {
+template <class Op, class FunctionPointer, FunctionPointer function, bool check,
+          std::size_t... checked, int guarded, class R, class... A>
+struct DeviceGuarded<Op, FunctionPointer, function, check, std::index_sequence<checked...>, guarded,
+                     R(A...)> {
   static R call(A... arguments) {
     [[maybe_unused]] auto all = std::forward_as_tuple(arguments...);
     if constexpr (check) {
@@ -139,17 +143,17 @@ struct MetaInplaceStub<Op, R(First, A...)> {
   }
 };
 
-// Chooses the backend of a factory from its options. dtype, layout and device stand at `dtype`, + 1 and + 2.
+// Chooses the backend of a factory from its options. dtype, layout and device stand at `dtype`, + 1
+// and + 2.
 template <class Op, std::size_t dtype, class Schema = typename Op::schema>
 struct BackendSelect;
 template <class Op, std::size_t dtype, class R, class... A>
 struct BackendSelect<Op, dtype, R(A...)> {
   static R call(A... arguments) {
     auto all = std::forward_as_tuple(arguments...);
-    DispatchKeySet keys(compute_dispatch_key(
-        std::get<dtype>(all), std::get<dtype + 1>(all), std::get<dtype + 2>(all)));
-    constexpr bool has_tensors =
-        (false || ... || detail::TensorsOf<std::remove_cvref_t<A>>::value);
+    DispatchKeySet keys(compute_dispatch_key(std::get<dtype>(all), std::get<dtype + 1>(all),
+                                             std::get<dtype + 2>(all)));
+    constexpr bool has_tensors = (false || ... || detail::TensorsOf<std::remove_cvref_t<A>>::value);
     if constexpr (has_tensors) {
       keys |= detail::with_local_keys((std::uint64_t(0) | ... | detail::keys_of(arguments))) &
               DispatchKeySet(DispatchKeySet::FULL_AFTER, DispatchKey::BackendSelect);

@@ -14,7 +14,7 @@ class Scalar {
  public:
   constexpr Scalar() noexcept : integer_(0), tag_(Tag::Integer) {}
   template <class T>
-    requires std::is_arithmetic_v<T>
+  requires std::is_arithmetic_v<T>
   constexpr Scalar(T value) noexcept : integer_(0), tag_(Tag::Integer) {  // NOLINT
     if constexpr (std::is_same_v<T, bool>) {
       tag_ = Tag::Bool;
@@ -76,7 +76,7 @@ class Scalar {
 
   // Equal in value; a boolean equals only a boolean.
   template <class T>
-    requires std::is_arithmetic_v<T>
+  requires std::is_arithmetic_v<T>
   [[nodiscard]] constexpr bool equal(T number) const noexcept {
     if (tag_ == Tag::Double || tag_ == Tag::Complex) {
       return double_ == static_cast<double>(number) && imag_ == 0;

@@ -9,7 +9,9 @@
 #include "opgen/error.h"
 #include "opgen/half.h"
 
-// X(C++ type, name, number). The numbers are PyTorch's, because schemas and files carry them as integers.
+// X(C++ type, name, number). The numbers are PyTorch's, because schemas and files carry them as
+// integers.
+// clang-format off
 #define OPGEN_FORALL_SCALAR_TYPES(X)   \
   X(std::uint8_t, Byte, 0)             \
   X(std::int8_t, Char, 1)              \
@@ -23,6 +25,7 @@
   X(::opgen::complex<double>, ComplexDouble, 10) \
   X(bool, Bool, 11)                    \
   X(::opgen::BFloat16, BFloat16, 15)
+// clang-format on
 
 namespace opgen {
 
@@ -30,7 +33,7 @@ enum class ScalarType : std::int8_t {
 #define OPGEN_ENUMERATOR(type, name, number) name = number,
   OPGEN_FORALL_SCALAR_TYPES(OPGEN_ENUMERATOR)
 #undef OPGEN_ENUMERATOR
-  Undefined = 31,
+      Undefined = 31,
 };
 
 #define OPGEN_CONSTANT(type, name, number) inline constexpr ScalarType k##name = ScalarType::name;
@@ -43,21 +46,22 @@ template <class T>
 struct CppTypeToScalarType {};
 template <ScalarType t>
 struct ScalarTypeToCppType {};
-#define OPGEN_MAP(cpp_type, name, number)                       \
-  template <>                                                   \
-  struct CppTypeToScalarType<cpp_type> {                        \
-    static constexpr ScalarType value = ScalarType::name;       \
-  };                                                            \
-  template <>                                                   \
-  struct ScalarTypeToCppType<ScalarType::name> {                \
-    using type = cpp_type;                                      \
+#define OPGEN_MAP(cpp_type, name, number)                 \
+  template <>                                             \
+  struct CppTypeToScalarType<cpp_type> {                  \
+    static constexpr ScalarType value = ScalarType::name; \
+  };                                                      \
+  template <>                                             \
+  struct ScalarTypeToCppType<ScalarType::name> {          \
+    using type = cpp_type;                                \
   };
 OPGEN_FORALL_SCALAR_TYPES(OPGEN_MAP)
 #undef OPGEN_MAP
 
 }  // namespace detail
 
-// The ScalarType of a C++ type, and back. On this platform `long long` is not `int64_t` and has none.
+// The ScalarType of a C++ type, and back. On this platform `long long` is not `int64_t` and has
+// none.
 template <class T>
 inline constexpr ScalarType scalar_type_of = detail::CppTypeToScalarType<T>::value;
 template <ScalarType t>
@@ -130,7 +134,9 @@ using cpp_type_of = typename detail::ScalarTypeToCppType<t>::type;
   return isReducedFloatingType(t) ? kFloat : t;
 }
 
-inline void append_message(Message& message, ScalarType t) { message.append(toString(t)); }
+inline void append_message(Message& message, ScalarType t) {
+  message.append(toString(t));
+}
 
 // C++ side of toOpMathType.
 template <class T>

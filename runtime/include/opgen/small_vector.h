@@ -1,4 +1,5 @@
-// small_vector.h: SmallVector, a vector whose first N elements live inside it; DimVector, for sizes and strides.
+// small_vector.h: SmallVector, a vector whose first N elements live inside it; DimVector, for sizes
+// and strides.
 #pragma once
 
 #include <cstddef>
@@ -32,10 +33,7 @@ class SmallVector {
   SmallVector(std::initializer_list<T> list) { append(list.begin(), list.end()); }
   explicit SmallVector(ArrayRef<T> range) { append(range.begin(), range.end()); }
   template <class It>
-    requires(!std::is_integral_v<It>)
-  SmallVector(It first, It last) {
-    append(first, last);
-  }
+  requires(!std::is_integral_v<It>) SmallVector(It first, It last) { append(first, last); }
   SmallVector(const SmallVector& other) { append(other.begin(), other.end()); }
   SmallVector(SmallVector&& other) noexcept { take(other); }
   SmallVector& operator=(const SmallVector& other) {
@@ -99,8 +97,7 @@ class SmallVector {
   void clear() noexcept { shrink_to(0); }
   // The range must not lie in this vector.
   template <class It>
-    requires(!std::is_integral_v<It>)
-  void assign(It first, It last) {
+  requires(!std::is_integral_v<It>) void assign(It first, It last) {
     clear();
     append(first, last);
   }
@@ -110,8 +107,7 @@ class SmallVector {
     resize(count, copy);
   }
   template <class It>
-    requires(!std::is_integral_v<It>)
-  void append(It first, It last) {
+  requires(!std::is_integral_v<It>) void append(It first, It last) {
     for (; first != last; ++first) emplace_back(*first);
   }
   iterator insert(const_iterator where, T value) {

@@ -10,7 +10,8 @@
 
 namespace opgen {
 
-// Up to this many bytes lie in the StorageImpl itself: a scalar or a short vector is one allocation.
+// Up to this many bytes lie in the StorageImpl itself: a scalar or a short vector is one
+// allocation.
 inline constexpr std::size_t kInlineStorageBytes = 64;
 
 class StorageImpl final : public RefCounted {
@@ -29,7 +30,8 @@ class StorageImpl final : public RefCounted {
     __atomic_store_n(&version_, version() + 1, __ATOMIC_RELAXED);
   }
 
-  // Replaces the bytes, keeping the first min(old, new) of them. Every tensor on this storage follows.
+  // Replaces the bytes, keeping the first min(old, new) of them. Every tensor on this storage
+  // follows.
   OPGEN_API void resize(std::size_t bytes);
 
   OPGEN_API static StorageImpl* create(std::size_t bytes, Device device);
@@ -81,6 +83,7 @@ class Storage {
     return impl_ == other.impl_;
   }
   [[nodiscard]] StorageImpl* unsafeGetStorageImpl() const noexcept { return impl_.get(); }
+  [[nodiscard]] StorageImpl* unsafeReleaseStorageImpl() noexcept { return impl_.release(); }
 
  private:
   Ref<StorageImpl> impl_;

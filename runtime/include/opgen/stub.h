@@ -1,4 +1,5 @@
-// stub.h: default bodies of kernels that nobody has written yet, and the report of those that are still in use.
+// stub.h: default bodies of kernels that nobody has written yet, and the report of those that are
+// still in use.
 #pragma once
 
 #include <cstddef>
@@ -8,7 +9,8 @@
 
 #include "opgen/macros.h"
 
-// Weak, so that the author's definition wins; in a section of their own, so that the report knows them by address.
+// Weak, so that the author's definition wins; in a section of their own, so that the report knows
+// them by address.
 #define OPGEN_STUB __attribute__((weak, noinline, section("opgen_stubs")))
 
 // The bounds of this shared object's stubs, set by the linker; null if it has none.

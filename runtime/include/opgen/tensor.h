@@ -1,4 +1,5 @@
-// tensor.h: TensorBase, a counted handle to a TensorImpl, with everything about tensors that is no operator.
+// tensor.h: TensorBase, a counted handle to a TensorImpl, with everything about tensors that is no
+// operator.
 #pragma once
 
 #include <cstddef>
@@ -11,10 +12,11 @@
 
 namespace opgen {
 
-// `dim` counted from the front; IndexError if out of range. A zero-dim tensor may be treated as of one dimension.
+// `dim` counted from the front; IndexError if out of range. A zero-dim tensor may be treated as of
+// one dimension.
 namespace detail {
-[[noreturn]] OPGEN_API OPGEN_COLD void throw_dim_out_of_range(
-    std::int64_t dim, std::int64_t ndim, bool wrap_scalar);
+[[noreturn]] OPGEN_API OPGEN_COLD void throw_dim_out_of_range(std::int64_t dim, std::int64_t ndim,
+                                                              bool wrap_scalar);
 [[noreturn]] OPGEN_API OPGEN_COLD void throw_wrong_dtype(ScalarType asked, ScalarType is);
 [[noreturn]] OPGEN_API OPGEN_COLD void throw_undefined(const char* what);
 }  // namespace detail
@@ -106,7 +108,8 @@ class TensorBase {
   [[nodiscard]] bool is_non_overlapping_and_dense() const noexcept {
     return impl_->is_contiguous() || impl_->is_non_overlapping_and_dense();
   }
-  // The format that the strides look like; `exact` asks for the strides of a fresh tensor of that format.
+  // The format that the strides look like; `exact` asks for the strides of a fresh tensor of that
+  // format.
   [[nodiscard]] OPGEN_API MemoryFormat suggest_memory_format(bool exact = false) const noexcept;
 
   [[nodiscard]] std::size_t itemsize() const noexcept { return impl_->itemsize(); }
@@ -171,8 +174,8 @@ class TensorBase {
   }
 
   // This tensor if it has the format already, else a copy that has it.
-  [[nodiscard]] OPGEN_API TensorBase contiguous(
-      MemoryFormat format = MemoryFormat::Contiguous) const;
+  [[nodiscard]] OPGEN_API TensorBase
+  contiguous(MemoryFormat format = MemoryFormat::Contiguous) const;
 
   // How often the bytes were changed in place; shared with every view.
   [[nodiscard]] std::int64_t _version() const noexcept { return impl_->version(); }
@@ -184,9 +187,12 @@ class TensorBase {
 
 namespace detail {
 
-// Another tensor on the same storage. Strides and offset are in elements and not checked against the storage.
-[[nodiscard]] OPGEN_API TensorBase alias_with_sizes_and_strides(
-    const TensorBase& base, IntArrayRef sizes, IntArrayRef strides, std::int64_t storage_offset);
+// Another tensor on the same storage. Strides and offset are in elements and not checked against
+// the storage.
+[[nodiscard]] OPGEN_API TensorBase alias_with_sizes_and_strides(const TensorBase& base,
+                                                                IntArrayRef sizes,
+                                                                IntArrayRef strides,
+                                                                std::int64_t storage_offset);
 // Row-major strides, in elements; a size of zero counts as one.
 OPGEN_API void contiguous_strides(IntArrayRef sizes, DimVector& strides);
 // For sizes (N, C, H, W) or (N, C, D, H, W).

@@ -1,4 +1,5 @@
-// tensor_impl.h: TensorImpl, the shared record behind tensor handles: type, sizes, strides and storage.
+// tensor_impl.h: TensorImpl, the shared record behind tensor handles: type, sizes, strides and
+// storage.
 #pragma once
 
 #include <cstddef>
@@ -24,8 +25,8 @@ class OPGEN_API TensorExtra {
 class TensorImpl final : public RefCounted {
  public:
   // A tensor of sizes {0} on `storage`.
-  OPGEN_API static TensorImpl* create(
-      Storage storage, DispatchKeySet keys, ScalarType dtype, Device device, Layout layout = kStrided);
+  OPGEN_API static TensorImpl* create(Storage storage, DispatchKeySet keys, ScalarType dtype,
+                                      Device device, Layout layout = kStrided);
   OPGEN_API static void destroy(TensorImpl* impl) noexcept;
 
   [[nodiscard]] DispatchKeySet key_set() const noexcept { return keys_; }
@@ -45,7 +46,8 @@ class TensorImpl final : public RefCounted {
   [[nodiscard]] OPGEN_API bool is_non_overlapping_and_dense() const noexcept;
   // Strides ordered as channels-last, with gaps allowed; ambiguous shapes count as contiguous.
   [[nodiscard]] OPGEN_API bool is_strides_like(MemoryFormat format) const noexcept;
-  // A zero-dim tensor that stands for a number of the program; it takes part in promotion as a number.
+  // A zero-dim tensor that stands for a number of the program; it takes part in promotion as a
+  // number.
   [[nodiscard]] bool is_wrapped_number() const noexcept { return wrapped_number_; }
   [[nodiscard]] std::uint32_t version() const noexcept {
     return storage_ != nullptr ? storage_->version() : 0;

@@ -13,15 +13,17 @@
 
 namespace opgen {
 
-// Each part may be absent. A setter returns a changed copy: TensorOptions().dtype(kLong).device(kMeta).
+// Each part may be absent. A setter returns a changed copy:
+// TensorOptions().dtype(kLong).device(kMeta).
 class TensorOptions {
  public:
   constexpr TensorOptions() noexcept = default;
-  constexpr TensorOptions(ScalarType value) noexcept : dtype_(value), present_(kDtype) {}     // NOLINT
-  constexpr TensorOptions(Layout value) noexcept : layout_(value), present_(kLayout) {}       // NOLINT
-  constexpr TensorOptions(Device value) noexcept : device_(value), present_(kDevice) {}       // NOLINT
-  constexpr TensorOptions(DeviceType value) noexcept : TensorOptions(Device(value)) {}        // NOLINT
-  constexpr TensorOptions(MemoryFormat value) noexcept : format_(value), present_(kFormat) {}  // NOLINT
+  constexpr TensorOptions(ScalarType value) noexcept : dtype_(value), present_(kDtype) {}  // NOLINT
+  constexpr TensorOptions(Layout value) noexcept : layout_(value), present_(kLayout) {}    // NOLINT
+  constexpr TensorOptions(Device value) noexcept : device_(value), present_(kDevice) {}    // NOLINT
+  constexpr TensorOptions(DeviceType value) noexcept : TensorOptions(Device(value)) {}     // NOLINT
+  constexpr TensorOptions(MemoryFormat value) noexcept
+      : format_(value), present_(kFormat) {}  // NOLINT
 
   [[nodiscard]] constexpr TensorOptions dtype(std::optional<ScalarType> value) const noexcept {
     return with(kDtype, &TensorOptions::dtype_, value);
@@ -32,10 +34,12 @@ class TensorOptions {
   [[nodiscard]] constexpr TensorOptions device(std::optional<Device> value) const noexcept {
     return with(kDevice, &TensorOptions::device_, value);
   }
-  [[nodiscard]] constexpr TensorOptions device(DeviceType type, DeviceIndex index = -1) const noexcept {
+  [[nodiscard]] constexpr TensorOptions device(DeviceType type,
+                                               DeviceIndex index = -1) const noexcept {
     return device(Device(type, index));
   }
-  [[nodiscard]] constexpr TensorOptions memory_format(std::optional<MemoryFormat> value) const noexcept {
+  [[nodiscard]] constexpr TensorOptions memory_format(
+      std::optional<MemoryFormat> value) const noexcept {
     return with(kFormat, &TensorOptions::format_, value);
   }
   [[nodiscard]] constexpr TensorOptions pinned_memory(std::optional<bool> value) const noexcept {
@@ -95,15 +99,21 @@ class TensorOptions {
  private:
   // Eight bytes: passed in one register. An absent part holds its default.
   enum Present : std::uint8_t {
-    kDtype = 1, kLayout = 2, kDevice = 4, kFormat = 8, kPinned = 16, kRequiresGrad = 32
+    kDtype = 1,
+    kLayout = 2,
+    kDevice = 4,
+    kFormat = 8,
+    kPinned = 16,
+    kRequiresGrad = 32
   };
 
   template <class T>
-  [[nodiscard]] constexpr TensorOptions with(
-      Present part, T TensorOptions::*member, std::optional<T> value) const noexcept {
+  [[nodiscard]] constexpr TensorOptions with(Present part, T TensorOptions::*member,
+                                             std::optional<T> value) const noexcept {
     TensorOptions changed = *this;
     changed.*member = value.has_value() ? *value : TensorOptions().*member;
-    changed.present_ = static_cast<std::uint8_t>(value.has_value() ? present_ | part : present_ & ~part);
+    changed.present_ =
+        static_cast<std::uint8_t>(value.has_value() ? present_ | part : present_ & ~part);
     return changed;
   }
   template <class T>
@@ -122,11 +132,13 @@ class TensorOptions {
 };
 
 // The key under which a tensor of this kind is dispatched, e.g. (Sparse, cuda) -> SparseCUDA.
-[[nodiscard]] OPGEN_API DispatchKey compute_dispatch_key(
-    std::optional<ScalarType> dtype, std::optional<Layout> layout, std::optional<Device> device);
+[[nodiscard]] OPGEN_API DispatchKey compute_dispatch_key(std::optional<ScalarType> dtype,
+                                                         std::optional<Layout> layout,
+                                                         std::optional<Device> device);
 [[nodiscard]] OPGEN_API BackendComponent backend_of_device(DeviceType type) noexcept;
 
-// What operators that take both say: the format given apart, if any; it is an error to give it twice.
+// What operators that take both say: the format given apart, if any; it is an error to give it
+// twice.
 [[nodiscard]] OPGEN_API std::optional<MemoryFormat> check_tensor_options_and_extract_memory_format(
     const TensorOptions& options, std::optional<MemoryFormat> format);
 

@@ -1,4 +1,5 @@
-// types.h: every type that a signature needs, and opgen::types, through which other namespaces import them.
+// types.h: every type that a signature needs, and opgen::types, through which other namespaces
+// import them.
 #pragma once
 
 #include <array>
