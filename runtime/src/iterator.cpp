@@ -158,6 +158,7 @@ void TensorIteratorBase::build_ternary_op(const TensorBase& out, const TensorBas
 void TensorIteratorBase::build_operands(const IteratorSettings& settings,
                                         const DimVector* static_shape) {
   is_reduction_ = settings.is_reduction;
+  if (static_shape == nullptr && trivial_set_up(settings)) return;
   mark_outputs();
   if (settings.check_mem_overlap) check_mem_overlaps();
   compute_shape(settings, static_shape);
@@ -172,6 +173,55 @@ void TensorIteratorBase::build_operands(const IteratorSettings& settings,
   view_offsets_.resize(shape_.size(), 0);
   if (is_meta_) return;
   for (OperandInfo& op : operands_) op.data = op.tensor().data_ptr();
+}
+
+// What most calls are: one output and inputs of one dtype and shape, contiguous, on the CPU. Nothing
+// is to be inferred then; the general way takes four times the instructions.
+bool TensorIteratorBase::trivial_set_up(const IteratorSettings& settings) {
+  if (num_outputs_ != 1 || ntensors() < 2 || is_reduction_) return false;
+  const TensorImpl* first = operands_[1].tensor().unsafeGetTensorImpl();
+  ScalarType dtype = first->dtype();
+  if (settings.promote_integer_inputs_to_float && isIntegralType(dtype, true)) return false;
+  auto is_like_first = [first](const TensorImpl* t) {
+    return t->is_contiguous() && t->device().is_cpu() && t->layout() == kStrided &&
+           t->dim() == first->dim() && t->sizes() == first->sizes();
+  };
+  for (std::size_t k = 1; k < operands_.size(); ++k) {
+    const OperandInfo& op = operands_[k];
+    if (op.current_dtype != dtype || !op.has_device) return false;
+    if (!is_like_first(op.tensor().unsafeGetTensorImpl())) return false;
+  }
+  OperandInfo& out = operands_[0];
+  ScalarType out_dtype = settings.static_dtype != ScalarType::Undefined ? settings.static_dtype : dtype;
+  if (out.has_device) {
+    const TensorImpl* given = out.tensor().unsafeGetTensorImpl();
+    if (out.current_dtype != dtype || out_dtype != dtype || !is_like_first(given)) return false;
+    for (std::size_t k = 1; k < operands_.size(); ++k) {
+      const TensorImpl* t = operands_[k].tensor().unsafeGetTensorImpl();
+      if (t->storage() == given->storage() && t->data() != given->data()) return false;
+    }
+  } else {
+    if (settings.has_static_device && !settings.static_device.is_cpu()) return false;
+    out.will_resize = true;
+  }
+
+  common_dtype_ = dtype;
+  all_ops_same_shape_ = true;
+  coalesced_ = true;
+  out.target_dtype = out_dtype;
+  set_iterator_output(0, first->sizes(), {},
+                      TensorOptions().dtype(out_dtype).device(kCPU).layout(kStrided));
+  if (first->dim() != 0) {
+    shape_.push_back(first->numel());
+    perm_.push_back(0);
+    view_offsets_.push_back(0);
+  }
+  for (OperandInfo& op : operands_) {
+    const TensorImpl* t = op.tensor().unsafeGetTensorImpl();
+    op.data = t->data();
+    if (!shape_.empty()) op.stride_bytes.push_back(static_cast<std::int64_t>(t->itemsize()));
+  }
+  return true;
 }
 
 void TensorIteratorBase::mark_outputs() {
@@ -341,6 +391,7 @@ void TensorIteratorBase::replace_by_temporary(OperandInfo& op, ScalarType dtype)
   op.borrowed = nullptr;
   op.owned = std::move(temporary);
   op.replaced = true;
+  has_temporaries_ = true;
   op.current_dtype = dtype;
   op.target_dtype = dtype;
 }
@@ -647,7 +698,7 @@ void TensorIteratorBase::serial_for_each_2d(loop2d_t loop, std::int64_t begin,
   std::size_t n = operands_.size();
   std::size_t ndim = shape_.size();
   PtrVector data(n);
-  StrideVector strides(2 * n, 0);
+  SmallVector<std::int64_t, 8> strides(2 * n, 0);
   for (std::size_t k = 0; k < n; ++k) {
     const OperandInfo& op = operands_[k];
     data[k] = static_cast<char*>(op.data);
@@ -692,7 +743,8 @@ void TensorIteratorBase::serial_for_each_2d(loop2d_t loop, std::int64_t begin,
   }
 }
 
-void TensorIteratorBase::cast_outputs() {
+void TensorIteratorBase::copy_temporaries() {
+  has_temporaries_ = false;
   for (OperandInfo& op : operands_) {
     if (!op.is_output || !op.replaced) continue;
     TensorBase temporary = std::move(op.owned);

@@ -67,6 +67,18 @@ void run_tiles(TensorIteratorBase::loop1d_t row, int ntensors, char** data,
 
 void for_each_row(TensorIteratorBase& iter, TensorIteratorBase::loop1d_t row, std::int64_t grain) {
   int n = iter.ntensors();
+  if (iter.ndim() <= 1 && iter.numel() <= grain && n <= 4) {
+    // Small and simple: none of the machinery below.
+    if (iter.numel() == 0) return;
+    char* data[4];
+    std::int64_t strides[4] = {};
+    for (int k = 0; k < n; ++k) {
+      data[k] = static_cast<char*>(iter.data_ptr(k));
+      if (iter.ndim() == 1) strides[k] = iter.strides(k)[0];
+    }
+    row(data, strides, iter.numel());
+    return;
+  }
   iter.for_each(
       [row, n](char** data, const std::int64_t* strides, std::int64_t inner, std::int64_t outer) {
         if (outer == 1) {

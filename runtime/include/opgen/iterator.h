@@ -194,7 +194,9 @@ struct OPGEN_API TensorIteratorBase : MetaBase {
   // pays.
   void parallel_for_outputs(FunctionRef<void(TensorIteratorBase&)> f) const;
   // Copies temporaries to the outputs they stand for. Structured operators do so by themselves.
-  void cast_outputs();
+  void cast_outputs() {
+    if (OPGEN_UNLIKELY(has_temporaries_)) copy_temporaries();
+  }
 
   // Restricts the iteration to [start, start + size) of dimension `dim`.
   void narrow(std::int64_t dim, std::int64_t start, std::int64_t size);
@@ -234,7 +236,9 @@ struct OPGEN_API TensorIteratorBase : MetaBase {
   void mark_resize_outputs(const detail::IteratorSettings& settings, const DimVector* static_shape);
   void compute_types(const detail::IteratorSettings& settings);
   void replace_by_temporary(OperandInfo& op, ScalarType dtype);
+  bool trivial_set_up(const detail::IteratorSettings& settings);
   bool fast_set_up(const detail::IteratorSettings& settings);
+  void copy_temporaries();
   void compute_strides(const DimVector* static_shape);
   void reorder_dimensions(bool linear);
   void permute_dimensions();
@@ -255,6 +259,7 @@ struct OPGEN_API TensorIteratorBase : MetaBase {
   bool is_meta_ = false;
   bool all_ops_same_shape_ = false;
   bool coalesced_ = false;
+  bool has_temporaries_ = false;
 
   friend class TensorIteratorConfig;
 };
