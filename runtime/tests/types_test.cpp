@@ -104,6 +104,10 @@ TEST(scalars) {
   CHECK_EQ(Scalar(2.5f).type(), kDouble);
   CHECK_EQ(Scalar(7).to<double>(), 7.0);
   CHECK_EQ(Scalar(-1).to<std::uint8_t>(), 255);
+  CHECK_THROWS(Error, "Byte without overflow", Scalar(-2.5).to<std::uint8_t>());
+  CHECK_THROWS(Error, "Byte without overflow", Scalar(255.5).to<std::uint8_t>());
+  CHECK_EQ(Scalar(254.5).to<std::uint8_t>(), 254);
+  CHECK_THROWS(Error, "Char without overflow", Scalar(-128.5).to<std::int8_t>());
   CHECK_THROWS(Error, "Byte without overflow", Scalar(-300).to<std::uint8_t>());
   CHECK_THROWS(Error, "Char without overflow", Scalar(128).to<std::int8_t>());
   CHECK_THROWS(Error, "Half without overflow", Scalar(1e5).to<Half>());

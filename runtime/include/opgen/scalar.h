@@ -103,7 +103,8 @@ namespace detail {
 
 [[noreturn]] OPGEN_API OPGEN_COLD void throw_scalar_overflow(ScalarType target);
 
-// -1 fits an unsigned type (it wraps, as in C); -300 does not fit uint8.
+// The integer -1 fits an unsigned type (it wraps, as in C), -300 does not fit uint8, and -1.0 fits
+// no unsigned type.
 template <class T, class V>
 T checked_convert(V value) {
   if constexpr (std::is_same_v<T, bool>) {
@@ -118,11 +119,12 @@ T checked_convert(V value) {
     }
     return static_cast<T>(value);
   } else if constexpr (std::is_integral_v<T>) {
+    // Fractions beyond the last value count as out of range; 2^63 - 1 is no double, 2^63 is.
     constexpr int digits = static_cast<int>(sizeof(T)) * 8 - (std::is_signed_v<T> ? 1 : 0);
     constexpr double limit = 2.0 * static_cast<double>(std::uint64_t(1) << (digits - 1));
-    constexpr double lowest = std::is_signed_v<T> ? -limit : -limit + 1;
-    if (!(value >= lowest && value < limit)) throw_scalar_overflow(scalar_type_of<T>);
-    if constexpr (std::is_unsigned_v<T>) return static_cast<T>(static_cast<std::int64_t>(value));
+    constexpr double lowest = std::is_signed_v<T> ? -limit : 0.0;
+    bool fits = value >= lowest && (digits <= 53 ? value <= limit - 1 : value < limit);
+    if (!fits) throw_scalar_overflow(scalar_type_of<T>);
     return static_cast<T>(value);
   } else if constexpr (std::is_same_v<V, double> && std::is_same_v<T, double>) {
     return value;
