@@ -237,6 +237,13 @@ TensorBase contiguous(const TensorBase& self, MemoryFormat format) {
 
 TensorBase to_dtype(const TensorBase& self, ScalarType dtype) {
   if (self.scalar_type() == dtype) return self;
+  if (self.dim() == 0 && self.is_cpu()) {
+    TensorBase number = empty({}, self.options().dtype(dtype));
+    char* data[2] = {static_cast<char*>(number.data_ptr()), static_cast<char*>(self.data_ptr())};
+    const std::int64_t strides[2] = {0, 0};
+    copy_row(dtype, self.scalar_type())(data, strides, 1);
+    return number;
+  }
   TensorBase converted = empty_like(self, TensorOptions().dtype(dtype));
   copy_(converted, self);
   return converted;

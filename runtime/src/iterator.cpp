@@ -175,30 +175,70 @@ void TensorIteratorBase::build_operands(const IteratorSettings& settings,
   for (OperandInfo& op : operands_) op.data = op.tensor().data_ptr();
 }
 
-// What most calls are: one output and inputs of one dtype and shape, contiguous, on the CPU. Nothing
-// is to be inferred then; the general way takes four times the instructions.
+namespace {
+
+// Also in dimensions of size one, which decide about the order of the general way's output.
+bool is_row_major(const TensorImpl* t) noexcept {
+  std::int64_t expected = 1;
+  for (std::size_t d = t->sizes().size(); d-- > 0;) {
+    if (t->strides()[d] != expected) return false;
+    expected *= t->sizes()[d];
+  }
+  return true;
+}
+
+}  // namespace
+
+// What most calls are: one output and inputs of one dtype and shape, contiguous, on the CPU, and
+// perhaps numbers that do not change the dtype. The general way takes four times the instructions.
 bool TensorIteratorBase::trivial_set_up(const IteratorSettings& settings) {
   if (num_outputs_ != 1 || ntensors() < 2 || is_reduction_) return false;
-  const TensorImpl* first = operands_[1].tensor().unsafeGetTensorImpl();
-  ScalarType dtype = first->dtype();
-  if (settings.promote_integer_inputs_to_float && isIntegralType(dtype, true)) return false;
-  auto is_like_first = [first](const TensorImpl* t) {
+  const TensorImpl* model = nullptr;  // the first input with dimensions, else the first
+  bool has_numbers = false;
+  for (std::size_t k = 1; k < operands_.size(); ++k) {
+    const TensorImpl* t = operands_[k].tensor().unsafeGetTensorImpl();
+    if (!operands_[k].has_device || !t->device().is_cpu()) return false;
+    if (model == nullptr || (model->dim() == 0 && t->dim() != 0)) model = t;
+    has_numbers |= t->dim() == 0;
+  }
+  has_numbers = has_numbers && model->dim() != 0;
+  auto is_like_model = [model](const TensorImpl* t) {
     return t->is_contiguous() && t->device().is_cpu() && t->layout() == kStrided &&
-           t->dim() == first->dim() && t->sizes() == first->sizes();
+           t->dim() == model->dim() && t->sizes() == model->sizes();
   };
+
+  ScalarType dtype = model->dtype();
+  if (settings.promote_integer_inputs_to_float && isIntegralType(dtype, true)) return false;
+  if (has_numbers && (model->numel() == 0 || !is_row_major(model))) return false;
+  bool numbers_differ = false;
   for (std::size_t k = 1; k < operands_.size(); ++k) {
     const OperandInfo& op = operands_[k];
-    if (op.current_dtype != dtype || !op.has_device) return false;
-    if (!is_like_first(op.tensor().unsafeGetTensorImpl())) return false;
+    const TensorImpl* t = op.tensor().unsafeGetTensorImpl();
+    if (has_numbers && t->dim() == 0) {
+      numbers_differ |= op.current_dtype != dtype;
+    } else if (op.current_dtype != dtype || !is_like_model(t)) {
+      return false;
+    }
   }
+  if (numbers_differ) {
+    if (!settings.promote_inputs_to_common_dtype) return false;
+    detail::ResultTypeState state;
+    for (std::size_t k = 1; k < operands_.size(); ++k) {
+      state = detail::update_result_type(operands_[k].tensor(), state);
+    }
+    if (detail::result_type(state) != dtype) return false;
+  }
+
   OperandInfo& out = operands_[0];
-  ScalarType out_dtype = settings.static_dtype != ScalarType::Undefined ? settings.static_dtype : dtype;
+  ScalarType out_dtype =
+      settings.static_dtype != ScalarType::Undefined ? settings.static_dtype : dtype;
   if (out.has_device) {
     const TensorImpl* given = out.tensor().unsafeGetTensorImpl();
-    if (out.current_dtype != dtype || out_dtype != dtype || !is_like_first(given)) return false;
+    if (out.current_dtype != dtype || out_dtype != dtype || !is_like_model(given)) return false;
     for (std::size_t k = 1; k < operands_.size(); ++k) {
       const TensorImpl* t = operands_[k].tensor().unsafeGetTensorImpl();
-      if (t->storage() == given->storage() && t->data() != given->data()) return false;
+      bool same = t->data() == given->data() && t->numel() == given->numel();
+      if (t->storage() == given->storage() && !same) return false;
     }
   } else {
     if (settings.has_static_device && !settings.static_device.is_cpu()) return false;
@@ -206,20 +246,24 @@ bool TensorIteratorBase::trivial_set_up(const IteratorSettings& settings) {
   }
 
   common_dtype_ = dtype;
-  all_ops_same_shape_ = true;
+  all_ops_same_shape_ = !has_numbers;
   coalesced_ = true;
   out.target_dtype = out_dtype;
-  set_iterator_output(0, first->sizes(), {},
+  set_iterator_output(0, model->sizes(), {},
                       TensorOptions().dtype(out_dtype).device(kCPU).layout(kStrided));
-  if (first->dim() != 0) {
-    shape_.push_back(first->numel());
+  if (model->dim() != 0) {
+    shape_.push_back(model->numel());
     perm_.push_back(0);
     view_offsets_.push_back(0);
   }
   for (OperandInfo& op : operands_) {
+    bool is_number = has_numbers && op.tensor().dim() == 0;
+    if (is_number && op.current_dtype != dtype) replace_by_temporary(op, dtype);
     const TensorImpl* t = op.tensor().unsafeGetTensorImpl();
     op.data = t->data();
-    if (!shape_.empty()) op.stride_bytes.push_back(static_cast<std::int64_t>(t->itemsize()));
+    if (!shape_.empty()) {
+      op.stride_bytes.push_back(is_number ? 0 : static_cast<std::int64_t>(t->itemsize()));
+    }
   }
   return true;
 }
@@ -391,7 +435,7 @@ void TensorIteratorBase::replace_by_temporary(OperandInfo& op, ScalarType dtype)
   op.borrowed = nullptr;
   op.owned = std::move(temporary);
   op.replaced = true;
-  has_temporaries_ = true;
+  has_temporaries_ |= op.is_output;
   op.current_dtype = dtype;
   op.target_dtype = dtype;
 }
