@@ -82,7 +82,7 @@ def check_target(registry: Registry, inputs: Inputs, diagnostics: Diagnostics) -
     """Report what cannot be written as C++, or not by the target."""
     target = TARGETS[inputs.target]
     extends = inputs.extends is not None
-    unsupported.report_unsupported(registry, target, extends=extends, diagnostics=diagnostics)
+    unsupported.report_unsupported(registry, extends=extends, diagnostics=diagnostics)
     cpp_check.check_signatures(registry, target.spelling, target.conversions, diagnostics)
 
 

@@ -39,7 +39,7 @@ class Renderer:
     def render_all(self, views: Iterable[FileView]) -> dict[str, str]:
         """Path to text for every view; two views of one path are a bug.
 
-        Raises AssertionError when a path is made twice: E0903 reports it to users earlier.
+        Raises AssertionError when a path is made twice: E0713 reports it to users earlier.
         """
         texts: dict[str, str] = {}
         for view in views:

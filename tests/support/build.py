@@ -128,7 +128,9 @@ class Compiler:
     def flags(self) -> tuple[str, ...]:
         return ("-std=c++20", "-O0", "-fPIC", *WARNINGS, f"-I{INCLUDE}")
 
-    def check(self, include: Iterable[Path], *arguments: str | Path, precompiled: bool = True) -> str:
+    def check(
+        self, include: Iterable[Path], *arguments: str | Path, precompiled: bool = True
+    ) -> str:
         """Parse without generating code; what the compiler says, which is nothing if all is well."""
         first = self.precompiled if precompiled else ()
         found = [f"-I{folder}" for folder in include]
@@ -139,7 +141,9 @@ class Compiler:
         assert done.returncode == 0 or done.stderr, f"{command} failed without a word"
         return done.stderr
 
-    def check_headers(self, include: Sequence[Path], *headers: str, precompiled: bool = True) -> str:
+    def check_headers(
+        self, include: Sequence[Path], *headers: str, precompiled: bool = True
+    ) -> str:
         """As `check`, for a source that includes `headers` and nothing else."""
         included = [part for header in headers for part in ("-include", header)]
         return self.check(include, *included, "-x", "c++", "/dev/null", precompiled=precompiled)
@@ -207,9 +211,7 @@ def run_program(program: Path, variables: Mapping[str, str] | None = None) -> tu
     return done.returncode, done.stdout, done.stderr
 
 
-def _compile_all(
-    folder: Path, sources: Sequence[Path], include: Sequence[Path]
-) -> list[Path]:
+def _compile_all(folder: Path, sources: Sequence[Path], include: Sequence[Path]) -> list[Path]:
     folder.mkdir(parents=True, exist_ok=True)
     objects = []
     for number, source in enumerate(sources):

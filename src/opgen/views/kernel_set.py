@@ -54,9 +54,10 @@ class KernelView:
         return f"opgen_{self.name}"
 
     @property
-    def has_alias(self) -> bool:
-        """Whether the plain name is an alias, so that no function of that name can be written by
-        mistake. Not where kernel code would no longer find the namespace of that name."""
+    def is_reserved(self) -> bool:
+        """Whether the plain name is declared as a template, so that a free function written in place
+        of the kernel does not compile. (An alias would do it, too, but -Wshadow counts it against
+        parameters of that name.) Not where kernel code needs the namespace of that name."""
         return self.name not in _NAMESPACES
 
     @property

@@ -14,21 +14,24 @@ struct opgen_fill_ {
   using ret = Tensor&;
   static Tensor& call(Tensor& self, const Scalar& value);
 };
-using fill_ = opgen_fill_;
+template <int>
+struct fill_;  // no function may have this name: it would not be the kernel
 
 // fill.Scalar_out(Tensor self, Scalar value, *, Tensor(a!) out) -> Tensor(a!)
 struct opgen_fill_Scalar_out {
   using ret = Tensor&;
   static Tensor& call(const Tensor& self, const Scalar& value, Tensor& out);
 };
-using fill_Scalar_out = opgen_fill_Scalar_out;
+template <int>
+struct fill_Scalar_out;  // no function may have this name: it would not be the kernel
 
 // fill.Scalar(Tensor self, Scalar value) -> Tensor
 struct opgen_fill {
   using ret = Tensor;
   static Tensor call(const Tensor& self, const Scalar& value);
 };
-using fill = opgen_fill;
+template <int>
+struct fill;  // no function may have this name: it would not be the kernel
 
 }  // namespace at::native
 

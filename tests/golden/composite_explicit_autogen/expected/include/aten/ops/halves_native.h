@@ -14,14 +14,16 @@ struct opgen_halves {
   using ret = ::std::tuple<Tensor,Tensor>;
   static ::std::tuple<Tensor,Tensor> call(const Tensor& self);
 };
-using halves = opgen_halves;
+template <int>
+struct halves;  // no function may have this name: it would not be the kernel
 
 // halves.out(Tensor self, *, Tensor(a!) out0, Tensor(b!) out1) -> (Tensor(a!), Tensor(b!))
 struct opgen_halves_out {
   using ret = ::std::tuple<Tensor&,Tensor&>;
   static ::std::tuple<Tensor&,Tensor&> call(const Tensor& self, Tensor& out0, Tensor& out1);
 };
-using halves_out = opgen_halves_out;
+template <int>
+struct halves_out;  // no function may have this name: it would not be the kernel
 
 }  // namespace at::native
 

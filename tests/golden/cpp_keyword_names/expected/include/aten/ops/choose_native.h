@@ -14,7 +14,8 @@ struct opgen_choose {
   using ret = Tensor;
   static Tensor call(const Tensor& self, int64_t default_, bool register_);
 };
-using choose = opgen_choose;
+template <int>
+struct choose;  // no function may have this name: it would not be the kernel
 
 }  // namespace at::native
 

@@ -14,14 +14,16 @@ struct opgen_guarded_cpu {
   using ret = Tensor;
   static Tensor call(const Tensor& self, const Tensor& other, const ::std::optional<Tensor>& extra);
 };
-using guarded_cpu = opgen_guarded_cpu;
+template <int>
+struct guarded_cpu;  // no function may have this name: it would not be the kernel
 
 // guarded(Tensor self, Tensor other, *, Tensor? extra=None) -> Tensor
 struct opgen_guarded_cuda {
   using ret = Tensor;
   static Tensor call(const Tensor& self, const Tensor& other, const ::std::optional<Tensor>& extra);
 };
-using guarded_cuda = opgen_guarded_cuda;
+template <int>
+struct guarded_cuda;  // no function may have this name: it would not be the kernel
 
 }  // namespace at::native
 

@@ -14,7 +14,8 @@ struct opgen_unchecked_cuda {
   using ret = Tensor;
   static Tensor call(const Tensor& self, const Tensor& other);
 };
-using unchecked_cuda = opgen_unchecked_cuda;
+template <int>
+struct unchecked_cuda;  // no function may have this name: it would not be the kernel
 
 }  // namespace at::native
 

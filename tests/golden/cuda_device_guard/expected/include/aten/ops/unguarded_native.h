@@ -14,7 +14,8 @@ struct opgen_unguarded_cuda {
   using ret = Tensor;
   static Tensor call(const Tensor& self);
 };
-using unguarded_cuda = opgen_unguarded_cuda;
+template <int>
+struct unguarded_cuda;  // no function may have this name: it would not be the kernel
 
 }  // namespace at::native
 

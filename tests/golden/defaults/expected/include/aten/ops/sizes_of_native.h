@@ -14,7 +14,8 @@ struct opgen_sizes_of {
   using ret = Tensor;
   static Tensor call(const Tensor& self, IntArrayRef stride, IntArrayRef padding, IntArrayRef dims, ::std::array<bool,2> flags, double eps, ::std::optional<ArrayRef<double>> scales, const ::std::optional<Scalar>& low, const Scalar& high, ::std::optional<Device> device);
 };
-using sizes_of = opgen_sizes_of;
+template <int>
+struct sizes_of;  // no function may have this name: it would not be the kernel
 
 }  // namespace at::native
 

@@ -14,7 +14,8 @@ struct opgen_tell {
   using ret = Tensor;
   static Tensor call(const Tensor& self, ::std::string_view text, ::std::optional<::std::string_view> mode, int64_t reduction, ScalarType dtype, MemoryFormat memory_format);
 };
-using tell = opgen_tell;
+template <int>
+struct tell;  // no function may have this name: it would not be the kernel
 
 }  // namespace at::native
 

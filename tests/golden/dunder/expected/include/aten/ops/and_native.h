@@ -14,14 +14,16 @@ struct opgen___and__ {
   using ret = Tensor;
   static Tensor call(const Tensor& self, const Tensor& other);
 };
-using __and__ = opgen___and__;
+template <int>
+struct __and__;  // no function may have this name: it would not be the kernel
 
 // __iand__.Tensor(Tensor(a!) self, Tensor other) -> Tensor(a!)
 struct opgen___iand__ {
   using ret = Tensor&;
   static Tensor& call(Tensor& self, const Tensor& other);
 };
-using __iand__ = opgen___iand__;
+template <int>
+struct __iand__;  // no function may have this name: it would not be the kernel
 
 }  // namespace at::native
 

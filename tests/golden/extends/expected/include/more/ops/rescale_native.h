@@ -14,7 +14,8 @@ struct opgen_rescale_cpu {
   using ret = Tensor;
   static Tensor call(const Tensor& self, double factor);
 };
-using rescale_cpu = opgen_rescale_cpu;
+template <int>
+struct rescale_cpu;  // no function may have this name: it would not be the kernel
 
 }  // namespace more::native
 

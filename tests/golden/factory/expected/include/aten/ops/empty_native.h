@@ -14,21 +14,24 @@ struct opgen_empty_cpu {
   using ret = Tensor;
   static Tensor call(IntArrayRef size, ::std::optional<ScalarType> dtype, ::std::optional<Layout> layout, ::std::optional<Device> device, ::std::optional<bool> pin_memory, ::std::optional<MemoryFormat> memory_format);
 };
-using empty_cpu = opgen_empty_cpu;
+template <int>
+struct empty_cpu;  // no function may have this name: it would not be the kernel
 
 // empty.memory_format(SymInt[] size, *, ScalarType? dtype=None, Layout? layout=None, Device? device=None, bool? pin_memory=None, MemoryFormat? memory_format=None) -> Tensor
 struct opgen_empty_meta {
   using ret = Tensor;
   static Tensor call(IntArrayRef size, ::std::optional<ScalarType> dtype, ::std::optional<Layout> layout, ::std::optional<Device> device, ::std::optional<bool> pin_memory, ::std::optional<MemoryFormat> memory_format);
 };
-using empty_meta = opgen_empty_meta;
+template <int>
+struct empty_meta;  // no function may have this name: it would not be the kernel
 
 // empty.memory_format_out(SymInt[] size, *, MemoryFormat? memory_format=None, Tensor(a!) out) -> Tensor(a!)
 struct opgen_empty_memory_format_out_symint {
   using ret = Tensor&;
   static Tensor& call(IntArrayRef size, ::std::optional<MemoryFormat> memory_format, Tensor& out);
 };
-using empty_memory_format_out_symint = opgen_empty_memory_format_out_symint;
+template <int>
+struct empty_memory_format_out_symint;  // no function may have this name: it would not be the kernel
 
 }  // namespace at::native
 

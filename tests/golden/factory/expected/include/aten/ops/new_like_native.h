@@ -14,14 +14,16 @@ struct opgen_new_like {
   using ret = Tensor;
   static Tensor call(const Tensor& self, ::std::optional<ScalarType> dtype, ::std::optional<Layout> layout, ::std::optional<Device> device, ::std::optional<bool> pin_memory);
 };
-using new_like = opgen_new_like;
+template <int>
+struct new_like;  // no function may have this name: it would not be the kernel
 
 // new_like.out(Tensor self, *, Tensor(a!) out) -> Tensor(a!)
 struct opgen_new_like_out {
   using ret = Tensor&;
   static Tensor& call(const Tensor& self, Tensor& out);
 };
-using new_like_out = opgen_new_like_out;
+template <int>
+struct new_like_out;  // no function may have this name: it would not be the kernel
 
 }  // namespace at::native
 

@@ -14,7 +14,8 @@ struct opgen_squeeze_copy {
   using ret = Tensor;
   static Tensor call(const Tensor& self);
 };
-using squeeze_copy = opgen_squeeze_copy;
+template <int>
+struct squeeze_copy;  // no function may have this name: it would not be the kernel
 
 }  // namespace at::native
 

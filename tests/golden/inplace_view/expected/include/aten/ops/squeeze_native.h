@@ -14,14 +14,16 @@ struct opgen_squeeze {
   using ret = Tensor;
   static Tensor call(const Tensor& self);
 };
-using squeeze = opgen_squeeze;
+template <int>
+struct squeeze;  // no function may have this name: it would not be the kernel
 
 // squeeze_(Tensor(a!) self) -> Tensor(a!)
 struct opgen_squeeze_ {
   using ret = Tensor&;
   static Tensor& call(Tensor& self);
 };
-using squeeze_ = opgen_squeeze_;
+template <int>
+struct squeeze_;  // no function may have this name: it would not be the kernel
 
 }  // namespace at::native
 

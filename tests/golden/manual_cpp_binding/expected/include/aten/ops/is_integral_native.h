@@ -14,7 +14,8 @@ struct opgen_is_integral {
   using ret = bool;
   static bool call(const Tensor& self);
 };
-using is_integral = opgen_is_integral;
+template <int>
+struct is_integral;  // no function may have this name: it would not be the kernel
 
 }  // namespace at::native
 

@@ -14,21 +14,24 @@ struct opgen_shuffle_ {
   using ret = Tensor&;
   static Tensor& call(Tensor& self, ::std::optional<Generator> generator);
 };
-using shuffle_ = opgen_shuffle_;
+template <int>
+struct shuffle_;  // no function may have this name: it would not be the kernel
 
 // shuffle.out(Tensor self, *, Generator? generator=None, Tensor(a!) out) -> Tensor(a!)
 struct opgen_shuffle_out {
   using ret = Tensor&;
   static Tensor& call(const Tensor& self, ::std::optional<Generator> generator, Tensor& out);
 };
-using shuffle_out = opgen_shuffle_out;
+template <int>
+struct shuffle_out;  // no function may have this name: it would not be the kernel
 
 // shuffle(Tensor self, *, Generator? generator=None) -> Tensor
 struct opgen_shuffle {
   using ret = Tensor;
   static Tensor call(const Tensor& self, ::std::optional<Generator> generator);
 };
-using shuffle = opgen_shuffle;
+template <int>
+struct shuffle;  // no function may have this name: it would not be the kernel
 
 }  // namespace at::native
 

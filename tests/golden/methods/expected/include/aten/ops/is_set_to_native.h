@@ -14,7 +14,8 @@ struct opgen_is_set_to {
   using ret = bool;
   static bool call(const Tensor& self, const ::std::optional<Tensor>& tensor);
 };
-using is_set_to = opgen_is_set_to;
+template <int>
+struct is_set_to;  // no function may have this name: it would not be the kernel
 
 }  // namespace at::native
 

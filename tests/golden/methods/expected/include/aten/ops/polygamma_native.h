@@ -20,7 +20,8 @@ struct opgen_polygamma_ {
   using ret = Tensor&;
   static Tensor& call(Tensor& self, int64_t n);
 };
-using polygamma_ = opgen_polygamma_;
+template <int>
+struct polygamma_;  // no function may have this name: it would not be the kernel
 
 }  // namespace at::native
 

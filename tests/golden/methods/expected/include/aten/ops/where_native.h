@@ -14,7 +14,8 @@ struct opgen_where {
   using ret = Tensor;
   static Tensor call(const Tensor& condition, const Tensor& self, const Tensor& other);
 };
-using where = opgen_where;
+template <int>
+struct where;  // no function may have this name: it would not be the kernel
 
 }  // namespace at::native
 

@@ -17,7 +17,8 @@ struct opgen_spread {
   static Tensor call(const Tensor& self);
   static ::std::tuple<Tensor,Tensor> call(const Tensor& self, int64_t dim);
 };
-using spread = opgen_spread;
+template <int>
+struct spread;  // no function may have this name: it would not be the kernel
 
 }  // namespace at::native
 

@@ -20,7 +20,8 @@ struct opgen_add_out_sparse_cpu {
   using ret = Tensor&;
   static Tensor& call(const Tensor& self, const Tensor& other, const Scalar& alpha, Tensor& out);
 };
-using add_out_sparse_cpu = opgen_add_out_sparse_cpu;
+template <int>
+struct add_out_sparse_cpu;  // no function may have this name: it would not be the kernel
 
 }  // namespace at::native
 

@@ -14,21 +14,24 @@ struct opgen_foreach_neg_ {
   using ret = void;
   static void call(TensorList self);
 };
-using foreach_neg_ = opgen_foreach_neg_;
+template <int>
+struct foreach_neg_;  // no function may have this name: it would not be the kernel
 
 // _foreach_neg.out(Tensor[] self, *, Tensor(a!)[] out) -> ()
 struct opgen__foreach_neg_out {
   using ret = void;
   static void call(TensorList self, TensorList out);
 };
-using _foreach_neg_out = opgen__foreach_neg_out;
+template <int>
+struct _foreach_neg_out;  // no function may have this name: it would not be the kernel
 
 // _foreach_neg(Tensor[] self) -> Tensor[] self_out
 struct opgen__foreach_neg {
   using ret = ::std::vector<Tensor>;
   static ::std::vector<Tensor> call(TensorList self);
 };
-using _foreach_neg = opgen__foreach_neg;
+template <int>
+struct _foreach_neg;  // no function may have this name: it would not be the kernel
 
 }  // namespace at::native
 

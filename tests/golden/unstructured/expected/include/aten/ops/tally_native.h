@@ -14,28 +14,32 @@ struct opgen_tally {
   using ret = Tensor;
   static Tensor call(const Tensor& self, int64_t bins);
 };
-using tally = opgen_tally;
+template <int>
+struct tally;  // no function may have this name: it would not be the kernel
 
 // tally(Tensor self, int bins=100) -> Tensor
 struct opgen_tally_sparse {
   using ret = Tensor;
   static Tensor call(const Tensor& self, int64_t bins);
 };
-using tally_sparse = opgen_tally_sparse;
+template <int>
+struct tally_sparse;  // no function may have this name: it would not be the kernel
 
 // tally_(Tensor(a!) self, int bins=100) -> Tensor(a!)
 struct opgen_tally_ {
   using ret = Tensor&;
   static Tensor& call(Tensor& self, int64_t bins);
 };
-using tally_ = opgen_tally_;
+template <int>
+struct tally_;  // no function may have this name: it would not be the kernel
 
 // tally.out(Tensor self, int bins=100, *, Tensor(a!) out) -> Tensor(a!)
 struct opgen_tally_out {
   using ret = Tensor&;
   static Tensor& call(const Tensor& self, int64_t bins, Tensor& out);
 };
-using tally_out = opgen_tally_out;
+template <int>
+struct tally_out;  // no function may have this name: it would not be the kernel
 
 }  // namespace at::native
 

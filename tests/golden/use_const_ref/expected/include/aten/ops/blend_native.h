@@ -14,7 +14,8 @@ struct opgen_blend_ {
   using ret = const Tensor&;
   static const Tensor& call(const Tensor& self, const Tensor& weight, const ::std::optional<Tensor>& mask);
 };
-using blend_ = opgen_blend_;
+template <int>
+struct blend_;  // no function may have this name: it would not be the kernel
 
 }  // namespace at::native
 

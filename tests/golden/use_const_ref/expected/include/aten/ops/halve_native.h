@@ -14,7 +14,8 @@ struct opgen_halve_ {
   using ret = const Tensor&;
   static const Tensor& call(const Tensor& self);
 };
-using halve_ = opgen_halve_;
+template <int>
+struct halve_;  // no function may have this name: it would not be the kernel
 
 }  // namespace at::native
 

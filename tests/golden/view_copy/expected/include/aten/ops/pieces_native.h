@@ -14,7 +14,8 @@ struct opgen_pieces {
   using ret = ::std::vector<Tensor>;
   static ::std::vector<Tensor> call(const Tensor& self, int64_t size, int64_t dim);
 };
-using pieces = opgen_pieces;
+template <int>
+struct pieces;  // no function may have this name: it would not be the kernel
 
 }  // namespace at::native
 

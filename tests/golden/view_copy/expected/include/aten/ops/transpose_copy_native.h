@@ -14,14 +14,16 @@ struct opgen_transpose_copy {
   using ret = Tensor;
   static Tensor call(const Tensor& self, int64_t dim0, int64_t dim1);
 };
-using transpose_copy = opgen_transpose_copy;
+template <int>
+struct transpose_copy;  // no function may have this name: it would not be the kernel
 
 // transpose_copy.int_out(Tensor self, int dim0, int dim1, *, Tensor(a!) out) -> Tensor(a!)
 struct opgen_transpose_copy_int_out {
   using ret = Tensor&;
   static Tensor& call(const Tensor& self, int64_t dim0, int64_t dim1, Tensor& out);
 };
-using transpose_copy_int_out = opgen_transpose_copy_int_out;
+template <int>
+struct transpose_copy_int_out;  // no function may have this name: it would not be the kernel
 
 }  // namespace at::native
 

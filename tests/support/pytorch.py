@@ -1,0 +1,21 @@
+"""The native_functions.yaml that comes with an installed torch."""
+
+from __future__ import annotations
+
+import importlib.util
+import os
+from pathlib import Path
+
+import pytest
+
+
+def packaged_native_functions() -> Path:
+    """Its path. Skips the test where there is no torch; fails it with OPGEN_REQUIRE_TORCH=1."""
+    spec = importlib.util.find_spec("torchgen")
+    if spec is not None and spec.origin is not None:
+        path = Path(spec.origin).parent / "packaged/ATen/native/native_functions.yaml"
+        if path.is_file():
+            return path
+    if os.environ.get("OPGEN_REQUIRE_TORCH") == "1":
+        pytest.fail("OPGEN_REQUIRE_TORCH=1, and torch is not installed")
+    pytest.skip("torch is not installed: its native_functions.yaml is not at hand")
