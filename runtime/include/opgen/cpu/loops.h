@@ -9,8 +9,8 @@
 //       in this thread, in the iterator's order: for functions with state.
 //   ufunc_loop<float, Half, …>(iter, f)
 //       what OPGEN_UFUNC expands to.
-// All but the serial one are split over threads. Contiguous rows, with at most one operand that is a
-// single number, are simple loops that the compiler vectorises: compile kernels with -O3, since
+// All but the serial one are split over threads. Contiguous rows, with at most one operand that is
+// a single number, are simple loops that the compiler vectorises: compile kernels with -O3, since
 // g++ 12 does not vectorise them at -O2. Where the processor has AVX2 its version of them is taken.
 #pragma once
 
