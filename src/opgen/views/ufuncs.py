@@ -74,7 +74,7 @@ def _loops(context: Context, group: NativeFunctionsGroup) -> Iterator[UfuncView]
     impl: UfuncImplView | None = UfuncImplView(
         name=kernel.name,
         struct=f"structured_{kernel.name}",
-        parameters=context.spell.parameters(structured.impl_arguments(group), defaults=False),
+        parameters=_impl_parameters(group, context),
         cases=tuple(
             _case(name, [dtype for dtype, _ in pairs], arguments, context)
             for name, pairs in by_name.items()
@@ -90,6 +90,21 @@ def _loops(context: Context, group: NativeFunctionsGroup) -> Iterator[UfuncView]
             impl=impl,
         )
         impl = None
+
+
+def _impl_parameters(group: NativeFunctionsGroup, context: Context) -> str:
+    """What impl takes. Tensors have no name there: the iterator has them already."""
+    numbers = {
+        a.name for a in group.functional.func.arguments.flat_non_out if not a.type.is_tensor_like()
+    }
+    return ", ".join(
+        (
+            context.spell.parameters([b], defaults=False)
+            if b.name in numbers
+            else context.spell.type(b.type)
+        )
+        for b in structured.impl_arguments(group)
+    )
 
 
 def _cpu_loops(

@@ -30,7 +30,7 @@ T opgen_shifted(T, T, T);
 #define OPGEN_IMPL_ufunc_shifted_CPU at::native::structured_ufunc_shifted_CPU
 #define OPGEN_IMPL_ufunc_shifted_CUDA at::native::structured_ufunc_shifted_CUDA
 #define OPGEN_UFUNC_shifted \
-  void at::native::structured_ufunc_shifted_CPU::impl(const Tensor& self, const Tensor& other, const Scalar& alpha, const Tensor& out) { \
+  void at::native::structured_ufunc_shifted_CPU::impl(const Tensor&, const Tensor&, const Scalar& alpha, const Tensor&) { \
     if (opgen::ufunc_loop<bool, ::std::uint8_t, ::std::int8_t, ::std::int32_t, ::std::int64_t, ::std::int16_t, float, double, complex<float>, complex<double>, BFloat16, Half>(*this, [&]<class T>(::std::type_identity<T>) { \
           return [opgen_alpha = alpha.to<T>()](T opgen_self, T opgen_other) { \
             return at::native::ufunc::opgen_shifted<T>(opgen_self, opgen_other, opgen_alpha); \
