@@ -1,0 +1,45 @@
+"""From YAML to numbers: `<feature>/{input.yaml,kernels.cpp,main.cpp}` generated, built, run; what it prints is expected.txt.
+
+The generated sources, stubs and kernels become one shared library, as the generated CMake links them.
+"""
+
+from __future__ import annotations
+
+import difflib
+import os
+from pathlib import Path
+
+import pytest
+from support.build import cache_folder, link_library, link_program, locked, run_program
+from support.trees import generate, sources
+
+HERE = Path(__file__).parent
+FEATURES = sorted(path.parent.name for path in HERE.glob("*/main.cpp"))
+
+
+@pytest.mark.parametrize("feature", FEATURES)
+def test_what_it_prints(feature: str) -> None:
+    with locked(f"run-{feature}"):
+        program = build(HERE / feature, cache_folder() / "run" / feature)
+        code, printed, complained = run_program(program)
+    assert not complained and code == 0, f"exit {code}\n{printed}{complained}"
+    compare(HERE / feature / "expected.txt", printed)
+
+
+def build(feature: Path, folder: Path) -> Path:
+    """The program of a feature, linked to the library of its operators."""
+    tree = generate(feature / "input.yaml", folder / "tree")
+    kernels = [path for path in [feature / "kernels.cpp"] if path.exists()]
+    include = [tree / "include"]
+    library = link_library("operators", folder, [*sources(tree), *kernels], include)
+    return link_program(folder, [feature / "main.cpp"], include, library)
+
+
+def compare(file: Path, printed: str) -> None:
+    if os.environ.get("OPGEN_UPDATE_GOLDEN"):
+        file.write_text(printed)
+    expected = file.read_text() if file.exists() else ""
+    lines = expected.splitlines(keepends=True), printed.splitlines(keepends=True)
+    difference = "".join(difflib.unified_diff(*lines, "expected", "printed"))
+    update = "OPGEN_UPDATE_GOLDEN=1 pytest tests/run"
+    assert not difference, f"{difference}\nIf this is as it should be: {update}"
