@@ -6,7 +6,7 @@ into the structured kernel `ufunc_add_CPU` by running it over every listed eleme
 
 from __future__ import annotations
 
-from collections.abc import Container, Iterable, Iterator, Sequence
+from collections.abc import Container, Iterator, Sequence
 from dataclasses import dataclass
 
 from opgen.cpp import structured
@@ -107,23 +107,6 @@ def _impl_parameters(group: NativeFunctionsGroup, context: Context) -> str:
     )
 
 
-def _impl_parameters(group: NativeFunctionsGroup, context: Context) -> str:
-    """The parameters of impl; only numbers are named, since tensors are reached by the iterator."""
-    numbers = {a.name for a in _numbers(group.functional.func.arguments.flat_non_out)}
-    return ", ".join(
-        (
-            context.spell.parameters([b], defaults=False)
-            if b.name in numbers
-            else context.spell.type(b.type)
-        )
-        for b in structured.impl_arguments(group)
-    )
-
-
-def _numbers(arguments: Iterable[Argument]) -> list[Argument]:
-    return [a for a in arguments if not a.type.is_tensor_like()]
-
-
 def _cpu_loops(
     group: NativeFunctionsGroup, element_types: Container[str]
 ) -> list[tuple[ScalarType, str]]:
@@ -142,10 +125,11 @@ def _case(
     name: str, dtypes: Sequence[ScalarType], arguments: Sequence[Argument], context: Context
 ) -> UfuncCaseView:
     tensors = [a for a in arguments if a.type.is_tensor_like()]
+    numbers = [a for a in arguments if not a.type.is_tensor_like()]
     return UfuncCaseView(
         name=name,
         types=", ".join(context.target.element_types[str(d)] for d in dtypes),
-        captures=", ".join(f"opgen_{a.name} = {a.name}.to<T>()" for a in _numbers(arguments)),
+        captures=", ".join(f"opgen_{a.name} = {a.name}.to<T>()" for a in numbers),
         parameters=", ".join(f"T opgen_{a.name}" for a in tensors),
         arguments=", ".join(f"opgen_{a.name}" for a in arguments),
     )
