@@ -204,6 +204,18 @@ T power_integer(T base, T exponent) {
   return result;
 }
 
+// |x| of a real number; the least integer stays as it is.
+template <class T>
+T magnitude_of(T x) {
+  if constexpr (std::is_unsigned_v<T>) {
+    return x;
+  } else if constexpr (std::is_integral_v<T>) {
+    return x < 0 ? minus(T(0), x) : x;
+  } else {
+    return static_cast<T>(std::abs(widen(x)));
+  }
+}
+
 // -1, 0 or 1.
 template <class T>
 T sign_of(T x) {

@@ -216,15 +216,7 @@ OPGEN_KERNEL(abs_out)(const Tensor& self, Tensor& out) {
     TensorIterator iter = TensorIterator::unary_op(out, self);
     if (out.is_meta()) return out;
     OPGEN_DISPATCH_REAL(iter.common_dtype(), "abs", [&] {
-      opgen::cpu_kernel(iter, [](scalar_t x) -> scalar_t {
-        if constexpr (std::is_unsigned_v<scalar_t>) {
-          return x;
-        } else if constexpr (std::is_integral_v<scalar_t>) {
-          return x < 0 ? minus(scalar_t(0), x) : x;
-        } else {
-          return static_cast<scalar_t>(std::abs(widen(x)));
-        }
-      });
+      opgen::cpu_kernel(iter, [](scalar_t x) -> scalar_t { return magnitude_of(x); });
     });
     return out;
   }
