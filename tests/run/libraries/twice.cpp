@@ -1,0 +1,11 @@
+// twice.cpp: the kernel of library base.
+#include <base/TensorBody.h>
+#include <opgen/kernel.h>
+
+#include <base/ops/twice_native.h>
+
+OPGEN_KERNEL(twice_cpu)(const Tensor& self) {
+  Tensor result = opgen::detail::clone(self);
+  for (std::int64_t i = 0; i < result.numel(); ++i) result.mutable_data_ptr<float>()[i] *= 2;
+  return result;
+}

@@ -1,0 +1,86 @@
+"""Several libraries in one process: one owns class Tensor, others extend it; also as a CMake project of a user."""
+
+from __future__ import annotations
+
+import shutil
+from pathlib import Path
+
+from support.build import (
+    INCLUDE,
+    REPOSITORY,
+    cmake_build,
+    link_library,
+    link_program,
+    run_program,
+    runtime_library,
+    tool,
+)
+from support.trees import generate, sources
+
+from opgen.writer import MANIFEST
+
+HERE = Path(__file__).parent / "libraries"
+
+
+def library(name: str, folder: Path, *kernels: str) -> tuple[Path, Path]:
+    """A library that owns class Tensor: its tree, and the compiled thing."""
+    tree = generate(HERE / f"{name}.yaml", folder / name)
+    files = [*sources(tree), *(HERE / kernel for kernel in kernels)]
+    return tree, link_library(name, folder, files, [tree / "include"])
+
+
+def test_a_library_out_of_tree_uses_the_tensor_of_another(tmp_path: Path) -> None:
+    tree, base = library("base", tmp_path, "twice.cpp")
+    more_tree = generate(HERE / "more.yaml", tmp_path / "more", extends=tree / MANIFEST)
+    assert not list(more_tree.rglob("TensorBody.h"))
+    include = [tree / "include", more_tree / "include"]
+    files = [*sources(more_tree), HERE / "fourfold.cpp"]
+    more = link_library("more", tmp_path, files, include, base)
+    program = link_program(tmp_path, [HERE / "main.cpp"], include, base, more)
+    assert run_program(program) == (0, "6 12\n", "")
+
+
+def test_a_second_owner_of_class_tensor_is_refused(tmp_path: Path) -> None:
+    tree, base = library("base", tmp_path, "twice.cpp")
+    _, second = library("second", tmp_path)
+    program = link_program(tmp_path, [HERE / "owners.cpp"], [tree / "include"], base, second)
+    code, printed, complained = run_program(program)
+    assert code != 0
+    assert not printed
+    assert "base" in complained and "second" in complained and "Tensor" in complained, complained
+
+
+def test_a_cmake_project_rebuilds_only_what_an_edit_changes(tmp_path: Path) -> None:
+    project, built = tmp_path / "project", tmp_path / "built"
+    shutil.copytree(HERE, project)
+    definitions = (
+        f"-Dopgen_DIR={REPOSITORY / 'runtime' / 'cmake'}",
+        f"-DOPGEN_EXECUTABLE={tool('opgen')}",
+        f"-DRUNTIME_LIBRARY={runtime_library()}",
+        f"-DRUNTIME_INCLUDE={INCLUDE}",
+    )
+    cmake_build(project, built, *definitions)
+    assert run_program(built / "program") == (0, "6 12\n", "")
+
+    before = compiled(built)
+    cmake_build(project, built)
+    assert compiled(built) == before, "nothing was edited, and something is compiled"
+
+    yaml = project / "more.yaml"
+    entry = "\n- func: more::negated(Tensor self) -> Tensor\n  dispatch:\n    CPU: negated_cpu\n"
+    yaml.write_text(yaml.read_text() + entry)
+    cmake_build(project, built)
+    after = compiled(built)
+    changed = {name for name in after if after[name] != before.get(name)}
+    assert "RegisterCPU.cpp.o" in {Path(name).name for name in changed}
+    kept = {Path(name).name for name in after if name not in changed}
+    assert {"twice.cpp.o", "fourfold.cpp.o", "TensorMethods.cpp.o"} <= kept
+    assert all("base.dir" not in name for name in changed)
+    assert run_program(built / "program") == (0, "6 12\n", "")
+
+
+def compiled(folder: Path) -> dict[str, int]:
+    """When each object file was made."""
+    return {
+        path.relative_to(folder).as_posix(): path.stat().st_mtime_ns for path in folder.rglob("*.o")
+    }

@@ -1,0 +1,50 @@
+"""A kernel with a wrong signature does not compile, and the compiler points into the author's file.
+
+Every misuse/bad/*.cpp opens with what a compiler is expected to say; misuse/good/*.cpp shows that it is the mistake alone.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+from support.build import Compiler, compilers
+from support.trees import generate
+
+HERE = Path(__file__).parent / "misuse"
+GOOD = sorted(HERE.glob("good/*.cpp"))
+BAD = sorted(HERE.glob("bad/*.cpp"))
+
+each_compiler = pytest.mark.parametrize("compiler", compilers(), ids=lambda compiler: compiler.name)
+
+
+@pytest.fixture(scope="module")
+def tree(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Path]:
+    yield generate(HERE / "input.yaml", tmp_path_factory.mktemp("misuse"))
+
+
+@each_compiler
+@pytest.mark.parametrize("source", GOOD, ids=lambda path: path.stem)
+def test_a_right_kernel_compiles(source: Path, compiler: Compiler, tree: Path) -> None:
+    said = compiler.check([tree / "include"], source)
+    assert not said, said
+
+
+@each_compiler
+@pytest.mark.parametrize("source", BAD, ids=lambda path: path.stem)
+def test_a_wrong_kernel_does_not(source: Path, compiler: Compiler, tree: Path) -> None:
+    expected = source.read_text().splitlines()[0].removeprefix("// expect: ")
+    said = compiler.check([tree / "include"], source)
+    assert re.search(r"\berror: ", said), f"it compiles\n{said}"
+    assert re.search(expected, said), said
+    assert f"{source.name}:" in first_error(said), said
+
+
+def first_error(said: str) -> str:
+    """The first error with its trail: the macro's expansion and the inclusions that lead to it."""
+    start = re.search(r"^.*\berror: ", said, re.MULTILINE)
+    assert start is not None
+    following = re.compile(r"^.*\berror: ", re.MULTILINE).search(said, start.end())
+    return said[start.start() : following.start() if following else len(said)]
