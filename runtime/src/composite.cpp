@@ -10,6 +10,10 @@ TensorBase clone_or_undefined(const TensorBase& tensor, std::optional<MemoryForm
 void assign_output(const TensorBase& out, const TensorBase& result) {
   if (!result.defined()) return;
   OPGEN_CHECK(out.defined(), "an out= tensor is undefined");
+  OPGEN_CHECK(out.scalar_type() == result.scalar_type(), "Expected out tensor to have dtype ",
+              result.scalar_type(), ", but got ", out.scalar_type(), " instead");
+  OPGEN_CHECK(out.device() == result.device(), "Expected out tensor to have device ",
+              result.device(), ", but got ", out.device(), " instead");
   resize_output(out, result.sizes());
   copy_(out, result);
 }
