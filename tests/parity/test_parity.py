@@ -11,7 +11,7 @@ import json
 from pathlib import Path
 
 import pytest
-from compare import Difference, differences, report
+from compare import differences, report
 from loading import load_registry
 
 from opgen.targets import TARGETS
@@ -23,10 +23,6 @@ _OLD_SPELLINGS = (
     ("c10::nullopt", "::std::nullopt"),
     ("=MemoryFormat::Contiguous", "=c10::MemoryFormat::Contiguous"),
 )
-
-# These carry `autogen` and are composite; torchgen makes variants of such operators, if they are
-# tagged `core`, only since it takes that tag for a reason. opgen follows the newer rule for all files.
-_CORE_COMPOSITES = ("aten::upsample_nearest2d.vec", "aten::upsample_bilinear2d.vec")
 
 
 def test_installed_torch(packaged: Path, torchgen_facts: list[dict[str, object]]) -> None:
@@ -46,11 +42,5 @@ def test_older_versions(corpora: Path, version: str) -> None:
         theirs = json.load(facts)
     ours = dump_rows(load_registry(folder), TARGETS["torch"], "signatures", None)
     found = differences(ours, theirs, _OLD_SPELLINGS)
-    unexpected = [d for d in found if not _is_core_composite(d, version)]
-    assert not unexpected, report(unexpected)
-
-
-def _is_core_composite(difference: Difference, version: str) -> bool:
-    name = difference.function.partition(": ")[0].removesuffix("_out")
-    fields = ("(function)", "group", "group_members")
-    return version < "2.8" and name in _CORE_COMPOSITES and difference.field in fields
+    assert not found, report(found)
+    assert len(ours) == len(theirs)

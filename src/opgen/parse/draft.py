@@ -105,9 +105,13 @@ class DispatchRow:
 
 @dataclass(slots=True)
 class Draft:
-    """An entry being read. `bad` names the keys whose values could not be read."""
+    """An entry being read. `bad` names the keys whose values could not be read.
+
+    `declared_tags` are all tags that there are; `tags` those of the entry.
+    """
 
     spans: NodeSpans
+    declared_tags: tuple[str, ...] = ()
     bad: set[str] = field(default_factory=set)
     func: FunctionSchema | None = None
     namespace: str = "aten"

@@ -6,12 +6,13 @@ that has been reported. Every rule answers with what it found: usually nothing.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Collection, Iterator
 from dataclasses import dataclass
 
 from opgen import data
 from opgen.diagnostics import Diagnostics, Edit, Span
 from opgen.diagnostics.codes import Code
+from opgen.model import release
 from opgen.model.dispatch_key import (
     COMPOSITE_DISPATCH_KEYS,
     STRUCTURED_DISPATCH_KEYS,
@@ -28,7 +29,6 @@ _NONFUNCTIONAL = DispatchKey.CompositeExplicitAutogradNonFunctional
 _NESTED = DispatchKey.CompositeImplicitAutogradNestedTensor
 
 _DRAWS_NOTHING = data.read_exempt("V111")
-_CONST_REF_OUT = data.read_exempt("V014")
 
 
 @dataclass(frozen=True, slots=True)
@@ -66,9 +66,9 @@ def check_entry(draft: Draft, diagnostics: Diagnostics) -> None:
 
 def _const_refs_without_out(draft: Draft, func: FunctionSchema) -> Iterator[Finding]:
     key = "use_const_ref_for_mutable_tensors"
-    if (str(func.name),) in _CONST_REF_OUT:
+    if not (draft.use_const_ref_for_mutable_tensors and func.arguments.out):
         return
-    if draft.use_const_ref_for_mutable_tensors and func.arguments.out:
+    if release.holds(release.Rule.NO_CONST_REF_TO_OUTS, draft.declared_tags):
         message = f"'{func.name}' has out arguments, so it cannot have '{key}'"
         yield Finding(codes.E0249, message, draft.spans.key(key))
 
@@ -235,13 +235,13 @@ def _foreach_is_not_checked(draft: Draft, func: FunctionSchema) -> Iterator[Find
 def _random_is_tagged(draft: Draft, func: FunctionSchema) -> Iterator[Finding]:
     if "nondeterministic_seeded" in draft.tags:
         return
-    reason = _random_reason(func)
+    reason = _random_reason(func, draft.declared_tags)
     if reason is not None:
         message = f"'{func.name}' needs the tag 'nondeterministic_seeded': {reason}"
         yield Finding(codes.E0247, message, draft.spans.schema_name())
 
 
-def _random_reason(func: FunctionSchema) -> str | None:
+def _random_reason(func: FunctionSchema, tags: Collection[str]) -> str | None:
     name = str(func.name)
     if "rand" in name:
         return "its name holds 'rand'"
@@ -251,6 +251,8 @@ def _random_reason(func: FunctionSchema) -> str | None:
         return None
     if "dropout" in name:
         return "its name holds 'dropout'"
+    if not release.holds(release.Rule.RANDOM_BY_ARGUMENT_NAME, tags):
+        return None
     argument = next((a for a in func.arguments.flat_all if "dropout" in a.name), None)
     return None if argument is None else f"its argument '{argument.name}' holds 'dropout'"
 

@@ -72,7 +72,7 @@ class _EntryReader:
     __slots__ = ("_context", "_key", "draft")
 
     def __init__(self, node: MappingNode, context: EntryContext) -> None:
-        self.draft = Draft(NodeSpans(node))
+        self.draft = Draft(NodeSpans(node), context.tags.names)
         self._context = context
         self._key = ""
 

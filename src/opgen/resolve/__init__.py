@@ -66,9 +66,9 @@ def _complete(entries: Entries, tags: tuple[str, ...]) -> tuple[Completed, ...]:
 
 
 def _complete_one(written: Variants, entries: Entries, tags: tuple[str, ...]) -> Completed:
-    base = find_base(written)
+    base = find_base(written, tags)
     every = generate_variants(written, base, tags)
-    return Completed(written, every, base, find_group(every), entries)
+    return Completed(written, every, base, find_group(every), entries, tags)
 
 
 def _keys_in_use(

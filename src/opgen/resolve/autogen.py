@@ -7,6 +7,7 @@ from collections.abc import Collection, Iterator
 from dataclasses import replace
 
 from opgen import data
+from opgen.model import release
 from opgen.model.dispatch_key import DispatchKey
 from opgen.model.function_schema import (
     TENSOR,
@@ -57,9 +58,9 @@ def generate_variants(
     return variants
 
 
-def find_base(variants: Variants) -> NativeFunction | None:
+def find_base(variants: Variants, tags: Collection[str]) -> NativeFunction | None:
     """The member that others may be made from; None if no variants are made for this operator."""
-    if not may_have_variants(variants) or is_lone_out(variants):
+    if not may_have_variants(variants, tags) or is_lone_out(variants):
         return None
     inplace = variants.find(SchemaKind.inplace)
     if inplace is not None and str(inplace.func.name) in _APART:
@@ -67,21 +68,22 @@ def find_base(variants: Variants) -> NativeFunction | None:
     return next((f for kind in _BASE_KINDS if (f := variants.find(kind)) is not None), None)
 
 
-def may_have_variants(variants: Variants) -> bool:
+def may_have_variants(variants: Variants, tags: Collection[str]) -> bool:
     """Not if it is a view, bypasses the dispatcher, or decomposes: nobody needs variants then."""
     return not (
         all(f.manual_cpp_binding for f in variants.members)
-        or decomposes(variants)
+        or decomposes(variants, tags)
         # set_ counts as an ordinary in-place operator.
         or any(f.is_view_op and str(f.func.name.name) != "set_" for f in variants.members)
     )
 
 
-def decomposes(variants: Variants) -> bool:
+def decomposes(variants: Variants, tags: Collection[str]) -> bool:
     """Whether every member is made of other operators, and none is a core operator."""
-    return all(f.has_composite_implicit_autograd_kernel for f in variants.members) and not any(
-        "core" in f.tags for f in variants.members
-    )
+    if not all(f.has_composite_implicit_autograd_kernel for f in variants.members):
+        return False
+    is_core = any("core" in f.tags for f in variants.members)
+    return not (is_core and release.holds(release.Rule.VARIANTS_OF_CORE_COMPOSITES, tags))
 
 
 def is_lone_out(variants: Variants) -> bool:

@@ -36,13 +36,17 @@ _IN_WORDS = {
 
 @dataclass(frozen=True, slots=True)
 class Completed:
-    """The variants of one signature, as written and with those that were generated from `base`."""
+    """The variants of one signature, as written and with those that were generated from `base`.
+
+    `tags` are the names of all tags that are declared.
+    """
 
     written: Variants
     all: Variants
     base: NativeFunction | None
     group: NativeFunctionsGroup | None
     entries: Entries
+    tags: tuple[str, ...]
 
     @property
     def generated(self) -> tuple[NativeFunction, ...]:
@@ -120,7 +124,7 @@ def _out_has_sibling(variants: Completed, diagnostics: Diagnostics) -> bool:
     if (
         out is None
         or not is_lone_out(variants.written)
-        or not may_have_variants(variants.written)
+        or not may_have_variants(variants.written, variants.tags)
         or str(out.func.name) in _LONE_OUTS
     ):
         return False
