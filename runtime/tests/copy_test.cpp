@@ -233,7 +233,7 @@ TEST(composite_helpers) {
   CHECK_EQ(clone_arg(TensorList(a)).size(), 1u);
   CHECK_EQ(clone_arg(List<std::optional<Tensor>>{a, std::nullopt}).size(), 2u);
   Tensor out1 = empty({0});
-  Tensor out2 = empty({0}, kLong);
+  Tensor out2 = empty({0});
   assign_outputs(std::tuple<Tensor, Tensor>(a, arange({2})), out1, out2);
   CHECK(values(out1) == values(a));
   CHECK_EQ(values(out2)[1], 1.0);
@@ -241,5 +241,7 @@ TEST(composite_helpers) {
   assign_outputs(std::vector<Tensor>{a, a}, TensorList(outs));
   CHECK(values(outs[1]) == values(a));
   assign_outputs(a, out1);
+  CHECK_THROWS(Error, "Expected out tensor to have dtype Float, but got Long instead",
+               assign_outputs(a, empty({0}, kLong)));
   CHECK_THROWS(Error, "expected 1", assign_outputs(std::vector<Tensor>{a}, TensorList(outs)));
 }
