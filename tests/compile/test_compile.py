@@ -10,13 +10,20 @@ import json
 from pathlib import Path
 
 import pytest
+
 from support.build import Compiler, compilers, default_compiler
 from support.trees import sources
 
 GOLDEN = Path(__file__).parents[1] / "golden"
 FEATURES = sorted(path.parent.name for path in GOLDEN.glob("*/expected"))
 # Between them these have every kind of header and source.
-TRULY_ALONE = ("composite_explicit_autogen", "factory", "precomputed", "structured_pointwise", "ufunc")
+TRULY_ALONE = (
+    "composite_explicit_autogen",
+    "factory",
+    "precomputed",
+    "structured_pointwise",
+    "ufunc",
+)
 
 each_compiler = pytest.mark.parametrize("compiler", compilers(), ids=lambda compiler: compiler.name)
 each_feature = pytest.mark.parametrize("feature", FEATURES)

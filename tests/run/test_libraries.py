@@ -5,6 +5,7 @@ from __future__ import annotations
 import shutil
 from pathlib import Path
 
+from opgen.writer import MANIFEST
 from support.build import (
     INCLUDE,
     REPOSITORY,
@@ -16,8 +17,6 @@ from support.build import (
     tool,
 )
 from support.trees import generate, sources
-
-from opgen.writer import MANIFEST
 
 HERE = Path(__file__).parent / "libraries"
 

@@ -10,6 +10,7 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
+
 from support.build import Compiler, compilers
 from support.trees import generate
 

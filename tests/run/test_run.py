@@ -10,11 +10,14 @@ import os
 from pathlib import Path
 
 import pytest
+
 from support.build import cache_folder, link_library, link_program, locked, run_program
 from support.trees import generate, sources
 
 HERE = Path(__file__).parent
-FEATURES = sorted(p.parent.name for p in HERE.glob("*/input.yaml") if (p.parent / "main.cpp").exists())
+FEATURES = sorted(
+    p.parent.name for p in HERE.glob("*/input.yaml") if (p.parent / "main.cpp").exists()
+)
 
 
 @pytest.mark.parametrize("feature", FEATURES)

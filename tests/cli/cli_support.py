@@ -1,0 +1,46 @@
+"""What the tests of the command line share."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from pathlib import Path
+
+from click.testing import Result
+
+GOOD = """\
+- func: add(Tensor self, Tensor other) -> Tensor
+  structured_delegate: add.out
+  variants: function, method
+
+- func: add.out(Tensor self, Tensor other, *, Tensor(a!) out) -> Tensor(a!)
+  structured: True
+  structured_inherits: TensorIteratorBase
+  dispatch:
+    CPU: add_out_cpu
+
+- func: neg(Tensor self) -> Tensor
+  dispatch:
+    CPU: neg_cpu
+"""
+
+BAD = """\
+- func: add(Tensr self) -> Tensor
+
+- func: neg(Tensor self) -> Tensor
+  dispatch:
+    CPO: neg_cpu
+"""
+
+Opgen = Callable[..., Result]
+
+ENTRY = "\n- func: extra(Tensor self) -> Tensor\n  dispatch:\n    SparseCPU: extra_sparse\n"
+
+
+def snapshot(folder: str) -> dict[str, tuple[str, int]]:
+    """Every file of a folder by path: its text, and when it was written."""
+    top = Path(folder)
+    files = [path for path in top.rglob("*") if path.is_file()]
+    return {
+        path.relative_to(top).as_posix(): (path.read_text(), path.stat().st_mtime_ns)
+        for path in files
+    }

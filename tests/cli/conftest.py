@@ -1,0 +1,28 @@
+"""The command line in a folder of its own, with a good and a bad schema file."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+from cli_support import BAD, GOOD, Opgen
+from click.testing import CliRunner, Result
+
+from opgen.cli.main import main
+
+
+@pytest.fixture
+def opgen(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Opgen:
+    """Runs a command in a new folder with good.yaml and bad.yaml; never with a traceback."""
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "good.yaml").write_text(GOOD)
+    (tmp_path / "bad.yaml").write_text(BAD)
+
+    def invoke(*arguments: str) -> Result:
+        result = CliRunner().invoke(main, list(arguments))
+        if result.exception is not None and not isinstance(result.exception, SystemExit):
+            raise result.exception
+        assert "Traceback" not in result.output
+        return result
+
+    return invoke

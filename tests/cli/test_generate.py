@@ -1,0 +1,134 @@
+"""`opgen generate`: what it writes, what it leaves alone, and what it says."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import pytest
+from cli_support import ENTRY, Opgen, snapshot
+
+
+def test_writes_the_tree_and_says_how_much(opgen: Opgen) -> None:
+    result = opgen("generate", "good.yaml", "-o", "out")
+    count = len(snapshot("out")) - 1
+    assert (result.exit_code, result.stdout) == (0, f"out: {count} written, 0 unchanged\n")
+    manifest = json.loads(Path("out/opgen_manifest.json").read_text())
+    assert sorted(manifest["files"]) == sorted(set(snapshot("out")) - {"opgen_manifest.json"})
+    assert (manifest["name"], manifest["target"]) == ("aten", "runtime")
+    assert sorted(manifest["operators"]) == ["aten::add", "aten::add.out", "aten::neg"]
+
+
+def test_a_second_run_writes_nothing(opgen: Opgen) -> None:
+    opgen("generate", "good.yaml", "-o", "out")
+    before = snapshot("out")
+    assert " 0 written" in opgen("generate", "good.yaml", "-o", "out").stdout
+    assert snapshot("out") == before
+
+
+def test_an_edit_touches_only_what_depends_on_it(opgen: Opgen) -> None:
+    opgen("generate", "good.yaml", "-o", "out")
+    before = snapshot("out")
+    yaml = Path("good.yaml")
+    yaml.write_text(yaml.read_text().replace("neg(Tensor self)", "neg(Tensor self, int n=1)"))
+    opgen("generate", "good.yaml", "-o", "out")
+    changed = {path for path, seen in snapshot("out").items() if before.get(path) != seen}
+    assert not {path for path in changed if "/add" in path}
+    assert "include/aten/TensorBody.h" not in changed
+    assert "src/TensorMethods.cpp" not in changed
+    assert {"include/aten/ops/neg.h", "include/aten/ops/neg_ops.h"} <= changed
+    assert "src/RegisterMeta.cpp" not in changed
+
+
+def test_an_entry_that_is_gone_takes_its_files_along(opgen: Opgen) -> None:
+    yaml = Path("good.yaml")
+    alone = yaml.read_text()
+    opgen("generate", "good.yaml", "-o", "alone")
+    yaml.write_text(alone + ENTRY)
+    opgen("generate", "good.yaml", "-o", "out")
+    Path("out/mine.txt").write_text("mine")
+    yaml.write_text(alone)
+    assert "removed" in opgen("generate", "good.yaml", "-o", "out").stdout
+    left = {path: text for path, (text, _) in snapshot("out").items()}
+    assert left.pop("mine.txt") == "mine"
+    assert left == {path: text for path, (text, _) in snapshot("alone").items()}
+
+
+def test_a_file_of_somebody_else_is_not_overwritten(opgen: Opgen) -> None:
+    Path("out/src").mkdir(parents=True)
+    Path("out/src/Operators.cpp").write_text("mine")
+    result = opgen("generate", "good.yaml", "-o", "out")
+    assert result.exit_code == 1
+    assert "E0901" in result.stderr
+    assert set(snapshot("out")) == {"src/Operators.cpp"}
+
+
+def test_list_outputs_writes_nothing(opgen: Opgen) -> None:
+    result = opgen("generate", "good.yaml", "-o", "out", "--list-outputs")
+    assert result.exit_code == 0
+    assert not Path("out").exists()
+    opgen("generate", "good.yaml", "-o", "out")
+    assert result.stdout.splitlines() == sorted(f"out/{path}" for path in snapshot("out"))
+
+
+def test_depfile_names_what_was_read(opgen: Opgen) -> None:
+    Path("a folder").mkdir()
+    Path("good.yaml").rename("a folder/good.yaml")
+    Path("tags.yaml").write_text("- tag: core\n  desc: all\n")
+    result = opgen(
+        *("generate", "a folder/good.yaml", "--tags", "tags.yaml", "-o", "out"),
+        *("--depfile", "deps/out.d"),
+    )
+    assert result.exit_code == 0, result.stderr
+    text = Path("deps/out.d").read_text()
+    assert text == "out/opgen_manifest.json: a\\ folder/good.yaml tags.yaml\n"
+
+
+def test_tags_beside_the_yaml_are_read(opgen: Opgen) -> None:
+    yaml = Path("good.yaml")
+    yaml.write_text(yaml.read_text() + "  tags: mine\n")
+    result = opgen("generate", "good.yaml", "-o", "out")
+    assert result.exit_code == 1 and "E0208" in result.stderr
+    Path("tags.yaml").write_text("- tag: mine\n  desc: of ours\n")
+    assert opgen("generate", "good.yaml", "-o", "out").exit_code == 0
+
+
+def test_a_warning_is_no_error_unless_it_is_denied(opgen: Opgen) -> None:
+    opgen("generate", "good.yaml", "-o", "out")
+    Path("more.yaml").write_text(
+        "- func: more::f(Tensor self) -> Tensor\n  variants: function, method\n"
+    )
+    extending = ("generate", "more.yaml", "--extends", "out/opgen_manifest.json", "-o", "more")
+    denied = opgen(*extending, "--deny-warnings")
+    assert denied.exit_code == 1
+    assert "warning[" in denied.stderr
+    assert not Path("more").exists()
+    allowed = opgen(*extending)
+    assert allowed.exit_code == 0
+    assert "warning[" in allowed.stderr
+    assert not list(Path("more").rglob("TensorBody.h"))
+
+
+@pytest.mark.parametrize("shards", ["1", "3"])
+def test_shards_hold_every_operator_once(opgen: Opgen, shards: str) -> None:
+    assert opgen("generate", "good.yaml", "-o", "out", "--shards", shards).exit_code == 0
+    text = "".join(path.read_text() for path in Path("out/src").glob("RegisterCPU*.cpp"))
+    assert text.count("opgen::kernel<") == 3
+    assert text.count("opgen::kernel<at::_ops::neg>") == 1
+
+
+def test_backends_and_ignored_keys_leave_rows_out(opgen: Opgen) -> None:
+    assert opgen("generate", "good.yaml", "-o", "meta", "--ignore-keys", "CPU").exit_code == 0
+    assert not Path("meta/src/RegisterCPU.cpp").exists()
+    assert Path("meta/src/RegisterMeta.cpp").exists()
+    assert opgen("generate", "good.yaml", "-o", "cpu", "--backends", "CPU").exit_code == 0
+    assert Path("cpu/src/RegisterCPU.cpp").exists()
+
+
+def test_two_namespaces_need_a_name(opgen: Opgen) -> None:
+    yaml = Path("good.yaml")
+    yaml.write_text(yaml.read_text() + ENTRY.replace("func: ", "func: mine::"))
+    result = opgen("generate", "good.yaml", "-o", "out")
+    assert result.exit_code == 1 and "E0906" in result.stderr
+    assert opgen("generate", "good.yaml", "-o", "out", "--name", "both").exit_code == 0
+    assert Path("out/include/both/Functions.h").exists()
