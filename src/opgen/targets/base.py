@@ -13,6 +13,7 @@ from enum import Enum, auto
 from opgen.cpp.spelling import TypeSpelling
 from opgen.cpp.translate import Conversions
 from opgen.model.dispatch_key import DispatchKey
+from opgen.python.spelling import PythonSpelling
 
 
 class FileKind(Enum):
@@ -45,11 +46,13 @@ class Target:
     `meta_base` is the base of meta classes without `structured_inherits`, `base_headers` says which
     header declares another, `element_types` the C++ type of each ScalarType. `api_macro` makes a class
     visible outside its library; `api_macros` holds those of dispatch keys that have one of their own.
+    `python` is what is filled into Python signatures.
     """
 
     name: str
     spelling: TypeSpelling
     conversions: Conversions
+    python: PythonSpelling
     runtime_abi: int
     files: frozenset[FileKind]
     function_keys: frozenset[DispatchKey]

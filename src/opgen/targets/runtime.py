@@ -5,6 +5,7 @@ from __future__ import annotations
 from opgen.cpp.spelling import TypeSpelling
 from opgen.cpp.translate import Conversions
 from opgen.model.dispatch_key import DispatchKey
+from opgen.python.spelling import PythonSpelling
 from opgen.targets.base import FileKind, Target
 
 # Types are imported into every generated namespace (`using namespace opgen::types`), so they are
@@ -61,10 +62,22 @@ _CONVERSIONS = Conversions(
     optional_ints="{0}",
 )
 
+_PYTHON = PythonSpelling(
+    string="string_view",
+    array="::std::array",
+    optional_tensors="List<::std::optional<Tensor>>",
+    return_types="return_types",
+    stub_defaults=(
+        ("MemoryFormat::Contiguous", "contiguous_format"),
+        ("QScheme::PER_TENSOR_AFFINE", "per_tensor_affine"),
+    ),
+)
+
 RUNTIME = Target(
     name="runtime",
     spelling=_SPELLING,
     conversions=_CONVERSIONS,
+    python=_PYTHON,
     runtime_abi=1,
     files=frozenset(FileKind),
     function_keys=frozenset(

@@ -9,6 +9,7 @@ from __future__ import annotations
 from opgen.cpp.spelling import TypeSpelling
 from opgen.cpp.translate import Conversions
 from opgen.model.dispatch_key import DispatchKey
+from opgen.python.spelling import PythonSpelling
 from opgen.targets.base import Target
 
 _SPELLING = TypeSpelling(
@@ -71,10 +72,22 @@ _CONVERSIONS = Conversions(
     optional_ints="{0}.has_value() ? ::std::make_optional(*{0}) : ::std::nullopt",
 )
 
+_PYTHON = PythonSpelling(
+    string="c10::string_view",
+    array="::std::array",
+    optional_tensors="c10::List<::std::optional<Tensor>>",
+    return_types="torch.return_types",
+    stub_defaults=(
+        ("c10::MemoryFormat::Contiguous", "contiguous_format"),
+        ("QScheme::PER_TENSOR_AFFINE", "per_tensor_affine"),
+    ),
+)
+
 TORCH = Target(
     name="torch",
     spelling=_SPELLING,
     conversions=_CONVERSIONS,
+    python=_PYTHON,
     runtime_abi=0,
     files=frozenset(),
     function_keys=frozenset(

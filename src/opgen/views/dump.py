@@ -25,6 +25,8 @@ from opgen.cpp.spelling import TypeSpelling
 from opgen.model.dispatch_key import DispatchKey
 from opgen.model.native_function import Kernel, NativeFunction, Precompute, Variant
 from opgen.model.registry import NativeFunctionsGroup, NativeFunctionsViewGroup, Registry
+from opgen.python.python_types import NoPythonSignature
+from opgen.python.signatures import PythonSignature, Spellings
 from opgen.resolve.dispatch_tables import Registration, RegistrationKind, registrations
 from opgen.targets.base import Target
 from opgen.views.context import Context, Library
@@ -46,7 +48,7 @@ def dump_rows(
 
     `model` says what the entries say, `registry` adds groups, `signatures` the C++ signatures;
     `registrations` has one row for each function that is registered, `views` one for each file.
-    `extra` adds where each entry stands in its file.
+    `extra` adds where each entry stands in its file, and to `signatures` those of Python.
     """
     functions = registry.functions if wanted is None else tuple(wanted)
     match stage:
@@ -56,6 +58,8 @@ def dump_rows(
             rows = [model_row(f) | registry_row(registry, f) for f in functions]
         case "signatures":
             rows = signature_rows(registry, target, functions)
+            if extra:
+                rows = [row | python_row(f, target) for f, row in zip(functions, rows, strict=True)]
         case "registrations":
             return registration_rows(registry, functions)
         case "views":
@@ -294,6 +298,24 @@ def _impl_structs(group: NativeFunctionsGroup, target: Target) -> Row:
     }
 
 
+def python_row(f: NativeFunction, target: Target) -> Row:
+    """How `f` is called from Python, as a function and as a method."""
+    spellings = Spellings(target.spelling, target.python)
+
+    def signature(*, method: bool) -> PythonSignature:
+        return PythonSignature.from_native_function(f, target.spelling, method=method)
+
+    return {
+        "python_signature": _guarded(lambda: signature(method=False).signature_str(spellings)),
+        "python_method_signature": (
+            _guarded(lambda: signature(method=True).signature_str(spellings))
+            if Variant.method in f.variants
+            else None
+        ),
+        "pyi_signature": _guarded(lambda: signature(method=False).signature_str_pyi(spellings)),
+    }
+
+
 def registration_rows(registry: Registry, functions: Iterable[NativeFunction]) -> list[Row]:
     """One row for each operator and key that something is registered for, sorted by both."""
     wanted = {f.full_name for f in functions}
@@ -360,8 +382,8 @@ def _text_or_none(value: object) -> str | None:
 
 
 def _guarded(make: Callable[[], Json]) -> Json:
-    """What `make` makes; if that cannot be written in C++, what the problem is."""
+    """What `make` makes; if that cannot be written, what the problem is."""
     try:
         return make()
-    except (NoCppType, BadDefault) as problem:
+    except (NoCppType, BadDefault, NoPythonSignature) as problem:
         return {"error": str(problem)}
