@@ -28,7 +28,7 @@ from opgen.render import Renderer
 from opgen.resolve import CODES as RESOLVE_CODES
 from opgen.resolve import resolve
 from opgen.resources import templates_dir
-from opgen.targets import TARGETS, unsupported
+from opgen.targets import TARGETS, functionalization, unsupported
 from opgen.views.context import Context, Library
 from opgen.views.dump import dump_rows
 from opgen.views.explain import build_code_page, build_explanation
@@ -37,7 +37,12 @@ from opgen.views.tree import build_views, operator_headers
 from opgen.writer import Tree
 
 CODES: Mapping[str, Code] = collect_codes(
-    PARSE_CODES, RESOLVE_CODES, cpp_check.CODES, unsupported.CODES, FILE_CODES
+    PARSE_CODES,
+    RESOLVE_CODES,
+    cpp_check.CODES,
+    unsupported.CODES,
+    functionalization.CODES,
+    FILE_CODES,
 )
 
 
@@ -84,6 +89,8 @@ def check_target(registry: Registry, inputs: Inputs, diagnostics: Diagnostics) -
     extends = inputs.extends is not None
     unsupported.report_unsupported(registry, extends=extends, diagnostics=diagnostics)
     cpp_check.check_signatures(registry, target.spelling, target.conversions, diagnostics)
+    if target.functionalizes:
+        functionalization.report_unfunctionalizable(registry, diagnostics)
 
 
 def build_tree(inputs: Inputs, diagnostics: Diagnostics, *, shards: int = 1) -> Tree | None:

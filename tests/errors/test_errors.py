@@ -1,7 +1,7 @@
 """What is reported for bad files, word for word.
 
-A case is `<code>_<what>.yaml` (or `.tags.yaml`, read as a tags.yaml) and beside it a `.txt` with the
-exact text. `OPGEN_UPDATE_GOLDEN=1 pytest tests/errors`, run twice, makes cases that are missing and
+A case is `<code>_<what>.yaml` (or `.tags.yaml`, read as a tags.yaml, or `.torch.yaml`, read for that
+target) and beside it a `.txt` with the exact text. `OPGEN_UPDATE_GOLDEN=1 pytest tests/errors`, run twice, makes cases that are missing and
 writes the texts anew; review the difference.
 """
 
@@ -24,11 +24,11 @@ from opgen.parse import (
 )
 from opgen.resolve import CODES as RESOLVE_CODES
 from opgen.resolve import resolve
-from opgen.targets import TARGETS
+from opgen.targets import TARGETS, functionalization
 
 HERE = Path(__file__).parent
 CASES = sorted(HERE.glob("*.yaml"))
-ALL_CODES = collect_codes(CODES, RESOLVE_CODES, check.CODES)
+ALL_CODES = collect_codes(CODES, RESOLVE_CODES, check.CODES, functionalization.CODES)
 UPDATE = os.environ.get("OPGEN_UPDATE_GOLDEN") == "1"
 
 
@@ -45,9 +45,18 @@ def report(name: str, content: bytes) -> Diagnostics:
         return diagnostics
     registry = resolve(functions, diagnostics, tags.names)
     if not diagnostics.has_errors:
-        target = TARGETS["runtime"]
+        target = TARGETS["torch" if name.endswith(".torch.yaml") else "runtime"]
         check.check_signatures(registry, target.spelling, target.conversions, diagnostics)
+        if target.functionalizes:
+            functionalization.report_unfunctionalizable(registry, diagnostics)
     return diagnostics
+
+
+def _suffix(code: Code) -> str:
+    """What the name of a file with an example of `code` ends in."""
+    if code.file == "tags.yaml":
+        return ".tags.yaml"
+    return ".yaml" if code.target is None else f".{code.target}.yaml"
 
 
 def codes_of(diagnostics: Diagnostics) -> list[str]:
@@ -72,7 +81,7 @@ def test_every_code_has_a_case(code: Code) -> None:
     if UPDATE and not found:
         # The record's own example will do; its text is written when the tests run again.
         what = re.sub(r"[^a-z0-9]+", "_", code.title.lower()).strip("_")
-        suffix = ".tags.yaml" if code.file == "tags.yaml" else ".yaml"
+        suffix = _suffix(code)
         content = code.failing.encode("utf-8", "surrogateescape")
         (HERE / f"{code}_{what}{suffix}").write_bytes(content)
     assert found, "no case; OPGEN_UPDATE_GOLDEN=1 makes one of the record's example"
@@ -80,8 +89,9 @@ def test_every_code_has_a_case(code: Code) -> None:
 
 @pytest.mark.parametrize("code", ALL_CODES.values(), ids=str)
 def test_the_examples_of_a_record_are_true(code: Code) -> None:
-    failing = report(code.file, code.failing.encode("utf-8", "surrogateescape"))
-    mended = report(code.file, code.mended.encode())
+    name = f"example{_suffix(code)}"
+    failing = report(name, code.failing.encode("utf-8", "surrogateescape"))
+    mended = report(name, code.mended.encode())
     assert codes_of(failing) == [code.code]
     assert code.code not in codes_of(mended)
 

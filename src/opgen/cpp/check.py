@@ -22,6 +22,7 @@ from opgen.cpp.codes import (
     E0709,
     E0710,
     E0714,
+    E0715,
 )
 from opgen.cpp.collisions import check_collisions
 from opgen.cpp.cpp_types import (
@@ -34,7 +35,7 @@ from opgen.cpp.cpp_types import (
     return_type,
     structured_argument_type,
 )
-from opgen.cpp.literals import BadDefault, default_expression
+from opgen.cpp.literals import find_misfit
 from opgen.cpp.signatures import Binding, CppSignatureGroup, DispatcherSignature, NativeSignature
 from opgen.cpp.spelling import TypeSpelling, spell
 from opgen.cpp.translate import Conversions, NoConversion, translate
@@ -86,6 +87,8 @@ def _is_sound(f: NativeFunction, checker: _Checker) -> bool:
     _check_method(f, checker)
     _check_symint_kernels(f, checker)
     _check_parameter_names(f, checker)
+    if len(checker.diagnostics) == before:
+        _check_default_order(f, checker)
     return len(checker.diagnostics) == before
 
 
@@ -120,18 +123,29 @@ def _check_returns(f: NativeFunction, checker: _Checker) -> None:
 
 def _check_defaults(f: NativeFunction, checker: _Checker) -> None:
     for a in f.func.arguments.flat_all:
-        if a.default is None:
-            continue
-        try:
-            default_expression(a.default, a.type, checker.spelling, symint=False)
-        except BadDefault as problem:
-            span = f.argument_default_span(a.name)
+        problem = None if a.default is None else find_misfit(a.default, a.type)
+        if problem is not None:
             checker.diagnostics.error(
                 E0703,
                 f"'{a.name}' of '{f.func.name}' cannot have this default",
-                span,
-                hint=str(problem),
+                f.argument_default_span(a.name),
+                hint=problem,
             )
+
+
+def _check_default_order(f: NativeFunction, checker: _Checker) -> None:
+    """In C++ a parameter after one with a default has one too: outs come first, then all others."""
+    last: Binding | None = None
+    for binding in CppSignatureGroup.from_native_function(f, method=False).signature.arguments():
+        if last is not None and binding.default is None:
+            checker.diagnostics.error(
+                E0715,
+                f"'{binding.name}' of '{f.func.name}' has no default, and one before it has",
+                f.argument_span(binding.name),
+                labels=[(f.argument_default_span(last.name), "a default before it")],
+            )
+            return
+        last = binding if binding.default is not None else last
 
 
 def _check_method(f: NativeFunction, checker: _Checker) -> None:

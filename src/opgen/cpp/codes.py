@@ -28,11 +28,12 @@ E0702 = Code(
 E0703 = Code(
     "E0703",
     "a default does not fit its type",
-    "The default of a list without a size is a list, written in brackets without blanks. A bare number "
-    "stands for a repeated one, which needs a size, as in int[2] x=1.",
+    "A default is a value of its argument's type, written as in Python: 1, 0.5, True, 'text', [0,1], or None for "
+    "an optional; int also takes Mean, ScalarType long and MemoryFormat contiguous_format. A bare number for a list "
+    "stands for a repeated one, which needs a size, as in int[2] x=1. A Tensor has no default; Tensor? has None.",
     "- func: foo(Tensor self, int[] x=1) -> Tensor\n",
     "- func: foo(Tensor self, int[] x=[1]) -> Tensor\n",
-    ("V161",),
+    ("V161", "A17", "A19", "A20", "A21", "A22", "A23", "A24"),
 )
 E0704 = Code(
     "E0704",
@@ -148,8 +149,18 @@ E0714 = Code(
     "    CompositeExplicitAutogradNonFunctional: foo_copy\n  tags: view_copy\n",
     ("V169", "V170"),
 )
+E0715 = Code(
+    "E0715",
+    "an argument without a default after one with a default",
+    "C++ leaves arguments out from the end only, so in the public function all that follow a default have one. "
+    "Give the argument a default, take the other's away, or list it in 'cpp_no_default_args'.",
+    "- func: foo(Tensor self, int x=1, int y) -> Tensor\n",
+    "- func: foo(Tensor self, int x=1, int y=1) -> Tensor\n",
+    ("A18",),
+)
 
 CODES = (
     *(E0701, E0702, E0703, E0704, E0705, E0706, E0707),
     *(E0708, E0709, E0710, E0711, E0712, E0713, E0714),
+    E0715,
 )

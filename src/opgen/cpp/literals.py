@@ -2,12 +2,60 @@
 
 from __future__ import annotations
 
+import re
+
 from opgen.cpp.spelling import TypeSpelling
 from opgen.model.types import BaseTy, BaseType, ListType, OptionalType, Type
+
+_INT = r"[+-]?[0-9]+"
+_FLOAT = rf"{_INT}(\.[0-9]*)?([eE]{_INT})?|[+-]?\.[0-9]+([eE]{_INT})?|[+-]?inf|nan"
+_BOOL = "True|False"
+_NUMBERS = (re.compile(f"{_INT}|Mean"), "a whole number")
+
+# What a default of each type looks like, and in words. Types that are not here have none but None.
+_PLAIN = {
+    BaseTy.int: _NUMBERS,
+    BaseTy.SymInt: _NUMBERS,
+    BaseTy.DeviceIndex: _NUMBERS,
+    BaseTy.float: (re.compile(_FLOAT), "a number"),
+    BaseTy.Scalar: (re.compile(f"{_FLOAT}|{_BOOL}"), "a number, True or False"),
+    BaseTy.bool: (re.compile(_BOOL), "True or False"),
+    BaseTy.SymBool: (re.compile(_BOOL), "True or False"),
+    BaseTy.str: (re.compile(r"\"(.*)\"|'(.*)'", re.DOTALL), "a text in quotes"),
+    BaseTy.ScalarType: (re.compile("long"), "long"),
+    BaseTy.MemoryFormat: (re.compile("contiguous_format"), "contiguous_format"),
+}
 
 
 class BadDefault(Exception):
     """A default that its type cannot have; the message says why."""
+
+
+def find_misfit(default: str, type: Type) -> str | None:
+    """What a default of `type` has to be, if `default` is something else; None if it fits."""
+    match type:
+        case OptionalType(elem):
+            return None if default == "None" else find_misfit(default, elem)
+        case ListType(elem, size):
+            return _find_misfit_in_list(default, elem, size)
+        case BaseType(base) if base in _PLAIN:
+            pattern, words = _PLAIN[base]
+            return None if pattern.fullmatch(default) else f"'{type}' takes {words}"
+        case BaseType(BaseTy.Tensor):
+            return "a Tensor has no default: write 'Tensor? x=None'"
+        case _:
+            return f"'{type}' has no default"
+
+
+def _find_misfit_in_list(default: str, elem: Type, size: int | None) -> str | None:
+    if not (default.startswith("[") and default.endswith("]")):
+        if size is None:
+            return f"the default of a list without a size is written in brackets: [{default}]"
+        if str(elem) == "bool":
+            return "an array of bool takes all of its elements, in brackets"
+        return find_misfit(default, elem)
+    items = default[1:-1].split(",") if default != "[]" else []
+    return next((found for item in items if (found := find_misfit(item, elem))), None)
 
 
 def default_expression(default: str, type: Type, spelling: TypeSpelling, *, symint: bool) -> str:

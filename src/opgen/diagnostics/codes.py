@@ -11,6 +11,7 @@ class Code:
     """The record of one code. It stands beside the check that reports it.
 
     `failing` and `mended` are texts of `file`: the least that is reported, and the same put right.
+    `target` names the only target that reports it, if not all do.
     `facts` lists the numbers under which torchgen's behaviour in the same case is recorded.
     """
 
@@ -21,6 +22,7 @@ class Code:
     mended: str
     facts: tuple[str, ...] = ()
     file: str = "native_functions.yaml"
+    target: str | None = None
 
     def __str__(self) -> str:
         return self.code

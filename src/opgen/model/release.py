@@ -26,4 +26,4 @@ def holds(rule: Rule, tags: Collection[str]) -> bool:
     """
     _without, _with, tag = _ROWS[rule.value]
     names = frozenset(tags)
-    return tag in names or not _TAGS_OF_PYTORCH <= names
+    return tag in names or not names.issuperset(_TAGS_OF_PYTORCH)

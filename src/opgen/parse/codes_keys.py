@@ -101,10 +101,10 @@ E0211 = Code(
     "E0211",
     "a bad kernel name",
     "A kernel is a C++ function: letters, digits and '_', not beginning with a digit, no C++ keyword, after "
-    "at most three namespaces ('a::b::c::kernel').",
+    "at most two namespaces ('a::b::kernel').",
     _FOO + "  dispatch:\n    CPU: my kernel\n",
     _FOO + "  dispatch:\n    CPU: my_kernel\n",
-    ("V041", "A55", "A56"),
+    ("V041", "V149", "A55", "A56"),
 )
 E0212 = Code(
     "E0212",
@@ -169,6 +169,15 @@ E0218 = Code(
     _FOO + "  dispatch:\n    CPU: foo\n    CUDA: bar\n",
     ("A53", "A54"),
 )
+E0219 = Code(
+    "E0219",
+    "kernels of one entry in two namespaces",
+    "The kernels of an operator are declared together, in one namespace. A kernel without one stands in that "
+    "of the operator ('at' for 'aten').",
+    _FOO + "  dispatch:\n    CPU: a::foo\n    CUDA: b::foo\n",
+    _FOO + "  dispatch:\n    CPU: a::foo\n    CUDA: a::foo\n",
+    ("V148",),
+)
 E0220 = Code(
     "E0220",
     "an unknown ufunc key",
@@ -213,6 +222,15 @@ E0224 = Code(
     _STRUCTURED + "  ufunc_inner_loop: foo (All)\n",
     _UFUNC + "  ufunc_inner_loop: foo (All)\n",
     ("V057",),
+)
+E0225 = Code(
+    "E0225",
+    "a kernel namespace that ends in native",
+    "Kernels stand in the namespace 'native' inside of the one that is written, so '::native' is left out: "
+    "'at::foo' is at::native::foo, and 'at::native::foo' would be at::native::native::foo.",
+    _FOO + "  dispatch:\n    CPU: at::native::foo\n",
+    _FOO + "  dispatch:\n    CPU: at::foo\n",
+    ("A57",),
 )
 E0230 = Code(
     "E0230",

@@ -152,6 +152,18 @@ def _composite_keys_agree(draft: Draft, func: FunctionSchema) -> Iterator[Findin
     yield Finding(codes.E0215, message, draft.spans.dispatch_key(second), (label,))
 
 
+def _kernels_share_namespace(draft: Draft, func: FunctionSchema) -> Iterator[Finding]:
+    default = "at" if draft.namespace == "aten" else draft.namespace
+    for row in draft.dispatch[1:]:
+        first = draft.dispatch[0]
+        names = [r.namespace or default for r in (first, row)]
+        if names[0] != names[1]:
+            message = f"kernels of '{func.name}' stand in '{names[0]}' and in '{names[1]}'"
+            label = (draft.spans.kernel(first.key), "the first")
+            yield Finding(codes.E0219, message, draft.spans.kernel(row.key), (label,))
+            return
+
+
 def _ufuncs_are_structured(draft: Draft, func: FunctionSchema) -> Iterator[Finding]:
     if not draft.ufunc_inner_loop:
         return
@@ -268,6 +280,7 @@ _RULES: tuple[tuple[frozenset[str], Rule], ...] = tuple(
         ("dispatch structured_delegate", _table_says_something),
         ("dispatch structured structured_delegate", _factories_have_a_table),
         ("dispatch", _composite_keys_agree),
+        ("dispatch", _kernels_share_namespace),
         ("ufunc_inner_loop structured dispatch", _ufuncs_are_structured),
         ("structured_delegate dispatch", _delegates_name_no_kernels),
         ("variants", _out_variants_are_functions),

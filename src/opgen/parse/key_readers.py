@@ -32,7 +32,7 @@ from opgen.parse.schema_parser import RESERVED_PREFIX, SchemaReader, check_names
 from opgen.parse.text_reader import SchemaCache
 from opgen.parse.yaml_nodes import MappingNode, Node, ScalarNode, SequenceNode
 
-_MAX_KERNEL_NAMESPACES = 3
+_MAX_KERNEL_NAMESPACES = 2
 _DTYPES: Mapping[str, tuple[ScalarType, ...]] = {
     **{dtype.name: (dtype,) for dtype in ScalarType},
     **DTYPE_CLASSES,
@@ -298,6 +298,10 @@ class _EntryReader:
         elif len(namespaces) > _MAX_KERNEL_NAMESPACES:
             message = f"a kernel stands in {_MAX_KERNEL_NAMESPACES} namespaces at most"
             self._error(codes.E0211, message, node.span)
+        elif namespaces[-1:] == ["native"]:
+            written = "::".join((*namespaces[:-1], name))
+            message = f"the namespace of '{shorten(node.value)}' is written without '::native'"
+            self._error(codes.E0225, message, node.span, hint=f"write '{shorten(written)}'")
         elif name.startswith(RESERVED_PREFIX):
             message = f"'{shorten(name)}': names that begin with '{RESERVED_PREFIX}' are reserved"
             self._error(codes_schema.E0342, message, node.span)

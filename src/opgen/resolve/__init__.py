@@ -7,16 +7,22 @@ from opgen.diagnostics.codes import Code
 from opgen.model.dispatch_key import SUPPORTED_DISPATCH_KEYS, DispatchKey
 from opgen.model.native_function import NativeFunction
 from opgen.model.registry import NativeFunctionsGroup, Registry
-from opgen.resolve import codes_entries, codes_groups, codes_views
+from opgen.resolve import codes_entries, codes_groups, codes_ufuncs, codes_views
 from opgen.resolve.autogen import find_base, generate_variants
 from opgen.resolve.checks import Entries, check_delegates_in_group, check_entries, check_names
 from opgen.resolve.group_checks import Completed, check_generated_names, check_group, check_variants
 from opgen.resolve.grouping import find_group
+from opgen.resolve.ufunc_checks import check_ufunc
 from opgen.resolve.variants import Variants, collect_variants
 from opgen.resolve.view_checks import check_view_variants
 from opgen.resolve.views import collect_view_groups, collect_view_variants
 
-CODES: tuple[Code, ...] = (*codes_entries.CODES, *codes_groups.CODES, *codes_views.CODES)
+CODES: tuple[Code, ...] = (
+    *codes_entries.CODES,
+    *codes_groups.CODES,
+    *codes_ufuncs.CODES,
+    *codes_views.CODES,
+)
 
 __all__ = ["CODES", "resolve"]
 
@@ -45,6 +51,7 @@ def resolve(
     groups = tuple(v.group for v in completed if v.group is not None)
     for group in groups:
         check_group(group, entries, diagnostics)
+        check_ufunc(group, diagnostics)
     check_delegates_in_group(entries, groups, diagnostics)
 
     views = collect_view_variants(functions)

@@ -133,4 +133,14 @@ E0608 = Code(
     ("V144", "V145"),
 )
 
+E0609 = Code(
+    "E0609",
+    "a copying sibling without the kernel that is written for it",
+    "opgen writes the kernel of a view's sibling that copies: it calls the view and clones the result. It serves "
+    "all backends, and is registered because the entry names it for CompositeExplicitAutogradNonFunctional.",
+    _VIEW + _COPY.replace("CompositeExplicitAutogradNonFunctional", "CPU"),
+    _VIEW + _COPY,
+    ("V167", "C29"),
+)
+
 CODES: tuple[Code, ...] = tuple(v for v in list(vars().values()) if isinstance(v, Code))

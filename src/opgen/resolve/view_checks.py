@@ -103,6 +103,23 @@ def _copy_matches_view(
     elif "view_copy" not in copy.tags:
         message = f"'{copy.func.name}' copies what '{view.func.name}' views, so it needs the tag"
         diagnostics.error(codes.E0607, f"{message} 'view_copy'", copy.span, labels=labels)
+    elif _lacks_generated_kernel(view, copy):
+        key = DispatchKey.CompositeExplicitAutogradNonFunctional
+        diagnostics.error(
+            codes.E0609,
+            f"'{copy.func.name}' needs a kernel for {key}, which opgen writes",
+            copy.spans.key("dispatch"),
+            labels=labels,
+            hint=f"add '{key}: {copy.func.name.name}'",
+        )
+
+
+def _lacks_generated_kernel(view: NativeFunction, copy: NativeFunction) -> bool:
+    """Only a sibling that is called like the view, with '_copy', gets its kernel from opgen."""
+    return (
+        copy.func.name.name.base == f"{view.func.name.name}_copy"
+        and copy.find_kernel(DispatchKey.CompositeExplicitAutogradNonFunctional) is None
+    )
 
 
 def _inplace_matches_view(

@@ -46,7 +46,8 @@ class Target:
     `meta_base` is the base of meta classes without `structured_inherits`, `base_headers` says which
     header declares another, `element_types` the C++ type of each ScalarType. `api_macro` makes a class
     visible outside its library; `api_macros` holds those of dispatch keys that have one of their own.
-    `python` is what is filled into Python signatures.
+    `python` is what is filled into Python signatures. `functionalizes` says whether that world replaces
+    operators that write their arguments, and views, by others.
     """
 
     name: str
@@ -62,3 +63,4 @@ class Target:
     element_types: Mapping[str, str]
     api_macro: str
     api_macros: Mapping[DispatchKey, str]
+    functionalizes: bool = False

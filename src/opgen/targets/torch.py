@@ -108,4 +108,5 @@ TORCH = Target(
     element_types={},
     api_macro="TORCH_API",
     api_macros={DispatchKey.XPU: "TORCH_XPU_API"},
+    functionalizes=True,
 )

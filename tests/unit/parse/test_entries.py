@@ -109,7 +109,7 @@ def test_empty_values_that_mean_the_default() -> None:
 def test_dispatch_tables() -> None:
     foo = parse(
         "foo(Tensor self) -> Tensor\n"
-        "  dispatch:\n    CPU, CUDA: foo_kernel\n    Meta: a::b::foo_meta_symint\n"
+        "  dispatch:\n    CPU, CUDA: a::b::foo_kernel\n    Meta: a::b::foo_meta_symint\n"
     )
     assert rows(foo) == [("CPU", "foo_kernel"), ("CUDA", "foo_kernel"), ("Meta", "foo_meta_symint")]
     meta = foo.find_kernel(DispatchKey.Meta)

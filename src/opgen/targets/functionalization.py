@@ -1,0 +1,111 @@
+"""What cannot be functionalized, reported for targets whose world does that to every operator.
+
+Functionalization replaces operators that write their arguments, and views, by operators that return
+new tensors. opgen does not generate it (see docs/torchgen-differences.md), but what it makes for such
+a target has to go together with it.
+"""
+
+from __future__ import annotations
+
+from opgen import data
+from opgen.diagnostics import Diagnostics
+from opgen.diagnostics.codes import Code
+from opgen.model.function_schema import TENSOR
+from opgen.model.native_function import NativeFunction
+from opgen.model.registry import NativeFunctionsViewGroup, Registry
+
+_WRITES_ALONE = frozenset(row[0] for row in data.read_exempt("V166"))
+
+_COPY = """\
+  dispatch:
+    CompositeExplicitAutogradNonFunctional: foo_copy
+  tags: view_copy
+  autogen: foo_copy.out
+"""
+
+
+def _view(arguments: str) -> str:
+    plain = arguments.replace("(a)", "")
+    return (
+        f"- func: foo({arguments}) -> Tensor(a)\n  dispatch:\n    CPU: foo_cpu\n"
+        f"- func: foo_copy({plain}) -> Tensor\n{_COPY}"
+    )
+
+
+E0750 = Code(
+    "E0750",
+    "a view whose first argument is not the tensor that it views",
+    "A view that does not decompose is replaced by its copying sibling, and the copy written back through the "
+    "first argument. So that is a Tensor, and the only argument that is aliased.",
+    _view("int dim, Tensor(a) self"),
+    _view("Tensor(a) self, int dim"),
+    ("V164", "V165", "A41"),
+    target="torch",
+)
+E0751 = Code(
+    "E0751",
+    "an operator that writes an argument and belongs to no group",
+    "An operator that writes an argument is replaced by the functional variant of its group. Write one, or an out "
+    "variant, or ask for both by 'autogen'; or give the operator a CompositeImplicitAutograd kernel.",
+    "- func: foo_(Tensor(a!) self) -> Tensor(a!)\n  dispatch:\n    CPU: foo_cpu_\n",
+    "- func: foo_(Tensor(a!) self) -> Tensor(a!)\n  dispatch:\n    CPU: foo_cpu_\n  autogen: foo, foo.out\n",
+    ("V166", "A44", "A61"),
+    target="torch",
+)
+E0752 = Code(
+    "E0752",
+    "a view without the operator that replaces it",
+    "A view that does not decompose is replaced by its copying sibling: for slice_inverse that is slice_scatter.",
+    "- func: foo_inverse(Tensor(a) self) -> Tensor(a)\n  dispatch:\n    CPU: foo_cpu\n",
+    "- func: foo_inverse(Tensor(a) self) -> Tensor(a)\n",
+    ("V171", "C28"),
+    target="torch",
+)
+
+CODES = (E0750, E0751, E0752)
+
+
+def report_unfunctionalizable(registry: Registry, diagnostics: Diagnostics) -> None:
+    """Report operators that functionalization has nothing to replace by."""
+    for group in registry.view_groups:
+        if not group.composite:
+            _check_view(group, diagnostics)
+    grouped = {id(f) for g in registry.groups for f in g.functions()}
+    grouped |= {id(f) for g in registry.view_groups for f in g.functions()}
+    for f in registry.functions:
+        if id(f) not in grouped:
+            _check_alone(f, diagnostics)
+
+
+def _check_view(group: NativeFunctionsViewGroup, diagnostics: Diagnostics) -> None:
+    if group.view_copy is None:
+        message = f"nothing replaces the view '{group.view.func.name}'"
+        diagnostics.error(E0752, message, group.view.span)
+        return
+    for f in (group.view, group.view_inplace):
+        if f is not None and not _views_first_argument(f):
+            message = f"'{f.func.name}' does not view its first argument alone"
+            diagnostics.error(E0750, message, f.span)
+
+
+def _views_first_argument(f: NativeFunction) -> bool:
+    arguments = f.func.arguments.flat_non_out
+    aliased = tuple(a for a in arguments if a.annotation is not None)
+    return aliased == arguments[:1] and arguments[0].type == TENSOR
+
+
+def _check_alone(f: NativeFunction, diagnostics: Diagnostics) -> None:
+    names = (str(f.func.name), str(f.func.name.name))
+    written = next((a for a in f.func.arguments.flat_all if a.is_write), None)
+    if (
+        written is None
+        or f.has_composite_implicit_autograd_kernel
+        or not _WRITES_ALONE.isdisjoint(names)
+    ):
+        return
+    diagnostics.error(
+        E0751,
+        f"'{f.func.name}' writes '{written.name}', and no functional variant replaces it",
+        f.span,
+        labels=[(f.argument_type_span(written.name), "written here")],
+    )
