@@ -66,11 +66,14 @@ def test_build_and_what_it_says(tmp_path: Path) -> None:
 @pytest.mark.slow
 def test_a_wheel_works_outside_of_the_checkout(tmp_path: Path) -> None:
     wheels, fresh = tmp_path / "wheels", tmp_path / "fresh"
+    before = run([sys.executable, "-m", "pip", "freeze"])
     run([sys.executable, "-m", "pip", "wheel", "-q", REPOSITORY, "--no-deps", "-w", wheels])
     (wheel,) = wheels.glob("opgen-*.whl")
     run([sys.executable, "-m", "venv", "--without-pip", fresh])
+    # pip runs inside the new environment: with --prefix it would uninstall the opgen of this one.
     install = ["--python", fresh / "bin" / "python", "install", "-q", "--no-deps", wheel]
     run([sys.executable, "-m", "pip", *install])
+    assert run([sys.executable, "-m", "pip", "freeze"]) == before, "this environment was changed"
     # What opgen depends on is taken from this environment, whose own opgen comes second.
     (site,) = fresh.glob("lib/python*/site-packages")
     (site / "others.pth").write_text(f"{Path(click.__file__).parents[1]}\n")
