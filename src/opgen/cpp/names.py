@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from opgen.model.cpp_identifier import CppIdentifier, cpp_identifier
+from opgen.model.cpp_identifier import CPP_KEYWORDS, CppIdentifier, cpp_identifier
 from opgen.model.function_schema import FunctionSchema
 from opgen.model.native_function import NativeFunction
 
-# What the class of an operator has for members, after which it cannot be called itself.
+# What the class of an operator refers to by these names, after which it cannot be called itself.
 _MEMBERS = frozenset(
-    {"call", "name", "overload_name", "redispatch", "schema", "schema_str", "slot"}
+    {"call", "name", "opgen", "overload_name", "redispatch", "schema", "schema_str", "slot"}
 )
 
 
@@ -42,7 +42,9 @@ def cpp_name(
 def operator_struct_name(func: FunctionSchema) -> CppIdentifier:
     """The class in namespace `_ops` of an operator: with the overload, so that it is the only one."""
     name = func.name.unambiguous_name()
-    return CppIdentifier(f"{name}_") if name in _MEMBERS else cpp_identifier(name)
+    # `name_` would be the class of the in-place variant.
+    taken = name in CPP_KEYWORDS or name in _MEMBERS
+    return CppIdentifier(f"opgen_{name}" if taken else name)
 
 
 def native_name(func: FunctionSchema) -> CppIdentifier:

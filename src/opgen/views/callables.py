@@ -84,13 +84,13 @@ def _unstructured(context: Context, row: Registration) -> str:
     native_type = context.spell.function_type(native)
     same = native_type == context.spell.function_type(DispatcherSignature.from_native_function(f))
     if row.device_guard:
-        return _guarded(f, _pointer_type(native_type), function)
+        return _guarded(context, f, _pointer_type(native_type), function)
     if same:
         return function
     return f"opgen::Adapt<{operator_struct(f)}, {_pointer_type(native_type)}, &{function}>::call"
 
 
-def _guarded(f: NativeFunction, pointer: str, function: str) -> str:
+def _guarded(context: Context, f: NativeFunction, pointer: str, function: str) -> str:
     """The kernel behind a check of the tensors' devices and a guard for the device.
 
     Source: ATen's wrappers check outs and positional tensors, never keyword-only ones, and guard by
@@ -105,7 +105,7 @@ def _guarded(f: NativeFunction, pointer: str, function: str) -> str:
     guard = every.index(first) if f.device_guard and first is not None else -1
     check = "true" if f.device_check is not DeviceCheckType.NoCheck else "false"
     checked = ", ".join(str(every.index(a)) for a in (*outs, *positional))
-    positions = f"::std::index_sequence<{checked}>"
+    positions = f"{context.target.spelling.standard}index_sequence<{checked}>"
     return (
         f"opgen::DeviceGuarded<{operator_struct(f)}, {pointer}, &{function},"
         f" {check}, {positions}, {guard}>::call"

@@ -93,46 +93,47 @@ def _functional(context: Context, kernel: FunctionalVariant) -> Iterator[str]:
     source = kernel.source.func
     written = source.arguments.mutable_arg_names
     for name in written:
-        yield f"auto {name}_clone = opgen::clone_arg({name});"
+        yield f"auto opgen_{name} = opgen::clone_arg({name});"
     arguments = [
-        f"{b.name}_clone" if b.name in written else text
+        f"opgen_{b.name}" if b.name in written else text
         for b, text in zip(_wanted(kernel.source), _arguments(context, kernel))
     ]
     call = f"{operator_struct(kernel.source)}::call({', '.join(arguments)})"
     aliased = source.aliased_return_names()
     fresh = [i for i, name in enumerate(aliased) if name is None]
-    yield f"auto output = {call};" if fresh else f"{call};"
+    yield f"auto opgen_result = {call};" if fresh else f"{call};"
     results = [
-        f"{name}_clone" if name is not None else _element("output", i, len(aliased))
+        f"opgen_{name}" if name is not None else _element(context, "opgen_result", i, len(aliased))
         for i, name in enumerate(aliased)
     ]
-    results += [f"{name}_clone" for name in written if name not in aliased]
-    yield f"return {_returned(results)};"
+    results += [f"opgen_{name}" for name in written if name not in aliased]
+    yield f"return {_returned(context, results)};"
 
 
 def _out(context: Context, kernel: OutVariant) -> Iterator[str]:
     call = f"{operator_struct(kernel.source)}::call({', '.join(_arguments(context, kernel))})"
-    yield f"auto result = {call};"
+    yield f"auto opgen_result = {call};"
     func = kernel.function.func
     written = [a.name for a in func.arguments.out]
     written += [a.name for a in func.arguments.flat_non_out if a.is_write]
-    yield f"opgen::assign_outputs(result, {', '.join(written)});"
+    yield f"opgen::assign_outputs(opgen_result, {', '.join(written)});"
     aliased = func.aliased_return_names()
-    rest = iter(_plain_results(kernel.source))
+    rest = iter(_plain_results(context, kernel.source))
     results = [name if name is not None else next(rest) for name in aliased]
     if not results:
         return
     if any(name is None for name in aliased) or len(results) == 1:
-        yield f"return {_returned(results)};"
+        yield f"return {_returned(context, results)};"
     else:
-        yield f"return ::std::forward_as_tuple({', '.join(results)});"
+        standard = context.target.spelling.standard
+        yield f"return {standard}forward_as_tuple({', '.join(results)});"
 
 
-def _plain_results(functional: NativeFunction) -> list[str]:
+def _plain_results(context: Context, functional: NativeFunction) -> list[str]:
     """The results of a functional operator that go into no out: neither tensors nor lists of them."""
     returns = functional.func.returns
     return [
-        _element("result", i, len(returns))
+        _element(context, "opgen_result", i, len(returns))
         for i, r in enumerate(returns)
         if not r.type.is_tensor_like()
     ]
@@ -148,9 +149,14 @@ def _arguments(context: Context, kernel: CompositeKernel) -> list[str]:
     return context.spell.expressions(have, _wanted(kernel.source))
 
 
-def _element(tuple_name: str, index: int, count: int) -> str:
-    return tuple_name if count == 1 else f"::std::get<{index}>({tuple_name})"
+def _element(context: Context, tuple_name: str, index: int, count: int) -> str:
+    return (
+        tuple_name
+        if count == 1
+        else f"{context.target.spelling.standard}get<{index}>({tuple_name})"
+    )
 
 
-def _returned(results: list[str]) -> str:
-    return results[0] if len(results) == 1 else f"::std::make_tuple({', '.join(results)})"
+def _returned(context: Context, results: list[str]) -> str:
+    standard = context.target.spelling.standard
+    return results[0] if len(results) == 1 else f"{standard}make_tuple({', '.join(results)})"

@@ -256,7 +256,7 @@ def _forwarding(group: NativeFunctionsGroup) -> tuple[tuple[str, ...], frozenset
     precomputed = {a.name for a in structured.precomputed_elements(group)}
     outs = {b.name for b in structured.out_arguments(group)}
     names = [
-        f"precomputed.{b.name}" if b.name in precomputed and b.name not in outs else b.name
+        f"opgen_precomputed.{b.name}" if b.name in precomputed and b.name not in outs else b.name
         for b in structured.impl_arguments(group)
     ]
     given = {b.name for b in structured.meta_arguments(group)}

@@ -11,22 +11,22 @@ namespace at::native {
 
 // fill.Scalar(Tensor self, Scalar value) -> Tensor
 Tensor opgen_fill::call(const Tensor& self, const Scalar& value) {
-  auto self_clone = opgen::clone_arg(self);
-  at::_ops::fill__Scalar::call(self_clone, value);
-  return self_clone;
+  auto opgen_self = opgen::clone_arg(self);
+  at::_ops::fill__Scalar::call(opgen_self, value);
+  return opgen_self;
 }
 
 // fill.Scalar_out(Tensor self, Scalar value, *, Tensor(a!) out) -> Tensor(a!)
 Tensor& opgen_fill_Scalar_out::call(const Tensor& self, const Scalar& value, Tensor& out) {
-  auto result = at::_ops::fill_Scalar::call(self, value);
-  opgen::assign_outputs(result, out);
+  auto opgen_result = at::_ops::fill_Scalar::call(self, value);
+  opgen::assign_outputs(opgen_result, out);
   return out;
 }
 
 // halves.out(Tensor self, *, Tensor(a!) out0, Tensor(b!) out1) -> (Tensor(a!), Tensor(b!))
 ::std::tuple<Tensor&,Tensor&> opgen_halves_out::call(const Tensor& self, Tensor& out0, Tensor& out1) {
-  auto result = at::_ops::halves::call(self);
-  opgen::assign_outputs(result, out0, out1);
+  auto opgen_result = at::_ops::halves::call(self);
+  opgen::assign_outputs(opgen_result, out0, out1);
   return ::std::forward_as_tuple(out0, out1);
 }
 

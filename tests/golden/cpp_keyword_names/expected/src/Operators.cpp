@@ -2,6 +2,8 @@
 #include <opgen/register.h>
 
 #include <aten/ops/choose_ops.h>
+#include <aten/ops/name_ops.h>
+#include <aten/ops/schema_ops.h>
 #include <aten/ops/union_ops.h>
 
 #include <opgen/boxing.h>
@@ -9,6 +11,11 @@
 namespace at::_ops {
 
 opgen::OperatorSlot choose::slot{name, overload_name, &opgen::boxing<schema>};
-opgen::OperatorSlot union_::slot{name, overload_name, &opgen::boxing<schema>};
+opgen::OperatorSlot name_::slot{name, overload_name, &opgen::boxing<schema>};
+opgen::OperatorSlot name_out::slot{name, overload_name, &opgen::boxing<schema>};
+opgen::OperatorSlot opgen_name::slot{name, overload_name, &opgen::boxing<schema>};
+opgen::OperatorSlot opgen_schema::slot{name, overload_name, &opgen::boxing<schema>};
+opgen::OperatorSlot schema_out::slot{name, overload_name, &opgen::boxing<schema>};
+opgen::OperatorSlot opgen_union::slot{name, overload_name, &opgen::boxing<schema>};
 
 }  // namespace at::_ops

@@ -6,6 +6,12 @@
 #include <aten/ops/choose_cpu_dispatch.h>
 #include <aten/ops/choose_native.h>
 #include <aten/ops/choose_ops.h>
+#include <aten/ops/name_cpu_dispatch.h>
+#include <aten/ops/name_native.h>
+#include <aten/ops/name_ops.h>
+#include <aten/ops/schema_cpu_dispatch.h>
+#include <aten/ops/schema_native.h>
+#include <aten/ops/schema_ops.h>
 #include <aten/ops/union_cpu_dispatch.h>
 #include <aten/ops/union_native.h>
 #include <aten/ops/union_ops.h>
@@ -22,6 +28,26 @@ Tensor union_(const Tensor& self, const Tensor& new_) {
   return at::native::opgen_union_cpu::call(self, new_);
 }
 
+// name_(Tensor(a!) self, Tensor self_clone, Tensor result, Tensor output) -> Tensor(a!)
+Tensor& name_(Tensor& self, const Tensor& self_clone, const Tensor& result, const Tensor& output) {
+  return at::native::opgen_name_::call(self, self_clone, result, output);
+}
+
+// schema(Tensor self, int value, int precomputed, int impl) -> Tensor
+Tensor schema(const Tensor& self, int64_t value, int64_t precomputed, int64_t impl) {
+  return opgen::Functional<opgen::DispatchKey::CPU, at::native::structured_schema_out_cpu, at::_ops::opgen_schema>::call(self, value, precomputed, impl);
+}
+
+// schema.out(Tensor self, int value, int precomputed, int impl, *, Tensor(a!) out) -> Tensor(a!)
+Tensor& schema_out(Tensor& out, const Tensor& self, int64_t value, int64_t precomputed, int64_t impl) {
+  return opgen::Out<opgen::DispatchKey::CPU, at::native::structured_schema_out_cpu, at::_ops::schema_out>::call(self, value, precomputed, impl, out);
+}
+
+// schema.out(Tensor self, int value, int precomputed, int impl, *, Tensor(a!) out) -> Tensor(a!)
+Tensor& schema_outf(const Tensor& self, int64_t value, int64_t precomputed, int64_t impl, Tensor& out) {
+  return opgen::Out<opgen::DispatchKey::CPU, at::native::structured_schema_out_cpu, at::_ops::schema_out>::call(self, value, precomputed, impl, out);
+}
+
 }  // namespace at::cpu
 
 namespace {
@@ -32,8 +58,17 @@ const opgen::KernelRow opgen_kernels_aten[] = {
     opgen::kernel<at::_ops::choose>(
         &at::native::opgen_choose::call),
     // union
-    opgen::kernel<at::_ops::union_>(
+    opgen::kernel<at::_ops::opgen_union>(
         &at::native::opgen_union_cpu::call),
+    // name_
+    opgen::kernel<at::_ops::name_>(
+        &at::native::opgen_name_::call),
+    // schema
+    opgen::kernel<at::_ops::opgen_schema>(
+        &opgen::Functional<opgen::DispatchKey::CPU, at::native::structured_schema_out_cpu, at::_ops::opgen_schema>::call),
+    // schema.out
+    opgen::kernel<at::_ops::schema_out>(
+        &opgen::Out<opgen::DispatchKey::CPU, at::native::structured_schema_out_cpu, at::_ops::schema_out>::call),
 };
 const opgen::KernelTable opgen_table_aten(
     "aten",

@@ -6,6 +6,8 @@
 #include <iterator>
 
 #include <aten/ops/choose_native.h>
+#include <aten/ops/name_native.h>
+#include <aten/ops/schema_native.h>
 #include <aten/ops/union_native.h>
 
 namespace {
@@ -15,14 +17,24 @@ extern const opgen::KernelStub opgen_stubs[];
 
 namespace at::native {
 
+// schema.out(Tensor self, int value, int precomputed, int impl, *, Tensor(a!) out) -> Tensor(a!)
+OPGEN_STUB void structured_schema_out_cpu::impl(const Tensor&, int64_t, int64_t, int64_t, int64_t, const Tensor&) {
+  opgen::throw_missing_kernel(::opgen_stubs[0]);
+}
+
 // choose(Tensor self, int default=0, bool register=False) -> Tensor
 OPGEN_STUB Tensor opgen_choose::call(const Tensor&, int64_t, bool) {
-  opgen::throw_missing_kernel(::opgen_stubs[0]);
+  opgen::throw_missing_kernel(::opgen_stubs[1]);
 }
 
 // union(Tensor self, Tensor new) -> Tensor
 OPGEN_STUB Tensor opgen_union_cpu::call(const Tensor&, const Tensor&) {
-  opgen::throw_missing_kernel(::opgen_stubs[1]);
+  opgen::throw_missing_kernel(::opgen_stubs[2]);
+}
+
+// name_(Tensor(a!) self, Tensor self_clone, Tensor result, Tensor output) -> Tensor(a!)
+OPGEN_STUB Tensor& opgen_name_::call(Tensor&, const Tensor&, const Tensor&, const Tensor&) {
+  opgen::throw_missing_kernel(::opgen_stubs[3]);
 }
 
 }  // namespace at::native
@@ -30,6 +42,10 @@ OPGEN_STUB Tensor opgen_union_cpu::call(const Tensor&, const Tensor&) {
 namespace {
 
 const opgen::KernelStub opgen_stubs[] = {
+    {"aten::schema.out",
+     "CPU",
+     "OPGEN_IMPL_FUNC(schema_out_cpu)(const Tensor& self, int64_t next, int64_t precomputed, int64_t impl, int64_t opgen, const Tensor& out)",
+     opgen::kernel_address(static_cast<void (at::native::structured_schema_out_cpu::*)(const Tensor&, int64_t, int64_t, int64_t, int64_t, const Tensor&)>(&at::native::structured_schema_out_cpu::impl))},
     {"aten::choose",
      "CPU",
      "OPGEN_KERNEL(choose)(const Tensor& self, int64_t default_, bool register_)",
@@ -38,6 +54,10 @@ const opgen::KernelStub opgen_stubs[] = {
      "CPU",
      "OPGEN_KERNEL(union_cpu)(const Tensor& self, const Tensor& new_)",
      opgen::kernel_address(static_cast<Tensor (*)(const Tensor&, const Tensor&)>(&at::native::opgen_union_cpu::call))},
+    {"aten::name_",
+     "CPU",
+     "OPGEN_KERNEL(name_)(Tensor& self, const Tensor& self_clone, const Tensor& result, const Tensor& output)",
+     opgen::kernel_address(static_cast<Tensor& (*)(Tensor&, const Tensor&, const Tensor&, const Tensor&)>(&at::native::opgen_name_::call))},
 };
 const opgen::StubTable opgen_stub_table(
     "aten", opgen_stubs, std::size(opgen_stubs), __start_opgen_stubs, __stop_opgen_stubs);

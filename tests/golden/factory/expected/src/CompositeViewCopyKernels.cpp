@@ -11,15 +11,15 @@ namespace at::native {
 
 // empty.memory_format_out(SymInt[] size, *, MemoryFormat? memory_format=None, Tensor(a!) out) -> Tensor(a!)
 Tensor& opgen_empty_memory_format_out_symint::call(IntArrayRef size, ::std::optional<MemoryFormat> memory_format, Tensor& out) {
-  auto result = at::_ops::empty_memory_format::call(size, out.scalar_type(), out.layout(), out.device(), ::std::nullopt, memory_format);
-  opgen::assign_outputs(result, out);
+  auto opgen_result = at::_ops::empty_memory_format::call(size, out.scalar_type(), out.layout(), out.device(), ::std::nullopt, memory_format);
+  opgen::assign_outputs(opgen_result, out);
   return out;
 }
 
 // new_like.out(Tensor self, *, Tensor(a!) out) -> Tensor(a!)
 Tensor& opgen_new_like_out::call(const Tensor& self, Tensor& out) {
-  auto result = at::_ops::new_like::call(self, out.scalar_type(), out.layout(), out.device(), ::std::nullopt);
-  opgen::assign_outputs(result, out);
+  auto opgen_result = at::_ops::new_like::call(self, out.scalar_type(), out.layout(), out.device(), ::std::nullopt);
+  opgen::assign_outputs(opgen_result, out);
   return out;
 }
 

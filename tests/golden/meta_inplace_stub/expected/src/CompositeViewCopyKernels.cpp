@@ -9,15 +9,15 @@ namespace at::native {
 
 // shuffle(Tensor self, *, Generator? generator=None) -> Tensor
 Tensor opgen_shuffle::call(const Tensor& self, ::std::optional<Generator> generator) {
-  auto self_clone = opgen::clone_arg(self);
-  at::_ops::shuffle_::call(self_clone, generator);
-  return self_clone;
+  auto opgen_self = opgen::clone_arg(self);
+  at::_ops::shuffle_::call(opgen_self, generator);
+  return opgen_self;
 }
 
 // shuffle.out(Tensor self, *, Generator? generator=None, Tensor(a!) out) -> Tensor(a!)
 Tensor& opgen_shuffle_out::call(const Tensor& self, ::std::optional<Generator> generator, Tensor& out) {
-  auto result = at::_ops::shuffle::call(self, generator);
-  opgen::assign_outputs(result, out);
+  auto opgen_result = at::_ops::shuffle::call(self, generator);
+  opgen::assign_outputs(opgen_result, out);
   return out;
 }
 

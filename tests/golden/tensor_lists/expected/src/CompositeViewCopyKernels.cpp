@@ -9,15 +9,15 @@ namespace at::native {
 
 // _foreach_neg(Tensor[] self) -> Tensor[] self_out
 ::std::vector<Tensor> opgen__foreach_neg::call(TensorList self) {
-  auto self_clone = opgen::clone_arg(self);
-  at::_ops::_foreach_neg_::call(self_clone);
-  return self_clone;
+  auto opgen_self = opgen::clone_arg(self);
+  at::_ops::_foreach_neg_::call(opgen_self);
+  return opgen_self;
 }
 
 // _foreach_neg.out(Tensor[] self, *, Tensor(a!)[] out) -> ()
 void opgen__foreach_neg_out::call(TensorList self, TensorList out) {
-  auto result = at::_ops::_foreach_neg::call(self);
-  opgen::assign_outputs(result, out);
+  auto opgen_result = at::_ops::_foreach_neg::call(self);
+  opgen::assign_outputs(opgen_result, out);
 }
 
 }  // namespace at::native

@@ -22,8 +22,8 @@ Tensor opgen_transpose_copy::call(const Tensor& self, int64_t dim0, int64_t dim1
 
 // transpose_copy.int_out(Tensor self, int dim0, int dim1, *, Tensor(a!) out) -> Tensor(a!)
 Tensor& opgen_transpose_copy_int_out::call(const Tensor& self, int64_t dim0, int64_t dim1, Tensor& out) {
-  auto result = at::_ops::transpose_copy_int::call(self, dim0, dim1);
-  opgen::assign_outputs(result, out);
+  auto opgen_result = at::_ops::transpose_copy_int::call(self, dim0, dim1);
+  opgen::assign_outputs(opgen_result, out);
   return out;
 }
 

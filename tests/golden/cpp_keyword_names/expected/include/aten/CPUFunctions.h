@@ -2,4 +2,6 @@
 #pragma once
 
 #include <aten/ops/choose_cpu_dispatch.h>
+#include <aten/ops/name_cpu_dispatch.h>
+#include <aten/ops/schema_cpu_dispatch.h>
 #include <aten/ops/union_cpu_dispatch.h>

@@ -2,4 +2,6 @@
 #pragma once
 
 #include <aten/ops/choose.h>
+#include <aten/ops/name.h>
+#include <aten/ops/schema.h>
 #include <aten/ops/union.h>

@@ -2,4 +2,6 @@
 #pragma once
 
 #include <aten/ops/choose_native.h>
+#include <aten/ops/name_native.h>
+#include <aten/ops/schema_native.h>
 #include <aten/ops/union_native.h>

@@ -2,4 +2,6 @@
 #pragma once
 
 #include <aten/ops/choose_ops.h>
+#include <aten/ops/name_ops.h>
+#include <aten/ops/schema_ops.h>
 #include <aten/ops/union_ops.h>

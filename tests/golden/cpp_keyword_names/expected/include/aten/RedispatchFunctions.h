@@ -12,7 +12,42 @@ inline Tensor choose(DispatchKeySet dispatchKeySet, const Tensor& self, int64_t 
 
 // union(Tensor self, Tensor new) -> Tensor
 inline Tensor union_(DispatchKeySet dispatchKeySet, const Tensor& self, const Tensor& new_) {
-  return at::_ops::union_::redispatch(dispatchKeySet, self, new_);
+  return at::_ops::opgen_union::redispatch(dispatchKeySet, self, new_);
+}
+
+// name_(Tensor(a!) self, Tensor self_clone, Tensor result, Tensor output) -> Tensor(a!)
+inline Tensor& name_(DispatchKeySet dispatchKeySet, Tensor& self, const Tensor& self_clone, const Tensor& result, const Tensor& output) {
+  return at::_ops::name_::redispatch(dispatchKeySet, self, self_clone, result, output);
+}
+
+// schema(Tensor self, int value, int precomputed, int impl) -> Tensor
+inline Tensor schema(DispatchKeySet dispatchKeySet, const Tensor& self, int64_t value, int64_t precomputed, int64_t impl) {
+  return at::_ops::opgen_schema::redispatch(dispatchKeySet, self, value, precomputed, impl);
+}
+
+// schema.out(Tensor self, int value, int precomputed, int impl, *, Tensor(a!) out) -> Tensor(a!)
+inline Tensor& schema_out(DispatchKeySet dispatchKeySet, Tensor& out, const Tensor& self, int64_t value, int64_t precomputed, int64_t impl) {
+  return at::_ops::schema_out::redispatch(dispatchKeySet, self, value, precomputed, impl, out);
+}
+
+// schema.out(Tensor self, int value, int precomputed, int impl, *, Tensor(a!) out) -> Tensor(a!)
+inline Tensor& schema_outf(DispatchKeySet dispatchKeySet, const Tensor& self, int64_t value, int64_t precomputed, int64_t impl, Tensor& out) {
+  return at::_ops::schema_out::redispatch(dispatchKeySet, self, value, precomputed, impl, out);
+}
+
+// name.out(Tensor self, Tensor self_clone, Tensor result, Tensor output, *, Tensor(a!) out) -> Tensor(a!)
+inline Tensor& name_out(DispatchKeySet dispatchKeySet, Tensor& out, const Tensor& self, const Tensor& self_clone, const Tensor& result, const Tensor& output) {
+  return at::_ops::name_out::redispatch(dispatchKeySet, self, self_clone, result, output, out);
+}
+
+// name.out(Tensor self, Tensor self_clone, Tensor result, Tensor output, *, Tensor(a!) out) -> Tensor(a!)
+inline Tensor& name_outf(DispatchKeySet dispatchKeySet, const Tensor& self, const Tensor& self_clone, const Tensor& result, const Tensor& output, Tensor& out) {
+  return at::_ops::name_out::redispatch(dispatchKeySet, self, self_clone, result, output, out);
+}
+
+// name(Tensor self, Tensor self_clone, Tensor result, Tensor output) -> Tensor
+inline Tensor name(DispatchKeySet dispatchKeySet, const Tensor& self, const Tensor& self_clone, const Tensor& result, const Tensor& output) {
+  return at::_ops::opgen_name::redispatch(dispatchKeySet, self, self_clone, result, output);
 }
 
 }  // namespace at::redispatch

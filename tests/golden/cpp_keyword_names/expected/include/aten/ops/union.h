@@ -7,7 +7,7 @@ namespace at {
 
 // union(Tensor self, Tensor new) -> Tensor
 inline Tensor union_(const Tensor& self, const Tensor& new_) {
-  return _ops::union_::call(self, new_);
+  return _ops::opgen_union::call(self, new_);
 }
 
 }  // namespace at

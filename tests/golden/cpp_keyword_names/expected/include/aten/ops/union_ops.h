@@ -13,7 +13,7 @@ using namespace opgen::types;
 namespace at::_ops {
 
 // union(Tensor self, Tensor new) -> Tensor
-struct union_ : opgen::Operator<union_, Tensor(const Tensor&, const Tensor&)> {
+struct opgen_union : opgen::Operator<opgen_union, Tensor(const Tensor&, const Tensor&)> {
   static constexpr const char* name = "aten::union";
   static constexpr const char* overload_name = "";
   static constexpr const char* schema_str =

@@ -14,29 +14,29 @@ struct structured_cumulate : MetaBase {
   static constexpr ::std::size_t opgen_outputs = 1;
   template <bool WRAPPED_DIM = false, bool LENGTH = false, bool MEMORY_FORMAT = false>
   struct precompute_out {
-    precompute_out<true, LENGTH, MEMORY_FORMAT> set_wrapped_dim(int64_t value) const {
+    precompute_out<true, LENGTH, MEMORY_FORMAT> set_wrapped_dim(int64_t opgen_value) const {
       static_assert(!WRAPPED_DIM, "wrapped_dim is already set");
-      precompute_out<true, LENGTH, MEMORY_FORMAT> next;
-      next.length = length;
-      next.memory_format = memory_format;
-      next.wrapped_dim = value;
-      return next;
+      precompute_out<true, LENGTH, MEMORY_FORMAT> opgen_next;
+      opgen_next.length = length;
+      opgen_next.memory_format = memory_format;
+      opgen_next.wrapped_dim = opgen_value;
+      return opgen_next;
     }
-    precompute_out<WRAPPED_DIM, true, MEMORY_FORMAT> set_length(int64_t value) const {
+    precompute_out<WRAPPED_DIM, true, MEMORY_FORMAT> set_length(int64_t opgen_value) const {
       static_assert(!LENGTH, "length is already set");
-      precompute_out<WRAPPED_DIM, true, MEMORY_FORMAT> next;
-      next.wrapped_dim = wrapped_dim;
-      next.memory_format = memory_format;
-      next.length = value;
-      return next;
+      precompute_out<WRAPPED_DIM, true, MEMORY_FORMAT> opgen_next;
+      opgen_next.wrapped_dim = wrapped_dim;
+      opgen_next.memory_format = memory_format;
+      opgen_next.length = opgen_value;
+      return opgen_next;
     }
-    precompute_out<WRAPPED_DIM, LENGTH, true> set_memory_format(MemoryFormat value) const {
+    precompute_out<WRAPPED_DIM, LENGTH, true> set_memory_format(MemoryFormat opgen_value) const {
       static_assert(!MEMORY_FORMAT, "memory_format is already set");
-      precompute_out<WRAPPED_DIM, LENGTH, true> next;
-      next.wrapped_dim = wrapped_dim;
-      next.length = length;
-      next.memory_format = value;
-      return next;
+      precompute_out<WRAPPED_DIM, LENGTH, true> opgen_next;
+      opgen_next.wrapped_dim = wrapped_dim;
+      opgen_next.length = length;
+      opgen_next.memory_format = opgen_value;
+      return opgen_next;
     }
     int64_t wrapped_dim{};
     int64_t length{};

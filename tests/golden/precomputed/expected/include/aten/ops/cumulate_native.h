@@ -13,8 +13,8 @@ using namespace opgen::types;
 // cumulate.out(Tensor self, int dim, bool reverse=False, *, Tensor(a!) out) -> Tensor(a!)
 struct structured_cumulate_out_cpu : at::meta::structured_cumulate {
   void impl(const Tensor& self, int64_t wrapped_dim, int64_t length, bool reverse, MemoryFormat memory_format, const Tensor& out);
-  void opgen_impl(const meta_return_ty& precomputed, const Tensor& self, int64_t, bool reverse, const Tensor& out) {
-    impl(self, precomputed.wrapped_dim, precomputed.length, reverse, precomputed.memory_format, out);
+  void opgen_impl(const meta_return_ty& opgen_precomputed, const Tensor& self, int64_t, bool reverse, const Tensor& out) {
+    this->impl(self, opgen_precomputed.wrapped_dim, opgen_precomputed.length, reverse, opgen_precomputed.memory_format, out);
   }
 };
 
