@@ -11,7 +11,8 @@ namespace {
 
 opgen::Tensor range(std::int64_t rows, std::int64_t columns) {
   opgen::Tensor t = opgen::detail::empty({rows, columns}, opgen::TensorOptions());
-  for (std::int64_t i = 0; i < t.numel(); ++i) t.mutable_data_ptr<float>()[i] = static_cast<float>(i);
+  for (std::int64_t i = 0; i < t.numel(); ++i)
+    t.mutable_data_ptr<float>()[i] = static_cast<float>(i);
   return t;
 }
 
@@ -35,8 +36,8 @@ int main() {
   print("myadd_(a, row)", a);
 
   opgen::Tensor shape = myops::meta::myadd(a, row);
-  std::printf("%-24s %lld x %lld, no data\n", "meta::myadd(a, row)", static_cast<long long>(shape.size(0)),
-              static_cast<long long>(shape.size(1)));
+  std::printf("%-24s %lld x %lld, no data\n", "meta::myadd(a, row)",
+              static_cast<long long>(shape.size(0)), static_cast<long long>(shape.size(1)));
 
   try {
     myops::myadd(a, range(2, 2));

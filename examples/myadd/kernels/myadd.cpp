@@ -1,4 +1,5 @@
-// myadd.cpp: all that an author writes for myops::myadd: what the result looks like, and its elements.
+// myadd.cpp: all that an author writes for myops::myadd: what the result looks like, and its
+// elements.
 #include <opgen/kernel.h>
 
 #include <myops/ops/myadd_meta.h>
