@@ -6,4 +6,3 @@
 #include <aten/ops/absolute_sum_native.h>
 
 static_assert(OPGEN_RUNTIME_ABI == 1, "this file is for opgen runtime ABI 1: generate it anew");
-

@@ -1,0 +1,64 @@
+"""A third target, for a made-up C++ world: whatever is `toy::`, `lib::` or in capitals is spelled as this target says."""
+
+from __future__ import annotations
+
+from dataclasses import fields, replace
+
+from opgen.cpp.spelling import TypeSpelling
+from opgen.cpp.translate import Conversions
+from opgen.model.dispatch_key import DispatchKey
+from opgen.targets import Target
+from opgen.targets.base import FileKind
+from opgen.targets.runtime import RUNTIME
+
+_SPELLING = TypeSpelling(
+    names={
+        "Tensor": "toy::Grid",
+        "int64_t": "toy::Whole",
+        "double": "toy::Real",
+        "bool": "toy::Truth",
+    },
+    prefix="toy::",
+    standard="lib::",
+    array_ref="toy::Span",
+    list="toy::Chain",
+    reference=" ",
+    assign=" := ",
+    defaults={
+        "True": "YES",
+        "False": "NO",
+        "None": "NOTHING",
+        "Mean": "MEAN",
+        "contiguous_format": "ROW_MAJOR",
+        "long": "LONG",
+    },
+    symint_default="SYM({0})",
+)
+
+# Every conversion is a call of a macro named after it: TO_INT_FROM_SYM(x).
+_CONVERSIONS = Conversions(
+    **{
+        field.name: f"TO_{field.name.upper()}({{0}})"
+        for field in fields(Conversions)
+        if field.name not in ("this_tensor", "gather_options", "no_value")
+    },
+    this_tensor="THIS",
+    gather_options="GATHERED",
+    no_value="NOTHING",
+)
+
+TOY: Target = replace(
+    RUNTIME,
+    name="toy",
+    spelling=_SPELLING,
+    conversions=_CONVERSIONS,
+    runtime_abi=77,
+    files=frozenset({FileKind.OPERATOR_FUNCTIONS, FileKind.OPERATOR_OPS, FileKind.REGISTER_KEYS}),
+    function_keys=frozenset({DispatchKey.SparseCPU}),
+    symint_overloads=True,
+    meta_base="toy::Meta",
+    base_headers={"TensorIteratorBase": "toy/loop.h"},
+    element_types={"Float": "toy::F32", "Long": "toy::I64", "Bool": "toy::B"},
+    api_macro="TOY_API",
+    api_macros={},
+)
