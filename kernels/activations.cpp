@@ -134,8 +134,5 @@ OPGEN_KERNEL(softmax)(const Tensor& self, int64_t dim, std::optional<ScalarType>
 }
 OPGEN_KERNEL(softmax_out)
 (const Tensor& self, int64_t dim, std::optional<ScalarType> dtype, Tensor& out) {
-  OPGEN_CHECK(!dtype.has_value() || *dtype == out.scalar_type(),
-              "softmax: expected out tensor to have dtype ", dtype.value_or(kFloat), ", but got ",
-              out.scalar_type(), " instead");
-  return at::_softmax_out(out, in_dtype(self, out.scalar_type()), dim, false);
+  return at::_softmax_out(out, in_dtype(self, dtype), dim, false);
 }

@@ -8,6 +8,7 @@
 #include <opgen/copy.h>
 #include <opgen/factories.h>
 #include <opgen/kernel.h>
+#include <opgen/memory_overlap.h>
 #include <opgen/resize.h>
 #include <opgen/shape_utils.h>
 
@@ -175,6 +176,16 @@ inline bool same_sizes(IntArrayRef a, IntArrayRef b) {
 // A number as a tensor that yields to full tensors in type promotion.
 inline Tensor number(const Scalar& value) {
   return opgen::detail::wrapped_scalar_tensor(value);
+}
+
+// A copy that keeps the strides, gaps between elements included, unless elements share places.
+inline Tensor clone_with_strides(const TensorBase& self) {
+  if (opgen::detail::has_internal_overlap(self) == opgen::detail::MemOverlap::Yes) {
+    return opgen::detail::clone(self);
+  }
+  Tensor copy = opgen::detail::empty_strided(self.sizes(), self.strides(), self.options());
+  opgen::detail::copy_(copy, self);
+  return copy;
 }
 
 // The tensor itself if it has the dtype already.

@@ -41,14 +41,14 @@ OPGEN_KERNEL(copy_)(Tensor& self, const Tensor& src, bool non_blocking) {
   return self;
 }
 OPGEN_KERNEL(copy)(const Tensor& self, const Tensor& src, bool non_blocking) {
-  Tensor out = opgen::detail::clone(self);
+  Tensor out = clone_with_strides(self);
   opgen::detail::copy_(out, src, non_blocking);
   return out;
 }
 OPGEN_KERNEL(copy_meta)(const Tensor& self, const Tensor& src, bool /*non_blocking*/) {
   OPGEN_CHECK(opgen::detail::is_expandable_to(src.sizes(), self.sizes()), "a tensor of shape ",
               src.sizes(), " cannot be copied into one of shape ", self.sizes());
-  return opgen::detail::empty_like(self);
+  return clone_with_strides(self);
 }
 OPGEN_KERNEL(clone)(const Tensor& self, std::optional<MemoryFormat> memory_format) {
   return opgen::detail::clone(self, memory_format);

@@ -220,6 +220,7 @@ OPGEN_KERNEL(linspace_out)(const Scalar& start, const Scalar& end, int64_t steps
   OPGEN_CHECK(steps >= 0, "number of steps must be non-negative");
   if (out.numel() != steps) resize_out(out, {steps});
   if (out.is_meta() || steps == 0) return out;
+  if (steps == 1) return out.fill_(start);
   Tensor target = out.is_contiguous() ? out : Tensor(opgen::detail::contiguous(out));
   OPGEN_DISPATCH_ALL_BUT_BOOL(out.scalar_type(), "linspace", [&] {
     scalar_t* to = target.mutable_data_ptr<scalar_t>();
@@ -229,10 +230,6 @@ OPGEN_KERNEL(linspace_out)(const Scalar& start, const Scalar& end, int64_t steps
         std::is_integral_v<scalar_t> ? wide(start.to<scalar_t>()) : wide(start.to<wide>());
     const wide last =
         std::is_integral_v<scalar_t> ? wide(end.to<scalar_t>()) : wide(end.to<wide>());
-    if (steps == 1) {
-      to[0] = static_cast<scalar_t>(first);
-      return;
-    }
     using part = real_t<wide>;
     const wide by = (last - first) / wide(static_cast<part>(steps - 1));
     for (int64_t i = 0; i < steps; ++i) {

@@ -83,7 +83,7 @@ OPGEN_PRECOMPUTE_META_FUNC(cat)(const ITensorListRef& tensors, int64_t dim) {
   OPGEN_CHECK(canCast(dtype, result),
               "torch.cat(): input types can't be cast to the desired output type ", result);
   const Tensor& first = tensors[static_cast<size_t>(std::max<int64_t>(valid, 0))];
-  dim = wrap_dim(dim, first.dim());
+  if (valid >= 0) dim = wrap_dim(dim, first.dim());
   DimVector sizes(first.sizes());
   MemoryFormat format = first.suggest_memory_format();
   for (size_t i = static_cast<size_t>(std::max<int64_t>(valid, 0)) + 1; i < tensors.size(); ++i) {
@@ -353,8 +353,6 @@ OPGEN_PRECOMPUTE_META_FUNC(index_add)
   }
   OPGEN_CHECK(!alpha.isComplex() || self.is_complex(),
               "For non-complex input tensors, argument alpha must not be a complex number.");
-  OPGEN_CHECK(alpha.isIntegral(true) || self.is_floating_point() || self.is_complex(),
-              "For integral input tensors, argument alpha must not be a floating point number.");
   set_output_raw_strided(0, self.sizes(), {}, self.options());
   return precompute_out<>().set_dim(dim);
 }
@@ -391,18 +389,23 @@ OPGEN_KERNEL(take_out)(const Tensor& self, const Tensor& index, Tensor& out) {
               self.scalar_type(), " and out.dtype = ", out.scalar_type());
   OPGEN_CHECK_INDEX(self.numel() != 0 || index.numel() == 0,
                     "take(): tried to take from an empty tensor");
-  resize_out(out, index.sizes());
+  opgen::detail::assert_no_overlap(out, self);
+  TensorIterator iter = opgen::TensorIteratorConfig()
+                            .check_all_same_dtype(false)
+                            .add_output(out)
+                            .add_const_input(index)
+                            .build();
   if (out.is_meta()) return out;
   const Tensor flat = opgen::detail::contiguous(self);
   const int64_t size = flat.numel();
-  const int64_t* place = index.const_data_ptr<int64_t>();
   dispatch_by_size(self.itemsize(), [&]<class T>() {
     const T* from = static_cast<const T*>(flat.const_data_ptr());
-    T* to = static_cast<T*>(out.mutable_data_ptr());
-    for_each_index<2>(index.sizes(), {index.strides(), out.strides()},
-                      [&](const std::array<int64_t, 2>& at) {
-                        to[at[1]] = from[checked_place(place[at[0]], size)];
-                      });
+    iter.for_each([&](char** data, const int64_t* steps, int64_t n) {
+      for (int64_t i = 0; i < n; ++i) {
+        const auto place = *reinterpret_cast<const int64_t*>(data[1] + i * steps[1]);
+        *reinterpret_cast<T*>(data[0] + i * steps[0]) = from[checked_place(place, size)];
+      }
+    });
   });
   return out;
 }
@@ -443,12 +446,12 @@ OPGEN_KERNEL(masked_fill_)(Tensor& self, const Tensor& mask, const Tensor& value
 }
 OPGEN_KERNEL(masked_fill)(const Tensor& self, const Tensor& mask, const Scalar& value) {
   const DimVector shape = opgen::detail::infer_size(self.sizes(), mask.sizes());
-  Tensor out = opgen::detail::clone(self.expand(shape));
+  Tensor out = opgen::detail::clone(self.expand(shape), MemoryFormat::Contiguous);
   return out.masked_fill_(mask, value);
 }
 OPGEN_KERNEL(masked_fill)(const Tensor& self, const Tensor& mask, const Tensor& value) {
   const DimVector shape = opgen::detail::infer_size(self.sizes(), mask.sizes());
-  Tensor out = opgen::detail::clone(self.expand(shape));
+  Tensor out = opgen::detail::clone(self.expand(shape), MemoryFormat::Contiguous);
   return out.masked_fill_(mask, value);
 }
 
@@ -480,7 +483,8 @@ OPGEN_KERNEL(masked_select)(const Tensor& self, const Tensor& mask) {
   return at::masked_select_out(out, self, mask);
 }
 
-// One row per element that is not zero: its place in each dimension.
+// One row per element that is not zero: its place in each dimension. In memory the places in one
+// dimension stand side by side, since that is how they are used as indices.
 OPGEN_KERNEL(nonzero_out)(const Tensor& self, Tensor& out) {
   OPGEN_CHECK(out.scalar_type() == kLong, "Expected out to be a Long tensor, but got ",
               out.scalar_type());
@@ -494,7 +498,9 @@ OPGEN_KERNEL(nonzero_out)(const Tensor& self, Tensor& out) {
     }
   });
   const auto count = static_cast<int64_t>(places.size());
-  resize_out(out, {count, ndim});
+  if (opgen::detail::resize_output(out, {count, ndim})) {
+    opgen::detail::restride_output(out, {count, ndim}, {1, count}, std::nullopt);
+  }
   if (out.numel() == 0) return out;
   int64_t* to = out.mutable_data_ptr<int64_t>();
   for (int64_t i = 0; i < count; ++i) {
@@ -607,19 +613,10 @@ Indexed make_indexed(const Tensor& original, IOptTensorListRef given) {
     result.strides.push_back(self.stride(d) * self.element_size());
     OPGEN_CHECK_INDEX(self.size(d) != 0 || opgen::detail::multiply_integers(shape) == 0,
                       "index is out of bounds for dimension with size 0");
-    const Tensor broadcast = indices[d].expand(shape);
-    DimVector index_sizes(static_cast<size_t>(first), 1),
-        index_strides(static_cast<size_t>(first), 0);
-    for (int64_t k = 0; k < broadcast.dim(); ++k) {
-      index_sizes.push_back(broadcast.size(k));
-      index_strides.push_back(broadcast.stride(k));
-    }
-    for (int64_t k = 0; k < after; ++k) {
-      index_sizes.push_back(1);
-      index_strides.push_back(0);
-    }
-    result.indices.emplace_back(opgen::detail::alias_with_sizes_and_strides(
-        broadcast, index_sizes, index_strides, broadcast.storage_offset()));
+    DimVector index_sizes(static_cast<size_t>(first), 1);
+    for (int64_t size : shape) index_sizes.push_back(size);
+    index_sizes.resize(index_sizes.size() + static_cast<size_t>(after), 1);
+    result.indices.push_back(indices[d].expand(shape).reshape(index_sizes));
   }
   result.self =
       opgen::detail::alias_with_sizes_and_strides(self, sizes, strides, self.storage_offset());

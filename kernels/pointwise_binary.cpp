@@ -277,16 +277,21 @@ OPGEN_META_FUNC2(pow, Tensor_Scalar)(const Tensor& self, const Scalar& exponent)
                 exponent.isIntegral(true) && exponent.toLong() < 0),
               "Integers to negative integer powers are not allowed.");
   const ScalarType common = opgen::detail::result_type_of(self, exponent);
-  build_unary_op(maybe_get_output(), to_dtype(self, common));
+  opgen::TensorIteratorConfig config;
+  config.add_output(maybe_get_output()).add_owned_const_input(to_dtype(self, common));
+  config.promote_inputs_to_common_dtype(true)
+      .cast_common_dtype_to_outputs(true)
+      .enforce_safe_casting_to_output(true);
+  build(config);
 }
 OPGEN_IMPL_FUNC(pow_Tensor_Scalar_out)
-(const Tensor& self, const Scalar& exponent, const Tensor& out) {
+(const Tensor&, const Scalar& exponent, const Tensor& /*out*/) {
   if (exponent.equal(0.0) || exponent.equal(false) || exponent.equal(0)) {
-    opgen::detail::fill_(out, Scalar(1));
+    opgen::detail::fill_(output(), Scalar(1));
     return;
   }
   if (exponent.equal(1.0) || exponent.equal(true) || exponent.equal(1)) {
-    opgen::detail::copy_(out, self);
+    opgen::detail::copy_(output(), input());
     return;
   }
   if (isIntegralType(common_dtype(), /*include_bool=*/false)) {
@@ -342,7 +347,7 @@ OPGEN_META_FUNC2(pow, Scalar)(const Scalar& self, const Tensor& exponent) {
   set_output_raw_strided(0, exponent.sizes(), {}, exponent.options().dtype(dtype));
 }
 OPGEN_IMPL_FUNC(pow_Scalar_out)(const Scalar& self, const Tensor& exponent, const Tensor& out) {
-  if (self.equal(1.0) || self.equal(true) || self.equal(1)) {
+  if (!self.isBoolean() && (self.equal(1.0) || self.equal(1))) {
     opgen::detail::fill_(out, Scalar(1));
     return;
   }

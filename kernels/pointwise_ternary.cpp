@@ -33,7 +33,7 @@ OPGEN_META_FUNC(clamp)(const Tensor& self, OptionalScalarRef min, OptionalScalar
 }
 OPGEN_IMPL_FUNC(clamp_out)
 (const Tensor&, OptionalScalarRef min, OptionalScalarRef max, const Tensor& /*out*/) {
-  OPGEN_DISPATCH_REAL_AND_BOOL(common_dtype(), "clamp", [&] {
+  OPGEN_DISPATCH_REAL(common_dtype(), "clamp", [&] {
     const bool has_min = min.has_value(), has_max = max.has_value();
     const scalar_t low = has_min ? min.get().to<scalar_t>() : scalar_t(0);
     const scalar_t high = has_max ? max.get().to<scalar_t>() : scalar_t(0);

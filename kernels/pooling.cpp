@@ -182,6 +182,22 @@ MaxPool max_pool_of(IntArrayRef kernel_size, IntArrayRef stride, IntArrayRef pad
           {kernel.width, step.width, pad.width, spread.width}};
 }
 
+// What every element is greater than or equal to.
+template <class T>
+T lowest() {
+  if constexpr (is_float_v<T>) {
+    return static_cast<T>(-std::numeric_limits<wide_t<T>>::infinity());
+  } else {
+    return std::numeric_limits<T>::lowest();
+  }
+}
+
+// The first place of a window from `start` on that is not before the input.
+int64_t first_inside(int64_t start, const Window& window) {
+  while (start < 0) start += window.dilation;
+  return start;
+}
+
 }  // namespace
 
 OPGEN_META_FUNC(max_pool2d_with_indices)
@@ -209,8 +225,10 @@ OPGEN_IMPL_FUNC(max_pool2d_with_indices_out_cpu)
         for (int64_t j = 0; j < out.size(-1); ++j) {
           const int64_t top = i * pool.vertical.stride - pool.vertical.padding;
           const int64_t left = j * pool.horizontal.stride - pool.horizontal.padding;
-          scalar_t best{};
-          int64_t best_at = -1;
+          // A window that lies in the padding altogether: the lowest value, and a place outside.
+          scalar_t best = lowest<scalar_t>();
+          int64_t best_at =
+              first_inside(top, pool.vertical) * width + first_inside(left, pool.horizontal);
           for (int64_t a = 0; a < pool.vertical.size; ++a) {
             const int64_t y = top + a * pool.vertical.dilation;
             if (y < 0 || y >= height) continue;
@@ -219,7 +237,7 @@ OPGEN_IMPL_FUNC(max_pool2d_with_indices_out_cpu)
               if (x < 0 || x >= width) continue;
               const scalar_t element = from[in + y * in_row + x * in_column];
               // The last not-a-number of a window is its place, the first of equal numbers else.
-              if (best_at < 0 || element > best || is_nan(element)) {
+              if (element > best || is_nan(element)) {
                 best = element;
                 best_at = y * width + x;
               }

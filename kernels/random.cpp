@@ -125,7 +125,6 @@ void normal_blocks(T* data, int64_t size, double mean, double std, Engine& engin
 
 void normal_into(const Tensor& complex_or_real, double mean, double std,
                  const MaybeGenerator& generator) {
-  OPGEN_CHECK(std >= 0.0, "normal expects std >= 0.0, but found std ", std);
   const Tensor self = as_real(complex_or_real);
   // The parts of a complex number share its variance.
   const double deviation = complex_or_real.is_complex() ? std / std::sqrt(2.0) : std;
@@ -159,6 +158,8 @@ OPGEN_KERNEL(uniform_)(Tensor& self, double from, double to, std::optional<Gener
   return self;
 }
 OPGEN_KERNEL(normal_)(Tensor& self, double mean, double std, std::optional<Generator> generator) {
+  OPGEN_CHECK(std >= 0.0, "normal expects std >= 0.0, but found std ", std);
+  if (self.numel() == 0) return self;
   OPGEN_CHECK(self.is_floating_point() || self.is_complex(), "normal_ is not implemented for '",
               self.scalar_type(), "'");
   if (!self.is_meta()) normal_into(self, mean, std, generator);
@@ -208,6 +209,7 @@ void bernoulli_each(const Tensor& self, const Tensor& p, Engine& engine) {
 OPGEN_KERNEL(bernoulli_)(Tensor& self, const Tensor& p, std::optional<Generator> generator) {
   OPGEN_CHECK(p.is_floating_point(),
               "bernoulli expects probabilities of a floating dtype, but got ", p.scalar_type());
+  if (self.numel() == 0) return self;
   OPGEN_CHECK(opgen::detail::is_expandable_to(p.sizes(), self.sizes()), "probabilities of shape ",
               p.sizes(), " do not broadcast to ", self.sizes());
   if (self.is_meta()) return self;
@@ -229,11 +231,11 @@ OPGEN_KERNEL(bernoulli_out)(const Tensor& self, std::optional<Generator> generat
   return out.bernoulli_(self, generator);
 }
 OPGEN_KERNEL(bernoulli)(const Tensor& self, std::optional<Generator> generator) {
-  Tensor out = at::empty_like(self);
+  Tensor out = at::empty_like(self, MemoryFormat::Contiguous);
   return out.bernoulli_(self, generator);
 }
 OPGEN_KERNEL(bernoulli)(const Tensor& self, double p, std::optional<Generator> generator) {
-  Tensor out = at::empty_like(self);
+  Tensor out = at::empty_like(self, MemoryFormat::Contiguous);
   return out.bernoulli_(p, generator);
 }
 
@@ -413,9 +415,8 @@ OPGEN_KERNEL(randperm)(int64_t n, std::optional<Generator> generator, OPGEN_OPTI
 // ---- dropout ----
 
 OPGEN_KERNEL(native_dropout)(const Tensor& input, double p, std::optional<bool> train) {
-  if (input.numel() == 0) return {input, at::empty_like(input, input.options().dtype(kBool))};
-  const bool training = train.value_or(true);
-  if (!training || p == 0) {
+  if (input.numel() == 0) return {input, at::empty_like(input)};
+  if (!train.value_or(true)) {
     return {opgen::detail::clone(input), at::ones_like(input, input.options().dtype(kBool))};
   }
   OPGEN_CHECK(input.is_floating_point() || input.is_complex(),

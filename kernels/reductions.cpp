@@ -123,12 +123,13 @@ OPGEN_KERNEL(sum)(const Tensor& self, std::optional<ScalarType> dtype) {
 OPGEN_META_FUNC2(mean, dim)
 (const Tensor& self, OptionalIntArrayRef dim, bool keepdim, std::optional<ScalarType> dtype) {
   const TensorBase& out = maybe_get_output();
-  const ScalarType result = dtype.has_value() ? *dtype
-                            : out.defined()   ? out.scalar_type()
-                                              : self.scalar_type();
-  OPGEN_CHECK(isFloatingType(result) || isComplexType(result),
-              "mean(): could not infer output dtype. ", dtype.has_value() ? "Optional" : "Input",
-              " dtype must be either a floating point or complex dtype. Got: ", result);
+  const ScalarType kind = dtype.value_or(self.scalar_type());
+  OPGEN_CHECK(isFloatingType(kind) || isComplexType(kind), "mean(): could not infer output dtype. ",
+              dtype.has_value() ? "Optional" : "Input",
+              " dtype must be either a floating point or complex dtype. Got: ", kind);
+  const ScalarType result = dtype.has_value() || !out.defined() ? kind : out.scalar_type();
+  OPGEN_CHECK(canCast(kind, result), "result type ", kind,
+              " can't be cast to the desired output type ", result);
   check_same_dtype("mean", out, result);
   set_output_raw_strided(0, reduced_shape(self.sizes(), mask_of(dim, self.dim()), keepdim), {},
                          self.options().dtype(result));
@@ -143,6 +144,9 @@ OPGEN_KERNEL(mean)(const Tensor& self, std::optional<ScalarType> dtype) {
   return at::mean(self, IntArrayRef(), false, dtype);
 }
 OPGEN_KERNEL(mean_dtype_out)(const Tensor& self, std::optional<ScalarType> dtype, Tensor& out) {
+  OPGEN_CHECK(canCast(self.scalar_type(), out.scalar_type()),
+              "mean.dtype_out(): input types can't be cast to the desired output type ",
+              out.scalar_type());
   return at::mean_out(out, self, IntArrayRef(), false, dtype);
 }
 
@@ -391,10 +395,14 @@ void extreme_of_all(const Tensor& self, Tensor& out) {
               "(): Expected reduction dim to be specified for input.numel() == 0. Specify the "
               "reduction dim with the "
               "'dim' argument.");
-  OPGEN_CHECK(out.scalar_type() == self.scalar_type(), "Expected out tensor to have dtype ",
-              self.scalar_type(), ", but got ", out.scalar_type(), " instead");
+  OPGEN_CHECK(canCast(self.scalar_type(), out.scalar_type()), "result type ", self.scalar_type(),
+              " can't be cast to the desired output type ", out.scalar_type());
   resize_out(out, {});
-  if (!out.is_meta()) extreme_into<greatest>(self, mask_of(std::nullopt, self.dim()), out);
+  if (out.is_meta()) return;
+  const bool casts = out.scalar_type() != self.scalar_type();
+  const Tensor value = casts ? Tensor(opgen::detail::empty({}, self.options())) : out;
+  extreme_into<greatest>(self, mask_of(std::nullopt, self.dim()), value);
+  if (casts) out.fill_(value.item());
 }
 
 }  // namespace
@@ -502,10 +510,11 @@ OPGEN_IMPL_FUNC(cumsum_out)
   if (self.numel() == 0) return;
   const Tensor input = to_dtype(self, out.scalar_type());
   dim = wrap_dim(dim, self.dim());
-  const bool scalar = self.dim() == 0;
-  const int64_t count = scalar ? 1 : self.size(dim);
-  const int64_t in_stride = scalar ? 0 : input.stride(dim),
-                out_stride = scalar ? 0 : out.stride(dim);
+  if (self.dim() == 0) {
+    opgen::detail::copy_(out, self);
+    return;
+  }
+  const int64_t count = self.size(dim), in_stride = input.stride(dim), out_stride = out.stride(dim);
   OPGEN_DISPATCH_ALL_BUT_BOOL(out.scalar_type(), "cumsum", [&] {
     // A running sum cannot be paired; it is carried in the next wider type instead.
     using total = std::conditional_t<std::is_same_v<scalar_t, float>, double, sum_t<scalar_t>>;

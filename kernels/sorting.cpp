@@ -89,9 +89,8 @@ OPGEN_KERNEL(argsort)(const Tensor& self, bool stable, int64_t dim, bool descend
 }
 OPGEN_KERNEL(argsort_out)
 (const Tensor& self, bool stable, int64_t dim, bool descending, Tensor& out) {
-  const Tensor places = at::argsort(self, stable, dim, descending);
-  resize_out(out, places.sizes());
-  opgen::detail::copy_(out, places);
+  Tensor values = opgen::detail::empty({0}, self.options());
+  at::sort_out(values, out, self, stable, dim, descending);
   return out;
 }
 

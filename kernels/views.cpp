@@ -41,6 +41,8 @@
 #include <aten/ops/view_as_native.h>
 #include <aten/ops/view_native.h>
 
+#include <opgen/composite.h>
+
 #include "common.h"
 
 using namespace kernels;
@@ -326,7 +328,7 @@ OPGEN_KERNEL(diagonal)(const Tensor& self, int64_t offset, int64_t dim1, int64_t
 OPGEN_KERNEL(slice_scatter)
 (const Tensor& self, const Tensor& src, int64_t dim, std::optional<int64_t> start,
  std::optional<int64_t> end, int64_t step) {
-  Tensor out = opgen::detail::clone(self);
+  Tensor out = clone_with_strides(self);
   const Tensor part = at::slice(out, dim, start, end, step);
   OPGEN_CHECK(same_sizes(part.sizes(), src.sizes()),
               "expected src to have a size equal to the slice of self. src size = ", src.sizes(),
@@ -492,25 +494,28 @@ OPGEN_KERNEL(unbind)(const Tensor& self, int64_t dim) {
 
 namespace {
 
-void assign_each(TensorList out, const std::vector<Tensor>& parts, const char* name) {
+void check_count(TensorList out, const std::vector<Tensor>& parts, const char* name) {
   OPGEN_CHECK(out.size() == parts.size(), name, "_out() expected an out= argument of size ",
               parts.size(), ", got size ", out.size());
-  for (size_t i = 0; i < parts.size(); ++i) {
-    resize_out(out[i], parts[i].sizes());
-    opgen::detail::copy_(out[i], parts[i]);
-  }
 }
 
 }  // namespace
 
 OPGEN_KERNEL(split_copy_Tensor_out)
 (const Tensor& self, int64_t split_size, int64_t dim, TensorList out) {
-  assign_each(out, at::split(self, split_size, dim), "split_copy");
+  // These outs keep shape and dtype, as in PyTorch; those of the two operators below are resized.
+  const std::vector<Tensor> parts = at::split(self, split_size, dim);
+  check_count(out, parts, "split_copy");
+  for (size_t i = 0; i < parts.size(); ++i) opgen::detail::copy_(out[i], parts[i]);
 }
 OPGEN_KERNEL(split_with_sizes_copy_out)
 (const Tensor& self, IntArrayRef split_sizes, int64_t dim, TensorList out) {
-  assign_each(out, at::split_with_sizes(self, split_sizes, dim), "split_with_sizes_copy");
+  const std::vector<Tensor> parts = at::split_with_sizes(self, split_sizes, dim);
+  check_count(out, parts, "split_with_sizes_copy");
+  opgen::assign_outputs(parts, out);
 }
 OPGEN_KERNEL(unbind_copy_int_out)(const Tensor& self, int64_t dim, TensorList out) {
-  assign_each(out, at::unbind(self, dim), "unbind_copy");
+  const std::vector<Tensor> parts = at::unbind(self, dim);
+  check_count(out, parts, "unbind_copy");
+  opgen::assign_outputs(parts, out);
 }

@@ -411,8 +411,9 @@ void TensorIteratorBase::compute_types(const IteratorSettings& settings) {
       OPGEN_CHECK(canCast(common_dtype_, op.current_dtype), "a result of dtype ", common_dtype_,
                   " cannot be stored in an output of dtype ", op.current_dtype);
     }
-    // Elsewhere kernels load and store by each operand's dtype.
-    if (!common_device_.is_cpu() || is_meta_) continue;
+    // On other devices kernels load and store by each operand's dtype. Meta tensors are replaced
+    // as those of the CPU are: the strides of a fresh output follow those of the operands.
+    if (!common_device_.is_cpu() && !is_meta_) continue;
     if (op.is_output) {
       ScalarType computed = settings.compute_outputs_as_static_dtype ? settings.static_dtype
                             : settings.cast_common_dtype_to_outputs  ? common_dtype_
