@@ -136,10 +136,31 @@ struct row_op {
   using schema = Tensor&(Tensor&);
 };
 
+// -- tensors of every kind, for the check of devices
+
+struct pick_impl : MetaBase {
+  static constexpr std::size_t opgen_outputs = 1;
+  void meta(const Tensor& self, const Tensor&, const std::optional<Tensor>&, TensorList) {
+    set_output_raw_strided(0, self.sizes(), {}, self.options());
+  }
+  void impl(const Tensor& self, const Tensor&, const std::optional<Tensor>&, TensorList,
+            const Tensor& out) {
+    detail::copy_(out, self);
+  }
+};
+struct pick_op {
+  static constexpr const char* name = "t::pick";
+  using schema = Tensor(const Tensor&, const Tensor&, const std::optional<Tensor>&, TensorList);
+};
+
 std::string last_warning;
-void keep_warning(const char* text) { last_warning = text; }
+void keep_warning(const char* text) {
+  last_warning = text;
+}
 using Sizes = std::initializer_list<std::int64_t>;
-bool is(IntArrayRef actual, Sizes expected) { return actual == IntArrayRef(expected); }
+bool is(IntArrayRef actual, Sizes expected) {
+  return actual == IntArrayRef(expected);
+}
 
 }  // namespace
 
@@ -256,6 +277,36 @@ TEST(meta_key) {
   CHECK_THROWS(
       Error, "broadcast",
       (Inplace<DispatchKey::Meta, add_meta, add_inplace_op, 0>::call(self, meta({3, 2}), 1)));
+}
+
+TEST(meta_has_the_strides_of_the_cpu) {
+  // The promoted operand is a dense copy, after which its own strides no longer count.
+  for (bool expanded : {false, true}) {
+    auto made = [&](Device device) {
+      TensorOptions options = TensorOptions().device(device);
+      Tensor base = detail::empty({2, 3}, options.dtype(kByte));
+      Tensor a = expanded ? strided(base, {2, 3}, {0, 1}) : strided(base, {3, 2}, {1, 3});
+      Tensor b = t(detail::empty({a.size(1), a.size(0)}, options.dtype(kDouble)));
+      if (!device.is_meta()) detail::zero_(base), detail::zero_(b);
+      return std::pair(a, b);
+    };
+    auto [a, b] = made(kCPU);
+    auto [c, d] = made(kMeta);
+    using on_meta = Functional<DispatchKey::Meta, add_meta, add_op>;
+    CHECK(add(a, b, 1).strides() == on_meta::call(c, d, 1).strides());
+    CHECK_EQ(on_meta::call(c, d, 1).scalar_type(), kDouble);
+  }
+}
+
+TEST(inputs_share_a_device) {
+  using first = Functional<DispatchKey::PrivateUse1, pick_impl, pick_op>;
+  Tensor a = arange({2}), b = meta({2});
+  CHECK_EQ(values(first::call(a, a, std::nullopt, {})), (std::vector<double>{0, 1}));
+  CHECK_THROWS(Error,
+               "t::pick: expected all tensors on one device, found cpu and meta (argument 1)",
+               first::call(a, b, std::nullopt, {}));
+  CHECK_THROWS(Error, "(argument 2)", first::call(a, a, b, {}));
+  CHECK_THROWS(Error, "(argument 3)", first::call(a, a, std::nullopt, TensorList(b)));
 }
 
 TEST(composite) {

@@ -87,11 +87,6 @@ struct Adapted<std::optional<T>&, T&> {
   std::optional<T> value;
 };
 
-template <class T>
-struct IsTensorLike : TensorsOf<T> {};
-template <>
-struct IsTensorLike<Generator> : std::false_type {};
-
 }  // namespace detail
 
 // Gives a kernel whose signature differs from the operator's the operator's signature.

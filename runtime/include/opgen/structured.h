@@ -11,9 +11,12 @@
 #pragma once
 
 #include <cstddef>
+#include <optional>
 #include <tuple>
+#include <type_traits>
 #include <utility>
 
+#include "opgen/device_guard.h"
 #include "opgen/iterator.h"
 #include "opgen/output_sinks.h"
 
@@ -50,6 +53,28 @@ class WrittenOutputs final : public WrittenSink {
   TensorBase* bases_[N];
   T proxies_[N];
 };
+
+template <class A>
+void check_input_device(std::optional<Device>& common, const A& argument, const char* op,
+                        std::size_t position) {
+  constexpr bool is_generator =
+      std::is_same_v<A, Generator> || std::is_same_v<A, std::optional<Generator>>;
+  if constexpr (TensorsOf<A>::value && !is_generator) {
+    check_common_device(common, argument, op, position);
+  }
+}
+
+// Inputs share a device. An iterator sees to that itself, since it lets numbers stay on the CPU;
+// and where there is one device only, there is nothing to check.
+template <DispatchKey K, class Impl, class Op, class... A>
+inline void check_input_devices(const A&... arguments) {
+  if constexpr (K != DispatchKey::CPU && K != DispatchKey::Meta &&
+                !std::is_base_of_v<TensorIteratorBase, Impl>) {
+    std::optional<Device> common;
+    std::size_t position = 0;
+    (check_input_device(common, arguments, Op::name, position++), ...);
+  }
+}
 
 template <DispatchKey K, class Impl, class Outputs, std::size_t... O, class... A>
 inline void run_structured(Impl& op, Outputs& outputs, std::index_sequence<O...>,
@@ -92,6 +117,7 @@ struct Functional;
 template <DispatchKey K, class Impl, class Op, class R, class... A>
 struct Functional<K, Impl, Op, R(A...)> {
   static R call(A... arguments) {
+    detail::check_input_devices<K, Impl, Op>(arguments...);
     constexpr std::make_index_sequence<Impl::opgen_outputs> all{};
     detail::FunctionalOutputs<Impl::opgen_outputs> outputs(K);
     Impl op;
@@ -115,6 +141,7 @@ struct Out<K, Impl, Op, R(A...)> {
   template <std::size_t... I, std::size_t... O>
   static R run(const std::tuple<A&...>& arguments, std::index_sequence<I...>,
                std::index_sequence<O...> all) {
+    detail::check_input_devices<K, Impl, Op>(std::get<I>(arguments)...);
     constexpr std::size_t first = sizeof...(I);
     detail::WrittenOutputs<sizeof...(O)> outputs(K, detail::WrittenSink::Kind::Out,
                                                  std::get<first + O>(arguments)...);
@@ -132,6 +159,7 @@ struct Inplace;
 template <DispatchKey K, class Impl, class Op, std::size_t SelfPos, class R, class... A>
 struct Inplace<K, Impl, Op, SelfPos, void, R(A...)> {
   static R call(A... arguments) {
+    detail::check_input_devices<K, Impl, Op>(arguments...);
     auto& self = std::get<SelfPos>(std::tuple<A&...>(arguments...));
     detail::WrittenOutputs<Impl::opgen_outputs> outputs(K, detail::WrittenSink::Kind::Inplace,
                                                         self);
@@ -145,6 +173,7 @@ template <DispatchKey K, class Impl, class Op, std::size_t SelfPos, std::size_t.
           class... A>
 struct Inplace<K, Impl, Op, SelfPos, std::index_sequence<I...>, R(A...)> {
   static R call(A... arguments) {
+    detail::check_input_devices<K, Impl, Op>(arguments...);
     std::tuple<A&...> all(arguments...);
     auto& self = std::get<SelfPos>(all);
     detail::WrittenOutputs<Impl::opgen_outputs> outputs(K, detail::WrittenSink::Kind::Inplace,
