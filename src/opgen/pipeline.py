@@ -9,11 +9,14 @@ from __future__ import annotations
 import json
 from collections.abc import Container, Mapping, Sequence
 from dataclasses import dataclass
+from datetime import date
 from pathlib import Path
 from typing import Any
 
 from opgen.codes_files import CODES as FILE_CODES
 from opgen.codes_files import E0902, E0905, E0906, E0907, E0908
+from opgen.compat import CODES as COMPAT_CODES
+from opgen.compat import Break, Direction, compare_operators, not_allowed, parse_allow_list
 from opgen.cpp import check as cpp_check
 from opgen.diagnostics import Diagnostics, OpgenError
 from opgen.diagnostics.codes import Code, collect_codes
@@ -39,6 +42,7 @@ from opgen.writer import Tree
 CODES: Mapping[str, Code] = collect_codes(
     PARSE_CODES,
     RESOLVE_CODES,
+    COMPAT_CODES,
     cpp_check.CODES,
     unsupported.CODES,
     functionalization.CODES,
@@ -72,6 +76,38 @@ def load(inputs: Inputs, diagnostics: Diagnostics) -> Registry | None:
         return None
     registry = resolve(functions, diagnostics, tuple(tag.name for tag in tags.tags))
     return None if diagnostics.has_errors else registry
+
+
+@dataclass(frozen=True, slots=True)
+class Comparison:
+    """What breaks between two files, but for so many breaks that are allowed."""
+
+    old_operators: int
+    new_operators: int
+    breaks: tuple[Break, ...]
+    allowed: int
+
+
+def compare(
+    old: Inputs,
+    new: Inputs,
+    allow: Path | None,
+    wanted: frozenset[Direction],
+    today: date,
+    diagnostics: Diagnostics,
+) -> Comparison | None:
+    """What breaks in the `wanted` directions; None if there are errors, which `diagnostics` then holds."""
+    before, after = load(old, diagnostics), load(new, diagnostics)
+    text = None if allow is None else _read(allow, diagnostics)
+    source = None if text is None else decode_source(str(allow), text, diagnostics)
+    allowed = () if source is None else parse_allow_list(source, diagnostics)
+    if before is None or after is None or diagnostics.has_errors:
+        return None
+    found = compare_operators(before.functions, after.functions)
+    found = tuple(one for one in found if one.directions & wanted)
+    kept = not_allowed(found, allowed, today, diagnostics)
+    counts = len(before.functions), len(after.functions)
+    return Comparison(*counts, kept, len(found) - len(kept))
 
 
 def load_or_raise(paths: Sequence[Path | str], **options: Any) -> Registry:

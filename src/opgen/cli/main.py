@@ -7,6 +7,7 @@ import click
 from opgen import __version__
 from opgen.cli.build import build
 from opgen.cli.check import check
+from opgen.cli.compat import compat
 from opgen.cli.dump import dump
 from opgen.cli.explain import explain
 from opgen.cli.generate import generate
@@ -35,5 +36,5 @@ def main() -> None:
     """Turn native_functions.yaml into a registered, type-checked C++ operator library."""
 
 
-for command in (generate, check, lint, build, dump, explain, stub):
+for command in (generate, check, lint, build, dump, explain, stub, compat):
     main.add_command(command)

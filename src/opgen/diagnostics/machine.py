@@ -22,19 +22,20 @@ def _as_object(item: Diagnostic) -> dict[str, object]:
         "code": item.code,
         "severity": item.severity.value,
         "message": item.message,
-        "span": None if item.span is None else _place(item.span),
-        "labels": [{**_place(span), "text": text} for span, text in item.labels],
+        "span": None if item.span is None else place_object(item.span),
+        "labels": [{**place_object(span), "text": text} for span, text in item.labels],
         "notes": list(item.notes),
         "hint": item.hint,
         "fix": (
             None
             if item.fix is None
-            else {**_place(item.fix.span), "replacement": item.fix.replacement}
+            else {**place_object(item.fix.span), "replacement": item.fix.replacement}
         ),
     }
 
 
-def _place(span: Span) -> dict[str, object]:
+def place_object(span: Span) -> dict[str, object]:
+    """A place as JSON: lines and columns count from 1, offsets from 0, ends are exclusive."""
     start, end = span.source.location(span.start), span.source.location(span.end)
     return {
         "path": span.source.path,

@@ -1,0 +1,90 @@
+"""`opgen compat`: what a newer schema file breaks for those who use the older one."""
+
+from __future__ import annotations
+
+import os
+import sys
+from datetime import date
+from pathlib import Path
+
+import click
+
+from opgen import pipeline
+from opgen.cli.report import finish
+from opgen.compat.breaks import BACKWARD, BOTH, Direction
+from opgen.compat.report import as_diagnostics, render_breaks_json
+from opgen.diagnostics import Diagnostics
+from opgen.diagnostics.human import render_human
+from opgen.diagnostics.machine import render_github
+from opgen.pipeline import Comparison, Inputs
+
+_FILE = click.Path(path_type=Path)
+
+
+@click.command()
+@click.argument("old", type=_FILE)
+@click.argument("new", type=_FILE)
+@click.option("--allow", type=_FILE, help="Breaks that are meant: a regular expression a line.")
+@click.option("--forward", is_flag=True, help="Also what keeps OLD from running what NEW saves.")
+@click.option("--old-tags", type=_FILE, help="The tags file of OLD.  [default: as for lint]")
+@click.option("--tags", type=_FILE, help="The tags file of NEW.  [default: as for lint]")
+@click.option(
+    "--format",
+    "report_format",
+    type=click.Choice(["human", "json", "github"]),
+    default="human",
+    show_default=True,
+    help="How breaks and diagnostics are printed.",
+)
+@click.option("--deny-warnings", is_flag=True, help="Exit 1 on a warning, too.")
+def compat(
+    old: Path,
+    new: Path,
+    allow: Path | None,
+    forward: bool,
+    old_tags: Path | None,
+    tags: Path | None,
+    report_format: str,
+    deny_warnings: bool,
+) -> None:
+    """Report what breaks for users of OLD if NEW takes its place. Exits 1 on a break.
+
+    Both are native_functions.yaml files. Generated operators are compared, too. A removed operator is
+    shown where it was, all else where it is now. See docs/compat.md.
+    """
+    diagnostics = Diagnostics()
+    wanted = BOTH if forward else BACKWARD
+    compared = pipeline.compare(
+        Inputs((old,), old_tags), Inputs((new,), tags), allow, wanted, date.today(), diagnostics
+    )
+    if compared is not None:
+        click.echo(_rendered(compared, wanted, report_format), nl=False)
+    finish(diagnostics, report_format, deny_warnings)
+    if compared is not None and compared.breaks:
+        raise SystemExit(1)
+
+
+def _rendered(compared: Comparison, wanted: frozenset[Direction], report_format: str) -> str:
+    if report_format == "json":
+        return render_breaks_json(compared.breaks, wanted)
+    found = as_diagnostics(compared.breaks, wanted)
+    if report_format == "github":
+        return render_github(found)
+    text = render_human(found, color=sys.stdout.isatty() and "NO_COLOR" not in os.environ)
+    return f"{text}\n{_summary(compared)}\n" if text else f"{_summary(compared)}\n"
+
+
+def _summary(compared: Comparison) -> str:
+    count = len(compared.breaks)
+    broken = len({found.operator for found in compared.breaks})
+    parts = [
+        f"{compared.old_operators} operators before, {compared.new_operators} now: ",
+        f"{count} {_noun('break', count)} of {broken} {_noun('operator', broken)}",
+    ]
+    if compared.allowed:
+        parts.append(f", {compared.allowed} more allowed")
+    return "".join(parts)
+
+
+def _noun(noun: str, count: int) -> str:
+    return noun if count == 1 else f"{noun}s"

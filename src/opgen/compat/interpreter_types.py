@@ -1,0 +1,83 @@
+"""Schema types as the interpreter of saved programs tells them apart, and which of them take which.
+
+There an enumeration is its number, and a symbolic size is an int. A list is a list of exactly its
+element type. Source: `torch.FunctionSchema`, whose verdicts are the same (tests/parity/test_compat.py).
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from functools import cache
+from typing import TypeAlias
+
+from opgen.model.types import BaseTy, CustomClassType, ListType, OptionalType, Type
+from opgen.model.types import BaseType as SchemaBaseType
+
+
+@dataclass(frozen=True, slots=True)
+class Plain:
+    """`int`, `float`, `number`, `Tensor` and all else that is neither a list nor optional."""
+
+    name: str
+
+
+@dataclass(frozen=True, slots=True)
+class ListOf:
+    elem: InterpreterType
+
+
+@dataclass(frozen=True, slots=True)
+class OptionalOf:
+    elem: InterpreterType
+
+
+InterpreterType: TypeAlias = Plain | ListOf | OptionalOf
+
+INT = Plain("int")
+FLOAT = Plain("float")
+NUMBER = Plain("number")
+
+_KNOWN_AS = {
+    BaseTy.SymInt: INT,
+    BaseTy.ScalarType: INT,
+    BaseTy.Layout: INT,
+    BaseTy.MemoryFormat: INT,
+    BaseTy.DeviceIndex: INT,
+    BaseTy.ConstQuantizerPtr: INT,
+    BaseTy.Scalar: NUMBER,
+}
+
+
+@cache
+def interpreter_type(type: Type) -> InterpreterType:
+    match type:
+        case SchemaBaseType(name):
+            return _KNOWN_AS.get(name, Plain(name.name))
+        case CustomClassType():
+            return Plain(str(type))
+        case ListType(elem):
+            return ListOf(interpreter_type(elem))
+        case OptionalType(elem):
+            inner = interpreter_type(elem)
+            return inner if isinstance(inner, OptionalOf) else OptionalOf(inner)
+
+
+def list_size(type: Type) -> int | None:
+    """The size that a list is declared with; part of an argument, not of its type."""
+    found = type.is_list_like()
+    return None if found is None else found.size
+
+
+def is_accepted(given: InterpreterType, wanted: InterpreterType) -> bool:
+    """Whether every value of type `given` can be passed where `wanted` is declared."""
+    if given == wanted:
+        return True
+    match given, wanted:
+        case OptionalOf(inner), OptionalOf():
+            return is_accepted(inner, wanted)
+        case _, OptionalOf(inner):
+            return is_accepted(given, inner)
+        case Plain(), Plain():
+            return wanted == NUMBER and given in (INT, FLOAT)
+        case _:
+            return False

@@ -1,0 +1,104 @@
+"""All operators of two versions into what breaks between them."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+
+from opgen.compat.breaks import BACKWARD, BOTH, Break, BreakKind, Direction
+from opgen.compat.schema_rules import Versions, compare_schemas, place
+from opgen.model.native_function import NativeFunction, Variant
+
+_NO_VERDICT: frozenset[Direction] = frozenset()
+
+
+def compare_operators(
+    old: Iterable[NativeFunction], new: Iterable[NativeFunction]
+) -> tuple[Break, ...]:
+    """Every break, in the order of the old operators. New operators break nothing."""
+    after = {f.full_name: f for f in new}
+    bases = {_base_name(f) for f in after.values()}
+    return tuple(
+        found
+        for f in old
+        for found in (
+            compare_operator(f, after[f.full_name])
+            if f.full_name in after
+            else (_removed(f, overload=_base_name(f) in bases),)
+        )
+    )
+
+
+def compare_operator(old: NativeFunction, new: NativeFunction) -> tuple[Break, ...]:
+    """What breaks between two versions of one operator."""
+    versions = Versions(old, new)
+    return (
+        *compare_schemas(versions),
+        *_lost_composite_kernel(versions),
+        *_removed_variants(versions),
+        *_moved_python_module(versions),
+    )
+
+
+def is_compatible(old: NativeFunction, new: NativeFunction, direction: Direction) -> bool:
+    """The verdict on the two schemas alone, as `torch.FunctionSchema` gives it."""
+    if old.full_name != new.full_name:
+        return False
+    return not any(direction in found.verdicts for found in compare_schemas(Versions(old, new)))
+
+
+def _base_name(f: NativeFunction) -> str:
+    return f"{f.namespace}::{f.func.name.name}"
+
+
+def _removed(f: NativeFunction, *, overload: bool) -> Break:
+    if overload:
+        kind, message = BreakKind.removed_overload, f"overload '{f.full_name}' is gone"
+    else:
+        kind, message = BreakKind.removed_operator, f"operator '{f.full_name}' is gone"
+    return Break(f.full_name, kind, message, str(f.func), "", place(f), None, BOTH)
+
+
+def _attribute(
+    versions: Versions, kind: BreakKind, message: str, old: str, new: str, key: str
+) -> Break:
+    """A break that the schemas do not show; the entry's `key` is where it is."""
+    spans = (versions.old.spans.key(key), versions.new.spans.key(key))
+    return versions.found(kind, message, (old, new), spans, _NO_VERDICT, BACKWARD)
+
+
+def _lost_composite_kernel(versions: Versions) -> Iterator[Break]:
+    if _serves_every_backend(versions.old) and not _serves_every_backend(versions.new):
+        keys = tuple(
+            ", ".join(str(key) for key, _ in f.dispatch) or "none"
+            for f in (versions.old, versions.new)
+        )
+        message = "it had a kernel for every backend, and has none now"
+        kind = BreakKind.lost_composite_kernel
+        yield _attribute(versions, kind, message, keys[0], keys[1], "dispatch")
+
+
+def _serves_every_backend(f: NativeFunction) -> bool:
+    """A structured operator's functional and in-place forms are made of its out form, on any backend."""
+    return f.has_composite_kernel or f.structured_delegate is not None
+
+
+def _removed_variants(versions: Versions) -> Iterator[Break]:
+    for variant in sorted(versions.old.variants - versions.new.variants, key=lambda v: v.name):
+        what = "method of Tensor" if variant is Variant.method else "function"
+        texts = tuple(_names(f.variants) for f in (versions.old, versions.new))
+        message = f"it can no longer be called as a {what}"
+        yield _attribute(
+            versions, BreakKind.removed_variant, message, texts[0], texts[1], "variants"
+        )
+
+
+def _names(variants: frozenset[Variant]) -> str:
+    return ", ".join(sorted(v.name for v in variants)) or "none"
+
+
+def _moved_python_module(versions: Versions) -> Iterator[Break]:
+    before, after = versions.old.python_module, versions.new.python_module
+    if before != after:
+        message = f"its Python module was {before or 'none'} and is {after or 'none'}"
+        texts = (before or "", after or "")
+        yield _attribute(versions, BreakKind.moved_python_module, message, *texts, "python_module")

@@ -1,0 +1,151 @@
+"""Verdicts on changed schemas: opgen's are those of torch.FunctionSchema, in both directions."""
+
+from __future__ import annotations
+
+import importlib
+from collections import Counter
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass, replace
+from pathlib import Path
+from random import Random
+from typing import Any
+
+import pytest
+from loading import load_registry
+from schema_mutations import mutate
+
+from opgen.compat.breaks import STRICTER, Direction
+from opgen.compat.operators import compare_operator, compare_operators, is_compatible
+from opgen.model.native_function import NativeFunction
+
+# So many schemas are changed; each pair is asked about in both orders.
+_SAMPLE = 250
+_ALL = 6000
+
+
+@dataclass(frozen=True)
+class Pair:
+    old: NativeFunction
+    new: NativeFunction
+    parsed_old: Any
+    parsed_new: Any
+
+
+@pytest.fixture(scope="module")
+def parse_schema(packaged: Path) -> Callable[[str], Any]:
+    torch: Any = importlib.import_module("torch")
+    return torch._C.parse_schema  # type: ignore[no-any-return]
+
+
+@pytest.fixture(scope="module")
+def operators(packaged: Path) -> tuple[NativeFunction, ...]:
+    return load_registry(packaged / "native").functions
+
+
+def _pairs(
+    operators: tuple[NativeFunction, ...], parse: Callable[[str], Any], count: int, seed: int
+) -> Iterator[Pair]:
+    """`count` pairs of different schemas that torch can read, and each the other way round."""
+    random = Random(seed)
+    made = 0
+    while made < count:
+        old = random.choice(operators)
+        new = replace(old, func=mutate(old.func, random))
+        parsed_old, parsed_new = _parsed(old, parse), _parsed(new, parse)
+        if parsed_old is None or parsed_new is None or not _is_other_schema(new, old):
+            continue
+        made += 1
+        yield Pair(old, new, parsed_old, parsed_new)
+        yield Pair(new, old, parsed_new, parsed_old)
+
+
+def _is_other_schema(new: NativeFunction, old: NativeFunction) -> bool:
+    """Whether it is different, and one that can be written: no two arguments have one name."""
+    names = [a.name for a in new.func.arguments.flat_all]
+    return new.func != old.func and len(set(names)) == len(names)
+
+
+def _parsed(f: NativeFunction, parse: Callable[[str], Any]) -> Any:
+    try:
+        return parse(f"{f.namespace}::{f.func}")
+    except RuntimeError:
+        return None
+
+
+def _theirs(pair: Pair) -> tuple[bool, bool]:
+    return (
+        _verdict(lambda: pair.parsed_new.is_backward_compatible_with(pair.parsed_old)),
+        _verdict(lambda: pair.parsed_new.check_forward_compatible_with(pair.parsed_old)[0]),
+    )
+
+
+def _verdict(ask: Callable[[], bool]) -> bool:
+    """torch's answer. If out arguments differ it may read past its list, in the midst of a refusal."""
+    try:
+        return bool(ask())
+    except IndexError:
+        return False
+
+
+def _ours(pair: Pair) -> tuple[bool, bool]:
+    return (
+        is_compatible(pair.old, pair.new, Direction.backward),
+        is_compatible(pair.old, pair.new, Direction.forward),
+    )
+
+
+def _check(pairs: Iterator[Pair]) -> Counter[tuple[bool, bool]]:
+    verdicts: Counter[tuple[bool, bool]] = Counter()
+    for pair in pairs:
+        theirs = _theirs(pair)
+        verdicts[theirs] += 1
+        assert _ours(pair) == theirs, f"{pair.old.func}\n{pair.new.func}"
+        for found in compare_operator(pair.old, pair.new):
+            assert not found.stricter or found.kind in STRICTER
+    return verdicts
+
+
+def test_verdicts_of_mutated_schemas(
+    operators: tuple[NativeFunction, ...], parse_schema: Callable[[str], Any]
+) -> None:
+    """Protects the claim that opgen misses no break that PyTorch's own check finds, and invents none."""
+    verdicts = _check(_pairs(operators, parse_schema, _SAMPLE, seed=1))
+    assert all(verdicts[a, b] > 0 for a in (True, False) for b in (True, False)), verdicts
+
+
+@pytest.mark.slow
+def test_verdicts_of_many_mutated_schemas(
+    operators: tuple[NativeFunction, ...], parse_schema: Callable[[str], Any]
+) -> None:
+    """Protects the same on what a sample does not meet."""
+    verdicts = _check(_pairs(operators, parse_schema, _ALL, seed=2))
+    assert verdicts.total() == 2 * _ALL
+
+
+def test_nothing_breaks_without_a_change(operators: tuple[NativeFunction, ...]) -> None:
+    """Protects against noise: equal files have no breaks."""
+    assert compare_operators(operators, operators) == ()
+
+
+def test_from_2_0_1_to_the_installed_version(
+    corpora: Path, operators: tuple[NativeFunction, ...], parse_schema: Callable[[str], Any]
+) -> None:
+    """Protects the report on real changes: each operator's verdicts are torch's."""
+    after = {f.full_name: f for f in operators}
+    broken = {found.operator for found in compare_operators(_older(corpora), operators)}
+    compared = 0
+    for old in _older(corpora):
+        new = after.get(old.full_name)
+        if new is None:
+            assert old.full_name in broken
+            continue
+        parsed = _parsed(old, parse_schema), _parsed(new, parse_schema)
+        if parsed[0] is not None and parsed[1] is not None:
+            compared += 1
+            pair = Pair(old, new, *parsed)
+            assert _ours(pair) == _theirs(pair), f"{old.func}\n{new.func}"
+    assert compared > 2500 and len(broken) > 50
+
+
+def _older(corpora: Path) -> tuple[NativeFunction, ...]:
+    return load_registry(corpora / "pytorch-2.0.1").functions
