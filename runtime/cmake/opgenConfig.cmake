@@ -15,7 +15,8 @@ if(NOT TARGET opgen::runtime)
     add_library(opgen::runtime SHARED IMPORTED)
     set_target_properties(opgen::runtime PROPERTIES
       IMPORTED_LOCATION "${OPGEN_BASE_TREE}/cmake-build/opgen-runtime/libopgen_runtime${CMAKE_SHARED_LIBRARY_SUFFIX}"
-      INTERFACE_INCLUDE_DIRECTORIES "${CMAKE_CURRENT_LIST_DIR}/../include")
+      INTERFACE_INCLUDE_DIRECTORIES "${CMAKE_CURRENT_LIST_DIR}/../include"
+      INTERFACE_COMPILE_OPTIONS "$<$<CXX_COMPILER_ID:GNU>:-fno-gnu-unique>")
   else()
     add_subdirectory("${CMAKE_CURRENT_LIST_DIR}/.." "${CMAKE_BINARY_DIR}/opgen-runtime")
   endif()

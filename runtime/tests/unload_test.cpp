@@ -1,0 +1,57 @@
+// unload_test.cpp: a library that dlclose really unloads takes its registrations with it.
+#include <dlfcn.h>
+
+#include "check.h"
+#include "opgen/library.h"
+#include "opgen/register.h"
+#include "opgen/tensor_owner.h"
+#include "tensors.h"
+
+using namespace tensors;
+
+namespace {
+
+struct shared : Operator<shared, std::int64_t(const Tensor&)> {
+  static constexpr const char* name = "program::shared";
+  static constexpr const char* overload_name = "";
+  static OperatorSlot slot;
+};
+OperatorSlot shared::slot{shared::name, shared::overload_name, &boxing<shared::schema>};
+
+const SchemaRow rows[] = {{&shared::slot, "shared(Tensor self) -> int", ""}};
+const SchemaTable schemas("program", "program", rows, 1);
+
+bool exists(const char* name) {
+  return Dispatcher::singleton().findSchema(name, "").has_value();
+}
+bool is_loaded() {
+  return dlopen(OPGEN_UNLOADABLE_PLUGIN, RTLD_NOW | RTLD_NOLOAD) != nullptr;
+}
+
+}  // namespace
+
+TEST(registrations_go_with_their_library) {
+  for (int round = 0; round < 3; ++round) {
+    CHECK(!exists("plugin::twice"));
+    void* library = dlopen(OPGEN_UNLOADABLE_PLUGIN, RTLD_NOW | RTLD_LOCAL);
+    if (library == nullptr) return check::fail(__FILE__, __LINE__, dlerror());
+    CHECK(exists("plugin::twice") && exists("plugin::plus_one"));
+    OperatorHandle twice = Dispatcher::singleton().findSchemaOrThrow("plugin::twice", "");
+    CHECK(twice.typed<Tensor(const Tensor&)>().call(arange({2})).numel() == 2);
+    Stack stack = {std::int64_t(1)};
+    Dispatcher::singleton().findSchemaOrThrow("plugin::plus_one", "").call_boxed(stack);
+    CHECK_EQ(stack.back().toInt(), 2);
+    CHECK_EQ(shared::call(arange({3})), 3);
+    CHECK_EQ(opgen_stub_report().size(), 1u);
+
+    CHECK_EQ(dlclose(library), 0);
+    CHECK(!is_loaded());
+    CHECK(!exists("plugin::twice") && !exists("plugin::plus_one"));
+    CHECK(!twice.has_schema() && !twice.has_kernel_for(DispatchKey::CPU));
+    CHECK(twice.registered_keys().empty());
+    CHECK(exists("program::shared"));
+    CHECK_THROWS(NotImplementedError, "program::shared", shared::call(arange({3})));
+    CHECK(opgen_stub_report().empty());
+    const TensorOwner free_again("program");
+  }
+}
