@@ -64,4 +64,13 @@ E0908 = Code(
     _GOOD,
 )
 
-CODES = (E0901, E0902, E0904, E0905, E0906, E0907, E0908)
+E0909 = Code(
+    "E0909",
+    "a backend's operator is not in the extended library",
+    "With --extends, the files of an external backend are made for the operators of that library, which "
+    "its manifest lists. Generate the library with this operator first, or without --select.",
+    _GOOD,
+    _GOOD,
+)
+
+CODES = (E0901, E0902, E0904, E0905, E0906, E0907, E0908, E0909)

@@ -13,13 +13,16 @@ from datetime import date
 from pathlib import Path
 from typing import Any
 
+from opgen.additions import Additions, read_backend, read_selection
 from opgen.codes_files import CODES as FILE_CODES
-from opgen.codes_files import E0902, E0905, E0906, E0907, E0908
+from opgen.codes_files import E0902, E0906, E0907, E0908, E0909
 from opgen.compat import CODES as COMPAT_CODES
 from opgen.compat import Break, Direction, compare_operators, not_allowed, parse_allow_list
+from opgen.cpp import backend_check
 from opgen.cpp import check as cpp_check
 from opgen.diagnostics import Diagnostics, OpgenError
 from opgen.diagnostics.codes import Code, collect_codes
+from opgen.model.backend import ExternalBackend
 from opgen.model.dispatch_key import COMPOSITE_DISPATCH_KEYS, SUPPORTED_DISPATCH_KEYS, DispatchKey
 from opgen.model.native_function import NativeFunction
 from opgen.model.registry import Registry
@@ -27,6 +30,7 @@ from opgen.model.tags import TagSet
 from opgen.parse import CODES as PARSE_CODES
 from opgen.parse import builtin_tags, decode_source, parse_native_functions, parse_tags
 from opgen.parse.names import did_you_mean
+from opgen.reading import read_bytes
 from opgen.render import Renderer
 from opgen.resolve import CODES as RESOLVE_CODES
 from opgen.resolve import resolve
@@ -44,10 +48,14 @@ CODES: Mapping[str, Code] = collect_codes(
     RESOLVE_CODES,
     COMPAT_CODES,
     cpp_check.CODES,
+    backend_check.CODES,
     unsupported.CODES,
     functionalization.CODES,
     FILE_CODES,
 )
+
+
+_NO_ADDITIONS = Additions()
 
 
 @dataclass(frozen=True, slots=True)
@@ -61,13 +69,24 @@ class Inputs:
     ignore_keys: tuple[str, ...] = ()
     extends: Path | None = None
     name: str | None = None
+    select: tuple[Path, ...] = ()
+    backend_yaml: Path | None = None
+    impl_path: Path | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class _Extended:
+    """The library that another extends: its name, and the full names of its operators."""
+
+    name: str
+    operators: frozenset[str]
 
 
 def load(inputs: Inputs, diagnostics: Diagnostics) -> Registry | None:
     """Parse and resolve; None if there are errors, which `diagnostics` then holds."""
     ignored = _ignored_keys(inputs, diagnostics)
     tags = _read_tags(inputs, diagnostics)
-    texts = [(path, _read(path, diagnostics)) for path in inputs.yaml]
+    texts = [(path, read_bytes(path, diagnostics)) for path in inputs.yaml]
     sources = [
         decode_source(str(path), text, diagnostics) for path, text in texts if text is not None
     ]
@@ -98,7 +117,7 @@ def compare(
 ) -> Comparison | None:
     """What breaks in the `wanted` directions; None if there are errors, which `diagnostics` then holds."""
     before, after = load(old, diagnostics), load(new, diagnostics)
-    text = None if allow is None else _read(allow, diagnostics)
+    text = None if allow is None else read_bytes(allow, diagnostics)
     source = None if text is None else decode_source(str(allow), text, diagnostics)
     allowed = () if source is None else parse_allow_list(source, diagnostics)
     if before is None or after is None or diagnostics.has_errors:
@@ -122,11 +141,20 @@ def load_or_raise(paths: Sequence[Path | str], **options: Any) -> Registry:
 def check_target(registry: Registry, inputs: Inputs, diagnostics: Diagnostics) -> None:
     """Report what cannot be written as C++, or not by the target."""
     target = TARGETS[inputs.target]
-    extends = inputs.extends is not None
+    extends = inputs.extends is not None and inputs.backend_yaml is None
     unsupported.report_unsupported(registry, extends=extends, diagnostics=diagnostics)
     cpp_check.check_signatures(registry, target.spelling, target.conversions, diagnostics)
     if target.functionalizes:
         functionalization.report_unfunctionalizable(registry, diagnostics)
+
+
+def read_additions(registry: Registry, inputs: Inputs, diagnostics: Diagnostics) -> Additions:
+    """The external backend and the selection that `inputs` name; problems of both are reported."""
+    target = TARGETS[inputs.target]
+    return Additions(
+        backend=read_backend(inputs.backend_yaml, inputs.impl_path, registry, target, diagnostics),
+        selection=read_selection(inputs.select, registry, diagnostics),
+    )
 
 
 def build_tree(inputs: Inputs, diagnostics: Diagnostics, *, shards: int = 1) -> Tree | None:
@@ -135,7 +163,10 @@ def build_tree(inputs: Inputs, diagnostics: Diagnostics, *, shards: int = 1) -> 
     if registry is None:
         return None
     check_target(registry, inputs, diagnostics)
-    context = _context(registry, inputs, diagnostics, shards)
+    additions = read_additions(registry, inputs, diagnostics)
+    if diagnostics.has_errors:
+        return None
+    context = _context(registry, inputs, diagnostics, shards, additions)
     if context is None or diagnostics.has_errors:
         return None
     views = build_views(context)
@@ -146,7 +177,8 @@ def build_tree(inputs: Inputs, diagnostics: Diagnostics, *, shards: int = 1) -> 
 def input_files(inputs: Inputs) -> tuple[Path, ...]:
     """Every file that a run with these inputs reads, but for opgen's own."""
     tags = _tags_path(inputs)
-    return tuple(p for p in (*inputs.yaml, tags, inputs.extends) if p is not None)
+    given = (inputs.extends, *inputs.select, inputs.backend_yaml, inputs.impl_path)
+    return tuple(p for p in (*inputs.yaml, tags, *given) if p is not None)
 
 
 def dump(
@@ -159,10 +191,14 @@ def dump(
 ) -> list[dict[str, Any]]:
     """What is derived up to `stage`, as JSON values, for one operator or for all."""
     target = TARGETS[inputs.target]
+    additions = read_additions(registry, inputs, diagnostics)
     wanted = None if operator is None else _find(registry, operator, diagnostics)
     if diagnostics.has_errors:
         return []
-    return dump_rows(registry, target, stage, wanted, extra=extra)
+    backend, selection = additions.backend, additions.selection
+    return dump_rows(
+        registry, target, stage, wanted, extra=extra, backend=backend, selection=selection
+    )
 
 
 def explain(registry: Registry, inputs: Inputs, operator: str, diagnostics: Diagnostics) -> str:
@@ -187,7 +223,8 @@ def skeletons(
     registry: Registry, inputs: Inputs, operators: Sequence[str], diagnostics: Diagnostics
 ) -> str:
     """Kernel skeletons for the named operators, or for all."""
-    context = _context(registry, inputs, diagnostics, 1)
+    additions = read_additions(registry, inputs, diagnostics)
+    context = _context(registry, inputs, diagnostics, 1, additions)
     found = [f for name in operators for f in _find(registry, name, diagnostics)]
     if context is None or diagnostics.has_errors:
         return ""
@@ -211,13 +248,42 @@ def _names(f: NativeFunction) -> tuple[str, ...]:
 
 
 def _context(
-    registry: Registry, inputs: Inputs, diagnostics: Diagnostics, shards: int
+    registry: Registry,
+    inputs: Inputs,
+    diagnostics: Diagnostics,
+    shards: int,
+    additions: Additions = _NO_ADDITIONS,
 ) -> Context | None:
-    name = inputs.name or _only_namespace(registry, diagnostics)
-    extends = None if inputs.extends is None else _extended(inputs.extends, diagnostics)
+    backend = additions.backend
+    extended = None if inputs.extends is None else _extended(inputs.extends, diagnostics)
+    name = inputs.name
+    if name is None and backend is not None and extended is not None:
+        name = backend.forward.key.lower()
+    if name is None:
+        name = _only_namespace(registry, diagnostics)
     if name is None:
         return None
-    return Context(registry, TARGETS[inputs.target], Library(name, extends, shards))
+    if backend is not None and extended is not None:
+        _check_extended(backend, extended, diagnostics)
+    library = Library(
+        name,
+        None if extended is None else extended.name,
+        shards,
+        backend_only=inputs.backend_yaml is not None and extended is not None,
+    )
+    target = TARGETS[inputs.target]
+    return Context(registry, target, library, backend, additions.selection)
+
+
+def _check_extended(
+    backend: ExternalBackend, extended: _Extended, diagnostics: Diagnostics
+) -> None:
+    """Report kernels of operators that the extended library does not have."""
+    for index in backend.indices:
+        for kernel in index.kernels:
+            if kernel.function.full_name not in extended.operators:
+                message = f"library {extended.name} has no operator '{kernel.function.full_name}'"
+                diagnostics.error(E0909, message, kernel.span)
 
 
 def _only_namespace(registry: Registry, diagnostics: Diagnostics) -> str | None:
@@ -235,14 +301,15 @@ def _only_namespace(registry: Registry, diagnostics: Diagnostics) -> str | None:
     return None
 
 
-def _extended(path: Path, diagnostics: Diagnostics) -> str | None:
-    """The name of the library whose manifest `path` is."""
-    text = _read(path, diagnostics)
+def _extended(path: Path, diagnostics: Diagnostics) -> _Extended | None:
+    """The library whose manifest `path` is."""
+    text = read_bytes(path, diagnostics)
     if text is None:
         return None
     try:
         manifest = json.loads(text)
         name, owns_tensor = manifest["name"], manifest["owns_tensor"]
+        operators = frozenset(manifest["operators"])
     except (ValueError, KeyError, TypeError):
         diagnostics.error(E0902, f"{path} is not a manifest of a generated library", None)
         return None
@@ -253,7 +320,7 @@ def _extended(path: Path, diagnostics: Diagnostics) -> str | None:
             None,
             hint="extend the one that has",
         )
-    return str(name)
+    return _Extended(str(name), operators)
 
 
 def _manifest_header(context: Context, files: Container[str]) -> dict[str, Any]:
@@ -269,6 +336,7 @@ def _manifest_header(context: Context, files: Container[str]) -> dict[str, Any]:
         "operators": {
             f.full_name: {"schema": str(f.func), "files": headers[f.root_name]}
             for f in context.registry.functions
+            if context.keeps(f) and not context.library.backend_only
         },
     }
 
@@ -300,15 +368,7 @@ def _read_tags(inputs: Inputs, diagnostics: Diagnostics) -> TagSet:
     path = _tags_path(inputs)
     if path is None:
         return builtin_tags()
-    text = _read(path, diagnostics)
+    text = read_bytes(path, diagnostics)
     if text is None:
         return builtin_tags()
     return parse_tags(decode_source(str(path), text, diagnostics), diagnostics)
-
-
-def _read(path: Path, diagnostics: Diagnostics) -> bytes | None:
-    try:
-        return path.read_bytes()
-    except OSError as error:
-        diagnostics.error(E0905, f"cannot read {path}: {error.strerror}", None)
-        return None

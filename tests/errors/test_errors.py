@@ -1,34 +1,44 @@
 """What is reported for bad files, word for word.
 
 A case is `<code>_<what>.yaml` (or `.tags.yaml`, read as a tags.yaml, or `.torch.yaml`, read for that
-target) and beside it a `.txt` with the exact text. `OPGEN_UPDATE_GOLDEN=1 pytest tests/errors`, run twice, makes cases that are missing and
+target, or `.backend.yaml` and `.selective.yaml`, read beside fixtures/) and beside it a `.txt` with the
+exact text. `OPGEN_UPDATE_GOLDEN=1 pytest tests/errors`, run twice, makes cases that are missing and
 writes the texts anew; review the difference.
 """
 
 from __future__ import annotations
 
+import functools
 import os
 import re
 from pathlib import Path
 
 import pytest
 
-from opgen.cpp import check
-from opgen.diagnostics import Code, Diagnostics, collect_codes, render_human
+from opgen.cpp import backend_check, check
+from opgen.diagnostics import Code, Diagnostics, Source, collect_codes, render_human
+from opgen.model.registry import Registry
 from opgen.parse import (
     CODES,
     builtin_tags,
     decode_source,
+    parse_backend,
     parse_native_functions,
+    parse_selective,
     parse_tags,
 )
 from opgen.resolve import CODES as RESOLVE_CODES
 from opgen.resolve import resolve
+from opgen.resolve.backend import resolve_backend
+from opgen.resolve.selection import select
 from opgen.targets import TARGETS, functionalization
 
 HERE = Path(__file__).parent
+FIXTURES = HERE / "fixtures"
 CASES = sorted(HERE.glob("*.yaml"))
-ALL_CODES = collect_codes(CODES, RESOLVE_CODES, check.CODES, functionalization.CODES)
+ALL_CODES = collect_codes(
+    CODES, RESOLVE_CODES, backend_check.CODES, check.CODES, functionalization.CODES
+)
 UPDATE = os.environ.get("OPGEN_UPDATE_GOLDEN") == "1"
 
 
@@ -38,6 +48,12 @@ def report(name: str, content: bytes) -> Diagnostics:
     source = decode_source(name, content, diagnostics)
     if name.endswith("tags.yaml"):
         parse_tags(source, diagnostics)
+        return diagnostics
+    if name.endswith("backend.yaml"):
+        report_backend(source, diagnostics)
+        return diagnostics
+    if name.endswith("selective.yaml"):
+        select(fixture_operators(), parse_selective(source, diagnostics), diagnostics)
         return diagnostics
     tags = builtin_tags()
     functions = parse_native_functions([source], tags, (), diagnostics)
@@ -54,9 +70,34 @@ def report(name: str, content: bytes) -> Diagnostics:
 
 def _suffix(code: Code) -> str:
     """What the name of a file with an example of `code` ends in."""
-    if code.file == "tags.yaml":
-        return ".tags.yaml"
+    if code.file != "native_functions.yaml":
+        return f".{code.file}"
     return ".yaml" if code.target is None else f".{code.target}.yaml"
+
+
+def report_backend(source: Source, diagnostics: Diagnostics) -> None:
+    file = parse_backend(source, diagnostics)
+    if file is None or diagnostics.has_errors:
+        return
+    backend = resolve_backend(file, fixture_operators(), diagnostics)
+    if backend is None:
+        return
+    spelling = TARGETS["runtime"].spelling
+    backend_check.check_overloads(backend, spelling, diagnostics)
+    if not diagnostics.has_errors:
+        kernels = Source("kernels.cpp", (FIXTURES / "kernels.cpp").read_text())
+        backend_check.check_coverage(backend, kernels, spelling, diagnostics)
+
+
+@functools.cache
+def fixture_operators() -> Registry:
+    """The operators beside which backend and selective files are read."""
+    diagnostics = Diagnostics()
+    source = Source("operators.yaml", (FIXTURES / "native_functions.yaml").read_text())
+    functions = parse_native_functions([source], builtin_tags(), (), diagnostics)
+    registry = resolve(functions, diagnostics, builtin_tags().names)
+    assert not diagnostics.has_errors
+    return registry
 
 
 def codes_of(diagnostics: Diagnostics) -> list[str]:

@@ -19,6 +19,7 @@ def lint(inputs: Inputs, report_format: str, deny_warnings: bool) -> None:
     registry = pipeline.load(inputs, diagnostics)
     if registry is not None:
         pipeline.check_target(registry, inputs, diagnostics)
+        pipeline.read_additions(registry, inputs, diagnostics)
     finish(diagnostics, report_format, deny_warnings)
     if registry is not None and report_format == "human":
         written = sum(1 for f in registry.functions if "generated" not in f.tags)

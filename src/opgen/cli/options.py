@@ -44,6 +44,22 @@ _COMMON = (
         type=click.Path(path_type=Path),
         help="The manifest of the library whose Tensor class is used.",
     ),
+    click.option(
+        "--select",
+        multiple=True,
+        type=click.Path(path_type=Path),
+        help="A selective-build YAML: only what it selects is compiled; repeatable.",
+    ),
+    click.option(
+        "--backend-yaml",
+        type=click.Path(path_type=Path),
+        help="The YAML of an external backend, whose class and registrations are made, too.",
+    ),
+    click.option(
+        "--impl-path",
+        type=click.Path(path_type=Path),
+        help="The C++ source that has to define every kernel of the external backend.",
+    ),
     click.option("--name", help="The library.  [default: the namespace, if there is only one]"),
     click.option(
         "--format",
@@ -81,6 +97,9 @@ def _with_inputs(command: Callable[..., Any]) -> Callable[..., Any]:
         ignore_keys: str,
         extends: Path | None,
         name: str | None,
+        select: tuple[Path, ...],
+        backend_yaml: Path | None,
+        impl_path: Path | None,
         **rest: Any,
     ) -> Any:
         inputs = Inputs(
@@ -91,6 +110,9 @@ def _with_inputs(command: Callable[..., Any]) -> Callable[..., Any]:
             ignore_keys=_names(ignore_keys),
             extends=extends,
             name=name,
+            select=select,
+            backend_yaml=backend_yaml,
+            impl_path=impl_path,
         )
         return command(inputs=inputs, **rest)
 

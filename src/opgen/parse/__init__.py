@@ -1,20 +1,27 @@
 """YAML and schema texts into model values; what is wrong with them is reported, never raised."""
 
-from opgen.parse import codes_keys, codes_schema, codes_yaml
+from opgen.parse import codes_backend, codes_keys, codes_schema, codes_selective, codes_yaml
+from opgen.parse.backend_parser import parse_backend
 from opgen.parse.native_functions import parse_native_functions
 from opgen.parse.schema_parser import parse_function_schema
+from opgen.parse.selective_parser import parse_selective
 from opgen.parse.sources import decode_source
 from opgen.parse.tags_parser import builtin_tags, parse_tags
 from opgen.parse.text_reader import SchemaCache
 
-CODES = (*codes_yaml.CODES, *codes_keys.CODES, *codes_schema.CODES)
+CODES = (
+    *(*codes_yaml.CODES, *codes_keys.CODES, *codes_schema.CODES),
+    *(*codes_backend.CODES, *codes_selective.CODES),
+)
 
 __all__ = [
     "CODES",
     "SchemaCache",
     "builtin_tags",
     "decode_source",
+    "parse_backend",
     "parse_function_schema",
     "parse_native_functions",
+    "parse_selective",
     "parse_tags",
 ]

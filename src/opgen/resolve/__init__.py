@@ -7,7 +7,7 @@ from opgen.diagnostics.codes import Code
 from opgen.model.dispatch_key import SUPPORTED_DISPATCH_KEYS, DispatchKey
 from opgen.model.native_function import NativeFunction
 from opgen.model.registry import NativeFunctionsGroup, Registry
-from opgen.resolve import codes_entries, codes_groups, codes_ufuncs, codes_views
+from opgen.resolve import codes_backend, codes_entries, codes_groups, codes_ufuncs, codes_views
 from opgen.resolve.autogen import find_base, generate_variants
 from opgen.resolve.checks import Entries, check_delegates_in_group, check_entries, check_names
 from opgen.resolve.group_checks import Completed, check_generated_names, check_group, check_variants
@@ -18,6 +18,7 @@ from opgen.resolve.view_checks import check_view_variants
 from opgen.resolve.views import collect_view_groups, collect_view_variants
 
 CODES: tuple[Code, ...] = (
+    *codes_backend.CODES,
     *codes_entries.CODES,
     *codes_groups.CODES,
     *codes_ufuncs.CODES,

@@ -117,6 +117,10 @@ def _own_reason(row: Registration) -> str:
             return "returns self: in-place on meta tensors, without a kernel for them"
         case RegistrationKind.backend_select:
             return "computes the backend from dtype, layout and device, and dispatches again"
+        case RegistrationKind.external:
+            return "the kernel of an external backend"
+        case RegistrationKind.from_functional:
+            return "copies the results of the external backend's functional kernel"
         case _:
             assert_never(row.kind)
 

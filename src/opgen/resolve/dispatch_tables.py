@@ -29,6 +29,10 @@ class RegistrationKind(Enum):
     meta_inplace_stub = auto()
     # Nothing: it computes the key from dtype, layout and device, and dispatches again.
     backend_select = auto()
+    # A member of an external backend's class.
+    external = auto()
+    # The external kernel of the group's functional variant, whose results are copied.
+    from_functional = auto()
 
 
 @dataclass(frozen=True, slots=True)
@@ -51,7 +55,7 @@ def registrations(registry: Registry, key: DispatchKey) -> tuple[Registration, .
     """What is registered for `key`: a group at the place of its first member, else as listed."""
     return tuple(
         row
-        for function, group in _members(registry)
+        for function, group in members_with_groups(registry)
         if (row := _find_registration(function, group, key)) is not None
     )
 
@@ -76,7 +80,7 @@ def needs_backend_select(function: NativeFunction) -> bool:
     )
 
 
-def _members(
+def members_with_groups(
     registry: Registry,
 ) -> Iterator[tuple[NativeFunction, NativeFunctionsGroup | None]]:
     """Every function with its group, the members of a group together."""

@@ -33,6 +33,8 @@ class FileKind(Enum):
     REGISTER_KEYS = auto()
     COMPOSITE_KERNELS = auto()
     STUBS = auto()
+    BACKEND = auto()
+    SELECTED_DTYPES = auto()
     BUILD_FILE = auto()
 
 

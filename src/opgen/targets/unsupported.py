@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
-from opgen.diagnostics import Diagnostics
+from opgen.diagnostics import Diagnostics, Span
 from opgen.diagnostics.codes import Code
 from opgen.model.native_function import Variant
 from opgen.model.registry import Registry
+from opgen.targets.base import FileKind, Target
+
+_BACKEND = "backend: XLA\ncpp_namespace: torch_xla\nsupported:\n- neg\n"
 
 W1001 = Code(
     "W1001",
@@ -16,7 +19,17 @@ W1001 = Code(
     "- func: foo(Tensor self) -> Tensor\n  variants: function\n",
 )
 
-CODES = (W1001,)
+E0813 = Code(
+    "E0813",
+    "a target without external backends",
+    "The files of an external backend (--backend-yaml) are generated for target runtime only.",
+    _BACKEND,
+    _BACKEND,
+    (),
+    "backend.yaml",
+)
+
+CODES = (W1001, E0813)
 
 
 def report_unsupported(registry: Registry, *, extends: bool, diagnostics: Diagnostics) -> None:
@@ -30,3 +43,10 @@ def report_unsupported(registry: Registry, *, extends: bool, diagnostics: Diagno
                 f"'{f.func.name}' cannot be a method of a class Tensor that is another library's",
                 f.spans.value("variants"),
             )
+
+
+def report_no_backends(target: Target, span: Span, diagnostics: Diagnostics) -> None:
+    """Report an external backend, if `target` makes no files for one."""
+    if target.files and FileKind.BACKEND not in target.files:
+        message = f"target {target.name} makes no files for external backends"
+        diagnostics.error(E0813, message, span)

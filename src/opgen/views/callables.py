@@ -35,6 +35,10 @@ def callable_text(context: Context, row: Registration) -> str:
             return _backend_select(row.function)
         case RegistrationKind.unstructured:
             return _unstructured(context, row)
+        case RegistrationKind.external:
+            return _external(context, row, row.function)
+        case RegistrationKind.from_functional:
+            return _from_functional(context, row)
         case _:
             assert_never(row.kind)
 
@@ -81,20 +85,59 @@ def _unstructured(context: Context, row: Registration) -> str:
     namespace = kernel_namespace(f.namespace, row.kernel.namespace)
     function = f"{namespace}::opgen_{row.kernel.name}::call"
     native = NativeSignature.from_native_function(f, symint=row.kernel.supports_symint)
-    native_type = context.spell.function_type(native)
-    same = native_type == context.spell.function_type(DispatcherSignature.from_native_function(f))
+    return _adapted(context, f, row, native, function)
+
+
+def _external(context: Context, row: Registration, f: NativeFunction) -> str:
+    """The static member `opgen_ns::Class::add` of an external backend that is the kernel of `f`."""
+    backend = context.backend
+    assert backend is not None
+    index = backend.find_index(row.key)
+    kernel = None if index is None else index.find_kernel(f)
+    assert kernel is not None
+    function = f"{backend.cpp_namespace}::{backend.class_name}::{kernel.name}"
+    signature = DispatcherSignature.from_native_function(f, symint=kernel.symint)
+    return _adapted(context, f, row, signature, function)
+
+
+def _from_functional(context: Context, row: Registration) -> str:
+    """The functional variant's kernel, its results copied into the arguments that `row` writes."""
+    assert row.group is not None
+    f, functional = row.function, row.group.functional
+    every = [a.name for a in f.func.arguments.flat_all]
+    outs = [a.name for a in f.func.arguments.out]
+    written = [*outs, *(n for n in f.func.arguments.mutable_arg_names if n not in outs)]
+    positions = ", ".join(str(every.index(name)) for name in written)
+    given = [a.name for a in functional.func.arguments.flat_all]
+    options = given.index("dtype") if functional.func.arguments.tensor_options is not None else -1
+    return (
+        f"opgen::FromFunctional<{operator_struct(f)}, {operator_struct(functional)},"
+        f" &{_external(context, row, functional)}, {'true' if outs else 'false'}, {options},"
+        f" {context.target.spelling.standard}index_sequence<{positions}>>::call"
+    )
+
+
+def _adapted(
+    context: Context,
+    f: NativeFunction,
+    row: Registration,
+    signature: NativeSignature | DispatcherSignature,
+    function: str,
+) -> str:
+    """`function`, which has `signature`, as the dispatcher calls it: guarded, if the row says so."""
+    own_type = context.spell.function_type(signature)
     if row.device_guard:
-        return _guarded(context, f, _pointer_type(native_type), function)
-    if same:
+        return _guarded(context, f, _pointer_type(own_type), function)
+    if own_type == context.spell.function_type(DispatcherSignature.from_native_function(f)):
         return function
-    return f"opgen::Adapt<{operator_struct(f)}, {_pointer_type(native_type)}, &{function}>::call"
+    return f"opgen::Adapt<{operator_struct(f)}, {_pointer_type(own_type)}, &{function}>::call"
 
 
 def _guarded(context: Context, f: NativeFunction, pointer: str, function: str) -> str:
     """The kernel behind a check of the tensors' devices and a guard for the device.
 
     Source: ATen's wrappers check outs and positional tensors, never keyword-only ones, and guard by
-    the first tensor among self, outs, positionals.
+    the device that a factory is told, else by the first tensor among self, outs, positionals.
     """
     arguments = f.func.arguments
     every = list(arguments.flat_all)
@@ -102,6 +145,8 @@ def _guarded(context: Context, f: NativeFunction, pointer: str, function: str) -
     positional = [a for a in arguments.flat_positional if a.type.is_tensor_like()]
     own = [] if arguments.self_arg is None else [arguments.self_arg.argument]
     first = next((a for a in (*own, *outs, *positional) if a.type.is_tensor_like()), None)
+    if arguments.tensor_options is not None:
+        first = arguments.tensor_options.device
     guard = every.index(first) if f.device_guard and first is not None else -1
     check = "true" if f.device_check is not DeviceCheckType.NoCheck else "false"
     checked = ", ".join(str(every.index(a)) for a in (*outs, *positional))

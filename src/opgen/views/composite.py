@@ -33,7 +33,7 @@ class CompositeKernelsView(FileView):
 
 def build_composite_kernels(context: Context) -> Iterator[FileView]:
     """CompositeViewCopyKernels.cpp, unless there is nothing to write."""
-    kernels = context.composite_kernels
+    kernels = [k for k in context.composite_kernels if context.keeps(k.function)]
     if not kernels:
         return
     headers = {f"ops/{k.function.root_name}_native.h" for k in kernels}

@@ -5,10 +5,13 @@ from __future__ import annotations
 from dataclasses import dataclass
 from functools import cached_property
 
+from opgen.model.backend import ExternalBackend
 from opgen.model.dispatch_key import DispatchKey
 from opgen.model.native_function import NativeFunction
 from opgen.model.registry import Registry
+from opgen.resolve.backend import backend_registrations
 from opgen.resolve.dispatch_tables import Registration, registrations
+from opgen.resolve.selection import Selection
 from opgen.targets.base import Target
 from opgen.views.base import group_by
 from opgen.views.composite_set import CompositeKernel, collect_composite_kernels
@@ -18,11 +21,16 @@ from opgen.views.text import Speller
 
 @dataclass(frozen=True, slots=True)
 class Library:
-    """What is generated: its name, whose Tensor class it uses, and into how many shards."""
+    """What is generated: its name, whose Tensor class it uses, and into how many shards.
+
+    A library that is `backend_only` has the kernels of an external backend for the operators of the
+    library that it extends.
+    """
 
     name: str
     extends: str | None = None
     shards: int = 1
+    backend_only: bool = False
 
     @property
     def tensor_header(self) -> str:
@@ -32,6 +40,10 @@ class Library:
         """The header `name` as a kernel author includes it."""
         return f"{self.name}/{name}"
 
+    def operator_header(self, name: str) -> str:
+        """The header `name` of an operator."""
+        return f"{self.extends if self.backend_only else self.name}/{name}"
+
 
 @dataclass(frozen=True)
 class Context:
@@ -40,6 +52,18 @@ class Context:
     registry: Registry
     target: Target
     library: Library
+    backend: ExternalBackend | None = None
+    selection: Selection | None = None
+
+    def keeps(self, f: NativeFunction) -> bool:
+        """Whether `f` is compiled and registered: everything is, unless the build is selective."""
+        return self.selection is None or self.selection.keeps(f)
+
+    @property
+    def selects_dtypes(self) -> bool:
+        """Whether element types are left out, too: only if some are named at all."""
+        selector = None if self.selection is None else self.selection.selector
+        return selector is not None and selector.selects_dtypes and bool(selector.kernel_metadata)
 
     @cached_property
     def spell(self) -> Speller:
@@ -58,15 +82,38 @@ class Context:
     def registrations(self) -> dict[DispatchKey, tuple[Registration, ...]]:
         """For every dispatch key with kernels, what is registered for it."""
         keys = (*self.registry.dispatch_keys, DispatchKey.BackendSelect)
+        if self.library.backend_only:
+            keys = ()
         found = {key: registrations(self.registry, key) for key in dict.fromkeys(keys)}
+        if self.backend is not None:
+            for index in self.backend.indices:
+                found[index.key] = backend_registrations(self.backend, index, self.registry)
+        return {key: rows for key, rows in found.items() if rows}
+
+    @cached_property
+    def registered(self) -> dict[DispatchKey, tuple[Registration, ...]]:
+        """`registrations` without those of operators that a selective build leaves out."""
+        found = {
+            key: tuple(row for row in rows if self.keeps(row.function))
+            for key, rows in self.registrations.items()
+        }
         return {key: rows for key, rows in found.items() if rows}
 
     @cached_property
     def kernels(self) -> KernelSet:
         """The functions that authors write for these operators."""
-        return collect_kernels(self.registry, self.spell)
+        return collect_kernels(self.registry, self.spell, self.keeps)
 
     @cached_property
     def composite_kernels(self) -> tuple[CompositeKernel, ...]:
         """The kernels that opgen writes itself."""
         return collect_composite_kernels(self.registry)
+
+    @cached_property
+    def called(self) -> frozenset[str]:
+        """The operators that are kept, and those that generated code of theirs calls."""
+        kept = {f.full_name for f in self.registry.functions if self.keeps(f)}
+        kept |= {k.source.full_name for k in self.composite_kernels if self.keeps(k.function)}
+        rows = self.registered.get(DispatchKey.CompositeExplicitAutogradNonFunctional, ())
+        kept |= {row.group.out.full_name for row in rows if row.group is not None}
+        return frozenset(kept)

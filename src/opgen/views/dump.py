@@ -22,12 +22,14 @@ from opgen.cpp.signatures import (
     parameters,
 )
 from opgen.cpp.spelling import TypeSpelling
+from opgen.model.backend import ExternalBackend
 from opgen.model.dispatch_key import DispatchKey
 from opgen.model.native_function import Kernel, NativeFunction, Precompute, Variant
 from opgen.model.registry import NativeFunctionsGroup, NativeFunctionsViewGroup, Registry
 from opgen.python.python_types import NoPythonSignature
 from opgen.python.signatures import PythonSignature, Spellings
-from opgen.resolve.dispatch_tables import Registration, RegistrationKind, registrations
+from opgen.resolve.dispatch_tables import Registration, RegistrationKind
+from opgen.resolve.selection import Selection
 from opgen.targets.base import Target
 from opgen.views.context import Context, Library
 from opgen.views.tree import build_views
@@ -43,6 +45,8 @@ def dump_rows(
     wanted: Sequence[NativeFunction] | None,
     *,
     extra: bool = False,
+    backend: ExternalBackend | None = None,
+    selection: Selection | None = None,
 ) -> list[Row]:
     """The rows of one stage, for the functions `wanted` or for all, sorted by name and schema.
 
@@ -51,6 +55,7 @@ def dump_rows(
     `extra` adds where each entry stands in its file, and to `signatures` those of Python.
     """
     functions = registry.functions if wanted is None else tuple(wanted)
+    context = Context(registry, target, Library("library"), backend, selection)
     match stage:
         case "model":
             rows = [model_row(f) for f in functions]
@@ -61,9 +66,9 @@ def dump_rows(
             if extra:
                 rows = [row | python_row(f, target) for f, row in zip(functions, rows, strict=True)]
         case "registrations":
-            return registration_rows(registry, functions)
+            return registration_rows(context, functions)
         case "views":
-            return view_rows(registry, target)
+            return view_rows(context)
         case _:
             raise ValueError(f"there is no stage '{stage}'")
     if extra:
@@ -316,14 +321,13 @@ def python_row(f: NativeFunction, target: Target) -> Row:
     }
 
 
-def registration_rows(registry: Registry, functions: Iterable[NativeFunction]) -> list[Row]:
+def registration_rows(context: Context, functions: Iterable[NativeFunction]) -> list[Row]:
     """One row for each operator and key that something is registered for, sorted by both."""
     wanted = {f.full_name for f in functions}
-    keys = (*registry.dispatch_keys, DispatchKey.BackendSelect)
     rows = [
         _registration(row)
-        for key in keys
-        for row in registrations(registry, key)
+        for registered in context.registered.values()
+        for row in registered
         if row.function.full_name in wanted
     ]
     return sorted(rows, key=lambda row: (row["key"], row["name"]))
@@ -351,13 +355,17 @@ def _registered(row: Registration) -> str | None:
                 return structured.meta_class(row.group)
             namespace = kernel_namespace(row.group.out.namespace, row.kernel.namespace)
             return f"{namespace}::structured_{row.kernel.name}"
+        case RegistrationKind.external:
+            assert row.kernel is not None
+            return f"{row.kernel.namespace}::{row.kernel.name}"
         case RegistrationKind.meta_inplace_stub | RegistrationKind.backend_select:
+            return None
+        case RegistrationKind.from_functional:
             return None
 
 
-def view_rows(registry: Registry, target: Target) -> list[Row]:
+def view_rows(context: Context) -> list[Row]:
     """The views of all generated files, sorted by path."""
-    context = Context(registry, target, Library("library"))
     return sorted(map(_as_json, build_views(context)), key=lambda row: str(row["path"]))
 
 

@@ -70,14 +70,18 @@ def build_tensor_body(context: Context) -> Iterator[FileView]:
     """TensorBody.h: class Tensor; a library that extends another has none of its own."""
     if context.library.extends is None:
         yield _tensor_view(
-            context, f"include/{context.library.name}/TensorBody.h", "TensorBody.h.j2"
+            context,
+            f"include/{context.library.name}/TensorBody.h",
+            "TensorBody.h.j2",
+            all_methods=True,
         )
 
 
 def build_tensor_methods(context: Context) -> Iterator[FileView]:
     """TensorMethods.cpp: the methods' bodies, compiled once."""
     if context.library.extends is None:
-        yield _tensor_view(context, "src/TensorMethods.cpp", "TensorMethods.cpp.j2")
+        path = "src/TensorMethods.cpp"
+        yield _tensor_view(context, path, "TensorMethods.cpp.j2", all_methods=False)
 
 
 def _function_blocks(
@@ -100,7 +104,7 @@ def _redispatch_functions(context: Context, f: NativeFunction) -> Iterator[Funct
         yield context.spell.function(f, signature, callee, first=(_KEY_SET,))
 
 
-def _tensor_view(context: Context, path: str, template: str) -> TensorView:
+def _tensor_view(context: Context, path: str, template: str, *, all_methods: bool) -> TensorView:
     return TensorView(
         path=path,
         template=template,
@@ -109,7 +113,7 @@ def _tensor_view(context: Context, path: str, template: str) -> TensorView:
         methods=tuple(
             context.spell.function(f, signature, f"{operator_struct(f)}::call")
             for f in context.registry.functions
-            if Variant.method in f.variants
+            if Variant.method in f.variants and (all_methods or context.keeps(f))
             for signature in context.spell.cpp_signatures(f, method=True)
         ),
     )

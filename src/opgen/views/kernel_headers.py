@@ -44,6 +44,7 @@ def build_native_headers(context: Context) -> Iterator[FileView]:
     ufuncs = group_by(ufunc_views(context), lambda ufunc: ufunc.root)
     shared = _shared_headers(context)
     metas = set(meta_roots(context))
+    dtypes = ["SelectedDtypes.h"] if context.selects_dtypes else []
     for root in context.roots:
         own_meta = [f"ops/{root}_meta.h"] if root in metas else []
         yield NativeHeaderView(
@@ -51,7 +52,9 @@ def build_native_headers(context: Context) -> Iterator[FileView]:
             template="ops/root_native.h.j2",
             root=root,
             tensor_header=context.library.tensor_header,
-            includes=tuple(map(context.library.header, [*own_meta, *shared.get(root, ())])),
+            includes=tuple(
+                map(context.library.header, [*dtypes, *own_meta, *shared.get(root, ())])
+            ),
             abi=context.target.runtime_abi,
             blocks=_native_blocks(
                 structured.get(root, []), declared.get(root, []), ufuncs.get(root, [])

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
+from typing import TypeAlias
 
 from opgen.cpp import structured
 from opgen.cpp.names import kernel_namespace, meta_namespace
@@ -14,12 +15,19 @@ from opgen.model.registry import NativeFunctionsGroup, Registry
 from opgen.views.base import group_by
 from opgen.views.text import Speller
 
+# An operator with a key that it names the kernel for.
+Row: TypeAlias = tuple[DispatchKey, NativeFunction]
+
 _NAMESPACES = frozenset({"std", "opgen", "at", "native", "meta"})
 
 
 @dataclass(frozen=True, slots=True)
 class CallView:
-    """One C++ overload of an unstructured kernel, with the first operator and key it is for."""
+    """One C++ overload of an unstructured kernel, with the first operator and key it is for.
+
+    One that is not `kept` is of no operator in a selective build: it is inline, so that its body is
+    checked and no code made of it.
+    """
 
     schema: str
     operator: str
@@ -28,6 +36,7 @@ class CallView:
     returns: str
     parameters: str
     types: str
+    kept: bool
 
 
 @dataclass(frozen=True, slots=True)
@@ -94,6 +103,7 @@ class StructuredKernelView:
     precomputed: bool
     forward_parameters: str
     forward_arguments: str
+    kept: bool
 
 
 @dataclass(frozen=True, slots=True)
@@ -119,12 +129,14 @@ class MetaView:
     struct: str
     base: str
     outputs: int
+    returns: str
     parameters: str
     types: str
     precomputed: tuple[PrecomputedView, ...]
     precompute_flags: str
     precompute_all: str
     to_write: str
+    kept: bool
 
 
 @dataclass(frozen=True, slots=True)
@@ -136,13 +148,19 @@ class KernelSet:
     kernels: tuple[KernelView, ...]
 
 
-def collect_kernels(registry: Registry, spell: Speller) -> KernelSet:
-    """The functions to be written for all operators of `registry`."""
-    groups = [group for group in registry.groups if group.structured]
+def collect_kernels(
+    registry: Registry, spell: Speller, keeps: Callable[[NativeFunction], bool]
+) -> KernelSet:
+    """The functions to be written for all operators of `registry`, of which `keeps` tells those in use."""
+    groups = [
+        (group, any(keeps(f) for f in group.functions()))
+        for group in registry.groups
+        if group.structured
+    ]
     return KernelSet(
-        metas=tuple(_meta(group, spell) for group in groups),
-        structured=tuple(kernel for group in groups for kernel in _structured(group, spell)),
-        kernels=tuple(_kernels(registry.functions, spell)),
+        metas=tuple(_meta(group, spell, kept) for group, kept in groups),
+        structured=tuple(k for group, kept in groups for k in _structured(group, spell, kept)),
+        kernels=tuple(_kernels(registry.functions, spell, keeps)),
     )
 
 
@@ -158,7 +176,9 @@ def meta_class(group: NativeFunctionsGroup) -> str:
     return f"{meta_namespace(group.functional.namespace)}::{structured.struct_name(group)}"
 
 
-def _kernels(functions: Iterable[NativeFunction], spell: Speller) -> Iterator[KernelView]:
+def _kernels(
+    functions: Iterable[NativeFunction], spell: Speller, keeps: Callable[[NativeFunction], bool]
+) -> Iterator[KernelView]:
     uses = (
         (kernel_namespace(f.namespace, kernel.namespace), kernel.name, key, f)
         for f in functions
@@ -167,30 +187,28 @@ def _kernels(functions: Iterable[NativeFunction], spell: Speller) -> Iterator[Ke
     )
     for (namespace, name), found in group_by(uses, lambda use: use[:2]).items():
         rows = [(key, f) for *_, key, f in found]
-        firsts = _first_of_each_overload(rows, name, spell)
-        overloads = _overloads([f for _, f in firsts])
+        by_overload = _by_overload(rows, name, spell)
+        overloads = _overloads([members[0][1] for members in by_overload])
         yield KernelView(
             namespace=namespace,
             name=name,
             roots=tuple(sorted({f.root_name for _, f in rows})),
             calls=tuple(
-                _call(f, key, name, overload, spell)
-                for (key, f), overload in zip(firsts, overloads)
+                _call(members, name, overload, spell, any(keeps(f) for _, f in members))
+                for members, overload in zip(by_overload, overloads)
             ),
         )
 
 
-def _first_of_each_overload(
-    rows: Sequence[tuple[DispatchKey, NativeFunction]], kernel: str, spell: Speller
-) -> list[tuple[DispatchKey, NativeFunction]]:
-    """The first row for each list of C++ parameter types: rows that share it share a function."""
+def _by_overload(rows: Sequence[Row], kernel: str, spell: Speller) -> tuple[list[Row], ...]:
+    """The rows for each list of C++ parameter types: those that share it share a function."""
     by_types = group_by(rows, lambda row: spell.types(_native(row[1], kernel).arguments()))
-    return [members[0] for members in by_types.values()]
+    return tuple(by_types.values())
 
 
-def _call(
-    f: NativeFunction, key: DispatchKey, kernel: str, overload: str, spell: Speller
-) -> CallView:
+def _call(rows: Sequence[Row], kernel: str, overload: str, spell: Speller, kept: bool) -> CallView:
+    """The function that all of `rows` share, described by the first."""
+    key, f = rows[0]
     signature = _native(f, kernel)
     return CallView(
         schema=str(f.func),
@@ -200,6 +218,7 @@ def _call(
         returns=spell.type(signature.returns),
         parameters=spell.parameters(signature.arguments(), defaults=False),
         types=spell.types(signature.arguments()),
+        kept=kept,
     )
 
 
@@ -215,7 +234,9 @@ def _overloads(functions: list[NativeFunction]) -> list[str]:
     return [f.func.name.unambiguous_name() for f in functions]
 
 
-def _structured(group: NativeFunctionsGroup, spell: Speller) -> Iterator[StructuredKernelView]:
+def _structured(
+    group: NativeFunctionsGroup, spell: Speller, kept: bool
+) -> Iterator[StructuredKernelView]:
     arguments = structured.impl_arguments(group)
     names, unnamed = _forwarding(group)
     given = (*structured.meta_arguments(group), *structured.out_arguments(group))
@@ -237,6 +258,7 @@ def _structured(group: NativeFunctionsGroup, spell: Speller) -> Iterator[Structu
                 for b in given
             ),
             forward_arguments=", ".join(names),
+            kept=kept,
         )
 
 
@@ -263,7 +285,7 @@ def _forwarding(group: NativeFunctionsGroup) -> tuple[tuple[str, ...], frozenset
     return tuple(names), frozenset(given - set(names))
 
 
-def _meta(group: NativeFunctionsGroup, spell: Speller) -> MetaView:
+def _meta(group: NativeFunctionsGroup, spell: Speller, kept: bool) -> MetaView:
     arguments = structured.meta_arguments(group)
     parameters = spell.parameters(arguments, defaults=False)
     elements = structured.precomputed_elements(group)
@@ -277,12 +299,14 @@ def _meta(group: NativeFunctionsGroup, spell: Speller) -> MetaView:
         struct=structured.struct_name(group),
         base=group.out.structured_inherits or spell.target.meta_base,
         outputs=len(group.functional.func.returns),
+        returns="void" if group.out.precomputed is None else "meta_return_ty",
         parameters=parameters,
         types=spell.types(arguments),
         precomputed=_precomputed(elements, spell),
         precompute_flags=", ".join(f"bool {b.name.upper()} = false" for b in elements),
         precompute_all=", ".join("true" for _ in elements),
         to_write=f"{_meta_macro(group)}({parameters})",
+        kept=kept,
     )
 
 

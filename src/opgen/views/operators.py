@@ -73,7 +73,13 @@ def build_operators_sources(context: Context) -> Iterator[FileView]:
             name=f"{name}.cpp",
             includes=tuple(context.library.header(f"ops/{root}_ops.h") for root in roots),
             blocks=_operator_blocks(
-                context, [f for root in roots for f in context.functions_by_root[root]]
+                context,
+                [
+                    f
+                    for root in roots
+                    for f in context.functions_by_root[root]
+                    if f.full_name in context.called
+                ],
             ),
         )
 
@@ -87,6 +93,7 @@ def build_register_schema(context: Context) -> Iterator[FileView]:
         blocks=blocks(
             (f.namespace, SchemaRowView(operator_struct(f), ",".join(sorted(f.tags))))
             for f in context.registry.functions
+            if context.keeps(f)
         ),
     )
 

@@ -34,7 +34,7 @@ class RegisterKeyView(FileView):
 
 def build_register_keys(context: Context) -> Iterator[FileView]:
     """One source per key that has kernels, or one per shard of it."""
-    for key, rows in context.registrations.items():
+    for key, rows in context.registered.items():
         for name, members in _sharded(f"Register{key.name}", rows, context.library.shards):
             yield RegisterKeyView(
                 path=f"src/{name}.cpp",
@@ -75,27 +75,45 @@ def _includes(
     for row in rows:
         root = row.function.root_name
         headers.add(f"ops/{root}_ops.h")
-        headers.add(f"ops/{_kernel_header(row)}")
+        headers.add(_kernel_header(row))
         if key in context.target.function_keys:
             headers.add(f"ops/{root}_{key.name.lower()}_dispatch.h")
         if row.kind is RegistrationKind.composite_structured:
             assert row.group is not None
             headers.add(f"ops/{row.group.out.root_name}_ops.h")
-    return tuple(map(context.library.header, sorted(headers)))
+    return (
+        *map(context.library.operator_header, sorted(headers)),
+        *_backend_includes(context, rows),
+    )
+
+
+def _backend_includes(context: Context, rows: tuple[Registration, ...]) -> tuple[str, ...]:
+    kinds = {row.kind for row in rows}
+    if context.backend is None or RegistrationKind.external not in kinds:
+        return ()
+    own = context.library.header(context.backend.header)
+    return (
+        ("opgen/external_backend.h", own) if RegistrationKind.from_functional in kinds else (own,)
+    )
 
 
 def _kernel_header(row: Registration) -> str:
     """The header that declares what `row` registers."""
     root = row.function.root_name
     match row.kind:
-        case RegistrationKind.backend_select | RegistrationKind.meta_inplace_stub:
-            return f"{root}_ops.h"
+        case (
+            RegistrationKind.backend_select
+            | RegistrationKind.meta_inplace_stub
+            | RegistrationKind.external
+            | RegistrationKind.from_functional
+        ):
+            return f"ops/{root}_ops.h"
         case RegistrationKind.composite_structured:
             assert row.group is not None
-            return f"{row.group.root_name}_meta.h"
+            return f"ops/{row.group.root_name}_meta.h"
         case RegistrationKind.structured:
             assert row.group is not None
             suffix = "meta" if row.key is DispatchKey.Meta else "native"
-            return f"{row.group.root_name}_{suffix}.h"
+            return f"ops/{row.group.root_name}_{suffix}.h"
         case RegistrationKind.unstructured:
-            return f"{root}_native.h"
+            return f"ops/{root}_native.h"

@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from opgen.cpp.names import kernel_namespace
 from opgen.cpp.signatures import NativeSignature
 from opgen.model.dispatch_key import DispatchKey
+from opgen.views.backend import MemberView, backend_members
 from opgen.views.base import Block, FileView, blocks, cpp_string, group_by
 from opgen.views.composite_set import CompositeKernel
 from opgen.views.context import Context
@@ -30,6 +31,9 @@ class MissingFunction:
     pointer: str
     to_write: str
     header: str
+    kept: bool
+    # The namespace to write it in; empty if it does not matter.
+    within: str = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -59,6 +63,7 @@ class SkeletonView:
     operator: str
     key: str
     to_write: str
+    within: str
 
 
 @dataclass(frozen=True, slots=True)
@@ -69,7 +74,8 @@ class SkeletonsView(FileView):
 
 def build_stubs(context: Context) -> Iterator[FileView]:
     """stubs/<Key>Stubs.cpp: a weak definition of every function that an author may write."""
-    for key, functions in group_by(missing_functions(context), lambda m: m.key).items():
+    kept = (m for m in missing_functions(context) if m.kept)
+    for key, functions in group_by(kept, lambda m: m.key).items():
         yield StubsView(
             path=f"stubs/{key.name}Stubs.cpp",
             template="KeyStubs.cpp.j2",
@@ -99,12 +105,16 @@ def build_skeletons(context: Context, operators: frozenset[str]) -> FileView:
         path="",
         template="skeletons.cpp.j2",
         includes=tuple(sorted({context.library.header(m.header) for m in wanted})),
-        functions=tuple(SkeletonView(m.schema, m.operator, m.key.name, m.to_write) for m in wanted),
+        functions=tuple(
+            SkeletonView(m.schema, m.operator, m.key.name, m.to_write, m.within) for m in wanted
+        ),
     )
 
 
 def missing_functions(context: Context) -> tuple[MissingFunction, ...]:
     """Every function an author may write: metas, structured kernels, then the others."""
+    if context.library.backend_only:
+        return _missing_members(context)
     written_by_opgen = {_overload(context, kernel) for kernel in context.composite_kernels}
     loops = {u.impl.struct: u for u in ufunc_views(context) if u.impl is not None}
     return (
@@ -116,6 +126,7 @@ def missing_functions(context: Context) -> tuple[MissingFunction, ...]:
             for call in kernel.calls
             if (kernel.namespace, kernel.name, call.types) not in written_by_opgen
         ),
+        *_missing_members(context),
     )
 
 
@@ -143,6 +154,7 @@ def _missing_meta(meta: MetaView) -> MissingFunction:
         pointer=f"{qualified} ({struct}::*)({meta.types})",
         to_write=meta.to_write,
         header=f"ops/{meta.root}_meta.h",
+        kept=meta.kept,
     )
 
 
@@ -164,6 +176,7 @@ def _missing_impl(kernel: StructuredKernelView, loops: Mapping[str, UfuncView]) 
             else f"OPGEN_UFUNC({loop.name})({loop.named_parameters})"
         ),
         header=f"ops/{kernel.root}_native.h",
+        kept=kernel.kept,
     )
 
 
@@ -180,6 +193,32 @@ def _missing_call(kernel: KernelView, call: CallView) -> MissingFunction:
         pointer=f"{call.returns} (*)({call.types})",
         to_write=f"{kernel.macro(call)}({call.parameters})",
         header=f"ops/{kernel.roots[0]}_native.h",
+        kept=call.kept,
+    )
+
+
+def _missing_members(context: Context) -> tuple[MissingFunction, ...]:
+    return tuple(_missing_member(context, member) for member in backend_members(context))
+
+
+def _missing_member(context: Context, member: MemberView) -> MissingFunction:
+    backend = context.backend
+    assert backend is not None
+    function = f"{backend.class_name}::{member.name}"
+    return MissingFunction(
+        key=member.key,
+        root=member.root,
+        namespace=backend.cpp_namespace,
+        schema=member.schema,
+        operator=member.operator,
+        returns=member.returns,
+        function=function,
+        types=member.types,
+        pointer=f"{member.returns} (*)({member.types})",
+        to_write=f"{member.returns} {function}({member.parameters})",
+        header=backend.header,
+        kept=member.kept,
+        within=backend.cpp_namespace,
     )
 
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator
 
 from opgen.targets.base import FileKind
+from opgen.views.backend import build_backend_header
 from opgen.views.base import FileView
 from opgen.views.build_file import build_build_file
 from opgen.views.composite import build_composite_kernels
@@ -23,6 +24,7 @@ from opgen.views.operators import (
     build_register_schema,
 )
 from opgen.views.register import build_register_keys
+from opgen.views.selected_dtypes import build_selected_dtypes
 from opgen.views.stubs import build_stubs
 from opgen.views.umbrellas import build_umbrellas
 
@@ -40,13 +42,22 @@ _BUILDERS: tuple[tuple[FileKind, Callable[[Context], Iterator[FileView]]], ...] 
     (FileKind.REGISTER_SCHEMA, build_register_schema),
     (FileKind.REGISTER_KEYS, build_register_keys),
     (FileKind.COMPOSITE_KERNELS, build_composite_kernels),
+    (FileKind.BACKEND, build_backend_header),
+    (FileKind.SELECTED_DTYPES, build_selected_dtypes),
     (FileKind.STUBS, build_stubs),
+)
+
+# What is made for the operators of another library.
+_BACKEND_FILES = frozenset(
+    {FileKind.BACKEND, FileKind.REGISTER_KEYS, FileKind.STUBS, FileKind.BUILD_FILE}
 )
 
 
 def build_views(context: Context) -> tuple[FileView, ...]:
     """The views of every file in the target's plan."""
     plan = context.target.files
+    if context.library.backend_only:
+        plan &= _BACKEND_FILES
     views = [view for kind, build in _BUILDERS if kind in plan for view in build(context)]
     if FileKind.BUILD_FILE in plan:
         views += build_build_file(context, views)

@@ -1,0 +1,107 @@
+// external_backend.h: out= and in-place operators made from the functional kernels of an external
+// backend.
+#pragma once
+
+#include <cstddef>
+#include <optional>
+#include <tuple>
+#include <type_traits>
+#include <utility>
+#include <vector>
+
+#include "opgen/composite.h"
+#include "opgen/copy.h"
+#include "opgen/register.h"
+
+namespace opgen {
+
+namespace detail {
+
+template <TensorLike R, TensorLike O>
+void assign_same_shape(const O& self, const R& result) {
+  OPGEN_CHECK(self.sizes() == result.sizes(), "Bad in-place call: input tensor size ", self.sizes(),
+              " and output tensor size ", result.sizes(), " should match");
+  copy_(self, result);
+}
+template <TensorLike R, class O>
+requires requires(const O& tensors) {
+  tensors[0].defined();
+}
+void assign_same_shape(const O& tensors, const std::vector<R>& results) {
+  if (tensors.size() != results.size()) throw_output_count(results.size(), tensors.size());
+  for (std::size_t i = 0; i < results.size(); ++i) assign_same_shape(tensors[i], results[i]);
+}
+
+// dtype, layout, device and pinned memory of a tensor, as a factory is told them.
+template <std::size_t part>
+auto option_of(const TensorBase& tensor) {
+  if constexpr (part == 0) return std::optional<ScalarType>(tensor.scalar_type());
+  if constexpr (part == 1) return std::optional<Layout>(tensor.layout());
+  if constexpr (part == 2) return std::optional<Device>(tensor.device());
+  if constexpr (part == 3) return std::optional<bool>();
+}
+
+}  // namespace detail
+
+// The operator Op made from a kernel of its functional variant: its results are copied into the
+// arguments at `written`, which `resize` lets take their shape. The functional variant has the same
+// arguments but for the outs; a factory has besides, at `options` (-1: it is none), the four tensor
+// options, which are those of the out.
+template <class Op, class Functional, typename Functional::schema* function, bool resize,
+          int options, class Written, class Schema = typename Op::schema,
+          class FunctionalSchema = typename Functional::schema>
+struct FromFunctional;
+template <class Op, class Functional, typename Functional::schema* function, bool resize,
+          int options, std::size_t first, std::size_t... others, class R, class... A, class FR,
+          class... FA>
+struct FromFunctional<Op, Functional, function, resize, options,
+                      std::index_sequence<first, others...>, R(A...), FR(FA...)> {
+  static R call(A... arguments) {
+    auto all = std::forward_as_tuple(arguments...);
+    const auto results = run(all, std::index_sequence_for<FA...>());
+    assign(results, std::get<first>(all), std::get<others>(all)...);
+    if constexpr (std::is_reference_v<R>) {
+      return std::get<first>(all);
+    } else if constexpr (!std::is_void_v<R>) {
+      return first_of(std::tie(std::get<first>(all), std::get<others>(all)...),
+                      std::make_index_sequence<std::tuple_size_v<R>>());
+    }
+  }
+
+ private:
+  using All = std::tuple<std::add_lvalue_reference_t<A>...>;
+
+  template <std::size_t... i>
+  static FR run(All& all, std::index_sequence<i...>) {
+    return function(static_cast<FA>(argument<i>(all))...);
+  }
+  // The argument of the functional variant at this position.
+  template <std::size_t i>
+  static decltype(auto) argument(All& all) {
+    constexpr int position = static_cast<int>(i);
+    if constexpr (options < 0 || position < options) {
+      return std::get<i>(all);
+    } else if constexpr (position >= options + 4) {
+      return std::get<i - 4>(all);
+    } else {
+      return detail::option_of<i - static_cast<std::size_t>(options)>(std::get<first>(all));
+    }
+  }
+  template <class... O>
+  static void assign(const FR& results, O&... outs) {
+    if constexpr (resize) {
+      assign_outputs(results, outs...);
+    } else if constexpr (requires { std::tuple_size<FR>::value; }) {
+      std::apply([&](const auto&... each) { (detail::assign_same_shape(outs, each), ...); },
+                 results);
+    } else {
+      (detail::assign_same_shape(outs, results), ...);
+    }
+  }
+  template <class Outs, std::size_t... i>
+  static R first_of(Outs outs, std::index_sequence<i...>) {
+    return R(std::get<i>(outs)...);
+  }
+};
+
+}  // namespace opgen

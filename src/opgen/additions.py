@@ -1,0 +1,60 @@
+"""What is read beside the operators: an external backend, and which operators a selective build keeps."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+from opgen.cpp.backend_check import check_coverage, check_overloads
+from opgen.diagnostics import Diagnostics
+from opgen.model.backend import ExternalBackend
+from opgen.model.registry import Registry
+from opgen.model.selector import merge
+from opgen.parse import parse_backend, parse_selective
+from opgen.reading import read_source
+from opgen.resolve.backend import resolve_backend
+from opgen.resolve.selection import Selection, select
+from opgen.targets import unsupported
+from opgen.targets.base import Target
+
+
+@dataclass(frozen=True, slots=True)
+class Additions:
+    """Both are None if nothing was asked for, and where there are errors."""
+
+    backend: ExternalBackend | None = None
+    selection: Selection | None = None
+
+
+def read_backend(
+    path: Path | None,
+    impl_path: Path | None,
+    registry: Registry,
+    target: Target,
+    diagnostics: Diagnostics,
+) -> ExternalBackend | None:
+    """The backend of the file at `path`, all of whose kernels the source at `impl_path` defines."""
+    before = diagnostics.error_count
+    source = None if path is None else read_source(path, diagnostics)
+    file = None if source is None else parse_backend(source, diagnostics)
+    if file is None or diagnostics.error_count > before:
+        return None
+    backend = resolve_backend(file, registry, diagnostics)
+    if backend is None:
+        return None
+    unsupported.report_no_backends(target, file.backend.span, diagnostics)
+    check_overloads(backend, target.spelling, diagnostics)
+    implementation = None if impl_path is None else read_source(impl_path, diagnostics)
+    if implementation is not None and diagnostics.error_count == before:
+        check_coverage(backend, implementation, target.spelling, diagnostics)
+    return backend
+
+
+def read_selection(
+    paths: Sequence[Path], registry: Registry, diagnostics: Diagnostics
+) -> Selection | None:
+    """What all files together keep; None if there are none."""
+    sources = [read_source(path, diagnostics) for path in paths]
+    selectors = [parse_selective(s, diagnostics) for s in sources if s is not None]
+    return select(registry, merge(selectors), diagnostics) if selectors else None

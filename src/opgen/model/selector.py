@@ -1,0 +1,122 @@
+"""Which operators and element types a selective build keeps: what `--select FILE` says."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, field
+from functools import reduce
+
+from opgen.diagnostics import Span
+from opgen.model.native_function import NativeFunction
+
+
+@dataclass(frozen=True, slots=True)
+class SelectedOperator:
+    """One operator, or with `include_all_overloads` every overload of the name.
+
+    A root operator is called by name from outside (a model), the others only from kernels.
+    """
+
+    name: str
+    is_root_operator: bool = True
+    is_used_for_training: bool = True
+    include_all_overloads: bool = True
+    debug_info: tuple[str, ...] | None = None
+    span: Span | None = field(default=None, repr=False, compare=False)
+
+
+@dataclass(frozen=True, slots=True)
+class Selector:
+    """The answers to every question of a selective build. The default selects nothing."""
+
+    include_all_operators: bool = False
+    include_all_non_op_selectives: bool = False
+    operators: Mapping[str, SelectedOperator] = field(default_factory=dict)
+    kernel_metadata: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
+    et_kernel_metadata: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
+    custom_classes: frozenset[str] = frozenset()
+    build_features: frozenset[str] = frozenset()
+    debug_info: tuple[str, ...] | None = None
+
+    def is_operator_selected(self, name: str) -> bool:
+        """Whether `aten::add.Tensor` is kept: by its own name, or by `aten::add` with all overloads."""
+        return self.include_all_operators or bool(self._entries(name))
+
+    def is_native_function_selected(self, f: NativeFunction) -> bool:
+        return self.is_operator_selected(f.full_name)
+
+    def is_operator_selected_for_training(self, name: str) -> bool:
+        return self.include_all_operators or any(
+            entry.is_used_for_training for entry in self._entries(name)
+        )
+
+    def is_root_operator(self, name: str) -> bool:
+        """Whether it is called from outside. An entry of its own decides before that of its name."""
+        entries = self._entries(name)
+        return self.include_all_operators or (bool(entries) and entries[0].is_root_operator)
+
+    @property
+    def selects_dtypes(self) -> bool:
+        return not (self.include_all_operators or self.include_all_non_op_selectives)
+
+    def is_kernel_dtype_selected(self, kernel_tag: str, dtype: str) -> bool:
+        """Whether the code called `kernel_tag` is kept for elements of `dtype`."""
+        return not self.selects_dtypes or dtype in self.kernel_metadata.get(kernel_tag, ())
+
+    def _entries(self, name: str) -> tuple[SelectedOperator, ...]:
+        """The entries that select `name`: its own, then that of the name without the overload."""
+        base_name = name.partition(".")[0]
+        own, base = self.operators.get(name), self.operators.get(base_name)
+        found = [] if own is None else [own]
+        if base is not None and base is not own and base.include_all_overloads:
+            found.append(base)
+        return tuple(found)
+
+
+def merge(selectors: Iterable[Selector]) -> Selector:
+    """One selector that keeps what any of them keeps."""
+    return reduce(_merge_two, selectors)
+
+
+def _merge_two(a: Selector, b: Selector) -> Selector:
+    operators = dict(a.operators)
+    for name, operator in b.operators.items():
+        known = operators.get(name)
+        operators[name] = operator if known is None else _merge_operators(known, operator)
+    return Selector(
+        include_all_operators=a.include_all_operators or b.include_all_operators,
+        include_all_non_op_selectives=(
+            a.include_all_non_op_selectives or b.include_all_non_op_selectives
+        ),
+        operators=operators,
+        kernel_metadata=_merge_lists(a.kernel_metadata, b.kernel_metadata),
+        et_kernel_metadata=_merge_lists(a.et_kernel_metadata, b.et_kernel_metadata),
+        custom_classes=a.custom_classes | b.custom_classes,
+        build_features=a.build_features | b.build_features,
+        debug_info=_merge_debug_info(a.debug_info, b.debug_info),
+    )
+
+
+def _merge_operators(a: SelectedOperator, b: SelectedOperator) -> SelectedOperator:
+    return SelectedOperator(
+        name=a.name,
+        is_root_operator=a.is_root_operator or b.is_root_operator,
+        is_used_for_training=a.is_used_for_training or b.is_used_for_training,
+        include_all_overloads=a.include_all_overloads or b.include_all_overloads,
+        debug_info=_merge_debug_info(a.debug_info, b.debug_info),
+        span=a.span,
+    )
+
+
+def _merge_lists(
+    a: Mapping[str, tuple[str, ...]], b: Mapping[str, tuple[str, ...]]
+) -> dict[str, tuple[str, ...]]:
+    return {name: tuple(dict.fromkeys((*a.get(name, ()), *b.get(name, ())))) for name in {**a, **b}}
+
+
+def _merge_debug_info(
+    a: tuple[str, ...] | None, b: tuple[str, ...] | None
+) -> tuple[str, ...] | None:
+    if a is None and b is None:
+        return None
+    return tuple(dict.fromkeys((*(a or ()), *(b or ()))))

@@ -1,0 +1,83 @@
+"""The text of a backend YAML (`--backend-yaml`) into a BackendFile: its values, and where they stand."""
+
+from __future__ import annotations
+
+from opgen.diagnostics import Diagnostics, Source
+from opgen.model.backend import BackendFile, WrittenName
+from opgen.model.cpp_identifier import CPP_KEYWORDS, is_identifier
+from opgen.parse import codes_backend as codes
+from opgen.parse.names import shorten
+from opgen.parse.value_reader import ValueReader
+from opgen.parse.yaml_nodes import MappingNode, compose
+
+_LAZY_KEYS = ("full_codegen", "ir_gen", "non_native")
+_KEYS = (
+    *("backend", "cpp_namespace", "class_name", "supported", "autograd", "symint"),
+    *("use_out_as_primary", "device_guard", *_LAZY_KEYS),
+)
+_MAX_NAMESPACES = 2
+
+
+def parse_backend(source: Source, diagnostics: Diagnostics) -> BackendFile | None:
+    """What `source` says; None if that is not enough to go on with."""
+    before = len(diagnostics)
+    root = compose(source, diagnostics)
+    if not isinstance(root, MappingNode):
+        if len(diagnostics) == before:
+            span = source.start if root is None else root.span
+            hint = "it begins with 'backend:'"
+            diagnostics.error(codes.E0801, "a backend file is one mapping", span, hint=hint)
+        return None
+    reader = ValueReader(root, codes.E0804, diagnostics)
+    reader.check_keys(_KEYS, codes.E0802)
+    _warn_of_lazy_keys(reader)
+    return _read(reader)
+
+
+def _read(reader: ValueReader) -> BackendFile | None:
+    backend, namespace = _required(reader, "backend"), _required(reader, "cpp_namespace")
+    class_name = reader.name("class_name")
+    _check_cpp_name(reader, "cpp_namespace", namespace, _MAX_NAMESPACES)
+    _check_cpp_name(reader, "class_name", class_name, 1)
+    supported = reader.names("supported", null=True) + reader.names("full_codegen", null=False)
+    autograd, symint = reader.names("autograd", null=False), reader.names("symint", null=True)
+    use_out = reader.flag("use_out_as_primary", False)
+    device_guard = reader.flag("device_guard", False)
+    if backend is None or namespace is None:
+        return None
+    return BackendFile(
+        backend, namespace, class_name, supported, autograd, symint, use_out, device_guard
+    )
+
+
+def _required(reader: ValueReader, key: str) -> WrittenName | None:
+    value = reader.node.get(key)
+    if value is not None and value.kind != "null":
+        return reader.name(key)
+    message = f"a backend file needs a value for '{key}'"
+    reader.diagnostics.error(
+        codes.E0803, message, reader.node.span if value is None else value.span
+    )
+    return None
+
+
+def _check_cpp_name(reader: ValueReader, key: str, name: WrittenName | None, most: int) -> None:
+    if name is None:
+        return
+    parts = name.text.split("::")
+    if any(not is_identifier(part) or part in CPP_KEYWORDS for part in parts):
+        what = "namespace" if most > 1 else "class"
+        message = f"'{shorten(name.text)}' is not the name of a C++ {what}"
+        reader.diagnostics.error(codes.E0805, message, name.span)
+    elif len(parts) > most:
+        message = f"'{key}' takes {'two names' if most > 1 else 'one name'} at most"
+        reader.diagnostics.error(codes.E0805, message, name.span)
+
+
+def _warn_of_lazy_keys(reader: ValueReader) -> None:
+    for key in _LAZY_KEYS:
+        node = reader.node.key_node(key)
+        if node is not None:
+            effect = "acts as 'supported'" if key == "full_codegen" else "does nothing"
+            message = f"'{key}' is for lazy backends: here it {effect}"
+            reader.diagnostics.warning(codes.W1801, message, node.span)

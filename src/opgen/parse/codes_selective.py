@@ -1,0 +1,63 @@
+"""The records of E0841 to E0844: what can be wrong with a selective-build YAML."""
+
+from __future__ import annotations
+
+from opgen.diagnostics.codes import Code
+
+FILE = "selective.yaml"
+_GOOD = "operators:\n  aten::neg: {}\n"
+
+E0841 = Code(
+    "E0841",
+    "a selective-build file is neither a mapping nor a list",
+    "A selective-build file is a mapping with the key 'operators', or in its older form a list of the "
+    "names of operators. An empty file is neither; one that selects nothing is '{}'.",
+    "",
+    _GOOD,
+    ("SC1",),
+    FILE,
+)
+E0842 = Code(
+    "E0842",
+    "an unknown key of a selective-build file",
+    "The keys are operators, include_all_operators, include_all_non_op_selectives, kernel_metadata, "
+    "et_kernel_metadata, custom_classes, build_features and debug_info; an operator has name, "
+    "is_root_operator, is_used_for_training, include_all_overloads and debug_info.",
+    "operator:\n  aten::neg: {}\n",
+    _GOOD,
+    ("S01", "S06", "SC2"),
+    FILE,
+)
+E0843 = Code(
+    "E0843",
+    "a value of the wrong type in a selective-build file",
+    "'operators' is a mapping from names to mappings, '{}' if nothing is to be said about one. What "
+    "begins with is_ or include_ is true or false; the metadata are mappings from names to lists; "
+    "debug_info, custom_classes and build_features are lists.",
+    "operators:\n- aten::neg\n",
+    _GOOD,
+    ("S02", "S03", "S04", "S05", "S08", "SC3", "SC4", "SC5"),
+    FILE,
+)
+E0844 = Code(
+    "E0844",
+    "the name of a selected operator is not its key",
+    "'name' repeats the key under which the operator stands, with namespace and overload. It may be "
+    "left out.",
+    "operators:\n  aten::neg:\n    name: aten::abs\n",
+    "operators:\n  aten::neg:\n    name: aten::neg\n",
+    ("S07",),
+    FILE,
+)
+W1841 = Code(
+    "W1841",
+    "an unknown element type in a selective-build file",
+    "'kernel_metadata' lists element types by the names of ScalarType: Float, Half, Long. Code for a "
+    "type that is misspelt here is left out of the build.",
+    "kernel_metadata:\n  neg_cpu:\n  - float\n",
+    "kernel_metadata:\n  neg_cpu:\n  - Float\n",
+    (),
+    FILE,
+)
+
+CODES = (E0841, E0842, E0843, E0844, W1841)

@@ -1,0 +1,206 @@
+"""A BackendFile and the operators into an ExternalBackend, and what it registers for its keys."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+
+from opgen.diagnostics import Diagnostics
+from opgen.diagnostics.suggestions import did_you_mean, shorten
+from opgen.model.backend import (
+    BackendFile,
+    BackendIndex,
+    BackendKernel,
+    ExternalBackend,
+    WrittenName,
+)
+from opgen.model.cpp_identifier import cpp_identifier
+from opgen.model.dispatch_key import COMPOSITE_DISPATCH_KEYS, DispatchKey
+from opgen.model.function_schema import SchemaKind
+from opgen.model.native_function import Kernel, NativeFunction
+from opgen.model.registry import NativeFunctionsGroup, Registry
+from opgen.resolve import codes_backend as codes
+from opgen.resolve.dispatch_tables import (
+    Registration,
+    RegistrationKind,
+    members_with_groups,
+)
+
+# Keys that opgen registers kernels for whether or not an entry names them.
+_OWN_KEYS = (*COMPOSITE_DISPATCH_KEYS, DispatchKey.Meta, DispatchKey.BackendSelect)
+
+
+def resolve_backend(
+    file: BackendFile, registry: Registry, diagnostics: Diagnostics
+) -> ExternalBackend | None:
+    """The backend that `file` describes; None if it supports nothing, or if there are errors."""
+    before = diagnostics.error_count
+    resolver = _Resolver(file, registry, diagnostics)
+    forward = resolver.index(file.backend.text, file.supported)
+    autograd = resolver.index(f"Autograd{file.backend}", file.autograd)
+    _check_not_mixed(registry, forward, autograd, diagnostics)
+    resolver.warn_of_names_without_effect()
+    if forward is None or diagnostics.error_count > before:
+        return None
+    return ExternalBackend(
+        cpp_namespace=file.cpp_namespace.text,
+        class_name=str(file.class_name or f"{forward.key.name}NativeFunctions"),
+        forward=forward,
+        autograd=autograd,
+        use_out_as_primary=file.use_out_as_primary,
+        device_guard=file.device_guard,
+    )
+
+
+@dataclass(frozen=True, slots=True)
+class _Resolver:
+    file: BackendFile
+    registry: Registry
+    diagnostics: Diagnostics
+
+    def index(self, key_name: str, names: Sequence[WrittenName]) -> BackendIndex | None:
+        """The kernels of `names` for one key; None if there are none, or no such key."""
+        if not names:
+            return None
+        key = self._key(key_name)
+        kernels = self._kernels(names)
+        return None if key is None else BackendIndex(key, kernels)
+
+    def _key(self, name: str) -> DispatchKey | None:
+        span = self.file.backend.span
+        key = DispatchKey.__members__.get(name)
+        if key is None or key is DispatchKey.Undefined:
+            hint = did_you_mean(name, [k for k in DispatchKey.__members__ if k != name])
+            message = f"there is no dispatch key '{shorten(name)}'"
+            self.diagnostics.error(codes.E0806, message, span, hint=hint)
+            return None
+        if key in self.registry.dispatch_keys or key in _OWN_KEYS:
+            message = f"dispatch key '{name}' has kernels already"
+            self.diagnostics.error(codes.E0807, message, span)
+            return None
+        return key
+
+    def _kernels(self, names: Sequence[WrittenName]) -> tuple[BackendKernel, ...]:
+        wanted = {name.text: name for name in reversed(names)}
+        known = {str(f.func.name) for f in self.registry.functions}
+        for name in wanted.values():
+            if name.text not in known:
+                self._unknown(name, known)
+        return tuple(
+            self._kernel(f, wanted[str(f.func.name)])
+            for f in self.registry.functions
+            if str(f.func.name) in wanted
+        )
+
+    def _unknown(self, name: WrittenName, known: Iterable[str]) -> None:
+        hint = did_you_mean(name.text, known)
+        overloads = [k for k in known if k.partition(".")[0] == name.text]
+        if "::" in name.text:
+            hint = "written without the namespace"
+        elif overloads:
+            hint = f"did you mean '{min(overloads)}'?"
+        message = f"there is no operator '{shorten(name.text)}'"
+        self.diagnostics.error(codes.E0808, message, name.span, hint=hint)
+
+    def _kernel(self, f: NativeFunction, name: WrittenName) -> BackendKernel:
+        written = next((s for s in self.file.symint if s.text == name.text), None)
+        if written is not None and not f.func.has_symint():
+            message = f"'{f.func.name}' has no argument of type SymInt"
+            self.diagnostics.error(
+                codes.E0810, message, written.span, labels=[(f.span, "defined here")]
+            )
+        kernel = str(f.func.name.name)
+        kernel += "_out" if f.func.is_out_fn() else ""
+        kernel += "_symint" if written is not None else ""
+        return BackendKernel(f, cpp_identifier(kernel), written is not None, name.span)
+
+    def warn_of_names_without_effect(self) -> None:
+        listed = {name.text for name in (*self.file.supported, *self.file.autograd)}
+        for name in self.file.symint:
+            if name.text not in listed:
+                message = f"'{shorten(name.text)}' is neither supported nor under autograd"
+                self.diagnostics.warning(codes.W1802, message, name.span)
+        if self.file.autograd and not self.file.supported:
+            message = "nothing is generated, since no operator is supported"
+            self.diagnostics.warning(codes.W1802, message, self.file.autograd[0].span)
+
+
+def _check_not_mixed(
+    registry: Registry,
+    forward: BackendIndex | None,
+    autograd: BackendIndex | None,
+    diagnostics: Diagnostics,
+) -> None:
+    """Report operators whose variants are split between the two keys."""
+    if forward is None or autograd is None:
+        return
+    first = {_variants_of(registry, k.function): k for k in reversed(forward.kernels)}
+    for kernel in autograd.kernels:
+        other = first.get(_variants_of(registry, kernel.function))
+        if other is None:
+            continue
+        f, g = kernel.function.func.name, other.function.func.name
+        message = f"'{f}' is supported already"
+        if f != g:
+            message = f"'{f}' is under 'autograd', its variant '{g}' under 'supported'"
+        diagnostics.error(codes.E0809, message, kernel.span, labels=[(other.span, "supported")])
+
+
+def _variants_of(registry: Registry, f: NativeFunction) -> str:
+    """What all variants of one operator have in common: the name of the functional one."""
+    group = registry.group_of(f)
+    return f.full_name if group is None else group.functional.full_name
+
+
+def backend_registrations(
+    backend: ExternalBackend, index: BackendIndex, registry: Registry
+) -> tuple[Registration, ...]:
+    """What is registered for the key of `index`: its kernels, and variants made from functional ones."""
+    return tuple(
+        Registration(
+            function,
+            index.key,
+            kind,
+            _kernel(backend, index, function),
+            group,
+            backend.device_guard,
+        )
+        for function, group in members_with_groups(registry)
+        if (kind := _kind(backend, index, function, group)) is not None
+    )
+
+
+def _kernel(backend: ExternalBackend, index: BackendIndex, f: NativeFunction) -> Kernel | None:
+    kernel = index.find_kernel(f)
+    if kernel is None:
+        return None
+    return Kernel(kernel.name, f"{backend.cpp_namespace}::{backend.class_name}", structured=False)
+
+
+def _kind(
+    backend: ExternalBackend,
+    index: BackendIndex,
+    f: NativeFunction,
+    group: NativeFunctionsGroup | None,
+) -> RegistrationKind | None:
+    if f.manual_kernel_registration:
+        return None
+    if index.find_kernel(f) is not None:
+        return RegistrationKind.external
+    if group is None or backend.use_out_as_primary or not _is_made_from_functional(f, group, index):
+        return None
+    return RegistrationKind.from_functional
+
+
+def _is_made_from_functional(
+    f: NativeFunction, group: NativeFunctionsGroup, index: BackendIndex
+) -> bool:
+    """Whether the functional variant has a kernel, and returns all that `f` writes."""
+    functional = group.functional
+    if f.func.kind() not in (SchemaKind.inplace, SchemaKind.out):
+        return False
+    if index.find_kernel(functional) is None or functional.manual_kernel_registration:
+        return False
+    returns = functional.func.returns
+    written = f.func.arguments.mutable_arg_names
+    return len(written) == len(returns) and all(r.type.is_tensor_like() for r in returns)

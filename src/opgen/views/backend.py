@@ -1,0 +1,100 @@
+"""<Key>NativeFunctions.h: the class whose static members are the kernels of an external backend."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+from opgen.cpp.signatures import DispatcherSignature
+from opgen.model.backend import BackendKernel, ExternalBackend
+from opgen.model.dispatch_key import DispatchKey
+from opgen.views.base import FileView, group_by
+from opgen.views.context import Context
+
+
+@dataclass(frozen=True, slots=True)
+class MemberView:
+    """One C++ overload of a kernel, with the first operator and key it is for.
+
+    One that is not `kept` is of no operator in a selective build, and inline.
+    """
+
+    schema: str
+    operator: str
+    root: str
+    key: DispatchKey
+    name: str
+    returns: str
+    parameters: str
+    types: str
+    kept: bool
+
+
+@dataclass(frozen=True, slots=True)
+class BackendHeaderView(FileView):
+    tensor_header: str
+    abi: int
+    name: str
+    key: str
+    namespace: str
+    class_name: str
+    members: tuple[MemberView, ...]
+
+
+def build_backend_header(context: Context) -> Iterator[FileView]:
+    """The header of the backend's class, if there is a backend; members sorted by name and types."""
+    backend = context.backend
+    if backend is None:
+        return
+    members = sorted(backend_members(context), key=lambda m: (m.name, m.types))
+    yield BackendHeaderView(
+        path=f"include/{context.library.name}/{backend.header}",
+        template="BackendNativeFunctions.h.j2",
+        tensor_header=context.library.tensor_header,
+        abi=context.target.runtime_abi,
+        name=backend.header,
+        key=backend.forward.key.name,
+        namespace=backend.cpp_namespace,
+        class_name=backend.class_name,
+        members=tuple(members),
+    )
+
+
+def backend_members(context: Context) -> tuple[MemberView, ...]:
+    """The kernels to be written for the backend, in the order of the registry; none without a backend.
+
+    Operators whose kernels have one name and the same C++ parameter types share a kernel.
+    """
+    if context.backend is None:
+        return ()
+    kernels = _kernels(context.backend)
+    by_overload = group_by(kernels, lambda pair: (pair[1].name, _types(context, pair[1])))
+    return tuple(_member(context, uses) for uses in by_overload.values())
+
+
+def _kernels(backend: ExternalBackend) -> Iterator[tuple[DispatchKey, BackendKernel]]:
+    return ((index.key, kernel) for index in backend.indices for kernel in index.kernels)
+
+
+def _signature(kernel: BackendKernel) -> DispatcherSignature:
+    return DispatcherSignature.from_native_function(kernel.function, symint=kernel.symint)
+
+
+def _types(context: Context, kernel: BackendKernel) -> str:
+    return context.spell.types(_signature(kernel).arguments())
+
+
+def _member(context: Context, uses: list[tuple[DispatchKey, BackendKernel]]) -> MemberView:
+    key, kernel = uses[0]
+    signature = _signature(kernel)
+    return MemberView(
+        schema=str(kernel.function.func),
+        operator=kernel.function.full_name,
+        root=kernel.function.root_name,
+        key=key,
+        name=kernel.name,
+        returns=context.spell.type(signature.returns),
+        parameters=context.spell.parameters(signature.arguments(), defaults=False),
+        types=context.spell.types(signature.arguments()),
+        kept=any(context.keeps(kernel.function) for _, kernel in uses),
+    )
