@@ -12,6 +12,7 @@ NEW_MARK = "# NEW\n"
 
 _SCALE = "scale(Tensor self, float factor) -> Tensor"
 _SCALED = "scale(Tensor self, float factor=1.0) -> Tensor"
+_OUT = "scale.out(Tensor[] self, *, Tensor(a!)[] out"
 _SPLIT = "halves(Tensor self) -> (Tensor low, Tensor high)"
 
 
@@ -154,14 +155,11 @@ NEW_OUT_ARGUMENT = Code(
     "E1115",
     "an out argument is new",
     "Out arguments have no defaults, so callers of the older version fail. Add an overload.",
+    _versions(_entry(f"{_OUT}) -> ()"), _entry(f"{_OUT}, Tensor(b!)[] rest) -> ()")),
     _versions(
-        _entry("scale.out(Tensor self, float factor, *, Tensor(a!) out) -> ()"),
-        _entry("scale.out(Tensor self, float factor, *, Tensor(a!) out, Tensor(b!) rest) -> ()"),
-    ),
-    _versions(
-        _entry("scale.out(Tensor self, float factor, *, Tensor(a!) out) -> ()"),
-        _entry("scale.out(Tensor self, float factor, *, Tensor(a!) out) -> ()")
-        + _entry("scale.rest(Tensor self, float factor, *, Tensor(a!) out, Tensor(b!) rest) -> ()"),
+        _entry(f"{_OUT}) -> ()"),
+        _entry(f"{_OUT}) -> ()")
+        + _entry(f"{_OUT}, Tensor(b!)[] rest) -> ()".replace("scale.out", "scale.rest_out")),
     ),
 )
 CHANGED_NUMBER_OF_RETURNS = _code(
@@ -186,7 +184,7 @@ RENAMED_RETURN = _code(
     "a return has another name",
     "Names of returns are the fields of the named tuple that Python gets.",
     _SPLIT,
-    "halves(Tensor self) -> (Tensor left, Tensor right)",
+    "halves(Tensor self) -> (Tensor low, Tensor upper)",
     _SPLIT,
 )
 CHANGED_RETURN_ALIAS = _code(

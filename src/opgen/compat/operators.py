@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator
 
 from opgen.compat.breaks import BACKWARD, BOTH, Break, BreakKind, Direction
-from opgen.compat.schema_rules import Versions, compare_schemas, place
+from opgen.compat.schema_rules import Versions, compare_schemas
 from opgen.model.native_function import NativeFunction, Variant
 
 _NO_VERDICT: frozenset[Direction] = frozenset()
@@ -55,7 +55,7 @@ def _removed(f: NativeFunction, *, overload: bool) -> Break:
         kind, message = BreakKind.removed_overload, f"overload '{f.full_name}' is gone"
     else:
         kind, message = BreakKind.removed_operator, f"operator '{f.full_name}' is gone"
-    return Break(f.full_name, kind, message, str(f.func), "", place(f), None, BOTH)
+    return Break(f.full_name, kind, message, str(f.func), "", f.span, None, BOTH)
 
 
 def _attribute(

@@ -53,11 +53,6 @@ def compare_schemas(versions: Versions) -> Iterator[Break]:
     yield from _compare_returns(versions)
 
 
-def place(f: NativeFunction) -> Span:
-    """Where `f` is shown. A generated operator stands in no file, but is of an entry that does."""
-    return f.spans.key("autogen") if "generated" in f.tags else f.span
-
-
 # Arguments
 
 
@@ -100,7 +95,7 @@ def _now_out(argument: Argument) -> str:
 def _reordered(versions: Versions, old: Sequence[Argument], new: Sequence[Argument]) -> Break:
     texts = tuple(", ".join(a.name for a in arguments) for arguments in (old, new))
     message = "the arguments stand in another order"
-    spans = (place(versions.old), place(versions.new))
+    spans = (versions.old.span, versions.new.span)
     return versions.found(BreakKind.reordered_arguments, message, (texts[0], texts[1]), spans)
 
 
@@ -206,7 +201,7 @@ def _compare_returns(versions: Versions) -> Iterator[Break]:
     old, new = versions.old.func.returns, versions.new.func.returns
     if len(old) != len(new):
         message = f"it returned {_count(old)} and returns {_count(new)}"
-        spans = (place(versions.old), place(versions.new))
+        spans = (versions.old.span, versions.new.span)
         texts = tuple(f"({', '.join(map(str, returns))})" for returns in (old, new))
         kind = BreakKind.changed_number_of_returns
         yield versions.found(kind, message, (texts[0], texts[1]), spans)
@@ -220,7 +215,7 @@ def _count(returns: Sequence[Return]) -> str:
 
 
 def _compare_return(versions: Versions, index: int, old: Return, new: Return) -> Iterator[Break]:
-    spans = (_return_span(versions.old, index), _return_span(versions.new, index))
+    spans = (versions.old.return_span(index), versions.new.return_span(index))
 
     def found(kind: BreakKind, message: str) -> Break:
         return versions.found(kind, message, (old, new), spans, BACKWARD, FORWARD)
@@ -251,10 +246,4 @@ def _alias(annotation: Annotation | None) -> tuple[frozenset[str], bool, frozens
 
 
 def _argument_span(f: NativeFunction, argument: Argument | None) -> Span:
-    if argument is None or "generated" in f.tags:
-        return place(f)
-    return f.argument_span(argument.name)
-
-
-def _return_span(f: NativeFunction, index: int) -> Span:
-    return place(f) if "generated" in f.tags else f.return_span(index)
+    return f.span if argument is None else f.argument_span(argument.name)

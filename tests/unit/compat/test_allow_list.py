@@ -1,0 +1,64 @@
+"""Lists of breaks that are meant: what they match, when they end, and what cannot be read."""
+
+from __future__ import annotations
+
+from datetime import date
+
+import pytest
+from versions import breaks
+
+from opgen.compat import not_allowed, parse_allow_list
+from opgen.compat.codes import E1150, W1151, W1152
+from opgen.diagnostics import Diagnostics, Source
+
+_TODAY = date(2026, 6, 15)
+_BREAKS = breaks("- func: foo.a(int x) -> ()\n- func: bar(int x) -> ()\n", "[]\n")
+
+
+def _left(text: str) -> tuple[list[str], list[str]]:
+    """The operators whose breaks are left, and the codes of what is said about the list."""
+    diagnostics = Diagnostics()
+    allowed = parse_allow_list(Source("allowed.txt", text), diagnostics)
+    left = not_allowed(_BREAKS, allowed, _TODAY, diagnostics)
+    return [found.operator for found in left], [d.code for d in diagnostics]
+
+
+@pytest.mark.parametrize("name", ["aten::foo.a", "foo.a", "aten::foo", "foo", "fo+", ".*foo.*"])
+def test_names_and_patterns(name: str) -> None:
+    assert _left(f"{name}\n") == (["aten::bar"], [])
+
+
+def test_a_pattern_matches_in_full() -> None:
+    assert _left("fo\n") == (["aten::foo.a", "aten::bar"], ["W1152"])
+
+
+def test_comments_and_empty_lines() -> None:
+    assert _left("# all of it\n\n  foo  # gone for good\nbar # too\n") == ([], [])
+
+
+def test_dates() -> None:
+    assert _left("foo 2026-06-15\n") == (["aten::bar"], [])
+    assert _left("foo 2026-06-14\n") == (["aten::foo.a", "aten::bar"], ["W1151"])
+
+
+@pytest.mark.parametrize("line", ["foo(", "foo soon", "foo 2026-06-15 x"])
+def test_lines_that_cannot_be_read(line: str) -> None:
+    assert _left(f"bar\n{line}\n") == (["aten::foo.a"], ["E1150"])
+
+
+def test_places() -> None:
+    diagnostics = Diagnostics()
+    parse_allow_list(Source("allowed.txt", "# a\n  foo(  # b\n"), diagnostics)
+    (item,) = diagnostics
+    assert item.span is not None and item.span.text == "foo("
+
+
+@pytest.mark.parametrize("code", [E1150, W1151, W1152], ids=str)
+def test_the_examples_of_a_record_are_true(code: object) -> None:
+    assert isinstance(code, type(E1150))
+    found = breaks("- func: scale.out(int x) -> ()\n", "[]\n")
+    for text, expected in ((code.failing, [code.code]), (code.mended, [])):
+        diagnostics = Diagnostics()
+        allowed = parse_allow_list(Source("allowed.txt", text), diagnostics)
+        not_allowed(found, allowed, _TODAY, diagnostics)
+        assert [d.code for d in diagnostics] == expected
