@@ -19,3 +19,11 @@ OPGEN_META_FUNC(shaped)(const Tensor& self, const Scalar&) {
 OPGEN_IMPL_FUNC(shaped_out_cpu)(const Tensor& self, const Scalar&, const Tensor& out) {
   opgen::detail::copy_(out, self);
 }
+OPGEN_PRECOMPUTE_META_FUNC(ahead)(const Tensor& self, int64_t dim) {
+  return precompute_out<>().set_wrapped(dim).set_length(self.size(dim));
+}
+OPGEN_IMPL_FUNC(ahead_out_cpu)(const Tensor&, int64_t, int64_t, const Tensor&) {}
+OPGEN_META_FUNC(scalarwise)(const Tensor& self, const Tensor& other) {
+  build_borrowing_binary_op(maybe_get_output(), self, other);
+}
+OPGEN_UFUNC(scalarwise)(T self, T other) { return self + other; }

@@ -21,9 +21,12 @@ struct structured_ufunc_shifted_CUDA : at::meta::structured_shifted_Tensor {
 };
 
 namespace ufunc {
-template <class T>
-T opgen_shifted(T, T, T);
-}
+// A class: g++ takes a function template that differs from the declared one for another overload.
+struct opgen_shifted {
+  template <class T>
+  static T call(T, T, T);
+};
+}  // namespace ufunc
 
 }  // namespace at::native
 
@@ -33,7 +36,7 @@ T opgen_shifted(T, T, T);
   void at::native::structured_ufunc_shifted_CPU::impl(const Tensor&, const Tensor&, const Scalar& alpha, const Tensor&) { \
     if (opgen::ufunc_loop<bool, ::std::uint8_t, ::std::int8_t, ::std::int32_t, ::std::int64_t, ::std::int16_t, float, double, complex<float>, complex<double>, BFloat16, Half>(*this, [&]<class T>(::std::type_identity<T>) { \
           return [opgen_alpha = alpha.to<T>()](T opgen_self, T opgen_other) { \
-            return at::native::ufunc::opgen_shifted<T>(opgen_self, opgen_other, opgen_alpha); \
+            return at::native::ufunc::opgen_shifted::call<T>(opgen_self, opgen_other, opgen_alpha); \
           }; \
         })) { \
       return; \
@@ -41,4 +44,4 @@ T opgen_shifted(T, T, T);
     opgen::ufunc_not_implemented(*this, "ufunc_shifted_CPU"); \
   } \
   template <class T> \
-  T at::native::ufunc::opgen_shifted
+  T at::native::ufunc::opgen_shifted::call
