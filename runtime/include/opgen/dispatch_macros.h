@@ -40,12 +40,19 @@ namespace opgen::detail {
 // Protects the commas of an argument.
 #define OPGEN_WRAP(...) __VA_ARGS__
 
+// What the header SelectedDtypes.h of a selective build puts in front of a dispatch and of each of
+// its cases.
+#define OPGEN_DISPATCH_TAG(name)
+#define OPGEN_DISPATCH_FILTER(dtype)
+
 // Cases are written out, not made by recursion: a compiler's notes about a body pass through few
 // macros.
-#define OPGEN_DISPATCH_CASE(name, ...)                                                 \
-  case ::opgen::ScalarType::name: {                                                    \
-    using scalar_t [[maybe_unused]] = ::opgen::cpp_type_of<::opgen::ScalarType::name>; \
-    return (__VA_ARGS__)();                                                            \
+#define OPGEN_DISPATCH_CASE(name, ...)                                                   \
+  case ::opgen::ScalarType::name: {                                                      \
+    OPGEN_DISPATCH_FILTER(::opgen::ScalarType::name) {                                   \
+      using scalar_t [[maybe_unused]] = ::opgen::cpp_type_of<::opgen::ScalarType::name>; \
+      return (__VA_ARGS__)();                                                            \
+    }                                                                                    \
   }
 #define OPGEN_CASES_INTEGRAL(...)         \
   OPGEN_DISPATCH_CASE(Byte, __VA_ARGS__)  \
@@ -62,6 +69,7 @@ namespace opgen::detail {
 
 #define OPGEN_DISPATCH_SWITCH(dtype, name, ...)                      \
   [&] {                                                              \
+    OPGEN_DISPATCH_TAG(name)                                         \
     const ::opgen::ScalarType opgen_dtype = (dtype);                 \
     switch (opgen_dtype) {                                           \
       __VA_ARGS__                                                    \

@@ -27,7 +27,7 @@ E0812 = Code(
     "call.",
     _HEAD + "supported:\n- abs\n",
     _HEAD + "supported:\n- neg\n",
-    ("B18", "B19"),
+    ("B19",),
     _FILE,
 )
 

@@ -50,7 +50,7 @@ E0804 = Code(
     "unquoted 'on' or 'true' for a truth value; quotes make it a text.",
     _HEAD + "supported: neg\n",
     GOOD,
-    ("B04", "B05", "B06", "B07", "B08", "BC1", "BC2", "BC3", "BC4"),
+    ("B04", "B05", "B06", "B07", "B08", "BC1", "BC2", "BC3", "BC4", "BA3"),
     FILE,
 )
 E0805 = Code(
@@ -60,7 +60,7 @@ E0805 = Code(
     "written into C++ as they are, so each has to be an identifier and no keyword.",
     "backend: XLA\ncpp_namespace: a::b::c\nsupported:\n- neg\n",
     GOOD,
-    ("B18", "BC4"),
+    ("B18", "BA1", "BA2"),
     FILE,
 )
 W1801 = Code(

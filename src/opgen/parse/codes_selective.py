@@ -36,7 +36,7 @@ E0843 = Code(
     "debug_info, custom_classes and build_features are lists.",
     "operators:\n- aten::neg\n",
     _GOOD,
-    ("S02", "S03", "S04", "S05", "S08", "SC3", "SC4", "SC5"),
+    ("S02", "S03", "S04", "S05", "S08", "SC3", "SC4", "SC5", "SA1", "SA3", "SA4"),
     FILE,
 )
 E0844 = Code(

@@ -15,7 +15,7 @@ E0806 = Code(
     "the key Autograd<backend>. Both keys have to exist.",
     "backend: Xla\ncpp_namespace: torch_xla\nsupported:\n- neg\n",
     _GOOD,
-    ("B12", "B13"),
+    ("B12", "B13", "BA4"),
     _BACKEND,
 )
 E0807 = Code(
@@ -25,7 +25,7 @@ E0807 = Code(
     "opgen itself registers kernels for. A second kernel would replace the first without a word.",
     "backend: CPU\ncpp_namespace: torch_xla\nsupported:\n- neg\n",
     _GOOD,
-    ("B14", "B17"),
+    ("B14", "B17", "B20", "BA5"),
     _BACKEND,
 )
 E0808 = Code(
