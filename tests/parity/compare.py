@@ -43,15 +43,30 @@ def normalised(value: Any, spellings: Sequence[tuple[str, str]] = ()) -> Any:
     return value
 
 
+def in_one_namespace(row: Row) -> Row:
+    """`row` with the C++ namespaces of its schema namespace as those of aten.
+
+    opgen puts kernels and classes of `custom::f` into custom::native and custom::meta, torchgen into
+    at::native and at::meta. What is compared is everything else.
+    """
+    namespace = row["name"].partition("::")[0]
+    if namespace == "aten":
+        return row
+    pattern = re.compile(rf"\b{re.escape(namespace)}::(?=native\b|meta\b)")
+    text = pattern.sub("at::", json.dumps(row, ensure_ascii=False))
+    mapped: Row = json.loads(text)
+    return mapped
+
+
 def differences(
     ours: Iterable[Row], theirs: Iterable[Row], spellings: Sequence[tuple[str, str]] = ()
 ) -> list[Difference]:
     """Every field that differs; a function that only one side has is a difference too.
 
-    Only `theirs` are spelled anew by `spellings`.
+    Only `theirs` are spelled anew by `spellings`. C++ namespaces are compared as `in_one_namespace` says.
     """
-    left = {_key(row): row for row in ours}
-    right = {_key(row): row for row in theirs}
+    left = {_key(row): in_one_namespace(row) for row in ours}
+    right = {_key(row): in_one_namespace(row) for row in theirs}
     found = [
         Difference(key, "(function)", "missing", "there") for key in right.keys() - left.keys()
     ]

@@ -8,7 +8,7 @@ from opgen.cpp.spelling import TypeSpelling
 from opgen.model.types import BaseTy, BaseType, ListType, OptionalType, Type
 
 _INT = r"[+-]?[0-9]+"
-_FLOAT = rf"{_INT}(\.[0-9]*)?([eE]{_INT})?|[+-]?\.[0-9]+([eE]{_INT})?|[+-]?inf|nan"
+_FLOAT = rf"{_INT}(\.[0-9]*)?([eE]{_INT})?|[+-]?\.[0-9]+([eE]{_INT})?"
 _BOOL = "True|False"
 _NUMBERS = (re.compile(f"{_INT}|Mean"), "a whole number")
 
@@ -35,7 +35,11 @@ def find_misfit(default: str, type: Type) -> str | None:
     """What a default of `type` has to be, if `default` is something else; None if it fits."""
     match type:
         case OptionalType(elem):
-            return None if default == "None" else find_misfit(default, elem)
+            if default == "None":
+                return None
+            found = find_misfit(default, elem)
+            plain = isinstance(elem, BaseType) and elem.name not in _PLAIN
+            return f"'{type}' takes None" if found is not None and plain else found
         case ListType(elem, size):
             return _find_misfit_in_list(default, elem, size)
         case BaseType(base) if base in _PLAIN:

@@ -185,7 +185,7 @@ E0220 = Code(
     "CUDAFunctorOnOther or CUDAFunctorOnSelf.",
     _UFUNC + "  ufunc_inner_loop:\n    Genric: foo (All)\n",
     _UFUNC + "  ufunc_inner_loop:\n    Generic: foo (All)\n",
-    ("V051",),
+    ("V049", "V051"),
 )
 E0221 = Code(
     "E0221",
@@ -213,7 +213,7 @@ E0223 = Code(
     "arguments.",
     _OUT + "  ufunc_inner_loop: foo (All)\n",
     _UFUNC + "  ufunc_inner_loop: foo (All)\n",
-    ("V055", "V056"),
+    ("V055",),
 )
 E0224 = Code(
     "E0224",
@@ -248,7 +248,7 @@ E0231 = Code(
     "have no '->', and adds parameters.",
     _STRUCTURED + "  precomputed:\n  - int x\n  - dim -> int dim\n",
     _STRUCTURED + "  precomputed:\n  - dim -> int dim\n  - int x\n",
-    ("V062", "V063", "V066", "V067", "C09"),
+    ("V062", "V063", "V066", "C09"),
 )
 E0232 = Code(
     "E0232",
@@ -281,7 +281,7 @@ E0241 = Code(
     "'structured_delegate: NAME.out'.",
     _FOO + "  structured: True\n",
     _FOO + "  structured_delegate: foo.out\n",
-    ("V103",),
+    ("V056", "V103"),
 )
 E0242 = Code(
     "E0242",

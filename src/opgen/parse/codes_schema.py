@@ -27,7 +27,7 @@ E0302 = Code(
     "after each comma, one between a type and a name, one on each side of '->', none elsewhere.",
     _func("foo(Tensor self,Tensor other) -> Tensor"),
     _func("foo(Tensor self, Tensor other) -> Tensor"),
-    ("V011", "A01", "C32"),
+    ("V011", "V066", "A01", "C32"),
 )
 E0303 = Code(
     "E0303",
@@ -46,7 +46,7 @@ E0304 = Code(
     "'_functional').",
     _func("foo-bar(Tensor self) -> Tensor"),
     _func("foo_bar(Tensor self) -> Tensor"),
-    ("V068", "A06", "A07", "A08", "A10", "A82", "A83", "C17"),
+    ("V068", "V177", "A06", "A07", "A08", "A10", "A82", "A83", "C17"),
 )
 E0305 = Code(
     "E0305",
@@ -55,7 +55,7 @@ E0305 = Code(
     "the variant as an overload.",
     _func("foo_out(Tensor self, *, Tensor(a!) out) -> Tensor(a!)"),
     _func("foo.out(Tensor self, *, Tensor(a!) out) -> Tensor(a!)"),
-    ("V069",),
+    ("V025", "V047", "V069"),
 )
 E0306 = Code(
     "E0306",
@@ -101,7 +101,7 @@ E0310 = Code(
     "divides positional from keyword-only arguments.",
     _func("foo(Tensor) -> Tensor"),
     _func("foo(Tensor self) -> Tensor"),
-    ("V073", "A03"),
+    ("V067", "V073", "A03"),
 )
 E0311 = Code(
     "E0311",

@@ -63,7 +63,7 @@ E0107 = Code(
     "become keys of the mapping it stands in, unless they are written there.",
     "- func: foo(Tensor self) -> Tensor\n  <<: core\n",
     "- &x\n  func: foo(Tensor self) -> Tensor\n  tags: core\n- <<: *x\n  func: bar(Tensor self) -> Tensor\n",
-    ("C31",),
+    (),
 )
 E0108 = Code(
     "E0108",
@@ -72,7 +72,7 @@ E0108 = Code(
     "number, a truth value, null, a list or a mapping.",
     "- func: foo(Tensor self) -> Tensor\n  dispatch:\n    1: foo\n",
     "- func: foo(Tensor self) -> Tensor\n  dispatch:\n    CPU: foo\n",
-    ("V037", "V049"),
+    ("V037",),
 )
 E0109 = Code(
     "E0109",

@@ -1,0 +1,63 @@
+"""docs/torchgen-differences.md, read: which differences from torchgen are on purpose.
+
+The page is the only place where they are listed; tests ask it.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping
+from dataclasses import dataclass
+from pathlib import Path
+
+PAGE = Path(__file__).parents[2] / "docs" / "torchgen-differences.md"
+
+_NUMBERED = (
+    "What torchgen refuses",
+    "Where torchgen crashes",
+    "What torchgen takes without looking",
+)
+_CODE = re.compile(r"\b[EW]\d{4}\b")
+
+
+@dataclass(frozen=True)
+class Table:
+    """`stricter` holds the codes of what torchgen takes; `looser` and `otherwise` map an identifier of a
+    difference to the pattern by which it is known: of torchgen's message, of the field that differs.
+    """
+
+    stricter: frozenset[str]
+    looser: Mapping[str, re.Pattern[str]]
+    otherwise: Mapping[str, re.Pattern[str]]
+    numbers: Mapping[str, str]
+
+
+def read_table() -> Table:
+    sections = {
+        head: list(map(_cells, re.findall(r"^\| (.*) \|$", body, re.M)))[1:]
+        for head, body in re.findall(
+            r"^##+ ([^\n]+)\n(.*?)(?=^##|\Z)", PAGE.read_text(encoding="utf-8"), re.M | re.S
+        )
+    }
+    numbers: dict[str, str] = {}
+    for number, _case, verdict in (row for head in _NUMBERED for row in sections[head]):
+        assert number not in numbers, f"{number} is listed twice"
+        numbers[number] = verdict
+    return Table(
+        stricter=frozenset(c for row in sections["Stricter"] for c in _CODE.findall(row[0])),
+        looser={row[0]: _pattern(row[1]) for row in sections["Looser"]},
+        otherwise={row[0]: _pattern(row[1]) for row in sections["Derived otherwise"]},
+        numbers=numbers,
+    )
+
+
+def codes_in(text: str) -> frozenset[str]:
+    return frozenset(_CODE.findall(text))
+
+
+def _cells(row: str) -> list[str]:
+    return [cell.strip().replace(r"\|", "|") for cell in re.split(r" (?<!\\)\| ", row)]
+
+
+def _pattern(cell: str) -> re.Pattern[str]:
+    return re.compile(cell.strip("`"), re.S)
