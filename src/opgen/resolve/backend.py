@@ -26,6 +26,8 @@ from opgen.resolve.dispatch_tables import (
     members_with_groups,
 )
 
+# Names of keys that no kernel can be registered for.
+_NO_KEYS = (DispatchKey.Undefined, DispatchKey.ORT)
 # Keys that opgen registers kernels for whether or not an entry names them.
 _OWN_KEYS = (*COMPOSITE_DISPATCH_KEYS, DispatchKey.Meta, DispatchKey.BackendSelect)
 
@@ -69,7 +71,7 @@ class _Resolver:
     def _key(self, name: str) -> DispatchKey | None:
         span = self.file.backend.span
         key = DispatchKey.__members__.get(name)
-        if key is None or key is DispatchKey.Undefined:
+        if key is None or key in _NO_KEYS:
             hint = did_you_mean(name, [k for k in DispatchKey.__members__ if k != name])
             message = f"there is no dispatch key '{shorten(name)}'"
             self.diagnostics.error(codes.E0806, message, span, hint=hint)
