@@ -30,6 +30,9 @@ from opgen.model.tags import TagSet
 from opgen.parse import CODES as PARSE_CODES
 from opgen.parse import builtin_tags, decode_source, parse_native_functions, parse_tags
 from opgen.parse.names import did_you_mean
+from opgen.python.check import check_python as check_python_bindings
+from opgen.python.codes import CODES as PYTHON_CODES
+from opgen.python.signatures import Spellings
 from opgen.reading import read_bytes
 from opgen.render import Renderer
 from opgen.resolve import CODES as RESOLVE_CODES
@@ -47,6 +50,7 @@ CODES: Mapping[str, Code] = collect_codes(
     PARSE_CODES,
     RESOLVE_CODES,
     COMPAT_CODES,
+    PYTHON_CODES,
     cpp_check.CODES,
     backend_check.CODES,
     unsupported.CODES,
@@ -146,6 +150,13 @@ def check_target(registry: Registry, inputs: Inputs, diagnostics: Diagnostics) -
     cpp_check.check_signatures(registry, target.spelling, target.conversions, diagnostics)
     if target.functionalizes:
         functionalization.report_unfunctionalizable(registry, diagnostics)
+
+
+def check_python(registry: Registry, inputs: Inputs, diagnostics: Diagnostics) -> None:
+    """Report operators that no Python binding can be made of."""
+    target = TARGETS[inputs.target]
+    spellings = Spellings(target.spelling, target.python)
+    check_python_bindings(registry.functions, spellings, diagnostics)
 
 
 def read_additions(registry: Registry, inputs: Inputs, diagnostics: Diagnostics) -> Additions:

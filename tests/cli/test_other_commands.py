@@ -134,3 +134,17 @@ def environment() -> dict[str, str]:
     beside = str(Path(sys.executable).parent)
     kept = {key: value for key, value in os.environ.items() if key != "NO_COLOR"}
     return {**kept, "PATH": f"{beside}{os.pathsep}{kept.get('PATH', '')}"}
+
+
+def test_lint_for_python(opgen: Opgen) -> None:
+    Path("tuple.yaml").write_text("- func: foo(Tensor self) -> (int, int)\n")
+    assert opgen("lint", "tuple.yaml").exit_code == 0
+    result = opgen("lint", "tuple.yaml", "--python")
+    assert result.exit_code == 1 and "error[E0762]" in result.stderr
+    assert opgen("lint", "good.yaml", "--python").exit_code == 0
+
+
+def test_dump_with_python_signatures(opgen: Opgen) -> None:
+    rows = json.loads(opgen("dump", "good.yaml", "--extra", "--op", "neg").stdout)
+    assert rows[0]["python_signature"] == "neg(Tensor input)"
+    assert rows[0]["pyi_signature"] == "def neg(input: Tensor) -> Tensor: ..."

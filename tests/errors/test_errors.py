@@ -1,9 +1,9 @@
 """What is reported for bad files, word for word.
 
 A case is `<code>_<what>.yaml` (or `.tags.yaml`, read as a tags.yaml, or `.torch.yaml`, read for that
-target, or `.backend.yaml` and `.selective.yaml`, read beside fixtures/) and beside it a `.txt` with the
-exact text. `OPGEN_UPDATE_GOLDEN=1 pytest tests/errors`, run twice, makes cases that are missing and
-writes the texts anew; review the difference.
+target, `.python.yaml`, read for Python bindings, or `.backend.yaml` and `.selective.yaml`, read beside
+fixtures/) and beside it a `.txt` with the exact text. `OPGEN_UPDATE_GOLDEN=1 pytest tests/errors`, run
+twice, makes cases that are missing and writes the texts anew; review the difference.
 """
 
 from __future__ import annotations
@@ -27,6 +27,9 @@ from opgen.parse import (
     parse_selective,
     parse_tags,
 )
+from opgen.python.check import check_python
+from opgen.python.codes import CODES as PYTHON_CODES
+from opgen.python.signatures import Spellings
 from opgen.resolve import CODES as RESOLVE_CODES
 from opgen.resolve import resolve
 from opgen.resolve.backend import resolve_backend
@@ -37,7 +40,7 @@ HERE = Path(__file__).parent
 FIXTURES = HERE / "fixtures"
 CASES = sorted(HERE.glob("*.yaml"))
 ALL_CODES = collect_codes(
-    CODES, RESOLVE_CODES, backend_check.CODES, check.CODES, functionalization.CODES
+    CODES, RESOLVE_CODES, backend_check.CODES, check.CODES, functionalization.CODES, PYTHON_CODES
 )
 UPDATE = os.environ.get("OPGEN_UPDATE_GOLDEN") == "1"
 
@@ -65,6 +68,9 @@ def report(name: str, content: bytes) -> Diagnostics:
         check.check_signatures(registry, target.spelling, target.conversions, diagnostics)
         if target.functionalizes:
             functionalization.report_unfunctionalizable(registry, diagnostics)
+        if name.endswith("python.yaml"):
+            spellings = Spellings(target.spelling, target.python)
+            check_python(registry.functions, spellings, diagnostics)
     return diagnostics
 
 

@@ -12,6 +12,9 @@ import pytest
 from compare import differences, report
 from loading import load_registry
 
+from opgen.diagnostics import Diagnostics
+from opgen.python.check import check_python, is_bound
+from opgen.python.signatures import Spellings
 from opgen.targets import TARGETS
 from opgen.views.dump import dump_rows
 
@@ -70,3 +73,23 @@ def test_only_the_known_operators_have_none(ours: list[dict[str, Any]]) -> None:
     """Protects the comparison itself: two errors are never taken for an agreement unseen."""
     found = {(row["name"], field) for row in ours for field in _FIELDS if row[field] == "(error)"}
     assert found == _ERRORS
+
+
+def test_every_bound_operator_can_be_bound(packaged: Path) -> None:
+    """Protects against refusing what PyTorch binds: nothing is reported about its own operators."""
+    _check_bindings(packaged / "native")
+
+
+@pytest.mark.parametrize("version", ["2.0.1", "2.4.1", "2.8.0"])
+def test_every_bound_operator_of_older_versions(corpora: Path, version: str) -> None:
+    """Protects against a list of types that is of one version only."""
+    _check_bindings(corpora / f"pytorch-{version}")
+
+
+def _check_bindings(folder: Path) -> None:
+    target = TARGETS["torch"]
+    functions = load_registry(folder).functions
+    diagnostics = Diagnostics()
+    check_python(functions, Spellings(target.spelling, target.python), diagnostics)
+    assert [f"{d.code}: {d.message}" for d in diagnostics] == []
+    assert sum(map(is_bound, functions)) > 2200
