@@ -120,28 +120,51 @@ OPGEN_IMPL_FUNC(cat_out_cpu)
 
 namespace {
 
-std::vector<Tensor> unsqueezed_all(TensorList tensors, int64_t dim) {
+// The place of the new dimension, from the front.
+int64_t check_stack(TensorList tensors, int64_t dim) {
   OPGEN_CHECK(tensors.size() > 0, "stack expects a non-empty TensorList");
-  std::vector<Tensor> result;
   for (size_t i = 0; i < tensors.size(); ++i) {
     OPGEN_CHECK(same_sizes(tensors[i].sizes(), tensors[0].sizes()),
                 "stack expects each tensor to be equal size, but got ", tensors[0].sizes(),
                 " at entry 0 and ", tensors[i].sizes(), " at entry ", i);
-    result.push_back(tensors[i].unsqueeze(dim));
   }
+  return wrap_dim(dim, tensors[0].dim() + 1);
+}
+
+DimVector stacked_sizes(TensorList tensors, int64_t dim) {
+  DimVector sizes(tensors[0].sizes());
+  sizes.insert(sizes.begin() + dim, static_cast<int64_t>(tensors.size()));
+  return sizes;
+}
+
+std::vector<Tensor> unsqueezed_all(TensorList tensors, int64_t dim) {
+  std::vector<Tensor> result;
+  for (const Tensor& tensor : tensors) result.push_back(tensor.unsqueeze(dim));
   return result;
 }
 
 }  // namespace
 
+// The tensors joined along a dimension that they have, which then is split in two; there is none
+// behind the last.
 OPGEN_KERNEL(stack)(TensorList tensors, int64_t dim) {
-  OPGEN_CHECK(tensors.size() > 0, "stack expects a non-empty TensorList");
-  dim = wrap_dim(dim, tensors[0].dim() + 1);
-  return at::cat(unsqueezed_all(tensors, dim), dim);
+  dim = check_stack(tensors, dim);
+  if (dim == tensors[0].dim()) return at::cat(unsqueezed_all(tensors, dim), dim);
+  return at::cat(tensors, dim).view(stacked_sizes(tensors, dim));
 }
 OPGEN_KERNEL(stack_out)(TensorList tensors, int64_t dim, Tensor& out) {
-  OPGEN_CHECK(tensors.size() > 0, "stack expects a non-empty TensorList");
-  dim = wrap_dim(dim, tensors[0].dim() + 1);
+  dim = check_stack(tensors, dim);
+  if (dim < tensors[0].dim()) {
+    const DimVector sizes = stacked_sizes(tensors, dim);
+    resize_out(out, sizes);
+    DimVector joined(tensors[0].sizes());
+    joined[dim] *= static_cast<int64_t>(tensors.size());
+    if (opgen::detail::computeStride(out.sizes(), out.strides(), joined).has_value()) {
+      Tensor view = out.view(joined);
+      at::cat_out(view, tensors, dim);
+      return out;
+    }
+  }
   return at::cat_out(out, unsqueezed_all(tensors, dim), dim);
 }
 
@@ -555,7 +578,7 @@ std::vector<Tensor> without_masks(const Tensor& self, IOptTensorListRef given) {
     }
     OPGEN_CHECK_INDEX(dtype == kLong || dtype == kInt,
                       "tensors used as indices must be long, int, byte or bool tensors");
-    indices.push_back(to_dtype(index, kLong));
+    indices.push_back(index);
   }
   OPGEN_CHECK_INDEX(static_cast<int64_t>(indices.size()) <= self.dim(),
                     "too many indices for tensor of dimension ", self.dim(), " (got ",
@@ -616,7 +639,8 @@ Indexed make_indexed(const Tensor& original, IOptTensorListRef given) {
     DimVector index_sizes(static_cast<size_t>(first), 1);
     for (int64_t size : shape) index_sizes.push_back(size);
     index_sizes.resize(index_sizes.size() + static_cast<size_t>(after), 1);
-    result.indices.push_back(indices[d].expand(shape).reshape(index_sizes));
+    // Expanded first: the strides of a fresh result follow those of the converted index.
+    result.indices.push_back(to_dtype(indices[d].expand(shape), kLong).reshape(index_sizes));
   }
   result.self =
       opgen::detail::alias_with_sizes_and_strides(self, sizes, strides, self.storage_offset());

@@ -173,13 +173,22 @@ OPGEN_IMPL_FUNC(addmm_out_cpu)
     scalar_t* to = out.mutable_data_ptr<scalar_t>();
     const int64_t from_row = addend.stride(0), from_column = addend.stride(1);
     const int64_t to_row = out.stride(0), to_column = out.stride(1);
-    multiply<scalar_t>(
-        matrix_of<scalar_t>(mat1), matrix_of<scalar_t>(mat2), [=](int64_t i, int64_t j, wide sum) {
-          wide value = times(a, sum);
-          if (!ignored)
-            value = plus(value, times(b, static_cast<wide>(from[i * from_row + j * from_column])));
-          to[i * to_row + j * to_column] = static_cast<scalar_t>(value);
-        });
+    const auto finish = [=](int64_t i, int64_t j, wide product) {
+      const wide value =
+          ignored
+              ? product
+              : plus(product, times(b, static_cast<wide>(from[i * from_row + j * from_column])));
+      to[i * to_row + j * to_column] = static_cast<scalar_t>(value);
+    };
+    if (a == wide(0) && !is_half_v<scalar_t>) {
+      // Nor do those of the factors, but for half types, as in PyTorch.
+      for (int64_t i = 0; i < out.size(0); ++i) {
+        for (int64_t j = 0; j < out.size(1); ++j) finish(i, j, wide(0));
+      }
+      return;
+    }
+    multiply<scalar_t>(matrix_of<scalar_t>(mat1), matrix_of<scalar_t>(mat2),
+                       [=](int64_t i, int64_t j, wide sum) { finish(i, j, times(a, sum)); });
   });
 }
 

@@ -65,12 +65,35 @@ OPGEN_IMPL_FUNC(sub_out)(const Tensor&, const Tensor&, const Scalar& alpha, cons
   });
 }
 
+namespace {
+
+// f(a, b), which for half types is computed in float. A number is taken as it was given: rounded to
+// a half type first, it would lose digits that the result can show.
+template <class T, class F>
+void map_wide(TensorIteratorBase& iter, F f) {
+  using wide = wide_t<T>;
+  if constexpr (is_half_v<T>) {
+    if (iter.is_cpu_scalar(2) && iter.operand(2).replaced) {
+      const wide b = opgen::detail::item(iter.operand(2).original_tensor()).to<wide>();
+      iter.remove_operand(2);
+      opgen::cpu_kernel(iter,
+                        [f, b](T a) -> T { return static_cast<T>(f(static_cast<wide>(a), b)); });
+      return;
+    }
+  }
+  opgen::cpu_kernel(iter, [f](T a, T b) -> T {
+    return static_cast<T>(f(static_cast<wide>(a), static_cast<wide>(b)));
+  });
+}
+
+}  // namespace
+
 OPGEN_META_FUNC2(mul, Tensor)(const Tensor& self, const Tensor& other) {
   build_borrowing_binary_op(maybe_get_output(), self, other);
 }
 OPGEN_IMPL_FUNC(mul_out)(const Tensor&, const Tensor&, const Tensor& /*out*/) {
   OPGEN_DISPATCH_ALL(common_dtype(), "mul", [&] {
-    opgen::cpu_kernel(*this, [](scalar_t a, scalar_t b) -> scalar_t { return times(a, b); });
+    map_wide<scalar_t>(*this, [](auto a, auto b) { return times(a, b); });
   });
 }
 
@@ -114,7 +137,7 @@ namespace {
 
 void div_true(TensorIteratorBase& iter) {
   OPGEN_DISPATCH_FLOATING_AND_COMPLEX(iter.common_dtype(), "div", [&] {
-    opgen::cpu_kernel(iter, [](scalar_t a, scalar_t b) -> scalar_t { return a / b; });
+    map_wide<scalar_t>(iter, [](auto a, auto b) { return a / b; });
   });
 }
 
@@ -144,13 +167,10 @@ void div_rounded(TensorIteratorBase& iter, bool down) {
     return;
   }
   OPGEN_DISPATCH_FLOATING(iter.common_dtype(), name, [&] {
-    using wide = wide_t<scalar_t>;
-    opgen::cpu_kernel(iter, [down](scalar_t a, scalar_t b) -> scalar_t {
-      const wide x = static_cast<wide>(a), y = static_cast<wide>(b);
+    map_wide<scalar_t>(iter, [down](auto x, auto y) {
       // What is truncated is the quotient as its dtype holds it.
-      return static_cast<scalar_t>(
-          down ? divide_floor_float(x, y)
-               : std::trunc(static_cast<wide>(static_cast<scalar_t>(x / y))));
+      return down ? divide_floor_float(x, y)
+                  : std::trunc(static_cast<decltype(x)>(static_cast<scalar_t>(x / y)));
     });
   });
 }
@@ -321,7 +341,7 @@ OPGEN_IMPL_FUNC(pow_Tensor_Scalar_out)
         auto w = widen(x);
         return narrowed<scalar_t>(decltype(w)(1) / (w * w));
       });
-    } else if (n == 0.5 || n == -0.5) {
+    } else if ((n == 0.5 || n == -0.5) && !std::is_same_v<scalar_t, Half>) {
       opgen::cpu_kernel(*this, [n](scalar_t x) -> scalar_t {
         auto root = std::sqrt(widen(x));
         return narrowed<scalar_t>(n > 0 ? root : decltype(root)(1) / root);

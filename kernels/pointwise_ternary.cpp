@@ -189,14 +189,21 @@ OPGEN_IMPL_FUNC(lerp_Scalar_out)
 OPGEN_META_FUNC2(lerp, Tensor)(const Tensor& self, const Tensor& end, const Tensor& weight) {
   OPGEN_CHECK(self.scalar_type() == end.scalar_type(), "expected dtype ", self.scalar_type(),
               " for `end` but got dtype ", end.scalar_type());
-  OPGEN_CHECK(self.scalar_type() == weight.scalar_type(), "expected dtype ", self.scalar_type(),
-              " for `weight` but got dtype ", weight.scalar_type());
+  // A weight for all elements may have any dtype, as a number may.
+  const bool one_weight = weight.dim() == 0;
+  OPGEN_CHECK(one_weight || self.scalar_type() == weight.scalar_type(), "expected dtype ",
+              self.scalar_type(), " for `weight` but got dtype ", weight.scalar_type());
   opgen::TensorIteratorConfig config;
   config.add_output(maybe_get_output())
       .add_const_input(self)
       .add_const_input(end)
       .add_const_input(weight);
-  config.set_check_mem_overlap(true).allow_cpu_scalars(true).promote_inputs_to_common_dtype(true);
+  config.set_check_mem_overlap(true).allow_cpu_scalars(true);
+  if (one_weight) {
+    config.promote_inputs_to_common_dtype(true)
+        .cast_common_dtype_to_outputs(true)
+        .enforce_safe_casting_to_output(true);
+  }
   build(config);
 }
 OPGEN_IMPL_FUNC(lerp_Tensor_out)
