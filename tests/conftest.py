@@ -1,1 +1,5 @@
 """For all tests: the folder of this file is importable, so that they can say `from support import build`."""
+
+from support.figures import pytest_terminal_summary
+
+__all__ = ["pytest_terminal_summary"]

@@ -1,0 +1,104 @@
+"""Every overload of every operator of native_functions.yaml against PyTorch, for every dtype that PyTorch takes there.
+
+A new operator is compared without a line here. If what is drawn for it by type does not suit it, a line in
+constraints.py says what does.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import pytest
+
+import opgen
+from numerics import exceptions
+from numerics.driver import Library
+from numerics.values import DTYPES
+from support.build import REPOSITORY
+
+OVERLOADS = tuple(
+    str(function.func.name)
+    for function in opgen.load([REPOSITORY / "native_functions.yaml"]).functions
+    if str(function.func.name) not in exceptions.EXEMPT
+)
+
+# Inputs per overload and dtype.
+FEW, MANY = 12, 200
+
+
+@pytest.fixture(scope="session")
+def checker(library: Library, registry: opgen.Registry, torch_installed: None) -> Any:
+    # Importing it needs torch.
+    check = pytest.importorskip("numerics.check")
+    return check.Checker(library, registry)
+
+
+def _compare(
+    checker: Any,
+    overload: str,
+    count: int,
+    record: Callable[[str, object], None],
+    capfd: pytest.CaptureFixture[str],
+) -> None:
+    reports = {dtype.name: checker.check(overload, dtype, count) for dtype in DTYPES}
+    capfd.readouterr()  # both warn about every out argument that is resized
+    supported = {name: report for name, report in reports.items() if report.supported}
+    failures = [failure for report in reports.values() for failure in report.failures]
+    for figure, total in {
+        "overloads": 1,
+        "overloads with a dtype": len(supported),
+        "inputs compared with PyTorch": sum(report.compared for report in reports.values()),
+        "inputs compared on Meta": sum(report.meta for report in reports.values()),
+        "inputs that both refuse": sum(report.refused for report in reports.values()),
+    }.items():
+        record(f"numerics: {figure}", total)
+    if failures:
+        text = "\n\n".join(map(str, failures[:4]))
+        if overload in exceptions.KNOWN:
+            pytest.xfail(f"{exceptions.KNOWN[overload]}\n{text}")
+        pytest.fail(f"{len(failures)} inputs differ\n\n{text}", pytrace=False)
+    assert supported, "PyTorch refused every input: see constraints.py"
+    few = {name: report.compared for name, report in supported.items() if report.compared < count}
+    assert not few, f"not enough inputs that PyTorch accepts, of {count}: {few}"
+    assert overload not in exceptions.KNOWN, "no longer fails: remove its line in exceptions.KNOWN"
+
+
+@pytest.mark.parametrize("overload", OVERLOADS)
+def test_agrees_with_torch(
+    overload: str,
+    checker: Any,
+    record_property: Callable[[str, object], None],
+    capfd: pytest.CaptureFixture[str],
+) -> None:
+    _compare(checker, overload, FEW, record_property, capfd)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("overload", OVERLOADS)
+def test_agrees_with_torch_on_many_inputs(
+    overload: str,
+    checker: Any,
+    record_property: Callable[[str, object], None],
+    capfd: pytest.CaptureFixture[str],
+) -> None:
+    _compare(checker, overload, MANY, record_property, capfd)
+
+
+def test_every_operator_is_registered(library: Library) -> None:
+    missing = {f"aten::{overload}" for overload in OVERLOADS} - set(library.operators())
+    assert not missing
+
+
+def test_no_kernel_is_a_stub(library: Library) -> None:
+    """But for CUDA's: the YAML names kernels for a device that this library is not built for."""
+    assert [stub for stub in library.stubs() if stub[2] != "CUDA"] == []
+
+
+@pytest.mark.parametrize(
+    "table", ["EXEMPT", "LENIENT", "OUT_IS_WRONG", "OTHER_STRIDES", "KNOWN", "UNSPECIFIED"]
+)
+def test_exceptions_name_operators(table: str, registry: opgen.Registry) -> None:
+    names = {str(function.func.name) for function in registry.functions}
+    names |= {name.partition(".")[0] for name in names}
+    assert {name for name in getattr(exceptions, table) if name not in names} == set()
