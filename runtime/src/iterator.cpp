@@ -672,7 +672,9 @@ void TensorIteratorBase::coalesce_dimensions() {
 
 // -- what was built
 
-std::int64_t TensorIteratorBase::numel() const noexcept { return product(shape_); }
+std::int64_t TensorIteratorBase::numel() const noexcept {
+  return product(shape_);
+}
 
 std::int64_t TensorIteratorBase::num_output_elements() const noexcept {
   std::int64_t n = 1;
@@ -983,6 +985,8 @@ TensorIteratorConfig& TensorIteratorConfig::declare_static_shape(IntArrayRef sha
   return *this;
 }
 
-TensorIterator TensorIteratorConfig::build() { return TensorIterator(*this); }
+TensorIterator TensorIteratorConfig::build() {
+  return TensorIterator(*this);
+}
 
 }  // namespace opgen

@@ -26,7 +26,9 @@ void check_kernel_dtypes(const TensorIteratorBase& iter, std::initializer_list<S
   }
 }
 
-bool use_avx2() noexcept { return get_cpu_capability() >= CPUCapability::AVX2; }
+bool use_avx2() noexcept {
+  return get_cpu_capability() >= CPUCapability::AVX2;
+}
 
 namespace {
 

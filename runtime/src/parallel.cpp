@@ -109,7 +109,9 @@ Pool* pool = nullptr;
 std::mutex pool_mutex;
 
 // Threads do not survive fork(): the child starts with a pool of its own.
-void forget_pool() { pool = nullptr; }
+void forget_pool() {
+  pool = nullptr;
+}
 
 Pool& get_pool() {
   std::lock_guard<std::mutex> lock(pool_mutex);
@@ -137,8 +139,12 @@ void set_num_threads(int count) {
   __atomic_store_n(&num_threads, count, __ATOMIC_RELAXED);
 }
 
-int get_thread_num() noexcept { return thread_num; }
-bool in_parallel_region() noexcept { return in_region; }
+int get_thread_num() noexcept {
+  return thread_num;
+}
+bool in_parallel_region() noexcept {
+  return in_region;
+}
 
 namespace detail {
 

@@ -16,10 +16,14 @@ using namespace tensors;
 namespace {
 
 using Sizes = std::initializer_list<std::int64_t>;
-bool is(IntArrayRef actual, Sizes expected) { return actual == IntArrayRef(expected); }
+bool is(IntArrayRef actual, Sizes expected) {
+  return actual == IntArrayRef(expected);
+}
 
 std::string last_warning;
-void keep_warning(const char* text) { last_warning = text; }
+void keep_warning(const char* text) {
+  last_warning = text;
+}
 
 constexpr ScalarType kAllTypes[] = {
 #define OPGEN_NAME(type, name, number) ScalarType::name,

@@ -29,7 +29,9 @@ std::vector<double> sums(const std::vector<double>& a, const std::vector<double>
   return result;
 }
 using Sizes = std::initializer_list<std::int64_t>;
-bool is(IntArrayRef actual, Sizes expected) { return actual == IntArrayRef(expected); }
+bool is(IntArrayRef actual, Sizes expected) {
+  return actual == IntArrayRef(expected);
+}
 
 }  // namespace
 

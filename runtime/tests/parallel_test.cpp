@@ -94,7 +94,9 @@ TEST(reduce_in_order) {
   set_num_threads(1);
 }
 
-TEST(number_of_threads) { CHECK_THROWS(ValueError, "positive", set_num_threads(0)); }
+TEST(number_of_threads) {
+  CHECK_THROWS(ValueError, "positive", set_num_threads(0));
+}
 
 namespace {
 
@@ -103,9 +105,15 @@ OPGEN_DECLARE_DISPATCH(twice_fn, twice_stub);
 OPGEN_DEFINE_DISPATCH(twice_stub);
 OPGEN_DECLARE_DISPATCH(twice_fn, nobody_stub);
 OPGEN_DEFINE_DISPATCH(nobody_stub);
-int twice(int x) { return 2 * x; }
-int twice_wide(int x) { return 2 * x + 1000; }
-int twice_elsewhere(int x) { return -2 * x; }
+int twice(int x) {
+  return 2 * x;
+}
+int twice_wide(int x) {
+  return 2 * x + 1000;
+}
+int twice_elsewhere(int x) {
+  return -2 * x;
+}
 OPGEN_REGISTER_DISPATCH(twice_stub, &twice);
 OPGEN_REGISTER_DEVICE_DISPATCH(PrivateUse1, twice_stub, &twice_elsewhere);
 

@@ -29,8 +29,12 @@ inline Tensor empty(IntArrayRef sizes, ScalarType dtype = kFloat) {
 inline Tensor meta(IntArrayRef sizes, ScalarType dtype = kFloat) {
   return detail::empty(sizes, TensorOptions().dtype(dtype).device(kMeta));
 }
-inline Tensor scalar(const Scalar& value, ScalarType dtype) { return full({}, value, dtype); }
-inline Tensor number(const Scalar& value) { return detail::wrapped_scalar_tensor(value); }
+inline Tensor scalar(const Scalar& value, ScalarType dtype) {
+  return full({}, value, dtype);
+}
+inline Tensor number(const Scalar& value) {
+  return detail::wrapped_scalar_tensor(value);
+}
 
 inline Tensor permute(const Tensor& self, std::initializer_list<std::size_t> dims) {
   DimVector sizes;
@@ -41,7 +45,9 @@ inline Tensor permute(const Tensor& self, std::initializer_list<std::size_t> dim
   }
   return detail::alias_with_sizes_and_strides(self, sizes, strides, self.storage_offset());
 }
-inline Tensor t(const Tensor& self) { return permute(self, {1, 0}); }
+inline Tensor t(const Tensor& self) {
+  return permute(self, {1, 0});
+}
 inline Tensor strided(const Tensor& self, IntArrayRef sizes, IntArrayRef strides,
                       std::int64_t offset = 0) {
   return detail::alias_with_sizes_and_strides(self, sizes, strides, offset);

@@ -31,7 +31,9 @@ void assign_result(O& out, const R& result) {
   assign_output(out, result);
 }
 template <TensorLike R, class O>
-requires requires(const O& outs) { outs[0].defined(); }
+requires requires(const O& outs) {
+  outs[0].defined();
+}
 void assign_result(const O& outs, const std::vector<R>& results) {
   if (outs.size() != results.size()) throw_output_count(results.size(), outs.size());
   for (std::size_t i = 0; i < results.size(); ++i) assign_output(outs[i], results[i]);

@@ -80,7 +80,9 @@ struct RegisterDispatch {
 #define OPGEN_DECLARE_DISPATCH(function_type, name) extern ::opgen::DispatchStub<function_type> name
 // Constant-initialised: registrations of other files may come first.
 #define OPGEN_DEFINE_DISPATCH(name) \
-  constinit decltype(name) name { #name }
+  constinit decltype(name) name {   \
+#name                           \
+  }
 #define OPGEN_REGISTER_DISPATCH(name, function)                                      \
   static const ::opgen::RegisterDispatch OPGEN_UNIQUE_NAME(opgen_register_dispatch)( \
       name, ::opgen::CPUCapability::OPGEN_CPU_CAPABILITY, function)

@@ -87,7 +87,8 @@ OPGEN_ALWAYS_INLINE R dispatch(const OperatorSlot& slot, DispatchKeySet keys, A.
 
 }  // namespace detail
 
-// struct add_Tensor : Operator<add_Tensor, Tensor(const Tensor&, …)> { static OperatorSlot slot; … };
+// struct add_Tensor : Operator<add_Tensor, Tensor(const Tensor&, …)> { static OperatorSlot slot; …
+// };
 template <class Derived, class Signature>
 struct Operator;
 template <class Derived, class R, class... A>
