@@ -21,6 +21,7 @@ TRULY_ALONE = (
     "composite_explicit_autogen",
     "factory",
     "precomputed",
+    "selective",
     "structured_pointwise",
     "ufunc",
 )

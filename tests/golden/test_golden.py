@@ -45,13 +45,15 @@ def options(folder: Path) -> dict[str, Any]:
 
 def inputs(folder: Path) -> Inputs:
     given = options(folder)
-    extends = given.get("extends")
+    extends, backend = given.get("extends"), given.get("backend_yaml")
     return Inputs(
         yaml=(folder / "input.yaml",),
         name=given.get("name"),
         backends=tuple(given.get("backends", ())),
         ignore_keys=tuple(given.get("ignore_keys", ())),
         extends=None if extends is None else folder / extends,
+        select=tuple(folder / name for name in given.get("select", ())),
+        backend_yaml=None if backend is None else folder / backend,
     )
 
 

@@ -31,11 +31,20 @@ def test_what_it_prints(feature: str) -> None:
 
 def build(feature: Path, folder: Path) -> Path:
     """The program of a feature, linked to the library of its operators."""
-    tree = generate(feature / "input.yaml", folder / "tree")
+    tree = generate(feature / "input.yaml", folder / "tree", **additions(feature))
     kernels = [path for path in [feature / "kernels.cpp"] if path.exists()]
     include = [tree / "include"]
     library = link_library("operators", folder, [*sources(tree), *kernels], include)
     return link_program(folder, [feature / "main.cpp"], include, library)
+
+
+def additions(feature: Path) -> dict[str, object]:
+    """What is generated besides or left out, if the feature has a backend.yaml or a selective.yaml."""
+    backend, selective = feature / "backend.yaml", feature / "selective.yaml"
+    return {
+        "backend_yaml": backend if backend.exists() else None,
+        "select": (selective,) if selective.exists() else (),
+    }
 
 
 def compare(file: Path, printed: str) -> None:

@@ -1,0 +1,43 @@
+// kernels.cpp: the kernels of all operators; those of thrice call what is not in the library.
+#include <opgen/kernel.h>
+
+#include <aten/ops/scale_meta.h>
+#include <aten/ops/scale_native.h>
+#include <aten/ops/thrice.h>
+#include <aten/ops/thrice_native.h>
+#include <aten/ops/twice_native.h>
+
+namespace {
+
+template <class T>
+void doubled(const opgen::TensorBase& out, const opgen::TensorBase& self) {
+  for (std::int64_t i = 0; i < self.numel(); ++i) {
+    out.mutable_data_ptr<T>()[i] = static_cast<T>(self.const_data_ptr<T>()[i] + self.const_data_ptr<T>()[i]);
+  }
+}
+int helper() {
+  return 3;
+}
+
+}  // namespace
+
+OPGEN_KERNEL(twice_cpu)(const Tensor& self) {
+  Tensor out(opgen::detail::empty(self.sizes(), self.options()));
+  const char* name = OPGEN_DISPATCH_ALL_BUT_BOOL(self.scalar_type(), "twice_cpu", [&] {
+    doubled<scalar_t>(out, self);
+    return opgen::toString(self.scalar_type());
+  });
+  std::printf("(kernel for %s) ", name);
+  return out;
+}
+OPGEN_KERNEL(thrice_cpu)(const Tensor& self) {
+  return helper() == 3 ? at::thrice(self.thrice()) : self;
+}
+OPGEN_META_FUNC(scale)(const Tensor& self, const Tensor&) {
+  set_output_raw_strided(0, self.sizes(), {}, self.options());
+}
+OPGEN_IMPL_FUNC(scale_out_cpu)(const Tensor& self, const Tensor& other, const Tensor& out) {
+  for (std::int64_t i = 0; i < self.numel(); ++i) {
+    out.mutable_data_ptr<float>()[i] = self.const_data_ptr<float>()[i] * other.const_data_ptr<float>()[i];
+  }
+}
