@@ -162,6 +162,8 @@ class Checker:
             try:
                 run = _Run(self.library, function, arguments)
             except Mismatch:
+                if exceptions.may_refuse(name):
+                    return
                 if _without_elements(theirs):
                     return  # PyTorch looks at dtypes where it reads elements, and here it read none
                 raise
@@ -377,6 +379,8 @@ class _Run:
         """What lies around a view that was written must stay as it is."""
         size = len(before.storage)
         if self.name in exceptions.OUT_IS_WRONG or not self.values:
+            return
+        if steps(now) != steps(like):
             return
         if not size or now.storage_bytes != size or like.storage_bytes != size:
             return

@@ -462,6 +462,7 @@ ARGUMENTS: Mapping[str, Callable[[Draw], Value]] = {
     # Factors that do not fit the dtype are refused at different places.
     "addmm:alpha": fitting,
     "addmm:beta": fitting,
+    "index_add:alpha": fitting,
     ":steps": lambda d: d.between(0, 9),
     ":offset": lambda d: d.between(-3, 3),
     ":diagonal": lambda d: d.between(-4, 4),
@@ -675,7 +676,7 @@ DOMAINS: Mapping[str, str] = {
         for tensor in ("input", "weight", "bias", "grad_out")
     },
     **{f"addmm:{tensor}": "finite" for tensor in ("mat1", "mat2")},
-    # Products that stay within the range of half.
+    # Products that are exact, in any order, and within the range of half.
     "prod:self": "small",
     # PyTorch's vectorised bfloat16 gives NaN for infinity.
     "gelu:self": "finite",

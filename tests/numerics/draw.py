@@ -465,7 +465,7 @@ def _reals(domain: str, random_: np.random.Generator) -> v.Array:
     if domain == "unit":
         return random_.random(_POOL)
     if domain == "small":
-        return random_.choice([-1, 1, 0.5, 2, 1.25], _POOL)
+        return random_.choice([-1, 1, 0.5, 2], _POOL)
     if domain == "positive":
         return random_.uniform(0.1, 6, _POOL)
     # Halves and whole numbers are among them: for ties in rounding, comparing and sorting.

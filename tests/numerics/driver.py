@@ -203,6 +203,16 @@ class Library:
                 raise TypeError(f"no value of the schema language: {value!r}")
         return _Handle(self._c, self._check(made))
 
+    def view(
+        self, base: Handle, sizes: tuple[int, ...], strides: tuple[int, ...], offset: int = 0
+    ) -> Handle:
+        """Another tensor on the storage of `base`; all in elements."""
+        layout = struct.Struct(f"{len(sizes)}q")
+        made = self._c.opgen_tensor_view(
+            base.pointer, len(sizes), layout.pack(*sizes), layout.pack(*strides), offset
+        )
+        return _Handle(self._c, self._check(made))
+
     def tensor(self, handle: Handle) -> TensorResult:
         """The tensor behind a handle as it is now."""
         read = self._read_tensor(handle)
@@ -335,6 +345,7 @@ def _declared(c: Any) -> Any:
             c_size_t,
             c_char_p,
         ),
+        ("opgen_tensor_view", value, value, c_int64, c_char_p, c_char_p, c_int64),
         ("opgen_tensor_read", c_int, value, c_void_p),
         ("opgen_none", value),
         ("opgen_bool", value, c_int),

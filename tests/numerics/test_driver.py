@@ -106,3 +106,26 @@ def test_resizing_an_out_argument_with_elements_warns(
     (out,) = library.call("aten::neg.out", {"self": x, "out": np.zeros(sizes)})
     assert out.array().tolist() == [-1.0, -2.0]
     assert capfd.readouterr().err.count("warning") == warnings
+
+
+@pytest.mark.parametrize("name", ["add.out", "mul.out", "maximum.out", "lt.Tensor_out"])
+def test_an_out_argument_may_be_an_input_but_not_overlap_one(name: str, library: Library) -> None:
+    numbers = np.arange(6.0)
+    self = library.make(numbers)
+    other = library.make(np.full(4, 2.0))
+    first = library.view(self, (4,), (1,), 0)
+    arguments = {"self": first, "other": other, "out": first}
+    expected = {
+        "add.out": numbers[:4] + 2,
+        "mul.out": numbers[:4] * 2,
+        "maximum.out": np.maximum(numbers[:4], 2),
+        "lt.Tensor_out": (numbers[:4] < 2).astype(float),
+    }[name]
+    (result,) = library.call_handles(f"aten::{name}", arguments)
+    assert result.array().tolist() == expected.tolist()
+    with pytest.raises(OperatorError, match=r"memory|overlap|share one place"):
+        shifted = library.view(self, (4,), (1,), 1)
+        library.call_handles(f"aten::{name}", {**arguments, "out": shifted})
+    with pytest.raises(OperatorError, match=r"memory|overlap|share one place"):
+        one_place = library.view(self, (4,), (0,), 0)
+        library.call_handles(f"aten::{name}", {**arguments, "out": one_place})

@@ -96,7 +96,8 @@ def test_no_kernel_is_a_stub(library: Library) -> None:
 
 
 @pytest.mark.parametrize(
-    "table", ["EXEMPT", "LENIENT", "OUT_IS_WRONG", "OTHER_STRIDES", "KNOWN", "UNSPECIFIED"]
+    "table",
+    ["EXEMPT", "LENIENT", "STRICT", "OUT_IS_WRONG", "OTHER_STRIDES", "KNOWN", "UNSPECIFIED"],
 )
 def test_exceptions_name_operators(table: str, registry: opgen.Registry) -> None:
     names = {str(function.func.name) for function in registry.functions}

@@ -39,6 +39,8 @@ LOOSER: dict[str, tuple[float, str]] = {
         30_000,
         "PyTorch's is right to 4e-10: polygamma(1, 2) is pi**2/6 - 1 = 0.6449340668482…",
     ),
+    "layer_norm": (8, "differences of nearly equal numbers, divided by their deviation"),
+    "native_layer_norm": (8, "as layer_norm"),
     "native_layer_norm_backward": (8, "differences of sums of products"),
 }
 
