@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import pytest
+
 from support.build import RUNTIME, cache_folder, cmake_build, locked, run, tool
 
 
