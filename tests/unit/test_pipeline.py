@@ -51,9 +51,7 @@ def test_parse_errors_end_the_road_before_resolve(yaml: Path) -> None:
 
 
 def test_signatures_that_cannot_be_formed_end_the_road_before_views(yaml: Path) -> None:
-    yaml.write_text(
-        "- func: f(Tensor a) -> Tensor\n\n- func: f_ops(Tensor a) -> Tensor\n"
-    )
+    yaml.write_text("- func: f(Tensor a) -> Tensor\n\n- func: f_ops(Tensor a) -> Tensor\n")
     diagnostics = Diagnostics()
     assert load(Inputs((yaml,)), diagnostics) is not None
     assert build_tree(Inputs((yaml,)), diagnostics) is None
