@@ -73,4 +73,13 @@ E0909 = Code(
     _GOOD,
 )
 
-CODES = (E0901, E0902, E0904, E0905, E0906, E0907, E0908, E0909)
+E0910 = Code(
+    "E0910",
+    "no C++ is made for this target yet",
+    "The target knows how its world spells signatures and what is registered there, which `opgen dump` "
+    "prints, but it has no templates yet. Generate for target runtime.",
+    _GOOD,
+    _GOOD,
+)
+
+CODES = (E0901, E0902, E0904, E0905, E0906, E0907, E0908, E0909, E0910)

@@ -15,7 +15,7 @@ from typing import Any
 
 from opgen.additions import Additions, read_backend, read_selection
 from opgen.codes_files import CODES as FILE_CODES
-from opgen.codes_files import E0902, E0906, E0907, E0908, E0909
+from opgen.codes_files import E0902, E0906, E0907, E0908, E0909, E0910
 from opgen.compat import CODES as COMPAT_CODES
 from opgen.compat import Break, Direction, compare_operators, not_allowed, parse_allow_list
 from opgen.cpp import backend_check
@@ -170,6 +170,9 @@ def read_additions(registry: Registry, inputs: Inputs, diagnostics: Diagnostics)
 
 def build_tree(inputs: Inputs, diagnostics: Diagnostics, *, shards: int = 1) -> Tree | None:
     """All generated texts; None if there are errors, which `diagnostics` then holds."""
+    if not TARGETS[inputs.target].files:
+        hint = "opgen dump shows its signatures and registrations"
+        diagnostics.error(E0910, f"no C++ is made for target {inputs.target} yet", None, hint=hint)
     registry = load(inputs, diagnostics)
     if registry is None:
         return None
