@@ -15,18 +15,18 @@ from typing import Any
 
 import numpy as np
 import pytest
-from numerics.driver import Library, OperatorError
-from numerics.values import Device, Layout
-from support.build import WARNINGS, cmake_build, default_compiler, jobs
-from support.library import OperatorLibrary
-from support.pytorch import packaged_native_functions
-from support.trees import generate
 
 import opgen
+from numerics.driver import Library, OperatorError
+from numerics.values import Device, Layout
 from opgen.model.native_function import NativeFunction
 from opgen.model.registry import Registry
 from opgen.model.types import BaseTy, BaseType, ListType, OptionalType, Type
 from opgen.resources import cmake_dir
+from support.build import WARNINGS, cmake_build, default_compiler, jobs
+from support.library import OperatorLibrary
+from support.pytorch import packaged_native_functions
+from support.trees import generate
 
 pytestmark = pytest.mark.nightly
 
