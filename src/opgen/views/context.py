@@ -108,12 +108,3 @@ class Context:
     def composite_kernels(self) -> tuple[CompositeKernel, ...]:
         """The kernels that opgen writes itself."""
         return collect_composite_kernels(self.registry)
-
-    @cached_property
-    def called(self) -> frozenset[str]:
-        """The operators that are kept, and those that generated code of theirs calls."""
-        kept = {f.full_name for f in self.registry.functions if self.keeps(f)}
-        kept |= {k.source.full_name for k in self.composite_kernels if self.keeps(k.function)}
-        rows = self.registered.get(DispatchKey.CompositeExplicitAutogradNonFunctional, ())
-        kept |= {row.group.out.full_name for row in rows if row.group is not None}
-        return frozenset(kept)

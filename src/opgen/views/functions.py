@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from opgen.cpp.cpp_types import Base
 from opgen.cpp.names import operator_namespace, operator_struct_name
-from opgen.cpp.signatures import Binding
+from opgen.cpp.signatures import Binding, CppSignature
 from opgen.model.native_function import NativeFunction, Variant
 from opgen.views.base import Block, FileView, FunctionView, blocks
 from opgen.views.context import Context
@@ -34,6 +34,7 @@ class TensorView(FileView):
     library: str
     abi: int
     methods: tuple[FunctionView, ...]
+    left_out: tuple[FunctionView, ...]
 
 
 def build_functions_headers(context: Context) -> Iterator[FileView]:
@@ -70,18 +71,14 @@ def build_tensor_body(context: Context) -> Iterator[FileView]:
     """TensorBody.h: class Tensor; a library that extends another has none of its own."""
     if context.library.extends is None:
         yield _tensor_view(
-            context,
-            f"include/{context.library.name}/TensorBody.h",
-            "TensorBody.h.j2",
-            all_methods=True,
+            context, f"include/{context.library.name}/TensorBody.h", "TensorBody.h.j2"
         )
 
 
 def build_tensor_methods(context: Context) -> Iterator[FileView]:
     """TensorMethods.cpp: the methods' bodies, compiled once."""
     if context.library.extends is None:
-        path = "src/TensorMethods.cpp"
-        yield _tensor_view(context, path, "TensorMethods.cpp.j2", all_methods=False)
+        yield _tensor_view(context, "src/TensorMethods.cpp", "TensorMethods.cpp.j2")
 
 
 def _function_blocks(
@@ -104,7 +101,14 @@ def _redispatch_functions(context: Context, f: NativeFunction) -> Iterator[Funct
         yield context.spell.function(f, signature, callee, first=(_KEY_SET,))
 
 
-def _tensor_view(context: Context, path: str, template: str, *, all_methods: bool) -> TensorView:
+def _tensor_view(context: Context, path: str, template: str) -> TensorView:
+    """Methods with their bodies; those that a selective build leaves out only say so."""
+    methods = [
+        (f, signature)
+        for f in context.registry.functions
+        if Variant.method in f.variants
+        for signature in context.spell.cpp_signatures(f, method=True)
+    ]
     return TensorView(
         path=path,
         template=template,
@@ -112,8 +116,16 @@ def _tensor_view(context: Context, path: str, template: str, *, all_methods: boo
         abi=context.target.runtime_abi,
         methods=tuple(
             context.spell.function(f, signature, f"{operator_struct(f)}::call")
-            for f in context.registry.functions
-            if Variant.method in f.variants and (all_methods or context.keeps(f))
-            for signature in context.spell.cpp_signatures(f, method=True)
+            for f, signature in methods
+            if context.keeps(f)
+        ),
+        left_out=tuple(
+            _left_out(context, f, signature) for f, signature in methods if not context.keeps(f)
         ),
     )
+
+
+def _left_out(context: Context, f: NativeFunction, signature: CppSignature) -> FunctionView:
+    given = [f'"{f.full_name}"', *(b.name for b in signature.arguments())]
+    body = f"opgen::throw_not_selected({', '.join(given)})"
+    return replace(context.spell.function(f, signature, ""), body=body)

@@ -22,6 +22,7 @@ class OperatorView:
     overload: str
     signature: str
     schema_literal: str
+    kept: bool
 
 
 @dataclass(frozen=True, slots=True)
@@ -29,6 +30,7 @@ class OperatorsHeaderView(FileView):
     root: str
     tensor_header: str
     abi: int
+    whole: bool
     blocks: tuple[Block[OperatorView], ...]
 
 
@@ -60,6 +62,7 @@ def build_operators_headers(context: Context) -> Iterator[FileView]:
             root=root,
             tensor_header=context.library.tensor_header,
             abi=context.target.runtime_abi,
+            whole=all(map(context.keeps, context.functions_by_root[root])),
             blocks=_operator_blocks(context, context.functions_by_root[root]),
         )
 
@@ -74,12 +77,7 @@ def build_operators_sources(context: Context) -> Iterator[FileView]:
             includes=tuple(context.library.header(f"ops/{root}_ops.h") for root in roots),
             blocks=_operator_blocks(
                 context,
-                [
-                    f
-                    for root in roots
-                    for f in context.functions_by_root[root]
-                    if f.full_name in context.called
-                ],
+                [f for root in roots for f in context.functions_by_root[root] if context.keeps(f)],
             ),
         )
 
@@ -112,4 +110,5 @@ def _operator(context: Context, f: NativeFunction) -> OperatorView:
         overload=f.func.name.overload_name,
         signature=context.spell.function_type(DispatcherSignature.from_native_function(f)),
         schema_literal=cpp_string(str(f.func)),
+        kept=context.keeps(f),
     )

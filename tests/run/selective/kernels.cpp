@@ -1,6 +1,7 @@
 // kernels.cpp: the kernels of all operators; those of thrice call what is not in the library.
 #include <opgen/kernel.h>
 
+#include <aten/ops/scale.h>
 #include <aten/ops/scale_meta.h>
 #include <aten/ops/scale_native.h>
 #include <aten/ops/thrice.h>
@@ -15,8 +16,10 @@ void doubled(const opgen::TensorBase& out, const opgen::TensorBase& self) {
     out.mutable_data_ptr<T>()[i] = static_cast<T>(self.const_data_ptr<T>()[i] + self.const_data_ptr<T>()[i]);
   }
 }
-int helper() {
-  return 3;
+// At -O0 the compiler keeps this, whether or not anything calls it.
+template <class F>
+opgen::Tensor helper(const opgen::Tensor& self, F f) {
+  return f(at::thrice(self.thrice()));
 }
 
 }  // namespace
@@ -31,7 +34,7 @@ OPGEN_KERNEL(twice_cpu)(const Tensor& self) {
   return out;
 }
 OPGEN_KERNEL(thrice_cpu)(const Tensor& self) {
-  return helper() == 3 ? at::thrice(self.thrice()) : self;
+  return helper(self, [](const Tensor& t) { return at::scale_out(*const_cast<Tensor*>(&t), t, t); });
 }
 OPGEN_META_FUNC(scale)(const Tensor& self, const Tensor&) {
   set_output_raw_strided(0, self.sizes(), {}, self.options());

@@ -12,8 +12,6 @@ namespace at::_ops {
 
 opgen::OperatorSlot neg::slot{name, overload_name, &opgen::boxing<schema>};
 opgen::OperatorSlot scale_Tensor::slot{name, overload_name, &opgen::boxing<schema>};
-opgen::OperatorSlot scale_out::slot{name, overload_name, &opgen::boxing<schema>};
-opgen::OperatorSlot twice::slot{name, overload_name, &opgen::boxing<schema>};
 opgen::OperatorSlot twice_out::slot{name, overload_name, &opgen::boxing<schema>};
 
 }  // namespace at::_ops

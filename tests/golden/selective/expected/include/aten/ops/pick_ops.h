@@ -2,6 +2,7 @@
 #pragma once
 
 #include <aten/TensorBody.h>
+#include <opgen/not_selected.h>
 #include <opgen/operator.h>
 
 static_assert(OPGEN_RUNTIME_ABI == 1, "this file is for opgen runtime ABI 1: generate it anew");
@@ -18,7 +19,7 @@ struct pick : opgen::Operator<pick, Tensor(const Tensor&, int64_t)> {
   static constexpr const char* overload_name = "";
   static constexpr const char* schema_str =
       "pick(Tensor self, int dim) -> Tensor";
-  static opgen::OperatorSlot slot;
+  inline static opgen::OperatorSlot slot{name, overload_name, &opgen::not_selected<schema>};
 };
 
 // pick.out(Tensor self, int dim, *, Tensor(a!) out) -> Tensor(a!)
@@ -27,7 +28,7 @@ struct pick_out : opgen::Operator<pick_out, Tensor&(const Tensor&, int64_t, Tens
   static constexpr const char* overload_name = "out";
   static constexpr const char* schema_str =
       "pick.out(Tensor self, int dim, *, Tensor(a!) out) -> Tensor(a!)";
-  static opgen::OperatorSlot slot;
+  inline static opgen::OperatorSlot slot{name, overload_name, &opgen::not_selected<schema>};
 };
 
 }  // namespace at::_ops

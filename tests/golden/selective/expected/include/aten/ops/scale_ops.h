@@ -2,6 +2,7 @@
 #pragma once
 
 #include <aten/TensorBody.h>
+#include <opgen/not_selected.h>
 #include <opgen/operator.h>
 
 static_assert(OPGEN_RUNTIME_ABI == 1, "this file is for opgen runtime ABI 1: generate it anew");
@@ -27,7 +28,7 @@ struct scale_out : opgen::Operator<scale_out, Tensor&(const Tensor&, const Tenso
   static constexpr const char* overload_name = "out";
   static constexpr const char* schema_str =
       "scale.out(Tensor self, Tensor other, *, Tensor(a!) out) -> Tensor(a!)";
-  static opgen::OperatorSlot slot;
+  inline static opgen::OperatorSlot slot{name, overload_name, &opgen::not_selected<schema>};
 };
 
 }  // namespace at::_ops

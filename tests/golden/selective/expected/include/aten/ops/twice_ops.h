@@ -2,6 +2,7 @@
 #pragma once
 
 #include <aten/TensorBody.h>
+#include <opgen/not_selected.h>
 #include <opgen/operator.h>
 
 static_assert(OPGEN_RUNTIME_ABI == 1, "this file is for opgen runtime ABI 1: generate it anew");
@@ -18,7 +19,7 @@ struct twice : opgen::Operator<twice, Tensor(const Tensor&)> {
   static constexpr const char* overload_name = "";
   static constexpr const char* schema_str =
       "twice(Tensor self) -> Tensor";
-  static opgen::OperatorSlot slot;
+  inline static opgen::OperatorSlot slot{name, overload_name, &opgen::not_selected<schema>};
 };
 
 // twice.out(Tensor self, *, Tensor(a!) out) -> Tensor(a!)

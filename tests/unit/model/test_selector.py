@@ -1,0 +1,63 @@
+"""What a selector answers: overloads, root operators, element types, and several files as one."""
+
+from __future__ import annotations
+
+import pytest
+
+from opgen.model.selector import SelectedOperator, Selector, merge
+
+
+def selector(*operators: SelectedOperator, **fields: object) -> Selector:
+    return Selector(operators={o.name: o for o in operators}, **fields)  # type: ignore[arg-type]
+
+
+def test_nothing_is_selected_by_default() -> None:
+    nothing = Selector()
+    assert not nothing.is_operator_selected("aten::add")
+    assert not nothing.is_root_operator("aten::add")
+    assert not nothing.is_operator_selected_for_training("aten::add")
+    assert not nothing.is_kernel_dtype_selected("add_cpu", "Float")
+
+
+@pytest.mark.parametrize(("all_overloads", "found"), [(True, True), (False, False)])
+def test_a_name_stands_for_its_overloads(all_overloads: bool, found: bool) -> None:
+    s = selector(SelectedOperator("aten::add", include_all_overloads=all_overloads))
+    assert s.is_operator_selected("aten::add")
+    assert s.is_operator_selected("aten::add.out") is found
+    assert not s.is_operator_selected("aten::add_.Tensor")
+    assert not s.is_operator_selected("other::add")
+
+
+def test_the_entry_of_an_overload_decides_before_that_of_the_name() -> None:
+    s = selector(
+        SelectedOperator("aten::add"),
+        SelectedOperator("aten::add.out", is_root_operator=False, is_used_for_training=False),
+    )
+    assert s.is_root_operator("aten::add.Tensor") and not s.is_root_operator("aten::add.out")
+    assert s.is_operator_selected_for_training("aten::add.out"), "either entry is enough"
+
+
+def test_element_types_are_selected_by_the_name_of_the_code() -> None:
+    s = selector(kernel_metadata={"add_cpu": ("Float",)})
+    assert s.selects_dtypes
+    assert s.is_kernel_dtype_selected("add_cpu", "Float")
+    assert not s.is_kernel_dtype_selected("add_cpu", "Half")
+    assert not s.is_kernel_dtype_selected("neg_cpu", "Float")
+    everything = selector(include_all_non_op_selectives=True)
+    assert everything.is_kernel_dtype_selected("neg_cpu", "Float")
+
+
+def test_of_several_files_each_keeps_what_it_names() -> None:
+    one = selector(
+        SelectedOperator("aten::add", is_root_operator=False, include_all_overloads=False),
+        kernel_metadata={"add_cpu": ("Float",)},
+        debug_info=("one",),
+    )
+    two = selector(
+        SelectedOperator("aten::add", is_used_for_training=False),
+        kernel_metadata={"add_cpu": ("Float", "Long"), "neg_cpu": ("Half",)},
+    )
+    both = merge([one, two])
+    assert both.operators == {"aten::add": SelectedOperator("aten::add", debug_info=None)}
+    assert both.kernel_metadata == {"add_cpu": ("Float", "Long"), "neg_cpu": ("Half",)}
+    assert both.debug_info == ("one",)
