@@ -40,6 +40,10 @@ from opgen.parse.type_parser import TypeReader
 
 RESERVED_PREFIX = "opgen_"
 _RESERVED_NAMESPACES = ("opgen", "std")
+# A function of such a name would hide the type of its own parameters, or be replaced by the preprocessor.
+_TAKEN_NAMES = frozenset(
+    {*(t.name for t in BaseTy if t.name[0].isupper()), "NULL", "EOF", "errno", "assert"}
+)
 _ARROW = ") -> "
 # How many parts a default that holds `, ` is looked for in: enough for every real one.
 _MAX_JOINED = 32
@@ -164,6 +168,9 @@ class SchemaReader(TypeReader):
         if text.startswith(RESERVED_PREFIX):
             message = f"'{shorten(text)}': names that begin with '{RESERVED_PREFIX}' are reserved"
             self.report(codes.E0342, message, start, end)
+            return None
+        if text in _TAKEN_NAMES:
+            self.report(codes.E0342, f"'{text}' is a name of C++ already", start, end)
             return None
         if text.endswith("_out"):
             hint = f"did you mean '{shorten(text)[: -len('_out')]}.out'?"
