@@ -27,6 +27,4 @@ def lint(inputs: Inputs, python: bool, report_format: str, deny_warnings: bool) 
     if registry is not None and report_format == "human":
         written = sum(1 for f in registry.functions if "generated" not in f.tags)
         entries = "1 entry" if written == 1 else f"{written} entries"
-        click.echo(
-            f"{entries}, operators with generated ones: {len(registry.functions)}; no errors"
-        )
+        click.echo(f"{entries}, {len(registry.functions)} operators: no errors")
