@@ -9,7 +9,6 @@ from opgen.cpp.names import meta_namespace
 from opgen.cpp.signatures import Binding, parameters
 from opgen.cpp.spelling import TypeSpelling
 from opgen.model.cpp_identifier import cpp_identifier
-from opgen.model.dispatch_key import DispatchKey
 from opgen.model.function_schema import Argument
 from opgen.model.native_function import Kernel
 from opgen.model.registry import NativeFunctionsGroup
@@ -72,21 +71,4 @@ def impl_struct(
 def _bindings(arguments: Iterable[Argument]) -> tuple[Binding, ...]:
     return tuple(
         Binding(cpp_identifier(a.name), structured_argument_type(a.type)) for a in arguments
-    )
-
-
-def struct_declaration(
-    group: NativeFunctionsGroup, kernel: Kernel, key: DispatchKey, spelling: TypeSpelling
-) -> str:
-    """The whole C++ declaration of a structured kernel's class, as torchgen writes it.
-
-    Only dumps hold it: target `torch` compares it with torchgen's, text by text.
-    """
-    export = "TORCH_XPU_API" if key is DispatchKey.XPU else "TORCH_API"
-    meta = f"{meta_namespace(group.functional.namespace)}::{struct_name(group)}"
-    arguments = parameters(impl_arguments(group), spelling)
-    return (
-        f"struct {export} structured_{kernel.name} : public {meta} {{\n"
-        f"void impl({arguments});\n"
-        "};\n"
     )

@@ -299,17 +299,10 @@ class FunctionSchema:
             returns = f"({returns})"
         return f"{self.name}({self.arguments}) -> {returns}"
 
-    def schema_order_arguments(self) -> tuple[Argument, ...]:
-        return self.arguments.flat_all
-
     @property
     def is_mutable(self) -> bool:
         """Whether any argument is written."""
         return any(a.is_write for a in self.arguments.flat_all)
-
-    @property
-    def modifies_arguments(self) -> bool:
-        return self.kind() in (SchemaKind.inplace, SchemaKind.out, SchemaKind.mutable)
 
     @property
     def is_inplace(self) -> bool:
