@@ -14,7 +14,7 @@ from rich.console import Console
 from rich.progress import BarColumn, Progress, TextColumn, TimeElapsedColumn
 
 from opgen import pipeline
-from opgen.cli.options import schema_options
+from opgen.cli.options import schema_options, shards_option
 from opgen.cli.report import finish
 from opgen.diagnostics import Diagnostics
 from opgen.pipeline import Inputs
@@ -41,7 +41,7 @@ _NINJA_STATUS = re.compile(r"^\[(\d+)/(\d+)\] (.*)$")
 )
 @click.option("--build-type", default="Release", show_default=True, help="CMake's build type.")
 @click.option("-j", "--jobs", type=click.IntRange(1), help="Compilers at once.  [default: Ninja's]")
-@click.option("--shards", type=click.IntRange(1, 64), default=1, show_default=True)
+@shards_option
 def build(
     inputs: Inputs,
     output: Path,

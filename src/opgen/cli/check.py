@@ -7,7 +7,7 @@ from pathlib import Path
 import click
 
 from opgen import pipeline
-from opgen.cli.options import schema_options
+from opgen.cli.options import schema_options, shards_option
 from opgen.cli.report import finish
 from opgen.diagnostics import Diagnostics
 from opgen.pipeline import Inputs
@@ -23,7 +23,7 @@ from opgen.writer import Stale, compare
     type=click.Path(path_type=Path),
     help="The folder that holds the tree.",
 )
-@click.option("--shards", type=click.IntRange(1, 64), default=1, show_default=True)
+@shards_option
 def check(
     inputs: Inputs, output: Path, shards: int, report_format: str, deny_warnings: bool
 ) -> None:

@@ -24,6 +24,9 @@ _YAML_OPTION = click.option(
     help="Where the operators are defined; repeatable.",
 )
 
+# Of every command that makes a tree: a tree is compared with one of as many shards.
+shards_option = click.option("--shards", type=click.IntRange(1, 64), default=1, show_default=True)
+
 _COMMON = (
     click.option(
         "--target",

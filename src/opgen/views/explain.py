@@ -12,6 +12,7 @@ from opgen.resolve.computed_table import Cell, computed_table
 from opgen.views.base import FileView
 from opgen.views.callables import callable_text
 from opgen.views.context import Context
+from opgen.views.kernel_headers import meta_roots
 from opgen.views.stubs import missing_functions
 
 
@@ -142,5 +143,5 @@ def _kernel_owners(context: Context, f: NativeFunction) -> frozenset[str]:
 def _headers(context: Context, f: NativeFunction) -> Iterator[str]:
     root = f.root_name
     suffixes = ["", "_ops", "_native"]
-    suffixes += ["_meta"] if any(m.root == root for m in context.kernels.metas) else []
+    suffixes += ["_meta"] if root in meta_roots(context) else []
     yield from (context.library.header(f"ops/{root}{suffix}.h") for suffix in suffixes)
