@@ -171,6 +171,9 @@ class DispatchKey(Enum):
     def lower(self) -> str:
         return self.name.lower()
 
+    # In C, by identity: Enum's own goes through Python for every look-up of a row.
+    __hash__ = object.__hash__
+
 
 # Keys that a dispatch table may name, in the order in which register files are made.
 SUPPORTED_DISPATCH_KEYS: tuple[DispatchKey, ...] = tuple(

@@ -32,6 +32,9 @@ class BaseTy(Enum):
     ConstQuantizerPtr = auto()
     GraphModule = auto()
 
+    # In C, by identity: Enum's own goes through Python for every look-up of a type.
+    __hash__ = object.__hash__
+
 
 class _TypeQueries:
     """Questions that every type answers."""

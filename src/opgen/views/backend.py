@@ -10,6 +10,7 @@ from opgen.model.backend import BackendKernel, ExternalBackend
 from opgen.model.dispatch_key import DispatchKey
 from opgen.views.base import FileView, group_by
 from opgen.views.context import Context
+from opgen.views.text import SpelledSignature
 
 
 @dataclass(frozen=True, slots=True)
@@ -68,7 +69,7 @@ def backend_members(context: Context) -> tuple[MemberView, ...]:
     if context.backend is None:
         return ()
     kernels = _kernels(context.backend)
-    by_overload = group_by(kernels, lambda pair: (pair[1].name, _types(context, pair[1])))
+    by_overload = group_by(kernels, lambda pair: (pair[1].name, _signature(context, pair[1]).types))
     return tuple(_member(context, uses) for uses in by_overload.values())
 
 
@@ -76,25 +77,22 @@ def _kernels(backend: ExternalBackend) -> Iterator[tuple[DispatchKey, BackendKer
     return ((index.key, kernel) for index in backend.indices for kernel in index.kernels)
 
 
-def _signature(kernel: BackendKernel) -> DispatcherSignature:
-    return DispatcherSignature.from_native_function(kernel.function, symint=kernel.symint)
-
-
-def _types(context: Context, kernel: BackendKernel) -> str:
-    return context.spell.types(_signature(kernel).arguments())
+def _signature(context: Context, kernel: BackendKernel) -> SpelledSignature:
+    signature = DispatcherSignature.from_native_function(kernel.function, symint=kernel.symint)
+    return context.spell.spelled(signature)
 
 
 def _member(context: Context, uses: list[tuple[DispatchKey, BackendKernel]]) -> MemberView:
     key, kernel = uses[0]
-    signature = _signature(kernel)
+    signature = _signature(context, kernel)
     return MemberView(
         schema=str(kernel.function.func),
         operator=kernel.function.full_name,
         root=kernel.function.root_name,
         key=key,
         name=kernel.name,
-        returns=context.spell.type(signature.returns),
-        parameters=context.spell.parameters(signature.arguments(), defaults=False),
-        types=context.spell.types(signature.arguments()),
+        returns=signature.returns,
+        parameters=signature.parameters,
+        types=signature.types,
         kept=any(context.keeps(kernel.function) for _, kernel in uses),
     )

@@ -125,12 +125,13 @@ def _adapted(
     function: str,
 ) -> str:
     """`function`, which has `signature`, as the dispatcher calls it: guarded, if the row says so."""
-    own_type = context.spell.function_type(signature)
+    own = context.spell.spelled(signature)
     if row.device_guard:
-        return _guarded(context, f, _pointer_type(own_type), function)
-    if own_type == context.spell.function_type(DispatcherSignature.from_native_function(f)):
+        return _guarded(context, f, own.pointer_type, function)
+    dispatched = context.spell.spelled(DispatcherSignature.from_native_function(f))
+    if own.function_type == dispatched.function_type:
         return function
-    return f"opgen::Adapt<{operator_struct(f)}, {_pointer_type(own_type)}, &{function}>::call"
+    return f"opgen::Adapt<{operator_struct(f)}, {own.pointer_type}, &{function}>::call"
 
 
 def _guarded(context: Context, f: NativeFunction, pointer: str, function: str) -> str:
@@ -155,22 +156,6 @@ def _guarded(context: Context, f: NativeFunction, pointer: str, function: str) -
         f"opgen::DeviceGuarded<{operator_struct(f)}, {pointer}, &{function},"
         f" {check}, {positions}, {guard}>::call"
     )
-
-
-def _pointer_type(function_type: str) -> str:
-    """`R(A)` as `R (*)(A)`."""
-    returns, _, rest = _split(function_type)
-    return f"{returns} (*)({rest}"
-
-
-def _split(function_type: str) -> tuple[str, str, str]:
-    """A function type at the parenthesis that opens its parameter list."""
-    depth = 0
-    for i, c in enumerate(function_type):
-        if c == "(" and depth == 0:
-            return function_type[:i], "(", function_type[i + 1 :]
-        depth += (c == "<") - (c == ">")
-    raise AssertionError(f"{function_type} is no function type")
 
 
 def _self_position(f: NativeFunction) -> int:

@@ -50,12 +50,12 @@ def build_composite_kernels(context: Context) -> Iterator[FileView]:
 
 
 def _kernel(context: Context, kernel: CompositeKernel) -> CompositeKernelView:
-    signature = _native(kernel)
+    signature = context.spell.spelled(_native(kernel))
     return CompositeKernelView(
         schema=str(kernel.function.func),
         name=kernel.kernel.name,
-        returns=context.spell.type(signature.returns),
-        parameters=context.spell.parameters(signature.arguments(), defaults=False),
+        returns=signature.returns,
+        parameters=signature.parameters,
         body=tuple(_body(context, kernel)),
     )
 

@@ -7,10 +7,11 @@ from dataclasses import dataclass
 
 from opgen.cpp.names import operator_namespace
 from opgen.model.dispatch_key import DispatchKey
+from opgen.model.native_function import NativeFunction
 from opgen.resolve.dispatch_tables import Registration
-from opgen.views.base import Block, FileView, FunctionView, blocks, group_by
-from opgen.views.callables import callable_text
+from opgen.views.base import FileView, group_by
 from opgen.views.context import Context
+from opgen.views.text import Caller
 
 
 @dataclass(frozen=True, slots=True)
@@ -19,7 +20,7 @@ class DirectBlock:
 
     namespace: str
     parent: str
-    items: tuple[FunctionView, ...]
+    items: tuple[Caller, ...]
 
 
 @dataclass(frozen=True, slots=True)
@@ -34,8 +35,9 @@ class DispatchHeaderView(FileView):
 def build_dispatch_headers(context: Context) -> Iterator[FileView]:
     """One header per root and key that has direct functions."""
     for key, rows in _direct(context).items():
-        for root, members in group_by(rows, lambda row: row.function.root_name).items():
-            lower = key.name.lower()
+        by_root = group_by((row.function for row in rows), lambda f: f.root_name)
+        lower = key.name.lower()
+        for root, functions in by_root.items():
             yield DispatchHeaderView(
                 path=f"include/{context.library.name}/ops/{root}_{lower}_dispatch.h",
                 template="ops/root_key_dispatch.h.j2",
@@ -43,10 +45,7 @@ def build_dispatch_headers(context: Context) -> Iterator[FileView]:
                 key=key.name,
                 key_lower=lower,
                 tensor_header=context.library.tensor_header,
-                blocks=tuple(
-                    DirectBlock(block.namespace, block.namespace.rsplit("::", 1)[0], block.items)
-                    for block in direct_functions(context, key, tuple(members))
-                ),
+                blocks=tuple(_declarations(context, key, functions)),
             )
 
 
@@ -58,20 +57,18 @@ def dispatch_header_roots(context: Context) -> dict[DispatchKey, tuple[str, ...]
     }
 
 
-def direct_functions(
-    context: Context, key: DispatchKey, rows: tuple[Registration, ...]
-) -> tuple[Block[FunctionView], ...]:
-    """Every C++ signature of `rows`, each calling what is registered for `key`."""
-    if key not in context.target.function_keys:
-        return ()
-    return blocks(
-        (
-            f"{operator_namespace(row.function.namespace)}::{key.name.lower()}",
-            context.spell.function(row.function, signature, callable_text(context, row)),
-        )
-        for row in rows
-        for signature in context.spell.cpp_signatures(row.function, method=False)
-    )
+def direct_namespace(f: NativeFunction, key: DispatchKey) -> str:
+    """`at::cpu`: where the functions are that call what is registered for `key`."""
+    return f"{operator_namespace(f.namespace)}::{key.name.lower()}"
+
+
+def _declarations(
+    context: Context, key: DispatchKey, functions: list[NativeFunction]
+) -> Iterator[DirectBlock]:
+    by_namespace = group_by(functions, lambda f: direct_namespace(f, key))
+    for namespace, members in by_namespace.items():
+        callers = (c for f in members for c in context.spell.callers(f, method=False))
+        yield DirectBlock(namespace, operator_namespace(members[0].namespace), tuple(callers))
 
 
 def _direct(context: Context) -> dict[DispatchKey, tuple[Registration, ...]]:

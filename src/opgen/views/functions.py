@@ -7,7 +7,7 @@ from dataclasses import dataclass, replace
 
 from opgen.cpp.cpp_types import Base
 from opgen.cpp.names import operator_namespace, operator_struct_name
-from opgen.cpp.signatures import Binding, CppSignature
+from opgen.cpp.signatures import Binding
 from opgen.model.native_function import NativeFunction, Variant
 from opgen.views.base import Block, FileView, FunctionView, blocks
 from opgen.views.context import Context
@@ -60,9 +60,11 @@ def build_redispatch(context: Context) -> Iterator[FileView]:
         template="RedispatchFunctions.h.j2",
         library=context.library.name,
         blocks=blocks(
-            (f"{operator_namespace(f.namespace)}::redispatch", view)
+            (f"{operator_namespace(f.namespace)}::redispatch", function)
             for f in context.registry.functions
-            for view in _redispatch_functions(context, f)
+            for function in context.spell.functions(
+                f, f"{operator_struct(f)}::redispatch", first=_KEY_SET
+            )
         ),
     )
 
@@ -85,47 +87,35 @@ def _function_blocks(
     context: Context, functions: Iterable[NativeFunction]
 ) -> tuple[Block[FunctionView], ...]:
     return blocks(
-        (
-            operator_namespace(f.namespace),
-            context.spell.function(f, signature, f"_ops::{operator_struct_name(f.func)}::call"),
-        )
+        (operator_namespace(f.namespace), function)
         for f in functions
         if Variant.function in f.variants or context.library.extends is not None
-        for signature in context.spell.cpp_signatures(f, method=False)
+        for function in context.spell.functions(f, f"_ops::{operator_struct_name(f.func)}::call")
     )
-
-
-def _redispatch_functions(context: Context, f: NativeFunction) -> Iterator[FunctionView]:
-    callee = f"{operator_struct(f)}::redispatch"
-    for signature in context.spell.cpp_signatures(f, method=False):
-        yield context.spell.function(f, signature, callee, first=(_KEY_SET,))
 
 
 def _tensor_view(context: Context, path: str, template: str) -> TensorView:
     """Methods with their bodies; those that a selective build leaves out only say so."""
-    methods = [
-        (f, signature)
-        for f in context.registry.functions
-        if Variant.method in f.variants
-        for signature in context.spell.cpp_signatures(f, method=True)
-    ]
+    functions = [f for f in context.registry.functions if Variant.method in f.variants]
     return TensorView(
         path=path,
         template=template,
         library=context.library.name,
         abi=context.target.runtime_abi,
         methods=tuple(
-            context.spell.function(f, signature, f"{operator_struct(f)}::call")
-            for f, signature in methods
+            method
+            for f in functions
             if context.keeps(f)
+            for method in context.spell.functions(f, f"{operator_struct(f)}::call", method=True)
         ),
         left_out=tuple(
-            _left_out(context, f, signature) for f, signature in methods if not context.keeps(f)
+            method for f in functions if not context.keeps(f) for method in _left_out(context, f)
         ),
     )
 
 
-def _left_out(context: Context, f: NativeFunction, signature: CppSignature) -> FunctionView:
-    given = [f'"{f.full_name}"', *(b.name for b in signature.arguments())]
-    body = f"opgen::throw_not_selected({', '.join(given)})"
-    return replace(context.spell.function(f, signature, ""), body=body)
+def _left_out(context: Context, f: NativeFunction) -> Iterator[FunctionView]:
+    functions = context.spell.functions(f, "", method=True)
+    for function, caller in zip(functions, context.spell.callers(f, method=True)):
+        given = ", ".join([f'"{f.full_name}"', *caller.names])
+        yield replace(function, body=f"opgen::throw_not_selected({given})")

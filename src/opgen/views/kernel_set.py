@@ -13,7 +13,7 @@ from opgen.model.dispatch_key import DispatchKey
 from opgen.model.native_function import Kernel, NativeFunction
 from opgen.model.registry import NativeFunctionsGroup, Registry
 from opgen.views.base import group_by
-from opgen.views.text import Speller
+from opgen.views.text import SpelledSignature, Speller
 
 # An operator with a key that it names the kernel for.
 Row: TypeAlias = tuple[DispatchKey, NativeFunction]
@@ -202,28 +202,28 @@ def _kernels(
 
 def _by_overload(rows: Sequence[Row], kernel: str, spell: Speller) -> tuple[list[Row], ...]:
     """The rows for each list of C++ parameter types: those that share it share a function."""
-    by_types = group_by(rows, lambda row: spell.types(_native(row[1], kernel).arguments()))
+    by_types = group_by(rows, lambda row: _native(row[1], kernel, spell).types)
     return tuple(by_types.values())
 
 
 def _call(rows: Sequence[Row], kernel: str, overload: str, spell: Speller, kept: bool) -> CallView:
     """The function that all of `rows` share, described by the first."""
     key, f = rows[0]
-    signature = _native(f, kernel)
+    native = _native(f, kernel, spell)
     return CallView(
         schema=str(f.func),
         operator=f.full_name,
         overload=overload,
         key=key,
-        returns=spell.type(signature.returns),
-        parameters=spell.parameters(signature.arguments(), defaults=False),
-        types=spell.types(signature.arguments()),
+        returns=native.returns,
+        parameters=native.parameters,
+        types=native.types,
         kept=kept,
     )
 
 
-def _native(f: NativeFunction, kernel: str) -> NativeSignature:
-    return NativeSignature.from_native_function(f, symint="_symint" in kernel)
+def _native(f: NativeFunction, kernel: str, spell: Speller) -> SpelledSignature:
+    return spell.spelled(NativeSignature.from_native_function(f, symint="_symint" in kernel))
 
 
 def _overloads(functions: list[NativeFunction]) -> list[str]:

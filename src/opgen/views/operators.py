@@ -108,7 +108,7 @@ def _operator(context: Context, f: NativeFunction) -> OperatorView:
         struct=operator_struct_name(f.func),
         name=f"{f.namespace}::{f.func.name.name}",
         overload=f.func.name.overload_name,
-        signature=context.spell.function_type(DispatcherSignature.from_native_function(f)),
+        signature=context.spell.spelled(DispatcherSignature.from_native_function(f)).function_type,
         schema_literal=cpp_string(str(f.func)),
         kept=context.keeps(f),
     )

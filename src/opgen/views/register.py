@@ -2,15 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 
 from opgen.model.dispatch_key import DispatchKey
+from opgen.model.native_function import NativeFunction
 from opgen.resolve.dispatch_tables import Registration, RegistrationKind
 from opgen.views.base import Block, FileView, FunctionView, blocks
 from opgen.views.callables import callable_text
 from opgen.views.context import Context
-from opgen.views.dispatch_headers import direct_functions
+from opgen.views.dispatch_headers import direct_namespace
 from opgen.views.shards import shard_of
 from opgen.views.text import operator_struct
 
@@ -36,6 +37,7 @@ def build_register_keys(context: Context) -> Iterator[FileView]:
     """One source per key that has kernels, or one per shard of it."""
     for key, rows in context.registered.items():
         for name, members in _sharded(f"Register{key.name}", rows, context.library.shards):
+            callables = [(row.function, callable_text(context, row)) for row in members]
             yield RegisterKeyView(
                 path=f"src/{name}.cpp",
                 template="RegisterKey.cpp.j2",
@@ -43,8 +45,8 @@ def build_register_keys(context: Context) -> Iterator[FileView]:
                 name=f"{name}.cpp",
                 key=key.name,
                 includes=_includes(context, key, members),
-                functions=direct_functions(context, key, members),
-                tables=blocks((row.function.namespace, _row(context, row)) for row in members),
+                functions=_direct_functions(context, key, callables),
+                tables=blocks((f.namespace, _row(f, text)) for f, text in callables),
             )
 
 
@@ -60,12 +62,21 @@ def _sharded(
             yield f"{stem}_{shard}", members
 
 
-def _row(context: Context, row: Registration) -> KernelRowView:
-    return KernelRowView(
-        operator=str(row.function.func.name),
-        struct=operator_struct(row.function),
-        callable=callable_text(context, row),
+def _direct_functions(
+    context: Context, key: DispatchKey, callables: Iterable[tuple[NativeFunction, str]]
+) -> tuple[Block[FunctionView], ...]:
+    """Every C++ signature of the operators, each calling what is registered for `key`."""
+    if key not in context.target.function_keys:
+        return ()
+    return blocks(
+        (direct_namespace(f, key), function)
+        for f, text in callables
+        for function in context.spell.functions(f, text)
     )
+
+
+def _row(f: NativeFunction, text: str) -> KernelRowView:
+    return KernelRowView(operator=str(f.func.name), struct=operator_struct(f), callable=text)
 
 
 def _includes(

@@ -135,7 +135,7 @@ def _overload(context: Context, composite: CompositeKernel) -> tuple[str, str, s
     f, kernel = composite.function, composite.kernel
     native = NativeSignature.from_native_function(f, symint=kernel.supports_symint)
     namespace = kernel_namespace(f.namespace, kernel.namespace)
-    return namespace, kernel.name, context.spell.types(native.arguments())
+    return namespace, kernel.name, context.spell.spelled(native).types
 
 
 def _missing_meta(meta: MetaView) -> MissingFunction:

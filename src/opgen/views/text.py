@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass, field
 
 from opgen.cpp.cpp_types import CType
 from opgen.cpp.names import operator_namespace, operator_struct_name
@@ -21,7 +21,37 @@ from opgen.model.native_function import NativeFunction
 from opgen.targets.base import Target
 from opgen.views.base import FunctionView
 
-Signature = CppSignature | DispatcherSignature | NativeSignature
+
+@dataclass(frozen=True, slots=True)
+class Caller:
+    """A public function of an operator but for what it calls: `arguments` is what that is given."""
+
+    schema: str
+    returns: str
+    name: str
+    parameters: str
+    plain_parameters: str
+    names: tuple[str, ...]
+    arguments: str
+
+
+@dataclass(frozen=True, slots=True)
+class SpelledSignature:
+    """What the dispatcher calls, or a kernel: `parameters` are without defaults."""
+
+    returns: str
+    parameters: str
+    types: str
+
+    @property
+    def function_type(self) -> str:
+        """`Tensor(const Tensor&, const Scalar&)`."""
+        return f"{self.returns}({self.types})"
+
+    @property
+    def pointer_type(self) -> str:
+        """`Tensor (*)(const Tensor&, const Scalar&)`."""
+        return f"{self.returns} (*)({self.types})"
 
 
 @dataclass(frozen=True, slots=True)
@@ -29,6 +59,12 @@ class Speller:
     """Spells the signatures of one target."""
 
     target: Target
+    _spelled: dict[tuple[type, str, bool], SpelledSignature] = field(
+        default_factory=dict, repr=False, compare=False
+    )
+    _callers: dict[tuple[str, bool], tuple[Caller, ...]] = field(
+        default_factory=dict, repr=False, compare=False
+    )
 
     def type(self, ctype: CType) -> str:
         return spell(ctype, self.target.spelling)
@@ -41,9 +77,18 @@ class Speller:
         """`const Tensor&, const Scalar&`."""
         return ", ".join(self.type(b.type) for b in bindings)
 
-    def function_type(self, signature: Signature) -> str:
-        """`Tensor(const Tensor&, const Scalar&)`."""
-        return f"{self.type(signature.returns)}({self.types(signature.arguments())})"
+    def spelled(self, signature: DispatcherSignature | NativeSignature) -> SpelledSignature:
+        """`signature` as text, made once however many keys an operator has kernels for."""
+        key = (type(signature), signature.function.full_name, signature.symint)
+        found = self._spelled.get(key)
+        if found is None:
+            arguments = signature.arguments()
+            found = self._spelled[key] = SpelledSignature(
+                returns=self.type(signature.returns),
+                parameters=self.parameters(arguments, defaults=False),
+                types=", ".join(self.type(b.type) for b in arguments),
+            )
+        return found
 
     def expressions(
         self, have: Sequence[Binding], want: Sequence[Binding], *, method: bool = False
@@ -59,30 +104,50 @@ class Speller:
             signatures += [group.symint_signature, group.symint_faithful_signature]
         return tuple(s for s in signatures if s is not None)
 
-    def function(
-        self,
-        f: NativeFunction,
-        signature: CppSignature,
-        callee: str,
-        *,
-        first: Sequence[Binding] = (),
-    ) -> FunctionView:
-        """A function of `signature` that calls `callee`, which takes the dispatcher's arguments.
+    def functions(
+        self, f: NativeFunction, callee: str, *, method: bool = False, first: Binding | None = None
+    ) -> Iterator[FunctionView]:
+        """The public functions of `f`, calling `callee`, which takes the dispatcher's arguments.
 
-        Both take the parameters `first` before all others.
+        All of them take the parameter `first` before the others.
         """
-        given = signature.arguments()
+        leading = ("", "") if first is None else (self.parameters([first]), first.name)
+        for caller in self.callers(f, method=method):
+            yield FunctionView(
+                schema=caller.schema,
+                returns=caller.returns,
+                name=caller.name,
+                parameters=_joined(leading[0], caller.parameters),
+                plain_parameters=_joined(leading[0], caller.plain_parameters),
+                body=f"{callee}({_joined(leading[1], caller.arguments)})",
+            )
+
+    def callers(self, f: NativeFunction, *, method: bool) -> tuple[Caller, ...]:
+        """The public signatures of `f`, spelled once: every backend has the same functions."""
+        key = (f.full_name, method)
+        found = self._callers.get(key)
+        if found is None:
+            found = self._callers[key] = tuple(self._spell_callers(f, method))
+        return found
+
+    def _spell_callers(self, f: NativeFunction, method: bool) -> Iterator[Caller]:
+        schema = str(f.func)
         wanted = DispatcherSignature.from_native_function(f).arguments()
-        arguments = [b.name for b in first]
-        arguments += self.expressions(given, wanted, method=signature.method)
-        return FunctionView(
-            schema=str(f.func),
-            returns=self.type(signature.returns),
-            name=signature.name,
-            parameters=self.parameters((*first, *given)),
-            plain_parameters=self.parameters((*first, *given), defaults=False),
-            body=f"{callee}({', '.join(arguments)})",
-        )
+        for signature in self.cpp_signatures(f, method=method):
+            given = signature.arguments()
+            yield Caller(
+                schema=schema,
+                returns=self.type(signature.returns),
+                name=signature.name,
+                parameters=self.parameters(given),
+                plain_parameters=self.parameters(given, defaults=False),
+                names=tuple(b.name for b in given),
+                arguments=", ".join(self.expressions(given, wanted, method=method)),
+            )
+
+
+def _joined(*parts: str) -> str:
+    return ", ".join(part for part in parts if part)
 
 
 def operator_struct(f: NativeFunction) -> str:
