@@ -20,6 +20,7 @@ from opgen.compat import CODES as COMPAT_CODES
 from opgen.compat import Break, Direction, compare_operators, not_allowed, parse_allow_list
 from opgen.cpp import backend_check
 from opgen.cpp import check as cpp_check
+from opgen.cpp.signatures import Signatures
 from opgen.diagnostics import Diagnostics, OpgenError
 from opgen.diagnostics.codes import Code, collect_codes
 from opgen.model.backend import ExternalBackend
@@ -142,14 +143,18 @@ def load_or_raise(paths: Sequence[Path | str], **options: Any) -> Registry:
     return registry
 
 
-def check_target(registry: Registry, inputs: Inputs, diagnostics: Diagnostics) -> None:
-    """Report what cannot be written as C++, or not by the target."""
+def check_target(registry: Registry, inputs: Inputs, diagnostics: Diagnostics) -> Signatures:
+    """Report what cannot be written as C++, or not by the target; the signatures for later stages."""
+    signatures = Signatures()
     target = TARGETS[inputs.target]
     extends = inputs.extends is not None and inputs.backend_yaml is None
     unsupported.report_unsupported(registry, extends=extends, diagnostics=diagnostics)
-    cpp_check.check_signatures(registry, target.spelling, target.conversions, diagnostics)
+    cpp_check.check_signatures(
+        registry, target.spelling, target.conversions, diagnostics, signatures
+    )
     if target.functionalizes:
         functionalization.report_unfunctionalizable(registry, diagnostics)
+    return signatures
 
 
 def check_python(registry: Registry, inputs: Inputs, diagnostics: Diagnostics) -> None:
@@ -176,11 +181,11 @@ def build_tree(inputs: Inputs, diagnostics: Diagnostics, *, shards: int = 1) -> 
     registry = load(inputs, diagnostics)
     if registry is None:
         return None
-    check_target(registry, inputs, diagnostics)
+    signatures = check_target(registry, inputs, diagnostics)
     additions = read_additions(registry, inputs, diagnostics)
     if diagnostics.has_errors:
         return None
-    context = _context(registry, inputs, diagnostics, shards, additions)
+    context = _context(registry, inputs, diagnostics, shards, additions, signatures)
     if context is None or diagnostics.has_errors:
         return None
     views = build_views(context)
@@ -267,6 +272,7 @@ def _context(
     diagnostics: Diagnostics,
     shards: int,
     additions: Additions = _NO_ADDITIONS,
+    signatures: Signatures | None = None,
 ) -> Context | None:
     backend = additions.backend
     extended = None if inputs.extends is None else _extended(inputs.extends, diagnostics)
@@ -286,7 +292,9 @@ def _context(
         backend_only=inputs.backend_yaml is not None and extended is not None,
     )
     target = TARGETS[inputs.target]
-    return Context(registry, target, library, backend, additions.selection)
+    return Context(
+        registry, target, library, backend, additions.selection, signatures or Signatures()
+    )
 
 
 def _check_extended(

@@ -36,7 +36,7 @@ from opgen.cpp.cpp_types import (
     structured_argument_type,
 )
 from opgen.cpp.literals import find_misfit
-from opgen.cpp.signatures import Binding, CppSignatureGroup, DispatcherSignature, NativeSignature
+from opgen.cpp.signatures import Binding, Signatures
 from opgen.cpp.spelling import TypeSpelling, spell
 from opgen.cpp.translate import Conversions, NoConversion, translate
 from opgen.diagnostics import Diagnostics, Span
@@ -56,17 +56,23 @@ class _Checker:
     spelling: TypeSpelling
     conversions: Conversions
     diagnostics: Diagnostics
+    signatures: Signatures
 
 
 def check_signatures(
-    registry: Registry, spelling: TypeSpelling, conversions: Conversions, diagnostics: Diagnostics
+    registry: Registry,
+    spelling: TypeSpelling,
+    conversions: Conversions,
+    diagnostics: Diagnostics,
+    signatures: Signatures | None = None,
 ) -> None:
     """Report every operator whose C++ signatures cannot be formed.
 
     What cannot be spelled is not looked at further: conversions and collisions are those of
     operators that are sound by themselves.
     """
-    checker = _Checker(spelling, conversions, diagnostics)
+    signatures = signatures or Signatures()
+    checker = _Checker(spelling, conversions, diagnostics, signatures)
     sound = {f.full_name for f in registry.functions if _is_sound(f, checker)}
     for f in registry.functions:
         if f.full_name in sound:
@@ -76,7 +82,8 @@ def check_signatures(
             _check_group(group, checker)
     for view_group in registry.view_groups:
         _check_view_copy(view_group, checker)
-    check_collisions([f for f in registry.functions if f.full_name in sound], diagnostics)
+    functions = [f for f in registry.functions if f.full_name in sound]
+    check_collisions(functions, signatures, diagnostics)
 
 
 def _is_sound(f: NativeFunction, checker: _Checker) -> bool:
@@ -136,7 +143,7 @@ def _check_defaults(f: NativeFunction, checker: _Checker) -> None:
 def _check_default_order(f: NativeFunction, checker: _Checker) -> None:
     """In C++ a parameter after one with a default has one too: outs come first, then all others."""
     last: Binding | None = None
-    for binding in CppSignatureGroup.from_native_function(f, method=False).signature.arguments():
+    for binding in checker.signatures.cpp(f, method=False).signature.arguments():
         if last is not None and binding.default is None:
             checker.diagnostics.error(
                 E0715,
@@ -195,7 +202,7 @@ def _check_parameter_names(f: NativeFunction, checker: _Checker) -> None:
 
 
 def _check_conversions(f: NativeFunction, checker: _Checker) -> None:
-    for have, want, method in _translations(f):
+    for have, want, method in _translations(f, checker.signatures):
         if not _check_translation(f, have, want, checker, method=method):
             return
 
@@ -238,17 +245,16 @@ def _why_not(
 
 
 def _translations(
-    f: NativeFunction,
+    f: NativeFunction, signatures: Signatures
 ) -> Iterator[tuple[Sequence[Binding], Sequence[Binding], bool]]:
     """Every conversion that generated code makes for `f`: from what, to what, in a method or not."""
-    dispatcher = DispatcherSignature.from_native_function(f).arguments()
+    dispatcher = signatures.dispatcher(f).arguments()
     for method in (False, True):
         if not method or Variant.method in f.variants:
-            for signature in CppSignatureGroup.from_native_function(f, method=method).signatures():
+            for signature in signatures.cpp(f, method=method).signatures():
                 yield signature.arguments(), dispatcher, method
     for symint in {k.supports_symint for _, k in f.dispatch if not k.structured}:
-        native = NativeSignature.from_native_function(f, symint=symint)
-        yield dispatcher, native.arguments(), False
+        yield dispatcher, signatures.native(f, symint=symint).arguments(), False
 
 
 def _check_group(group: NativeFunctionsGroup, checker: _Checker) -> None:
@@ -279,7 +285,7 @@ def _check_structured(group: NativeFunctionsGroup, checker: _Checker) -> None:
     _check_structured_outs(group.out, checker)
     _check_structured_types(group, checker)
     if len(checker.diagnostics) == before:
-        have = NativeSignature.from_native_function(group.functional, symint=False).arguments()
+        have = checker.signatures.native(group.functional, symint=False).arguments()
         want = structured.meta_arguments(group)
         _check_translation(group.functional, have, want, checker)
 

@@ -6,16 +6,18 @@ from collections.abc import Hashable, Iterator, Sequence
 
 from opgen.cpp.codes import E0711, E0712, E0713
 from opgen.cpp.names import operator_namespace, operator_struct_name
-from opgen.cpp.signatures import CppSignature, CppSignatureGroup
+from opgen.cpp.signatures import CppSignature, Signatures
 from opgen.diagnostics import Diagnostics
 from opgen.diagnostics.codes import Code
 from opgen.model.native_function import NativeFunction, Variant
 
 
-def check_collisions(functions: Sequence[NativeFunction], diagnostics: Diagnostics) -> None:
+def check_collisions(
+    functions: Sequence[NativeFunction], signatures: Signatures, diagnostics: Diagnostics
+) -> None:
     """Report every operator that has the C++ signature, the struct or a header of an earlier one."""
     _check_structs(functions, diagnostics)
-    _check_overloads(functions, diagnostics)
+    _check_overloads(functions, signatures, diagnostics)
     _check_headers(functions, diagnostics)
 
 
@@ -29,10 +31,12 @@ def _check_structs(functions: Sequence[NativeFunction], diagnostics: Diagnostics
             _report(E0712, message, f, other, diagnostics)
 
 
-def _check_overloads(functions: Sequence[NativeFunction], diagnostics: Diagnostics) -> None:
+def _check_overloads(
+    functions: Sequence[NativeFunction], signatures: Signatures, diagnostics: Diagnostics
+) -> None:
     first: dict[Hashable, NativeFunction] = {}
     for f in functions:
-        for method, signature in _signatures(f):
+        for method, signature in _signatures(f, signatures):
             key = (
                 operator_namespace(f.namespace),
                 method,
@@ -49,10 +53,10 @@ def _check_overloads(functions: Sequence[NativeFunction], diagnostics: Diagnosti
                 break
 
 
-def _signatures(f: NativeFunction) -> Iterator[tuple[bool, CppSignature]]:
+def _signatures(f: NativeFunction, signatures: Signatures) -> Iterator[tuple[bool, CppSignature]]:
     for method, variant in ((False, Variant.function), (True, Variant.method)):
         if variant in f.variants:
-            for signature in CppSignatureGroup.from_native_function(f, method=method).signatures():
+            for signature in signatures.cpp(f, method=method).signatures():
                 yield method, signature
 
 

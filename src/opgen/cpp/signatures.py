@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
+from functools import cached_property
 
 from opgen.cpp.cpp_types import (
     TENSOR_OPTIONS,
@@ -65,7 +66,7 @@ def parameters(
     return ", ".join(b.declaration(spelling, defaults=defaults) for b in bindings)
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class CppSignature:
     """A function of the public C++ API.
 
@@ -88,6 +89,14 @@ class CppSignature:
         return returns_type(self.function)
 
     def arguments(self) -> tuple[Binding, ...]:
+        return self._arguments
+
+    @cached_property
+    def _context(self) -> TypeContext:
+        return TypeContext.of(self.function)
+
+    @cached_property
+    def _arguments(self) -> tuple[Binding, ...]:
         arguments = self.function.func.arguments
         if self.faithful:
             ordered = (*arguments.non_out, *arguments.out)
@@ -117,9 +126,8 @@ class CppSignature:
         default = None
         if argument.name not in self.function.cpp_no_default_args:
             default = _default(argument, symint=self.symint)
-        context = TypeContext.of(self.function)
         ctype = argument_type(
-            argument.type, mutable=argument.is_write, symint=self.symint, context=context
+            argument.type, mutable=argument.is_write, symint=self.symint, context=self._context
         )
         return Binding(cpp_identifier(argument.name), ctype, default)
 
@@ -166,7 +174,7 @@ class CppSignatureGroup:
         return tuple(s for s in every if s is not None)
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class DispatcherSignature:
     """The signature through which the dispatcher calls: the schema's arguments in its order."""
 
@@ -186,6 +194,10 @@ class DispatcherSignature:
         return returns_type(self.function)
 
     def arguments(self) -> tuple[Binding, ...]:
+        return self._arguments
+
+    @cached_property
+    def _arguments(self) -> tuple[Binding, ...]:
         context = TypeContext.of(self.function)
         return tuple(
             Binding(
@@ -199,7 +211,7 @@ class DispatcherSignature:
         return _declaration(self.returns, self.name, self.arguments(), spelling)
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class NativeSignature:
     """The signature of an unstructured kernel: TensorOptions scattered and optional, outs last."""
 
@@ -219,6 +231,14 @@ class NativeSignature:
         return returns_type(self.function)
 
     def arguments(self) -> tuple[Binding, ...]:
+        return self._arguments
+
+    @cached_property
+    def _context(self) -> TypeContext:
+        return TypeContext.of(self.function)
+
+    @cached_property
+    def _arguments(self) -> tuple[Binding, ...]:
         func = self.function.func
         has_defaults = not func.is_out_fn()
         ordered = (*func.arguments.non_out, *func.arguments.out)
@@ -240,12 +260,44 @@ class NativeSignature:
                 return tuple(_optional_option(a) for a in argument.all())
 
     def _binding(self, argument: Argument) -> Binding:
-        context = TypeContext.of(self.function)
         ctype = native_argument_type(
-            argument.type, mutable=argument.is_write, symint=self.symint, context=context
+            argument.type, mutable=argument.is_write, symint=self.symint, context=self._context
         )
         default = _default(argument, symint=self.symint)
         return Binding(cpp_identifier(argument.name), ctype, default)
+
+
+@dataclass(frozen=True, slots=True)
+class Signatures:
+    """The signatures of operators, each worked out once and kept under the operator's full name.
+
+    Checks, and the views of every backend, ask for the same ones.
+    """
+
+    _cpp: dict[tuple[str, bool], CppSignatureGroup] = field(default_factory=dict)
+    _dispatcher: dict[str, DispatcherSignature] = field(default_factory=dict)
+    _native: dict[tuple[str, bool], NativeSignature] = field(default_factory=dict)
+
+    def cpp(self, f: NativeFunction, *, method: bool) -> CppSignatureGroup:
+        key = (f.full_name, method)
+        found = self._cpp.get(key)
+        if found is None:
+            found = self._cpp[key] = CppSignatureGroup.from_native_function(f, method=method)
+        return found
+
+    def dispatcher(self, f: NativeFunction) -> DispatcherSignature:
+        """The one with SymInt."""
+        found = self._dispatcher.get(f.full_name)
+        if found is None:
+            found = self._dispatcher[f.full_name] = DispatcherSignature.from_native_function(f)
+        return found
+
+    def native(self, f: NativeFunction, *, symint: bool) -> NativeSignature:
+        key = (f.full_name, symint)
+        found = self._native.get(key)
+        if found is None:
+            found = self._native[key] = NativeSignature.from_native_function(f, symint=symint)
+        return found
 
 
 def _optional_option(argument: Argument) -> Binding:

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
+from functools import cache
 
 from opgen.cpp.cpp_types import (
     I_OPT_TENSOR_LIST_REF,
@@ -120,6 +121,7 @@ def _solve(scope: _Scope, wanted: Binding) -> str:
     return found
 
 
+@cache
 def _same(goal: CType) -> tuple[CType, ...]:
     """The types that are accepted as they are where `goal` is wanted."""
     if isinstance(goal, ConstRef):

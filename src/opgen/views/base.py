@@ -67,7 +67,9 @@ def unique(items: Iterable[T]) -> Iterator[T]:
     return iter(dict.fromkeys(items))
 
 
+_ESCAPES = str.maketrans({"\\": "\\\\", '"': '\\"', "\n": "\\n", "\t": "\\t", "\r": "\\r"})
+
+
 def cpp_string(text: str) -> str:
     """The inside of a C++ string literal that means `text`."""
-    escapes = {"\\": "\\\\", '"': '\\"', "\n": "\\n", "\t": "\\t", "\r": "\\r"}
-    return "".join(escapes.get(c, c) for c in text)
+    return text.translate(_ESCAPES)

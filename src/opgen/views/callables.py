@@ -84,7 +84,7 @@ def _unstructured(context: Context, row: Registration) -> str:
     assert row.kernel is not None
     namespace = kernel_namespace(f.namespace, row.kernel.namespace)
     function = f"{namespace}::opgen_{row.kernel.name}::call"
-    native = NativeSignature.from_native_function(f, symint=row.kernel.supports_symint)
+    native = context.signatures.native(f, symint=row.kernel.supports_symint)
     return _adapted(context, f, row, native, function)
 
 
@@ -128,7 +128,7 @@ def _adapted(
     own = context.spell.spelled(signature)
     if row.device_guard:
         return _guarded(context, f, own.pointer_type, function)
-    dispatched = context.spell.spelled(DispatcherSignature.from_native_function(f))
+    dispatched = context.spell.spelled(context.signatures.dispatcher(f))
     if own.function_type == dispatched.function_type:
         return function
     return f"opgen::Adapt<{operator_struct(f)}, {own.pointer_type}, &{function}>::call"

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from typing_extensions import assert_never
 
 from opgen.cpp.names import kernel_namespace
-from opgen.cpp.signatures import Binding, DispatcherSignature, NativeSignature
+from opgen.cpp.signatures import Binding, NativeSignature
 from opgen.model.native_function import NativeFunction
 from opgen.views.base import Block, FileView, blocks
 from opgen.views.composite_set import CompositeKernel, FunctionalVariant, OutVariant, ViewCopy
@@ -50,7 +50,7 @@ def build_composite_kernels(context: Context) -> Iterator[FileView]:
 
 
 def _kernel(context: Context, kernel: CompositeKernel) -> CompositeKernelView:
-    signature = context.spell.spelled(_native(kernel))
+    signature = context.spell.spelled(_native(context, kernel))
     return CompositeKernelView(
         schema=str(kernel.function.func),
         name=kernel.kernel.name,
@@ -60,10 +60,8 @@ def _kernel(context: Context, kernel: CompositeKernel) -> CompositeKernelView:
     )
 
 
-def _native(kernel: CompositeKernel) -> NativeSignature:
-    return NativeSignature.from_native_function(
-        kernel.function, symint=kernel.kernel.supports_symint
-    )
+def _native(context: Context, kernel: CompositeKernel) -> NativeSignature:
+    return context.signatures.native(kernel.function, symint=kernel.kernel.supports_symint)
 
 
 def _body(context: Context, kernel: CompositeKernel) -> Iterator[str]:
@@ -96,7 +94,7 @@ def _functional(context: Context, kernel: FunctionalVariant) -> Iterator[str]:
         yield f"auto opgen_{name} = opgen::clone_arg({name});"
     arguments = [
         f"opgen_{b.name}" if b.name in written else text
-        for b, text in zip(_wanted(kernel.source), _arguments(context, kernel))
+        for b, text in zip(_wanted(context, kernel.source), _arguments(context, kernel))
     ]
     call = f"{operator_struct(kernel.source)}::call({', '.join(arguments)})"
     aliased = source.aliased_return_names()
@@ -139,14 +137,14 @@ def _plain_results(context: Context, functional: NativeFunction) -> list[str]:
     ]
 
 
-def _wanted(source: NativeFunction) -> tuple[Binding, ...]:
-    return DispatcherSignature.from_native_function(source).arguments()
+def _wanted(context: Context, source: NativeFunction) -> tuple[Binding, ...]:
+    return context.signatures.dispatcher(source).arguments()
 
 
 def _arguments(context: Context, kernel: CompositeKernel) -> list[str]:
     """The arguments of the sibling, as expressions over those of the kernel."""
-    have = _native(kernel).arguments()
-    return context.spell.expressions(have, _wanted(kernel.source))
+    have = _native(context, kernel).arguments()
+    return context.spell.expressions(have, _wanted(context, kernel.source))
 
 
 def _element(context: Context, tuple_name: str, index: int, count: int) -> str:

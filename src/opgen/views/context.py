@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import cached_property
 
+from opgen.cpp.signatures import Signatures
 from opgen.model.backend import ExternalBackend
 from opgen.model.dispatch_key import DispatchKey
 from opgen.model.native_function import NativeFunction
@@ -54,6 +55,7 @@ class Context:
     library: Library
     backend: ExternalBackend | None = None
     selection: Selection | None = None
+    signatures: Signatures = field(default_factory=Signatures)
 
     def keeps(self, f: NativeFunction) -> bool:
         """Whether `f` is compiled and registered: everything is, unless the build is selective."""
@@ -67,7 +69,7 @@ class Context:
 
     @cached_property
     def spell(self) -> Speller:
-        return Speller(self.target)
+        return Speller(self.target, self.signatures)
 
     @cached_property
     def roots(self) -> tuple[str, ...]:

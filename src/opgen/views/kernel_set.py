@@ -8,7 +8,7 @@ from typing import TypeAlias
 
 from opgen.cpp import structured
 from opgen.cpp.names import kernel_namespace, meta_namespace
-from opgen.cpp.signatures import Binding, NativeSignature
+from opgen.cpp.signatures import Binding
 from opgen.model.dispatch_key import DispatchKey
 from opgen.model.native_function import Kernel, NativeFunction
 from opgen.model.registry import NativeFunctionsGroup, Registry
@@ -223,7 +223,7 @@ def _call(rows: Sequence[Row], kernel: str, overload: str, spell: Speller, kept:
 
 
 def _native(f: NativeFunction, kernel: str, spell: Speller) -> SpelledSignature:
-    return spell.spelled(NativeSignature.from_native_function(f, symint="_symint" in kernel))
+    return spell.spelled(spell.signatures.native(f, symint="_symint" in kernel))
 
 
 def _overloads(functions: list[NativeFunction]) -> list[str]:

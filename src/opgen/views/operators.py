@@ -6,7 +6,6 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 
 from opgen.cpp.names import operator_namespace, operator_struct_name
-from opgen.cpp.signatures import DispatcherSignature
 from opgen.model.native_function import NativeFunction
 from opgen.views.base import Block, FileView, blocks, cpp_string
 from opgen.views.context import Context
@@ -108,7 +107,7 @@ def _operator(context: Context, f: NativeFunction) -> OperatorView:
         struct=operator_struct_name(f.func),
         name=f"{f.namespace}::{f.func.name.name}",
         overload=f.func.name.overload_name,
-        signature=context.spell.spelled(DispatcherSignature.from_native_function(f)).function_type,
+        signature=context.spell.spelled(context.signatures.dispatcher(f)).function_type,
         schema_literal=cpp_string(str(f.func)),
         kept=context.keeps(f),
     )

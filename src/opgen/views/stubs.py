@@ -6,7 +6,6 @@ from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 
 from opgen.cpp.names import kernel_namespace
-from opgen.cpp.signatures import NativeSignature
 from opgen.model.dispatch_key import DispatchKey
 from opgen.views.backend import MemberView, backend_members
 from opgen.views.base import Block, FileView, blocks, cpp_string, group_by
@@ -133,7 +132,7 @@ def missing_functions(context: Context) -> tuple[MissingFunction, ...]:
 def _overload(context: Context, composite: CompositeKernel) -> tuple[str, str, str]:
     """Namespace, name and parameter types of a kernel that opgen writes: one C++ function."""
     f, kernel = composite.function, composite.kernel
-    native = NativeSignature.from_native_function(f, symint=kernel.supports_symint)
+    native = context.signatures.native(f, symint=kernel.supports_symint)
     namespace = kernel_namespace(f.namespace, kernel.namespace)
     return namespace, kernel.name, context.spell.spelled(native).types
 

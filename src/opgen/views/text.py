@@ -10,9 +10,9 @@ from opgen.cpp.names import operator_namespace, operator_struct_name
 from opgen.cpp.signatures import (
     Binding,
     CppSignature,
-    CppSignatureGroup,
     DispatcherSignature,
     NativeSignature,
+    Signatures,
     parameters,
 )
 from opgen.cpp.spelling import spell
@@ -59,6 +59,7 @@ class Speller:
     """Spells the signatures of one target."""
 
     target: Target
+    signatures: Signatures
     _spelled: dict[tuple[type, str, bool], SpelledSignature] = field(
         default_factory=dict, repr=False, compare=False
     )
@@ -98,7 +99,7 @@ class Speller:
 
     def cpp_signatures(self, f: NativeFunction, *, method: bool) -> tuple[CppSignature, ...]:
         """The public C++ signatures of `f` that this target has, plain before faithful."""
-        group = CppSignatureGroup.from_native_function(f, method=method)
+        group = self.signatures.cpp(f, method=method)
         signatures = [group.signature, group.faithful_signature]
         if self.target.symint_overloads:
             signatures += [group.symint_signature, group.symint_faithful_signature]
@@ -132,7 +133,7 @@ class Speller:
 
     def _spell_callers(self, f: NativeFunction, method: bool) -> Iterator[Caller]:
         schema = str(f.func)
-        wanted = DispatcherSignature.from_native_function(f).arguments()
+        wanted = self.signatures.dispatcher(f).arguments()
         for signature in self.cpp_signatures(f, method=method):
             given = signature.arguments()
             yield Caller(
