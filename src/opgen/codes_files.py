@@ -24,6 +24,14 @@ E0902 = Code(
     _GOOD,
     _GOOD,
 )
+E0903 = Code(
+    "E0903",
+    "another run is writing to the folder",
+    "Two runs that write to one folder at the same time would mix their files, so the second one stops "
+    "before it touches anything. The lock ends with the run that has it, also if that is killed.",
+    _GOOD,
+    _GOOD,
+)
 E0904 = Code(
     "E0904",
     "a file cannot be written",
@@ -82,4 +90,4 @@ E0910 = Code(
     _GOOD,
 )
 
-CODES = (E0901, E0902, E0904, E0905, E0906, E0907, E0908, E0909, E0910)
+CODES = (E0901, E0902, E0903, E0904, E0905, E0906, E0907, E0908, E0909, E0910)

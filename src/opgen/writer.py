@@ -1,26 +1,29 @@
 """Texts into files: only what changed is touched, and only what opgen wrote is ever removed.
 
-The manifest (`opgen_manifest.json`) says which files of a directory are opgen's, with the digest of
-the bytes it wrote. It is written first with the union of the old and the new paths and last with the
-new list, so that files of an interrupted run are never taken for somebody else's.
+The manifest (`manifest.py`) says which files of a directory are opgen's. What stands in the way, is a
+link, or was not written by opgen is reported before anything is touched. One run at a time writes to
+a directory.
 """
 
 from __future__ import annotations
 
 import difflib
-import hashlib
-import json
 import os
-import tempfile
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
-from pathlib import Path, PurePosixPath
+from pathlib import Path
 from typing import Any
 
 from opgen.diagnostics import Diagnostics
-
-MANIFEST = "opgen_manifest.json"
-MANIFEST_FORMAT = 1
+from opgen.files import Locked, is_temporary, locked, replace_file
+from opgen.manifest import (
+    MANIFEST,
+    MANIFEST_FORMAT,
+    Manifest,
+    digest,
+    manifest_text,
+    read_manifest,
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -40,10 +43,10 @@ class Tree:
 class WriteReport:
     """Paths by what happened to them, each tuple sorted."""
 
-    written: tuple[str, ...]
-    unchanged: tuple[str, ...]
-    removed: tuple[str, ...]
-    kept: tuple[str, ...]
+    written: tuple[str, ...] = ()
+    unchanged: tuple[str, ...] = ()
+    removed: tuple[str, ...] = ()
+    kept: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -55,32 +58,30 @@ class Stale:
     diff: str
 
 
-def digest(data: bytes) -> str:
-    """SHA-256 of `data`, in hexadecimal, shortened to 128 bits."""
-    return hashlib.sha256(data).hexdigest()[:32]
-
-
 def write(tree: Tree, directory: Path, diagnostics: Diagnostics) -> WriteReport:
     """Make `directory` hold `tree`; report E09xx and touch nothing if that would lose something."""
-    old = _read_manifest(directory, diagnostics)
-    _refuse_foreign_files(tree, directory, old, diagnostics)
-    if diagnostics.has_errors:
-        return WriteReport((), (), (), ())
     try:
-        return _write_all(tree, directory, old)
+        if os.path.lexists(directory) and not os.path.isdir(directory):
+            diagnostics.error("E0901", f"{directory} is not a directory", None)
+            return WriteReport()
+        directory.mkdir(parents=True, exist_ok=True)
+        with locked(directory):
+            return _write_locked(tree, directory, diagnostics)
+    except Locked:
+        message = f"another opgen is writing to {directory}"
+        diagnostics.error("E0903", message, None, hint="run it again when that one is done")
     except OSError as error:
-        diagnostics.error(
-            "E0904", f"cannot write {error.filename or directory}: {error.strerror}", None
-        )
-        return WriteReport((), (), (), ())
+        message = f"cannot write {error.filename or directory}: {error.strerror}"
+        diagnostics.error("E0904", message, None)
+    return WriteReport()
 
 
 def compare(tree: Tree, directory: Path, diagnostics: Diagnostics) -> tuple[Stale, ...]:
     """Every path on which `directory` is not what `tree` would make of it; reads every byte."""
-    old = _read_manifest(directory, diagnostics)
-    wanted = {**tree.files, MANIFEST: _manifest_text(tree.manifest())}
+    old = read_manifest(directory, diagnostics)
+    wanted = {**tree.files, MANIFEST: manifest_text(tree.manifest())}
     stale = []
-    for path in sorted({*wanted, *old}):
+    for path in sorted({*wanted, *old.paths}):
         actual = _read_text(directory / path)
         if path not in wanted:
             if actual is not None:
@@ -92,35 +93,171 @@ def compare(tree: Tree, directory: Path, diagnostics: Diagnostics) -> tuple[Stal
     return tuple(stale)
 
 
-def _write_all(tree: Tree, directory: Path, old: Mapping[str, str]) -> WriteReport:
+def _write_locked(tree: Tree, directory: Path, diagnostics: Diagnostics) -> WriteReport:
+    manifest = read_manifest(directory, diagnostics)
+    seen = _look(directory, (*tree.files, *manifest.paths))
+    old = _settled(manifest, directory, seen)
+    changed = [p for p, text in tree.files.items() if not _holds(directory, p, text, seen)]
+    _refuse_foreign_files(tree, changed, directory, old, seen, diagnostics)
+    if diagnostics.has_errors:
+        return WriteReport()
+    for path in seen.temporaries:
+        os.unlink(directory / path)
+    return _write_all(tree, changed, directory, old, seen)
+
+
+# What is there
+
+
+@dataclass(frozen=True, slots=True)
+class _Seen:
+    """What stands in the folders that matter, by path from the top.
+
+    A symbolic link is neither a file nor a folder: what is behind it is somebody else's.
+    """
+
+    files: frozenset[str]
+    folders: frozenset[str]
+    others: frozenset[str]
+    temporaries: tuple[str, ...]
+
+
+def _look(directory: Path, paths: Iterable[str]) -> _Seen:
+    """Read the folders of `paths`, each once: that costs less than a question for each file."""
+    wanted = _folders(paths)
+    files, others, temporaries = set[str](), set[str](), list[str]()
+    folders = {"."}
+    for folder in sorted(wanted, key=lambda f: (f.count("/"), f)):
+        if folder not in folders:
+            continue
+        prefix = "" if folder == "." else f"{folder}/"
+        with os.scandir(directory / folder) as entries:
+            for entry in entries:
+                path = prefix + entry.name
+                if entry.is_dir(follow_symlinks=False):
+                    folders.add(path)
+                elif not entry.is_file(follow_symlinks=False):
+                    others.add(path)
+                elif is_temporary(entry.name):
+                    temporaries.append(path)
+                else:
+                    files.add(path)
+    return _Seen(frozenset(files), frozenset(folders), frozenset(others), tuple(temporaries))
+
+
+def _folders(paths: Iterable[str]) -> frozenset[str]:
+    """The folders of `paths` and those that these stand in, `.` among them."""
+    found = {"."}
+    for folder in {path.rpartition("/")[0] for path in paths}:
+        while folder and folder not in found:
+            found.add(folder)
+            folder = folder.rpartition("/")[0]
+    return frozenset(found)
+
+
+def _holds(directory: Path, path: str, text: str, seen: _Seen) -> bool:
+    return path in seen.files and _read(directory / path) == text.encode()
+
+
+def _read(path: Path) -> bytes | None:
+    try:
+        return path.read_bytes()
+    except OSError:
+        return None
+
+
+def _refuse_foreign_files(
+    tree: Tree,
+    changed: Iterable[str],
+    directory: Path,
+    old: Mapping[str, str],
+    seen: _Seen,
+    diagnostics: Diagnostics,
+) -> None:
+    """E0901 for every path that is taken by something opgen did not write.
+
+    A file whose bytes equal what would be written is adopted, hence not among the `changed`.
+    """
+    for folder in sorted(_folders(tree.files) - {"."}):
+        if folder in seen.files or folder in seen.others:
+            what = "a file" if folder in seen.files else "a link"
+            message = f"{directory / folder} is {what}, and a folder is needed there"
+            diagnostics.error("E0901", message, None)
+    for path in sorted((*changed, MANIFEST)):
+        file = directory / path
+        if path in seen.folders or path in seen.others:
+            what = "a folder" if path in seen.folders else "a link"
+            message = f"{file} is {what}, and a file is to be written there"
+            diagnostics.error("E0901", message, None)
+        elif path not in old and path != MANIFEST and _exists(path, file, seen):
+            diagnostics.error(
+                "E0901",
+                f"{file} was not written by opgen and would be overwritten",
+                None,
+                hint="move it away, or generate into another directory",
+            )
+
+
+def _exists(path: str, file: Path, seen: _Seen) -> bool:
+    if path in seen.files:
+        return True
+    # On a file system that takes Foo.h for foo.h, the folder's list has another name for it.
+    return _folder_of(path) in seen.folders and os.path.lexists(file)
+
+
+def _folder_of(path: str) -> str:
+    return path.rpartition("/")[0] or "."
+
+
+# What is done
+
+
+def _settled(manifest: Manifest, directory: Path, seen: _Seen) -> dict[str, str]:
+    """Path to digest of opgen's files: what a killed run was writing is, where it got that far."""
+    files = dict(manifest.files)
+    for path, wanted in manifest.pending.items():
+        content = _read(directory / path) if path in seen.files else None
+        if content is not None and digest(content) == wanted:
+            files[path] = wanted
+    return files
+
+
+def _write_all(
+    tree: Tree,
+    changed: list[str],
+    directory: Path,
+    old: Mapping[str, str],
+    seen: _Seen,
+) -> WriteReport:
     manifest = tree.manifest()
     new: dict[str, str] = manifest["files"]
-    directory.mkdir(parents=True, exist_ok=True)
-    changed = [path for path, text in tree.files.items() if not _holds(directory / path, text)]
     left_over = sorted(set(old) - set(new))
-    manifest_text = _manifest_text(manifest)
+    text = manifest_text(manifest)
     if changed or left_over:
-        union = {**manifest, "files": dict(sorted({**old, **new}.items()))}
-        _replace(directory / MANIFEST, _manifest_text(union))
+        pending = {path: new[path] for path in sorted(changed)}
+        done = {path: value for path, value in new.items() if path not in pending}
+        begun = {**manifest, "files": {**old, **done}, "pending": pending}
+        replace_file(directory / MANIFEST, manifest_text(begun).encode())
+    for folder in sorted({_folder_of(path) for path in changed} - seen.folders):
+        (directory / folder).mkdir(parents=True, exist_ok=True)
     for path in changed:
-        _replace(directory / path, tree.files[path])
-    removed, kept = _remove(directory, left_over, old)
-    if not _holds(directory / MANIFEST, manifest_text):
-        _replace(directory / MANIFEST, manifest_text)
-    return WriteReport(
-        tuple(sorted(changed)), tuple(sorted(set(new) - set(changed))), removed, kept
-    )
+        replace_file(directory / path, tree.files[path].encode())
+    removed, kept = _remove(directory, left_over, old, seen)
+    if _read(directory / MANIFEST) != text.encode():
+        replace_file(directory / MANIFEST, text.encode())
+    unchanged = tuple(sorted(set(new) - set(changed)))
+    return WriteReport(tuple(sorted(changed)), unchanged, removed, kept)
 
 
 def _remove(
-    directory: Path, paths: list[str], old: Mapping[str, str]
+    directory: Path, paths: Iterable[str], old: Mapping[str, str], seen: _Seen
 ) -> tuple[tuple[str, ...], tuple[str, ...]]:
     """Remove `paths`, but keep a file whose bytes are no longer those that opgen wrote."""
     removed, kept = [], []
     for path in paths:
-        file = directory / path
-        if not file.is_file():
+        if path not in seen.files:
             continue
+        file = directory / path
         if digest(file.read_bytes()) != old[path]:
             kept.append(path)
             continue
@@ -139,26 +276,7 @@ def _prune_empty_parents(folder: Path, top: Path) -> None:
         folder = folder.parent
 
 
-def _replace(path: Path, text: str) -> None:
-    """Write by temporary file and rename, so that a reader never meets half a file."""
-    path.parent.mkdir(parents=True, exist_ok=True)
-    handle, temporary = tempfile.mkstemp(prefix=".opgen-", dir=path.parent)
-    try:
-        with os.fdopen(handle, "wb") as file:
-            file.write(text.encode())
-        # mkstemp makes the file private; a generated source is as readable as any other.
-        os.chmod(temporary, 0o644)
-        os.replace(temporary, path)
-    except BaseException:
-        os.unlink(temporary)
-        raise
-
-
-def _holds(path: Path, text: str) -> bool:
-    try:
-        return path.read_bytes() == text.encode()
-    except OSError:
-        return False
+# Comparing
 
 
 def _read_text(path: Path) -> str | None:
@@ -166,99 +284,6 @@ def _read_text(path: Path) -> str | None:
         return path.read_bytes().decode(errors="replace")
     except OSError:
         return None
-
-
-def _manifest_text(manifest: Mapping[str, Any]) -> str:
-    return json.dumps(manifest, indent=1, sort_keys=True, ensure_ascii=False) + "\n"
-
-
-def _read_manifest(directory: Path, diagnostics: Diagnostics) -> dict[str, str]:
-    """Path to digest as the directory's manifest has it; empty where there is none."""
-    path = directory / MANIFEST
-    try:
-        manifest = json.loads(path.read_bytes())
-    except FileNotFoundError:
-        return {}
-    except (OSError, ValueError) as error:
-        diagnostics.error(
-            "E0902",
-            f"{path} cannot be read ({type(error).__name__})",
-            None,
-            hint="move it away, or generate into another directory",
-        )
-        return {}
-    problem = _manifest_problem(manifest)
-    if problem:
-        diagnostics.error(
-            "E0902",
-            f"{path} is not a manifest of this opgen: {problem}",
-            None,
-            hint="move it away, or generate into another directory",
-        )
-        return {}
-    files: dict[str, str] = manifest["files"]
-    return files
-
-
-def _manifest_problem(manifest: object) -> str | None:
-    if not isinstance(manifest, dict) or not isinstance(manifest.get("files"), dict):
-        return "it has no list of files"
-    if manifest.get("format") != MANIFEST_FORMAT:
-        return f"its format is {manifest.get('format')!r}, not {MANIFEST_FORMAT}"
-    for path, value in manifest["files"].items():
-        if not isinstance(value, str) or not is_safe_path(path):
-            return f"{path!r} is no path inside the directory"
-    return None
-
-
-def is_safe_path(path: str) -> bool:
-    """Whether `path` is relative, in normal form, and stays inside its directory."""
-    pure = PurePosixPath(path)
-    return (
-        not pure.is_absolute()
-        and ".." not in pure.parts
-        and str(pure) == path
-        and "\\" not in path
-        and "\0" not in path
-        and path != "."
-    )
-
-
-def _refuse_foreign_files(
-    tree: Tree, directory: Path, old: Mapping[str, str], diagnostics: Diagnostics
-) -> None:
-    """E0901 for every path that is taken by something opgen did not write.
-
-    A file whose bytes equal what would be written is adopted.
-    """
-    if directory.exists() and not directory.is_dir():
-        diagnostics.error("E0901", f"{directory} is not a directory", None)
-        return
-    for path in sorted(tree.files):
-        file = directory / path
-        blocked = next(
-            (p for p in _parents(file, directory) if p.exists() and not p.is_dir()), None
-        )
-        if blocked is not None:
-            diagnostics.error("E0901", f"{blocked} is a file, and a folder is needed there", None)
-        elif file.is_dir():
-            diagnostics.error(
-                "E0901", f"{file} is a folder, and a file is to be written there", None
-            )
-        elif file.exists() and path not in old and not _holds(file, tree.files[path]):
-            diagnostics.error(
-                "E0901",
-                f"{file} was not written by opgen and would be overwritten",
-                None,
-                hint="move it away, or generate into another directory",
-            )
-
-
-def _parents(file: Path, top: Path) -> Iterator[Path]:
-    folder = file.parent
-    while folder != top and folder != folder.parent:
-        yield folder
-        folder = folder.parent
 
 
 def _unified_diff(path: str, old: str, new: str) -> str:

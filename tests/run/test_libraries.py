@@ -5,7 +5,7 @@ from __future__ import annotations
 import shutil
 from pathlib import Path
 
-from opgen.writer import MANIFEST
+from opgen.manifest import MANIFEST
 from support.build import (
     INCLUDE,
     REPOSITORY,

@@ -7,8 +7,9 @@ from pathlib import Path
 
 from opgen.diagnostics import Diagnostics
 from opgen.diagnostics.human import render_human
+from opgen.manifest import MANIFEST
 from opgen.pipeline import Inputs, build_tree
-from opgen.writer import MANIFEST, Tree, write
+from opgen.writer import Tree, write
 
 
 def make_tree(inputs: Inputs, *, shards: int = 1) -> Tree:

@@ -8,7 +8,8 @@ from pathlib import Path
 import pytest
 
 from opgen.diagnostics import Diagnostics
-from opgen.writer import MANIFEST, Tree, compare, is_safe_path, write
+from opgen.manifest import MANIFEST, is_safe_path
+from opgen.writer import Tree, compare, write
 
 
 def tree(**files: str) -> Tree:
@@ -98,14 +99,14 @@ def test_after_an_interruption_no_file_is_taken_for_foreign(
     written(tmp_path, tree(a="1\n", b="2\n"))
     import opgen.writer as writer  # noqa: PLC0415
 
-    real = writer._replace
+    real = writer.replace_file
 
-    def fail_at_c(path: Path, text: str) -> None:
+    def fail_at_c(path: Path, content: bytes) -> None:
         if path.name == "c":
             raise KeyboardInterrupt
-        real(path, text)
+        real(path, content)
 
-    monkeypatch.setattr(writer, "_replace", fail_at_c)
+    monkeypatch.setattr(writer, "replace_file", fail_at_c)
     with pytest.raises(KeyboardInterrupt):
         write(tree(b="new\n", c="3\n"), tmp_path, Diagnostics())
     monkeypatch.undo()

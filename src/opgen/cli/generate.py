@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from pathlib import Path
 
 import click
@@ -10,8 +11,10 @@ from opgen import pipeline
 from opgen.cli.options import schema_options, shards_option
 from opgen.cli.report import finish
 from opgen.diagnostics import Diagnostics
+from opgen.files import replace_file
+from opgen.manifest import MANIFEST
 from opgen.pipeline import Inputs
-from opgen.writer import MANIFEST, WriteReport, write
+from opgen.writer import WriteReport, write
 
 
 @click.command()
@@ -56,7 +59,7 @@ def generate(
         return
     written = write(tree, output, diagnostics)
     if depfile is not None and not diagnostics.has_errors:
-        _write_depfile(depfile, output, inputs)
+        _write_depfile(depfile, output, inputs, diagnostics)
     finish(diagnostics, report_format, deny_warnings)
     click.echo(_summary(written, output))
 
@@ -70,10 +73,14 @@ def _summary(written: WriteReport, output: Path) -> str:
     return f"{output}: {', '.join(parts)}"
 
 
-def _write_depfile(depfile: Path, output: Path, inputs: Inputs) -> None:
+def _write_depfile(depfile: Path, output: Path, inputs: Inputs, diagnostics: Diagnostics) -> None:
     sources = " ".join(_escaped(path) for path in pipeline.input_files(inputs))
-    depfile.parent.mkdir(parents=True, exist_ok=True)
-    depfile.write_text(f"{_escaped(output / MANIFEST)}: {sources}\n", encoding="utf-8")
+    text = f"{_escaped(output / MANIFEST)}: {sources}\n"
+    try:
+        depfile.parent.mkdir(parents=True, exist_ok=True)
+        replace_file(depfile, os.fsencode(text))
+    except OSError as error:
+        diagnostics.error("E0904", f"cannot write {depfile}: {error.strerror}", None)
 
 
 def _escaped(path: Path) -> str:

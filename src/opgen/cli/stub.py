@@ -10,6 +10,7 @@ from opgen import pipeline
 from opgen.cli.options import operator_options
 from opgen.cli.report import finish
 from opgen.diagnostics import Diagnostics
+from opgen.files import create_file
 from opgen.pipeline import Inputs
 
 
@@ -35,12 +36,20 @@ def stub(
     finish(diagnostics, report_format, deny_warnings)
     assert registry is not None
     text = pipeline.skeletons(registry, inputs, operators, diagnostics)
-    if output is not None and output.exists():
-        diagnostics.error("E0901", f"{output} exists; give the name of a new file", None)
+    if output is not None and not diagnostics.has_errors:
+        _write(output, text, diagnostics)
     finish(diagnostics, report_format, deny_warnings)
     if output is None:
         click.echo(text, nl=False)
         return
-    output.parent.mkdir(parents=True, exist_ok=True)
-    output.write_text(text, encoding="utf-8")
     click.echo(f"{output}: written")
+
+
+def _write(output: Path, text: str, diagnostics: Diagnostics) -> None:
+    try:
+        output.parent.mkdir(parents=True, exist_ok=True)
+        create_file(output, text.encode())
+    except FileExistsError:
+        diagnostics.error("E0901", f"{output} exists; give the name of a new file", None)
+    except OSError as error:
+        diagnostics.error("E0904", f"cannot write {output}: {error.strerror}", None)

@@ -1,0 +1,88 @@
+"""opgen_manifest.json, the list of the files of a folder that are opgen's: read, judged, printed.
+
+A run writes it twice. Before any other file it gets `pending`, the digests of what is about to be
+written, beside the old `files`; after the last one it is the new list alone. So whenever a run ends,
+a file is opgen's if `files` has its path or `pending` the digest of its bytes.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from pathlib import Path, PurePosixPath
+from typing import Any
+
+from opgen.diagnostics import Diagnostics
+
+MANIFEST = "opgen_manifest.json"
+MANIFEST_FORMAT = 1
+_HINT = "move it away, or generate into another directory"
+
+
+@dataclass(frozen=True, slots=True)
+class Manifest:
+    """Path to digest: of the files that a finished run left, and of those that one was writing."""
+
+    files: Mapping[str, str] = field(default_factory=dict)
+    pending: Mapping[str, str] = field(default_factory=dict)
+
+    @property
+    def paths(self) -> frozenset[str]:
+        return frozenset((*self.files, *self.pending))
+
+
+def digest(data: bytes) -> str:
+    """SHA-256 of `data`, in hexadecimal, shortened to 128 bits."""
+    return hashlib.sha256(data).hexdigest()[:32]
+
+
+def manifest_text(manifest: Mapping[str, Any]) -> str:
+    return json.dumps(manifest, indent=1, sort_keys=True, ensure_ascii=False) + "\n"
+
+
+def read_manifest(directory: Path, diagnostics: Diagnostics) -> Manifest:
+    """What the manifest of `directory` says; an empty one where there is none, or E0902."""
+    path = directory / MANIFEST
+    try:
+        value = json.loads(path.read_bytes())
+    except FileNotFoundError:
+        return Manifest()
+    except (OSError, ValueError, RecursionError) as error:
+        message = f"{path} cannot be read ({type(error).__name__})"
+        diagnostics.error("E0902", message, None, hint=_HINT)
+        return Manifest()
+    problem = _problem(value)
+    if problem:
+        message = f"{path} is not a manifest of this opgen: {problem}"
+        diagnostics.error("E0902", message, None, hint=_HINT)
+        return Manifest()
+    return Manifest(value["files"], value.get("pending", {}))
+
+
+def _problem(value: object) -> str | None:
+    if not isinstance(value, dict) or not isinstance(value.get("files"), dict):
+        return "it has no list of files"
+    if value.get("format") != MANIFEST_FORMAT:
+        return f"its format is {value.get('format')!r}, not {MANIFEST_FORMAT}"
+    pending = value.get("pending", {})
+    if not isinstance(pending, dict):
+        return "its list of pending files is none"
+    for path, found in (*value["files"].items(), *pending.items()):
+        if not isinstance(found, str) or not is_safe_path(path):
+            return f"{path!r} is no path inside the directory"
+    return None
+
+
+def is_safe_path(path: str) -> bool:
+    """Whether `path` is relative, in normal form, and stays inside its directory."""
+    pure = PurePosixPath(path)
+    return (
+        not pure.is_absolute()
+        and ".." not in pure.parts
+        and str(pure) == path
+        and "\\" not in path
+        and "\0" not in path
+        and path not in (".", MANIFEST)
+    )
