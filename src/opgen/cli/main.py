@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import gc
+
 import click
 
 from opgen import __version__
@@ -34,6 +36,9 @@ def _print_cmake_dir(context: click.Context, _: click.Parameter, wanted: bool) -
 )
 def main() -> None:
     """Turn native_functions.yaml into a registered, type-checked C++ operator library."""
+    # A run keeps nearly every value it makes to its end, without cycles: looking for some takes a
+    # fifth of the time of generating from PyTorch's file (105 MB at the peak with or without).
+    gc.disable()
 
 
 for command in (generate, check, lint, build, dump, explain, stub, compat):

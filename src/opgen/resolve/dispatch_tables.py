@@ -51,13 +51,34 @@ class Registration:
     device_guard: bool
 
 
-def registrations(registry: Registry, key: DispatchKey) -> tuple[Registration, ...]:
-    """What is registered for `key`: a group at the place of its first member, else as listed."""
-    return tuple(
-        row
-        for function, group in members_with_groups(registry)
-        if (row := _find_registration(function, group, key)) is not None
+def registrations_by_key(registry: Registry) -> dict[DispatchKey, tuple[Registration, ...]]:
+    """What is registered for each key, in the order of the registry's keys, BackendSelect last.
+
+    The rows of a key stand as the functions do, those of a group at the place of its first member.
+    """
+    found: dict[DispatchKey, list[Registration]] = {}
+    for function, group in members_with_groups(registry):
+        for key in _possible_keys(function, group):
+            row = _find_registration(function, group, key)
+            if row is not None:
+                found.setdefault(key, []).append(row)
+    order = (*registry.dispatch_keys, DispatchKey.BackendSelect)
+    return {key: tuple(found[key]) for key in order if key in found}
+
+
+def _possible_keys(
+    function: NativeFunction, group: NativeFunctionsGroup | None
+) -> Iterator[DispatchKey]:
+    """Every key that `function` may be registered for: those named, and those that follow."""
+    named = [key for key, _ in function.dispatch]
+    if group is not None and group.structured:
+        named += [key for key, _ in group.out.dispatch]
+    derived = (
+        DispatchKey.Meta,
+        DispatchKey.CompositeExplicitAutogradNonFunctional,
+        DispatchKey.BackendSelect,
     )
+    return iter(dict.fromkeys((*named, *derived)))
 
 
 def find_registration(

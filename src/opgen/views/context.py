@@ -11,7 +11,7 @@ from opgen.model.dispatch_key import DispatchKey
 from opgen.model.native_function import NativeFunction
 from opgen.model.registry import Registry
 from opgen.resolve.backend import backend_registrations
-from opgen.resolve.dispatch_tables import Registration, registrations
+from opgen.resolve.dispatch_tables import Registration, registrations_by_key
 from opgen.resolve.selection import Selection
 from opgen.targets.base import Target
 from opgen.views.base import group_by
@@ -83,10 +83,7 @@ class Context:
     @cached_property
     def registrations(self) -> dict[DispatchKey, tuple[Registration, ...]]:
         """For every dispatch key with kernels, what is registered for it."""
-        keys = (*self.registry.dispatch_keys, DispatchKey.BackendSelect)
-        if self.library.backend_only:
-            keys = ()
-        found = {key: registrations(self.registry, key) for key in dict.fromkeys(keys)}
+        found = {} if self.library.backend_only else registrations_by_key(self.registry)
         if self.backend is not None:
             for index in self.backend.indices:
                 found[index.key] = backend_registrations(self.backend, index, self.registry)
