@@ -21,7 +21,7 @@ from opgen.compat import Break, Direction, compare_operators, not_allowed, parse
 from opgen.cpp import backend_check
 from opgen.cpp import check as cpp_check
 from opgen.cpp.signatures import Signatures
-from opgen.diagnostics import Diagnostics, OpgenError
+from opgen.diagnostics import LIMIT_CODES, Diagnostics, OpgenError, until_too_many
 from opgen.diagnostics.codes import Code, collect_codes
 from opgen.model.backend import ExternalBackend
 from opgen.model.dispatch_key import COMPOSITE_DISPATCH_KEYS, SUPPORTED_DISPATCH_KEYS, DispatchKey
@@ -48,6 +48,7 @@ from opgen.views.tree import build_views, operator_headers
 from opgen.writer import Tree
 
 CODES: Mapping[str, Code] = collect_codes(
+    LIMIT_CODES,
     PARSE_CODES,
     RESOLVE_CODES,
     COMPAT_CODES,
@@ -87,6 +88,7 @@ class _Extended:
     operators: frozenset[str]
 
 
+@until_too_many(lambda: None)
 def load(inputs: Inputs, diagnostics: Diagnostics) -> Registry | None:
     """Parse and resolve; None if there are errors, which `diagnostics` then holds."""
     ignored = _ignored_keys(inputs, diagnostics)
@@ -112,6 +114,7 @@ class Comparison:
     allowed: int
 
 
+@until_too_many(lambda: None)
 def compare(
     old: Inputs,
     new: Inputs,
@@ -143,6 +146,7 @@ def load_or_raise(paths: Sequence[Path | str], **options: Any) -> Registry:
     return registry
 
 
+@until_too_many(Signatures)
 def check_target(registry: Registry, inputs: Inputs, diagnostics: Diagnostics) -> Signatures:
     """Report what cannot be written as C++, or not by the target; the signatures for later stages."""
     signatures = Signatures()
@@ -157,6 +161,7 @@ def check_target(registry: Registry, inputs: Inputs, diagnostics: Diagnostics) -
     return signatures
 
 
+@until_too_many(lambda: None)
 def check_python(registry: Registry, inputs: Inputs, diagnostics: Diagnostics) -> None:
     """Report operators that no Python binding can be made of."""
     target = TARGETS[inputs.target]
@@ -164,6 +169,7 @@ def check_python(registry: Registry, inputs: Inputs, diagnostics: Diagnostics) -
     check_python_bindings(registry.functions, spellings, diagnostics)
 
 
+@until_too_many(Additions)
 def read_additions(registry: Registry, inputs: Inputs, diagnostics: Diagnostics) -> Additions:
     """The external backend and the selection that `inputs` name; problems of both are reported."""
     target = TARGETS[inputs.target]
@@ -173,6 +179,7 @@ def read_additions(registry: Registry, inputs: Inputs, diagnostics: Diagnostics)
     )
 
 
+@until_too_many(lambda: None)
 def build_tree(inputs: Inputs, diagnostics: Diagnostics, *, shards: int = 1) -> Tree | None:
     """All generated texts; None if there are errors, which `diagnostics` then holds."""
     if not TARGETS[inputs.target].files:
@@ -200,6 +207,7 @@ def input_files(inputs: Inputs) -> tuple[Path, ...]:
     return tuple(p for p in (*inputs.yaml, tags, *given) if p is not None)
 
 
+@until_too_many(list[dict[str, Any]])
 def dump(
     registry: Registry,
     inputs: Inputs,
@@ -220,6 +228,7 @@ def dump(
     )
 
 
+@until_too_many(str)
 def explain(registry: Registry, inputs: Inputs, operator: str, diagnostics: Diagnostics) -> str:
     """Everything that follows from the entries of one operator, in words."""
     context = _context(registry, inputs, diagnostics, 1)
@@ -238,6 +247,7 @@ def explain_code(name: str) -> str | None:
     return Renderer(templates_dir() / "text").render(build_code_page(code))
 
 
+@until_too_many(str)
 def skeletons(
     registry: Registry, inputs: Inputs, operators: Sequence[str], diagnostics: Diagnostics
 ) -> str:

@@ -6,13 +6,22 @@ from pathlib import Path
 
 from opgen.codes_files import E0905
 from opgen.diagnostics import Diagnostics, Source
+from opgen.diagnostics.codes_limits import E0912
 from opgen.parse import decode_source
 
+MAX_BYTES = 10_000_000
 
-def read_bytes(path: Path, diagnostics: Diagnostics) -> bytes | None:
-    """The content of a file; None if it cannot be read, which is reported."""
+
+def read_bytes(path: Path, diagnostics: Diagnostics, *, most: int = MAX_BYTES) -> bytes | None:
+    """The content of a file; None if it cannot be read or has more than `most` bytes, which is reported."""
     try:
-        return path.read_bytes()
+        with open(path, "rb") as file:
+            content = file.read(most + 1)
+        if len(content) <= most:
+            return content
+        message = f"{path} has more than {most // 1_000_000} MB"
+        diagnostics.error(E0912, message, None)
+        return None
     except OSError as error:
         diagnostics.error(E0905, f"cannot read {path}: {error.strerror}", None)
         return None

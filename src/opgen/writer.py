@@ -14,7 +14,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from opgen.diagnostics import Diagnostics
+from opgen.diagnostics import Diagnostics, until_too_many
 from opgen.files import Locked, is_temporary, locked, replace_file
 from opgen.manifest import (
     MANIFEST,
@@ -58,6 +58,7 @@ class Stale:
     diff: str
 
 
+@until_too_many(WriteReport)
 def write(tree: Tree, directory: Path, diagnostics: Diagnostics) -> WriteReport:
     """Make `directory` hold `tree`; report E09xx and touch nothing if that would lose something."""
     try:

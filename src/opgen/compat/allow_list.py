@@ -9,7 +9,7 @@ from datetime import date
 
 from opgen.compat.breaks import Break
 from opgen.compat.codes import E1150, W1151, W1152
-from opgen.diagnostics import Diagnostics, Source, Span
+from opgen.diagnostics import Diagnostics, Source, Span, until_too_many
 
 
 @dataclass(frozen=True, slots=True)
@@ -30,6 +30,7 @@ def names(operator: str) -> tuple[str, ...]:
     return (operator, own, operator.partition(".")[0], own.partition(".")[0])
 
 
+@until_too_many(tuple[Allowed, ...])
 def parse_allow_list(source: Source, diagnostics: Diagnostics) -> tuple[Allowed, ...]:
     """The entries of the list; lines that cannot be read are reported."""
     found = []

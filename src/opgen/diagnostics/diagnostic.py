@@ -2,12 +2,22 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass, field
 from enum import Enum
+from functools import wraps
+from typing import ParamSpec, TypeVar
 
 from opgen.diagnostics.codes import Code
+from opgen.diagnostics.codes_limits import E0911
 from opgen.diagnostics.source import Span
+
+# More errors than a person reads. Stopping there bounds the time that any bytes can take.
+MAX_ERRORS = 1000
+
+_Arguments = ParamSpec("_Arguments")
+_Result = TypeVar("_Result")
+_Nothing = TypeVar("_Nothing")
 
 
 class Severity(Enum):
@@ -43,9 +53,13 @@ class Diagnostic:
 
 @dataclass(slots=True)
 class Diagnostics:
-    """Collects problems in any order; `sorted()` gives them back by file and position."""
+    """Collects problems in any order; `sorted()` gives them back by file and position.
+
+    After MAX_ERRORS errors there is a last one that says so, and no more.
+    """
 
     _items: list[Diagnostic] = field(default_factory=list)
+    _errors: int = 0
 
     def error(
         self,
@@ -82,11 +96,16 @@ class Diagnostics:
         )
 
     def add(self, diagnostic: Diagnostic) -> None:
+        """Raises TooManyErrors for an error after MAX_ERRORS of them; see `until_too_many`."""
+        if diagnostic.severity is Severity.error:
+            if self._errors >= MAX_ERRORS:
+                raise TooManyErrors
+            self._errors += 1
         self._items.append(diagnostic)
 
     @property
     def has_errors(self) -> bool:
-        return any(item.severity is Severity.error for item in self._items)
+        return self._errors > 0
 
     @property
     def has_warnings(self) -> bool:
@@ -94,7 +113,7 @@ class Diagnostics:
 
     @property
     def error_count(self) -> int:
-        return sum(item.severity is Severity.error for item in self._items)
+        return self._errors
 
     def sorted(self) -> tuple[Diagnostic, ...]:
         """By file in order of first mention, then position, then code; duplicates once."""
@@ -108,13 +127,46 @@ class Diagnostics:
                 return (-1, -1, item.code, item.message)
             return (rank[id(item.span.source)], item.span.start, item.code, item.message)
 
-        return tuple(dict.fromkeys(sorted(self._items, key=key)))
+        last = (_STOPPED,) if self._errors >= MAX_ERRORS else ()
+        return (*dict.fromkeys(sorted(self._items, key=key)), *last)
 
     def __iter__(self) -> Iterator[Diagnostic]:
         return iter(self.sorted())
 
     def __len__(self) -> int:
         return len(self._items)
+
+
+_STOPPED = Diagnostic(
+    str(E0911),
+    Severity.error,
+    f"{MAX_ERRORS} errors are reported; if there are more, they are not",
+    None,
+)
+
+
+class TooManyErrors(Exception):
+    """What `Diagnostics.add` raises when it holds enough errors; `until_too_many` ends it."""
+
+
+def until_too_many(
+    nothing: Callable[[], _Nothing],
+) -> Callable[[Callable[_Arguments, _Result]], Callable[_Arguments, _Result | _Nothing]]:
+    """A stage that ends early, with `nothing()`, when there are too many errors to go on."""
+
+    def decorate(
+        stage: Callable[_Arguments, _Result],
+    ) -> Callable[_Arguments, _Result | _Nothing]:
+        @wraps(stage)
+        def bounded(*args: _Arguments.args, **kwargs: _Arguments.kwargs) -> _Result | _Nothing:
+            try:
+                return stage(*args, **kwargs)
+            except TooManyErrors:
+                return nothing()
+
+        return bounded
+
+    return decorate
 
 
 class OpgenError(Exception):

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from opgen.diagnostics import Diagnostics, Source
+from opgen.diagnostics import Diagnostics, Source, until_too_many
 from opgen.model.backend import BackendFile, WrittenName
 from opgen.model.cpp_identifier import CPP_KEYWORDS, is_identifier
 from opgen.parse import codes_backend as codes
@@ -18,6 +18,7 @@ _KEYS = (
 _MAX_NAMESPACES = 2
 
 
+@until_too_many(lambda: None)
 def parse_backend(source: Source, diagnostics: Diagnostics) -> BackendFile | None:
     """What `source` says; None if that is not enough to go on with."""
     before = len(diagnostics)

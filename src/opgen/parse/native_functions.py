@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Collection, Sequence
 
-from opgen.diagnostics import Diagnostics, Source
+from opgen.diagnostics import Diagnostics, Source, until_too_many
 from opgen.model.dispatch_key import DispatchKey
 from opgen.model.native_function import NativeFunction
 from opgen.model.tags import TagSet
@@ -15,6 +15,7 @@ from opgen.parse.text_reader import SchemaCache
 from opgen.parse.yaml_nodes import SequenceNode, compose
 
 
+@until_too_many(tuple[NativeFunction, ...])
 def parse_native_functions(
     sources: Sequence[Source],
     tags: TagSet,

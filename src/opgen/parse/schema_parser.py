@@ -10,7 +10,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 
-from opgen.diagnostics import Diagnostics
+from opgen.diagnostics import Diagnostics, until_too_many
 from opgen.diagnostics.codes import Code
 from opgen.model.cpp_identifier import is_identifier
 from opgen.model.function_schema import (
@@ -64,6 +64,7 @@ _OPTION_TYPES = (
 )
 
 
+@until_too_many(lambda: None)
 def parse_function_schema(
     text: str,
     diagnostics: Diagnostics,

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from opgen import data
-from opgen.diagnostics import Diagnostics, Source
+from opgen.diagnostics import Diagnostics, Source, until_too_many
 from opgen.model.backend import WrittenName
 from opgen.model.selector import SelectedOperator, Selector
 from opgen.parse import codes_selective as codes
@@ -19,6 +19,7 @@ _FLAGS = ("is_root_operator", "is_used_for_training", "include_all_overloads")
 _OPERATOR_KEYS = ("name", *_FLAGS, "debug_info")
 
 
+@until_too_many(Selector)
 def parse_selective(source: Source, diagnostics: Diagnostics) -> Selector:
     """What `source` selects; what it says wrongly is reported, and selects nothing."""
     before = len(diagnostics)

@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 from opgen import data
-from opgen.diagnostics import Diagnostics, Source
+from opgen.diagnostics import Diagnostics, Source, until_too_many
 from opgen.model.tags import Tag, TagSet
 from opgen.parse import codes_yaml as codes
 from opgen.parse.yaml_nodes import MappingNode, Node, ScalarNode, SequenceNode, compose
 
 
+@until_too_many(lambda: TagSet(()))
 def parse_tags(source: Source, diagnostics: Diagnostics) -> TagSet:
     """The tags that `source` declares. A tag declared again adds nothing."""
     root = compose(source, diagnostics)

@@ -14,6 +14,7 @@ from typing import NamedTuple, TypeAlias
 import yaml
 
 from opgen.diagnostics import Diagnostics, Source, Span
+from opgen.diagnostics.codes_limits import E0912, E0913
 from opgen.parse import codes_yaml as codes
 from opgen.parse.names import shorten
 from opgen.parse.yaml_scalars import Char, scalar_chars
@@ -24,6 +25,11 @@ _TAG_PREFIX = "tag:yaml.org,2002:"
 _KNOWN_TAGS = {"str", "int", "float", "bool", "null", "seq", "map", "timestamp", "binary"}
 # Schema files need four levels. The parser takes quadratic time for thousands.
 _MAX_DEPTH = 100
+# What keeps any file within seconds: PyTorch's own is of size 1.1 million, its longest text 1,500.
+_MAX_SIZE = 5_000_000
+_MAX_TEXT = 65_536
+# What each value counts for besides its characters: about that much of the time.
+_VALUE_SIZE = 15
 _UNPRINTABLE = re.compile("[^\t\n\r\x20-\x7e\x85\xa0-\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]")
 _TRUE = frozenset(("true", "yes", "on"))
 
@@ -130,11 +136,17 @@ def compose(source: Source, diagnostics: Diagnostics) -> Node | None:
     return _Composer(source, diagnostics).compose()
 
 
+class _TooLarge(Exception):
+    """Ends the reading of a file; it is reported already."""
+
+
 @dataclass(slots=True)
 class _Open:
     """A list or mapping that has begun; the children of a mapping are keys and values in turn."""
 
     event: yaml.CollectionStartEvent
+    # The size of all that was before it.
+    before: int
     children: list[Node | None] = field(default_factory=list)
 
 
@@ -145,9 +157,11 @@ class _Composer:
     # What a byte order mark shifts offsets by: the loader does not see it.
     base: int = 0
     stack: list[_Open] = field(default_factory=list)
-    # None while the anchored node is still open.
-    anchors: dict[str, Node | None] = field(default_factory=dict)
+    # With its size; None while the anchored node is still open.
+    anchors: dict[str, tuple[Node, int] | None] = field(default_factory=dict)
     roots: list[Node | None] = field(default_factory=list)
+    # Of what was read so far, what aliases repeat included.
+    size: int = 0
 
     def compose(self) -> Node | None:
         text = self.source.text
@@ -155,6 +169,8 @@ class _Composer:
             self.base = 1
         try:
             self._events(_Loader(text[self.base :]))
+        except _TooLarge:
+            return None
         except yaml.MarkedYAMLError as error:
             self._syntax_error(error)
             return None
@@ -169,27 +185,30 @@ class _Composer:
             event = get_event()
             match event:
                 case yaml.ScalarEvent():
-                    self._add(self._scalar(event), event.anchor)
+                    self._grow(event, _VALUE_SIZE + len(event.value))
+                    self._add(self._scalar(event), event.anchor, _VALUE_SIZE + len(event.value))
                 case yaml.CollectionStartEvent():
                     if len(self.stack) == _MAX_DEPTH:
                         self._too_deep(event)
                         return
-                    self.stack.append(_Open(event))
+                    self.stack.append(_Open(event, self.size))
+                    self._grow(event, _VALUE_SIZE)
                     if event.anchor is not None:
                         self.anchors[event.anchor] = None
                 case yaml.CollectionEndEvent():
                     opened = self.stack.pop()
-                    self._add(self._collection(opened, event), opened.event.anchor)
+                    node = self._collection(opened, event)
+                    self._add(node, opened.event.anchor, self.size - opened.before)
                 case yaml.AliasEvent():
-                    self._add(self._alias(event), None)
+                    self._add(self._alias(event), None, 0)
                 case yaml.DocumentStartEvent():
                     self._document(event)
                 case yaml.StreamEndEvent():
                     return
 
-    def _add(self, node: Node | None, anchor: str | None) -> None:
+    def _add(self, node: Node | None, anchor: str | None, size: int) -> None:
         if anchor is not None:
-            self.anchors[anchor] = node
+            self.anchors[anchor] = None if node is None else (node, size)
         (self.stack[-1].children if self.stack else self.roots).append(node)
 
     def _span(self, event: yaml.Event) -> Span:
@@ -219,8 +238,8 @@ class _Composer:
 
     def _alias(self, event: yaml.AliasEvent) -> Node | None:
         name = event.anchor or ""
-        node = self.anchors.get(name)
-        if node is None:
+        found = self.anchors.get(name)
+        if found is None:
             known = name in self.anchors
             message = (
                 f"alias '*{name}' stands inside the node that it names"
@@ -229,6 +248,9 @@ class _Composer:
             )
             span = self._span(event)
             self.diagnostics.error(codes.E0106, message, span)
+            return None
+        node, size = found
+        self._grow(event, size)
         return node
 
     def _collection(self, opened: _Open, closing: yaml.Event) -> Node:
@@ -280,6 +302,21 @@ class _Composer:
                     if key.value not in seen:
                         found.setdefault(key.value, (key, value))
         return list(found.values())
+
+    def _grow(self, event: yaml.Event, size: int) -> None:
+        """Count what `event` adds, and stop if that is more than anybody writes."""
+        self.size += size
+        if self.size > _MAX_SIZE:
+            message = f"the file holds more than {_MAX_SIZE:,} characters"
+            notes = (f"each value counts for {_VALUE_SIZE} more, and an alias for all it repeats",)
+            start, _ = self._offsets(event)
+            self.diagnostics.error(E0912, message, Span(self.source, start, start + 1), notes=notes)
+            raise _TooLarge
+        if isinstance(event, yaml.ScalarEvent) and len(event.value) > _MAX_TEXT:
+            message = f"a text of more than {_MAX_TEXT:,} characters"
+            start, _ = self._offsets(event)
+            self.diagnostics.error(E0913, message, Span(self.source, start, start + 1))
+            raise _TooLarge
 
     def _too_deep(self, event: yaml.Event) -> None:
         start, _ = self._offsets(event)

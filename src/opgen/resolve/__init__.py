@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from opgen.diagnostics import Diagnostics
+from opgen.diagnostics import Diagnostics, until_too_many
 from opgen.diagnostics.codes import Code
 from opgen.model.dispatch_key import SUPPORTED_DISPATCH_KEYS, DispatchKey
 from opgen.model.native_function import NativeFunction
@@ -28,6 +28,7 @@ CODES: tuple[Code, ...] = (
 __all__ = ["CODES", "resolve"]
 
 
+@until_too_many(lambda: Registry((), (), (), ()))
 def resolve(
     functions: tuple[NativeFunction, ...],
     diagnostics: Diagnostics,
