@@ -1,0 +1,57 @@
+// side.h: opgen's side of the comparison: names that calls.cpp and throughput.cpp use.
+#pragma once
+
+#include <aten/Functions.h>
+#include <idle/Functions.h>
+#include <opgen/dispatcher.h>
+#include <opgen/parallel.h>
+
+using at::Tensor;
+
+namespace side {
+
+// Nothing is recorded for gradients unless a library brings kernels that do.
+struct Scope {
+  Scope() { opgen::set_num_threads(1); }
+};
+struct Recording {};
+
+// A long-lived array: BENCH's lambda captures by value.
+struct Dims {
+  std::int64_t dim;
+  operator opgen::OptionalIntArrayRef() const { return opgen::IntArrayRef(&dim, 1); }  // NOLINT
+};
+inline opgen::TensorOptions meta() {
+  return opgen::TensorOptions(opgen::kMeta).dtype(opgen::kFloat);
+}
+inline opgen::TensorOptions integers() {
+  return opgen::TensorOptions(opgen::kLong);
+}
+
+inline void noop(const Tensor& a, const Tensor& b) {
+  idle::noop(a, b);
+}
+inline void noop_boxed(const Tensor& a, const Tensor& b) {
+  idle::noop_boxed(a, b);
+}
+inline void noop_redispatch(const Tensor& a, const Tensor& b) {
+  idle::noop_redispatch(a, b);
+}
+void noop_direct(const Tensor& a, const Tensor& b);
+
+// A stack that is used again and again, as an interpreter does.
+class BoxedNoop {
+ public:
+  BoxedNoop() { stack_.reserve(8); }
+  void call(const Tensor& a, const Tensor& b) {
+    stack_.emplace_back(a);
+    stack_.emplace_back(b);
+    op_.call_boxed(stack_);
+  }
+
+ private:
+  opgen::OperatorHandle op_ = opgen::Dispatcher::singleton().findSchemaOrThrow("idle::noop", "");
+  opgen::Stack stack_;
+};
+
+}  // namespace side
