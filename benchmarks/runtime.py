@@ -61,8 +61,7 @@ def run(command: Sequence[str | Path], **variables: str) -> str:
     """A command that must succeed; its output."""
     done = subprocess.run(
         [str(part) for part in command],
-        stdout=subprocess.PIPE,
-        stderr=subprocess.PIPE,
+        capture_output=True,
         text=True,
         env={**os.environ, **variables},
         check=False,
