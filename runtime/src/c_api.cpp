@@ -227,7 +227,7 @@ int opgen_tensor_read(const opgen_value* tensor, opgen_tensor_info* info) {
     info->data = t.data_ptr();
     info->storage_data = impl->storage() != nullptr ? impl->storage()->data() : nullptr;
     info->storage_bytes = impl->storage() != nullptr ? impl->storage()->nbytes() : 0;
-    info->version = t._version();
+    info->version = impl->version();
     info->identity = impl;
     info->storage_identity = impl->storage();
     return 1;

@@ -176,7 +176,6 @@ void copy_(const TensorBase& dst, const TensorBase& src, bool non_blocking) {
   OPGEN_CHECK(src.defined(), "the tensor that is copied from is undefined");
   if (dst.is_same(src)) return;
   check_expandable(dst, src);
-  dst.bump_version();
   if (dst.is_meta()) return;
   OPGEN_CHECK_NOT_IMPLEMENTED(!src.is_meta(), "a meta tensor has no data to copy to ",
                               dst.device());
@@ -193,7 +192,6 @@ void copy_(const TensorBase& dst, const TensorBase& src, bool non_blocking) {
 
 void fill_(const TensorBase& self, const Scalar& value) {
   OPGEN_CHECK(self.defined(), "the tensor that is filled is undefined");
-  self.bump_version();
   if (self.is_meta()) return;
   if (!self.is_cpu()) {
     const DeviceCopy* device = find_device_copy(self.device());
@@ -213,7 +211,6 @@ void fill_(const TensorBase& self, const Scalar& value) {
 
 void zero_(const TensorBase& self) {
   if (self.defined() && self.is_cpu() && self.numel() != 0 && self.is_non_overlapping_and_dense()) {
-    self.bump_version();
     char* data = static_cast<char*>(self.mutable_data_ptr());
     parallel_for(0, static_cast<std::int64_t>(self.nbytes()), 1 << 18,
                  [data](std::int64_t begin, std::int64_t end) {

@@ -165,8 +165,17 @@ ComputedKernel Dispatcher::Impl::compute(const OperatorEntry& entry, DispatchKey
     }
   }
 
+  return compute_fallback(entry, key);
+}
+
+ComputedKernel Dispatcher::Impl::compute_fallback(const OperatorEntry& entry,
+                                                  DispatchKey key) const {
   for (const auto& [registered, stack] : fallbacks) {
-    if (registered == key && !stack.empty()) return {stack.back().kernel, "fallback"};
+    if (registered != key || stack.empty()) continue;
+    if (stack.back().choose == nullptr) return {stack.back().kernel, "fallback"};
+    if (entry.schema_id == 0) continue;
+    KernelFunction kernel = stack.back().choose(schema_of(entry));
+    if (kernel.kind != KernelFunction::Kind::Fallthrough) return {kernel, "fallback"};
   }
   // Above the backends, no kernel means nothing to do.
   if (functionality_of(key) > DispatchKey::NestedTensor) {
@@ -437,7 +446,7 @@ OperatorEntry* Dispatcher::Impl::find(std::string_view name, std::string_view ov
   return it == entries.end() ? nullptr : it->second.get();
 }
 
-const FunctionSchema& Dispatcher::Impl::schema_of(OperatorEntry& entry) {
+const FunctionSchema& Dispatcher::Impl::schema_of(const OperatorEntry& entry) const {
   OPGEN_CHECK(entry.schema_id != 0, entry.full_name(),
               " has no schema: no loaded library defines it");
   if (entry.schema == nullptr) {
@@ -474,6 +483,7 @@ RegistrationHandle Dispatcher::register_schema(std::string_view name,
   entry.schema_text = schema;
   entry.tags = tags;
   entry.library = library;
+  entry.publish(&detail::unresolved_table.table);  // fallbacks may look at the schema
   if (entry.schema != nullptr) entry.old_schemas.push_back(std::move(entry.schema));
   impl_->registrations.emplace(
       id, Impl::Registration{
@@ -504,7 +514,7 @@ RegistrationHandle Dispatcher::register_kernel(std::string_view name,
     replaces = !stack.empty();
     if (replaces) full = entry.full_name();
     id = impl_->next_id++;
-    stack.push_back({id, kernel, std::string(library)});
+    stack.push_back({id, kernel, std::string(library), nullptr});
     entry.publish(&detail::unresolved_table.table);
     impl_->registrations.emplace(
         id, Impl::Registration{Impl::Registration::Kind::Kernel, &entry, key, nullptr, {}});
@@ -522,16 +532,28 @@ RegistrationHandle Dispatcher::register_fallback(DispatchKey key, KernelFunction
   OPGEN_CHECK(kernel.kind == KernelFunction::Kind::Boxed ||
                   kernel.kind == KernelFunction::Kind::Fallthrough,
               "a fallback serves every signature: it must be boxed or a fallthrough");
-  std::lock_guard lock(impl_->mutex);
-  KernelStack& stack = stack_at(impl_->fallbacks, key);
+  return impl_->add_fallback(key, {0, kernel, std::string(library)});
+}
+
+RegistrationHandle Dispatcher::register_fallback(DispatchKey key, KernelChooser choose,
+                                                 std::string_view library) {
+  check_registrable(key, false);
+  return impl_->add_fallback(key, {0, KernelFunction::fallthrough(), std::string(library), choose});
+}
+
+RegistrationHandle Dispatcher::Impl::add_fallback(DispatchKey key,
+                                                  KernelRegistration registration) {
+  std::lock_guard lock(mutex);
+  KernelStack& stack = stack_at(fallbacks, key);
   OPGEN_CHECK(stack.empty(), "a fallback for ", key, " is registered twice: by ",
-              stack.empty() ? std::string() : stack.back().library, " and by ", library);
-  std::uint64_t id = impl_->next_id++;
-  stack.push_back({id, kernel, std::string(library)});
-  impl_->invalidate_all();
-  impl_->registrations.emplace(
-      id, Impl::Registration{Impl::Registration::Kind::Fallback, nullptr, key, nullptr, {}});
-  return RegistrationHandle(id);
+              stack.empty() ? std::string() : stack.back().library, " and by ",
+              registration.library);
+  registration.id = next_id++;
+  stack.push_back(registration);
+  invalidate_all();
+  registrations.emplace(registration.id,
+                        Registration{Registration::Kind::Fallback, nullptr, key, nullptr, {}});
+  return RegistrationHandle(registration.id);
 }
 
 RegistrationHandle Dispatcher::claim_namespace(std::string_view ns, std::string_view place) {
@@ -557,6 +579,7 @@ void Dispatcher::Impl::undo(std::uint64_t id) noexcept {
   switch (registration.kind) {
     case Registration::Kind::Schema:
       entry->schema_id = 0;
+      entry->publish(&detail::unresolved_table.table);
       std::erase(entry->slots, registration.slot);
       if (registration.slot != nullptr) {
         __atomic_store_n(&registration.slot->table, &detail::unresolved_table.table,

@@ -17,6 +17,7 @@ struct KernelRegistration {
   std::uint64_t id;
   KernelFunction kernel;
   std::string library;
+  KernelChooser choose = nullptr;  // of a fallback that looks at the operator's schema
 };
 // Newest last; the newest is in use.
 using KernelStack = std::vector<KernelRegistration>;
@@ -33,7 +34,7 @@ class OperatorEntry {
   std::string schema_text;
   std::string tags;
   std::string library;
-  std::unique_ptr<FunctionSchema> schema;
+  mutable std::unique_ptr<FunctionSchema> schema;  // parsed on first use
   std::vector<std::unique_ptr<FunctionSchema>> old_schemas;  // someone may hold a reference
   std::vector<std::pair<DispatchKey, KernelStack>> kernels;
 
@@ -77,8 +78,10 @@ struct Dispatcher::Impl {
   OperatorEntry& entry_of(std::string_view name, std::string_view overload_name);
   [[nodiscard]] OperatorEntry* find(std::string_view name, std::string_view overload_name) const;
   [[nodiscard]] ComputedKernel compute(const OperatorEntry& entry, DispatchKey key) const;
+  [[nodiscard]] ComputedKernel compute_fallback(const OperatorEntry& entry, DispatchKey key) const;
   const DispatchTable* resolve(OperatorEntry& entry);
-  [[nodiscard]] const FunctionSchema& schema_of(OperatorEntry& entry);
+  [[nodiscard]] const FunctionSchema& schema_of(const OperatorEntry& entry) const;
+  RegistrationHandle add_fallback(DispatchKey key, KernelRegistration registration);
   void invalidate_all() noexcept;
   void undo(std::uint64_t id) noexcept;
 };

@@ -122,7 +122,6 @@ const TensorBase& WrittenSink::output(std::int64_t index) const noexcept {
 void WrittenSink::finish() {
   for (std::size_t i = 0; i < count_; ++i) {
     if (OPGEN_UNLIKELY(proxies_[i].defined())) copy_(*outputs_[i], proxies_[i]);
-    outputs_[i]->bump_version();
   }
 }
 

@@ -6,11 +6,11 @@
 
 #include "opgen/copy.h"
 #include "opgen/empty.h"
+#include "opgen/local_keys.h"
+#include "opgen/tensor_extra.h"
 #include "pool.h"
 
 namespace opgen {
-
-TensorExtra::~TensorExtra() = default;
 
 namespace detail {
 
@@ -25,6 +25,10 @@ void throw_dim_out_of_range(std::int64_t dim, std::int64_t ndim, bool wrap_scala
 }
 void throw_wrong_dtype(ScalarType asked, ScalarType is) {
   OPGEN_CHECK_TYPE(false, "expected elements of type ", asked, " but the tensor has ", is);
+  __builtin_unreachable();
+}
+void throw_no_version() {
+  OPGEN_CHECK(false, "a tensor made in inference mode has no version counter");
   __builtin_unreachable();
 }
 void throw_undefined(const char* what) {
@@ -55,9 +59,13 @@ void TensorImpl::destroy(TensorImpl* impl) noexcept {
   detail::pool_free(impl, sizeof(TensorImpl));
 }
 
-void TensorImpl::set_extra(TensorExtra* extra) noexcept {
-  delete extra_;
-  extra_ = extra;
+TensorExtra* TensorImpl::add_extra(TensorExtra* extra) noexcept {
+  TensorExtra* there = nullptr;
+  bool added = __atomic_compare_exchange_n(&extra_, &there, extra, false, __ATOMIC_ACQ_REL,
+                                           __ATOMIC_ACQUIRE);
+  if (added) return extra;
+  delete extra;
+  return there;
 }
 
 void TensorImpl::set_storage(Storage storage) noexcept {
@@ -323,7 +331,8 @@ TensorBase fresh_tensor(const TensorOptions& options, std::size_t bytes) {
   ScalarType dtype = options.dtype();
   Layout layout = options.layout();
   OPGEN_CHECK(!options.pinned_memory() || device.is_cpu(), "only cpu memory can be pinned");
-  DispatchKeySet keys = default_key_set(compute_dispatch_key(dtype, layout, device));
+  DispatchKeySet keys =
+      keys_of_fresh_tensor(default_key_set(compute_dispatch_key(dtype, layout, device)));
   return TensorBase::adopt(TensorImpl::create(Storage(bytes, device), keys, dtype, device, layout));
 }
 
@@ -346,8 +355,8 @@ TensorBase empty(IntArrayRef sizes, const TensorOptions& options,
     if (OPGEN_LIKELY(!overflow && numel < std::int64_t(1) << 58)) {
       std::size_t bytes = static_cast<std::size_t>(numel) * elementSize(dtype);
       Storage storage(bytes, options.device());
-      TensorBase tensor = TensorBase::adopt(
-          TensorImpl::create(std::move(storage), kCPUKeys, dtype, options.device()));
+      TensorBase tensor = TensorBase::adopt(TensorImpl::create(
+          std::move(storage), keys_of_fresh_tensor(kCPUKeys), dtype, options.device()));
       tensor.unsafeGetTensorImpl()->set_sizes_contiguous(sizes);
       return tensor;
     }
@@ -390,8 +399,8 @@ TensorBase from_blob(void* data, IntArrayRef sizes, IntArrayRef strides,
   std::size_t bytes = checked_bytes(storage_extent(sizes, strides), options.dtype());
   Storage storage(DataPtr{data, context, deleter, device}, bytes);
   DispatchKey key = compute_dispatch_key(options.dtype(), options.layout(), device);
-  TensorBase tensor =
-      TensorBase::adopt(TensorImpl::create(storage, default_key_set(key), options.dtype(), device));
+  TensorBase tensor = TensorBase::adopt(TensorImpl::create(
+      storage, keys_of_fresh_tensor(default_key_set(key)), options.dtype(), device));
   tensor.unsafeGetTensorImpl()->set_sizes_and_strides(sizes, strides);
   return tensor;
 }

@@ -82,6 +82,10 @@ class TypedOperatorHandle<R(A...)> : public OperatorHandle {
   OperatorSlot slot_;
 };
 
+// The kernel of a fallback for the operators of one schema; a fallthrough where it has nothing to
+// do. Called under the dispatcher's lock: it must not use the dispatcher.
+using KernelChooser = KernelFunction (*)(const FunctionSchema& schema);
+
 // Undoes one registration when it goes.
 class OPGEN_API RegistrationHandle {
  public:
@@ -126,6 +130,9 @@ class OPGEN_API Dispatcher {
                                      std::string_view library);
   // For every operator without a better kernel at `key`.
   RegistrationHandle register_fallback(DispatchKey key, KernelFunction kernel,
+                                       std::string_view library);
+  // The same, chosen for each operator by its schema.
+  RegistrationHandle register_fallback(DispatchKey key, KernelChooser choose,
                                        std::string_view library);
   // Error if another library has claimed the namespace.
   RegistrationHandle claim_namespace(std::string_view ns, std::string_view place);

@@ -30,6 +30,16 @@ inline DispatchKeySet with_local_keys(std::uint64_t keys) noexcept {
   return {DispatchKeySet::RAW, (keys | local_keys.included) & local_keys.kept};
 }
 
+// Inference mode is the state without view tracking; see inference_mode.h.
+inline bool in_inference_mode() noexcept {
+  return (local_keys.included & DispatchKeySet(DispatchKey::ADInplaceOrView).raw_repr()) == 0;
+}
+// What is left of the keys of a new tensor: in inference mode it is never recorded.
+inline DispatchKeySet keys_of_fresh_tensor(DispatchKeySet keys) noexcept {
+  constexpr DispatchKeySet tracked = kAutogradKeys.add(DispatchKey::ADInplaceOrView);
+  return OPGEN_UNLIKELY(in_inference_mode()) ? keys - tracked : keys;
+}
+
 }  // namespace detail
 
 // Puts the thread's keys back at the end of the scope.

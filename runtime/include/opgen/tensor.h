@@ -19,6 +19,7 @@ namespace detail {
                                                               bool wrap_scalar);
 [[noreturn]] OPGEN_API OPGEN_COLD void throw_wrong_dtype(ScalarType asked, ScalarType is);
 [[noreturn]] OPGEN_API OPGEN_COLD void throw_undefined(const char* what);
+[[noreturn]] OPGEN_API OPGEN_COLD void throw_no_version();
 }  // namespace detail
 inline std::int64_t maybe_wrap_dim(std::int64_t dim, std::int64_t ndim, bool wrap_scalar = true) {
   if (OPGEN_LIKELY(dim >= -ndim && dim < ndim)) return dim < 0 ? dim + ndim : dim;
@@ -177,8 +178,12 @@ class TensorBase {
   [[nodiscard]] OPGEN_API TensorBase
   contiguous(MemoryFormat format = MemoryFormat::Contiguous) const;
 
-  // How often the bytes were changed in place; shared with every view.
-  [[nodiscard]] std::int64_t _version() const noexcept { return impl_->version(); }
+  // How often an operator changed the bytes in place; shared with every view. Error if the tensor
+  // was made in inference mode.
+  [[nodiscard]] std::int64_t _version() const {
+    if (OPGEN_UNLIKELY(is_inference())) detail::throw_no_version();
+    return impl_->version();
+  }
   void bump_version() const noexcept { impl_->bump_version(); }
 
  private:

@@ -16,11 +16,7 @@
 
 namespace opgen {
 
-// What only some tensors carry (gradients, wrapped tensors). Owned and deleted by its TensorImpl.
-class OPGEN_API TensorExtra {
- public:
-  virtual ~TensorExtra();
-};
+class TensorExtra;  // tensor_extra.h
 
 class TensorImpl final : public RefCounted {
  public:
@@ -52,7 +48,10 @@ class TensorImpl final : public RefCounted {
   [[nodiscard]] std::uint32_t version() const noexcept {
     return storage_ != nullptr ? storage_->version() : 0;
   }
-  [[nodiscard]] TensorExtra* extra() const noexcept { return extra_; }
+  // What only some tensors carry; null for most. Owned and deleted by the TensorImpl.
+  [[nodiscard]] TensorExtra* extra() const noexcept {
+    return __atomic_load_n(&extra_, __ATOMIC_ACQUIRE);
+  }
   // Address of element {0, 0, …}; null where there are no bytes.
   [[nodiscard]] void* data() const noexcept {
     void* bytes = storage_ != nullptr ? storage_->data() : nullptr;
@@ -66,7 +65,8 @@ class TensorImpl final : public RefCounted {
   void set_wrapped_number(bool value) noexcept { wrapped_number_ = value; }
   void set_key_set(DispatchKeySet keys) noexcept { keys_ = keys; }
   void set_storage_offset(std::int64_t offset) noexcept { storage_offset_ = offset; }
-  OPGEN_API void set_extra(TensorExtra* extra) noexcept;
+  // The one that is there: `extra`, or what another thread was quicker to add (then `extra` goes).
+  OPGEN_API TensorExtra* add_extra(TensorExtra* extra) noexcept;
   OPGEN_API void set_storage(Storage storage) noexcept;
   // The bytes are looked at as another type; sizes are the caller's business.
   OPGEN_API void set_dtype(ScalarType dtype) noexcept;

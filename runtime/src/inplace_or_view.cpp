@@ -1,0 +1,148 @@
+// inplace_or_view.cpp: the runtime's own fallback for ADInplaceOrView, driven by alias annotations.
+#include "opgen/inplace_or_view.h"
+
+#include "alias_plan.h"
+#include "opgen/dispatcher.h"
+#include "opgen/grad_mode.h"
+#include "opgen/small_vector.h"
+#include "opgen/tensor_extra.h"
+
+namespace opgen {
+
+namespace {
+
+thread_local constinit bool grad_mode = true;
+
+struct ViewPart final : TensorPart {
+  static constexpr TensorPartKind kKind = TensorPartKind::View;
+  TensorBase base;
+  CreationMeta creation = CreationMeta::Default;
+};
+
+const ViewPart* find_view(const TensorBase& tensor) noexcept {
+  const auto* part = detail::find_part<ViewPart>(tensor.unsafeGetTensorImpl());
+  return part != nullptr && part->base.defined() ? part : nullptr;
+}
+
+// Calls f(tensor) for a tensor, or for each of a list.
+template <class F>
+void for_each_tensor(const IValue& value, F&& f) {
+  if (value.isTensor()) {
+    if (TensorBase tensor = value.toTensor(); tensor.defined()) f(tensor);
+  } else if (value.isList()) {
+    for (const IValue& item : value.toList()) for_each_tensor(item, f);
+  }
+}
+
+void check_writable(const OperatorHandle& op, const TensorBase& tensor) {
+  OPGEN_CHECK(!tensor.is_inference() || InferenceMode::is_enabled(), op.full_name(),
+              " would change a tensor that was made in inference mode, outside of that mode; "
+              "clone() it first");
+}
+
+CreationMeta current_creation_meta(bool one_of_many) noexcept {
+  if (InferenceMode::is_enabled()) return CreationMeta::InferenceMode;
+  if (!GradMode::is_enabled()) return CreationMeta::NoGradMode;
+  return one_of_many ? CreationMeta::MultiOutput : CreationMeta::Default;
+}
+
+void track_views(const IValue& result, const IValue& source) {
+  for_each_tensor(source, [&](const TensorBase& from) {
+    if (from.is_inference()) return;
+    for_each_tensor(result, [&](const TensorBase& view) {
+      if (view.is_same(from) || !view.is_alias_of(from) || is_view(view)) return;
+      mark_view(view, from, current_creation_meta(result.isList()));
+    });
+  });
+}
+
+void inplace_or_view_kernel(const OperatorHandle& op, DispatchKeySet keys, Stack& stack,
+                            void* context) {
+  const auto& plan = *static_cast<const detail::AliasPlan*>(context);
+  const IValue* arguments = stack.data() + (stack.size() - plan.arguments);
+  SmallVector<IValue, 2> written;
+  SmallVector<IValue, 2> sources;
+  for (std::uint16_t i : plan.written) {
+    for_each_tensor(arguments[i], [&](const TensorBase& tensor) { check_writable(op, tensor); });
+    written.push_back(arguments[i]);
+  }
+  for (const auto& view : plan.views) sources.push_back(arguments[view.argument]);
+  {
+    AutoDispatchBelowADInplaceOrView below;
+    op.redispatch_boxed(keys & after_ADInplaceOrView_keyset, stack);
+  }
+  for (const IValue& value : written) for_each_tensor(value, &increment_version);
+  const IValue* results = stack.data() + (stack.size() - plan.returns);
+  for (std::size_t i = 0; i < plan.views.size(); ++i) {
+    track_views(results[plan.views[i].result], sources[i]);
+  }
+}
+
+}  // namespace
+
+bool GradMode::is_enabled() noexcept {
+  return grad_mode && !InferenceMode::is_enabled();
+}
+bool GradMode::is_set() noexcept {
+  return grad_mode;
+}
+void GradMode::set_enabled(bool enabled) noexcept {
+  grad_mode = enabled;
+}
+
+const char* toString(CreationMeta meta) noexcept {
+  constexpr const char* names[] = {"default", "in a custom function", "one of many outputs",
+                                   "no_grad mode", "inference mode"};
+  return names[static_cast<int>(meta)];
+}
+
+bool is_view(const TensorBase& tensor) noexcept {
+  return find_view(tensor) != nullptr;
+}
+TensorBase view_base(const TensorBase& tensor) noexcept {
+  const ViewPart* view = find_view(tensor);
+  return view != nullptr ? view->base : TensorBase();
+}
+CreationMeta creation_meta(const TensorBase& tensor) noexcept {
+  const ViewPart* view = find_view(tensor);
+  return view != nullptr ? view->creation : CreationMeta::Default;
+}
+void set_creation_meta(const TensorBase& view, CreationMeta meta) {
+  OPGEN_CHECK(is_view(view), "only a view has a creation_meta");
+  detail::part_of<ViewPart>(view.unsafeGetTensorImpl()).creation = meta;
+}
+void mark_view(const TensorBase& view, const TensorBase& base, CreationMeta meta) {
+  // What holds for the view that this one was taken from holds for this one.
+  if (meta == CreationMeta::Default) meta = creation_meta(base);
+  auto& part = detail::part_of<ViewPart>(view.unsafeGetTensorImpl());
+  part.base = is_view(base) ? view_base(base) : base;
+  part.creation = meta;
+}
+
+void increment_version(const TensorBase& tensor) {
+  if (tensor.is_inference()) {
+    OPGEN_CHECK(InferenceMode::is_enabled(),
+                "a tensor made in inference mode cannot be changed in place outside of that mode; "
+                "clone() it first");
+    return;
+  }
+  tensor.bump_version();
+}
+
+namespace detail {
+
+KernelFunction choose_inplace_or_view_kernel(const FunctionSchema& schema) {
+  const AliasPlan& plan = shared_alias_plan(schema);
+  if (plan.written.empty() && plan.views.empty()) return KernelFunction::fallthrough();
+  return KernelFunction::from_boxed(&inplace_or_view_kernel, const_cast<AliasPlan*>(&plan));
+}
+
+}  // namespace detail
+
+namespace {
+
+const RegistrationHandle registered = Dispatcher::singleton().register_fallback(
+    DispatchKey::ADInplaceOrView, &detail::choose_inplace_or_view_kernel, "opgen runtime");
+
+}  // namespace
+}  // namespace opgen

@@ -1,0 +1,116 @@
+// inplace_or_view_test.cpp: version counters, views and inference mode, through operators that were
+// registered by hand and know nothing of them; weak references.
+#include "opgen/inplace_or_view.h"
+
+#include <thread>
+
+#include "check.h"
+#include "operators.h"
+#include "opgen/grad_mode.h"
+#include "opgen/weak_tensor.h"
+
+using namespace opgen;
+using tensors::arange;
+using tensors::values;
+
+TEST(in_place_and_out_calls_count_once) {
+  Tensor a = arange({2, 3});
+  CHECK_EQ(a._version(), 0);
+  CHECK_EQ(&ops::add_(a, a), &a);
+  CHECK_EQ(a._version(), 1);
+  ops::add_out(a, arange({2, 3}), arange({3}));
+  CHECK_EQ(a._version(), 2);
+  Tensor b = ops::add(a, a);
+  CHECK(a._version() == 2 && b._version() == 0);
+}
+
+TEST(views_share_the_counter_and_know_their_base) {
+  Tensor a = arange({2, 3});
+  CHECK(!is_view(a) && !view_base(a).defined());
+  Tensor row = ops::row(a, 1);
+  CHECK(is_view(row) && view_base(row).is_same(a));
+  CHECK(creation_meta(row) == CreationMeta::Default);
+  ops::add_(row, arange({3}));
+  CHECK(a._version() == 1 && row._version() == 1);
+  CHECK_EQ(values(a), (std::vector<double>{0, 1, 2, 3, 5, 7}));
+  Tensor element = ops::row(row, 0);
+  CHECK(view_base(element).is_same(a));
+  // The base lives as long as a view of it.
+  a.reset();
+  CHECK_EQ(view_base(element).numel(), 6);
+}
+
+TEST(where_a_view_was_made) {
+  Tensor a = arange({2, 3});
+  std::vector<Tensor> rows = ops::rows(a);
+  CHECK(is_view(rows[1]) && creation_meta(rows[1]) == CreationMeta::MultiOutput);
+  CHECK(creation_meta(ops::row(rows[1], 0)) == CreationMeta::MultiOutput);
+  NoGradGuard no_grad;
+  CHECK(creation_meta(ops::row(a, 0)) == CreationMeta::NoGradMode);
+}
+
+TEST(inference_tensors_have_no_counter) {
+  Tensor normal = arange({3});
+  Tensor made;
+  {
+    InferenceMode mode;
+    CHECK(InferenceMode::is_enabled() && !GradMode::is_enabled());
+    made = arange({2, 3});
+    CHECK(made.is_inference());
+    CHECK(!is_view(ops::row(made, 0)) && ops::row(made, 0).is_inference());
+    ops::add_(made, made);
+    // A normal tensor stays one: it is counted, and so are its views.
+    ops::add_(normal, normal);
+    CHECK_EQ(normal._version(), 1);
+    Tensor element = ops::row(normal, 0);
+    CHECK(!element.is_inference() && creation_meta(element) == CreationMeta::InferenceMode);
+    {
+      InferenceMode off(false);
+      CHECK(!InferenceMode::is_enabled() && !arange({1}).is_inference());
+    }
+    CHECK(arange({1}).is_inference());
+    CHECK(ops::add(normal, normal).is_inference());
+  }
+  CHECK(!InferenceMode::is_enabled() && GradMode::is_enabled());
+  CHECK_THROWS(Error, "has no version counter", made._version());
+  CHECK_THROWS(Error, "t::add_ would change a tensor that was made in inference mode",
+               ops::add_(made, made));
+  CHECK_THROWS(Error, "clone() it first", increment_version(made));
+  CHECK_EQ(values(made), (std::vector<double>{0, 2, 4, 6, 8, 10}));
+  CHECK(!ops::add(made, made).is_inference());
+  std::thread([] { CHECK(!InferenceMode::is_enabled()); }).join();
+}
+
+TEST(functional_operators_pass_over_the_key) {
+  // What is not in the table's mask costs nothing.
+  std::string table = ops::op<ops::Binary>("t::add").dump_computed_table();
+  CHECK(table.find("ADInplaceOrView") == std::string::npos);
+  table = ops::op<Tensor&(Tensor&, const Tensor&)>("t::add_").dump_computed_table();
+  CHECK(table.find("ADInplaceOrView: fallback") != std::string::npos);
+}
+
+TEST(weak_references) {
+  WeakTensor none;
+  CHECK(none.expired() && !none.refers_to(Tensor()));
+  WeakTensor weak;
+  {
+    Tensor a = arange({3});
+    weak = WeakTensor(a);
+    CHECK(!weak.expired() && weak.refers_to(a) && a.use_count() == 1);
+    CHECK(WeakTensor(a).refers_to(a) && !weak.refers_to(arange({3})));
+  }
+  CHECK(weak.expired());
+  // The pool hands out the same address again.
+  for (int i = 0; i < 4; ++i) CHECK(!weak.refers_to(arange({3})));
+}
+
+TEST(many_threads_take_weak_references_of_one_tensor) {
+  Tensor a = arange({3});
+  std::vector<WeakTensor> weak(8);
+  std::vector<std::thread> threads;
+  for (WeakTensor& w : weak) threads.emplace_back([&w, a] { w = WeakTensor(a); });
+  for (std::thread& thread : threads) thread.join();
+  for (const WeakTensor& w : weak) CHECK(w.refers_to(a));
+  a.reset();
+  for (const WeakTensor& w : weak) CHECK(w.expired());
+}
