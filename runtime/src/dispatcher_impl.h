@@ -34,7 +34,7 @@ class OperatorEntry {
   std::string schema_text;
   std::string tags;
   std::string library;
-  mutable std::unique_ptr<FunctionSchema> schema;  // parsed on first use
+  mutable std::unique_ptr<FunctionSchema> schema;            // parsed on first use
   std::vector<std::unique_ptr<FunctionSchema>> old_schemas;  // someone may hold a reference
   std::vector<std::pair<DispatchKey, KernelStack>> kernels;
 
