@@ -42,8 +42,8 @@ def manifest_text(manifest: Mapping[str, Any]) -> str:
     return json.dumps(manifest, indent=1, sort_keys=True, ensure_ascii=False) + "\n"
 
 
-def read_manifest(directory: Path, diagnostics: Diagnostics) -> Manifest:
-    """What the manifest of `directory` says; an empty one where there is none, or E0902."""
+def read_manifest(directory: Path, diagnostics: Diagnostics) -> Manifest | None:
+    """What the manifest of `directory` says; an empty one where there is none; None after E0902."""
     path = directory / MANIFEST
     try:
         value = json.loads(path.read_bytes())
@@ -52,12 +52,12 @@ def read_manifest(directory: Path, diagnostics: Diagnostics) -> Manifest:
     except (OSError, ValueError, RecursionError) as error:
         message = f"{path} cannot be read ({type(error).__name__})"
         diagnostics.error("E0902", message, None, hint=_HINT)
-        return Manifest()
+        return None
     problem = _problem(value)
     if problem:
         message = f"{path} is not a manifest of this opgen: {problem}"
         diagnostics.error("E0902", message, None, hint=_HINT)
-        return Manifest()
+        return None
     return Manifest(value["files"], value.get("pending", {}))
 
 

@@ -80,6 +80,8 @@ def write(tree: Tree, directory: Path, diagnostics: Diagnostics) -> WriteReport:
 def compare(tree: Tree, directory: Path, diagnostics: Diagnostics) -> tuple[Stale, ...]:
     """Every path on which `directory` is not what `tree` would make of it; reads every byte."""
     old = read_manifest(directory, diagnostics)
+    if old is None:
+        return ()
     wanted = {**tree.files, MANIFEST: manifest_text(tree.manifest())}
     stale = []
     for path in sorted({*wanted, *old.paths}):
@@ -96,6 +98,8 @@ def compare(tree: Tree, directory: Path, diagnostics: Diagnostics) -> tuple[Stal
 
 def _write_locked(tree: Tree, directory: Path, diagnostics: Diagnostics) -> WriteReport:
     manifest = read_manifest(directory, diagnostics)
+    if manifest is None:
+        return WriteReport()
     seen = _look(directory, (*tree.files, *manifest.paths))
     old = _settled(manifest, directory, seen)
     changed = [p for p, text in tree.files.items() if not _holds(directory, p, text, seen)]

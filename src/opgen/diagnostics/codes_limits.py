@@ -17,8 +17,8 @@ E0911 = Code(
 E0912 = Code(
     "E0912",
     "a file is too large",
-    "Files are read up to 10 MB, and of YAML 5 million characters of values, of which each counts for 15 "
-    "more and an alias for all that it repeats: more than four times PyTorch's native_functions.yaml. "
+    "Files are read up to 10 MB, and of YAML 4 million characters of values, of which each counts for 20 "
+    "more and an alias for all that it repeats: almost four times PyTorch's native_functions.yaml. "
     "Comments are not counted. Give several files: they make one library.",
     _GOOD,
     _GOOD,

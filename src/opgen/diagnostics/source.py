@@ -5,9 +5,11 @@ from __future__ import annotations
 import re
 from array import array
 from bisect import bisect_right
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
+from typing import TypeVar
 
+_T = TypeVar("_T")
 _LINE_END = re.compile(r"\r\n?|\n")
 
 
@@ -28,6 +30,8 @@ class Source:
     # An array: ten million empty lines are 80 MB of it, and would be 400 MB of list.
     _line_starts: array[int] = field(default_factory=lambda: array("Q"), init=False, repr=False)
 
+    _remembered: list[tuple[int, object]] = field(default_factory=list, init=False, repr=False)
+
     @property
     def start(self) -> Span:
         """The point before the first character: for problems of the whole text."""
@@ -43,6 +47,17 @@ class Source:
         starts = self.line_starts()
         line = bisect_right(starts, offset)
         return Location(line, offset - starts[line - 1] + 1)
+
+    def remember(self, offset: int, work_out: Callable[[], _T]) -> _T:
+        """What `work_out` says of what stands at `offset`; not asked again for the same place.
+
+        One place is remembered: the errors of one text come one after the other. Each offset is
+        asked for one kind of answer.
+        """
+        if not self._remembered or self._remembered[0][0] != offset:
+            self._remembered[:] = [(offset, work_out())]
+        answer: _T = self._remembered[0][1]  # type: ignore[assignment]
+        return answer
 
     def line_text(self, line: int) -> str:
         """The text of the line with this number (from 1), without its end."""

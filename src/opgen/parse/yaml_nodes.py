@@ -25,11 +25,11 @@ _TAG_PREFIX = "tag:yaml.org,2002:"
 _KNOWN_TAGS = {"str", "int", "float", "bool", "null", "seq", "map", "timestamp", "binary"}
 # Schema files need four levels. The parser takes quadratic time for thousands.
 _MAX_DEPTH = 100
-# What keeps any file within seconds: PyTorch's own is of size 1.1 million, its longest text 1,500.
-_MAX_SIZE = 5_000_000
+# What keeps any file within seconds: PyTorch's own is of size 1.0 million, its longest text 1,500.
+_MAX_SIZE = 4_000_000
 _MAX_TEXT = 65_536
 # What each value counts for besides its characters: about that much of the time.
-_VALUE_SIZE = 15
+_VALUE_SIZE = 20
 _UNPRINTABLE = re.compile("[^\t\n\r\x20-\x7e\x85\xa0-\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]")
 _TRUE = frozenset(("true", "yes", "on"))
 
@@ -74,15 +74,17 @@ class ScalarNode(NamedTuple):
         begin = self.start + 1 if self.style in ("'", '"') else self.start
         if self.source.text.startswith(self.value, begin):
             return Span(self.source, begin + start, begin + end)
+        chars = self.source.remember(self.start, self._kept_chars)
+        return Span(self.source, *_stretch(chars, start, end)) if chars else self.whole_span
+
+    def _kept_chars(self) -> list[Char]:
+        """The characters that are more than nothing; none if they cannot be told apart."""
         chars = scalar_chars(self.source.text, self.start, self.end, self.style, self.value)
-        if not chars:
-            return self.whole_span
-        return Span(self.source, *_stretch(chars, start, end))
+        return [c for c in chars or () if c.text]
 
 
-def _stretch(chars: list[Char], start: int, end: int) -> tuple[int, int]:
+def _stretch(kept: list[Char], start: int, end: int) -> tuple[int, int]:
     """The source of the characters `start` to `end`; an empty stretch is the point before `start`."""
-    kept = [c for c in chars if c.text]
     if start >= end:
         point = kept[start].start if start < len(kept) else kept[-1].end
         return point, point

@@ -14,6 +14,7 @@ _BREAKS = "\r\n\x85\u2028\u2029"
 _FOLD = re.compile(rf"[ \t]*(?:\r\n|[{_BREAKS}])(?:[ \t]|[{_BREAKS}])*")
 _BREAK = re.compile(rf"\r\n|[{_BREAKS}]")
 _LINE = re.compile(rf"([^{_BREAKS}]*)(\r\n|[{_BREAKS}]|\Z)")
+_FIRST_TEXT = re.compile(rf"(?:\A|(?<=[{_BREAKS}]))( *)[^ {_BREAKS}]")
 _HEX_DIGITS = {"x": 2, "u": 4, "U": 8}
 _ESCAPES = {
     "0": "\0",
@@ -102,34 +103,38 @@ def _escape(source: str, position: int, end: int) -> Char:
 
 
 def _block_chars(source: str, start: int, end: int, folded: bool, value: str) -> list[Char] | None:
-    """The indentation of a block may depend on its parent's, so each that is possible is tried."""
+    """The indentation of a block may depend on its parent's, so it is taken from its first text."""
     header = _LINE.match(source, start)
     assert header is not None
     lines = [m for m in _LINE.finditer(source, header.end(), max(end, header.end())) if m.group()]
-    margins = [len(m[1]) - len(m[1].lstrip(" ")) for m in lines if m[1].strip(" ")]
-    for indent in range(min(margins, default=0), 0, -1):
-        chars = list(_block_text(lines, indent, folded))
-        if "".join(c.text for c in chars).startswith(value):
-            return chars[: len(value)]
-    return None
+    first = next((m[1] for m in lines if m[1].strip(" ")), None)
+    found = _FIRST_TEXT.search(value)
+    if first is None or found is None:
+        return None
+    indent = len(first) - len(first.lstrip(" ")) - len(found[1])
+    if indent < 1:
+        return None
+    chars = list(_block_text(lines, indent, folded))
+    return chars[: len(value)] if "".join(c.text for c in chars).startswith(value) else None
 
 
 def _block_text(lines: list[re.Match[str]], indent: int, folded: bool) -> Iterator[Char]:
     """The characters of a block as if it were to keep the line ends after it."""
-    for number, line in enumerate(lines):
-        text = line[1][indent:]
+    texts = [line[1][indent:] for line in lines]
+    # Of each line the next that is not empty.
+    following: list[str | None] = [None] * len(lines)
+    for number in range(len(lines) - 2, -1, -1):
+        following[number] = texts[number + 1] or following[number + 1]
+    for number, (line, text) in enumerate(zip(lines, texts)):
         start = line.start() + min(indent, len(line[1]))
         yield from (Char(c, start + i, start + i + 1) for i, c in enumerate(text))
-        rest = [following[1][indent:] for following in lines[number + 1 :]]
-        yield from _block_break(line, text, rest, folded)
+        if folded and _joins(text) and _joins(following[number]):
+            if texts[number + 1]:
+                yield Char(" ", line.start(2), line.end(2))
+        else:
+            yield Char(_normal_break(line[2] or "\n"), line.start(2), line.end(2))
 
 
-def _block_break(line: re.Match[str], text: str, rest: list[str], folded: bool) -> Iterator[Char]:
-    """Folding takes a line end between two lines for a space, unless one of them is indented more."""
-    following = next((t for t in rest if t), None)
-    joins = folded and text and following is not None
-    if joins and text[0] not in " \t" and following is not None and following[0] not in " \t":
-        if rest[0]:
-            yield Char(" ", line.start(2), line.end(2))
-        return
-    yield Char(_normal_break(line[2] or "\n"), line.start(2), line.end(2))
+def _joins(text: str | None) -> bool:
+    """Folding takes a line end for a space if neither line is empty or indented more."""
+    return bool(text) and text is not None and text[0] not in " \t"
