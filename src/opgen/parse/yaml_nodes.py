@@ -28,8 +28,8 @@ _MAX_DEPTH = 100
 # What keeps any file within seconds: PyTorch's own is of size 1.0 million, its longest text 1,500.
 _MAX_SIZE = 4_000_000
 _MAX_TEXT = 65_536
-# What each value counts for besides its characters: about that much of the time.
-_VALUE_SIZE = 20
+# What each value, each line and each part between commas counts for besides its characters.
+_PART_SIZE = 20
 _UNPRINTABLE = re.compile("[^\t\n\r\x20-\x7e\x85\xa0-\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]")
 _TRUE = frozenset(("true", "yes", "on"))
 
@@ -138,6 +138,11 @@ def compose(source: Source, diagnostics: Diagnostics) -> Node | None:
     return _Composer(source, diagnostics).compose()
 
 
+def _size(text: str) -> int:
+    parts = 1 + text.count(",") + text.count("\n")
+    return len(text) + _PART_SIZE * parts
+
+
 class _TooLarge(Exception):
     """Ends the reading of a file; it is reported already."""
 
@@ -187,14 +192,15 @@ class _Composer:
             event = get_event()
             match event:
                 case yaml.ScalarEvent():
-                    self._grow(event, _VALUE_SIZE + len(event.value))
-                    self._add(self._scalar(event), event.anchor, _VALUE_SIZE + len(event.value))
+                    size = _size(event.value)
+                    self._grow(event, size)
+                    self._add(self._scalar(event), event.anchor, size)
                 case yaml.CollectionStartEvent():
                     if len(self.stack) == _MAX_DEPTH:
                         self._too_deep(event)
                         return
                     self.stack.append(_Open(event, self.size))
-                    self._grow(event, _VALUE_SIZE)
+                    self._grow(event, _PART_SIZE)
                     if event.anchor is not None:
                         self.anchors[event.anchor] = None
                 case yaml.CollectionEndEvent():
@@ -310,7 +316,10 @@ class _Composer:
         self.size += size
         if self.size > _MAX_SIZE:
             message = f"the file holds more than {_MAX_SIZE:,} characters"
-            notes = (f"each value counts for {_VALUE_SIZE} more, and an alias for all it repeats",)
+            notes = (
+                f"each value, line and part between commas counts for {_PART_SIZE} more",
+                "an alias counts for all that it repeats",
+            )
             start, _ = self._offsets(event)
             self.diagnostics.error(E0912, message, Span(self.source, start, start + 1), notes=notes)
             raise _TooLarge
