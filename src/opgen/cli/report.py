@@ -7,9 +7,13 @@ import sys
 
 import click
 
-from opgen.diagnostics import Diagnostics
-from opgen.diagnostics.human import render_human
-from opgen.diagnostics.machine import render_github, render_json, render_sarif
+from opgen.diagnostics import (
+    Diagnostics,
+    render_github,
+    render_human,
+    render_json,
+    render_sarif,
+)
 from opgen.pipeline import CODES
 
 

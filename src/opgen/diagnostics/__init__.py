@@ -13,7 +13,8 @@ from opgen.diagnostics.diagnostic import (
     until_too_many,
 )
 from opgen.diagnostics.human import render_human
-from opgen.diagnostics.machine import render_github, render_json, render_sarif
+from opgen.diagnostics.machine import render_github, render_json
+from opgen.diagnostics.sarif import render_sarif
 from opgen.diagnostics.source import Location, Source, Span
 
 __all__ = [

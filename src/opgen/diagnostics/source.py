@@ -23,10 +23,15 @@ class Location:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Source:
-    """One input text and the path it is called by in messages. Compared by identity."""
+    """One input text and the path it is called by in messages. Compared by identity.
+
+    `sha256` is of the file's bytes, which the text may not give back (a BOM, bytes that are not
+    UTF-8); None for a text that is not of a file.
+    """
 
     path: str
     text: str = field(repr=False)
+    sha256: str | None = field(default=None, repr=False)
     # An array: ten million empty lines are 80 MB of it, and would be 400 MB of list.
     _line_starts: array[int] = field(default_factory=lambda: array("Q"), init=False, repr=False)
 

@@ -4,6 +4,9 @@ from __future__ import annotations
 
 import json
 
+import jsonschema
+
+from opgen import data
 from opgen.diagnostics import (
     Code,
     Diagnostics,
@@ -78,6 +81,30 @@ def test_sarif_has_the_rules_that_were_broken() -> None:
     assert place["artifactLocation"]["uri"] == "dir/f.yaml"
     assert place["region"] == {"startLine": 2, "startColumn": 3, "endLine": 2, "endColumn": 4}
     assert found["relatedLocations"][0]["message"]["text"] == "first"
+
+
+def test_json_follows_its_schema() -> None:
+    """The schema is what `opgen schema --diagnostics` prints."""
+    schema = json.loads(data.read_text("diagnostics.schema.json"))
+    validator = jsonschema.Draft202012Validator(schema)
+    validator.check_schema(schema)
+    lines = [json.loads(line) for line in render_json(sample()).splitlines()]
+    assert len(lines) == 2
+    for line in lines:
+        validator.validate(line)
+    for key, value in (("severity", "fatal"), ("span", {}), ("more", 1), ("code", "X1")):
+        assert not validator.is_valid({**lines[1], key: value}), key
+
+
+def test_github_commands_cannot_be_broken_out_of() -> None:
+    """Line ends, percent signs and, in properties, colons and commas are escaped."""
+    diagnostics = Diagnostics()
+    source = Source("a,b:c%.yaml", "x\ny\n")
+    diagnostics.error("E0201", "one\r\n::error::two, 5%", Span(source, 0, 3))
+    assert render_github(diagnostics) == (
+        "::error title=E0201,file=a%2Cb%3Ac%25.yaml,line=1,col=1,endLine=2"
+        "::one%0D%0A::error::two, 5%25\n"
+    )
 
 
 def test_nothing_to_report() -> None:
