@@ -90,4 +90,14 @@ E0910 = Code(
     _GOOD,
 )
 
-CODES = (E0901, E0902, E0903, E0904, E0905, E0906, E0907, E0908, E0909, E0910)
+E0914 = Code(
+    "E0914",
+    "a bad name of a library",
+    "A library's name is that of a folder, a CMake target, and of things in C++: so it consists of letters, "
+    "digits and '_', does not begin with a digit, has at most 200 characters, is no keyword of C++, and is "
+    "none of opgen's own ('opgen', 'std', 'opgen_...').",
+    _GOOD,
+    _GOOD,
+)
+
+CODES = (E0901, E0902, E0903, E0904, E0905, E0906, E0907, E0908, E0909, E0910, E0914)

@@ -7,6 +7,7 @@ ends if there are errors; from views onward a failure is a bug in opgen.
 from __future__ import annotations
 
 import json
+import os
 from collections.abc import Container, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import date
@@ -15,7 +16,7 @@ from typing import Any
 
 from opgen.additions import Additions, read_backend, read_selection
 from opgen.codes_files import CODES as FILE_CODES
-from opgen.codes_files import E0902, E0906, E0907, E0908, E0909, E0910
+from opgen.codes_files import E0902, E0906, E0907, E0908, E0909, E0910, E0914
 from opgen.compat import CODES as COMPAT_CODES
 from opgen.compat import Break, Direction, compare_operators, not_allowed, parse_allow_list
 from opgen.cpp import backend_check
@@ -24,17 +25,18 @@ from opgen.cpp.signatures import Signatures
 from opgen.diagnostics import LIMIT_CODES, Diagnostics, OpgenError, until_too_many
 from opgen.diagnostics.codes import Code, collect_codes
 from opgen.model.backend import ExternalBackend
+from opgen.model.cpp_identifier import is_library_name
 from opgen.model.dispatch_key import COMPOSITE_DISPATCH_KEYS, SUPPORTED_DISPATCH_KEYS, DispatchKey
 from opgen.model.native_function import NativeFunction
 from opgen.model.registry import Registry
 from opgen.model.tags import TagSet
 from opgen.parse import CODES as PARSE_CODES
 from opgen.parse import builtin_tags, decode_source, parse_native_functions, parse_tags
-from opgen.parse.names import did_you_mean
+from opgen.parse.names import did_you_mean, shorten
 from opgen.python.check import check_python as check_python_bindings
 from opgen.python.codes import CODES as PYTHON_CODES
 from opgen.python.signatures import Spellings
-from opgen.reading import read_bytes
+from opgen.reading import MAX_MANIFEST_BYTES, read_bytes
 from opgen.render import Renderer
 from opgen.resolve import CODES as RESOLVE_CODES
 from opgen.resolve import resolve
@@ -293,6 +295,12 @@ def _context(
         name = _only_namespace(registry, diagnostics)
     if name is None:
         return None
+    if not is_library_name(name):
+        message = f"'{shorten(name)}' cannot be the name of a library"
+        diagnostics.error(
+            E0914, message, None, hint="letters, digits and '_', and no keyword of C++"
+        )
+        return None
     if backend is not None and extended is not None:
         _check_extended(backend, extended, diagnostics)
     library = Library(
@@ -335,14 +343,16 @@ def _only_namespace(registry: Registry, diagnostics: Diagnostics) -> str | None:
 
 def _extended(path: Path, diagnostics: Diagnostics) -> _Extended | None:
     """The library whose manifest `path` is."""
-    text = read_bytes(path, diagnostics)
+    text = read_bytes(path, diagnostics, most=MAX_MANIFEST_BYTES)
     if text is None:
         return None
     try:
         manifest = json.loads(text)
         name, owns_tensor = manifest["name"], manifest["owns_tensor"]
         operators = frozenset(manifest["operators"])
-    except (ValueError, KeyError, TypeError):
+    except (ValueError, KeyError, TypeError, RecursionError):
+        manifest, name, owns_tensor, operators = None, None, None, frozenset()
+    if not isinstance(name, str) or not is_library_name(name):
         diagnostics.error(E0902, f"{path} is not a manifest of a generated library", None)
         return None
     if not owns_tensor:
@@ -352,7 +362,7 @@ def _extended(path: Path, diagnostics: Diagnostics) -> _Extended | None:
             None,
             hint="extend the one that has",
         )
-    return _Extended(str(name), operators)
+    return _Extended(name, operators)
 
 
 def _manifest_header(context: Context, files: Container[str]) -> dict[str, Any]:
@@ -393,7 +403,7 @@ def _key(name: str, diagnostics: Diagnostics) -> DispatchKey | None:
 def _tags_path(inputs: Inputs) -> Path | None:
     if inputs.tags is not None:
         return inputs.tags
-    return next((p for y in inputs.yaml if (p := y.parent / "tags.yaml").is_file()), None)
+    return next((p for y in inputs.yaml if os.path.isfile(p := y.parent / "tags.yaml")), None)
 
 
 def _read_tags(inputs: Inputs, diagnostics: Diagnostics) -> TagSet:

@@ -10,6 +10,8 @@ from opgen.diagnostics.codes_limits import E0912
 from opgen.parse import decode_source
 
 MAX_BYTES = 10_000_000
+# A manifest has a line for each file and operator: PyTorch's has 3 MB.
+MAX_MANIFEST_BYTES = 30_000_000
 
 
 def read_bytes(path: Path, diagnostics: Diagnostics, *, most: int = MAX_BYTES) -> bytes | None:

@@ -131,7 +131,8 @@ E0713 = Code(
     "two operators have headers of one name",
     "An operator has the headers <name>.h, <name>_ops.h and <name>_native.h, <name>_meta.h if it is "
     "structured, and <name>_<key>_dispatch.h for each dispatch key; so an operator must not be called "
-    "like another with one of these endings.",
+    "like another with one of these endings, nor like another in upper case where that has lower: many file "
+    "systems take Foo.h and foo.h for one file.",
     "- func: foo(Tensor self) -> Tensor\n\n- func: foo_ops(Tensor self) -> Tensor\n",
     "- func: foo(Tensor self) -> Tensor\n\n- func: foo_operators(Tensor self) -> Tensor\n",
     ("V178",),

@@ -64,9 +64,14 @@ def _check_headers(functions: Sequence[NativeFunction], diagnostics: Diagnostics
     roots: dict[str, NativeFunction] = {}
     headers: dict[str, NativeFunction] = {}
     for f in functions:
-        roots.setdefault(f.root_name, f)
+        other = roots.setdefault(f.root_name.lower(), f)
+        if other.root_name != f.root_name:
+            message = (
+                f"'{other.root_name}' and '{f.root_name}' are one to file systems without case"
+            )
+            _report(E0713, message, f, other, diagnostics)
         for header in _headers(f):
-            headers.setdefault(header, f)
+            headers.setdefault(header.lower(), f)
     for header in sorted(headers.keys() & roots.keys()):
         f, other = roots[header], headers[header]
         message = f"'{other.root_name}' and '{f.root_name}' both have a header {header}.h"

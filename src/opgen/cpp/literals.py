@@ -8,6 +8,11 @@ from opgen.cpp.spelling import TypeSpelling
 from opgen.model.types import BaseTy, BaseType, ListType, OptionalType, Type
 
 _INT = r"[+-]?[0-9]+"
+# C++ reads a number that begins with 0 as an octal one, and has no larger one for this type.
+_WHOLE = re.compile(r"[+-]?(?:0|[1-9][0-9]{0,18})")
+_LARGEST = 2**63 - 1
+# One literal, whatever stands in it, of escapes that mean the same in C++ and in Python.
+_TEXT = r"""\"(?:[^"\\]|\\["'\\abfnrtv])*\"|'(?:[^'\\]|\\["'\\abfnrtv])*'"""
 _FLOAT = rf"{_INT}(\.[0-9]*)?([eE]{_INT})?|[+-]?\.[0-9]+([eE]{_INT})?"
 _BOOL = "True|False"
 _NUMBERS = (re.compile(f"{_INT}|Mean"), "a whole number")
@@ -21,7 +26,7 @@ _PLAIN = {
     BaseTy.Scalar: (re.compile(f"{_FLOAT}|{_BOOL}"), "a number, True or False"),
     BaseTy.bool: (re.compile(_BOOL), "True or False"),
     BaseTy.SymBool: (re.compile(_BOOL), "True or False"),
-    BaseTy.str: (re.compile(r"\"(.*)\"|'(.*)'", re.DOTALL), "a text in quotes"),
+    BaseTy.str: (re.compile(_TEXT), "a text in quotes"),
     BaseTy.ScalarType: (re.compile("long"), "long"),
     BaseTy.MemoryFormat: (re.compile("contiguous_format"), "contiguous_format"),
 }
@@ -44,11 +49,22 @@ def find_misfit(default: str, type: Type) -> str | None:
             return _find_misfit_in_list(default, elem, size)
         case BaseType(base) if base in _PLAIN:
             pattern, words = _PLAIN[base]
-            return None if pattern.fullmatch(default) else f"'{type}' takes {words}"
+            if not pattern.fullmatch(default):
+                return f"'{type}' takes {words}"
+            return _find_strange_number(default, base)
         case BaseType(BaseTy.Tensor):
             return "a Tensor has no default: write 'Tensor? x=None'"
         case _:
             return f"'{type}' has no default"
+
+
+def _find_strange_number(default: str, base: BaseTy) -> str | None:
+    """What is wrong with a whole number that C++ would take for another one, or not at all."""
+    if _PLAIN[base] is not _NUMBERS or default == "Mean":
+        return None
+    if not _WHOLE.fullmatch(default):
+        return "a whole number has no leading zeros, and at most 19 digits"
+    return None if abs(int(default)) <= _LARGEST else f"a whole number is at most {_LARGEST}"
 
 
 def _find_misfit_in_list(default: str, elem: Type, size: int | None) -> str | None:
@@ -74,7 +90,7 @@ def default_expression(default: str, type: Type, spelling: TypeSpelling, *, symi
                 return default_expression(default, elem, spelling, symint=symint)
         case ListType(elem, size):
             if default.startswith("[") and default.endswith("]"):
-                return "{" + _elements(default[1:-1], spelling) + "}"
+                return "{" + _elements(default[1:-1], elem, spelling) + "}"
             if symint and default.isdigit() and str(elem) == "SymInt":
                 return spelling.symint_default.format(default)
             if size is None:
@@ -86,9 +102,12 @@ def default_expression(default: str, type: Type, spelling: TypeSpelling, *, symi
     return spelling.defaults.get(default, default)
 
 
-def _elements(text: str, spelling: TypeSpelling) -> str:
-    """The elements of a list, of which only the words for bools are different in C++."""
-    return ",".join(spelling.defaults.get(element, element) for element in text.split(","))
+def _elements(text: str, elem: Type, spelling: TypeSpelling) -> str:
+    """The elements of a list, of which the words for bools and quotes are different in C++."""
+    elements = text.split(",")
+    if elem == BaseType(BaseTy.str):
+        return ",".join(map(_string, elements)) if text else ""
+    return ",".join(spelling.defaults.get(element, element) for element in elements)
 
 
 def _string(default: str) -> str:

@@ -93,7 +93,8 @@ E0110 = Code(
 E0111 = Code(
     "E0111",
     "a tag without a name or a description",
-    "Every entry of tags.yaml has the keys 'tag', the name, and 'desc', a sentence that says what it means.",
+    "Every entry of tags.yaml has the keys 'tag', the name, and 'desc', a sentence that says what it means. "
+    "The name consists of letters, digits and '_'.",
     "- tag: pointwise\n",
     "- tag: pointwise\n  desc: Each element depends on the elements at the same place only.\n",
     ("V003", "C01"),

@@ -11,7 +11,7 @@ from dataclasses import dataclass, field
 
 from opgen.diagnostics import Diagnostics, Span
 from opgen.diagnostics.codes import Code
-from opgen.model.cpp_identifier import CPP_KEYWORDS, is_identifier
+from opgen.model.cpp_identifier import CPP_KEYWORDS, RESERVED_PREFIX, is_identifier
 from opgen.model.dispatch_key import SUPPORTED_DISPATCH_KEYS, DispatchKey
 from opgen.model.function_schema import Argument, FunctionSchema, OperatorName
 from opgen.model.native_function import (
@@ -28,7 +28,7 @@ from opgen.parse import codes_keys as codes
 from opgen.parse import codes_schema, codes_yaml
 from opgen.parse.draft import DispatchRow, Draft, NodeSpans, comma_parts
 from opgen.parse.names import did_you_mean, shorten
-from opgen.parse.schema_parser import RESERVED_PREFIX, SchemaReader, check_namespace
+from opgen.parse.schema_parser import SchemaReader, check_namespace
 from opgen.parse.text_reader import SchemaCache
 from opgen.parse.yaml_nodes import MappingNode, Node, ScalarNode, SequenceNode
 
@@ -352,7 +352,7 @@ class _EntryReader:
     def _add_loop(self, key: UfuncKey, node: ScalarNode) -> None:
         name, space, listed = node.value.partition(" ")
         well_formed = space and listed.startswith("(") and listed.endswith(")") and len(listed) > 1
-        if not well_formed or not is_identifier(name):
+        if not well_formed or not is_identifier(name) or name in CPP_KEYWORDS:
             message = f"'{shorten(node.value)}' is not a name and element types in parentheses"
             self._error(codes.E0221, message, node.span)
             return

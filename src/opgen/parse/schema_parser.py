@@ -12,7 +12,13 @@ from collections.abc import Iterator
 
 from opgen.diagnostics import Diagnostics, until_too_many
 from opgen.diagnostics.codes import Code
-from opgen.model.cpp_identifier import is_identifier
+from opgen.model.cpp_identifier import (
+    CPP_KEYWORDS,
+    MAX_NAME,
+    RESERVED_NAMESPACES,
+    RESERVED_PREFIX,
+    is_identifier,
+)
 from opgen.model.function_schema import (
     AUGMENTED_ASSIGNMENT_NAMES,
     Argument,
@@ -38,8 +44,6 @@ from opgen.parse.schema_text import (
 from opgen.parse.text_reader import Locate, SchemaCache
 from opgen.parse.type_parser import TypeReader
 
-RESERVED_PREFIX = "opgen_"
-_RESERVED_NAMESPACES = ("opgen", "std")
 # A function of such a name would hide the type of its own parameters, or be replaced by the preprocessor.
 _TAKEN_NAMES = frozenset(
     {*(t.name for t in BaseTy if t.name[0].isupper()), "NULL", "EOF", "errno", "assert"}
@@ -164,6 +168,10 @@ class SchemaReader(TypeReader):
         end = start + len(text)
         if not is_identifier(text):
             message = f"bad operator name '{shorten(text)}'" if text else "no operator name"
+            self.report(codes.E0304, message, start, end)
+            return None
+        if len(text) > MAX_NAME:
+            message = f"an operator's name has at most {MAX_NAME} characters: it names files"
             self.report(codes.E0304, message, start, end)
             return None
         if text.startswith(RESERVED_PREFIX):
@@ -445,13 +453,17 @@ class SchemaReader(TypeReader):
 def check_namespace(reader: SchemaReader, namespace: str, start: int) -> bool:
     """Whether `namespace`, at `start` of the text, may hold operators."""
     end = start + len(namespace)
-    if not is_identifier(namespace):
+    if len(namespace) > MAX_NAME:
+        message = f"a namespace has at most {MAX_NAME} characters"
+        reader.report(codes.E0303, message, start, end)
+        return False
+    if not is_identifier(namespace) or namespace in CPP_KEYWORDS:
         message = (
             f"bad namespace '{shorten(namespace)}'" if namespace else "no namespace before '::'"
         )
         reader.report(codes.E0303, message, start, max(end, start + 2 if not namespace else end))
         return False
-    if namespace in _RESERVED_NAMESPACES or namespace.startswith(RESERVED_PREFIX):
+    if namespace in RESERVED_NAMESPACES or namespace.startswith(RESERVED_PREFIX):
         reader.report(codes.E0342, f"the namespace '{namespace}' is reserved", start, end)
         return False
     return True

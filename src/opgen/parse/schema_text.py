@@ -101,6 +101,6 @@ def default_problem(text: str) -> str | None:
     if ", " in text:
         inside = "quoted text" if text[0] in "\"'" else "list"
         return f"a default cannot hold ', ', not even inside a {inside}"
-    if any(ord(c) < 32 for c in text):
+    if not text.isprintable():
         return "a default cannot hold control characters"
     return None

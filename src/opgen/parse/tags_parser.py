@@ -4,8 +4,10 @@ from __future__ import annotations
 
 from opgen import data
 from opgen.diagnostics import Diagnostics, Source, until_too_many
+from opgen.model.cpp_identifier import is_identifier
 from opgen.model.tags import Tag, TagSet
 from opgen.parse import codes_yaml as codes
+from opgen.parse.names import shorten
 from opgen.parse.yaml_nodes import MappingNode, Node, ScalarNode, SequenceNode, compose
 
 
@@ -45,4 +47,8 @@ def _parse_tag(node: Node, diagnostics: Diagnostics) -> Tag | None:
             diagnostics.error(codes.E0111, message, node.span if value is None else value.span)
             return None
     assert isinstance(name, ScalarNode) and isinstance(desc, ScalarNode)
+    if not is_identifier(name.value):
+        message = f"'{shorten(name.value)}' is not the name of a tag"
+        diagnostics.error(codes.E0111, message, name.span, hint="letters, digits and '_'")
+        return None
     return Tag(name.value, desc.value)
