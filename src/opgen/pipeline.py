@@ -376,7 +376,7 @@ def _manifest_header(context: Context, files: Container[str]) -> dict[str, Any]:
         "runtime_abi": context.target.runtime_abi,
         "owns_tensor": context.library.extends is None,
         "operators": {
-            f.full_name: {"schema": str(f.func), "files": headers[f.root_name]}
+            f.full_name: {"schema": context.spell.schema(f), "files": headers[f.root_name]}
             for f in context.registry.functions
             if context.keeps(f) and not context.library.backend_only
         },

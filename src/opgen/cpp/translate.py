@@ -69,20 +69,25 @@ class NoConversion(Exception):
         super().__init__(f"there is no conversion to the type of '{wanted.name}'")
 
 
-Goal = tuple[str, CType]
 _Rule = Callable[["_Scope", str], str | None]
 
 
 @dataclass(frozen=True, slots=True)
 class _Scope:
-    """What is at hand: an expression for each (name, type), and the target's conversions."""
+    """What is at hand: by name its types with an expression each, and the target's conversions."""
 
-    known: dict[Goal, str]
+    known: dict[str, list[tuple[CType, str]]]
     wanted_names: frozenset[str]
     conversions: Conversions
 
     def find(self, name: str, *types: CType) -> str | None:
-        return next((self.known[name, t] for t in types if (name, t) in self.known), None)
+        """The binding `name`, if it has one of `types`; the first of those where it has several."""
+        at_hand = self.known.get(name, ())
+        for wanted in types:
+            for ctype, text in at_hand:
+                if ctype is wanted or ctype == wanted:
+                    return text
+        return None
 
     def convert(self, name: str, template: str, *types: CType) -> str | None:
         """`template` applied to the binding `name`, if it has one of these types."""
@@ -98,9 +103,11 @@ def translate(
     method: bool = False,
 ) -> tuple[str, ...]:
     """One expression for each binding of `want`. Raises NoConversion."""
-    known = {(b.name, b.type): b.name for b in have}
+    known: dict[str, list[tuple[CType, str]]] = {}
+    for b in have:
+        known.setdefault(b.name, []).append((b.type, b.name))
     if method:
-        known["self", MutRef(TENSOR)] = conversions.this_tensor
+        known.setdefault("self", []).append((MutRef(TENSOR), conversions.this_tensor))
     scope = _Scope(known, frozenset(b.name for b in want), conversions)
     return tuple(_solve(scope, b) for b in want)
 
@@ -110,7 +117,7 @@ def _solve(scope: _Scope, wanted: Binding) -> str:
     # Options may carry a memory format of their own: it is joined even where the types agree.
     found = _memory_format(scope, name) if goal == _MEMORY_FORMAT else None
     if found is None:
-        found = scope.find(name, *_same(goal))
+        found = scope.find(name, goal) or scope.find(name, *_same(goal))
     if found is None:
         rule = _RULES.get(goal)
         found = rule(scope, name) if rule is not None else None
@@ -179,8 +186,7 @@ def _memory_format(scope: _Scope, name: str) -> str | None:
 
 def _gathered(scope: _Scope, name: str) -> str | None:
     parts = ("dtype", "layout", "device", "pin_memory")
-    at_hand = {n for n, _ in scope.known}
-    return scope.conversions.gather_options if at_hand.issuperset(parts) else None
+    return scope.conversions.gather_options if scope.known.keys() >= set(parts) else None
 
 
 _MEMORY_FORMAT = Optional(Base("MemoryFormat"))

@@ -86,7 +86,7 @@ def _member(context: Context, uses: list[tuple[DispatchKey, BackendKernel]]) -> 
     key, kernel = uses[0]
     signature = _signature(context, kernel)
     return MemberView(
-        schema=str(kernel.function.func),
+        schema=context.spell.schema(kernel.function),
         operator=kernel.function.full_name,
         root=kernel.function.root_name,
         key=key,

@@ -52,7 +52,7 @@ def build_composite_kernels(context: Context) -> Iterator[FileView]:
 def _kernel(context: Context, kernel: CompositeKernel) -> CompositeKernelView:
     signature = context.spell.spelled(_native(context, kernel))
     return CompositeKernelView(
-        schema=str(kernel.function.func),
+        schema=context.spell.schema(kernel.function),
         name=kernel.kernel.name,
         returns=signature.returns,
         parameters=signature.parameters,

@@ -211,7 +211,7 @@ def _call(rows: Sequence[Row], kernel: str, overload: str, spell: Speller, kept:
     key, f = rows[0]
     native = _native(f, kernel, spell)
     return CallView(
-        schema=str(f.func),
+        schema=spell.schema(f),
         operator=f.full_name,
         overload=overload,
         key=key,
@@ -244,7 +244,7 @@ def _structured(
         yield StructuredKernelView(
             root=group.root_name,
             namespace=kernel_namespace(group.out.namespace, kernel.namespace),
-            schema=str(group.out.func),
+            schema=spell.schema(group.out),
             operator=group.out.full_name,
             key=key,
             name=kernel.name,
@@ -293,7 +293,7 @@ def _meta(group: NativeFunctionsGroup, spell: Speller, kept: bool) -> MetaView:
     return MetaView(
         root=group.root_name,
         namespace=meta_namespace(group.functional.namespace),
-        schema=str(group.functional.func),
+        schema=spell.schema(group.functional),
         operator=group.functional.full_name,
         macro=name.unambiguous_name(),
         struct=structured.struct_name(group),

@@ -103,11 +103,11 @@ def _operator_blocks(
 
 def _operator(context: Context, f: NativeFunction) -> OperatorView:
     return OperatorView(
-        schema=str(f.func),
+        schema=context.spell.schema(f),
         struct=operator_struct_name(f.func),
         name=f"{f.namespace}::{f.func.name.name}",
         overload=f.func.name.overload_name,
         signature=context.spell.spelled(context.signatures.dispatcher(f)).function_type,
-        schema_literal=cpp_string(str(f.func)),
+        schema_literal=cpp_string(context.spell.schema(f)),
         kept=context.keeps(f),
     )

@@ -60,6 +60,7 @@ class Speller:
 
     target: Target
     signatures: Signatures
+    _schemas: dict[str, str] = field(default_factory=dict, repr=False, compare=False)
     _spelled: dict[tuple[type, str, bool], SpelledSignature] = field(
         default_factory=dict, repr=False, compare=False
     )
@@ -69,6 +70,13 @@ class Speller:
 
     def type(self, ctype: CType) -> str:
         return spell(ctype, self.target.spelling)
+
+    def schema(self, f: NativeFunction) -> str:
+        """The schema as it is written, for comments and tables."""
+        found = self._schemas.get(f.full_name)
+        if found is None:
+            found = self._schemas[f.full_name] = str(f.func)
+        return found
 
     def parameters(self, bindings: Iterable[Binding], *, defaults: bool = True) -> str:
         """`const Tensor& self, const Scalar& alpha = 1`."""
@@ -132,7 +140,7 @@ class Speller:
         return found
 
     def _spell_callers(self, f: NativeFunction, method: bool) -> Iterator[Caller]:
-        schema = str(f.func)
+        schema = self.schema(f)
         wanted = self.signatures.dispatcher(f).arguments()
         for signature in self.cpp_signatures(f, method=method):
             given = signature.arguments()
