@@ -19,6 +19,7 @@ from opgen.codes_files import CODES as FILE_CODES
 from opgen.codes_files import E0902, E0906, E0907, E0908, E0909, E0910, E0914
 from opgen.compat import CODES as COMPAT_CODES
 from opgen.compat import Break, Direction, compare_operators, not_allowed, parse_allow_list
+from opgen.compat.allow_list import MAX_BYTES as MAX_ALLOW_LIST
 from opgen.cpp import backend_check
 from opgen.cpp import check as cpp_check
 from opgen.cpp.signatures import Signatures
@@ -127,7 +128,7 @@ def compare(
 ) -> Comparison | None:
     """What breaks in the `wanted` directions; None if there are errors, which `diagnostics` then holds."""
     before, after = load(old, diagnostics), load(new, diagnostics)
-    text = None if allow is None else read_bytes(allow, diagnostics)
+    text = None if allow is None else read_bytes(allow, diagnostics, most=MAX_ALLOW_LIST)
     source = None if text is None else decode_source(str(allow), text, diagnostics)
     allowed = () if source is None else parse_allow_list(source, diagnostics)
     if before is None or after is None or diagnostics.has_errors:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+import warnings
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from datetime import date
@@ -10,6 +11,15 @@ from datetime import date
 from opgen.compat.breaks import Break
 from opgen.compat.codes import E1150, W1151, W1152
 from opgen.diagnostics import Diagnostics, Source, Span, until_too_many
+from opgen.diagnostics.suggestions import shorten
+
+MAX_BYTES = 1_000_000
+_MAX_ENTRIES = 5_000
+_MAX_PATTERN = 500
+# What makes a match take forever: what repeats a group, refers back to one, or is repeated too often.
+_SLOW = re.compile(r"\)[*+{]|\\[1-9]|\(\?P=|\(\?\(")
+_REPEATS = re.compile(r"[*+{]")
+_MAX_REPEATS = 3
 
 
 @dataclass(frozen=True, slots=True)
@@ -19,6 +29,9 @@ class Allowed:
     pattern: re.Pattern[str]
     until: date | None
     span: Span
+
+    def holds(self, today: date) -> bool:
+        return self.until is None or today <= self.until
 
     def allows(self, operator: str) -> bool:
         return any(self.pattern.fullmatch(name) for name in names(operator))
@@ -33,9 +46,13 @@ def names(operator: str) -> tuple[str, ...]:
 @until_too_many(tuple[Allowed, ...])
 def parse_allow_list(source: Source, diagnostics: Diagnostics) -> tuple[Allowed, ...]:
     """The entries of the list; lines that cannot be read are reported."""
-    found = []
+    found: list[Allowed] = []
     for start, words in _lines(source.text):
         span = Span(source, start, start + len(words))
+        if len(found) == _MAX_ENTRIES:
+            message = f"an allow-list has at most {_MAX_ENTRIES:,} lines"
+            diagnostics.error(E1150, message, span, hint="name more operators in one")
+            break
         entry = _parse_entry(words, span, diagnostics)
         if entry is not None:
             found.append(entry)
@@ -58,13 +75,35 @@ def _parse_entry(words: str, span: Span, diagnostics: Diagnostics) -> Allowed | 
         hint = "a name or regular expression, and perhaps a date"
         diagnostics.error(E1150, "more than two words", span, hint=hint)
         return None
+    if problem := _slow(pattern):
+        diagnostics.error(E1150, f"'{shorten(pattern)}' {problem}", span)
+        return None
     try:
-        return Allowed(re.compile(pattern), date.fromisoformat(rest[0]) if rest else None, span)
-    except re.error as problem:
-        diagnostics.error(E1150, f"'{pattern}' is not a regular expression: {problem}", span)
+        return Allowed(_compile(pattern), date.fromisoformat(rest[0]) if rest else None, span)
+    except (re.error, RecursionError, OverflowError) as error:
+        message = f"'{shorten(pattern)}' is not a regular expression: {error}"
+        diagnostics.error(E1150, message, span)
     except ValueError:
-        diagnostics.error(E1150, f"'{rest[0]}' is not a date", span, hint="as 2030-12-31")
+        diagnostics.error(E1150, f"'{shorten(rest[0])}' is not a date", span, hint="as 2030-12-31")
     return None
+
+
+def _slow(pattern: str) -> str | None:
+    """Why matching could take too long; None if it cannot."""
+    if len(pattern) > _MAX_PATTERN:
+        return f"has more than {_MAX_PATTERN} characters"
+    if _SLOW.search(pattern):
+        return "repeats a group or refers back to one, which can take forever"
+    if len(_REPEATS.findall(pattern)) > _MAX_REPEATS:
+        return f"repeats more than {_MAX_REPEATS} times, which can take forever"
+    return None
+
+
+def _compile(pattern: str) -> re.Pattern[str]:
+    with warnings.catch_warnings():
+        # Of what a later Python may take for something else.
+        warnings.simplefilter("ignore")
+        return re.compile(pattern)
 
 
 def not_allowed(
@@ -72,9 +111,9 @@ def not_allowed(
 ) -> tuple[Break, ...]:
     """The breaks that no entry allows. Entries that expired or allow nothing are reported."""
     breaks = tuple(breaks)
-    valid = [entry for entry in allowed if entry.until is None or today <= entry.until]
+    valid = [entry for entry in allowed if entry.holds(today)]
     for entry in allowed:
-        if entry not in valid:
+        if not entry.holds(today):
             diagnostics.warning(W1151, f"this was allowed until {entry.until}", entry.span)
         elif not any(entry.allows(found.operator) for found in breaks):
             diagnostics.warning(W1152, "no break is of such an operator", entry.span)

@@ -227,7 +227,8 @@ E1150 = Code(
     "E1150",
     "a line of an allow-list cannot be read",
     "A line names operators by a regular expression, of which a plain name is one, and may have a date "
-    "as 2030-12-31 behind it. `#` begins a comment.",
+    "as 2030-12-31 behind it. `#` begins a comment. Expressions that can take forever are refused: those "
+    "that repeat a group, refer back to one, or have more than three of `*`, `+` and `{`.",
     "scale(.out 2030-12-31\n",
     "scale.out 2030-12-31  # until the next release\n",
     file="allowed.txt",

@@ -54,9 +54,16 @@ def check_coverage(
 
 
 def _count_definitions(class_name: str, text: str) -> Counter[str]:
-    """How often each member of the class seems to be defined: named before a '(', and not qualified."""
-    found = re.findall(rf"(.*){re.escape(class_name)}::\s*(\w*)\(", text)
-    return Counter(name for before, name in found if not before.endswith(":"))
+    """How often each member of the class seems to be defined: named before a '(', and not qualified.
+
+    The last one of a line counts.
+    """
+    found: list[re.Match[str]] = []
+    for match in re.finditer(rf"{re.escape(class_name)}::\s*(\w*)\(", text):
+        if found and text.find("\n", found[-1].start(), match.start()) < 0:
+            found.pop()
+        found.append(match)
+    return Counter(m[1] for m in found if text[m.start() - 1 : m.start()] != ":")
 
 
 def _declarations(

@@ -156,6 +156,10 @@ class SchemaReader(TypeReader):
         text = self._text[start:end]
         base, dot, overload = text.partition(".")
         name = self._base_name(base, start)
+        if len(overload) > MAX_NAME:
+            message = f"an overload name has at most {MAX_NAME} characters"
+            self.report(codes.E0309, message, start + len(base), end)
+            return None
         if dot and not _OVERLOAD.fullmatch(overload):
             message = (
                 f"bad overload name '{shorten(overload)}'" if overload else "no overload after '.'"
