@@ -14,6 +14,7 @@ from datetime import date
 from pathlib import Path
 from typing import Any
 
+from opgen import data
 from opgen.additions import Additions, read_backend, read_selection
 from opgen.codes_files import CODES as FILE_CODES
 from opgen.codes_files import E0902, E0906, E0907, E0908, E0909, E0910, E0914
@@ -45,7 +46,8 @@ from opgen.resources import templates_dir
 from opgen.targets import TARGETS, functionalization, unsupported
 from opgen.views.context import Context, Library
 from opgen.views.dump import dump_rows
-from opgen.views.explain import build_code_page, build_explanation
+from opgen.views.explain import build_code_index, build_code_page, build_explanation
+from opgen.views.json_schema import build_json_schema, build_tags_schema
 from opgen.views.stubs import build_skeletons
 from opgen.views.tree import build_views, operator_headers
 from opgen.writer import Tree
@@ -63,6 +65,8 @@ CODES: Mapping[str, Code] = collect_codes(
     FILE_CODES,
 )
 
+# What `json_schema` knows a schema of.
+SCHEMAS = ("native_functions", "tags", "diagnostics")
 
 _NO_ADDITIONS = Additions()
 
@@ -248,6 +252,24 @@ def explain_code(name: str) -> str | None:
     if code is None:
         return None
     return Renderer(templates_dir() / "text").render(build_code_page(code))
+
+
+def explain_all_codes() -> str:
+    """The pages of all codes as one text: docs/diagnostics.md."""
+    return Renderer(templates_dir() / "text").render(build_code_index(CODES.values()))
+
+
+def json_schema(what: str, tags: Path | None, diagnostics: Diagnostics) -> dict[str, Any]:
+    """The JSON Schema of one of SCHEMAS. Entries may have the tags of the file `tags`."""
+    match what:
+        case "native_functions":
+            return build_json_schema(_read_tags(Inputs((), tags), diagnostics))
+        case "tags":
+            return build_tags_schema()
+        case _:
+            found = json.loads(data.read_text("diagnostics.schema.json"))
+            assert what == "diagnostics" and isinstance(found, dict)
+            return found
 
 
 @until_too_many(str)

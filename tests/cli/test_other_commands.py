@@ -148,3 +148,15 @@ def test_dump_with_python_signatures(opgen: Opgen) -> None:
     rows = json.loads(opgen("dump", "good.yaml", "--extra", "--op", "neg").stdout)
     assert rows[0]["python_signature"] == "neg(Tensor input)"
     assert rows[0]["pyi_signature"] == "def neg(input: Tensor) -> Tensor: ..."
+
+
+def test_schema_prints_json_schemas(opgen: Opgen) -> None:
+    Path("tags.yaml").write_text("- tag: mine\n  desc: My own.\n")
+    plain = json.loads(opgen("schema").stdout)
+    mine = json.loads(opgen("schema", "--tags", "tags.yaml").stdout)
+    tags = mine["items"]["properties"]["tags"]["anyOf"][0]
+    assert (tags["enum"], tags["enumDescriptions"]) == (["mine"], ["My own."])
+    assert "pointwise" in plain["items"]["properties"]["tags"]["anyOf"][0]["enum"]
+    assert json.loads(opgen("schema", "tags").stdout)["title"] == "tags.yaml"
+    assert "span" in json.loads(opgen("schema", "diagnostics").stdout)["properties"]
+    assert opgen("schema", "--tags", "missing.yaml").exit_code == 1

@@ -14,6 +14,7 @@ from opgen.cli.dump import dump
 from opgen.cli.explain import explain
 from opgen.cli.generate import generate
 from opgen.cli.lint import lint
+from opgen.cli.schema import schema
 from opgen.cli.stub import stub
 from opgen.resources import cmake_dir
 
@@ -41,5 +42,5 @@ def main() -> None:
     gc.disable()
 
 
-for command in (generate, check, lint, build, dump, explain, stub, compat):
+for command in (generate, check, lint, build, dump, explain, stub, compat, schema):
     main.add_command(command)

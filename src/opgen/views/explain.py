@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import textwrap
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 
 from opgen.diagnostics.codes import Code
@@ -51,6 +51,56 @@ class CodeView(FileView):
     facts: str
 
 
+@dataclass(frozen=True, slots=True)
+class CodeGroupView:
+    """Codes of one hundred, under the words that say what they are about."""
+
+    title: str
+    anchor: str
+    codes: tuple[CodeView, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class CodeIndexView(FileView):
+    groups: tuple[CodeGroupView, ...]
+    count: int
+
+
+# What the codes of a hundred are about, by the first three characters of a code.
+_SUBJECTS = {
+    "E01": "YAML",
+    "E02": "Keys of an entry",
+    "E03": "Schemas",
+    "E04": "Operators of one file",
+    "E05": "Groups, delegates and generated variants",
+    "E06": "Views",
+    "E07": "C++ and Python",
+    "E08": "External backends and selective builds",
+    "E09": "Files, options and limits",
+    "E11": "Two versions of a file",
+    "W": "Warnings",
+}
+
+
+def build_code_index(codes: Iterable[Code]) -> FileView:
+    """All codes, by what they are about: docs/diagnostics.md."""
+    pages: dict[str, list[CodeView]] = {}
+    for code in codes:
+        letter, hundred = code.code[0], code.code[:3]
+        subject = _SUBJECTS.get(hundred, _SUBJECTS.get(letter, hundred))
+        pages.setdefault(subject, []).append(build_code_page(code))
+    groups = tuple(
+        CodeGroupView(subject, _anchor(subject), tuple(found)) for subject, found in pages.items()
+    )
+    count = sum(len(group.codes) for group in groups)
+    return CodeIndexView("docs/diagnostics.md", "codes.md.j2", groups, count)
+
+
+def _anchor(title: str) -> str:
+    """What Markdown calls the place of a heading."""
+    return "".join(c for c in title.lower().replace(" ", "-") if c.isalnum() or c == "-")
+
+
 def build_explanation(context: Context, f: NativeFunction) -> FileView:
     """Everything that follows from the entry of `f`."""
     span = f.spans.entry
@@ -77,7 +127,7 @@ def build_explanation(context: Context, f: NativeFunction) -> FileView:
     )
 
 
-def build_code_page(code: Code) -> FileView:
+def build_code_page(code: Code) -> CodeView:
     """The page of a diagnostic code: meaning, a failing example, the mended one."""
     has_example = code.failing != code.mended
     return CodeView(

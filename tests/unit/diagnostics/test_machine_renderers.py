@@ -84,7 +84,7 @@ def test_sarif_has_the_rules_that_were_broken() -> None:
 
 
 def test_json_follows_its_schema() -> None:
-    """The schema is what `opgen schema --diagnostics` prints."""
+    """The schema is what `opgen schema diagnostics` prints."""
     schema = json.loads(data.read_text("diagnostics.schema.json"))
     validator = jsonschema.Draft202012Validator(schema)
     validator.check_schema(schema)

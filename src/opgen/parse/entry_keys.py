@@ -1,0 +1,129 @@
+"""What the keys of an entry are for and what they take: the texts and shapes of `opgen schema` and editors.
+
+`key_readers` reads the same keys; a test compares what both take.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from enum import Enum, auto
+
+from opgen.model.dispatch_key import COMPOSITE_DISPATCH_KEYS, STRUCTURED_DISPATCH_KEYS, DispatchKey
+
+
+class Shape(Enum):
+    """What kind of value a key takes. `optional_*` take null, too."""
+
+    flag = auto()
+    schema = auto()
+    variants = auto()
+    device_check = auto()
+    operator_name = auto()
+    operator_names = auto()
+    class_name = auto()
+    optional_text = auto()
+    texts = auto()
+    precomputed = auto()
+    tags = auto()
+    dispatch = auto()
+    inner_loops = auto()
+
+
+@dataclass(frozen=True, slots=True)
+class EntryKey:
+    shape: Shape
+    description: str
+
+
+ENTRY_KEYS: Mapping[str, EntryKey] = {
+    "func": EntryKey(
+        Shape.schema,
+        "The operator's schema: `name.overload(arguments) -> returns`, as in "
+        "`add.Tensor(Tensor self, Tensor other, *, Scalar alpha=1) -> Tensor`.",
+    ),
+    "variants": EntryKey(
+        Shape.variants,
+        "What C++ and Python get: a `function`, a `method` of Tensor, or both. Default: `function`.",
+    ),
+    "structured": EntryKey(
+        Shape.flag,
+        "The out= operator of a group whose kernels share one meta function: it checks arguments "
+        "and makes outputs, so kernels only compute.",
+    ),
+    "structured_delegate": EntryKey(
+        Shape.operator_name,
+        "The structured out= operator that this one is made from, as in `add.out`. It needs no kernel.",
+    ),
+    "structured_inherits": EntryKey(
+        Shape.class_name,
+        "The C++ class that the structured kernel's class derives from, as in `TensorIteratorBase`.",
+    ),
+    "precomputed": EntryKey(
+        Shape.precomputed,
+        "What the meta function hands to the kernels: `argument -> type name, ...` replaces an "
+        "argument, and a last line without an arrow adds parameters.",
+    ),
+    "dispatch": EntryKey(
+        Shape.dispatch,
+        "The kernel for each dispatch key. Without a table there is one kernel, of the operator's "
+        "name, for `CompositeImplicitAutograd`.",
+    ),
+    "autogen": EntryKey(
+        Shape.operator_names,
+        "Variants to generate: functional, in-place or out= operators that have no entry of their own.",
+    ),
+    "tags": EntryKey(Shape.tags, "What is true of the operator: one tag of tags.yaml, or a list."),
+    "device_check": EntryKey(
+        Shape.device_check,
+        "Whether all tensors must be on one device. Default: `ExactSame`.",
+    ),
+    "device_guard": EntryKey(
+        Shape.flag,
+        "Whether the kernel runs with the device of its tensors as the current one. Default: true.",
+    ),
+    "python_module": EntryKey(
+        Shape.optional_text,
+        "The module of PyTorch's Python binding: `nn`, `linalg`, `fft`, `special`, `sparse`, `nested`.",
+    ),
+    "category_override": EntryKey(
+        Shape.optional_text, "For PyTorch's own tables; it changes nothing that is generated."
+    ),
+    "cpp_no_default_args": EntryKey(
+        Shape.texts, "Arguments that have a default in the schema and none in the C++ signature."
+    ),
+    "use_const_ref_for_mutable_tensors": EntryKey(
+        Shape.flag, "Tensors that are written are passed as `const Tensor&`, not `Tensor&`."
+    ),
+    "manual_kernel_registration": EntryKey(
+        Shape.flag, "The schema is registered, its kernels are registered by hand."
+    ),
+    "manual_cpp_binding": EntryKey(
+        Shape.flag, "The C++ function or method is written by hand; the operator is generated."
+    ),
+    "ufunc_inner_loop": EntryKey(
+        Shape.inner_loops,
+        "The inner loops that CPU and CUDA kernels are made from: `name (element types)`, "
+        "or a mapping from what each is for.",
+    ),
+}
+
+_COMPOSITE_TEXTS: Mapping[DispatchKey, str] = {
+    DispatchKey.CompositeImplicitAutograd: "serves every backend and is differentiable, because it "
+    "calls operators that are",
+    DispatchKey.CompositeImplicitAutogradNestedTensor: "serves nested tensors as "
+    "CompositeImplicitAutograd serves the others",
+    DispatchKey.CompositeExplicitAutograd: "serves every backend; its derivative is defined apart",
+    DispatchKey.CompositeExplicitAutogradNonFunctional: "serves every backend but those that take "
+    "functional operators only",
+}
+
+
+def describe_dispatch_key(key: DispatchKey) -> str:
+    """What a kernel for `key` is for, in a sentence."""
+    if key in COMPOSITE_DISPATCH_KEYS:
+        return f"The kernel {_COMPOSITE_TEXTS[key]}."
+    if key is DispatchKey.Meta:
+        return "The kernel for tensors without data: it computes sizes and types only."
+    structured = " Structured operators may have one." if key in STRUCTURED_DISPATCH_KEYS else ""
+    return f"The kernel for tensors of {key}.{structured}"

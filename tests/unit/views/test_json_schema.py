@@ -1,0 +1,163 @@
+"""`opgen schema`: takes what the parser takes, and refuses what the parser says of single values."""
+
+from __future__ import annotations
+
+import json
+import os
+from pathlib import Path
+from typing import Any
+
+import jsonschema
+import pytest
+import yaml
+
+from opgen import pipeline
+from opgen.diagnostics import Diagnostics, Source
+from opgen.model.dispatch_key import SUPPORTED_DISPATCH_KEYS
+from opgen.parse import builtin_tags, parse_native_functions
+from opgen.parse.entry_keys import ENTRY_KEYS, describe_dispatch_key
+from opgen.views.json_schema import build_json_schema
+from support.pytorch import packaged_native_functions
+
+ROOT = Path(__file__).parents[3]
+FUNC = "- func: foo(Tensor self) -> Tensor\n"
+
+# A value of each type of YAML, and those that single keys have rules for.
+VALUES = (
+    *(
+        "true",
+        "no",
+        "3",
+        "1.5",
+        "null",
+        "x",
+        "''",
+        "[]",
+        "[x]",
+        "[1]",
+        "[a b, c d]",
+        "{}",
+        "{a: b}",
+    ),
+    *(
+        "function",
+        "function, method",
+        "function,method",
+        "methods",
+        "NoCheck",
+        "ExactSame",
+        "nocheck",
+    ),
+    *(
+        "foo.out",
+        "foo.out, foo_",
+        "foo.out,foo_",
+        "at::foo.out",
+        "1foo",
+        "TensorIteratorBase",
+        "a-b",
+    ),
+    *("core", "[core, pointwise]", "[cor]", "cor", "[core, 1]"),
+    *("{CPU: foo}", "{'CPU, CUDA': foo}", "{'CPU,CUDA': foo}", "{CPO: foo}", "{'CPU, CPO': foo}"),
+    *(
+        "{CPU: 1}",
+        "{CPU: at::foo}",
+        "{CPU: a::b::c::d}",
+        "{CPU: 'a b'}",
+        "{Dense: foo}",
+        "{CPU: null}",
+    ),
+    *(
+        "add (Float)",
+        "add (All, Bool)",
+        "add (Flot)",
+        "add",
+        "{Generic: add (All)}",
+        "{Gen: a (All)}",
+    ),
+    *("{Generic: 1}", "foo(Tensor self) -> Tensor", "foo(Tensor self)", "2026-01-01"),
+)
+
+# What the parser says of one value by itself. The rest are rules between keys.
+OF_A_VALUE = {
+    *("E0201", "E0203", "E0204", "E0205", "E0206", "E0207", "E0208", "E0209", "E0210", "E0211"),
+    *("E0220", "E0221", "E0222", "E0301", "E0304"),
+}
+
+
+@pytest.fixture(scope="module")
+def validator() -> jsonschema.Draft7Validator:
+    schema = build_json_schema(builtin_tags())
+    jsonschema.Draft7Validator.check_schema(schema)
+    return jsonschema.Draft7Validator(schema)
+
+
+def reported(text: str) -> set[str]:
+    diagnostics = Diagnostics()
+    parse_native_functions([Source("f.yaml", text)], builtin_tags(), (), diagnostics)
+    return {item.code for item in diagnostics}
+
+
+@pytest.mark.parametrize("key", ENTRY_KEYS)
+def test_each_key_takes_what_the_parser_takes(
+    validator: jsonschema.Draft7Validator, key: str
+) -> None:
+    """In both directions, for every value above: one table of keys and one parser cannot drift apart."""
+    taken = 0
+    for value in VALUES:
+        text = f"- func: {value}\n" if key == "func" else f"{FUNC}  {key}: {value}\n"
+        said = reported(text) & OF_A_VALUE
+        valid = validator.is_valid(yaml.safe_load(text))
+        assert valid == (not said), f"{key}: {value}: {said or 'taken by the parser'}"
+        taken += valid
+    assert 0 < taken < len(VALUES)
+
+
+def test_there_is_no_other_key(validator: jsonschema.Draft7Validator) -> None:
+    """The parser calls a key unknown exactly if the schema has none of that name."""
+    for key in (*ENTRY_KEYS, "variant", "Func", "__line__"):
+        text = f"- {key}: x\n"
+        assert ("E0201" in reported(text)) == (key not in ENTRY_KEYS), key
+    assert not validator.is_valid(yaml.safe_load(FUNC + "  variant: method\n"))
+    for text in ("- variants: method\n", "func: x\n", "- x\n"):
+        assert not validator.is_valid(yaml.safe_load(text))
+
+
+def test_our_own_files_are_valid(validator: jsonschema.Draft7Validator) -> None:
+    schema = pipeline.json_schema("native_functions", ROOT / "tags.yaml", Diagnostics())
+    own = jsonschema.Draft7Validator(schema)
+    tags = jsonschema.Draft7Validator(pipeline.json_schema("tags", None, Diagnostics()))
+    own.validate(yaml.safe_load((ROOT / "native_functions.yaml").read_text(encoding="utf-8")))
+    tags.validate(yaml.safe_load((ROOT / "tags.yaml").read_text(encoding="utf-8")))
+    assert not tags.is_valid([{"tag": "a"}])
+    for case in sorted((ROOT / "tests/golden").glob("*/native_functions.yaml")):
+        validator.validate(yaml.safe_load(case.read_text(encoding="utf-8")))
+
+
+def test_pytorchs_files_are_valid(validator: jsonschema.Draft7Validator) -> None:
+    """The installed one, and older versions, if OPGEN_CORPORA names a folder of them."""
+    packaged = packaged_native_functions()
+    found = [packaged]
+    if corpora := os.environ.get("OPGEN_CORPORA"):
+        found += sorted(Path(corpora).rglob("native_functions*.yaml"))
+    for path in found:
+        tags = path.with_name("tags.yaml")
+        diagnostics = Diagnostics()
+        schema = pipeline.json_schema(
+            "native_functions", tags if tags.is_file() else None, diagnostics
+        )
+        entries: Any = yaml.load(path.read_text(encoding="utf-8"), yaml.CSafeLoader)
+        assert isinstance(entries, list)
+        errors = list(jsonschema.Draft7Validator(schema).iter_errors(entries))
+        assert not errors, f"{path}: {errors[0].json_path} {errors[0].message}"
+
+
+def test_everything_has_words(validator: jsonschema.Draft7Validator) -> None:
+    """Hover shows them: keys, dispatch keys, tags."""
+    keys = validator.schema["items"]["properties"]
+    assert all(key["description"].endswith(".") for key in keys.values())
+    texts = {describe_dispatch_key(key) for key in SUPPORTED_DISPATCH_KEYS}
+    assert len(texts) == len(SUPPORTED_DISPATCH_KEYS)
+    tags = keys["tags"]["anyOf"][0]
+    assert len(tags["enum"]) == len(tags["enumDescriptions"])
+    assert json.dumps(validator.schema)
