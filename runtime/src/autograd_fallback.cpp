@@ -1,0 +1,111 @@
+// autograd_fallback.cpp: boxed kernels for Autograd and ADInplaceOrView, driven by the schema.
+#include "opgen/autograd_fallback.h"
+
+#include "alias_plan.h"
+#include "opgen/autograd.h"
+#include "opgen/inplace_or_view.h"
+#include "opgen/small_vector.h"
+
+namespace opgen {
+
+namespace {
+
+class NotImplementedNode final : public autograd::Node {
+ public:
+  explicit NotImplementedNode(std::string op) : op_(std::move(op)) {}
+  [[nodiscard]] std::string name() const override { return "NotImplemented(" + op_ + ")"; }
+  [[nodiscard]] autograd::Gradients apply(autograd::Gradients) override {
+    OPGEN_CHECK_NOT_IMPLEMENTED(
+        false, "the gradient of ", op_,
+        " is not implemented: register a kernel for it at Autograd, or detach() its result");
+    __builtin_unreachable();
+  }
+
+ private:
+  std::string op_;
+};
+
+void collect(const IValue& value, std::vector<TensorBase>& tensors) {
+  if (value.isTensor()) {
+    if (TensorBase tensor = value.toTensor(); tensor.defined()) tensors.push_back(tensor);
+  } else if (value.isList()) {
+    for (const IValue& item : value.toList()) collect(item, tensors);
+  }
+}
+
+bool is_differentiable(const TensorBase& tensor) noexcept {
+  return isFloatingType(tensor.scalar_type()) || isComplexType(tensor.scalar_type());
+}
+
+// An in-place change of a view is a change of its base: both need the node.
+void set_written_history(const TensorBase& tensor, const std::shared_ptr<autograd::Node>& node) {
+  autograd::set_history(tensor, node);
+  if (is_view(tensor)) autograd::set_history(view_base(tensor), node);
+}
+
+void check_written(const OperatorHandle& op, const std::vector<TensorBase>& written) {
+  for (const TensorBase& tensor : written) {
+    autograd::check_inplace(tensor, op.full_name());
+    if (is_view(tensor)) {
+      OPGEN_WARN(op.full_name(),
+                 " changes a view in place and has no gradient: neither the view nor its base can "
+                 "be differentiated from here on");
+    }
+  }
+}
+
+void not_implemented_kernel(const OperatorHandle& op, DispatchKeySet keys, Stack& stack) {
+  const detail::AliasPlan plan = detail::make_alias_plan(op.schema());
+  const IValue* arguments = stack.data() + (stack.size() - plan.arguments);
+  std::vector<TensorBase> inputs;
+  std::vector<TensorBase> written;
+  for (std::size_t i = 0; i < plan.arguments; ++i) collect(arguments[i], inputs);
+  for (std::uint16_t i : plan.written) collect(arguments[i], written);
+  // A view in place also changes what its base records.
+  bool records = autograd::any_requires_grad(inputs);
+  for (const TensorBase& tensor : written) {
+    records |= is_view(tensor) && autograd::any_requires_grad({view_base(tensor)});
+  }
+  std::shared_ptr<autograd::Node> node;
+  if (records) {
+    check_written(op, written);
+    node = autograd::make_node<NotImplementedNode>(op.full_name());
+    for (const TensorBase& input : inputs) node->add_next_edge(autograd::gradient_edge(input));
+  }
+  inputs.clear();
+  {
+    AutoDispatchBelowAutograd below;
+    op.redispatch_boxed(keys & after_autograd_keyset, stack);
+  }
+  if (!records) return;
+  for (const TensorBase& tensor : written) {
+    if (is_differentiable(tensor)) set_written_history(tensor, node);
+  }
+  for (std::size_t r = 0; r < plan.returns; ++r) {
+    if (plan.returned[r] != 0) continue;
+    std::vector<TensorBase> results;
+    collect(stack[stack.size() - plan.returns + r], results);
+    for (const TensorBase& tensor : results) {
+      if (is_differentiable(tensor)) autograd::set_history(tensor, node);
+    }
+  }
+}
+
+void inplace_or_view_kernel(const OperatorHandle& op, DispatchKeySet keys, Stack& stack) {
+  KernelFunction kernel = detail::choose_inplace_or_view_kernel(op.schema());
+  if (kernel.kind == KernelFunction::Kind::Boxed) {
+    return kernel.boxed(op, keys, stack, kernel.context);
+  }
+  op.redispatch_boxed(keys & after_ADInplaceOrView_keyset, stack);
+}
+
+}  // namespace
+
+CppFunction autogradNotImplementedFallback() {
+  return CppFunction::makeFromBoxedFunction(&not_implemented_kernel);
+}
+CppFunction autogradNotImplementedInplaceOrViewFallback() {
+  return CppFunction::makeFromBoxedFunction(&inplace_or_view_kernel);
+}
+
+}  // namespace opgen
