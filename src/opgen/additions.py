@@ -12,7 +12,7 @@ from opgen.model.backend import ExternalBackend
 from opgen.model.registry import Registry
 from opgen.model.selector import merge
 from opgen.parse import parse_backend, parse_selective
-from opgen.reading import read_source
+from opgen.reading import Overlay, read_source
 from opgen.resolve.backend import resolve_backend
 from opgen.resolve.selection import Selection, select
 from opgen.targets import unsupported
@@ -30,15 +30,16 @@ class Additions:
 def read_backend(
     path: Path | None,
     impl_path: Path | None,
-    registry: Registry,
+    registry: Registry | None,
     target: Target,
     diagnostics: Diagnostics,
+    overlay: Overlay,
 ) -> ExternalBackend | None:
     """The backend of the file at `path`, all of whose kernels the source at `impl_path` defines."""
     before = diagnostics.error_count
-    source = None if path is None else read_source(path, diagnostics)
+    source = None if path is None else read_source(path, diagnostics, overlay)
     file = None if source is None else parse_backend(source, diagnostics)
-    if file is None or diagnostics.error_count > before:
+    if file is None or registry is None or diagnostics.error_count > before:
         return None
     backend = resolve_backend(file, registry, diagnostics)
     if backend is None:
@@ -52,9 +53,14 @@ def read_backend(
 
 
 def read_selection(
-    paths: Sequence[Path], registry: Registry, diagnostics: Diagnostics
+    paths: Sequence[Path],
+    registry: Registry | None,
+    diagnostics: Diagnostics,
+    overlay: Overlay,
 ) -> Selection | None:
-    """What all files together keep; None if there are none."""
-    sources = [read_source(path, diagnostics) for path in paths]
+    """What all files together keep; None if there are none, or no registry to select from."""
+    sources = [read_source(path, diagnostics, overlay) for path in paths]
     selectors = [parse_selective(s, diagnostics) for s in sources if s is not None]
-    return select(registry, merge(selectors), diagnostics) if selectors else None
+    if registry is None or not selectors:
+        return None
+    return select(registry, merge(selectors), diagnostics)

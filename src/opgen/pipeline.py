@@ -9,7 +9,7 @@ from __future__ import annotations
 import json
 import os
 from collections.abc import Container, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field, replace
 from datetime import date
 from pathlib import Path
 from typing import Any
@@ -33,15 +33,15 @@ from opgen.model.native_function import NativeFunction
 from opgen.model.registry import Registry
 from opgen.model.tags import TagSet
 from opgen.parse import CODES as PARSE_CODES
-from opgen.parse import builtin_tags, decode_source, parse_native_functions, parse_tags
+from opgen.parse import SPACING, builtin_tags, decode_source, parse_entries, parse_tags
 from opgen.parse.names import did_you_mean, shorten
 from opgen.python.check import check_python as check_python_bindings
 from opgen.python.codes import CODES as PYTHON_CODES
 from opgen.python.signatures import Spellings
-from opgen.reading import MAX_MANIFEST_BYTES, read_bytes
+from opgen.reading import MAX_MANIFEST_BYTES, Overlay, read_bytes
 from opgen.render import Renderer
 from opgen.resolve import CODES as RESOLVE_CODES
-from opgen.resolve import resolve
+from opgen.resolve import resolve, without_reported
 from opgen.resources import templates_dir
 from opgen.targets import TARGETS, functionalization, unsupported
 from opgen.views.context import Context, Library
@@ -85,6 +85,8 @@ class Inputs:
     select: tuple[Path, ...] = ()
     backend_yaml: Path | None = None
     impl_path: Path | None = None
+    # Not an option: what is read instead of these files.
+    overlay: Overlay = field(default_factory=dict)
 
 
 @dataclass(frozen=True, slots=True)
@@ -95,20 +97,40 @@ class _Extended:
     operators: frozenset[str]
 
 
-@until_too_many(lambda: None)
 def load(inputs: Inputs, diagnostics: Diagnostics) -> Registry | None:
     """Parse and resolve; None if there are errors, which `diagnostics` then holds."""
+    registry = _read_registry(inputs, diagnostics)
+    return None if diagnostics.has_errors else registry
+
+
+def inspect(inputs: Inputs, diagnostics: Diagnostics, *, python: bool = False) -> Registry | None:
+    """Report all that is wrong with the inputs; None if there are errors.
+
+    An entry with errors is left out from then on, so that every stage can look at the others.
+    """
+    registry = _read_registry(inputs, diagnostics)
+    whole = None if diagnostics.has_errors else registry
+    check_target(registry, inputs, diagnostics)
+    if python:
+        check_python(registry, inputs, diagnostics)
+    read_additions(whole, inputs, diagnostics)
+    return None if diagnostics.has_errors else registry
+
+
+@until_too_many(lambda: Registry((), (), (), ()))
+def _read_registry(inputs: Inputs, diagnostics: Diagnostics) -> Registry:
+    """Parse and resolve: the registry of what is not refused."""
     ignored = _ignored_keys(inputs, diagnostics)
     tags = _read_tags(inputs, diagnostics)
-    texts = [(path, read_bytes(path, diagnostics)) for path in inputs.yaml]
+    texts = [(path, read_bytes(path, diagnostics, inputs.overlay)) for path in inputs.yaml]
     sources = [
         decode_source(str(path), text, diagnostics) for path, text in texts if text is not None
     ]
-    functions = parse_native_functions(sources, tags, ignored, diagnostics)
-    if diagnostics.has_errors:
-        return None
-    registry = resolve(functions, diagnostics, tuple(tag.name for tag in tags.tags))
-    return None if diagnostics.has_errors else registry
+    parsed = parse_entries(sources, tags, ignored, diagnostics)
+    # What a file holds that cannot be read, nobody knows.
+    unknown = parsed.refused.unknown or len(sources) < len(texts)
+    refused = replace(parsed.refused, unknown=unknown)
+    return resolve(parsed.functions, diagnostics, tags.names, refused)
 
 
 @dataclass(frozen=True, slots=True)
@@ -158,12 +180,15 @@ def check_target(registry: Registry, inputs: Inputs, diagnostics: Diagnostics) -
     """Report what cannot be written as C++, or not by the target; the signatures for later stages."""
     signatures = Signatures()
     target = TARGETS[inputs.target]
+    broken = diagnostics.has_errors
+    if broken:
+        registry = without_reported(registry, diagnostics.error_spans())
     extends = inputs.extends is not None and inputs.backend_yaml is None
     unsupported.report_unsupported(registry, extends=extends, diagnostics=diagnostics)
     cpp_check.check_signatures(
         registry, target.spelling, target.conversions, diagnostics, signatures
     )
-    if target.functionalizes:
+    if target.functionalizes and not broken:
         functionalization.report_unfunctionalizable(registry, diagnostics)
     return signatures
 
@@ -173,16 +198,24 @@ def check_python(registry: Registry, inputs: Inputs, diagnostics: Diagnostics) -
     """Report operators that no Python binding can be made of."""
     target = TARGETS[inputs.target]
     spellings = Spellings(target.spelling, target.python)
+    if diagnostics.has_errors:
+        registry = without_reported(registry, diagnostics.error_spans())
     check_python_bindings(registry.functions, spellings, diagnostics)
 
 
 @until_too_many(Additions)
-def read_additions(registry: Registry, inputs: Inputs, diagnostics: Diagnostics) -> Additions:
-    """The external backend and the selection that `inputs` name; problems of both are reported."""
-    target = TARGETS[inputs.target]
+def read_additions(
+    registry: Registry | None, inputs: Inputs, diagnostics: Diagnostics
+) -> Additions:
+    """The external backend and the selection that `inputs` name; problems of both are reported.
+
+    Without a registry they are only read: what it lacks cannot be told from what was refused.
+    """
+    target, overlay = TARGETS[inputs.target], inputs.overlay
+    paths = (inputs.backend_yaml, inputs.impl_path)
     return Additions(
-        backend=read_backend(inputs.backend_yaml, inputs.impl_path, registry, target, diagnostics),
-        selection=read_selection(inputs.select, registry, diagnostics),
+        backend=read_backend(*paths, registry, target, diagnostics, overlay),
+        selection=read_selection(inputs.select, registry, diagnostics, overlay),
     )
 
 
@@ -192,11 +225,10 @@ def build_tree(inputs: Inputs, diagnostics: Diagnostics, *, shards: int = 1) -> 
     if not TARGETS[inputs.target].files:
         hint = "opgen dump shows its signatures and registrations"
         diagnostics.error(E0910, f"no C++ is made for target {inputs.target} yet", None, hint=hint)
-    registry = load(inputs, diagnostics)
-    if registry is None:
-        return None
+    registry = _read_registry(inputs, diagnostics)
+    whole = None if diagnostics.has_errors else registry
     signatures = check_target(registry, inputs, diagnostics)
-    additions = read_additions(registry, inputs, diagnostics)
+    additions = read_additions(whole, inputs, diagnostics)
     if diagnostics.has_errors:
         return None
     context = _context(registry, inputs, diagnostics, shards, additions, signatures)
@@ -205,6 +237,22 @@ def build_tree(inputs: Inputs, diagnostics: Diagnostics, *, shards: int = 1) -> 
     views = build_views(context)
     files = Renderer(templates_dir() / context.target.name).render_all(views)
     return Tree(files, _manifest_header(context, files))
+
+
+def schema_files(inputs: Inputs) -> tuple[Path, ...]:
+    """The files that people write for opgen, of those that a run with these inputs reads."""
+    given = (*inputs.yaml, _tags_path(inputs), *inputs.select, inputs.backend_yaml)
+    return tuple(dict.fromkeys(p for p in given if p is not None))
+
+
+def misplaced_blanks(inputs: Inputs) -> Diagnostics:
+    """Where the schemas have white space that is not as it is written, and nothing else."""
+    found, kept = Diagnostics(), Diagnostics()
+    _read_registry(inputs, found)
+    for item in found:
+        if item.code == SPACING:
+            kept.add(item)
+    return kept
 
 
 def input_files(inputs: Inputs) -> tuple[Path, ...]:
@@ -433,7 +481,9 @@ def _read_tags(inputs: Inputs, diagnostics: Diagnostics) -> TagSet:
     path = _tags_path(inputs)
     if path is None:
         return builtin_tags()
-    text = read_bytes(path, diagnostics)
+    before = diagnostics.error_count
+    text = read_bytes(path, diagnostics, inputs.overlay)
     if text is None:
-        return builtin_tags()
-    return parse_tags(decode_source(str(path), text, diagnostics), diagnostics)
+        return replace(builtin_tags(), is_whole=False)
+    tags = parse_tags(decode_source(str(path), text, diagnostics), diagnostics)
+    return replace(tags, is_whole=diagnostics.error_count == before)

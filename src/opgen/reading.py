@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from pathlib import Path
 
 from opgen.codes_files import E0905
@@ -13,12 +14,20 @@ MAX_BYTES = 10_000_000
 # A manifest has a line for each file and operator: PyTorch's has 3 MB.
 MAX_MANIFEST_BYTES = 30_000_000
 
+# Contents that stand for those of files: texts that are not saved, or edits that are not written.
+Overlay = Mapping[Path, bytes]
+_NOTHING: Overlay = {}
 
-def read_bytes(path: Path, diagnostics: Diagnostics, *, most: int = MAX_BYTES) -> bytes | None:
+
+def read_bytes(
+    path: Path, diagnostics: Diagnostics, overlay: Overlay = _NOTHING, *, most: int = MAX_BYTES
+) -> bytes | None:
     """The content of a file; None if it cannot be read or has more than `most` bytes, which is reported."""
     try:
-        with open(path, "rb") as file:
-            content = file.read(most + 1)
+        content = overlay.get(path)
+        if content is None:
+            with open(path, "rb") as file:
+                content = file.read(most + 1)
         if len(content) <= most:
             return content
         message = f"{path} has more than {most // 1_000_000} MB"
@@ -29,7 +38,7 @@ def read_bytes(path: Path, diagnostics: Diagnostics, *, most: int = MAX_BYTES) -
         return None
 
 
-def read_source(path: Path, diagnostics: Diagnostics) -> Source | None:
+def read_source(path: Path, diagnostics: Diagnostics, overlay: Overlay = _NOTHING) -> Source | None:
     """The text of a file; None if it cannot be read, which is reported."""
-    content = read_bytes(path, diagnostics)
+    content = read_bytes(path, diagnostics, overlay)
     return None if content is None else decode_source(str(path), content, diagnostics)

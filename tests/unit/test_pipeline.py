@@ -9,7 +9,7 @@ import pytest
 import opgen
 from opgen.diagnostics import Diagnostics, OpgenError
 from opgen.model.dispatch_key import DispatchKey
-from opgen.pipeline import Inputs, build_tree, explain_code, input_files, load
+from opgen.pipeline import Inputs, build_tree, explain_code, input_files, inspect, load
 
 GOOD = "- func: neg(Tensor self) -> Tensor\n  dispatch:\n    CPU: neg_cpu\n    CUDA: neg_cuda\n"
 
@@ -40,14 +40,18 @@ def test_load_raises_with_every_diagnostic(yaml: Path) -> None:
     assert "Tensr" in str(raised.value)
 
 
-def test_parse_errors_end_the_road_before_resolve(yaml: Path) -> None:
-    # The second entry alone would be reported by resolve.
+def test_parse_errors_hide_no_others(yaml: Path) -> None:
+    """The second entry is reported by resolve, the third by the checks of C++ signatures."""
     yaml.write_text(
         "- func: f(Tensr a) -> Tensor\n\n- func: g(Tensor a) -> Tensor\n  structured_delegate: h.out\n"
+        "\n- func: k(Tensor a, Tensor dispatchKeySet) -> Tensor\n"
     )
     diagnostics = Diagnostics()
     assert load(Inputs((yaml,)), diagnostics) is None
-    assert codes(diagnostics) == ["E0307"]
+    assert codes(diagnostics) == ["E0307", "E0402"]
+    diagnostics = Diagnostics()
+    assert inspect(Inputs((yaml,)), diagnostics) is None
+    assert codes(diagnostics) == ["E0307", "E0402", "E0709"]
 
 
 def test_signatures_that_cannot_be_formed_end_the_road_before_views(yaml: Path) -> None:

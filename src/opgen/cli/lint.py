@@ -1,29 +1,64 @@
-"""`opgen lint`: diagnostics, and nothing else."""
+"""`opgen lint`: diagnostics, and the fixes of those that have one."""
 
 from __future__ import annotations
+
+from dataclasses import replace
 
 import click
 
 from opgen import pipeline
 from opgen.cli.options import schema_options
 from opgen.cli.report import finish
+from opgen.cli.rewrite import print_diffs, read_contents, write_back
 from opgen.diagnostics import Diagnostics
+from opgen.edits import fix_all
+from opgen.model.registry import Registry
 from opgen.pipeline import Inputs
+from opgen.reading import Overlay
 
 
 @click.command()
 @schema_options
 @click.option("--python", is_flag=True, help="Also what no Python binding can be made of.")
-def lint(inputs: Inputs, python: bool, report_format: str, deny_warnings: bool) -> None:
-    """Report every problem of YAML..., without generating anything."""
-    diagnostics = Diagnostics()
-    registry = pipeline.load(inputs, diagnostics)
-    if registry is not None:
-        pipeline.check_target(registry, inputs, diagnostics)
-        pipeline.read_additions(registry, inputs, diagnostics)
-        if python:
-            pipeline.check_python(registry, inputs, diagnostics)
+@click.option("--fix", is_flag=True, help="Mend what can be mended with certainty.")
+@click.option("--diff", is_flag=True, help="Print what --fix would change; write nothing.")
+def lint(
+    inputs: Inputs, python: bool, fix: bool, diff: bool, report_format: str, deny_warnings: bool
+) -> None:
+    """Report every problem of YAML..., without generating anything.
+
+    With --fix, a problem that has one certain answer is mended in the file; nothing else in it
+    changes. With --diff, the exit code is 1 if anything is to be mended.
+    """
+
+    def check(contents: Overlay) -> tuple[Diagnostics, Registry | None]:
+        diagnostics = Diagnostics()
+        overlaid = replace(inputs, overlay=contents)
+        return diagnostics, pipeline.inspect(overlaid, diagnostics, python=python)
+
+    if not (fix or diff):
+        diagnostics, registry = check({})
+        finish(diagnostics, report_format, deny_warnings)
+        _summarize(registry, report_format)
+        return
+    contents = read_contents(inputs)
+    fixed = fix_all(contents, check)
+    diagnostics, registry = fixed.first if diff else fixed.last
+    if diff:
+        print_diffs(contents, fixed.contents)
+    else:
+        write_back(contents, fixed.contents, diagnostics)
+        if report_format == "human":
+            number = "1 problem" if fixed.count == 1 else f"{fixed.count} problems"
+            click.echo(f"{number} mended", err=True)
     finish(diagnostics, report_format, deny_warnings)
+    if diff and fixed.contents:
+        raise SystemExit(1)
+    if not diff:
+        _summarize(registry, report_format)
+
+
+def _summarize(registry: Registry | None, report_format: str) -> None:
     if registry is not None and report_format == "human":
         written = sum(1 for f in registry.functions if "generated" not in f.tags)
         entries = "1 entry" if written == 1 else f"{written} entries"

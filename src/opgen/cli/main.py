@@ -12,6 +12,7 @@ from opgen.cli.check import check
 from opgen.cli.compat import compat
 from opgen.cli.dump import dump
 from opgen.cli.explain import explain
+from opgen.cli.format import format_command
 from opgen.cli.generate import generate
 from opgen.cli.lint import lint
 from opgen.cli.schema import schema
@@ -42,5 +43,10 @@ def main() -> None:
     gc.disable()
 
 
-for command in (generate, check, lint, build, dump, explain, stub, compat, schema):
+_COMMANDS = (
+    *(generate, check, lint, format_command, build),
+    *(dump, explain, stub, compat, schema),
+)
+
+for command in _COMMANDS:
     main.add_command(command)

@@ -115,6 +115,11 @@ class Diagnostics:
     def error_count(self) -> int:
         return self._errors
 
+    def error_spans(self) -> tuple[Span, ...]:
+        """Where the errors are, in any order."""
+        errors = (item for item in self._items if item.severity is Severity.error)
+        return tuple(item.span for item in errors if item.span is not None)
+
     def sorted(self) -> tuple[Diagnostic, ...]:
         """By file in order of first mention, then position, then code; duplicates once."""
         rank: dict[int, int] = {}

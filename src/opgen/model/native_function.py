@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 from enum import Enum, auto
 from typing import Protocol
 
-from opgen.diagnostics import Span
+from opgen.diagnostics import Edit, Span
 from opgen.model.dispatch_key import DispatchKey
 from opgen.model.function_schema import (
     Argument,
@@ -149,6 +149,15 @@ class EntrySpans(Protocol):
     def schema(self, start: int, end: int) -> Span:
         """Characters of the schema, counted without its namespace."""
 
+    def add_key(self, text: str) -> Edit | None:
+        """The edit that adds these lines, a key with its value. None if it takes a person to do it."""
+
+    def remove_key(self, name: str) -> Edit | None:
+        """The edit that removes the key `name`. None if it takes a person to do it."""
+
+    def add_tag(self, tag: str) -> Edit | None:
+        """The edit that adds a tag. None if it takes a person to do it."""
+
 
 @dataclass(frozen=True, slots=True)
 class OneSpan:
@@ -173,6 +182,15 @@ class OneSpan:
 
     def schema(self, start: int, end: int) -> Span:
         return self.entry
+
+    def add_key(self, text: str) -> Edit | None:
+        return None
+
+    def remove_key(self, name: str) -> Edit | None:
+        return None
+
+    def add_tag(self, tag: str) -> Edit | None:
+        return None
 
 
 @dataclass(frozen=True, slots=True)

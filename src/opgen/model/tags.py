@@ -15,9 +15,13 @@ class Tag:
 
 @dataclass(frozen=True, slots=True)
 class TagSet:
-    """All declared tags, each once, in the order of the file."""
+    """All declared tags, each once, in the order of the file.
+
+    `is_whole` is False if the file has errors: then there may be more tags than these.
+    """
 
     tags: tuple[Tag, ...]
+    is_whole: bool = True
 
     @property
     def names(self) -> tuple[str, ...]:

@@ -2,7 +2,7 @@
 
 from opgen.parse import codes_backend, codes_keys, codes_schema, codes_selective, codes_yaml
 from opgen.parse.backend_parser import parse_backend
-from opgen.parse.native_functions import parse_native_functions
+from opgen.parse.native_functions import Parsed, parse_entries, parse_native_functions
 from opgen.parse.schema_parser import parse_function_schema
 from opgen.parse.selective_parser import parse_selective
 from opgen.parse.sources import decode_source
@@ -14,12 +14,18 @@ CODES = (
     *(*codes_backend.CODES, *codes_selective.CODES),
 )
 
+# The code of white space that is missing or too much in a schema.
+SPACING = str(codes_schema.E0302)
+
 __all__ = [
     "CODES",
+    "SPACING",
+    "Parsed",
     "SchemaCache",
     "builtin_tags",
     "decode_source",
     "parse_backend",
+    "parse_entries",
     "parse_function_schema",
     "parse_native_functions",
     "parse_selective",

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field
 
-from opgen.diagnostics import Span
+from opgen.diagnostics import Edit, Span
 from opgen.model.dispatch_key import DispatchKey
 from opgen.model.function_schema import FunctionSchema, OperatorName
 from opgen.model.native_function import (
@@ -14,6 +14,7 @@ from opgen.model.native_function import (
     UfuncKey,
     Variant,
 )
+from opgen.parse import entry_edits
 from opgen.parse.yaml_nodes import MappingNode, Node, ScalarNode, SequenceNode
 
 
@@ -71,6 +72,15 @@ class NodeSpans:
             return self.node.span
         length = func.value.find("(", self.schema_start)
         return self.schema(0, max(length, self.schema_start) - self.schema_start)
+
+    def add_key(self, text: str) -> Edit | None:
+        return entry_edits.add_key(self.node, text)
+
+    def remove_key(self, name: str) -> Edit | None:
+        return entry_edits.remove_key(self.node, name)
+
+    def add_tag(self, tag: str) -> Edit | None:
+        return entry_edits.add_tag(self.node, tag)
 
     def _dispatch_row(self, key: DispatchKey) -> tuple[Span, Span] | None:
         table = self.node.get("dispatch")

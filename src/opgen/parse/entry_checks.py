@@ -23,6 +23,7 @@ from opgen.model.function_schema import FunctionSchema, SchemaKind
 from opgen.model.native_function import DeviceCheckType, Variant
 from opgen.parse import codes_keys as codes
 from opgen.parse.draft import Draft, default_kernel_name
+from opgen.parse.names import did_you_mean
 
 _IMPLICIT = DispatchKey.CompositeImplicitAutograd
 _NONFUNCTIONAL = DispatchKey.CompositeExplicitAutogradNonFunctional
@@ -120,7 +121,8 @@ def _table_says_something(draft: Draft, func: FunctionSchema) -> Iterator[Findin
     row, name = draft.dispatch[0], default_kernel_name(func)
     if row.kernel == name and row.namespace is None:
         message = "this table is what an entry without a table has: remove it"
-        yield Finding(codes.E0212, message, draft.spans.key("dispatch"))
+        fix = draft.spans.remove_key("dispatch")
+        yield Finding(codes.E0212, message, draft.spans.key("dispatch"), fix=fix)
     elif "_symint" not in row.kernel and draft.structured_delegate is None:
         message = f"the only kernel of '{func.name}' has to be named '{name}'"
         hint = f"rename it to '{name}' and remove the table"
@@ -190,7 +192,8 @@ def _delegates_name_no_kernels(draft: Draft, func: FunctionSchema) -> Iterator[F
 def _out_variants_are_functions(draft: Draft, func: FunctionSchema) -> Iterator[Finding]:
     if func.arguments.out and draft.variants != {Variant.function}:
         message = f"'{func.name}' has out arguments, so it is a function only"
-        yield Finding(codes.E0240, message, draft.spans.value("variants"))
+        span = draft.spans.value("variants")
+        yield Finding(codes.E0240, message, span, fix=Edit(span, "function"))
 
 
 def _structured_is_an_out_variant(draft: Draft, func: FunctionSchema) -> Iterator[Finding]:
@@ -226,7 +229,9 @@ def _no_default_args_have_defaults(draft: Draft, func: FunctionSchema) -> Iterat
                 if name in names
                 else f"'{func.name}' has no argument '{name}'"
             )
-            yield Finding(codes.E0244, message, draft.spans.item("cpp_no_default_args", name))
+            span = draft.spans.item("cpp_no_default_args", name)
+            hint = None if name in names else did_you_mean(name, sorted(defaults))
+            yield Finding(codes.E0244, message, span, hint=hint)
 
 
 def _base_class_when_structured(draft: Draft, func: FunctionSchema) -> Iterator[Finding]:
@@ -241,7 +246,8 @@ def _foreach_is_not_checked(draft: Draft, func: FunctionSchema) -> Iterator[Find
         message = f"'{func.name}' needs 'device_check: NoCheck'"
         written = draft.node("device_check") is not None
         span = draft.spans.value("device_check") if written else draft.spans.schema_name()
-        yield Finding(codes.E0246, message, span)
+        added = draft.spans.add_key("device_check: NoCheck")
+        yield Finding(codes.E0246, message, span, fix=Edit(span, "NoCheck") if written else added)
 
 
 def _random_is_tagged(draft: Draft, func: FunctionSchema) -> Iterator[Finding]:
@@ -250,7 +256,8 @@ def _random_is_tagged(draft: Draft, func: FunctionSchema) -> Iterator[Finding]:
     reason = _random_reason(func, draft.declared_tags)
     if reason is not None:
         message = f"'{func.name}' needs the tag 'nondeterministic_seeded': {reason}"
-        yield Finding(codes.E0247, message, draft.spans.schema_name())
+        fix = draft.spans.add_tag("nondeterministic_seeded")
+        yield Finding(codes.E0247, message, draft.spans.schema_name(), fix=fix)
 
 
 def _random_reason(func: FunctionSchema, tags: Collection[str]) -> str | None:

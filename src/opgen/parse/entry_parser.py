@@ -2,25 +2,31 @@
 
 from __future__ import annotations
 
+from opgen.diagnostics import Diagnostics
 from opgen.model.dispatch_key import (
     STRUCTURED_DISPATCH_KEYS,
     UFUNC_DISPATCH_KEYS,
     DispatchKey,
 )
-from opgen.model.function_schema import FunctionSchema
+from opgen.model.function_schema import FunctionSchema, OperatorName
 from opgen.model.native_function import Kernel, NativeFunction
+from opgen.model.refused import RefusedEntry
 from opgen.parse import codes_yaml
 from opgen.parse.draft import Draft, default_kernel_name
 from opgen.parse.entry_checks import check_entry
 from opgen.parse.key_readers import EntryContext, describe, read_keys
-from opgen.parse.yaml_nodes import MappingNode, Node
+from opgen.parse.schema_parser import SchemaReader
+from opgen.parse.yaml_nodes import MappingNode, Node, ScalarNode
 
 _IMPLICIT = DispatchKey.CompositeImplicitAutograd
 _NESTED = DispatchKey.CompositeImplicitAutogradNestedTensor
 
 
-def parse_entry(node: Node, context: EntryContext) -> NativeFunction | None:
-    """The operator that `node` describes; None if anything about it was reported."""
+def parse_entry(node: Node, context: EntryContext) -> NativeFunction | RefusedEntry | None:
+    """The operator that `node` describes.
+
+    If anything about it was reported, what is known of it; None if that is not even its name.
+    """
     diagnostics = context.diagnostics
     before = len(diagnostics)
     if not isinstance(node, MappingNode):
@@ -30,8 +36,33 @@ def parse_entry(node: Node, context: EntryContext) -> NativeFunction | None:
     draft = read_keys(node, context)
     check_entry(draft, diagnostics)
     if draft.func is None or len(diagnostics) > before:
-        return None
+        return _refused(draft)
     return _build(draft, draft.func)
+
+
+def refuse(f: NativeFunction) -> RefusedEntry:
+    """What is known of an operator whose entry was found to have an error."""
+    return RefusedEntry(f.span, f.func.name.name.base, f.func.name, f.func)
+
+
+def _refused(draft: Draft) -> RefusedEntry | None:
+    if draft.func is not None:
+        name = draft.func.name
+        return RefusedEntry(draft.spans.schema_name(), name.name.base, name, draft.func)
+    node = draft.node("func")
+    if not isinstance(node, ScalarNode):
+        return None
+    written = node.value.partition("(")[0].rpartition("::")[2].strip()
+    found = _find_name(written)
+    base = found or _find_name(written.partition(".")[0])
+    if base is None:
+        return None
+    return RefusedEntry(draft.spans.schema_name(), base.name.base, found)
+
+
+def _find_name(text: str) -> OperatorName | None:
+    # What is wrong with it is reported already.
+    return SchemaReader(text, Diagnostics()).operator_name(0, len(text))
 
 
 def _build(draft: Draft, func: FunctionSchema) -> NativeFunction:

@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Callable, Collection, Iterable, Mapping
 from dataclasses import dataclass, field
 
-from opgen.diagnostics import Diagnostics, Span
+from opgen.diagnostics import Diagnostics, Edit, Span
 from opgen.diagnostics.codes import Code
 from opgen.model.cpp_identifier import CPP_KEYWORDS, RESERVED_PREFIX, is_identifier
 from opgen.model.dispatch_key import SUPPORTED_DISPATCH_KEYS, DispatchKey
@@ -27,7 +27,7 @@ from opgen.model.tags import TagSet
 from opgen.parse import codes_keys as codes
 from opgen.parse import codes_schema, codes_yaml
 from opgen.parse.draft import DispatchRow, Draft, NodeSpans, comma_parts
-from opgen.parse.names import did_you_mean, shorten
+from opgen.parse.names import did_you_mean, only_near, shorten
 from opgen.parse.schema_parser import SchemaReader, check_namespace
 from opgen.parse.text_reader import SchemaCache
 from opgen.parse.yaml_nodes import MappingNode, Node, ScalarNode, SequenceNode
@@ -88,9 +88,9 @@ class _EntryReader:
             elif key.kind != "str":
                 self._error(codes_yaml.E0108, "a key must be a name", key.span)
             else:
-                hint = did_you_mean(key.value, _HANDLERS)
                 message = f"unknown key '{shorten(key.value)}'"
-                self._error(codes.E0201, message, key.span, hint=hint)
+                known = [name for name in _HANDLERS if node.get(name) is None]
+                self._unknown(codes.E0201, message, key.value, key.span, known)
         if self.draft.func is not None:
             self._add_implicit_tags(self.draft.func)
 
@@ -102,9 +102,19 @@ class _EntryReader:
         *,
         labels: Iterable[tuple[Span, str]] = (),
         hint: str | None = None,
+        fix: Edit | None = None,
     ) -> None:
         self.draft.bad.add(self._key)
-        self._context.diagnostics.error(code, message, span, labels=labels, hint=hint)
+        self._context.diagnostics.error(code, message, span, labels=labels, hint=hint, fix=fix)
+
+    def _unknown(
+        self, code: Code, message: str, word: str, span: Span, known: Iterable[str]
+    ) -> None:
+        """Report a `word` that is none of the `known` ones, with the one that is meant."""
+        known = tuple(known)
+        near = only_near(word, known)
+        fix = Edit(span, near) if near is not None and span.text == word else None
+        self._error(code, message, span, hint=did_you_mean(word, known), fix=fix)
 
     # Values of the types that keys take
 
@@ -187,8 +197,7 @@ class _EntryReader:
             else:
                 message = f"unknown variant '{shorten(word)}'"
                 span = node.part(start, start + len(word))
-                hint = did_you_mean(word, Variant.__members__)
-                self._error(codes.E0204, message, span, hint=hint)
+                self._unknown(codes.E0204, message, word, span, Variant.__members__)
             start += len(word) + 2
         self.draft.variants = frozenset(found)
 
@@ -200,8 +209,8 @@ class _EntryReader:
             self.draft.device_check = DeviceCheckType[node.value]
         else:
             message = f"unknown device check '{shorten(node.value)}'"
-            hint = did_you_mean(node.value, DeviceCheckType.__members__)
-            self._error(codes.E0205, message, node.span, hint=hint)
+            known = DeviceCheckType.__members__
+            self._unknown(codes.E0205, message, node.value, node.span, known)
 
     def _read_structured_delegate(self, value: Node) -> None:
         node = self._optional_text(value)
@@ -244,10 +253,9 @@ class _EntryReader:
         for node in nodes:
             if node is None:
                 continue
-            if node.value not in known:
+            if node.value not in known and known.is_whole:
                 message = f"unknown tag '{shorten(node.value)}'"
-                hint = did_you_mean(node.value, known.names)
-                self._error(codes.E0208, message, node.span, hint=hint)
+                self._unknown(codes.E0208, message, node.value, node.span, known.names)
             self.draft.tags += (node.value,)
 
     def _add_implicit_tags(self, func: FunctionSchema) -> None:
@@ -301,7 +309,9 @@ class _EntryReader:
         elif namespaces[-1:] == ["native"]:
             written = "::".join((*namespaces[:-1], name))
             message = f"the namespace of '{shorten(node.value)}' is written without '::native'"
-            self._error(codes.E0225, message, node.span, hint=f"write '{shorten(written)}'")
+            fix = Edit(node.span, written) if node.span.text == node.value else None
+            hint = f"write '{shorten(written)}'"
+            self._error(codes.E0225, message, node.span, hint=hint, fix=fix)
         elif name.startswith(RESERVED_PREFIX):
             message = f"'{shorten(name)}': names that begin with '{RESERVED_PREFIX}' are reserved"
             self._error(codes_schema.E0342, message, node.span)
@@ -316,8 +326,9 @@ class _EntryReader:
         key = DispatchKey.__members__.get(name)
         if key is None:
             message = f"unknown dispatch key '{shorten(name)}'" if name else "no dispatch key"
-            hint = did_you_mean(name, [k.name for k in SUPPORTED_DISPATCH_KEYS])
-            self._error(codes.E0209, message, node.part(start, end), hint=hint)
+            taken = {row.key for row in self.draft.dispatch}
+            known = [k.name for k in SUPPORTED_DISPATCH_KEYS if k not in taken]
+            self._unknown(codes.E0209, message, name, node.part(start, end), known)
             return
         draft = self.draft
         draft.dispatch_key_count += 1
@@ -340,8 +351,8 @@ class _EntryReader:
                 node = self._text(loop, f"ufunc key '{shorten(key.value)}'")
                 if ufunc_key is None:
                     message = f"unknown ufunc key '{shorten(key.value)}'"
-                    hint = did_you_mean(key.value, UfuncKey.__members__)
-                    self._error(codes.E0220, message, key.span, hint=hint)
+                    known = [name for name in UfuncKey.__members__ if value.get(name) is None]
+                    self._unknown(codes.E0220, message, key.value, key.span, known)
                 elif node is not None:
                     self._add_loop(ufunc_key, node)
         elif value.kind == "str" and isinstance(value, ScalarNode):
@@ -364,7 +375,7 @@ class _EntryReader:
             else:
                 message = f"unknown element type '{shorten(word)}'"
                 span = node.part(start, start + len(word))
-                self._error(codes.E0222, message, span, hint=did_you_mean(word, _DTYPES))
+                self._unknown(codes.E0222, message, word, span, _DTYPES)
             start += len(word) + 2
         self.draft.ufunc_inner_loop += ((key, UfuncInnerLoop(name, tuple(dtypes), key)),)
 

@@ -3,19 +3,46 @@
 from __future__ import annotations
 
 from collections.abc import Collection, Sequence
+from dataclasses import dataclass
 
 from opgen.diagnostics import Diagnostics, Source, until_too_many
 from opgen.model.dispatch_key import DispatchKey
 from opgen.model.native_function import NativeFunction
+from opgen.model.refused import Refused, RefusedEntry
 from opgen.model.tags import TagSet
 from opgen.parse import codes_yaml as codes
-from opgen.parse.entry_parser import parse_entry
+from opgen.parse.entry_parser import parse_entry, refuse
 from opgen.parse.key_readers import EntryContext
 from opgen.parse.text_reader import SchemaCache
-from opgen.parse.yaml_nodes import SequenceNode, compose
+from opgen.parse.yaml_nodes import Node, SequenceNode, compose
 
 
-@until_too_many(tuple[NativeFunction, ...])
+@dataclass(frozen=True, slots=True)
+class Parsed:
+    """The operators of all files, in order, and what is known of the entries that were reported."""
+
+    functions: tuple[NativeFunction, ...]
+    refused: Refused
+
+
+@until_too_many(lambda: Parsed((), Refused(unknown=True)))
+def parse_entries(
+    sources: Sequence[Source],
+    tags: TagSet,
+    ignore_keys: Collection[DispatchKey],
+    diagnostics: Diagnostics,
+    cache: SchemaCache | None = None,
+) -> Parsed:
+    """What the files hold. What is wrong with an entry refuses the entry, not the file."""
+    cache = SchemaCache() if cache is None else cache
+    context = EntryContext(tags, ignore_keys, diagnostics, cache)
+    found = [entry for source in sources for entry in _parse_file(source, context)]
+    return Parsed(
+        tuple(f for f in found if isinstance(f, NativeFunction)),
+        Refused(tuple(e for e in found if isinstance(e, RefusedEntry)), unknown=None in found),
+    )
+
+
 def parse_native_functions(
     sources: Sequence[Source],
     tags: TagSet,
@@ -24,23 +51,34 @@ def parse_native_functions(
     cache: SchemaCache | None = None,
 ) -> tuple[NativeFunction, ...]:
     """The operators of all files, in order, without the entries that were reported."""
-    cache = SchemaCache() if cache is None else cache
-    context = EntryContext(tags, ignore_keys, diagnostics, cache)
-    found = [f for source in sources for f in _parse_file(source, context)]
-    return tuple(found)
+    return parse_entries(sources, tags, ignore_keys, diagnostics, cache).functions
 
 
-def _parse_file(source: Source, context: EntryContext) -> list[NativeFunction]:
+def _parse_file(
+    source: Source, context: EntryContext
+) -> list[NativeFunction | RefusedEntry | None]:
+    """The entries; None for each that nothing is known of, and for a file that cannot be read."""
     diagnostics = context.diagnostics
     before = len(diagnostics)
     root = compose(source, diagnostics)
     if root is None and len(diagnostics) > before:
-        return []
+        return [None]
     if not isinstance(root, SequenceNode):
         message = "a schema file is a list of entries"
         span = source.start if root is None else root.span
         hint = "write '[]' if there are none" if root is None else "each begins with '- func:'"
         diagnostics.error(codes.E0104, message, span, hint=hint)
-        return []
-    entries = [parse_entry(node, context) for node in root.items]
-    return [f for f in entries if f is not None]
+        return [None]
+    # What YAML already has against an entry: a key that is written twice, an alias of nothing.
+    spans = diagnostics.error_spans() if len(diagnostics) > before else ()
+    bad = [span.start for span in spans if span.source is source]
+    return [_parse_one(node, context, bad) for node in root.items]
+
+
+def _parse_one(
+    node: Node, context: EntryContext, bad: list[int]
+) -> NativeFunction | RefusedEntry | None:
+    entry = parse_entry(node, context)
+    if isinstance(entry, NativeFunction) and any(node.start <= at < node.end for at in bad):
+        return refuse(entry)
+    return entry

@@ -57,9 +57,14 @@ class TextReader:
         hint: str | None = None,
         replacement: str | None = None,
     ) -> None:
-        """Report the characters `start` to `end`; `replacement` is a certain mend of them."""
+        """Report the characters `start` to `end`; `replacement` is a certain mend of them.
+
+        It is offered only where the characters stand in the source as they are, but for white space.
+        """
         span = self._locate(start, end)
         placed = [(self._locate(begin, stop), text) for begin, stop, text in labels]
-        fix = None if replacement is None else Edit(span, replacement)
+        text = self._text[start:end]
+        is_sure = span.text == text or (span.text + text).isspace()
+        fix = Edit(span, replacement) if replacement is not None and is_sure else None
         self._failed = True
         self._diagnostics.error(code, message, span, labels=placed, notes=notes, hint=hint, fix=fix)

@@ -8,7 +8,7 @@ from opgen import data
 from opgen.model.function_schema import Annotation
 from opgen.model.types import BaseTy, BaseType, CustomClassType, ListType, OptionalType, Type
 from opgen.parse import codes_schema as codes
-from opgen.parse.names import did_you_mean, shorten
+from opgen.parse.names import did_you_mean, only_near, shorten
 from opgen.parse.schema_text import base_end
 from opgen.parse.text_reader import TextReader
 
@@ -108,7 +108,8 @@ class TypeReader(TextReader):
             return CustomClassType(custom[1])
         message = f"unknown type '{shorten(text)}'" if text else "no type"
         hint = did_you_mean(text, _BASE_TYPES)
-        self.report(codes.E0307, message, start, start + len(text), hint=hint)
+        mend = only_near(text, _BASE_TYPES)
+        self.report(codes.E0307, message, start, start + len(text), hint=hint, replacement=mend)
         return None
 
 

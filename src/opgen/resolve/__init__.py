@@ -6,12 +6,14 @@ from opgen.diagnostics import Diagnostics, until_too_many
 from opgen.diagnostics.codes import Code
 from opgen.model.dispatch_key import SUPPORTED_DISPATCH_KEYS, DispatchKey
 from opgen.model.native_function import NativeFunction
+from opgen.model.refused import Refused
 from opgen.model.registry import NativeFunctionsGroup, Registry
 from opgen.resolve import codes_backend, codes_entries, codes_groups, codes_ufuncs, codes_views
 from opgen.resolve.autogen import find_base, generate_variants
 from opgen.resolve.checks import Entries, check_delegates_in_group, check_entries, check_names
 from opgen.resolve.group_checks import Completed, check_generated_names, check_group, check_variants
 from opgen.resolve.grouping import find_group
+from opgen.resolve.soundness import without_reported
 from opgen.resolve.ufunc_checks import check_ufunc
 from opgen.resolve.variants import Variants, collect_variants
 from opgen.resolve.view_checks import check_view_variants
@@ -25,7 +27,9 @@ CODES: tuple[Code, ...] = (
     *codes_views.CODES,
 )
 
-__all__ = ["CODES", "resolve"]
+__all__ = ["CODES", "resolve", "without_reported"]
+
+_NONE_REFUSED = Refused()
 
 
 @until_too_many(lambda: Registry((), (), (), ()))
@@ -33,14 +37,16 @@ def resolve(
     functions: tuple[NativeFunction, ...],
     diagnostics: Diagnostics,
     tags: tuple[str, ...] = (),
+    refused: Refused = _NONE_REFUSED,
 ) -> Registry:
     """The registry of `functions`, those that are generated for them included.
 
     Reports what contradicts; the registry then leaves out operators that are defined twice, and is
-    otherwise as good as it can be.
+    otherwise as good as it can be. Where one of the `refused` entries may be what is missing, nothing
+    is said to be missing, and nothing is generated.
     """
-    entries = Entries.of(functions)
-    check_names(functions, diagnostics)
+    entries = Entries.of(functions, refused)
+    check_names(functions, refused, diagnostics)
     check_entries(entries, diagnostics)
 
     completed = _complete(entries, tags)
@@ -75,6 +81,11 @@ def _complete(entries: Entries, tags: tuple[str, ...]) -> tuple[Completed, ...]:
 
 
 def _complete_one(written: Variants, entries: Entries, tags: tuple[str, ...]) -> Completed:
+    refused = entries.refused
+    if (refused.entries or refused.unknown) and any(
+        refused.may_be_variant_of(f.func) for f in written.members
+    ):
+        return Completed(written, written, None, find_group(written), entries, tags, False)
     base = find_base(written, tags)
     every = generate_variants(written, base, tags)
     return Completed(written, every, base, find_group(every), entries, tags)

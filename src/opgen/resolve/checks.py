@@ -5,12 +5,13 @@ from __future__ import annotations
 import keyword
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
-from difflib import get_close_matches
 
 from opgen import data
-from opgen.diagnostics import Diagnostics
+from opgen.diagnostics import Diagnostics, Edit
+from opgen.diagnostics.suggestions import did_you_mean
 from opgen.model.function_schema import BaseOperatorName, SchemaKind
 from opgen.model.native_function import NativeFunction
+from opgen.model.refused import Refused
 from opgen.model.registry import NativeFunctionsGroup
 from opgen.resolve import codes_entries as codes
 
@@ -20,20 +21,23 @@ _NO_VIEWS = frozenset(row[0] for row in data.read_exempt("V116"))
 
 @dataclass(frozen=True, slots=True)
 class Entries:
-    """All written operators, and look-ups by what rules ask for. Namespaces do not count."""
+    """All written operators, and look-ups by what rules ask for. Namespaces do not count.
+
+    Of what is missing here, `refused` may be the reason, and has been reported.
+    """
 
     functions: tuple[NativeFunction, ...]
     by_name: Mapping[str, NativeFunction]
     base_names: frozenset[BaseOperatorName]
+    refused: Refused
 
     @staticmethod
-    def of(functions: tuple[NativeFunction, ...]) -> Entries:
+    def of(functions: tuple[NativeFunction, ...], refused: Refused) -> Entries:
         by_name: dict[str, NativeFunction] = {}
         for f in functions:
             by_name.setdefault(str(f.func.name), f)
-        return Entries(
-            tuple(by_name.values()), by_name, frozenset(f.func.name.name for f in functions)
-        )
+        base_names = frozenset(f.func.name.name for f in functions)
+        return Entries(tuple(by_name.values()), by_name, base_names, refused)
 
     def delegators(self, out: NativeFunction) -> tuple[NativeFunction, ...]:
         """The operators that name `out` as their structured delegate."""
@@ -53,12 +57,20 @@ class Entries:
         )
 
 
-def check_names(functions: Iterable[NativeFunction], diagnostics: Diagnostics) -> None:
-    """Report every operator whose name an earlier one has."""
+def check_names(
+    functions: Iterable[NativeFunction], refused: Refused, diagnostics: Diagnostics
+) -> None:
+    """Report every operator whose name an earlier one has, or one that was refused."""
+    others = {str(e.name): e for e in refused.entries if e.name is not None}
     first: dict[str, NativeFunction] = {}
     for f in functions:
         other = first.setdefault(str(f.func.name), f)
         if other is f:
+            bad = others.get(str(f.func.name))
+            if bad is not None:
+                message = f"operator '{f.func.name}' is defined twice"
+                label = (bad.span, "the other one, which has errors of its own")
+                diagnostics.error(codes.E0401, message, f.span, labels=[label])
             continue
         notes: tuple[str, ...] = ()
         if other.namespace != f.namespace:
@@ -120,10 +132,22 @@ def _delegate_is_structured(f: NativeFunction, entries: Entries, diagnostics: Di
     span = f.spans.value("structured_delegate")
     delegates = f"'{f.func.name}' delegates to '{f.structured_delegate}'"
     if target is None:
+        if f.structured_delegate is None or entries.refused.may_define(f.structured_delegate):
+            return
         known = [str(g.func.name) for g in entries.functions if g.structured]
-        near = get_close_matches(str(f.structured_delegate), known, n=1)
-        hint = f"did you mean '{near[0]}'?" if near else None
-        diagnostics.error(codes.E0402, f"{delegates}, which is not defined", span, hint=hint)
+        meant = [
+            str(g.func.name)
+            for g in entries.functions
+            if g.structured and g.func.signature() == f.func.signature()
+        ]
+        hint = did_you_mean(str(f.structured_delegate), meant or known)
+        diagnostics.error(
+            codes.E0402,
+            f"{delegates}, which is not defined",
+            span,
+            hint=hint,
+            fix=Edit(span, meant[0]) if len(meant) == 1 else None,
+        )
     elif not target.structured:
         diagnostics.error(
             codes.E0403,
@@ -155,9 +179,11 @@ def _inplace_view_has_view(f: NativeFunction, entries: Entries, diagnostics: Dia
         diagnostics.error(codes.E0405, message, span)
         return
     view = BaseOperatorName(name.base, False, name.dunder_method)
-    if view not in entries.base_names:
+    if view not in entries.base_names and not entries.refused.may_have_base(view.base):
         message = f"'{f.func.name}' has the tag 'inplace_view', but there is no view '{view}'"
-        diagnostics.error(codes.E0406, message, span)
+        known = [str(n) for n in entries.base_names if not n.inplace]
+        hint = did_you_mean(str(view), sorted(known))
+        diagnostics.error(codes.E0406, message, span, hint=hint)
 
 
 def _written_is_not_generated(f: NativeFunction, diagnostics: Diagnostics) -> None:

@@ -38,7 +38,8 @@ _IN_WORDS = {
 class Completed:
     """The variants of one signature, as written and with those that were generated from `base`.
 
-    `tags` are the names of all tags that are declared.
+    `tags` are the names of all tags that are declared. `is_whole` is False if a refused entry may be
+    one more variant: then nothing is generated, and nothing can be said to be missing.
     """
 
     written: Variants
@@ -47,6 +48,7 @@ class Completed:
     group: NativeFunctionsGroup | None
     entries: Entries
     tags: tuple[str, ...]
+    is_whole: bool = True
 
     @property
     def generated(self) -> tuple[NativeFunction, ...]:
@@ -71,7 +73,8 @@ def check_variants(variants: Completed, diagnostics: Diagnostics) -> None:
     """Report every rule about variants that these break."""
     _kinds_differ(variants.written, diagnostics)
     # any() stops at the first rule that reports: the others would say the same in other words.
-    any(rule(variants, diagnostics) for rule in _RULES)
+    rules = _RULES if variants.is_whole else (_scratch_is_alone,)
+    any(rule(variants, diagnostics) for rule in rules)
 
 
 def check_generated_names(
@@ -261,15 +264,26 @@ def _autogen_names_what_is_generated(variants: Completed, diagnostics: Diagnosti
     else:
         message = f"'autogen' asks for {_quoted(asked)}, but what is missing is {_quoted(wanted)}"
     text = ", ".join(wanted)
-    asking = sum(bool(f.autogen) for f in variants.written.members)
     diagnostics.error(
         codes.E0511,
         message,
         variants.autogen_span,
         hint=f"write 'autogen: {text}'" if wanted else "remove 'autogen'",
-        fix=Edit(variants.autogen_span, text) if wanted and asking == 1 else None,
+        fix=_mend_autogen(variants, text),
     )
     return True
+
+
+def _mend_autogen(variants: Completed, wanted: str) -> Edit | None:
+    """What makes `autogen` say `wanted`, if there is one entry that says it, or is to say it."""
+    asking = [f for f in variants.written.members if f.autogen]
+    if not asking:
+        return None if variants.base is None else variants.base.spans.add_key(f"autogen: {wanted}")
+    if len(asking) > 1:
+        return None
+    if not wanted:
+        return asking[0].spans.remove_key("autogen")
+    return Edit(variants.autogen_span, wanted)
 
 
 def _quoted(names: list[str]) -> str:
@@ -327,6 +341,7 @@ def _members_are_structured_alike(
         if f.structured_delegate is not None and not entries.has_structured_delegate(f):
             # The delegate itself is wrong, and reported.
             continue
+        fix = None
         if f.structured_delegate is not None:
             message = f"'{f.func.name}' has a structured delegate, but '{out.func.name}' is not structured"
             span, hint = f.spans.key("structured_delegate"), None
@@ -338,10 +353,20 @@ def _members_are_structured_alike(
                 f"'{out.func.name}' is structured, but '{f.func.name}' does not delegate to it"
             )
             span, hint = f.span, f"add 'structured_delegate: {out.func.name}'"
-        diagnostics.error(
-            codes.E0514, message, span, labels=[(out.span, "the out variant")], hint=hint
-        )
+            fix = _add_delegate(f, out)
+        labels = [(out.span, "the out variant")]
+        diagnostics.error(codes.E0514, message, span, labels=labels, hint=hint, fix=fix)
     return not strange
+
+
+def _add_delegate(f: NativeFunction, out: NativeFunction) -> Edit | None:
+    """Only an entry without kernels, or anything else that a structured one cannot have, may delegate."""
+    has_kernels = f.spans.key("dispatch") != f.span
+    if has_kernels or f.manual_kernel_registration or not f.device_guard or f.func.is_out_fn():
+        return None
+    if f.func.kind() is SchemaKind.mutable:
+        return None
+    return f.spans.add_key(f"structured_delegate: {out.func.name}")
 
 
 def _structured_has_no_mutable(group: NativeFunctionsGroup, diagnostics: Diagnostics) -> None:

@@ -84,7 +84,9 @@ def _meta_is_an_iterator(loops: _Loops, diagnostics: Diagnostics) -> None:
             f"'{loops.name}' has an inner loop, so it needs 'structured_inherits: {_ITERATOR}'"
         )
         span = loops.group.out.spans.key("ufunc_inner_loop")
-        diagnostics.error(codes.E0525, message, span)
+        missing = loops.group.out.structured_inherits is None
+        fix = loops.group.out.spans.add_key(f"structured_inherits: {_ITERATOR}")
+        diagnostics.error(codes.E0525, message, span, fix=fix if missing else None)
 
 
 def _functors_have_two_tensors(loops: _Loops, diagnostics: Diagnostics) -> bool:

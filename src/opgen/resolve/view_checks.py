@@ -27,12 +27,20 @@ def check_view_variants(variants: ViewVariants, entries: Entries, diagnostics: D
     group = find_view_group(variants)
     if group is None:
         return
-    if group.view_copy is None:
+    if _may_be_refused(group.view, entries):
+        pass
+    elif group.view_copy is None:
         _view_has_copy(group.view, entries, diagnostics)
     else:
         _copy_matches_view(group, group.view_copy, diagnostics)
     if group.view_inplace is not None:
         _inplace_matches_view(group, group.view_inplace, diagnostics)
+
+
+def _may_be_refused(view: NativeFunction, entries: Entries) -> bool:
+    """Whether the operator that copies what `view` views may be among the refused entries."""
+    base = view.func.name.name.base
+    return entries.refused.may_have_base(f"{base}_copy", base.replace("inverse", "scatter"))
 
 
 def _inplace_view_is_tagged(f: NativeFunction, diagnostics: Diagnostics) -> None:
@@ -43,6 +51,7 @@ def _inplace_view_is_tagged(f: NativeFunction, diagnostics: Diagnostics) -> None
         f"'{f.func.name}' is an in-place view, so it needs the tag 'inplace_view'",
         f.span,
         labels=_aliasing_labels(f),
+        fix=f.spans.add_tag("inplace_view"),
     )
 
 
@@ -102,15 +111,19 @@ def _copy_matches_view(
         _report_name(view, copy, diagnostics)
     elif "view_copy" not in copy.tags:
         message = f"'{copy.func.name}' copies what '{view.func.name}' views, so it needs the tag"
-        diagnostics.error(codes.E0607, f"{message} 'view_copy'", copy.span, labels=labels)
+        fix = copy.spans.add_tag("view_copy")
+        diagnostics.error(codes.E0607, f"{message} 'view_copy'", copy.span, labels=labels, fix=fix)
     elif _lacks_generated_kernel(view, copy):
         key = DispatchKey.CompositeExplicitAutogradNonFunctional
+        has_table = copy.spans.key("dispatch") != copy.span
+        table = f"dispatch:\n  {key}: {copy.func.name.name}"
         diagnostics.error(
             codes.E0609,
             f"'{copy.func.name}' needs a kernel for {key}, which opgen writes",
             copy.spans.key("dispatch"),
             labels=labels,
             hint=f"add '{key}: {copy.func.name.name}'",
+            fix=None if has_table else copy.spans.add_key(table),
         )
 
 

@@ -1,0 +1,165 @@
+"""A schema file into the same file with the keys of each entry in the usual order.
+
+Keys move with their lines: a comment above a key goes with it, and so does one that is indented more
+than the keys below its value. No character within a line changes. Left as they are: entries in
+braces, entries with anchors, aliases or merged keys, and all that stands between entries.
+"""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass
+from pathlib import Path
+
+from opgen.diagnostics import Diagnostics, Edit, Source, Span
+from opgen.edits.apply import apply_edits, encode_like
+from opgen.edits.key_order import sorted_positions
+from opgen.parse.yaml_nodes import MappingNode, Node, ScalarNode, SequenceNode, compose
+
+_BREAK = re.compile(r"\r\n|\r|\n")
+_DASH = re.compile(r"( *)- +")
+# Where an anchor or an alias may begin: after a blank or a bracket.
+_REFERENCE = re.compile(r"(?:^|[\s\[{,])[&*][^\s,)\]]", re.MULTILINE)
+_BLANK = re.compile(r"[ \t]*")
+
+
+def format_contents(path: Path, content: bytes) -> bytes:
+    """The bytes of a file, formatted. What is not UTF-8 stays as it is."""
+    try:
+        source = Source(str(path), content.decode("utf-8-sig"))
+    except UnicodeDecodeError:
+        return content
+    return encode_like(format_entries(source), content)
+
+
+def format_entries(source: Source) -> str:
+    """The text with the entries formatted. One that is not a list of entries stays as it is."""
+    root = compose(source, Diagnostics())
+    if not isinstance(root, SequenceNode):
+        return source.text
+    edits = [edit for node in root.items if (edit := _format_entry(source, node)) is not None]
+    return apply_edits(source.text, edits)[0]
+
+
+@dataclass(frozen=True, slots=True)
+class _Line:
+    """One line: where it begins, where its text ends, and where the next line begins."""
+
+    start: int
+    end: int
+    next: int
+
+
+def _format_entry(source: Source, node: Node) -> Edit | None:
+    if not isinstance(node, MappingNode) or not node.pairs:
+        return None
+    margin = _margin(source, node)
+    if margin is None:
+        return None
+    keys = [key.value for key, _ in node.pairs]
+    order = sorted_positions(keys)
+    if order == list(range(len(keys))):
+        return None
+    ends = [_last_line(source, key, value, margin) for key, value in node.pairs]
+    start, end = _line_at(source, node.pairs[0][0].start).start, ends[-1].next
+    if _REFERENCE.search(source.text, start, end):
+        return None
+    return Edit(Span(source, start, end), _reordered(source, node, margin, ends, order))
+
+
+def _reordered(
+    source: Source, node: MappingNode, margin: str, ends: list[_Line], order: list[int]
+) -> str:
+    """The lines of the keys in the new order, the first of them after the dash."""
+    text = source.text
+    first = _line_at(source, node.pairs[0][0].start)
+    found = _BREAK.search(text)
+    newline = "\n" if found is None else found.group()
+    dash = text[first.start : first.start + len(margin)]
+    starts = [first.start, *(end.next for end in ends[:-1])]
+    above, below = [], []
+    for (key, _), start, end in zip(node.pairs, starts, ends):
+        line = _line_at(source, key.start)
+        above.append(text[start : line.start])
+        body = text[line.start + len(margin) : end.next]
+        below.append(body if body.endswith(("\n", "\r")) else body + newline)
+    parts: list[str] = []
+    for place, i in enumerate(order):
+        parts += above[i], dash if place == 0 else " " * len(margin), below[i]
+    made = "".join(parts)
+    is_last = not text.endswith(("\n", "\r"), 0, ends[-1].next)
+    return made.removesuffix(newline) if is_last else made
+
+
+def _margin(source: Source, node: MappingNode) -> str | None:
+    """What stands before the first key, if all keys stand below each other at the starts of lines."""
+    text = source.text
+    if text[node.start] == "{":
+        return None
+    margin = ""
+    for number, (key, _) in enumerate(node.pairs):
+        if not node.start <= key.start < node.end or key.tag:
+            return None
+        before = text[_line_at(source, key.start).start : key.start]
+        if number == 0:
+            margin = before
+            if before.strip(" ") and not _DASH.fullmatch(before):
+                return None
+        elif before != " " * len(margin):
+            return None
+    return margin
+
+
+def _last_line(source: Source, key: ScalarNode, value: Node, margin: str) -> _Line:
+    """The last line of a value, with the comments below it that are indented more than its key."""
+    end = max(_value_end(value), key.end)
+    last = _line_at(source, end - 1 if _is_block(value) else end)
+    line = last
+    while line.next > line.end and line.next < len(source.text):
+        line = _line_at(source, line.next)
+        blank = _BLANK.match(source.text, line.start, line.end)
+        assert blank is not None
+        if blank.end() == line.end:
+            continue
+        if source.text[blank.end()] != "#" or blank.end() - line.start <= len(margin):
+            break
+        last = line
+    return last
+
+
+def _value_end(node: Node) -> int:
+    """Where the text of a value ends: a block's node ends only where the next one begins."""
+    match node:
+        case ScalarNode():
+            return node.end
+        case MappingNode():
+            if node.source.text[node.start] == "{" or not node.pairs:
+                return node.end
+            key, value = node.pairs[-1]
+            return max(key.end, _value_end(value))
+        case SequenceNode():
+            if node.source.text[node.start] == "[" or not node.items:
+                return node.end
+            return _value_end(node.items[-1])
+
+
+def _is_block(node: Node) -> bool:
+    """Whether the value ends in a literal or folded text, which ends after a line end."""
+    match node:
+        case ScalarNode():
+            return node.style in ("|", ">")
+        case MappingNode():
+            is_flow = node.source.text[node.start] == "{"
+            return not is_flow and bool(node.pairs) and _is_block(node.pairs[-1][1])
+        case SequenceNode():
+            is_flow = node.source.text[node.start] == "["
+            return not is_flow and bool(node.items) and _is_block(node.items[-1])
+
+
+def _line_at(source: Source, position: int) -> _Line:
+    text = source.text
+    start = max(text.rfind("\n", 0, position), text.rfind("\r", 0, position)) + 1
+    found = _BREAK.search(text, position)
+    if found is None:
+        return _Line(start, len(text), len(text))
+    return _Line(start, found.start(), found.end())
