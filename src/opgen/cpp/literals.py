@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import re
 
 from opgen.cpp.spelling import TypeSpelling
@@ -14,6 +15,7 @@ _LARGEST = 2**63 - 1
 # One literal, whatever stands in it, of escapes that mean the same in C++ and in Python.
 _TEXT = r"""\"(?:[^"\\]|\\["'\\abfnrtv])*\"|'(?:[^'\\]|\\["'\\abfnrtv])*'"""
 _FLOAT = rf"{_INT}(\.[0-9]*)?([eE]{_INT})?|[+-]?\.[0-9]+([eE]{_INT})?"
+_ANY_INT, _ANY_FLOAT = re.compile(_INT), re.compile(_FLOAT)
 _BOOL = "True|False"
 _NUMBERS = (re.compile(f"{_INT}|Mean"), "a whole number")
 
@@ -51,20 +53,22 @@ def find_misfit(default: str, type: Type) -> str | None:
             pattern, words = _PLAIN[base]
             if not pattern.fullmatch(default):
                 return f"'{type}' takes {words}"
-            return _find_strange_number(default, base)
+            return _find_strange_number(default)
         case BaseType(BaseTy.Tensor):
             return "a Tensor has no default: write 'Tensor? x=None'"
         case _:
             return f"'{type}' has no default"
 
 
-def _find_strange_number(default: str, base: BaseTy) -> str | None:
-    """What is wrong with a whole number that C++ would take for another one, or not at all."""
-    if _PLAIN[base] is not _NUMBERS or default == "Mean":
-        return None
-    if not _WHOLE.fullmatch(default):
-        return "a whole number has no leading zeros, and at most 19 digits"
-    return None if abs(int(default)) <= _LARGEST else f"a whole number is at most {_LARGEST}"
+def _find_strange_number(default: str) -> str | None:
+    """What is wrong with a number that C++ would take for another one, or not at all."""
+    if _ANY_INT.fullmatch(default):
+        if not _WHOLE.fullmatch(default):
+            return "a whole number has no leading zeros, and at most 19 digits"
+        return None if abs(int(default)) <= _LARGEST else f"a whole number is at most {_LARGEST}"
+    if _ANY_FLOAT.fullmatch(default) and math.isinf(float(default)):
+        return "a number is at most 1.79e308"
+    return None
 
 
 def _find_misfit_in_list(default: str, elem: Type, size: int | None) -> str | None:

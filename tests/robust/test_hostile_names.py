@@ -1,0 +1,336 @@
+"""Nothing in a file becomes other C++, other CMake or another path than the same entry with a harmless name.
+
+Strings made of quotes, comment marks, line ends, braces, `../`, `$( )` and the like are put into every
+place of an entry and of the other files. Either they are refused, or every generated file is token for
+token that of a harmless string, a name for a name and a literal for a literal.
+"""
+
+from __future__ import annotations
+
+import functools
+import json
+import re
+import tempfile
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import Any
+
+import pytest
+from hypothesis import HealthCheck, example, given, settings
+from hypothesis import strategies as st
+
+from opgen.diagnostics import Diagnostics
+from opgen.manifest import is_safe_path
+from opgen.model.cpp_identifier import is_identifier
+from opgen.pipeline import Inputs, build_tree
+
+ENTRIES = """\
+- func: {namespace}::{op}.{overload}({type} self, {annotated} {argument}, *, str text={text}, int number={number}) -> Tensor {result}
+  variants: {variants}
+  python_module: {module}
+  category_override: {category}
+  device_check: {check}
+  tags: [{tag}]
+  cpp_no_default_args: [{plain}]
+  dispatch:
+    {key}: {kernel_namespace}::{kernel}
+  autogen: {generated}
+- func: lib::sum(Tensor self, int dim) -> Tensor
+  structured_delegate: {delegate}
+- func: lib::sum.out(Tensor self, int dim, *, Tensor(a!) out) -> Tensor(a!)
+  structured: True
+  structured_inherits: {inherits}
+  precomputed:
+  - {old} -> int {new}, int more
+  dispatch:
+    CPU: sum_out
+- func: lib::plus(Tensor self, Tensor other) -> Tensor
+  structured_delegate: plus.out
+- func: lib::plus.out(Tensor self, Tensor other, *, Tensor(a!) out) -> Tensor(a!)
+  structured: True
+  structured_inherits: TensorIteratorBase
+  ufunc_inner_loop:
+    Generic: {loop} ({dtypes})
+"""
+# What stands at each place if nobody means harm.
+HARMLESS: Mapping[str, str] = {
+    "namespace": "lib",
+    "op": "op",
+    "overload": "over",
+    "type": "Tensor",
+    "annotated": "Tensor(a)",
+    "argument": "other",
+    "text": "'text'",
+    "number": "1",
+    "result": "result",
+    "variants": "function",
+    "module": "nn",
+    "category": "factory",
+    "check": "NoCheck",
+    "tag": "core",
+    "plain": "text",
+    "key": "CPU",
+    "kernel_namespace": "at",
+    "kernel": "op_cpu",
+    "generated": "op.over_out",
+    "delegate": "sum.out",
+    "inherits": "Base",
+    "old": "dim",
+    "new": "dim",
+    "loop": "plus",
+    "dtypes": "All",
+}
+BACKEND = {
+    "backend": "XLA",
+    "cpp_namespace": "torch_xla",
+    "class_name": "Functions",
+    "supported": "op.over",
+}
+# The other files, as JSON, which YAML holds: places by path.
+OTHERS: Mapping[str, str] = {
+    **{f"backend:{key}": value for key, value in BACKEND.items()},
+    "select:tag": "op_cpu",
+    "select:dtype": "float",
+    "select:operator": "lib::nothing",
+    "tags:name": "core",
+    "tags:desc": "A sentence.",
+    "extends:name": "aten",
+    "extends:operator": "aten::neg",
+    "name": "lib",
+}
+PLACES = {**HARMLESS, **OTHERS}
+FRAGMENTS = (
+    *('"', "'", "\\", "\n", "\r", "\t", "*/", "/*", "//", "??/", "\\\n", ";", "{", "}", "(", ")"),
+    *("[", "]", "<", ">", "$", "${x}", "$(x)", "`x`", "%", "#include", "\n#define x y\n", "../"),
+    *("/etc/x", "C:\\x", "::", ":", ".", "..", ",", ", ", " ", "=", "|", "&", "->", "!", "?", "*"),
+    *('R"(', "u8", "class", "int", "NULL", "{{ x }}", "{% x %}", "a", "b", "_", "1", "é", "\x00"),
+    *("\x7f", "\x85", "\u2028", "\u202e", "\ud800", "😀", "con", "abort()", '"; abort(); "'),
+)
+hostile_strings = st.lists(st.sampled_from(FRAGMENTS), min_size=1, max_size=6).map("".join)
+
+_TOKEN = re.compile(
+    r"""//[^\n]*|/\*.*?\*/            # comments
+    |"(?:[^"\\\n]|\\.)*"|'(?:[^'\\\n]|\\.)*'  # literals
+    |[A-Za-z_][A-Za-z0-9_]*           # names
+    |[0-9][A-Za-z0-9_.']*             # numbers
+    |\s+|.""",
+    re.VERBOSE | re.DOTALL,
+)
+
+
+def shape(path: str, text: str) -> list[str]:
+    """The tokens of a file: all names alike, all literals and numbers alike, comments left out."""
+    if path.endswith(".txt"):
+        text = re.sub(r"#[^\n]*", "", text)
+    elif not path.endswith((".h", ".cpp")):
+        return []
+    tokens = []
+    # As a compiler does it: a line that ends in a backslash goes on in the next.
+    for token in _TOKEN.findall(text.replace("\\\n", "")):
+        if token.isspace() or token.startswith(("//", "/*")):
+            continue
+        kind = "name" if is_identifier(token) else "literal" if len(token) > 1 else token
+        tokens.append("number" if token[0].isdigit() else kind)
+    return tokens
+
+
+@dataclass(frozen=True)
+class Attempt:
+    """One tree: its errors, or its files by path with all names alike, and their shapes."""
+
+    errors: tuple[str, ...]
+    shapes: tuple[tuple[str, tuple[str, ...]], ...]
+
+
+def attempt(place: str, value: str) -> Attempt:
+    """What comes of `value` at `place` and harmless strings at all others."""
+    with tempfile.TemporaryDirectory() as folder:
+        inputs = _written(place, value, Path(folder))
+        diagnostics = Diagnostics()
+        tree = build_tree(inputs, diagnostics)
+    if tree is None:
+        errors = tuple(item.code for item in diagnostics)
+        assert errors, "no tree, and no reason"
+        return Attempt(errors, ())
+    for path in tree.files:
+        assert is_safe_path(path) and re.fullmatch(r"[A-Za-z0-9_./]+", path), path
+    shapes = (
+        (re.sub(r"[A-Za-z0-9_]+", "name", path), tuple(shape(path, text)))
+        for path, text in tree.files.items()
+    )
+    return Attempt((), tuple(sorted(shapes)))
+
+
+def _written(place: str, value: str, folder: Path) -> Inputs:
+    texts = {**HARMLESS, **({place: value} if place in HARMLESS else {})}
+    lines = [_filled(line, texts) for line in ENTRIES.splitlines()]
+    entries = folder / "entries.yaml"
+    entries.write_text("\n".join(lines), encoding="utf-8", errors="surrogatepass")
+    inputs = Inputs((entries,), name="lib")
+    others = {**OTHERS, **({place: value} if place in OTHERS else {})}
+    kind = place.partition(":")[0]
+    if kind == "name":
+        return replace(inputs, name=value)
+    if place in HARMLESS:
+        return inputs
+    path = folder / f"{kind}.yaml"
+    path.write_text(json.dumps(_other(kind, others)))
+    field = {"backend": "backend_yaml", "select": "select", "tags": "tags", "extends": "extends"}
+    changed: dict[str, Any] = {field[kind]: (path,) if kind == "select" else path}
+    return replace(inputs, **changed)
+
+
+def _filled(line: str, texts: Mapping[str, str]) -> str:
+    """A line of ENTRIES, its value in quotes, whatever it holds."""
+    if "{" not in line:
+        return line
+    opening, colon, value = line.partition(": ")
+    if not colon:
+        opening, colon, value = line.partition("- ")
+    if value.startswith("["):
+        return f"{opening}{colon}[{json.dumps(value[1:-1].format(**texts))}]"
+    key = opening.format(**texts)
+    if key != opening:
+        indent = len(key) - len(key.lstrip())
+        key = " " * indent + json.dumps(opening.strip().format(**texts))
+    return f"{key}{colon}{json.dumps(value.format(**texts)) if value else ''}"
+
+
+def _other(kind: str, texts: Mapping[str, str]) -> object:
+    match kind:
+        case "backend":
+            return {key: texts[f"backend:{key}"] for key in BACKEND} | {
+                "supported": [texts["backend:supported"]]
+            }
+        case "select":
+            return {
+                "operators": {texts["select:operator"]: {}},
+                "kernel_metadata": {texts["select:tag"]: [texts["select:dtype"]]},
+            }
+        case "tags":
+            names = {texts["tags:name"], "core", "pointwise"}
+            return [{"tag": name, "desc": texts["tags:desc"]} for name in sorted(names)]
+        case _:
+            return {
+                "name": texts["extends:name"],
+                "owns_tensor": True,
+                "operators": {texts["extends:operator"]: {}},
+            }
+
+
+@functools.cache
+def harmless(place: str) -> Attempt:
+    return attempt(place, PLACES[place])
+
+
+@pytest.mark.parametrize("place", PLACES)
+def test_harmless_strings_are_taken(place: str) -> None:
+    """Otherwise the others would show nothing."""
+    assert attempt(place, PLACES[place]).errors == ()
+    assert len(harmless(place).shapes) > 20
+
+
+def check(place: str, value: str) -> None:
+    if is_identifier(value) or (place, value) in OTHER_MEANINGS:
+        return
+    found = attempt(place, value)
+    if not found.errors:
+        assert found.shapes == harmless(place).shapes, f"{place}: {value!r}"
+
+
+# Strings that mean something at their place: a number, or that nothing is generated.
+OTHER_MEANINGS = {("number", "-1"), ("generated", "")}
+# Places whose strings go no further than `opgen dump`, so that any is taken: each costs a tree.
+FREE = {"module", "category", "select:tag", "select:dtype", "select:operator", "tags:desc"}
+
+HOSTILE = (
+    *(
+        '"',
+        '"; abort(); "',
+        'x"; abort(); //',
+        "*/ abort(); /*",
+        "x\n#define x y",
+        "x\\\ny",
+        "x??/",
+    ),
+    *(
+        "../x",
+        "../../etc/passwd",
+        "/etc/passwd",
+        "x/../../y",
+        "C:\\x",
+        "x\\..\\y",
+        "x;y",
+        "$(touch x)",
+    ),
+    *(
+        "${x}",
+        "`touch x`",
+        "x y",
+        "x,y",
+        "x::y::z::w",
+        "{{ file }}",
+        "{% raw %}",
+        "x\x00y",
+        "x\u202ey",
+    ),
+    *(
+        "'a';abort();'b'",
+        '"a";abort();"b"',
+        "'a\\",
+        "'\\q'",
+        '"\\x41F"',
+        "010",
+        "0x10",
+        "1;abort()",
+    ),
+    *(
+        "'*/'",
+        "'//'",
+        "'a\"b'",
+        "'a\\\\'",
+        '"a\'b"',
+        "[1]",
+        "1e5",
+        "-1",
+        "class",
+        "public",
+        "and",
+        "",
+    ),
+)
+
+
+@pytest.mark.parametrize("place", PLACES)
+def test_known_tricks_do_nothing(place: str) -> None:
+    for value in HOSTILE[::6] if place in FREE else HOSTILE:
+        check(place, value)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("place", sorted(FREE))
+def test_known_tricks_do_nothing_at_free_places(place: str) -> None:
+    for value in HOSTILE:
+        check(place, value)
+
+
+@settings(
+    max_examples=100, deadline=None, suppress_health_check=[HealthCheck.too_slow], database=None
+)
+@given(st.sampled_from(sorted(PLACES)), hostile_strings)
+@example("text", '"a";abort();"b"')
+@example("tags:name", '"}, {"')
+@example("extends:name", "x\n)\nexecute_process(COMMAND touch x")
+@example("name", "../x")
+def test_random_tricks_do_nothing(place: str, value: str) -> None:
+    check(place, value)
+
+
+@pytest.mark.slow
+@settings(
+    max_examples=4000, deadline=None, suppress_health_check=[HealthCheck.too_slow], database=None
+)
+@given(st.sampled_from(sorted(PLACES)), hostile_strings)
+def test_many_random_tricks_do_nothing(place: str, value: str) -> None:
+    check(place, value)
