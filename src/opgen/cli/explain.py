@@ -7,6 +7,7 @@ import re
 import click
 
 from opgen import pipeline
+from opgen.cli.completion import complete_explanation
 from opgen.cli.options import operator_options
 from opgen.cli.report import finish
 from opgen.diagnostics import Diagnostics
@@ -16,7 +17,7 @@ _CODE = re.compile(r"[EW]\d{4}")
 
 
 @click.command()
-@click.argument("what", metavar="OP|CODE")
+@click.argument("what", metavar="OP|CODE", shell_complete=complete_explanation)
 @operator_options
 def explain(what: str, inputs: Inputs, report_format: str, deny_warnings: bool) -> None:
     """Explain an operator of the YAML, or a diagnostic code.

@@ -10,6 +10,7 @@ from opgen import __version__
 from opgen.cli.build import build
 from opgen.cli.check import check
 from opgen.cli.compat import compat
+from opgen.cli.completion import completion
 from opgen.cli.dump import dump
 from opgen.cli.explain import explain
 from opgen.cli.format import format_command
@@ -45,7 +46,7 @@ def main() -> None:
 
 _COMMANDS = (
     *(generate, check, lint, format_command, build),
-    *(dump, explain, stub, compat, schema),
+    *(dump, explain, stub, compat, schema, completion),
 )
 
 for command in _COMMANDS:

@@ -7,6 +7,7 @@ from pathlib import Path
 import click
 
 from opgen import pipeline
+from opgen.cli.completion import complete_operator
 from opgen.cli.options import operator_options
 from opgen.cli.report import finish
 from opgen.diagnostics import Diagnostics
@@ -15,7 +16,7 @@ from opgen.pipeline import Inputs
 
 
 @click.command()
-@click.argument("operators", nargs=-1, metavar="OP...")
+@click.argument("operators", nargs=-1, metavar="OP...", shell_complete=complete_operator)
 @operator_options
 @click.option(
     "-o",
