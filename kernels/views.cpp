@@ -81,6 +81,8 @@ Tensor& lay_out(Tensor& self, const Placement& layout) {
 // ---- view, as_strided ----
 
 OPGEN_KERNEL(view)(const Tensor& self, IntArrayRef size) {
+  Tensor simple = opgen::detail::view_if_row_major(self, size);
+  if (simple.defined()) return simple;
   const DimVector shape = opgen::detail::infer_size(size, self.numel());
   const std::optional<DimVector> strides =
       opgen::detail::computeStride(self.sizes(), self.strides(), shape);

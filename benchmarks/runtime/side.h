@@ -4,17 +4,22 @@
 #include <aten/Functions.h>
 #include <idle/Functions.h>
 #include <opgen/dispatcher.h>
+#include <opgen/inference_mode.h>
 #include <opgen/parallel.h>
 
 using at::Tensor;
 
 namespace side {
 
-// Nothing is recorded for gradients unless a library brings kernels that do.
+// One thread, and nothing recorded for gradients.
 struct Scope {
   Scope() { opgen::set_num_threads(1); }
+  opgen::InferenceMode inference;
 };
-struct Recording {};
+// Where autograd kernels run.
+struct Recording {
+  opgen::InferenceMode off{false};
+};
 
 // A long-lived array: BENCH's lambda captures by value.
 struct Dims {

@@ -39,10 +39,17 @@ CPUCapability choose_capability() noexcept {
 
 }  // namespace
 
-CPUCapability get_cpu_capability() noexcept {
-  static const CPUCapability capability = choose_capability();
-  return capability;
+namespace detail {
+
+constinit std::uint8_t cpu_capability = kUnknownCapability;
+
+CPUCapability find_cpu_capability() noexcept {
+  CPUCapability chosen = choose_capability();
+  __atomic_store_n(&cpu_capability, static_cast<std::uint8_t>(chosen), __ATOMIC_RELAXED);
+  return chosen;
 }
+
+}  // namespace detail
 
 const char* toString(CPUCapability capability) noexcept {
   constexpr const char* names[] = {"default", "avx2", "avx512"};

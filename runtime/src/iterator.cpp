@@ -2,6 +2,7 @@
 #include "opgen/iterator.h"
 
 #include <algorithm>
+#include <mutex>
 
 #include "opgen/copy.h"
 #include "opgen/factories.h"
@@ -68,8 +69,8 @@ constexpr IteratorSettings kReduction = {
     .promote_inputs_to_common_dtype = true,
 };
 
-constexpr int kAllOwned = -1;
-constexpr int kAllBorrowed = 0;
+constexpr unsigned kAllOwned = ~0u;
+constexpr unsigned kAllBorrowed = 0;
 
 std::int64_t product(IntArrayRef sizes) noexcept {
   std::int64_t n = 1;
@@ -91,44 +92,44 @@ OperandInfo& TensorIteratorBase::add_operand(const TensorBase& tensor, bool owne
   op.is_output = output;
   if (output) ++num_outputs_;
   if (tensor.defined()) {
-    op.device = tensor.device();
+    const TensorImpl* impl = tensor.unsafeGetTensorImpl();
+    op.device = impl->device();
     op.has_device = true;
-    op.target_dtype = tensor.scalar_type();
+    op.target_dtype = impl->dtype();
     op.current_dtype = op.target_dtype;
     is_meta_ |= op.device.is_meta();
   }
   return op;
 }
 
-// The first one is the output. Bit i of `owned_mask`: operand i is kept, not borrowed.
-void TensorIteratorBase::set_operands(std::initializer_list<const TensorBase*> tensors,
-                                      int owned_mask) {
-  int i = 0;
-  for (const TensorBase* tensor : tensors) {
-    add_operand(*tensor, ((owned_mask >> i) & 1) != 0, i == 0);
-    ++i;
-  }
-}
-
 void TensorIteratorBase::build(TensorIteratorConfig& config) {
+  SmallVector<const TensorBase*, 8> tensors;
+  unsigned owned = 0;
   for (std::size_t i = 0; i < config.operands_.size(); ++i) {
     const TensorIteratorConfig::Operand& op = config.operands_[i];
-    bool owned = op.borrowed == nullptr;
-    add_operand(owned ? op.owned : *op.borrowed, owned, static_cast<int>(i) < config.num_outputs_);
+    bool is_owned = op.borrowed == nullptr;
+    tensors.push_back(is_owned ? &op.owned : op.borrowed);
+    if (is_owned) owned |= 1u << i;
   }
-  build_operands(config.settings_,
+  int n = static_cast<int>(tensors.size());
+  bool may_be_simple = config.num_outputs_ == 1 && n > 1 && n <= 4 &&
+                       !config.static_shape_.has_value() && !config.settings_.is_reduction;
+  if (may_be_simple && simple_set_up(tensors.data(), n, owned, config.settings_)) return;
+  build_operands(tensors, config.num_outputs_, owned, config.settings_,
                  config.static_shape_.has_value() ? &*config.static_shape_ : nullptr);
 }
 
 #define OPGEN_BUILD_2(name, settings, owned)                                  \
   void TensorIteratorBase::name(const TensorBase& out, const TensorBase& a) { \
-    set_operands({&out, &a}, owned);                                          \
-    build_operands(settings, nullptr);                                        \
+    const TensorBase* tensors[] = {&out, &a};                                 \
+    if (simple_set_up(tensors, 2, owned, settings)) return;                   \
+    build_operands(tensors, 1, owned, settings, nullptr);                     \
   }
 #define OPGEN_BUILD_3(name, settings, owned)                                                       \
   void TensorIteratorBase::name(const TensorBase& out, const TensorBase& a, const TensorBase& b) { \
-    set_operands({&out, &a, &b}, owned);                                                           \
-    build_operands(settings, nullptr);                                                             \
+    const TensorBase* tensors[] = {&out, &a, &b};                                                  \
+    if (simple_set_up(tensors, 3, owned, settings)) return;                                        \
+    build_operands(tensors, 1, owned, settings, nullptr);                                          \
   }
 OPGEN_BUILD_3(build_binary_op, kBinary, kAllOwned)
 OPGEN_BUILD_3(build_borrowing_binary_op, kBinary, kAllBorrowed)
@@ -149,16 +150,22 @@ OPGEN_BUILD_2(build_borrowing_unary_force_boolean_op, kUnaryBoolean, kAllBorrowe
 
 void TensorIteratorBase::build_ternary_op(const TensorBase& out, const TensorBase& a,
                                           const TensorBase& b, const TensorBase& c) {
-  set_operands({&out, &a, &b, &c}, kAllOwned);
-  build_operands(kTernary, nullptr);
+  const TensorBase* tensors[] = {&out, &a, &b, &c};
+  if (simple_set_up(tensors, 4, kAllOwned, kTernary)) return;
+  build_operands(tensors, 1, kAllOwned, kTernary, nullptr);
 }
 
 // -- building, one step after the other
 
-void TensorIteratorBase::build_operands(const IteratorSettings& settings,
+void TensorIteratorBase::build_operands(ArrayRef<const TensorBase*> tensors, int noutputs,
+                                        unsigned owned, const IteratorSettings& settings,
                                         const DimVector* static_shape) {
+  for (std::size_t i = 0; i < tensors.size(); ++i) {
+    add_operand(*tensors[i], ((owned >> (i < 31 ? i : 31)) & 1) != 0,
+                static_cast<int>(i) < noutputs);
+  }
   is_reduction_ = settings.is_reduction;
-  if (static_shape == nullptr && trivial_set_up(settings)) return;
+  if (noutputs == 1 && static_shape == nullptr && !is_reduction_ && number_set_up(settings)) return;
   mark_outputs();
   if (settings.check_mem_overlap) check_mem_overlaps();
   compute_shape(settings, static_shape);
@@ -170,9 +177,8 @@ void TensorIteratorBase::build_operands(const IteratorSettings& settings,
     allocate_or_resize_outputs();
     if (!is_meta_) coalesce_dimensions();
   }
-  view_offsets_.resize(shape_.size(), 0);
   if (is_meta_) return;
-  for (OperandInfo& op : operands_) op.data = op.tensor().data_ptr();
+  for (OperandInfo& op : operands_) op.data = op.tensor().unsafeGetTensorImpl()->data();
 }
 
 namespace {
@@ -187,36 +193,137 @@ bool is_row_major(const TensorImpl* t) noexcept {
   return true;
 }
 
+// One dtype, device and shape, and elements in the same order: nothing to promote, to broadcast or
+// to sort.
+bool is_like(const TensorImpl* t, const TensorImpl* model) noexcept {
+  return t->dtype() == model->dtype() && t->device() == model->device() && t->is_contiguous() &&
+         t->layout() == kStrided && t->dim() == model->dim() && t->sizes() == model->sizes();
+}
+
+// Writing element i after reading elements i is safe: no memory in common, or all of it.
+bool is_apart_or_same(const TensorImpl* out, const TensorImpl* in) noexcept {
+  return out->storage() != in->storage() ||
+         (out->storage_offset() == in->storage_offset() && out->numel() == in->numel());
+}
+
 }  // namespace
 
-// What most calls are: one output and inputs of one dtype and shape, contiguous, on the CPU, and
-// perhaps numbers that do not change the dtype. The general way takes four times the instructions.
-bool TensorIteratorBase::trivial_set_up(const IteratorSettings& settings) {
-  if (num_outputs_ != 1 || ntensors() < 2 || is_reduction_) return false;
-  const TensorImpl* model = nullptr;  // the first input with dimensions, else the first
+// What most calls are: one output and inputs of one dtype and shape, contiguous, on the CPU or on
+// Meta. Decided on the tensors alone, and nothing written down but the tensors: a tenth of the
+// general way's instructions.
+bool TensorIteratorBase::simple_set_up(const TensorBase* const* tensors, int n, unsigned owned,
+                                       const IteratorSettings& settings) {
+  const TensorImpl* model = tensors[1]->unsafeGetTensorImpl();
+  Device device = model->device();
+  ScalarType dtype = model->dtype();
+  if (!tensors[1]->defined() || !(device.is_cpu() || device.is_meta()) || !model->is_contiguous() ||
+      model->layout() != kStrided) {
+    return false;
+  }
+  for (int k = 2; k < n; ++k) {
+    if (!tensors[k]->defined() || !is_like(tensors[k]->unsafeGetTensorImpl(), model)) return false;
+  }
+  if (settings.promote_integer_inputs_to_float && isIntegralType(dtype, true)) return false;
+
+  ScalarType out_dtype =
+      settings.static_dtype != ScalarType::Undefined ? settings.static_dtype : dtype;
+  const TensorBase* out = tensors[0];
+  bool allocates = !out->defined();
+  if (!allocates) {
+    const TensorImpl* given = out->unsafeGetTensorImpl();
+    if (out_dtype != dtype || !is_like(given, model)) return false;
+    for (int k = 1; k < n; ++k) {
+      if (!is_apart_or_same(given, tensors[k]->unsafeGetTensorImpl())) return false;
+    }
+  } else {
+    if (settings.has_static_device && settings.static_device != device) return false;
+    if (opgen_sink_ != nullptr) {
+      if (opgen_sink_->kind() != OutputSink::Kind::Fresh) return false;
+      out = &opgen_sink_->set_contiguous(0, model->sizes(), out_dtype, device);
+      owned &= ~1u;
+      allocates = false;
+    }
+  }
+
+  is_meta_ = device.is_meta();
+  common_dtype_ = dtype;
+  common_device_ = device;
+  all_ops_same_shape_ = true;
+  num_outputs_ = 1;
+  simple_[0] = out;
+  for (int k = 1; k < n; ++k) simple_[k] = tensors[k];
+  simple_count_ = n;
+  // What is owned has to be kept somewhere.
+  if (OPGEN_UNLIKELY(owned != 0 || allocates)) {
+    write_simple_operands(owned);
+    if (allocates) {
+      OperandInfo& op = operands_[0];
+      op.borrowed = nullptr;
+      op.owned = detail::empty_contiguous(model->sizes(), out_dtype, device);
+      op.data = op.owned.data_ptr();
+      op.target_dtype = op.current_dtype = out_dtype;
+      if (!shape_.empty()) op.stride_bytes[0] = static_cast<std::int64_t>(op.owned.itemsize());
+    }
+    simple_count_ = 0;
+  }
+  return true;
+}
+
+void TensorIteratorBase::write_simple_operands(unsigned owned) {
+  coalesced_ = true;
+  const TensorImpl* model = simple_[1]->unsafeGetTensorImpl();
+  bool has_dim = model->dim() != 0;
+  if (has_dim) {
+    shape_.push_back(model->numel());
+    perm_.push_back(0);
+  }
+  for (int k = 0; k < simple_count_; ++k) {
+    OperandInfo& op = operands_.emplace_back();
+    if (((owned >> k) & 1) != 0) {
+      op.owned = *simple_[k];
+    } else {
+      op.borrowed = simple_[k];
+    }
+    const TensorImpl* impl = simple_[k]->unsafeGetTensorImpl();
+    op.is_output = k == 0;
+    op.has_device = true;
+    op.device = common_device_;
+    op.target_dtype = impl->dtype();
+    op.current_dtype = impl->dtype();
+    op.data = impl->data();
+    if (has_dim) op.stride_bytes.push_back(static_cast<std::int64_t>(impl->itemsize()));
+  }
+}
+
+void TensorIteratorBase::settle_simple() {
+  static std::mutex mutex;
+  std::lock_guard<std::mutex> lock(mutex);
+  if (!is_simple()) return;
+  write_simple_operands(0);
+  __atomic_store_n(&simple_count_, 0, __ATOMIC_RELEASE);
+}
+
+// The same with numbers, tensors without dimensions, among the inputs, which do not change the
+// dtype: on the CPU.
+bool TensorIteratorBase::number_set_up(const IteratorSettings& settings) {
+  const TensorImpl* model = nullptr;  // the first input with dimensions
   bool has_numbers = false;
   for (std::size_t k = 1; k < operands_.size(); ++k) {
     const TensorImpl* t = operands_[k].tensor().unsafeGetTensorImpl();
     if (!operands_[k].has_device || !t->device().is_cpu()) return false;
-    if (model == nullptr || (model->dim() == 0 && t->dim() != 0)) model = t;
+    if (model == nullptr && t->dim() != 0) model = t;
     has_numbers |= t->dim() == 0;
   }
-  has_numbers = has_numbers && model->dim() != 0;
-  auto is_like_model = [model](const TensorImpl* t) {
-    return t->is_contiguous() && t->device().is_cpu() && t->layout() == kStrided &&
-           t->dim() == model->dim() && t->sizes() == model->sizes();
-  };
-
+  if (!has_numbers || model == nullptr) return false;
   ScalarType dtype = model->dtype();
   if (settings.promote_integer_inputs_to_float && isIntegralType(dtype, true)) return false;
-  if (has_numbers && (model->numel() == 0 || !is_row_major(model))) return false;
+  if (model->numel() == 0 || !is_row_major(model)) return false;
   bool numbers_differ = false;
   for (std::size_t k = 1; k < operands_.size(); ++k) {
-    const OperandInfo& op = operands_[k];
-    const TensorImpl* t = op.tensor().unsafeGetTensorImpl();
-    if (has_numbers && t->dim() == 0) {
-      numbers_differ |= op.current_dtype != dtype;
-    } else if (op.current_dtype != dtype || !is_like_model(t)) {
+    const TensorImpl* t = operands_[k].tensor().unsafeGetTensorImpl();
+    if (t->dim() == 0) {
+      numbers_differ |= t->dtype() != dtype;
+    } else if (!is_like(t, model)) {
       return false;
     }
   }
@@ -234,36 +341,28 @@ bool TensorIteratorBase::trivial_set_up(const IteratorSettings& settings) {
       settings.static_dtype != ScalarType::Undefined ? settings.static_dtype : dtype;
   if (out.has_device) {
     const TensorImpl* given = out.tensor().unsafeGetTensorImpl();
-    if (out.current_dtype != dtype || out_dtype != dtype || !is_like_model(given)) return false;
+    if (out_dtype != dtype || !is_like(given, model)) return false;
     for (std::size_t k = 1; k < operands_.size(); ++k) {
-      const TensorImpl* t = operands_[k].tensor().unsafeGetTensorImpl();
-      bool same = t->data() == given->data() && t->numel() == given->numel();
-      if (t->storage() == given->storage() && !same) return false;
+      if (!is_apart_or_same(given, operands_[k].tensor().unsafeGetTensorImpl())) return false;
     }
   } else {
     if (settings.has_static_device && !settings.static_device.is_cpu()) return false;
     out.will_resize = true;
+    out.target_dtype = out_dtype;
+    set_iterator_output(0, model->sizes(), {},
+                        TensorOptions().dtype(out_dtype).device(kCPU).layout(kStrided));
   }
 
   common_dtype_ = dtype;
-  all_ops_same_shape_ = !has_numbers;
   coalesced_ = true;
-  out.target_dtype = out_dtype;
-  set_iterator_output(0, model->sizes(), {},
-                      TensorOptions().dtype(out_dtype).device(kCPU).layout(kStrided));
-  if (model->dim() != 0) {
-    shape_.push_back(model->numel());
-    perm_.push_back(0);
-    view_offsets_.push_back(0);
-  }
+  shape_.push_back(model->numel());
+  perm_.push_back(0);
   for (OperandInfo& op : operands_) {
-    bool is_number = has_numbers && op.tensor().dim() == 0;
+    bool is_number = op.tensor().dim() == 0;
     if (is_number && op.current_dtype != dtype) replace_by_temporary(op, dtype);
     const TensorImpl* t = op.tensor().unsafeGetTensorImpl();
     op.data = t->data();
-    if (!shape_.empty()) {
-      op.stride_bytes.push_back(is_number ? 0 : static_cast<std::int64_t>(t->itemsize()));
-    }
+    op.stride_bytes.push_back(is_number ? 0 : static_cast<std::int64_t>(t->itemsize()));
   }
   return true;
 }
@@ -672,11 +771,8 @@ void TensorIteratorBase::coalesce_dimensions() {
 
 // -- what was built
 
-std::int64_t TensorIteratorBase::numel() const noexcept {
-  return product(shape_);
-}
-
-std::int64_t TensorIteratorBase::num_output_elements() const noexcept {
+std::int64_t TensorIteratorBase::num_output_elements() const {
+  settle();
   std::int64_t n = 1;
   for (std::size_t d = 0; d < shape_.size(); ++d) {
     if (operands_[0].stride_bytes[d] != 0 || shape_[d] == 0) n *= shape_[d];
@@ -684,13 +780,14 @@ std::int64_t TensorIteratorBase::num_output_elements() const noexcept {
   return n;
 }
 
-ScalarType TensorIteratorBase::common_dtype() const {
-  OPGEN_INTERNAL_ASSERT(common_dtype_ != ScalarType::Undefined,
+void TensorIteratorBase::throw_no_common_dtype() {
+  OPGEN_INTERNAL_ASSERT(false,
                         "this iteration has inputs of several dtypes, which were not promoted");
-  return common_dtype_;
+  __builtin_unreachable();
 }
 
-bool TensorIteratorBase::is_contiguous() const noexcept {
+bool TensorIteratorBase::is_contiguous() const {
+  if (is_simple()) return true;
   if (numel() == 1) return true;
   if (shape_.size() != 1) return false;
   for (const OperandInfo& op : operands_) {
@@ -701,7 +798,8 @@ bool TensorIteratorBase::is_contiguous() const noexcept {
   return true;
 }
 
-bool TensorIteratorBase::is_dim_reduced(std::int64_t dim) const noexcept {
+bool TensorIteratorBase::is_dim_reduced(std::int64_t dim) const {
+  settle();
   std::size_t d = static_cast<std::size_t>(dim);
   for (const OperandInfo& op : operands_) {
     if (op.is_output && op.stride_bytes[d] == 0 && shape_[d] > 1) return true;
@@ -710,6 +808,7 @@ bool TensorIteratorBase::is_dim_reduced(std::int64_t dim) const noexcept {
 }
 
 void TensorIteratorBase::remove_operand(int i) {
+  settle();
   OPGEN_INTERNAL_ASSERT(i >= 0 && i < ntensors());
   if (i < num_outputs_) --num_outputs_;
   operands_.erase(operands_.begin() + i);
@@ -808,9 +907,11 @@ void TensorIteratorBase::copy_temporaries() {
 }
 
 void TensorIteratorBase::narrow(std::int64_t dim, std::int64_t start, std::int64_t size) {
+  settle();
   std::size_t d = static_cast<std::size_t>(dim);
   OPGEN_INTERNAL_ASSERT(dim >= 0 && d < shape_.size() && size >= 1 && start + size <= shape_[d]);
   shape_[d] = size;
+  view_offsets_.resize(shape_.size(), 0);
   view_offsets_[d] += start;
   for (OperandInfo& op : operands_) {
     op.data = static_cast<char*>(op.data) + op.stride_bytes[d] * start;
@@ -818,6 +919,7 @@ void TensorIteratorBase::narrow(std::int64_t dim, std::int64_t start, std::int64
 }
 
 void TensorIteratorBase::borrow(const TensorIteratorBase& other) {
+  other.settle();
   shape_ = other.shape_;
   perm_ = other.perm_;
   view_offsets_ = other.view_offsets_;
@@ -844,6 +946,7 @@ void TensorIteratorBase::borrow(const TensorIteratorBase& other) {
 }
 
 void TensorIteratorBase::parallel_for_outputs(FunctionRef<void(TensorIteratorBase&)> f) const {
+  settle();
   // The largest dimension along which outputs differ.
   std::size_t split = shape_.size();
   for (std::size_t d = 0; d < shape_.size(); ++d) {
@@ -895,9 +998,7 @@ TensorIterator TensorIterator::ternary_op(const TensorBase& out, const TensorBas
 
 TensorIterator::TensorIterator(std::initializer_list<const TensorBase*> operands, int noutputs,
                                const IteratorSettings& settings) {
-  int i = 0;
-  for (const TensorBase* tensor : operands) add_operand(*tensor, true, i++ < noutputs);
-  build_operands(settings, nullptr);
+  build_operands(operands, noutputs, kAllOwned, settings, nullptr);
 }
 
 TensorIterator TensorIterator::nullary_op(const TensorBase& out) {

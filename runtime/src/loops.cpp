@@ -3,8 +3,6 @@
 
 #include <algorithm>
 
-#include "opgen/dispatch_stub.h"
-
 namespace opgen::detail {
 
 void throw_unsupported_dtype(const char* name, ScalarType dtype) {
@@ -12,7 +10,7 @@ void throw_unsupported_dtype(const char* name, ScalarType dtype) {
   __builtin_unreachable();
 }
 
-void check_kernel_dtypes(const TensorIteratorBase& iter, std::initializer_list<ScalarType> dtypes,
+void throw_kernel_dtypes(const TensorIteratorBase& iter, std::initializer_list<ScalarType> dtypes,
                          int noutputs) {
   OPGEN_INTERNAL_ASSERT(
       iter.ntensors() == static_cast<int>(dtypes.size()) && iter.noutputs() == noutputs,
@@ -24,10 +22,6 @@ void check_kernel_dtypes(const TensorIteratorBase& iter, std::initializer_list<S
                           ", but the kernel's function takes ", dtype);
     ++i;
   }
-}
-
-bool use_avx2() noexcept {
-  return get_cpu_capability() >= CPUCapability::AVX2;
 }
 
 namespace {

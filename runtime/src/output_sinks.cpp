@@ -32,13 +32,9 @@ void MetaBase::set_output_contiguous(std::int64_t index, IntArrayRef sizes,
   set_output(index, sizes, detail::contiguous_strides(sizes), options, true);
 }
 
-const TensorBase& MetaBase::maybe_get_output(std::int64_t index) const noexcept {
+const TensorBase& MetaBase::opgen_no_output() noexcept {
   static const TensorBase undefined;
-  return opgen_sink_ != nullptr ? opgen_sink_->output(index) : undefined;
-}
-
-void MetaBase::opgen_finish() {
-  if (opgen_is_iterator_) static_cast<TensorIteratorBase*>(this)->cast_outputs();
+  return undefined;
 }
 
 namespace detail {
@@ -59,17 +55,6 @@ void SinkGuard::enter_device(Device device) {
 
 void SinkGuard::restore() noexcept {
   find_device_guard_impl(current_.type())->exchange_device(original_);
-}
-
-void FunctionalSink::set_output(std::int64_t index, IntArrayRef sizes, IntArrayRef strides,
-                                const TensorOptions& options, bool) {
-  guard_.enter(options.device());
-  outputs_[index] =
-      strides.empty() ? empty(sizes, options) : empty_strided(sizes, strides, options);
-}
-
-const TensorBase& FunctionalSink::output(std::int64_t index) const noexcept {
-  return outputs_[index];
 }
 
 namespace {
@@ -96,34 +81,43 @@ void check_inplace(const TensorBase& self, IntArrayRef sizes, const TensorOption
 }
 
 }  // namespace
+}  // namespace detail
 
-void WrittenSink::set_output(std::int64_t index, IntArrayRef sizes, IntArrayRef strides,
-                             const TensorOptions& options, bool exact) {
+void OutputSink::set_output(std::int64_t index, IntArrayRef sizes, IntArrayRef strides,
+                            const TensorOptions& options, bool exact) {
   guard_.enter(options.device());
-  const TensorBase& out = *outputs_[index];
-  if (kind_ == Kind::Inplace) {
-    check_inplace(out, sizes, options);
-  } else {
-    check_out(out, index, options);
-    if (resize_output(out, sizes)) {
-      restride_output(out, sizes, strides,
-                      strides.empty() ? options.memory_format_opt() : std::nullopt);
-    }
+  if (kind_ == Kind::Fresh) {
+    fresh_[index] = strides.empty() ? detail::empty(sizes, options)
+                                    : detail::empty_strided(sizes, strides, options);
+    return;
+  }
+  const TensorBase& out = *given_[index];
+  switch (kind_) {
+    case Kind::Inplace:
+      detail::check_inplace(out, sizes, options);
+      break;
+    case Kind::Out:
+      detail::check_out(out, index, options);
+      if (detail::resize_output(out, sizes)) {
+        detail::restride_output(out, sizes, strides,
+                                strides.empty() ? options.memory_format_opt() : std::nullopt);
+      }
+      break;
+    default:
+      break;
   }
   if (exact && !strides.empty() && out.strides() != strides) {
-    proxies_[index] = empty_strided(sizes, strides, options);
+    fresh_[index] = detail::empty_strided(sizes, strides, options);
   }
 }
 
-const TensorBase& WrittenSink::output(std::int64_t index) const noexcept {
-  return proxies_[index].defined() ? proxies_[index] : *outputs_[index];
+const TensorBase& OutputSink::set_contiguous(std::int64_t index, IntArrayRef sizes,
+                                             ScalarType dtype, Device device) {
+  return fresh_[index] = detail::empty_contiguous(sizes, dtype, device);
 }
 
-void WrittenSink::finish() {
-  for (std::size_t i = 0; i < count_; ++i) {
-    if (OPGEN_UNLIKELY(proxies_[i].defined())) copy_(*outputs_[i], proxies_[i]);
-  }
+void OutputSink::copy_back(std::size_t index) {
+  detail::copy_(*given_[index], fresh_[index]);
 }
 
-}  // namespace detail
 }  // namespace opgen

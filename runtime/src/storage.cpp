@@ -6,7 +6,7 @@
 #include <cstring>
 #include <new>
 
-#include "pool.h"
+#include "tensor_pool.h"
 
 namespace opgen {
 
@@ -51,6 +51,9 @@ constinit std::atomic<Allocator*> allocators[kMaxDeviceTypes] = {};
 
 void set_allocator(DeviceType type, Allocator* allocator) noexcept {
   allocators[static_cast<int>(type)].store(allocator, std::memory_order_release);
+  auto replaced = [](DeviceType t) { return allocators[static_cast<int>(t)].load() != nullptr; };
+  __atomic_store_n(&detail::allocators_replaced,
+                   replaced(DeviceType::CPU) || replaced(DeviceType::Meta), __ATOMIC_RELEASE);
 }
 Allocator* find_allocator(DeviceType type) noexcept {
   Allocator* allocator = allocators[static_cast<int>(type)].load(std::memory_order_acquire);
@@ -66,15 +69,13 @@ Allocator* get_allocator(DeviceType type) {
   return allocator;
 }
 
-namespace {
-bool has_custom_cpu_allocator() noexcept {
-  return allocators[static_cast<int>(DeviceType::CPU)].load(std::memory_order_relaxed) != nullptr;
-}
-}  // namespace
+namespace detail {
+constinit bool allocators_replaced = false;
+}  // namespace detail
 
 void StorageImpl::acquire(std::size_t bytes) {
   if (OPGEN_LIKELY(device_.is_cpu() && bytes <= detail::kLargestPooled &&
-                   !has_custom_cpu_allocator())) {
+                   !detail::has_own_allocators())) {
     if (bytes <= kInlineStorageBytes) {
       kind_ = Kind::Inline;
       data_ = inline_;
@@ -101,15 +102,13 @@ void StorageImpl::release_data() noexcept {
 }
 
 StorageImpl* StorageImpl::create(std::size_t bytes, Device device) {
+  if (OPGEN_LIKELY(!detail::has_own_allocators())) {
+    if (device.is_meta()) return StoragePool::create_meta(bytes, device);
+    if (device.is_cpu() && bytes <= kInlineStorageBytes) return StoragePool::create_inline(bytes);
+  }
   void* block = detail::pool_allocate(sizeof(StorageImpl));
   StorageImpl* storage = ::new (block) StorageImpl;
   storage->device_ = device;
-  if (OPGEN_LIKELY(bytes <= kInlineStorageBytes && device.is_cpu() &&
-                   !has_custom_cpu_allocator())) {
-    storage->data_ = storage->inline_;
-    storage->nbytes_ = bytes;
-    return storage;
-  }
   try {
     storage->acquire(bytes);
   } catch (...) {
@@ -132,8 +131,7 @@ StorageImpl* StorageImpl::adopt(DataPtr bytes, std::size_t size, bool resizable)
 }
 
 void StorageImpl::destroy(StorageImpl* storage) noexcept {
-  if (OPGEN_UNLIKELY(storage->kind_ != Kind::Inline)) storage->release_data();
-  detail::pool_free(storage, sizeof(StorageImpl));
+  StoragePool::free(storage);
 }
 
 void StorageImpl::resize(std::size_t bytes) {

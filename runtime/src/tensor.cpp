@@ -8,7 +8,7 @@
 #include "opgen/empty.h"
 #include "opgen/local_keys.h"
 #include "opgen/tensor_extra.h"
-#include "pool.h"
+#include "tensor_pool.h"
 
 namespace opgen {
 
@@ -40,23 +40,15 @@ void throw_undefined(const char* what) {
 
 TensorImpl* TensorImpl::create(Storage storage, DispatchKeySet keys, ScalarType dtype,
                                Device device, Layout layout) {
-  TensorImpl* impl = ::new (detail::pool_allocate(sizeof(TensorImpl))) TensorImpl;
-  impl->dtype_ = dtype;
-  impl->itemsize_ = static_cast<std::uint8_t>(elementSize(dtype));
-  impl->device_ = device;
-  impl->layout_ = layout;
-  impl->keys_ = keys;
-  impl->storage_ = storage.unsafeReleaseStorageImpl();
+  TensorImpl* impl =
+      TensorPool::create(storage.unsafeReleaseStorageImpl(), keys, dtype, device, layout);
   impl->sizes_[0] = 0;
   impl->strides_[0] = 1;
   return impl;
 }
 
 void TensorImpl::destroy(TensorImpl* impl) noexcept {
-  if (impl->storage_ != nullptr && impl->storage_->drop()) StorageImpl::destroy(impl->storage_);
-  if (OPGEN_UNLIKELY(impl->extra_ != nullptr)) delete impl->extra_;
-  if (OPGEN_UNLIKELY(impl->heap_dims_)) std::free(impl->sizes_);
-  detail::pool_free(impl, sizeof(TensorImpl));
+  TensorPool::destroy(impl);
 }
 
 TensorExtra* TensorImpl::add_extra(TensorExtra* extra) noexcept {
@@ -253,13 +245,47 @@ void append_message(Message& message, const TensorBase& tensor) {
 
 namespace detail {
 
+namespace {
+
+// Without sizes.
+TensorBase alias(const TensorBase& base, std::int64_t storage_offset) {
+  if (!base.defined()) throw_undefined("storage");
+  const TensorImpl* from = base.unsafeGetTensorImpl();
+  if (from->storage() != nullptr) from->storage()->retain();
+  TensorImpl* impl = TensorPool::create(from->storage(), from->key_set(), from->dtype(),
+                                        from->device(), from->layout());
+  impl->set_storage_offset(storage_offset);
+  return TensorBase::adopt(impl);
+}
+
+// Also in dimensions of size one.
+bool has_row_major_strides(const TensorImpl* t) noexcept {
+  std::int64_t expected = 1;
+  for (std::size_t d = t->sizes().size(); d-- > 0;) {
+    if (t->strides()[d] != expected) return false;
+    expected *= t->sizes()[d];
+  }
+  return true;
+}
+
+}  // namespace
+
 TensorBase alias_with_sizes_and_strides(const TensorBase& base, IntArrayRef sizes,
                                         IntArrayRef strides, std::int64_t storage_offset) {
-  if (!base.defined()) throw_undefined("storage");
-  TensorBase view = TensorBase::adopt(TensorImpl::create(
-      base.storage(), base.key_set(), base.scalar_type(), base.device(), base.layout()));
+  TensorBase view = alias(base, storage_offset);
   view.unsafeGetTensorImpl()->set_sizes_and_strides(sizes, strides);
-  view.unsafeGetTensorImpl()->set_storage_offset(storage_offset);
+  return view;
+}
+
+TensorBase view_if_row_major(const TensorBase& base, IntArrayRef sizes) {
+  const TensorImpl* from = base.unsafeGetTensorImpl();
+  std::int64_t numel = 1;
+  for (std::int64_t size : sizes) {
+    if (size <= 0 || __builtin_mul_overflow(numel, size, &numel)) return {};
+  }
+  if (!base.defined() || numel != from->numel() || !has_row_major_strides(from)) return {};
+  TensorBase view = alias(base, base.storage_offset());
+  if (!TensorPool::set_contiguous(view.unsafeGetTensorImpl(), sizes)) return {};
   return view;
 }
 
@@ -338,28 +364,37 @@ TensorBase fresh_tensor(const TensorOptions& options, std::size_t bytes) {
 
 }  // namespace
 
+namespace {
+
 constexpr DispatchKeySet kCPUKeys{DispatchKey::CPU, DispatchKey::AutogradFunctionality,
                                   DispatchKey::ADInplaceOrView};
+constexpr DispatchKeySet kMetaKeys{DispatchKey::Meta, DispatchKey::AutogradFunctionality,
+                                   DispatchKey::ADInplaceOrView};
+
+}  // namespace
+
+TensorBase empty_contiguous(IntArrayRef sizes, ScalarType dtype, Device device) {
+  bool is_cpu = device.is_cpu();
+  if (OPGEN_UNLIKELY(!is_cpu && !device.is_meta())) {
+    return empty(sizes, TensorOptions().dtype(dtype).device(device), MemoryFormat::Contiguous);
+  }
+  DispatchKeySet keys = keys_of_fresh_tensor(is_cpu ? kCPUKeys : kMetaKeys);
+  TensorBase tensor = TensorBase::adopt(TensorPool::create(nullptr, keys, dtype, device, kStrided));
+  TensorImpl* impl = tensor.unsafeGetTensorImpl();
+  if (OPGEN_UNLIKELY(!TensorPool::set_contiguous(impl, sizes))) {
+    return empty(sizes, TensorOptions().dtype(dtype).device(device), MemoryFormat::Contiguous);
+  }
+  std::size_t bytes = tensor.nbytes();
+  TensorPool::set_storage(impl, is_cpu && bytes <= kInlineStorageBytes && !has_own_allocators()
+                                    ? StoragePool::create_inline(bytes)
+                                    : StorageImpl::create(bytes, device));
+  return tensor;
+}
 
 TensorBase empty(IntArrayRef sizes, const TensorOptions& options,
                  std::optional<MemoryFormat> format) {
-  // The common case without the general checks; an element has at most 16 bytes.
-  if (OPGEN_LIKELY(options.device().is_cpu() && options.layout() == kStrided &&
-                   !format.has_value() && !options.has_memory_format() &&
-                   !options.pinned_memory() && !options.requires_grad())) {
-    check_sizes(sizes);
-    ScalarType dtype = options.dtype();
-    std::int64_t numel = 1;
-    bool overflow = false;
-    for (std::int64_t size : sizes) overflow |= __builtin_mul_overflow(numel, size, &numel);
-    if (OPGEN_LIKELY(!overflow && numel < std::int64_t(1) << 58)) {
-      std::size_t bytes = static_cast<std::size_t>(numel) * elementSize(dtype);
-      Storage storage(bytes, options.device());
-      TensorBase tensor = TensorBase::adopt(TensorImpl::create(
-          std::move(storage), keys_of_fresh_tensor(kCPUKeys), dtype, options.device()));
-      tensor.unsafeGetTensorImpl()->set_sizes_contiguous(sizes);
-      return tensor;
-    }
+  if (OPGEN_LIKELY(options.is_plain() && !format.has_value())) {
+    return empty_contiguous(sizes, options.dtype(), options.device());
   }
   format = check_tensor_options_and_extract_memory_format(options, format);
   check_sizes(sizes);

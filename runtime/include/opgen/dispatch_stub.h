@@ -26,8 +26,20 @@ namespace opgen {
 enum class CPUCapability : std::uint8_t { DEFAULT, AVX2, AVX512 };
 inline constexpr int kNumCPUCapabilities = 3;
 
+namespace detail {
+
+inline constexpr std::uint8_t kUnknownCapability = 255;
+OPGEN_API extern std::uint8_t cpu_capability;
+[[nodiscard]] OPGEN_API OPGEN_COLD CPUCapability find_cpu_capability() noexcept;
+
+}  // namespace detail
+
 // The best that the processor has and the environment allows.
-[[nodiscard]] OPGEN_API CPUCapability get_cpu_capability() noexcept;
+[[nodiscard]] inline CPUCapability get_cpu_capability() noexcept {
+  std::uint8_t known = __atomic_load_n(&detail::cpu_capability, __ATOMIC_RELAXED);
+  if (OPGEN_LIKELY(known != detail::kUnknownCapability)) return static_cast<CPUCapability>(known);
+  return detail::find_cpu_capability();
+}
 [[nodiscard]] OPGEN_API const char* toString(CPUCapability capability) noexcept;
 
 namespace detail {

@@ -14,6 +14,9 @@ namespace opgen::detail {
 // ValueError for a negative size. Absent options take their defaults.
 [[nodiscard]] OPGEN_API TensorBase empty(IntArrayRef sizes, const TensorOptions& options = {},
                                          std::optional<MemoryFormat> format = std::nullopt);
+// What most calls ask for, without options to look at: strided, row-major.
+[[nodiscard]] OPGEN_API TensorBase empty_contiguous(IntArrayRef sizes, ScalarType dtype,
+                                                    Device device);
 [[nodiscard]] OPGEN_API TensorBase empty_strided(IntArrayRef sizes, IntArrayRef strides,
                                                  const TensorOptions& options = {});
 // Bytes of someone else; `deleter(context)` is called when the last tensor on them is gone.

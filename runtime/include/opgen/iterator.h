@@ -129,34 +129,55 @@ struct OPGEN_API TensorIteratorBase : MetaBase {
                         const TensorBase& c);
 
   // -- what was built
-  [[nodiscard]] std::int64_t ndim() const noexcept {
-    return static_cast<std::int64_t>(shape_.size());
-  }
+  [[nodiscard]] std::int64_t ndim() const { return static_cast<std::int64_t>(shape().size()); }
   // Coalesced and reordered: fastest dimension first.
-  [[nodiscard]] IntArrayRef shape() const noexcept { return shape_; }
-  [[nodiscard]] std::int64_t numel() const noexcept;
-  [[nodiscard]] int ntensors() const noexcept { return static_cast<int>(operands_.size()); }
+  [[nodiscard]] IntArrayRef shape() const {
+    settle();
+    return shape_;
+  }
+  [[nodiscard]] std::int64_t numel() const noexcept {
+    if (is_simple()) return simple_[0]->numel();
+    std::int64_t n = 1;
+    for (std::int64_t size : shape_) n *= size;
+    return n;
+  }
+  [[nodiscard]] int ntensors() const noexcept {
+    return is_simple() ? simple_count_ : static_cast<int>(operands_.size());
+  }
   [[nodiscard]] int noutputs() const noexcept { return num_outputs_; }
   [[nodiscard]] int ninputs() const noexcept { return ntensors() - num_outputs_; }
-  [[nodiscard]] const OperandInfo& operand(int i) const noexcept {
+  [[nodiscard]] const OperandInfo& operand(int i) const {
+    settle();
     return operands_[std::size_t(i)];
   }
+  // Where this part of an iteration begins; empty: at the first element.
   [[nodiscard]] IntArrayRef view_offsets() const noexcept { return view_offsets_; }
-  [[nodiscard]] std::int64_t num_output_elements() const noexcept;
+  [[nodiscard]] std::int64_t num_output_elements() const;
 
   // Operand i as the kernel sees it: outputs first.
-  [[nodiscard]] const TensorBase& tensor(int i) const noexcept { return operand(i).tensor(); }
+  [[nodiscard]] const TensorBase& tensor(int i) const noexcept {
+    return is_simple() ? *simple_[i] : operands_[std::size_t(i)].tensor();
+  }
   [[nodiscard]] const TensorBase& output(int i = 0) const noexcept { return tensor(i); }
   [[nodiscard]] const TensorBase& input(int i = 0) const noexcept {
     return tensor(num_outputs_ + i);
   }
-  [[nodiscard]] IntArrayRef strides(int i) const noexcept { return operand(i).stride_bytes; }
-  [[nodiscard]] void* data_ptr(int i) const noexcept { return operand(i).data; }
-  [[nodiscard]] ScalarType dtype(int i = 0) const noexcept { return operand(i).current_dtype; }
+  [[nodiscard]] IntArrayRef strides(int i) const { return operand(i).stride_bytes; }
+  [[nodiscard]] void* data_ptr(int i) const noexcept {
+    return is_simple() ? simple_[i]->data_ptr() : operands_[std::size_t(i)].data;
+  }
+  [[nodiscard]] ScalarType dtype(int i = 0) const noexcept {
+    return is_simple() ? simple_[i]->scalar_type() : operands_[std::size_t(i)].current_dtype;
+  }
   [[nodiscard]] ScalarType input_dtype(int i = 0) const noexcept { return dtype(num_outputs_ + i); }
   // The promoted dtype of the inputs.
-  [[nodiscard]] ScalarType common_dtype() const;
-  [[nodiscard]] Device device(int i = 0) const noexcept { return operand(i).device; }
+  [[nodiscard]] ScalarType common_dtype() const {
+    if (OPGEN_UNLIKELY(common_dtype_ == ScalarType::Undefined)) throw_no_common_dtype();
+    return common_dtype_;
+  }
+  [[nodiscard]] Device device(int i = 0) const noexcept {
+    return is_simple() ? common_device_ : operands_[std::size_t(i)].device;
+  }
   [[nodiscard]] DeviceType device_type(int i = 0) const noexcept { return device(i).type(); }
   [[nodiscard]] std::int64_t element_size(int i) const noexcept {
     return static_cast<std::int64_t>(elementSize(dtype(i)));
@@ -169,25 +190,35 @@ struct OPGEN_API TensorIteratorBase : MetaBase {
   // The only element of operand i.
   template <class T>
   [[nodiscard]] T scalar_value(int i) const noexcept {
-    return *static_cast<const T*>(operand(i).data);
+    return *static_cast<const T*>(data_ptr(i));
   }
   // One dimension, elements of every operand side by side.
-  [[nodiscard]] bool is_contiguous() const noexcept;
+  [[nodiscard]] bool is_contiguous() const;
+  // All tensors are alike: one dtype, device and shape, contiguous. Elements i of all of them
+  // belong together, for 0 <= i < numel().
+  [[nodiscard]] bool is_simple() const noexcept {
+    return __atomic_load_n(&simple_count_, __ATOMIC_ACQUIRE) != 0;
+  }
   // All operands have the same shape.
   [[nodiscard]] bool all_ops_same_shape() const noexcept { return all_ops_same_shape_; }
-  [[nodiscard]] bool is_dim_reduced(std::int64_t dim) const noexcept;
+  [[nodiscard]] bool is_dim_reduced(std::int64_t dim) const;
   // Before the first loop only; e.g. an operand that the kernel took by value.
   void remove_operand(int i);
-  void unsafe_replace_operand(int i, void* data) noexcept { operands_[std::size_t(i)].data = data; }
+  void unsafe_replace_operand(int i, void* data) {
+    settle();
+    operands_[std::size_t(i)].data = data;
+  }
 
   // -- running. Large iterations are split over threads unless `grain` says otherwise.
   template <class F>
   void for_each(F&& loop, std::int64_t grain = kGrainSize) {
+    settle();
     run(std::forward<F>(loop), [&](loop2d_t f) { for_each_2d(f, grain); });
   }
   // Elements [begin, end) in iteration order, in this thread.
   template <class F>
   void serial_for_each(F&& loop, std::int64_t begin, std::int64_t end) const {
+    settle();
     run(std::forward<F>(loop), [&](loop2d_t f) { serial_for_each_2d(f, begin, end); });
   }
   // Calls f(iterator) for parts of a reduction that do not share outputs, in parallel where that
@@ -207,8 +238,9 @@ struct OPGEN_API TensorIteratorBase : MetaBase {
   void opgen_note_output(std::int64_t index);
 
  protected:
-  OperandInfo& add_operand(const TensorBase& tensor, bool owned, bool output);
-  void build_operands(const detail::IteratorSettings& settings, const DimVector* static_shape);
+  // Outputs first. Bit i of `owned`: operand i is kept, not borrowed.
+  void build_operands(ArrayRef<const TensorBase*> tensors, int noutputs, unsigned owned,
+                      const detail::IteratorSettings& settings, const DimVector* static_shape);
 
  private:
   void for_each_2d(loop2d_t loop, std::int64_t grain);
@@ -229,14 +261,24 @@ struct OPGEN_API TensorIteratorBase : MetaBase {
   static void for_rows(loop1d_t row, int ntensors, char** data, const std::int64_t* strides,
                        std::int64_t inner, std::int64_t outer);
 
-  void set_operands(std::initializer_list<const TensorBase*> tensors, int owned_mask);
+  [[noreturn]] static void throw_no_common_dtype();
+  OperandInfo& add_operand(const TensorBase& tensor, bool owned, bool output);
+  bool simple_set_up(const TensorBase* const* tensors, int n, unsigned owned,
+                     const detail::IteratorSettings& settings);
+  // Writes shape and operands down where simple_set_up only found that there is nothing to compute.
+  // Kernels may ask from several threads.
+  void settle() const {
+    if (OPGEN_UNLIKELY(is_simple())) const_cast<TensorIteratorBase*>(this)->settle_simple();
+  }
+  void settle_simple();
+  void write_simple_operands(unsigned owned);
+  bool number_set_up(const detail::IteratorSettings& settings);
   void mark_outputs();
   void check_mem_overlaps() const;
   void compute_shape(const detail::IteratorSettings& settings, const DimVector* static_shape);
   void mark_resize_outputs(const detail::IteratorSettings& settings, const DimVector* static_shape);
   void compute_types(const detail::IteratorSettings& settings);
   void replace_by_temporary(OperandInfo& op, ScalarType dtype);
-  bool trivial_set_up(const detail::IteratorSettings& settings);
   bool fast_set_up(const detail::IteratorSettings& settings);
   void copy_temporaries();
   void compute_strides(const DimVector* static_shape);
@@ -247,12 +289,16 @@ struct OPGEN_API TensorIteratorBase : MetaBase {
   TensorOptions output_options(const OperandInfo& op) const;
   void set_iterator_output(int i, IntArrayRef sizes, IntArrayRef strides, TensorOptions options);
 
+  // While simple_count_ is not 0, the first so many of these are the operands, and shape_, perm_
+  // and operands_ are empty.
+  const TensorBase* simple_[4];
+  std::int32_t simple_count_ = 0;
+  int num_outputs_ = 0;
   DimVector shape_;
   // perm_[i]: the dimension of the result that became dimension i.
   SmallVector<std::int64_t, 5> perm_;
   DimVector view_offsets_;
   SmallVector<OperandInfo, 4> operands_;
-  int num_outputs_ = 0;
   ScalarType common_dtype_ = ScalarType::Undefined;
   Device common_device_;
   bool is_reduction_ = false;

@@ -1,5 +1,4 @@
-// meta_base.h: MetaBase, what a structured operator's meta function says its results to;
-// OutputSink, who hears it.
+// meta_base.h: MetaBase, what a structured operator's meta function says its results to.
 //
 // A meta struct derives from MetaBase or from TensorIteratorBase and has one method, meta(...),
 // which calls
@@ -16,21 +15,9 @@
 #include <cstdint>
 
 #include "opgen/kernel_macros.h"
-#include "opgen/tensor.h"
+#include "opgen/output_sinks.h"
 
 namespace opgen {
-
-// Where the outputs of one call live: fresh tensors, out= arguments, or self. See structured.h.
-class OPGEN_API OutputSink {
- public:
-  // `strides` empty: contiguous, or as options.memory_format says. `exact`: others will not do.
-  virtual void set_output(std::int64_t index, IntArrayRef sizes, IntArrayRef strides,
-                          const TensorOptions& options, bool exact) = 0;
-  [[nodiscard]] virtual const TensorBase& output(std::int64_t index) const noexcept = 0;
-
- protected:
-  ~OutputSink() = default;
-};
 
 struct OPGEN_API MetaBase {
   // Meta functions are written with these names, which mean other types where sizes are symbolic.
@@ -51,12 +38,12 @@ struct OPGEN_API MetaBase {
                               const TensorOptions& options);
   void set_output_contiguous(std::int64_t index, IntArrayRef sizes, const TensorOptions& options);
 
-  [[nodiscard]] const TensorBase& maybe_get_output(std::int64_t index = 0) const noexcept;
+  [[nodiscard]] const TensorBase& maybe_get_output(std::int64_t index = 0) const noexcept {
+    return OPGEN_LIKELY(opgen_sink_ != nullptr) ? opgen_sink_->output(index) : opgen_no_output();
+  }
 
-  // For the class templates of structured.h: before meta(), and after impl() (temporaries are
-  // copied back).
+  // For the class templates of structured.h: before meta().
   void opgen_bind(OutputSink& sink) noexcept { opgen_sink_ = &sink; }
-  void opgen_finish();
 
  protected:
   struct IteratorTag {};
@@ -66,6 +53,7 @@ struct OPGEN_API MetaBase {
   OutputSink* opgen_sink_ = nullptr;
 
  private:
+  [[nodiscard]] static const TensorBase& opgen_no_output() noexcept;
   void set_output(std::int64_t index, IntArrayRef sizes, IntArrayRef strides,
                   const TensorOptions& options, bool exact);
 

@@ -1,14 +1,15 @@
-// output_sinks.h: the outputs of a structured operator: fresh tensors, or tensors that the caller
-// gave.
+// output_sinks.h: OutputSink, the outputs of one call of a structured operator: fresh tensors, or
+// tensors that the caller gave.
 #pragma once
 
 #include <cstddef>
 #include <cstdint>
 
-#include "opgen/meta_base.h"
 #include "opgen/tensor.h"
 
-namespace opgen::detail {
+namespace opgen {
+
+namespace detail {
 
 // Makes a device current for as long as the sink lives, once it is known; nothing for CPU and Meta.
 class OPGEN_API SinkGuard {
@@ -35,44 +36,50 @@ class OPGEN_API SinkGuard {
   Device original_;
 };
 
-// Fresh tensors.
-class OPGEN_API FunctionalSink : public OutputSink {
- public:
-  FunctionalSink(TensorBase* outputs, DispatchKey key) noexcept : outputs_(outputs), guard_(key) {}
-  void set_output(std::int64_t index, IntArrayRef sizes, IntArrayRef strides,
-                  const TensorOptions& options, bool exact) final;
-  [[nodiscard]] const TensorBase& output(std::int64_t index) const noexcept final;
+}  // namespace detail
 
- protected:
-  ~FunctionalSink() = default;
+class OPGEN_API OutputSink {
+ public:
+  enum class Kind : std::uint8_t {
+    Fresh,     // tensors are allocated
+    Out,       // given tensors are resized
+    Inplace,   // the given tensor must have the result's shape already
+    Prepared,  // no dtype, device or shape is looked at: the caller has seen to it
+  };
+
+  // Tensors that are made as they are asked for.
+  OutputSink(TensorBase* fresh, DispatchKey key) noexcept
+      : fresh_(fresh), kind_(Kind::Fresh), guard_(key) {}
+  // Tensors that the caller gave. proxies[i] is defined where the kernel writes to a temporary.
+  OutputSink(TensorBase* const* given, TensorBase* proxies, DispatchKey key, Kind kind) noexcept
+      : fresh_(proxies), given_(given), kind_(kind), guard_(key) {}
+  OutputSink(const OutputSink&) = delete;
+  OutputSink& operator=(const OutputSink&) = delete;
+
+  [[nodiscard]] Kind kind() const noexcept { return kind_; }
+  [[nodiscard]] const TensorBase& output(std::int64_t index) const noexcept {
+    return given_ == nullptr || fresh_[index].defined() ? fresh_[index] : *given_[index];
+  }
+  // `strides` empty: contiguous, or as options.memory_format says. `exact`: others will not do.
+  void set_output(std::int64_t index, IntArrayRef sizes, IntArrayRef strides,
+                  const TensorOptions& options, bool exact);
+  // For a Fresh sink: a row-major tensor on a device without a guard.
+  const TensorBase& set_contiguous(std::int64_t index, IntArrayRef sizes, ScalarType dtype,
+                                   Device device);
+  // For given tensors, at the end: temporaries are copied back.
+  void finish(std::size_t count) {
+    for (std::size_t i = 0; i < count; ++i) {
+      if (OPGEN_UNLIKELY(fresh_[i].defined())) copy_back(i);
+    }
+  }
 
  private:
-  TensorBase* outputs_;
-  SinkGuard guard_;
-};
+  void copy_back(std::size_t index);
 
-// Tensors that the caller gave. proxies[i] is defined where the kernel writes to a temporary.
-class OPGEN_API WrittenSink : public OutputSink {
- public:
-  enum class Kind : bool { Out, Inplace };
-  WrittenSink(TensorBase* const* outputs, TensorBase* proxies, std::size_t count, DispatchKey key,
-              Kind kind) noexcept
-      : outputs_(outputs), proxies_(proxies), count_(count), kind_(kind), guard_(key) {}
-  void set_output(std::int64_t index, IntArrayRef sizes, IntArrayRef strides,
-                  const TensorOptions& options, bool exact) final;
-  [[nodiscard]] const TensorBase& output(std::int64_t index) const noexcept final;
-  // Copies temporaries back.
-  void finish();
-
- protected:
-  ~WrittenSink() = default;
-
- private:
-  TensorBase* const* outputs_;
-  TensorBase* proxies_;
-  std::size_t count_;
+  TensorBase* fresh_;
+  TensorBase* const* given_ = nullptr;
   Kind kind_;
-  SinkGuard guard_;
+  detail::SinkGuard guard_;
 };
 
-}  // namespace opgen::detail
+}  // namespace opgen

@@ -113,7 +113,7 @@ struct Fold {
 template <class Out, class In, class Acc, class Step, class Combine, class Project>
 void cpu_reduce(TensorIteratorBase& iter, Acc identity, const Step& step, const Combine& combine,
                 const Project& project) {
-  detail::check_kernel_dtypes(iter, {scalar_type_of<Out>, scalar_type_of<In>}, 1);
+  detail::check_kernel_dtypes<Out, In>(iter, 1);
   detail::ReductionPlan plan(iter);
   detail::Fold<In, Acc, Step, Combine> fold{plan, identity, step, combine};
   std::int64_t folded = plan.row * plan.rows;

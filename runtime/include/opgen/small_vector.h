@@ -108,7 +108,16 @@ class SmallVector {
   }
   template <class It>
   requires(!std::is_integral_v<It>) void append(It first, It last) {
-    for (; first != last; ++first) emplace_back(*first);
+    if constexpr (std::is_pointer_v<It> && std::is_trivially_copyable_v<T>) {
+      // Most vectors have one to five elements: a loop is faster than a call of memcpy.
+      std::size_t count = static_cast<std::size_t>(last - first);
+      reserve(size_ + count);
+      T* to = data_ + size_;
+      for (std::size_t i = 0; i < count; ++i) ::new (static_cast<void*>(to + i)) T(first[i]);
+      size_ += count;
+    } else {
+      for (; first != last; ++first) emplace_back(*first);
+    }
   }
   iterator insert(const_iterator where, T value) {
     std::size_t i = static_cast<std::size_t>(where - data_);
@@ -131,7 +140,11 @@ class SmallVector {
     return static_cast<const void*>(data_) == static_cast<const void*>(buffer_);
   }
   void shrink_to(std::size_t count) noexcept {
-    while (size_ > count) pop_back();
+    if constexpr (std::is_trivially_destructible_v<T>) {
+      if (size_ > count) size_ = count;
+    } else {
+      while (size_ > count) pop_back();
+    }
   }
   OPGEN_NOINLINE void grow(std::size_t count) {
     if (count < capacity_ * 2) count = capacity_ * 2;
@@ -149,6 +162,7 @@ class SmallVector {
   }
   void release() noexcept {
     clear();
+    if (OPGEN_LIKELY(is_inline())) return;
     free_heap();
     data_ = reinterpret_cast<T*>(buffer_);
     capacity_ = N;

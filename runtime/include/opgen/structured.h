@@ -26,32 +26,34 @@ namespace detail {
 
 // `T` is always Tensor, of TensorBase's layout: a parameter because Tensor's body comes from
 // generated code.
-template <std::size_t N, class T = Tensor>
-class FunctionalOutputs final : public FunctionalSink {
- public:
-  explicit FunctionalOutputs(DispatchKey key) noexcept : FunctionalSink(tensors_, key) {}
-  [[nodiscard]] T& tensor(std::size_t i) noexcept { return tensors_[i]; }
-
- private:
-  T tensors_[N];
+template <std::size_t N, class T>
+struct OutputTensors {
+  T tensors[N];
 };
 
+// Fresh tensors. The sink points to them.
 template <std::size_t N, class T = Tensor>
-class WrittenOutputs final : public WrittenSink {
+class FunctionalOutputs final : private OutputTensors<N, T>, public OutputSink {
+ public:
+  explicit FunctionalOutputs(DispatchKey key) noexcept : OutputSink(this->tensors, key) {}
+  [[nodiscard]] T& tensor(std::size_t i) noexcept { return this->tensors[i]; }
+};
+
+// Tensors that the caller gave.
+template <std::size_t N, class T = Tensor>
+class WrittenOutputs final : private OutputTensors<N, T>, public OutputSink {
  public:
   template <class... O>
   WrittenOutputs(DispatchKey key, Kind kind, O&... outputs) noexcept
-      : WrittenSink(bases_, proxies_, N, key, kind),
-        tensors_{const_cast<T*>(&outputs)...},
-        bases_{const_cast<T*>(&outputs)...} {}
+      : OutputSink(given_, this->tensors, key, kind), given_{const_cast<T*>(&outputs)...} {}
   [[nodiscard]] T& tensor(std::size_t i) noexcept {
-    return proxies_[i].defined() ? proxies_[i] : *tensors_[i];
+    return OPGEN_UNLIKELY(this->tensors[i].defined()) ? this->tensors[i]
+                                                      : static_cast<T&>(*given_[i]);
   }
+  void finish() { OutputSink::finish(N); }
 
  private:
-  T* tensors_[N];
-  TensorBase* bases_[N];
-  T proxies_[N];
+  TensorBase* given_[N];
 };
 
 template <class A>
@@ -85,11 +87,11 @@ inline void run_structured(Impl& op, Outputs& outputs, std::index_sequence<O...>
   } else if constexpr (requires { typename Impl::meta_return_ty; }) {
     auto precomputed = op.meta(arguments...);
     op.opgen_impl(precomputed, arguments..., outputs.tensor(O)...);
-    op.opgen_finish();
+    if constexpr (std::is_base_of_v<TensorIteratorBase, Impl>) op.cast_outputs();
   } else {
     op.meta(arguments...);
     op.impl(arguments..., outputs.tensor(O)...);
-    op.opgen_finish();
+    if constexpr (std::is_base_of_v<TensorIteratorBase, Impl>) op.cast_outputs();
   }
 }
 
@@ -143,7 +145,7 @@ struct Out<K, Impl, Op, R(A...)> {
                std::index_sequence<O...> all) {
     detail::check_input_devices<K, Impl, Op>(std::get<I>(arguments)...);
     constexpr std::size_t first = sizeof...(I);
-    detail::WrittenOutputs<sizeof...(O)> outputs(K, detail::WrittenSink::Kind::Out,
+    detail::WrittenOutputs<sizeof...(O)> outputs(K, OutputSink::Kind::Out,
                                                  std::get<first + O>(arguments)...);
     Impl op;
     detail::run_structured<K>(op, outputs, all, std::get<I>(arguments)...);
@@ -161,8 +163,7 @@ struct Inplace<K, Impl, Op, SelfPos, void, R(A...)> {
   static R call(A... arguments) {
     detail::check_input_devices<K, Impl, Op>(arguments...);
     auto& self = std::get<SelfPos>(std::tuple<A&...>(arguments...));
-    detail::WrittenOutputs<Impl::opgen_outputs> outputs(K, detail::WrittenSink::Kind::Inplace,
-                                                        self);
+    detail::WrittenOutputs<Impl::opgen_outputs> outputs(K, OutputSink::Kind::Inplace, self);
     Impl op;
     detail::run_structured<K>(op, outputs, std::index_sequence<0>{}, arguments...);
     outputs.finish();
@@ -176,8 +177,7 @@ struct Inplace<K, Impl, Op, SelfPos, std::index_sequence<I...>, R(A...)> {
     detail::check_input_devices<K, Impl, Op>(arguments...);
     std::tuple<A&...> all(arguments...);
     auto& self = std::get<SelfPos>(all);
-    detail::WrittenOutputs<Impl::opgen_outputs> outputs(K, detail::WrittenSink::Kind::Inplace,
-                                                        self);
+    detail::WrittenOutputs<Impl::opgen_outputs> outputs(K, OutputSink::Kind::Inplace, self);
     Impl op;
     detail::run_structured<K>(op, outputs, std::index_sequence<0>{}, std::get<I>(all)...);
     outputs.finish();
@@ -213,8 +213,7 @@ struct CompositeInplace<Meta, Op, OutOp, SelfPos, void, R(A...)> {
   static R call(A... arguments) {
     auto& self = std::get<SelfPos>(std::tuple<A&...>(arguments...));
     detail::WrittenOutputs<Meta::opgen_outputs> outputs(
-        DispatchKey::CompositeExplicitAutogradNonFunctional, detail::WrittenSink::Kind::Inplace,
-        self);
+        DispatchKey::CompositeExplicitAutogradNonFunctional, OutputSink::Kind::Inplace, self);
     Meta op;
     detail::run_structured<DispatchKey::Meta>(op, outputs, std::index_sequence<0>{}, arguments...);
     OutOp::call(arguments..., outputs.tensor(0));
@@ -229,8 +228,7 @@ struct CompositeInplace<Meta, Op, OutOp, SelfPos, std::index_sequence<I...>, R(A
     std::tuple<A&...> all(arguments...);
     auto& self = std::get<SelfPos>(all);
     detail::WrittenOutputs<Meta::opgen_outputs> outputs(
-        DispatchKey::CompositeExplicitAutogradNonFunctional, detail::WrittenSink::Kind::Inplace,
-        self);
+        DispatchKey::CompositeExplicitAutogradNonFunctional, OutputSink::Kind::Inplace, self);
     Meta op;
     detail::run_structured<DispatchKey::Meta>(op, outputs, std::index_sequence<0>{},
                                               std::get<I>(all)...);

@@ -198,6 +198,9 @@ namespace detail {
                                                                 IntArrayRef sizes,
                                                                 IntArrayRef strides,
                                                                 std::int64_t storage_offset);
+// A view of other sizes, if `base` is row-major in every dimension and all sizes are given and
+// right; else an undefined tensor.
+[[nodiscard]] OPGEN_API TensorBase view_if_row_major(const TensorBase& base, IntArrayRef sizes);
 // Row-major strides, in elements; a size of zero counts as one.
 OPGEN_API void contiguous_strides(IntArrayRef sizes, DimVector& strides);
 // For sizes (N, C, H, W) or (N, C, D, H, W).

@@ -84,6 +84,11 @@ class TensorOptions {
     return (present_ & kFormat) != 0;
   }
 
+  // Nothing but a dtype and a device is asked for, or what is the default anyway.
+  [[nodiscard]] constexpr bool is_plain() const noexcept {
+    return layout_ == kStrided && (present_ & kFormat) == 0 && !pinned_memory_ && !requires_grad_;
+  }
+
   // What `other` says wins.
   [[nodiscard]] constexpr TensorOptions merge_in(TensorOptions other) const noexcept {
     TensorOptions merged = *this;

@@ -21,6 +21,7 @@
 #include <utility>
 
 #include "opgen/dispatch_macros.h"
+#include "opgen/dispatch_stub.h"
 #include "opgen/iterator.h"
 
 #if defined(__x86_64__) && defined(__OPTIMIZE__)
@@ -46,14 +47,23 @@ namespace opgen {
 namespace detail {
 
 // Throws unless the operands' dtypes are these: outputs, then inputs.
-OPGEN_API void check_kernel_dtypes(const TensorIteratorBase& iter,
+OPGEN_API void throw_kernel_dtypes(const TensorIteratorBase& iter,
                                    std::initializer_list<ScalarType> dtypes, int noutputs);
+template <class... T>
+void check_kernel_dtypes(const TensorIteratorBase& iter, int noutputs) {
+  int i = 0;
+  bool good = iter.ntensors() == static_cast<int>(sizeof...(T)) && iter.noutputs() == noutputs &&
+              ((iter.dtype(i++) == scalar_type_of<T>)&&...);
+  if (OPGEN_UNLIKELY(!good)) throw_kernel_dtypes(iter, {scalar_type_of<T>...}, noutputs);
+}
 // Runs `row` over all elements in any order, tiling where operands disagree on the fastest
 // dimension.
 OPGEN_API void for_each_row(TensorIteratorBase& iter, TensorIteratorBase::loop1d_t row,
                             std::int64_t grain);
 // Whether loops compiled for AVX2 may run.
-[[nodiscard]] OPGEN_API bool use_avx2() noexcept;
+[[nodiscard]] inline bool use_avx2() noexcept {
+  return get_cpu_capability() >= CPUCapability::AVX2;
+}
 
 template <class F>
 struct FunctionTraits : FunctionTraits<decltype(&F::operator())> {};
@@ -105,10 +115,16 @@ OPGEN_TARGET_AVX2 void dense_row_avx2(const F& f, std::int64_t n, Out* out, In..
 // Out and In are the operands' types; `f` may compute in others.
 template <class Out, class... In>
 struct Row {
+  static constexpr int operands = 1 + static_cast<int>(sizeof...(In));
   template <class F>
   static void run(const F& f, [[maybe_unused]] bool wide, char** data, const std::int64_t* strides,
                   std::int64_t n) {
     run(f, wide, data, strides, n, std::make_index_sequence<sizeof...(In)>{});
+  }
+  // All operands are contiguous.
+  template <class F>
+  static void run_simple(const F& f, [[maybe_unused]] bool wide, char** data, std::int64_t n) {
+    dense<-1>(f, wide, data, n, std::make_index_sequence<sizeof...(In)>{});
   }
   template <class F>
   static void strided(F& f, char** data, const std::int64_t* strides, std::int64_t n) {
@@ -164,19 +180,27 @@ struct Row {
 
 template <class Out, class... In>
 void check_row(const TensorIteratorBase& iter, Row<Out, In...>*) {
-  check_kernel_dtypes(iter, {scalar_type_of<Out>, scalar_type_of<In>...}, 1);
+  check_kernel_dtypes<Out, In...>(iter, 1);
 }
 
 template <class RowType, class F>
 void run_rows(TensorIteratorBase& iter, const F& f, std::int64_t grain) {
   check_row(iter, static_cast<RowType*>(nullptr));
   bool wide = use_avx2();
-  for_each_row(
-      iter,
-      [&f, wide](char** data, const std::int64_t* strides, std::int64_t n) {
-        RowType::run(f, wide, data, strides, n);
-      },
-      grain);
+  std::int64_t n = iter.numel();
+  if (OPGEN_LIKELY(iter.is_simple() && n <= grain)) {
+    // None of the machinery of for_each_row.
+    char* data[RowType::operands];
+    for (int k = 0; k < RowType::operands; ++k) data[k] = static_cast<char*>(iter.data_ptr(k));
+    if (n != 0) RowType::run_simple(f, wide, data, n);
+  } else {
+    for_each_row(
+        iter,
+        [&f, wide](char** row, const std::int64_t* steps, std::int64_t length) {
+          RowType::run(f, wide, row, steps, length);
+        },
+        grain);
+  }
   iter.cast_outputs();
 }
 
@@ -221,7 +245,7 @@ template <class F, class... Out, class... In, std::size_t... O, std::size_t... I
 void run_multiple(TensorIteratorBase& iter, const F& f, std::int64_t grain, std::tuple<Out...>*,
                   std::tuple<In...>*, std::index_sequence<O...>, std::index_sequence<I...>) {
   constexpr std::size_t first = sizeof...(Out);
-  check_kernel_dtypes(iter, {scalar_type_of<Out>..., scalar_type_of<In>...}, sizeof...(Out));
+  check_kernel_dtypes<Out..., In...>(iter, sizeof...(Out));
   for_each_row(
       iter,
       [&f](char** data, const std::int64_t* strides, std::int64_t n) {
