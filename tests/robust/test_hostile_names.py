@@ -327,7 +327,7 @@ def test_random_tricks_do_nothing(place: str, value: str) -> None:
     check(place, value)
 
 
-@pytest.mark.slow
+@pytest.mark.nightly
 @settings(
     max_examples=4000, deadline=None, suppress_health_check=[HealthCheck.too_slow], database=None
 )

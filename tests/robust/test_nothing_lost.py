@@ -1,6 +1,6 @@
 """Nothing is lost: the writer is killed, starved of space and rights, and raced, for real.
 
-The counts are those of docs/robustness.md: few by default, hundreds with `-m slow`.
+The counts are those of docs/robustness.md: few by default, hundreds with `-m nightly`.
 """
 
 from __future__ import annotations
@@ -89,7 +89,11 @@ def assert_repaired(folder: Path, version: int) -> None:
 
 @pytest.mark.parametrize(
     "kills",
-    [pytest.param(15, id="15"), pytest.param(300, id="300", marks=pytest.mark.slow)],
+    [
+        pytest.param(15, id="15"),
+        pytest.param(60, id="60", marks=pytest.mark.slow),
+        pytest.param(300, id="300", marks=pytest.mark.nightly),
+    ],
 )
 def test_a_killed_run_leaves_every_file_old_or_new(
     out: Path, kills: int, record_property: RecordProperty
@@ -117,7 +121,7 @@ def test_a_killed_run_leaves_every_file_old_or_new(
 
 @pytest.mark.parametrize(
     "runs",
-    [pytest.param(8, id="8"), pytest.param(60, id="60", marks=pytest.mark.slow)],
+    [pytest.param(8, id="8"), pytest.param(60, id="60", marks=pytest.mark.nightly)],
 )
 def test_runs_at_once_do_not_mix_their_files(
     out: Path, runs: int, record_property: RecordProperty

@@ -21,6 +21,7 @@ from opgen.pipeline import Inputs
 from opgen.resources import cmake_dir
 from opgen.writer import write
 
+_NOT_FOR_CMAKE = re.compile(r"[;\"\n\r\\]|\$<")
 _NINJA_STATUS = re.compile(r"^\[(\d+)/(\d+)\] (.*)$")
 
 
@@ -80,6 +81,11 @@ def _kernel_sources(paths: tuple[Path, ...], diagnostics: Diagnostics) -> list[P
             diagnostics.error(
                 "E0905", f"{path} does not exist", None, hint="give a *.cpp or a folder"
             )
+    for source in sources:
+        if _NOT_FOR_CMAKE.search(str(source)):
+            message = f"{source}: CMake's lists cannot hold this name"
+            hint = "rename what has a ';', a quote, a '$<' or a line end"
+            diagnostics.error("E0905", message, None, hint=hint)
     return sources
 
 

@@ -2,7 +2,12 @@
 
 from __future__ import annotations
 
+import contextlib
+import errno
 import gc
+import os
+import sys
+from typing import Any
 
 import click
 
@@ -27,7 +32,27 @@ def _print_cmake_dir(context: click.Context, _: click.Parameter, wanted: bool) -
         context.exit()
 
 
-@click.group(context_settings={"help_option_names": ["-h", "--help"]})
+class _Group(click.Group):
+    """Ends in a message, not in a traceback, where the system has no more to give."""
+
+    def invoke(self, ctx: click.Context) -> Any:
+        try:
+            return super().invoke(ctx)
+        except MemoryError:
+            problem = "out of memory"
+        except OSError as error:
+            if error.errno == errno.EPIPE:
+                raise
+            problem = f"{error.filename or 'the output'}: {error.strerror}"
+        # What is left in the buffer would be tried again at the end, and fail again.
+        with contextlib.suppress(OSError, ValueError):
+            os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        with contextlib.suppress(OSError):
+            click.echo(f"opgen: {problem}", err=True)
+        raise SystemExit(1)
+
+
+@click.group(cls=_Group, context_settings={"help_option_names": ["-h", "--help"]})
 @click.version_option(__version__, prog_name="opgen")
 @click.option(
     "--cmake-dir",

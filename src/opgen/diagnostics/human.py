@@ -44,11 +44,11 @@ class _Paint:
 def _lines(item: Diagnostic, paint: _Paint) -> Iterator[str]:
     strong = _COLORS[item.severity]
     head = paint(strong, f"{item.severity.value}[{item.code}]")
-    yield f"{head}{paint(_BOLD, f': {item.message}')}"
+    yield f"{head}{paint(_BOLD, f': {_visible(item.message)}')}"
     width = _gutter_width(item)
     bar = paint(_BLUE, f"{'':{width}} |")
     if item.span is not None:
-        yield f"{' ' * width}{paint(_BLUE, '-->')} {_place(item.span)}"
+        yield f"{' ' * width}{paint(_BLUE, '-->')} {_visible(_place(item.span))}"
         yield bar
         yield from _snippet(item.span, item.hint or "", "^", width, strong, paint)
         shown = item.span
@@ -64,9 +64,14 @@ def _lines(item: Diagnostic, paint: _Paint) -> Iterator[str]:
             yield from lines
             shown = span
     elif item.hint:
-        yield f"{' ' * width} {paint(_BLUE, '=')} help: {item.hint}"
+        yield f"{' ' * width} {paint(_BLUE, '=')} help: {_visible(item.hint)}"
     for note in (*item.notes, f"opgen explain {item.code}"):
-        yield f"{' ' * width} {paint(_BLUE, '=')} note: {note}"
+        yield f"{' ' * width} {paint(_BLUE, '=')} note: {_visible(note)}"
+
+
+def _visible(text: str) -> str:
+    """A line as it may go to a terminal: what is in a file must not command it."""
+    return "".join(c if c.isprintable() or c == "\t" else "\ufffd" for c in text)
 
 
 def _gutter_width(item: Diagnostic) -> int:
@@ -89,11 +94,10 @@ def _snippet(
     number, line, start, end = _shown(span.source, span)
     before = "".join("\t" if c == "\t" else " " * _columns(c) for c in line[:start])
     marks = mark * max(1, sum(_columns(c) for c in line[start:end]))
-    visible = "".join(c if c.isprintable() or c == "\t" else "\ufffd" for c in line)
     gutter = paint(_BLUE, f"{number:>{width}} |")
-    yield f"{gutter} {visible}".rstrip()
+    yield f"{gutter} {_visible(line)}".rstrip()
     bar = paint(_BLUE, f"{'':{width}} |")
-    yield f"{bar} {before}{paint(style, f'{marks} {text}'.rstrip())}"
+    yield f"{bar} {before}{paint(style, f'{marks} {_visible(text)}'.rstrip())}"
 
 
 def _shown(source: Source, span: Span) -> tuple[int, str, int, int]:

@@ -1,0 +1,111 @@
+"""A coverage-guided fuzzer (atheris): bytes into every parser, and on through resolve and the C++ checks.
+
+    python tests/robust/fuzz.py [SECONDS]            10 minutes without SECONDS; nightly takes an hour
+
+The first byte says what the rest is: a schema file mostly, else one of the files read beside it. The corpus
+begins with the cases of tests/errors and tests/golden. An exception ends the run, its input is kept
+(crash-*), and `python tests/robust/fuzz.py crash-...` runs it again.
+"""
+
+from __future__ import annotations
+
+import sys
+import tempfile
+from pathlib import Path
+
+import atheris
+
+with atheris.instrument_imports(include=["opgen"]):
+    from opgen.compat import parse_allow_list
+    from opgen.cpp import check
+    from opgen.diagnostics import Diagnostics, render_human, render_json
+    from opgen.model.registry import Registry
+    from opgen.parse import (
+        builtin_tags,
+        decode_source,
+        parse_backend,
+        parse_native_functions,
+        parse_selective,
+        parse_tags,
+    )
+    from opgen.resolve import resolve
+    from opgen.resolve.backend import resolve_backend
+    from opgen.resolve.selection import select
+    from opgen.targets import TARGETS
+
+TESTS = Path(__file__).resolve().parents[1]
+TAGS = builtin_tags()
+TARGET = TARGETS["runtime"]
+KINDS = {".tags.yaml": 1, ".backend.yaml": 2, ".selective.yaml": 3, ".txt": 4}
+
+
+def operators(content: bytes, diagnostics: Diagnostics) -> None:
+    source = decode_source("any.yaml", content, diagnostics)
+    functions = parse_native_functions([source], TAGS, (), diagnostics)
+    if diagnostics.has_errors:
+        return
+    registry = resolve(functions, diagnostics, TAGS.names)
+    if not diagnostics.has_errors:
+        check.check_signatures(registry, TARGET.spelling, TARGET.conversions, diagnostics)
+
+
+def fixture() -> Registry:
+    diagnostics = Diagnostics()
+    text = b"- func: foo(Tensor self) -> Tensor\n  dispatch:\n    CPU: foo\n"
+    source = decode_source("good.yaml", text, diagnostics)
+    return resolve(parse_native_functions([source], TAGS, (), diagnostics), diagnostics, TAGS.names)
+
+
+REGISTRY = fixture()
+
+
+def answer(data: bytes) -> None:
+    """One input: whatever it is, it ends in diagnostics that can be printed."""
+    diagnostics = Diagnostics()
+    kind, content = data[:1], data[1:]
+    if kind > b"\x04":
+        operators(content, diagnostics)
+    else:
+        source = decode_source("any", content, diagnostics)
+        match kind:
+            case b"\x01":
+                parse_tags(source, diagnostics)
+            case b"\x02":
+                file = parse_backend(source, diagnostics)
+                if file is not None and not diagnostics.has_errors:
+                    resolve_backend(file, REGISTRY, diagnostics)
+            case b"\x03":
+                select(REGISTRY, parse_selective(source, diagnostics), diagnostics)
+            case _:
+                parse_allow_list(source, diagnostics)
+    for item in diagnostics:
+        if item.span is not None:
+            assert 0 <= item.span.start <= item.span.end <= len(item.span.source.text)
+    render_human(diagnostics)
+    render_json(diagnostics)
+
+
+def corpus(folder: Path) -> None:
+    """Every schema of the tests as a first input."""
+    found = [*TESTS.glob("errors/*.yaml"), *TESTS.glob("golden/*/*.yaml")]
+    for number, path in enumerate(found):
+        kind = next((k for end, k in KINDS.items() if path.name.endswith(end)), 45)
+        (folder / f"{number}").write_bytes(bytes((kind,)) + path.read_bytes())
+
+
+def main() -> None:
+    if len(sys.argv) > 1 and Path(sys.argv[1]).is_file():
+        answer(Path(sys.argv[1]).read_bytes())
+        return
+    seconds = sys.argv[1] if len(sys.argv) > 1 else "600"
+    folder = Path(tempfile.mkdtemp(prefix="opgen-fuzz-"))
+    corpus(folder)
+    # An input that takes ten seconds or half a gigabyte is a find like any other.
+    options = [f"-max_total_time={seconds}", "-max_len=20000", "-timeout=10", "-rss_limit_mb=2048"]
+    atheris.Setup([sys.argv[0], str(folder), *options, "-print_final_stats=1"], answer)
+    # It does not return: libFuzzer prints how many inputs there were, and leaves.
+    atheris.Fuzz()
+
+
+if __name__ == "__main__":
+    main()
