@@ -44,4 +44,4 @@ def _rendered(diagnostics: Diagnostics, report_format: str) -> str:
 
 
 def _wants_colour() -> bool:
-    return sys.stderr.isatty() and "NO_COLOR" not in os.environ
+    return sys.stderr.isatty() and not os.environ.get("NO_COLOR")
