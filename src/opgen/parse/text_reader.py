@@ -64,7 +64,10 @@ class TextReader:
         span = self._locate(start, end)
         placed = [(self._locate(begin, stop), text) for begin, stop, text in labels]
         text = self._text[start:end]
-        is_sure = span.text == text or (span.text + text).isspace()
+        is_blank = (span.text + text).isspace()
+        # The last line end of a literal or folded text is not between two words.
+        is_last = end == len(self._text) and "\n" in text
+        is_sure = (span.text == text or is_blank) and not is_last
         fix = Edit(span, replacement) if replacement is not None and is_sure else None
         self._failed = True
         self._diagnostics.error(code, message, span, labels=placed, notes=notes, hint=hint, fix=fix)

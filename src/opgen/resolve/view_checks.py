@@ -23,7 +23,7 @@ def check_view_variants(variants: ViewVariants, entries: Entries, diagnostics: D
         _role_is_free(f, variants, diagnostics)
     inplace = variants.find(ViewSchemaKind.aliasing_inplace)
     if inplace is not None:
-        _inplace_view_is_tagged(inplace, diagnostics)
+        _inplace_view_is_tagged(inplace, entries, diagnostics)
     group = find_view_group(variants)
     if group is None:
         return
@@ -43,15 +43,18 @@ def _may_be_refused(view: NativeFunction, entries: Entries) -> bool:
     return entries.refused.may_have_base(f"{base}_copy", base.replace("inverse", "scatter"))
 
 
-def _inplace_view_is_tagged(f: NativeFunction, diagnostics: Diagnostics) -> None:
+def _inplace_view_is_tagged(f: NativeFunction, entries: Entries, diagnostics: Diagnostics) -> None:
     if "inplace_view" in f.tags:
         return
+    name = f.func.name.name
+    # Without it the tag would be reported.
+    has_view = BaseOperatorName(name.base, False, name.dunder_method) in entries.base_names
     diagnostics.error(
         codes.E0601,
         f"'{f.func.name}' is an in-place view, so it needs the tag 'inplace_view'",
         f.span,
         labels=_aliasing_labels(f),
-        fix=f.spans.add_tag("inplace_view"),
+        fix=f.spans.add_tag("inplace_view") if has_view else None,
     )
 
 

@@ -1,0 +1,192 @@
+"""Every fix of every case of tests/errors is certain: with it the problem is gone, and no other is there."""
+
+from __future__ import annotations
+
+from collections import Counter
+from pathlib import Path
+
+import pytest
+
+from opgen.diagnostics import Diagnostic, Diagnostics
+from opgen.edits import apply_edits, encode_like
+from opgen.pipeline import CODES, Inputs, inspect
+
+CASES = Path(__file__).parents[2] / "errors"
+FILES = sorted(
+    path
+    for path in CASES.glob("*.yaml")
+    # The others are not read as native_functions.yaml.
+    if not path.name.endswith(("backend.yaml", "selective.yaml", "tags.yaml"))
+)
+
+
+def problems(path: Path, content: bytes, target: str) -> Diagnostics:
+    diagnostics = Diagnostics()
+    inputs = Inputs((path,), target=target, overlay={path: content})
+    inspect(inputs, diagnostics, python=path.name.endswith(".python.yaml"))
+    return diagnostics
+
+
+def said(items: Diagnostics) -> Counter[tuple[str, str]]:
+    return Counter((item.code, item.message) for item in items)
+
+
+def stage(code: str) -> int:
+    """What refuses an entry keeps the later stages from looking at it."""
+    return {"E02": 0, "E03": 0, "E04": 1, "E05": 1, "E06": 1}.get(code[:3], 2)
+
+
+def check_every_fix(path: Path, content: bytes, target: str = "runtime") -> set[str]:
+    before = problems(path, content, target)
+    fixable = [item for item in before if item.fix is not None]
+    for item in fixable:
+        after = problems(path, fixed_alone(content, item), target)
+        gone, new = said(before) - said(after), said(after) - said(before)
+        assert gone[item.code, item.message] >= 1, f"{item.code} is still there"
+        # An entry without this mistake is looked at by the stages after it for the first time.
+        assert all(stage(code) > stage(item.code) for code, _ in new), new
+    return {item.code for item in fixable}
+
+
+def fixed_alone(content: bytes, item: Diagnostic) -> bytes:
+    assert item.fix is not None
+    text, made = apply_edits(item.fix.span.source.text, [item.fix])
+    assert made == 1
+    return encode_like(text, content)
+
+
+@pytest.mark.parametrize("case", FILES, ids=lambda path: path.stem)
+def test_of_a_case(case: Path) -> None:
+    target = "torch" if case.name.endswith(".torch.yaml") else "runtime"
+    check_every_fix(case, case.read_bytes(), target)
+
+
+GROUP = """\
+- func: foo(Tensor self) -> Tensor{functional}
+
+- func: foo_(Tensor(a!) self) -> Tensor(a!)
+  structured_delegate: foo.out
+
+- func: foo.out(Tensor self, *, Tensor(a!) out) -> Tensor(a!)
+  structured: True
+  dispatch:
+    CPU: foo_out
+"""
+DELEGATING = "\n  structured_delegate: foo.out"
+LINE = "- func: foo(Tensor self) -> Tensor\n"
+
+
+@pytest.mark.parametrize(
+    ("code", "before", "after"),
+    [
+        ("E0514", GROUP.format(functional=""), GROUP.format(functional=DELEGATING)),
+        (
+            "E0402",
+            GROUP.format(functional="\n  structured_delegate: wrong.name"),
+            GROUP.format(functional=DELEGATING),
+        ),
+        (
+            "E0511",
+            "- func: foo_(Tensor(a!) self) -> Tensor(a!)  # why\n  dispatch:\n    CPU: foo_\n\n"
+            "- func: foo.out(Tensor self, *, Tensor(a!) out) -> Tensor(a!)\n"
+            "  dispatch:\n    CPU: foo_out\n",
+            "- func: foo_(Tensor(a!) self) -> Tensor(a!)  # why\n  autogen: foo\n  dispatch:\n"
+            "    CPU: foo_\n\n"
+            "- func: foo.out(Tensor self, *, Tensor(a!) out) -> Tensor(a!)\n"
+            "  dispatch:\n    CPU: foo_out\n",
+        ),
+        (
+            "E0511",
+            "- func: foo(Tensor self) -> Tensor\n  dispatch:\n    CPU: foo\n  autogen: foo.out\n\n"
+            "- func: foo.out(Tensor self, *, Tensor(a!) out) -> Tensor(a!)\n"
+            "  dispatch:\n    CPU: foo_out\n",
+            "- func: foo(Tensor self) -> Tensor\n  dispatch:\n    CPU: foo\n\n"
+            "- func: foo.out(Tensor self, *, Tensor(a!) out) -> Tensor(a!)\n"
+            "  dispatch:\n    CPU: foo_out\n",
+        ),
+        (
+            "E0212",
+            f"{LINE}  dispatch:\n    CompositeImplicitAutograd: foo\n  tags: core\n",
+            f"{LINE}  tags: core\n",
+        ),
+        # The last line of a file without a line end.
+        ("E0212", f"{LINE}  dispatch:\n    CompositeImplicitAutograd: foo", LINE.strip()),
+        (
+            "E0212",
+            f"{LINE}  dispatch:\n    CompositeImplicitAutograd: foo".replace("\n", "\r\n"),
+            LINE.strip(),
+        ),
+        (
+            "E0247",
+            "- func: foo_rand(Tensor self) -> Tensor\r\n  tags: core\r\n",
+            "- func: foo_rand(Tensor self) -> Tensor\r\n  tags: [core, nondeterministic_seeded]\r\n",
+        ),
+        (
+            "E0247",
+            "- func: foo_rand(Tensor self) -> Tensor\r  tags: [core]\r",
+            "- func: foo_rand(Tensor self) -> Tensor\r  tags: [core, nondeterministic_seeded]\r",
+        ),
+        (
+            "E0247",
+            "-   func: foo_rand(Tensor self) -> Tensor\n    tags:\n    - core # why\n",
+            "-   func: foo_rand(Tensor self) -> Tensor\n    tags:\n    - core # why\n"
+            "    - nondeterministic_seeded\n",
+        ),
+        (
+            "E0247",
+            "- func: foo_rand(Tensor self) -> Tensor",
+            "- func: foo_rand(Tensor self) -> Tensor\n  tags: nondeterministic_seeded",
+        ),
+        (
+            "E0246",
+            "-   func: _foreach_foo(Tensor[] self) -> ()\r\n",
+            "-   func: _foreach_foo(Tensor[] self) -> ()\r\n    device_check: NoCheck\r\n",
+        ),
+    ],
+)
+def test_what_a_fix_makes(code: str, before: str, after: str) -> None:
+    """Key by key: the rest of the text is as it was, and lines end as its lines do."""
+    path = Path("f.yaml")
+    items = problems(path, before.encode(), "runtime")
+    (item,) = (item for item in items if item.code == code)
+    assert fixed_alone(before.encode(), item).decode() == after
+    check_every_fix(path, before.encode())
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        # Comments would be lost.
+        f"{LINE}  dispatch:\n    # why\n    CompositeImplicitAutograd: foo\n",
+        f"{LINE}  dispatch:\n    CompositeImplicitAutograd: foo # why\n",
+        # Other things stand on the line.
+        "- {func: foo(Tensor self) -> Tensor, dispatch: {CompositeImplicitAutograd: foo}}\n",
+        "- {func: foo_rand(Tensor self) -> Tensor}\n",
+        "- func: >\n    foo_rand(Tensor self) -> Tensor\n",
+        # Two are as near as each other.
+        f"{LINE}  dispatch:\n    APU: foo\n",
+        "- func: foo(Tensor self) -> Tensor\n  tags: xyz\n",
+        "- func: foo(Te\\x6esr self) -> Tensor\n".replace("- func: ", '- func: "').replace(
+            "> Tensor", '> Tensor"'
+        ),
+    ],
+)
+def test_what_takes_a_person(text: str) -> None:
+    items = problems(Path("f.yaml"), text.encode(), "runtime")
+    assert [item.fix for item in items] == [None] * len(items) != []
+
+
+def test_the_codes_that_have_fixes() -> None:
+    """That a fix gets lost is seen here, but for those of the table above."""
+    found: set[str] = set()
+    for code in CODES.values():
+        if code.file == "native_functions.yaml":
+            content = code.failing.encode("utf-8", "surrogateescape")
+            found |= check_every_fix(Path("f.yaml"), content, code.target or "runtime")
+    for case in FILES:
+        target = "torch" if case.name.endswith(".torch.yaml") else "runtime"
+        found |= check_every_fix(case, case.read_bytes(), target)
+    assert " ".join(sorted(found)) == (
+        "E0201 E0204 E0205 E0208 E0209 E0212 E0220 E0222 E0225 E0240 E0246 E0247 E0302 E0307 E0311"
+        " E0322 E0334 E0337 E0338 E0402 E0511 E0517 E0525 E0607"
+    )
