@@ -117,6 +117,7 @@ def _shown(source: Source, span: Span) -> tuple[int, str, int, int]:
 
 def _columns(character: str) -> int:
     """How many columns of a terminal it takes."""
-    if unicodedata.combining(character):
+    # Enclosing marks have no combining class, but stand around the character before them all the same.
+    if unicodedata.category(character) in ("Mn", "Me"):
         return 0
     return 2 if unicodedata.east_asian_width(character) in ("W", "F") else 1

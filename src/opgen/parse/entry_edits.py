@@ -12,6 +12,7 @@ from opgen.parse.yaml_nodes import MappingNode, Node, ScalarNode, SequenceNode
 
 _BREAK = re.compile(r"\r\n|\r|\n")
 _BEFORE_KEY = re.compile(r" *(?:- +)?")
+_HEADER = re.compile(r"[|>][0-9+]*")
 _BLOCKS = ("|", ">")
 
 
@@ -73,6 +74,15 @@ def add_tag(node: MappingNode, tag: str) -> Edit | None:
     if before.strip(" ") != "-":
         return None
     return Edit(Span(source, end, end), f"{_newline(source, end)}{before}{tag}")
+
+
+def strip_line_end(node: ScalarNode) -> Edit | None:
+    """A literal or folded text without the line end after it."""
+    header = _HEADER.match(node.source.text, node.start)
+    if node.style not in _BLOCKS or header is None:
+        return None
+    mended = header.group().replace("+", "") + "-"
+    return Edit(Span(node.source, node.start, header.end()), mended)
 
 
 def _margin(node: MappingNode, key: ScalarNode) -> str | None:

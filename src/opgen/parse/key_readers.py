@@ -25,7 +25,7 @@ from opgen.model.native_function import (
 )
 from opgen.model.tags import TagSet
 from opgen.parse import codes_keys as codes
-from opgen.parse import codes_schema, codes_yaml
+from opgen.parse import codes_schema, codes_yaml, entry_edits
 from opgen.parse.draft import DispatchRow, Draft, NodeSpans, comma_parts
 from opgen.parse.names import did_you_mean, only_near, shorten
 from opgen.parse.schema_parser import SchemaReader, check_namespace
@@ -37,6 +37,8 @@ _DTYPES: Mapping[str, tuple[ScalarType, ...]] = {
     **{dtype.name: (dtype,) for dtype in ScalarType},
     **DTYPE_CLASSES,
 }
+# Keys whose values no rule looks into.
+_MAY_END_IN_A_LINE_END = frozenset(("python_module", "category_override"))
 _KIND_WORDS = {
     "str": "text",
     "bool": "true or false",
@@ -136,7 +138,16 @@ class _EntryReader:
         return None
 
     def _text(self, node: Node, what: str | None = None) -> ScalarNode | None:
-        return node if self._is_text(node, what) and isinstance(node, ScalarNode) else None
+        """The text without the line end that literal and folded texts have, which is reported."""
+        if not self._is_text(node, what) or not isinstance(node, ScalarNode):
+            return None
+        kept = node.value.rstrip("\n")
+        if node.value == kept or self._key in _MAY_END_IN_A_LINE_END:
+            return node
+        message = "the line end after it is part of this text"
+        hint, fix = "write '>-' or '|-'", entry_edits.strip_line_end(node)
+        self._error(codes_schema.E0302, message, node.span, hint=hint, fix=fix)
+        return node._replace(value=kept)
 
     def _optional_text(self, node: Node) -> ScalarNode | None:
         return None if node.kind == "null" else self._text(node)
@@ -355,8 +366,8 @@ class _EntryReader:
                     self._unknown(codes.E0220, message, key.value, key.span, known)
                 elif node is not None:
                     self._add_loop(ufunc_key, node)
-        elif value.kind == "str" and isinstance(value, ScalarNode):
-            self._add_loop(UfuncKey.Generic, value)
+        elif value.kind == "str" and (only := self._text(value)) is not None:
+            self._add_loop(UfuncKey.Generic, only)
         else:
             self._wrong_type(value, "a text or a mapping")
 

@@ -138,6 +138,11 @@ LINE = "- func: foo(Tensor self) -> Tensor\n"
             "- func: foo_rand(Tensor self) -> Tensor\n  tags: nondeterministic_seeded",
         ),
         (
+            "E0302",
+            "- func: >2+ # why\r\n    foo(Tensor self) -> Tensor\r\n\r\n  tags: core\r\n",
+            "- func: >2- # why\r\n    foo(Tensor self) -> Tensor\r\n\r\n  tags: core\r\n",
+        ),
+        (
             "E0246",
             "-   func: _foreach_foo(Tensor[] self) -> ()\r\n",
             "-   func: _foreach_foo(Tensor[] self) -> ()\r\n    device_check: NoCheck\r\n",
@@ -162,7 +167,7 @@ def test_what_a_fix_makes(code: str, before: str, after: str) -> None:
         # Other things stand on the line.
         "- {func: foo(Tensor self) -> Tensor, dispatch: {CompositeImplicitAutograd: foo}}\n",
         "- {func: foo_rand(Tensor self) -> Tensor}\n",
-        "- func: >\n    foo_rand(Tensor self) -> Tensor\n",
+        "- func: >-\n    foo_rand(Tensor self) -> Tensor\n",
         # Two are as near as each other.
         f"{LINE}  dispatch:\n    APU: foo\n",
         "- func: foo(Tensor self) -> Tensor\n  tags: xyz\n",

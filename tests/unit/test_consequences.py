@@ -1,0 +1,176 @@
+"""None of the problems that are reported is a mere consequence of another.
+
+A file of entries that refer to each other in every way is broken in one place, and one thing is
+reported: that place. And the cases of tests/errors are no worse beside good entries.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+
+from opgen.diagnostics import Diagnostics
+from opgen.pipeline import Inputs, inspect
+
+ERRORS = Path(__file__).parents[1] / "errors"
+CASES = sorted(
+    path
+    for path in ERRORS.glob("E0[2-7]*.yaml")
+    if not path.name.endswith(("backend.yaml", "selective.yaml", "tags.yaml"))
+)
+
+# Every way in which an entry relies on another.
+ENTRIES = (
+    # A structured group.
+    "- func: qadd.Tensor(Tensor self, Tensor other) -> Tensor\n"
+    "  structured_delegate: qadd.out\n  variants: function, method\n",
+    "- func: qadd_.Tensor(Tensor(a!) self, Tensor other) -> Tensor(a!)\n"
+    "  structured_delegate: qadd.out\n  variants: method\n",
+    "- func: qadd.out(Tensor self, Tensor other, *, Tensor(a!) out) -> Tensor(a!)\n"
+    "  structured: True\n  structured_inherits: TensorIteratorBase\n"
+    "  dispatch:\n    CPU: qadd_out\n",
+    # An out variant beside a functional one, and variants that are generated.
+    "- func: qneg(Tensor self) -> Tensor\n  dispatch:\n    CPU: qneg\n",
+    "- func: qneg.out(Tensor self, *, Tensor(a!) out) -> Tensor(a!)\n  dispatch:\n    CPU: qneg_out\n",
+    "- func: qfill_(Tensor(a!) self) -> Tensor(a!)\n  dispatch:\n    CPU: qfill_\n"
+    "  autogen: qfill, qfill.out\n",
+    "- func: qcast(Tensor self, *, int n) -> Tensor\n  dispatch:\n    CPU: qcast\n"
+    "  autogen: qcast.out\n",
+    # A mutable one with its functional one.
+    "- func: qrun(Tensor self, Tensor(a!) state) -> Tensor\n  dispatch:\n    CPU: qrun\n"
+    "  autogen: qrun_functional, qrun.out\n",
+    # A view with the operator that copies instead, and in place.
+    "- func: qview(Tensor(a) self, int n) -> Tensor(a)\n  dispatch:\n    CPU: qview\n",
+    "- func: qview_copy(Tensor self, int n) -> Tensor\n  tags: view_copy\n"
+    "  dispatch:\n    CompositeExplicitAutogradNonFunctional: qview_copy\n"
+    "  autogen: qview_copy.out\n",
+    "- func: qturn(Tensor(a) self) -> Tensor(a)\n",
+    "- func: qturn_(Tensor(a!) self) -> Tensor(a!)\n  tags: inplace_view\n",
+    # An inner loop.
+    "- func: qloop(Tensor self, Tensor other) -> Tensor\n  structured_delegate: qloop.out\n",
+    "- func: qloop.out(Tensor self, Tensor other, *, Tensor(a!) out) -> Tensor(a!)\n"
+    "  structured: True\n  structured_inherits: TensorIteratorBase\n"
+    "  ufunc_inner_loop:\n    Generic: qloop (AllAndComplex)\n",
+    # One that has to do with no other.
+    "- func: qalone(Tensor self) -> Tensor\n",
+)
+
+Break = Callable[[str], str]
+
+# What breaks an entry, whatever it is, and what is said of that.
+BREAKS: dict[str, tuple[str, Break]] = {
+    "unknown type": ("E0307", lambda e: e.replace("(Tensor self", "(Gizmo self", 1)),
+    "unknown type of an argument": ("E0307", lambda e: e.replace(") ->", ", Gizmo z) ->", 1)),
+    "no arguments": ("E0301", lambda e: e.replace(e.partition("\n")[0], f"- func: {head(e)}", 1)),
+    "bad overload": ("E0309", lambda e: e.replace("(", ".o-o(", 1) if "." not in head(e) else e),
+    "unknown key": ("E0201", lambda e: f"{e}  gizmo: 1\n"),
+    "wrong type": ("E0203", lambda e: f"{e}  device_check: [1]\n"),
+    "unknown check": ("E0205", lambda e: f"{e}  device_check: Gizmo\n"),
+    "key twice": ("E0103", lambda e: f"{e}  category_override: x\n  category_override: y\n"),
+    "alias of nothing": ("E0106", lambda e: f"{e}  category_override: *gizmo\n"),
+    "foreign tag": ("E0109", lambda e: f"{e}  category_override: !gizmo x\n"),
+    "no func": ("E0202", lambda e: e.replace("func: ", "python_module: ", 1)),
+    "no mapping": ("E0105", lambda e: "- gizmo\n"),
+    "bad name": ("E0304", lambda e: e.replace("- func: q", "- func: 1q", 1)),
+    "name with out": (
+        "E0305",
+        lambda e: e.replace(head(e), f"{head(e).partition('.')[0]}_out", 1),
+    ),
+    "bad namespace": ("E0303", lambda e: e.replace("- func: ", "- func: 1::", 1)),
+    "reserved name": ("E0342", lambda e: e.replace("- func: q", "- func: opgen_q", 1)),
+    "white space": ("E0302", lambda e: e.replace("self", " self", 1)),
+    "unknown key of dispatch": (
+        "E0209",
+        lambda e: (
+            e.replace("dispatch:\n", "dispatch:\n    Gizmo: x\n")
+            if "dispatch:" in e
+            else f"{e}  dispatch:\n    Gizmo: x\n"
+        ),
+    ),
+}
+
+
+def head(entry: str) -> str:
+    return entry.removeprefix("- func: ").partition("(")[0]
+
+
+def codes(text: str, *more: Path) -> list[str]:
+    diagnostics = Diagnostics()
+    path = Path("f.yaml")
+    inspect(Inputs((path, *more), overlay={path: text.encode()}), diagnostics)
+    return [item.code for item in diagnostics]
+
+
+def test_the_file_itself_is_good() -> None:
+    assert codes("\n".join(ENTRIES)) == []
+
+
+@pytest.mark.parametrize("what", BREAKS)
+@pytest.mark.parametrize("number", range(len(ENTRIES)), ids=lambda i: head(ENTRIES[i]))
+def test_one_broken_entry_is_one_problem(number: int, what: str) -> None:
+    code, broken = BREAKS[what]
+    changed = broken(ENTRIES[number])
+    if changed == ENTRIES[number]:
+        pytest.skip("this entry cannot be broken so")
+    entries = [*ENTRIES[:number], changed, *ENTRIES[number + 1 :]]
+    assert set(codes("\n".join(entries))) == {code}
+
+
+@pytest.mark.parametrize("what", BREAKS)
+def test_a_problem_elsewhere_is_still_reported(what: str) -> None:
+    """What has nothing to do with the broken entry is judged as if that were not there."""
+    code, broken = BREAKS[what]
+    changed = broken(ENTRIES[0])
+    if changed == ENTRIES[0]:
+        pytest.skip("this entry cannot be broken so")
+    twice = "- func: qtwice(Tensor self) -> Tensor\n"
+    python = "- func: qkey(Tensor self, int lambda) -> Tensor\n"
+    names = "- func: qname(Tensor self, int dispatchKeySet) -> Tensor\n"
+    found = codes("\n".join([changed, *ENTRIES[1:], twice, twice, python, names]))
+    assert set(found) == {code, "E0401", "E0404", "E0709"}
+
+
+@pytest.mark.parametrize("case", CASES, ids=lambda path: path.stem)
+def test_a_case_is_no_worse_beside_good_entries(case: Path) -> None:
+    target = "torch" if case.name.endswith(".torch.yaml") else "runtime"
+    path = Path("good.yaml")
+    overlay = {path: "\n".join(ENTRIES).encode()}
+
+    def said(*files: Path) -> list[tuple[str, str]]:
+        diagnostics = Diagnostics()
+        inspect(Inputs(files, target=target, overlay=overlay), diagnostics)
+        return [(item.code, item.message) for item in diagnostics]
+
+    assert said(case, path) == said(case)
+    assert sorted(said(path, case)) == sorted(said(case))
+
+
+@pytest.mark.parametrize(
+    "content",
+    [
+        b"- tag: core\n  desc: x\n- tag\n",
+        b"- tag: core\n  desc: [\n",
+        b"gizmo\n",
+        b"- tag: core\n  desc: \xff\n",
+    ],
+)
+def test_a_bad_tag_file_makes_no_tag_unknown(content: bytes) -> None:
+    diagnostics = Diagnostics()
+    path, tags = Path("f.yaml"), Path("tags.yaml")
+    text = "\n".join(ENTRIES).replace("tags: view_copy", "tags: [view_copy, gizmo]")
+    overlay = {path: text.encode(), tags: content}
+    inspect(Inputs((path,), tags=tags, overlay=overlay), diagnostics)
+    assert {item.span.source.path for item in diagnostics if item.span} == {"tags.yaml"}
+
+
+def test_a_file_that_cannot_be_read_is_one_problem(tmp_path: Path) -> None:
+    """The other file delegates to what it may hold."""
+    functional = ENTRIES[0]
+    assert codes(functional, tmp_path / "nothing.yaml") == ["E0905"]
+    bad = tmp_path / "bad.yaml"
+    bad.write_text("- func: [\n")
+    assert codes(functional, bad) == ["E0102"]
+    bad.write_text("a: b\n")
+    assert codes(functional, bad) == ["E0104"]
