@@ -26,7 +26,7 @@ E0912 = Code(
 E0913 = Code(
     "E0913",
     "a text is too long",
-    "No value of a schema file has more than 65,536 characters. The longest schema of PyTorch has 1,500.",
+    "No value of a schema file has more than 65,536 characters. The longest of PyTorch has 492.",
     _GOOD,
     _GOOD,
 )
