@@ -37,8 +37,31 @@ def format_entries(source: Source) -> str:
     root = compose(source, Diagnostics())
     if not isinstance(root, SequenceNode):
         return source.text
-    edits = [edit for node in root.items if (edit := _format_entry(source, node)) is not None]
-    return apply_edits(source.text, edits)[0]
+    edits = [_format_entry(source, node) for node in root.items]
+    if not any(edits):
+        return source.text
+    made = _applied(source, edits)
+    # A literal text may take blank lines after it for its own: then the entry stays as it is.
+    again = compose(Source(source.path, made), Diagnostics())
+    if not isinstance(again, SequenceNode) or len(again.items) != len(edits):
+        return source.text
+    same = [_value(old) == _value(new) for old, new in zip(root.items, again.items)]
+    return made if all(same) else _applied(source, [e for e, ok in zip(edits, same) if ok])
+
+
+def _applied(source: Source, edits: list[Edit | None]) -> str:
+    return apply_edits(source.text, [edit for edit in edits if edit is not None])[0]
+
+
+def _value(node: Node) -> object:
+    """What the node says, whatever its style and the order of its keys."""
+    match node:
+        case ScalarNode():
+            return node.value, node.kind
+        case SequenceNode():
+            return [_value(item) for item in node.items]
+        case MappingNode():
+            return {key.value: _value(value) for key, value in node.pairs}
 
 
 @dataclass(frozen=True, slots=True)
