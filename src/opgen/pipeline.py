@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import json
 import os
-from collections.abc import Container, Mapping, Sequence
+from collections.abc import Callable, Container, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from datetime import date
 from pathlib import Path
@@ -46,7 +46,12 @@ from opgen.resources import templates_dir
 from opgen.targets import TARGETS, functionalization, unsupported
 from opgen.views.context import Context, Library
 from opgen.views.dump import dump_rows
-from opgen.views.explain import build_code_index, build_code_page, build_explanation
+from opgen.views.explain import (
+    build_code_index,
+    build_code_page,
+    build_explanation,
+    build_summary,
+)
 from opgen.views.json_schema import build_json_schema, build_tags_schema
 from opgen.views.stubs import build_skeletons
 from opgen.views.tree import build_views, operator_headers
@@ -108,13 +113,32 @@ def inspect(inputs: Inputs, diagnostics: Diagnostics, *, python: bool = False) -
 
     An entry with errors is left out from then on, so that every stage can look at the others.
     """
+    registry = survey(inputs, diagnostics, python=python)
+    return None if diagnostics.has_errors else registry
+
+
+def survey(
+    inputs: Inputs,
+    diagnostics: Diagnostics,
+    *,
+    python: bool = False,
+    is_stale: Callable[[], bool] = lambda: False,
+) -> Registry:
+    """As `inspect`; the registry is of what has no errors.
+
+    Between stages it ends early if the answer is not wanted any more.
+    """
     registry = _read_registry(inputs, diagnostics)
     whole = None if diagnostics.has_errors else registry
+    if is_stale():
+        return registry
     check_target(registry, inputs, diagnostics)
     if python:
         check_python(registry, inputs, diagnostics)
     read_additions(whole, inputs, diagnostics)
-    return None if diagnostics.has_errors else registry
+    if not diagnostics.has_errors:
+        return registry
+    return without_reported(registry, diagnostics.error_spans())
 
 
 @until_too_many(lambda: Registry((), (), (), ()))
@@ -292,6 +316,17 @@ def explain(registry: Registry, inputs: Inputs, operator: str, diagnostics: Diag
         return ""
     renderer = Renderer(templates_dir() / "text")
     return "\n".join(renderer.render(build_explanation(context, f)) for f in functions)
+
+
+def summarize(registry: Registry, inputs: Inputs, f: NativeFunction) -> str:
+    """What follows from the entry of one operator, in short, as Markdown: for an editor."""
+    context = Context(registry, TARGETS[inputs.target], Library(inputs.name or f.namespace))
+    return Renderer(templates_dir() / "text").render(build_summary(context, f))
+
+
+def declared_tags(inputs: Inputs) -> TagSet:
+    """The tags that entries may have. What is wrong with their file, `inspect` reports."""
+    return _read_tags(inputs, Diagnostics())
 
 
 def explain_code(name: str) -> str | None:

@@ -21,6 +21,7 @@ from opgen.cli.explain import explain
 from opgen.cli.format import format_command
 from opgen.cli.generate import generate
 from opgen.cli.lint import lint
+from opgen.cli.lsp import lsp
 from opgen.cli.schema import schema
 from opgen.cli.stub import stub
 from opgen.resources import cmake_dir
@@ -71,7 +72,7 @@ def main() -> None:
 
 _COMMANDS = (
     *(generate, check, lint, format_command, build),
-    *(dump, explain, stub, compat, schema, completion),
+    *(dump, explain, stub, compat, schema, completion, lsp),
 )
 
 for command in _COMMANDS:

@@ -42,6 +42,17 @@ class ExplanationView(FileView):
 
 
 @dataclass(frozen=True, slots=True)
+class SummaryView(FileView):
+    """An operator for the hover of an editor."""
+
+    name: str
+    schema: str
+    facts: tuple[str, ...]
+    cells: tuple[CellView, ...]
+    signatures: tuple[str, ...]
+
+
+@dataclass(frozen=True, slots=True)
 class CodeView(FileView):
     code: str
     title: str
@@ -124,6 +135,22 @@ def build_explanation(context: Context, f: NativeFunction) -> FileView:
             if m.operator in _kernel_owners(context, f)
         ),
         headers=tuple(_headers(context, f)),
+    )
+
+
+def build_summary(context: Context, f: NativeFunction) -> FileView:
+    """The kind, group, dispatch table and signatures of `f`."""
+    facts = [_kind(f), *(" ".join(line.split()) for line in _group_lines(context, f))]
+    if f.tags:
+        facts.append(f"tags {', '.join(sorted(f.tags))}")
+    return SummaryView(
+        path="",
+        template="operator.md.j2",
+        name=f.full_name,
+        schema=str(f.func),
+        facts=tuple(facts),
+        cells=tuple(_cell(context, cell, 0) for cell in computed_table(context.registry, f)),
+        signatures=tuple(_signatures(context, f)),
     )
 
 

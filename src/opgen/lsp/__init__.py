@@ -1,0 +1,1 @@
+"""The language server: `opgen lsp`. Only this package knows pygls."""

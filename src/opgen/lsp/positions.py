@@ -1,0 +1,64 @@
+"""Offsets in texts to positions of the protocol, and back.
+
+A position counts units of the encoding that client and server agreed on: UTF-16 unless both like
+another better. Lines end where `Source` and the protocol say: at `\\n`, `\\r\\n` and `\\r` only.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from lsprotocol import types
+
+from opgen.diagnostics import Source, Span
+
+_BYTES = {
+    types.PositionEncodingKind.Utf8: ("utf-8", 1),
+    types.PositionEncodingKind.Utf16: ("utf-16-le", 2),
+    types.PositionEncodingKind.Utf32: ("utf-32-le", 4),
+}
+
+
+@dataclass(frozen=True, slots=True)
+class Positions:
+    """Positions in the units of one encoding."""
+
+    encoding: types.PositionEncodingKind = types.PositionEncodingKind.Utf16
+
+    def position(self, source: Source, offset: int) -> types.Position:
+        offset = min(max(offset, 0), len(source.text))
+        location = source.location(offset)
+        before = source.line_text(location.line)[: location.column - 1]
+        return types.Position(location.line - 1, self._units(before))
+
+    def range(self, span: Span) -> types.Range:
+        return types.Range(
+            self.position(span.source, span.start), self.position(span.source, span.end)
+        )
+
+    def offset(self, source: Source, position: types.Position) -> int:
+        """The offset of the character at `position`; of the nearest that there is."""
+        starts = source.line_starts()
+        if position.line >= len(starts):
+            return len(source.text)
+        line = source.line_text(position.line + 1)
+        return starts[position.line] + self._characters(line, position.character)
+
+    def whole(self, source: Source) -> types.Range:
+        return self.range(Span(source, 0, len(source.text)))
+
+    def _units(self, text: str) -> int:
+        if text.isascii():
+            return len(text)
+        codec, size = _BYTES[self.encoding]
+        return len(text.encode(codec, "surrogatepass")) // size
+
+    def _characters(self, line: str, units: int) -> int:
+        if line.isascii():
+            return min(units, len(line))
+        seen = 0
+        for index, character in enumerate(line):
+            seen += self._units(character)
+            if seen > units:
+                return index
+        return len(line)

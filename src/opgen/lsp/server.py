@@ -1,0 +1,381 @@
+"""The server: requests of the protocol into calls of the other modules, and their answers back."""
+
+from __future__ import annotations
+
+import asyncio
+import logging
+import sys
+from collections.abc import Callable, Sequence
+from pathlib import Path
+
+from lsprotocol import types
+from pygls.lsp.server import LanguageServer
+from pygls.uris import to_fs_path
+
+from opgen import __version__
+from opgen.diagnostics import Diagnostic, Source, Span
+from opgen.lsp import mending
+from opgen.lsp.analyst import Analyst
+from opgen.lsp.completion import complete, word_start
+from opgen.lsp.documents import Analysis, Document, Documents, is_schema_file
+from opgen.lsp.hover import hover_text
+from opgen.lsp.kernels import Definition, KernelIndex
+from opgen.lsp.navigation import find_definitions, find_references
+from opgen.lsp.positions import Positions
+from opgen.lsp.publishing import by_uri
+from opgen.lsp.settings import read_settings
+from opgen.lsp.suggestion import Suggestion
+from opgen.lsp.symbols import document_symbols, workspace_symbols
+from opgen.lsp.words import Word, find_word
+
+_LOG = logging.getLogger(__name__)
+# How long a request waits for the analysis of the text that it is about.
+_PATIENCE = 10.0
+
+_AtPosition = types.HoverParams | types.DefinitionParams | types.ReferenceParams
+
+
+class Server(LanguageServer):
+    """A language server with its documents, and what it has published for each of them."""
+
+    def __init__(self) -> None:
+        # Whole texts: pygls applies changes by lines that end at characters where the protocol's do not.
+        super().__init__(
+            "opgen", __version__, text_document_sync_kind=types.TextDocumentSyncKind.Full
+        )
+        self.documents = Documents()
+        self.analyst = Analyst(self.documents)
+        self.kernels = KernelIndex()
+        self._published: dict[str, dict[str, list[types.Diagnostic]]] = {}
+        self._tasks: set[asyncio.Task[None]] = set()
+
+    @property
+    def positions(self) -> Positions:
+        chosen = self.server_capabilities.position_encoding
+        encodings = types.PositionEncodingKind
+        return Positions(encodings(chosen) if chosen else encodings.Utf16)
+
+    def location(self, span: Span) -> types.Location:
+        return types.Location(self.uri_of(span.source), self.positions.range(span))
+
+    def uri_of(self, source: Source) -> str:
+        return self.documents.uri(source.path)
+
+    def schedule(self, document: Document, *, at_once: bool = False) -> None:
+        """Analyze `document`, and the open ones that read it, after a pause in typing."""
+        delay = 0.0 if at_once else self.documents.settings.delay
+        readers = tuple(self.documents.readers(document.path))
+        if document not in readers and document.uri in self._published:
+            # It held operators, and does not any more.
+            self.analyst.cancel(document.uri)
+            self._publish(document.uri, {})
+        for reader in readers:
+            task = asyncio.get_running_loop().create_task(self._refresh(reader, delay))
+            self._tasks.add(task)
+            task.add_done_callback(self._tasks.discard)
+
+    async def analysis(self, document: Document) -> Analysis | None:
+        """The analysis of the text as it is now; None if there is none in good time."""
+        if not document.is_analyzed:
+            try:
+                await asyncio.wait_for(self._refresh(document, 0), _PATIENCE)
+            except asyncio.TimeoutError:
+                return None
+        return document.analysis if document.is_analyzed else None
+
+    async def definitions(self) -> Sequence[Definition]:
+        """The kernels in the sources of the workspace."""
+        root, named = self.documents.root, self.documents.settings.kernels
+        if root is None:
+            return ()
+        roots = [root / name for name in named] or [root]
+        loop = asyncio.get_running_loop()
+        return await loop.run_in_executor(None, self.kernels.definitions, roots)
+
+    def close(self, uri: str) -> None:
+        self.analyst.cancel(uri)
+        self.documents.close(uri)
+        self._publish(uri, {})
+        self._published.pop(uri, None)
+
+    async def _refresh(self, document: Document, delay: float) -> None:
+        analysis = await self.analyst.analyze(document, delay)
+        if analysis is not None and self.documents.find(document.uri) is document:
+            found = by_uri(analysis.diagnostics, self.positions, self.uri_of, document.uri)
+            self._publish(document.uri, found)
+
+    def _publish(self, owner: str, found: dict[str, list[types.Diagnostic]]) -> None:
+        """Publish what the analysis of `owner` found, for each document with what others found."""
+        before = self._published.get(owner, {})
+        self._published[owner] = found
+        for uri in dict.fromkeys([owner, *before, *found]):
+            items: list[types.Diagnostic] = []
+            for own in self._published.values():
+                items += [item for item in own.get(uri, ()) if item not in items]
+            document = self.documents.find(uri)
+            version = None if document is None else document.version
+            self.text_document_publish_diagnostics(
+                types.PublishDiagnosticsParams(uri, items, version)
+            )
+
+
+def create_server() -> Server:
+    """A server with all that it answers to."""
+    server = Server()
+    _add_synchronization(server)
+    _add_settings(server)
+    _add_questions(server)
+    _add_navigation(server)
+    _add_edits(server)
+    return server
+
+
+def serve() -> None:
+    """Answer a client over stdin and stdout until it says exit, or goes away."""
+    logging.basicConfig(stream=sys.stderr, level=logging.WARNING)
+    server = create_server()
+    try:
+        server.start_io()
+    finally:
+        server.analyst.shutdown()
+
+
+def _add_settings(server: Server) -> None:
+    @server.feature(types.INITIALIZE)
+    def initialize(params: types.InitializeParams) -> None:
+        folders = params.workspace_folders or []
+        uri = folders[0].uri if folders else params.root_uri
+        path = to_fs_path(uri) if uri else None
+        server.documents.root = Path(path) if path else None
+        server.documents.settings = read_settings(params.initialization_options)
+
+    @server.feature(types.WORKSPACE_DID_CHANGE_CONFIGURATION)
+    def did_change_configuration(params: types.DidChangeConfigurationParams) -> None:
+        if params.settings:
+            server.documents.settings = read_settings(params.settings)
+            for document in server.documents.schemas():
+                server.schedule(document)
+
+    @server.feature(types.WORKSPACE_DID_CHANGE_WATCHED_FILES)
+    def did_change_watched_files(params: types.DidChangeWatchedFilesParams) -> None:
+        for document in server.documents.schemas():
+            server.schedule(document)
+
+
+def _add_synchronization(server: Server) -> None:
+    @server.feature(types.TEXT_DOCUMENT_DID_OPEN)
+    def did_open(params: types.DidOpenTextDocumentParams) -> None:
+        item = params.text_document
+        server.schedule(server.documents.open(item.uri, item.text, item.version), at_once=True)
+
+    @server.feature(types.TEXT_DOCUMENT_DID_CHANGE)
+    def did_change(params: types.DidChangeTextDocumentParams) -> None:
+        uri, version = params.text_document.uri, params.text_document.version
+        document = server.documents.find(uri)
+        text = server.workspace.get_text_document(uri).source
+        if document is None:
+            document = server.documents.open(uri, text, version)
+        document.replace_text(text, version)
+        server.schedule(document)
+
+    @server.feature(types.TEXT_DOCUMENT_DID_SAVE)
+    def did_save(params: types.DidSaveTextDocumentParams) -> None:
+        document = server.documents.find(params.text_document.uri)
+        if document is not None:
+            server.schedule(document)
+
+    @server.feature(types.TEXT_DOCUMENT_DID_CLOSE)
+    def did_close(params: types.DidCloseTextDocumentParams) -> None:
+        document = server.documents.find(params.text_document.uri)
+        server.close(params.text_document.uri)
+        if document is not None:
+            for reader in server.documents.readers(document.path):
+                server.schedule(reader)
+
+
+def _add_questions(server: Server) -> None:
+    @server.feature(types.TEXT_DOCUMENT_HOVER)
+    async def hover(params: types.HoverParams) -> types.Hover | None:
+        found = _word(server, params)
+        if found is None:
+            return None
+        document, word = found
+        if document.known is None:
+            await server.analysis(document)
+        text = hover_text(word, document.known)
+        if text is None:
+            return None
+        content = types.MarkupContent(types.MarkupKind.Markdown, text)
+        return types.Hover(content, server.positions.range(word.span))
+
+    options = types.CompletionOptions(trigger_characters=[" ", "(", ".", "[", ",", "="])
+
+    @server.feature(types.TEXT_DOCUMENT_COMPLETION, options)
+    async def completion(params: types.CompletionParams) -> types.CompletionList:
+        document = server.documents.find(params.text_document.uri)
+        if document is None or not is_schema_file(document):
+            return types.CompletionList(False, [])
+        definitions = await server.definitions()
+        offset = server.positions.offset(document.source, params.position)
+        found = complete(server.documents.outlines(document), offset, document.known, definitions)
+        span = _typed(document.source, offset)
+        where = server.positions.range(span)
+        return types.CompletionList(False, [_item(one, where) for one in found])
+
+
+def _typed(source: Source, offset: int) -> Span:
+    """The beginning of a word before `offset`."""
+    location = source.location(offset)
+    before = source.line_text(location.line)[: location.column - 1]
+    return Span(source, offset - len(before) + word_start(before), offset)
+
+
+def _item(suggestion: Suggestion, where: types.Range) -> types.CompletionItem:
+    text = suggestion.text
+    return types.CompletionItem(
+        label=suggestion.label,
+        kind=suggestion.what.value,
+        documentation=types.MarkupContent(types.MarkupKind.Markdown, text) if text else None,
+        sort_text=f"{suggestion.sort}{suggestion.label}",
+        text_edit=types.TextEdit(where, suggestion.insert or suggestion.label),
+    )
+
+
+def _add_navigation(server: Server) -> None:
+    @server.feature(types.TEXT_DOCUMENT_DEFINITION)
+    async def definition(params: types.DefinitionParams) -> list[types.Location]:
+        found = _word(server, params)
+        if found is None:
+            return []
+        document, word = found
+        outlines = server.documents.outlines(document)
+        spans = find_definitions(word, outlines, await server.definitions())
+        return [server.location(span) for span in spans]
+
+    @server.feature(types.TEXT_DOCUMENT_REFERENCES)
+    async def references(params: types.ReferenceParams) -> list[types.Location]:
+        found = _word(server, params)
+        if found is None:
+            return []
+        document, word = found
+        spans = find_references(
+            word,
+            server.documents.outlines(document),
+            await server.definitions(),
+            with_declaration=params.context.include_declaration,
+        )
+        return [server.location(span) for span in spans]
+
+    @server.feature(types.TEXT_DOCUMENT_DOCUMENT_SYMBOL)
+    def symbols(params: types.DocumentSymbolParams) -> list[types.DocumentSymbol]:
+        document = server.documents.find(params.text_document.uri)
+        if document is None or not is_schema_file(document):
+            return []
+        return document_symbols(document.outline, server.positions)
+
+    @server.feature(types.WORKSPACE_SYMBOL)
+    def all_symbols(params: types.WorkspaceSymbolParams) -> list[types.WorkspaceSymbol]:
+        return workspace_symbols(params.query, server.documents.all_outlines(), server.location)
+
+
+def _word(server: Server, params: _AtPosition) -> tuple[Document, Word] | None:
+    document = server.documents.find(params.text_document.uri)
+    if document is None or not is_schema_file(document):
+        return None
+    offset = server.positions.offset(document.source, params.position)
+    word = find_word(document.outline, offset)
+    return None if word is None else (document, word)
+
+
+def _add_edits(server: Server) -> None:
+    options = types.CodeActionOptions([types.CodeActionKind.QuickFix, mending.FIX_ALL])
+
+    @server.feature(types.TEXT_DOCUMENT_CODE_ACTION, options)
+    async def code_action(params: types.CodeActionParams) -> list[types.CodeAction]:
+        document = server.documents.find(params.text_document.uri)
+        analysis = None if document is None else await server.analysis(document)
+        if document is None or analysis is None:
+            return []
+        only = params.context.only
+        actions = []
+        if _wanted(only, types.CodeActionKind.QuickFix):
+            actions += _quick_fixes(server, document, analysis, params.range)
+        if only and _wanted(only, mending.FIX_ALL):
+            actions += await _fix_all(server, document, analysis)
+        return actions
+
+    @server.feature(types.TEXT_DOCUMENT_FORMATTING)
+    async def formatting(params: types.DocumentFormattingParams) -> list[types.TextEdit]:
+        document = server.documents.find(params.text_document.uri)
+        if document is None or not is_schema_file(document):
+            return []
+        return await _rewrite(server, document, mending.formatted_text)
+
+
+def _wanted(only: Sequence[types.CodeActionKind | str] | None, kind: str) -> bool:
+    """Whether a client that asks for `only` these kinds asks for `kind`."""
+    names = [str(getattr(k, "value", k)) for k in only or ()]
+    kind = str(getattr(kind, "value", kind))
+    return not names or any(kind == name or kind.startswith(f"{name}.") for name in names)
+
+
+def _quick_fixes(
+    server: Server, document: Document, analysis: Analysis, where: types.Range
+) -> list[types.CodeAction]:
+    def touches(item: Diagnostic) -> bool:
+        if item.span is None or server.uri_of(item.span.source) != document.uri:
+            return False
+        own = server.positions.range(item.span)
+        return own.start <= where.end and where.start <= own.end
+
+    fixable = [item for item in analysis.diagnostics if item.fix is not None]
+    actions = [action for item in fixable if touches(item) for action in [_fix(server, item)]]
+    if actions and len(fixable) > 1:
+        new = mending.once(document.source, fixable)
+        edits = mending.change(document.source, new, server.positions)
+        actions.append(
+            _action("Fix all that is certain", types.CodeActionKind.QuickFix, document, edits)
+        )
+    return actions
+
+
+def _fix(server: Server, item: Diagnostic) -> types.CodeAction:
+    assert item.fix is not None
+    uri = server.uri_of(item.fix.span.source)
+    edits = [mending.text_edit(item.fix, server.positions)]
+    own = by_uri([item], server.positions, server.uri_of, uri)
+    return types.CodeAction(
+        title=mending.title(item.fix),
+        kind=types.CodeActionKind.QuickFix,
+        diagnostics=[one for found in own.values() for one in found],
+        is_preferred=True,
+        edit=types.WorkspaceEdit(changes={uri: edits}),
+    )
+
+
+def _action(
+    title: str, kind: str, document: Document, edits: list[types.TextEdit]
+) -> types.CodeAction:
+    edit = types.WorkspaceEdit(changes={document.uri: edits})
+    return types.CodeAction(title=title, kind=kind, edit=edit)
+
+
+async def _fix_all(
+    server: Server, document: Document, analysis: Analysis
+) -> list[types.CodeAction]:
+    if not any(item.fix for item in analysis.diagnostics):
+        return []
+    edits = await _rewrite(server, document, mending.fixed_text)
+    return [_action("Fix all that is certain", mending.FIX_ALL, document, edits)] if edits else []
+
+
+async def _rewrite(
+    server: Server, document: Document, new_text: Callable[..., str]
+) -> list[types.TextEdit]:
+    """The edits that make `new_text` of a document; none if it changes in the meantime."""
+    source, inputs = document.source, server.documents.inputs(document)
+    loop = asyncio.get_running_loop()
+    new = await loop.run_in_executor(None, new_text, document.path, source.text, inputs)
+    if document.source is not source:
+        return []
+    return mending.change(source, new, server.positions)

@@ -1,0 +1,90 @@
+"""What stands at a place of a schema file: an operator, a kernel, a key, a tag, a type."""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass
+from enum import Enum, auto
+
+from opgen.diagnostics import Span
+from opgen.lsp.outline import Entry, Key, Outline
+
+_DELEGATES = ("structured_delegate", "autogen")
+
+
+class Kind(Enum):
+    """What a word is."""
+
+    key = auto()
+    operator = auto()
+    kernel = auto()
+    dispatch_key = auto()
+    tag = auto()
+    schema = auto()
+
+
+@dataclass(frozen=True, slots=True)
+class Word:
+    """A word in an entry, of the key `key`; `span` is where it stands."""
+
+    kind: Kind
+    span: Span
+    entry: Entry
+    key: Key
+
+    @property
+    def text(self) -> str:
+        return self.span.text
+
+    @property
+    def operator(self) -> str:
+        """The full name of the operator that the word names; for a kernel, the one that it is of."""
+        if self.kind is not Kind.operator or self.key.name == "func":
+            return self.entry.full_name
+        return self.text if "::" in self.text else f"{self.entry.namespace}::{self.text}"
+
+
+def find_word(outline: Outline, offset: int) -> Word | None:
+    """The word at `offset`, if opgen knows what it is."""
+    line = outline.source.location(offset).line - 1
+    entry = outline.entry_at(line)
+    key = None if entry is None else entry.key_at(line)
+    if entry is None or key is None:
+        return None
+    span = outline.word_at(offset)
+    if not span.text or _is_comment(outline, span):
+        return None
+    if key.span.start <= offset <= key.span.end:
+        return Word(Kind.key, key.span, entry, key)
+    kind = _kind(outline, span, entry, key)
+    return None if kind is None else Word(kind, span, entry, key)
+
+
+def _kind(outline: Outline, span: Span, entry: Entry, key: Key) -> Kind | None:
+    if key.name == "func":
+        name = entry.name
+        on_name = name is not None and name.start <= span.start <= name.end
+        return Kind.operator if on_name else Kind.schema
+    if key.name in _DELEGATES:
+        return Kind.operator
+    if key.name == "tags":
+        return Kind.tag
+    if key.name == "dispatch":
+        return Kind.dispatch_key if _before_colon(outline, span) else Kind.kernel
+    return None
+
+
+def _before_colon(outline: Outline, span: Span) -> bool:
+    rest = _line_after(outline, span)
+    return re.match(r"[ \t\w,]*:(\s|$)", rest) is not None
+
+
+def _line_after(outline: Outline, span: Span) -> str:
+    location = outline.source.location(span.end)
+    return outline.source.line_text(location.line)[location.column - 1 :]
+
+
+def _is_comment(outline: Outline, span: Span) -> bool:
+    location = outline.source.location(span.start)
+    before = outline.source.line_text(location.line)[: location.column - 1]
+    return before.lstrip().startswith("#") or " #" in before

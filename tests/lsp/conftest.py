@@ -1,0 +1,55 @@
+"""One server for the tests of a module; some tests start their own."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+pytest.importorskip("pygls", reason="opgen[lsp] is not installed")
+
+from session import Session
+
+TAGS = """\
+- tag: core
+  desc: |
+    A core operator.
+- tag: pointwise
+  desc: Each element for itself.
+"""
+
+KERNELS = """\
+OPGEN_META_FUNC(add)(const Tensor& self, const Tensor& other) {}
+OPGEN_IMPL_FUNC(add_out_cpu)(const Tensor&, const Tensor&, const Tensor&) {}
+  OPGEN_KERNEL(neg_cpu)(const Tensor& self) { return self; }
+"""
+
+Start = Callable[..., Session]
+
+
+@pytest.fixture(scope="module")
+def session(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Session]:
+    """A server in a folder with a tags.yaml and kernels; types need no pause to be looked at."""
+    root = tmp_path_factory.mktemp("workspace")
+    (root / "tags.yaml").write_text(TAGS)
+    (root / "kernels").mkdir()
+    (root / "kernels" / "arithmetic.cpp").write_text(KERNELS)
+    session = Session(root, {"delay": 10})
+    yield session
+    assert session.end() == 0
+
+
+@pytest.fixture
+def start(tmp_path: Path) -> Iterator[Start]:
+    """Starts servers in the folder of the test; each must end well."""
+    started = []
+
+    def begin(options: Any = None, encodings: list[str] | None = None) -> Session:
+        started.append(Session(tmp_path, {"delay": 10} if options is None else options, encodings))
+        return started[-1]
+
+    yield begin
+    for session in started:
+        assert session.end() == 0

@@ -1,0 +1,138 @@
+"""The server's diagnostics: the right ones, at the right places, for the text as it is now."""
+
+from __future__ import annotations
+
+import json
+import subprocess
+import sys
+
+from lsprotocol import types
+from session import Session
+
+from conftest import TAGS, Start
+from opgen.lsp.settings import Settings, read_settings
+
+GOOD = "- func: neg(Tensor self) -> Tensor\n  dispatch:\n    CPU: neg_cpu\n"
+BAD = "- func: neg(Tensr self) -> Tensor\n  dispatch:\n    CPU: neg_cpu\n"
+
+
+def place(problem: types.Diagnostic) -> tuple[int, int, int]:
+    where = problem.range
+    return where.start.line, where.start.character, where.end.character
+
+
+def test_a_problem_comes_and_goes_with_the_text(session: Session) -> None:
+    """Unsaved texts are what is looked at: no file of this name is on the disk."""
+    uri = session.open("typing.yaml", GOOD)
+    assert session.problems(uri) == []
+    session.change(uri, BAD)
+    (problem,) = session.problems(uri)
+    assert (problem.code, problem.source, place(problem)) == ("E0307", "opgen", (0, 12, 17))
+    assert problem.severity is types.DiagnosticSeverity.Error
+    assert problem.message == "unknown type 'Tensr'\ndid you mean 'Tensor'?"
+    session.change(uri, GOOD)
+    assert session.problems(uri) == []
+
+
+def test_closing_clears(session: Session) -> None:
+    """An editor shows no problems of a document that nobody looks at."""
+    uri = session.open("closed.yaml", BAD)
+    assert session.problems(uri)
+    session.close(uri)
+    session.wait(lambda: not session.diagnostics[uri].diagnostics)
+
+
+def test_columns_are_utf16(session: Session) -> None:
+    """Text beyond the first 65,536 characters takes two units each, in the protocol's first encoding."""
+    uri = session.open("wide.yaml", "- func: f(str s='𝔘é', Tensr t) -> Tensor\n")
+    problems = session.problems(uri)
+    assert (0, 23, 28) in map(place, problems)
+
+
+def test_columns_in_the_encoding_agreed_on(start: Start) -> None:
+    """A client that prefers UTF-8 gets bytes."""
+    session = start(encodings=["utf-8"])
+    assert session.capabilities.position_encoding == "utf-8"
+    uri = session.open("wide.yaml", "- func: f(str s='𝔘é', Tensr t) -> Tensor\n")
+    assert (0, 26, 31) in map(place, session.problems(uri))
+
+
+def test_other_places_are_related(session: Session) -> None:
+    """The first of two definitions is named with its place."""
+    uri = session.open("twice.yaml", GOOD + "\n" + GOOD)
+    problem = next(p for p in session.problems(uri) if p.related_information)
+    assert [r.location.uri for r in problem.related_information or ()] == [uri]
+    assert problem.range.start.line == 4
+
+
+def test_problems_of_other_files_are_shown_there(start: Start) -> None:
+    """A tags.yaml that is wrong has the problem, saved or not, and loses it when it is mended."""
+    session = start()
+    (session.root / "tags.yaml").write_text("- tag: core\n")
+    uri = session.open("native_functions.yaml", GOOD)
+    tags = session.uri("tags.yaml")
+    session.wait(lambda: tags in session.diagnostics)
+    assert session.diagnostics[tags].diagnostics[0].code
+    session.open("tags.yaml", TAGS)
+    session.wait(lambda: not session.diagnostics[tags].diagnostics)
+    session.close(uri)
+
+
+def test_only_the_last_of_many_changes_counts(start: Start) -> None:
+    """Texts that were typed over are not looked at: thirty changes make far fewer reports."""
+    session = start({"delay": 100})
+    uri = session.open("fast.yaml", GOOD)
+    session.problems(uri)
+    before = session.published
+    for number in range(30):
+        session.change(uri, GOOD if number % 2 else BAD)
+    assert session.problems(uri) == []
+    assert session.published - before < 5
+
+
+def test_files_that_belong_together(start: Start) -> None:
+    """Settings name files that are read as one; the delegate is in the other one."""
+    session = start({"delay": 10, "yaml": ["a.yaml", "b.yaml"]})
+    out = "- func: add.out(Tensor self, *, Tensor(a!) out) -> Tensor(a!)\n  structured: True\n  dispatch:\n    CPU: add_out\n"
+    (session.root / "b.yaml").write_text(out)
+    uri = session.open(
+        "a.yaml", "- func: add(Tensor self) -> Tensor\n  structured_delegate: add.out\n"
+    )
+    assert session.problems(uri) == []
+    assert session.definitions(uri, "structured_delegate: ad|d.out") == ["b.yaml:1:9"]
+    # The other file's text in the editor is what counts.
+    session.open("b.yaml", out.replace("add.out", "sub.out"))
+    session.wait(lambda: bool(session.diagnostics[uri].diagnostics))
+
+
+def test_anything_is_an_answer(start: Start) -> None:
+    """Bytes that are no text, files that are not there, documents of no folder: the server lives on."""
+    session = start()
+    (session.root / "tags.yaml").write_bytes(b"\xff\xfe- tag")
+    for number, text in enumerate(("\0", "\ud800", "a: [", "- " * 500, "&a [*a]", "", "- func:")):
+        uri = session.open(f"native_functions{number}.yaml", text)
+        session.problems(uri)
+    for uri in ("untitled:Untitled-1", "file:///nowhere/at%20all/x.yaml", "git:/a?b"):
+        session.open_uri(uri, BAD)
+        assert "E0307" in [p.code for p in session.problems(uri)]
+        assert session.hover(uri, "disp|atch")
+    gone = session.root / "gone.yaml"
+    gone.write_text(GOOD)
+    uri = session.open("gone.yaml", GOOD)
+    gone.unlink()
+    session.change(uri, BAD)
+    assert "E0307" in [p.code for p in session.problems(uri)]
+
+
+def test_without_pygls_it_says_what_to_install() -> None:
+    """The server's library is an extra: who has not installed it is told how."""
+    code = "import sys; sys.modules['pygls'] = None; from opgen.cli.main import main; main()"
+    found = subprocess.run([sys.executable, "-c", code, "lsp"], capture_output=True, text=True)
+    assert (found.returncode, found.stdout) == (1, "")
+    assert found.stderr == "opgen lsp needs pygls: pip install 'opgen[lsp]'\n"
+
+
+def test_settings_of_any_shape() -> None:
+    """What a client sends is not trusted to be of the right types."""
+    for given in (None, 3, [], {"opgen": 4}, {"target": 1, "yaml": "x", "delay": "soon"}):
+        assert read_settings(json.loads(json.dumps(given))) == Settings()
