@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
@@ -10,23 +10,13 @@ import pytest
 
 pytest.importorskip("pygls", reason="opgen[lsp] is not installed")
 
-from session import Session
-
-TAGS = """\
-- tag: core
-  desc: |
-    A core operator.
-- tag: pointwise
-  desc: Each element for itself.
-"""
+from lsp_session import TAGS, Session, Start
 
 KERNELS = """\
 OPGEN_META_FUNC(add)(const Tensor& self, const Tensor& other) {}
 OPGEN_IMPL_FUNC(add_out_cpu)(const Tensor&, const Tensor&, const Tensor&) {}
   OPGEN_KERNEL(neg_cpu)(const Tensor& self) { return self; }
 """
-
-Start = Callable[..., Session]
 
 
 @pytest.fixture(scope="module")

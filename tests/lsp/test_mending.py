@@ -2,10 +2,8 @@
 
 from __future__ import annotations
 
+from lsp_session import Session, Start
 from lsprotocol import types
-from session import Session
-
-from conftest import Start
 
 BAD = """\
 - func: neg(Tensr self) -> Tensor  # 𝔘 stays

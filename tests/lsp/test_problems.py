@@ -6,10 +6,9 @@ import json
 import subprocess
 import sys
 
+from lsp_session import TAGS, Session, Start
 from lsprotocol import types
-from session import Session
 
-from conftest import TAGS, Start
 from opgen.lsp.settings import Settings, read_settings
 
 GOOD = "- func: neg(Tensor self) -> Tensor\n  dispatch:\n    CPU: neg_cpu\n"

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import pytest
-from session import Session
+from lsp_session import Session
 
 TEXT = """\
 - func: add(Tensor self, Tensor other) -> Tensor

@@ -15,6 +15,14 @@ from pygls.uris import from_fs_path
 _T = TypeVar("_T")
 _PATIENCE = 60
 
+TAGS = """\
+- tag: core
+  desc: |
+    A core operator.
+- tag: pointwise
+  desc: Each element for itself.
+"""
+
 
 class Session:
     """A client with a server of its own in the folder `root`. Texts are marked with `|` for the cursor."""
@@ -198,3 +206,6 @@ class Session:
         code = self.run(leave())
         self.loop.close()
         return code
+
+
+Start = Callable[..., Session]
