@@ -36,8 +36,11 @@ def start(tmp_path: Path) -> Iterator[Start]:
     """Starts servers in the folder of the test; each must end well."""
     started = []
 
-    def begin(options: Any = None, encodings: list[str] | None = None) -> Session:
-        started.append(Session(tmp_path, {"delay": 10} if options is None else options, encodings))
+    def begin(
+        options: Any = None, encodings: list[str] | None = None, configuration: Any = None
+    ) -> Session:
+        options = {"delay": 10} if options is None else options
+        started.append(Session(tmp_path, options, encodings, configuration))
         return started[-1]
 
     yield begin

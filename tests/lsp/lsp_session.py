@@ -27,7 +27,13 @@ TAGS = """\
 class Session:
     """A client with a server of its own in the folder `root`. Texts are marked with `|` for the cursor."""
 
-    def __init__(self, root: Path, options: Any = None, encodings: list[str] | None = None) -> None:
+    def __init__(
+        self,
+        root: Path,
+        options: Any = None,
+        encodings: list[str] | None = None,
+        configuration: Any = None,
+    ) -> None:
         self.root = root
         self.loop = asyncio.new_event_loop()
         self.client = LanguageClient("tests", "1")
@@ -43,6 +49,11 @@ class Session:
             self.published += 1
             self._news.set()
 
+        @self.client.feature(types.WORKSPACE_CONFIGURATION)
+        def configured(params: types.ConfigurationParams) -> list[Any]:
+            return [configuration for item in params.items if item.section == "opgen"]
+
+        workspace = types.WorkspaceClientCapabilities(configuration=configuration is not None)
         general = types.GeneralClientCapabilities(position_encodings=encodings)
         uri = from_fs_path(str(root)) or ""
         command = [sys.executable, "-c", "from opgen.cli.main import main; main()", "lsp"]
@@ -50,7 +61,7 @@ class Session:
         self.capabilities = self.run(
             self.client.initialize_async(
                 types.InitializeParams(
-                    capabilities=types.ClientCapabilities(general=general),
+                    capabilities=types.ClientCapabilities(workspace, general=general),
                     root_uri=uri,
                     workspace_folders=[types.WorkspaceFolder(uri, "root")],
                     initialization_options=options,
@@ -87,6 +98,9 @@ class Session:
                 [types.TextDocumentContentChangeWholeDocument(text)],
             )
         )
+
+    def configure(self, settings: Any) -> None:
+        self.client.workspace_did_change_configuration(types.DidChangeConfigurationParams(settings))
 
     def close(self, uri: str) -> None:
         identifier = types.TextDocumentIdentifier(uri)

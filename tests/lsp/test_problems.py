@@ -104,6 +104,24 @@ def test_files_that_belong_together(start: Start) -> None:
     session.wait(lambda: bool(session.diagnostics[uri].diagnostics))
 
 
+def test_settings_that_the_client_is_asked_for(start: Start) -> None:
+    """Clients that keep settings of their own are asked for the section `opgen`, and tell of changes."""
+    session = start(configuration={"delay": 10, "tags": "own.yaml"})
+    (session.root / "own.yaml").write_text("- tag: mine\n  desc: Own.\n")
+    uri = session.open("native_functions.yaml", GOOD.rstrip() + "\n  tags: mine\n")
+    session.wait(lambda: uri in session.diagnostics and not session.diagnostics[uri].diagnostics)
+    session.configure({"opgen": {"delay": 10}})
+    session.wait(lambda: bool(session.diagnostics[uri].diagnostics))
+
+
+def test_a_text_that_holds_no_operators_any_more(session: Session) -> None:
+    """Its old problems do not stay."""
+    uri = session.open("emptied.yaml", BAD)
+    assert session.problems(uri)
+    session.change(uri, "a: 1\n")
+    assert session.problems(uri) == []
+
+
 def test_anything_is_an_answer(start: Start) -> None:
     """Bytes that are no text, files that are not there, documents of no folder: the server lives on."""
     session = start()

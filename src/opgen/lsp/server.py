@@ -31,6 +31,7 @@ from opgen.lsp.words import Word, find_word
 _LOG = logging.getLogger(__name__)
 # How long a request waits for the analysis of the text that it is about.
 _PATIENCE = 10.0
+_GLANCE = 0.05
 
 _AtPosition = types.HoverParams | types.DefinitionParams | types.ReferenceParams
 
@@ -76,11 +77,13 @@ class Server(LanguageServer):
 
     async def analysis(self, document: Document) -> Analysis | None:
         """The analysis of the text as it is now; None if there is none in good time."""
+        loop = asyncio.get_running_loop()
+        end = loop.time() + _PATIENCE
         if not document.is_analyzed:
-            try:
-                await asyncio.wait_for(self._refresh(document, 0), _PATIENCE)
-            except asyncio.TimeoutError:
-                return None
+            await self._refresh(document, 0)
+        # Another request may have begun the analysis anew; its answer is as good.
+        while not document.is_analyzed and loop.time() < end:
+            await asyncio.sleep(_GLANCE)
         return document.analysis if document.is_analyzed else None
 
     async def definitions(self) -> Sequence[Definition]:
@@ -149,17 +152,38 @@ def _add_settings(server: Server) -> None:
         server.documents.root = Path(path) if path else None
         server.documents.settings = read_settings(params.initialization_options)
 
+    @server.feature(types.INITIALIZED)
+    async def initialized(params: types.InitializedParams) -> None:
+        await _ask_for_settings(server)
+
     @server.feature(types.WORKSPACE_DID_CHANGE_CONFIGURATION)
-    def did_change_configuration(params: types.DidChangeConfigurationParams) -> None:
+    async def did_change_configuration(params: types.DidChangeConfigurationParams) -> None:
         if params.settings:
-            server.documents.settings = read_settings(params.settings)
-            for document in server.documents.schemas():
-                server.schedule(document)
+            _take_settings(server, params.settings)
+        else:
+            await _ask_for_settings(server)
 
     @server.feature(types.WORKSPACE_DID_CHANGE_WATCHED_FILES)
     def did_change_watched_files(params: types.DidChangeWatchedFilesParams) -> None:
         for document in server.documents.schemas():
             server.schedule(document)
+
+
+async def _ask_for_settings(server: Server) -> None:
+    """Take what the client's section `opgen` holds, if it can be asked and has one."""
+    workspace = server.client_capabilities.workspace
+    if workspace is None or not workspace.configuration:
+        return
+    wanted = types.ConfigurationParams([types.ConfigurationItem(section="opgen")])
+    found = await server.workspace_configuration_async(wanted)
+    if found and found[0]:
+        _take_settings(server, found[0])
+
+
+def _take_settings(server: Server, given: object) -> None:
+    server.documents.settings = read_settings(given)
+    for document in server.documents.schemas():
+        server.schedule(document)
 
 
 def _add_synchronization(server: Server) -> None:
