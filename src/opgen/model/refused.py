@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from collections.abc import Mapping
+from dataclasses import dataclass, field
 
 from opgen.diagnostics import Span
 from opgen.model.function_schema import FunctionSchema, OperatorName
@@ -28,24 +29,27 @@ class Refused:
 
     entries: tuple[RefusedEntry, ...] = ()
     unknown: bool = False
+    _by_base: Mapping[str, tuple[RefusedEntry, ...]] = field(init=False, repr=False, compare=False)
+
+    def __post_init__(self) -> None:
+        found: dict[str, list[RefusedEntry]] = {}
+        for entry in self.entries:
+            found.setdefault(entry.base, []).append(entry)
+        by_base = {base: tuple(entries) for base, entries in found.items()}
+        object.__setattr__(self, "_by_base", by_base)
 
     def may_define(self, name: OperatorName) -> bool:
         """Whether one of them may be the operator of this name."""
-        return self.unknown or any(
-            e.name == name if e.name is not None else e.base == name.name.base for e in self.entries
-        )
+        entries = self._by_base.get(name.name.base, ())
+        return self.unknown or any(e.name in (None, name) for e in entries)
 
     def may_have_base(self, *bases: str) -> bool:
         """Whether one of them may be an operator of one of these base names."""
-        return self.unknown or any(e.base in bases for e in self.entries)
+        return self.unknown or any(base in self._by_base for base in bases)
 
     def may_be_variant_of(self, func: FunctionSchema) -> bool:
         """Whether one of them may belong to the operator that `func` is a variant of."""
-        base = func.name.name.base
+        entries = self._by_base.get(func.name.name.base, ())
         return self.unknown or any(
-            e.base == base and (e.schema is None or e.schema.signature() == func.signature())
-            for e in self.entries
+            e.schema is None or e.schema.signature() == func.signature() for e in entries
         )
-
-    def with_entries(self, *entries: RefusedEntry) -> Refused:
-        return Refused((*self.entries, *entries), self.unknown)

@@ -37,6 +37,8 @@ _DTYPES: Mapping[str, tuple[ScalarType, ...]] = {
     **{dtype.name: (dtype,) for dtype in ScalarType},
     **DTYPE_CLASSES,
 }
+# More names than any list of PyTorch has. With more, a thousand unknown ones would take long.
+_MAX_KNOWN = 500
 # Keys whose values no rule looks into.
 _MAY_END_IN_A_LINE_END = frozenset(("python_module", "category_override"))
 _KIND_WORDS = {
@@ -113,7 +115,7 @@ class _EntryReader:
         self, code: Code, message: str, word: str, span: Span, known: Iterable[str]
     ) -> None:
         """Report a `word` that is none of the `known` ones, with the one that is meant."""
-        known = tuple(known)
+        known = tuple(known)[:_MAX_KNOWN]
         near = only_near(word, known)
         fix = Edit(span, near) if near is not None and span.text == word else None
         self._error(code, message, span, hint=did_you_mean(word, known), fix=fix)
