@@ -8,8 +8,10 @@ from pathlib import Path
 import pytest
 
 from opgen.diagnostics import Diagnostic, Diagnostics
-from opgen.edits import apply_edits, encode_like
+from opgen.edits import apply_edits, encode_like, fix_all
 from opgen.pipeline import CODES, Inputs, inspect
+from opgen.reading import Overlay
+from support.pytorch import packaged_native_functions
 
 CASES = Path(__file__).parents[2] / "errors"
 FILES = sorted(
@@ -195,3 +197,28 @@ def test_the_codes_that_have_fixes() -> None:
         "E0201 E0204 E0205 E0208 E0209 E0212 E0220 E0222 E0225 E0240 E0246 E0247 E0302 E0307 E0311"
         " E0322 E0334 E0337 E0338 E0402 E0511 E0517 E0525 E0607"
     )
+
+
+def test_pytorch_s_file_with_misspellings_is_mended() -> None:
+    """Two letters change places in words all over the file; mending gives its bytes back."""
+    path = packaged_native_functions()
+    tags = path.with_name("tags.yaml")
+    good = path.read_bytes()
+    bad, count = good, 0
+    for word in (
+        *(b"variants: ", b"dispatch:", b"structured_delegate: ", b"autogen: ", b"device_check: "),
+        *(b"python_module: ", b"pointwise", b"nondeterministic_seeded", b"SparseCsrCUDA: "),
+        *(b"CompositeExplicitAutograd: ", b"(Tensor self", b"MemoryFormat? ", b"NoCheck"),
+    ):
+        at = bad.index(word, bad.index(b"\n\n- func: ", len(bad) // 3))
+        bad = bad[: at + 2] + bad[at + 3 : at + 4] + bad[at + 2 : at + 3] + bad[at + 4 :]
+        count += 1
+
+    def check(contents: Overlay) -> tuple[Diagnostics, None]:
+        found = Diagnostics()
+        inspect(Inputs((path,), tags=tags, target="torch", overlay=contents), found)
+        return found, None
+
+    fixed = fix_all({path: bad}, check)
+    assert fixed.count == count and not fixed.last[0].has_errors
+    assert fixed.contents == {path: good}

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import random
 from collections.abc import Callable
 from pathlib import Path
@@ -85,6 +86,17 @@ def test_real_files(find: Callable[[], Path]) -> None:
     assert sorted(made.splitlines()) == sorted(text.splitlines())
     ranks = [[KEY_ORDER.index(key) for key in entry] for entry in again]
     assert ranks == [sorted(row) for row in ranks]
+
+
+def test_older_files() -> None:
+    """Those of the folder that OPGEN_CORPORA names."""
+    folder = os.environ.get("OPGEN_CORPORA")
+    if folder is None:
+        pytest.skip("OPGEN_CORPORA names no folder of older PyTorch versions")
+    paths = sorted(Path(folder).glob("*/native_functions.yaml"))
+    assert paths
+    for path in paths:
+        test_real_files(lambda path=path: path)
 
 
 def test_the_counts_of_the_documentation() -> None:
