@@ -94,7 +94,8 @@ def test_numbers_of_functions_and_groups(registry: Registry) -> None:
 
 
 def test_the_library_registers_every_schema_and_row(library: Library) -> None:
-    operators = library.operators()
+    # The runtime has a few of its own.
+    operators = [name for name in library.operators() if not name.startswith("opgen::")]
     assert len(operators) == 3101
     rows = Counter(key for name in operators for key in library.registered_keys(name))
     assert rows == ROWS

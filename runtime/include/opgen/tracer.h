@@ -1,0 +1,82 @@
+// tracer.h: Trace and Graph: the operators that a piece of code calls, recorded by a boxed fallback
+// on the key Tracer, to be printed and to be run again on other inputs.
+#pragma once
+
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "opgen/dispatcher.h"
+
+namespace opgen {
+
+// Straight-line code: what was called, with which values. Immutable; may run on many threads.
+class OPGEN_API Graph {
+ public:
+  // An argument: a value of the graph, a constant of the schema's type, or a list of such.
+  struct Operand {
+    enum class Kind : std::uint8_t { Value, Constant, List } kind = Kind::Constant;
+    std::size_t value = 0;
+    IValue constant;
+    std::vector<Operand> items;
+  };
+  struct Node {
+    OperatorHandle op;
+    std::vector<Operand> inputs;   // as the schema declares them
+    std::vector<Operand> outputs;  // values, or lists of values
+  };
+  struct Value {
+    std::string description;  // "Float[2, 3] on cpu"
+    bool is_constant = false;
+    TensorBase constant;  // a tensor that the code took from elsewhere
+  };
+
+  [[nodiscard]] const std::vector<Node>& nodes() const noexcept { return nodes_; }
+  [[nodiscard]] const std::vector<Value>& values() const noexcept { return values_; }
+  [[nodiscard]] std::size_t input_count() const noexcept { return inputs_.size(); }
+  // One line per call; `%3` is a value.
+  [[nodiscard]] std::string str() const;
+  // Calls the operators again. On Meta inputs, constants and new tensors are on Meta, too: what
+  // comes out are shapes.
+  [[nodiscard]] std::vector<TensorBase> replay(const std::vector<TensorBase>& inputs) const;
+
+ private:
+  friend class Trace;
+  std::vector<Value> values_;
+  std::vector<std::size_t> inputs_;  // values
+  std::vector<Node> nodes_;
+  std::vector<Operand> outputs_;
+};
+
+// Records every call that this thread makes while it lives, as the code wrote it: what a kernel
+// calls in turn is not recorded. Tensors that are neither inputs nor results become constants.
+class OPGEN_API Trace {
+ public:
+  explicit Trace(const std::vector<TensorBase>& inputs);
+  ~Trace();
+  Trace(const Trace&) = delete;
+  Trace& operator=(const Trace&) = delete;
+  // Ends the recording.
+  [[nodiscard]] Graph finish(const std::vector<TensorBase>& outputs);
+
+  struct State;
+
+ private:
+  std::unique_ptr<State> state_;
+  LocalKeysGuard keys_;
+};
+
+// The graph of `function`, which takes the inputs one by one and returns a tensor or a range of
+// tensors.
+template <class F, class... T>
+[[nodiscard]] Graph trace(F&& function, const T&... inputs) {
+  Trace recording({static_cast<const TensorBase&>(inputs)...});
+  auto result = std::forward<F>(function)(inputs...);
+  if constexpr (std::is_base_of_v<TensorBase, decltype(result)>) {
+    return recording.finish({result});
+  } else {
+    return recording.finish(std::vector<TensorBase>(result.begin(), result.end()));
+  }
+}
+
+}  // namespace opgen

@@ -1,0 +1,128 @@
+// tracer.cpp: recording: which tensor is which value, and the fallback that writes the calls down.
+#include "opgen/tracer.h"
+
+#include <unordered_map>
+
+#include "opgen/library.h"
+#include "text.h"
+
+namespace opgen {
+
+struct Trace::State {
+  Graph graph;
+  std::unordered_map<const TensorImpl*, std::size_t> value_of;
+  // Alive until the end: the address of a tensor that is gone could be used again.
+  std::vector<TensorBase> seen;
+
+  std::size_t add_value(const TensorBase& tensor) {
+    std::size_t value = graph.values_.size();
+    graph.values_.push_back({message_text(tensor), false, {}});
+    value_of[tensor.unsafeGetTensorImpl()] = value;
+    seen.push_back(tensor);
+    return value;
+  }
+  std::size_t find_value(const TensorBase& tensor) {
+    auto it = value_of.find(tensor.unsafeGetTensorImpl());
+    if (it != value_of.end()) return it->second;
+    std::size_t value = add_value(tensor);
+    graph.values_[value].is_constant = true;
+    graph.values_[value].constant = tensor;
+    return value;
+  }
+
+  void add_node(Graph::Node node) { graph.nodes_.push_back(std::move(node)); }
+
+  Graph::Operand input(const IValue& value) {
+    Graph::Operand operand;
+    if (value.isTensor() && value.toTensor().defined()) {
+      operand.kind = Graph::Operand::Kind::Value;
+      operand.value = find_value(value.toTensor());
+    } else if (value.isList()) {
+      operand.kind = Graph::Operand::Kind::List;
+      for (const IValue& item : value.toList()) operand.items.push_back(input(item));
+    } else {
+      operand.constant = value;
+    }
+    return operand;
+  }
+  // A result is a new value, also where an operator returns its argument: later uses come after it.
+  Graph::Operand output(const IValue& value) {
+    Graph::Operand operand;
+    if (value.isTensor() && value.toTensor().defined()) {
+      operand.kind = Graph::Operand::Kind::Value;
+      operand.value = add_value(value.toTensor());
+    } else if (value.isList()) {
+      operand.kind = Graph::Operand::Kind::List;
+      for (const IValue& item : value.toList()) operand.items.push_back(output(item));
+    } else {
+      operand.constant = value;
+    }
+    return operand;
+  }
+};
+
+namespace {
+
+thread_local Trace::State* current = nullptr;
+
+}  // namespace
+
+Trace::Trace(const std::vector<TensorBase>& inputs)
+    : state_(std::make_unique<State>()),
+      keys_(DispatchKeySet(DispatchKey::Tracer), DispatchKeySet()) {
+  OPGEN_CHECK(current == nullptr, "this thread records a trace already");
+  for (const TensorBase& input : inputs) {
+    OPGEN_CHECK(input.defined(), "an input of a trace is undefined");
+    state_->graph.inputs_.push_back(state_->add_value(input));
+  }
+  current = state_.get();
+}
+
+Trace::~Trace() {
+  if (current == state_.get()) current = nullptr;
+}
+
+Graph Trace::finish(const std::vector<TensorBase>& outputs) {
+  OPGEN_CHECK(current == state_.get(), "this trace has ended");
+  for (const TensorBase& output : outputs) {
+    state_->graph.outputs_.push_back(state_->input(IValue(output)));
+  }
+  current = nullptr;
+  return std::move(state_->graph);
+}
+
+namespace {
+
+void trace_kernel(const OperatorHandle& op, DispatchKeySet keys, Stack& stack) {
+  const FunctionSchema& schema = op.schema();
+  Trace::State* state = current;
+  Graph::Node node{op, {}, {}};
+  if (state != nullptr) {
+    const IValue* arguments = stack.data() + (stack.size() - schema.arguments.size());
+    for (std::size_t i = 0; i < schema.arguments.size(); ++i) {
+      node.inputs.push_back(state->input(arguments[i]));
+    }
+  }
+  {
+    ExcludeDispatchKeyGuard no_tracer{DispatchKeySet(DispatchKey::Tracer)};
+    op.redispatch_boxed(keys & DispatchKeySet(DispatchKeySet::FULL_AFTER, DispatchKey::Tracer),
+                        stack);
+  }
+  if (state == nullptr) return;
+  const IValue* results = stack.data() + (stack.size() - schema.returns.size());
+  for (std::size_t i = 0; i < schema.returns.size(); ++i) {
+    if (results[i].isScalar()) {
+      OPGEN_WARN("a trace records ", op.full_name(),
+                 ", which returns a number: what is computed from it is a constant of the graph");
+    }
+    node.outputs.push_back(state->output(results[i]));
+  }
+  state->add_node(std::move(node));
+}
+
+OPGEN_LIBRARY_IMPL(_, Tracer, m) {
+  m.fallback(CppFunction::makeFromBoxedFunction(&trace_kernel));
+}
+
+}  // namespace
+}  // namespace opgen
