@@ -1,13 +1,13 @@
 // primitives.cpp: the runtime's own operators: their kernels, gradients and batching rules.
 #include "opgen/primitives.h"
 
+#include "boxed_kernel.h"
 #include "opgen/autograd.h"
 #include "opgen/copy.h"
 #include "opgen/cpu/loops.h"
 #include "opgen/dispatch_macros.h"
 #include "opgen/factories.h"
 #include "opgen/iterator.h"
-#include "opgen/library.h"
 #include "opgen/reduce.h"
 #include "opgen/shape_utils.h"
 
@@ -264,18 +264,6 @@ TensorBase stack_autograd(const std::vector<TensorBase>& tensors, std::int64_t d
 
 // ---- Registration ------------------------------------------------------------------------------
 
-void put_result(Stack& stack, std::size_t arguments, TensorBase result) {
-  stack.resize(stack.size() - arguments);
-  stack.emplace_back(std::move(result));
-}
-
-// A boxed kernel that sees its arguments as a[0], a[1], ….
-#define OPGEN_BOXED(count, expression)                                                     \
-  CppFunction::makeFromBoxedFunction([](const OperatorHandle&, DispatchKeySet, Stack& s) { \
-    const IValue* a = s.data() + (s.size() - (count));                                     \
-    put_result(s, count, expression);                                                      \
-  })
-
 std::vector<TensorBase> tensors_of(const IValue& list) {
   std::vector<TensorBase> tensors;
   for (const IValue& item : list.toList()) tensors.push_back(item.toTensor());
@@ -321,8 +309,6 @@ OPGEN_LIBRARY_IMPL(opgen, Autograd, m) {
   m.impl("movedim", OPGEN_BOXED(3, Movedim::apply(a[0].toTensor(), a[1].toInt(), a[2].toInt())));
   m.impl("stack", OPGEN_BOXED(2, stack_autograd(tensors_of(a[0]), a[1].toInt())));
 }
-
-#undef OPGEN_BOXED
 
 }  // namespace
 

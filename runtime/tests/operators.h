@@ -6,6 +6,7 @@
 
 #include "opgen/boxing.h"
 #include "opgen/cpu/loops.h"
+#include "opgen/dispatch_macros.h"
 #include "opgen/iterator.h"
 #include "opgen/library.h"
 #include "tensors.h"
@@ -22,9 +23,9 @@ void loop(Tensor& out, const Tensor& a, const Tensor& b, F f) {
   TensorIterator iter = config.build();
   out = Tensor(iter.output());
   if (out.is_meta()) return;
-  if (iter.common_dtype() == kDouble)
-    return cpu_kernel(iter, [f](double x, double y) { return f(x, y); });
-  cpu_kernel(iter, [f](float x, float y) { return f(x, y); });
+  OPGEN_DISPATCH_FLOATING(iter.common_dtype(), "t", [&] {
+    cpu_kernel_opmath<scalar_t>(iter, [f](auto x, auto y) { return f(x, y); });
+  });
 }
 inline constexpr auto plus = [](auto x, auto y) { return x + y; };
 inline constexpr auto times = [](auto x, auto y) { return x * y; };

@@ -10,8 +10,9 @@ namespace opgen {
 
 // Keys that take part in every call unless excluded; operators without a kernel for them skip them
 // for free.
-inline constexpr DispatchKeySet kDefaultIncludedKeys{DispatchKey::BackendSelect,
-                                                     DispatchKey::ADInplaceOrView};
+// PythonDispatcher is the highest key of all: observers of calls register there (profiler.h).
+inline constexpr DispatchKeySet kDefaultIncludedKeys{
+    DispatchKey::BackendSelect, DispatchKey::ADInplaceOrView, DispatchKey::PythonDispatcher};
 // For redispatch: what is left below autograd, and below view tracking.
 inline constexpr DispatchKeySet after_autograd_keyset{DispatchKeySet::FULL_AFTER,
                                                       DispatchKey::AutogradOther};
