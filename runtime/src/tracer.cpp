@@ -3,7 +3,6 @@
 
 #include <unordered_map>
 
-#include "opgen/library.h"
 #include "text.h"
 
 namespace opgen {
@@ -65,34 +64,6 @@ namespace {
 
 thread_local Trace::State* current = nullptr;
 
-}  // namespace
-
-Trace::Trace(const std::vector<TensorBase>& inputs)
-    : state_(std::make_unique<State>()),
-      keys_(DispatchKeySet(DispatchKey::Tracer), DispatchKeySet()) {
-  OPGEN_CHECK(current == nullptr, "this thread records a trace already");
-  for (const TensorBase& input : inputs) {
-    OPGEN_CHECK(input.defined(), "an input of a trace is undefined");
-    state_->graph.inputs_.push_back(state_->add_value(input));
-  }
-  current = state_.get();
-}
-
-Trace::~Trace() {
-  if (current == state_.get()) current = nullptr;
-}
-
-Graph Trace::finish(const std::vector<TensorBase>& outputs) {
-  OPGEN_CHECK(current == state_.get(), "this trace has ended");
-  for (const TensorBase& output : outputs) {
-    state_->graph.outputs_.push_back(state_->input(IValue(output)));
-  }
-  current = nullptr;
-  return std::move(state_->graph);
-}
-
-namespace {
-
 void trace_kernel(const OperatorHandle& op, DispatchKeySet keys, Stack& stack) {
   const FunctionSchema& schema = op.schema();
   Trace::State* state = current;
@@ -120,9 +91,33 @@ void trace_kernel(const OperatorHandle& op, DispatchKeySet keys, Stack& stack) {
   state->add_node(std::move(node));
 }
 
-OPGEN_LIBRARY_IMPL(_, Tracer, m) {
-  m.fallback(CppFunction::makeFromBoxedFunction(&trace_kernel));
+}  // namespace
+
+Trace::Trace(const std::vector<TensorBase>& inputs)
+    : state_(std::make_unique<State>()),
+      keys_(DispatchKeySet(DispatchKey::Tracer), DispatchKeySet()) {
+  // From the first trace of the process on: until then, no operator's table knows of it.
+  static const RegistrationHandle fallback = Dispatcher::singleton().register_fallback(
+      DispatchKey::Tracer, KernelFunction::from_boxed(&trace_kernel), "tracer");
+  OPGEN_CHECK(current == nullptr, "this thread records a trace already");
+  for (const TensorBase& input : inputs) {
+    OPGEN_CHECK(input.defined(), "an input of a trace is undefined");
+    state_->graph.inputs_.push_back(state_->add_value(input));
+  }
+  current = state_.get();
 }
 
-}  // namespace
+Trace::~Trace() {
+  if (current == state_.get()) current = nullptr;
+}
+
+Graph Trace::finish(const std::vector<TensorBase>& outputs) {
+  OPGEN_CHECK(current == state_.get(), "this trace has ended");
+  for (const TensorBase& output : outputs) {
+    state_->graph.outputs_.push_back(state_->input(IValue(output)));
+  }
+  current = nullptr;
+  return std::move(state_->graph);
+}
+
 }  // namespace opgen

@@ -291,9 +291,6 @@ TensorBase movedim_rule(const TensorBase& self, std::int64_t from, std::int64_t 
   return make_batched(primitive::movedim(unwrap(self, level).value, from + 1, to + 1), 0, level);
 }
 
-OPGEN_LIBRARY_IMPL(_, Batched, m) {
-  m.fallback(CppFunction::makeFromBoxedFunction(&fallback_kernel));
-}
 OPGEN_LIBRARY_IMPL(opgen, Batched, m) {
   m.impl("select", OPGEN_BOXED(3, select_rule(a[0].toTensor(), a[1].toInt(), a[2].toInt())));
   m.impl("unsqueeze", OPGEN_BOXED(2, unsqueeze_rule(a[0].toTensor(), a[1].toInt())));
@@ -341,7 +338,11 @@ CppFunction pointwise() {
   return CppFunction::makeFromBoxedFunction(&pointwise_kernel);
 }
 
-Scope::Scope(Randomness randomness) noexcept : level_(++levels), outer_(randomness_now) {
+Scope::Scope(Randomness randomness) : outer_(randomness_now) {
+  // From the first vmap of the process on: until then, no operator's table knows of it.
+  static const RegistrationHandle fallback = Dispatcher::singleton().register_fallback(
+      DispatchKey::Batched, KernelFunction::from_boxed(&fallback_kernel), "vmap");
+  level_ = ++levels;
   randomness_now = randomness;
 }
 Scope::~Scope() {

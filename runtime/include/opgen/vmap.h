@@ -60,7 +60,7 @@ enum class Randomness : std::uint8_t { Error, Different };
 // One vmap on this thread.
 class OPGEN_API Scope {
  public:
-  explicit Scope(Randomness randomness) noexcept;
+  explicit Scope(Randomness randomness);
   ~Scope();
   Scope(const Scope&) = delete;
   Scope& operator=(const Scope&) = delete;
@@ -69,7 +69,7 @@ class OPGEN_API Scope {
   [[nodiscard]] TensorBase leave(const TensorBase& tensor, std::int64_t dim) const;
 
  private:
-  std::int64_t level_;
+  std::int64_t level_ = 0;
   std::int64_t batch_size_ = -1;
   Randomness outer_;
 };
