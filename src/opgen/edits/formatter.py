@@ -40,13 +40,21 @@ def format_entries(source: Source) -> str:
     edits = [_format_entry(source, node) for node in root.items]
     if not any(edits):
         return source.text
-    made = _applied(source, edits)
-    # A literal text may take blank lines after it for its own: then the entry stays as it is.
-    again = compose(Source(source.path, made), Diagnostics())
+    # A literal text may take blank lines after it for its own: then entries stay as they are.
+    same = _unchanged(source, root, edits)
+    if not all(same):
+        edits = [edit if ok else None for edit, ok in zip(edits, same)]
+        if not all(_unchanged(source, root, edits)):
+            return source.text
+    return _applied(source, edits)
+
+
+def _unchanged(source: Source, root: SequenceNode, edits: list[Edit | None]) -> list[bool]:
+    """Of each entry, whether it says with the edits what it says without them."""
+    again = compose(Source(source.path, _applied(source, edits)), Diagnostics())
     if not isinstance(again, SequenceNode) or len(again.items) != len(edits):
-        return source.text
-    same = [_value(old) == _value(new) for old, new in zip(root.items, again.items)]
-    return made if all(same) else _applied(source, [e for e, ok in zip(edits, same) if ok])
+        return [False] * len(edits)
+    return [_value(old) == _value(new) for old, new in zip(root.items, again.items)]
 
 
 def _applied(source: Source, edits: list[Edit | None]) -> str:
