@@ -10,6 +10,11 @@ namespace {
 
 using Operand = Graph::Operand;
 
+std::string name_of(std::size_t value) {
+  std::string name("%");  // "%" + to_string(…) is a false warning of g++ 12 at -O3
+  return name.append(std::to_string(value));
+}
+
 // Enumerations travel as numbers; the schema knows better.
 std::string constant_text(const IValue& value, const SchemaType& type) {
   if (type.kind == TypeKind::Optional && !value.isNone()) {
@@ -33,7 +38,7 @@ std::string constant_text(const IValue& value, const SchemaType& type) {
 std::string operand_text(const Operand& operand, const SchemaType& type) {
   switch (operand.kind) {
     case Operand::Kind::Value:
-      return "%" + std::to_string(operand.value);
+      return name_of(operand.value);
     case Operand::Kind::Constant:
       return constant_text(operand.constant, type);
     case Operand::Kind::List:
@@ -132,12 +137,12 @@ std::string Graph::str() const {
   std::string text = "graph(";
   for (std::size_t i = 0; i < inputs_.size(); ++i) {
     if (i != 0) text += ", ";
-    text += "%" + std::to_string(inputs_[i]) + ": " + values_[inputs_[i]].description;
+    text += name_of(inputs_[i]) + ": " + values_[inputs_[i]].description;
   }
   text += "):\n";
   for (std::size_t i = 0; i < values_.size(); ++i) {
     if (!values_[i].is_constant) continue;
-    text += "  %" + std::to_string(i) + " = constant  # " + values_[i].description + "\n";
+    text += "  " + name_of(i) + " = constant  # " + values_[i].description + "\n";
   }
   for (const Node& node : nodes_) {
     std::vector<std::size_t> results;
@@ -145,7 +150,7 @@ std::string Graph::str() const {
     std::string names;
     std::string types;
     for (std::size_t value : results) {
-      names += (names.empty() ? "%" : ", %") + std::to_string(value);
+      names += (names.empty() ? "" : ", ") + name_of(value);
       types += (types.empty() ? "" : ", ") + values_[value].description;
     }
     text += "  " + names + (names.empty() ? "" : " = ") + node.op.full_name() + "(" +
