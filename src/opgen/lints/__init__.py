@@ -1,0 +1,30 @@
+"""Conventions of the schema language: what is allowed, and mostly not what was meant.
+
+Only `opgen lint` reports them, as warnings (W10xx): what is generated is right either way. Source of
+the conventions: the ATen native README.
+"""
+
+from __future__ import annotations
+
+from opgen.diagnostics import Diagnostics
+from opgen.lints.codes import CODES
+from opgen.lints.kernels import lint_kernels, lint_keys
+from opgen.lints.names import lint_names
+from opgen.lints.variants import lint_variants
+from opgen.model.dispatch_key import DispatchKey
+from opgen.model.registry import Registry
+
+__all__ = ["CODES", "lint"]
+
+
+def lint(
+    registry: Registry, tensor_keys: frozenset[DispatchKey] | None, diagnostics: Diagnostics
+) -> None:
+    """Report what goes against a convention. `tensor_keys` are those that tensors of the target have."""
+    lint_variants(registry.functions, diagnostics)
+    for f in registry.functions:
+        # What is generated nobody can write otherwise.
+        if "generated" not in f.tags:
+            lint_names(f, diagnostics)
+            lint_kernels(f, registry, diagnostics)
+    lint_keys(registry, tensor_keys, diagnostics)
