@@ -26,6 +26,9 @@ from opgen.cpp import check as cpp_check
 from opgen.cpp.signatures import Signatures
 from opgen.diagnostics import LIMIT_CODES, Diagnostics, OpgenError, until_too_many
 from opgen.diagnostics.codes import Code, collect_codes
+from opgen.lints import CODES as LINT_CODES
+from opgen.lints import lint as report_lints
+from opgen.lints import lint_allows, silence
 from opgen.model.backend import ExternalBackend
 from opgen.model.cpp_identifier import is_library_name
 from opgen.model.dispatch_key import COMPOSITE_DISPATCH_KEYS, SUPPORTED_DISPATCH_KEYS, DispatchKey
@@ -33,7 +36,15 @@ from opgen.model.native_function import NativeFunction
 from opgen.model.registry import Registry
 from opgen.model.tags import TagSet
 from opgen.parse import CODES as PARSE_CODES
-from opgen.parse import SPACING, builtin_tags, decode_source, parse_entries, parse_tags
+from opgen.parse import (
+    SPACING,
+    Allow,
+    builtin_tags,
+    decode_source,
+    parse_entries,
+    parse_tags,
+    read_allows,
+)
 from opgen.parse.names import did_you_mean, shorten
 from opgen.python.check import check_python as check_python_bindings
 from opgen.python.codes import CODES as PYTHON_CODES
@@ -67,6 +78,7 @@ CODES: Mapping[str, Code] = collect_codes(
     backend_check.CODES,
     unsupported.CODES,
     functionalization.CODES,
+    LINT_CODES,
     FILE_CODES,
 )
 
@@ -136,9 +148,26 @@ def survey(
     if python:
         check_python(registry, inputs, diagnostics)
     read_additions(whole, inputs, diagnostics)
+    lint(registry, inputs, diagnostics)
     if not diagnostics.has_errors:
         return registry
     return without_reported(registry, diagnostics.error_spans())
+
+
+def lint(registry: Registry, inputs: Inputs, diagnostics: Diagnostics) -> None:
+    """Report what goes against a convention, if there are no errors, and silence what is allowed."""
+    sound = not diagnostics.has_errors
+    if sound:
+        report_lints(registry, TARGETS[inputs.target].tensor_keys, diagnostics)
+    allows = _allows(registry)
+    used = silence(allows, diagnostics)
+    if sound:
+        lint_allows(allows, used, CODES.keys(), diagnostics)
+
+
+def _allows(registry: Registry) -> tuple[Allow, ...]:
+    sources = {id(f.spans.entry.source): f.spans.entry.source for f in registry.functions}
+    return tuple(allow for source in sources.values() for allow in read_allows(source))
 
 
 @until_too_many(lambda: Registry((), (), (), ()))
@@ -253,6 +282,7 @@ def build_tree(inputs: Inputs, diagnostics: Diagnostics, *, shards: int = 1) -> 
     whole = None if diagnostics.has_errors else registry
     signatures = check_target(registry, inputs, diagnostics)
     additions = read_additions(whole, inputs, diagnostics)
+    silence(_allows(registry), diagnostics)
     if diagnostics.has_errors:
         return None
     context = _context(registry, inputs, diagnostics, shards, additions, signatures)

@@ -1,7 +1,7 @@
 """What is reported for bad files, word for word.
 
 A case is `<code>_<what>.yaml` (or `.tags.yaml`, read as a tags.yaml, or `.torch.yaml`, read for that
-target, `.python.yaml`, read for Python bindings, or `.backend.yaml` and `.selective.yaml`, read beside
+target, `.python.yaml`, read for Python bindings, `.lint.yaml`, looked at by the lints, too, or `.backend.yaml` and `.selective.yaml`, read beside
 fixtures/) and beside it a `.txt` with the exact text. `OPGEN_UPDATE_GOLDEN=1 pytest tests/errors`, run
 twice, makes cases that are missing and writes the texts anew; review the difference.
 """
@@ -17,6 +17,8 @@ import pytest
 
 from opgen.cpp import backend_check, check
 from opgen.diagnostics import Code, Diagnostics, Source, collect_codes, render_human
+from opgen.lints import CODES as LINT_CODES
+from opgen.lints import lint, lint_allows, silence
 from opgen.model.registry import Registry
 from opgen.parse import (
     CODES,
@@ -26,6 +28,7 @@ from opgen.parse import (
     parse_native_functions,
     parse_selective,
     parse_tags,
+    read_allows,
 )
 from opgen.python.check import check_python
 from opgen.python.codes import CODES as PYTHON_CODES
@@ -40,7 +43,13 @@ HERE = Path(__file__).parent
 FIXTURES = HERE / "fixtures"
 CASES = sorted(HERE.glob("*.yaml"))
 ALL_CODES = collect_codes(
-    CODES, RESOLVE_CODES, backend_check.CODES, check.CODES, functionalization.CODES, PYTHON_CODES
+    CODES,
+    RESOLVE_CODES,
+    backend_check.CODES,
+    check.CODES,
+    functionalization.CODES,
+    PYTHON_CODES,
+    LINT_CODES,
 )
 UPDATE = os.environ.get("OPGEN_UPDATE_GOLDEN") == "1"
 
@@ -71,11 +80,17 @@ def report(name: str, content: bytes) -> Diagnostics:
         if name.endswith("python.yaml"):
             spellings = Spellings(target.spelling, target.python)
             check_python(registry.functions, spellings, diagnostics)
+    if not diagnostics.has_errors and name.endswith(".lint.yaml"):
+        lint(registry, target.tensor_keys, diagnostics)
+        allows = read_allows(source)
+        lint_allows(allows, silence(allows, diagnostics), ALL_CODES.keys(), diagnostics)
     return diagnostics
 
 
 def _suffix(code: Code) -> str:
     """What the name of a file with an example of `code` ends in."""
+    if code in LINT_CODES:
+        return ".lint.yaml"
     if code.file != "native_functions.yaml":
         return f".{code.file}"
     return ".yaml" if code.target is None else f".{code.target}.yaml"

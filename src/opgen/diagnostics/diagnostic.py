@@ -103,6 +103,10 @@ class Diagnostics:
             self._errors += 1
         self._items.append(diagnostic)
 
+    def remove(self, is_out: Callable[[Diagnostic], bool]) -> None:
+        """Without the warnings that `is_out` answers yes for."""
+        self._items = [i for i in self._items if i.severity is Severity.error or not is_out(i)]
+
     @property
     def has_errors(self) -> bool:
         return self._errors > 0

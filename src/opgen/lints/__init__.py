@@ -10,11 +10,12 @@ from opgen.diagnostics import Diagnostics
 from opgen.lints.codes import CODES
 from opgen.lints.kernels import lint_kernels, lint_keys
 from opgen.lints.names import lint_names
+from opgen.lints.silence import lint_allows, silence
 from opgen.lints.variants import lint_variants
 from opgen.model.dispatch_key import DispatchKey
 from opgen.model.registry import Registry
 
-__all__ = ["CODES", "lint"]
+__all__ = ["CODES", "lint", "lint_allows", "silence"]
 
 
 def lint(

@@ -1,4 +1,4 @@
-"""The records of the lints, W1002 to W1013. Source of each: the ATen native README."""
+"""The records of the lints. Source of the conventions (W1002 to W1013): the ATen native README."""
 
 from __future__ import annotations
 
@@ -16,8 +16,8 @@ W1002 = Code(
     "An in-place operator has a functional sibling, which returns the result and leaves its argument "
     "as it is: a graph without writes (functionalization, export) can then use it. Without one, calls "
     "of this operator cannot be expressed there. Write the sibling, or have it made by 'autogen'.",
-    "- func: foo_(Tensor(a!) self) -> Tensor(a!)\n  dispatch:\n    CompositeImplicitAutograd: foo\n",
-    "- func: foo_(Tensor(a!) self) -> Tensor(a!)\n  dispatch:\n    CPU: foo_\n  autogen: foo, foo.out\n",
+    "- func: foo_(Tensor(a!) self) -> Tensor(a!)\n",
+    "- func: foo_(Tensor(a!) self) -> Tensor(a!)\n- func: foo(Tensor self) -> Tensor\n",
 )
 W1003 = Code(
     "W1003",
@@ -90,7 +90,7 @@ W1009 = Code(
     "Kernels are chosen by the keys of the tensors of a call. This target has no backend whose tensors "
     "have this key, so what is registered for it is reached only with a backend from elsewhere. It is "
     "reported once for each key.",
-    "- func: foo(Tensor self) -> Tensor\n  dispatch:\n    CPU: foo_cpu\n    Vulkan: foo_vulkan\n"
+    "- func: foo(Tensor self) -> Tensor\n  dispatch:\n    CPU: foo_cpu\n    CUDA: foo_cuda\n"
     "  autogen: foo.out\n",
     "- func: foo(Tensor self) -> Tensor\n  dispatch:\n    CPU: foo_cpu\n  autogen: foo.out\n",
 )
@@ -136,6 +136,35 @@ W1013 = Code(
     "- func: foo(Tensor self) -> Tensor\n  dispatch:\n    CPU, Meta: foo\n  autogen: foo.out\n",
 )
 
+_FOO = "- func: foo.out(Tensor self, *, Tensor(a!) result) -> Tensor(a!)\n"
+
+W1014 = Code(
+    "W1014",
+    "a comment that allows what is no warning",
+    "'# opgen: allow(CODE) reason' silences a warning for the entry that it stands in or right above, "
+    "or for the file if it stands before all entries. Errors cannot be allowed, and other codes there "
+    "are none.",
+    "# opgen: allow(E0307) our own type\n- func: foo(Tensor self) -> Tensor\n",
+    "- func: foo(Tensor self) -> Tensor\n",
+)
+W1015 = Code(
+    "W1015",
+    "a comment that allows without a reason",
+    "Whoever reads '# opgen: allow(CODE)' wants to know why the warning does not matter here. The "
+    "reason stands behind the parenthesis.",
+    f"# opgen: allow(W1005)\n{_FOO}",
+    f"# opgen: allow(W1005) callers know this name\n{_FOO}",
+)
+W1016 = Code(
+    "W1016",
+    "a comment that allows what is not there",
+    "The warning that '# opgen: allow(CODE)' is for is not reported for this entry (or this file). "
+    "Maybe it was put right: then the comment can go. Maybe the comment stands at another entry: it "
+    "is for the one that it stands in or right above.",
+    "# opgen: allow(W1005) callers know this name\n- func: foo(Tensor self) -> Tensor\n",
+    "- func: foo(Tensor self) -> Tensor\n",
+)
+
 CODES = (
     W1002,
     W1003,
@@ -149,4 +178,7 @@ CODES = (
     W1011,
     W1012,
     W1013,
+    W1014,
+    W1015,
+    W1016,
 )

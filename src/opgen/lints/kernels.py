@@ -14,7 +14,20 @@ from opgen.resolve.dispatch_tables import needs_backend_select
 
 # Names of backends and of libraries that are for some only: a kernel called so is not for all.
 _BACKEND_WORDS = frozenset(
-    {"cpu", "cuda", "cudnn", "hip", "miopen", "mkl", "mkldnn", "mps", "xpu", "vulkan", "xla", "mtia"}
+    {
+        "cpu",
+        "cuda",
+        "cudnn",
+        "hip",
+        "miopen",
+        "mkl",
+        "mkldnn",
+        "mps",
+        "xpu",
+        "vulkan",
+        "xla",
+        "mtia",
+    }
 )
 _STUB_ENDINGS = ("_stub", "_kernel")
 
@@ -51,7 +64,7 @@ def lint_keys(
 
 def _shadowed(f: NativeFunction, registry: Registry, diagnostics: Diagnostics) -> None:
     rows = [(key, kernel) for key, kernel in f.dispatch if key in COMPOSITE_DISPATCH_KEYS]
-    if not rows or len(f.dispatch) == 1 and registry.group_of(f) is None:
+    if not rows or (len(f.dispatch) == 1 and registry.group_of(f) is None):
         return
     reached = {
         cell.registration.key

@@ -1,6 +1,7 @@
 """YAML and schema texts into model values; what is wrong with them is reported, never raised."""
 
 from opgen.parse import codes_backend, codes_keys, codes_schema, codes_selective, codes_yaml
+from opgen.parse.allow_comments import Allow, read_allows
 from opgen.parse.backend_parser import parse_backend
 from opgen.parse.native_functions import Parsed, parse_entries, parse_native_functions
 from opgen.parse.schema_parser import parse_function_schema
@@ -20,6 +21,7 @@ SPACING = str(codes_schema.E0302)
 __all__ = [
     "CODES",
     "SPACING",
+    "Allow",
     "Parsed",
     "SchemaCache",
     "builtin_tags",
@@ -30,4 +32,5 @@ __all__ = [
     "parse_native_functions",
     "parse_selective",
     "parse_tags",
+    "read_allows",
 ]

@@ -113,14 +113,5 @@ RUNTIME = Target(
     },
     api_macro="",
     api_macros={},
-    # Its own two backends, those that a plug-in brings, and what every tensor has besides.
-    tensor_keys=frozenset(
-        {
-            DispatchKey.CPU,
-            DispatchKey.Meta,
-            DispatchKey.PrivateUse1,
-            DispatchKey.PrivateUse2,
-            DispatchKey.PrivateUse3,
-        }
-    ),
+    tensor_keys=frozenset({DispatchKey.CPU, DispatchKey.Meta}),
 )

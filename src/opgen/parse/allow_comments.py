@@ -1,0 +1,93 @@
+"""`# opgen: allow(W1003) reason`: comments of a schema file into what they silence, and where.
+
+A comment is what YAML takes for one: text after a `#` that stands inside no scalar.
+"""
+
+from __future__ import annotations
+
+import re
+from bisect import bisect_right
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+from opgen.diagnostics import Diagnostics, Source, Span
+from opgen.parse.yaml_nodes import MappingNode, Node, ScalarNode, SequenceNode, compose
+
+_MARK = "opgen: allow"
+_COMMENT = re.compile(r"(?:^|(?<=[ \t\r\n]))#[^\r\n]*")
+_ALLOW = re.compile(r"#+[ \t]*opgen:[ \t]*allow\(([^()]*)\)[ \t]*(.*)")
+_CODE = re.compile(r"[^\s,]+")
+
+
+@dataclass(frozen=True, slots=True)
+class Allow:
+    """One code of a comment: warnings of this code are silenced in `start` to `end` of the file.
+
+    `reason` is what the comment says after the codes.
+    """
+
+    code: str
+    span: Span
+    reason: str
+    start: int
+    end: int
+
+    def covers(self, span: Span) -> bool:
+        return span.source is self.span.source and self.start <= span.start < self.end
+
+
+def read_allows(source: Source) -> tuple[Allow, ...]:
+    """Every code of every such comment. A file that is not YAML has none."""
+    if _MARK not in source.text.replace("opgen:allow", _MARK):
+        return ()
+    root = compose(source, Diagnostics())
+    if not isinstance(root, SequenceNode):
+        return ()
+    return tuple(_allows(source, root))
+
+
+def _allows(source: Source, root: SequenceNode) -> Iterator[Allow]:
+    scalars = sorted((node.start, node.end) for node in _scalars(root))
+    starts = [_entry_start(source, node) for node in root.items]
+    for comment in _COMMENT.finditer(source.text):
+        found = _ALLOW.match(comment.group())
+        if found is None or _is_inside(comment.start(), scalars):
+            continue
+        start, end = _reach(source, starts, comment.start())
+        for code in _CODE.finditer(found.group(1)):
+            at = comment.start() + found.start(1)
+            span = Span(source, at + code.start(), at + code.end())
+            yield Allow(code.group(), span, found.group(2).strip(), start, end)
+
+
+def _scalars(root: Node) -> Iterator[ScalarNode]:
+    open_nodes: list[Node] = [root]
+    while open_nodes:
+        match open_nodes.pop():
+            case ScalarNode() as scalar:
+                yield scalar
+            case SequenceNode(items=items):
+                open_nodes.extend(items)
+            case MappingNode(pairs=pairs):
+                open_nodes.extend(node for pair in pairs for node in pair)
+
+
+def _is_inside(offset: int, scalars: list[tuple[int, int]]) -> bool:
+    index = bisect_right(scalars, (offset, len(scalars) and scalars[-1][1])) - 1
+    return index >= 0 and scalars[index][0] <= offset < scalars[index][1]
+
+
+def _entry_start(source: Source, node: Node) -> int:
+    """The beginning of the entry's first line, or of the comments right above it."""
+    line = source.location(node.start).line
+    while line > 1 and source.line_text(line - 1).lstrip().startswith("#"):
+        line -= 1
+    return source.line_starts()[line - 1]
+
+
+def _reach(source: Source, starts: list[int], offset: int) -> tuple[int, int]:
+    """The entry that a comment stands at; before the first entry it is the whole file."""
+    index = bisect_right(starts, offset)
+    if index == 0:
+        return 0, len(source.text) + 1
+    return starts[index - 1], starts[index] if index < len(starts) else len(source.text) + 1
