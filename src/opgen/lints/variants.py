@@ -10,24 +10,27 @@ from opgen.diagnostics import Diagnostics
 from opgen.lints.codes import W1002, W1003, W1006
 from opgen.model.function_schema import Argument, SchemaKind
 from opgen.model.native_function import NativeFunction
+from opgen.model.types import BaseTy, BaseType
 from opgen.resolve.variants import Variants, collect_variants
 
 _Types: TypeAlias = tuple[str, ...]
+_Key: TypeAlias = tuple[str, str, _Types]
 
 
 def lint_variants(functions: Sequence[NativeFunction], diagnostics: Diagnostics) -> None:
     """Report operators that lack a sibling, or call an argument otherwise than their siblings do."""
     sets = collect_variants(functions)
+    kept = {_key(f) for f in functions if f.func.kind() is SchemaKind.functional}
     for variants in sets:
-        _inplace_alone(variants, diagnostics)
+        f = variants.find(SchemaKind.inplace)
+        # With other names of the arguments it is there, and W1006 reports the names.
+        if f is not None and _key(f) not in kept:
+            _inplace_alone(f, diagnostics)
     _without_out(sets, diagnostics)
     _renamed_arguments(functions, diagnostics)
 
 
-def _inplace_alone(variants: Variants, diagnostics: Diagnostics) -> None:
-    f = variants.find(SchemaKind.inplace)
-    if f is None or variants.find(SchemaKind.functional) is not None:
-        return
+def _inplace_alone(f: NativeFunction, diagnostics: Diagnostics) -> None:
     diagnostics.warning(
         W1002,
         f"'{f.func.name}' changes its argument, and no operator of this signature returns the result",
@@ -60,17 +63,19 @@ def _base_name(variants: Variants) -> tuple[str, str]:
 
 
 def _returns_new_tensors(f: NativeFunction) -> bool:
+    """A list of results has a length that callers need not know, so they cannot give outs for it."""
+    tensor = BaseType(BaseTy.Tensor)
     returns = f.func.returns
-    return bool(returns) and all(r.type.is_tensor_like() and r.annotation is None for r in returns)
+    return bool(returns) and all(r.type == tensor and r.annotation is None for r in returns)
 
 
 def _renamed_arguments(functions: Sequence[NativeFunction], diagnostics: Diagnostics) -> None:
     """Operators of one base name and the same types are variants: their arguments share names."""
-    first: dict[tuple[str, str, _Types], NativeFunction] = {}
+    first: dict[_Key, NativeFunction] = {}
     for f in functions:
         if "generated" in f.tags:
             continue
-        other = first.setdefault((f.namespace, f.root_name, _non_out_types(f)), f)
+        other = first.setdefault(_key(f), f)
         if other.func.kind() is f.func.kind():
             continue
         for own, theirs in zip(_non_out(f), _non_out(other)):
@@ -88,8 +93,9 @@ def _non_out(f: NativeFunction) -> Iterator[Argument]:
     return iter(f.func.arguments.flat_non_out)
 
 
-def _non_out_types(f: NativeFunction) -> _Types:
-    return tuple(str(a.type) for a in _non_out(f))
+def _key(f: NativeFunction) -> _Key:
+    """What variants of one operator share, whatever they call their arguments."""
+    return f.namespace, f.root_name, tuple(str(a.type) for a in _non_out(f))
 
 
 def _shared_types(f: NativeFunction) -> _Types:

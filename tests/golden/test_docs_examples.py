@@ -1,0 +1,28 @@
+"""The YAML in the pages for authors is what opgen takes without a word."""
+
+from __future__ import annotations
+
+import re
+from pathlib import Path
+
+import pytest
+
+from opgen import pipeline
+from opgen.diagnostics import Diagnostics, render_human
+from opgen.pipeline import Inputs
+
+_DOCS = Path(__file__).parents[2] / "docs"
+
+
+@pytest.mark.parametrize("name", ["dispatch-keywords.md", "lints.md"])
+def test_every_example_is_clean(name: str, tmp_path: Path) -> None:
+    examples = re.findall(
+        r"^```yaml\n(.*?)^```", (_DOCS / name).read_text(), re.DOTALL | re.MULTILINE
+    )
+    assert examples
+    for number, text in enumerate(examples):
+        file = tmp_path / f"{number}.yaml"
+        file.write_text(text)
+        diagnostics = Diagnostics()
+        pipeline.inspect(Inputs((file,)), diagnostics)
+        assert render_human(diagnostics) == "", text

@@ -1,0 +1,163 @@
+"""What the lints leave alone, and what comments silence. What they report is in tests/errors."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from opgen import pipeline
+from opgen.diagnostics import Diagnostics
+from opgen.pipeline import Inputs
+
+_RENAMED = "- func: foo.out(Tensor self, *, Tensor(a!) result) -> Tensor(a!)\n"
+_OPTIONS = "ScalarType? dtype=None, Layout? layout=None, Device? device=None, bool? pin_memory=None"
+
+
+def lints_of(text: str, folder: Path, *, target: str = "runtime") -> list[str]:
+    """The codes that `opgen lint` reports for a file of this text, in their order."""
+    file = folder / "native_functions.yaml"
+    file.write_bytes(text.encode())
+    diagnostics = Diagnostics()
+    pipeline.inspect(Inputs((file,), target=target), diagnostics)
+    return [item.code for item in diagnostics]
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        pytest.param(
+            "- func: foo_(Tensor(a!) self) -> Tensor(a!)\n  dispatch:\n    CPU: foo_\n"
+            "  autogen: foo, foo.out\n",
+            id="W1002-functional-is-generated",
+        ),
+        pytest.param(
+            "- func: foo(Tensor self) -> Tensor[]\n"
+            "- func: foo.Other(Tensor self, Tensor other) -> Tensor\n"
+            "- func: foo.Other_out(Tensor self, Tensor other, *, Tensor(a!) out) -> Tensor(a!)\n",
+            id="W1003-a-list-is-returned",
+        ),
+        pytest.param(
+            f"- func: foo(int[] size, *, {_OPTIONS}) -> Tensor\n"
+            "  dispatch:\n    CompositeExplicitAutograd: foo\n"
+            "- func: foo.out(int[] size, *, Tensor(a!) out) -> Tensor(a!)\n",
+            id="W1003-the-out-has-the-options",
+        ),
+        pytest.param(
+            "- func: foo.Scalar(Tensor self, Scalar other) -> Tensor\n", id="W1004-one-type"
+        ),
+        pytest.param(
+            "- func: foo.Tensor_mode(Tensor self, Tensor other, str mode) -> Tensor\n",
+            id="W1004-a-type-and-a-meaning",
+        ),
+        pytest.param(
+            "- func: foo.out(Tensor self, *, Tensor(a!) values, Tensor(b!) indices)"
+            " -> (Tensor(a!) values, Tensor(b!) indices)\n",
+            id="W1005-names-of-results",
+        ),
+        pytest.param(
+            "- func: foo(Tensor self) -> Tensor\n  dispatch:\n    CPU: foo_fast\n"
+            "    CompositeExplicitAutograd: foo_any\n  autogen: foo.out\n",
+            id="W1007-reached-on-Meta",
+        ),
+        pytest.param(
+            "- func: cpu_count(Tensor self) -> Tensor\n", id="W1008-the-operator-is-called-so"
+        ),
+        pytest.param(
+            f"- func: foo(int size, *, {_OPTIONS}) -> Tensor\n  dispatch:\n    CPU: foo\n"
+            "  autogen: foo.out\n",
+            id="W1011-a-factory",
+        ),
+        pytest.param(
+            "- func: foo(Tensor self) -> (Tensor values, Tensor indices)\n", id="W1010-all-named"
+        ),
+        pytest.param(
+            "- func: foo(Tensor self) -> Tensor\n  dispatch:\n    CPU, Meta: foo\n"
+            "  autogen: foo.out\n",
+            id="W1013-one-row",
+        ),
+    ],
+)
+def test_near_misses_are_left_alone(text: str, tmp_path: Path) -> None:
+    """Protects people from warnings about what is as it should be."""
+    assert lints_of(text, tmp_path) == []
+
+
+def test_a_target_with_all_backends_has_no_key_without_one(tmp_path: Path) -> None:
+    text = "- func: foo(Tensor self) -> Tensor\n  dispatch:\n    CUDA: foo\n  autogen: foo.out\n"
+    assert lints_of(text, tmp_path) == ["W1009"]
+    assert lints_of(text, tmp_path, target="torch") == []
+
+
+def test_a_renamed_argument_is_not_a_missing_sibling_besides(tmp_path: Path) -> None:
+    """Protects against two warnings for one slip: foo is there, under another name of its argument."""
+    text = "- func: foo(Tensor input) -> Tensor\n- func: foo_(Tensor(a!) self) -> Tensor(a!)\n"
+    assert lints_of(text, tmp_path) == ["W1006"]
+
+
+def test_nothing_is_said_of_conventions_while_there_are_errors(tmp_path: Path) -> None:
+    assert lints_of(_RENAMED + "- func: bar(Tensr self) -> Tensor\n", tmp_path) == ["E0307"]
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        f"# opgen: allow(W1005) why\n{_RENAMED}",
+        f"# Another comment.\n# opgen: allow(W1005) why\n# One more.\n{_RENAMED}",
+        _RENAMED.replace("\n", "  # opgen: allow(W1005) why\n"),
+        f"{_RENAMED}  # opgen: allow(W1005) why\n",
+        f"{_RENAMED}  variants: function  #opgen:allow( W1005 ) why\n",
+        f"{_RENAMED}# opgen: allow(W1005) why\n",
+        f"# opgen: allow(W1005) why\n\n- func: bar(Tensor self) -> Tensor\n\n{_RENAMED}",
+        f"# opgen: allow(W1005) why\n{_RENAMED}".replace("\n", "\r\n"),
+        f"\ufeff# opgen: allow(W1005) wäre ein \U0001f600\n{_RENAMED}",
+    ],
+    ids=[
+        "above",
+        "among-comments-above",
+        "on-the-line",
+        "on-its-own-line",
+        "on-another-line",
+        "below",
+        "of-the-file",
+        "crlf",
+        "bom",
+    ],
+)
+def test_a_comment_silences_the_entry_or_the_file(text: str, tmp_path: Path) -> None:
+    assert lints_of(text, tmp_path) == []
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        f'- func: bar(str a="# opgen: allow(W1005) why") -> Tensor\n{_RENAMED}',
+        f"- func: bar(Tensor self) -> Tensor\n  python_module: |\n    # opgen: allow(W1005) why\n{_RENAMED}",
+        f"- func: 'bar(Tensor self) -> Tensor'#opgen: allow(W1005) why\n{_RENAMED}",
+        f"# see opgen: allow(W1005) why\n\n{_RENAMED}",
+    ],
+    ids=["default", "block-scalar", "no-blank-before", "prose"],
+)
+def test_what_is_no_such_comment_silences_nothing(text: str, tmp_path: Path) -> None:
+    """Protects warnings from text that only looks like a comment."""
+    assert "W1005" in lints_of(text, tmp_path) or "E" in "".join(lints_of(text, tmp_path))
+
+
+def test_a_comment_is_for_its_own_entry(tmp_path: Path) -> None:
+    other = _RENAMED.replace("foo", "bar")
+    text = f"{_RENAMED}\n# opgen: allow(W1005) why\n{other}"
+    file = tmp_path / "native_functions.yaml"
+    file.write_text(text)
+    diagnostics = Diagnostics()
+    pipeline.inspect(Inputs((file,)), diagnostics)
+    assert [item.message for item in diagnostics] == [
+        "the out argument 'result' of 'foo.out' is not called 'out'"
+    ]
+
+
+def test_one_comment_may_allow_several(tmp_path: Path) -> None:
+    text = "- func: foo.Tensor_Tensor(Tensor self, *, Tensor(a!) result) -> Tensor(a!)\n"
+    text = text.replace("Tensor self", "Tensor self, Tensor other")
+    assert lints_of(text, tmp_path) == ["W1004", "W1005"]
+    assert lints_of(f"# opgen: allow(W1004, W1005) why\n{text}", tmp_path) == []
+    assert lints_of(f"# opgen: allow(W1004, W1010) why\n{text}", tmp_path) == ["W1016", "W1005"]
