@@ -122,7 +122,7 @@ def test_colour_only_on_a_terminal_and_never_with_no_color(
         env={**environment(), "TERM": "xterm", **variables},
     )
     assert "E0307" in shown.stdout
-    assert ("\x1b[" in shown.stdout) == ("NO_COLOR" not in variables)
+    assert ("\x1b[" in shown.stdout) == (not variables.get("NO_COLOR"))
     piped = subprocess.run(
         command.split(), capture_output=True, text=True, check=False, env=environment()
     )

@@ -70,7 +70,7 @@ def _rendered(compared: Comparison, wanted: frozenset[Direction], report_format:
     found = as_diagnostics(compared.breaks, wanted)
     if report_format == "github":
         return render_github(found)
-    text = render_human(found, color=sys.stdout.isatty() and "NO_COLOR" not in os.environ)
+    text = render_human(found, color=sys.stdout.isatty() and not os.environ.get("NO_COLOR"))
     return f"{text}\n{_summary(compared)}\n" if text else f"{_summary(compared)}\n"
 
 

@@ -1,4 +1,4 @@
-"""The records of the lints. Source of the conventions (W1002 to W1013): the ATen native README."""
+"""The records of the lints. Source of the conventions (W1002 to W1013, W1017 and W1018): the ATen native README."""
 
 from __future__ import annotations
 
@@ -64,8 +64,8 @@ W1007 = Code(
     "a composite kernel that nothing reaches",
     "A kernel for one backend is called before one for all of them, and of two that are for all the "
     "first in this order: CompositeExplicitAutogradNonFunctional (which a structured operator has by "
-    "itself), CompositeExplicitAutograd, CompositeImplicitAutograd. Every key in use has another "
-    "kernel than this one. 'opgen explain' shows the table.",
+    "itself), CompositeExplicitAutograd, CompositeImplicitAutograd. Neither a key in use nor a new "
+    "backend gets this kernel. 'opgen explain' shows the table.",
     "- func: foo(Tensor self) -> Tensor\n  structured_delegate: foo.out\n"
     "  dispatch:\n    CompositeExplicitAutograd: foo_slow\n"
     "- func: foo.out(Tensor self, *, Tensor(a!) out) -> Tensor(a!)\n  structured: True\n"
@@ -135,6 +135,25 @@ W1013 = Code(
     "  autogen: foo.out\n",
     "- func: foo(Tensor self) -> Tensor\n  dispatch:\n    CPU, Meta: foo\n  autogen: foo.out\n",
 )
+W1017 = Code(
+    "W1017",
+    "a factory with a part of TensorOptions",
+    "An operator that makes a tensor from nothing takes dtype, layout, device and pin_memory, all four "
+    "and keyword-only: then they are TensorOptions in C++, and choose the backend. A part of them is "
+    "ordinary arguments, by which no backend is chosen.",
+    "- func: foo(int size, *, ScalarType? dtype=None, Device? device=None) -> Tensor\n",
+    "- func: foo(int size, *, ScalarType? dtype=None, Layout? layout=None, Device? device=None, "
+    "bool? pin_memory=None) -> Tensor\n  dispatch:\n    CompositeExplicitAutograd: foo\n",
+)
+W1018 = Code(
+    "W1018",
+    "a method that is nobody's to call",
+    "Methods of Tensor are for the operators that people call on tensors. A gradient ('_backward'), or "
+    "an operator of one library ('cudnn_', 'mkldnn_', 'miopen_'), is called by other operators: as a "
+    "function.",
+    "- func: foo_backward(Tensor self, Tensor grad) -> Tensor\n  variants: function, method\n",
+    "- func: foo_backward(Tensor self, Tensor grad) -> Tensor\n",
+)
 
 _FOO = "- func: foo.out(Tensor self, *, Tensor(a!) result) -> Tensor(a!)\n"
 
@@ -142,8 +161,8 @@ W1014 = Code(
     "W1014",
     "a comment that allows what is no warning",
     "'# opgen: allow(CODE) reason' silences a warning for the entry that it stands in or right above, "
-    "or for the file if it stands before all entries. Errors cannot be allowed, and other codes there "
-    "are none.",
+    "or for the file if it stands before all entries and a blank line. Errors cannot be allowed, other "
+    "codes there are none, and without a code in parentheses the comment allows nothing.",
     "# opgen: allow(E0307) our own type\n- func: foo(Tensor self) -> Tensor\n",
     "- func: foo(Tensor self) -> Tensor\n",
 )
@@ -165,6 +184,15 @@ W1016 = Code(
     "- func: foo(Tensor self) -> Tensor\n",
 )
 
+# Those that are looked for in every run; the others depend on the target and on options.
+ALWAYS = frozenset(
+    str(code)
+    for code in (
+        *(W1002, W1003, W1004, W1005, W1006, W1007, W1008),
+        *(W1010, W1011, W1012, W1013, W1017, W1018),
+    )
+)
+
 CODES = (
     W1002,
     W1003,
@@ -181,4 +209,6 @@ CODES = (
     W1014,
     W1015,
     W1016,
+    W1017,
+    W1018,
 )

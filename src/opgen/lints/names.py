@@ -3,22 +3,29 @@
 from __future__ import annotations
 
 from opgen.diagnostics import Diagnostics
-from opgen.lints.codes import W1004, W1005, W1010
-from opgen.model.native_function import NativeFunction
+from opgen.lints.codes import W1004, W1005, W1010, W1017, W1018
+from opgen.model.native_function import NativeFunction, Variant
+
+_OPTIONS = ("dtype", "layout", "device", "pin_memory")
+_LIBRARIES = ("cudnn_", "mkldnn_", "miopen_")
 
 
 def lint_names(f: NativeFunction, diagnostics: Diagnostics) -> None:
     _overload_of_types(f, diagnostics)
     _out_names(f, diagnostics)
     _half_named_returns(f, diagnostics)
+    _partial_options(f, diagnostics)
+    _internal_method(f, diagnostics)
 
 
 def _overload_of_types(f: NativeFunction, diagnostics: Diagnostics) -> None:
     """One type is the fallback that the convention allows; a list of them says what is seen anyway."""
     name = f.func.name.overload_name
     words = name.removesuffix("_out").lower().split("_")
-    types = [str(a.type).strip("?[]").lower() for a in f.func.arguments.flat_positional]
-    if len(words) < 2 or words != types:
+    positional = f.func.arguments.flat_positional
+    types = [str(a.type).strip("?[]").lower() for a in positional]
+    of_the_others = types[1:] if positional and positional[0].name == "self" else types
+    if len(words) < 2 or words not in (types, of_the_others):
         return
     start = len(str(f.func.name)) - len(name)
     diagnostics.warning(
@@ -44,6 +51,34 @@ def _out_names(f: NativeFunction, diagnostics: Diagnostics) -> None:
                 f.argument_name_span(out.name),
                 hint=f"call it '{name}'" if result is None else f"'{name}' or '{result}'",
             )
+
+
+def _partial_options(f: NativeFunction, diagnostics: Diagnostics) -> None:
+    arguments = f.func.arguments
+    if arguments.tensor_options is not None or arguments.has_tensor_arg():
+        return
+    named = [a for a in arguments.flat_kwarg_only if a.name in _OPTIONS]
+    if named and any(r.type.is_tensor_like() for r in f.func.returns):
+        missing = [name for name in _OPTIONS if name not in {a.name for a in named}]
+        diagnostics.warning(
+            W1017,
+            f"'{f.func.name}' makes a tensor and takes '{named[0].name}' without the other options",
+            f.argument_name_span(named[0].name),
+            hint=f"take {', '.join(missing)}, too" if missing else None,
+        )
+
+
+def _internal_method(f: NativeFunction, diagnostics: Diagnostics) -> None:
+    name = f.root_name
+    if Variant.method in f.variants and (
+        name.endswith("_backward") or name.lstrip("_").startswith(_LIBRARIES)
+    ):
+        diagnostics.warning(
+            W1018,
+            f"'{f.func.name}' is called by other operators, and is a method of every tensor",
+            f.spans.item("variants", "method"),
+            hint="variants: function",
+        )
 
 
 def _half_named_returns(f: NativeFunction, diagnostics: Diagnostics) -> None:

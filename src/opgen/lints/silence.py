@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Collection, Sequence
 
 from opgen.diagnostics import Diagnostic, Diagnostics, Severity
-from opgen.lints.codes import W1014, W1015, W1016
+from opgen.lints.codes import ALWAYS, W1014, W1015, W1016
 from opgen.parse import Allow
 
 
@@ -37,13 +37,16 @@ def lint_allows(
 ) -> None:
     """Report comments that allow what is no warning or nothing at all, or do not say why."""
     for allow in allows:
-        if not allow.code.startswith("W") or allow.code not in codes:
+        if not allow.code:
+            message = "the comment allows nothing: it names no code in parentheses"
+            diagnostics.warning(W1014, message, allow.span)
+        elif not allow.code.startswith("W") or allow.code not in codes:
             what = "an error, which" if allow.code in codes else "no code of a warning, and"
             message = f"'{allow.code}' is {what} cannot be allowed"
             diagnostics.warning(W1014, message, allow.span)
-        elif allow not in used:
+        elif allow not in used and allow.code in ALWAYS:
             message = f"there is no {allow.code} here that the comment would allow"
             diagnostics.warning(W1016, message, allow.span, hint="remove it")
-        elif not allow.reason:
+        elif allow in used and not allow.reason:
             message = "the comment does not say why this is allowed"
             diagnostics.warning(W1015, message, allow.span, hint="write the reason after ')'")

@@ -15,7 +15,7 @@ from opgen.parse.yaml_nodes import MappingNode, Node, ScalarNode, SequenceNode, 
 
 _MARK = "opgen: allow"
 _COMMENT = re.compile(r"(?:^|(?<=[ \t\r\n]))#[^\r\n]*")
-_ALLOW = re.compile(r"#+[ \t]*opgen:[ \t]*allow\(([^()]*)\)[ \t]*(.*)")
+_ALLOW = re.compile(r"#+[ \t]*opgen:[ \t]*allow(?:\(([^()]*)\))?[ \t]*(.*)")
 _CODE = re.compile(r"[^\s,]+")
 
 
@@ -23,7 +23,7 @@ _CODE = re.compile(r"[^\s,]+")
 class Allow:
     """One code of a comment: warnings of this code are silenced in `start` to `end` of the file.
 
-    `reason` is what the comment says after the codes.
+    `reason` is what the comment says after the codes. `code` is empty if the comment names none.
     """
 
     code: str
@@ -54,10 +54,12 @@ def _allows(source: Source, root: SequenceNode) -> Iterator[Allow]:
         if found is None or _is_inside(comment.start(), scalars):
             continue
         start, end = _reach(source, starts, comment.start())
-        for code in _CODE.finditer(found.group(1)):
-            at = comment.start() + found.start(1)
+        at, codes = comment.start(), list(_CODE.finditer(found.group(), *found.span(1)))
+        for code in codes:
             span = Span(source, at + code.start(), at + code.end())
             yield Allow(code.group(), span, found.group(2).strip(), start, end)
+        if not codes:
+            yield Allow("", Span(source, at, comment.end()), "", start, end)
 
 
 def _scalars(root: Node) -> Iterator[ScalarNode]:

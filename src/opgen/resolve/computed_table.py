@@ -44,11 +44,7 @@ class Cell(NamedTuple):
 
 def computed_table(registry: Registry, function: NativeFunction) -> tuple[Cell, ...]:
     """A cell for CPU, Meta and every other runtime key in use, and for BackendSelect if it acts."""
-    composite = {
-        key: found
-        for key in _PRECEDENCE
-        if (found := find_registration(registry, function, key)) is not None
-    }
+    composite = _composites(registry, function)
     keys = {DispatchKey.CPU, DispatchKey.Meta, *registry.dispatch_keys}
     cells = [
         _cell(registry, function, key, composite)
@@ -61,6 +57,27 @@ def computed_table(registry: Registry, function: NativeFunction) -> tuple[Cell, 
     return tuple(cells)
 
 
+def serving_alias(
+    registry: Registry, function: NativeFunction, key: DispatchKey
+) -> DispatchKey | None:
+    """The composite key whose kernel is called for a runtime key that has none of its own."""
+    return _serving_alias(key, _composites(registry, function))
+
+
+def _composites(registry: Registry, function: NativeFunction) -> dict[DispatchKey, Registration]:
+    return {
+        key: found
+        for key in _PRECEDENCE
+        if (found := find_registration(registry, function, key)) is not None
+    }
+
+
+def _serving_alias(
+    key: DispatchKey, composite: Mapping[DispatchKey, Registration]
+) -> DispatchKey | None:
+    return next((a for a in _PRECEDENCE if a in composite and serves(a, key, composite)), None)
+
+
 def _cell(
     registry: Registry,
     function: NativeFunction,
@@ -70,7 +87,7 @@ def _cell(
     own = find_registration(registry, function, key)
     if own is not None:
         return Cell(key, own, _own_reason(own))
-    alias = next((a for a in _PRECEDENCE if a in composite and serves(a, key, composite)), None)
+    alias = _serving_alias(key, composite)
     if alias is None:
         return Cell(key, None, _nothing_reason(function, key, composite))
     return Cell(key, composite[alias], _alias_reason(composite[alias]))
