@@ -53,6 +53,12 @@ class BoxedNoop {
     stack_.emplace_back(b);
     op_.call_boxed(stack_);
   }
+#define SIDE_HAS_BORROWED
+  void call_borrowed(const Tensor& a, const Tensor& b) {
+    stack_.push_back(opgen::IValue::borrow(a));
+    stack_.push_back(opgen::IValue::borrow(b));
+    op_.call_boxed(stack_);
+  }
 
  private:
   opgen::OperatorHandle op_ = opgen::Dispatcher::singleton().findSchemaOrThrow("idle::noop", "");

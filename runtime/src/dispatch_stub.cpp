@@ -56,6 +56,22 @@ const char* toString(CPUCapability capability) noexcept {
   return names[static_cast<int>(capability)];
 }
 
+namespace {
+
+std::string registered_devices(const detail::StubTable& table) {
+  std::string text;
+  auto add = [&](DeviceType type) { text.append(text.empty() ? "" : ", ").append(toString(type)); };
+  for (void* function : table.cpu) {
+    if (function != nullptr && text.empty()) add(DeviceType::CPU);
+  }
+  for (int i = 0; i < kMaxDeviceTypes; ++i) {
+    if (table.devices[i] != nullptr && !(i == 0 && !text.empty())) add(static_cast<DeviceType>(i));
+  }
+  return text.empty() ? "no device" : text;
+}
+
+}  // namespace
+
 namespace detail {
 
 void* choose_dispatch(const StubTable& table, DeviceType device) {
@@ -65,7 +81,8 @@ void* choose_dispatch(const StubTable& table, DeviceType device) {
       function = table.cpu[i];
     }
   }
-  OPGEN_CHECK_NOT_IMPLEMENTED(function != nullptr, table.name, " has no kernel for ", device);
+  OPGEN_CHECK_NOT_IMPLEMENTED(function != nullptr, table.name, " has no kernel for ", device,
+                              "; kernels are registered for ", registered_devices(table));
   return function;
 }
 

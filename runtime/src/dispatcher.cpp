@@ -2,6 +2,8 @@
 // use.
 #include "opgen/dispatcher.h"
 
+#include <cxxabi.h>
+
 #include <algorithm>
 #include <cstdlib>
 #include <cstring>
@@ -57,22 +59,43 @@ KernelStack& stack_at(std::vector<std::pair<DispatchKey, KernelStack>>& stacks, 
   return stacks.emplace_back(key, KernelStack()).second;
 }
 
-void remove_id(std::vector<std::pair<DispatchKey, KernelStack>>& stacks, DispatchKey key,
-               std::uint64_t id) noexcept {
+// Returns what the kernel captured: to be destroyed without the lock, it may be anything.
+std::shared_ptr<void> remove_id(std::vector<std::pair<DispatchKey, KernelStack>>& stacks,
+                                DispatchKey key, std::uint64_t id) noexcept {
   for (auto& [registered, stack] : stacks) {
     if (registered != key) continue;
     for (std::size_t i = 0; i < stack.size(); ++i) {
       if (stack[i].id == id) {
+        std::shared_ptr<void> owner = std::move(stack[i].owner);
         stack.erase(stack.begin() + static_cast<std::ptrdiff_t>(i));
-        break;
+        return owner;
       }
     }
   }
+  return nullptr;
 }
 
 bool same_kernel(const KernelFunction& a, const KernelFunction& b) noexcept {
   return a.kind == b.kind && a.function == b.function && a.boxed == b.boxed &&
          a.context == b.context;
+}
+
+// The mangled name is what type_info has; people read C++.
+std::string readable(const std::type_info& type) {
+  int status = 0;
+  char* text = abi::__cxa_demangle(type.name(), nullptr, nullptr, &status);
+  std::string result = status == 0 ? text : type.name();
+  std::free(text);
+  return result;
+}
+
+void check_against_schema(const FunctionSchema& schema, std::string_view defined_by,
+                          DispatchKey key, const CppSignature& signature,
+                          std::string_view library) {
+  std::string why = signature.mismatch(schema);
+  OPGEN_CHECK(why.empty(), schema.full_name(), ": the kernel for ", key,
+              " does not fit the schema: ", why, "\n  schema:   ", schema.str(), ", from ",
+              defined_by, "\n  function: ", signature.str(), ", from ", library);
 }
 
 void check_registrable(DispatchKey key, bool allow_alias) {
@@ -122,7 +145,8 @@ std::size_t distance(std::string_view a, std::string_view b) {
 
 ComputedKernel Dispatcher::Impl::compute(const OperatorEntry& entry, DispatchKey key) const {
   auto newest = [&](DispatchKey at, const char* reason) {
-    return ComputedKernel{entry.find(at)->back().kernel, reason};
+    const KernelRegistration& registration = entry.find(at)->back();
+    return ComputedKernel{registration.kernel, reason, &registration};
   };
   bool undefined = key == DispatchKey::Undefined;
 
@@ -172,10 +196,11 @@ ComputedKernel Dispatcher::Impl::compute_fallback(const OperatorEntry& entry,
                                                   DispatchKey key) const {
   for (const auto& [registered, stack] : fallbacks) {
     if (registered != key || stack.empty()) continue;
-    if (stack.back().choose == nullptr) return {stack.back().kernel, "fallback"};
+    if (stack.back().choose == nullptr) return {stack.back().kernel, "fallback", &stack.back()};
     if (entry.schema_id == 0) continue;
     KernelFunction kernel = stack.back().choose(schema_of(entry));
-    if (kernel.kind != KernelFunction::Kind::Fallthrough) return {kernel, "fallback"};
+    if (kernel.kind != KernelFunction::Kind::Fallthrough)
+      return {kernel, "fallback", &stack.back()};
   }
   // Above the backends, no kernel means nothing to do.
   if (functionality_of(key) > DispatchKey::NestedTensor) {
@@ -290,6 +315,7 @@ const KernelFunction& find_kernel(const OperatorSlot& slot, DispatchKeySet& keys
 void call_boxed_kernel(const OperatorSlot& slot, const KernelFunction& kernel, DispatchKeySet keys,
                        Stack& stack) {
   if (kernel.kind == KernelFunction::Kind::Boxed) {
+    for (IValue& value : stack) value.own();  // the kernel may keep them
     return kernel.boxed(OperatorHandle(slot.entry), keys, stack, kernel.context);
   }
   OPGEN_CHECK(kernel.boxing != nullptr, slot.name,
@@ -368,9 +394,15 @@ std::vector<DispatchKey> OperatorHandle::registered_keys() const {
   return keys;
 }
 
-std::string OperatorHandle::dump_registrations() const {
-  constexpr const char* kinds[] = {"missing", "unboxed",     "unboxed with keys",
+namespace {
+const char* kind_name(const KernelFunction& kernel) noexcept {
+  constexpr const char* kinds[] = {"missing", "unboxed",     "unboxed with keys", "functor",
                                    "boxed",   "fallthrough", "ambiguous"};
+  return kinds[static_cast<int>(kernel.kind)];
+}
+}  // namespace
+
+std::string OperatorHandle::dump_registrations() const {
   auto lock = locked();
   std::string text = entry_->full_name() + "\n";
   text += "schema: " +
@@ -382,7 +414,7 @@ std::string OperatorHandle::dump_registrations() const {
   std::sort(sorted.begin(), sorted.end(), [](auto* a, auto* b) { return a->first < b->first; });
   for (const auto* stack : sorted) {
     for (auto it = stack->second.rbegin(); it != stack->second.rend(); ++it) {
-      text += std::string(toString(stack->first)) + ": " + kinds[int(it->kernel.kind)] + ", from " +
+      text += std::string(toString(stack->first)) + ": " + kind_name(it->kernel) + ", from " +
               it->library + (it == stack->second.rbegin() ? "" : " (inactive)") + "\n";
     }
   }
@@ -403,16 +435,34 @@ std::string OperatorHandle::dump_computed_table() const {
   return text;
 }
 
+std::string OperatorHandle::dump_table() const {
+  auto lock = locked();
+  const Dispatcher::Impl& impl = Dispatcher::singleton().impl();
+  std::string text;
+  for_each_slot([&](int, DispatchKey key, DispatchKey) {
+    ComputedKernel cell = impl.compute(*entry_, key);
+    text.append(toString(key)).append(": ").append(kind_name(cell.kernel));
+    if (cell.from != nullptr) text.append(", from ").append(cell.from->library);
+    if (std::strcmp(cell.reason, kind_name(cell.kernel)) != 0) {
+      text.append(" [").append(cell.reason).append("]");
+    }
+    text += '\n';
+  });
+  return text;
+}
+
 void OperatorHandle::check_signature(const std::type_info& signature) const {
   auto lock = locked();
   const Boxing* known = entry_->own.boxing;
   OPGEN_CHECK(known == nullptr || *known->signature == signature, entry_->full_name(),
-              " is asked for as ", signature.name(), " but its C++ signature is ",
-              known != nullptr ? known->signature->name() : "");
+              " is asked for as ", readable(signature), " but its C++ signature is ",
+              known != nullptr ? readable(*known->signature) : "");
 }
 
 void OperatorHandle::call_boxed(Stack& stack) const {
-  std::size_t count = schema().arguments.size();
+  std::int64_t known = __atomic_load_n(&entry_->argument_count, __ATOMIC_ACQUIRE);
+  std::size_t count =
+      OPGEN_LIKELY(known >= 0) ? static_cast<std::size_t>(known) : schema().arguments.size();
   detail::check_stack_size(stack, count);
   std::uint64_t bits = 0;
   for (std::size_t i = stack.size() - count; i < stack.size(); ++i) bits |= stack[i].key_bits();
@@ -452,6 +502,8 @@ const FunctionSchema& Dispatcher::Impl::schema_of(const OperatorEntry& entry) co
   if (entry.schema == nullptr) {
     std::string_view ns = std::string_view(entry.name).substr(0, entry.name.find("::"));
     entry.schema = std::make_unique<FunctionSchema>(parse_schema(entry.schema_text, ns));
+    __atomic_store_n(&entry.argument_count,
+                     static_cast<std::int64_t>(entry.schema->arguments.size()), __ATOMIC_RELEASE);
   }
   return *entry.schema;
 }
@@ -468,11 +520,18 @@ RegistrationHandle Dispatcher::register_schema(std::string_view name,
   OperatorEntry& entry = impl_->entry_of(name, overload_name);
   OPGEN_CHECK(entry.schema_id == 0, entry.full_name(), " is defined twice: by ", entry.library,
               " and by ", library);
+  for (const auto& [key, stack] : entry.kernels) {
+    for (const KernelRegistration& kernel : stack) {
+      if (kernel.signature == nullptr) continue;
+      check_against_schema(parse_schema(schema, name.substr(0, name.find("::"))), library, key,
+                           *kernel.signature, kernel.library);
+    }
+  }
   if (slot != nullptr) {
     const Boxing* known = entry.own.boxing;
     OPGEN_CHECK(known == nullptr || *known->signature == *slot->boxing->signature,
                 entry.full_name(), ": a kernel was registered with another C++ signature, ",
-                known->signature->name(), " instead of ", slot->boxing->signature->name());
+                readable(*known->signature), " instead of ", readable(*slot->boxing->signature));
     if (known == nullptr) entry.own.boxing = slot->boxing;
     __atomic_store_n(&slot->entry, &entry, __ATOMIC_RELEASE);
     entry.slots.push_back(slot);
@@ -484,6 +543,7 @@ RegistrationHandle Dispatcher::register_schema(std::string_view name,
   entry.tags = tags;
   entry.library = library;
   entry.publish(&detail::unresolved_table.table);  // fallbacks may look at the schema
+  __atomic_store_n(&entry.argument_count, -1, __ATOMIC_RELEASE);
   if (entry.schema != nullptr) entry.old_schemas.push_back(std::move(entry.schema));
   impl_->registrations.emplace(
       id, Impl::Registration{
@@ -493,7 +553,9 @@ RegistrationHandle Dispatcher::register_schema(std::string_view name,
 
 RegistrationHandle Dispatcher::register_kernel(std::string_view name,
                                                std::string_view overload_name, DispatchKey key,
-                                               KernelFunction kernel, std::string_view library) {
+                                               KernelFunction kernel, std::string_view library,
+                                               const CppSignature* signature,
+                                               std::shared_ptr<void> owner) {
   if (key == DispatchKey::Undefined) key = DispatchKey::CompositeImplicitAutograd;
   check_registrable(key, true);
   bool replaces = false;
@@ -502,19 +564,22 @@ RegistrationHandle Dispatcher::register_kernel(std::string_view name,
   {
     std::lock_guard lock(impl_->mutex);
     OperatorEntry& entry = impl_->entry_of(name, overload_name);
+    if (signature != nullptr && entry.schema_id != 0) {
+      check_against_schema(impl_->schema_of(entry), entry.library, key, *signature, library);
+    }
     if (kernel.boxing != nullptr) {
       const Boxing* known = entry.own.boxing;
       OPGEN_CHECK(known == nullptr || *known->signature == *kernel.boxing->signature,
                   entry.full_name(), ": the kernel for ", key, " from ", library,
-                  " has the C++ signature ", kernel.boxing->signature->name(), " instead of ",
-                  known->signature->name());
+                  " has the C++ signature ", readable(*kernel.boxing->signature), " instead of ",
+                  readable(*known->signature));
       if (known == nullptr) entry.own.boxing = kernel.boxing;
     }
     KernelStack& stack = stack_at(entry.kernels, key);
     replaces = !stack.empty();
     if (replaces) full = entry.full_name();
     id = impl_->next_id++;
-    stack.push_back({id, kernel, std::string(library), nullptr});
+    stack.push_back({id, kernel, std::string(library), nullptr, signature, std::move(owner)});
     entry.publish(&detail::unresolved_table.table);
     impl_->registrations.emplace(
         id, Impl::Registration{Impl::Registration::Kind::Kernel, &entry, key, nullptr, {}});
@@ -571,6 +636,7 @@ RegistrationHandle Dispatcher::claim_namespace(std::string_view ns, std::string_
 }
 
 void Dispatcher::Impl::undo(std::uint64_t id) noexcept {
+  std::shared_ptr<void> owner;  // outlives the lock
   std::lock_guard lock(mutex);
   auto it = registrations.find(id);
   if (it == registrations.end()) return;
@@ -579,6 +645,7 @@ void Dispatcher::Impl::undo(std::uint64_t id) noexcept {
   switch (registration.kind) {
     case Registration::Kind::Schema:
       entry->schema_id = 0;
+      __atomic_store_n(&entry->argument_count, -1, __ATOMIC_RELEASE);
       entry->publish(&detail::unresolved_table.table);
       std::erase(entry->slots, registration.slot);
       if (registration.slot != nullptr) {
@@ -588,11 +655,11 @@ void Dispatcher::Impl::undo(std::uint64_t id) noexcept {
       }
       break;
     case Registration::Kind::Kernel:
-      remove_id(entry->kernels, registration.key, id);
+      owner = remove_id(entry->kernels, registration.key, id);
       entry->publish(&detail::unresolved_table.table);
       break;
     case Registration::Kind::Fallback:
-      remove_id(fallbacks, registration.key, id);
+      owner = remove_id(fallbacks, registration.key, id);
       invalidate_all();
       break;
     case Registration::Kind::Namespace:

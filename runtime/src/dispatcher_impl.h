@@ -17,7 +17,9 @@ struct KernelRegistration {
   std::uint64_t id;
   KernelFunction kernel;
   std::string library;
-  KernelChooser choose = nullptr;  // of a fallback that looks at the operator's schema
+  KernelChooser choose = nullptr;           // of a fallback that looks at the operator's schema
+  const CppSignature* signature = nullptr;  // of a kernel that its schema is checked against
+  std::shared_ptr<void> owner = nullptr;    // what the kernel captured
 };
 // Newest last; the newest is in use.
 using KernelStack = std::vector<KernelRegistration>;
@@ -34,7 +36,8 @@ class OperatorEntry {
   std::string schema_text;
   std::string tags;
   std::string library;
-  mutable std::unique_ptr<FunctionSchema> schema;            // parsed on first use
+  mutable std::unique_ptr<FunctionSchema> schema;  // parsed on first use
+  mutable std::int64_t argument_count = -1;  // of `schema`, read without the lock; -1: not parsed
   std::vector<std::unique_ptr<FunctionSchema>> old_schemas;  // someone may hold a reference
   std::vector<std::pair<DispatchKey, KernelStack>> kernels;
 
@@ -48,6 +51,7 @@ class OperatorEntry {
 struct ComputedKernel {
   KernelFunction kernel;
   const char* reason;
+  const KernelRegistration* from = nullptr;
 };
 
 struct NameHash {

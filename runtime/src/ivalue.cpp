@@ -104,6 +104,7 @@ IValue::IValue(Storage storage) noexcept : tag_(Tag::Storage) {
   if (payload_.storage != nullptr) payload_.storage->retain();
 }
 IValue::IValue(std::vector<IValue> list) : tag_(Tag::List) {
+  for (IValue& item : list) item.own();
   payload_.heap = new ListValue(std::move(list));
 }
 IValue::IValue(Ref<HeapValue> custom) noexcept : tag_(custom ? Tag::Custom : Tag::None) {

@@ -37,8 +37,15 @@ Library& Library::def(std::string_view schema, const std::vector<std::string>& t
 }
 
 Library& Library::def(std::string_view schema, const CppFunction& function) {
-  def(schema);
-  return impl(parse_schema(schema, ns_).full_name(), DispatchKey::CompositeImplicitAutograd,
+  std::string text(schema);
+  if (schema.find('(') == std::string_view::npos) {
+    OPGEN_CHECK(function.signature() != nullptr, place_, ": ", schema,
+                " is defined with a boxed function, which has no type to infer a schema from; "
+                "write the schema");
+    text = function.signature()->infer_schema(schema);
+  }
+  def(text);
+  return impl(parse_schema(text, ns_).full_name(), DispatchKey::CompositeImplicitAutograd,
               function);
 }
 
@@ -52,8 +59,8 @@ Library& Library::impl(std::string_view name, DispatchKey key, const CppFunction
   OPGEN_CHECK(ns_ != "_" || name.find("::") != std::string_view::npos, place_,
               ": in namespace _, an operator is named with its namespace");
   auto [base, overload] = qualified(name);
-  handles_.push_back(
-      Dispatcher::singleton().register_kernel(base, overload, key, function.kernel(), place_));
+  handles_.push_back(Dispatcher::singleton().register_kernel(
+      base, overload, key, function.kernel(), place_, function.signature(), function.owner()));
   return *this;
 }
 

@@ -1,4 +1,5 @@
 // boxing_test.cpp: every type of the schema language, from unboxed to boxed code and back.
+#include <functional>
 #include <string>
 
 #include "check.h"
@@ -242,4 +243,74 @@ TEST(libraries_written_by_hand) {
   CHECK_THROWS(Error, "are defined in", m.def("f() -> ()"));
   CHECK_THROWS(Error, "in a block for CPU", m.impl("twice", DispatchKey::Meta, twice));
   CHECK_THROWS(Error, "serves every namespace", m.fallback(CppFunction::makeFallthrough()));
+}
+
+TEST(borrowed_arguments) {
+  Library m(Library::Kind::Fragment, "borrow", DispatchKey::Undefined, "x.cpp", 1);
+  m.def("f(Tensor a, Tensor b, Tensor? c) -> Tensor");
+  std::size_t seen = 0;
+  m.impl("f", DispatchKey::CPU,
+         [&seen](const Tensor& a, const Tensor& b, const std::optional<Tensor>&) {
+           seen = a.use_count();
+           return b;
+         });
+  auto op = Dispatcher::singleton().findSchemaOrThrow("borrow::f", "");
+  Tensor a = fresh();
+  Tensor b = fresh();
+  {
+    Stack stack;  // a list of initializers would be copied
+    for (const Tensor& tensor : {std::cref(a), std::cref(b), std::cref(a)}) {
+      stack.push_back(IValue::borrow(tensor));
+    }
+    CHECK_EQ(a.use_count(), 1u);
+    op.callBoxed(stack);
+    CHECK_EQ(seen, 2u);  // the optional counts
+    CHECK(stack.size() == 1 && !stack[0].is_borrowed());
+    CHECK(stack[0].toTensor().is_same(b));
+    CHECK_EQ(b.use_count(), 2u);
+  }
+  CHECK(a.use_count() == 1 && b.use_count() == 1);
+  {  // an owned one is not counted again either
+    Stack stack{IValue(a), IValue(b), IValue()};
+    op.callBoxed(stack);
+    CHECK_EQ(seen, 2u);
+  }
+  {  // copies count, moved values stay borrowed, assignment swaps
+    IValue borrowed = IValue::borrow(a);
+    IValue copy = borrowed;
+    CHECK(!copy.is_borrowed() && a.use_count() == 2);
+    IValue moved = std::move(borrowed);
+    CHECK(moved.is_borrowed() && a.use_count() == 2);
+    copy = std::move(moved);
+    CHECK(copy.is_borrowed() && a.use_count() == 1);
+    copy.own();
+    CHECK(!copy.is_borrowed() && a.use_count() == 2);
+    std::vector<IValue> items;
+    items.push_back(IValue::borrow(b));
+    IValue list(std::move(items));
+    CHECK_EQ(b.use_count(), 2u);
+  }
+  CHECK(a.use_count() == 1 && b.use_count() == 1);
+  {  // a boxed kernel may keep what it is given
+    static std::vector<IValue> kept;
+    m.impl(
+        "f", DispatchKey::Meta,
+        CppFunction::makeFromBoxedFunction([](const OperatorHandle&, DispatchKeySet, Stack& stack) {
+          kept = std::move(stack);
+          stack.clear();
+          stack.push_back(kept[0]);
+        }));
+    Tensor meta = detail::empty({2}, kMeta);
+    Stack stack;
+    stack.push_back(IValue::borrow(meta));
+    stack.push_back(IValue::borrow(a));
+    stack.push_back(IValue());
+    op.callBoxed(stack);
+    stack.clear();
+    CHECK(meta.use_count() == 2 && a.use_count() == 2);
+    kept.clear();
+    CHECK(meta.use_count() == 1 && a.use_count() == 1);
+  }
+  Stack wrong{IValue(1), IValue::borrow(a), IValue()};
+  CHECK_THROWS(TypeError, "expected", op.redispatchBoxed(DispatchKeySet(DispatchKey::CPU), wrong));
 }

@@ -141,6 +141,12 @@ class Library:
         rows = (line.split(":")[0] for line in str(text).splitlines()[1:])
         return tuple(row for row in rows if row and row != "schema")
 
+    def computed_table(self, name: str) -> dict[str, str]:
+        """What the dispatcher calls for each runtime key: "kernel", an alias key or "fallback"."""
+        text = self._read(_Handle(self._c, self._check(self._c.opgen_operator_table(name.encode()))))
+        rows = (line.partition(": ") for line in str(text).splitlines())
+        return {key: reason for key, _, reason in rows}
+
     def stubs(self) -> tuple[tuple[str, str, str, str], ...]:
         """Kernels that nobody has written: library, operator, key, the text to write."""
         return tuple(tuple(row) for row in self._read(_Handle(self._c, self._c.opgen_stubs())))
@@ -368,6 +374,7 @@ def _declared(c: Any) -> Any:
         ("opgen_call", value, c_char_p, c_void_p, c_size_t, c_void_p, c_void_p, c_size_t),
         ("opgen_operators", value),
         ("opgen_operator_registrations", value, c_char_p),
+        ("opgen_operator_table", value, c_char_p),
         ("opgen_stubs", value),
     ):
         function = getattr(c, name)

@@ -25,10 +25,34 @@ struct IsTuple : std::false_type {};
 template <class... T>
 struct IsTuple<std::tuple<T...>> : std::true_type {};
 
+// A tensor on the stack as the const reference that a kernel takes, without counting it: the stack
+// keeps it until the kernel returns.
+template <class T>
+class BorrowedTensor {
+ public:
+  explicit BorrowedTensor(const IValue& value)
+      : tensor_(OPGEN_LIKELY(value.isTensor())
+                    ? TensorBase::adopt(const_cast<TensorImpl*>(value.tensor_impl()))
+                    : value.toTensor()) {}  // of none: undefined, else an error
+  BorrowedTensor(BorrowedTensor&&) noexcept = default;
+  BorrowedTensor& operator=(BorrowedTensor&&) = delete;
+  ~BorrowedTensor() { static_cast<void>(tensor_.unsafeReleaseTensorImpl()); }
+  [[nodiscard]] const T& get() const noexcept { return tensor_; }
+
+ private:
+  T tensor_;
+};
+
 // What holds an argument while it is passed on: the type itself, or an owner for types that borrow.
 template <class T>
 struct OwnerOf {
   using type = T;
+};
+template <class P>
+struct OwnerOfParameter : OwnerOf<std::remove_cvref_t<P>> {};
+template <>
+struct OwnerOfParameter<const Tensor&> {
+  using type = BorrowedTensor<Tensor>;
 };
 template <class T>
 struct OwnerOf<ArrayRef<T>> {
@@ -114,6 +138,11 @@ struct Unbox<std::array<T, N>> {
   }
 };
 
+template <class T>
+struct Unbox<BorrowedTensor<T>> {
+  static BorrowedTensor<T> from(const IValue& value) { return BorrowedTensor<T>(value); }
+};
+
 // A boxed value from a T.
 template <class T>
 IValue box(const T& value) {
@@ -142,7 +171,9 @@ IValue box(const T& value) {
 template <class P, class Owner>
 decltype(auto) as_parameter(Owner& owner) {
   using T = std::remove_cvref_t<P>;
-  if constexpr (std::is_same_v<T, Owner>) {
+  if constexpr (std::is_same_v<Owner, BorrowedTensor<Tensor>>) {
+    return owner.get();
+  } else if constexpr (std::is_same_v<T, Owner>) {
     if constexpr (std::is_lvalue_reference_v<P>) {
       return static_cast<P>(owner);
     } else {
@@ -234,6 +265,10 @@ struct BoxingOf<R(A...)> {
     if (kernel.kind == KernelFunction::Kind::Unboxed) {
       return reinterpret_cast<R (*)(A...)>(kernel.function)(std::forward<A>(arguments)...);
     }
+    if (kernel.kind == KernelFunction::Kind::Functor) {
+      return reinterpret_cast<R (*)(void*, DispatchKeySet, A...)>(kernel.function)(
+          kernel.context, keys, std::forward<A>(arguments)...);
+    }
     return call_boxed(slot, kernel, keys, arguments...);
   }
 
@@ -243,11 +278,14 @@ struct BoxingOf<R(A...)> {
                         std::index_sequence<I...>) {
     [[maybe_unused]] const IValue* first = stack.data() + (stack.size() - sizeof...(A));
     // Braces: from the first argument to the last.
-    std::tuple<typename OwnerOf<std::remove_cvref_t<A>>::type...> owners{
-        Unbox<typename OwnerOf<std::remove_cvref_t<A>>::type>::from(first[I])...};
-    bool with_keys = kernel.kind == KernelFunction::Kind::UnboxedWithKeys;
+    std::tuple<typename OwnerOfParameter<A>::type...> owners{
+        Unbox<typename OwnerOfParameter<A>::type>::from(first[I])...};
     auto run = [&]() -> R {
-      if (with_keys) {
+      if (kernel.kind == KernelFunction::Kind::Functor) {
+        return reinterpret_cast<R (*)(void*, DispatchKeySet, A...)>(kernel.function)(
+            kernel.context, keys, as_parameter<A>(std::get<I>(owners))...);
+      }
+      if (kernel.kind == KernelFunction::Kind::UnboxedWithKeys) {
         return reinterpret_cast<R (*)(DispatchKeySet, A...)>(kernel.function)(
             keys, as_parameter<A>(std::get<I>(owners))...);
       }

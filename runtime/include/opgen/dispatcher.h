@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "opgen/boxing.h"
+#include "opgen/cpp_signature.h"
 #include "opgen/function_schema.h"
 
 namespace opgen {
@@ -30,6 +31,7 @@ class OPGEN_API OperatorHandle {
   [[nodiscard]] std::vector<std::string> tags() const;
   [[nodiscard]] std::string library() const;  // the one that defines it; "" without schema
   [[nodiscard]] bool has_kernel_for(DispatchKey key) const;
+  [[nodiscard]] bool hasKernelForDispatchKey(DispatchKey key) const { return has_kernel_for(key); }
   [[nodiscard]] std::vector<DispatchKey> registered_keys() const;
 
   // What was registered, newest first per key: "CPU: unboxed, from aten".
@@ -37,9 +39,17 @@ class OPGEN_API OperatorHandle {
   // One line per runtime key that has a kernel: "AutogradCPU: CompositeImplicitAutograd".
   [[nodiscard]] std::string dump_computed_table() const;
 
+  // Every runtime key: what a call reaches, who registered it, and why it is that one:
+  // "CUDA: unboxed, from aten [CompositeExplicitAutograd]", "AutogradCPU: fallthrough", "FPGA:
+  // missing".
+  [[nodiscard]] std::string dump_table() const;
+
   // Arguments at the end of the stack, defaults filled in, are replaced by the results.
   void call_boxed(Stack& stack) const;
   void redispatch_boxed(DispatchKeySet keys, Stack& stack) const;
+  // The same, as ATen spells them.
+  void callBoxed(Stack& stack) const { call_boxed(stack); }
+  void redispatchBoxed(DispatchKeySet keys, Stack& stack) const { redispatch_boxed(keys, stack); }
 
   // Error if a kernel or the library's own handle has another signature.
   template <class Signature>
@@ -125,9 +135,13 @@ class OPGEN_API Dispatcher {
                                      std::string_view schema, std::string_view tags,
                                      std::string_view library, OperatorSlot* slot);
   // Undefined registers a kernel for all keys: as CompositeImplicitAutograd.
+  // With a `signature`, the kernel is checked against the schema, whichever comes first; `owner`
+  // lives as long as the registration.
   RegistrationHandle register_kernel(std::string_view name, std::string_view overload_name,
                                      DispatchKey key, KernelFunction kernel,
-                                     std::string_view library);
+                                     std::string_view library,
+                                     const CppSignature* signature = nullptr,
+                                     std::shared_ptr<void> owner = nullptr);
   // For every operator without a better kernel at `key`.
   RegistrationHandle register_fallback(DispatchKey key, KernelFunction kernel,
                                        std::string_view library);

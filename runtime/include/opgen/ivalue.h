@@ -49,14 +49,31 @@ class OPGEN_API IValue {
   IValue() noexcept = default;
   IValue(const IValue& other) noexcept;
   IValue(IValue&& other) noexcept
-      : payload_(other.payload_), tag_(std::exchange(other.tag_, Tag::None)) {}
+      : payload_(other.payload_),
+        tag_(std::exchange(other.tag_, Tag::None)),
+        borrowed_(other.borrowed_) {}
   IValue& operator=(IValue other) noexcept {
     std::swap(payload_, other.payload_);
     std::swap(tag_, other.tag_);
+    std::swap(borrowed_, other.borrowed_);
     return *this;
   }
   ~IValue() {
-    if (tag_ >= Tag::Tensor) release();
+    if (tag_ >= Tag::Tensor && !borrowed_) release();
+  }
+
+  // A tensor that is counted elsewhere and outlives this value: an argument of a boxed call for the
+  // length of the call. A copy of it counts; a boxed kernel is only given values that count.
+  [[nodiscard]] static IValue borrow(const TensorBase& tensor) noexcept {
+    IValue value;
+    value.payload_.tensor = tensor.unsafeGetTensorImpl();
+    value.tag_ = Tag::Tensor;
+    value.borrowed_ = true;
+    return value;
+  }
+  [[nodiscard]] bool is_borrowed() const noexcept { return borrowed_; }
+  void own() noexcept {
+    if (borrowed_) *this = IValue(static_cast<const IValue&>(*this));
   }
 
   IValue(bool value) noexcept : tag_(Tag::Bool) { payload_.integer = value ? 1 : 0; }  // NOLINT
@@ -142,6 +159,7 @@ class OPGEN_API IValue {
 
   Payload payload_;
   Tag tag_ = Tag::None;
+  bool borrowed_ = false;  // only a Tensor
 };
 
 struct ListValue final : HeapValue {

@@ -18,6 +18,7 @@ struct KernelFunction {
     Missing,
     Unboxed,
     UnboxedWithKeys,
+    Functor,
     Boxed,
     Fallthrough,
     Ambiguous
@@ -27,7 +28,7 @@ struct KernelFunction {
   void* function = nullptr;        // Unboxed…: of the signature that `boxing` is for
   const Boxing* boxing = nullptr;  // null: not callable from boxed code
   BoxedFunction boxed = nullptr;
-  void* context = nullptr;  // outlives the registration
+  void* context = nullptr;  // outlives the registration; of a Functor: what it captured
 
   [[nodiscard]] static KernelFunction fallthrough() noexcept {
     KernelFunction kernel;
@@ -47,6 +48,14 @@ struct KernelFunction {
           reinterpret_cast<BoxedKernel>(argument)(op, keys, stack);
         },
         reinterpret_cast<void*>(entry));
+  }
+  // `address` takes (void* context, DispatchKeySet, A...).
+  [[nodiscard]] static KernelFunction from_functor(void* address, void* context,
+                                                   const Boxing* signature) noexcept {
+    KernelFunction kernel = from_unboxed(address, false, signature);
+    kernel.kind = Kind::Functor;
+    kernel.context = context;
+    return kernel;
   }
   [[nodiscard]] static KernelFunction from_unboxed(void* address, bool with_keys,
                                                    const Boxing* signature) noexcept {

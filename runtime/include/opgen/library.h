@@ -2,6 +2,7 @@
 // hand.
 #pragma once
 
+#include <memory>
 #include <optional>
 #include <string>
 #include <string_view>
@@ -12,21 +13,75 @@
 
 namespace opgen {
 
-// A kernel as an author gives it: a function, a captureless lambda, a boxed function or a
-// fallthrough.
+namespace detail {
+
+// The signature of a callable object's operator(), without a key set in front.
+template <class Call>
+struct CallOf;
+template <class F, class R, class... A>
+struct CallOf<R (F::*)(A...)> {
+  using type = R(A...);
+  static constexpr bool with_keys = false;
+};
+template <class F, class R, class... A>
+struct CallOf<R (F::*)(DispatchKeySet, A...)> {
+  using type = R(A...);
+  static constexpr bool with_keys = true;
+};
+template <class F, class R, class... A>
+struct CallOf<R (F::*)(A...) const> : CallOf<R (F::*)(A...)> {};
+template <class F, class R, class... A>
+struct CallOf<R (F::*)(A...) noexcept> : CallOf<R (F::*)(A...)> {};
+template <class F, class R, class... A>
+struct CallOf<R (F::*)(A...) const noexcept> : CallOf<R (F::*)(A...)> {};
+
+template <class F, class Signature>
+struct FunctorCall;
+template <class F, class R, class... A>
+struct FunctorCall<F, R(A...)> {
+  static R call(void* functor, DispatchKeySet keys, A... arguments) {
+    F& f = *static_cast<F*>(functor);
+    if constexpr (CallOf<decltype(&F::operator())>::with_keys) {
+      return f(keys, std::forward<A>(arguments)...);
+    } else {
+      static_cast<void>(keys);
+      return f(std::forward<A>(arguments)...);
+    }
+  }
+};
+
+}  // namespace detail
+
+// A kernel as an author gives it: a function, a lambda or other function object, a boxed function
+// or a fallthrough. A function object lives until its registration is undone; calls from several
+// threads share it.
 class CppFunction {
  public:
   template <class R, class... A>
   CppFunction(R (*function)(A...))  // NOLINT
       : kernel_(KernelFunction::from_unboxed(reinterpret_cast<void*>(function), false,
-                                             &boxing<R(A...)>)) {}
+                                             &boxing<R(A...)>)),
+        signature_(cpp_signature<R(A...)>) {}
   template <class R, class... A>
   CppFunction(R (*function)(DispatchKeySet, A...))  // NOLINT
       : kernel_(KernelFunction::from_unboxed(reinterpret_cast<void*>(function), true,
-                                             &boxing<R(A...)>)) {}
+                                             &boxing<R(A...)>)),
+        signature_(cpp_signature<R(A...)>) {}
   template <class F>
   requires(std::is_class_v<F>&& requires(F f) { +f; }) CppFunction(F lambda)
       : CppFunction(+lambda) {}  // NOLINT
+  template <class F>
+  requires(
+      std::is_class_v<F>&& requires { &F::operator(); } && !requires(F f) { +f; })
+      CppFunction(F functor) {  // NOLINT
+    using Signature = typename detail::CallOf<decltype(&F::operator())>::type;
+    auto owned = std::make_shared<F>(std::move(functor));
+    kernel_ = KernelFunction::from_functor(
+        reinterpret_cast<void*>(&detail::FunctorCall<F, Signature>::call), owned.get(),
+        &boxing<Signature>);
+    signature_ = cpp_signature<Signature>;
+    owner_ = std::move(owned);
+  }
 
   [[nodiscard]] static CppFunction makeFallthrough() noexcept {
     return CppFunction(KernelFunction::fallthrough());
@@ -39,10 +94,15 @@ class CppFunction {
     return CppFunction(KernelFunction::from_boxed(function));
   }
   [[nodiscard]] const KernelFunction& kernel() const noexcept { return kernel_; }
+  // Null for boxed functions and fallthroughs.
+  [[nodiscard]] const CppSignature* signature() const noexcept { return signature_; }
+  [[nodiscard]] const std::shared_ptr<void>& owner() const noexcept { return owner_; }
 
  private:
   explicit CppFunction(KernelFunction kernel) noexcept : kernel_(kernel) {}
   KernelFunction kernel_;
+  const CppSignature* signature_ = nullptr;
+  std::shared_ptr<void> owner_;
 };
 
 // The `m` of the macros below. What it registers lasts as long as it does.
@@ -57,7 +117,8 @@ class OPGEN_API Library {
   // "add.Tensor(Tensor self, Tensor other) -> Tensor"; a namespace in the text must be the
   // library's.
   Library& def(std::string_view schema, const std::vector<std::string>& tags = {});
-  // Also registers a kernel for every key without a better one (CompositeImplicitAutograd).
+  // Also registers a kernel for every key without a better one (CompositeImplicitAutograd). A name
+  // without parentheses, "add.Tensor", takes its schema from the function's type.
   Library& def(std::string_view schema, const CppFunction& function);
   // For the key of OPGEN_LIBRARY_IMPL, else for all keys.
   Library& impl(std::string_view name, const CppFunction& function);

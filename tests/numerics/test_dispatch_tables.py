@@ -1,0 +1,33 @@
+"""What `opgen explain` says of our operators is what the dispatcher does: every cell of every table."""
+
+from __future__ import annotations
+
+import pytest
+
+import opgen
+from numerics.driver import Library
+from opgen.model.dispatch_key import COMPOSITE_DISPATCH_KEYS
+from opgen.resolve.computed_table import Cell, computed_table
+
+pytestmark = pytest.mark.slow
+
+
+def _served_by(cell: Cell) -> str:
+    """In the dispatcher's words; "" where nothing serves the key."""
+    if cell.registration is None:
+        return ""
+    key = cell.registration.key
+    return key.name if key in COMPOSITE_DISPATCH_KEYS else "kernel"
+
+
+def test_explain_and_the_dispatcher_agree(registry: opgen.Registry, library: Library) -> None:
+    """Key by key: a kernel of its own, an alias key, or nothing."""
+    compared = 0
+    for function in registry.functions:
+        said = {cell.key.name: _served_by(cell) for cell in computed_table(registry, function)}
+        found = library.computed_table(function.full_name)
+        is_so = {key: found.get(key, "") for key in said}
+        assert said == is_so, function.full_name
+        # An operator without a kernel anywhere is not compared with anything.
+        compared += sum(1 for reason in said.values() if reason)
+    assert compared > 2 * len(registry.functions) > 500
