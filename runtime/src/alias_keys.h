@@ -19,10 +19,9 @@ inline constexpr DispatchKeySet kAutogradOtherBackends =
 inline constexpr DispatchKeySet kBackendKeys =
     kAutogradOtherBackends | DispatchKeySet(DispatchKey::Dense);
 inline constexpr DispatchKeySet kAutogradRuntimeKeys = kAutogradKeys | kAllBackends;
-// Functionalization goes through decompositions, and nested tensors may use implicit ones.
+// Nested tensors may use implicit composites. Functionalize has its own fallback.
 inline constexpr DispatchKeySet kImplicitKeys =
-    kBackendKeys | kAutogradRuntimeKeys |
-    DispatchKeySet{DispatchKey::NestedTensor, DispatchKey::Functionalize};
+    kBackendKeys | kAutogradRuntimeKeys | DispatchKeySet(DispatchKey::NestedTensor);
 inline constexpr DispatchKeySet kNestedKeys =
     DispatchKeySet{DispatchKey::NestedTensor, DispatchKey::AutogradNestedTensor} | kAllBackends;
 // Sparse tensors and graph-building backends are functional: out= kernels cannot be composed for
@@ -30,8 +29,7 @@ inline constexpr DispatchKeySet kNestedKeys =
 inline constexpr DispatchKeySet kNonFunctionalKeys = kBackendKeys.remove(DispatchKey::Sparse)
                                                          .remove_backend(BackendComponent::XLA)
                                                          .remove_backend(BackendComponent::Lazy);
-inline constexpr DispatchKeySet kBatchedKeys{DispatchKey::FuncTorchBatched,
-                                             DispatchKey::BatchedNestedTensor};
+inline constexpr DispatchKeySet kBatchedKeys{DispatchKey::FuncTorchBatched};
 
 // Whether the alias stands for runtime key `key`.
 [[nodiscard]] constexpr bool alias_includes(DispatchKey alias, DispatchKey key) noexcept {

@@ -1,5 +1,6 @@
 // dispatch_table.cpp: reads keys, one set of registrations a line, and prints the computed table of
 // an operator with a kernel for each: "key=the registration that serves it", separated by blanks.
+// With any argument, prints the keys that there are instead.
 #include <iostream>
 #include <sstream>
 #include <string>
@@ -22,7 +23,13 @@ void print_row(const std::string& row) {
 
 }  // namespace
 
-int main() {
+int main(int argc, char**) {
+  if (argc > 1) {
+    for (int i = 0; i < static_cast<int>(DispatchKey::EndOfKeys); ++i) {
+      std::cout << toString(static_cast<DispatchKey>(i)) << '\n';
+    }
+    return 0;
+  }
   for (std::string line; std::getline(std::cin, line);) {
     Library m(Library::Kind::Fragment, "test", DispatchKey::Undefined, __FILE__, __LINE__);
     m.def("foo(Tensor x) -> Tensor");

@@ -35,6 +35,9 @@ _ALIASES = (
 )
 # Backends of PyTorch that are keys of their own here, or the other way round.
 _ONLY_ONE_SIDE = re.compile(r"MAIA$")
+# PyTorch's table of "the backend below this autograd key" leaves three backends out, and so lets an implicit
+# composite serve their autograd although they have a kernel. Here all backends follow one rule.
+_FORGOTTEN = ("AutogradHIP", "AutogradMTIA", "AutogradVE")
 
 
 @pytest.fixture(scope="module")
@@ -55,7 +58,9 @@ def _ours(driver: Path, sets: Sequence[Sequence[str]]) -> list[dict[str, str]]:
     done = subprocess.run([driver], input=lines, capture_output=True, text=True, check=True)
     tables = done.stdout.splitlines()
     assert len(tables) == len(sets)
-    return [dict(cell.split("=") for cell in table.split()) for table in tables]
+    cells = [[cell.split("=") for cell in table.split()] for table in tables]
+    # Fallbacks are none of the registrations.
+    return [{k: v for k, v in row if v not in ("fallthrough", "fallback")} for row in cells]
 
 
 def _theirs(dispatcher_class: Any, keys: Sequence[str]) -> dict[str, str]:
@@ -81,14 +86,12 @@ def _draw(rng: random.Random, runtime: Sequence[str], aliases: Sequence[str]) ->
     return keys
 
 
-def _differences(ours: dict[str, str], theirs: dict[str, str]) -> dict[str, tuple[str, str]]:
-    shared = {key for key in theirs if not _ONLY_ONE_SIDE.search(key)} - {"Undefined"}
-    found = {key: (ours.get(key, ""), theirs[key]) for key in sorted(shared)}
-    # What neither side's registrations serve: a fallthrough, a fallback or nothing.
-    served = {
-        key: pair for key, pair in found.items() if pair[0] not in ("fallthrough", "fallback")
-    }
-    return {key: pair for key, pair in served.items() if pair[0] != pair[1]}
+def _differences(
+    ours: dict[str, str], theirs: dict[str, str], runtime: Sequence[str]
+) -> dict[str, tuple[str, str]]:
+    """Per key ours and theirs, where they differ; "" for fallbacks and for nothing."""
+    found = {key: (ours.get(key, ""), theirs.get(key, "")) for key in runtime}
+    return {key: pair for key, pair in found.items() if pair[0] != pair[1]}
 
 
 def test_the_tables_of_python_dispatcher(driver: Path, dispatcher_class: Any) -> None:
@@ -101,33 +104,44 @@ def test_the_tables_of_python_dispatcher(driver: Path, dispatcher_class: Any) ->
         if not {"CompositeExplicitAutograd", "CompositeImplicitAutograd"} <= set(keys):
             sets.append(keys)
     for keys, ours in zip(sets, _ours(driver, sets), strict=True):
-        dispatcher = dispatcher_class()
-        dispatcher.register(keys)
-        printed = re.findall(
-            r"^(\w+) +(fn_\w+|ambiguous_autogradother)?", dispatcher.dispatchTable(), re.M
-        )
-        table = {key: kernel for key, kernel in printed if key in dispatcher_class.runtime_keys}
-        assert set(table) == set(dispatcher_class.runtime_keys)
-        spelled = {
-            key: {"": "", "ambiguous": "ambiguous_autogradother"}.get(
-                ours.get(key, ""), f"fn_{ours.get(key)}"
-            )
-            for key in table
-        }
-        assert spelled == table, keys
-        del dispatcher  # only one at a time may define the operator
+        is_so = {key: _spelled(ours.get(key, "")) for key in dispatcher_class.runtime_keys}
+        assert is_so == _printed(dispatcher_class, keys), keys
+
+
+def _spelled(kernel: str) -> str:
+    """As PythonDispatcher calls our kernel."""
+    if kernel == "ambiguous":
+        return "ambiguous_autogradother"
+    return f"fn_{kernel}" if kernel else ""
+
+
+def _printed(dispatcher_class: Any, keys: Sequence[str]) -> dict[str, str]:
+    """PythonDispatcher's computed table; "" for its own fallbacks and for keys that it does not print."""
+    dispatcher = dispatcher_class()
+    dispatcher.register(keys)
+    pattern = re.compile(r"^(\w+) +(fn_\w+|ambiguous_autogradother)", re.MULTILINE)
+    found = dict(pattern.findall(dispatcher.dispatchTable()))
+    return {key: found.get(key, "") for key in dispatcher_class.runtime_keys}
 
 
 def test_the_tables_for_all_keys(driver: Path, dispatcher_class: Any) -> None:
     """2,000 random sets of any of PyTorch's keys, aliases together as well: every key's kernel."""
     rng = random.Random(1)
+    ours = set(
+        subprocess.run([driver, "keys"], capture_output=True, text=True, check=True).stdout.split()
+    )
+    theirs = _theirs(dispatcher_class, ["CompositeImplicitAutograd"])  # all are printed
     runtime = [
         key
-        for key in _theirs(dispatcher_class, [])
-        if key != "Undefined" and not _ONLY_ONE_SIDE.search(key)
+        for key in theirs
+        if key in ours - {"Undefined", *_FORGOTTEN} and not _ONLY_ONE_SIDE.search(key)
     ]
-    assert len(runtime) > 120
-    sets = [_draw(rng, runtime, _ALIASES) for _ in range(2000)]
-    for keys, ours in zip(sets, _ours(driver, sets), strict=True):
-        differences = _differences(ours, _theirs(dispatcher_class, keys))
+    assert len(runtime) > 110
+    # PyTorch has more keys than it can parse the names of.
+    parse = importlib.import_module("torch")._C._parse_dispatch_key
+    named = [key for key in runtime if parse(key) is not None]
+    assert len(named) > 70
+    sets = [_draw(rng, named, _ALIASES) for _ in range(2000)]
+    for keys, table in zip(sets, _ours(driver, sets), strict=True):
+        differences = _differences(table, _theirs(dispatcher_class, keys), runtime)
         assert not differences, keys
