@@ -143,7 +143,9 @@ class Library:
 
     def computed_table(self, name: str) -> dict[str, str]:
         """What the dispatcher calls for each runtime key: "kernel", an alias key or "fallback"."""
-        text = self._read(_Handle(self._c, self._check(self._c.opgen_operator_table(name.encode()))))
+        text = self._read(
+            _Handle(self._c, self._check(self._c.opgen_operator_table(name.encode())))
+        )
         rows = (line.partition(": ") for line in str(text).splitlines())
         return {key: reason for key, _, reason in rows}
 
