@@ -31,6 +31,7 @@
 #include <aten/ops/var_native.h>
 
 #include <opgen/memory_overlap.h>
+#include <opgen/reduce.h>
 
 #include "common.h"
 #include "sum.h"
@@ -75,22 +76,25 @@ void check_same_dtype(const char* name, const TensorBase& out, ScalarType dtype)
 
 namespace {
 
+// divisor < 0: the sum itself.
 void sum_into(const Tensor& self, DimMask mask, const Tensor& out, int64_t divisor) {
   const Tensor input = to_dtype(self, out.scalar_type());
+  TensorIterator iter = opgen::detail::make_reduction(out, input, mask);
   OPGEN_DISPATCH_ALL(out.scalar_type(), "sum", [&] {
-    using total = sum_t<scalar_t>;
-    fold<scalar_t, scalar_t>(
-        input, out, mask, [] { return PairwiseSum<total>(); },
-        [](auto& sum, scalar_t x) { sum.add(static_cast<total>(x)); },
-        [divisor](const auto& sum) {
-          if constexpr (std::is_integral_v<scalar_t>) {
-            return sum.result();
-          } else {
-            const total result = sum.result();
-            return static_cast<scalar_t>(
-                divisor < 0 ? result : result / total(static_cast<real_t<total>>(divisor)));
-          }
-        });
+    if constexpr (std::is_same_v<scalar_t, bool>) {
+      opgen::cpu_reduce<bool, bool>(
+          iter, false, [](bool a, bool b) { return a || b; }, [](bool a, bool b) { return a || b; },
+          [](bool sum) { return sum; });
+    } else {
+      using total = opgen::opmath_type<scalar_t>;
+      opgen::cpu_sum<scalar_t>(iter, [divisor](total sum) -> total {
+        if constexpr (std::is_integral_v<scalar_t>) {
+          return sum;
+        } else {
+          return divisor < 0 ? sum : sum / total(static_cast<real_t<total>>(divisor));
+        }
+      });
+    }
   });
 }
 

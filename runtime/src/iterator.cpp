@@ -160,6 +160,9 @@ void TensorIteratorBase::build_ternary_op(const TensorBase& out, const TensorBas
 void TensorIteratorBase::build_operands(ArrayRef<const TensorBase*> tensors, int noutputs,
                                         unsigned owned, const IteratorSettings& settings,
                                         const DimVector* static_shape) {
+  if (noutputs == 1 && owned == 0 && static_shape == nullptr && strided_set_up(tensors, settings)) {
+    return;
+  }
   for (std::size_t i = 0; i < tensors.size(); ++i) {
     add_operand(*tensors[i], ((owned >> (i < 31 ? i : 31)) & 1) != 0,
                 static_cast<int>(i) < noutputs);
@@ -301,6 +304,203 @@ void TensorIteratorBase::settle_simple() {
   if (!is_simple()) return;
   write_simple_operands(0);
   __atomic_store_n(&simple_count_, 0, __ATOMIC_RELEASE);
+}
+
+namespace {
+
+// Shape and strides of a few operands of few dimensions, on the stack: what strided_set_up computes
+// with before it writes operands down.
+struct SmallPlan {
+  static constexpr std::size_t kDims = 5;
+  static constexpr std::size_t kOperands = 4;
+
+  std::size_t ndim = 0;
+  std::size_t count;  // of operands
+  std::size_t first;  // 1 while the output is not there yet, else 0
+  std::int64_t shape[kDims];
+  std::int64_t strides[kOperands][kDims];  // bytes
+  std::uint8_t perm[kDims];
+
+  // The inputs' common shape; false if they do not broadcast.
+  bool broadcast(const TensorBase* const* tensors) noexcept {
+    for (std::size_t k = 1; k < count; ++k) {
+      std::size_t dims = static_cast<std::size_t>(tensors[k]->dim());
+      if (dims > ndim) ndim = dims;
+    }
+    for (std::size_t d = 0; d < ndim; ++d) shape[d] = 1;
+    for (std::size_t k = 1; k < count; ++k) {
+      IntArrayRef sizes = tensors[k]->sizes();
+      std::int64_t* at = shape + (ndim - sizes.size());
+      for (std::size_t d = 0; d < sizes.size(); ++d) {
+        if (sizes[d] == at[d] || sizes[d] == 1) continue;
+        if (at[d] != 1) return false;
+        at[d] = sizes[d];
+      }
+    }
+    return true;
+  }
+  void set_strides(std::size_t k, const TensorImpl* t) noexcept {
+    std::size_t added = ndim - t->sizes().size();
+    std::int64_t item = static_cast<std::int64_t>(t->itemsize());
+    for (std::size_t d = 0; d < added; ++d) strides[k][d] = 0;
+    for (std::size_t d = added; d < ndim; ++d) {
+      bool broadcasts = t->sizes()[d - added] == 1 && shape[d] != 1;
+      strides[k][d] = broadcasts ? 0 : t->strides()[d - added] * item;
+    }
+  }
+  // 1: dimension a is slower than b; -1: faster; 0: no operand can tell.
+  [[nodiscard]] int compare(std::size_t a, std::size_t b) const noexcept {
+    for (std::size_t k = first; k < count; ++k) {
+      std::int64_t stride_a = strides[k][a];
+      std::int64_t stride_b = strides[k][b];
+      if (stride_a == 0 || stride_b == 0) continue;
+      if (stride_a != stride_b) return stride_a < stride_b ? -1 : 1;
+      if (shape[a] > shape[b]) return 1;
+    }
+    return 0;
+  }
+  // As reorder_dimensions does it. Returns whether the order is row-major.
+  bool sort() noexcept {
+    for (std::size_t i = 0; i < ndim; ++i) perm[i] = static_cast<std::uint8_t>(ndim - 1 - i);
+    bool row_major = true;
+    for (std::size_t i = 1; i < ndim; ++i) {
+      std::size_t at = i;
+      for (std::size_t j = i; j-- > 0;) {
+        int order = compare(perm[j], perm[at]);
+        if (order > 0) {
+          std::swap(perm[j], perm[at]);
+          at = j;
+          row_major = false;
+        } else if (order < 0) {
+          break;
+        }
+      }
+    }
+    return row_major;
+  }
+  // Dimensions in their order, fastest first, neighbours that are one in memory joined.
+  void permute_and_coalesce() noexcept {
+    SmallPlan old = *this;
+    std::size_t last = 0;
+    for (std::size_t d = 0; d < ndim; ++d) {
+      std::size_t from = old.perm[d];
+      bool joins = d != 0 && (shape[last] == 1 || old.shape[from] == 1);
+      if (d != 0 && !joins) {
+        joins = true;
+        for (std::size_t k = 0; k < count && joins; ++k) {
+          joins = shape[last] * strides[k][last] == old.strides[k][from];
+        }
+      }
+      if (d == 0 || !joins || shape[last] == 1) {
+        if (d != 0 && !joins) ++last;
+        for (std::size_t k = 0; k < count; ++k) strides[k][last] = old.strides[k][from];
+      }
+      shape[last] = joins ? shape[last] * old.shape[from] : old.shape[from];
+    }
+    if (ndim != 0) ndim = last + 1;
+  }
+};
+
+}  // namespace
+
+// Broadcast and strided tensors of one dtype on the CPU, few and of few dimensions: the general way
+// in a quarter of its instructions, since nothing is promoted, replaced or resized. Whatever is
+// unusual, wrong shapes included, is left to the general way.
+bool TensorIteratorBase::strided_set_up(ArrayRef<const TensorBase*> tensors,
+                                        const IteratorSettings& settings) {
+  SmallPlan plan;
+  plan.count = tensors.size();
+  if (plan.count < 2 || plan.count > SmallPlan::kOperands || opgen_sink_ == nullptr ||
+      settings.is_reduction || !settings.resize_outputs || settings.enforce_linear_iteration ||
+      settings.has_static_device) {
+    return false;
+  }
+  const TensorImpl* model = tensors[1]->unsafeGetTensorImpl();
+  ScalarType dtype = model->dtype();
+  auto fits = [dtype](const TensorBase& t) {
+    const TensorImpl* impl = t.unsafeGetTensorImpl();
+    return t.defined() && impl->dtype() == dtype && impl->device().is_cpu() &&
+           impl->layout() == kStrided && impl->numel() != 0 &&
+           impl->sizes().size() <= SmallPlan::kDims;
+  };
+  bool same_shape = true;
+  bool same_strides = true;
+  for (std::size_t k = 1; k < plan.count; ++k) {
+    if (!fits(*tensors[k])) return false;
+    const TensorImpl* t = tensors[k]->unsafeGetTensorImpl();
+    same_shape = same_shape && t->sizes() == model->sizes();
+    same_strides = same_strides && same_shape && t->strides() == model->strides();
+  }
+  // Strides that the output takes over, and channels last: see fast_set_up.
+  if (same_shape && (same_strides || model->dim() == 4)) return false;
+  if (settings.promote_integer_inputs_to_float && isIntegralType(dtype, true)) return false;
+  if (!plan.broadcast(tensors.data())) return false;
+
+  ScalarType out_dtype =
+      settings.static_dtype != ScalarType::Undefined ? settings.static_dtype : dtype;
+  const TensorBase* out = tensors[0];
+  IntArrayRef shape(plan.shape, plan.ndim);
+  bool read_write = false;
+  plan.first = out->defined() ? 0 : 1;
+  if (out->defined()) {
+    if (out_dtype != dtype || !fits(*out) || out->sizes() != shape) return false;
+    if (settings.check_mem_overlap && !out->is_contiguous()) {
+      detail::assert_no_internal_overlap(*out);
+    }
+    for (std::size_t k = 1; k < plan.count; ++k) {
+      if (out->is_same(*tensors[k])) {
+        read_write = true;
+      } else if (settings.check_mem_overlap && out->is_alias_of(*tensors[k])) {
+        detail::assert_no_partial_overlap(*out, *tensors[k]);
+      }
+    }
+    plan.set_strides(0, out->unsafeGetTensorImpl());
+  } else if (opgen_sink_->kind() != OutputSink::Kind::Fresh) {
+    return false;
+  }
+  for (std::size_t k = 1; k < plan.count; ++k) {
+    plan.set_strides(k, tensors[k]->unsafeGetTensorImpl());
+  }
+  bool row_major = plan.sort();
+  if (!out->defined()) {
+    if (row_major) {
+      out = &opgen_sink_->set_contiguous(0, shape, out_dtype, Device(kCPU));
+    } else {
+      std::int64_t strides[SmallPlan::kDims];
+      std::int64_t stride = 1;
+      for (std::size_t d = 0; d < plan.ndim; ++d) {
+        strides[plan.perm[d]] = stride;
+        stride *= plan.shape[plan.perm[d]];
+      }
+      opgen_sink_->set_output(0, shape, {strides, plan.ndim},
+                              TensorOptions().dtype(out_dtype).device(kCPU), false);
+      out = &opgen_sink_->output(0);
+    }
+    plan.set_strides(0, out->unsafeGetTensorImpl());
+  }
+  for (std::size_t d = 0; d < plan.ndim; ++d) perm_.push_back(plan.perm[d]);
+  plan.permute_and_coalesce();
+
+  common_dtype_ = dtype;
+  common_device_ = Device(kCPU);
+  all_ops_same_shape_ = same_shape;
+  coalesced_ = true;
+  num_outputs_ = 1;
+  shape_.append(plan.shape, plan.shape + plan.ndim);
+  for (std::size_t k = 0; k < plan.count; ++k) {
+    OperandInfo& op = operands_.emplace_back();
+    op.borrowed = k == 0 ? out : tensors[k];
+    const TensorImpl* impl = op.borrowed->unsafeGetTensorImpl();
+    op.is_output = k == 0;
+    op.is_read_write = k == 0 && read_write;
+    op.has_device = true;
+    op.device = common_device_;
+    op.target_dtype = impl->dtype();
+    op.current_dtype = impl->dtype();
+    op.data = impl->data();
+    op.stride_bytes.append(plan.strides[k], plan.strides[k] + plan.ndim);
+  }
+  return true;
 }
 
 // The same with numbers, tensors without dimensions, among the inputs, which do not change the

@@ -2,6 +2,9 @@
 #include "opgen/cpu/loops.h"
 
 #include <algorithm>
+#include <cstdlib>
+
+#include "transpose_tile.h"
 
 namespace opgen::detail {
 
@@ -26,61 +29,108 @@ void throw_kernel_dtypes(const TensorIteratorBase& iter, std::initializer_list<S
 
 namespace {
 
-// One operand runs along the inner dimension in long steps, and along the outer one in short steps:
-// transposed.
-bool wants_tiles(int ntensors, const std::int64_t* strides, std::int64_t inner,
-                 std::int64_t outer) {
-  if (inner < 16 || outer < 16) return false;
-  for (int k = 0; k < ntensors; ++k) {
-    std::int64_t step = std::abs(strides[k]);
-    std::int64_t outer_step = std::abs(strides[ntensors + k]);
-    if (step >= 64 && outer_step != 0 && outer_step <= 16) return true;
-  }
-  return false;
-}
+// Runs a row function over blocks that stay in the first-level cache where an operand is
+// transposed: its long steps along the inner dimension are short ones along the outer one. A block
+// of such an input is first written out row by row, so that the row function sees neighbours
+// everywhere.
+class TiledRows {
+ public:
+  static constexpr int kMostOperands = 8;
 
-// A tile's lines of every operand stay in the first-level cache: 32 rows of 64 elements.
-void run_tiles(TensorIteratorBase::loop1d_t row, int ntensors, char** data,
-               const std::int64_t* strides, std::int64_t inner, std::int64_t outer) {
-  constexpr std::int64_t tile_inner = 64;
-  constexpr std::int64_t tile_outer = 32;
-  TensorIteratorBase::PtrVector at(static_cast<std::size_t>(ntensors));
-  for (std::int64_t i = 0; i < outer; i += tile_outer) {
-    std::int64_t rows = std::min(tile_outer, outer - i);
-    for (std::int64_t j = 0; j < inner; j += tile_inner) {
-      std::int64_t columns = std::min(tile_inner, inner - j);
-      for (std::int64_t y = i; y < i + rows; ++y) {
-        for (int k = 0; k < ntensors; ++k) {
-          at[std::size_t(k)] = data[k] + y * strides[ntensors + k] + j * strides[k];
+  TiledRows(const TensorIteratorBase& iter, TensorIteratorBase::loop1d_t row)
+      : row_(row), n_(iter.ntensors()) {
+    if (iter.ndim() < 2 || n_ > kMostOperands) return;
+    for (int k = 0; k < n_; ++k) {
+      std::int64_t item = iter.element_size(k);
+      std::int64_t inner = std::abs(iter.strides(k)[0]);
+      std::int64_t outer = iter.strides(k)[1];
+      if (inner < 64 || outer == 0 || std::abs(outer) > 16) continue;
+      wanted_ = true;
+      // Two at most: a block of each has its place on the stack.
+      if (k < iter.noutputs() || outer != item || staged_ == kMostStaged) continue;
+      transpose_[k] = transpose_tile_of(static_cast<std::size_t>(item));
+      if (transpose_[k] == nullptr) continue;
+      place_[k] = staged_++;
+      item_[k] = item;
+    }
+  }
+  [[nodiscard]] bool wanted(std::int64_t inner, std::int64_t outer) const noexcept {
+    return wanted_ && inner >= 16 && outer >= 16;
+  }
+
+  void run(char** data, const std::int64_t* strides, std::int64_t inner, std::int64_t outer) const {
+    alignas(64) char blocks[kMostStaged][kRows * kColumns * 16];
+    char* at[kMostOperands];
+    std::int64_t steps[kMostOperands];
+    for (std::int64_t i = 0; i < outer; i += kRows) {
+      std::int64_t rows = std::min(kRows, outer - i);
+      for (std::int64_t j = 0; j < inner; j += kColumns) {
+        std::int64_t columns = std::min(kColumns, inner - j);
+        for (int k = 0; k < n_; ++k) {
+          at[k] = data[k] + i * strides[n_ + k] + j * strides[k];
+          steps[k] = strides[k];
+          if (transpose_[k] == nullptr) continue;
+          transpose_[k](blocks[place_[k]], at[k], strides[k], rows, columns);
+          at[k] = blocks[place_[k]];
+          steps[k] = item_[k];
         }
-        row(at.data(), strides, columns);
+        for (std::int64_t y = 0; y < rows; ++y) {
+          row_(at, steps, columns);
+          for (int k = 0; k < n_; ++k) {
+            at[k] += transpose_[k] != nullptr ? columns * item_[k] : strides[n_ + k];
+          }
+        }
       }
     }
   }
-}
+
+ private:
+  static constexpr std::int64_t kRows = 32;
+  static constexpr std::int64_t kColumns = 64;
+  static constexpr int kMostStaged = 2;
+
+  TensorIteratorBase::loop1d_t row_;
+  int n_;
+  int staged_ = 0;
+  bool wanted_ = false;
+  TransposeTile transpose_[kMostOperands] = {};
+  int place_[kMostOperands] = {};
+  std::int64_t item_[kMostOperands] = {};
+};
 
 }  // namespace
 
 void for_each_row(TensorIteratorBase& iter, TensorIteratorBase::loop1d_t row, std::int64_t grain) {
   int n = iter.ntensors();
-  if (iter.ndim() <= 1 && iter.numel() <= grain && n <= 4) {
+  IntArrayRef shape = iter.shape();
+  if (shape.size() <= 2 && n <= 4 && iter.numel() <= grain && iter.numel() <= 1024) {
     // Small and simple: none of the machinery below.
-    if (iter.numel() == 0) return;
+    std::int64_t inner = shape.size() >= 1 ? shape[0] : 1;
+    std::int64_t outer = shape.size() == 2 ? shape[1] : 1;
+    if (inner == 0 || outer == 0) return;
     char* data[4];
-    std::int64_t strides[4] = {};
+    std::int64_t strides[4];
+    std::int64_t outer_strides[4];
     for (int k = 0; k < n; ++k) {
-      data[k] = static_cast<char*>(iter.data_ptr(k));
-      if (iter.ndim() == 1) strides[k] = iter.strides(k)[0];
+      const OperandInfo& op = iter.operand(k);
+      data[k] = static_cast<char*>(op.data);
+      strides[k] = shape.size() >= 1 ? op.stride_bytes[0] : 0;
+      outer_strides[k] = shape.size() == 2 ? op.stride_bytes[1] : 0;
     }
-    row(data, strides, iter.numel());
+    for (std::int64_t i = 0; i < outer; ++i) {
+      row(data, strides, inner);
+      for (int k = 0; k < n; ++k) data[k] += outer_strides[k];
+    }
     return;
   }
+  TiledRows tiled(iter, row);
   iter.for_each(
-      [row, n](char** data, const std::int64_t* strides, std::int64_t inner, std::int64_t outer) {
+      [row, n, &tiled](char** data, const std::int64_t* strides, std::int64_t inner,
+                       std::int64_t outer) {
         if (outer == 1) {
           row(data, strides, inner);
-        } else if (wants_tiles(n, strides, inner, outer)) {
-          run_tiles(row, n, data, strides, inner, outer);
+        } else if (tiled.wanted(inner, outer)) {
+          tiled.run(data, strides, inner, outer);
         } else {
           TensorIteratorBase::PtrVector at(data, data + n);
           for (std::int64_t i = 0; i < outer; ++i) {

@@ -199,6 +199,10 @@ struct OPGEN_API TensorIteratorBase : MetaBase {
   [[nodiscard]] bool is_simple() const noexcept {
     return __atomic_load_n(&simple_count_, __ATOMIC_ACQUIRE) != 0;
   }
+  // The operands of a simple iteration, else null.
+  [[nodiscard]] OPGEN_ALWAYS_INLINE const TensorBase* const* simple_tensors() const noexcept {
+    return is_simple() ? simple_ : nullptr;
+  }
   // All operands have the same shape.
   [[nodiscard]] bool all_ops_same_shape() const noexcept { return all_ops_same_shape_; }
   [[nodiscard]] bool is_dim_reduced(std::int64_t dim) const;
@@ -271,6 +275,8 @@ struct OPGEN_API TensorIteratorBase : MetaBase {
     if (OPGEN_UNLIKELY(is_simple())) const_cast<TensorIteratorBase*>(this)->settle_simple();
   }
   void settle_simple();
+  bool strided_set_up(ArrayRef<const TensorBase*> tensors,
+                      const detail::IteratorSettings& settings);
   void write_simple_operands(unsigned owned);
   bool number_set_up(const detail::IteratorSettings& settings);
   void mark_outputs();

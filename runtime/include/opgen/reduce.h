@@ -14,8 +14,10 @@
 #include <cstdint>
 
 #include "opgen/cpu/loops.h"
+#include "opgen/cpu/vec.h"
 #include "opgen/iterator.h"
 #include "opgen/parallel.h"
+#include "opgen/shape_utils.h"
 
 namespace opgen {
 
@@ -26,6 +28,10 @@ namespace opgen {
                                                       OptionalIntArrayRef dims, bool keepdim);
 
 namespace detail {
+
+// The same for dimensions given as a mask; those of size one may be kept in `result` or not.
+[[nodiscard]] OPGEN_API TensorIterator make_reduction(const TensorBase& result,
+                                                      const TensorBase& self, DimMask mask);
 
 // The iteration taken apart: dimensions along which outputs differ, and dimensions that fold.
 // Strides in bytes.
@@ -54,6 +60,87 @@ struct ReductionPlan {
 inline constexpr std::int64_t kFoldLeaf = 128;
 inline constexpr std::int64_t kFoldLanes = 8;
 inline constexpr std::int64_t kBlockLeaf = 16;
+// Elements that are added without halving: 32 one after another in each of 64 floats.
+inline constexpr std::int64_t kSumLeaf = 2048;
+
+// The step of cpu_sum.
+template <class Acc, class In>
+struct AddStep {
+  OPGEN_ALWAYS_INLINE Acc operator()(Acc acc, In value) const {
+    return static_cast<Acc>(acc + static_cast<Acc>(value));
+  }
+};
+// Sums of numbers in their own type add whole vectors.
+template <class Step, class In>
+inline constexpr bool kAddsVectors = false;
+template <class T>
+inline constexpr bool kAddsVectors<AddStep<T, T>, T> =
+    std::is_floating_point_v<T> || std::is_same_v<T, std::int64_t> ||
+    std::is_same_v<T, std::int32_t>;
+
+// n elements side by side.
+template <class T>
+OPGEN_ALWAYS_INLINE T sum_row_here(const T* at, std::int64_t n) {
+  using V = Vec<T>;
+  constexpr std::int64_t count = 8;
+  V sums[count];
+  for (V& sum : sums) sum = V(T(0));
+  std::int64_t i = 0;
+  for (; i + count * V::size <= n; i += count * V::size) {
+    for (std::int64_t k = 0; k < count; ++k) sums[k] = sums[k] + V::load(at + i + k * V::size);
+  }
+  for (; i + V::size <= n; i += V::size) sums[0] = sums[0] + V::load(at + i);
+  T rest(0);
+  for (; i < n; ++i) rest += at[i];
+  for (std::int64_t width = count / 2; width > 0; width /= 2) {
+    for (std::int64_t k = 0; k < width; ++k) sums[k] = sums[k] + sums[k + width];
+  }
+  T lanes[V::size];
+  sums[0].store(lanes);
+  for (std::int64_t width = V::size / 2; width > 0; width /= 2) {
+    for (std::int64_t k = 0; k < width; ++k) lanes[k] += lanes[k + width];
+  }
+  return lanes[0] + rest;
+}
+template <class T>
+T sum_row(const T* at, std::int64_t n) {
+  return sum_row_here(at, n);
+}
+// acc[k] = the sum of element k of n rows, `stride` bytes apart.
+template <class T>
+OPGEN_ALWAYS_INLINE void sum_columns_here(const char* at, std::int64_t n, std::int64_t stride,
+                                          std::int64_t count, T* acc) {
+  using V = Vec<T>;
+  std::int64_t k = 0;
+  for (; k + 4 * V::size <= count; k += 4 * V::size) {
+    V sums[4] = {V(T(0)), V(T(0)), V(T(0)), V(T(0))};
+    for (std::int64_t i = 0; i < n; ++i) {
+      const T* values = reinterpret_cast<const T*>(at + i * stride) + k;
+      for (std::int64_t j = 0; j < 4; ++j) sums[j] = sums[j] + V::load(values + j * V::size);
+    }
+    for (std::int64_t j = 0; j < 4; ++j) sums[j].store(acc + k + j * V::size);
+  }
+  for (; k < count; ++k) {
+    T sum(0);
+    for (std::int64_t i = 0; i < n; ++i) sum += reinterpret_cast<const T*>(at + i * stride)[k];
+    acc[k] = sum;
+  }
+}
+template <class T>
+void sum_columns(const char* at, std::int64_t n, std::int64_t stride, std::int64_t count, T* acc) {
+  sum_columns_here(at, n, stride, count, acc);
+}
+#if OPGEN_LOOPS_AVX2
+template <class T>
+OPGEN_TARGET_AVX2 T sum_row_avx2(const T* at, std::int64_t n) {
+  return sum_row_here(at, n);
+}
+template <class T>
+OPGEN_TARGET_AVX2 void sum_columns_avx2(const char* at, std::int64_t n, std::int64_t stride,
+                                        std::int64_t count, T* acc) {
+  sum_columns_here(at, n, stride, count, acc);
+}
+#endif
 
 template <class In, class Acc, class Step, class Combine>
 struct Fold {
@@ -67,6 +154,15 @@ struct Fold {
   // n elements, `stride` bytes apart. Eight accumulators at a time, which the compiler keeps in
   // vector registers.
   [[nodiscard]] Acc row(const char* at, std::int64_t n, std::int64_t stride) const {
+    if constexpr (kAddsVectors<Step, In>) {
+      if (stride == std::int64_t(sizeof(In)) && n <= kSumLeaf) {
+        const In* values = reinterpret_cast<const In*>(at);
+#if OPGEN_LOOPS_AVX2
+        if (use_avx2()) return sum_row_avx2(values, n);
+#endif
+        return sum_row(values, n);
+      }
+    }
     if (n > kFoldLeaf) {
       std::int64_t half = n / 2 / kFoldLanes * kFoldLanes;
       return combine(row(at, half, stride), row(at + half * stride, n - half, stride));
@@ -91,7 +187,7 @@ struct Fold {
     return combine(rows(first, begin, middle), rows(first, middle, end));
   }
   // `count` neighbouring outputs at once.
-  static constexpr std::int64_t kBlock = 64;
+  static constexpr std::int64_t kBlock = 512;
   void block(const char* at, std::int64_t n, std::int64_t count, Acc* acc) const {
     if (n > kBlockLeaf) {
       Acc upper[kBlock];
@@ -99,6 +195,12 @@ struct Fold {
       block(at + n / 2 * plan.row_stride, n - n / 2, count, upper);
       for (std::int64_t k = 0; k < count; ++k) acc[k] = combine(acc[k], upper[k]);
       return;
+    }
+    if constexpr (kAddsVectors<Step, In>) {
+#if OPGEN_LOOPS_AVX2
+      if (use_avx2()) return sum_columns_avx2<In>(at, n, plan.row_stride, count, acc);
+#endif
+      return sum_columns<In>(at, n, plan.row_stride, count, acc);
     }
     for (std::int64_t k = 0; k < count; ++k) acc[k] = identity;
     for (std::int64_t i = 0; i < n; ++i) {
@@ -164,14 +266,17 @@ void cpu_reduce(TensorIteratorBase& iter, Acc identity, const Step& step, const 
   });
 }
 
-// Adds in opmath_type<In>, for Half and BFloat16 in float.
-template <class Out, class In = Out>
-void cpu_sum(TensorIteratorBase& iter) {
+// Adds in opmath_type<In>, for Half and BFloat16 in float; what is stored is project(sum).
+template <class Out, class In = Out, class Project>
+void cpu_sum(TensorIteratorBase& iter, const Project& project) {
   using Acc = opmath_type<Out>;
   cpu_reduce<Out, In>(
-      iter, Acc(0),
-      [](Acc acc, In value) { return static_cast<Acc>(acc + static_cast<Acc>(value)); },
-      [](Acc a, Acc b) { return static_cast<Acc>(a + b); }, [](Acc acc) { return acc; });
+      iter, Acc(0), detail::AddStep<Acc, In>(),
+      [](Acc a, Acc b) { return static_cast<Acc>(a + b); }, project);
+}
+template <class Out, class In = Out>
+void cpu_sum(TensorIteratorBase& iter) {
+  cpu_sum<Out, In>(iter, [](opmath_type<Out> acc) { return acc; });
 }
 
 }  // namespace opgen

@@ -121,10 +121,14 @@ struct Row {
                   std::int64_t n) {
     run(f, wide, data, strides, n, std::make_index_sequence<sizeof...(In)>{});
   }
-  // All operands are contiguous.
+  [[nodiscard]] static bool has_dtypes(const TensorBase* const* tensors) noexcept {
+    return has_dtypes(tensors, std::make_index_sequence<sizeof...(In)>{});
+  }
+  // All operands are contiguous and of one shape.
   template <class F>
-  static void run_simple(const F& f, [[maybe_unused]] bool wide, char** data, std::int64_t n) {
-    dense<-1>(f, wide, data, n, std::make_index_sequence<sizeof...(In)>{});
+  static void run_simple(const F& f, [[maybe_unused]] bool wide, const TensorBase* const* tensors,
+                         std::int64_t n) {
+    run_simple(f, wide, tensors, n, std::make_index_sequence<sizeof...(In)>{});
   }
   template <class F>
   static void strided(F& f, char** data, const std::int64_t* strides, std::int64_t n) {
@@ -132,6 +136,27 @@ struct Row {
   }
 
  private:
+  template <std::size_t... I>
+  OPGEN_ALWAYS_INLINE static bool has_dtypes(const TensorBase* const* tensors,
+                                             std::index_sequence<I...>) noexcept {
+    return tensors[0]->scalar_type() == scalar_type_of<Out> &&
+           (true && ... && (tensors[I + 1]->scalar_type() == scalar_type_of<In>));
+  }
+  template <class F, std::size_t... I>
+  OPGEN_ALWAYS_INLINE static void run_simple(const F& f, [[maybe_unused]] bool wide,
+                                             const TensorBase* const* tensors, std::int64_t n,
+                                             std::index_sequence<I...>) {
+    Out* out = static_cast<Out*>(tensors[0]->data_ptr());
+#if OPGEN_LOOPS_AVX2
+    if (wide) {
+      dense_row_avx2(f, n, out,
+                     RowInput<In, false>(static_cast<const char*>(tensors[I + 1]->data_ptr()))...);
+      return;
+    }
+#endif
+    dense_row(f, n, out,
+              RowInput<In, false>(static_cast<const char*>(tensors[I + 1]->data_ptr()))...);
+  }
   template <class F, std::size_t... I>
   static void strided(F& f, char** data, const std::int64_t* strides, std::int64_t n,
                       std::index_sequence<I...>) {
@@ -184,24 +209,28 @@ void check_row(const TensorIteratorBase& iter, Row<Out, In...>*) {
 }
 
 template <class RowType, class F>
-void run_rows(TensorIteratorBase& iter, const F& f, std::int64_t grain) {
+OPGEN_NOINLINE void run_general_rows(TensorIteratorBase& iter, const F& f, std::int64_t grain) {
   check_row(iter, static_cast<RowType*>(nullptr));
   bool wide = use_avx2();
-  std::int64_t n = iter.numel();
-  if (OPGEN_LIKELY(iter.is_simple() && n <= grain)) {
-    // None of the machinery of for_each_row.
-    char* data[RowType::operands];
-    for (int k = 0; k < RowType::operands; ++k) data[k] = static_cast<char*>(iter.data_ptr(k));
-    if (n != 0) RowType::run_simple(f, wide, data, n);
-  } else {
-    for_each_row(
-        iter,
-        [&f, wide](char** row, const std::int64_t* steps, std::int64_t length) {
-          RowType::run(f, wide, row, steps, length);
-        },
-        grain);
-  }
+  for_each_row(
+      iter,
+      [&f, wide](char** data, const std::int64_t* strides, std::int64_t n) {
+        RowType::run(f, wide, data, strides, n);
+      },
+      grain);
   iter.cast_outputs();
+}
+
+template <class RowType, class F>
+void run_rows(TensorIteratorBase& iter, const F& f, std::int64_t grain) {
+  const TensorBase* const* tensors = iter.simple_tensors();
+  if (OPGEN_LIKELY(tensors != nullptr && iter.ntensors() == RowType::operands &&
+                   RowType::has_dtypes(tensors))) {
+    // None of the machinery of for_each_row.
+    std::int64_t n = tensors[0]->numel();
+    if (OPGEN_LIKELY(n <= grain)) return RowType::run_simple(f, use_avx2(), tensors, n);
+  }
+  run_general_rows<RowType>(iter, f, grain);
 }
 
 template <class T, std::size_t>
