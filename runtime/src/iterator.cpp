@@ -998,6 +998,13 @@ bool TensorIteratorBase::is_contiguous() const {
   return true;
 }
 
+bool TensorIteratorBase::has_replaced_operands() const noexcept {
+  for (const OperandInfo& op : operands_) {
+    if (op.replaced) return true;
+  }
+  return false;
+}
+
 bool TensorIteratorBase::is_dim_reduced(std::int64_t dim) const {
   settle();
   std::size_t d = static_cast<std::size_t>(dim);

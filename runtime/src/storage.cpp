@@ -6,6 +6,7 @@
 #include <cstring>
 #include <new>
 
+#include "cpu_cache_impl.h"
 #include "tensor_pool.h"
 
 namespace opgen {
@@ -17,6 +18,9 @@ namespace {
 class CPUAllocator final : public Allocator {
  public:
   DataPtr allocate(std::size_t bytes, Device device) override {
+    if (bytes >= detail::kSmallestCached && detail::cpu_cache_is_on()) {
+      return detail::allocate_cached(bytes, device);
+    }
     void* data = std::aligned_alloc(64, (bytes + 63) & ~std::size_t(63));
     OPGEN_CHECK_KIND(OutOfMemory, data != nullptr || bytes == 0, "cannot allocate ", bytes,
                      " bytes of memory");

@@ -205,6 +205,8 @@ struct OPGEN_API TensorIteratorBase : MetaBase {
   }
   // All operands have the same shape.
   [[nodiscard]] bool all_ops_same_shape() const noexcept { return all_ops_same_shape_; }
+  // Whether a kernel sees temporaries of another dtype, made when this was built.
+  [[nodiscard]] bool has_replaced_operands() const noexcept;
   [[nodiscard]] bool is_dim_reduced(std::int64_t dim) const;
   // Before the first loop only; e.g. an operand that the kernel took by value.
   void remove_operand(int i);

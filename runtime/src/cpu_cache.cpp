@@ -1,0 +1,148 @@
+// cpu_cache.cpp: the list of freed blocks, oldest first.
+#include "cpu_cache_impl.h"
+
+#include <cstdint>
+#include <cstdlib>
+#include <mutex>
+#include <vector>
+
+#include "opgen/error.h"
+
+namespace opgen {
+
+namespace {
+
+struct Block {
+  void* data;
+  std::size_t bytes;
+};
+
+// Sizes are rounded up to this, so that tensors of nearly one size share blocks.
+constexpr std::size_t kStep = std::size_t(256) << 10;
+
+std::size_t limit_at_start() {
+  const char* text = std::getenv("OPGEN_CPU_CACHE_MB");
+  long megabytes = text != nullptr ? std::atol(text) : 0;
+  return megabytes > 0 ? static_cast<std::size_t>(megabytes) << 20 : 0;
+}
+
+class Cache {
+ public:
+  [[nodiscard]] std::size_t limit() const noexcept {
+    return __atomic_load_n(&limit_, __ATOMIC_RELAXED);
+  }
+  void set_limit(std::size_t bytes) {
+    std::lock_guard<std::mutex> lock(mutex_);
+    __atomic_store_n(&limit_, bytes, __ATOMIC_RELAXED);
+    shrink(bytes);
+  }
+  [[nodiscard]] std::size_t cached() {
+    std::lock_guard<std::mutex> lock(mutex_);
+    return cached_;
+  }
+  void clear() {
+    std::lock_guard<std::mutex> lock(mutex_);
+    shrink(0);
+  }
+
+  // The smallest block that fits, unless an eighth or more of it would go to waste; else null.
+  Block* take(std::size_t bytes) {
+    std::lock_guard<std::mutex> lock(mutex_);
+    std::size_t best = free_.size();
+    for (std::size_t i = 0; i < free_.size(); ++i) {
+      std::size_t size = free_[i]->bytes;
+      if (size < bytes || size - bytes > bytes / 8) continue;
+      if (best == free_.size() || size < free_[best]->bytes) best = i;
+    }
+    if (best == free_.size()) return nullptr;
+    Block* block = free_[best];
+    free_.erase(free_.begin() + static_cast<std::ptrdiff_t>(best));
+    cached_ -= block->bytes;
+    return block;
+  }
+  void give(Block* block) noexcept {
+    std::lock_guard<std::mutex> lock(mutex_);
+    std::size_t most = limit();
+    if (block->bytes > most) return destroy(block);
+    shrink(most - block->bytes);
+    try {
+      free_.push_back(block);
+      cached_ += block->bytes;
+    } catch (...) {
+      destroy(block);
+    }
+  }
+
+ private:
+  static void destroy(Block* block) noexcept {
+    std::free(block->data);
+    delete block;
+  }
+  void shrink(std::size_t bytes) noexcept {
+    std::size_t gone = 0;
+    for (; cached_ > bytes; ++gone) {
+      cached_ -= free_[gone]->bytes;
+      destroy(free_[gone]);
+    }
+    free_.erase(free_.begin(), free_.begin() + static_cast<std::ptrdiff_t>(gone));
+  }
+
+  std::mutex mutex_;
+  std::vector<Block*> free_;
+  std::size_t cached_ = 0;
+  std::size_t limit_ = limit_at_start();
+};
+
+// Never destroyed: tensors of static objects come back after this file's own are gone.
+Cache& cache() {
+  static Cache* one = new Cache;
+  return *one;
+}
+
+void free_block(void* context) {
+  cache().give(static_cast<Block*>(context));
+}
+
+}  // namespace
+
+namespace detail {
+
+bool cpu_cache_is_on() noexcept {
+  return cache().limit() != 0;
+}
+
+DataPtr allocate_cached(std::size_t bytes, Device device) {
+  std::size_t rounded = (bytes + kStep - 1) / kStep * kStep;
+  OPGEN_CHECK_KIND(OutOfMemory, rounded >= bytes, "cannot allocate ", bytes, " bytes of memory");
+  Block* block = cache().take(rounded);
+  if (block == nullptr) {
+    block = new Block{std::aligned_alloc(64, rounded), rounded};
+    if (block->data == nullptr) {
+      // What is kept may be what is missing.
+      cache().clear();
+      block->data = std::aligned_alloc(64, rounded);
+    }
+    if (block->data == nullptr) {
+      delete block;
+      OPGEN_CHECK_KIND(OutOfMemory, false, "cannot allocate ", bytes, " bytes of memory");
+    }
+  }
+  return {block->data, block, &free_block, device};
+}
+
+}  // namespace detail
+
+void set_cpu_cache_limit(std::size_t bytes) {
+  cache().set_limit(bytes);
+}
+std::size_t cpu_cache_limit() {
+  return cache().limit();
+}
+std::size_t cpu_cached_bytes() {
+  return cache().cached();
+}
+void empty_cache() {
+  cache().clear();
+}
+
+}  // namespace opgen
