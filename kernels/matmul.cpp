@@ -21,6 +21,7 @@
 #include <aten/ops/tril_native.h>
 #include <aten/ops/triu_native.h>
 
+#include <opgen/blas.h>
 #include <opgen/memory_overlap.h>
 
 #include "common.h"
@@ -104,6 +105,7 @@ OPGEN_IMPL_FUNC(mm_out_cpu)(const Tensor& self, const Tensor& mat2, const Tensor
     opgen::detail::zero_(out);
     return;
   }
+  if (opgen::detail::blas_mm(self, mat2, out)) return;
   OPGEN_DISPATCH_ALL_BUT_BOOL(self.scalar_type(), "mm", [&] {
     scalar_t* to = out.mutable_data_ptr<scalar_t>();
     const int64_t row = out.stride(0), column = out.stride(1);
