@@ -4,6 +4,10 @@
 //       operand dtypes are the function's: the output its result, inputs its parameters (0 to 4).
 //   cpu_kernel_opmath<scalar_t>(iter, [=](auto a, auto b) { return a + b; });
 //       operands are scalar_t, the function sees opmath_type<scalar_t>: float for Half, BFloat16.
+//   cpu_kernel_vec(iter, [](float a, float b) { return a * b; },
+//                  [](Vec<float> a, Vec<float> b) { return a * b; });
+//       the second function is the first one on several elements (cpu/vec.h), where they lie side
+//       by side: for what the compiler does not vectorise by itself. One type throughout.
 //   cpu_kernel_multiple_outputs(iter, [](float a) { return std::tuple<float, float>(…); });
 //   cpu_serial_kernel(iter, f)
 //       in this thread, in the iterator's order: for functions with state.
@@ -20,6 +24,7 @@
 #include <type_traits>
 #include <utility>
 
+#include "opgen/cpu/vec.h"
 #include "opgen/dispatch_macros.h"
 #include "opgen/dispatch_stub.h"
 #include "opgen/iterator.h"
@@ -97,18 +102,37 @@ struct RowInput {
     if constexpr (fixed) return value;
     return data[i];
   }
+  OPGEN_ALWAYS_INLINE auto vec(std::int64_t i) const {
+    if constexpr (fixed) {
+      return Vec<T>(value);
+    } else {
+      return Vec<T>::load(data + i);
+    }
+  }
+};
+
+template <class F>
+concept HasVectorForm = requires {
+  typename F::VectorForm;
 };
 
 template <class F, class Out, class... In>
-void dense_row(const F& f, std::int64_t n, Out* out, In... in) {
+OPGEN_ALWAYS_INLINE void dense_row_here(const F& f, std::int64_t n, Out* out, In... in) {
+  std::int64_t i = 0;
+  if constexpr (HasVectorForm<F>) {
+    for (; i + Vec<Out>::size <= n; i += Vec<Out>::size) f.vector(in.vec(i)...).store(out + i);
+  }
   OPGEN_IVDEP
-  for (std::int64_t i = 0; i < n; ++i) out[i] = static_cast<Out>(f(in[i]...));
+  for (; i < n; ++i) out[i] = static_cast<Out>(f(in[i]...));
+}
+template <class F, class Out, class... In>
+void dense_row(const F& f, std::int64_t n, Out* out, In... in) {
+  dense_row_here(f, n, out, in...);
 }
 #if OPGEN_LOOPS_AVX2
 template <class F, class Out, class... In>
 OPGEN_TARGET_AVX2 void dense_row_avx2(const F& f, std::int64_t n, Out* out, In... in) {
-  OPGEN_IVDEP
-  for (std::int64_t i = 0; i < n; ++i) out[i] = static_cast<Out>(f(in[i]...));
+  dense_row_here(f, n, out, in...);
 }
 #endif
 
@@ -299,6 +323,29 @@ struct MultipleOutputs {
 template <class F>
 void cpu_kernel(TensorIteratorBase& iter, const F& f, std::int64_t grain = kGrainSize) {
   detail::run_rows<typename detail::FunctionTraits<F>::template apply<detail::Row>>(iter, f, grain);
+}
+
+namespace detail {
+
+// A function of elements together with the same on vectors of them.
+template <class F, class V, class RowType>
+struct WithVectorForm;
+template <class F, class V, class R, class... In>
+struct WithVectorForm<F, V, Row<R, In...>> {
+  static_assert((std::is_same_v<R, In> && ...), "cpu_kernel_vec: one type throughout");
+  using VectorForm = V;
+  const F& scalar;
+  const V& vector;
+  OPGEN_ALWAYS_INLINE R operator()(In... in) const { return scalar(in...); }
+};
+
+}  // namespace detail
+
+template <class F, class V>
+void cpu_kernel_vec(TensorIteratorBase& iter, const F& f, const V& on_vectors,
+                    std::int64_t grain = kGrainSize) {
+  using RowType = typename detail::FunctionTraits<F>::template apply<detail::Row>;
+  detail::run_rows<RowType>(iter, detail::WithVectorForm<F, V, RowType>{f, on_vectors}, grain);
 }
 
 template <class T, class F>
