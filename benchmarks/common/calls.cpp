@@ -1,5 +1,7 @@
 // calls.cpp: what a call costs: dispatch, tensors, and operators on one element. Compiled once
 // against opgen's runtime and once against libtorch; side.h says what differs.
+#include <memory>
+
 #include "bench.h"
 #include "side.h"
 
@@ -37,11 +39,14 @@ void adds() {
   BENCH_RESULT("add.functional", at::add(a, b));
   BENCH("add.out", at::add_out(o, a, b));
   BENCH("add.inplace", a.add_(b));
-  // {4, 1} + {1, 4} broadcasts; of two with other strides, one does not do as the other does.
+  // One element, of another number of dimensions: nothing is alike, everything is computed.
+  Tensor matrix = at::zeros({1, 1});
+  BENCH_RESULT("add.general.functional", at::add(matrix, b));
+  BENCH("add.general.out", at::add_out(matrix, a, matrix));
+  BENCH("add.general.inplace", matrix.add_(b));
   Tensor column = at::zeros({4, 1}), row = at::zeros({1, 4}), table = at::zeros({4, 4});
-  BENCH_RESULT("add.general.functional", at::add(column, row));
-  BENCH("add.general.out", at::add_out(table, column, row));
-  BENCH("add.general.inplace", table.add_(row));
+  BENCH_RESULT("add.broadcast.functional", at::add(column, row));
+  BENCH("add.broadcast.out", at::add_out(table, column, row));
   Tensor strided = at::zeros({2, 2}).t(), dense = at::zeros({2, 2});
   BENCH_RESULT("add.strided.functional", at::add(strided, dense));
   Tensor number = at::zeros({});
@@ -49,6 +54,10 @@ void adds() {
   BENCH_RESULT("add.scalar.functional", at::add(a, 1.5));
   Tensor integers = at::ones({1}, side::integers());
   BENCH_RESULT("add.promoting.functional", at::add(a, integers));
+#ifdef SIDE_HAS_PREPARED
+  auto prepared = std::make_shared<side::PreparedAdd>(a, b, 1, o);
+  BENCH("add.prepared", (*prepared)());
+#endif
   Tensor c = at::zeros({1024}), d = at::zeros({1024}), e = at::zeros({1024});
   BENCH_RESULT("add.1k.functional", at::add(c, d));
   BENCH("add.1k.out", at::add_out(e, c, d));

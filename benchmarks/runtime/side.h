@@ -2,10 +2,13 @@
 #pragma once
 
 #include <aten/Functions.h>
+#include <aten/ops/add_native.h>
 #include <idle/Functions.h>
+#include <opgen/cpu_cache.h>
 #include <opgen/dispatcher.h>
 #include <opgen/inference_mode.h>
 #include <opgen/parallel.h>
+#include <opgen/prepared.h>
 
 using at::Tensor;
 
@@ -43,6 +46,16 @@ inline void noop_redispatch(const Tensor& a, const Tensor& b) {
   idle::noop_redispatch(a, b);
 }
 void noop_direct(const Tensor& a, const Tensor& b);
+
+#define SIDE_HAS_PREPARED
+using PreparedAdd = opgen::Prepared<at::native::structured_ufunc_add_CPU, at::_ops::add_out>;
+
+#define SIDE_HAS_CACHE
+// Freed memory is kept while this lives.
+struct CachedMemory {
+  CachedMemory() { opgen::set_cpu_cache_limit(std::size_t(1) << 30); }
+  ~CachedMemory() { opgen::set_cpu_cache_limit(0); }
+};
 
 // A stack that is used again and again, as an interpreter does.
 class BoxedNoop {

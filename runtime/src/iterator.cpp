@@ -224,7 +224,8 @@ bool TensorIteratorBase::simple_set_up(const TensorBase* const* tensors, int n, 
     return false;
   }
   for (int k = 2; k < n; ++k) {
-    if (!tensors[k]->defined() || !is_like(tensors[k]->unsafeGetTensorImpl(), model)) return false;
+    const TensorImpl* t = tensors[k]->unsafeGetTensorImpl();
+    if (t != model && (!tensors[k]->defined() || !is_like(t, model))) return false;
   }
   if (settings.promote_integer_inputs_to_float && isIntegralType(dtype, true)) return false;
 
@@ -234,7 +235,7 @@ bool TensorIteratorBase::simple_set_up(const TensorBase* const* tensors, int n, 
   bool allocates = !out->defined();
   if (!allocates) {
     const TensorImpl* given = out->unsafeGetTensorImpl();
-    if (out_dtype != dtype || !is_like(given, model)) return false;
+    if (out_dtype != dtype || (given != model && !is_like(given, model))) return false;
     for (int k = 1; k < n; ++k) {
       if (!is_apart_or_same(given, tensors[k]->unsafeGetTensorImpl())) return false;
     }
@@ -379,25 +380,32 @@ struct SmallPlan {
     return row_major;
   }
   // Dimensions in their order, fastest first, neighbours that are one in memory joined.
-  void permute_and_coalesce() noexcept {
-    SmallPlan old = *this;
+  void coalesce_into(SmallPlan& to) const noexcept {
+    to.count = count;
+    to.ndim = ndim;
+    if (ndim == 0) return;
     std::size_t last = 0;
-    for (std::size_t d = 0; d < ndim; ++d) {
-      std::size_t from = old.perm[d];
-      bool joins = d != 0 && (shape[last] == 1 || old.shape[from] == 1);
-      if (d != 0 && !joins) {
-        joins = true;
-        for (std::size_t k = 0; k < count && joins; ++k) {
-          joins = shape[last] * strides[k][last] == old.strides[k][from];
+    std::size_t from = perm[0];
+    to.shape[0] = shape[from];
+    for (std::size_t k = 0; k < count; ++k) to.strides[k][0] = strides[k][from];
+    for (std::size_t d = 1; d < ndim; ++d) {
+      from = perm[d];
+      if (shape[from] == 1) continue;
+      bool is_new = false;
+      if (to.shape[last] != 1) {
+        for (std::size_t k = 0; k < count; ++k) {
+          is_new |= to.shape[last] * to.strides[k][last] != strides[k][from];
         }
       }
-      if (d == 0 || !joins || shape[last] == 1) {
-        if (d != 0 && !joins) ++last;
-        for (std::size_t k = 0; k < count; ++k) strides[k][last] = old.strides[k][from];
+      if (!is_new && to.shape[last] != 1) {
+        to.shape[last] *= shape[from];
+        continue;
       }
-      shape[last] = joins ? shape[last] * old.shape[from] : old.shape[from];
+      if (is_new) ++last;
+      to.shape[last] = shape[from];
+      for (std::size_t k = 0; k < count; ++k) to.strides[k][last] = strides[k][from];
     }
-    if (ndim != 0) ndim = last + 1;
+    to.ndim = last + 1;
   }
 };
 
@@ -479,14 +487,15 @@ bool TensorIteratorBase::strided_set_up(ArrayRef<const TensorBase*> tensors,
     plan.set_strides(0, out->unsafeGetTensorImpl());
   }
   for (std::size_t d = 0; d < plan.ndim; ++d) perm_.push_back(plan.perm[d]);
-  plan.permute_and_coalesce();
+  SmallPlan few;
+  plan.coalesce_into(few);
 
   common_dtype_ = dtype;
   common_device_ = Device(kCPU);
   all_ops_same_shape_ = same_shape;
   coalesced_ = true;
   num_outputs_ = 1;
-  shape_.append(plan.shape, plan.shape + plan.ndim);
+  shape_.append(few.shape, few.shape + few.ndim);
   for (std::size_t k = 0; k < plan.count; ++k) {
     OperandInfo& op = operands_.emplace_back();
     op.borrowed = k == 0 ? out : tensors[k];
@@ -498,7 +507,7 @@ bool TensorIteratorBase::strided_set_up(ArrayRef<const TensorBase*> tensors,
     op.target_dtype = impl->dtype();
     op.current_dtype = impl->dtype();
     op.data = impl->data();
-    op.stride_bytes.append(plan.strides[k], plan.strides[k] + plan.ndim);
+    op.stride_bytes.append(few.strides[k], few.strides[k] + few.ndim);
   }
   return true;
 }
