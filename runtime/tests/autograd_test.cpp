@@ -257,7 +257,8 @@ TEST(in_place_functions) {
 
 TEST(outputs_of_functions) {
   Tensor a = leaf({2});
-  auto [square, count] = Square::apply(a, std::optional<Tensor>());
+  std::optional<Tensor> none;
+  auto [square, count] = Square::apply(a, none);
   CHECK(requires_grad(square) && !requires_grad(count));
   backward(square, tensors::full({2}, 1));
   CHECK_EQ(values(grad_of(a)), (Values{0, 2}));

@@ -220,6 +220,11 @@ void note_input(const T& argument, std::vector<TensorBase>& inputs, std::vector<
     is_tensor.push_back(false);
   }
 }
+// variable_list, looked at only where Tensor is complete.
+template <class>
+struct VariableList {
+  using type = std::vector<Tensor>;
+};
 template <class R>
 void note_outputs(R& result, std::vector<TensorBase*>& outputs) {
   if constexpr (std::is_base_of_v<TensorBase, R>) {
@@ -252,8 +257,9 @@ struct Function {
                                           Gradients>) {
           return Derived::backward(&this->context, std::move(gradients));
         } else {
-          variable_list list(gradients.begin(), gradients.end());
-          variable_list result = Derived::backward(&this->context, std::move(list));
+          using List = typename internal::VariableList<Derived>::type;
+          List list(gradients.begin(), gradients.end());
+          List result = Derived::backward(&this->context, std::move(list));
           return Gradients(result.begin(), result.end());
         }
       }
