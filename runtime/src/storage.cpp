@@ -1,6 +1,7 @@
 // storage.cpp: allocators of the built-in devices, and storages on them.
 #include "opgen/storage.h"
 
+#include <algorithm>
 #include <atomic>
 #include <cstdlib>
 #include <cstring>
@@ -12,6 +13,10 @@
 namespace opgen {
 
 Allocator::~Allocator() = default;
+void Allocator::copy_data(void*, const void*, std::size_t) const {
+  OPGEN_CHECK_NOT_IMPLEMENTED(
+      false, "a storage that holds data was resized: its allocator does not say how to move data");
+}
 
 namespace {
 
@@ -25,6 +30,9 @@ class CPUAllocator final : public Allocator {
     OPGEN_CHECK_KIND(OutOfMemory, data != nullptr || bytes == 0, "cannot allocate ", bytes,
                      " bytes of memory");
     return {data, data, &std::free, device};
+  }
+  void copy_data(void* to, const void* from, std::size_t bytes) const override {
+    std::memcpy(to, from, bytes);
   }
 };
 
@@ -140,9 +148,6 @@ void StorageImpl::destroy(StorageImpl* storage) noexcept {
 
 void StorageImpl::resize(std::size_t bytes) {
   OPGEN_CHECK(resizable_, "this storage wraps memory of someone else and cannot be resized");
-  bool on_host = device_.is_cpu();
-  OPGEN_CHECK_NOT_IMPLEMENTED(on_host || device_.is_meta() || nbytes_ == 0,
-                              "resizing a storage that holds data on ", device_);
   Kind old_kind = kind_;
   void* old_data = data_;
   std::size_t old_bytes = nbytes_;
@@ -154,8 +159,21 @@ void StorageImpl::resize(std::size_t bytes) {
     return;
   }
   acquire(bytes);
-  if (on_host && old_data != nullptr && data_ != nullptr) {
-    std::memcpy(data_, old_data, old_bytes < bytes ? old_bytes : bytes);
+  std::size_t kept = old_data == nullptr || data_ == nullptr ? 0 : std::min(old_bytes, bytes);
+  if (device_.is_cpu()) {
+    if (kept != 0) std::memcpy(data_, old_data, kept);
+  } else if (kept != 0) {
+    try {
+      get_allocator(device_.type())->copy_data(data_, old_data, kept);
+    } catch (...) {
+      release_data();
+      kind_ = old_kind;
+      data_ = old_data;
+      nbytes_ = old_bytes;
+      context_ = old_context;
+      deleter_ = old_deleter;
+      throw;
+    }
   }
   if (old_kind == Kind::Pooled) {
     detail::pool_free(old_data, old_bytes);

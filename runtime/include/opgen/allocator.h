@@ -20,6 +20,9 @@ class OPGEN_API Allocator {
  public:
   virtual ~Allocator();
   virtual DataPtr allocate(std::size_t bytes, Device device) = 0;
+  // Bytes of this allocator to bytes of this allocator, when a storage grows. Without it, a storage
+  // that holds data cannot be resized.
+  virtual void copy_data(void* to, const void* from, std::size_t bytes) const;
 };
 
 // The allocator of a device type: CPU and Meta are built in, others plug in. Not owned.

@@ -1,0 +1,70 @@
+// main.cpp: main LIBTOY: the operators before and after the accelerator's library is loaded.
+#include <dlfcn.h>
+#include <opgen/copy.h>
+#include <opgen/kernel.h>
+#include <opgen/library.h>
+
+#include <cstdio>
+#include <exception>
+
+#include <demo/Functions.h>
+
+namespace {
+
+using namespace opgen::types;
+
+const Device toy(opgen::kPrivateUse1, 1);
+
+Tensor on(Device device, IntArrayRef sizes, const Scalar& value) {
+  Tensor tensor = opgen::detail::empty(sizes, TensorOptions().dtype(kFloat).device(device));
+  opgen::detail::fill_(tensor, value);
+  return tensor;
+}
+void print(const char* what, const Tensor& tensor) {
+  Tensor host = opgen::detail::empty(tensor.sizes(), TensorOptions().dtype(tensor.scalar_type()));
+  opgen::detail::copy_(host, tensor);
+  std::printf("%-28s %s:", what, tensor.device().str().c_str());
+  for (std::int64_t i = 0; i < host.numel(); ++i)
+    std::printf(" %g", host.const_data_ptr<float>()[i]);
+  std::printf("\n");
+}
+template <class F>
+void refused(const char* what, F call) {
+  try {
+    call();
+    std::printf("%-28s was not refused\n", what);
+  } catch (const std::exception& error) {
+    std::printf("%-28s %s\n", what, error.what());
+  }
+}
+
+}  // namespace
+
+int main(int, char** arguments) {
+  refused("without the toy", [] { on(toy, {2}, 1); });
+  if (dlopen(arguments[1], RTLD_NOW) == nullptr) {
+    std::printf("%s\n", dlerror());
+    return 1;
+  }
+
+  Tensor a = on(toy, {2, 3}, 2), row = on(toy, {3}, 5);
+  print("add, allocated by the meta", demo::add(a, row));
+  Tensor out = opgen::detail::empty({0}, a.options());
+  print("mul.out, resized", demo::mul_out(out, a, row));
+  print("add_", demo::add_(a, row));
+  print("mul_ of a column", demo::mul_(a, on(toy, {2, 1}, -1)));
+  out.unsafeGetTensorImpl()->storage()->resize(1 << 16);  // data moves by the toy's own copy
+  print("after growing the storage", out);
+
+  refused("shapes", [&] { demo::add(a, on(toy, {4}, 1)); });
+  refused("two devices", [&] { demo::add(a, on(Device(opgen::kCPU), {3}, 1)); });
+  refused("no kernel", [&] { demo::sub(a, a); });
+  {
+    // A backend that does not want the fallback says so.
+    opgen::Library m(opgen::Library::Kind::Impl, "demo", DispatchKey::PrivateUse1, __FILE__,
+                     __LINE__);
+    m.impl("mul", opgen::CppFunction::makeFallthrough());
+    refused("opted out", [&] { demo::mul(a, a); });
+  }
+  print("mul", demo::mul(a, a));
+}

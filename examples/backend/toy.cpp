@@ -1,0 +1,109 @@
+// toy.cpp: an accelerator in about a hundred lines: memory, current device, copy, fill and two
+// kernels. A shared library of its own that any program may load; it includes the operators'
+// headers and nothing of how they were made.
+#include <opgen/copy.h>
+#include <opgen/device_guard.h>
+#include <opgen/dispatch_macros.h>
+#include <opgen/library.h>
+
+#include <cstdlib>
+#include <cstring>
+
+#include <demo/TensorBody.h>
+
+namespace {
+
+using namespace opgen::types;
+using opgen::DataPtr;
+
+// ---- Memory ------------------------------------------------------------------------------------
+
+// The toy's addresses mean nothing to the host: a program that follows one stops there.
+constexpr std::uintptr_t kOnToy = std::uintptr_t(1) << 62;
+
+void* to_toy(void* host) {
+  return reinterpret_cast<void*>(reinterpret_cast<std::uintptr_t>(host) | kOnToy);
+}
+void* to_host(const void* toy) {
+  return reinterpret_cast<void*>(reinterpret_cast<std::uintptr_t>(toy) & ~kOnToy);
+}
+
+class ToyAllocator final : public opgen::Allocator {
+ public:
+  DataPtr allocate(std::size_t bytes, Device device) override {
+    void* host = std::aligned_alloc(64, (bytes + 64) & ~std::size_t(63));
+    OPGEN_CHECK(host != nullptr, "the toy has no ", bytes, " bytes left");
+    return {to_toy(host), host, &std::free, device};
+  }
+  void copy_data(void* to, const void* from, std::size_t bytes) const override {
+    std::memcpy(to_host(to), to_host(from), bytes);
+  }
+};
+
+// ---- Current device ----------------------------------------------------------------------------
+
+thread_local opgen::DeviceIndex current = 0;
+
+class ToyGuard final : public opgen::DeviceGuardImpl {
+ public:
+  Device device() const override { return Device(opgen::kPrivateUse1, current); }
+  Device exchange_device(Device device) const override {
+    Device before = this->device();
+    current = device.index() < 0 ? current : device.index();
+    return before;
+  }
+  opgen::DeviceIndex device_count() const noexcept override { return 2; }
+};
+
+// ---- Copy and fill -----------------------------------------------------------------------------
+
+// What the toy's own processor sees of a tensor.
+opgen::TensorBase seen(const opgen::TensorBase& tensor) {
+  if (!tensor.is_privateuseone()) return tensor;
+  return opgen::detail::from_blob(to_host(tensor.data_ptr()), tensor.sizes(), tensor.strides(),
+                                  TensorOptions().dtype(tensor.scalar_type()));
+}
+void copy(const opgen::TensorBase& to, const opgen::TensorBase& from, bool) {
+  opgen::detail::copy_(seen(to), seen(from));
+}
+void fill(const opgen::TensorBase& self, const Scalar& value) {
+  opgen::detail::fill_(seen(self), value);
+}
+
+// ---- Kernels -----------------------------------------------------------------------------------
+
+// out = f(self, other): shapes were checked and out was allocated before this is called.
+template <class F>
+Tensor& binary(const Tensor& self, const Tensor& other, Tensor& out, F f) {
+  TensorOptions like = TensorOptions().dtype(out.scalar_type());
+  opgen::TensorBase a = opgen::detail::empty(out.sizes(), like);
+  opgen::TensorBase b = opgen::detail::empty(out.sizes(), like);
+  opgen::detail::copy_(a, seen(self));  // broadcasts and converts
+  opgen::detail::copy_(b, seen(other));
+  OPGEN_DISPATCH_ALL_BUT_BOOL(out.scalar_type(), "binary", [&] {
+    scalar_t* x = a.mutable_data_ptr<scalar_t>();
+    const scalar_t* y = b.const_data_ptr<scalar_t>();
+    for (std::int64_t i = 0; i < out.numel(); ++i) x[i] = f(x[i], y[i]);
+  });
+  opgen::detail::copy_(seen(out), a);
+  return out;
+}
+Tensor& add_out(const Tensor& self, const Tensor& other, Tensor& out) {
+  return binary(self, other, out, [](auto a, auto b) { return a + b; });
+}
+Tensor& mul_out(const Tensor& self, const Tensor& other, Tensor& out) {
+  return binary(self, other, out, [](auto a, auto b) { return a * b; });
+}
+
+OPGEN_LIBRARY_IMPL(demo, PrivateUse1, m) {
+  static ToyAllocator allocator;
+  static ToyGuard guard;
+  static constexpr opgen::detail::DeviceCopy copies{&copy, &fill};
+  opgen::set_allocator(opgen::kPrivateUse1, &allocator);
+  opgen::set_device_guard_impl(opgen::kPrivateUse1, &guard);
+  opgen::detail::register_device_copy(opgen::kPrivateUse1, &copies);
+  m.impl("add.out", add_out);
+  m.impl("mul.out", mul_out);
+}
+
+}  // namespace
