@@ -23,7 +23,8 @@ Tensor on(Device device, IntArrayRef sizes, const Scalar& value) {
 void print(const char* what, const Tensor& tensor) {
   Tensor host = opgen::detail::empty(tensor.sizes(), TensorOptions().dtype(tensor.scalar_type()));
   opgen::detail::copy_(host, tensor);
-  std::printf("%-28s %s:", what, tensor.device().str().c_str());
+  Device device = tensor.device();
+  std::printf("%-28s %s %d:", what, toString(device.type()), device.index());
   for (std::int64_t i = 0; i < host.numel(); ++i)
     std::printf(" %g", host.const_data_ptr<float>()[i]);
   std::printf("\n");

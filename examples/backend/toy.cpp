@@ -4,7 +4,10 @@
 #include <opgen/copy.h>
 #include <opgen/device_guard.h>
 #include <opgen/dispatch_macros.h>
+#include <opgen/empty.h>
 #include <opgen/library.h>
+#include <opgen/resize.h>
+#include <opgen/shape_utils.h>
 
 #include <cstdlib>
 #include <cstring>
@@ -59,7 +62,7 @@ class ToyGuard final : public opgen::DeviceGuardImpl {
 
 // What the toy's own processor sees of a tensor.
 opgen::TensorBase seen(const opgen::TensorBase& tensor) {
-  if (!tensor.is_privateuseone()) return tensor;
+  if (tensor.is_cpu()) return tensor;
   return opgen::detail::from_blob(to_host(tensor.data_ptr()), tensor.sizes(), tensor.strides(),
                                   TensorOptions().dtype(tensor.scalar_type()));
 }
@@ -72,9 +75,10 @@ void fill(const opgen::TensorBase& self, const Scalar& value) {
 
 // ---- Kernels -----------------------------------------------------------------------------------
 
-// out = f(self, other): shapes were checked and out was allocated before this is called.
+// out = f(self, other). A program may give an out of any shape; from add() and add_() it is right.
 template <class F>
 Tensor& binary(const Tensor& self, const Tensor& other, Tensor& out, F f) {
+  opgen::detail::resize_output(out, opgen::detail::infer_size(self.sizes(), other.sizes()));
   TensorOptions like = TensorOptions().dtype(out.scalar_type());
   opgen::TensorBase a = opgen::detail::empty(out.sizes(), like);
   opgen::TensorBase b = opgen::detail::empty(out.sizes(), like);

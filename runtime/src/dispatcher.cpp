@@ -106,6 +106,11 @@ void check_registrable(DispatchKey key, bool allow_alias) {
               ", which stands for several keys");
 }
 
+// Undefined, calls without tensors, is treated as one.
+bool is_backend(DispatchKey key) noexcept {
+  return functionality_of(key) <= DispatchKey::NestedTensor;
+}
+
 // Every slot with its key; the slots of a functionality without a backend have none.
 template <class F>
 void for_each_slot(F&& function) {
@@ -203,7 +208,7 @@ ComputedKernel Dispatcher::Impl::compute_fallback(const OperatorEntry& entry,
       return {kernel, "fallback", &stack.back()};
   }
   // Above the backends, no kernel means nothing to do.
-  if (functionality_of(key) > DispatchKey::NestedTensor) {
+  if (!is_backend(key)) {
     return {KernelFunction::fallthrough(), "fallthrough"};
   }
   return {KernelFunction(), "missing"};
@@ -218,7 +223,7 @@ const DispatchTable* Dispatcher::Impl::resolve(OperatorEntry& entry) {
   std::uint64_t mask = DispatchKeySet::backend_bits();
   for_each_slot([&](int slot, DispatchKey key, DispatchKey functionality) {
     KernelFunction kernel = compute(entry, key).kernel;
-    if (kernel.kind != KernelFunction::Kind::Fallthrough) {
+    if (kernel.kind != KernelFunction::Kind::Fallthrough || is_backend(key)) {
       mask |= functionality == DispatchKey::Undefined
                   ? 0
                   : DispatchKeySet::functionality_bit(functionality);
@@ -302,9 +307,16 @@ const KernelFunction& find_kernel(const OperatorSlot& slot, DispatchKeySet& keys
                     "shares AutogradOther; "
                     "register a kernel for AutogradOther to say which gradient is meant");
         break;
-      case KernelFunction::Kind::Fallthrough:
+      case KernelFunction::Kind::Fallthrough: {
+        DispatchKey passed = live.highestPriorityTypeId();
         keys = live.remove(live.highest_functionality());
+        // Below a backend there is nothing: what serves calls without tensors is not meant.
+        OPGEN_CHECK_NOT_IMPLEMENTED(
+            !is_backend(passed) || keys.highest_functionality() != DispatchKey::Undefined,
+            OperatorHandle(slot.entry).full_name(), " has no kernel for ", passed,
+            ", which opted out of composite kernels by a fallthrough");
         break;
+      }
       default:
         keys = live;
         return kernel;

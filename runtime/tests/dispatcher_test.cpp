@@ -235,6 +235,21 @@ TEST(alias_key_precedence) {
   }
 }
 
+TEST(a_backend_opts_out_of_composite_kernels) {
+  using K = DispatchKey;
+  Tensor toy = on(DispatchKeySet(K::PrivateUse1));
+  for (K composite : {K::CompositeExplicitAutogradNonFunctional, K::CompositeExplicitAutograd,
+                      K::CompositeImplicitAutograd}) {
+    Scope s("t::opt", {{composite, k<0>()}});
+    CHECK_EQ(s.call(toy), "a");
+    RegistrationHandle out = Dispatcher::singleton().register_kernel(
+        "t::opt", "", K::PrivateUse1, KernelFunction::fallthrough(), "toy");
+    CHECK(starts(s.call(toy), "error: t::opt has no kernel for PrivateUse1, which opted out"));
+    CHECK_EQ(s.call(cpu()), "a");
+    CHECK_EQ(s.call(on({})), "a");
+  }
+}
+
 TEST(newest_kernel_wins_and_old_one_returns) {
   static std::string warned;
   WarningHandler old = set_warning_handler([](const char* text) { warned = text; });
