@@ -1,0 +1,29 @@
+"""`examples/backend` prints what it says: an accelerator in a shared library of its own gets the structured operators."""
+
+from __future__ import annotations
+
+from test_run import compare
+
+from support.build import REPOSITORY, cache_folder, link_library, link_program, locked, run
+from support.trees import generate, sources
+
+EXAMPLE = REPOSITORY / "examples" / "backend"
+
+
+def test_what_it_prints() -> None:
+    """Memory, guard, copy and two kernels are enough; nothing that the toy lacks is served in silence."""
+    with locked("run-backend-example"):
+        folder = cache_folder() / "run" / "backend_example"
+        tree = generate(EXAMPLE / "native_functions.yaml", folder / "tree")
+        include = [tree / "include"]
+        files = [*sources(tree), EXAMPLE / "kernels.cpp"]
+        demo = link_library("demo", folder, files, include)
+        toy = link_library("toy", folder, [EXAMPLE / "toy.cpp"], include, demo)
+        printed = run([link_program(folder, [EXAMPLE / "main.cpp"], include, demo), toy])
+    compare(EXAMPLE / "expected.txt", printed)
+
+
+def test_it_is_a_hundred_lines() -> None:
+    """What the README promises: code, without comments and blank lines."""
+    lines = [line.strip() for line in (EXAMPLE / "toy.cpp").read_text().splitlines()]
+    assert len([line for line in lines if line and not line.startswith("//")]) <= 100
