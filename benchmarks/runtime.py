@@ -1,6 +1,6 @@
 """What calls and loops cost: opgen's runtime beside libtorch, the same expressions compiled against both.
 
-    python benchmarks/runtime.py [--runs N] [--core K] [--build DIR] [--filter REGEX] [--write]
+    python benchmarks/runtime.py [--runs N] [--core K] [--build DIR] [--filter REGEX] [--no-build] [--write]
 
 Builds `benchmarks/runtime` and `benchmarks/peers` with CMake, runs the programs in turn, pinned to one core, and prints
 a Markdown table per program: nanoseconds per call as median (min-max) over the runs, the ratio of neighbouring runs,
@@ -189,9 +189,11 @@ def main() -> None:
     parser.add_argument("--core", type=int, default=0)
     parser.add_argument("--build", type=Path, default=HERE / "build")
     parser.add_argument("--filter", default="", help="ids that match are measured")
+    parser.add_argument("--no-build", action="store_true", help="the programs are there already")
     parser.add_argument("--write", action="store_true", help="put the tables into RESULTS.md")
     arguments = parser.parse_args()
-    build(arguments.build)
+    if not arguments.no_build:
+        build(arguments.build)
     lines: list[str] = []
     for program in PROGRAMS:
         lines += part(program, arguments.build, arguments.runs, arguments.core, arguments.filter)

@@ -2,6 +2,7 @@
 #include "opgen/iterator.h"
 
 #include <algorithm>
+#include <cstdlib>
 #include <mutex>
 
 #include "opgen/copy.h"
@@ -1184,6 +1185,49 @@ void TensorIteratorBase::parallel_for_outputs(FunctionRef<void(TensorIteratorBas
     part.narrow(static_cast<std::int64_t>(split), begin, end - begin);
     f(part);
   });
+}
+
+bool TensorIteratorBase::can_use_32bit_indexing() const {
+  settle();
+  constexpr std::int64_t most = INT32_MAX;
+  if (numel() > most) return false;
+  for (const OperandInfo& op : operands_) {
+    std::int64_t reach = 1;
+    for (std::size_t d = 0; d < shape_.size(); ++d) {
+      reach += (shape_[d] - 1) * std::abs(op.stride_bytes[d]);
+    }
+    if (reach > most) return false;
+  }
+  return true;
+}
+
+void TensorIteratorBase::with_32bit_indexing(FunctionRef<void(TensorIteratorBase&)> f) const {
+  if (can_use_32bit_indexing()) {
+    TensorIteratorBase all;
+    all.borrow(*this);
+    f(all);
+    return;
+  }
+  std::size_t split = shape_.size();
+  std::int64_t farthest = -1;
+  for (std::size_t d = 0; d < shape_.size(); ++d) {
+    if (shape_[d] < 2 || is_dim_reduced(static_cast<std::int64_t>(d))) continue;
+    for (const OperandInfo& op : operands_) {
+      std::int64_t reach = (shape_[d] - 1) * std::abs(op.stride_bytes[d]);
+      if (reach <= farthest) continue;
+      farthest = reach;
+      split = d;
+    }
+  }
+  OPGEN_CHECK(split < shape_.size(), "32 bits do not hold the offsets of a reduction over ",
+              numel(), " elements");
+  std::int64_t half = shape_[split] / 2;
+  for (std::int64_t begin : {std::int64_t(0), half}) {
+    TensorIteratorBase part;
+    part.borrow(*this);
+    part.narrow(static_cast<std::int64_t>(split), begin, begin == 0 ? half : shape_[split] - half);
+    part.with_32bit_indexing(f);
+  }
 }
 
 // -- TensorIterator

@@ -380,3 +380,34 @@ TEST(layouts) {
     }
   }
 }
+
+// Tensors over memory that is not there: nothing is read while an iteration is built and cut.
+TEST(parts_for_32_bits) {
+  Tensor small = arange({4, 5});
+  CHECK(TensorIterator::unary_op(Tensor(), small).can_use_32bit_indexing());
+  int parts = 0;
+  TensorIterator::unary_op(Tensor(), small).with_32bit_indexing([&](TensorIteratorBase& part) {
+    ++parts;
+    CHECK_EQ(part.numel(), 20);
+  });
+  CHECK_EQ(parts, 1);
+
+  constexpr std::int64_t rows = 3, columns = std::int64_t(1) << 30, gap = columns + 64;
+  Tensor in = strided(arange({1}), {rows, columns}, {gap, 1});
+  Tensor out = strided(arange({1}), {rows, columns}, {gap, 1});
+  TensorIterator iter = TensorIterator::unary_op(out, in);
+  CHECK(!iter.can_use_32bit_indexing());
+  std::int64_t elements = 0;
+  const char* first = static_cast<const char*>(iter.data_ptr(1));
+  iter.with_32bit_indexing([&](TensorIteratorBase& part) {
+    CHECK(part.can_use_32bit_indexing());
+    std::int64_t at = static_cast<const char*>(part.data_ptr(1)) - first;
+    CHECK(at >= 0 && at < rows * gap * 4);
+    elements += part.numel();
+  });
+  CHECK_EQ(elements, rows * columns);
+
+  Tensor sum = strided(arange({1}), {1, 1}, {0, 0});
+  TensorIterator fold = TensorIterator::reduce_op(sum, in);
+  CHECK_THROWS(Error, "32 bits", fold.with_32bit_indexing([](TensorIteratorBase&) {}));
+}

@@ -230,6 +230,11 @@ struct OPGEN_API TensorIteratorBase : MetaBase {
   // Calls f(iterator) for parts of a reduction that do not share outputs, in parallel where that
   // pays.
   void parallel_for_outputs(FunctionRef<void(TensorIteratorBase&)> f) const;
+  // Whether 32 bits hold every element's number and its distance in bytes from the first one.
+  [[nodiscard]] bool can_use_32bit_indexing() const;
+  // Calls f(iterator) for parts for which they do, halving the dimension that reaches farthest.
+  // Dimensions that fold are not cut.
+  void with_32bit_indexing(FunctionRef<void(TensorIteratorBase&)> f) const;
   // Copies temporaries to the outputs they stand for. Structured operators do so by themselves.
   void cast_outputs() {
     if (OPGEN_UNLIKELY(has_temporaries_)) copy_temporaries();
