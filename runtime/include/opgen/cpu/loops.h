@@ -125,13 +125,15 @@ OPGEN_ALWAYS_INLINE void dense_row_here(const F& f, std::int64_t n, Out* out, In
   OPGEN_IVDEP
   for (; i < n; ++i) out[i] = static_cast<Out>(f(in[i]...));
 }
+// Not inlined: clang's word on a loop that it does not vectorise would be said about the kernel.
 template <class F, class Out, class... In>
-void dense_row(const F& f, std::int64_t n, Out* out, In... in) {
+OPGEN_NOINLINE void dense_row(const F& f, std::int64_t n, Out* out, In... in) {
   dense_row_here(f, n, out, in...);
 }
 #if OPGEN_LOOPS_AVX2
 template <class F, class Out, class... In>
-OPGEN_TARGET_AVX2 void dense_row_avx2(const F& f, std::int64_t n, Out* out, In... in) {
+OPGEN_NOINLINE OPGEN_TARGET_AVX2 void dense_row_avx2(const F& f, std::int64_t n, Out* out,
+                                                     In... in) {
   dense_row_here(f, n, out, in...);
 }
 #endif

@@ -27,7 +27,7 @@ struct Vec {
 
   Vec() noexcept = default;
   OPGEN_ALWAYS_INLINE Vec(T value) noexcept : values(Native{} + value) {}  // NOLINT
-  OPGEN_ALWAYS_INLINE static Vec of(Native native) noexcept {
+  OPGEN_ALWAYS_INLINE static Vec of(const Native& native) noexcept {
     Vec result;
     result.values = native;
     return result;
@@ -42,24 +42,24 @@ struct Vec {
   OPGEN_ALWAYS_INLINE void store(T* to) const noexcept { std::memcpy(to, &values, sizeof(Native)); }
   OPGEN_ALWAYS_INLINE T operator[](std::int64_t i) const noexcept { return values[i]; }
 
-  OPGEN_ALWAYS_INLINE friend Vec operator+(Vec a, Vec b) noexcept {
+  OPGEN_ALWAYS_INLINE friend Vec operator+(const Vec& a, const Vec& b) noexcept {
     return of(a.values + b.values);
   }
-  OPGEN_ALWAYS_INLINE friend Vec operator-(Vec a, Vec b) noexcept {
+  OPGEN_ALWAYS_INLINE friend Vec operator-(const Vec& a, const Vec& b) noexcept {
     return of(a.values - b.values);
   }
-  OPGEN_ALWAYS_INLINE friend Vec operator*(Vec a, Vec b) noexcept {
+  OPGEN_ALWAYS_INLINE friend Vec operator*(const Vec& a, const Vec& b) noexcept {
     return of(a.values * b.values);
   }
-  OPGEN_ALWAYS_INLINE friend Vec operator/(Vec a, Vec b) noexcept {
+  OPGEN_ALWAYS_INLINE friend Vec operator/(const Vec& a, const Vec& b) noexcept {
     return of(a.values / b.values);
   }
   OPGEN_ALWAYS_INLINE Vec operator-() const noexcept { return of(-values); }
   // Where an element is not a number, the second argument's.
-  OPGEN_ALWAYS_INLINE friend Vec min(Vec a, Vec b) noexcept {
+  OPGEN_ALWAYS_INLINE friend Vec min(const Vec& a, const Vec& b) noexcept {
     return of(a.values < b.values ? a.values : b.values);
   }
-  OPGEN_ALWAYS_INLINE friend Vec max(Vec a, Vec b) noexcept {
+  OPGEN_ALWAYS_INLINE friend Vec max(const Vec& a, const Vec& b) noexcept {
     return of(a.values > b.values ? a.values : b.values);
   }
 };
