@@ -1,0 +1,136 @@
+"""The library that a tree is of: its name, the one it extends, what its manifest says of it."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Container
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from opgen.additions import Additions
+from opgen.codes_files import E0902, E0906, E0907, E0909, E0914
+from opgen.cpp.signatures import Signatures
+from opgen.diagnostics import Diagnostics
+from opgen.model.backend import ExternalBackend
+from opgen.model.cpp_identifier import is_library_name
+from opgen.model.registry import Registry
+from opgen.parse.names import shorten
+from opgen.pipeline.inputs import Inputs
+from opgen.reading import MAX_MANIFEST_BYTES, read_bytes
+from opgen.targets import TARGETS
+from opgen.views.context import Context, Library
+from opgen.views.tree import operator_headers
+
+_NO_ADDITIONS = Additions()
+
+
+def library_context(
+    registry: Registry,
+    inputs: Inputs,
+    diagnostics: Diagnostics,
+    shards: int,
+    additions: Additions = _NO_ADDITIONS,
+    signatures: Signatures | None = None,
+) -> Context | None:
+    backend = additions.backend
+    extended = None if inputs.extends is None else _extended(inputs.extends, diagnostics)
+    name = inputs.name
+    if name is None and backend is not None and extended is not None:
+        name = backend.forward.key.lower()
+    if name is None:
+        name = _only_namespace(registry, diagnostics)
+    if name is None:
+        return None
+    if not is_library_name(name):
+        message = f"'{shorten(name)}' cannot be the name of a library"
+        diagnostics.error(
+            E0914, message, None, hint="letters, digits and '_', and no keyword of C++"
+        )
+        return None
+    if backend is not None and extended is not None:
+        _check_extended(backend, extended, diagnostics)
+    library = Library(
+        name,
+        None if extended is None else extended.name,
+        shards,
+        backend_only=inputs.backend_yaml is not None and extended is not None,
+    )
+    target = TARGETS[inputs.target]
+    return Context(
+        registry, target, library, backend, additions.selection, signatures or Signatures()
+    )
+
+
+@dataclass(frozen=True, slots=True)
+class Extended:
+    """The library that another extends: its name, and the full names of its operators."""
+
+    name: str
+    operators: frozenset[str]
+
+
+def _extended(path: Path, diagnostics: Diagnostics) -> Extended | None:
+    """The library whose manifest `path` is."""
+    text = read_bytes(path, diagnostics, most=MAX_MANIFEST_BYTES)
+    if text is None:
+        return None
+    try:
+        manifest = json.loads(text)
+        name, owns_tensor = manifest["name"], manifest["owns_tensor"]
+        operators = frozenset(manifest["operators"])
+    except (ValueError, KeyError, TypeError, RecursionError):
+        manifest, name, owns_tensor, operators = None, None, None, frozenset()
+    if not isinstance(name, str) or not is_library_name(name):
+        diagnostics.error(E0902, f"{path} is not a manifest of a generated library", None)
+        return None
+    if not owns_tensor:
+        diagnostics.error(
+            E0907,
+            f"library {name} has no class Tensor of its own",
+            None,
+            hint="extend the one that has",
+        )
+    return Extended(name, operators)
+
+
+def _check_extended(backend: ExternalBackend, extended: Extended, diagnostics: Diagnostics) -> None:
+    """Report kernels of operators that the extended library does not have."""
+    for index in backend.indices:
+        for kernel in index.kernels:
+            if kernel.function.full_name not in extended.operators:
+                message = f"library {extended.name} has no operator '{kernel.function.full_name}'"
+                diagnostics.error(E0909, message, kernel.span)
+
+
+def _only_namespace(registry: Registry, diagnostics: Diagnostics) -> str | None:
+    namespaces = sorted({f.namespace for f in registry.functions})
+    if len(namespaces) == 1:
+        return namespaces[0]
+    if not namespaces:
+        return "empty"
+    diagnostics.error(
+        E0906,
+        f"the operators are of several namespaces ({', '.join(namespaces)}), so the library has no name",
+        None,
+        hint="say --name NAME",
+    )
+    return None
+
+
+def manifest_header(context: Context, files: Container[str]) -> dict[str, Any]:
+    headers = {
+        root: [path for path in operator_headers(context, root) if path in files]
+        for root in context.roots
+    }
+    return {
+        "name": context.library.name,
+        "target": context.target.name,
+        "runtime_abi": context.target.runtime_abi,
+        "owns_tensor": context.library.extends is None,
+        "operators": {
+            f.full_name: {"schema": context.spell.schema(f), "files": headers[f.root_name]}
+            for f in context.registry.functions
+            if context.keeps(f) and not context.library.backend_only
+        },
+    }

@@ -1,0 +1,60 @@
+"""Parse and resolve: files in, a registry out."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+from opgen.diagnostics import Diagnostics, OpgenError, until_too_many
+from opgen.model.registry import Registry
+from opgen.parse import (
+    SPACING,
+    decode_source,
+    parse_entries,
+)
+from opgen.pipeline.inputs import Inputs, ignored_keys, read_tags
+from opgen.reading import read_bytes
+from opgen.resolve import resolve
+
+
+def load(inputs: Inputs, diagnostics: Diagnostics) -> Registry | None:
+    """Parse and resolve; None if there are errors, which `diagnostics` then holds."""
+    registry = read_registry(inputs, diagnostics)
+    return None if diagnostics.has_errors else registry
+
+
+def load_or_raise(paths: Sequence[Path | str], **options: Any) -> Registry:
+    """The public `opgen.load`. Raises OpgenError, whose `.diagnostics` say what is wrong."""
+    diagnostics = Diagnostics()
+    registry = load(Inputs(tuple(map(Path, paths)), **options), diagnostics)
+    if registry is None:
+        raise OpgenError(diagnostics.sorted())
+    return registry
+
+
+def misplaced_blanks(inputs: Inputs) -> Diagnostics:
+    """Where the schemas have white space that is not as it is written, and nothing else."""
+    found, kept = Diagnostics(), Diagnostics()
+    read_registry(inputs, found)
+    for item in found:
+        if item.code == SPACING:
+            kept.add(item)
+    return kept
+
+
+@until_too_many(lambda: Registry((), (), (), ()))
+def read_registry(inputs: Inputs, diagnostics: Diagnostics) -> Registry:
+    """Parse and resolve: the registry of what is not refused."""
+    ignored = ignored_keys(inputs, diagnostics)
+    tags = read_tags(inputs, diagnostics)
+    texts = [(path, read_bytes(path, diagnostics, inputs.overlay)) for path in inputs.yaml]
+    sources = [
+        decode_source(str(path), text, diagnostics) for path, text in texts if text is not None
+    ]
+    parsed = parse_entries(sources, tags, ignored, diagnostics)
+    # What a file holds that cannot be read, nobody knows.
+    unknown = parsed.refused.unknown or len(sources) < len(texts)
+    refused = replace(parsed.refused, unknown=unknown)
+    return resolve(parsed.functions, diagnostics, tags.names, refused)
