@@ -204,9 +204,8 @@ def _refuse_foreign_files(
 
 
 def _exists(path: str, file: Path, seen: _Seen) -> bool:
-    if path in seen.files:
-        return True
-    # On a file system that takes Foo.h for foo.h, the folder's list has another name for it.
+    # Asked again: it may be gone since it was seen, and on a file system that takes Foo.h for foo.h
+    # the folder's list has another name for it.
     return _folder_of(path) in seen.folders and os.path.lexists(file)
 
 
