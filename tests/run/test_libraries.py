@@ -62,13 +62,13 @@ def test_a_cmake_project_rebuilds_only_what_an_edit_changes(tmp_path: Path) -> N
     assert run_program(built / "program") == (0, "6 12\n", "")
 
     before = compiled(built)
-    cmake_build(project, built)
+    cmake_build(project, built, *definitions)
     assert compiled(built) == before, "nothing was edited, and something is compiled"
 
     yaml = project / "more.yaml"
     entry = "\n- func: more::negated(Tensor self) -> Tensor\n  dispatch:\n    CPU: negated_cpu\n"
     yaml.write_text(yaml.read_text() + entry)
-    cmake_build(project, built)
+    cmake_build(project, built, *definitions)
     after = compiled(built)
     changed = {name for name in after if after[name] != before.get(name)}
     assert "RegisterCPU.cpp.o" in {Path(name).name for name in changed}

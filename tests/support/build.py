@@ -82,13 +82,15 @@ def environment() -> dict[str, str]:
 
 
 def cmake_build(source: Path, folder: Path, *definitions: str, target: str | None = None) -> None:
-    """Configure (first time only) and compile a CMake project with Ninja."""
-    if not (folder / "build.ninja").exists():
-        command = [tool("cmake"), "-S", source, "-B", folder, "-G", "Ninja"]
-        command.append(f"-DCMAKE_MAKE_PROGRAM={tool('ninja')}")
-        if launcher():
-            command.append(f"-DCMAKE_CXX_COMPILER_LAUNCHER={launcher()[0]}")
-        run([*command, *definitions], env=environment())
+    """Compile a CMake project with Ninja; configured anew if the tools or definitions are others."""
+    command = [tool("cmake"), "-S", str(source), "-B", str(folder), "-G", "Ninja", *definitions]
+    command.append(f"-DCMAKE_MAKE_PROGRAM={tool('ninja')}")
+    if launcher():
+        command.append(f"-DCMAKE_CXX_COMPILER_LAUNCHER={launcher()[0]}")
+    configured = folder / "configured-by"
+    if not configured.exists() or configured.read_text() != "\n".join(command):
+        run(command, env=environment())
+        configured.write_text("\n".join(command))
     wanted = ["--target", target] if target else []
     run([tool("cmake"), "--build", folder, "-j", str(jobs()), *wanted], env=environment())
 
