@@ -104,6 +104,22 @@ def test_every_other_file_of_any_shape_is_answered(
     record_property("any bytes: shapes of up to 10 MB", 1)
 
 
+@pytest.mark.parametrize(
+    ("option", "start", "line"),
+    [
+        ("--backend-yaml", "backend: XLA\ncpp_namespace: a\nsupported:\n", "- opreator_{}_wiht\n"),
+        ("--select", "operators:\n", "  foo::opreator_{}_wiht: {{}}\n"),
+    ],
+)
+def test_a_thousand_misspelt_operators_of_a_large_library_are_answered(
+    option: str, start: str, line: str, tmp_path: Path
+) -> None:
+    entry = "- func: foo::operator_{}_with_a_name(Tensor self) -> Tensor\n"
+    write(tmp_path / "large.yaml", "".join(entry.format(i) for i in range(6000)))
+    write(tmp_path / "any", start + "".join(line.format(i) for i in range(2000, 3000)))
+    check_answer("lint", "large.yaml", option, "any", folder=tmp_path)
+
+
 @pytest.mark.nightly
 @pytest.mark.parametrize(
     "shape", ["nulls", "laughs in merges", "empty items", "unknown tags", "open quotes", "keys"]

@@ -6,7 +6,8 @@ How near is counted in edits: a character more, less or changed, or two neighbou
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from bisect import bisect_left
+from collections.abc import Iterable, Mapping, Sequence
 
 # Longer names are not typed by hand, and comparing them takes long.
 _MAX_LENGTH = 64
@@ -16,33 +17,93 @@ _MAX_EDITS = 3
 _BEGINNING = 4
 # Up to this length two edits make another word.
 _SHORT = 5
+# Half a second of them.
+_MOST_COMPARISONS = 3_000_000
+
+_Known = tuple[int, int, str, str]
 
 
-def nearest(name: str, known: Iterable[str]) -> str | None:
-    """The known name fewest edits away from `name`, or the only one that begins so; None if none is near."""
-    known = tuple(known)
-    ranked = _ranked(name, known, _limit(name))
-    if ranked:
-        return ranked[0][2]
-    longer = [k for k in known if k.lower().startswith(name.lower())]
-    return longer[0] if len(name) >= _BEGINNING and len(longer) == 1 else None
+class Vocabulary:
+    """Names in their order, made ready for questions which of them an unknown word is meant to be.
+
+    A file may hold a thousand misspelt names, and a library ten thousands of operators. After
+    _MOST_COMPARISONS looks at a name it knows no answer any more: the first some hundred errors have
+    their hints, and the rest is as quick as it would be without.
+    """
+
+    __slots__ = ("_by_length", "_left", "_sorted", "names")
+
+    def __init__(self, known: Iterable[str]) -> None:
+        self.names = tuple(dict.fromkeys(known))
+        self._by_length: dict[int, list[_Known]] = {}
+        self._left = _MOST_COMPARISONS
+        for place, name in enumerate(self.names):
+            lower = name.lower()
+            self._by_length.setdefault(len(name), []).append((_letters(lower), place, lower, name))
+        rows = (row for rows in self._by_length.values() for row in rows)
+        self._sorted = sorted((lower, name) for _, _, lower, name in rows)
+
+    def nearest(self, word: str) -> str | None:
+        """The name fewest edits away from `word`, or the only one that begins so; None if none is near."""
+        ranked = self._ranked(word, _limit(word))
+        return ranked[0][-1] if ranked else self._only_longer(word)
+
+    def only_near(self, word: str) -> str | None:
+        """The name that `word` is surely meant to be: very near, and nearer than any other."""
+        limit = 1 if len(word) <= _SHORT else 2
+        ranked = self._ranked(word, min(limit, _limit(word)) + 1)
+        if not ranked or ranked[0][0] > limit:
+            return None
+        if len(ranked) > 1 and ranked[1][0] == ranked[0][0]:
+            return None
+        return ranked[0][-1]
+
+    def did_you_mean(self, word: str) -> str | None:
+        """The nearest name as a question, which is a hint."""
+        found = self.nearest(word)
+        return None if found is None else f"did you mean '{found}'?"
+
+    def _ranked(self, word: str, limit: int) -> list[tuple[int, int, int, str]]:
+        """The names within `limit` edits, the nearest first: the edits, those with case, place, name."""
+        if not word or len(word) > _MAX_LENGTH:
+            return []
+        lower = word.lower()
+        letters = _letters(lower)
+        found = []
+        for length in range(len(word) - limit, len(word) + limit + 1):
+            rows = self._by_length.get(length, ())
+            self._left -= len(rows)
+            if self._left < 0:
+                return []
+            for mask, place, known, name in rows:
+                # Each edit brings and takes one letter at most: a look at them spares most comparisons.
+                if (mask ^ letters).bit_count() > 2 * limit:
+                    continue
+                edits = edit_distance(lower, known, limit)
+                if edits <= limit:
+                    found.append((edits, edit_distance(word, name, _MAX_LENGTH), place, name))
+        return sorted(found)
+
+    def _only_longer(self, word: str) -> str | None:
+        lower = word.lower()
+        first = bisect_left(self._sorted, (lower, ""))
+        longer = [name for k, name in self._sorted[first : first + 2] if k.startswith(lower)]
+        return longer[0] if len(word) >= _BEGINNING and len(longer) == 1 else None
 
 
-def only_near(name: str, known: Iterable[str]) -> str | None:
-    """The known name that `name` is surely meant to be: very near, and nearer than any other."""
-    limit = 1 if len(name) <= _SHORT else 2
-    ranked = _ranked(name, known, min(limit, _limit(name)) + 1)
-    if not ranked or ranked[0][0] > limit:
-        return None
-    if len(ranked) > 1 and ranked[1][0] == ranked[0][0]:
-        return None
-    return ranked[0][2]
+def nearest(word: str, known: Sequence[str] | Mapping[str, object]) -> str | None:
+    """As the Vocabulary of `known`, for one question."""
+    return Vocabulary(known).nearest(word)
 
 
-def did_you_mean(name: str, known: Iterable[str]) -> str | None:
-    """As a question, which is a hint."""
-    found = nearest(name, known)
-    return None if found is None else f"did you mean '{found}'?"
+def only_near(word: str, known: Sequence[str] | Mapping[str, object]) -> str | None:
+    """As the Vocabulary of `known`, for one question."""
+    return Vocabulary(known).only_near(word)
+
+
+def did_you_mean(word: str, known: Sequence[str] | Mapping[str, object]) -> str | None:
+    """As the Vocabulary of `known`, for one question."""
+    return Vocabulary(known).did_you_mean(word)
 
 
 def shorten(text: str) -> str:
@@ -72,22 +133,9 @@ def _limit(name: str) -> int:
     return min(max(1, (len(name) + 1) // 3), _MAX_EDITS)
 
 
-def _ranked(name: str, known: Iterable[str], limit: int) -> list[tuple[int, int, str]]:
-    """Known names within `limit` edits, the nearest first: the edits, those with case, the name.
-
-    Of names as near as each other the one known first stands first.
-    """
-    if not name or len(name) > _MAX_LENGTH:
-        return []
-    lower, letters = name.lower(), set(name.lower())
-    found = []
-    for k in known:
-        # Each edit brings and takes one letter at most: a look at them spares most comparisons.
-        if abs(len(k) - len(name)) > limit or len(letters.symmetric_difference(k.lower())) > (
-            2 * limit
-        ):
-            continue
-        edits = edit_distance(lower, k.lower(), limit)
-        if edits <= limit:
-            found.append((edits, edit_distance(name, k, _MAX_LENGTH), k))
-    return sorted(found, key=lambda row: row[:2])
+def _letters(text: str) -> int:
+    """A bit for each character that occurs; some share one."""
+    mask = 0
+    for character in text:
+        mask |= 1 << (ord(character) & 63)
+    return mask

@@ -91,7 +91,7 @@ def _find(registry: Registry, name: str, diagnostics: Diagnostics) -> tuple[Nati
     """The operators called `name`: with namespace or without, one overload or all of a name."""
     found = tuple(f for f in registry.functions if name in _names(f))
     if not found:
-        hint = did_you_mean(name, {n for f in registry.functions for n in _names(f)})
+        hint = did_you_mean(name, [n for f in registry.functions for n in _names(f)])
         diagnostics.error(E0908, f"there is no operator '{name}'", None, hint=hint)
     return found
 

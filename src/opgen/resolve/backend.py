@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 from opgen.diagnostics import Diagnostics
-from opgen.diagnostics.suggestions import did_you_mean, shorten
+from opgen.diagnostics.suggestions import Vocabulary, did_you_mean, shorten
 from opgen.model.backend import (
     BackendFile,
     BackendIndex,
@@ -84,19 +84,20 @@ class _Resolver:
 
     def _kernels(self, names: Sequence[WrittenName]) -> tuple[BackendKernel, ...]:
         wanted = {name.text: name for name in reversed(names)}
-        known = {str(f.func.name) for f in self.registry.functions}
+        known = {str(f.func.name): f for f in self.registry.functions}
+        vocabulary = Vocabulary(known)
         for name in wanted.values():
             if name.text not in known:
-                self._unknown(name, known)
+                self._unknown(name, vocabulary)
         return tuple(
             self._kernel(f, wanted[str(f.func.name)])
             for f in self.registry.functions
             if str(f.func.name) in wanted
         )
 
-    def _unknown(self, name: WrittenName, known: Iterable[str]) -> None:
-        hint = did_you_mean(name.text, known)
-        overloads = [k for k in known if k.partition(".")[0] == name.text]
+    def _unknown(self, name: WrittenName, known: Vocabulary) -> None:
+        hint = known.did_you_mean(name.text)
+        overloads = [k for k in known.names if k.partition(".")[0] == name.text]
         if "::" in name.text:
             hint = "written without the namespace"
         elif overloads:

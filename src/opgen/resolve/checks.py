@@ -8,7 +8,7 @@ from dataclasses import dataclass
 
 from opgen import data
 from opgen.diagnostics import Diagnostics, Edit
-from opgen.diagnostics.suggestions import did_you_mean
+from opgen.diagnostics.suggestions import Vocabulary
 from opgen.model.function_schema import BaseOperatorName, SchemaKind
 from opgen.model.native_function import NativeFunction
 from opgen.model.refused import Refused
@@ -16,8 +16,6 @@ from opgen.model.registry import NativeFunctionsGroup
 from opgen.resolve import codes_entries as codes
 
 _KEYWORD_ARGUMENTS = data.read_exempt("V115")
-# Twice as many structured operators as PyTorch has. A thousand misspelt delegates take two seconds then.
-_MAX_KNOWN = 500
 _NO_VIEWS = frozenset(row[0] for row in data.read_exempt("V116"))
 
 
@@ -32,6 +30,8 @@ class Entries:
     by_name: Mapping[str, NativeFunction]
     base_names: frozenset[BaseOperatorName]
     refused: Refused
+    # The names of those that may be a delegate.
+    structured: Vocabulary
 
     @staticmethod
     def of(functions: tuple[NativeFunction, ...], refused: Refused) -> Entries:
@@ -39,7 +39,8 @@ class Entries:
         for f in functions:
             by_name.setdefault(str(f.func.name), f)
         base_names = frozenset(f.func.name.name for f in functions)
-        return Entries(tuple(by_name.values()), by_name, base_names, refused)
+        structured = Vocabulary(name for name, f in by_name.items() if f.structured)
+        return Entries(tuple(by_name.values()), by_name, base_names, refused, structured)
 
     def delegators(self, out: NativeFunction) -> tuple[NativeFunction, ...]:
         """The operators that name `out` as their structured delegate."""
@@ -136,7 +137,6 @@ def _delegate_is_structured(f: NativeFunction, entries: Entries, diagnostics: Di
     if target is None:
         if f.structured_delegate is None or entries.refused.may_define(f.structured_delegate):
             return
-        known = [str(g.func.name) for g in entries.functions if g.structured]
         base = f.func.name.name.base
         meant = [
             str(g.func.name)
@@ -145,12 +145,12 @@ def _delegate_is_structured(f: NativeFunction, entries: Entries, diagnostics: Di
             and g.func.name.name.base == base
             and g.func.signature() == f.func.signature()
         ]
-        hint = did_you_mean(str(f.structured_delegate), meant or known[:_MAX_KNOWN])
+        known = Vocabulary(meant) if meant else entries.structured
         diagnostics.error(
             codes.E0402,
             f"{delegates}, which is not defined",
             span,
-            hint=hint,
+            hint=known.did_you_mean(str(f.structured_delegate)),
             fix=Edit(span, meant[0]) if len(meant) == 1 else None,
         )
     elif not target.structured:
