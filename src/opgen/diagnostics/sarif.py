@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import hashlib
 import json
+import os
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from pathlib import PurePath
@@ -80,7 +81,8 @@ def _uri(source: Source) -> dict[str, object]:
     path = PurePath(source.path)
     if path.is_absolute():
         return {"uri": path.as_uri()}
-    return {"uri": quote(path.as_posix()), "uriBaseId": _ROOT}
+    # A name of bytes that are not UTF-8 has each of them as it is.
+    return {"uri": quote(os.fsencode(path.as_posix())), "uriBaseId": _ROOT}
 
 
 def _results(

@@ -107,8 +107,10 @@ class TypeReader(TextReader):
         if custom is not None:
             return CustomClassType(custom[1])
         message = f"unknown type '{shorten(text)}'" if text else "no type"
-        hint = did_you_mean(text, _BASE_TYPES)
-        mend = only_near(text, _BASE_TYPES)
+        hint, mend = did_you_mean(text, _BASE_TYPES), only_near(text, _BASE_TYPES)
+        if "#" in text:
+            # In quotes, or after '>' or '|', where YAML has no comments: 'bool #' is no misspelt bool.
+            hint, mend = "a comment cannot stand inside of this text", None
         self.report(codes.E0307, message, start, start + len(text), hint=hint, replacement=mend)
         return None
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import json
+import os
 from importlib import resources
 from pathlib import Path
 from typing import Any
@@ -117,6 +118,16 @@ def test_equal_problems_have_fingerprints_of_their_own(
         diagnostics.error("E0201", "m", Span(source, start, start + 1))
     found = run_of(diagnostics, validator)["results"]
     assert len({result["partialFingerprints"]["opgenText/v1"] for result in found}) == 2
+
+
+def test_a_path_of_bytes_that_are_no_text(validator: jsonschema.Draft4Validator) -> None:
+    """Each byte is escaped as it is; blanks, percent signs and colons, too."""
+    source = Source(os.fsdecode(b"c:a %41\xff/../\xc3\xa9.yaml"), "- fuc: a\n")
+    diagnostics = Diagnostics()
+    diagnostics.warning("W1001", "m", Span(source, 2, 5))
+    run = run_of(diagnostics, validator)
+    assert run["artifacts"][0]["location"]["uri"] == "c%3Aa%20%2541%FF/../%C3%A9.yaml"
+    assert run["results"][0]["level"] == "warning"
 
 
 def test_hashes_are_of_the_bytes(validator: jsonschema.Draft4Validator) -> None:
