@@ -3,23 +3,17 @@
 from __future__ import annotations
 
 import re
-from collections import defaultdict
-from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import replace
+from collections.abc import Iterable, Sequence
 
 from opgen import data
 from opgen.cpp.names import cpp_name
 from opgen.diagnostics import Diagnostics
-from opgen.model.native_function import NativeFunction, Variant
+from opgen.model.native_function import NativeFunction
 from opgen.model.types import BaseTy, BaseType, ListType, OptionalType, Type
 from opgen.python.codes import E0760, E0761, E0762, E0763, E0764, E0765
+from opgen.python.overloads import functions_by_name, without_outputs
 from opgen.python.python_types import NoPythonSignature
-from opgen.python.signatures import (
-    REQUIRES_GRAD,
-    PythonSignature,
-    Spellings,
-    field_names,
-)
+from opgen.python.signatures import REQUIRES_GRAD, Spellings, field_names
 
 _UNBOUND = tuple(re.compile(pattern) for pattern in data.read_names("python_unbound.txt"))
 # Overloads that a Tensor argument takes the place of, since it also takes numbers.
@@ -56,8 +50,8 @@ def check_python(
     """Report every operator that a Python binding is wanted for and cannot be made of."""
     bound = [f for f in functions if is_bound(f)]
     sound = [f for f in bound if _is_sound(f, diagnostics)]
-    for group in _overloads(sound):
-        _check_overloads(group, spellings, diagnostics)
+    for (method, *_), group in functions_by_name(sound):
+        _check_overloads(group, method, spellings, diagnostics)
 
 
 def is_bound(f: NativeFunction) -> bool:
@@ -115,28 +109,12 @@ def _is_parsed(type: Type) -> bool:
             return False
 
 
-def _overloads(functions: Iterable[NativeFunction]) -> Iterator[tuple[bool, list[NativeFunction]]]:
-    """What is one method (true) or one function (false) in Python, with all its overloads."""
-    groups: dict[tuple[bool, str, str | None, str], list[NativeFunction]] = defaultdict(list)
-    for f in functions:
-        for method in (False, True):
-            if _is_called_as(f, method):
-                groups[method, f.namespace, f.python_module, str(f.func.name.name)].append(f)
-    for (method, *_), found in groups.items():
-        yield method, found
-
-
-def _is_called_as(f: NativeFunction, method: bool) -> bool:
-    """What belongs to a module is a function there, whatever its variants are."""
-    if f.python_module is not None:
-        return not method
-    return (Variant.method if method else Variant.function) in f.variants
-
-
 def _check_overloads(
-    group: tuple[bool, Sequence[NativeFunction]], spellings: Spellings, diagnostics: Diagnostics
+    functions: Sequence[NativeFunction],
+    method: bool,
+    spellings: Spellings,
+    diagnostics: Diagnostics,
 ) -> None:
-    method, functions = group
     bases: dict[str, NativeFunction] = {}
     outs: dict[str, NativeFunction] = {}
     for f in functions:
@@ -157,7 +135,6 @@ def _check_overloads(
 def _without_outputs(f: NativeFunction, spellings: Spellings, method: bool) -> str | None:
     """The signature by which overloads are told apart; None if there is none, which E07xx say."""
     try:
-        signature = PythonSignature.from_native_function(f, spellings.cpp, method=method)
-        return replace(signature, output_args=None).signature_str(spellings)
+        return without_outputs(f, spellings, method=method)
     except NoPythonSignature:
         return None
