@@ -80,3 +80,18 @@ def test_no_text_is_lost_that_utf8_has_not(start: Start) -> None:
     nowhere = types.Range(types.Position(0, 0), types.Position(0, 0))
     assert session.actions(uri, nowhere, [types.CodeActionKind.SourceFixAll]) == []
     assert session.format(uri) == text
+
+
+def test_a_misspelt_key(session: Session) -> None:
+    """The quick fix changes its letters only, also in quotes and with CRLF."""
+    text = "- func: neg(Tensor self) -> Tensor\r\n  'vairants': method  # 𝔘\r\n"
+    uri = session.open("key.yaml", text)
+    (problem,) = session.problems(uri)
+    assert problem.code == "E0201"
+    (action,) = session.actions(uri, problem.range)
+    assert action.title == "Replace 'vairants' by 'variants'"
+    assert action.edit is not None and action.edit.changes is not None
+    mended = session.applied(uri, action.edit.changes[uri])
+    assert mended == text.replace("vairants", "variants")
+    session.change(uri, mended)
+    assert session.problems(uri) == []

@@ -153,3 +153,18 @@ def test_settings_of_any_shape() -> None:
     """What a client sends is not trusted to be of the right types."""
     for given in (None, 3, [], {"opgen": 4}, {"target": 1, "yaml": "x", "delay": "soon"}):
         assert read_settings(json.loads(json.dumps(given))) == Settings()
+
+
+LINTED = "- func: neg_(Tensor(a!) self) -> Tensor(a!)\n  dispatch:\n    CPU: neg_cpu_\n"
+
+
+def test_a_lint_is_a_warning_until_it_is_allowed(session: Session) -> None:
+    """The comment that silences it may be typed at any time, and taken away again."""
+    uri = session.open("lint.yaml", LINTED)
+    (problem,) = session.problems(uri)
+    assert (problem.code, problem.severity) == ("W1002", types.DiagnosticSeverity.Warning)
+    assert place(problem) == (0, 8, 12)
+    session.change(uri, f"# opgen: allow(W1002) no graph has it\n{LINTED}")
+    assert session.problems(uri) == []
+    session.change(uri, LINTED)
+    assert [problem.code for problem in session.problems(uri)] == ["W1002"]
