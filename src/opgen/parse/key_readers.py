@@ -405,9 +405,10 @@ class _EntryReader:
             node = self._text(item, "an item of 'precomputed'")
             if node is None:
                 continue
-            name, arrow, _ = node.value.partition(" -> ")
+            before, arrow, after = node.value.partition("->")
             if arrow:
-                self._add_replacement(replace, name, node)
+                span = len(before.rstrip()), len(node.value) - len(after.lstrip())
+                self._add_replacement(replace, span, node)
             elif i + 1 < len(value.items):
                 message = "only the last line can have no ' -> '"
                 self._error(codes.E0231, message, node.span)
@@ -417,12 +418,18 @@ class _EntryReader:
             self.draft.precomputed = Precompute(tuple(replace.items()), add)
 
     def _add_replacement(
-        self, replace: dict[str, tuple[Argument, ...]], name: str, node: ScalarNode
+        self, replace: dict[str, tuple[Argument, ...]], arrow: tuple[int, int], node: ScalarNode
     ) -> None:
-        start = len(name) + len(" -> ")
+        name, start = node.value[: arrow[0]], arrow[1]
         span = node.part(0, len(name))
+        is_loose = node.value[slice(*arrow)] != " -> "
+        if is_loose and name and start < len(node.value):
+            self._schema_reader(node).report_arrow(*arrow)
+            self.draft.bad.add(self._key)
         if not is_identifier(name):
             message = f"'{shorten(name)}' is not the name of an argument"
+            if not name:
+                message, span = "no argument stands before '->'", node.part(*arrow)
             self._error(codes.E0231, message, span)
         elif name in replace:
             self._error(codes.E0231, f"'{name}' is replaced already", span)
@@ -434,16 +441,16 @@ class _EntryReader:
     def _precomputed_arguments(self, node: ScalarNode, start: int) -> tuple[Argument, ...]:
         reader = self._schema_reader(node)
         found = []
-        for text in node.value[start:].split(", "):
-            argument = reader.argument(start, start + len(text))
+        stop = len(node.value)
+        for begin, end in tuple(reader.pieces(start, stop)) or ((start, stop),):
+            argument = reader.argument(begin, end)
             if argument is None:
                 self.draft.bad.add(self._key)
             elif argument.name.upper() == argument.name:
                 message = f"'{argument.name}' has no lower-case letter"
-                self._error(codes.E0232, message, node.part(start, start + len(text)))
+                self._error(codes.E0232, message, node.part(begin, end))
             else:
                 found.append(argument)
-            start += len(text) + 2
         return tuple(found)
 
 

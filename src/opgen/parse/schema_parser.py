@@ -146,9 +146,13 @@ class SchemaReader(TypeReader):
             hint = "write '()' if nothing is returned"
             self.report(codes.E0301, "nothing stands after '->'", arrow, end, hint=hint)
             return None
-        message = "one space stands on each side of '->'"
-        self.report(codes.E0302, message, closing + 1, returned, replacement=" -> ")
+        self.report_arrow(closing + 1, returned)
         return opening, closing, returned
+
+    def report_arrow(self, start: int, end: int) -> None:
+        """Report an arrow that has not exactly one space on each side."""
+        message = "one space stands on each side of '->'"
+        self.report(codes.E0302, message, start, end, replacement=" -> ")
 
     # Names
 
@@ -226,7 +230,7 @@ class SchemaReader(TypeReader):
         keyword: list[tuple[Argument, int]] = []
         out: list[tuple[Argument, int]] = []
         target = positional
-        for begin, stop in self._pieces(start, end):
+        for begin, stop in self.pieces(start, end):
             if self._text[begin:stop] == "*":
                 if target is not positional or stop == end:
                     self._report_star(begin, stop, again=target is not positional)
@@ -298,9 +302,9 @@ class SchemaReader(TypeReader):
             message = "dtype, layout, device and pin_memory stand here a second time"
             self.report(codes.E0317, message, keyword[i][1], start + len(str(last)))
 
-    def _pieces(self, start: int, end: int) -> Iterator[tuple[int, int]]:
-        """The parts between `, `. One that breaks off inside a default's quotes or brackets is
-        joined with the next, so that it is reported once."""
+    def pieces(self, start: int, end: int) -> Iterator[tuple[int, int]]:
+        """The parts between `, `. One that breaks off inside quotes, brackets or parentheses is joined
+        with those up to where they end, so that it is reported once."""
         if start >= end:
             return
         position = start
@@ -315,8 +319,6 @@ class SchemaReader(TypeReader):
             position = stop + 2
 
     def _closed(self, start: int, stop: int, end: int) -> int:
-        if "=" not in self._text[start:stop]:
-            return stop
         longer = stop
         for _ in range(_MAX_JOINED):
             if not is_open(self._text[start:longer]):
@@ -348,6 +350,8 @@ class SchemaReader(TypeReader):
         if len(words) < 2 or declaration.endswith(")"):
             message = f"'{shorten(declaration)}' is not a type and a name"
             hint = "a name is missing" if not equals else None
+            if "(" in declaration and not declaration.startswith("Tensor"):
+                hint = "write an argument as 'int dim'"
             self.report(codes.E0310, message, start, start + len(declaration), hint=hint)
             return None
         name = declaration[space + 1 :]

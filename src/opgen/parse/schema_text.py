@@ -67,8 +67,10 @@ def quote_end(text: str, start: int, end: int) -> int:
 
 
 def is_open(text: str) -> bool:
-    """Whether the default in `text` has quotes or brackets that do not end."""
+    """Whether an argument has parentheses, or its default quotes or brackets, that do not end."""
     start = text.find("=") + 1
+    if not start:
+        return text.count("(") > text.count(")")
     depth = 0
     reached = start
     while reached < len(text):
