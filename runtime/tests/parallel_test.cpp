@@ -79,18 +79,20 @@ TEST(callers_from_several_threads) {
 }
 
 TEST(reduce_in_order) {
-  set_num_threads(4);
-  std::vector<std::int64_t> order = parallel_reduce(
-      0, 100, 10, std::vector<std::int64_t>(),
-      [](std::int64_t begin, std::int64_t, std::vector<std::int64_t> acc) {
-        acc.push_back(begin);
-        return acc;
-      },
-      [](std::vector<std::int64_t> a, const std::vector<std::int64_t>& b) {
-        a.insert(a.end(), b.begin(), b.end());
-        return a;
-      });
-  CHECK_EQ(order, (std::vector<std::int64_t>{0, 25, 50, 75}));
+  for (int threads : {1, 4}) {
+    set_num_threads(threads);
+    std::vector<std::int64_t> order = parallel_reduce(
+        0, 100, 10, std::vector<std::int64_t>(),
+        [](std::int64_t begin, std::int64_t, std::vector<std::int64_t> acc) {
+          acc.push_back(begin);
+          return acc;
+        },
+        [](std::vector<std::int64_t> a, const std::vector<std::int64_t>& b) {
+          a.insert(a.end(), b.begin(), b.end());
+          return a;
+        });
+    CHECK_EQ(order, (std::vector<std::int64_t>{0, 10, 20, 30, 40, 50, 60, 70, 80, 90}));
+  }
   set_num_threads(1);
 }
 

@@ -84,13 +84,39 @@ TEST(sums_are_accurate) {
   CHECK_EQ(values(sum(halves, std::nullopt, false))[0], 10000.0);
 }
 
-TEST(same_result_with_the_same_threads) {
-  Tensor a = arange({400, 500});
-  for (int threads : {1, 2, 5}) {
-    set_num_threads(threads);
-    double first = values(sum(a, std::nullopt, false))[0];
-    for (int i = 0; i < 5; ++i) CHECK_EQ(values(sum(a, std::nullopt, false))[0], first);
-    CHECK(values(sum(a, IntArrayRef({1}), false)) == values(sum(a, IntArrayRef({1}), false)));
+// Floats whose sum depends on the order of adding.
+Tensor uneven(IntArrayRef sizes) {
+  Tensor made = empty(sizes);
+  std::uint32_t state = 12345;
+  for (std::int64_t i = 0; i < made.numel(); ++i) {
+    state = state * 1664525u + 1013904223u;
+    float value = static_cast<float>(state >> 8) / 16777216.0f - 0.5f;
+    made.data_ptr<float>()[i] = std::ldexp(value, static_cast<int>(state % 24));
+  }
+  return made;
+}
+
+TEST(the_same_bits_for_any_number_of_threads) {
+  Tensor flat = uneven({kGrainSize * 9 + 17});
+  Tensor cube = uneven({70, 331, 130});
+  std::vector<std::pair<Tensor, std::vector<std::int64_t>>> cases = {
+      {flat, {0}},
+      {strided(flat, {kGrainSize * 4}, {2}, 1), {0}},
+      {cube, {0, 1, 2}},
+      {permute(cube, {1, 2, 0}), {0, 1, 2}},
+      {cube, {0}},
+      {cube, {1}},
+      {cube, {2}},
+      {cube, {0, 2}},
+      {permute(cube, {2, 0, 1}), {0, 1}},
+  };
+  for (const auto& [self, dims] : cases) {
+    set_num_threads(1);
+    std::vector<double> alone = values(sum(self, IntArrayRef(dims), false));
+    for (int threads : {2, 3, 7}) {
+      set_num_threads(threads);
+      for (int i = 0; i < 3; ++i) CHECK(values(sum(self, IntArrayRef(dims), false)) == alone);
+    }
   }
   set_num_threads(1);
 }

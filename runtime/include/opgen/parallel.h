@@ -1,5 +1,6 @@
-// parallel.h: parallel_for and parallel_reduce over a pool of threads. Where a range is cut depends
-// only on its length, the grain and the number of threads, so results are the same from run to run.
+// parallel.h: parallel_for and parallel_reduce over a pool of threads. Where parallel_reduce cuts a
+// range depends on its length and the grain alone, so results are the same for any number of
+// threads.
 #pragma once
 
 #include <cstdint>
@@ -46,24 +47,33 @@ void parallel_for(std::int64_t begin, std::int64_t end, std::int64_t grain, cons
                      [&f](std::int64_t, std::int64_t first, std::int64_t last) { f(first, last); });
 }
 
-// combine(f(part, identity), ...) from the first part to the last.
+// The parts of [begin, end), each of `grain` and the last one shorter, joined: combine(f(first,
+// last, identity), …) by neighbours, then by pairs of neighbours, and so on. The number of threads
+// decides who takes a part, and not where it is cut, so a sum has the same bits on one thread and
+// on seven.
 template <class T, class F, class Combine>
 [[nodiscard]] T parallel_reduce(std::int64_t begin, std::int64_t end, std::int64_t grain,
                                 const T& identity, const F& f, const Combine& combine) {
   if (begin >= end) return identity;
-  std::int64_t pieces = detail::parallel_pieces(end - begin, grain);
-  if (pieces == 1) return f(begin, end, identity);
+  if (end - begin <= grain) return f(begin, end, identity);
   struct Slot {
     T value;
   };
-  SmallVector<Slot, 8> results(static_cast<std::size_t>(pieces), Slot{identity});
-  detail::run_pieces(begin, end, pieces,
-                     [&](std::int64_t piece, std::int64_t first, std::int64_t last) {
-                       results[static_cast<std::size_t>(piece)].value = f(first, last, identity);
-                     });
-  T result = identity;
-  for (const Slot& slot : results) result = combine(result, slot.value);
-  return result;
+  std::int64_t parts = (end - begin + grain - 1) / grain;
+  SmallVector<Slot, 32> results(static_cast<std::size_t>(parts), Slot{identity});
+  parallel_for(0, parts, 1, [&](std::int64_t part, std::int64_t last_part) {
+    for (; part < last_part; ++part) {
+      std::int64_t first = begin + part * grain;
+      std::int64_t last = end - first > grain ? first + grain : end;
+      results[static_cast<std::size_t>(part)].value = f(first, last, identity);
+    }
+  });
+  for (std::size_t step = 1; step < results.size(); step *= 2) {
+    for (std::size_t i = 0; i + step < results.size(); i += 2 * step) {
+      results[i].value = combine(results[i].value, results[i + step].value);
+    }
+  }
+  return results[0].value;
 }
 
 }  // namespace opgen
