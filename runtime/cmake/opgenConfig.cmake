@@ -6,6 +6,12 @@
 # makes the shared library target mylib from the YAML files and the kernels. Editing a YAML file runs
 # opgen again at the next build, and only what changed is compiled. EXTENDS names another target made
 # by this function, whose class Tensor and operators mylib uses.
+#
+#   opgen_add_cpu_kernels(mylib a_kernel.cpp [b_kernel.cpp ...])
+#
+# adds sources to a library that are compiled once for each instruction set of the processor
+# (OPGEN_CPU_CAPABILITY is DEFAULT, AVX2 or AVX512 in turn), for functions that a DispatchStub chooses
+# from at run time.
 
 include_guard(GLOBAL)
 
@@ -95,4 +101,31 @@ function(opgen_add_operators target)
   file(GLOB sources RELATIVE "${tree}" "${tree}/src/*.cpp" "${tree}/stubs/*.cpp")
   opgen_add_library(${target} TREE "${tree}" SOURCES ${sources} KERNELS ${arg_KERNELS} EXTENDS "${arg_EXTENDS}")
   set_target_properties(${target} PROPERTIES OPGEN_TREE "${tree}")
+endfunction()
+
+function(opgen_add_cpu_kernels target)
+  # Of inline functions that several objects have, the linker takes the first one's: the one that
+  # runs on every processor. Products are not contracted, so that all give the same numbers.
+  target_sources(${target} PRIVATE ${ARGN})
+  if(NOT CMAKE_SYSTEM_PROCESSOR MATCHES "^(x86_64|AMD64|amd64)$")
+    return()
+  endif()
+  set_property(SOURCE ${ARGN} APPEND PROPERTY COMPILE_OPTIONS -ffp-contract=off)
+  set(flags_AVX2 -mavx2)
+  set(flags_AVX512 -mavx512f -mavx512vl -mavx512bw -mavx512dq)
+  foreach(capability AVX2 AVX512)
+    set(objects "${target}_${capability}")
+    if(NOT TARGET ${objects})
+      add_library(${objects} OBJECT)
+      set_target_properties(${objects} PROPERTIES POSITION_INDEPENDENT_CODE ON)
+      target_compile_features(${objects} PRIVATE cxx_std_20)
+      target_compile_options(${objects} PRIVATE ${flags_${capability}} -fvisibility-inlines-hidden
+        $<TARGET_PROPERTY:${target},COMPILE_OPTIONS>)
+      target_compile_definitions(${objects} PRIVATE OPGEN_CPU_CAPABILITY=${capability}
+        $<TARGET_PROPERTY:${target},COMPILE_DEFINITIONS>)
+      target_include_directories(${objects} PRIVATE $<TARGET_PROPERTY:${target},INCLUDE_DIRECTORIES>)
+      target_sources(${target} PRIVATE $<TARGET_OBJECTS:${objects}>)
+    endif()
+    target_sources(${objects} PRIVATE ${ARGN})
+  endforeach()
 endfunction()

@@ -28,6 +28,16 @@ def library(name: str, folder: Path, *kernels: str) -> tuple[Path, Path]:
     return tree, link_library(name, folder, files, [tree / "include"])
 
 
+def project_definitions() -> tuple[str, ...]:
+    """What find_package(opgen) wants to know, and the runtime that the tests have built."""
+    return (
+        f"-Dopgen_DIR={REPOSITORY / 'runtime' / 'cmake'}",
+        f"-DOPGEN_EXECUTABLE={tool('opgen')}",
+        f"-DRUNTIME_LIBRARY={runtime_library()}",
+        f"-DRUNTIME_INCLUDE={INCLUDE}",
+    )
+
+
 def test_a_library_out_of_tree_uses_the_tensor_of_another(tmp_path: Path) -> None:
     tree, base = library("base", tmp_path, "twice.cpp")
     more_tree = generate(HERE / "more.yaml", tmp_path / "more", extends=tree / MANIFEST)
@@ -49,15 +59,33 @@ def test_a_second_owner_of_class_tensor_is_refused(tmp_path: Path) -> None:
     assert "base" in complained and "second" in complained and "Tensor" in complained, complained
 
 
+def test_a_kernel_for_each_instruction_set_is_chosen_and_lowered_by_the_environment(
+    tmp_path: Path,
+) -> None:
+    cmake_build(HERE.parent / "capabilities", tmp_path, *project_definitions())
+
+    def run(wanted: str) -> tuple[str, str, str]:
+        code, printed, complained = run_program(
+            tmp_path / "program", {"OPGEN_CPU_CAPABILITY": wanted}
+        )
+        assert code == 0, complained
+        assert ("expected default, avx2 or avx512" in complained) == (wanted == "sse9")
+        chosen, compiled, value = printed.strip().split(", ")
+        return chosen, compiled, value
+
+    order = ["default", "avx2", "avx512"]
+    compiled_for = ["DEFAULT", "AVX2 with AVX2", "AVX512 with AVX-512"]
+    best, _, value = run("avx512")
+    for wanted in order:
+        chosen = min(wanted, best, key=order.index)
+        assert run(wanted) == (chosen, compiled_for[order.index(chosen)], value)
+    assert run("sse9")[0] == best
+
+
 def test_a_cmake_project_rebuilds_only_what_an_edit_changes(tmp_path: Path) -> None:
     project, built = tmp_path / "project", tmp_path / "built"
     shutil.copytree(HERE, project)
-    definitions = (
-        f"-Dopgen_DIR={REPOSITORY / 'runtime' / 'cmake'}",
-        f"-DOPGEN_EXECUTABLE={tool('opgen')}",
-        f"-DRUNTIME_LIBRARY={runtime_library()}",
-        f"-DRUNTIME_INCLUDE={INCLUDE}",
-    )
+    definitions = project_definitions()
     cmake_build(project, built, *definitions)
     assert run_program(built / "program") == (0, "6 12\n", "")
 

@@ -6,6 +6,7 @@
 //   one .cpp:    OPGEN_DEFINE_DISPATCH(add_stub);
 //   kernel .cpp: OPGEN_REGISTER_DISPATCH(add_stub, &add_kernel);
 //                compiled once per instruction set, -DOPGEN_CPU_CAPABILITY=DEFAULT, AVX2 or AVX512
+//                (in CMake: opgen_add_cpu_kernels(mylib a_kernel.cpp))
 //   a backend:   OPGEN_REGISTER_DEVICE_DISPATCH(PrivateUse1, add_stub, &add_kernel_privateuse1);
 //   call:        add_stub(iter.device_type(), iter, alpha);
 // $OPGEN_CPU_CAPABILITY = default, avx2 or avx512 lowers what the processor offers.

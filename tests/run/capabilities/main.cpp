@@ -1,0 +1,15 @@
+// main.cpp: which of the kernels runs, and what it computes, to the bit.
+#include <opgen/dispatch_stub.h>
+#include <opgen/kernel.h>
+#include <wide/Functions.h>
+
+#include <cstdio>
+#include <string>
+
+int main() {
+  opgen::Tensor a = opgen::detail::full({1000}, 0.1, opgen::kFloat);
+  for (int i = 0; i < 1000; ++i) a.data_ptr<float>()[i] += static_cast<float>(i) / 7;
+  std::printf("%s, %s, %a\n", opgen::toString(opgen::get_cpu_capability()),
+              std::string(wide::compiled_for(a)).c_str(),
+              static_cast<double>(*wide::dot(a, a).data_ptr<float>()));
+}
