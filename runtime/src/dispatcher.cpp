@@ -128,6 +128,28 @@ void for_each_slot(F&& function) {
   }
 }
 
+// Takes a functionality out of the mask of one backend, or of all masks if it has no backends.
+void pass_over(std::uint64_t (&masks)[kNumBackends + 1], DispatchKey key,
+               DispatchKey functionality) noexcept {
+  std::uint64_t others = ~DispatchKeySet::functionality_bit(functionality);
+  if (is_product_key(key)) {
+    masks[static_cast<int>(backend_of(key)) + 1] &= others;
+  } else {
+    for (std::uint64_t& mask : masks) mask &= others;
+  }
+}
+
+KernelAddress address_of(const KernelFunction& kernel) noexcept {
+  switch (kernel.kind) {
+    case KernelFunction::Kind::Unboxed:
+      return {kernel.function, nullptr};
+    case KernelFunction::Kind::UnboxedWithKeys:
+      return {nullptr, kernel.function};
+    default:
+      return {nullptr, nullptr};
+  }
+}
+
 // Edit distance, for proposals.
 std::size_t distance(std::string_view a, std::string_view b) {
   std::vector<std::size_t> row(b.size() + 1);
@@ -220,13 +242,12 @@ const DispatchTable* Dispatcher::Impl::resolve(OperatorEntry& entry) {
 
   std::vector<KernelFunction> distinct(1);  // 0: missing
   std::uint8_t index[detail::kNumSlots] = {};
-  std::uint64_t mask = DispatchKeySet::backend_bits();
+  std::uint64_t masks[kNumBackends + 1];
+  std::fill(std::begin(masks), std::end(masks), DispatchKeySet::all_bits());
   for_each_slot([&](int slot, DispatchKey key, DispatchKey functionality) {
     KernelFunction kernel = compute(entry, key).kernel;
-    if (kernel.kind != KernelFunction::Kind::Fallthrough || is_backend(key)) {
-      mask |= functionality == DispatchKey::Undefined
-                  ? 0
-                  : DispatchKeySet::functionality_bit(functionality);
+    if (kernel.kind == KernelFunction::Kind::Fallthrough && !is_backend(key)) {
+      pass_over(masks, key, functionality);
     }
     auto known = std::find_if(distinct.begin(), distinct.end(), [&](const KernelFunction& other) {
       return same_kernel(other, kernel);
@@ -234,20 +255,24 @@ const DispatchTable* Dispatcher::Impl::resolve(OperatorEntry& entry) {
     index[slot] = static_cast<std::uint8_t>(known - distinct.begin());
     if (known == distinct.end()) distinct.push_back(kernel);
   });
+  // Without a backend only what falls through for all of them is passed over.
+  std::uint64_t wanted = 0;
+  for (int b = 1; b <= kNumBackends; ++b) wanted |= masks[b];
+  masks[0] &= wanted;
 
   std::size_t count = distinct.size();
-  std::size_t bytes = sizeof(DispatchTable) + count * (sizeof(void*) + sizeof(KernelFunction));
+  std::size_t bytes =
+      sizeof(DispatchTable) + count * (sizeof(KernelAddress) + sizeof(KernelFunction));
   void* block = std::malloc(bytes);
   OPGEN_CHECK_KIND(OutOfMemory, block != nullptr, "cannot allocate a dispatch table");
   DispatchTable* table = ::new (block) DispatchTable;
-  void** direct = reinterpret_cast<void**>(table + 1);
-  KernelFunction* kernels = reinterpret_cast<KernelFunction*>(direct + count);
+  KernelAddress* addresses = reinterpret_cast<KernelAddress*>(table + 1);
+  KernelFunction* kernels = reinterpret_cast<KernelFunction*>(addresses + count);
   for (std::size_t i = 0; i < count; ++i) {
-    bool plain = distinct[i].kind == KernelFunction::Kind::Unboxed;
-    ::new (static_cast<void*>(direct + i)) void*(plain ? distinct[i].function : nullptr);
+    ::new (static_cast<void*>(addresses + i)) KernelAddress(address_of(distinct[i]));
     ::new (static_cast<void*>(kernels + i)) KernelFunction(distinct[i]);
   }
-  table->mask = mask;
+  std::copy(std::begin(masks), std::end(masks), std::begin(table->masks));
   table->kernels = kernels;
   std::memcpy(table->index, index, sizeof index);
   tables.push_back(table);
@@ -296,8 +321,8 @@ const KernelFunction& find_kernel(const OperatorSlot& slot, DispatchKeySet& keys
   const DispatchTable* table = __atomic_load_n(&slot.table, __ATOMIC_ACQUIRE);
   if (OPGEN_UNLIKELY(table == &unresolved_table.table)) table = resolve_slot(slot);
   for (;;) {
-    DispatchKeySet live(DispatchKeySet::RAW, keys.raw_repr() & table->mask);
-    const KernelFunction& kernel = table->kernels[table->index[slot_of(live)]];
+    auto [live, index] = look_up(*table, keys);
+    const KernelFunction& kernel = table->kernels[index];
     switch (kernel.kind) {
       case KernelFunction::Kind::Missing:
         throw_no_kernel(slot, live);

@@ -265,6 +265,42 @@ TEST(newest_kernel_wins_and_old_one_returns) {
   set_warning_handler(old);
 }
 
+DispatchKeySet seen_keys;
+Tensor takes_keys(DispatchKeySet keys, const Tensor& self) {
+  seen_keys = keys;
+  ran += 'k';
+  return self;
+}
+
+// What falls through for one backend and not for another is passed over for the one, at no cost:
+// the table has an address for the call, as a kernel that takes the keys has.
+TEST(masks_are_per_backend) {
+  using K = DispatchKey;
+  KernelFunction with_keys = KernelFunction::from_unboxed(reinterpret_cast<void*>(&takes_keys),
+                                                          true, &boxing<Tensor(const Tensor&)>);
+  Scope s("t::masked", {{K::AutogradMeta, with_keys}, {K::CPU, k<0>()}, {K::Meta, k<1>()}});
+  DispatchKeySet both{K::CPU, K::AutogradCPU, K::ADInplaceOrView};
+  CHECK_EQ(s.call(on(both)), "a");
+  // The highest backend of the call says which mask: the keys that a kernel gets lack what falls
+  // through for that one, not for all.
+  DispatchKeySet mixed = both | DispatchKeySet(K::Meta);
+  CHECK_EQ(s.call(on(mixed)), "k");
+  CHECK(seen_keys.has(K::AutogradMeta));
+  CHECK(!seen_keys.has(K::ADInplaceOrView));
+
+  // Without a backend a functionality is passed over if it falls through for all of them.
+  DispatchKeySet bare(DispatchKeySet::RAW,
+                      DispatchKeySet::functionality_bit(K::AutogradFunctionality));
+  auto redispatched = [&](Scope& scope) {
+    ran.clear();
+    scope.op->typed<Tensor(const Tensor&)>().redispatch(bare, cpu());
+    return ran;
+  };
+  Scope all("t::all_masked", {{K::CompositeExplicitAutograd, k<2>()}});
+  CHECK_EQ(redispatched(all), "c");
+  CHECK_THROWS(NotImplementedError, "no kernel for AutogradFunctionality", redispatched(s));
+}
+
 TEST(fallthrough_and_fallbacks) {
   using K = DispatchKey;
   {  // registered for one backend's autograd only

@@ -256,7 +256,16 @@ struct BoxingOf<R(A...)> {
     call_with(kernel, keys, stack, std::index_sequence_for<A...>());
   }
 
-  static R slow(const OperatorSlot& slot, DispatchKeySet keys, A... arguments) {
+  static R slow(DispatchKeySet keys, A... arguments, const OperatorSlot& slot, void* keyed) {
+    if (OPGEN_LIKELY(keyed != nullptr)) {
+      return reinterpret_cast<R (*)(DispatchKeySet, A...)>(keyed)(keys,
+                                                                  std::forward<A>(arguments)...);
+    }
+    return search(slot, keys, std::forward<A>(arguments)...);
+  }
+
+ private:
+  OPGEN_NOINLINE static R search(const OperatorSlot& slot, DispatchKeySet keys, A... arguments) {
     const KernelFunction& kernel = find_kernel(slot, keys);
     if (kernel.kind == KernelFunction::Kind::UnboxedWithKeys) {
       return reinterpret_cast<R (*)(DispatchKeySet, A...)>(kernel.function)(
@@ -272,7 +281,6 @@ struct BoxingOf<R(A...)> {
     return call_boxed(slot, kernel, keys, arguments...);
   }
 
- private:
   template <std::size_t... I>
   static void call_with(const KernelFunction& kernel, DispatchKeySet keys, Stack& stack,
                         std::index_sequence<I...>) {

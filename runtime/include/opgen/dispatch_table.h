@@ -12,10 +12,11 @@ struct KernelFunction;
 
 namespace detail {
 
-// Per functionality: its first slot, and the backends that select one of the slots after it.
+// Per functionality: its first slot, and which bits of a backend's number choose one of the slots
+// after it: all of them, or none.
 struct SlotRow {
   std::uint32_t offset;
-  std::uint32_t backends;
+  std::uint32_t select;
 };
 struct SlotRows {
   SlotRow rows[kNumFunctionalities];
@@ -27,7 +28,7 @@ constexpr SlotRows make_slot_rows() noexcept {
   for (int f = 0; f < kNumFunctionalities; ++f) {
     bool product = per_backend_index(static_cast<DispatchKey>(f)) >= 0;
     result.rows[f].offset = static_cast<std::uint32_t>(next);
-    result.rows[f].backends = product ? DispatchKeySet::backend_bits() : 0;
+    result.rows[f].select = product ? ~std::uint32_t(0) : 0;
     next += product ? kNumBackends + 1 : 1;
   }
   result.count = next;
@@ -37,39 +38,58 @@ inline constexpr SlotRows kSlotRows = make_slot_rows();
 inline constexpr int kNumSlots = kSlotRows.count;
 static_assert(kNumBackends <= 16 && kNumSlots <= 255);
 
-// The slot of the highest functionality in the set, for the highest backend in the set.
-inline std::size_t slot_of(DispatchKeySet keys) noexcept {
-  std::uint64_t bits = keys.raw_repr();
-  // `63 ^ clz` is one instruction, the index of the highest bit.
+// The number of the highest backend in the set, from 1; 0 without one. `63 ^ clz` is one
+// instruction, the index of the highest bit.
+inline std::size_t backend_number(DispatchKeySet keys) noexcept {
+  std::uint64_t backends = keys.raw_repr() & DispatchKeySet::backend_bits();
+  return 63u ^ static_cast<unsigned>(__builtin_clzll((backends << 1) | 1));
+}
+// The slot of the highest functionality in the set, for a backend by its number.
+inline std::size_t slot_of(DispatchKeySet keys, std::size_t backend) noexcept {
   std::size_t functionality =
-      63u ^ static_cast<unsigned>(__builtin_clzll((bits >> (kNumBackends - 1)) | 1));
+      63u ^ static_cast<unsigned>(__builtin_clzll((keys.raw_repr() >> (kNumBackends - 1)) | 1));
   const SlotRow& row = kSlotRows.rows[functionality];
-  std::uint64_t backends = bits & row.backends;
-  return row.offset + (63u ^ static_cast<unsigned>(__builtin_clzll((backends << 1) | 1)));
+  return row.offset + (backend & row.select);
 }
 
 }  // namespace detail
 
-// Immutable once published, never freed: a call may be reading it. 128 bytes of index instead of 2
-// KiB of pointers.
+// Where a call of one kernel goes. Both null: the slow path.
+struct KernelAddress {
+  void* direct;  // takes the arguments alone
+  void* keyed;   // takes the key set before them
+};
+
+// Immutable once published, never freed: a call may be reading it. 256 bytes of index and masks
+// instead of 2 KiB of pointers.
 struct DispatchTable {
-  std::uint64_t mask;  // without the functionalities that all fall through
+  // By backend number: without the functionalities that fall through for that backend.
+  std::uint64_t masks[kNumBackends + 1];
   const KernelFunction* kernels;
   std::uint8_t index[detail::kNumSlots];  // slot -> kernel; 0: none
 
-  // Behind the table: per kernel the address to call with the arguments alone, or null for the slow
-  // path.
-  [[nodiscard]] void* const* direct() const noexcept {
-    return reinterpret_cast<void* const*>(this + 1);
+  // Behind the table: one per kernel.
+  [[nodiscard]] const KernelAddress* addresses() const noexcept {
+    return reinterpret_cast<const KernelAddress*>(this + 1);
   }
 };
 static_assert(sizeof(DispatchTable) % sizeof(void*) == 0);
 
 namespace detail {
 
+struct FoundKernel {
+  DispatchKeySet keys;  // what is left of the call's
+  std::size_t index;    // of the kernel in its table
+};
+inline FoundKernel look_up(const DispatchTable& table, DispatchKeySet keys) noexcept {
+  std::size_t backend = backend_number(keys);
+  DispatchKeySet live(DispatchKeySet::RAW, keys.raw_repr() & table.masks[backend]);
+  return {live, table.index[slot_of(live, backend)]};
+}
+
 struct UnresolvedTable {
   DispatchTable table;
-  void* direct;
+  KernelAddress address;
 };
 // What a slot points to until its first call, and after every change of registrations.
 OPGEN_API extern const UnresolvedTable unresolved_table;

@@ -29,8 +29,9 @@ template <class Signature>
 struct TypedBoxing;
 template <class R, class... A>
 struct TypedBoxing<R(A...)> : Boxing {
-  // Kernels that are boxed, take the keys, or are yet to be computed.
-  R (*slow)(const OperatorSlot& slot, DispatchKeySet keys, A... arguments);
+  // `keyed` takes the keys; null: the kernel is boxed or yet to be computed. In this order keys and
+  // arguments are in their registers already for `keyed`.
+  R (*slow)(DispatchKeySet keys, A... arguments, const OperatorSlot& slot, void* keyed);
 };
 
 // One operator's place in its library, constant-initialised; the dispatcher fills in the table.
@@ -76,13 +77,16 @@ OPGEN_ALWAYS_INLINE std::uint64_t keys_of(const T& value) noexcept {
 template <class R, class... A>
 OPGEN_ALWAYS_INLINE R dispatch(const OperatorSlot& slot, DispatchKeySet keys, A... arguments) {
   const DispatchTable* table = __atomic_load_n(&slot.table, __ATOMIC_ACQUIRE);
-  DispatchKeySet live(DispatchKeySet::RAW, keys.raw_repr() & table->mask);
-  void* direct = table->direct()[table->index[slot_of(live)]];
-  if (OPGEN_LIKELY(direct != nullptr)) {
-    return reinterpret_cast<R (*)(A...)>(direct)(std::forward<A>(arguments)...);
+  FoundKernel found = look_up(*table, keys);
+  const KernelAddress* address = table->addresses() + found.index;
+  if (OPGEN_LIKELY(address->direct != nullptr)) {
+    return reinterpret_cast<R (*)(A...)>(address->direct)(std::forward<A>(arguments)...);
   }
+  // Without an address the search starts anew: registrations may have changed meanwhile.
+  void* keyed = address->keyed;
+  std::uint64_t left = keyed != nullptr ? found.keys.raw_repr() : keys.raw_repr();
   return static_cast<const TypedBoxing<R(A...)>*>(slot.boxing)
-      ->slow(slot, keys, std::forward<A>(arguments)...);
+      ->slow({DispatchKeySet::RAW, left}, std::forward<A>(arguments)..., slot, keyed);
 }
 
 }  // namespace detail
