@@ -2,7 +2,7 @@
 
 `PythonDispatcher` asks PyTorch's own dispatcher. It is made for eight runtime keys and three alias keys; under it
 lies `torch._C._dispatch_dump_table`, which knows every key. The first test stays within `PythonDispatcher`, the
-second compares all keys that both sides have.
+second compares all keys that both sides have. The third asks what `opgen explain` goes by, which is Python.
 """
 
 from __future__ import annotations
@@ -18,6 +18,8 @@ from typing import Any
 
 import pytest
 
+from opgen.model.dispatch_key import COMPOSITE_DISPATCH_KEYS, DispatchKey
+from opgen.resolve.computed_table import RUNTIME_KEYS, serving_key
 from support.build import INCLUDE, link_program, locked
 
 if importlib.util.find_spec("torch") is None and os.environ.get("OPGEN_REQUIRE_TORCH") != "1":
@@ -145,3 +147,21 @@ def test_the_tables_for_all_keys(driver: Path, dispatcher_class: Any) -> None:
     for keys, table in zip(sets, _ours(driver, sets), strict=True):
         differences = _differences(table, _theirs(dispatcher_class, keys), runtime)
         assert not differences, keys
+
+
+def test_what_explain_goes_by(dispatcher_class: Any) -> None:
+    """2,000 random sets of keys that an entry may name: every key of every table, Functionalize and autograd included."""
+    rng = random.Random(2)
+    theirs = _theirs(dispatcher_class, ["CompositeImplicitAutograd"])
+    compared = [key for key in RUNTIME_KEYS if key.name in theirs and key.name not in _FORGOTTEN]
+    compared = [key for key in compared if not _ONLY_ONE_SIDE.search(key.name)]
+    assert len(compared) > 110
+    parse = importlib.import_module("torch")._C._parse_dispatch_key
+    named = [key.name for key in compared if parse(key.name) is not None]
+    for _ in range(2000):
+        keys = _draw(rng, named, [key.name for key in COMPOSITE_DISPATCH_KEYS])
+        registered = {DispatchKey[key] for key in keys}
+        found = {key: serving_key(key, registered) for key in compared}
+        table = _theirs(dispatcher_class, keys)
+        is_so = {key: table.get(key.name, "").replace("ambiguous", "") for key in compared}
+        assert {key: str(served or "") for key, served in found.items()} == is_so, keys

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Collection
 from typing import NamedTuple
 
 from typing_extensions import assert_never
@@ -20,9 +20,33 @@ from opgen.resolve.dispatch_tables import (
     find_registration,
 )
 
+_AUTOGRAD = "Autograd"
 _SPARSE = "Sparse"
 _SPARSE_CSR = "SparseCsr"
 _NESTED = "NestedTensor"
+_QUANTIZED = "Quantized"
+_PREFIXES = (_AUTOGRAD, _SPARSE_CSR, _SPARSE, _NESTED, _QUANTIZED)
+
+# One key of each functionality that has one for every backend: those of dense tensors are the
+# backends' names.
+_BACKENDS = tuple(
+    key.name.removeprefix(_QUANTIZED) for key in DispatchKey if key.name.startswith(_QUANTIZED)
+)
+# Backends of one kind of tensor.
+_SINGLE_BACKENDS = (
+    DispatchKey.FPGA,
+    DispatchKey.MAIA,
+    DispatchKey.Vulkan,
+    DispatchKey.Metal,
+    DispatchKey.MKLDNN,
+    DispatchKey.OpenGL,
+    DispatchKey.OpenCL,
+    DispatchKey.IDEEP,
+    DispatchKey.CustomRNGKeyId,
+    DispatchKey.MkldnnCPU,
+)
+# Backends that build graphs: kernels that allocate and then call out= variants are not for them.
+_FUNCTIONAL_BACKENDS = ("XLA", "Lazy")
 
 # Keys that stand for several, those with precedence first. Source: ATen's dispatcher, as it fills
 # the tables of operators that have a kernel for one or for several of them.
@@ -32,6 +56,8 @@ _PRECEDENCE = (
     DispatchKey.CompositeImplicitAutogradNestedTensor,
     DispatchKey.CompositeImplicitAutograd,
 )
+# Keys that kernels are registered for although no entry names them.
+_DERIVED = (DispatchKey.Meta, DispatchKey.BackendSelect)
 
 
 class Cell(NamedTuple):
@@ -42,73 +68,133 @@ class Cell(NamedTuple):
     reason: str
 
 
+# Every key that a call can have, but for those that only stand for functionalities.
+RUNTIME_KEYS: tuple[DispatchKey, ...] = tuple(
+    key
+    for key in DispatchKey
+    if key not in COMPOSITE_DISPATCH_KEYS
+    and key.name
+    not in (
+        "Undefined",
+        "Dense",
+        "Quantized",
+        "Sparse",
+        "SparseCsr",
+        "NestedTensor",
+        "AutogradFunctionality",
+        "Autograd",
+        "Autocast",
+        "FuncTorchBatchedDecomposition",
+        "ORT",
+    )
+)
+
+
 def computed_table(registry: Registry, function: NativeFunction) -> tuple[Cell, ...]:
     """A cell for CPU, Meta and every other runtime key in use, and for BackendSelect if it acts."""
-    composite = _composites(registry, function)
+    registered = _registered(registry, function)
     keys = {DispatchKey.CPU, DispatchKey.Meta, *registry.dispatch_keys}
     cells = [
-        _cell(registry, function, key, composite)
+        _cell(function, key, registered)
         for key in SUPPORTED_DISPATCH_KEYS
         if key in keys and key not in COMPOSITE_DISPATCH_KEYS
     ]
-    select = find_registration(registry, function, DispatchKey.BackendSelect)
+    select = registered.get(DispatchKey.BackendSelect)
     if select is not None:
         cells.insert(0, Cell(DispatchKey.BackendSelect, select, _own_reason(select)))
     return tuple(cells)
+
+
+def whole_table(registry: Registry, function: NativeFunction) -> tuple[Cell, ...]:
+    """A cell for every runtime key that there is, autograd's and those above it included."""
+    registered = _registered(registry, function)
+    return tuple(_cell(function, key, registered) for key in RUNTIME_KEYS)
 
 
 def serving_alias(
     registry: Registry, function: NativeFunction, key: DispatchKey
 ) -> DispatchKey | None:
     """The composite key whose kernel is called for a runtime key that has none of its own."""
-    return _serving_alias(key, _composites(registry, function))
+    return _serving_alias(key, _registered(registry, function))
 
 
-def _composites(registry: Registry, function: NativeFunction) -> dict[DispatchKey, Registration]:
+def serving_key(key: DispatchKey, registered: Collection[DispatchKey]) -> DispatchKey | None:
+    """The one of the `registered` keys whose kernel a call with the runtime key `key` reaches."""
+    return key if key in registered else _serving_alias(key, registered)
+
+
+def _registered(registry: Registry, function: NativeFunction) -> dict[DispatchKey, Registration]:
+    """What is registered for the function, by key; the composites first, in order of precedence."""
+    keys = dict.fromkeys((*_PRECEDENCE, *registry.dispatch_keys, *_DERIVED))
     return {
         key: found
-        for key in _PRECEDENCE
+        for key in keys
         if (found := find_registration(registry, function, key)) is not None
     }
 
 
-def _serving_alias(
-    key: DispatchKey, composite: Mapping[DispatchKey, Registration]
-) -> DispatchKey | None:
-    return next((a for a in _PRECEDENCE if a in composite and serves(a, key, composite)), None)
+def _serving_alias(key: DispatchKey, registered: Collection[DispatchKey]) -> DispatchKey | None:
+    return next((a for a in _PRECEDENCE if a in registered and serves(a, key, registered)), None)
 
 
 def _cell(
-    registry: Registry,
-    function: NativeFunction,
-    key: DispatchKey,
-    composite: Mapping[DispatchKey, Registration],
+    function: NativeFunction, key: DispatchKey, registered: dict[DispatchKey, Registration]
 ) -> Cell:
-    own = find_registration(registry, function, key)
+    own = registered.get(key)
     if own is not None:
         return Cell(key, own, _own_reason(own))
-    alias = _serving_alias(key, composite)
+    alias = _serving_alias(key, registered)
     if alias is None:
-        return Cell(key, None, _nothing_reason(function, key, composite))
-    return Cell(key, composite[alias], _alias_reason(composite[alias]))
+        return Cell(key, None, _nothing_reason(function, key, registered))
+    return Cell(key, registered[alias], _alias_reason(registered[alias]))
 
 
-def serves(
-    alias: DispatchKey, key: DispatchKey, registered: Mapping[DispatchKey, Registration]
-) -> bool:
+def serves(alias: DispatchKey, key: DispatchKey, registered: Collection[DispatchKey]) -> bool:
     """Whether a kernel for `alias` is called for the runtime key `key`, which has none itself."""
-    nested = key.name.startswith(_NESTED)
-    # Every backend has a fallback of its own for ZeroTensor.
-    if key is DispatchKey.ZeroTensor:
-        return False
+    nested = key.name.startswith(_NESTED) or key is DispatchKey.AutogradNestedTensor
     if alias is DispatchKey.CompositeImplicitAutogradNestedTensor:
         return nested
-    if alias is DispatchKey.CompositeImplicitAutograd:
-        # Even where the explicit kernel does not serve: it counts as a kernel of the backend.
-        return DispatchKey.CompositeExplicitAutograd not in registered
-    if alias is DispatchKey.CompositeExplicitAutogradNonFunctional and _is_sparse(key):
+    if key.name.startswith(_AUTOGRAD):
+        # Its gradient follows from what it calls, unless a backend below has a kernel that does not
+        # say how; explicit kernels never do.
+        return (
+            alias is DispatchKey.CompositeImplicitAutograd
+            and DispatchKey.CompositeExplicitAutograd not in registered
+            and not any(backend in registered for backend in _backends_below(key))
+        )
+    # What is above the backends has fallbacks of its own: Functionalize, Tracer, ZeroTensor, …
+    if not _is_backend(key):
         return False
-    return not nested
+    match alias:
+        case DispatchKey.CompositeImplicitAutograd:
+            # Even where the explicit kernel does not serve: it counts as a kernel of the backend.
+            return DispatchKey.CompositeExplicitAutograd not in registered
+        case DispatchKey.CompositeExplicitAutogradNonFunctional:
+            functional = key.name.endswith(_FUNCTIONAL_BACKENDS) or _is_sparse(key)
+            return not nested and not functional
+        case _:
+            return not nested
+
+
+def _is_backend(key: DispatchKey) -> bool:
+    return key in _SINGLE_BACKENDS or _without_prefix(key) in _BACKENDS
+
+
+def _backends_below(key: DispatchKey) -> tuple[DispatchKey, ...]:
+    """The backends whose gradients an autograd key is for."""
+    if key is DispatchKey.AutogradOther:
+        several = (_SPARSE_CSR, _SPARSE, _QUANTIZED)
+        names = [prefix + backend for prefix in several for backend in _BACKENDS]
+        return (*_SINGLE_BACKENDS, *(DispatchKey[name] for name in names))
+    if key is DispatchKey.AutogradNestedTensor:
+        return tuple(DispatchKey[_NESTED + backend] for backend in _BACKENDS)
+    return (DispatchKey[key.name.removeprefix(_AUTOGRAD)],)
+
+
+def _without_prefix(key: DispatchKey) -> str:
+    """CPU for SparseCsrCPU."""
+    prefix = next((p for p in _PREFIXES if key.name.startswith(p)), "")
+    return key.name.removeprefix(prefix)
 
 
 def _is_sparse(key: DispatchKey) -> bool:
@@ -151,11 +237,11 @@ def _alias_reason(row: Registration) -> str:
 
 
 def _nothing_reason(
-    function: NativeFunction, key: DispatchKey, composite: Mapping[DispatchKey, Registration]
+    function: NativeFunction, key: DispatchKey, registered: Collection[DispatchKey]
 ) -> str:
     if function.manual_kernel_registration:
         return "registered by hand"
+    composite = [str(alias) for alias in _PRECEDENCE if alias in registered]
     if not composite:
         return "no kernel for this key, and none that serves every backend"
-    names = " and ".join(str(alias) for alias in composite)
-    return f"no kernel for this key, and {names} does not serve it"
+    return f"no kernel for this key, and {' and '.join(composite)} does not serve it"
