@@ -94,7 +94,7 @@ E0914 = Code(
     "E0914",
     "a bad name of a library",
     "A library's name is that of a folder, a CMake target, and of things in C++: so it consists of letters, "
-    "digits and '_', does not begin with a digit, has at most 200 characters, is no keyword of C++, and is "
+    "digits and '_', does not begin with a digit, has at most 200 characters, is no keyword or macro of C++, and is "
     "none of opgen's own ('opgen', 'std', 'opgen_...').",
     _GOOD,
     _GOOD,

@@ -14,6 +14,9 @@ CppIdentifier = NewType("CppIdentifier", str)
 CPP_KEYWORDS: frozenset[str] = frozenset(
     word for row in data.read_rows("cpp_keywords.txt") for word in row
 )
+CPP_MACROS: frozenset[str] = frozenset(
+    word for row in data.read_rows("cpp_macros.txt") for word in row
+)
 
 # What names that opgen invents begin with, and the namespaces that are not for operators.
 RESERVED_PREFIX = "opgen_"
@@ -22,6 +25,8 @@ RESERVED_NAMESPACES = ("opgen", "std")
 MAX_NAME = 200
 
 _IDENTIFIER = re.compile(r"[A-Za-z_][A-Za-z0-9_]*")
+# Of the names that C++ keeps for itself and its macros (`__LINE__`), operators have these: `__and__`.
+_DUNDER = re.compile(r"__[a-z_]+__")
 
 
 def is_identifier(text: str) -> bool:
@@ -29,12 +34,21 @@ def is_identifier(text: str) -> bool:
     return _IDENTIFIER.fullmatch(text) is not None
 
 
+def is_macro(name: str) -> bool:
+    """Whether the preprocessor may put another text in the place of `name`."""
+    return name in CPP_MACROS or (name.startswith("__") and _DUNDER.fullmatch(name) is None)
+
+
+def is_cpp_name(text: str) -> bool:
+    """Whether C++ takes `text`, as it is, for the name of something."""
+    return is_identifier(text) and text not in CPP_KEYWORDS and not is_macro(text)
+
+
 def is_library_name(text: str) -> bool:
     """Whether a library can be called `text`: it names a folder, a CMake target and C++."""
     return (
-        is_identifier(text)
+        is_cpp_name(text)
         and len(text) <= MAX_NAME
-        and text not in CPP_KEYWORDS
         and text not in RESERVED_NAMESPACES
         and not text.startswith(RESERVED_PREFIX)
     )

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from opgen.diagnostics import Diagnostics, Source, until_too_many
 from opgen.model.backend import BackendFile, WrittenName
-from opgen.model.cpp_identifier import CPP_KEYWORDS, MAX_NAME, is_identifier
+from opgen.model.cpp_identifier import MAX_NAME, is_cpp_name
 from opgen.parse import codes_backend as codes
 from opgen.parse.names import shorten
 from opgen.parse.value_reader import ValueReader
@@ -66,7 +66,7 @@ def _check_cpp_name(reader: ValueReader, key: str, name: WrittenName | None, mos
     if name is None:
         return
     parts = name.text.split("::")
-    if any(not is_identifier(p) or p in CPP_KEYWORDS or len(p) > MAX_NAME for p in parts):
+    if any(not is_cpp_name(p) or len(p) > MAX_NAME for p in parts):
         what = "namespace" if most > 1 else "class"
         message = f"'{shorten(name.text)}' is not the name of a C++ {what}"
         reader.diagnostics.error(codes.E0805, message, name.span)

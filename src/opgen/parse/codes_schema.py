@@ -324,7 +324,8 @@ E0342 = Code(
     "E0342",
     "a reserved name",
     "Names that begin with 'opgen_' are made by the generator; the namespaces 'opgen' and 'std' belong to "
-    "the runtime and to C++, and so do the names of types and of macros such as NULL. Choose another.",
+    "the runtime and to C++, and so do the names of types and of macros such as NULL or stdin: the preprocessor "
+    "would put another text in their place. Choose another.",
     _func("opgen_foo(Tensor self) -> Tensor"),
     _func("foo(Tensor self) -> Tensor"),
 )

@@ -11,7 +11,7 @@ from dataclasses import dataclass, field
 
 from opgen.diagnostics import Diagnostics, Edit, Span
 from opgen.diagnostics.codes import Code
-from opgen.model.cpp_identifier import CPP_KEYWORDS, RESERVED_PREFIX, is_identifier
+from opgen.model.cpp_identifier import RESERVED_PREFIX, is_cpp_name, is_identifier
 from opgen.model.dispatch_key import SUPPORTED_DISPATCH_KEYS, DispatchKey
 from opgen.model.function_schema import Argument, FunctionSchema, OperatorName
 from opgen.model.native_function import (
@@ -238,7 +238,7 @@ class _EntryReader:
         if "::" in node.value:
             message = "the base class is written without a namespace"
             self._error(codes.E0206, message, node.span)
-        elif not is_identifier(node.value) or node.value in CPP_KEYWORDS:
+        elif not is_cpp_name(node.value):
             message = f"'{shorten(node.value)}' is not the name of a C++ class"
             if not node.value:
                 message = "the name of the base class is empty"
@@ -310,7 +310,7 @@ class _EntryReader:
 
     def _kernel(self, node: ScalarNode) -> tuple[str | None, str] | None:
         *namespaces, name = parts = node.value.split("::")
-        bad = next((p for p in parts if not is_identifier(p) or p in CPP_KEYWORDS), None)
+        bad = next((p for p in parts if not is_cpp_name(p)), None)
         if bad is not None:
             message = f"'{shorten(node.value)}' is not the name of a C++ function"
             if not node.value:
@@ -376,7 +376,7 @@ class _EntryReader:
     def _add_loop(self, key: UfuncKey, node: ScalarNode) -> None:
         name, space, listed = node.value.partition(" ")
         well_formed = space and listed.startswith("(") and listed.endswith(")") and len(listed) > 1
-        if not well_formed or not is_identifier(name) or name in CPP_KEYWORDS:
+        if not well_formed or not is_cpp_name(name):
             message = f"'{shorten(node.value)}' is not a name and element types in parentheses"
             self._error(codes.E0221, message, node.span)
             return

@@ -13,11 +13,12 @@ from collections.abc import Iterator
 from opgen.diagnostics import Diagnostics, until_too_many
 from opgen.diagnostics.codes import Code
 from opgen.model.cpp_identifier import (
-    CPP_KEYWORDS,
     MAX_NAME,
     RESERVED_NAMESPACES,
     RESERVED_PREFIX,
+    is_cpp_name,
     is_identifier,
+    is_macro,
 )
 from opgen.model.function_schema import (
     AUGMENTED_ASSIGNMENT_NAMES,
@@ -44,9 +45,14 @@ from opgen.parse.schema_text import (
 from opgen.parse.text_reader import Locate, SchemaCache
 from opgen.parse.type_parser import TypeReader
 
-# A function of such a name would hide the type of its own parameters, or be replaced by the preprocessor.
+# A function of such a name would hide the type of its own parameters, or of its neighbours'.
 _TAKEN_NAMES = frozenset(
-    {*(t.name for t in BaseTy if t.name[0].isupper()), "NULL", "EOF", "errno", "assert"}
+    (
+        *(t.name for t in BaseTy if t.name[0].isupper()),
+        *("int64_t", "ArrayRef", "IntArrayRef", "SymIntArrayRef", "OptionalArrayRef"),
+        *("OptionalIntArrayRef", "OptionalSymIntArrayRef", "TensorList", "ITensorListRef"),
+        *("DimnameList", "TensorOptions"),
+    )
 )
 _ARROW = ") -> "
 # How many parts a default that holds `, ` is looked for in: enough for every real one.
@@ -186,7 +192,7 @@ class SchemaReader(TypeReader):
             message = f"'{shorten(text)}': names that begin with '{RESERVED_PREFIX}' are reserved"
             self.report(codes.E0342, message, start, end)
             return None
-        if text in _TAKEN_NAMES:
+        if text in _TAKEN_NAMES or is_macro(text):
             self.report(codes.E0342, f"'{text}' is a name of C++ already", start, end)
             return None
         if text.endswith("_out"):
@@ -387,6 +393,9 @@ class SchemaReader(TypeReader):
             message = f"'{shorten(name)}': names that begin with '{RESERVED_PREFIX}' are reserved"
             self.report(codes.E0342, message, start, start + len(name))
             return False
+        if is_macro(name):
+            self.report(codes.E0342, f"'{name}' is a macro of C++", start, start + len(name))
+            return False
         return True
 
     def _is_default(self, text: str, start: int) -> bool:
@@ -465,7 +474,7 @@ def check_namespace(reader: SchemaReader, namespace: str, start: int) -> bool:
         message = f"a namespace has at most {MAX_NAME} characters"
         reader.report(codes.E0303, message, start, end)
         return False
-    if not is_identifier(namespace) or namespace in CPP_KEYWORDS:
+    if not is_cpp_name(namespace):
         message = (
             f"bad namespace '{shorten(namespace)}'" if namespace else "no namespace before '::'"
         )

@@ -45,7 +45,7 @@ def library_context(
     if not is_library_name(name):
         message = f"'{shorten(name)}' cannot be the name of a library"
         diagnostics.error(
-            E0914, message, None, hint="letters, digits and '_', and no keyword of C++"
+            E0914, message, None, hint="letters, digits and '_', and no keyword or macro of C++"
         )
         return None
     if backend is not None and extended is not None:
