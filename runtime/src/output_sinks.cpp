@@ -32,6 +32,12 @@ void MetaBase::set_output_contiguous(std::int64_t index, IntArrayRef sizes,
   set_output(index, sizes, detail::contiguous_strides(sizes), options, true);
 }
 
+void MetaBase::set_output_view(std::int64_t index, IntArrayRef sizes, IntArrayRef strides,
+                               std::int64_t storage_offset) {
+  OPGEN_INTERNAL_ASSERT(opgen_sink_ != nullptr, "a meta function was called without outputs");
+  opgen_sink_->set_view(index, sizes, strides, storage_offset);
+}
+
 const TensorBase& MetaBase::opgen_no_output() noexcept {
   static const TensorBase undefined;
   return undefined;
@@ -80,13 +86,63 @@ void check_inplace(const TensorBase& self, IntArrayRef sizes, const TensorOption
               " but the result has ", sizes);
 }
 
+void check_view(const TensorBase& base, std::int64_t index, IntArrayRef sizes, IntArrayRef strides,
+                std::int64_t storage_offset) {
+  OPGEN_CHECK(base.defined(), "output ", index, " is to be a view of an undefined tensor");
+  OPGEN_CHECK(sizes.size() == strides.size(), "output ", index, " is to be a view of ",
+              sizes.size(), " sizes and ", strides.size(), " strides");
+  check_sizes_nonnegative(sizes);
+  OPGEN_CHECK(storage_offset >= 0, "output ", index, " is to be a view at the storage offset ",
+              storage_offset);
+  for (std::int64_t stride : strides) {
+    OPGEN_CHECK(stride >= 0, "output ", index, " is to be a view with negative strides: ", strides);
+  }
+  const auto elements = static_cast<std::size_t>(storage_elements(sizes, strides, storage_offset));
+  OPGEN_CHECK(elements <= base.storage().nbytes() / base.itemsize(), "output ", index,
+              " is to be a view of sizes ", sizes, ", strides ", strides, " and storage offset ",
+              storage_offset, ", which needs ", elements, " elements, but the storage has ",
+              base.storage().nbytes() / base.itemsize());
+}
+
 }  // namespace
 }  // namespace detail
+
+void OutputSink::set_view(std::int64_t index, IntArrayRef sizes, IntArrayRef strides,
+                          std::int64_t storage_offset) {
+  if (kind_ == Kind::View) {
+    const TensorBase* base = static_cast<ViewSink*>(this)->bases_[index];
+    OPGEN_CHECK(base != nullptr, "output ", index,
+                " is no view: its schema says of it that it aliases nothing");
+    detail::check_view(*base, index, sizes, strides, storage_offset);
+    fresh_[index] = detail::alias_with_sizes_and_strides(*base, sizes, strides, storage_offset);
+    return;
+  }
+  OPGEN_CHECK(kind_ == Kind::InplaceView, "output ", index,
+              " is no view: its schema says of it that it aliases nothing");
+  detail::check_view(*given_[index], index, sizes, strides, storage_offset);
+  TensorImpl* self = given_[index]->unsafeGetTensorImpl();
+  self->set_sizes_and_strides(sizes, strides);
+  self->set_storage_offset(storage_offset);
+}
+
+void ViewSink::check_made(std::size_t count, const char* op) const {
+  for (std::size_t i = 0; i < count; ++i) {
+    OPGEN_CHECK(output(static_cast<std::int64_t>(i)).defined(), op,
+                ": the meta function says nothing of output ", i);
+  }
+}
 
 void OutputSink::set_output(std::int64_t index, IntArrayRef sizes, IntArrayRef strides,
                             const TensorOptions& options, bool exact) {
   guard_.enter(options.device());
   if (kind_ == Kind::Fresh) {
+    fresh_[index] = strides.empty() ? detail::empty(sizes, options)
+                                    : detail::empty_strided(sizes, strides, options);
+    return;
+  }
+  if (OPGEN_UNLIKELY(kind_ >= Kind::View)) {
+    OPGEN_CHECK(kind_ == Kind::View && static_cast<ViewSink*>(this)->bases_[index] == nullptr,
+                "output ", index, " is a view: its meta function calls set_output_view");
     fresh_[index] = strides.empty() ? detail::empty(sizes, options)
                                     : detail::empty_strided(sizes, strides, options);
     return;

@@ -1,7 +1,7 @@
 """What is reported for bad files, word for word.
 
 A case is `<code>_<what>.yaml` (or `.tags.yaml`, read as a tags.yaml, or `.torch.yaml`, read for that
-target, `.python.yaml`, read for Python bindings, `.lint.yaml`, looked at by the lints, too, or `.backend.yaml` and `.selective.yaml`, read beside
+target, `.strict.yaml`, read under --strict-torchgen, `.python.yaml`, read for Python bindings, `.lint.yaml`, looked at by the lints, too, or `.backend.yaml` and `.selective.yaml`, read beside
 fixtures/) and beside it a `.txt` with the exact text. `OPGEN_UPDATE_GOLDEN=1 pytest tests/errors`, run
 twice, makes cases that are missing and writes the texts anew; review the difference.
 """
@@ -25,6 +25,7 @@ from opgen.parse import (
     builtin_tags,
     decode_source,
     parse_backend,
+    parse_entries,
     parse_native_functions,
     parse_selective,
     parse_tags,
@@ -68,7 +69,8 @@ def report(name: str, content: bytes) -> Diagnostics:
         select(fixture_operators(), parse_selective(source, diagnostics), diagnostics)
         return diagnostics
     tags = builtin_tags()
-    functions = parse_native_functions([source], tags, (), diagnostics)
+    strict = name.endswith(".strict.yaml")
+    functions = parse_entries([source], tags, (), diagnostics, strict_torchgen=strict).functions
     if diagnostics.has_errors:
         return diagnostics
     registry = resolve(functions, diagnostics, tags.names)

@@ -14,7 +14,7 @@ from opgen.pipeline import Inputs
 _DOCS = Path(__file__).parents[2] / "docs"
 
 
-@pytest.mark.parametrize("name", ["dispatch-keywords.md", "lints.md"])
+@pytest.mark.parametrize("name", ["dispatch-keywords.md", "lints.md", "structured.md"])
 def test_every_example_is_clean(name: str, tmp_path: Path) -> None:
     examples = re.findall(
         r"^```yaml\n(.*?)^```", (_DOCS / name).read_text(), re.DOTALL | re.MULTILINE

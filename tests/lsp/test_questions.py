@@ -45,7 +45,7 @@ def test_hover(session: Session, uri: str, place: str) -> None:
         assert "Tensor add(const Tensor& self, const Tensor& other);" in text
         assert "| CPU | " in text and "structured_add_out_cpu" in text
     else:
-        assert text.startswith("**structured_delegate**: The structured out= operator")
+        assert text.startswith("**structured_delegate**: The structured operator")
 
 
 @pytest.mark.parametrize(

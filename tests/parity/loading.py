@@ -7,7 +7,7 @@ from pathlib import Path
 from opgen.diagnostics import Diagnostics
 from opgen.model.dispatch_key import DispatchKey
 from opgen.model.registry import Registry
-from opgen.parse import decode_source, parse_native_functions, parse_tags
+from opgen.parse import decode_source, parse_entries, parse_tags
 from opgen.resolve import resolve
 
 
@@ -17,7 +17,7 @@ def load_registry(folder: Path, ignored: frozenset[DispatchKey] = frozenset()) -
     native, tags = folder / "native_functions.yaml", folder / "tags.yaml"
     declared = parse_tags(decode_source("tags.yaml", tags.read_bytes(), diagnostics), diagnostics)
     source = decode_source("native_functions.yaml", native.read_bytes(), diagnostics)
-    functions = parse_native_functions([source], declared, ignored, diagnostics)
-    registry = resolve(functions, diagnostics, declared.names)
+    parsed = parse_entries([source], declared, ignored, diagnostics, strict_torchgen=True)
+    registry = resolve(parsed.functions, diagnostics, declared.names)
     assert not diagnostics.has_errors, "\n".join(d.message for d in diagnostics)
     return registry

@@ -21,7 +21,7 @@ from opgen.cpp.check import check_signatures
 from opgen.diagnostics import Diagnostics, Source
 from opgen.model.registry import Registry
 from opgen.model.tags import TagSet
-from opgen.parse import SchemaCache, parse_native_functions, parse_tags
+from opgen.parse import SchemaCache, parse_entries, parse_tags
 from opgen.resolve import resolve
 from opgen.targets import TARGETS
 from opgen.targets.functionalization import report_unfunctionalizable
@@ -64,10 +64,12 @@ class _Comparison:
     def _judge(self, text: str) -> tuple[frozenset[str], Registry | None]:
         diagnostics = Diagnostics()
         source = Source("a.yaml", text)
-        functions = parse_native_functions([source], self.tags, (), diagnostics, self.cache)
+        parsed = parse_entries(
+            [source], self.tags, (), diagnostics, self.cache, strict_torchgen=True
+        )
         registry = None
         if not diagnostics.has_errors:
-            registry = resolve(functions, diagnostics, self.tags.names)
+            registry = resolve(parsed.functions, diagnostics, self.tags.names)
         if registry is not None and not diagnostics.has_errors:
             check_signatures(registry, _TORCH.spelling, _TORCH.conversions, diagnostics)
             report_unfunctionalizable(registry, diagnostics)

@@ -33,7 +33,8 @@ def build(feature: Path, folder: Path) -> Path:
     """The program of a feature, linked to the library of its operators."""
     tree = generate(feature / "input.yaml", folder / "tree", **additions(feature))
     kernels = [path for path in [feature / "kernels.cpp"] if path.exists()]
-    include = [tree / "include"]
+    # A base class of the author has a header of its own beside the kernels.
+    include = [tree / "include", feature]
     library = link_library("operators", folder, [*sources(tree), *kernels], include)
     return link_program(folder, [feature / "main.cpp"], include, library)
 

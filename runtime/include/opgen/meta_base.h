@@ -8,6 +8,9 @@
 //       the kernel relies on exactly these; an out= tensor with others is filled from a temporary
 //   set_output_contiguous(i, sizes, options)
 //       the same, row-major
+//   set_output_view(i, sizes, strides, storage_offset)
+//       output i is a view of the argument that the schema says it aliases (operators without an
+//       out= variant); an in-place view lays self out so
 //   maybe_get_output(i)
 //       the tensor given for out= or in-place; undefined otherwise
 #pragma once
@@ -37,6 +40,8 @@ struct OPGEN_API MetaBase {
   void set_output_raw_strided(std::int64_t index, IntArrayRef sizes, IntArrayRef strides,
                               const TensorOptions& options);
   void set_output_contiguous(std::int64_t index, IntArrayRef sizes, const TensorOptions& options);
+  void set_output_view(std::int64_t index, IntArrayRef sizes, IntArrayRef strides,
+                       std::int64_t storage_offset);
 
   [[nodiscard]] const TensorBase& maybe_get_output(std::int64_t index = 0) const noexcept {
     return OPGEN_LIKELY(opgen_sink_ != nullptr) ? opgen_sink_->output(index) : opgen_no_output();

@@ -1,5 +1,5 @@
-// output_sinks.h: OutputSink, the outputs of one call of a structured operator: fresh tensors, or
-// tensors that the caller gave.
+// output_sinks.h: OutputSink, the outputs of one call of a structured operator: fresh tensors,
+// tensors that the caller gave, or views of the arguments.
 #pragma once
 
 #include <cstddef>
@@ -41,10 +41,12 @@ class OPGEN_API SinkGuard {
 class OPGEN_API OutputSink {
  public:
   enum class Kind : std::uint8_t {
-    Fresh,     // tensors are allocated
-    Out,       // given tensors are resized
-    Inplace,   // the given tensor must have the result's shape already
-    Prepared,  // no dtype, device or shape is looked at: the caller has seen to it
+    Fresh,        // tensors are allocated
+    Out,          // given tensors are resized
+    Inplace,      // the given tensor must have the result's shape already
+    Prepared,     // no dtype, device or shape is looked at: the caller has seen to it
+    View,         // some outputs, or all, are views of arguments: a ViewSink
+    InplaceView,  // the given tensor is laid out anew
   };
 
   // Tensors that are made as they are asked for.
@@ -66,6 +68,9 @@ class OPGEN_API OutputSink {
   // For a Fresh sink: a row-major tensor on a device without a guard.
   const TensorBase& set_contiguous(std::int64_t index, IntArrayRef sizes, ScalarType dtype,
                                    Device device);
+  // Strides and offset count elements of the storage that is viewed. Throws if they lie outside.
+  void set_view(std::int64_t index, IntArrayRef sizes, IntArrayRef strides,
+                std::int64_t storage_offset);
   // For given tensors, at the end: temporaries are copied back.
   void finish(std::size_t count) {
     for (std::size_t i = 0; i < count; ++i) {
@@ -74,12 +79,29 @@ class OPGEN_API OutputSink {
   }
 
  private:
+  friend class ViewSink;
+  OutputSink(TensorBase* fresh, DispatchKey key, Kind kind) noexcept
+      : fresh_(fresh), kind_(kind), guard_(key) {}
   void copy_back(std::size_t index);
 
   TensorBase* fresh_;
   TensorBase* const* given_ = nullptr;
   Kind kind_;
   detail::SinkGuard guard_;
+};
+
+// Outputs of which some are views.
+class OPGEN_API ViewSink : public OutputSink {
+ public:
+  // bases[i]: what output i is a view of; null if it is a tensor of its own.
+  ViewSink(TensorBase* made, const TensorBase* const* bases, DispatchKey key) noexcept
+      : OutputSink(made, key, Kind::View), bases_(bases) {}
+  // Throws if meta left one out.
+  void check_made(std::size_t count, const char* op) const;
+
+ private:
+  friend class OutputSink;
+  const TensorBase* const* bases_;
 };
 
 }  // namespace opgen

@@ -4,6 +4,9 @@
 //   Functional<K, Impl, Op>         allocates what meta asks for, runs impl, returns the tensors
 //   Out<K, Impl, Op>                checks dtype and device of the given tensors, resizes them
 //   Inplace<K, Impl, Op, SelfPos>   refuses a change of shape, dtype or device
+//   View<K, Impl, Op, Bases>        makes views of arguments, as meta asks; runs impl if there is
+//   one InplaceView<K, Impl, Op, SelfPos>
+//                                   lays self out as meta asks
 //   CompositeFunctional<Meta, Op, OutOp>, CompositeInplace<Meta, Op, OutOp, SelfPos>
 //                                   the same on any device that has a kernel for OutOp
 // K == Meta: only meta runs. Whatever does not depend on an operator's types is compiled into the
@@ -55,6 +58,36 @@ class WrittenOutputs final : private OutputTensors<N, T>, public OutputSink {
  private:
   TensorBase* given_[N];
 };
+
+// Views of arguments, and fresh tensors where `bases` has a null.
+template <std::size_t N, class T = Tensor>
+class ViewOutputs final : private OutputTensors<N, T>, public ViewSink {
+ public:
+  template <class... B>
+  explicit ViewOutputs(DispatchKey key, B... bases) noexcept
+      : ViewSink(this->tensors, bases_, key), bases_{bases...} {}
+  [[nodiscard]] T& tensor(std::size_t i) noexcept { return this->tensors[i]; }
+
+ private:
+  const TensorBase* bases_[N];
+};
+
+// The argument that an output is a view of; null for the position -1.
+template <int Position, class Arguments>
+const TensorBase* base_of(const Arguments& arguments) noexcept {
+  if constexpr (Position < 0) {
+    return nullptr;
+  } else {
+    return &std::get<Position>(arguments);
+  }
+}
+
+// The key that an operator runs for, or Meta if its class has a meta function alone.
+template <DispatchKey K, class Impl>
+inline constexpr DispatchKey kRunAs = requires {
+  &Impl::impl;
+}
+? K : DispatchKey::Meta;
 
 template <class A>
 void check_input_device(std::optional<Device>& common, const A& argument, const char* op,
@@ -181,6 +214,42 @@ struct Inplace<K, Impl, Op, SelfPos, std::index_sequence<I...>, R(A...)> {
     Impl op;
     detail::run_structured<K>(op, outputs, std::index_sequence<0>{}, std::get<I>(all)...);
     outputs.finish();
+    return detail::return_outputs<R>(self);
+  }
+};
+
+// For each output the position of the argument that it is a view of; -1: a tensor of its own.
+template <int... Positions>
+struct Bases {};
+
+template <DispatchKey K, class Impl, class Op, class B, class Signature = typename Op::schema>
+struct View;
+template <DispatchKey K, class Impl, class Op, int... B, class R, class... A>
+struct View<K, Impl, Op, Bases<B...>, R(A...)> {
+  static R call(A... arguments) {
+    detail::check_input_devices<K, Impl, Op>(arguments...);
+    constexpr std::make_index_sequence<sizeof...(B)> all{};
+    const std::tuple<A&...> given(arguments...);
+    detail::ViewOutputs<sizeof...(B)> outputs(K, detail::base_of<B>(given)...);
+    Impl op;
+    detail::run_structured<detail::kRunAs<K, Impl>>(op, outputs, all, arguments...);
+    outputs.check_made(sizeof...(B), Op::name);
+    return detail::take_outputs<R>(outputs, all);
+  }
+};
+
+template <DispatchKey K, class Impl, class Op, std::size_t SelfPos,
+          class Signature = typename Op::schema>
+struct InplaceView;
+template <DispatchKey K, class Impl, class Op, std::size_t SelfPos, class R, class... A>
+struct InplaceView<K, Impl, Op, SelfPos, R(A...)> {
+  static R call(A... arguments) {
+    detail::check_input_devices<K, Impl, Op>(arguments...);
+    auto& self = std::get<SelfPos>(std::tuple<A&...>(arguments...));
+    detail::WrittenOutputs<1> outputs(K, OutputSink::Kind::InplaceView, self);
+    Impl op;
+    detail::run_structured<detail::kRunAs<K, Impl>>(op, outputs, std::index_sequence<0>{},
+                                                    arguments...);
     return detail::return_outputs<R>(self);
   }
 };

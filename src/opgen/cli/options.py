@@ -63,6 +63,11 @@ _COMMON = (
         type=click.Path(path_type=Path),
         help="The C++ source that has to define every kernel of the external backend.",
     ),
+    click.option(
+        "--strict-torchgen",
+        is_flag=True,
+        help="Refuse what torchgen does not know: structured operators without an out variant.",
+    ),
     click.option("--name", help="The library.  [default: the namespace, if there is only one]"),
     click.option(
         "--format",
@@ -103,6 +108,7 @@ def _with_inputs(command: Callable[..., Any]) -> Callable[..., Any]:
         select: tuple[Path, ...],
         backend_yaml: Path | None,
         impl_path: Path | None,
+        strict_torchgen: bool,
         **rest: Any,
     ) -> Any:
         inputs = Inputs(
@@ -116,6 +122,7 @@ def _with_inputs(command: Callable[..., Any]) -> Callable[..., Any]:
             select=select,
             backend_yaml=backend_yaml,
             impl_path=impl_path,
+            strict_torchgen=strict_torchgen,
         )
         return command(inputs=inputs, **rest)
 

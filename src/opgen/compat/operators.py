@@ -78,8 +78,12 @@ def _lost_composite_kernel(versions: Versions) -> Iterator[Break]:
 
 
 def _serves_every_backend(f: NativeFunction) -> bool:
-    """A structured operator's functional and in-place forms are made of its out form, on any backend."""
-    return f.has_composite_kernel or f.structured_delegate is not None
+    """A structured operator's functional and in-place forms are made of its out form, on any backend.
+
+    So are structured views without one, of their meta function.
+    """
+    views_alone = f.structured and f.is_view_op and not f.func.is_out_fn()
+    return f.has_composite_kernel or f.structured_delegate is not None or views_alone
 
 
 def _removed_variants(versions: Versions) -> Iterator[Break]:

@@ -43,7 +43,13 @@ from opgen.diagnostics import Diagnostics, Span
 from opgen.model.dispatch_key import DispatchKey
 from opgen.model.function_schema import Argument
 from opgen.model.native_function import NativeFunction, Variant
-from opgen.model.registry import NativeFunctionsGroup, NativeFunctionsViewGroup, Registry
+from opgen.model.registry import (
+    NativeFunctionsGroup,
+    NativeFunctionsViewGroup,
+    OutlessGroup,
+    Registry,
+    StructuredGroup,
+)
 from opgen.model.types import BaseTy, BaseType, ListType, Type
 
 __all__ = ["CODES", "check_signatures"]
@@ -80,6 +86,9 @@ def check_signatures(
     for group in registry.groups:
         if all(f.full_name in sound for f in group.functions()):
             _check_group(group, checker)
+    for outless in registry.outless_groups:
+        if all(f.full_name in sound for f in outless.functions()):
+            _check_outless(outless, checker)
     for view_group in registry.view_groups:
         _check_view_copy(view_group, checker)
     functions = [f for f in registry.functions if f.full_name in sound]
@@ -290,6 +299,28 @@ def _check_structured(group: NativeFunctionsGroup, checker: _Checker) -> None:
         _check_translation(group.functional, have, want, checker)
 
 
+def _check_outless(group: OutlessGroup, checker: _Checker) -> None:
+    before = len(checker.diagnostics)
+    for f in group.functions():
+        _check_aliased_returns(f, checker)
+    _check_structured_returns(group.functional, checker)
+    _check_structured_types(group, checker)
+    if len(checker.diagnostics) == before:
+        have = checker.signatures.native(group.functional, symint=False).arguments()
+        want = structured.meta_arguments(group)
+        _check_translation(group.functional, have, want, checker)
+
+
+def _check_structured_returns(f: NativeFunction, checker: _Checker) -> None:
+    if not f.func.returns:
+        message = f"'{f.func.name}' is structured, and returns nothing"
+        checker.diagnostics.error(E0706, message, f.spans.key("structured"))
+    for index, value in enumerate(f.func.returns):
+        if not _is_tensor(value.type):
+            message = f"'{f.func.name}' is structured, and returns '{value.type}'"
+            checker.diagnostics.error(E0706, message, f.return_span(index))
+
+
 def _check_no_tensor_options(f: NativeFunction, checker: _Checker) -> None:
     if f.func.arguments.tensor_options is not None:
         checker.diagnostics.error(
@@ -309,14 +340,14 @@ def _check_structured_outs(out: NativeFunction, checker: _Checker) -> None:
             )
 
 
-def _check_structured_types(group: NativeFunctionsGroup, checker: _Checker) -> None:
+def _check_structured_types(group: StructuredGroup, checker: _Checker) -> None:
     """Also of what is precomputed, which no other signature has."""
     for a in group.functional.func.arguments.flat_non_out:
         _check_structured_type(a, group.functional.argument_type_span(a.name), checker)
-    precomputed = group.out.precomputed
+    precomputed = group.primary.precomputed
     if precomputed is None:
         return
-    span = group.out.spans.value("precomputed")
+    span = group.primary.spans.value("precomputed")
     for a in (*(b for _, bs in precomputed.replace for b in bs), *precomputed.add):
         _check_structured_type(a, span, checker)
 

@@ -9,47 +9,49 @@ from opgen.cpp.names import meta_namespace
 from opgen.cpp.signatures import Binding, parameters
 from opgen.cpp.spelling import TypeSpelling
 from opgen.model.cpp_identifier import cpp_identifier
-from opgen.model.function_schema import Argument
+from opgen.model.function_schema import TENSOR, Argument
 from opgen.model.native_function import Kernel
-from opgen.model.registry import NativeFunctionsGroup
+from opgen.model.registry import OutlessGroup, StructuredGroup
 
 
-def struct_name(group: NativeFunctionsGroup) -> str:
+def struct_name(group: StructuredGroup) -> str:
     """`structured_add_Tensor`: the group's meta class, named after its functional member."""
     return f"structured_{str(group.functional.func.name).replace('.', '_')}"
 
 
-def meta_class(group: NativeFunctionsGroup) -> str:
+def meta_class(group: StructuredGroup) -> str:
     """`at::meta::structured_add_Tensor`."""
     return f"{meta_namespace(group.functional.namespace)}::{struct_name(group)}"
 
 
-def meta_arguments(group: NativeFunctionsGroup) -> tuple[Binding, ...]:
+def meta_arguments(group: StructuredGroup) -> tuple[Binding, ...]:
     """What `meta` takes: the functional member's arguments."""
     return _bindings(group.functional.func.arguments.flat_non_out)
 
 
-def impl_arguments(group: NativeFunctionsGroup) -> tuple[Binding, ...]:
+def impl_arguments(group: StructuredGroup) -> tuple[Binding, ...]:
     """What `impl` takes: the arguments with their precomputed replacements, additions, then outs."""
-    arguments = group.out.func.arguments
+    arguments = group.primary.func.arguments
     given: list[Argument] = list(arguments.flat_non_out)
-    if group.out.precomputed is not None:
-        replace = dict(group.out.precomputed.replace)
+    if group.primary.precomputed is not None:
+        replace = dict(group.primary.precomputed.replace)
         own = arguments.self_arg.argument if arguments.self_arg is not None else None
         # self is not replaced, whatever the YAML says.
         given = [b for a in given for b in (replace.get(a.name, (a,)) if a is not own else (a,))]
-        given += group.out.precomputed.add
-    return _bindings((*given, *arguments.out))
+        given += group.primary.precomputed.add
+    return (*_bindings(given), *out_arguments(group))
 
 
-def out_arguments(group: NativeFunctionsGroup) -> tuple[Binding, ...]:
+def out_arguments(group: StructuredGroup) -> tuple[Binding, ...]:
     """The outs, as `impl` takes them."""
+    if isinstance(group, OutlessGroup):
+        return _bindings(_outputs(group))
     return _bindings(group.out.func.arguments.out)
 
 
-def precomputed_elements(group: NativeFunctionsGroup) -> tuple[Binding, ...]:
+def precomputed_elements(group: StructuredGroup) -> tuple[Binding, ...]:
     """The members of the struct that `meta` returns: replacements in the YAML's order, then additions."""
-    precomputed = group.out.precomputed
+    precomputed = group.primary.precomputed
     if precomputed is None:
         return ()
     elements = [a for _, replacements in precomputed.replace for a in replacements]
@@ -57,15 +59,30 @@ def precomputed_elements(group: NativeFunctionsGroup) -> tuple[Binding, ...]:
     return tuple(Binding(b.name, without_reference(b.type)) for b in _bindings(elements))
 
 
-def impl_struct(
-    group: NativeFunctionsGroup, kernel: Kernel, spelling: TypeSpelling, export: str
-) -> str:
+def impl_struct(group: StructuredGroup, kernel: Kernel, spelling: TypeSpelling, export: str) -> str:
     """The declaration of a structured kernel's class; `export` is the macro that makes it visible."""
     head = " ".join(filter(None, ("struct", export, f"structured_{kernel.name}")))
     return (
         f"{head} : public {meta_class(group)} {{\n"
         f"void impl({parameters(impl_arguments(group), spelling)});\n}};\n"
     )
+
+
+def _outputs(group: OutlessGroup) -> tuple[Argument, ...]:
+    """What meta made, as arguments of names that no other has: those of the returns, else `out`."""
+    func = group.functional.func
+    taken = {a.name for a in func.arguments.flat_all}
+    if group.primary.precomputed is not None:
+        replaced = (b for _, bs in group.primary.precomputed.replace for b in bs)
+        taken |= {b.name for b in (*replaced, *group.primary.precomputed.add)}
+    names: list[str] = []
+    for index, value in enumerate(func.returns):
+        name = value.name or ("out" if len(func.returns) == 1 else f"out{index}")
+        while name in taken:
+            name += "_"
+        taken.add(name)
+        names.append(name)
+    return tuple(Argument(name, TENSOR, None, None) for name in names)
 
 
 def _bindings(arguments: Iterable[Argument]) -> tuple[Binding, ...]:

@@ -29,6 +29,7 @@ class Settings:
     ignore_keys: tuple[str, ...] = ()
     select: tuple[str, ...] = ()
     backend_yaml: str | None = None
+    strict_torchgen: bool = False
     kernels: tuple[str, ...] = ()
     delay: float = _DELAY
 
@@ -44,6 +45,7 @@ class Settings:
             extends=_optional(root, self.extends),
             select=tuple(_absolute(root, name) for name in self.select),
             backend_yaml=_optional(root, self.backend_yaml),
+            strict_torchgen=self.strict_torchgen,
             overlay=overlay,
         )
 
@@ -66,6 +68,7 @@ def read_settings(given: object) -> Settings:
         ignore_keys=_texts(own, "ignoreKeys"),
         select=_texts(own, "select"),
         backend_yaml=_text(own, "backendYaml"),
+        strict_torchgen=own.get("strictTorchgen") is True,
         kernels=_texts(own, "kernels"),
         delay=min(max(delay, 0), 10_000) / 1000 if isinstance(delay, (int, float)) else _DELAY,
     )

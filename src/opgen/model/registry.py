@@ -4,9 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
+from typing import TypeAlias
 
 from opgen.model.dispatch_key import DispatchKey
-from opgen.model.function_schema import FunctionSchema
+from opgen.model.function_schema import TENSOR, FunctionSchema, Return
 from opgen.model.native_function import Kernel, NativeFunction
 
 
@@ -18,6 +19,11 @@ class NativeFunctionsGroup:
     out: NativeFunction
     inplace: NativeFunction | None = None
     mutable: NativeFunction | None = None
+
+    @property
+    def primary(self) -> NativeFunction:
+        """The member whose kernels serve all of them."""
+        return self.out
 
     @property
     def structured(self) -> bool:
@@ -38,6 +44,72 @@ class NativeFunctionsGroup:
 
     def signature(self) -> FunctionSchema:
         return self.out.func.signature()
+
+
+@dataclass(frozen=True, slots=True)
+class OutlessGroup:
+    """A structured operator that has no out variant, with its in-place form: opgen's extension.
+
+    Its meta function makes the outputs: views of arguments, or new tensors that a kernel fills.
+    """
+
+    functional: NativeFunction
+    inplace: NativeFunction | None = None
+
+    @property
+    def primary(self) -> NativeFunction:
+        """The member whose kernels serve all of them."""
+        return self.functional
+
+    @property
+    def structured(self) -> bool:
+        return True
+
+    @property
+    def root_name(self) -> str:
+        return self.functional.root_name
+
+    @property
+    def has_views(self) -> bool:
+        """Whether any output shares the storage of an argument."""
+        return any(r.annotation is not None for r in self.functional.func.returns)
+
+    @property
+    def all_views(self) -> bool:
+        """Whether every output does, so that there is nothing for a kernel to fill."""
+        return all(r.annotation is not None for r in self.functional.func.returns)
+
+    def functions(self) -> Iterator[NativeFunction]:
+        """Functional, in-place: those that exist."""
+        yield self.functional
+        if self.inplace is not None:
+            yield self.inplace
+
+    def bases(self) -> tuple[int, ...]:
+        """For each output the position of the argument that it is a view of; -1 for a new tensor.
+
+        Of what may be several arguments, or is none that can be viewed, nothing is known here: it is
+        reported, and -1.
+        """
+        candidates = (self.base_candidates(r) for r in self.functional.func.returns)
+        return tuple(found[0] if len(found) == 1 else -1 for found in candidates)
+
+    def base_candidates(self, value: Return) -> tuple[int, ...]:
+        """The positions of the Tensor arguments that `value` may be a view of."""
+        if value.annotation is None:
+            return ()
+        letters = set(value.annotation.alias_set)
+        return tuple(
+            i
+            for i, a in enumerate(self.functional.func.arguments.flat_all)
+            if a.type == TENSOR
+            and a.annotation is not None
+            and not letters.isdisjoint(a.annotation.alias_set)
+        )
+
+
+# Operators that one meta function serves.
+StructuredGroup: TypeAlias = NativeFunctionsGroup | OutlessGroup
 
 
 @dataclass(frozen=True, slots=True)
@@ -78,14 +150,18 @@ class Registry:
     view_groups: tuple[NativeFunctionsViewGroup, ...]
     dispatch_keys: tuple[DispatchKey, ...]
     tags: tuple[str, ...] = ()
+    outless_groups: tuple[OutlessGroup, ...] = ()
     _groups: Mapping[str, NativeFunctionsGroup] = field(init=False, repr=False, compare=False)
+    _outless: Mapping[str, OutlessGroup] = field(init=False, repr=False, compare=False)
     _views: Mapping[str, NativeFunctionsViewGroup] = field(init=False, repr=False, compare=False)
     _functions: Mapping[str, NativeFunction] = field(init=False, repr=False, compare=False)
 
     def __post_init__(self) -> None:
         groups = {f.full_name: g for g in self.groups for f in g.functions()}
+        outless = {f.full_name: g for g in self.outless_groups for f in g.functions()}
         views = {f.full_name: g for g in self.view_groups for f in g.functions()}
         object.__setattr__(self, "_groups", groups)
+        object.__setattr__(self, "_outless", outless)
         object.__setattr__(self, "_views", views)
         object.__setattr__(self, "_functions", {f.full_name: f for f in self.functions})
 
@@ -96,6 +172,16 @@ class Registry:
     def group_of(self, f: NativeFunction) -> NativeFunctionsGroup | None:
         """The group that `f` is a member of, if it is in any."""
         return self._groups.get(f.full_name)
+
+    def structured_group_of(self, f: NativeFunction) -> StructuredGroup | None:
+        """The structured group that `f` is a member of, if it is in any."""
+        group = self._groups.get(f.full_name)
+        return group if group is not None and group.structured else self._outless.get(f.full_name)
+
+    def structured_groups(self) -> Iterator[StructuredGroup]:
+        """All of them: those with an out variant, then those without."""
+        yield from (group for group in self.groups if group.structured)
+        yield from self.outless_groups
 
     def view_group_of(self, f: NativeFunction) -> NativeFunctionsViewGroup | None:
         """The view group that `f` is a member of, if it is in any."""
@@ -117,8 +203,8 @@ class Registry:
 
     def dispatch_table(self, f: NativeFunction) -> tuple[tuple[DispatchKey, Kernel], ...]:
         """The kernels of `f` by key: its own, and those it has through its structured group."""
-        group = self.group_of(f)
+        group = self.structured_group_of(f)
         rows = dict(f.dispatch)
-        if group is not None and group.structured and f is not group.out:
-            rows |= {key: kernel for key, kernel in group.out.dispatch if kernel.structured}
+        if group is not None and f is not group.primary:
+            rows |= {key: kernel for key, kernel in group.primary.dispatch if kernel.structured}
         return tuple((key, rows[key]) for key in self.dispatch_keys if key in rows)

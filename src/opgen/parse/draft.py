@@ -117,11 +117,13 @@ class DispatchRow:
 class Draft:
     """An entry being read. `bad` names the keys whose values could not be read.
 
-    `declared_tags` are all tags that there are; `tags` those of the entry.
+    `declared_tags` are all tags that there are; `tags` those of the entry. With `strict_torchgen`
+    what torchgen does not know is refused.
     """
 
     spans: NodeSpans
     declared_tags: tuple[str, ...] = ()
+    strict_torchgen: bool = False
     bad: set[str] = field(default_factory=set)
     func: FunctionSchema | None = None
     namespace: str = "aten"

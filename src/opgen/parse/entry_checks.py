@@ -169,8 +169,10 @@ def _kernels_share_namespace(draft: Draft, func: FunctionSchema) -> Iterator[Fin
 def _ufuncs_are_structured(draft: Draft, func: FunctionSchema) -> Iterator[Finding]:
     if not draft.ufunc_inner_loop:
         return
-    if not draft.structured:
-        message = f"'{func.name}' has an inner loop but is not structured"
+    outless = func.kind() is SchemaKind.functional and not draft.strict_torchgen
+    if not draft.structured or outless:
+        lacks = "is no out variant" if draft.structured else "is not structured"
+        message = f"'{func.name}' has an inner loop but {lacks}"
         yield Finding(codes.E0223, message, draft.spans.key("ufunc_inner_loop"))
     for row in draft.dispatch:
         if row.key in UFUNC_DISPATCH_KEYS:
@@ -197,9 +199,18 @@ def _out_variants_are_functions(draft: Draft, func: FunctionSchema) -> Iterator[
 
 
 def _structured_is_an_out_variant(draft: Draft, func: FunctionSchema) -> Iterator[Finding]:
-    if draft.structured and func.kind() is not SchemaKind.out:
-        message = f"'{func.name}' is no out variant, so it cannot be structured"
+    if not draft.structured or func.kind() is SchemaKind.out:
+        return
+    message = f"'{func.name}' is no out variant, so it cannot be structured"
+    if func.kind() is not SchemaKind.functional:
         hint = "did you mean 'structured_delegate: NAME.out'?"
+        yield Finding(codes.E0241, message, draft.spans.key("structured"), hint=hint)
+    elif draft.strict_torchgen:
+        message = f"{message} under --strict-torchgen"
+        hint = (
+            "give it an out variant with 'structured: True', and it 'structured_delegate: NAME.out';"
+            " or leave out --strict-torchgen"
+        )
         yield Finding(codes.E0241, message, draft.spans.key("structured"), hint=hint)
 
 

@@ -49,11 +49,12 @@ ENTRY_KEYS: Mapping[str, EntryKey] = {
     "structured": EntryKey(
         Shape.flag,
         "The out= operator of a group whose kernels share one meta function: it checks arguments "
-        "and makes outputs, so kernels only compute.",
+        "and makes outputs, so kernels only compute. On a functional operator without an out= "
+        "variant: meta makes views of arguments, or new tensors that a kernel fills (opgen only).",
     ),
     "structured_delegate": EntryKey(
         Shape.operator_name,
-        "The structured out= operator that this one is made from, as in `add.out`. It needs no kernel.",
+        "The structured operator that this one is made from, as in `add.out`. It needs no kernel.",
     ),
     "structured_inherits": EntryKey(
         Shape.class_name,

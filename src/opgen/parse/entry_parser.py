@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
+from collections.abc import Collection
+
 from opgen.diagnostics import Diagnostics
 from opgen.model.dispatch_key import (
     STRUCTURED_DISPATCH_KEYS,
     UFUNC_DISPATCH_KEYS,
     DispatchKey,
 )
-from opgen.model.function_schema import FunctionSchema, OperatorName
+from opgen.model.function_schema import FunctionSchema, OperatorName, SchemaKind
 from opgen.model.native_function import Kernel, NativeFunction
 from opgen.model.refused import RefusedEntry
 from opgen.parse import codes_yaml
@@ -20,6 +22,10 @@ from opgen.parse.yaml_nodes import MappingNode, Node, ScalarNode
 
 _IMPLICIT = DispatchKey.CompositeImplicitAutograd
 _NESTED = DispatchKey.CompositeImplicitAutogradNestedTensor
+_EXPLICIT = (
+    DispatchKey.CompositeExplicitAutograd,
+    DispatchKey.CompositeExplicitAutogradNonFunctional,
+)
 
 
 def parse_entry(node: Node, context: EntryContext) -> NativeFunction | RefusedEntry | None:
@@ -93,15 +99,9 @@ def _build(draft: Draft, func: FunctionSchema) -> NativeFunction:
 
 
 def _kernels(draft: Draft, func: FunctionSchema) -> tuple[tuple[DispatchKey, Kernel], ...]:
+    of_structured = _structured_keys(draft, func)
     rows = [
-        (
-            row.key,
-            Kernel(
-                row.kernel,
-                row.namespace,
-                draft.structured and row.key in STRUCTURED_DISPATCH_KEYS,
-            ),
-        )
+        (row.key, Kernel(row.kernel, row.namespace, row.key in of_structured))
         for row in draft.dispatch
     ]
     plain = not draft.structured and draft.structured_delegate is None
@@ -114,6 +114,15 @@ def _kernels(draft: Draft, func: FunctionSchema) -> tuple[tuple[DispatchKey, Ker
             for key in UFUNC_DISPATCH_KEYS
         )
     return tuple(rows)
+
+
+def _structured_keys(draft: Draft, func: FunctionSchema) -> Collection[DispatchKey]:
+    """The keys whose kernels are structured. Without an out variant one may serve every backend."""
+    if not draft.structured:
+        return ()
+    if func.kind() is SchemaKind.out:
+        return STRUCTURED_DISPATCH_KEYS
+    return (*STRUCTURED_DISPATCH_KEYS, *_EXPLICIT)
 
 
 def _is_abstract(draft: Draft, dispatch: tuple[tuple[DispatchKey, Kernel], ...]) -> bool:

@@ -55,12 +55,16 @@ _KIND_WORDS = {
 
 @dataclass(frozen=True, slots=True)
 class EntryContext:
-    """What all entries are read with. Rows for `ignore_keys` are dropped from dispatch tables."""
+    """What all entries are read with. Rows for `ignore_keys` are dropped from dispatch tables.
+
+    With `strict_torchgen` opgen's extensions of the language are refused.
+    """
 
     tags: TagSet
     ignore_keys: Collection[DispatchKey]
     diagnostics: Diagnostics
     cache: SchemaCache = field(default_factory=SchemaCache)
+    strict_torchgen: bool = False
 
 
 def read_keys(node: MappingNode, context: EntryContext) -> Draft:
@@ -76,7 +80,7 @@ class _EntryReader:
     __slots__ = ("_context", "_key", "draft")
 
     def __init__(self, node: MappingNode, context: EntryContext) -> None:
-        self.draft = Draft(NodeSpans(node), context.tags.names)
+        self.draft = Draft(NodeSpans(node), context.tags.names, context.strict_torchgen)
         self._context = context
         self._key = ""
 

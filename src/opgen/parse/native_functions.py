@@ -32,10 +32,15 @@ def parse_entries(
     ignore_keys: Collection[DispatchKey],
     diagnostics: Diagnostics,
     cache: SchemaCache | None = None,
+    *,
+    strict_torchgen: bool = False,
 ) -> Parsed:
-    """What the files hold. What is wrong with an entry refuses the entry, not the file."""
+    """What the files hold. What is wrong with an entry refuses the entry, not the file.
+
+    With `strict_torchgen` opgen's extensions of the language are refused.
+    """
     cache = SchemaCache() if cache is None else cache
-    context = EntryContext(tags, ignore_keys, diagnostics, cache)
+    context = EntryContext(tags, ignore_keys, diagnostics, cache, strict_torchgen)
     found = [entry for source in sources for entry in _parse_file(source, context)]
     return Parsed(
         tuple(f for f in found if isinstance(f, NativeFunction)),

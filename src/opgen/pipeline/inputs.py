@@ -33,6 +33,8 @@ class Inputs:
     select: tuple[Path, ...] = ()
     backend_yaml: Path | None = None
     impl_path: Path | None = None
+    # Refuse opgen's extensions of the language.
+    strict_torchgen: bool = False
     # Not an option: what is read instead of these files.
     overlay: Overlay = field(default_factory=dict)
 

@@ -53,7 +53,8 @@ def read_registry(inputs: Inputs, diagnostics: Diagnostics) -> Registry:
     sources = [
         decode_source(str(path), text, diagnostics) for path, text in texts if text is not None
     ]
-    parsed = parse_entries(sources, tags, ignored, diagnostics)
+    strict = inputs.strict_torchgen
+    parsed = parse_entries(sources, tags, ignored, diagnostics, strict_torchgen=strict)
     # What a file holds that cannot be read, nobody knows.
     unknown = parsed.refused.unknown or len(sources) < len(texts)
     refused = replace(parsed.refused, unknown=unknown)

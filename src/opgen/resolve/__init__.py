@@ -7,12 +7,21 @@ from opgen.diagnostics.codes import Code
 from opgen.model.dispatch_key import SUPPORTED_DISPATCH_KEYS, DispatchKey
 from opgen.model.native_function import NativeFunction
 from opgen.model.refused import Refused
-from opgen.model.registry import NativeFunctionsGroup, Registry
-from opgen.resolve import codes_backend, codes_entries, codes_groups, codes_ufuncs, codes_views
+from opgen.model.registry import OutlessGroup, Registry, StructuredGroup
+from opgen.resolve import (
+    codes_backend,
+    codes_entries,
+    codes_groups,
+    codes_outless,
+    codes_ufuncs,
+    codes_views,
+)
 from opgen.resolve.autogen import find_base, generate_variants
 from opgen.resolve.checks import Entries, check_delegates_in_group, check_entries, check_names
+from opgen.resolve.dispatch_tables import serves_by_meta_alone
 from opgen.resolve.group_checks import Completed, check_generated_names, check_group, check_variants
-from opgen.resolve.grouping import find_group
+from opgen.resolve.grouping import find_group, find_outless_group
+from opgen.resolve.outless_checks import check_outless_group, check_structured_beside_out
 from opgen.resolve.soundness import without_reported
 from opgen.resolve.ufunc_checks import check_ufunc
 from opgen.resolve.variants import Variants, collect_variants
@@ -23,6 +32,7 @@ CODES: tuple[Code, ...] = (
     *codes_backend.CODES,
     *codes_entries.CODES,
     *codes_groups.CODES,
+    *codes_outless.CODES,
     *codes_ufuncs.CODES,
     *codes_views.CODES,
 )
@@ -52,6 +62,7 @@ def resolve(
     completed = _complete(entries, tags)
     for variants in completed:
         check_variants(variants, diagnostics)
+        check_structured_beside_out(variants, diagnostics)
     check_generated_names(completed, entries, diagnostics)
     generated = tuple(f for variants in completed for f in variants.generated)
     functions = entries.functions + generated
@@ -60,7 +71,12 @@ def resolve(
     for group in groups:
         check_group(group, entries, diagnostics)
         check_ufunc(group, diagnostics)
-    check_delegates_in_group(entries, groups, diagnostics)
+    found = [(v, g) for v in completed if (g := find_outless_group(v.all)) is not None]
+    outless = tuple(g for _, g in found)
+    for v, outless_group in found:
+        if v.is_whole:
+            check_outless_group(outless_group, entries, diagnostics)
+    check_delegates_in_group(entries, (*groups, *outless), diagnostics)
 
     views = collect_view_variants(functions)
     for view_variants in views:
@@ -70,8 +86,9 @@ def resolve(
         functions=functions,
         groups=groups,
         view_groups=collect_view_groups(views),
-        dispatch_keys=_keys_in_use(functions, groups),
+        dispatch_keys=_keys_in_use(functions, (*groups, *outless)),
         tags=tags,
+        outless_groups=outless,
     )
 
 
@@ -92,13 +109,18 @@ def _complete_one(written: Variants, entries: Entries, tags: tuple[str, ...]) ->
 
 
 def _keys_in_use(
-    functions: tuple[NativeFunction, ...], groups: tuple[NativeFunctionsGroup, ...]
+    functions: tuple[NativeFunction, ...], groups: tuple[StructuredGroup, ...]
 ) -> tuple[DispatchKey, ...]:
     """The keys that anything is registered for, in the order of SUPPORTED_DISPATCH_KEYS.
 
     What a structured group registers for Meta and for all backends is named by no entry.
     """
     used = {key for f in functions for key, _ in f.dispatch}
-    if any(group.structured for group in groups):
-        used |= {DispatchKey.Meta, DispatchKey.CompositeExplicitAutogradNonFunctional}
+    for group in groups:
+        if isinstance(group, OutlessGroup):
+            used |= {DispatchKey.Meta}
+            if serves_by_meta_alone(group):
+                used |= {DispatchKey.CompositeExplicitAutograd}
+        elif group.structured:
+            used |= {DispatchKey.Meta, DispatchKey.CompositeExplicitAutogradNonFunctional}
     return tuple(key for key in SUPPORTED_DISPATCH_KEYS if key in used)

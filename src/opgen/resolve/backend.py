@@ -18,7 +18,7 @@ from opgen.model.cpp_identifier import cpp_identifier
 from opgen.model.dispatch_key import COMPOSITE_DISPATCH_KEYS, DispatchKey
 from opgen.model.function_schema import SchemaKind
 from opgen.model.native_function import Kernel, NativeFunction
-from opgen.model.registry import NativeFunctionsGroup, Registry
+from opgen.model.registry import NativeFunctionsGroup, OutlessGroup, Registry, StructuredGroup
 from opgen.resolve import codes_backend as codes
 from opgen.resolve.dispatch_tables import (
     Registration,
@@ -184,13 +184,15 @@ def _kind(
     backend: ExternalBackend,
     index: BackendIndex,
     f: NativeFunction,
-    group: NativeFunctionsGroup | None,
+    group: StructuredGroup | None,
 ) -> RegistrationKind | None:
     if f.manual_kernel_registration:
         return None
     if index.find_kernel(f) is not None:
         return RegistrationKind.external
-    if group is None or backend.use_out_as_primary or not _is_made_from_functional(f, group, index):
+    if group is None or backend.use_out_as_primary:
+        return None
+    if isinstance(group, OutlessGroup) or not _is_made_from_functional(f, group, index):
         return None
     return RegistrationKind.from_functional
 

@@ -12,7 +12,7 @@ from opgen.diagnostics.suggestions import Vocabulary
 from opgen.model.function_schema import BaseOperatorName, SchemaKind
 from opgen.model.native_function import NativeFunction
 from opgen.model.refused import Refused
-from opgen.model.registry import NativeFunctionsGroup
+from opgen.model.registry import StructuredGroup
 from opgen.resolve import codes_entries as codes
 
 _KEYWORD_ARGUMENTS = data.read_exempt("V115")
@@ -100,21 +100,26 @@ def check_entries(entries: Entries, diagnostics: Diagnostics) -> None:
 
 
 def check_delegates_in_group(
-    entries: Entries, groups: Iterable[NativeFunctionsGroup], diagnostics: Diagnostics
+    entries: Entries, groups: Iterable[StructuredGroup], diagnostics: Diagnostics
 ) -> None:
-    """Report operators that delegate to an out variant which is complete without them."""
+    """Report operators that delegate to an operator whose group is complete without them."""
     groups = tuple(groups)
     members = {id(f) for group in groups for f in group.functions()}
-    outs = {id(group.out) for group in groups}
+    primaries = {id(group.primary) for group in groups}
     for f in entries.functions:
         target = _find_delegate(f, entries)
-        if target is None or id(f) in members or id(target) not in outs or not target.structured:
+        if (
+            target is None
+            or id(f) in members
+            or id(target) not in primaries
+            or not target.structured
+        ):
             continue
         diagnostics.error(
             codes.E0408,
             f"'{f.func.name}' delegates to '{target.func.name}', which has another signature",
             f.spans.value("structured_delegate"),
-            labels=[(target.span, "the out variant")],
+            labels=[(target.span, "the out variant" if target.func.is_out_fn() else "structured")],
             notes=signature_notes(f, target),
         )
 

@@ -210,12 +210,12 @@ def _own_reason(row: Registration) -> str:
             assert row.group is not None
             if row.kernel is None:
                 return "the meta function of its structured group"
-            if row.function is row.group.out:
+            if row.function is row.group.primary:
                 return f"its own structured kernel {row.kernel.name}"
-            return f"the structured kernel {row.kernel.name} of {row.group.out.func.name}"
+            return f"the structured kernel {row.kernel.name} of {row.group.primary.func.name}"
         case RegistrationKind.composite_structured:
             assert row.group is not None
-            return f"allocates by its meta function, then calls {row.group.out.func.name}"
+            return f"allocates by its meta function, then calls {row.group.primary.func.name}"
         case RegistrationKind.meta_inplace_stub:
             return "returns self: in-place on meta tensors, without a kernel for them"
         case RegistrationKind.backend_select:
@@ -232,7 +232,8 @@ def _alias_reason(row: Registration) -> str:
     """The reason, when `row` is registered for a key that stands for several."""
     if row.kind is RegistrationKind.composite_structured:
         return f"{row.key}: {_own_reason(row)}"
-    assert row.kernel is not None
+    if row.kernel is None:
+        return f"{row.key}: the meta function makes the views on every backend"
     return f"{row.key}: the kernel {row.kernel.name} serves every backend without one of its own"
 
 

@@ -13,7 +13,7 @@ from opgen.model.dispatch_key import (
 )
 from opgen.model.function_schema import SchemaKind
 from opgen.model.native_function import Kernel, NativeFunction
-from opgen.model.registry import NativeFunctionsGroup, Registry
+from opgen.model.registry import OutlessGroup, Registry, StructuredGroup
 
 
 class RegistrationKind(Enum):
@@ -21,7 +21,7 @@ class RegistrationKind(Enum):
 
     # The kernel that the entry names.
     unstructured = auto()
-    # The meta function and, but for Meta, the kernel of the group's out variant.
+    # The meta function and, if there is one for the key, the kernel of the group's primary member.
     structured = auto()
     # The meta function and a call of the group's out variant through the dispatcher.
     composite_structured = auto()
@@ -39,7 +39,7 @@ class RegistrationKind(Enum):
 class Registration:
     """`function` is registered for `key`.
 
-    `kernel` is the entry's own or, if structured, that of the group's out variant; None if none is
+    `kernel` is the entry's own or, if structured, that of the group's primary; None if none is
     called. `device_guard` says whether functions of this key check and guard devices.
     """
 
@@ -47,7 +47,7 @@ class Registration:
     key: DispatchKey
     kind: RegistrationKind
     kernel: Kernel | None
-    group: NativeFunctionsGroup | None
+    group: StructuredGroup | None
     device_guard: bool
 
 
@@ -67,14 +67,15 @@ def registrations_by_key(registry: Registry) -> dict[DispatchKey, tuple[Registra
 
 
 def _possible_keys(
-    function: NativeFunction, group: NativeFunctionsGroup | None
+    function: NativeFunction, group: StructuredGroup | None
 ) -> Iterator[DispatchKey]:
     """Every key that `function` may be registered for: those named, and those that follow."""
     named = [key for key, _ in function.dispatch]
     if group is not None and group.structured:
-        named += [key for key, _ in group.out.dispatch]
+        named += [key for key, _ in group.primary.dispatch]
     derived = (
         DispatchKey.Meta,
+        DispatchKey.CompositeExplicitAutograd,
         DispatchKey.CompositeExplicitAutogradNonFunctional,
         DispatchKey.BackendSelect,
     )
@@ -85,7 +86,8 @@ def find_registration(
     registry: Registry, function: NativeFunction, key: DispatchKey
 ) -> Registration | None:
     """What is registered for `function` at `key`."""
-    return _find_registration(function, registry.group_of(function), key)
+    group = registry.structured_group_of(function) or registry.group_of(function)
+    return _find_registration(function, group, key)
 
 
 def needs_backend_select(function: NativeFunction) -> bool:
@@ -103,10 +105,11 @@ def needs_backend_select(function: NativeFunction) -> bool:
 
 def members_with_groups(
     registry: Registry,
-) -> Iterator[tuple[NativeFunction, NativeFunctionsGroup | None]]:
+) -> Iterator[tuple[NativeFunction, StructuredGroup | None]]:
     """Every function with its group, the members of a group together."""
     # By identity: hashing a name for each function and each key takes ten times as long.
-    group_of = {id(f): group for group in registry.groups for f in group.functions()}
+    groups: tuple[StructuredGroup, ...] = (*registry.groups, *registry.outless_groups)
+    group_of = {id(f): group for group in groups for f in group.functions()}
     done = set()
     for function in registry.functions:
         group = group_of.get(id(function))
@@ -118,7 +121,7 @@ def members_with_groups(
 
 
 def _find_registration(
-    function: NativeFunction, group: NativeFunctionsGroup | None, key: DispatchKey
+    function: NativeFunction, group: StructuredGroup | None, key: DispatchKey
 ) -> Registration | None:
     if key is DispatchKey.BackendSelect:
         if not needs_backend_select(function):
@@ -132,17 +135,25 @@ def _find_registration(
     return Registration(function, key, kind, kernel, group, _guards_devices(key))
 
 
+def serves_by_meta_alone(group: OutlessGroup) -> bool:
+    """Whether the meta function makes all outputs on every backend, and no composite kernel does."""
+    return group.all_views and not group.primary.has_composite_kernel
+
+
 def _source(
-    function: NativeFunction, group: NativeFunctionsGroup | None, key: DispatchKey
+    function: NativeFunction, group: StructuredGroup | None, key: DispatchKey
 ) -> tuple[RegistrationKind | None, Kernel | None]:
     if group is not None and group.structured:
         if key is DispatchKey.Meta:
             return RegistrationKind.structured, None
-        if key is DispatchKey.CompositeExplicitAutogradNonFunctional:
-            return _composite_structured(function), None
-        kernel = group.out.find_kernel(key)
+        kernel = group.primary.find_kernel(key)
         if kernel is not None and kernel.structured:
             return RegistrationKind.structured, kernel
+        if isinstance(group, OutlessGroup):
+            if key is DispatchKey.CompositeExplicitAutograd and serves_by_meta_alone(group):
+                return RegistrationKind.structured, None
+        elif key is DispatchKey.CompositeExplicitAutogradNonFunctional:
+            return _composite_structured(function), None
     own = function.find_kernel(key)
     if own is not None:
         return RegistrationKind.unstructured, own

@@ -338,6 +338,9 @@ def _members_are_structured_alike(
     strange = [f for f in group.functions() if f.part_of_structured_group != group.structured]
     out = group.out
     for f in strange:
+        if f.structured and not f.func.is_out_fn():
+            # check_structured_beside_out says so.
+            continue
         if f.structured_delegate is not None and not entries.has_structured_delegate(f):
             # The delegate itself is wrong, and reported.
             continue
@@ -353,13 +356,13 @@ def _members_are_structured_alike(
                 f"'{out.func.name}' is structured, but '{f.func.name}' does not delegate to it"
             )
             span, hint = f.span, f"add 'structured_delegate: {out.func.name}'"
-            fix = _add_delegate(f, out)
+            fix = add_delegate(f, out)
         labels = [(out.span, "the out variant")]
         diagnostics.error(codes.E0514, message, span, labels=labels, hint=hint, fix=fix)
     return not strange
 
 
-def _add_delegate(f: NativeFunction, out: NativeFunction) -> Edit | None:
+def add_delegate(f: NativeFunction, out: NativeFunction) -> Edit | None:
     """Only an entry without kernels, or anything else that a structured one cannot have, may delegate."""
     has_kernels = f.spans.key("dispatch") != f.span
     if has_kernels or f.manual_kernel_registration or not f.device_guard or f.func.is_out_fn():

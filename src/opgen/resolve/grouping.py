@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from opgen.model.function_schema import SchemaKind
-from opgen.model.registry import NativeFunctionsGroup
+from opgen.model.registry import NativeFunctionsGroup, OutlessGroup
 from opgen.resolve.variants import Variants
 
 
@@ -19,3 +19,11 @@ def find_group(variants: Variants) -> NativeFunctionsGroup | None:
         inplace=variants.find(SchemaKind.inplace),
         mutable=variants.find(SchemaKind.mutable),
     )
+
+
+def find_outless_group(variants: Variants) -> OutlessGroup | None:
+    """The group of `variants` if the functional one is structured and there is no out variant."""
+    functional = variants.find(SchemaKind.functional)
+    if functional is None or not functional.structured or variants.find(SchemaKind.out) is not None:
+        return None
+    return OutlessGroup(functional, variants.find(SchemaKind.inplace))

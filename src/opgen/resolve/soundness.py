@@ -32,5 +32,8 @@ def without_reported(registry: Registry, errors: Iterable[Span]) -> Registry:
         registry,
         functions=tuple(filter(is_sound, registry.functions)),
         groups=tuple(g for g in registry.groups if all(map(is_sound, g.functions()))),
+        outless_groups=tuple(
+            g for g in registry.outless_groups if all(map(is_sound, g.functions()))
+        ),
         view_groups=tuple(g for g in registry.view_groups if all(map(is_sound, g.functions()))),
     )

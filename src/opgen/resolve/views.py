@@ -66,10 +66,12 @@ def needs_view_copy(f: NativeFunction) -> bool:
     """Whether a sibling that copies must exist.
 
     What decomposes needs none, nor what changes its argument in place; that of `*_inverse` has a
-    name of its own, as slice_scatter for slice_inverse.
+    name of its own, as slice_scatter for slice_inverse. opgen writes no copies of several outputs,
+    which only its own structured views have.
     """
     return (
         f.is_view_op
+        and not (f.structured and len(f.func.returns) > 1)
         and not f.has_composite_implicit_autograd_kernel
         and "inplace_view" not in f.tags
         and not f.root_name.endswith("_inverse")

@@ -46,7 +46,7 @@ class Target:
     `<Key>Functions.h`; `files` is the file plan; `symint_overloads` says whether SymInt is a type of
     its own there, so that each function with a SymInt argument has a second C++ signature.
     `meta_base` is the base of meta classes without `structured_inherits`, `base_headers` says which
-    header declares another, `element_types` the C++ type of each ScalarType. `api_macro` makes a class
+    header declares another of that world, `author_header` which declares one of the author's, `element_types` the C++ type of each ScalarType. `api_macro` makes a class
     visible outside its library; `api_macros` holds those of dispatch keys that have one of their own.
     `python` is what is filled into Python signatures. `functionalizes` says whether that world replaces
     operators that write their arguments, and views, by others. `tensor_keys` are the dispatch keys
@@ -63,6 +63,7 @@ class Target:
     symint_overloads: bool
     meta_base: str
     base_headers: Mapping[str, str]
+    author_header: str
     element_types: Mapping[str, str]
     api_macro: str
     api_macros: Mapping[DispatchKey, str]

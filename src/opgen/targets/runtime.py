@@ -97,6 +97,7 @@ RUNTIME = Target(
     symint_overloads=False,
     meta_base="MetaBase",
     base_headers={"TensorIteratorBase": "opgen/iterator.h"},
+    author_header="{0}.h",
     element_types={
         "Bool": "bool",
         "Byte": "::std::uint8_t",

@@ -105,6 +105,7 @@ TORCH = Target(
     symint_overloads=True,
     meta_base="at::impl::MetaBase",
     base_headers={"TensorIteratorBase": "ATen/TensorIterator.h"},
+    author_header="{0}.h",
     element_types={},
     api_macro="TORCH_API",
     api_macros={DispatchKey.XPU: "TORCH_XPU_API"},

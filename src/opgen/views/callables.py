@@ -6,9 +6,9 @@ from typing_extensions import assert_never
 
 from opgen.cpp.names import kernel_namespace
 from opgen.cpp.signatures import DispatcherSignature, NativeSignature
-from opgen.model.dispatch_key import DispatchKey
 from opgen.model.function_schema import SchemaKind
 from opgen.model.native_function import DeviceCheckType, NativeFunction
+from opgen.model.registry import NativeFunctionsGroup, OutlessGroup
 from opgen.resolve.dispatch_tables import Registration, RegistrationKind
 from opgen.views.context import Context
 from opgen.views.kernel_set import meta_class
@@ -46,18 +46,28 @@ def callable_text(context: Context, row: Registration) -> str:
 def _structured(row: Registration) -> str:
     """`opgen::Functional<opgen::DispatchKey::CPU, at::native::structured_k, at::_ops::f>::call`."""
     assert row.group is not None
-    if row.key is DispatchKey.Meta:
+    if row.kernel is None:
         implementation = meta_class(row.group)
     else:
-        assert row.kernel is not None
-        namespace = kernel_namespace(row.group.out.namespace, row.kernel.namespace)
+        namespace = kernel_namespace(row.group.primary.namespace, row.kernel.namespace)
         implementation = f"{namespace}::structured_{row.kernel.name}"
     key = f"opgen::DispatchKey::{row.key.name}"
+    if isinstance(row.group, OutlessGroup) and row.group.has_views:
+        return _view(row.group, row.function, key, implementation)
     return _variant("", row.function, key, implementation)
 
 
+def _view(group: OutlessGroup, f: NativeFunction, key: str, implementation: str) -> str:
+    """`opgen::View<opgen::DispatchKey::Meta, at::meta::structured_f, at::_ops::f, opgen::Bases<0>>::call`."""
+    parameters = f"{key}, {implementation}, {operator_struct(f)}"
+    if f is not group.functional:
+        return f"opgen::InplaceView<{parameters}, {_self_position(f)}>::call"
+    bases = ", ".join(map(str, group.bases()))
+    return f"opgen::View<{parameters}, opgen::Bases<{bases}>>::call"
+
+
 def _composite_structured(row: Registration) -> str:
-    assert row.group is not None
+    assert isinstance(row.group, NativeFunctionsGroup)
     out = operator_struct(row.group.out)
     variant = _VARIANTS[row.function.func.kind()]
     arguments = [meta_class(row.group), operator_struct(row.function), out]
@@ -102,7 +112,7 @@ def _external(context: Context, row: Registration, f: NativeFunction) -> str:
 
 def _from_functional(context: Context, row: Registration) -> str:
     """The functional variant's kernel, its results copied into the arguments that `row` writes."""
-    assert row.group is not None
+    assert isinstance(row.group, NativeFunctionsGroup)
     f, functional = row.function, row.group.functional
     every = [a.name for a in f.func.arguments.flat_all]
     outs = [a.name for a in f.func.arguments.out]

@@ -25,7 +25,12 @@ from opgen.cpp.spelling import TypeSpelling
 from opgen.model.backend import ExternalBackend
 from opgen.model.dispatch_key import DispatchKey
 from opgen.model.native_function import Kernel, NativeFunction, Precompute, Variant
-from opgen.model.registry import NativeFunctionsGroup, NativeFunctionsViewGroup, Registry
+from opgen.model.registry import (
+    NativeFunctionsViewGroup,
+    OutlessGroup,
+    Registry,
+    StructuredGroup,
+)
 from opgen.python.python_types import NoPythonSignature
 from opgen.python.signatures import PythonSignature, Spellings
 from opgen.resolve.dispatch_tables import Registration, RegistrationKind
@@ -83,9 +88,9 @@ def signature_rows(
     groups: dict[str, Row] = {}
     rows = []
     for f in functions:
-        group = registry.group_of(f)
+        group = registry.structured_group_of(f)
         row = model_row(f) | registry_row(registry, f) | cpp_row(f, target.spelling)
-        if group is None or not group.structured:
+        if group is None:
             rows.append(row | _NOT_STRUCTURED)
             continue
         name = group.functional.full_name
@@ -185,7 +190,8 @@ def _precomputed(precomputed: Precompute) -> Row:
 
 def registry_row(registry: Registry, f: NativeFunction) -> Row:
     """What `f` has to do with its siblings."""
-    group, views = registry.group_of(f), registry.view_group_of(f)
+    group = registry.group_of(f) or registry.structured_group_of(f)
+    views = registry.view_group_of(f)
     return {
         "group": None if group is None else group.functional.full_name,
         "group_members": None if group is None else _members(group),
@@ -193,12 +199,16 @@ def registry_row(registry: Registry, f: NativeFunction) -> Row:
     }
 
 
-def _members(group: NativeFunctionsGroup) -> Row:
+def _members(group: StructuredGroup) -> Row:
+    if isinstance(group, OutlessGroup):
+        out, mutable = None, None
+    else:
+        out, mutable = group.out, group.mutable
     return {
         "functional": group.functional.full_name,
-        "out": group.out.full_name,
+        "out": None if out is None else out.full_name,
         "inplace": None if group.inplace is None else group.inplace.full_name,
-        "mutable": None if group.mutable is None else group.mutable.full_name,
+        "mutable": None if mutable is None else mutable.full_name,
     }
 
 
@@ -267,7 +277,7 @@ _NOT_STRUCTURED: Row = {
 }
 
 
-def structured_row(group: NativeFunctionsGroup, target: Target) -> Row:
+def structured_row(group: StructuredGroup, target: Target) -> Row:
     """The classes of a structured group, the same for each of its members."""
     return {
         "structured_meta": _guarded(lambda: _meta(group, target)),
@@ -276,29 +286,29 @@ def structured_row(group: NativeFunctionsGroup, target: Target) -> Row:
     }
 
 
-def _meta(group: NativeFunctionsGroup, target: Target) -> Row:
+def _meta(group: StructuredGroup, target: Target) -> Row:
     return {
         "struct": structured.struct_name(group),
-        "parent": group.out.structured_inherits or target.meta_base,
-        "returns": "void" if group.out.precomputed is None else "meta_return_ty",
+        "parent": group.primary.structured_inherits or target.meta_base,
+        "returns": "void" if group.primary.precomputed is None else "meta_return_ty",
         "args": parameters(structured.meta_arguments(group), target.spelling),
     }
 
 
-def _impl_parameters(group: NativeFunctionsGroup, target: Target) -> str:
+def _impl_parameters(group: StructuredGroup, target: Target) -> str:
     return parameters(structured.impl_arguments(group), target.spelling)
 
 
-def _impl_structs(group: NativeFunctionsGroup, target: Target) -> Row:
+def _impl_structs(group: StructuredGroup, target: Target) -> Row:
     return {
         str(key): {
             "struct": f"structured_{kernel.name}",
-            "namespace": kernel_namespace(group.out.namespace, kernel.namespace),
+            "namespace": kernel_namespace(group.primary.namespace, kernel.namespace),
             "decl": structured.impl_struct(
                 group, kernel, target.spelling, target.api_macros.get(key, target.api_macro)
             ),
         }
-        for key, kernel in _by_name(group.out.dispatch)
+        for key, kernel in _by_name(group.primary.dispatch)
         if kernel.structured
     }
 
@@ -353,7 +363,7 @@ def _registered(row: Registration) -> str | None:
             assert row.group is not None
             if row.kernel is None:
                 return structured.meta_class(row.group)
-            namespace = kernel_namespace(row.group.out.namespace, row.kernel.namespace)
+            namespace = kernel_namespace(row.group.primary.namespace, row.kernel.namespace)
             return f"{namespace}::structured_{row.kernel.name}"
         case RegistrationKind.external:
             assert row.kernel is not None

@@ -8,6 +8,7 @@ from dataclasses import dataclass
 
 from opgen.diagnostics.codes import Code
 from opgen.model.native_function import NativeFunction
+from opgen.model.registry import OutlessGroup, StructuredGroup
 from opgen.resolve.computed_table import Cell, computed_table
 from opgen.views.base import FileView
 from opgen.views.callables import callable_text
@@ -183,14 +184,21 @@ def _kind(f: NativeFunction) -> str:
 
 
 def _group_lines(context: Context, f: NativeFunction) -> Iterator[str]:
-    group = context.registry.group_of(f)
+    group = context.registry.structured_group_of(f) or context.registry.group_of(f)
     if group is not None:
         members = ", ".join(str(member.func.name) for member in group.functions())
-        yield f"group      {members}{' (structured)' if group.structured else ''}"
+        yield f"group      {members}{_structured(group)}"
     views = context.registry.view_group_of(f)
     if views is not None:
         members = ", ".join(str(member.func.name) for member in views.functions())
         yield f"views      {members}"
+
+
+def _structured(group: StructuredGroup) -> str:
+    if not isinstance(group, OutlessGroup):
+        return " (structured)" if group.structured else ""
+    makes = "views" if group.all_views else "views and new tensors" if group.has_views else ""
+    return f" (structured without an out variant: meta makes {makes or 'new tensors'})"
 
 
 def _cell(context: Context, cell: Cell, width: int) -> CellView:
@@ -211,10 +219,10 @@ def _signatures(context: Context, f: NativeFunction) -> Iterator[str]:
 
 def _kernel_owners(context: Context, f: NativeFunction) -> frozenset[str]:
     """The operators whose kernels serve `f`: itself, and its structured group."""
-    group = context.registry.group_of(f)
-    if group is None or not group.structured:
+    group = context.registry.structured_group_of(f)
+    if group is None:
         return frozenset({f.full_name})
-    return frozenset({f.full_name, group.functional.full_name, group.out.full_name})
+    return frozenset({f.full_name, group.functional.full_name, group.primary.full_name})
 
 
 def _headers(context: Context, f: NativeFunction) -> Iterator[str]:

@@ -82,8 +82,10 @@ def meta_roots(context: Context) -> tuple[str, ...]:
 
 
 def _base_headers(context: Context, meta: MetaView) -> tuple[str, ...]:
-    header = context.target.base_headers.get(meta.base)
-    return () if header is None else (header,)
+    target = context.target
+    if meta.base == target.meta_base:
+        return ()
+    return (target.base_headers.get(meta.base, target.author_header.format(meta.base)),)
 
 
 def _shared_headers(context: Context) -> dict[str, list[str]]:

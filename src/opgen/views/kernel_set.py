@@ -11,7 +11,7 @@ from opgen.cpp.names import kernel_namespace, meta_namespace
 from opgen.cpp.signatures import Binding
 from opgen.model.dispatch_key import DispatchKey
 from opgen.model.native_function import Kernel, NativeFunction
-from opgen.model.registry import NativeFunctionsGroup, Registry
+from opgen.model.registry import Registry, StructuredGroup
 from opgen.views.base import group_by
 from opgen.views.text import SpelledSignature, Speller
 
@@ -153,9 +153,7 @@ def collect_kernels(
 ) -> KernelSet:
     """The functions to be written for all operators of `registry`, of which `keeps` tells those in use."""
     groups = [
-        (group, any(keeps(f) for f in group.functions()))
-        for group in registry.groups
-        if group.structured
+        (group, any(keeps(f) for f in group.functions())) for group in registry.structured_groups()
     ]
     return KernelSet(
         metas=tuple(_meta(group, spell, kept) for group, kept in groups),
@@ -165,13 +163,13 @@ def collect_kernels(
 
 
 def structured_kernels(
-    group: NativeFunctionsGroup,
+    group: StructuredGroup,
 ) -> Iterator[tuple[DispatchKey, Kernel]]:
     """The structured kernels of a group, by key."""
-    return ((key, kernel) for key, kernel in group.out.dispatch if kernel.structured)
+    return ((key, kernel) for key, kernel in group.primary.dispatch if kernel.structured)
 
 
-def meta_class(group: NativeFunctionsGroup) -> str:
+def meta_class(group: StructuredGroup) -> str:
     """`at::meta::structured_add_Tensor`."""
     return f"{meta_namespace(group.functional.namespace)}::{structured.struct_name(group)}"
 
@@ -235,7 +233,7 @@ def _overloads(functions: list[NativeFunction]) -> list[str]:
 
 
 def _structured(
-    group: NativeFunctionsGroup, spell: Speller, kept: bool
+    group: StructuredGroup, spell: Speller, kept: bool
 ) -> Iterator[StructuredKernelView]:
     arguments = structured.impl_arguments(group)
     names, unnamed = _forwarding(group)
@@ -243,16 +241,16 @@ def _structured(
     for key, kernel in unique_by_name(structured_kernels(group)):
         yield StructuredKernelView(
             root=group.root_name,
-            namespace=kernel_namespace(group.out.namespace, kernel.namespace),
-            schema=spell.schema(group.out),
-            operator=group.out.full_name,
+            namespace=kernel_namespace(group.primary.namespace, kernel.namespace),
+            schema=spell.schema(group.primary),
+            operator=group.primary.full_name,
             key=key,
             name=kernel.name,
             struct=f"structured_{kernel.name}",
             meta=meta_class(group),
             parameters=spell.parameters(arguments, defaults=False),
             types=spell.types(arguments),
-            precomputed=group.out.precomputed is not None,
+            precomputed=group.primary.precomputed is not None,
             forward_parameters=", ".join(
                 spell.type(b.type) if b.name in unnamed else spell.parameters([b], defaults=False)
                 for b in given
@@ -273,7 +271,7 @@ def unique_by_name(
             yield key, kernel
 
 
-def _forwarding(group: NativeFunctionsGroup) -> tuple[tuple[str, ...], frozenset[str]]:
+def _forwarding(group: StructuredGroup) -> tuple[tuple[str, ...], frozenset[str]]:
     """What `opgen_impl` hands to impl, and which of its own parameters it therefore leaves unnamed."""
     precomputed = {a.name for a in structured.precomputed_elements(group)}
     outs = {b.name for b in structured.out_arguments(group)}
@@ -285,7 +283,7 @@ def _forwarding(group: NativeFunctionsGroup) -> tuple[tuple[str, ...], frozenset
     return tuple(names), frozenset(given - set(names))
 
 
-def _meta(group: NativeFunctionsGroup, spell: Speller, kept: bool) -> MetaView:
+def _meta(group: StructuredGroup, spell: Speller, kept: bool) -> MetaView:
     arguments = structured.meta_arguments(group)
     parameters = spell.parameters(arguments, defaults=False)
     elements = structured.precomputed_elements(group)
@@ -297,9 +295,9 @@ def _meta(group: NativeFunctionsGroup, spell: Speller, kept: bool) -> MetaView:
         operator=group.functional.full_name,
         macro=name.unambiguous_name(),
         struct=structured.struct_name(group),
-        base=group.out.structured_inherits or spell.target.meta_base,
+        base=group.primary.structured_inherits or spell.target.meta_base,
         outputs=len(group.functional.func.returns),
-        returns="void" if group.out.precomputed is None else "meta_return_ty",
+        returns="void" if group.primary.precomputed is None else "meta_return_ty",
         parameters=parameters,
         types=spell.types(arguments),
         precomputed=_precomputed(elements, spell),
@@ -310,9 +308,9 @@ def _meta(group: NativeFunctionsGroup, spell: Speller, kept: bool) -> MetaView:
     )
 
 
-def _meta_macro(group: NativeFunctionsGroup) -> str:
+def _meta_macro(group: StructuredGroup) -> str:
     name = group.functional.func.name
-    prefix = "OPGEN_PRECOMPUTE_META_FUNC" if group.out.precomputed else "OPGEN_META_FUNC"
+    prefix = "OPGEN_PRECOMPUTE_META_FUNC" if group.primary.precomputed else "OPGEN_META_FUNC"
     if name.overload_name:
         return f"{prefix}2({name.name}, {name.overload_name})"
     return f"{prefix}({name.name})"

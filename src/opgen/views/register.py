@@ -91,7 +91,7 @@ def _includes(
             headers.add(f"ops/{root}_{key.name.lower()}_dispatch.h")
         if row.kind is RegistrationKind.composite_structured:
             assert row.group is not None
-            headers.add(f"ops/{row.group.out.root_name}_ops.h")
+            headers.add(f"ops/{row.group.primary.root_name}_ops.h")
     return (
         *map(context.library.operator_header, sorted(headers)),
         *_backend_includes(context, rows),
@@ -124,7 +124,7 @@ def _kernel_header(row: Registration) -> str:
             return f"ops/{row.group.root_name}_meta.h"
         case RegistrationKind.structured:
             assert row.group is not None
-            suffix = "meta" if row.key is DispatchKey.Meta else "native"
+            suffix = "meta" if row.kernel is None else "native"
             return f"ops/{row.group.root_name}_{suffix}.h"
         case RegistrationKind.unstructured:
             return f"ops/{root}_native.h"

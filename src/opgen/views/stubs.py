@@ -92,7 +92,8 @@ def build_skeletons(context: Context, operators: frozenset[str]) -> FileView:
     groups = {
         member.full_name
         for f in context.registry.functions
-        if f.full_name in operators and (group := context.registry.group_of(f))
+        if f.full_name in operators
+        and (group := context.registry.structured_group_of(f) or context.registry.group_of(f))
         for member in group.functions()
     }
     wanted = [

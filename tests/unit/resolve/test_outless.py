@@ -1,0 +1,103 @@
+"""Structured operators without an out variant: what is registered, and that it is an extension."""
+
+from __future__ import annotations
+
+import pytest
+from resolving import function, key, registry_of
+
+from opgen.diagnostics import Diagnostics, Source
+from opgen.parse import builtin_tags, parse_entries
+from opgen.resolve.computed_table import computed_table
+from opgen.resolve.dispatch_tables import registrations_by_key
+
+_COPY = """\
+- func: foo_copy(Tensor self) -> Tensor
+  dispatch:
+    CompositeExplicitAutogradNonFunctional: foo_copy
+  tags: view_copy
+  autogen: foo_copy.out
+"""
+_VIEW = f"- func: foo(Tensor(a) self) -> Tensor(a)\n  structured: True\n{_COPY}"
+_FILLED = """\
+- func: foo(Tensor self) -> Tensor
+  structured: True
+  dispatch:
+    CPU: foo_cpu
+    SparseCPU: foo_sparse
+- func: foo_(Tensor(a!) self) -> Tensor(a!)
+  structured_delegate: foo
+"""
+
+
+def registered(text: str) -> dict[str, list[tuple[str, str, str | None]]]:
+    """Operator, kind and kernel of each row of operators called foo, by key."""
+    found: dict[str, list[tuple[str, str, str | None]]] = {}
+    for name, rows in registrations_by_key(registry_of(text)).items():
+        for row in rows:
+            if row.function.root_name == "foo":
+                kernel = row.kernel.name if row.kernel else None
+                found.setdefault(name.name, []).append(
+                    (str(row.function.func.name), row.kind.name, kernel)
+                )
+    return found
+
+
+def test_views_are_made_by_meta_on_every_backend() -> None:
+    """Protects against a view that needs a kernel for each backend."""
+    row = [("foo", "structured", None)]
+    assert registered(_VIEW) == {"CompositeExplicitAutograd": row, "Meta": row}
+
+
+@pytest.mark.parametrize("name", ["CPU", "CUDA", "PrivateUse1", "Meta", "SparseCPU"])
+def test_a_view_is_there_for_every_key(name: str) -> None:
+    registry = registry_of(_VIEW)
+    cells = {cell.key: cell for cell in computed_table(registry, function(registry, "foo"))}
+    cell = cells.get(key(name))
+    if cell is not None:
+        assert cell.registration is not None and "meta function" in cell.reason
+
+
+def test_new_tensors_are_filled_by_kernels_of_backends() -> None:
+    """Nothing serves a backend without a kernel: there is no out operator to call."""
+    assert registered(_FILLED) == {
+        "CPU": [("foo", "structured", "foo_cpu"), ("foo_", "structured", "foo_cpu")],
+        "SparseCPU": [("foo", "unstructured", "foo_sparse")],
+        "Meta": [("foo", "structured", None), ("foo_", "structured", None)],
+    }
+
+
+@pytest.mark.parametrize(
+    "composite", ["CompositeExplicitAutograd", "CompositeExplicitAutogradNonFunctional"]
+)
+@pytest.mark.parametrize("text", [_FILLED, _VIEW])
+def test_a_kernel_may_serve_every_backend(text: str, composite: str) -> None:
+    """Protects against a composite kernel that is taken for an unstructured one, or doubled."""
+    entry, line = "  structured: True\n", f"    {composite}: foo_all\n"
+    table = "  dispatch:\n"
+    text = (
+        text.replace(f"{entry}{table}", f"{entry}{table}{line}")
+        if text is _FILLED
+        else text.replace(entry, f"{entry}{table}{line}")
+    )
+    found = registered(text)
+    assert found[composite][0] == ("foo", "structured", "foo_all")
+    assert found["Meta"][0] == ("foo", "structured", None)
+    assert len([k for k in found if k.startswith("Composite")]) == 1
+
+
+def test_bases_are_found_by_alias_set() -> None:
+    registry = registry_of(
+        "- func: foo(Tensor(a) x, int n, Tensor(b) y) -> (Tensor(b), Tensor, Tensor(a))\n"
+        "  structured: True\n  dispatch:\n    CPU: foo_cpu\n"
+    )
+    assert [group.bases() for group in registry.outless_groups] == [(2, -1, 0)]
+
+
+@pytest.mark.parametrize("text", [_VIEW, _FILLED])
+def test_strict_torchgen_refuses_it(text: str) -> None:
+    diagnostics = Diagnostics()
+    source = Source("f.yaml", text)
+    parse_entries([source], builtin_tags(), (), diagnostics, strict_torchgen=True)
+    assert [(str(d.code), d.span.start if d.span else -1) for d in diagnostics] == [
+        ("E0241", text.index("structured: True"))
+    ]
