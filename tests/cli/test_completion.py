@@ -3,9 +3,13 @@
 from __future__ import annotations
 
 import os
+import pty
+import select
 import shutil
+import signal
 import subprocess
 import sys
+import time
 from pathlib import Path
 
 import pytest
@@ -70,3 +74,46 @@ def test_each_shell_takes_its_script(environment: dict[str, str], opgen: Opgen, 
             text=True,
         )
         assert offered.stdout.split() == ["add", "add.out"]
+
+
+def typed(shell: list[str], environment: dict[str, str], keys: list[tuple[str, str]]) -> None:
+    """Type into a shell of its own on a terminal: each time until what is expected stands there."""
+    process, terminal = pty.fork()
+    if process == 0:
+        os.execvpe(shell[0], shell, {**environment, "TERM": "dumb", "PS1": "% ", "PROMPT": "% "})
+    seen = ""
+    try:
+        for pressed, expected in keys:
+            os.write(terminal, pressed.encode())
+            seen, end = "", time.monotonic() + 60
+            while expected not in seen:
+                assert time.monotonic() < end, f"{pressed!r}: no {expected!r} in {seen!r}"
+                if select.select([terminal], [], [], 1)[0]:
+                    seen += os.read(terminal, 4096).decode(errors="replace")
+    finally:
+        os.kill(process, signal.SIGKILL)
+        os.waitpid(process, 0)
+        os.close(terminal)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize(
+    "shell", [["bash", "--norc", "-i"], ["zsh", "-f", "-i"]], ids=lambda shell: shell[0]
+)
+def test_somebody_types_and_presses_tab(environment: dict[str, str], shell: list[str]) -> None:
+    """The whole way: the line in the start file, keys on a terminal, words on the screen."""
+    if shutil.which(shell[0]) is None:
+        pytest.skip(f"no {shell[0]}")
+    set_up = "autoload -Uz compinit; compinit -u -D; " if shell[0] == "zsh" else ""
+    ready = f'{set_up}eval "$(opgen completion {shell[0]})"; echo re""ady\n'
+    typed(
+        shell,
+        environment,
+        [
+            (ready, "ready"),
+            ("opgen gener\t", "opgen generate"),
+            ("\x15opgen lint --for\t", "--format"),
+            ("sar\t", "sarif"),
+            ("\x15opgen stub ne\t", "neg"),
+        ],
+    )
