@@ -37,10 +37,12 @@ function(opgen_add_library target)
   add_library(${target} SHARED ${arg_SOURCES} ${arg_KERNELS})
   target_compile_features(${target} PUBLIC cxx_std_20)
   target_include_directories(${target} PUBLIC "${arg_TREE}/include")
-  # A base class of the author (structured_inherits) has a header beside the kernels.
+  # A base class of the author (structured_inherits) has a header beside the kernels. Not by -I: a
+  # math.h there is none of the system's.
   foreach(kernel IN LISTS arg_KERNELS)
+    get_filename_component(kernel "${kernel}" ABSOLUTE)
     get_filename_component(folder "${kernel}" DIRECTORY)
-    target_include_directories(${target} PUBLIC "${folder}")
+    target_compile_options(${target} PRIVATE "SHELL:-iquote \"${folder}\"")
   endforeach()
   target_link_libraries(${target} PUBLIC opgen::runtime)
   if(NOT CMAKE_BUILD_TYPE AND NOT CMAKE_CONFIGURATION_TYPES)

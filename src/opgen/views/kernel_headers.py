@@ -33,6 +33,7 @@ class MetaHeaderView(FileView):
     root: str
     tensor_header: str
     includes: tuple[str, ...]
+    author_includes: tuple[str, ...]
     abi: int
     blocks: tuple[Block[MetaView], ...]
 
@@ -71,6 +72,9 @@ def build_meta_headers(context: Context) -> Iterator[FileView]:
             root=root,
             tensor_header=context.library.tensor_header,
             includes=tuple(unique(header for m in metas for header in _base_headers(context, m))),
+            author_includes=tuple(
+                unique(header for m in metas for header in _author_headers(context, m))
+            ),
             abi=context.target.runtime_abi,
             blocks=blocks((meta.namespace, meta) for meta in metas),
         )
@@ -82,10 +86,15 @@ def meta_roots(context: Context) -> tuple[str, ...]:
 
 
 def _base_headers(context: Context, meta: MetaView) -> tuple[str, ...]:
+    header = context.target.base_headers.get(meta.base)
+    return () if header is None else (header,)
+
+
+def _author_headers(context: Context, meta: MetaView) -> tuple[str, ...]:
     target = context.target
-    if meta.base == target.meta_base:
+    if meta.base == target.meta_base or meta.base in target.base_headers:
         return ()
-    return (target.base_headers.get(meta.base, target.author_header.format(meta.base)),)
+    return (target.author_header.format(meta.base),)
 
 
 def _shared_headers(context: Context) -> dict[str, list[str]]:

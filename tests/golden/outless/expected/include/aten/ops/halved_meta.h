@@ -3,7 +3,7 @@
 
 #include <aten/TensorBody.h>
 #include <opgen/structured.h>
-#include <Halving.h>
+#include "Halving.h"
 
 static_assert(OPGEN_RUNTIME_ABI == 1, "this file is for opgen runtime ABI 1: generate it anew");
 
