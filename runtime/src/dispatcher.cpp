@@ -360,9 +360,9 @@ void call_boxed_kernel(const OperatorSlot& slot, const KernelFunction& kernel, D
   kernel.boxing->call_from_stack(kernel, keys, stack);
 }
 
-void check_stack_size(const Stack& stack, std::size_t expected) {
-  OPGEN_CHECK(stack.size() >= expected, "the kernel takes ", expected, " arguments, the stack has ",
-              stack.size());
+void throw_stack_size(const Stack& stack, std::size_t expected) {
+  OPGEN_CHECK(false, "the kernel takes ", expected, " arguments, the stack has ", stack.size());
+  __builtin_unreachable();
 }
 
 void check_result_count(const OperatorSlot& slot, const Stack& stack, std::size_t expected) {
@@ -500,13 +500,27 @@ void OperatorHandle::call_boxed(Stack& stack) const {
   std::int64_t known = __atomic_load_n(&entry_->argument_count, __ATOMIC_ACQUIRE);
   std::size_t count =
       OPGEN_LIKELY(known >= 0) ? static_cast<std::size_t>(known) : schema().arguments.size();
-  detail::check_stack_size(stack, count);
+  if (OPGEN_UNLIKELY(stack.size() < count)) detail::throw_stack_size(stack, count);
   std::uint64_t bits = 0;
-  for (std::size_t i = stack.size() - count; i < stack.size(); ++i) bits |= stack[i].key_bits();
+  const IValue* end = stack.data() + stack.size();
+  for (const IValue* value = end - count; value != end; ++value) {
+    const TensorImpl* tensor = value->tensor_impl();
+    bits |= tensor != nullptr ? tensor->key_set().raw_repr() : value->key_bits();
+  }
   redispatch_boxed(detail::with_local_keys(bits), stack);
 }
 
 void OperatorHandle::redispatch_boxed(DispatchKeySet keys, Stack& stack) const {
+  // What has an address, has a kernel of C++ arguments.
+  const DispatchTable* table = __atomic_load_n(&entry_->own.table, __ATOMIC_ACQUIRE);
+  auto [live, index] = detail::look_up(*table, keys);
+  KernelAddress address = table->addresses()[index];
+  if (OPGEN_LIKELY(address.direct != nullptr || address.keyed != nullptr)) {
+    const KernelFunction& kernel = table->kernels[index];
+    if (OPGEN_LIKELY(kernel.boxing != nullptr)) {
+      return kernel.boxing->call_from_stack(kernel, live, stack);
+    }
+  }
   const KernelFunction& kernel = detail::find_kernel(entry_->own, keys);
   detail::call_boxed_kernel(entry_->own, kernel, keys, stack);
 }

@@ -52,10 +52,11 @@ IValue::IValue(const IValue& other) noexcept : payload_(other.payload_), tag_(ot
 }
 
 void IValue::release() noexcept {
+  if (OPGEN_LIKELY(tag_ == Tag::Tensor)) {
+    static_cast<void>(TensorBase::adopt(payload_.tensor));
+    return;
+  }
   switch (tag_) {
-    case Tag::Tensor:
-      static_cast<void>(TensorBase::adopt(payload_.tensor));
-      break;
     case Tag::Generator:
       static_cast<void>(Ref<GeneratorImpl>::adopt(payload_.generator));
       break;
@@ -82,9 +83,6 @@ IValue::IValue(const Scalar& value) {
   } else {
     *this = IValue(value.toComplexDouble());
   }
-}
-IValue::IValue(TensorBase tensor) noexcept : tag_(Tag::Tensor) {
-  payload_.tensor = tensor.unsafeReleaseTensorImpl();
 }
 IValue::IValue(std::string_view text) : tag_(Tag::String) {
   payload_.heap = new StringValue(text);

@@ -243,7 +243,7 @@ void note_reference(T& argument, Tensor** references, std::size_t& count) {
   }
 }
 
-OPGEN_API void check_stack_size(const Stack& stack, std::size_t expected);
+[[noreturn]] OPGEN_API OPGEN_COLD void throw_stack_size(const Stack& stack, std::size_t expected);
 OPGEN_API void check_result_count(const OperatorSlot& slot, const Stack& stack,
                                   std::size_t expected);
 
@@ -252,7 +252,7 @@ struct BoxingOf;
 template <class R, class... A>
 struct BoxingOf<R(A...)> {
   static void call_from_stack(const KernelFunction& kernel, DispatchKeySet keys, Stack& stack) {
-    check_stack_size(stack, sizeof...(A));
+    if (OPGEN_UNLIKELY(stack.size() < sizeof...(A))) throw_stack_size(stack, sizeof...(A));
     call_with(kernel, keys, stack, std::index_sequence_for<A...>());
   }
 

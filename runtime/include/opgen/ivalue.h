@@ -87,8 +87,10 @@ class OPGEN_API IValue {
     payload_.parts[0] = value.real();
     payload_.parts[1] = value.imag();
   }
-  IValue(const Scalar& value);                                         // NOLINT
-  IValue(TensorBase tensor) noexcept;                                  // NOLINT
+  IValue(const Scalar& value);                              // NOLINT
+  IValue(TensorBase tensor) noexcept : tag_(Tag::Tensor) {  // NOLINT
+    payload_.tensor = tensor.unsafeReleaseTensorImpl();
+  }
   IValue(std::string_view text);                                       // NOLINT
   IValue(const char* text) : IValue(std::string_view(text)) {}         // NOLINT
   IValue(const std::string& text) : IValue(std::string_view(text)) {}  // NOLINT
