@@ -189,3 +189,42 @@ def test_what_a_formatted_file_means_is_the_same(opgen: Opgen) -> None:
     before = derived()
     assert opgen("format", "f.yaml").exit_code == 0
     assert derived() == before != ""
+
+
+def test_more_misspellings_than_are_shown_are_mended_by_running_it_again(opgen: Opgen) -> None:
+    """One run mends 2,000 problems at a time; a small file has as many rounds as it needs."""
+    text = "".join(f"- func: f{i}(Tensr self) -> Tensor\n" for i in range(4_500))
+    Path("a.yaml").write_text(text)
+    result = opgen("lint", "a.yaml", "--fix")
+    assert result.exit_code == 0, result.stderr[-300:]
+    assert "4500 problems mended\n" in result.stderr
+    assert Path("a.yaml").read_text() == text.replace("Tensr", "Tensor")
+
+
+def test_a_large_file_says_that_there_is_more_to_mend(opgen: Opgen) -> None:
+    text = "".join(f"- func: f{i}(Tensr self) -> Tensor\n" for i in range(2_500))
+    comment = "#" + "x" * 999 + "\n"
+    Path("a.yaml").write_text(comment * 1_900 + text)
+    first = opgen("lint", "a.yaml", "--fix")
+    assert (first.exit_code, first.stderr.split("\n")[0]) == (
+        1,
+        "2000 problems mended; run it again for more",
+    )
+    second = opgen("lint", "a.yaml", "--fix")
+    assert (second.exit_code, second.stderr) == (0, "500 problems mended\n")
+
+
+def test_format_leaves_a_file_with_very_many_errors_alone(opgen: Opgen) -> None:
+    """More errors than are reported once ended in a traceback."""
+    Path("a.yaml").write_text("- *a\n" * 2_000)
+    result = opgen("format", "a.yaml")
+    assert (result.exit_code, "Traceback" in result.stderr) == (1, False)
+    assert "E0911" in result.stderr
+
+
+def test_format_mends_more_blanks_than_errors_are_shown(opgen: Opgen) -> None:
+    text = "".join(f"- func: f{i}(Tensor self,int a) -> Tensor\n" for i in range(3_000))
+    Path("a.yaml").write_text(text)
+    result = opgen("format", "a.yaml")
+    assert (result.exit_code, result.stderr) == (0, "formatted a.yaml\n")
+    assert Path("a.yaml").read_text() == text.replace(",", ", ")

@@ -175,6 +175,15 @@ _CROWDS: Mapping[str, Callable[[], str]] = {
         "- func: f@(Tensor self) -> Tensor\n  dispatch:\n    CPU: f\n  autogen: f@.out\n",
         size=1_100_000,
     ),
+    "commas without a space": lambda: count(
+        "- func: f@(Tensor self,int a,int b) -> Tensor\n", size=900_000
+    ),
+    "a misspelt type and a misspelt key": lambda: count(
+        "- func: f@(Tensr self) -> Tensor\n  variantz: function\n", size=900_000
+    ),
+    "keys out of order": lambda: count(
+        "- dispatch:\n    CPU: f\n  func: f@(Tensor self) -> Tensor\n", size=900_000
+    ),
     "delegates to nothing": lambda: count(
         "- func: f@(Tensor self) -> Tensor\n  structured_delegate: ff@.out\n", size=1_200_000
     ),

@@ -85,6 +85,23 @@ def test_a_schema_file_of_any_shape_is_answered(
     record_property("any bytes: shapes of up to 10 MB", 1)
 
 
+# Those of them that are written back take longest: many entries, and errors that can be mended.
+_MENDED = ("commas without a space", "a misspelt type and a misspelt key", "documents")
+
+
+@pytest.mark.parametrize(
+    "shape",
+    [pytest.param(s, marks=() if s in _MENDED else pytest.mark.nightly) for s in SCHEMAS],
+)
+@pytest.mark.parametrize("command", [("format",), ("lint", "--fix")], ids=" ".join)
+def test_a_file_of_any_shape_is_mended_or_refused(
+    command: tuple[str, ...], shape: str, tmp_path: Path, record_property: RecordProperty
+) -> None:
+    write(tmp_path / "any.yaml", SCHEMAS[shape]())
+    check_answer(*command, "any.yaml", folder=tmp_path)
+    record_property("any bytes: shapes of up to 10 MB", 1)
+
+
 @pytest.mark.parametrize(
     ("option", "shape"),
     [pytest.param(*s, marks=() if s[1] == "repeats" else pytest.mark.nightly) for s in OTHERS],

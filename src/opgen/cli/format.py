@@ -12,7 +12,7 @@ from opgen.cli.options import schema_options
 from opgen.cli.report import finish
 from opgen.cli.rewrite import print_diffs, read_contents, write_back
 from opgen.diagnostics import Diagnostics
-from opgen.edits import fix_all, format_contents
+from opgen.edits import format_all
 from opgen.pipeline import Inputs
 from opgen.reading import Overlay
 
@@ -29,16 +29,13 @@ def format_command(
     Comments go with the key that they stand above or beside. Files with errors are left alone.
     """
     old = {path: text for path, text in read_contents(inputs).items() if path in inputs.yaml}
-    new = _formatted(inputs, old)
-    diagnostics = Diagnostics()
-    pipeline.load(replace(inputs, overlay=new), diagnostics)
+
+    def check_blanks(contents: Overlay) -> tuple[Diagnostics, Diagnostics]:
+        return pipeline.misplaced_blanks(replace(inputs, overlay=contents))
+
+    changed, diagnostics = format_all(old, check_blanks)
     if diagnostics.has_errors:
-        # Of the files as they are, not of what would have been made of them.
-        diagnostics = Diagnostics()
-        pipeline.load(inputs, diagnostics)
         finish(diagnostics, report_format, deny_warnings)
-        raise AssertionError("formatting made errors of a file without any")
-    changed = {path: text for path, text in new.items() if text != old[path]}
     if diff:
         print_diffs(old, changed)
     if not (check or diff):
@@ -47,16 +44,6 @@ def format_command(
     _report(changed, len(old), wrote=not (check or diff))
     if changed and (check or diff):
         raise SystemExit(1)
-
-
-def _formatted(inputs: Inputs, old: Overlay) -> Overlay:
-    """The files with their white space mended and their keys in order."""
-
-    def check(contents: Overlay) -> tuple[Diagnostics, None]:
-        return pipeline.misplaced_blanks(replace(inputs, overlay=contents)), None
-
-    spaced = {**old, **fix_all(old, check).contents}
-    return {path: format_contents(path, content) for path, content in spaced.items()}
 
 
 def _report(changed: Overlay, files: int, *, wrote: bool) -> None:

@@ -11,7 +11,7 @@ from opgen.cli.options import schema_options
 from opgen.cli.report import finish
 from opgen.cli.rewrite import print_diffs, read_contents, write_back
 from opgen.diagnostics import Diagnostics
-from opgen.edits import fix_all
+from opgen.edits import MAX_FIXES, fix_all
 from opgen.model.registry import Registry
 from opgen.pipeline import Inputs
 from opgen.reading import Overlay
@@ -32,7 +32,7 @@ def lint(
     """
 
     def check(contents: Overlay) -> tuple[Diagnostics, Registry | None]:
-        diagnostics = Diagnostics()
+        diagnostics = Diagnostics(most=MAX_FIXES) if fix or diff else Diagnostics()
         overlaid = replace(inputs, overlay=contents)
         return diagnostics, pipeline.inspect(overlaid, diagnostics, python=python)
 
@@ -43,14 +43,16 @@ def lint(
         return
     contents = read_contents(inputs)
     fixed = fix_all(contents, check)
-    diagnostics, registry = fixed.first if diff else fixed.last
+    found, registry = fixed.first if diff else fixed.last
+    diagnostics = found.shown()
     if diff:
         print_diffs(contents, fixed.contents)
     else:
         write_back(contents, fixed.contents, diagnostics)
         if report_format == "human":
             number = "1 problem" if fixed.count == 1 else f"{fixed.count} problems"
-            click.echo(f"{number} mended", err=True)
+            more = any(item.fix is not None for item in found)
+            click.echo(f"{number} mended{'; run it again for more' if more else ''}", err=True)
     finish(diagnostics, report_format, deny_warnings)
     if diff and fixed.contents:
         raise SystemExit(1)

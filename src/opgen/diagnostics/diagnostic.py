@@ -55,9 +55,11 @@ class Diagnostic:
 class Diagnostics:
     """Collects problems in any order; `sorted()` gives them back by file and position.
 
-    After MAX_ERRORS errors there is a last one that says so, and no more.
+    After `most` errors there is a last one that says so, and no more. More of them than people are
+    shown are for who mends them.
     """
 
+    most: int = MAX_ERRORS
     _items: list[Diagnostic] = field(default_factory=list)
     _errors: int = 0
 
@@ -96,9 +98,9 @@ class Diagnostics:
         )
 
     def add(self, diagnostic: Diagnostic) -> None:
-        """Raises TooManyErrors for an error after MAX_ERRORS of them; see `until_too_many`."""
+        """Raises TooManyErrors for an error after `most` of them; see `until_too_many`."""
         if diagnostic.severity is Severity.error:
-            if self._errors >= MAX_ERRORS:
+            if self._errors >= self.most:
                 raise TooManyErrors
             self._errors += 1
         self._items.append(diagnostic)
@@ -119,10 +121,13 @@ class Diagnostics:
     def error_count(self) -> int:
         return self._errors
 
+    def errors(self) -> tuple[Diagnostic, ...]:
+        """The errors that were reported, in any order."""
+        return tuple(item for item in self._items if item.severity is Severity.error)
+
     def error_spans(self) -> tuple[Span, ...]:
         """Where the errors are, in any order."""
-        errors = (item for item in self._items if item.severity is Severity.error)
-        return tuple(item.span for item in errors if item.span is not None)
+        return tuple(item.span for item in self.errors() if item.span is not None)
 
     def sorted(self) -> tuple[Diagnostic, ...]:
         """By file in order of first mention, then position, then code; duplicates once."""
@@ -136,8 +141,18 @@ class Diagnostics:
                 return (-1, -1, item.code, item.message)
             return (rank[id(item.span.source)], item.span.start, item.code, item.message)
 
-        last = (_STOPPED,) if self._errors >= MAX_ERRORS else ()
+        last = (_stopped(self.most),) if self._errors >= self.most else ()
         return (*dict.fromkeys(sorted(self._items, key=key)), *last)
+
+    def shown(self) -> Diagnostics:
+        """As many as people are shown: the first errors by position, and the warnings."""
+        if self._errors < MAX_ERRORS:
+            return self
+        found = Diagnostics()
+        for item in self.sorted():
+            if item.severity is not Severity.error or found.error_count < MAX_ERRORS:
+                found.add(item)
+        return found
 
     def __iter__(self) -> Iterator[Diagnostic]:
         return iter(self.sorted())
@@ -146,12 +161,9 @@ class Diagnostics:
         return len(self._items)
 
 
-_STOPPED = Diagnostic(
-    str(E0911),
-    Severity.error,
-    f"{MAX_ERRORS} errors are reported; if there are more, they are not",
-    None,
-)
+def _stopped(most: int) -> Diagnostic:
+    message = f"{most} errors are reported; if there are more, they are not"
+    return Diagnostic(str(E0911), Severity.error, message, None)
 
 
 class TooManyErrors(Exception):

@@ -15,11 +15,12 @@ from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 
 from opgen.diagnostics.diagnostic import Diagnostic, Severity
-from opgen.diagnostics.source import Source, Span
+from opgen.diagnostics.source import Span
 
 # A line longer than this is shown in part.
 _MAX_LINE = 400
 _BEFORE = 80
+_CHUNK = 4096
 
 _RESET = "\x1b[0m"
 _BOLD = "\x1b[1m"
@@ -54,12 +55,12 @@ def _lines(item: Diagnostic, paint: _Paint) -> Iterator[str]:
         shown = item.span
         for span, text in item.labels:
             lines = list(_snippet(span, text, "-", width, _BLUE, paint))
-            if _line_of(span) == _line_of(shown):
+            if _lines_of(span) == _lines_of(shown) and len(lines) == 2:
                 # The line itself stands there already.
                 yield lines[1]
                 continue
             if span.source is not shown.source:
-                yield f"{' ' * width}{paint(_BLUE, ':::')} {_place(span)}"
+                yield f"{' ' * width}{paint(_BLUE, ':::')} {_visible(_place(span))}"
             yield bar
             yield from lines
             shown = span
@@ -76,11 +77,26 @@ def _visible(text: str) -> str:
 
 def _gutter_width(item: Diagnostic) -> int:
     spans = [span for span, _ in item.labels] + ([item.span] if item.span is not None else [])
-    return max((len(str(s.source.location(s.start).line)) for s in spans), default=1)
+    return max((len(str(_lines_of(s)[2])) for s in spans), default=1)
 
 
-def _line_of(span: Span) -> tuple[int, int]:
-    return id(span.source), span.source.location(span.start).line
+def _lines_of(span: Span) -> tuple[int, int, int]:
+    """The source, and the numbers of the first and the last line of what is to be shown."""
+    first = span.source.location(span.start).line
+    last = span.source.location(max(span.start, _text_end(span) - 1)).line
+    return id(span.source), first, last
+
+
+def _text_end(span: Span) -> int:
+    """Where the text of the span ends, without white space after it."""
+    end = span.end
+    while end > span.start:
+        begin = max(span.start, end - _CHUNK)
+        kept = len(span.source.text[begin:end].rstrip())
+        if kept:
+            return begin + kept
+        end = begin
+    return span.end
 
 
 def _place(span: Span) -> str:
@@ -91,28 +107,66 @@ def _place(span: Span) -> str:
 def _snippet(
     span: Span, text: str, mark: str, width: int, style: str, paint: _Paint
 ) -> Iterator[str]:
-    number, line, start, end = _shown(span.source, span)
-    before = "".join("\t" if c == "\t" else " " * _columns(c) for c in line[:start])
-    marks = mark * max(1, sum(_columns(c) for c in line[start:end]))
-    gutter = paint(_BLUE, f"{number:>{width}} |")
-    yield f"{gutter} {_visible(line)}".rstrip()
+    """The line with marks below it; of several lines the first and the last, joined at the left."""
+    _, first, last = _lines_of(span)
+    source = span.source
+    start = source.location(span.start).column - 1
     bar = paint(_BLUE, f"{'':{width}} |")
-    yield f"{bar} {before}{paint(style, f'{marks} {_visible(text)}'.rstrip())}"
+    label = f" {_visible(text)}".rstrip()
+    if first == last:
+        line = source.line_text(first)
+        size = span.end - span.start
+        if start + size > len(line):
+            size = _text_end(span) - span.start
+        line, start, end = _shown(line, start, start + size)
+        before = "".join("\t" if c == "\t" else " " * _columns(c) for c in line[:start])
+        marks = mark * max(1, _width(line[start:end]))
+        yield f"{_numbered(first, width, paint)} {_visible(line)}".rstrip()
+        yield f"{bar} {before}{paint(style, marks + label)}"
+        return
+    line, start, _ = _shown(source.line_text(first), start, start + 1)
+    if line[:start].strip(" "):
+        yield f"{_numbered(first, width, paint)}   {_flat(line)}"
+        yield f"{bar} {paint(style, f' {_corner(_flat(line[:start]))}{mark}')}"
+    else:
+        yield f"{_numbered(first, width, paint)} {paint(style, '/')} {_flat(line)}"
+    side = paint(style, "|")
+    if last - first > 2:
+        yield f"{'...':{width + 2}} {side}"
+    elif last - first == 2:
+        between = _shown(source.line_text(first + 1), 0, 0)[0]
+        yield f"{_numbered(first + 1, width, paint)} {side} {_flat(between)}".rstrip()
+    end = source.location(_text_end(span) - 1).column
+    line, _, end = _shown(source.line_text(last), end - 1, end)
+    yield f"{_numbered(last, width, paint)} {side} {_flat(line)}"
+    yield f"{bar} {paint(style, f'|{_corner(_flat(line[: end - 1]))}{mark}{label}')}"
 
 
-def _shown(source: Source, span: Span) -> tuple[int, str, int, int]:
-    """The line's number, its text, and where in it the span begins and ends.
+def _numbered(number: int, width: int, paint: _Paint) -> str:
+    return paint(_BLUE, f"{number:>{width}} |")
 
-    Of a span over several lines the first is shown, and of a very long line a part.
-    """
-    location = source.location(span.start)
-    line = source.line_text(location.line)
-    start = min(location.column - 1, len(line))
-    end = min(start + span.end - span.start, len(line))
+
+def _corner(before: str) -> str:
+    """The line that leads below the text `before` to the mark after it."""
+    return "_" * (1 + _width(before))
+
+
+def _flat(line: str) -> str:
+    """A line as it may go to a terminal, a tab being a space: lines below it lead past tabs."""
+    return _visible(line).replace("\t", " ")
+
+
+def _shown(line: str, start: int, end: int) -> tuple[str, int, int]:
+    """The part of the line that is shown, and where in it `start` and `end` are."""
+    start, end = min(start, len(line)), min(end, len(line))
     if len(line) > _MAX_LINE:
         cut = max(0, start - _BEFORE)
         line, start, end = line[cut : cut + _MAX_LINE], start - cut, min(end - cut, _MAX_LINE)
-    return location.line, line, start, end
+    return line, start, end
+
+
+def _width(text: str) -> int:
+    return sum(map(_columns, text))
 
 
 def _columns(character: str) -> int:

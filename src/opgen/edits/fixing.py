@@ -12,6 +12,10 @@ from opgen.edits.apply import apply_edits, encode_like
 
 # Each round mends at least one problem, and no real file hides mistakes this deep.
 _MAX_ROUNDS = 20
+# Each round reads all files, and a megabyte takes up to 2 s: larger files get fewer rounds.
+_MAX_READ = 1_800_000
+# The most errors that a check needs to find for one round. It takes time to find them, too.
+MAX_FIXES = 2_000
 
 _Found = TypeVar("_Found")
 
@@ -36,13 +40,16 @@ class Fixed(Generic[_Found]):
 def fix_all(contents: Mapping[Path, bytes], check: Check[_Found]) -> Fixed[_Found]:
     """Apply every fix that `check` finds for the files of `contents`, until none is left.
 
+    In large files it may end before that; then `last` has fixes, which another call applies.
+
     Sources that `check` reads are called by `str()` of their paths.
     """
     now = dict(contents)
     seen = {tuple(now.values())}
     count = 0
     first = last = check(now)
-    for _ in range(_MAX_ROUNDS):
+    size = sum(map(len, now.values()))
+    for _ in range(min(_MAX_ROUNDS, max(1, _MAX_READ // max(1, size)))):
         then, made = _apply_round(now, last[0])
         # Fixes that undo each other are a bug of their rules; the file is then left as it is.
         if not made or tuple(then.values()) in seen:

@@ -11,7 +11,7 @@ import re
 from dataclasses import dataclass
 from pathlib import Path
 
-from opgen.diagnostics import Diagnostics, Edit, Source, Span
+from opgen.diagnostics import Diagnostics, Edit, Source, Span, until_too_many
 from opgen.edits.apply import apply_edits, encode_like
 from opgen.edits.key_order import sorted_positions
 from opgen.parse.yaml_nodes import MappingNode, Node, ScalarNode, SequenceNode, compose
@@ -34,7 +34,7 @@ def format_contents(path: Path, content: bytes) -> bytes:
 
 def format_entries(source: Source) -> str:
     """The text with the entries formatted. One that is not a list of entries stays as it is."""
-    root = compose(source, Diagnostics())
+    root = _read(source)
     if not isinstance(root, SequenceNode):
         return source.text
     edits = [_format_entry(source, node) for node in root.items]
@@ -49,9 +49,14 @@ def format_entries(source: Source) -> str:
     return _applied(source, edits)
 
 
+@until_too_many(lambda: None)
+def _read(source: Source) -> Node | None:
+    return compose(source, Diagnostics())
+
+
 def _unchanged(source: Source, root: SequenceNode, edits: list[Edit | None]) -> list[bool]:
     """Of each entry, whether it says with the edits what it says without them."""
-    again = compose(Source(source.path, _applied(source, edits)), Diagnostics())
+    again = _read(Source(source.path, _applied(source, edits)))
     if not isinstance(again, SequenceNode) or len(again.items) != len(edits):
         return [False] * len(edits)
     return [_value(old) == _value(new) for old, new in zip(root.items, again.items)]

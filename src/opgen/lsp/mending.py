@@ -11,7 +11,7 @@ from lsprotocol import types
 from opgen import pipeline
 from opgen.diagnostics import Diagnostic, Diagnostics, Edit, Source, Span
 from opgen.diagnostics.suggestions import shorten
-from opgen.edits import apply_edits, fix_all, format_contents
+from opgen.edits import apply_edits, fix_all, format_all
 from opgen.lsp.positions import Positions
 from opgen.pipeline import Inputs
 from opgen.reading import Overlay
@@ -54,18 +54,11 @@ def fixed_text(path: Path, text: str, inputs: Inputs) -> str:
 def formatted_text(path: Path, text: str, inputs: Inputs) -> str:
     """The text as `opgen format` has it; the same if the files have errors."""
 
-    def check(contents: Overlay) -> tuple[Diagnostics, None]:
-        return (
-            pipeline.misplaced_blanks(replace(inputs, overlay={**inputs.overlay, **contents})),
-            None,
-        )
+    def check_blanks(contents: Overlay) -> tuple[Diagnostics, Diagnostics]:
+        return pipeline.misplaced_blanks(replace(inputs, overlay={**inputs.overlay, **contents}))
 
-    old = text.encode("utf-8", "replace")
-    spaced = fix_all({path: old}, check).contents.get(path, old)
-    new = format_contents(path, spaced)
-    diagnostics = Diagnostics()
-    pipeline.load(replace(inputs, overlay={**inputs.overlay, path: new}), diagnostics)
-    return text if diagnostics.has_errors else _decode(new, text)
+    changed, _ = format_all({path: text.encode("utf-8", "replace")}, check_blanks)
+    return _decode(changed.get(path), text)
 
 
 def change(source: Source, new: str, positions: Positions) -> list[types.TextEdit]:

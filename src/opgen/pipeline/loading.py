@@ -7,7 +7,7 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
-from opgen.diagnostics import Diagnostics, OpgenError, until_too_many
+from opgen.diagnostics import MAX_ERRORS, Diagnostics, OpgenError, until_too_many
 from opgen.model.registry import Registry
 from opgen.parse import (
     SPACING,
@@ -17,6 +17,9 @@ from opgen.parse import (
 from opgen.pipeline.inputs import Inputs, ignored_keys, read_tags
 from opgen.reading import read_bytes
 from opgen.resolve import resolve
+
+# A file with more is not formatted; `opgen lint --fix` mends some of them at a time.
+MAX_BLANKS = 10_000
 
 
 def load(inputs: Inputs, diagnostics: Diagnostics) -> Registry | None:
@@ -34,14 +37,21 @@ def load_or_raise(paths: Sequence[Path | str], **options: Any) -> Registry:
     return registry
 
 
-def misplaced_blanks(inputs: Inputs) -> Diagnostics:
-    """Where the schemas have white space that is not as it is written, and nothing else."""
-    found, kept = Diagnostics(), Diagnostics()
+def misplaced_blanks(inputs: Inputs) -> tuple[Diagnostics, Diagnostics]:
+    """Where the schemas have white space that is not as it is written, and all that is wrong.
+
+    If anything else is, or more than MAX_BLANKS, the first is empty: such files are not formatted.
+    """
+    found = Diagnostics()
     read_registry(inputs, found)
-    for item in found:
-        if item.code == SPACING:
-            kept.add(item)
-    return kept
+    blanks = all(item.code == SPACING for item in found.errors())
+    if blanks and found.error_count == MAX_ERRORS:
+        found = Diagnostics(most=MAX_BLANKS)
+        read_registry(inputs, found)
+        blanks = found.error_count < MAX_BLANKS and all(
+            item.code == SPACING for item in found.errors()
+        )
+    return found if blanks else Diagnostics(), found.shown()
 
 
 @until_too_many(lambda: Registry((), (), (), ()))

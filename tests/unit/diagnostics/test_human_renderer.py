@@ -38,8 +38,80 @@ def test_a_point_at_the_end_of_the_file() -> None:
     assert lines[3:5] == ["2 |", "  | ^"]
 
 
-def test_carets_stop_at_the_end_of_the_line() -> None:
-    assert render("abc\ndef", 1, 6)[4] == "  |  ^^"
+def test_a_span_over_two_lines_leads_from_its_first_to_its_last_character() -> None:
+    assert render("abc\ndef", 1, 6, "hint")[3:] == [
+        "1 |   abc",
+        "  |  __^",
+        "2 | | def",
+        "  | |__^ hint",
+        "  = note: opgen explain E0307",
+    ]
+
+
+def test_a_span_from_the_first_word_of_a_line_needs_no_corner() -> None:
+    assert render("  abc\n  def\n  ghi\n", 2, 15)[3:-1] == [
+        "1 | /   abc",
+        "2 | |   def",
+        "3 | |   ghi",
+        "  | |___^",
+    ]
+
+
+def test_of_many_lines_the_first_and_the_last_are_shown() -> None:
+    text = "x: [\n" + "a,\n" * 20 + "b]\n"
+    assert render(text, 3, len(text), "not closed")[3:-1] == [
+        " 1 |   x: [",
+        "   |  ____^",
+        "...  |",
+        "22 | | b]",
+        "   | |__^ not closed",
+    ]
+
+
+def test_lines_below_lead_past_tabs_and_wide_characters() -> None:
+    assert render("\t表 a\n表\tb", 3, 8)[3:-1] == [
+        "1 |    表 a",
+        "  |  _____^",
+        "2 | | 表 b",
+        "  | |____^",
+    ]
+
+
+def test_line_ends_and_blanks_after_a_span_are_not_part_of_it() -> None:
+    """The node of a block text ends only where the next one begins."""
+    lines = render("a: |\r\n  b\r\n\r\n  \r\nc: d", 3, 17)
+    assert lines[3:-1] == ["1 |   a: |", "  |  ____^", "2 | |   b", "  | |___^"]
+    assert render("abc  \n\n", 0, 7)[3:5] == ["1 | abc", "  | ^^^"]
+
+
+def test_a_label_beside_a_span_of_several_lines_has_lines_of_its_own() -> None:
+    diagnostics = Diagnostics()
+    source = Source("f.yaml", "ab\ncd\nef")
+    labels = [(Span(source, 3, 5), "here"), (Span(source, 1, 5), "all")]
+    diagnostics.error("E0307", "message", Span(source, 0, 5), labels=labels)
+    assert render_human(diagnostics).splitlines()[3:-1] == [
+        "1 | / ab",
+        "2 | | cd",
+        "  | |__^",
+        "  |",
+        "2 | cd",
+        "  | -- here",
+        "  |",
+        "1 |   ab",
+        "  |  __-",
+        "2 | | cd",
+        "  | |__- all",
+    ]
+
+
+def test_a_name_of_a_file_does_not_command_the_terminal() -> None:
+    diagnostics = Diagnostics()
+    bad, other = Source("a\x1b[31m.yaml", "x"), Source("b\x1b[2J\n.yaml", "y")
+    labels = [(Span(other, 0, 1), "there")]
+    diagnostics.error("E0307", "message", Span(bad, 0, 1), labels=labels)
+    text = render_human(diagnostics)
+    assert "\x1b" not in text
+    assert " ::: b\ufffd[2J\ufffd.yaml:1:1\n" in text
 
 
 def test_tabs_are_kept_and_wide_characters_count_twice() -> None:
