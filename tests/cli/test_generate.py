@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import os
 from pathlib import Path
 
 import pytest
@@ -132,3 +133,11 @@ def test_two_namespaces_need_a_name(opgen: Opgen) -> None:
     assert result.exit_code == 1 and "E0906" in result.stderr
     assert opgen("generate", "good.yaml", "-o", "out", "--name", "both").exit_code == 0
     assert Path("out/include/both/Functions.h").exists()
+
+
+@pytest.mark.parametrize("command", ["generate", "check", "build"])
+def test_an_empty_output_is_not_the_current_folder(opgen: Opgen, command: str) -> None:
+    """As of `-o "$OUT"` where nobody set OUT."""
+    result = opgen(command, "good.yaml", "-o", "")
+    assert result.exit_code == 2 and "the path is empty" in result.stderr
+    assert sorted(os.listdir()) == ["bad.yaml", "good.yaml"]

@@ -14,7 +14,7 @@ from rich.console import Console
 from rich.progress import BarColumn, Progress, TextColumn, TimeElapsedColumn
 
 from opgen import pipeline
-from opgen.cli.options import schema_options, shards_option
+from opgen.cli.options import FOLDER, schema_options, shards_option
 from opgen.cli.report import finish
 from opgen.diagnostics import Diagnostics
 from opgen.pipeline import Inputs
@@ -31,7 +31,7 @@ _NINJA_STATUS = re.compile(r"^\[(\d+)/(\d+)\] (.*)$")
     "-o",
     "--output",
     required=True,
-    type=click.Path(path_type=Path),
+    type=FOLDER,
     help="The folder that receives the tree; compiled in its sub-folder cmake-build.",
 )
 @click.option(

@@ -7,7 +7,7 @@ from pathlib import Path
 import click
 
 from opgen import pipeline
-from opgen.cli.options import schema_options, shards_option
+from opgen.cli.options import FOLDER, schema_options, shards_option
 from opgen.cli.report import finish
 from opgen.diagnostics import Diagnostics
 from opgen.pipeline import Inputs
@@ -20,7 +20,7 @@ from opgen.writer import Stale, compare
     "-o",
     "--output",
     required=True,
-    type=click.Path(path_type=Path),
+    type=FOLDER,
     help="The folder that holds the tree.",
 )
 @shards_option

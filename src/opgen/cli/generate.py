@@ -8,7 +8,7 @@ from pathlib import Path
 import click
 
 from opgen import pipeline
-from opgen.cli.options import schema_options, shards_option
+from opgen.cli.options import FOLDER, schema_options, shards_option
 from opgen.cli.report import finish
 from opgen.diagnostics import Diagnostics
 from opgen.files import replace_file
@@ -23,7 +23,7 @@ from opgen.writer import WriteReport, write
     "-o",
     "--output",
     required=True,
-    type=click.Path(path_type=Path),
+    type=FOLDER,
     help="The folder that receives the tree.",
 )
 @shards_option

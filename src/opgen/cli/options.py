@@ -12,6 +12,19 @@ import click
 from opgen.pipeline import Inputs
 from opgen.targets import TARGETS
 
+
+class _Folder(click.Path):
+    """A folder's path. An empty one, of a variable that is not set, is not taken for the current folder."""
+
+    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> Any:
+        if not str(value):
+            self.fail("the path is empty; write '.' for the current folder", param, ctx)
+        return super().convert(value, param, ctx)
+
+
+# What -o is of the commands whose output is a tree.
+FOLDER = _Folder(path_type=Path)
+
 _YAML_ARGUMENT = click.argument(
     "yaml", nargs=-1, required=True, type=click.Path(path_type=Path), metavar="YAML..."
 )

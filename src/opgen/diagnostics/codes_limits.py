@@ -19,7 +19,7 @@ E0912 = Code(
     "a file is too large",
     "Files are read up to 10 MB, and of YAML 3 million characters of values: more than twice PyTorch's "
     "native_functions.yaml. Each value, each line of one and each part between commas counts for 20 more, "
-    "and an alias for all that it repeats; comments do not count. Give several files: they make one library.",
+    "a list or mapping for 60, and an alias for all that it repeats; comments do not count. Give several files: they make one library.",
     _GOOD,
     _GOOD,
 )
