@@ -28,6 +28,8 @@
 #include "sum.h"
 
 using namespace kernels;
+using opgen::detail::blas_gemm;
+using opgen::detail::MatrixView;
 
 namespace {
 
@@ -80,6 +82,28 @@ Matrix<const T> matrix_of(const Tensor& self) {
   return {self.const_data_ptr<T>(), self.size(0), self.size(1), self.stride(0), self.stride(1)};
 }
 
+// out = beta * addend + alpha * mat1 * mat2 by a BLAS, if there is one for it.
+bool blas_addmm(const Tensor& addend, const Tensor& mat1, const Tensor& mat2, const Scalar& beta,
+                const Scalar& alpha, const Tensor& out) {
+  using opgen::detail::get_overlap_status;
+  using opgen::detail::MemOverlapStatus;
+  const MatrixView left(mat1), right(mat2), result(out);
+  if (!opgen::detail::blas_takes(left, right, result)) return false;
+  if (!beta.equal(0)) {
+    // The product is added to what is in `out`: the addend gets there first, which must not hurt
+    // a factor.
+    if (get_overlap_status(out, mat1) != MemOverlapStatus::No) return false;
+    if (get_overlap_status(out, mat2) != MemOverlapStatus::No) return false;
+    const MemOverlapStatus status = get_overlap_status(out, addend);
+    if (status == MemOverlapStatus::No) {
+      opgen::detail::copy_(out, addend);
+    } else if (status != MemOverlapStatus::Full) {
+      return false;
+    }
+  }
+  return blas_gemm(left, right, result, beta, alpha);
+}
+
 void check_matrices(const Tensor& a, const Tensor& b, const char* name) {
   OPGEN_CHECK(a.dim() == 2, name, ": self must be a matrix, but it has ", a.dim(), " dimensions");
   OPGEN_CHECK(b.dim() == 2, name, ": mat2 must be a matrix, but it has ", b.dim(), " dimensions");
@@ -105,7 +129,7 @@ OPGEN_IMPL_FUNC(mm_out_cpu)(const Tensor& self, const Tensor& mat2, const Tensor
     opgen::detail::zero_(out);
     return;
   }
-  if (opgen::detail::blas_mm(self, mat2, out)) return;
+  if (blas_gemm(MatrixView(self), MatrixView(mat2), MatrixView(out))) return;
   OPGEN_DISPATCH_ALL_BUT_BOOL(self.scalar_type(), "mm", [&] {
     scalar_t* to = out.mutable_data_ptr<scalar_t>();
     const int64_t row = out.stride(0), column = out.stride(1);
@@ -132,6 +156,7 @@ OPGEN_IMPL_FUNC(bmm_out_cpu)(const Tensor& self, const Tensor& mat2, const Tenso
   }
   OPGEN_DISPATCH_ALL_BUT_BOOL(self.scalar_type(), "bmm", [&] {
     for (int64_t n = 0; n < self.size(0); ++n) {
+      if (blas_gemm(MatrixView(self, n), MatrixView(mat2, n), MatrixView(out, n))) continue;
       const Matrix<const scalar_t> a{self.const_data_ptr<scalar_t>() + n * self.stride(0),
                                      self.size(1), self.size(2), self.stride(1), self.stride(2)};
       const Matrix<const scalar_t> b{mat2.const_data_ptr<scalar_t>() + n * mat2.stride(0),
@@ -189,6 +214,7 @@ OPGEN_IMPL_FUNC(addmm_out_cpu)
       }
       return;
     }
+    if (blas_addmm(addend, mat1, mat2, beta, alpha, out)) return;
     multiply<scalar_t>(matrix_of<scalar_t>(mat1), matrix_of<scalar_t>(mat2),
                        [=](int64_t i, int64_t j, wide sum) { finish(i, j, times(a, sum)); });
   });

@@ -22,6 +22,8 @@ struct Blas {
   const char* name = nullptr;
   Gemm<float> sgemm = nullptr;
   Gemm<double> dgemm = nullptr;
+  Gemm<complex<float>> cgemm = nullptr;
+  Gemm<complex<double>> zgemm = nullptr;
   void (*set_threads)(int) = nullptr;  // OpenBLAS
 };
 
@@ -32,8 +34,10 @@ Blas load() noexcept {
   if (library == nullptr) return blas;
   blas.sgemm = reinterpret_cast<Gemm<float>>(::dlsym(library, "sgemm_"));
   blas.dgemm = reinterpret_cast<Gemm<double>>(::dlsym(library, "dgemm_"));
+  blas.cgemm = reinterpret_cast<Gemm<complex<float>>>(::dlsym(library, "cgemm_"));
+  blas.zgemm = reinterpret_cast<Gemm<complex<double>>>(::dlsym(library, "zgemm_"));
   blas.set_threads = reinterpret_cast<void (*)(int)>(::dlsym(library, "openblas_set_num_threads"));
-  if (blas.sgemm != nullptr && blas.dgemm != nullptr) blas.name = OPGEN_BLAS_LIBRARY;
+  if (blas.sgemm && blas.dgemm && blas.cgemm && blas.zgemm) blas.name = OPGEN_BLAS_LIBRARY;
 #endif
   return blas;
 }
@@ -49,45 +53,55 @@ struct Operand {
   int lead = 0;
   bool fits = false;
 
-  explicit Operand(const TensorBase& matrix) noexcept {
-    std::int64_t rows = matrix.sizes()[0];
-    std::int64_t columns = matrix.sizes()[1];
-    std::int64_t row_step = matrix.strides()[0];
-    std::int64_t column_step = matrix.strides()[1];
-    auto is_lead = [](std::int64_t step, std::int64_t length) {
-      return step >= length && step >= 1 && step <= INT_MAX;
-    };
-    if (rows > INT_MAX || columns > INT_MAX) return;
-    if (column_step == 1 && is_lead(row_step, columns)) {
+  explicit Operand(const MatrixView& matrix) noexcept {
+    if (matrix.rows > INT_MAX || matrix.columns > INT_MAX) return;
+    fits = leads(matrix.rows, matrix.row_stride, matrix.columns, matrix.column_stride);
+    if (fits) {
       transposed = 'T';
-      lead = static_cast<int>(row_step);
-      fits = true;
-    } else if (row_step == 1 && is_lead(column_step, rows)) {
-      lead = static_cast<int>(column_step);
-      fits = true;
+    } else {
+      fits = leads(matrix.columns, matrix.column_stride, matrix.rows, matrix.row_stride);
     }
+  }
+
+ private:
+  // Whether lines of `length` neighbours lie apart; the strides of a dimension of size one are
+  // nobody's business.
+  bool leads(std::int64_t lines, std::int64_t step, std::int64_t length, std::int64_t stride) {
+    if (lines == 1) step = length;
+    if ((stride != 1 && length != 1) || step < length || step < 1 || step > INT_MAX) return false;
+    lead = static_cast<int>(step);
+    return true;
   }
 };
 
-template <class T>
-void multiply(Gemm<T> gemm, const TensorBase& a, const TensorBase& b, const TensorBase& out,
-              const Operand& left, const Operand& right, const Operand& result) {
-  // A result in rows is out^T = b^T * a^T in columns.
-  bool swap = result.transposed == 'T';
-  auto flip = [](char c) { return c == 'N' ? 'T' : 'N'; };
-  char trans_first = swap ? flip(right.transposed) : left.transposed;
-  char trans_second = swap ? flip(left.transposed) : right.transposed;
-  int m = static_cast<int>(swap ? out.sizes()[1] : out.sizes()[0]);
-  int n = static_cast<int>(swap ? out.sizes()[0] : out.sizes()[1]);
-  int k = static_cast<int>(a.sizes()[1]);
-  T one = 1;
-  T zero = 0;
-  const T* first = static_cast<const T*>(swap ? b.const_data_ptr() : a.const_data_ptr());
-  const T* second = static_cast<const T*>(swap ? a.const_data_ptr() : b.const_data_ptr());
-  gemm(&trans_first, &trans_second, &m, &n, &k, &one, first, swap ? &right.lead : &left.lead,
-       second, swap ? &left.lead : &right.lead, &zero, static_cast<T*>(out.mutable_data_ptr()),
-       &result.lead);
-}
+struct Product {
+  const MatrixView& a;
+  const MatrixView& b;
+  const MatrixView& out;
+  Operand left{a};
+  Operand right{b};
+  Operand result{out};
+
+  [[nodiscard]] bool fits() const noexcept { return left.fits && right.fits && result.fits; }
+
+  template <class T>
+  void run(Gemm<T> gemm, const Scalar& beta, const Scalar& alpha) const {
+    // A result in rows is out^T = b^T * a^T in columns.
+    bool swap = result.transposed == 'T';
+    auto flip = [](char c) { return c == 'N' ? 'T' : 'N'; };
+    char trans_first = swap ? flip(right.transposed) : left.transposed;
+    char trans_second = swap ? flip(left.transposed) : right.transposed;
+    int m = static_cast<int>(swap ? out.columns : out.rows);
+    int n = static_cast<int>(swap ? out.rows : out.columns);
+    int k = static_cast<int>(a.columns);
+    T times = alpha.to<T>();
+    T kept = beta.to<T>();
+    const T* first = static_cast<const T*>(swap ? b.data : a.data);
+    const T* second = static_cast<const T*>(swap ? a.data : b.data);
+    gemm(&trans_first, &trans_second, &m, &n, &k, &times, first, swap ? &right.lead : &left.lead,
+         second, swap ? &left.lead : &right.lead, &kept, static_cast<T*>(out.data), &result.lead);
+  }
+};
 
 // Products smaller than this are done before a BLAS has looked at its arguments.
 constexpr std::int64_t kWorthIt = 16 * 16 * 16;
@@ -98,22 +112,49 @@ const char* blas_library() {
   return blas().name;
 }
 
-bool blas_mm(const TensorBase& a, const TensorBase& b, const TensorBase& out) {
-  ScalarType dtype = out.scalar_type();
-  if (dtype != kFloat && dtype != kDouble) return false;
-  std::int64_t k = a.sizes()[1];
-  if (out.numel() == 0 || k == 0 || k > INT_MAX || out.numel() * k < kWorthIt) return false;
-  Operand left(a);
-  Operand right(b);
-  Operand result(out);
-  if (!left.fits || !right.fits || !result.fits || blas().name == nullptr) return false;
+MatrixView::MatrixView(const TensorBase& matrix)
+    : data(matrix.data_ptr()),
+      dtype(matrix.scalar_type()),
+      rows(matrix.sizes()[0]),
+      columns(matrix.sizes()[1]),
+      row_stride(matrix.strides()[0]),
+      column_stride(matrix.strides()[1]) {}
+
+MatrixView::MatrixView(const TensorBase& batch, std::int64_t i)
+    : data(static_cast<char*>(batch.data_ptr()) + i * batch.strides()[0] * batch.element_size()),
+      dtype(batch.scalar_type()),
+      rows(batch.sizes()[1]),
+      columns(batch.sizes()[2]),
+      row_stride(batch.strides()[1]),
+      column_stride(batch.strides()[2]) {}
+
+bool blas_takes(const MatrixView& a, const MatrixView& b, const MatrixView& out) {
+  bool known = out.dtype == kFloat || out.dtype == kDouble || out.dtype == kComplexFloat ||
+               out.dtype == kComplexDouble;
+  std::int64_t k = a.columns;
+  if (!known || k == 0 || k > INT_MAX || out.rows * out.columns * k < kWorthIt) return false;
+  return Product{a, b, out}.fits() && blas().name != nullptr;
+}
+
+bool blas_gemm(const MatrixView& a, const MatrixView& b, const MatrixView& out, const Scalar& beta,
+               const Scalar& alpha) {
+  if (!blas_takes(a, b, out)) return false;
+  Product product{a, b, out};
   if (blas().set_threads != nullptr) {
     blas().set_threads(in_parallel_region() ? 1 : get_num_threads());
   }
-  if (dtype == kFloat) {
-    multiply<float>(blas().sgemm, a, b, out, left, right, result);
-  } else {
-    multiply<double>(blas().dgemm, a, b, out, left, right, result);
+  switch (out.dtype) {
+    case kFloat:
+      product.run(blas().sgemm, beta, alpha);
+      break;
+    case kDouble:
+      product.run(blas().dgemm, beta, alpha);
+      break;
+    case kComplexFloat:
+      product.run(blas().cgemm, beta, alpha);
+      break;
+    default:
+      product.run(blas().zgemm, beta, alpha);
   }
   return true;
 }

@@ -2,6 +2,8 @@
 // do it leaves alone.
 #include "opgen/blas.h"
 
+#include <cmath>
+
 #include "check.h"
 #include "tensors.h"
 
@@ -25,6 +27,55 @@ std::vector<double> slow_product(const Tensor& a, const Tensor& b) {
 
 }  // namespace
 
+namespace {
+
+bool product(const Tensor& a, const Tensor& b, const Tensor& out, const Scalar& beta = 0,
+             const Scalar& alpha = 1) {
+  using detail::MatrixView;
+  return detail::blas_gemm(MatrixView(a), MatrixView(b), MatrixView(out), beta, alpha);
+}
+
+// Small whole numbers as complex: real part i % 7, imaginary part i % 5.
+template <class T>
+Tensor wheels(IntArrayRef sizes, ScalarType dtype) {
+  Tensor made = empty(sizes, dtype);
+  for (std::int64_t i = 0; i < made.numel(); ++i) {
+    made.data_ptr<complex<T>>()[i] = complex<T>(static_cast<T>(i % 7), static_cast<T>(i % 5));
+  }
+  return made;
+}
+
+template <class T>
+complex<T> element(const Tensor& self, std::int64_t i, std::int64_t j) {
+  return self.data_ptr<complex<T>>()[i * self.stride(0) + j * self.stride(1)];
+}
+
+// Every element is a whole number below what float holds: equal to the last bit.
+template <class T>
+void check_complex(ScalarType dtype) {
+  for (int layout = 0; layout < 8; ++layout) {
+    Tensor a = (layout & 1) != 0 ? t(wheels<T>({20, 17}, dtype)) : wheels<T>({17, 20}, dtype);
+    Tensor b = (layout & 2) != 0 ? t(wheels<T>({19, 20}, dtype)) : wheels<T>({20, 19}, dtype);
+    Tensor out = (layout & 4) != 0 ? t(wheels<T>({19, 17}, dtype)) : wheels<T>({17, 19}, dtype);
+    Tensor before = (layout & 4) != 0 ? t(wheels<T>({19, 17}, dtype)) : wheels<T>({17, 19}, dtype);
+    complex<double> alpha(2, -1), beta(0, 3);
+    CHECK(product(a, b, out, Scalar(beta), Scalar(alpha)));
+    bool same = true;
+    for (std::int64_t i = 0; i < 17; ++i) {
+      for (std::int64_t j = 0; j < 19; ++j) {
+        complex<T> sum;
+        for (std::int64_t k = 0; k < 20; ++k) sum += element<T>(a, i, k) * element<T>(b, k, j);
+        complex<T> expected = complex<T>(0, 3) * element<T>(before, i, j) + complex<T>(2, -1) * sum;
+        complex<T> got = element<T>(out, i, j);
+        same = same && got.real() == expected.real() && got.imag() == expected.imag();
+      }
+    }
+    CHECK(same);
+  }
+}
+
+}  // namespace
+
 TEST(every_layout) {
   if (detail::blas_library() == nullptr) return;  // none was found
   for (ScalarType dtype : {kFloat, kDouble}) {
@@ -32,23 +83,65 @@ TEST(every_layout) {
       Tensor a = (layout & 1) != 0 ? t(arange({20, 17}, dtype)) : arange({17, 20}, dtype);
       Tensor b = (layout & 2) != 0 ? t(arange({19, 20}, dtype)) : arange({20, 19}, dtype);
       Tensor out = (layout & 4) != 0 ? t(empty({19, 17}, dtype)) : empty({17, 19}, dtype);
-      CHECK(detail::blas_mm(a, b, out));
+      CHECK(product(a, b, out));
       CHECK(values(out) == slow_product(a, b));
     }
     // Rows with a gap between them.
     Tensor wide = strided(arange({17 * 32}, dtype), {17, 20}, {32, 1});
     Tensor b = arange({20, 19}, dtype), out = empty({17, 19}, dtype);
-    CHECK(detail::blas_mm(wide, b, out));
+    CHECK(product(wide, b, out));
     CHECK(values(out) == slow_product(wide, b));
   }
 }
 
+TEST(complex_products) {
+  if (detail::blas_library() == nullptr) return;  // none was found
+  check_complex<float>(kComplexFloat);
+  check_complex<double>(kComplexDouble);
+}
+
+TEST(scaled_and_added) {
+  if (detail::blas_library() == nullptr) return;  // none was found
+  Tensor a = arange({16, 18}, kDouble), b = arange({18, 16}, kDouble);
+  std::vector<double> plain = slow_product(a, b);
+  Tensor out = full({16, 16}, 5, kDouble);
+  CHECK(product(a, b, out, 2, 3));
+  std::vector<double> got = values(out);
+  for (std::size_t i = 0; i < got.size(); ++i) CHECK_EQ(got[i], 10 + 3 * plain[i]);
+  // With beta 0, not even what is no number shows.
+  Tensor bad = full({16, 16}, std::nan(""), kDouble);
+  CHECK(product(a, b, bad));
+  CHECK(values(bad) == plain);
+}
+
+TEST(vectors_and_batches) {
+  if (detail::blas_library() == nullptr) return;  // none was found
+  // A column of a matrix: the stride of its only column is nobody's business.
+  Tensor a = arange({80, 80}, kDouble);
+  Tensor column = strided(arange({80 * 3}, kDouble), {80, 1}, {1, 3});
+  Tensor out = strided(empty({80}, kDouble), {80, 1}, {1, 7});
+  CHECK(product(a, column, out));
+  CHECK(values(out) == slow_product(a, column));
+  Tensor left = arange({3, 16, 17}, kDouble), right = arange({3, 17, 18}, kDouble);
+  Tensor all = empty({3, 16, 18}, kDouble);
+  std::vector<double> expected;
+  for (std::int64_t i = 0; i < 3; ++i) {
+    using detail::MatrixView;
+    CHECK(detail::blas_gemm(MatrixView(left, i), MatrixView(right, i), MatrixView(all, i)));
+    for (double value : slow_product(strided(left, {16, 17}, {17, 1}, i * 16 * 17),
+                                     strided(right, {17, 18}, {18, 1}, i * 17 * 18))) {
+      expected.push_back(value);
+    }
+  }
+  CHECK(values(all) == expected);
+}
+
 TEST(what_is_left_to_others) {
   Tensor a = arange({32, 32}), out = empty({32, 32});
-  CHECK(!detail::blas_mm(arange({32, 32}, kLong), arange({32, 32}, kLong), empty({32, 32}, kLong)));
+  CHECK(!product(arange({32, 32}, kLong), arange({32, 32}, kLong), empty({32, 32}, kLong)));
   Tensor gaps = strided(arange({32 * 64}), {32, 32}, {64, 2});
-  CHECK(!detail::blas_mm(gaps, a, out));
+  CHECK(!product(gaps, a, out));
   Tensor row = strided(arange({32}), {32, 32}, {0, 1});
-  CHECK(!detail::blas_mm(row, a, out));
-  CHECK(!detail::blas_mm(empty({32, 0}), empty({0, 32}), out));
+  CHECK(!product(row, a, out));
+  CHECK(!product(empty({32, 0}), empty({0, 32}), out));
 }
