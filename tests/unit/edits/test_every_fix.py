@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+import codecs
+import itertools
+import re
 from collections import Counter
 from pathlib import Path
 
 import pytest
 
-from opgen.diagnostics import Diagnostic, Diagnostics
+from opgen.diagnostics import Diagnostic, Diagnostics, Edit
 from opgen.edits import apply_edits, encode_like, fix_all
 from opgen.pipeline import CODES, Inputs, inspect
 from opgen.reading import Overlay
@@ -75,6 +78,8 @@ GROUP = """\
     CPU: foo_out
 """
 DELEGATING = "\n  structured_delegate: foo.out"
+VIEW = "- func: foo(Tensor(a) self) -> Tensor(a)\n  dispatch:\n    CPU: foo_cpu\n"
+TABLE = "  dispatch:\r\n    CompositeExplicitAutogradNonFunctional: foo_copy\r\n"
 LINE = "- func: foo(Tensor self) -> Tensor\n"
 
 
@@ -145,6 +150,25 @@ LINE = "- func: foo(Tensor self) -> Tensor\n"
             "- func: >2- # why\r\n    foo(Tensor self) -> Tensor\r\n\r\n  tags: core\r\n",
         ),
         (
+            "E0601",
+            f"{VIEW}- func: foo_(Tensor(a!) self, Tensor(b -> *) other) -> Tensor(a!)  # why\n",
+            f"{VIEW}- func: foo_(Tensor(a!) self, Tensor(b -> *) other) -> Tensor(a!)  # why\n"
+            "  tags: inplace_view\n",
+        ),
+        (
+            "E0607",
+            f"{VIEW}- func: foo_copy(Tensor self) -> Tensor\r\n{TABLE}  # why\r\n  tags: [core]\r\n",
+            f"{VIEW}- func: foo_copy(Tensor self) -> Tensor\r\n{TABLE}  # why\r\n"
+            "  tags: [core, view_copy]\r\n",
+        ),
+        (
+            "E0609",
+            f"{VIEW}- func: foo_copy(Tensor self) -> Tensor  # why\n  tags: view_copy\n",
+            f"{VIEW}- func: foo_copy(Tensor self) -> Tensor  # why\n"
+            "  dispatch:\n    CompositeExplicitAutogradNonFunctional: foo_copy\n"
+            "  tags: view_copy\n",
+        ),
+        (
             "E0246",
             "-   func: _foreach_foo(Tensor[] self) -> ()\r\n",
             "-   func: _foreach_foo(Tensor[] self) -> ()\r\n    device_check: NoCheck\r\n",
@@ -197,6 +221,70 @@ def test_the_codes_that_have_fixes() -> None:
         "E0201 E0204 E0205 E0208 E0209 E0212 E0220 E0222 E0225 E0240 E0246 E0247 E0302 E0307 E0311"
         " E0322 E0334 E0337 E0338 E0402 E0511 E0517 E0525 E0534 E0535 E0607"
     )
+
+
+def as_written(case: Path, newline: str, mark: bytes) -> bytes | None:
+    """The case with a comment above each entry, other line ends and a mark; None if it is not text."""
+    try:
+        text = case.read_bytes().decode("utf-8-sig")
+    except UnicodeDecodeError:
+        return None
+    lines = re.split(r"\r\n|\r|\n", text)
+    for i, line in enumerate(lines):
+        if line.startswith("- "):
+            lines[i] = f"# entry {i} \U0001d54f{newline}{line}"
+    return mark + newline.join(lines).encode()
+
+
+def untouched(before: str, edits: list[Edit]) -> list[str]:
+    """The lines that no edit begins, ends or lies in."""
+    kept, start = [], 0
+    for line in before.splitlines(keepends=True):
+        end = start + len(line)
+        if not any(e.span.start < end and e.span.end > start for e in edits):
+            kept.append(line)
+        start = end
+    return kept
+
+
+@pytest.mark.parametrize(
+    ("newline", "mark"),
+    [("\n", b""), ("\r\n", b"\xef\xbb\xbf"), ("\r", b""), ("\n", b"\xef\xbb\xbf")],
+)
+def test_all_fixes_of_a_case_touch_what_they_say_and_are_made_once(
+    newline: str, mark: bytes
+) -> None:
+    """Round by round no other line changes; comments, line ends and the mark stay; and once is enough."""
+    contents = ((case, as_written(case, newline, mark)) for case in FILES)
+    mended = [
+        check_all_fixes(case, content, newline, mark) for case, content in contents if content
+    ]
+    assert sum(mended) > 40
+
+
+def check_all_fixes(case: Path, content: bytes, newline: str, mark: bytes) -> bool:
+    """Whether there was anything to mend."""
+    target = "torch" if case.name.endswith(".torch.yaml") else "runtime"
+    rounds: list[tuple[bytes, list[Edit]]] = []
+
+    def check(contents: Overlay) -> tuple[Diagnostics, None]:
+        found = problems(case, contents[case], target)
+        rounds.append((contents[case], [i.fix for i in found if i.fix is not None]))
+        return found, None
+
+    fixed = fix_all({case: content}, check).contents.get(case, content)
+    for (old, edits), (new, _) in itertools.pairwise(rounds):
+        rest = iter(new.decode("utf-8-sig").splitlines(keepends=True))
+        kept = untouched(old.decode("utf-8-sig"), edits)
+        assert all(line in rest for line in kept), case.name
+    marks = fixed.count(codecs.BOM_UTF8)
+    assert fixed.startswith(mark) and marks == content.count(codecs.BOM_UTF8), case.name
+    comments = re.compile(rb"# entry \d+ \xf0\x9d\x95\x8f")
+    assert comments.findall(fixed) == comments.findall(content), case.name
+    others = {"\n": rb"\r", "\r\n": rb"\r(?!\n)|(?<!\r)\n", "\r": rb"\n"}[newline]
+    assert not re.search(others, fixed), case.name
+    assert fix_all({case: fixed}, check).contents == {}, case.name
+    return fixed != content
 
 
 def test_pytorch_s_file_with_misspellings_is_mended() -> None:
