@@ -114,6 +114,16 @@ def test_settings_that_the_client_is_asked_for(start: Start) -> None:
     session.wait(lambda: bool(session.diagnostics[uri].diagnostics))
 
 
+def test_strict_torchgen_is_a_setting(start: Start) -> None:
+    """What torchgen does not know is a problem for those who say so, and for nobody else."""
+    text = "- func: foo(Tensor self) -> Tensor\n  structured: True\n  dispatch:\n    CPU: foo_cpu\n"
+    lax = start({"delay": 10})
+    assert lax.problems(lax.open("native_functions.yaml", text)) == []
+    strict = start({"delay": 10, "strictTorchgen": True})
+    found = strict.problems(strict.open("native_functions.yaml", text))
+    assert [(p.code, p.range.start.line) for p in found] == [("E0241", 1)]
+
+
 def test_a_text_that_holds_no_operators_any_more(session: Session) -> None:
     """Its old problems do not stay."""
     uri = session.open("emptied.yaml", BAD)

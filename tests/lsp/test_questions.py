@@ -48,6 +48,14 @@ def test_hover(session: Session, uri: str, place: str) -> None:
         assert text.startswith("**structured_delegate**: The structured operator")
 
 
+def test_hover_over_a_structured_view(session: Session) -> None:
+    """An operator without an out variant shows that meta makes its views, and for which keys."""
+    text = "- func: foo(Tensor(a) self) -> (Tensor(a), Tensor(a))\n  structured: True\n"
+    shown = session.hover(session.open("views.yaml", text), "func: fo|o(") or ""
+    assert "group foo (structured without an out variant: meta makes views)" in shown
+    assert "| CPU | " in shown and "opgen::Bases<0, 0>" in shown
+
+
 @pytest.mark.parametrize(
     ("place", "begins"),
     [

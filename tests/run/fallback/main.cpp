@@ -66,4 +66,10 @@ int main() {
   show("in place", a.plus_(b));
   show("out", at::plus_out(a, b, b));
   say::refused("in place, another shape", [&] { a.plus_(range(2)); });
+  opgen::Tensor tail = at::tail(b);
+  show("a view", tail);
+  std::printf("of the same storage: %d\n", tail.is_alias_of(b));
+  say::refused("a view of nothing", [&] { at::tail(range(0)); });
+  show("filled by operators", at::doubled(b));
+  say::refused("no kernel for this device", [&] { at::lonely(b); });
 }
