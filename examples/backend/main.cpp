@@ -1,6 +1,7 @@
 // main.cpp: main LIBTOY: the operators before and after the accelerator's library is loaded.
 #include <dlfcn.h>
 #include <opgen/copy.h>
+#include <opgen/device_guard.h>
 #include <opgen/kernel.h>
 #include <opgen/library.h>
 
@@ -68,4 +69,17 @@ int main(int, char** arguments) {
     refused("opted out", [&] { demo::mul(a, a); });
   }
   print("mul", demo::mul(a, a));
+
+  // Work on a stream of its own is done when somebody waits: not by the copy to
+  // the host, which is on the default stream.
+  opgen::Stream stream = opgen::getNewStream(toy);
+  Tensor late = on(toy, {3}, 1);
+  {
+    opgen::StreamGuard guard(stream);
+    demo::add_(late, row);
+    demo::mul_(late, row);
+  }
+  print("before the stream is done", late);
+  opgen::synchronize(stream);
+  print("after", late);
 }

@@ -1,6 +1,6 @@
-// toy.cpp: an accelerator in about a hundred lines: memory, current device, copy, fill and two
-// kernels. A shared library of its own that any program may load; it includes the operators'
-// headers and nothing of how they were made.
+// toy.cpp: an accelerator in a hundred and some lines: memory, current device, streams, copy, fill
+// and two kernels. A shared library of its own that any program may load; it includes the
+// operators' headers and nothing of how they were made.
 #include <opgen/copy.h>
 #include <opgen/device_guard.h>
 #include <opgen/dispatch_macros.h>
@@ -11,6 +11,9 @@
 
 #include <cstdlib>
 #include <cstring>
+#include <functional>
+#include <utility>
+#include <vector>
 
 #include <demo/TensorBody.h>
 
@@ -18,6 +21,7 @@ namespace {
 
 using namespace opgen::types;
 using opgen::DataPtr;
+using opgen::Stream;
 
 // ---- Memory ------------------------------------------------------------------------------------
 
@@ -43,20 +47,39 @@ class ToyAllocator final : public opgen::Allocator {
   }
 };
 
-// ---- Current device ----------------------------------------------------------------------------
+// ---- Current device and streams ----------------------------------------------------------------
 
 thread_local opgen::DeviceIndex current = 0;
+thread_local std::int64_t streams[2] = {};  // per device; id 0 works at once
+// What waits on the other streams until somebody waits for them, by id.
+thread_local std::vector<std::vector<std::function<void()>>> queues(1);
 
 class ToyGuard final : public opgen::DeviceGuardImpl {
  public:
   Device device() const override { return Device(opgen::kPrivateUse1, current); }
   Device exchange_device(Device device) const override {
-    Device before = this->device();
-    current = device.index() < 0 ? current : device.index();
-    return before;
+    return Device(opgen::kPrivateUse1,
+                  std::exchange(current, device.has_index() ? device.index() : current));
   }
   opgen::DeviceIndex device_count() const noexcept override { return 2; }
+  Stream current_stream(Device device) const override { return {device, streams[device.index()]}; }
+  Stream exchange_stream(Stream stream) const override {
+    return {stream.device(), std::exchange(streams[stream.device().index()], stream.id())};
+  }
+  Stream new_stream(Device device) const override {
+    queues.emplace_back();
+    return {device, static_cast<std::int64_t>(queues.size()) - 1};
+  }
+  void synchronize(Stream stream) const override {
+    for (auto& work : std::exchange(queues[std::size_t(stream.id())], {})) work();
+  }
 };
+
+void enqueue(Device device, std::function<void()> work) {
+  Stream stream = opgen::getCurrentStream(device);
+  if (stream.id() == 0) return work();
+  queues[std::size_t(stream.id())].push_back(std::move(work));
+}
 
 // ---- Copy and fill -----------------------------------------------------------------------------
 
@@ -66,11 +89,13 @@ opgen::TensorBase seen(const opgen::TensorBase& tensor) {
   return opgen::detail::from_blob(to_host(tensor.data_ptr()), tensor.sizes(), tensor.strides(),
                                   TensorOptions().dtype(tensor.scalar_type()));
 }
-void copy(const opgen::TensorBase& to, const opgen::TensorBase& from, bool) {
-  opgen::detail::copy_(seen(to), seen(from));
+void copy(const opgen::TensorBase& to, const opgen::TensorBase& from, bool non_blocking) {
+  Device device = to.is_cpu() ? from.device() : to.device();
+  enqueue(device, [to, from] { opgen::detail::copy_(seen(to), seen(from)); });
+  if (!non_blocking) opgen::synchronize(opgen::getCurrentStream(device));
 }
 void fill(const opgen::TensorBase& self, const Scalar& value) {
-  opgen::detail::fill_(seen(self), value);
+  enqueue(self.device(), [self, value] { opgen::detail::fill_(seen(self), value); });
 }
 
 // ---- Kernels -----------------------------------------------------------------------------------
@@ -79,17 +104,19 @@ void fill(const opgen::TensorBase& self, const Scalar& value) {
 template <class F>
 Tensor& binary(const Tensor& self, const Tensor& other, Tensor& out, F f) {
   opgen::detail::resize_output(out, opgen::detail::infer_size(self.sizes(), other.sizes()));
-  TensorOptions like = TensorOptions().dtype(out.scalar_type());
-  opgen::TensorBase a = opgen::detail::empty(out.sizes(), like);
-  opgen::TensorBase b = opgen::detail::empty(out.sizes(), like);
-  opgen::detail::copy_(a, seen(self));  // broadcasts and converts
-  opgen::detail::copy_(b, seen(other));
-  OPGEN_DISPATCH_ALL_BUT_BOOL(out.scalar_type(), "binary", [&] {
-    scalar_t* x = a.mutable_data_ptr<scalar_t>();
-    const scalar_t* y = b.const_data_ptr<scalar_t>();
-    for (std::int64_t i = 0; i < out.numel(); ++i) x[i] = f(x[i], y[i]);
+  enqueue(out.device(), [self, other, out, f] {
+    TensorOptions like = TensorOptions().dtype(out.scalar_type());
+    opgen::TensorBase a = opgen::detail::empty(out.sizes(), like);
+    opgen::TensorBase b = opgen::detail::empty(out.sizes(), like);
+    opgen::detail::copy_(a, seen(self));  // broadcasts and converts
+    opgen::detail::copy_(b, seen(other));
+    OPGEN_DISPATCH_ALL_BUT_BOOL(out.scalar_type(), "binary", [&] {
+      scalar_t* x = a.mutable_data_ptr<scalar_t>();
+      const scalar_t* y = b.const_data_ptr<scalar_t>();
+      for (std::int64_t i = 0; i < out.numel(); ++i) x[i] = f(x[i], y[i]);
+    });
+    opgen::detail::copy_(seen(out), a);
   });
-  opgen::detail::copy_(seen(out), a);
   return out;
 }
 Tensor& add_out(const Tensor& self, const Tensor& other, Tensor& out) {

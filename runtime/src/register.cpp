@@ -1,4 +1,4 @@
-// register.cpp: tables of schemas and kernels, device guards, stub reports and the owner of Tensor.
+// register.cpp: tables of schemas and kernels, stub reports and the owner of Tensor.
 #include "opgen/register.h"
 
 #include <algorithm>
@@ -56,61 +56,6 @@ KernelTable::KernelTable(const char* library, DispatchKey key, const KernelRow* 
 KernelTable::~KernelTable() {
   delete impl_;
 }
-
-// ---- Device guards -----------------------------------------------------------------------------
-
-DeviceGuardImpl::~DeviceGuardImpl() = default;
-
-namespace {
-
-class SingleDeviceGuardImpl final : public DeviceGuardImpl {
- public:
-  explicit SingleDeviceGuardImpl(DeviceType type) : device_(type) {}
-  [[nodiscard]] Device device() const override { return device_; }
-  Device exchange_device(Device) const override { return device_; }
-  [[nodiscard]] DeviceIndex device_count() const noexcept override { return 1; }
-
- private:
-  Device device_;
-};
-
-constinit std::atomic<const DeviceGuardImpl*> guard_impls[kMaxDeviceTypes] = {};
-
-}  // namespace
-
-void set_device_guard_impl(DeviceType type, const DeviceGuardImpl* impl) noexcept {
-  guard_impls[static_cast<int>(type)].store(impl, std::memory_order_release);
-}
-const DeviceGuardImpl* find_device_guard_impl(DeviceType type) noexcept {
-  const DeviceGuardImpl* impl = guard_impls[static_cast<int>(type)].load(std::memory_order_acquire);
-  if (impl != nullptr) return impl;
-  static const SingleDeviceGuardImpl* cpu = new SingleDeviceGuardImpl(DeviceType::CPU);
-  static const SingleDeviceGuardImpl* meta = new SingleDeviceGuardImpl(DeviceType::Meta);
-  if (type == DeviceType::CPU) return cpu;
-  return type == DeviceType::Meta ? meta : nullptr;
-}
-
-void OptionalDeviceGuard::enter(Device device) {
-  const DeviceGuardImpl* impl = find_device_guard_impl(device.type());
-  // Without a guard the type has no notion of a current device: kernels registered for it see to it
-  // themselves.
-  if (impl == nullptr) return;
-  if (impl_ != nullptr && impl_ != impl) restore();
-  Device before = impl->exchange_device(device);
-  if (impl_ != impl) original_ = before;
-  impl_ = impl;
-}
-void OptionalDeviceGuard::restore() noexcept {
-  impl_->exchange_device(original_);
-}
-
-namespace detail {
-void throw_different_devices(const char* op, std::size_t argument, Device common, Device device) {
-  OPGEN_CHECK(false, op, ": expected all tensors on one device, found ", common, " and ", device,
-              " (argument ", argument, ")");
-  __builtin_unreachable();
-}
-}  // namespace detail
 
 // ---- Stubs -------------------------------------------------------------------------------------
 

@@ -17,6 +17,7 @@ void Allocator::copy_data(void*, const void*, std::size_t) const {
   OPGEN_CHECK_NOT_IMPLEMENTED(
       false, "a storage that holds data was resized: its allocator does not say how to move data");
 }
+void Allocator::record_stream(void*, Stream) {}
 
 namespace {
 

@@ -4,6 +4,7 @@
 #include <cstddef>
 
 #include "opgen/device.h"
+#include "opgen/stream.h"
 
 namespace opgen {
 
@@ -23,6 +24,10 @@ class OPGEN_API Allocator {
   // Bytes of this allocator to bytes of this allocator, when a storage grows. Without it, a storage
   // that holds data cannot be resized.
   virtual void copy_data(void* to, const void* from, std::size_t bytes) const;
+  // Bytes allocated under one current stream are used on another: once given back, they are not
+  // handed out again before that stream's work so far is done. An allocator whose device has one
+  // stream has nothing to do.
+  virtual void record_stream(void* data, Stream stream);
 };
 
 // The allocator of a device type: CPU and Meta are built in, others plug in. Not owned.

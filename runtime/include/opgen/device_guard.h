@@ -1,15 +1,18 @@
-// device_guard.h: DeviceGuard, the current device of a device type for the length of a scope;
-// backends plug in.
+// device_guard.h: DeviceGuard and StreamGuard, the current device of a device type and the current
+// stream of a device for the length of a scope; backends plug in.
 #pragma once
 
 #include <cstddef>
 #include <optional>
 
 #include "opgen/operator.h"
+#include "opgen/stream.h"
 
 namespace opgen {
 
-// What a backend does about current devices. CPU and Meta have one device and do nothing.
+// What a backend does about current devices and streams, which are each thread's own. CPU and Meta
+// have one device and do nothing. A backend that says nothing about streams has one per device, and
+// work on it is done when the call returns.
 class OPGEN_API DeviceGuardImpl {
  public:
   virtual ~DeviceGuardImpl();
@@ -17,6 +20,15 @@ class OPGEN_API DeviceGuardImpl {
   // Returns the device that was current.
   virtual Device exchange_device(Device device) const = 0;
   [[nodiscard]] virtual DeviceIndex device_count() const noexcept = 0;
+
+  // Of a device with an index.
+  [[nodiscard]] virtual Stream current_stream(Device device) const;
+  // Returns the stream that was current on the stream's device.
+  virtual Stream exchange_stream(Stream stream) const;
+  // Another stream than the default one, if the device has more.
+  [[nodiscard]] virtual Stream new_stream(Device device) const;
+  // Waits until the stream's work so far is done.
+  virtual void synchronize(Stream stream) const;
 };
 
 OPGEN_API void set_device_guard_impl(DeviceType type, const DeviceGuardImpl* impl) noexcept;
@@ -53,6 +65,31 @@ class OPGEN_API OptionalDeviceGuard {
 class DeviceGuard : public OptionalDeviceGuard {
  public:
   explicit DeviceGuard(Device device) : OptionalDeviceGuard(device) {}
+};
+
+// Of the current device of the type, if the device has no index. Error if the type has no guard.
+[[nodiscard]] OPGEN_API Stream getCurrentStream(Device device);
+[[nodiscard]] OPGEN_API Stream getDefaultStream(Device device);
+[[nodiscard]] OPGEN_API Stream getNewStream(Device device);
+OPGEN_API void synchronize(Stream stream);
+// The stream uses the bytes, which were allocated under another: see Allocator::record_stream.
+OPGEN_API void record_stream(const Storage& storage, Stream stream);
+
+// Makes a stream and its device current, and puts back what was current there before.
+class OPGEN_API StreamGuard {
+ public:
+  explicit StreamGuard(Stream stream);
+  ~StreamGuard();
+  StreamGuard(const StreamGuard&) = delete;
+  StreamGuard& operator=(const StreamGuard&) = delete;
+  [[nodiscard]] Stream current_stream() const noexcept { return current_; }
+  [[nodiscard]] Stream original_stream() const noexcept { return original_; }
+
+ private:
+  DeviceGuard device_;
+  const DeviceGuardImpl* impl_;
+  Stream current_;
+  Stream original_;
 };
 
 namespace detail {

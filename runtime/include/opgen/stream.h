@@ -1,4 +1,5 @@
-// stream.h: Stream, a queue of work on a device; carried, not interpreted.
+// stream.h: Stream, a queue of work on a device. Only the device knows what its id means; 0 is its
+// default queue.
 #pragma once
 
 #include <cstdint>
