@@ -105,9 +105,9 @@ class CppSignature:
         bindings = (b for a in ordered for b in self._bindings(a))
         return tuple(b.without_default() if self.faithful else b for b in bindings)
 
-    def decl(self, spelling: TypeSpelling) -> str:
-        """The declaration, with defaults."""
-        return _declaration(self.returns, self.name, self.arguments(), spelling)
+    def decl(self, spelling: TypeSpelling, *, scope: str = "") -> str:
+        """The declaration, with defaults; `scope`, such as `Tensor::`, stands before the name."""
+        return _declaration(self.returns, scope + self.name, self.arguments(), spelling)
 
     def _bindings(
         self, argument: Argument | SelfArgument | TensorOptionsArguments

@@ -105,6 +105,14 @@ def computed_table(registry: Registry, function: NativeFunction) -> tuple[Cell, 
     return tuple(cells)
 
 
+def explained_table(registry: Registry, function: NativeFunction) -> tuple[Cell, ...]:
+    """The computed table, and what a backend of one's own and autograd get without doing anything."""
+    registered = _registered(registry, function)
+    others = (DispatchKey.PrivateUse1, DispatchKey.AutogradCPU)
+    shown = computed_table(registry, function)
+    return (*shown, *(_cell(function, key, registered) for key in others))
+
+
 def whole_table(registry: Registry, function: NativeFunction) -> tuple[Cell, ...]:
     """A cell for every runtime key that there is, autograd's and those above it included."""
     registered = _registered(registry, function)
@@ -146,7 +154,10 @@ def _cell(
     alias = _serving_alias(key, registered)
     if alias is None:
         return Cell(key, None, _nothing_reason(function, key, registered))
-    return Cell(key, registered[alias], _alias_reason(registered[alias]))
+    row = registered[alias]
+    if key.name.startswith(_AUTOGRAD):
+        return Cell(key, row, f"{alias}: the gradient is that of the operators that it calls")
+    return Cell(key, row, _alias_reason(row))
 
 
 def serves(alias: DispatchKey, key: DispatchKey, registered: Collection[DispatchKey]) -> bool:
@@ -242,6 +253,8 @@ def _nothing_reason(
 ) -> str:
     if function.manual_kernel_registration:
         return "registered by hand"
+    if key.name.startswith(_AUTOGRAD):
+        return "no kernel for autograd: a call goes on to its backend"
     composite = [str(alias) for alias in _PRECEDENCE if alias in registered]
     if not composite:
         return "no kernel for this key, and none that serves every backend"

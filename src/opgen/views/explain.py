@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from opgen.diagnostics.codes import Code
 from opgen.model.native_function import NativeFunction
 from opgen.model.registry import OutlessGroup, StructuredGroup
-from opgen.resolve.computed_table import Cell, computed_table
+from opgen.resolve.computed_table import Cell, computed_table, explained_table
 from opgen.views.base import FileView
 from opgen.views.callables import callable_text
 from opgen.views.context import Context
@@ -116,7 +116,7 @@ def _anchor(title: str) -> str:
 def build_explanation(context: Context, f: NativeFunction) -> FileView:
     """Everything that follows from the entry of `f`."""
     span = f.spans.entry
-    cells = computed_table(context.registry, f)
+    cells = explained_table(context.registry, f)
     width = max((len(cell.key.name) for cell in cells), default=0)
     return ExplanationView(
         path="",
@@ -212,9 +212,11 @@ def _signatures(context: Context, f: NativeFunction) -> Iterator[str]:
         wanted = "method" if method else "function"
         if wanted not in {v.name for v in f.variants}:
             continue
-        prefix = "Tensor::" if method else ""
         for signature in context.spell.cpp_signatures(f, method=method):
-            yield f"{prefix}{signature.decl(spelling)}{' const' if method else ''}"
+            if method:
+                yield f"{signature.decl(spelling, scope='Tensor::')} const"
+            else:
+                yield signature.decl(spelling)
 
 
 def _kernel_owners(context: Context, f: NativeFunction) -> frozenset[str]:
