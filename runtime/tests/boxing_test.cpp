@@ -117,6 +117,115 @@ TEST(enumerations_and_handles) {
   CHECK(a == kBFloat16 && h == QScheme::PerChannelAffine);
 }
 
+namespace {
+
+bool equal(const IValue& a, const IValue& b) {
+  if (a.tag() != b.tag()) return false;
+  if (a.isList()) {
+    return std::equal(a.toList().begin(), a.toList().end(), b.toList().begin(), b.toList().end(),
+                      [](const IValue& x, const IValue& y) { return equal(x, y); });
+  }
+  if (a.isNone()) return true;
+  if (a.isBool() || a.isInt() || a.isDouble() || a.isComplexDouble()) {
+    return a.toScalar().toComplexDouble() == b.toScalar().toComplexDouble();
+  }
+  if (a.isString()) return a.toStringView() == b.toStringView();
+  if (a.isDevice()) return a.toDevice() == b.toDevice();
+  if (a.isTensor()) return a.toTensor().is_same(b.toTensor());
+  switch (a.tag()) {
+    case IValue::Tag::Stream:
+      return a.toStream() == b.toStream();
+    case IValue::Tag::Generator:
+      return a.toGenerator() == b.toGenerator();
+    case IValue::Tag::Storage:
+      return a.toStorage().is_alias_of(b.toStorage());
+    default:
+      return a.toCustom() == b.toCustom();
+  }
+}
+
+int checked_types = 0;
+IValue given;
+
+// f(T x) -> T for an argument type P, through a boxed kernel to an unboxed one and back.
+template <class P, class R = P>
+void both_ways(const char* type, const std::type_identity_t<P>& value) {
+  given = detail::box<std::remove_cvref_t<P>>(value);
+  std::string schema = std::string("every(") + type + " x) -> " + type;
+  RoundTrip<R(P)> call(
+      schema.c_str(), +[](P x) -> R {
+        CHECK(equal(detail::box<std::remove_cvref_t<P>>(x), given));
+        return detail::Unbox<R>::from(given);
+      });
+  R back = call(value);
+  if (!equal(detail::box<std::remove_cvref_t<R>>(back), given)) {
+    check::fail(__FILE__, __LINE__, std::string("another value comes back: ") + type);
+  }
+  ++checked_types;
+}
+// The same for what only points to its elements, and so is no result.
+template <class P>
+void arrives(const char* type, const std::type_identity_t<P>& value) {
+  given = detail::box(value);
+  std::string schema = std::string("every(") + type + " x) -> bool";
+  RoundTrip<bool(P)> call(
+      schema.c_str(), +[](P x) { return equal(detail::box(x), given); });
+  if (!call(value)) check::fail(__FILE__, __LINE__, std::string("another value arrives: ") + type);
+  ++checked_types;
+}
+// A type, the type or None, and a list of any length and of two.
+template <class T, class P = T>
+void alone_and_in_containers(const std::string& type, const T& a, const T& b) {
+  both_ways<P, T>(type.c_str(), a);
+  std::string maybe = type + "?", list = type + "[]", maybe_list = type + "[]?";
+  both_ways<std::optional<T>>(maybe.c_str(), std::optional<T>(b));
+  both_ways<std::optional<T>>(maybe.c_str(), std::nullopt);
+  const T two[] = {a, b};
+  both_ways<ArrayRef<T>, std::vector<T>>(list.c_str(), ArrayRef<T>(two));
+  both_ways<ArrayRef<T>, std::vector<T>>(list.c_str(), ArrayRef<T>());
+  both_ways<std::optional<ArrayRef<T>>, std::optional<std::vector<T>>>(maybe_list.c_str(),
+                                                                       std::nullopt);
+}
+
+}  // namespace
+
+// Alone, optional, in a list: arguments and results.
+TEST(every_type_of_the_schema_language) {
+  alone_and_in_containers<std::int64_t>("int", -3, std::int64_t(1) << 62);
+  alone_and_in_containers<std::int64_t>("SymInt", 5, 0);
+  alone_and_in_containers<double>("float", 0.5, -1e300);
+  alone_and_in_containers<Scalar, const Scalar&>("Scalar", Scalar(2.5), Scalar(true));
+  alone_and_in_containers<ScalarType>("ScalarType", kBFloat16, kLong);
+  alone_and_in_containers<Layout>("Layout", kSparse, kStrided);
+  alone_and_in_containers<MemoryFormat>("MemoryFormat", MemoryFormat::ChannelsLast,
+                                        MemoryFormat::Contiguous);
+  alone_and_in_containers<QScheme>("QScheme", QScheme::PerTensorAffine, QScheme::PerChannelAffine);
+  alone_and_in_containers<Device>("Device", Device("cuda:3"), Device(kCPU));
+  alone_and_in_containers<DeviceIndex>("DeviceIndex", DeviceIndex(-1), DeviceIndex(7));
+  alone_and_in_containers<Stream>("Stream", Stream(kCUDA, 12), Stream());
+  alone_and_in_containers<Generator>("Generator", detail::default_cpu_generator(),
+                                     detail::default_cpu_generator());
+  alone_and_in_containers<Storage>("Storage", Storage(99, kCPU), Storage(1, kCPU));
+  alone_and_in_containers<Tensor, const Tensor&>("Tensor", fresh(), fresh());
+
+  both_ways<bool>("bool", true);
+  both_ways<bool>("SymBool", false);
+  both_ways<std::optional<bool>>("bool?", false);
+  both_ways<std::array<bool, 3>>("bool[3]", {true, false, true});
+  arrives<std::string_view>("str", "text");
+  arrives<std::optional<std::string_view>>("str?", std::nullopt);
+  const std::string_view words[] = {"a", ""};
+  arrives<ArrayRef<std::string_view>>("str[]", ArrayRef<std::string_view>(words));
+  arrives<IntArrayRef>("DimVector", IntArrayRef({1, 2}));
+  both_ways<const List<std::optional<Tensor>>&, List<std::optional<Tensor>>>(
+      "Tensor?[]", List<std::optional<Tensor>>{std::nullopt, fresh()});
+  // Classes of the program's own are carried as they are.
+  IValue object{Ref<HeapValue>::adopt(new StringValue("an object"))};
+  both_ways<IValue>("__torch__.torch.classes.my.Class", object);
+  both_ways<IValue>("GraphModule", object);
+  CHECK(checked_types > 90);
+}
+
 TEST(references_come_back_as_the_arguments) {
   {
     RoundTrip<Tensor&(Tensor&, const Tensor&)> call(

@@ -1,6 +1,8 @@
 // unload_test.cpp: a library that dlclose really unloads takes its registrations with it.
 #include <dlfcn.h>
 
+#include <cstring>
+
 #include "check.h"
 #include "opgen/library.h"
 #include "opgen/register.h"
@@ -28,7 +30,41 @@ bool is_loaded() {
   return dlopen(OPGEN_UNLOADABLE_PLUGIN, RTLD_NOW | RTLD_NOLOAD) != nullptr;
 }
 
+// The operator whose kernel was in the library, named by the error.
+std::string shared_or_error(const Tensor& tensor) {
+  try {
+    shared::call(tensor);
+  } catch (const NotImplementedError& error) {
+    return std::string(error.what()).substr(0, std::strlen(shared::name));
+  }
+  return "called";
+}
+
 }  // namespace
+
+TEST(tensors_outlive_the_library_that_made_them) {
+  void* library = dlopen(OPGEN_UNLOADABLE_PLUGIN, RTLD_NOW | RTLD_LOCAL);
+  if (library == nullptr) return check::fail(__FILE__, __LINE__, dlerror());
+  OperatorHandle make = Dispatcher::singleton().findSchemaOrThrow("plugin::make", "");
+  Tensor small = make.typed<Tensor(std::int64_t)>().call(2);  // bytes in the storage itself
+  Tensor large = make.typed<Tensor(std::int64_t)>().call(1000);
+  Tensor row = detail::alias_with_sizes_and_strides(large, {2}, {1}, 998);
+  Stack boxed = {std::int64_t(3)};
+  make.call_boxed(boxed);
+  CHECK_EQ(dlclose(library), 0);
+  CHECK(!is_loaded());
+
+  large = Tensor();
+  for (const Tensor& kept : {small, row, Tensor(boxed.back().toTensor())}) {
+    CHECK_EQ(values(kept)[0], 5.0);
+    CHECK_EQ(shared_or_error(kept), "program::shared");
+  }
+  // Handles that were taken before say what is wrong, and work again with the library.
+  CHECK_THROWS(Error, "plugin::make", make.typed<Tensor(std::int64_t)>().call(2));
+  library = dlopen(OPGEN_UNLOADABLE_PLUGIN, RTLD_NOW | RTLD_LOCAL);
+  CHECK_EQ(make.typed<Tensor(std::int64_t)>().call(4).numel(), 4);
+  CHECK_EQ(dlclose(library), 0);
+}
 
 TEST(registrations_go_with_their_library) {
   for (int round = 0; round < 3; ++round) {

@@ -1,5 +1,7 @@
 // unloadable.cpp: a library as opgen generates it, with registrations by hand beside them, that
 // unload_test.cpp loads and unloads.
+#include "opgen/copy.h"
+#include "opgen/empty.h"
 #include "opgen/library.h"
 #include "opgen/register.h"
 #include "plain_tensor.h"
@@ -42,6 +44,11 @@ const StubTable stub_table("plugin", stubs, 1, kernel_name, kernel_name + 1);
 const TensorOwner owner("plugin");
 
 OPGEN_LIBRARY(plugin, m) {
+  m.def("make(int size) -> Tensor", [](std::int64_t size) {
+    Tensor made = detail::empty({size});
+    detail::fill_(made, 5);
+    return made;
+  });
   m.def("plus_one(int x) -> int", [](std::int64_t x) { return x + 1; });
 }
 
