@@ -64,6 +64,13 @@ ScalarType dtype_of_number(const Scalar& value) {
 OPGEN_KERNEL(empty)(IntArrayRef size, OPGEN_OPTIONS, std::optional<MemoryFormat> memory_format) {
   OPGEN_CHECK(memory_format != MemoryFormat::Preserve,
               "empty has no tensor whose memory format could be preserved");
+  // What nearly every call asks for is made without options to fill and to read again.
+  if (!memory_format.has_value() && layout.value_or(opgen::kStrided) == opgen::kStrided &&
+      !pin_memory.value_or(false)) {
+    return opgen::detail::empty_contiguous(size,
+                                           dtype.has_value() ? *dtype : opgen::get_default_dtype(),
+                                           device.value_or(Device(opgen::kCPU)));
+  }
   return opgen::detail::empty(size, options_of(dtype, layout, device, pin_memory), memory_format);
 }
 OPGEN_KERNEL(empty_out)(IntArrayRef size, std::optional<MemoryFormat> memory_format, Tensor& out) {
@@ -299,6 +306,7 @@ OPGEN_KERNEL(eye_out)(int64_t n, int64_t m, Tensor& out) {
   OPGEN_CHECK(m >= 0, "m must be greater or equal to 0, got ", m);
   // A fresh output, or one that the caller gave: either way without a warning about its old shape.
   opgen::detail::resize_(out, {n, m});
+  opgen::detail::assert_no_internal_overlap(out);
   opgen::detail::zero_(out);
   const int64_t count = std::min(n, m);
   if (count > 0) {

@@ -27,6 +27,7 @@
 #include <opgen/memory_overlap.h>
 
 #include "common.h"
+#include "devices.h"
 
 using namespace kernels;
 
@@ -199,7 +200,9 @@ void check_scatter(const char* name, const TensorBase& self, int64_t dim, const 
   dim = wrap_dim(dim, self.dim());
   check_index_dtype(name, index);
   check_index_shape(name, index, self, dim, "self");
+  check_same_device(name, self, index);
   if (source == nullptr) return;
+  check_same_device(name, self, *source);
   OPGEN_CHECK(self.scalar_type() == source->scalar_type(), name,
               "(): Expected self.dtype to be equal to src.dtype");
   check_index_shape(name, index, *source, -1, "src");
@@ -240,6 +243,7 @@ OPGEN_META_FUNC(gather)
   const TensorBase& out = maybe_get_output();
   OPGEN_CHECK(!out.defined() || out.scalar_type() == self.scalar_type(),
               "gather(): Expected out tensor to have dtype ", self.scalar_type());
+  check_same_device("gather", self, index);
   if (index.numel() != 0) {
     check_index_dtype("gather", index);
     check_index_shape("gather", index, self, dim, "self");
@@ -319,6 +323,7 @@ OPGEN_KERNEL(index_select_out)(const Tensor& self, int64_t dim, const Tensor& in
               " value(s)");
   DimVector shape(self.sizes());
   if (!shape.empty()) shape[dim] = index.numel();
+  check_same_device("index_select()", self, index);
   resize_out(out, shape);
   if (out.is_meta() || out.numel() == 0) return out;
   const Tensor places = opgen::detail::contiguous(to_dtype(index, kLong));
@@ -357,6 +362,8 @@ OPGEN_PRECOMPUTE_META_FUNC(index_add)
   OPGEN_CHECK_INDEX(index.dim() <= 1,
                     "index_add_(): Index is supposed to be a vector, but got dim: ", index.dim());
   check_index_dtype("index_add_", index);
+  check_same_device("index_add_", self, index);
+  check_same_device("index_add_", self, source);
   OPGEN_CHECK(self.scalar_type() == source.scalar_type(), "index_add_(): self (",
               self.scalar_type(), ") and source (", source.scalar_type(),
               ") must have the same scalar type");
@@ -412,6 +419,7 @@ OPGEN_KERNEL(take_out)(const Tensor& self, const Tensor& index, Tensor& out) {
               self.scalar_type(), " and out.dtype = ", out.scalar_type());
   OPGEN_CHECK_INDEX(self.numel() != 0 || index.numel() == 0,
                     "take(): tried to take from an empty tensor");
+  check_same_device("take()", self, index);
   opgen::detail::assert_no_overlap(out, self);
   TensorIterator iter = opgen::TensorIteratorConfig()
                             .check_all_same_dtype(false)
@@ -445,6 +453,7 @@ OPGEN_KERNEL(masked_fill_)(Tensor& self, const Tensor& mask, const Scalar& value
               mask.scalar_type());
   OPGEN_CHECK(opgen::detail::is_expandable_to(mask.sizes(), self.sizes()), "The size of mask ",
               mask.sizes(), " must broadcast to the size of self ", self.sizes());
+  check_same_device("masked_fill_", self, mask);
   if (self.is_meta()) return self;
   const Tensor chosen = mask.expand(self.sizes());
   OPGEN_DISPATCH_ALL(self.scalar_type(), "masked_fill_", [&] {
@@ -702,6 +711,7 @@ OPGEN_KERNEL(_index_put_impl_)
               "Index put requires the source and destination dtypes match, got ",
               self.scalar_type(), " for the destination and ", values.scalar_type(),
               " for the source.");
+  if (values.dim() != 0) check_same_device("index_put_", self, values);
   const Indexed indexed = make_indexed(self, IOptTensorListRef(indices));
   DimVector shape(indexed.self.sizes());
   for (const Tensor& index : indexed.indices)

@@ -25,6 +25,7 @@
 #include <opgen/memory_overlap.h>
 
 #include "common.h"
+#include "devices.h"
 #include "sum.h"
 
 using namespace kernels;
@@ -115,6 +116,7 @@ void check_dtypes(const Tensor& a, const Tensor& b) {
   OPGEN_CHECK(a.scalar_type() == b.scalar_type(),
               "expected m1 and m2 to have the same dtype, but got: ", a.scalar_type(),
               " != ", b.scalar_type());
+  check_same_device("a product of matrices", a, b);
 }
 
 }  // namespace
@@ -177,6 +179,7 @@ OPGEN_META_FUNC(addmm)
   OPGEN_CHECK(mat2.dim() == 2, "mat2 must be a matrix, got ", mat2.dim(), "-D tensor");
   check_matrices(mat1, mat2, "addmm");
   check_dtypes(mat1, mat2);
+  check_same_device("addmm", self, mat1);
   OPGEN_CHECK(self.scalar_type() == mat1.scalar_type(),
               "self and mat2 must have the same dtype, but got ", self.scalar_type(), " and ",
               mat2.scalar_type());
@@ -232,6 +235,7 @@ OPGEN_KERNEL(dot)(const Tensor& self, const Tensor& tensor) {
               self.numel(), "] and src [", tensor.numel(),
               "] to have the same number of elements, but got ", self.numel(), " and ",
               tensor.numel(), " elements respectively");
+  check_same_device("dot", self, tensor);
   Tensor out = opgen::detail::empty({}, self.options());
   if (out.is_meta()) return out;
   OPGEN_DISPATCH_ALL_BUT_BOOL(self.scalar_type(), "dot", [&] {

@@ -7,6 +7,7 @@
 #include <aten/ops/native_layer_norm_native.h>
 
 #include "common.h"
+#include "devices.h"
 #include "sum.h"
 
 using namespace kernels;
@@ -85,6 +86,8 @@ OPGEN_KERNEL(native_layer_norm)
  const std::optional<Tensor>& bias, double eps) {
   const Tensor gamma = tensor_or_undefined(weight), beta = tensor_or_undefined(bias);
   const Rows rows = rows_of(input, normalized_shape, gamma, beta);
+  check_same_device("native_layer_norm", input, gamma);
+  check_same_device("native_layer_norm", input, beta);
   const TensorOptions options = input.options().dtype(statistics_dtype(input, gamma, beta));
   Tensor out = opgen::detail::empty(input.sizes(), input.options());
   Tensor mean = opgen::detail::empty(rows.statistics, options);
@@ -135,6 +138,8 @@ OPGEN_KERNEL(native_layer_norm_backward)
   OPGEN_CHECK(same_sizes(grad_out.sizes(), input.sizes()),
               "Expected grad_out to have the shape of input, ", input.sizes(), ", but got ",
               grad_out.sizes());
+  const Tensor others[] = {grad_out, mean, rstd, gamma, beta};
+  for (const Tensor& other : others) check_same_device("native_layer_norm_backward", input, other);
   const Tensor& parameter = gamma.defined() ? gamma : beta;
   const TensorOptions parameters = parameter.defined() ? parameter.options() : input.options();
   Tensor grad_input, grad_weight, grad_bias;

@@ -25,6 +25,7 @@
 #include <opgen/cpu_generator.h>
 
 #include "common.h"
+#include "devices.h"
 #include "special.h"
 
 using namespace kernels;
@@ -212,6 +213,7 @@ OPGEN_KERNEL(bernoulli_)(Tensor& self, const Tensor& p, std::optional<Generator>
   if (self.numel() == 0) return self;
   OPGEN_CHECK(opgen::detail::is_expandable_to(p.sizes(), self.sizes()), "probabilities of shape ",
               p.sizes(), " do not broadcast to ", self.sizes());
+  check_same_device("bernoulli_", self, p);
   if (self.is_meta()) return self;
   Engine* engine = opgen::detail::cpu_generator(generator);
   const opgen::GeneratorLock lock(engine);

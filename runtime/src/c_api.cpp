@@ -10,6 +10,7 @@
 #include "opgen/dispatcher.h"
 #include "opgen/empty.h"
 #include "opgen/stub.h"
+#include "text.h"
 
 struct opgen_value {
   opgen::IValue value;
@@ -118,6 +119,22 @@ void fill_missing(const FunctionSchema& schema, Stack& stack, const std::vector<
   }
 }
 
+// What was called, for whoever reads an error: "\n  in aten::select.int(self = float[2, 3] on cpu,
+// dim = 5, index = 0)". A check deep inside a kernel knows sizes, but no names.
+std::string call_text(const FunctionSchema& schema, const opgen_value* const* arguments,
+                      std::size_t count, const char* const* keywords,
+                      const opgen_value* const* keyword_arguments, std::size_t keyword_count) {
+  std::string text = "\n  in " + schema.full_name() + "(";
+  for (std::size_t i = 0; i < count + keyword_count; ++i) {
+    bool positional = i < count;
+    if (i != 0) text += ", ";
+    text += positional ? schema.arguments[i].name : keywords[i - count];
+    text += " = ";
+    text += message_text((positional ? arguments[i] : keyword_arguments[i - count])->value);
+  }
+  return text + ")";
+}
+
 opgen_value* call(const char* name, const opgen_value* const* arguments, std::size_t count,
                   const char* const* keywords, const opgen_value* const* keyword_arguments,
                   std::size_t keyword_count) {
@@ -143,7 +160,14 @@ opgen_value* call(const char* name, const opgen_value* const* arguments, std::si
     given[*position] = true;
   }
   fill_missing(schema, stack, given);
-  op.call_boxed(stack);
+  try {
+    op.call_boxed(stack);
+  } catch (const Error& error) {
+    std::string where =
+        call_text(schema, arguments, count, keywords, keyword_arguments, keyword_count);
+    remember(kind_of(error), (error.what() + where).c_str());
+    return nullptr;
+  }
   return give(IValue(static_cast<std::vector<IValue>&&>(stack)));
 }
 

@@ -1,6 +1,10 @@
 // cpu_cache.cpp: the list of freed blocks, oldest first.
 #include "cpu_cache_impl.h"
 
+#if defined(__linux__)
+#include <sys/mman.h>
+#endif
+
 #include <cstdint>
 #include <cstdlib>
 #include <mutex>
@@ -19,6 +23,11 @@ struct Block {
 
 // Sizes are rounded up to this, so that tensors of nearly one size share blocks.
 constexpr std::size_t kStep = std::size_t(256) << 10;
+
+#if defined(MADV_HUGEPAGE)
+constexpr std::size_t kHugePage = std::size_t(2) << 20;
+constexpr std::size_t kFirstHuge = std::size_t(32) << 20;
+#endif
 
 std::size_t limit_at_start() {
   const char* text = std::getenv("OPGEN_CPU_CACHE_MB");
@@ -111,16 +120,29 @@ bool cpu_cache_is_on() noexcept {
   return cache().limit() != 0;
 }
 
+void* allocate_block(std::size_t bytes) noexcept {
+  std::size_t rounded = (bytes + 63) & ~std::size_t(63);
+#if defined(MADV_HUGEPAGE)
+  if (bytes >= kFirstHuge) {
+    void* block = std::aligned_alloc(kHugePage, (bytes + kHugePage - 1) & ~(kHugePage - 1));
+    // Whole pages only: the rest of the last one would be memory that nobody uses.
+    if (block != nullptr) madvise(block, bytes & ~(kHugePage - 1), MADV_HUGEPAGE);
+    return block;
+  }
+#endif
+  return std::aligned_alloc(64, rounded);
+}
+
 DataPtr allocate_cached(std::size_t bytes, Device device) {
   std::size_t rounded = (bytes + kStep - 1) / kStep * kStep;
   OPGEN_CHECK_KIND(OutOfMemory, rounded >= bytes, "cannot allocate ", bytes, " bytes of memory");
   Block* block = cache().take(rounded);
   if (block == nullptr) {
-    block = new Block{std::aligned_alloc(64, rounded), rounded};
+    block = new Block{allocate_block(rounded), rounded};
     if (block->data == nullptr) {
       // What is kept may be what is missing.
       cache().clear();
-      block->data = std::aligned_alloc(64, rounded);
+      block->data = allocate_block(rounded);
     }
     if (block->data == nullptr) {
       delete block;

@@ -3,6 +3,12 @@
 
 namespace opgen {
 
+CppFunction::CppFunction(void* function, bool with_keys, const Boxing* unboxed,
+                         const CppSignature* signature) noexcept
+    : kernel_(KernelFunction::from_unboxed(function, with_keys, unboxed)), signature_(signature) {}
+
+CppFunction::~CppFunction() = default;
+
 Library::Library(Kind kind, std::string_view ns, DispatchKey key, const char* file, int line)
     : kind_(kind), ns_(ns), key_(key), place_(std::string(file) + ":" + std::to_string(line)) {
   OPGEN_CHECK(ns != "_" || kind == Kind::Impl, place_,
@@ -22,6 +28,10 @@ std::pair<std::string, std::string> Library::qualified(std::string_view name) co
   OPGEN_CHECK(base.substr(0, colons) == ns_ || ns_ == "_", place_, ": ", name,
               " does not belong to namespace ", ns_);
   return {base, overload};
+}
+
+Library& Library::def(std::string_view schema) {
+  return def(schema, std::vector<std::string>());
 }
 
 Library& Library::def(std::string_view schema, const std::vector<std::string>& tags) {

@@ -5,6 +5,7 @@
 #include "opgen/device_guard.h"
 #include "opgen/factories.h"
 #include "opgen/iterator.h"
+#include "opgen/memory_overlap.h"
 #include "opgen/resize.h"
 #include "opgen/shape_utils.h"
 
@@ -71,6 +72,13 @@ void check_out(const TensorBase& out, std::int64_t index, const TensorOptions& o
               options.dtype(), " but got ", out.scalar_type());
   OPGEN_CHECK(out.device() == options.device(), "expected an out= tensor on ", options.device(),
               " but got one on ", out.device());
+}
+
+// Whatever is written to one of them would be overwritten through the other.
+void check_apart(const TensorBase& a, const TensorBase& b, std::int64_t i, std::int64_t j) {
+  MemOverlapStatus status = get_overlap_status(a, b);
+  OPGEN_CHECK(status != MemOverlapStatus::Full && status != MemOverlapStatus::Partial,
+              "out= tensors ", i, " and ", j, " share memory");
 }
 
 void check_inplace(const TensorBase& self, IntArrayRef sizes, const TensorOptions& options) {
@@ -158,6 +166,7 @@ void OutputSink::set_output(std::int64_t index, IntArrayRef sizes, IntArrayRef s
         detail::restride_output(out, sizes, strides,
                                 strides.empty() ? options.memory_format_opt() : std::nullopt);
       }
+      for (std::int64_t i = 0; i < index; ++i) detail::check_apart(*given_[i], out, i, index);
       break;
     default:
       break;

@@ -1,6 +1,7 @@
 // resize.cpp: what out= does to a tensor of the wrong shape, and resize_.
 #include "opgen/resize.h"
 
+#include "opgen/memory_overlap.h"
 #include "opgen/shape_utils.h"
 #include "opgen/tensor.h"
 
@@ -37,7 +38,10 @@ bool resize_output_check(const TensorBase& output, IntArrayRef sizes) {
 }
 
 bool resize_output(const TensorBase& output, IntArrayRef sizes) {
-  if (!resize_output_check(output, sizes)) return false;
+  if (!resize_output_check(output, sizes)) {
+    if (!output.is_contiguous()) assert_no_internal_overlap(output);
+    return false;
+  }
   resize_(output, sizes);
   return true;
 }

@@ -27,7 +27,7 @@ class CPUAllocator final : public Allocator {
     if (bytes >= detail::kSmallestCached && detail::cpu_cache_is_on()) {
       return detail::allocate_cached(bytes, device);
     }
-    void* data = std::aligned_alloc(64, (bytes + 63) & ~std::size_t(63));
+    void* data = detail::allocate_block(bytes);
     OPGEN_CHECK_KIND(OutOfMemory, data != nullptr || bytes == 0, "cannot allocate ", bytes,
                      " bytes of memory");
     return {data, data, &std::free, device};

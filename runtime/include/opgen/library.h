@@ -59,14 +59,12 @@ class CppFunction {
  public:
   template <class R, class... A>
   CppFunction(R (*function)(A...))  // NOLINT
-      : kernel_(KernelFunction::from_unboxed(reinterpret_cast<void*>(function), false,
-                                             &boxing<R(A...)>)),
-        signature_(cpp_signature<R(A...)>) {}
+      : CppFunction(reinterpret_cast<void*>(function), false, &boxing<R(A...)>,
+                    cpp_signature<R(A...)>) {}
   template <class R, class... A>
   CppFunction(R (*function)(DispatchKeySet, A...))  // NOLINT
-      : kernel_(KernelFunction::from_unboxed(reinterpret_cast<void*>(function), true,
-                                             &boxing<R(A...)>)),
-        signature_(cpp_signature<R(A...)>) {}
+      : CppFunction(reinterpret_cast<void*>(function), true, &boxing<R(A...)>,
+                    cpp_signature<R(A...)>) {}
   template <class F>
   requires(std::is_class_v<F>&& requires(F f) { +f; }) CppFunction(F lambda)
       : CppFunction(+lambda) {}  // NOLINT
@@ -82,6 +80,10 @@ class CppFunction {
     signature_ = cpp_signature<Signature>;
     owner_ = std::move(owned);
   }
+  CppFunction(const CppFunction& other) = default;
+  CppFunction& operator=(const CppFunction& other) = default;
+  // Not inline, like the constructor behind most of the others: a library has one for each kernel.
+  OPGEN_API ~CppFunction();
 
   [[nodiscard]] static CppFunction makeFallthrough() noexcept {
     return CppFunction(KernelFunction::fallthrough());
@@ -100,6 +102,8 @@ class CppFunction {
 
  private:
   explicit CppFunction(KernelFunction kernel) noexcept : kernel_(kernel) {}
+  OPGEN_API CppFunction(void* function, bool with_keys, const Boxing* unboxed,
+                        const CppSignature* signature) noexcept;
   KernelFunction kernel_;
   const CppSignature* signature_ = nullptr;
   std::shared_ptr<void> owner_;
@@ -116,7 +120,8 @@ class OPGEN_API Library {
 
   // "add.Tensor(Tensor self, Tensor other) -> Tensor"; a namespace in the text must be the
   // library's.
-  Library& def(std::string_view schema, const std::vector<std::string>& tags = {});
+  Library& def(std::string_view schema);
+  Library& def(std::string_view schema, const std::vector<std::string>& tags);
   // Also registers a kernel for every key without a better one (CompositeImplicitAutograd). A name
   // without parentheses, "add.Tensor", takes its schema from the function's type.
   Library& def(std::string_view schema, const CppFunction& function);

@@ -1,0 +1,108 @@
+// storage_lifetime_test.cpp: bytes live as long as anything looks at them. Under AddressSanitizer,
+// where no block is kept for reuse, a read of freed bytes would end this test.
+#include <thread>
+
+#include "check.h"
+#include "opgen/cpu_cache.h"
+#include "opgen/resize.h"
+#include "tensors.h"
+
+using namespace tensors;
+
+namespace {
+
+// In the storage's record, from a free list, from the system, and in huge pages.
+constexpr std::int64_t kCounts[] = {8, 100, 100'000, 16 << 20};
+
+Tensor tail(const Tensor& base, std::int64_t first) {
+  return detail::alias_with_sizes_and_strides(base, {base.numel() - first}, {1}, first);
+}
+
+double sum(const Tensor& t) {
+  double total = 0;
+  const std::uint8_t* data = t.const_data_ptr<std::uint8_t>();
+  for (std::int64_t i = 0; i < t.numel(); ++i) total += data[i];
+  return total;
+}
+
+Tensor ones(std::int64_t n) {
+  return full({n}, 1, kByte);
+}
+
+}  // namespace
+
+TEST(views_outlive_their_base) {
+  for (std::int64_t n : kCounts) {
+    Tensor view;
+    {
+      Tensor base = ones(n);
+      view = tail(tail(base, 1), 1);
+    }
+    Tensor other = ones(n);  // takes whatever was given back
+    CHECK_EQ(sum(view), double(n - 2));
+  }
+}
+
+TEST(views_outlive_the_thread_that_made_them) {
+  for (std::int64_t n : kCounts) {
+    Tensor view;
+    std::thread([&] { view = tail(ones(n), 3); }).join();
+    CHECK_EQ(sum(view), double(n - 3));
+  }
+}
+
+TEST(a_storage_that_moves_takes_its_views_along) {
+  for (std::int64_t n : kCounts) {
+    Tensor base = ones(n);
+    Tensor view = tail(base, 2);
+    detail::resize_(base, {4 * n});
+    CHECK_EQ(sum(view), double(n - 2));
+    CHECK(view.is_alias_of(base));
+    CHECK_EQ(static_cast<const void*>(base.const_data_ptr<std::uint8_t>() + 2),
+             static_cast<const void*>(view.const_data_ptr<std::uint8_t>()));
+    // Sizes that shrink leave the bytes to the views.
+    detail::resize_(base, {1});
+    CHECK_EQ(sum(view), double(n - 2));
+  }
+}
+
+TEST(a_tensor_that_is_given_another_storage_leaves_the_first_to_its_views) {
+  for (std::int64_t n : kCounts) {
+    Tensor base = ones(n);
+    Tensor view = tail(base, 0);
+    base.unsafeGetTensorImpl()->set_storage(Storage(std::size_t(n), Device(kCPU)));
+    CHECK(!view.is_alias_of(base));
+    CHECK_EQ(sum(view), double(n));
+  }
+}
+
+TEST(memory_of_someone_else_is_given_back_after_the_last_view) {
+  int given_back = 0;
+  std::uint8_t bytes[4] = {1, 1, 1, 1};
+  Tensor view;
+  {
+    Tensor base = detail::from_blob(bytes, {4}, {1}, TensorOptions().dtype(kByte), &given_back,
+                                    [](void* count) { ++*static_cast<int*>(count); });
+    view = tail(base, 1);
+  }
+  CHECK_EQ(given_back, 0);
+  CHECK_EQ(sum(view), 3.0);
+  view = Tensor();
+  CHECK_EQ(given_back, 1);
+}
+
+TEST(the_cache_keeps_no_block_that_a_view_looks_at) {
+  set_cpu_cache_limit(std::size_t(256) << 20);
+  Tensor view;
+  {
+    Tensor base = ones(8 << 20);
+    view = tail(base, 1);
+  }
+  CHECK_EQ(cpu_cached_bytes(), std::size_t(0));
+  empty_cache();
+  Tensor other = full({8 << 20}, 7, kByte);
+  CHECK_EQ(sum(view), double((8 << 20) - 1));
+  view = Tensor();
+  CHECK(cpu_cached_bytes() >= std::size_t(8) << 20);
+  set_cpu_cache_limit(0);
+}
