@@ -103,17 +103,21 @@ OPGEN_ALWAYS_INLINE T sum_row_here(const T* at, std::int64_t n) {
   using V = Vec<T>;
   constexpr std::int64_t step = kSumVectors * V::size;
   constexpr std::int64_t line = 64;
+  auto fetch = [at](std::int64_t i) {
+    const char* ahead = reinterpret_cast<const char*>(at + i) + kSumAhead;
+    for (std::int64_t k = 0; k < step * std::int64_t(sizeof(T)) / line; ++k) {
+      __builtin_prefetch(ahead + k * line);
+    }
+  };
   V total(T(0));
   std::int64_t i = 0;
   while (i + step <= n) {
     V sums[kSumVectors];
+    fetch(i);
     for (std::int64_t k = 0; k < kSumVectors; ++k) sums[k] = V::load(at + i + k * V::size);
     std::int64_t end = std::min(i + kSumSteps * step, n - step + 1);
     for (i += step; i < end; i += step) {
-      const char* ahead = reinterpret_cast<const char*>(at + i) + kSumAhead;
-      for (std::int64_t k = 0; k < step * std::int64_t(sizeof(T)) / line; ++k) {
-        __builtin_prefetch(ahead + k * line);
-      }
+      fetch(i);
       for (std::int64_t k = 0; k < kSumVectors; ++k) {
         sums[k] = sums[k] + V::load(at + i + k * V::size);
       }
@@ -129,9 +133,17 @@ OPGEN_ALWAYS_INLINE T sum_row_here(const T* at, std::int64_t n) {
   join(lanes);
   return lanes[0] + rest;
 }
+// acc[k] = the sum of row k of `count` rows of n elements, `stride` bytes apart.
 template <class T>
-T sum_row(const T* at, std::int64_t n) {
-  return sum_row_here(at, n);
+OPGEN_ALWAYS_INLINE void sum_rows_here(const char* at, std::int64_t n, std::int64_t stride,
+                                       std::int64_t count, T* acc) {
+  for (std::int64_t k = 0; k < count; ++k) {
+    acc[k] = sum_row_here(reinterpret_cast<const T*>(at + k * stride), n);
+  }
+}
+template <class T>
+void sum_rows(const char* at, std::int64_t n, std::int64_t stride, std::int64_t count, T* acc) {
+  sum_rows_here(at, n, stride, count, acc);
 }
 // Element k of `rows` rows, `stride` bytes apart, is added to acc[k], or set if they are the first.
 template <std::int64_t rows, class T>
@@ -170,8 +182,9 @@ void sum_columns(const char* at, std::int64_t n, std::int64_t stride, std::int64
 }
 #if OPGEN_LOOPS_AVX2
 template <class T>
-OPGEN_TARGET_AVX2 T sum_row_avx2(const T* at, std::int64_t n) {
-  return sum_row_here(at, n);
+OPGEN_TARGET_AVX2 void sum_rows_avx2(const char* at, std::int64_t n, std::int64_t stride,
+                                     std::int64_t count, T* acc) {
+  sum_rows_here(at, n, stride, count, acc);
 }
 template <class T>
 OPGEN_TARGET_AVX2 void sum_columns_avx2(const char* at, std::int64_t n, std::int64_t stride,
@@ -187,18 +200,18 @@ struct Fold {
   const Step& step;
   const Combine& combine;
 
+  static constexpr bool kVectors = kAddsVectors<Step, In>;
+
   static In load(const char* at) { return *reinterpret_cast<const In*>(at); }
 
   // n elements, `stride` bytes apart. Eight accumulators at a time, which the compiler keeps in
   // vector registers.
   [[nodiscard]] Acc row(const char* at, std::int64_t n, std::int64_t stride) const {
-    if constexpr (kAddsVectors<Step, In>) {
+    if constexpr (kVectors) {
       if (stride == std::int64_t(sizeof(In)) && n <= kSumRow) {
-        const In* values = reinterpret_cast<const In*>(at);
-#if OPGEN_LOOPS_AVX2
-        if (use_avx2()) return sum_row_avx2(values, n);
-#endif
-        return sum_row(values, n);
+        Acc sum;
+        vector_rows(at, n, 0, 1, &sum);
+        return sum;
       }
     }
     if (n > kFoldLeaf) {
@@ -219,8 +232,18 @@ struct Fold {
     }
     return lanes[0];
   }
-  [[nodiscard]] Acc all(const char* first) const {
-    return plan.rows == 1 ? row(first, plan.row, plan.row_stride) : rows(first, 0, plan.rows);
+  // `count` rows, `stride` bytes apart.
+  static void vector_rows(const char* at, std::int64_t n, std::int64_t stride, std::int64_t count,
+                          Acc* acc) {
+#if OPGEN_LOOPS_AVX2
+    if (use_avx2()) return sum_rows_avx2<In>(at, n, stride, count, acc);
+#endif
+    sum_rows<In>(at, n, stride, count, acc);
+  }
+  // Whether an output is one call of vector_rows.
+  [[nodiscard]] bool by_vector_rows() const noexcept {
+    return kVectors && plan.rows == 1 && plan.row_stride == std::int64_t(sizeof(In)) &&
+           plan.row <= kSumRow;
   }
   [[nodiscard]] Acc rows(const char* first, std::int64_t begin, std::int64_t end) const {
     if (end - begin == 1) return row(plan.locate_row(first, begin), plan.row, plan.row_stride);
@@ -228,9 +251,8 @@ struct Fold {
     return combine(rows(first, begin, middle), rows(first, middle, end));
   }
   // `count` neighbouring outputs at once.
-  static constexpr bool kColumns = kAddsVectors<Step, In>;
-  static constexpr std::int64_t kBlock = kColumns ? kColumnBlock : 512;
-  static constexpr std::int64_t kLeaf = kColumns ? kColumnLeaf : kBlockLeaf;
+  static constexpr std::int64_t kBlock = kVectors ? kColumnBlock : 512;
+  static constexpr std::int64_t kLeaf = kVectors ? kColumnLeaf : kBlockLeaf;
   void block(const char* at, std::int64_t n, std::int64_t count, Acc* acc) const {
     if (n > kLeaf) {
       Acc upper[kBlock];
@@ -240,7 +262,7 @@ struct Fold {
       for (std::int64_t k = 0; k < count; ++k) acc[k] = combine(acc[k], upper[k]);
       return;
     }
-    if constexpr (kColumns) {
+    if constexpr (kVectors) {
 #if OPGEN_LOOPS_AVX2
       if (use_avx2()) return sum_columns_avx2<In>(at, n, plan.row_stride, count, acc);
 #endif
@@ -295,18 +317,22 @@ void cpu_reduce(TensorIteratorBase& iter, Acc identity, const Step& step, const 
       plan.locate_output(i, out_at, in_at);
       std::int64_t count = std::min(end - i, line - i % line);
       std::int64_t out_step = count > 1 ? plan.out_strides[0] : 0;
+      std::int64_t in_step = count > 1 ? plan.in_strides[0] : 0;
       if (folded == 0) {
         for (std::int64_t k = 0; k < count; ++k) store(out_at + k * out_step, identity);
-      } else if (across) {
+      } else if (across || fold.by_vector_rows()) {
         constexpr std::int64_t most = decltype(fold)::kBlock;
         count = std::min(most, count);
         Acc acc[most];
-        fold.block(in_at, plan.row, count, acc);
+        if (across) {
+          fold.block(in_at, plan.row, count, acc);
+        } else if constexpr (decltype(fold)::kVectors) {
+          fold.vector_rows(in_at, plan.row, in_step, count, acc);
+        }
         for (std::int64_t k = 0; k < count; ++k) store(out_at + k * out_step, acc[k]);
       } else {
-        std::int64_t in_step = count > 1 ? plan.in_strides[0] : 0;
         for (std::int64_t k = 0; k < count; ++k) {
-          store(out_at + k * out_step, fold.all(in_at + k * in_step));
+          store(out_at + k * out_step, fold.rows(in_at + k * in_step, 0, plan.rows));
         }
       }
       i += count;
