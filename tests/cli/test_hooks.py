@@ -13,7 +13,7 @@ import pytest
 import yaml
 from cli_support import Opgen
 
-from opgen.cli.main import main
+from opgen.cli.main import COMMANDS
 
 ROOT = Path(__file__).parents[2]
 MANIFEST = ROOT / ".pre-commit-hooks.yaml"
@@ -36,7 +36,7 @@ def test_hooks_run_commands_that_exist() -> None:
     assert ids == {"opgen-lint", "opgen-format", "opgen-check"}
     for hook in hooks():
         program, command = hook["entry"].split()
-        assert program == "opgen" and command in main.commands
+        assert program == "opgen" and command in COMMANDS
 
 
 def test_what_ci_md_shows_is_there() -> None:
@@ -46,7 +46,7 @@ def test_what_ci_md_shows_is_there() -> None:
     assert local["repos"][0]["hooks"][0]["entry"] == "opgen lint"
     runs = [step.get("run", "") for step in workflow["jobs"]["opgen"]["steps"]]
     commands = [run.split()[1] for run in runs if run.startswith("opgen ")]
-    assert set(commands) <= set(main.commands) and "check" in commands
+    assert set(commands) <= set(COMMANDS) and "check" in commands
 
 
 @pytest.mark.parametrize("format_name", ["github", "sarif"])

@@ -1,29 +1,24 @@
-"""The `opgen` command: a group of the commands, and nothing else."""
+"""The `opgen` command: a group of the commands, and nothing else.
+
+A command's module is imported when the command is asked for: `opgen --version` needs none of them, and
+only `opgen build` needs what draws its bars. This is the one place that imports modules by name.
+"""
 
 from __future__ import annotations
 
 import contextlib
 import errno
 import gc
+import importlib
 import os
 import sys
+from collections.abc import Mapping
+from types import MappingProxyType
 from typing import Any
 
 import click
 
 from opgen import __version__
-from opgen.cli.build import build
-from opgen.cli.check import check
-from opgen.cli.compat import compat
-from opgen.cli.completion import completion
-from opgen.cli.dump import dump
-from opgen.cli.explain import explain
-from opgen.cli.format import format_command
-from opgen.cli.generate import generate
-from opgen.cli.lint import lint
-from opgen.cli.lsp import lsp
-from opgen.cli.schema import schema
-from opgen.cli.stub import stub
 from opgen.resources import cmake_dir
 
 
@@ -33,8 +28,38 @@ def _print_cmake_dir(context: click.Context, _: click.Parameter, wanted: bool) -
         context.exit()
 
 
+# The module of each command, and its name there.
+COMMANDS: Mapping[str, str] = MappingProxyType(
+    {
+        "build": "build:build",
+        "check": "check:check",
+        "compat": "compat:compat",
+        "completion": "completion:completion",
+        "dump": "dump:dump",
+        "explain": "explain:explain",
+        "format": "format:format_command",
+        "generate": "generate:generate",
+        "lint": "lint:lint",
+        "lsp": "lsp:lsp",
+        "schema": "schema:schema",
+        "stub": "stub:stub",
+    }
+)
+
+
 class _Group(click.Group):
-    """Ends in a message, not in a traceback, where the system has no more to give."""
+    """Loads a command when it is asked for, and ends in a message, not in a traceback, where the
+    system has no more to give."""
+
+    def list_commands(self, ctx: click.Context) -> list[str]:
+        return list(COMMANDS)
+
+    def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:
+        if cmd_name not in COMMANDS:
+            return None
+        module, _, name = COMMANDS[cmd_name].partition(":")
+        command: click.Command = getattr(importlib.import_module(f"opgen.cli.{module}"), name)
+        return command
 
     def invoke(self, ctx: click.Context) -> Any:
         try:
@@ -68,12 +93,3 @@ def main() -> None:
     # A run keeps nearly every value it makes to its end, without cycles: looking for some takes a
     # fifth of the time of generating from PyTorch's file (105 MB at the peak with or without).
     gc.disable()
-
-
-_COMMANDS = (
-    *(generate, check, lint, format_command, build),
-    *(dump, explain, stub, compat, schema, completion, lsp),
-)
-
-for command in _COMMANDS:
-    main.add_command(command)

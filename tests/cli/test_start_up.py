@@ -1,0 +1,50 @@
+"""What a command does not need is not imported: it takes most of the time of a small run."""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+
+import pytest
+
+from opgen.cli.main import COMMANDS, main
+
+
+@pytest.mark.parametrize(
+    ("arguments", "absent"),
+    [
+        (["--version"], ("opgen.pipeline", "yaml", "jinja2", "rich", "pygls", "jsonschema")),
+        (["completion", "bash"], ("rich", "pygls", "jsonschema")),
+        (["lint", "no.yaml"], ("rich", "pygls", "jsonschema")),
+    ],
+)
+def test_what_is_not_imported(arguments: list[str], absent: tuple[str, ...]) -> None:
+    program = (
+        "import sys\nfrom opgen.cli.main import main\n"
+        "try:\n    main(prog_name='opgen')\nexcept SystemExit:\n    pass\n"
+        f"print('loaded', [name for name in {absent!r} if name in sys.modules])\n"
+    )
+    command = [sys.executable, "-c", program, *arguments]
+    result = subprocess.run(command, capture_output=True, text=True, check=True)
+    assert result.stdout.splitlines()[-1] == "loaded []"
+
+
+def test_every_command_is_found_by_its_name() -> None:
+    context = main.make_context("opgen", ["lsp"])
+    found = {name: main.get_command(context, name) for name in main.list_commands(context)}
+    assert {name: command and command.name for name, command in found.items()} == {
+        name: name for name in COMMANDS
+    }
+    assert main.get_command(context, "os") is None
+
+
+def test_the_package_loads_what_it_offers_when_it_is_asked() -> None:
+    program = (
+        "import sys, opgen\nassert 'opgen.pipeline' not in sys.modules\n"
+        "from opgen import load\nassert load is opgen.load\nopgen.nothing\n"
+    )
+    command = [sys.executable, "-c", program]
+    result = subprocess.run(command, capture_output=True, text=True, check=False)
+    assert result.stderr.splitlines()[-1] == (
+        "AttributeError: module 'opgen' has no attribute 'nothing'"
+    )
