@@ -246,7 +246,9 @@ struct InplaceView<K, Impl, Op, SelfPos, R(A...)> {
   static R call(A... arguments) {
     detail::check_input_devices<K, Impl, Op>(arguments...);
     auto& self = std::get<SelfPos>(std::tuple<A&...>(arguments...));
-    detail::WrittenOutputs<1> outputs(K, OutputSink::Kind::InplaceView, self);
+    // Of a type that depends on the arguments: Tensor itself may be incomplete here.
+    using T = std::remove_cvref_t<decltype(self)>;
+    detail::WrittenOutputs<1, T> outputs(K, OutputSink::Kind::InplaceView, self);
     Impl op;
     detail::run_structured<detail::kRunAs<K, Impl>>(op, outputs, std::index_sequence<0>{},
                                                     arguments...);
