@@ -1,4 +1,5 @@
-"""A coverage-guided fuzzer (atheris): bytes into every parser, and on through resolve and the C++ checks.
+"""A coverage-guided fuzzer (atheris): bytes into every parser, and on through resolve and the C++ checks;
+and into `format` and `lint --fix`, whose answers must be final, and mean the same.
 
     python tests/robust/fuzz.py [SECONDS]            10 minutes without SECONDS; nightly takes an hour
 
@@ -11,6 +12,7 @@ from __future__ import annotations
 
 import sys
 import tempfile
+from collections.abc import Mapping
 from pathlib import Path
 
 import atheris
@@ -19,6 +21,7 @@ with atheris.instrument_imports(include=["opgen"]):
     from opgen.compat import parse_allow_list
     from opgen.cpp import check
     from opgen.diagnostics import Diagnostics, render_human, render_json
+    from opgen.edits import fix_all, format_contents
     from opgen.model.registry import Registry
     from opgen.parse import (
         builtin_tags,
@@ -28,11 +31,13 @@ with atheris.instrument_imports(include=["opgen"]):
         parse_selective,
         parse_tags,
     )
+    from opgen.pipeline import Inputs, inspect, load
     from opgen.resolve import resolve
     from opgen.resolve.backend import resolve_backend
     from opgen.resolve.selection import select
     from opgen.targets import TARGETS
 
+PATH = Path("any.yaml")
 TESTS = Path(__file__).resolve().parents[1]
 TAGS = builtin_tags()
 TARGET = TARGETS["runtime"]
@@ -49,6 +54,31 @@ def operators(content: bytes, diagnostics: Diagnostics) -> None:
         check.check_signatures(registry, TARGET.spelling, TARGET.conversions, diagnostics)
 
 
+def rewriting(content: bytes, diagnostics: Diagnostics) -> None:
+    """Formatting twice is formatting once, and changes no operator; fixing leaves nothing to fix."""
+
+    def check(contents: Mapping[Path, bytes]) -> tuple[Diagnostics, None]:
+        found = Diagnostics()
+        inspect(Inputs((PATH,), overlay=contents), found)
+        return found, None
+
+    made = format_contents(PATH, content)
+    assert format_contents(PATH, made) == made, "formatting is not final"
+    assert meaning(made) == meaning(content), "formatting changed what is meant"
+    fixed = fix_all({PATH: content}, check)
+    last = fixed.contents.get(PATH, content)
+    assert not fix_all({PATH: last}, check).count, "fixing is not final"
+    for item in fixed.last[0]:
+        diagnostics.add(item)
+
+
+def meaning(content: bytes) -> list[tuple[str, object]]:
+    """The operators of a file without errors, with what is registered for each."""
+    registry = load(Inputs((PATH,), overlay={PATH: content}), Diagnostics())
+    functions = registry.functions if registry is not None else ()
+    return [(str(f.func), (f.dispatch, f.tags, f.variants, f.structured)) for f in functions]
+
+
 def fixture() -> Registry:
     diagnostics = Diagnostics()
     text = b"- func: foo(Tensor self) -> Tensor\n  dispatch:\n    CPU: foo\n"
@@ -63,7 +93,9 @@ def answer(data: bytes) -> None:
     """One input: whatever it is, it ends in diagnostics that can be printed."""
     diagnostics = Diagnostics()
     kind, content = data[:1], data[1:]
-    if kind > b"\x04":
+    if kind == b"\x05":
+        rewriting(content, diagnostics)
+    elif kind > b"\x05":
         operators(content, diagnostics)
     else:
         source = decode_source("any", content, diagnostics)
@@ -91,6 +123,8 @@ def corpus(folder: Path) -> None:
     for number, path in enumerate(found):
         kind = next((k for end, k in KINDS.items() if path.name.endswith(end)), 45)
         (folder / f"{number}").write_bytes(bytes((kind,)) + path.read_bytes())
+        if kind > 5:
+            (folder / f"{number}-rewritten").write_bytes(b"\x05" + path.read_bytes())
 
 
 def main() -> None:
