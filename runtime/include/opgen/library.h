@@ -143,7 +143,8 @@ class OPGEN_API Library {
 
 namespace detail {
 
-class LibraryInit {
+// Of the library that says OPGEN_LIBRARY: no other needs its name.
+class OPGEN_HIDDEN LibraryInit {
  public:
   LibraryInit(Library::Kind kind, void (*fill)(Library&), const char* ns, DispatchKey key,
               const char* file, int line)
