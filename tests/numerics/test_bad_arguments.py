@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Callable, Iterator
 
+import numpy as np
 import pytest
 
 import opgen
@@ -162,3 +163,11 @@ def test_bad_arguments_are_refused_by_name(
     for kind, count in refused.items():
         record_property(f"bad arguments refused: {kind}", count)
     assert not wrong, "\n".join(wrong[:6])
+
+
+def test_outputs_may_not_share_memory(library: Library) -> None:
+    """What is written to one of them would be overwritten through the other."""
+    one = library.make(np.zeros(3, np.int64))
+    arguments = {"self": library.make(np.arange(6).reshape(2, 3)), "dim": library.make(0)}
+    with pytest.raises(OperatorError, match=r"share memory\n  in aten::max\.dim_max\(self = "):
+        library.call_handles("aten::max.dim_max", {**arguments, "max": one, "max_values": one})
