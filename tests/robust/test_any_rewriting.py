@@ -163,7 +163,9 @@ def check_fix(path: Path, content: bytes, *, damage: bool) -> None:
     made = path.read_bytes()
     assert (made != content) == bool(shown.stdout)
     assert made.startswith(b"\xef\xbb\xbf") == content.startswith(b"\xef\xbb\xbf")
-    assert damage or not comments(content) - comments(made), "a comment was lost"
+    text = made.decode()
+    lost = [c for c, count in comments(content).items() if text.count(c) < count]
+    assert damage or not lost, "a comment was lost"
     if meaning(content) is not None:
         assert meaning(made) is not None, "a mend made an error"
     again = invoke("lint", "--fix", str(path))

@@ -17,9 +17,9 @@ E0911 = Code(
 E0912 = Code(
     "E0912",
     "a file is too large",
-    "Files are read up to 10 MB, and of YAML 3 million characters of values: more than twice PyTorch's "
+    "Files are read up to 10 MB, and of YAML 3 million characters of values: about twice PyTorch's "
     "native_functions.yaml. Each value, each line of one and each part between commas counts for 20 more, "
-    "a list or mapping for 60, and an alias for all that it repeats; comments do not count. Give several files: they make one library.",
+    "a list or mapping for 80, and an alias for all that it repeats; comments do not count. Give several files: they make one library.",
     _GOOD,
     _GOOD,
 )
