@@ -136,6 +136,28 @@ struct row_op {
   using schema = Tensor&(Tensor&);
 };
 
+// -- a view of the second argument beside a new tensor, and an in-place view
+
+struct corner_meta : MetaBase {
+  void meta(const Tensor&, const Tensor& self, std::int64_t n) {
+    if (!self.defined()) return set_output_view(0, {}, {}, 0);
+    set_output_view(0, {n, n}, {self.stride(0), self.stride(1)}, self.storage_offset());
+    set_output_contiguous(1, {n}, self.options());
+  }
+};
+struct corner_op {
+  static constexpr const char* name = "t::corner";
+  using schema = std::tuple<Tensor, Tensor>(const Tensor&, const Tensor&, std::int64_t);
+};
+struct row_view_meta : MetaBase {
+  void meta(const Tensor& self, std::int64_t row) {
+    set_output_view(0, {self.size(1)}, {self.stride(1)}, row * self.stride(0));
+  }
+};
+struct row_view_op {
+  using schema = Tensor&(Tensor&, std::int64_t);
+};
+
 // -- tensors of every kind, for the check of devices
 
 struct pick_impl : MetaBase {
@@ -313,6 +335,45 @@ TEST(composite) {
   Tensor a = arange({3});
   CHECK(&inplace::call(a, arange({3}, kDouble), 2) == &a);
   CHECK_EQ(values(a), (std::vector<double>{0, 3, 6}));
+}
+
+TEST(views_alias_their_bases) {
+  using view = View<DispatchKey::CPU, corner_meta, corner_op, Bases<1, -1>>;
+  Tensor unused = arange({1}), a = arange({3, 4});
+  auto [corner, fresh] = view::call(unused, a, 2);
+  CHECK(corner.is_alias_of(a) && !fresh.is_alias_of(a));
+  CHECK_EQ(values(corner), (std::vector<double>{0, 1, 4, 5}));
+  CHECK_EQ(fresh.sizes(), IntArrayRef({2}));
+  detail::fill_(corner, 9);
+  CHECK_EQ(values(a), (std::vector<double>{9, 9, 2, 3, 9, 9, 6, 7, 8, 9, 10, 11}));
+  a = Tensor();
+  CHECK_EQ(values(corner), (std::vector<double>{9, 9, 9, 9}));
+  CHECK(std::get<0>(view::call(unused, meta({3, 4}), 2)).is_meta());
+}
+
+TEST(views_stay_inside_of_their_storage) {
+  using view = View<DispatchKey::CPU, corner_meta, corner_op, Bases<1, -1>>;
+  Tensor unused = arange({1}), a = arange({3, 4});
+  CHECK_THROWS(Error, "but the storage has 12", view::call(unused, a, 4));
+  CHECK_THROWS(Error, "negative", view::call(unused, a, -1));
+  CHECK_THROWS(Error, "", view::call(unused, a, std::int64_t{1} << 62));
+  CHECK_THROWS(Error, "undefined tensor", view::call(unused, Tensor(), 1));
+  using both = View<DispatchKey::CPU, corner_meta, corner_op, Bases<1, 0>>;
+  CHECK_THROWS(Error, "output 1 is a view", both::call(unused, a, 2));
+  using neither = View<DispatchKey::CPU, corner_meta, corner_op, Bases<-1, -1>>;
+  CHECK_THROWS(Error, "output 0 is no view", neither::call(unused, a, 2));
+}
+
+TEST(inplace_views_lay_self_out) {
+  using inplace = InplaceView<DispatchKey::CPU, row_view_meta, row_view_op, 0>;
+  Tensor a = arange({3, 4}), other = detail::alias_with_sizes_and_strides(a, {12}, {1}, 0);
+  CHECK(&inplace::call(a, 1) == &a);
+  CHECK_EQ(values(a), (std::vector<double>{4, 5, 6, 7}));
+  CHECK(a.is_alias_of(other));
+  // What is refused leaves the tensor as it was.
+  Tensor b = arange({3, 4});
+  CHECK_THROWS(Error, "but the storage has 12", inplace::call(b, 3));
+  CHECK_EQ(b.sizes(), IntArrayRef({3, 4}));
 }
 
 TEST(set_output_without_outputs) {

@@ -44,6 +44,13 @@ def test_it_is_taken_otherwise(opgen: Opgen, command: tuple[str, ...]) -> None:
     assert result.exit_code == 0, result.stderr
 
 
+def test_target_torch_is_strict_by_itself(opgen: Opgen) -> None:
+    """That world has no class templates that make views."""
+    Path("extended.yaml").write_text(EXTENDED)
+    result = opgen("lint", "extended.yaml", "--target", "torch")
+    assert result.exit_code == 1 and "error[E0241]" in result.stderr
+
+
 def test_what_torchgen_takes_is_taken(opgen: Opgen) -> None:
     assert opgen("lint", "good.yaml", "--strict-torchgen").exit_code == 0
 

@@ -77,8 +77,8 @@ def tree(feature: str) -> Path:
 
 
 def include(feature: str) -> list[Path]:
-    """The tree's own headers, and those of the library that it extends."""
-    found = [tree(feature) / "include"]
+    """The tree's own headers, an author's, and those of the library that it extends."""
+    found = [tree(feature) / "include", GOLDEN / feature]
     options = GOLDEN / feature / "options.json"
     extends = json.loads(options.read_text()).get("extends") if options.exists() else None
     if extends:

@@ -206,10 +206,10 @@ def _structured_is_an_out_variant(draft: Draft, func: FunctionSchema) -> Iterato
         hint = "did you mean 'structured_delegate: NAME.out'?"
         yield Finding(codes.E0241, message, draft.spans.key("structured"), hint=hint)
     elif draft.strict_torchgen:
-        message = f"{message} under --strict-torchgen"
+        message = f"{message} in torchgen's language"
         hint = (
             "give it an out variant with 'structured: True', and it 'structured_delegate: NAME.out';"
-            " or leave out --strict-torchgen"
+            " or leave out --strict-torchgen (target torch is always strict)"
         )
         yield Finding(codes.E0241, message, draft.spans.key("structured"), hint=hint)
 

@@ -17,6 +17,7 @@ from opgen.parse import (
 from opgen.pipeline.inputs import Inputs, ignored_keys, read_tags
 from opgen.reading import read_bytes
 from opgen.resolve import resolve
+from opgen.targets import TARGETS
 
 # A file with more is not formatted; `opgen lint --fix` mends some of them at a time.
 MAX_BLANKS = 10_000
@@ -63,7 +64,7 @@ def read_registry(inputs: Inputs, diagnostics: Diagnostics) -> Registry:
     sources = [
         decode_source(str(path), text, diagnostics) for path, text in texts if text is not None
     ]
-    strict = inputs.strict_torchgen
+    strict = inputs.strict_torchgen or TARGETS[inputs.target].strict_torchgen
     parsed = parse_entries(sources, tags, ignored, diagnostics, strict_torchgen=strict)
     # What a file holds that cannot be read, nobody knows.
     unknown = parsed.refused.unknown or len(sources) < len(texts)

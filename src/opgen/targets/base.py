@@ -49,7 +49,8 @@ class Target:
     header declares another of that world, `author_header` which declares one of the author's, `element_types` the C++ type of each ScalarType. `api_macro` makes a class
     visible outside its library; `api_macros` holds those of dispatch keys that have one of their own.
     `python` is what is filled into Python signatures. `functionalizes` says whether that world replaces
-    operators that write their arguments, and views, by others. `tensor_keys` are the dispatch keys
+    operators that write their arguments, and views, by others, `strict_torchgen` whether it has nothing
+    for opgen's extensions of the language. `tensor_keys` are the dispatch keys
     that tensors of that world have; None if there are backends for all.
     """
 
@@ -68,4 +69,5 @@ class Target:
     api_macro: str
     api_macros: Mapping[DispatchKey, str]
     functionalizes: bool = False
+    strict_torchgen: bool = False
     tensor_keys: frozenset[DispatchKey] | None = None

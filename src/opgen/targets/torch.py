@@ -110,4 +110,5 @@ TORCH = Target(
     api_macro="TORCH_API",
     api_macros={DispatchKey.XPU: "TORCH_XPU_API"},
     functionalizes=True,
+    strict_torchgen=True,
 )
