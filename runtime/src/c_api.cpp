@@ -3,9 +3,11 @@
 
 #include <cstring>
 #include <new>
+#include <optional>
 #include <string>
 #include <utility>
 
+#include "opgen/composite_compliance.h"
 #include "opgen/cpu_generator.h"
 #include "opgen/dispatcher.h"
 #include "opgen/empty.h"
@@ -379,6 +381,15 @@ opgen_value* opgen_call(const char* name, const opgen_value* const* arguments, s
                         size_t keyword_count) {
   return guarded(
       [&] { return call(name, arguments, count, keywords, keyword_arguments, keyword_count); });
+}
+
+void opgen_set_composite_compliance(int on) {
+  thread_local std::optional<CompositeComplianceGuard> guard;
+  if (on == 0) {
+    guard.reset();
+  } else if (!guard.has_value()) {
+    guard.emplace();
+  }
 }
 
 opgen_value* opgen_operators(void) {

@@ -421,6 +421,11 @@ bool OperatorHandle::has_kernel_for(DispatchKey key) const {
   auto lock = locked();
   return entry_->has(key);
 }
+bool OperatorHandle::is_served_by(DispatchKey alias, DispatchKey key) const {
+  auto lock = locked();
+  ComputedKernel cell = Dispatcher::singleton().impl().compute(*entry_, key);
+  return std::strcmp(cell.reason, toString(alias)) == 0;
+}
 std::vector<DispatchKey> OperatorHandle::registered_keys() const {
   auto lock = locked();
   std::vector<DispatchKey> keys;

@@ -12,6 +12,8 @@ namespace {
 // Grows the storage to what the tensor's sizes and strides reach.
 void grow_storage(const TensorBase& self) {
   TensorImpl* impl = self.unsafeGetTensorImpl();
+  if (OPGEN_UNLIKELY(impl->is_stand_in()))
+    detail::throw_stand_in(*impl, "calls resize_() on memory");
   std::int64_t elements = storage_elements(self.sizes(), self.strides(), self.storage_offset());
   std::size_t bytes = static_cast<std::size_t>(elements) * self.itemsize();
   if (bytes == 0) return;

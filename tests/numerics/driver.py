@@ -9,10 +9,11 @@ and offset, so that the operator sees the same layout as NumPy does.
 
 from __future__ import annotations
 
+import contextlib
 import ctypes
 import enum
 import struct
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from ctypes import byref, c_char_p, c_double, c_int, c_int32, c_int64, c_size_t, c_uint64, c_void_p
 from dataclasses import dataclass
 from typing import Any
@@ -152,6 +153,15 @@ class Library:
     def stubs(self) -> tuple[tuple[str, str, str, str], ...]:
         """Kernels that nobody has written: library, operator, key, the text to write."""
         return tuple(tuple(row) for row in self._read(_Handle(self._c, self._c.opgen_stubs())))
+
+    @contextlib.contextmanager
+    def composite_compliance(self) -> Iterator[None]:
+        """Composite kernels that read memory, resize, call out= or item raise meanwhile."""
+        self._c.opgen_set_composite_compliance(1)
+        try:
+            yield
+        finally:
+            self._c.opgen_set_composite_compliance(0)
 
     def call(self, name: str, arguments: Mapping[str, Value], device: str = "cpu") -> list[Any]:
         """The operator's results: tensors as TensorResult, undefined ones and none as None, lists as lists.
@@ -374,6 +384,7 @@ def _declared(c: Any) -> Any:
         ("opgen_list_size", c_int, value, c_void_p),
         ("opgen_list_item", value, value, c_size_t),
         ("opgen_call", value, c_char_p, c_void_p, c_size_t, c_void_p, c_void_p, c_size_t),
+        ("opgen_set_composite_compliance", None, c_int),
         ("opgen_operators", value),
         ("opgen_operator_registrations", value, c_char_p),
         ("opgen_operator_table", value, c_char_p),

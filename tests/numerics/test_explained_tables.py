@@ -7,7 +7,7 @@ import pytest
 import opgen
 from numerics.driver import Library
 from opgen.model.dispatch_key import COMPOSITE_DISPATCH_KEYS
-from opgen.resolve.computed_table import Cell, computed_table
+from opgen.resolve.computed_table import Cell, computed_table, whole_table
 
 pytestmark = pytest.mark.slow
 
@@ -31,3 +31,24 @@ def test_explain_and_the_dispatcher_agree(registry: opgen.Registry, library: Lib
         # An operator without a kernel anywhere is not compared with anything.
         compared += sum(1 for reason in said.values() if reason)
     assert compared > 2 * len(registry.functions) > 500
+
+
+def test_they_agree_for_every_key(registry: opgen.Registry, library: Library) -> None:
+    """All keys that a call can have, also those that `explain` does not print: autograd's, and what is above it.
+
+    What no entry of the file is registered for is left out: fallbacks of the runtime, and kernels by hand for
+    autograd.
+    """
+    composite = {key.name for key in COMPOSITE_DISPATCH_KEYS}
+    served = 0
+    for function in registry.functions:
+        table = whole_table(registry, function)
+        assert len(table) > 110
+        found = library.computed_table(function.full_name)
+        for cell in table:
+            said, is_so = _served_by(cell), found.get(cell.key.name, "")
+            if is_so in ("fallback", "fallthrough") or is_so.startswith("ambiguous"):
+                is_so = ""
+            assert said == is_so, (function.full_name, cell.key)
+            served += is_so in composite
+    assert served > 10_000

@@ -108,6 +108,10 @@ OPGEN_C_API opgen_value* opgen_call(const char* name, const opgen_value* const* 
                                     const opgen_value* const* keyword_arguments,
                                     size_t keyword_count);
 
+// Whether calls of this thread catch composite kernels that do what only some backends can do; see
+// composite_compliance.h. For tests.
+OPGEN_C_API void opgen_set_composite_compliance(int on);
+
 // Full names of all operators, sorted.
 OPGEN_C_API opgen_value* opgen_operators(void);
 OPGEN_C_API opgen_value* opgen_operator_schema(const char* name);

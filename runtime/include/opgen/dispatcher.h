@@ -33,6 +33,8 @@ class OPGEN_API OperatorHandle {
   [[nodiscard]] bool has_kernel_for(DispatchKey key) const;
   [[nodiscard]] bool hasKernelForDispatchKey(DispatchKey key) const { return has_kernel_for(key); }
   [[nodiscard]] std::vector<DispatchKey> registered_keys() const;
+  // Whether what was registered for `alias` is called for the runtime key `key`.
+  [[nodiscard]] bool is_served_by(DispatchKey alias, DispatchKey key) const;
 
   // What was registered, newest first per key: "CPU: unboxed, from aten".
   [[nodiscard]] std::string dump_registrations() const;

@@ -128,9 +128,9 @@ class TensorBase {
   [[nodiscard]] SymInt sym_storage_offset() const noexcept { return impl_->storage_offset(); }
 
   // Element {0, 0, …}; null for meta tensors and tensors without bytes.
-  [[nodiscard]] OPGEN_ALWAYS_INLINE void* data_ptr() const noexcept { return impl_->data(); }
-  [[nodiscard]] const void* const_data_ptr() const noexcept { return impl_->data(); }
-  [[nodiscard]] void* mutable_data_ptr() const noexcept { return impl_->data(); }
+  [[nodiscard]] OPGEN_ALWAYS_INLINE void* data_ptr() const { return impl_->data(); }
+  [[nodiscard]] const void* const_data_ptr() const { return impl_->data(); }
+  [[nodiscard]] void* mutable_data_ptr() const { return impl_->data(); }
   // TypeError if the tensor's elements are no T.
   template <class T>
   [[nodiscard]] T* data_ptr() const {

@@ -9,7 +9,7 @@
 
 namespace opgen {
 
-enum class TensorPartKind : std::uint8_t { Autograd, View, Batched, Liveness, Count };
+enum class TensorPartKind : std::uint8_t { Autograd, View, Batched, Liveness, StandIn, Count };
 
 // One concern's record. `static constexpr TensorPartKind kKind` says which.
 class OPGEN_API TensorPart {
