@@ -124,7 +124,8 @@ OPGEN_IMPL_FUNC(softmax_cpu_out)
 namespace {
 
 Tensor in_dtype(const Tensor& self, std::optional<ScalarType> dtype) {
-  return dtype.has_value() ? to_dtype(self, *dtype) : Tensor(self);
+  // By the operator: softmax is composite.
+  return dtype.has_value() ? self.to(*dtype, false, false, std::nullopt) : Tensor(self);
 }
 
 }  // namespace

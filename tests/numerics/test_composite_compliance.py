@@ -21,10 +21,17 @@ from support.build import REPOSITORY
 # Inputs per overload and dtype.
 COUNT = 4
 
-# What some kernels do although they are composite, and why they must. PyTorch's do the same.
+_RESIZES = ("calls resize_() on memory", "an out= operator that resizes its out, by the runtime")
+
+# What some kernels do although they are composite, and why. PyTorch's do the same.
 OFFENDERS = {
     "item": ("calls aten::_local_scalar_dense", "it is the operator that reads a number"),
     "is_nonzero": ("calls aten::item", "its result is a bool of the program"),
+    "empty.out": _RESIZES,
+    "matmul.out": _RESIZES,
+    "rand.generator_out": _RESIZES,
+    "randn.out": _RESIZES,
+    "randn.generator_out": _RESIZES,
     "narrow.Tensor": ("calls aten::item", "sizes of a view are numbers of the program"),
 }
 
