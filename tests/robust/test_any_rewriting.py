@@ -132,7 +132,7 @@ def meaning(content: bytes) -> object:
 
 def comments(content: bytes) -> Counter[str]:
     """Those that stand after white space: others, and those of damaged files, may be no comments."""
-    return Counter(re.findall(r"(?:^|(?<=\s))#[^\r\n]*", content.decode(), re.MULTILINE))
+    return Counter(re.findall(r"(?:^|(?<=\s))#[^\r\n]*", content.decode("utf-8-sig"), re.MULTILINE))
 
 
 def characters(content: bytes) -> Counter[str]:
