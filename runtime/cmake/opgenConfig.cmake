@@ -59,6 +59,38 @@ function(opgen_add_library target)
   endif()
 endfunction()
 
+# Compile the Python package of the library `target` into the build folder's python/.
+function(opgen_add_python_module target)
+  cmake_parse_arguments(PARSE_ARGV 1 arg "" "TREE" "SOURCES")
+  find_package(Python 3.10 REQUIRED COMPONENTS Interpreter Development.Module)
+  if(NOT TARGET opgen::python)
+    if(OPGEN_BASE_TREE)
+      # One class Tensor per process: that of the library that is extended.
+      add_library(opgen::python SHARED IMPORTED)
+      set_target_properties(opgen::python PROPERTIES
+        IMPORTED_LOCATION "${OPGEN_BASE_TREE}/cmake-build/opgen-python/libopgen_python${CMAKE_SHARED_LIBRARY_SUFFIX}"
+        INTERFACE_INCLUDE_DIRECTORIES "${CMAKE_CURRENT_FUNCTION_LIST_DIR}/../python/include;${Python_INCLUDE_DIRS}")
+    else()
+      add_subdirectory("${CMAKE_CURRENT_FUNCTION_LIST_DIR}/../python" "${CMAKE_BINARY_DIR}/opgen-python")
+    endif()
+  endif()
+  set(package "${CMAKE_BINARY_DIR}/python/${target}")
+  file(GLOB texts "${arg_TREE}/python/${target}/*")
+  foreach(text ${texts})
+    get_filename_component(name "${text}" NAME)
+    configure_file("${text}" "${package}/${name}" COPYONLY)
+  endforeach()
+  list(TRANSFORM arg_SOURCES PREPEND "${arg_TREE}/")
+  Python_add_library(${target}_python MODULE WITH_SOABI ${arg_SOURCES})
+  set_target_properties(${target}_python PROPERTIES
+    OUTPUT_NAME _C
+    LIBRARY_OUTPUT_DIRECTORY "${package}"
+    CXX_VISIBILITY_PRESET hidden)
+  target_link_libraries(${target}_python PRIVATE ${target} opgen::python)
+  # Every operator has a thunk or two, each run once a call: small ones compile in half the time.
+  target_compile_options(${target}_python PRIVATE -O1)
+endfunction()
+
 # The library `target` that `opgen build` compiled in the folder `TREE`.
 function(opgen_import_library target)
   cmake_parse_arguments(PARSE_ARGV 1 arg "" "TREE" "")

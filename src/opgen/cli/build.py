@@ -14,7 +14,7 @@ from rich.console import Console
 from rich.progress import BarColumn, Progress, TextColumn, TimeElapsedColumn
 
 from opgen import pipeline
-from opgen.cli.options import FOLDER, schema_options, shards_option
+from opgen.cli.options import FOLDER, python_option, schema_options, shards_option
 from opgen.cli.report import finish
 from opgen.diagnostics import Diagnostics
 from opgen.pipeline import Inputs
@@ -43,6 +43,7 @@ _NINJA_STATUS = re.compile(r"^\[(\d+)/(\d+)\] (.*)$")
 @click.option("--build-type", default="Release", show_default=True, help="CMake's build type.")
 @click.option("-j", "--jobs", type=click.IntRange(1), help="Compilers at once.  [default: Ninja's]")
 @shards_option
+@python_option
 def build(
     inputs: Inputs,
     output: Path,
@@ -50,6 +51,7 @@ def build(
     build_type: str,
     jobs: int | None,
     shards: int,
+    python: bool,
     report_format: str,
     deny_warnings: bool,
 ) -> None:
@@ -57,7 +59,7 @@ def build(
     started = time.monotonic()
     diagnostics = Diagnostics()
     sources = _kernel_sources(kernels, diagnostics)
-    tree = pipeline.build_tree(inputs, diagnostics, shards=shards)
+    tree = pipeline.build_tree(inputs, diagnostics, shards=shards, python=python)
     if tree is not None and not diagnostics.has_errors:
         write(tree, output, diagnostics)
     finish(diagnostics, report_format, deny_warnings)
@@ -65,7 +67,10 @@ def build(
     folder = output / "cmake-build"
     _configure(output, folder, sources, build_type, inputs.extends)
     _compile(folder, jobs)
-    library = _shared_library(folder, str(tree.header["name"]))
+    name = str(tree.header["name"])
+    library = _shared_library(folder, name)
+    if python:
+        click.echo(f"import {name}: in {folder / 'python'}")
     click.echo(f"{library}  ({time.monotonic() - started:.1f} s)")
 
 
@@ -103,6 +108,7 @@ def _configure(
         f"-DCMAKE_MAKE_PROGRAM={_tool('ninja')}",
         f"-DCMAKE_BUILD_TYPE={build_type}",
         f"-Dopgen_DIR={cmake_dir()}",
+        f"-DPython_EXECUTABLE={sys.executable}",
         f"-DOPGEN_KERNELS={';'.join(map(str, sources))}",
     ]
     if extends is not None:

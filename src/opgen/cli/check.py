@@ -7,7 +7,7 @@ from pathlib import Path
 import click
 
 from opgen import pipeline
-from opgen.cli.options import FOLDER, schema_options, shards_option
+from opgen.cli.options import FOLDER, python_option, schema_options, shards_option
 from opgen.cli.report import finish
 from opgen.diagnostics import Diagnostics
 from opgen.pipeline import Inputs
@@ -24,15 +24,21 @@ from opgen.writer import Stale, compare
     help="The folder that holds the tree.",
 )
 @shards_option
+@python_option
 def check(
-    inputs: Inputs, output: Path, shards: int, report_format: str, deny_warnings: bool
+    inputs: Inputs,
+    output: Path,
+    shards: int,
+    python: bool,
+    report_format: str,
+    deny_warnings: bool,
 ) -> None:
     """Generate in memory and compare every byte with a folder.
 
     Exits 1 with a unified diff of what is stale, missing or left over.
     """
     diagnostics = Diagnostics()
-    tree = pipeline.build_tree(inputs, diagnostics, shards=shards)
+    tree = pipeline.build_tree(inputs, diagnostics, shards=shards, python=python)
     stale = () if tree is None else compare(tree, output, diagnostics)
     finish(diagnostics, report_format, deny_warnings)
     if not stale:

@@ -8,7 +8,7 @@ from pathlib import Path
 import click
 
 from opgen import pipeline
-from opgen.cli.options import FOLDER, schema_options, shards_option
+from opgen.cli.options import FOLDER, python_option, schema_options, shards_option
 from opgen.cli.report import finish
 from opgen.diagnostics import Diagnostics
 from opgen.files import replace_file
@@ -27,6 +27,7 @@ from opgen.writer import WriteReport, write
     help="The folder that receives the tree.",
 )
 @shards_option
+@python_option
 @click.option(
     "--depfile", type=click.Path(path_type=Path), help="Write a Makefile of what was read."
 )
@@ -37,6 +38,7 @@ def generate(
     inputs: Inputs,
     output: Path,
     shards: int,
+    python: bool,
     depfile: Path | None,
     list_outputs: bool,
     report_format: str,
@@ -48,7 +50,7 @@ def generate(
     never a file that it did not write.
     """
     diagnostics = Diagnostics()
-    tree = pipeline.build_tree(inputs, diagnostics, shards=shards)
+    tree = pipeline.build_tree(inputs, diagnostics, shards=shards, python=python)
     if tree is None or (deny_warnings and diagnostics.has_warnings):
         finish(diagnostics, report_format, deny_warnings)
         return

@@ -40,6 +40,10 @@ _YAML_OPTION = click.option(
 # Of every command that makes a tree: a tree is compared with one of as many shards.
 shards_option = click.option("--shards", type=click.IntRange(1, 64), default=1, show_default=True)
 
+python_option = click.option(
+    "--python", is_flag=True, help="Make the library a package of Python, too."
+)
+
 _COMMON = (
     click.option(
         "--target",

@@ -35,6 +35,7 @@ class FileKind(Enum):
     STUBS = auto()
     BACKEND = auto()
     SELECTED_DTYPES = auto()
+    PYTHON = auto()
     BUILD_FILE = auto()
 
 

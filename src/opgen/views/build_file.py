@@ -14,14 +14,17 @@ class BuildFileView(FileView):
     library: str
     extends: str
     sources: tuple[str, ...]
+    python_sources: tuple[str, ...]
 
 
 def build_build_file(context: Context, views: Iterable[FileView]) -> Iterator[FileView]:
     """CMakeLists.txt for the sources among `views`."""
+    sources = sorted(v.path for v in views if v.path.endswith(".cpp"))
     yield BuildFileView(
         path="CMakeLists.txt",
         template="CMakeLists.txt.j2",
         library=context.library.name,
         extends=context.library.extends or "",
-        sources=tuple(sorted(v.path for v in views if v.path.endswith(".cpp"))),
+        sources=tuple(path for path in sources if not path.startswith("python/")),
+        python_sources=tuple(path for path in sources if path.startswith("python/")),
     )

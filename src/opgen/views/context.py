@@ -25,13 +25,14 @@ class Library:
     """What is generated: its name, whose Tensor class it uses, and into how many shards.
 
     A library that is `backend_only` has the kernels of an external backend for the operators of the
-    library that it extends.
+    library that it extends. `python` says whether it is made a module of Python, too.
     """
 
     name: str
     extends: str | None = None
     shards: int = 1
     backend_only: bool = False
+    python: bool = False
 
     @property
     def tensor_header(self) -> str:

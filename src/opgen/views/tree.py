@@ -23,6 +23,7 @@ from opgen.views.operators import (
     build_operators_sources,
     build_register_schema,
 )
+from opgen.views.python import build_python
 from opgen.views.register import build_register_keys
 from opgen.views.selected_dtypes import build_selected_dtypes
 from opgen.views.stubs import build_stubs
@@ -45,6 +46,7 @@ _BUILDERS: tuple[tuple[FileKind, Callable[[Context], Iterator[FileView]]], ...] 
     (FileKind.BACKEND, build_backend_header),
     (FileKind.SELECTED_DTYPES, build_selected_dtypes),
     (FileKind.STUBS, build_stubs),
+    (FileKind.PYTHON, build_python),
 )
 
 # What is made for the operators of another library.

@@ -1,0 +1,126 @@
+// table.h: the tables that a generated Python module is made of: functions, their overloads,
+// arguments. All of it is constant data; the parser in opgen::python reads it.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <string_view>
+
+struct _object;
+
+namespace opgen::python {
+
+struct Call;
+
+enum class Type : std::uint8_t {
+  Tensor,
+  Scalar,
+  Int,
+  Float,
+  Bool,
+  Str,
+  ScalarType,
+  Layout,
+  Device,
+  MemoryFormat,
+  Generator,
+  Tensors,          // Tensor[]
+  OptionalTensors,  // Tensor?[]
+  Ints,
+  Floats,
+  Scalars,
+  Bools,
+  Outs,  // as many tensors as the operator has out arguments; each takes a slot
+};
+
+// What an argument is when the call leaves it out.
+struct Default {
+  enum class Kind : std::uint8_t { Required, None, Integer, Real, Text, Integers };
+  Kind kind = Kind::Required;
+  std::uint8_t count = 0;
+  union {
+    std::int64_t integer = 0;
+    double real;
+    const char* text;
+    const std::int64_t* integers;
+  };
+};
+
+constexpr Default none() {
+  Default value;
+  value.kind = Default::Kind::None;
+  return value;
+}
+// Of an int, a bool, or one of the enumerations.
+template <class T>
+constexpr Default integer(T number) {
+  Default value;
+  value.kind = Default::Kind::Integer;
+  value.integer = static_cast<std::int64_t>(number);
+  return value;
+}
+constexpr Default real(double number) {
+  Default value;
+  value.kind = Default::Kind::Real;
+  value.real = number;
+  return value;
+}
+constexpr Default text(const char* words) {
+  Default value;
+  value.kind = Default::Kind::Text;
+  value.text = words;
+  return value;
+}
+template <std::int64_t... N>
+inline constexpr std::int64_t integer_list[] = {N..., 0};
+template <std::int64_t... N>
+constexpr Default integers() {
+  Default value;
+  value.kind = Default::Kind::Integers;
+  value.count = sizeof...(N);
+  value.integers = integer_list<N...>;
+  return value;
+}
+
+enum Flags : std::uint8_t {
+  kPlain = 0,
+  kOptional = 1,  // takes None
+  kNumbers = 2,   // a tensor that may be given as a number
+};
+
+struct Argument {
+  std::string_view name;
+  Type type;
+  std::uint8_t flags = kPlain;
+  std::uint8_t size = 0;  // of int[2] and its kind; how many outs
+  Default value = {};     // if left out
+};
+
+// Calls the operator on parsed arguments. A new reference; throws what the operator throws.
+using Thunk = _object* (*)(const Call& call);
+
+enum class Returns : std::uint8_t { Result, Self };
+
+struct Overload {
+  const char* signature;  // for messages: "add(Tensor input, Tensor other, *, Scalar alpha=1)"
+  const char* fields;     // names of the results, with a space between; null without
+  const Argument* arguments;
+  std::uint8_t count;
+  std::uint8_t positional;  // so many come first and may be given by position
+  std::int8_t self;         // which argument a method is called on; -1: none
+  std::int8_t out;          // which argument is `out`; -1: none
+  Returns returns;          // of operators that return nothing
+  Thunk base;
+  Thunk with_out;  // null without
+};
+
+struct Function {
+  const char* name;
+  const char* module;  // the submodule; "" is the module itself
+  const char* doc;
+  const Overload* const* overloads;
+  std::uint8_t count;
+  bool method;
+};
+
+}  // namespace opgen::python

@@ -1,0 +1,165 @@
+// data.cpp: tensors of what Python has: numbers, nested lists, arrays.
+#include <vector>
+
+#include "objects.h"
+#include "opgen/copy.h"
+#include "opgen/cpu_generator.h"
+#include "opgen/empty.h"
+#include "opgen/factories.h"
+
+namespace opgen::python {
+
+namespace {
+
+// Nested lists, flattened while their sizes are compared.
+struct Nested {
+  DimVector sizes;
+  std::vector<Scalar> numbers;
+  bool is_bool = true;
+  bool is_integer = true;
+  bool is_complex = false;
+
+  bool measure(PyObject* data) {
+    while (PyList_Check(data) || PyTuple_Check(data)) {
+      if (sizes.size() == 64) {
+        PyErr_SetString(PyExc_ValueError, "a list that is nested so deep is no tensor");
+        return false;
+      }
+      sizes.push_back(PySequence_Fast_GET_SIZE(data));
+      if (sizes.back() == 0) break;
+      data = PySequence_Fast_GET_ITEM(data, 0);
+    }
+    return true;
+  }
+  bool collect(PyObject* data, std::size_t dim) {
+    const bool list = PyList_Check(data) || PyTuple_Check(data);
+    if (dim == sizes.size()) return !list ? number(data) : uneven(dim);
+    if (!list || PySequence_Fast_GET_SIZE(data) != sizes[dim]) return uneven(dim);
+    for (std::int64_t i = 0; i < sizes[dim]; ++i) {
+      if (!collect(PySequence_Fast_GET_ITEM(data, i), dim + 1)) return false;
+    }
+    return true;
+  }
+  [[nodiscard]] ScalarType dtype() const {
+    if (numbers.empty()) return get_default_dtype();
+    if (is_complex) return toComplexType(get_default_dtype());
+    return is_bool ? kBool : is_integer ? kLong : get_default_dtype();
+  }
+
+ private:
+  bool number(PyObject* data) {
+    Scalar value;
+    if (!find_scalar(data, value)) {
+      PyErr_Format(PyExc_TypeError, "a tensor is made of numbers, not of %s",
+                   Py_TYPE(data)->tp_name);
+      return false;
+    }
+    is_bool = is_bool && value.isBoolean();
+    is_integer = is_integer && value.isIntegral(true);
+    is_complex = is_complex || value.isComplex();
+    numbers.push_back(value);
+    return true;
+  }
+  static bool uneven(std::size_t dim) {
+    PyErr_Format(PyExc_ValueError, "the lists of dimension %zu are not all of one length", dim);
+    return false;
+  }
+};
+
+template <class T>
+TensorBase filled(const Nested& nested, ScalarType type) {
+  TensorBase tensor = opgen::detail::empty_contiguous(nested.sizes, type, kCPU);
+  T* to = static_cast<T*>(tensor.data_ptr());
+  for (const Scalar& number : nested.numbers) *to++ = number.to<T>();
+  return tensor;
+}
+
+TensorBase from_numbers(const Nested& nested, ScalarType type) {
+  if (nested.is_complex) {
+    OPGEN_CHECK_TYPE(isComplexType(type), "complex numbers cannot be of dtype ", dtype_name(type));
+    return opgen::detail::to_dtype(filled<complex<double>>(nested, kComplexDouble), type);
+  }
+  switch (type) {
+#define OPGEN_CASE(cpp_type, name, number) \
+  case ScalarType::name:                   \
+    return filled<cpp_type>(nested, type);
+    OPGEN_FORALL_SCALAR_TYPES(OPGEN_CASE)
+#undef OPGEN_CASE
+    case ScalarType::Undefined:
+      break;
+  }
+  return {};
+}
+
+bool has_buffer(PyObject* object) {
+  return PyObject_CheckBuffer(object) != 0 && PyBytes_Check(object) == 0;
+}
+
+// tensor(data, *, dtype=None)
+PyObject* make_tensor(PyObject*, PyObject* args, PyObject* keywords) {
+  static const char* names[] = {"data", "dtype", nullptr};
+  PyObject* data = nullptr;
+  PyObject* wanted = Py_None;
+  if (!PyArg_ParseTupleAndKeywords(args, keywords, "O|$O:tensor", const_cast<char**>(names), &data,
+                                   &wanted)) {
+    return nullptr;
+  }
+  ScalarType type = ScalarType::Undefined;
+  if (wanted != Py_None && !find_dtype(wanted, type)) {
+    return PyErr_Format(PyExc_TypeError, "there is no dtype %R", wanted);
+  }
+  return guarded([&]() -> PyObject* {
+    Scalar number;
+    if (is_tensor(data) || (has_buffer(data) && !find_scalar(data, number))) {
+      // A read-only array, or one with negative strides, is copied by NumPy first.
+      Owned copied;
+      TensorBase from = is_tensor(data) ? tensor_of(data) : TensorBase();
+      if (!is_tensor(data)) {
+        copied = Owned(PyObject_HasAttrString(data, "copy") != 0
+                           ? PyObject_CallMethod(data, "copy", nullptr)
+                           : (Py_INCREF(data), data));
+        if (!copied) return nullptr;
+        from = tensor_from_buffer(copied.get());
+        if (PyErr_Occurred() != nullptr) return nullptr;
+      }
+      const ScalarType kept = type == ScalarType::Undefined ? from.scalar_type() : type;
+      TensorBase result = opgen::detail::to_dtype(from, kept);
+      return new_tensor(result.is_same(from) ? opgen::detail::clone(from) : std::move(result));
+    }
+    Nested nested;
+    if (!nested.measure(data) || !nested.collect(data, 0)) return nullptr;
+    return new_tensor(
+        from_numbers(nested, type == ScalarType::Undefined ? nested.dtype() : type));
+  });
+}
+
+PyObject* from_numpy(PyObject*, PyObject* array) {
+  return guarded([&]() -> PyObject* {
+    TensorBase tensor = tensor_from_buffer(array);
+    return PyErr_Occurred() != nullptr ? nullptr : new_tensor(std::move(tensor));
+  });
+}
+
+PyObject* manual_seed(PyObject*, PyObject* seed) {
+  const unsigned long long value = PyLong_AsUnsignedLongLongMask(seed);
+  if (PyErr_Occurred() != nullptr) return nullptr;
+  return guarded([&]() -> PyObject* {
+    Generator generator = opgen::detail::default_cpu_generator();
+    GeneratorLock lock(generator.unsafeGetGeneratorImpl());
+    generator.set_current_seed(value);
+    Py_RETURN_NONE;
+  });
+}
+
+}  // namespace
+
+PyMethodDef module_functions[] = {
+    {"tensor", reinterpret_cast<PyCFunction>(reinterpret_cast<void*>(&make_tensor)),
+     METH_VARARGS | METH_KEYWORDS,
+     "tensor(data, *, dtype=None): a tensor of a number, nested lists or an array; always a copy."},
+    {"from_numpy", from_numpy, METH_O,
+     "from_numpy(array): a tensor on the bytes of an array that can be written."},
+    {"manual_seed", manual_seed, METH_O, "manual_seed(seed): start the random numbers again."},
+    {nullptr, nullptr, 0, nullptr}};
+
+}  // namespace opgen::python

@@ -1,0 +1,132 @@
+// function.cpp: a generated function as a Python object, called without a tuple or a dict being
+// made.
+#include <cstring>
+#include <string>
+#include <vector>
+
+#include "objects.h"
+
+namespace opgen::python {
+
+namespace {
+
+struct FunctionObject {
+  PyObject_HEAD
+  vectorcallfunc vectorcall;
+  const Function* function;
+  PyObject* module_name;
+  PyObject** result_types;  // one per overload, null where the results have no names
+};
+
+FunctionObject* of(PyObject* object) {
+  return reinterpret_cast<FunctionObject*>(object);
+}
+
+PyObject* call(PyObject* self, PyObject* const* args, std::size_t nargsf, PyObject* names) {
+  const FunctionObject* object = of(self);
+  const std::size_t nargs = static_cast<std::size_t>(PyVectorcall_NARGS(nargsf));
+  if (object->function->method && (nargs == 0 || !is_tensor(args[0]))) {
+    return PyErr_Format(PyExc_TypeError, "Tensor.%s is called on a Tensor, not on %s",
+                        object->function->name,
+                        nargs == 0 ? "nothing" : Py_TYPE(args[0])->tp_name);
+  }
+  return call_function(*object->function, args, nargs, names, object->result_types);
+}
+
+PyObject* bind(PyObject* self, PyObject* instance, PyObject*) {
+  if (instance == nullptr || !of(self)->function->method) {
+    Py_INCREF(self);
+    return self;
+  }
+  return PyMethod_New(self, instance);
+}
+
+void free_function(PyObject* self) {
+  FunctionObject* object = of(self);
+  for (std::size_t i = 0; i < object->function->count; ++i) Py_XDECREF(object->result_types[i]);
+  delete[] object->result_types;
+  Py_XDECREF(object->module_name);
+  PyTypeObject* type = Py_TYPE(self);
+  type->tp_free(self);
+  Py_DECREF(type);
+}
+
+PyObject* show_function(PyObject* self) {
+  const Function& function = *of(self)->function;
+  return PyUnicode_FromFormat("<%s %s>", function.method ? "method" : "function", function.name);
+}
+
+PyObject* name_of(PyObject* self, void*) {
+  return PyUnicode_FromString(of(self)->function->name);
+}
+PyObject* qualified_name(PyObject* self, void*) {
+  const Function& function = *of(self)->function;
+  return PyUnicode_FromFormat("%s%s", function.method ? "Tensor." : "", function.name);
+}
+PyObject* doc_of(PyObject* self, void*) {
+  return PyUnicode_FromString(of(self)->function->doc);
+}
+PyObject* module_of(PyObject* self, void*) {
+  Py_INCREF(of(self)->module_name);
+  return of(self)->module_name;
+}
+
+PyGetSetDef attributes[] = {{"__name__", name_of, nullptr, nullptr, nullptr},
+                            {"__qualname__", qualified_name, nullptr, nullptr, nullptr},
+                            {"__doc__", doc_of, nullptr, nullptr, nullptr},
+                            {"__module__", module_of, nullptr, nullptr, nullptr},
+                            {nullptr, nullptr, nullptr, nullptr, nullptr}};
+PyMemberDef members[] = {
+    {"__vectorcalloffset__", T_PYSSIZET, offsetof(FunctionObject, vectorcall), READONLY, nullptr},
+    {nullptr, 0, 0, 0, nullptr}};
+PyType_Slot slots[] = {{Py_tp_dealloc, reinterpret_cast<void*>(&free_function)},
+                       {Py_tp_call, reinterpret_cast<void*>(&PyVectorcall_Call)},
+                       {Py_tp_descr_get, reinterpret_cast<void*>(&bind)},
+                       {Py_tp_repr, reinterpret_cast<void*>(&show_function)},
+                       {Py_tp_getset, attributes},
+                       {Py_tp_members, members},
+                       {0, nullptr}};
+PyType_Spec spec = {"opgen.Function", sizeof(FunctionObject), 0,
+                    Py_TPFLAGS_DEFAULT | Py_TPFLAGS_HAVE_VECTORCALL | Py_TPFLAGS_METHOD_DESCRIPTOR |
+                        Py_TPFLAGS_DISALLOW_INSTANTIATION,
+                    slots};
+
+// The named tuple of an overload's results; null without an exception if they have no names.
+PyObject* make_result_type(const Function& function, const char* fields) {
+  if (fields == nullptr) return nullptr;
+  const std::string text = fields;
+  Owned names(PyUnicode_FromString(fields));
+  Owned split(names ? PyUnicode_Split(names.get(), nullptr, -1) : nullptr);
+  if (!split) return nullptr;
+  Owned collections(PyImport_ImportModule("collections"));
+  if (!collections) return nullptr;
+  return PyObject_CallMethod(collections.get(), "namedtuple", "sO", function.name, split.get());
+}
+
+}  // namespace
+
+int make_function_type() {
+  types.function = reinterpret_cast<PyTypeObject*>(PyType_FromSpec(&spec));
+  return types.function == nullptr ? -1 : 0;
+}
+
+PyObject* new_function(const Function& function, PyObject* module_name) {
+  PyObject* self = types.function->tp_alloc(types.function, 0);
+  if (self == nullptr) return nullptr;
+  FunctionObject* object = of(self);
+  object->vectorcall = &call;
+  object->function = &function;
+  Py_INCREF(module_name);
+  object->module_name = module_name;
+  object->result_types = new PyObject*[function.count]();
+  for (std::size_t i = 0; i < function.count; ++i) {
+    object->result_types[i] = make_result_type(function, function.overloads[i]->fields);
+    if (PyErr_Occurred() != nullptr) {
+      Py_DECREF(self);
+      return nullptr;
+    }
+  }
+  return self;
+}
+
+}  // namespace opgen::python

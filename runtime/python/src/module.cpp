@@ -1,0 +1,49 @@
+// module.cpp: tables into a module: classes, functions, submodules, methods.
+#include "opgen/python/module.h"
+
+#include "objects.h"
+
+namespace opgen::python {
+
+namespace {
+
+// The submodule `name` of `module`, made if there is none. Borrowed.
+PyObject* submodule(PyObject* module, const char* package, const char* name) {
+  if (*name == 0) return module;
+  if (PyObject_HasAttrString(module, name) != 0) {
+    Owned found(PyObject_GetAttrString(module, name));
+    return found.get();  // the module holds it
+  }
+  Owned full(PyUnicode_FromFormat("%s.%s", package, name));
+  const char* text = full ? PyUnicode_AsUTF8(full.get()) : nullptr;
+  PyObject* made = text == nullptr ? nullptr : PyImport_AddModule(text);
+  if (made == nullptr || PyModule_AddObjectRef(module, name, made) != 0) return nullptr;
+  return made;
+}
+
+int add_function(PyObject* module, const char* package, const Function& function) {
+  PyObject* place = function.method ? reinterpret_cast<PyObject*>(types.tensor)
+                                    : submodule(module, package, function.module);
+  if (place == nullptr) return -1;
+  Owned name(PyUnicode_FromString(package));
+  Owned object(name ? new_function(function, name.get()) : nullptr);
+  if (!object || PyObject_SetAttrString(place, function.name, object.get()) != 0) return -1;
+  if (function.method) keep_operator(function);
+  return 0;
+}
+
+}  // namespace
+
+int init_module(PyObject* module, const char* package, const Function* functions, std::size_t count) {
+  if (make_constants(module) != 0) return -1;
+  if (types.function == nullptr && make_function_type() != 0) return -1;
+  if (types.tensor == nullptr && make_tensor_type() != 0) return -1;
+  if (PyModule_AddType(module, types.tensor) != 0) return -1;
+  if (PyModule_AddFunctions(module, module_functions) != 0) return -1;
+  for (std::size_t i = 0; i < count; ++i) {
+    if (add_function(module, package, functions[i]) != 0) return -1;
+  }
+  return 0;
+}
+
+}  // namespace opgen::python

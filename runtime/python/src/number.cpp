@@ -1,0 +1,140 @@
+// number.cpp: a + b, a < b, -a, int(a): operators of Python by the tensor's methods of that name.
+#include <cstring>
+
+#include "objects.h"
+#include "opgen/copy.h"
+#include "opgen/factories.h"
+
+namespace opgen::python {
+
+namespace {
+
+enum Method {
+  kAdd, kSub, kMul, kDiv, kFloorDivide, kRemainder, kPow, kMatmul, kAnd, kOr, kXor,
+  kIAdd, kISub, kIMul, kIDiv, kIAnd, kIOr, kIXor,
+  kNeg, kAbs, kNot, kLt, kLe, kEq, kNe, kGt, kGe, kMethodCount
+};
+constexpr const char* kNames[kMethodCount] = {
+    "add", "sub", "mul", "div", "floor_divide", "remainder", "pow", "matmul", "bitwise_and",
+    "bitwise_or", "bitwise_xor", "add_", "sub_", "mul_", "div_", "bitwise_and_", "bitwise_or_",
+    "bitwise_xor_", "neg", "abs", "bitwise_not", "lt", "le", "eq", "ne", "gt", "ge"};
+const Function* methods[kMethodCount];
+
+bool is_operand(PyObject* object) {
+  Scalar ignored;
+  return is_tensor(object) || find_scalar(object, ignored);
+}
+
+PyObject* call_method(Method method, PyObject* a, PyObject* b) {
+  PyObject* arguments[] = {a, b};
+  return call_function(*methods[method], arguments, b == nullptr ? 1 : 2, nullptr, nullptr);
+}
+
+// A number on the left becomes a tensor that counts as a number in promotion.
+PyObject* binary(Method method, PyObject* a, PyObject* b) {
+  return guarded([&]() -> PyObject* {
+    if (methods[method] == nullptr || !is_operand(a) || !is_operand(b)) Py_RETURN_NOTIMPLEMENTED;
+    if (is_tensor(a)) return call_method(method, a, b);
+    Scalar number;
+    find_scalar(a, number);
+    Owned left(new_tensor(opgen::detail::wrapped_scalar_tensor(number)));
+    return left ? call_method(method, left.get(), b) : nullptr;
+  });
+}
+template <Method method>
+PyObject* binary_slot(PyObject* a, PyObject* b) {
+  return binary(method, a, b);
+}
+template <Method method>
+PyObject* unary_slot(PyObject* a) {
+  if (methods[method] == nullptr) {
+    return PyErr_Format(PyExc_TypeError, "this library has no method '%s'", kNames[method]);
+  }
+  return call_method(method, a, nullptr);
+}
+PyObject* power(PyObject* a, PyObject* b, PyObject* modulus) {
+  if (modulus != Py_None) Py_RETURN_NOTIMPLEMENTED;
+  return binary(kPow, a, b);
+}
+PyObject* positive(PyObject* a) {
+  Py_INCREF(a);
+  return a;
+}
+PyObject* compare(PyObject* a, PyObject* b, int how) {
+  static constexpr Method by_how[] = {kLt, kLe, kEq, kNe, kGt, kGe};  // as Py_LT, … are numbered
+  return binary(by_how[how], a, b);
+}
+// Tensors are equal element by element, so as keys they are themselves.
+Py_hash_t hash(PyObject* self) {
+  return PyBaseObject_Type.tp_hash(self);
+}
+
+// The one element; null with an exception if there are more or none.
+PyObject* element(PyObject* self, const char* what) {
+  const TensorBase& tensor = tensor_of(self);
+  if (tensor.numel() != 1) {
+    return PyErr_Format(PyExc_ValueError, "%s of a tensor of %lld elements: it needs one", what,
+                        static_cast<long long>(tensor.numel()));
+  }
+  return guarded([&] { return wrap_scalar(opgen::detail::item(tensor)); });
+}
+int truth(PyObject* self) {
+  Owned value(element(self, "the truth"));
+  return value ? PyObject_IsTrue(value.get()) : -1;
+}
+PyObject* as_int(PyObject* self) {
+  Owned value(element(self, "int()"));
+  return value ? PyNumber_Long(value.get()) : nullptr;
+}
+PyObject* as_float(PyObject* self) {
+  Owned value(element(self, "float()"));
+  return value ? PyNumber_Float(value.get()) : nullptr;
+}
+PyObject* as_index(PyObject* self) {
+  if (!isIntegralType(tensor_of(self).scalar_type(), true)) {
+    return PyErr_Format(PyExc_TypeError, "a tensor of %s is no index",
+                        dtype_name(tensor_of(self).scalar_type()));
+  }
+  return as_int(self);
+}
+
+}  // namespace
+
+void keep_operator(const Function& function) {
+  for (int i = 0; i < kMethodCount; ++i) {
+    if (std::strcmp(function.name, kNames[i]) == 0) methods[i] = &function;
+  }
+}
+
+#define OPGEN_SLOT(slot, function) {slot, reinterpret_cast<void*>(&function)}
+PyType_Slot number_slots[] = {OPGEN_SLOT(Py_nb_add, binary_slot<kAdd>),
+                              OPGEN_SLOT(Py_nb_subtract, binary_slot<kSub>),
+                              OPGEN_SLOT(Py_nb_multiply, binary_slot<kMul>),
+                              OPGEN_SLOT(Py_nb_true_divide, binary_slot<kDiv>),
+                              OPGEN_SLOT(Py_nb_floor_divide, binary_slot<kFloorDivide>),
+                              OPGEN_SLOT(Py_nb_remainder, binary_slot<kRemainder>),
+                              OPGEN_SLOT(Py_nb_matrix_multiply, binary_slot<kMatmul>),
+                              OPGEN_SLOT(Py_nb_and, binary_slot<kAnd>),
+                              OPGEN_SLOT(Py_nb_or, binary_slot<kOr>),
+                              OPGEN_SLOT(Py_nb_xor, binary_slot<kXor>),
+                              OPGEN_SLOT(Py_nb_inplace_add, binary_slot<kIAdd>),
+                              OPGEN_SLOT(Py_nb_inplace_subtract, binary_slot<kISub>),
+                              OPGEN_SLOT(Py_nb_inplace_multiply, binary_slot<kIMul>),
+                              OPGEN_SLOT(Py_nb_inplace_true_divide, binary_slot<kIDiv>),
+                              OPGEN_SLOT(Py_nb_inplace_and, binary_slot<kIAnd>),
+                              OPGEN_SLOT(Py_nb_inplace_or, binary_slot<kIOr>),
+                              OPGEN_SLOT(Py_nb_inplace_xor, binary_slot<kIXor>),
+                              OPGEN_SLOT(Py_nb_power, power),
+                              OPGEN_SLOT(Py_nb_negative, unary_slot<kNeg>),
+                              OPGEN_SLOT(Py_nb_positive, positive),
+                              OPGEN_SLOT(Py_nb_absolute, unary_slot<kAbs>),
+                              OPGEN_SLOT(Py_nb_invert, unary_slot<kNot>),
+                              OPGEN_SLOT(Py_nb_bool, truth),
+                              OPGEN_SLOT(Py_nb_int, as_int),
+                              OPGEN_SLOT(Py_nb_float, as_float),
+                              OPGEN_SLOT(Py_nb_index, as_index),
+                              OPGEN_SLOT(Py_tp_richcompare, compare),
+                              OPGEN_SLOT(Py_tp_hash, hash),
+                              {0, nullptr}};
+
+}  // namespace opgen::python

@@ -1,0 +1,125 @@
+// objects.h: the Python objects of this library, as its own files see them.
+#pragma once
+
+#define PY_SSIZE_T_CLEAN
+#include <Python.h>
+#include <structmember.h>
+
+#include <cstdint>
+#include <utility>
+
+#include "opgen/python/call.h"
+#include "opgen/python/table.h"
+#include "opgen/tensor.h"
+
+namespace opgen::python {
+
+struct TensorObject {
+  PyObject_HEAD
+  TensorBase tensor;
+};
+
+// dtype, layout, memory_format: a number with a name; device holds a Device.
+struct ConstantObject {
+  PyObject_HEAD
+  const char* name;
+  std::int64_t value;
+};
+struct DeviceObject {
+  PyObject_HEAD
+  Device device;
+};
+struct GeneratorObject {
+  PyObject_HEAD
+  Generator generator;
+};
+
+// Made once per process, never freed: modules come and go, their tensors stay.
+struct Types {
+  PyTypeObject* tensor;
+  PyTypeObject* dtype;
+  PyTypeObject* layout;
+  PyTypeObject* memory_format;
+  PyTypeObject* device;
+  PyTypeObject* generator;
+  PyTypeObject* function;
+};
+extern Types types;
+
+class Owned {
+ public:
+  Owned() = default;
+  explicit Owned(PyObject* object) : object_(object) {}
+  Owned(Owned&& other) noexcept : object_(std::exchange(other.object_, nullptr)) {}
+  Owned& operator=(Owned&& other) noexcept {
+    std::swap(object_, other.object_);
+    return *this;
+  }
+  ~Owned() { Py_XDECREF(object_); }
+  [[nodiscard]] PyObject* get() const { return object_; }
+  [[nodiscard]] PyObject* release() { return std::exchange(object_, nullptr); }
+  explicit operator bool() const { return object_ != nullptr; }
+
+ private:
+  PyObject* object_ = nullptr;
+};
+
+inline bool is_tensor(PyObject* object) {
+  return Py_TYPE(object) == types.tensor || PyObject_TypeCheck(object, types.tensor);
+}
+inline TensorBase& tensor_of(PyObject* object) {
+  return reinterpret_cast<TensorObject*>(object)->tensor;
+}
+PyObject* new_tensor(TensorBase tensor);
+
+// The exception of Python that answers to the C++ exception being handled. Returns null.
+PyObject* raise_current();
+template <class Work>
+PyObject* guarded(Work&& work) {
+  try {
+    return work();
+  } catch (...) {
+    return raise_current();
+  }
+}
+
+// types.cpp
+int make_constants(PyObject* module);
+PyObject* dtype_object(ScalarType type);  // borrowed
+const char* dtype_name(ScalarType type);
+// False without an exception if `object` is none.
+bool find_dtype(PyObject* object, ScalarType& type);
+PyObject* new_device(Device device);
+
+// tensor.cpp
+int make_tensor_type();
+PyObject* to_list(const TensorBase& tensor);
+
+// number.cpp: operators, comparisons and conversions, by the methods of that name.
+extern PyType_Slot number_slots[];
+void keep_operator(const Function& function);
+
+// indexing.cpp
+extern PyType_Slot indexing_slots[];
+
+// text.cpp
+PyObject* show_tensor(PyObject* self);
+
+// buffer.cpp: the buffer protocol, by which NumPy takes and gives arrays without a copy.
+extern PyType_Slot buffer_slots[];
+TensorBase tensor_from_buffer(PyObject* object);
+
+// data.cpp: what module functions make tensors of: numbers, lists, arrays.
+extern PyMethodDef module_functions[];
+
+// parser.cpp: a Python number, a NumPy number or a tensor of one element. False without an
+// exception if it is none.
+bool find_scalar(PyObject* object, Scalar& value);
+
+// function.cpp
+int make_function_type();
+PyObject* new_function(const Function& function, PyObject* module_name);
+PyObject* call_function(const Function& function, PyObject* const* args, std::size_t nargs,
+                        PyObject* names, PyObject** result_types);
+
+}  // namespace opgen::python

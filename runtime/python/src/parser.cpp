@@ -1,0 +1,572 @@
+// parser.cpp: the arguments of a Python call, matched against one overload after the other.
+#include <algorithm>
+#include <cstring>
+#include <memory>
+#include <new>
+#include <string>
+#include <vector>
+
+#include "objects.h"
+#include "opgen/cpu_generator.h"
+#include "opgen/copy.h"
+#include "opgen/factories.h"
+#include "opgen/small_vector.h"
+
+namespace opgen::python {
+
+namespace {
+
+constexpr std::size_t kMaxSlots = 64;
+// A tensor of so many elements is worth releasing the GIL for: below, its kernel takes about as
+// long as taking the GIL back.
+constexpr std::int64_t kWorthReleasing = 16384;
+
+// What slots point to and nobody else owns; freed when the call is over.
+class Scratch {
+ public:
+  Scratch() = default;
+  Scratch(const Scratch&) = delete;
+  Scratch& operator=(const Scratch&) = delete;
+  ~Scratch() {
+    while (boxes_ != nullptr) delete std::exchange(boxes_, boxes_->next);
+  }
+  std::int64_t* integers(std::size_t count) {
+    if (used_ + count <= kInline) return inline_ + std::exchange(used_, used_ + count);
+    return make<std::vector<std::int64_t>>(count).data();
+  }
+  template <class T, class... A>
+  T& make(A&&... arguments) {
+    auto box = std::make_unique<BoxOf<T>>(std::forward<A>(arguments)...);
+    box->next = boxes_;
+    boxes_ = box.get();
+    return box.release()->value;
+  }
+
+ private:
+  struct Box {
+    virtual ~Box() = default;
+    Box* next = nullptr;
+  };
+  template <class T>
+  struct BoxOf final : Box {
+    template <class... A>
+    explicit BoxOf(A&&... arguments) : value(std::forward<A>(arguments)...) {}
+    T value;
+  };
+  static constexpr std::size_t kInline = 32;
+  std::int64_t inline_[kInline];
+  std::size_t used_ = 0;
+  Box* boxes_ = nullptr;
+};
+
+struct Arguments {
+  PyObject* const* values;
+  std::size_t count;
+  PyObject* names;  // of the last values; null without
+  bool method;      // the first is what the method is called on
+};
+
+// One attempt. `why` is filled only when a message is asked for.
+struct Attempt {
+  const Overload& overload;
+  const Arguments& given;
+  Scratch& scratch;
+  std::string* why;
+  Slot* slots;
+  std::size_t slot_count = 0;
+  std::int64_t work = 0;  // elements of the largest tensor or size that was given
+  PyObject* out = nullptr;
+
+  bool parse();
+
+ private:
+  bool place(PyObject** objects);
+  bool place_keyword(PyObject** objects, PyObject* name, PyObject* value);
+  bool convert(const Argument& argument, PyObject* object, Slot& slot);
+  bool convert_default(const Argument& argument, Slot& slot);
+  bool convert_tensor(const Argument& argument, PyObject* object, Slot& slot);
+  bool convert_integers(const Argument& argument, PyObject* object, Slot& slot);
+  bool convert_list(const Argument& argument, PyObject* object, Slot& slot);
+  bool convert_tensors(const Argument& argument, PyObject* object, Slot& slot);
+  bool convert_outs(const Argument& argument, PyObject* object, Slot* first);
+  bool wrong_type(const Argument& argument, PyObject* object);
+  bool fail(std::string text) {
+    if (why != nullptr) *why = std::move(text);
+    return false;
+  }
+};
+
+const char* const kTypeNames[] = {
+    "a Tensor",        "a number",      "an int",          "a float",
+    "a bool",          "a str",         "a dtype",         "a layout",
+    "a device",        "a memory_format", "a Generator",   "a sequence of Tensors",
+    "a sequence of Tensors or None",    "a sequence of ints", "a sequence of floats",
+    "a sequence of numbers", "a sequence of bools", "a tuple of Tensors"};
+
+std::string quoted(std::string_view name) {
+  return "argument '" + std::string(name) + "'";
+}
+
+// An int, a NumPy integer (by __index__) or an integral tensor of one element; no bool.
+bool find_integer(PyObject* object, std::int64_t& value) {
+  if (PyLong_CheckExact(object)) {
+    int overflow = 0;
+    value = PyLong_AsLongLongAndOverflow(object, &overflow);
+    return overflow == 0;
+  }
+  if (PyBool_Check(object)) return false;
+  if (is_tensor(object)) {
+    const TensorBase& tensor = tensor_of(object);
+    if (tensor.numel() != 1 || !isIntegralType(tensor.scalar_type(), false) || !tensor.is_cpu()) {
+      return false;
+    }
+    value = opgen::detail::item(tensor).toLong();
+    return true;
+  }
+  if (!PyIndex_Check(object)) return false;
+  Owned number(PyNumber_Index(object));
+  if (!number) {
+    PyErr_Clear();  // an array of several elements has the method, too
+    return false;
+  }
+  int overflow = 0;
+  value = PyLong_AsLongLongAndOverflow(number.get(), &overflow);
+  return overflow == 0;
+}
+
+// NumPy's booleans have no other mark than their name.
+bool is_numpy_bool(PyObject* object) {
+  const char* name = Py_TYPE(object)->tp_name;
+  return std::strcmp(name, "numpy.bool_") == 0 || std::strcmp(name, "numpy.bool") == 0;
+}
+
+bool find_double(PyObject* object, double& value) {
+  if (PyFloat_Check(object)) {
+    value = PyFloat_AS_DOUBLE(object);
+    return true;
+  }
+  Scalar scalar;
+  if (!find_scalar(object, scalar) || scalar.isComplex()) return false;
+  value = scalar.toDouble();
+  return true;
+}
+
+bool is_sequence(PyObject* object) {
+  return PyTuple_Check(object) || PyList_Check(object);
+}
+std::size_t sequence_size(PyObject* object) {
+  return static_cast<std::size_t>(PySequence_Fast_GET_SIZE(object));
+}
+PyObject* sequence_item(PyObject* object, std::size_t i) {
+  return PySequence_Fast_GET_ITEM(object, static_cast<Py_ssize_t>(i));
+}
+
+bool find_constant(PyObject* object, PyTypeObject* type, std::int64_t& value) {
+  if (Py_TYPE(object) != type) return false;
+  value = reinterpret_cast<ConstantObject*>(object)->value;
+  return true;
+}
+
+std::string_view text_of(PyObject* text) {
+  Py_ssize_t size = 0;
+  const char* words = PyUnicode_AsUTF8AndSize(text, &size);
+  if (words == nullptr) {
+    PyErr_Clear();  // a lone surrogate
+    return {};
+  }
+  return {words, static_cast<std::size_t>(size)};
+}
+
+bool Attempt::parse() {
+  PyObject* objects[kMaxSlots];
+  std::fill_n(objects, overload.count, nullptr);
+  if (!place(objects)) return false;
+  for (std::size_t i = 0; i < overload.count; ++i) {
+    const Argument& argument = overload.arguments[i];
+    const std::size_t width = argument.type == Type::Outs ? argument.size : 1;
+    Slot* slot = slots + slot_count;
+    slot_count += width;
+    PyObject* object = objects[i];
+    if (static_cast<int>(i) == overload.out) {
+      for (std::size_t k = 0; k < width; ++k) slot[k].object = nullptr;
+      if (object == nullptr || object == Py_None) continue;
+      out = object;
+      if (overload.with_out == nullptr) return fail("it has no out=");
+    }
+    if (argument.type == Type::Outs) {
+      if (!convert_outs(argument, object, slot)) return false;
+      continue;
+    }
+    if (out != nullptr && object != nullptr && static_cast<int>(i) > overload.out) {
+      return fail(quoted(argument.name) + " is out's own: it cannot be given with out=");
+    }
+    slot->object = object;
+    slot->given = true;
+    if (object == nullptr) {
+      if (!convert_default(argument, *slot)) return false;
+    } else if (object == Py_None && (argument.flags & kOptional) != 0) {
+      slot->given = false;
+      slot->data = nullptr;
+      slot->size = 0;
+      if (argument.type == Type::Tensor) slot->tensor = &scratch.make<TensorBase>();
+    } else if (!convert(argument, object, *slot)) {
+      return wrong_type(argument, object);
+    }
+  }
+  return true;
+}
+
+bool Attempt::place(PyObject** objects) {
+  const std::size_t named =
+      given.names == nullptr ? 0 : static_cast<std::size_t>(PyTuple_GET_SIZE(given.names));
+  const std::size_t own = given.method ? 1 : 0;
+  const std::size_t positional = given.count - own;
+  const std::size_t self = given.method ? static_cast<std::size_t>(overload.self) : kMaxSlots;
+  if (given.method) {
+    if (overload.self < 0) return fail("it is not a method");
+    objects[self] = given.values[0];
+  }
+  const std::size_t room = overload.positional - own;
+  if (positional > room) {
+    // zeros(2, 3) is zeros((2, 3)).
+    const std::size_t first = given.method && self == 0 ? 1 : 0;
+    const bool one_list = room == 1 && overload.arguments[first].type == Type::Ints;
+    std::int64_t ignored = 0;
+    if (!one_list || !find_integer(given.values[own], ignored)) {
+      return fail("it takes " + std::to_string(room) + " arguments by position, not " +
+                  std::to_string(positional));
+    }
+    Owned all(PyTuple_New(static_cast<Py_ssize_t>(positional)));
+    if (!all) throw std::bad_alloc();
+    for (std::size_t i = 0; i < positional; ++i) {
+      Py_INCREF(given.values[own + i]);
+      PyTuple_SET_ITEM(all.get(), static_cast<Py_ssize_t>(i), given.values[own + i]);
+    }
+    objects[first] = scratch.make<Owned>(std::move(all)).get();
+  } else {
+    for (std::size_t i = 0; i < positional; ++i) {
+      objects[i < self ? i : i + 1] = given.values[own + i];
+    }
+  }
+  for (std::size_t i = 0; i < named; ++i) {
+    PyObject* name = PyTuple_GET_ITEM(given.names, static_cast<Py_ssize_t>(i));
+    if (!place_keyword(objects, name, given.values[given.count + i])) return false;
+  }
+  return true;
+}
+
+bool Attempt::place_keyword(PyObject** objects, PyObject* name, PyObject* value) {
+  const std::string_view text = text_of(name);
+  for (std::size_t i = 0; i < overload.count; ++i) {
+    if (overload.arguments[i].name != text) continue;
+    if (objects[i] != nullptr) return fail(quoted(text) + " is given twice");
+    objects[i] = value;
+    return true;
+  }
+  // A function's tensor is called input, as in its signature, and self as in its schema.
+  if (text == "self" && !given.method && overload.self >= 0 &&
+      objects[overload.self] == nullptr) {
+    objects[overload.self] = value;
+    return true;
+  }
+  return fail("it has no " + quoted(text));
+}
+
+bool Attempt::wrong_type(const Argument& argument, PyObject* object) {
+  if (why == nullptr || !why->empty()) return false;
+  std::string text = quoted(argument.name) + " must be " + kTypeNames[int(argument.type)];
+  if (argument.size != 0 && argument.type != Type::Outs) {
+    text += " (" + std::to_string(argument.size) + " of them)";
+  }
+  if ((argument.flags & kOptional) != 0) text += " or None";
+  return fail(text + ", not " + Py_TYPE(object)->tp_name);
+}
+
+bool Attempt::convert_default(const Argument& argument, Slot& slot) {
+  switch (argument.value.kind) {
+    case Default::Kind::Required:
+      return fail(quoted(argument.name) + " is missing");
+    case Default::Kind::None:
+      slot.given = false;
+      slot.data = nullptr;
+      slot.size = 0;
+      if (argument.type == Type::Tensor) slot.tensor = &scratch.make<TensorBase>();
+      return true;
+    case Default::Kind::Integer:
+      slot.integer = argument.value.integer;
+      if (argument.type == Type::Float) slot.real = static_cast<double>(argument.value.integer);
+      if (argument.type == Type::Scalar) slot.scalar = Scalar(argument.value.integer);
+      return true;
+    case Default::Kind::Real:
+      slot.real = argument.value.real;
+      slot.scalar = Scalar(argument.value.real);
+      return true;
+    case Default::Kind::Text:
+      slot.data = argument.value.text;
+      slot.size = std::strlen(argument.value.text);
+      return true;
+    case Default::Kind::Integers:
+      slot.data = argument.value.integers;
+      slot.size = argument.value.count;
+      return true;
+  }
+  return false;
+}
+
+bool Attempt::convert(const Argument& argument, PyObject* object, Slot& slot) {
+  switch (argument.type) {
+    case Type::Tensor:
+      return convert_tensor(argument, object, slot);
+    case Type::Scalar:
+      return find_scalar(object, slot.scalar);
+    case Type::Int:
+      return find_integer(object, slot.integer);
+    case Type::Float:
+      return find_double(object, slot.real);
+    case Type::Bool:
+      if (!PyBool_Check(object) && !is_numpy_bool(object)) return false;
+      slot.integer = PyObject_IsTrue(object);
+      return true;
+    case Type::Str: {
+      if (!PyUnicode_Check(object)) return false;
+      const std::string_view words = text_of(object);
+      slot.data = words.data();
+      slot.size = words.size();
+      return words.data() != nullptr;
+    }
+    case Type::ScalarType: {
+      ScalarType type = ScalarType::Undefined;
+      if (!find_dtype(object, type)) return false;
+      slot.integer = static_cast<std::int64_t>(type);
+      return true;
+    }
+    case Type::Layout:
+      return find_constant(object, types.layout, slot.integer);
+    case Type::MemoryFormat:
+      return find_constant(object, types.memory_format, slot.integer);
+    case Type::Device:
+      if (Py_TYPE(object) == types.device) {
+        slot.device = reinterpret_cast<DeviceObject*>(object)->device;
+        return true;
+      }
+      if (!PyUnicode_Check(object)) return false;
+      try {
+        slot.device = Device(text_of(object));
+        return true;
+      } catch (const Error& error) {
+        return fail(quoted(argument.name) + ": " + error.what());
+      }
+    case Type::Generator:
+      if (Py_TYPE(object) != types.generator) return false;
+      slot.data = &reinterpret_cast<GeneratorObject*>(object)->generator;
+      return true;
+    case Type::Ints:
+      return convert_integers(argument, object, slot);
+    case Type::Tensors:
+    case Type::OptionalTensors:
+      return convert_tensors(argument, object, slot);
+    case Type::Floats:
+    case Type::Scalars:
+    case Type::Bools:
+      return convert_list(argument, object, slot);
+    case Type::Outs:
+      break;
+  }
+  return false;
+}
+
+bool Attempt::convert_tensor(const Argument& argument, PyObject* object, Slot& slot) {
+  if (is_tensor(object)) {
+    slot.tensor = &tensor_of(object);
+    work = std::max(work, slot.tensor->numel());
+    return true;
+  }
+  Scalar number;
+  if ((argument.flags & kNumbers) == 0 || !find_scalar(object, number)) return false;
+  slot.tensor = &scratch.make<TensorBase>(opgen::detail::wrapped_scalar_tensor(number));
+  return true;
+}
+
+bool Attempt::convert_integers(const Argument& argument, PyObject* object, Slot& slot) {
+  if (!is_sequence(object)) {
+    std::int64_t value = 0;
+    if (argument.size == 0 || !find_integer(object, value)) return false;
+    std::int64_t* values = scratch.integers(argument.size);
+    std::fill_n(values, argument.size, value);
+    slot.data = values;
+    slot.size = argument.size;
+    return true;
+  }
+  const std::size_t size = sequence_size(object);
+  std::int64_t* values = scratch.integers(size);
+  std::int64_t product = 1;
+  for (std::size_t i = 0; i < size; ++i) {
+    PyObject* item = sequence_item(object, i);
+    if (!find_integer(item, values[i])) {
+      return fail(quoted(argument.name) + " must be a sequence of ints, and its item " +
+                  std::to_string(i) + " is " + Py_TYPE(item)->tp_name);
+    }
+    if (__builtin_mul_overflow(product, values[i], &product)) product = 0;
+  }
+  work = std::max(work, product);
+  slot.data = values;
+  slot.size = size;
+  return true;
+}
+
+bool Attempt::convert_list(const Argument& argument, PyObject* object, Slot& slot) {
+  if (!is_sequence(object)) return false;
+  const std::size_t size = sequence_size(object);
+  slot.size = size;
+  if (argument.type == Type::Floats) {
+    auto& values = scratch.make<std::vector<double>>(size);
+    for (std::size_t i = 0; i < size; ++i) {
+      if (!find_double(sequence_item(object, i), values[i])) return false;
+    }
+    slot.data = values.data();
+  } else if (argument.type == Type::Scalars) {
+    auto& values = scratch.make<std::vector<Scalar>>(size);
+    for (std::size_t i = 0; i < size; ++i) {
+      if (!find_scalar(sequence_item(object, i), values[i])) return false;
+    }
+    slot.data = values.data();
+  } else {
+    if (size != argument.size) return false;
+    bool* values = reinterpret_cast<bool*>(scratch.integers(size / 8 + 1));
+    for (std::size_t i = 0; i < size; ++i) {
+      if (!PyBool_Check(sequence_item(object, i))) return false;
+      values[i] = sequence_item(object, i) == Py_True;
+    }
+    slot.data = values;
+  }
+  return true;
+}
+
+bool Attempt::convert_tensors(const Argument& argument, PyObject* object, Slot& slot) {
+  if (!is_sequence(object)) return false;
+  const std::size_t size = sequence_size(object);
+  auto& tensors = scratch.make<std::vector<TensorBase>>(size);
+  for (std::size_t i = 0; i < size; ++i) {
+    PyObject* item = sequence_item(object, i);
+    if (item == Py_None && argument.type == Type::OptionalTensors) continue;
+    if (!is_tensor(item)) {
+      return fail(quoted(argument.name) + " must be " + kTypeNames[int(argument.type)] +
+                  ", and its item " + std::to_string(i) + " is " + Py_TYPE(item)->tp_name);
+    }
+    tensors[i] = tensor_of(item);
+    work = std::max(work, tensors[i].numel());
+  }
+  slot.data = tensors.data();
+  slot.size = size;
+  return true;
+}
+
+bool Attempt::convert_outs(const Argument& argument, PyObject* object, Slot* first) {
+  if (!is_sequence(object) || sequence_size(object) != argument.size) {
+    return fail("argument 'out' must be a tuple of " + std::to_string(argument.size) + " Tensors");
+  }
+  for (std::size_t i = 0; i < argument.size; ++i) {
+    PyObject* item = sequence_item(object, i);
+    if (!is_tensor(item)) {
+      return fail("argument 'out' must hold Tensors, and its item " + std::to_string(i) + " is " +
+                  Py_TYPE(item)->tp_name);
+    }
+    first[i].object = item;
+    first[i].given = true;
+    first[i].tensor = &tensor_of(item);
+  }
+  return true;
+}
+
+bool fits(const Function& function, const Overload& overload) {
+  return !function.method || overload.self >= 0;
+}
+
+// "add(Tensor, str, out=Tensor)": what was given.
+std::string described(const Function& function, const Arguments& given) {
+  const std::size_t named =
+      given.names == nullptr ? 0 : static_cast<std::size_t>(PyTuple_GET_SIZE(given.names));
+  std::string text = std::string(function.name) + "(";
+  for (std::size_t i = given.method ? 1 : 0; i < given.count + named; ++i) {
+    if (text.back() != '(') text += ", ";
+    if (i >= given.count) {
+      PyObject* name = PyTuple_GET_ITEM(given.names, static_cast<Py_ssize_t>(i - given.count));
+      text += std::string(text_of(name)) + "=";
+    }
+    text += Py_TYPE(given.values[i])->tp_name;
+  }
+  return text + ")";
+}
+
+// Names the function, every signature, and for each why the call does not fit.
+PyObject* raise_no_fit(const Function& function, const Arguments& given) {
+  std::string message = described(function, given) + " fits no signature of " + function.name;
+  for (std::size_t i = 0; i < function.count; ++i) {
+    const Overload& overload = *function.overloads[i];
+    if (!fits(function, overload)) continue;
+    Slot slots[kMaxSlots];
+    Scratch scratch;
+    std::string why;
+    Attempt attempt{overload, given, scratch, &why, slots};
+    attempt.parse();
+    message += std::string("\n  ") + overload.signature + ": " + why;
+  }
+  PyErr_SetString(PyExc_TypeError, message.c_str());
+  return nullptr;
+}
+
+}  // namespace
+
+bool find_scalar(PyObject* object, Scalar& value) {
+  if (PyFloat_Check(object)) {
+    value = Scalar(PyFloat_AS_DOUBLE(object));
+  } else if (PyBool_Check(object)) {
+    value = Scalar(object == Py_True);
+  } else if (PyComplex_Check(object)) {
+    const Py_complex number = PyComplex_AsCComplex(object);
+    value = Scalar(complex<double>(number.real, number.imag));
+  } else if (is_tensor(object)) {
+    const TensorBase& tensor = tensor_of(object);
+    if (tensor.dim() != 0 || !tensor.is_cpu()) return false;
+    value = opgen::detail::item(tensor);
+  } else if (std::int64_t number = 0; find_integer(object, number)) {
+    value = Scalar(number);
+  } else if (is_numpy_bool(object)) {
+    value = Scalar(PyObject_IsTrue(object) == 1);
+  } else if (std::strncmp(Py_TYPE(object)->tp_name, "numpy.", 6) == 0 &&
+             Py_TYPE(object)->tp_as_number != nullptr && !PySequence_Check(object) &&
+             Py_TYPE(object)->tp_as_number->nb_float != nullptr) {
+    // float16 and float32 of NumPy are no floats of Python.
+    const double real = PyFloat_AsDouble(object);
+    if (real == -1.0 && PyErr_Occurred() != nullptr) {
+      PyErr_Clear();
+      return false;
+    }
+    value = Scalar(real);
+  } else {
+    return false;
+  }
+  return true;
+}
+
+PyObject* call_function(const Function& function, PyObject* const* args, std::size_t nargs,
+                        PyObject* names, PyObject** result_types) {
+  return guarded([&]() -> PyObject* {
+    const Arguments given{args, nargs, names, function.method};
+    Slot slots[kMaxSlots];
+    for (std::size_t i = 0; i < function.count; ++i) {
+      const Overload& overload = *function.overloads[i];
+      if (!fits(function, overload)) continue;
+      Scratch scratch;
+      Attempt attempt{overload, given, scratch, nullptr, slots};
+      if (!attempt.parse()) continue;
+      const Call call{slots, attempt.slot_count, &overload,
+                      result_types == nullptr ? nullptr : result_types + i,
+                      attempt.work >= kWorthReleasing};
+      return attempt.out == nullptr ? overload.base(call) : overload.with_out(call);
+    }
+    return raise_no_fit(function, given);
+  });
+}
+
+}  // namespace opgen::python

@@ -1,0 +1,124 @@
+// results.cpp: results and exceptions of C++ as Python objects.
+#include <new>
+
+#include "objects.h"
+
+namespace opgen::python {
+
+Types types;
+
+void* GilRelease::save() {
+  return PyEval_SaveThread();
+}
+void GilRelease::restore(void* state) noexcept {
+  PyEval_RestoreThread(static_cast<PyThreadState*>(state));
+}
+
+PyObject* raise_current() {
+  if (PyErr_Occurred() != nullptr) return nullptr;
+  PyObject* kind = PyExc_RuntimeError;
+  try {
+    throw;
+  } catch (const IndexError& error) {
+    PyErr_SetString(PyExc_IndexError, error.what());
+    return nullptr;
+  } catch (const ValueError& error) {
+    PyErr_SetString(PyExc_ValueError, error.what());
+    return nullptr;
+  } catch (const TypeError& error) {
+    PyErr_SetString(PyExc_TypeError, error.what());
+    return nullptr;
+  } catch (const NotImplementedError& error) {
+    PyErr_SetString(PyExc_NotImplementedError, error.what());
+    return nullptr;
+  } catch (const OutOfMemoryError& error) {
+    PyErr_SetString(PyExc_MemoryError, error.what());
+    return nullptr;
+  } catch (const std::bad_alloc&) {
+    return PyErr_NoMemory();
+  } catch (const std::exception& error) {
+    PyErr_SetString(kind, error.what());
+    return nullptr;
+  } catch (...) {
+    PyErr_SetString(kind, "an exception that is no std::exception");
+    return nullptr;
+  }
+}
+
+PyObject* new_tensor(TensorBase tensor) {
+  PyObject* self = types.tensor->tp_alloc(types.tensor, 0);
+  if (self == nullptr) return nullptr;
+  new (&tensor_of(self)) TensorBase(std::move(tensor));
+  return self;
+}
+
+// contiguous() of what is contiguous is the tensor itself, in Python, too.
+PyObject* wrap_tensor(TensorBase tensor, const Call& call) {
+  if (!tensor.defined()) Py_RETURN_NONE;
+  for (std::size_t i = 0; i < call.count; ++i) {
+    PyObject* object = call.slots[i].object;
+    if (object != nullptr && is_tensor(object) && tensor_of(object).is_same(tensor)) {
+      Py_INCREF(object);
+      return object;
+    }
+  }
+  return new_tensor(std::move(tensor));
+}
+
+PyObject* wrap_given(const TensorBase& tensor, const Call& call) {
+  for (std::size_t i = 0; i < call.count; ++i) {
+    PyObject* object = call.slots[i].object;
+    if (object != nullptr && is_tensor(object) && &tensor_of(object) == &tensor) {
+      Py_INCREF(object);
+      return object;
+    }
+  }
+  return new_tensor(tensor);
+}
+
+PyObject* wrap_bool(bool value) {
+  return PyBool_FromLong(value ? 1 : 0);
+}
+PyObject* wrap_int(std::int64_t value) {
+  return PyLong_FromLongLong(value);
+}
+PyObject* wrap_double(double value) {
+  return PyFloat_FromDouble(value);
+}
+PyObject* wrap_dtype(ScalarType value) {
+  PyObject* object = dtype_object(value);
+  Py_INCREF(object);
+  return object;
+}
+PyObject* wrap_scalar(const Scalar& value) {
+  if (value.isBoolean()) return wrap_bool(value.toBool());
+  if (value.isIntegral(false)) return wrap_int(value.toLong());
+  if (value.isFloatingPoint()) return wrap_double(value.toDouble());
+  const complex<double> number = value.toComplexDouble();
+  return PyComplex_FromDoubles(number.real_, number.imag_);
+}
+PyObject* wrap_none(const Call& call) {
+  PyObject* object = call.overload->returns == Returns::Self ? call.slots[0].object : Py_None;
+  Py_INCREF(object);
+  return object;
+}
+
+PyObject* wrap_tuple(PyObject** items, std::size_t count, const Call* call) {
+  Owned tuple(PyTuple_New(static_cast<Py_ssize_t>(count)));
+  bool good = static_cast<bool>(tuple);
+  for (std::size_t i = 0; i < count; ++i) {
+    good = good && items[i] != nullptr;
+    if (tuple) {
+      PyTuple_SET_ITEM(tuple.get(), static_cast<Py_ssize_t>(i), items[i]);
+    } else {
+      Py_XDECREF(items[i]);
+    }
+  }
+  if (!good) return nullptr;
+  if (call == nullptr || call->result_type == nullptr || *call->result_type == nullptr) {
+    return tuple.release();
+  }
+  return PyObject_CallObject(*call->result_type, tuple.get());
+}
+
+}  // namespace opgen::python

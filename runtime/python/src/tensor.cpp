@@ -1,0 +1,157 @@
+// tensor.cpp: class Tensor: what every tensor has, whatever operators there are.
+#include <cstring>
+#include <vector>
+
+#include "objects.h"
+#include "opgen/copy.h"
+
+namespace opgen::python {
+
+namespace {
+
+PyObject* tuple_of(IntArrayRef values) {
+  Owned tuple(PyTuple_New(static_cast<Py_ssize_t>(values.size())));
+  for (std::size_t i = 0; tuple && i < values.size(); ++i) {
+    PyObject* item = PyLong_FromLongLong(values[i]);
+    if (item == nullptr) return nullptr;
+    PyTuple_SET_ITEM(tuple.get(), static_cast<Py_ssize_t>(i), item);
+  }
+  return tuple.release();
+}
+
+void free_tensor(PyObject* self) {
+  PyTypeObject* type = Py_TYPE(self);
+  tensor_of(self).~TensorBase();
+  type->tp_free(self);
+  Py_DECREF(type);
+}
+
+PyObject* shape(PyObject* self, void*) {
+  return tuple_of(tensor_of(self).sizes());
+}
+PyObject* dtype(PyObject* self, void*) {
+  return wrap_dtype(tensor_of(self).scalar_type());
+}
+PyObject* device(PyObject* self, void*) {
+  return guarded([&] { return new_device(tensor_of(self).device()); });
+}
+PyObject* ndim(PyObject* self, void*) {
+  return PyLong_FromLongLong(tensor_of(self).dim());
+}
+PyObject* itemsize(PyObject* self, void*) {
+  return PyLong_FromSize_t(tensor_of(self).itemsize());
+}
+PyObject* nbytes(PyObject* self, void*) {
+  return PyLong_FromSize_t(tensor_of(self).nbytes());
+}
+PyObject* version(PyObject* self, void*) {
+  return guarded([&] { return PyLong_FromLongLong(tensor_of(self)._version()); });
+}
+PyGetSetDef attributes[] = {
+    {"shape", shape, nullptr, "The size of each dimension.", nullptr},
+    {"dtype", dtype, nullptr, "The type of the elements.", nullptr},
+    {"device", device, nullptr, "Where the elements are.", nullptr},
+    {"ndim", ndim, nullptr, "How many dimensions there are.", nullptr},
+    {"itemsize", itemsize, nullptr, "Bytes of one element.", nullptr},
+    {"nbytes", nbytes, nullptr, "Bytes of all elements.", nullptr},
+    {"_version", version, nullptr, "How often the bytes were changed in place.", nullptr},
+    {nullptr, nullptr, nullptr, nullptr, nullptr}};
+
+PyObject* sizes_or_one(PyObject* self, PyObject* args, IntArrayRef values) {
+  PyObject* dim = nullptr;
+  if (!PyArg_ParseTuple(args, "|O", &dim)) return nullptr;
+  if (dim == nullptr) return tuple_of(values);
+  const Py_ssize_t wanted = PyNumber_AsSsize_t(dim, PyExc_IndexError);
+  if (wanted == -1 && PyErr_Occurred() != nullptr) return nullptr;
+  return guarded([&] {
+    const std::int64_t at = maybe_wrap_dim(wanted, tensor_of(self).dim(), false);
+    return PyLong_FromLongLong(values[static_cast<std::size_t>(at)]);
+  });
+}
+PyObject* size(PyObject* self, PyObject* args) {
+  return sizes_or_one(self, args, tensor_of(self).sizes());
+}
+PyObject* stride(PyObject* self, PyObject* args) {
+  return sizes_or_one(self, args, tensor_of(self).strides());
+}
+PyObject* dim(PyObject* self, PyObject*) {
+  return ndim(self, nullptr);
+}
+PyObject* numel(PyObject* self, PyObject*) {
+  return PyLong_FromLongLong(tensor_of(self).numel());
+}
+PyObject* element_size(PyObject* self, PyObject*) {
+  return itemsize(self, nullptr);
+}
+PyObject* storage_offset(PyObject* self, PyObject*) {
+  return PyLong_FromLongLong(tensor_of(self).storage_offset());
+}
+PyObject* data_ptr(PyObject* self, PyObject*) {
+  return PyLong_FromVoidPtr(tensor_of(self).data_ptr());
+}
+PyObject* is_contiguous(PyObject* self, PyObject*) {
+  return wrap_bool(tensor_of(self).is_contiguous());
+}
+PyObject* item(PyObject* self, PyObject*) {
+  const TensorBase& tensor = tensor_of(self);
+  if (tensor.numel() != 1) {
+    return PyErr_Format(PyExc_ValueError, "item() of a tensor of %lld elements: it needs one",
+                        static_cast<long long>(tensor.numel()));
+  }
+  return guarded([&] { return wrap_scalar(opgen::detail::item(tensor)); });
+}
+PyObject* tolist(PyObject* self, PyObject*) {
+  return guarded([&] { return to_list(tensor_of(self)); });
+}
+// An array on the same bytes.
+PyObject* numpy(PyObject* self, PyObject*) {
+  Owned module(PyImport_ImportModule("numpy"));
+  return module ? PyObject_CallMethod(module.get(), "asarray", "O", self) : nullptr;
+}
+PyObject* copied(PyObject* self, PyObject*) {
+  return guarded([&] { return new_tensor(opgen::detail::clone(tensor_of(self))); });
+}
+PyObject* aliased(PyObject* self, PyObject*) {
+  return guarded([&] {
+    const TensorBase& tensor = tensor_of(self);
+    return new_tensor(opgen::detail::alias_with_sizes_and_strides(
+        tensor, tensor.sizes(), tensor.strides(), tensor.storage_offset()));
+  });
+}
+// What is the same for all libraries; operators of the same name, where a library has them, go before.
+PyMethodDef methods[] = {
+    {"size", size, METH_VARARGS, "The size of each dimension, or of one."},
+    {"stride", stride, METH_VARARGS, "Elements from one index to the next, of each dimension or one."},
+    {"dim", dim, METH_NOARGS, "How many dimensions there are."},
+    {"numel", numel, METH_NOARGS, "How many elements there are."},
+    {"element_size", element_size, METH_NOARGS, "Bytes of one element."},
+    {"storage_offset", storage_offset, METH_NOARGS, "Elements before the first, in the storage."},
+    {"data_ptr", data_ptr, METH_NOARGS, "The address of the first element."},
+    {"is_contiguous", is_contiguous, METH_NOARGS, "Whether the elements lie in row-major order."},
+    {"item", item, METH_NOARGS, "The one element as a number of Python."},
+    {"tolist", tolist, METH_NOARGS, "The elements as nested lists."},
+    {"numpy", numpy, METH_NOARGS, "An array of NumPy on the same bytes."},
+    {"__copy__", aliased, METH_NOARGS, "Another tensor on the same bytes."},
+    {"__deepcopy__", copied, METH_O, "A tensor on bytes of its own."},
+    {nullptr, nullptr, 0, nullptr}};
+
+}  // namespace
+
+int make_tensor_type() {
+  std::vector<PyType_Slot> slots = {
+      {Py_tp_dealloc, reinterpret_cast<void*>(&free_tensor)},
+      {Py_tp_repr, reinterpret_cast<void*>(&show_tensor)},
+      {Py_tp_getset, attributes},
+      {Py_tp_methods, methods},
+      {Py_tp_doc, const_cast<char*>("A tensor of the opgen runtime; methods are its operators.")}};
+  for (const PyType_Slot* some : {number_slots, indexing_slots, buffer_slots}) {
+    for (; some->slot != 0; ++some) slots.push_back(*some);
+  }
+  slots.push_back({0, nullptr});
+  PyType_Spec spec = {"opgen.Tensor", sizeof(TensorObject), 0,
+                      Py_TPFLAGS_DEFAULT | Py_TPFLAGS_DISALLOW_INSTANTIATION, slots.data()};
+  types.tensor = reinterpret_cast<PyTypeObject*>(PyType_FromSpec(&spec));
+  return types.tensor == nullptr ? -1 : 0;
+}
+
+}  // namespace opgen::python
