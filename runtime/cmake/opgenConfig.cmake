@@ -1,11 +1,12 @@
 # opgenConfig.cmake: find_package(opgen) — the runtime as opgen::runtime, and opgen_add_operators().
 #
 #   opgen_add_operators(mylib YAML native_functions.yaml [TAGS tags.yaml] [KERNELS a.cpp ...]
-#                       [EXTENDS base] [NAME name])
+#                       [EXTENDS base] [NAME name] [PYTHON])
 #
 # makes the shared library target mylib from the YAML files and the kernels. Editing a YAML file runs
 # opgen again at the next build, and only what changed is compiled. EXTENDS names another target made
-# by this function, whose class Tensor and operators mylib uses.
+# by this function, whose class Tensor and operators mylib uses. PYTHON makes the package mylib of
+# Python, too, in the build folder's python/.
 #
 #   opgen_add_cpu_kernels(mylib a_kernel.cpp [b_kernel.cpp ...])
 #
@@ -61,7 +62,10 @@ endfunction()
 
 # Compile the Python package of the library `target` into the build folder's python/.
 function(opgen_add_python_module target)
-  cmake_parse_arguments(PARSE_ARGV 1 arg "" "TREE" "SOURCES")
+  cmake_parse_arguments(PARSE_ARGV 1 arg "" "TREE;NAME" "SOURCES")
+  if(NOT arg_NAME)
+    set(arg_NAME ${target})
+  endif()
   find_package(Python 3.10 REQUIRED COMPONENTS Interpreter Development.Module)
   if(NOT TARGET opgen::python)
     if(OPGEN_BASE_TREE)
@@ -74,8 +78,8 @@ function(opgen_add_python_module target)
       add_subdirectory("${CMAKE_CURRENT_FUNCTION_LIST_DIR}/../python" "${CMAKE_BINARY_DIR}/opgen-python")
     endif()
   endif()
-  set(package "${CMAKE_BINARY_DIR}/python/${target}")
-  file(GLOB texts "${arg_TREE}/python/${target}/*")
+  set(package "${CMAKE_BINARY_DIR}/python/${arg_NAME}")
+  file(GLOB texts "${arg_TREE}/python/${arg_NAME}/*")
   foreach(text ${texts})
     get_filename_component(name "${text}" NAME)
     configure_file("${text}" "${package}/${name}" COPYONLY)
@@ -105,7 +109,7 @@ function(opgen_import_library target)
 endfunction()
 
 function(opgen_add_operators target)
-  cmake_parse_arguments(PARSE_ARGV 1 arg "" "TAGS;EXTENDS;NAME" "YAML;KERNELS;OPTIONS")
+  cmake_parse_arguments(PARSE_ARGV 1 arg "PYTHON" "TAGS;EXTENDS;NAME" "YAML;KERNELS;OPTIONS")
   if(NOT arg_YAML)
     message(FATAL_ERROR "opgen_add_operators(${target}): YAML names no file")
   endif()
@@ -132,6 +136,9 @@ function(opgen_add_operators target)
     get_target_property(base_tree ${arg_EXTENDS} OPGEN_TREE)
     list(APPEND command --extends "${base_tree}/opgen_manifest.json")
   endif()
+  if(arg_PYTHON)
+    list(APPEND command --python)
+  endif()
   execute_process(COMMAND ${command} RESULT_VARIABLE failed OUTPUT_QUIET)
   if(failed)
     message(FATAL_ERROR "opgen could not generate ${target}; its messages stand above")
@@ -140,6 +147,9 @@ function(opgen_add_operators target)
   file(GLOB sources RELATIVE "${tree}" "${tree}/src/*.cpp" "${tree}/stubs/*.cpp")
   opgen_add_library(${target} TREE "${tree}" SOURCES ${sources} KERNELS ${arg_KERNELS} EXTENDS "${arg_EXTENDS}")
   set_target_properties(${target} PROPERTIES OPGEN_TREE "${tree}")
+  if(arg_PYTHON)
+    opgen_add_python_module(${target} NAME "${arg_NAME}" TREE "${tree}" SOURCES python/module.cpp)
+  endif()
 endfunction()
 
 function(opgen_add_cpu_kernels target)

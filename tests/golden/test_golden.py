@@ -1,6 +1,6 @@
 """Small inputs and the whole trees made of them: `<feature>/input.yaml` becomes `<feature>/expected/**`.
 
-Beside the input may lie tags.yaml and options.json (fields of `Inputs`, and `shards`; paths relative to the folder).
+Beside the input may lie tags.yaml and options.json (fields of `Inputs`, `shards` and `python`; paths relative to the folder).
 Both ways are compared: a file too many is as wrong as one too few.
 """
 
@@ -26,7 +26,9 @@ UPDATE = "OPGEN_UPDATE_GOLDEN=1 pytest tests/golden"
 @pytest.mark.parametrize("feature", FEATURES)
 def test_the_tree_is_as_expected(feature: str) -> None:
     folder = HERE / feature
-    made = texts(make_tree(inputs(folder), shards=options(folder).get("shards", 1)))
+    given = options(folder)
+    shards, python = given.get("shards", 1), given.get("python", False)
+    made = texts(make_tree(inputs(folder), shards=shards, python=python))
     if os.environ.get("OPGEN_UPDATE_GOLDEN"):
         update(folder / "expected", made)
     difference = diff(read(folder / "expected"), made)

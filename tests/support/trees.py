@@ -12,10 +12,10 @@ from opgen.pipeline import Inputs, build_tree
 from opgen.writer import Tree, write
 
 
-def make_tree(inputs: Inputs, *, shards: int = 1) -> Tree:
+def make_tree(inputs: Inputs, *, shards: int = 1, python: bool = False) -> Tree:
     """What opgen makes of `inputs`, which have no errors."""
     diagnostics = Diagnostics()
-    tree = build_tree(inputs, diagnostics, shards=shards)
+    tree = build_tree(inputs, diagnostics, shards=shards, python=python)
     assert tree is not None, render_human(diagnostics, color=False)
     return tree
 

@@ -14,10 +14,10 @@ struct Format {
   const char* text;
 };
 // The last of a type is what is given; all are taken. bfloat16 has no format.
-constexpr Format kFormats[] = {{kByte, "B"},   {kChar, "b"},          {kShort, "h"},
-                               {kInt, "i"},    {kLong, "q"},          {kLong, "l"},
-                               {kHalf, "e"},   {kFloat, "f"},         {kDouble, "d"},
-                               {kBool, "?"},   {kComplexFloat, "Zf"}, {kComplexDouble, "Zd"}};
+constexpr Format kFormats[] = {{kByte, "B"}, {kChar, "b"},          {kShort, "h"},
+                               {kInt, "i"},  {kLong, "q"},          {kLong, "l"},
+                               {kHalf, "e"}, {kFloat, "f"},         {kDouble, "d"},
+                               {kBool, "?"}, {kComplexFloat, "Zf"}, {kComplexDouble, "Zd"}};
 
 const char* format_of(ScalarType type) {
   const char* found = nullptr;
@@ -62,7 +62,8 @@ int get_buffer(PyObject* self, Py_buffer* view, int flags) {
   view->itemsize = static_cast<Py_ssize_t>(tensor.itemsize());
   view->format = (flags & PyBUF_FORMAT) != 0 ? const_cast<char*>(format) : nullptr;
   view->ndim = static_cast<int>(tensor.dim());
-  view->shape = (flags & PyBUF_ND) != 0 ? reinterpret_cast<Py_ssize_t*>(shape->sizes.data()) : nullptr;
+  view->shape =
+      (flags & PyBUF_ND) != 0 ? reinterpret_cast<Py_ssize_t*>(shape->sizes.data()) : nullptr;
   view->strides = strided ? reinterpret_cast<Py_ssize_t*>(shape->strides.data()) : nullptr;
   view->suboffsets = nullptr;
   view->internal = shape.release();

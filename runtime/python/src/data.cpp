@@ -128,8 +128,7 @@ PyObject* make_tensor(PyObject*, PyObject* args, PyObject* keywords) {
     }
     Nested nested;
     if (!nested.measure(data) || !nested.collect(data, 0)) return nullptr;
-    return new_tensor(
-        from_numbers(nested, type == ScalarType::Undefined ? nested.dtype() : type));
+    return new_tensor(from_numbers(nested, type == ScalarType::Undefined ? nested.dtype() : type));
   });
 }
 

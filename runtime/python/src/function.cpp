@@ -11,8 +11,7 @@ namespace opgen::python {
 namespace {
 
 struct FunctionObject {
-  PyObject_HEAD
-  vectorcallfunc vectorcall;
+  PyObject_HEAD vectorcallfunc vectorcall;
   const Function* function;
   PyObject* module_name;
   PyObject** result_types;  // one per overload, null where the results have no names
@@ -27,8 +26,7 @@ PyObject* call(PyObject* self, PyObject* const* args, std::size_t nargsf, PyObje
   const std::size_t nargs = static_cast<std::size_t>(PyVectorcall_NARGS(nargsf));
   if (object->function->method && (nargs == 0 || !is_tensor(args[0]))) {
     return PyErr_Format(PyExc_TypeError, "Tensor.%s is called on a Tensor, not on %s",
-                        object->function->name,
-                        nargs == 0 ? "nothing" : Py_TYPE(args[0])->tp_name);
+                        object->function->name, nargs == 0 ? "nothing" : Py_TYPE(args[0])->tp_name);
   }
   return call_function(*object->function, args, nargs, names, object->result_types);
 }

@@ -34,7 +34,8 @@ int add_function(PyObject* module, const char* package, const Function& function
 
 }  // namespace
 
-int init_module(PyObject* module, const char* package, const Function* functions, std::size_t count) {
+int init_module(PyObject* module, const char* package, const Function* functions,
+                std::size_t count) {
   if (make_constants(module) != 0) return -1;
   if (types.function == nullptr && make_function_type() != 0) return -1;
   if (types.tensor == nullptr && make_tensor_type() != 0) return -1;

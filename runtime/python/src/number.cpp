@@ -10,14 +10,41 @@ namespace opgen::python {
 namespace {
 
 enum Method {
-  kAdd, kSub, kMul, kDiv, kFloorDivide, kRemainder, kPow, kMatmul, kAnd, kOr, kXor,
-  kIAdd, kISub, kIMul, kIDiv, kIAnd, kIOr, kIXor,
-  kNeg, kAbs, kNot, kLt, kLe, kEq, kNe, kGt, kGe, kMethodCount
+  kAdd,
+  kSub,
+  kMul,
+  kDiv,
+  kFloorDivide,
+  kRemainder,
+  kPow,
+  kMatmul,
+  kAnd,
+  kOr,
+  kXor,
+  kIAdd,
+  kISub,
+  kIMul,
+  kIDiv,
+  kIAnd,
+  kIOr,
+  kIXor,
+  kNeg,
+  kAbs,
+  kNot,
+  kLt,
+  kLe,
+  kEq,
+  kNe,
+  kGt,
+  kGe,
+  kMethodCount
 };
 constexpr const char* kNames[kMethodCount] = {
-    "add", "sub", "mul", "div", "floor_divide", "remainder", "pow", "matmul", "bitwise_and",
-    "bitwise_or", "bitwise_xor", "add_", "sub_", "mul_", "div_", "bitwise_and_", "bitwise_or_",
-    "bitwise_xor_", "neg", "abs", "bitwise_not", "lt", "le", "eq", "ne", "gt", "ge"};
+    "add",  "sub",    "mul",         "div",          "floor_divide", "remainder",
+    "pow",  "matmul", "bitwise_and", "bitwise_or",   "bitwise_xor",  "add_",
+    "sub_", "mul_",   "div_",        "bitwise_and_", "bitwise_or_",  "bitwise_xor_",
+    "neg",  "abs",    "bitwise_not", "lt",           "le",           "eq",
+    "ne",   "gt",     "ge"};
 const Function* methods[kMethodCount];
 
 bool is_operand(PyObject* object) {
@@ -106,7 +133,8 @@ void keep_operator(const Function& function) {
   }
 }
 
-#define OPGEN_SLOT(slot, function) {slot, reinterpret_cast<void*>(&function)}
+#define OPGEN_SLOT(slot, function) \
+  { slot, reinterpret_cast<void*>(&function) }
 PyType_Slot number_slots[] = {OPGEN_SLOT(Py_nb_add, binary_slot<kAdd>),
                               OPGEN_SLOT(Py_nb_subtract, binary_slot<kSub>),
                               OPGEN_SLOT(Py_nb_multiply, binary_slot<kMul>),

@@ -15,23 +15,19 @@
 namespace opgen::python {
 
 struct TensorObject {
-  PyObject_HEAD
-  TensorBase tensor;
+  PyObject_HEAD TensorBase tensor;
 };
 
 // dtype, layout, memory_format: a number with a name; device holds a Device.
 struct ConstantObject {
-  PyObject_HEAD
-  const char* name;
+  PyObject_HEAD const char* name;
   std::int64_t value;
 };
 struct DeviceObject {
-  PyObject_HEAD
-  Device device;
+  PyObject_HEAD Device device;
 };
 struct GeneratorObject {
-  PyObject_HEAD
-  Generator generator;
+  PyObject_HEAD Generator generator;
 };
 
 // Made once per process, never freed: modules come and go, their tensors stay.

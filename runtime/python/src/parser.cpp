@@ -7,8 +7,8 @@
 #include <vector>
 
 #include "objects.h"
-#include "opgen/cpu_generator.h"
 #include "opgen/copy.h"
+#include "opgen/cpu_generator.h"
 #include "opgen/factories.h"
 #include "opgen/small_vector.h"
 
@@ -96,12 +96,30 @@ struct Attempt {
   }
 };
 
-const char* const kTypeNames[] = {
-    "a Tensor",        "a number",      "an int",          "a float",
-    "a bool",          "a str",         "a dtype",         "a layout",
-    "a device",        "a memory_format", "a Generator",   "a sequence of Tensors",
-    "a sequence of Tensors or None",    "a sequence of ints", "a sequence of floats",
-    "a sequence of numbers", "a sequence of bools", "a tuple of Tensors"};
+const char* const kTypeNames[] = {"a Tensor",
+                                  "a number",
+                                  "an int",
+                                  "a float",
+                                  "a bool",
+                                  "a str",
+                                  "a dtype",
+                                  "a layout",
+                                  "a device",
+                                  "a memory_format",
+                                  "a Generator",
+                                  "a sequence of Tensors",
+                                  "a sequence of Tensors or None",
+                                  "a sequence of ints",
+                                  "a sequence of floats",
+                                  "a sequence of numbers",
+                                  "a sequence of bools",
+                                  "a tuple of Tensors"};
+
+// "Tensor", not "opgen.Tensor": its module is that of whoever imports it.
+std::string type_name(PyObject* object) {
+  const char* name = Py_TYPE(object)->tp_name;
+  return std::strncmp(name, "opgen.", 6) == 0 ? name + 6 : name;
+}
 
 std::string quoted(std::string_view name) {
   return "argument '" + std::string(name) + "'";
@@ -227,14 +245,20 @@ bool Attempt::place(PyObject** objects) {
     objects[self] = given.values[0];
   }
   const std::size_t room = overload.positional - own;
-  if (positional > room) {
-    // zeros(2, 3) is zeros((2, 3)).
-    const std::size_t first = given.method && self == 0 ? 1 : 0;
-    const bool one_list = room == 1 && overload.arguments[first].type == Type::Ints;
+  // zeros(2, 3) is zeros((2, 3)).
+  const std::size_t first = self == 0 ? 1 : 0;
+  const bool one_list = room == 1 && positional != 0 && !is_sequence(given.values[own]) &&
+                        overload.arguments[first].type == Type::Ints &&
+                        overload.arguments[first].size == 0;
+  if (positional > room || one_list) {
     std::int64_t ignored = 0;
-    if (!one_list || !find_integer(given.values[own], ignored)) {
+    if (!one_list || (positional > 1 && !find_integer(given.values[own], ignored))) {
       return fail("it takes " + std::to_string(room) + " arguments by position, not " +
                   std::to_string(positional));
+    }
+    if (!find_integer(given.values[own], ignored)) {
+      objects[first] = given.values[own];  // to be told that it is no sequence
+      return wrong_type(overload.arguments[first], given.values[own]);
     }
     Owned all(PyTuple_New(static_cast<Py_ssize_t>(positional)));
     if (!all) throw std::bad_alloc();
@@ -264,8 +288,7 @@ bool Attempt::place_keyword(PyObject** objects, PyObject* name, PyObject* value)
     return true;
   }
   // A function's tensor is called input, as in its signature, and self as in its schema.
-  if (text == "self" && !given.method && overload.self >= 0 &&
-      objects[overload.self] == nullptr) {
+  if (text == "self" && !given.method && overload.self >= 0 && objects[overload.self] == nullptr) {
     objects[overload.self] = value;
     return true;
   }
@@ -279,7 +302,7 @@ bool Attempt::wrong_type(const Argument& argument, PyObject* object) {
     text += " (" + std::to_string(argument.size) + " of them)";
   }
   if ((argument.flags & kOptional) != 0) text += " or None";
-  return fail(text + ", not " + Py_TYPE(object)->tp_name);
+  return fail(text + ", not " + type_name(object));
 }
 
 bool Attempt::convert_default(const Argument& argument, Slot& slot) {
@@ -404,7 +427,7 @@ bool Attempt::convert_integers(const Argument& argument, PyObject* object, Slot&
     PyObject* item = sequence_item(object, i);
     if (!find_integer(item, values[i])) {
       return fail(quoted(argument.name) + " must be a sequence of ints, and its item " +
-                  std::to_string(i) + " is " + Py_TYPE(item)->tp_name);
+                  std::to_string(i) + " is " + type_name(item));
     }
     if (__builtin_mul_overflow(product, values[i], &product)) product = 0;
   }
@@ -451,7 +474,7 @@ bool Attempt::convert_tensors(const Argument& argument, PyObject* object, Slot& 
     if (item == Py_None && argument.type == Type::OptionalTensors) continue;
     if (!is_tensor(item)) {
       return fail(quoted(argument.name) + " must be " + kTypeNames[int(argument.type)] +
-                  ", and its item " + std::to_string(i) + " is " + Py_TYPE(item)->tp_name);
+                  ", and its item " + std::to_string(i) + " is " + type_name(item));
     }
     tensors[i] = tensor_of(item);
     work = std::max(work, tensors[i].numel());
@@ -469,7 +492,7 @@ bool Attempt::convert_outs(const Argument& argument, PyObject* object, Slot* fir
     PyObject* item = sequence_item(object, i);
     if (!is_tensor(item)) {
       return fail("argument 'out' must hold Tensors, and its item " + std::to_string(i) + " is " +
-                  Py_TYPE(item)->tp_name);
+                  type_name(item));
     }
     first[i].object = item;
     first[i].given = true;
@@ -493,7 +516,7 @@ std::string described(const Function& function, const Arguments& given) {
       PyObject* name = PyTuple_GET_ITEM(given.names, static_cast<Py_ssize_t>(i - given.count));
       text += std::string(text_of(name)) + "=";
     }
-    text += Py_TYPE(given.values[i])->tp_name;
+    text += type_name(given.values[i]);
   }
   return text + ")";
 }

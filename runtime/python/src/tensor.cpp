@@ -118,10 +118,12 @@ PyObject* aliased(PyObject* self, PyObject*) {
         tensor, tensor.sizes(), tensor.strides(), tensor.storage_offset()));
   });
 }
-// What is the same for all libraries; operators of the same name, where a library has them, go before.
+// What is the same for all libraries; operators of the same name, where a library has them, go
+// before.
 PyMethodDef methods[] = {
     {"size", size, METH_VARARGS, "The size of each dimension, or of one."},
-    {"stride", stride, METH_VARARGS, "Elements from one index to the next, of each dimension or one."},
+    {"stride", stride, METH_VARARGS,
+     "Elements from one index to the next, of each dimension or one."},
     {"dim", dim, METH_NOARGS, "How many dimensions there are."},
     {"numel", numel, METH_NOARGS, "How many elements there are."},
     {"element_size", element_size, METH_NOARGS, "Bytes of one element."},

@@ -47,8 +47,8 @@ bool append_element(std::string& text, ScalarType type, const char* data) {
   Owned number(wrap_scalar(element(type, data)));
   // A float is written with as many digits as a float has.
   if (number && PyFloat_Check(number.get()) && type != kDouble) {
-    char* digits = PyOS_double_to_string(PyFloat_AS_DOUBLE(number.get()), 'g', 6, Py_DTSF_ADD_DOT_0,
-                                         nullptr);
+    char* digits =
+        PyOS_double_to_string(PyFloat_AS_DOUBLE(number.get()), 'g', 6, Py_DTSF_ADD_DOT_0, nullptr);
     if (digits == nullptr) return false;
     text += digits;
     PyMem_Free(digits);
@@ -68,8 +68,7 @@ bool append_elements(std::string& text, const TensorBase& tensor, std::size_t di
   const std::int64_t size = tensor.sizes()[dim];
   const std::int64_t step = tensor.strides()[dim] * static_cast<std::int64_t>(tensor.itemsize());
   // Rows stand under each other, after "tensor(" and the brackets around them.
-  const std::string between =
-      dim + 1 == dims ? ", " : ",\n" + std::string(dim + 8, ' ');
+  const std::string between = dim + 1 == dims ? ", " : ",\n" + std::string(dim + 8, ' ');
   const bool cut = tensor.numel() > kShown && size > 2 * kEdge;
   text += "[";
   for (std::int64_t i = 0; i < size; ++i) {
@@ -117,7 +116,8 @@ PyObject* show_tensor(PyObject* self) {
     if (type != kFloat && type != kLong && type != kBool) {
       text += std::string(", dtype=") + dtype_name(type);
     }
-    if (!tensor.is_cpu()) text += std::string(", device='") + toString(tensor.device().type()) + "'";
+    if (!tensor.is_cpu())
+      text += std::string(", device='") + toString(tensor.device().type()) + "'";
     return PyUnicode_FromString((text + ")").c_str());
   });
 }

@@ -14,13 +14,18 @@ struct DtypeName {
   const char* name;
   const char* alias;
 };
-constexpr DtypeName kDtypes[] = {
-    {kByte, "uint8", nullptr},          {kChar, "int8", nullptr},
-    {kShort, "int16", "short"},         {kInt, "int32", "int"},
-    {kLong, "int64", "long"},           {kHalf, "float16", "half"},
-    {kFloat, "float32", "float"},       {kDouble, "float64", "double"},
-    {kComplexFloat, "complex64", "cfloat"}, {kComplexDouble, "complex128", "cdouble"},
-    {kBool, "bool", nullptr},           {kBFloat16, "bfloat16", nullptr}};
+constexpr DtypeName kDtypes[] = {{kByte, "uint8", nullptr},
+                                 {kChar, "int8", nullptr},
+                                 {kShort, "int16", "short"},
+                                 {kInt, "int32", "int"},
+                                 {kLong, "int64", "long"},
+                                 {kHalf, "float16", "half"},
+                                 {kFloat, "float32", "float"},
+                                 {kDouble, "float64", "double"},
+                                 {kComplexFloat, "complex64", "cfloat"},
+                                 {kComplexDouble, "complex128", "cdouble"},
+                                 {kBool, "bool", nullptr},
+                                 {kBFloat16, "bfloat16", nullptr}};
 constexpr std::size_t kDtypeCount = sizeof(kDtypes) / sizeof(kDtypes[0]);
 PyObject* dtypes[kDtypeCount];
 

@@ -7,6 +7,7 @@ factories and their kin have it even if the schema does not.
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
@@ -68,6 +69,9 @@ class PythonArgument:
         is_input = self.name == "self" and self.type == BaseType(BaseTy.Tensor) and not method
         return "input" if is_input else self.name
 
+
+# Stubs write `_int` for int, since classes in them have members of that name.
+_STUB_ALIAS = re.compile(r"\b_(int|float|bool|complex|dtype|layout|device|size|qscheme)\b")
 
 # A keyword of Python that is the name of arguments.
 _RENAMED = {"from": "from_"}
@@ -153,6 +157,16 @@ class PythonSignature:
         return _declaration(
             self.name, own + self._with_star(texts), self._stub_returns(spellings.python)
         )
+
+    def signature_str_help(self, spellings: Spellings) -> str:
+        """The signature on one line, for people: `add(input: Tensor, dim: int = 0) -> Tensor`.
+
+        Raises NoPythonSignature.
+        """
+        texts = [a.stub_text(spellings, method=self.method) for a in self.arguments()]
+        returned = self._stub_returns(spellings.python)
+        text = f"{self.name}({', '.join(self._with_star(texts))}) -> {returned}"
+        return _STUB_ALIAS.sub(r"\1", text)
 
     def _with_star(self, texts: list[str]) -> list[str]:
         """`texts` with the star after which arguments are keyword-only, if any are."""

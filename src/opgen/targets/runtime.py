@@ -70,6 +70,7 @@ _PYTHON = PythonSpelling(
     stub_defaults=(
         ("MemoryFormat::Contiguous", "contiguous_format"),
         ("QScheme::PER_TENSOR_AFFINE", "per_tensor_affine"),
+        ("kLong", "int64"),
     ),
 )
 

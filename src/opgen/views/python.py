@@ -32,6 +32,7 @@ _TYPES = {
     BaseTy.Scalar: "Scalar",
     BaseTy.int: "Int",
     BaseTy.SymInt: "Int",
+    BaseTy.DeviceIndex: "Int",
     BaseTy.float: "Float",
     BaseTy.bool: "Bool",
     BaseTy.str: "Str",
@@ -63,17 +64,19 @@ class ArgumentRow:
 
 @dataclass(frozen=True, slots=True)
 class OverloadRow:
-    """`self_index` and `out_index` are -1 for none; `with_out` is empty without an out variant."""
+    """`self_index` and `out_index` are -1 for none; what a row does not have is `nullptr`."""
 
     identifier: str
     schemas: tuple[str, ...]
     signature: str
     fields: str
     arguments: tuple[ArgumentRow, ...]
+    rows: str
+    count: int
     positional: int
     self_index: int
     out_index: int
-    returns_self: bool
+    returns: str
     base: str
     with_out: str
 
@@ -84,7 +87,7 @@ class FunctionRow:
     identifier: str
     module: str
     doc: tuple[str, ...]
-    method: bool
+    method: str
     overloads: tuple[str, ...]
 
 
@@ -187,7 +190,7 @@ def _function_row(context: Context, function: PythonFunction) -> FunctionRow:
         ),
         module=function.module or "",
         doc=tuple(cpp_string(line) for line in _doc(context, function)),
-        method=function.method,
+        method=str(function.method).lower(),
         overloads=tuple(_identifier(o) for o in function.overloads),
     )
 
@@ -195,7 +198,7 @@ def _function_row(context: Context, function: PythonFunction) -> FunctionRow:
 def _doc(context: Context, function: PythonFunction) -> Iterator[str]:
     """The signatures, then the schemas that they are of."""
     for o in function.overloads:
-        yield _signature(context, o, method=function.method).signature_str(_spellings(context))
+        yield _signature(context, o, method=function.method).signature_str_help(_spellings(context))
     yield ""
     for o in function.overloads:
         for f in filter(None, (o.base, o.out)):
@@ -224,19 +227,22 @@ def _overload_row(context: Context, o: PythonOverload) -> OverloadRow:
     names = [a.name for a in arguments]
     slots = _slots(arguments)
     out = signature.output_args
+    fields = field_names(o.base.func.returns)
     numbers = o.base.namespace == "aten" and str(o.base.func.name.name) in _TAKE_NUMBERS
     return OverloadRow(
         identifier=_identifier(o),
         schemas=tuple(context.spell.schema(f) for f in (o.base, o.out) if f is not None),
-        signature=cpp_string(signature.signature_str(_spellings(context))),
-        fields=" ".join(field_names(o.base.func.returns)),
+        signature=cpp_string(signature.signature_str_help(_spellings(context))),
+        fields=f'"{" ".join(fields)}"' if fields else "nullptr",
         arguments=tuple(_argument_row(context, a, numbers) for a in arguments),
+        rows=f"opgen_{_identifier(o)}_arguments" if arguments else "nullptr",
+        count=len(arguments),
         positional=len(signature.input_args),
         self_index=names.index("self") if "self" in names else -1,
         out_index=-1 if out is None else names.index(out.name),
-        returns_self=not o.base.func.returns and str(o.base.func.name.name).endswith("_"),
+        returns="Self" if not o.base.func.returns and o.base.func.name.name.inplace else "Result",
         base=_thunk(context, o.base, slots),
-        with_out="" if o.out is None else _thunk(context, o.out, slots),
+        with_out="nullptr" if o.out is None else _thunk(context, o.out, slots),
     )
 
 
@@ -259,7 +265,7 @@ def _argument_row(context: Context, a: PythonArgument, numbers: bool) -> Argumen
         type=kind,
         flags=" | ".join(flags) or "kPlain",
         size=size,
-        default="" if a.default is None else _default(context, a.default, kind, size),
+        default="required()" if a.default is None else _default(context, a.default, kind, size),
     )
 
 

@@ -186,7 +186,8 @@ PyObject* wrap(R&& result, const Call& call) {
       ((items[I] = wrap<std::tuple_element_t<I, T>>(
             static_cast<std::tuple_element_t<I, T>&&>(std::get<I>(result)), call)),
        ...);
-    }(std::make_index_sequence<count>());
+    }
+    (std::make_index_sequence<count>());
     return wrap_tuple(items, count, &call);
   } else {
     std::vector<PyObject*> items;

@@ -12,6 +12,7 @@ namespace opgen::python {
 
 // Fills `module`: classes, constants, functions and submodules. Methods go to class Tensor, which
 // is one for the whole process. -1 with an exception set.
-OPGEN_API int init_module(PyObject* module, const char* package, const Function* functions, std::size_t count);
+OPGEN_API int init_module(PyObject* module, const char* package, const Function* functions,
+                          std::size_t count);
 
 }  // namespace opgen::python

@@ -46,6 +46,9 @@ struct Default {
   };
 };
 
+constexpr Default required() {
+  return {};
+}
 constexpr Default none() {
   Default value;
   value.kind = Default::Kind::None;
