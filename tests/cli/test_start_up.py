@@ -15,7 +15,10 @@ from opgen.cli.main import COMMANDS, main
     [
         (["--version"], ("opgen.pipeline", "yaml", "jinja2", "rich", "pygls", "jsonschema")),
         (["completion", "bash"], ("rich", "pygls", "jsonschema")),
-        (["lint", "no.yaml"], ("rich", "pygls", "jsonschema")),
+        (
+            ["lint", "no.yaml"],
+            ("rich", "pygls", "jsonschema", "jinja2", "opgen.views", "opgen.writer"),
+        ),
     ],
 )
 def test_what_is_not_imported(arguments: list[str], absent: tuple[str, ...]) -> None:

@@ -2,18 +2,13 @@
 
 `load` is parse and resolve; `build_tree` goes on through views and render. Between stages the road
 ends if there are errors; from views onward a failure is a bug in opgen.
+
+What needs the views is imported when it is first used: checking a file, the commonest run, needs none.
 """
 
-from opgen.pipeline.answers import (
-    SCHEMAS,
-    dump,
-    explain,
-    explain_all_codes,
-    explain_code,
-    json_schema,
-    skeletons,
-    summarize,
-)
+import importlib
+from typing import TYPE_CHECKING, Any
+
 from opgen.pipeline.checking import (
     check_python,
     check_target,
@@ -23,10 +18,22 @@ from opgen.pipeline.checking import (
     survey,
 )
 from opgen.pipeline.codes import CODES
-from opgen.pipeline.comparing import Comparison, compare
-from opgen.pipeline.generating import build_tree
 from opgen.pipeline.inputs import Inputs, declared_tags, input_files, schema_files
 from opgen.pipeline.loading import load, load_or_raise, misplaced_blanks
+
+if TYPE_CHECKING:
+    from opgen.pipeline.answers import (
+        SCHEMAS,
+        dump,
+        explain,
+        explain_all_codes,
+        explain_code,
+        json_schema,
+        skeletons,
+        summarize,
+    )
+    from opgen.pipeline.comparing import Comparison, compare
+    from opgen.pipeline.generating import build_tree
 
 __all__ = [
     "CODES",
@@ -55,3 +62,16 @@ __all__ = [
     "summarize",
     "survey",
 ]
+
+_LATER = {
+    **dict.fromkeys(("SCHEMAS", "dump", "explain", "explain_all_codes"), "answers"),
+    **dict.fromkeys(("explain_code", "json_schema", "skeletons", "summarize"), "answers"),
+    **dict.fromkeys(("Comparison", "compare"), "comparing"),
+    "build_tree": "generating",
+}
+
+
+def __getattr__(name: str) -> Any:
+    if name not in _LATER:
+        raise AttributeError(f"module 'opgen.pipeline' has no attribute '{name}'")
+    return getattr(importlib.import_module(f"opgen.pipeline.{_LATER[name]}"), name)
