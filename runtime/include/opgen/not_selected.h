@@ -22,7 +22,7 @@ template <class Signature>
 struct NotSelected;
 template <class R, class... A>
 struct NotSelected<R(A...)> {
-  static R slow(const OperatorSlot& slot, DispatchKeySet, A...) {
+  static R slow(DispatchKeySet, A..., const OperatorSlot& slot, void*) {
     const std::string_view overload = slot.overload_name;
     OPGEN_CHECK_NOT_IMPLEMENTED(false, slot.name, overload.empty() ? "" : ".", overload,
                                 " is called, and not in this build: select it, too");
