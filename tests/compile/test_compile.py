@@ -7,11 +7,12 @@ the runtime's precompiled headers; one header of each kind also without them, so
 from __future__ import annotations
 
 import json
+import sysconfig
 from pathlib import Path
 
 import pytest
 
-from support.build import Compiler, compilers, default_compiler
+from support.build import RUNTIME, Compiler, compilers, default_compiler
 from support.trees import sources
 
 GOLDEN = Path(__file__).parents[1] / "golden"
@@ -66,6 +67,13 @@ def test_sources_include_all_that_they_need(feature: str) -> None:
     assert not said, said
 
 
+def test_the_source_of_a_python_module_compiles() -> None:
+    headers = [RUNTIME / "python" / "include", Path(sysconfig.get_path("include"))]
+    module = tree("python_module") / "python" / "module.cpp"
+    said = default_compiler().check([*include("python_module"), *headers], module)
+    assert not said, said
+
+
 def test_the_features_parsed_truly_alone_have_every_kind_of_file() -> None:
     kinds = {kind(path) for feature in FEATURES for path in files(feature)}
     alone = {kind(path) for feature in TRULY_ALONE for path in files(feature)}
@@ -93,7 +101,9 @@ def headers(feature: str) -> list[str]:
 
 
 def files(feature: str) -> list[Path]:
-    return [path for path in tree(feature).rglob("*") if path.suffix in (".h", ".cpp")]
+    """The headers and sources of a library, without the source of a module for Python."""
+    found = (path for path in tree(feature).rglob("*") if path.suffix in (".h", ".cpp"))
+    return [path for path in found if path.parent.name != "python"]
 
 
 def kind(path: Path) -> str:
