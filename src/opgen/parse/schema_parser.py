@@ -43,7 +43,7 @@ from opgen.parse.schema_text import (
     tight_comma_in_default,
 )
 from opgen.parse.text_reader import Locate, SchemaCache
-from opgen.parse.type_parser import TypeReader
+from opgen.parse.type_parser import TypeReader, is_base_type
 
 # A function of such a name would hide the type of its own parameters, or of its neighbours'.
 _TAKEN_NAMES = frozenset(
@@ -59,6 +59,8 @@ _ARROW = ") -> "
 _MAX_JOINED = 32
 
 _OVERLOAD = re.compile(r"[A-Za-z0-9_]+")
+# What no schema has, where a blank may be meant.
+_SIGN = re.compile(r"[$%&@~;:^/\\`-]")
 _DUNDER = re.compile(r"__([^_]+)__")
 # What stands where white space is wrong, to what is said.
 _BLANK_MESSAGES = {
@@ -356,6 +358,10 @@ class SchemaReader(TypeReader):
         if len(words) < 2 or declaration.endswith(")"):
             message = f"'{shorten(declaration)}' is not a type and a name"
             hint = "a name is missing" if not equals else None
+            sign = _SIGN.search(declaration)
+            if sign and is_base_type(declaration[: sign.start()]):
+                meant = f"{declaration[: sign.start()]} {declaration[sign.end() :]}"
+                hint = f"did you mean '{shorten(meant)}'?"
             if "(" in declaration and not declaration.startswith("Tensor"):
                 hint = "write an argument as 'int dim'"
             self.report(codes.E0310, message, start, start + len(declaration), hint=hint)

@@ -17,6 +17,8 @@ _MAX_SIZE_DIGITS = 9
 _BASE_TYPES = {name: BaseType(BaseTy[name]) for name in data.read_names("types.txt")}
 _CUSTOM_CLASS = re.compile(r"__torch__\.torch\.classes\.([A-Za-z0-9_.]+)")
 _TYPE_MARK = re.compile(r"\?|\[([0-9]*)\]")
+# A list as it is typed: with a size or about to have one.
+_OPEN_LIST = re.compile(r"\w+\[[0-9]*")
 _ANNOTATION = re.compile(r"([a-z](?:\|[a-z])*)(!?)(?: -> (\*|[a-z](?:\|[a-z])*))?")
 
 
@@ -108,11 +110,20 @@ class TypeReader(TextReader):
             return CustomClassType(custom[1])
         message = f"unknown type '{shorten(text)}'" if text else "no type"
         hint, mend = did_you_mean(text, _BASE_TYPES), only_near(text, _BASE_TYPES)
+        if not text.isidentifier():
+            # 'SymInt[2' is no misspelt SymInt.
+            mend = f"{text}]" if _OPEN_LIST.fullmatch(text) and is_base_type(text) else None
+            hint = f"did you mean '{mend}'?" if mend else hint
         if "#" in text:
             # In quotes, or after '>' or '|', where YAML has no comments: 'bool #' is no misspelt bool.
             hint, mend = "a comment cannot stand inside of this text", None
         self.report(codes.E0307, message, start, start + len(text), hint=hint, replacement=mend)
         return None
+
+
+def is_base_type(text: str) -> bool:
+    """Whether `text` is a type, or would be without the bracket that it ends with."""
+    return text.partition("[")[0] in _BASE_TYPES
 
 
 def _parse_tensor_type(suffix: str) -> Type:
