@@ -6,10 +6,13 @@
 #include "opgen/grad_mode.h"
 #include "opgen/small_vector.h"
 #include "opgen/tensor_extra.h"
+#include "tensors_of.h"
 
 namespace opgen {
 
 namespace {
+
+using detail::for_each_tensor;
 
 thread_local constinit bool grad_mode = true;
 
@@ -22,16 +25,6 @@ struct ViewPart final : TensorPart {
 const ViewPart* find_view(const TensorBase& tensor) noexcept {
   const auto* part = detail::find_part<ViewPart>(tensor.unsafeGetTensorImpl());
   return part != nullptr && part->base.defined() ? part : nullptr;
-}
-
-// Calls f(tensor) for a tensor, or for each of a list.
-template <class F>
-void for_each_tensor(const IValue& value, F&& f) {
-  if (value.isTensor()) {
-    if (TensorBase tensor = value.toTensor(); tensor.defined()) f(tensor);
-  } else if (value.isList()) {
-    for (const IValue& item : value.toList()) for_each_tensor(item, f);
-  }
 }
 
 void check_writable(const OperatorHandle& op, const TensorBase& tensor) {

@@ -143,14 +143,11 @@ void ViewSink::check_made(std::size_t count, const char* op) const {
 void OutputSink::set_output(std::int64_t index, IntArrayRef sizes, IntArrayRef strides,
                             const TensorOptions& options, bool exact) {
   guard_.enter(options.device());
-  if (kind_ == Kind::Fresh) {
-    fresh_[index] = strides.empty() ? detail::empty(sizes, options)
-                                    : detail::empty_strided(sizes, strides, options);
-    return;
-  }
   if (OPGEN_UNLIKELY(kind_ >= Kind::View)) {
     OPGEN_CHECK(kind_ == Kind::View && static_cast<ViewSink*>(this)->bases_[index] == nullptr,
                 "output ", index, " is a view: its meta function calls set_output_view");
+  }
+  if (kind_ == Kind::Fresh || kind_ == Kind::View) {
     fresh_[index] = strides.empty() ? detail::empty(sizes, options)
                                     : detail::empty_strided(sizes, strides, options);
     return;

@@ -8,10 +8,13 @@
 #include "opgen/autograd.h"
 #include "opgen/primitives.h"
 #include "opgen/tensor_extra.h"
+#include "tensors_of.h"
 
 namespace opgen::batching {
 
 namespace {
+
+using detail::for_each_tensor;
 
 struct BatchedPart final : TensorPart {
   static constexpr TensorPartKind kKind = TensorPartKind::Batched;
@@ -21,15 +24,6 @@ struct BatchedPart final : TensorPart {
 thread_local std::int64_t levels = 0;
 thread_local Randomness randomness_now = Randomness::Error;
 
-// Calls f(tensor) for each tensor of a value, lists included.
-template <class F>
-void for_each_tensor(const IValue& value, F&& f) {
-  if (value.isTensor()) {
-    if (TensorBase tensor = value.toTensor(); tensor.defined()) f(tensor);
-  } else if (value.isList()) {
-    for (const IValue& item : value.toList()) for_each_tensor(item, f);
-  }
-}
 // The value with every tensor replaced by f(tensor).
 template <class F>
 IValue map_tensors(const IValue& value, F&& f) {

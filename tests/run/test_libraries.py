@@ -7,14 +7,11 @@ from pathlib import Path
 
 from opgen.manifest import MANIFEST
 from support.build import (
-    INCLUDE,
-    REPOSITORY,
     cmake_build,
     link_library,
     link_program,
+    project_definitions,
     run_program,
-    runtime_library,
-    tool,
 )
 from support.trees import generate, sources
 
@@ -26,16 +23,6 @@ def library(name: str, folder: Path, *kernels: str) -> tuple[Path, Path]:
     tree = generate(HERE / f"{name}.yaml", folder / name)
     files = [*sources(tree), *(HERE / kernel for kernel in kernels)]
     return tree, link_library(name, folder, files, [tree / "include"])
-
-
-def project_definitions() -> tuple[str, ...]:
-    """What find_package(opgen) wants to know, and the runtime that the tests have built."""
-    return (
-        f"-Dopgen_DIR={REPOSITORY / 'runtime' / 'cmake'}",
-        f"-DOPGEN_EXECUTABLE={tool('opgen')}",
-        f"-DRUNTIME_LIBRARY={runtime_library()}",
-        f"-DRUNTIME_INCLUDE={INCLUDE}",
-    )
 
 
 def test_a_library_out_of_tree_uses_the_tensor_of_another(tmp_path: Path) -> None:

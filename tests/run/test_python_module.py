@@ -10,7 +10,7 @@ from pathlib import Path
 
 import pytest
 
-from support.build import INCLUDE, REPOSITORY, cmake_build, runtime_library, tool
+from support.build import cmake_build, project_definitions
 
 pytestmark = pytest.mark.slow
 
@@ -25,11 +25,8 @@ def package(tmp_path_factory: pytest.TempPathFactory) -> Path:
     definitions = (
         "-DCMAKE_BUILD_TYPE=Debug",
         "-DCMAKE_CXX_FLAGS=-Wall -Wextra -Wshadow -Werror",
-        f"-Dopgen_DIR={REPOSITORY / 'runtime' / 'cmake'}",
-        f"-DOPGEN_EXECUTABLE={tool('opgen')}",
-        f"-DRUNTIME_LIBRARY={runtime_library()}",
-        f"-DRUNTIME_INCLUDE={INCLUDE}",
         f"-DPython_EXECUTABLE={sys.executable}",
+        *project_definitions(),
     )
     cmake_build(HERE, folder, *definitions)
     return folder / "python"

@@ -104,6 +104,17 @@ def runtime_library() -> Path:
     return folder / "libopgen_runtime.so"
 
 
+def project_definitions() -> tuple[str, ...]:
+    """For cmake_build of a user's project: this opgen, and the runtime that the tests have built."""
+    return (
+        f"-Dopgen_DIR={RUNTIME / 'cmake'}",
+        f"-DOPGEN_EXECUTABLE={tool('opgen')}",
+        f"-DCMAKE_PROJECT_INCLUDE={Path(__file__).parent / 'built_runtime.cmake'}",
+        f"-DRUNTIME_LIBRARY={runtime_library()}",
+        f"-DRUNTIME_INCLUDE={INCLUDE}",
+    )
+
+
 @dataclass(frozen=True)
 class Compiler:
     """A C++ compiler with the runtime's headers on its path."""

@@ -91,16 +91,6 @@ class Vocabulary:
         return longer[0] if len(word) >= _BEGINNING and len(longer) == 1 else None
 
 
-def nearest(word: str, known: Sequence[str] | Mapping[str, object]) -> str | None:
-    """As the Vocabulary of `known`, for one question."""
-    return Vocabulary(known).nearest(word)
-
-
-def only_near(word: str, known: Sequence[str] | Mapping[str, object]) -> str | None:
-    """As the Vocabulary of `known`, for one question."""
-    return Vocabulary(known).only_near(word)
-
-
 def did_you_mean(word: str, known: Sequence[str] | Mapping[str, object]) -> str | None:
     """As the Vocabulary of `known`, for one question."""
     return Vocabulary(known).did_you_mean(word)

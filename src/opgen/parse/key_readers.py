@@ -27,7 +27,7 @@ from opgen.model.tags import TagSet
 from opgen.parse import codes_keys as codes
 from opgen.parse import codes_schema, codes_yaml, entry_edits
 from opgen.parse.draft import DispatchRow, Draft, NodeSpans, comma_parts
-from opgen.parse.names import did_you_mean, only_near, shorten
+from opgen.parse.names import Vocabulary, shorten
 from opgen.parse.schema_parser import SchemaReader, check_namespace
 from opgen.parse.text_reader import SchemaCache
 from opgen.parse.yaml_nodes import MappingNode, Node, ScalarNode, SequenceNode
@@ -119,10 +119,10 @@ class _EntryReader:
         self, code: Code, message: str, word: str, span: Span, known: Iterable[str]
     ) -> None:
         """Report a `word` that is none of the `known` ones, with the one that is meant."""
-        known = tuple(known)[:_MAX_KNOWN]
-        near = only_near(word, known)
+        vocabulary = Vocabulary(tuple(known)[:_MAX_KNOWN])
+        near = vocabulary.only_near(word)
         fix = Edit(span, near) if near is not None and span.text == word else None
-        self._error(code, message, span, hint=did_you_mean(word, known), fix=fix)
+        self._error(code, message, span, hint=vocabulary.did_you_mean(word), fix=fix)
 
     # Values of the types that keys take
 

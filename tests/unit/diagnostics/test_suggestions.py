@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from opgen.diagnostics.suggestions import edit_distance, nearest, only_near
+from opgen.diagnostics.suggestions import Vocabulary, edit_distance
 
 WORDS = st.text("abc", max_size=7)
 
@@ -53,7 +53,7 @@ def test_the_distance_is_the_same_both_ways(a: str, b: str) -> None:
     ],
 )
 def test_nearest(name: str, known: tuple[str, ...], expected: str | None) -> None:
-    assert nearest(name, known) == expected
+    assert Vocabulary(known).nearest(name) == expected
 
 
 @pytest.mark.parametrize(
@@ -71,4 +71,4 @@ def test_nearest(name: str, known: tuple[str, ...], expected: str | None) -> Non
     ],
 )
 def test_only_near(name: str, known: tuple[str, ...], expected: str | None) -> None:
-    assert only_near(name, known) == expected
+    assert Vocabulary(known).only_near(name) == expected
