@@ -23,6 +23,12 @@ def test_lint_of_good_input(opgen: Opgen) -> None:
     assert not opgen("lint", "good.yaml", "--format", "json").stdout
 
 
+def test_lint_counts_one_entry_as_one(opgen: Opgen, tmp_path: Path) -> None:
+    one = tmp_path / "one.yaml"
+    one.write_text("- func: mine::f(Tensor self) -> Tensor\n")
+    assert opgen("lint", str(one)).stdout == "1 entry, 1 operator: no errors\n"
+
+
 @pytest.mark.parametrize(
     ("stage", "order"),
     [

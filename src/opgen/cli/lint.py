@@ -63,5 +63,10 @@ def lint(
 def _summarize(registry: Registry | None, report_format: str) -> None:
     if registry is not None and report_format == "human":
         written = sum(1 for f in registry.functions if "generated" not in f.tags)
-        entries = "1 entry" if written == 1 else f"{written} entries"
-        click.echo(f"{entries}, {len(registry.functions)} operators: no errors")
+        entries = _counted(written, "entry", "entries")
+        operators = _counted(len(registry.functions), "operator", "operators")
+        click.echo(f"{entries}, {operators}: no errors")
+
+
+def _counted(number: int, one: str, many: str) -> str:
+    return f"{number} {one if number == 1 else many}"
