@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import subprocess
 import sys
 import textwrap
 from collections.abc import Callable
@@ -11,6 +10,7 @@ from pathlib import Path
 import pytest
 
 from support.build import cmake_build, project_definitions
+from support.python_package import run_python
 
 pytestmark = pytest.mark.slow
 
@@ -37,13 +37,7 @@ def run(package: Path) -> Run:
     """Runs lines of Python that have `calls`, a tensor `a` of [1, 2, 3] and `fails`."""
 
     def run_lines(lines: str) -> None:
-        program = _BEFORE + textwrap.dedent(lines)
-        command = [sys.executable, "-X", "dev", "-c", program]
-        done = subprocess.run(
-            command, capture_output=True, text=True, check=False, env={"PYTHONPATH": str(package)}
-        )
-        assert done.returncode == 0, done.stderr
-        assert done.stderr == ""
+        run_python(_BEFORE + textwrap.dedent(lines), package)
 
     return run_lines
 

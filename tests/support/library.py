@@ -1,4 +1,4 @@
-"""The repository's own operators as a shared library, by `opgen build`, so that tests load what a user gets.
+"""The repository's own operators as a shared library and as a package of Python, by `opgen build`: what a user gets.
 
 Built in the cache folder of `support.build` under its lock; after the first time only what changed is compiled.
 """
@@ -6,8 +6,11 @@ Built in the cache folder of `support.build` under its lock; after the first tim
 from __future__ import annotations
 
 import functools
+import importlib
+import sys
 from dataclasses import dataclass
 from pathlib import Path
+from types import ModuleType
 
 from support.build import REPOSITORY, cache_folder, environment, jobs, launcher, locked, run, tool
 
@@ -20,6 +23,11 @@ class OperatorLibrary:
     runtime: Path
     tree: Path
 
+    @property
+    def packages(self) -> Path:
+        """The folder from which Python imports the library."""
+        return self.tree / "cmake-build" / "python"
+
 
 @functools.cache
 def own_operators() -> OperatorLibrary:
@@ -29,12 +37,17 @@ def own_operators() -> OperatorLibrary:
     if launcher():
         variables["CMAKE_CXX_COMPILER_LAUNCHER"] = launcher()[0]
     yaml, kernels = REPOSITORY / "native_functions.yaml", REPOSITORY / "kernels"
+    command = [tool("opgen"), "build", yaml, "-o", tree, "--kernels", kernels, "--python"]
     with locked("aten"):
-        run(
-            [tool("opgen"), "build", yaml, "-o", tree, "--kernels", kernels, "-j", str(jobs())],
-            env=variables,
-        )
+        run([*command, "-j", str(jobs())], env=variables)
     built = tree / "cmake-build"
     return OperatorLibrary(
         built / "libaten.so", built / "opgen-runtime" / "libopgen_runtime.so", tree
     )
+
+
+@functools.cache
+def own_package() -> ModuleType:
+    """`import aten`, in this process: the package of `own_operators()`."""
+    sys.path.insert(0, str(own_operators().packages))
+    return importlib.import_module("aten")
