@@ -25,6 +25,9 @@ enum Method {
   kISub,
   kIMul,
   kIDiv,
+  kIFloorDivide,
+  kIRemainder,
+  kIPow,
   kIAnd,
   kIOr,
   kIXor,
@@ -40,16 +43,21 @@ enum Method {
   kMethodCount
 };
 constexpr const char* kNames[kMethodCount] = {
-    "add",  "sub",    "mul",         "div",          "floor_divide", "remainder",
-    "pow",  "matmul", "bitwise_and", "bitwise_or",   "bitwise_xor",  "add_",
-    "sub_", "mul_",   "div_",        "bitwise_and_", "bitwise_or_",  "bitwise_xor_",
-    "neg",  "abs",    "bitwise_not", "lt",           "le",           "eq",
-    "ne",   "gt",     "ge"};
+    "add",          "sub",        "mul",          "div",
+    "floor_divide", "remainder",  "pow",          "matmul",
+    "bitwise_and",  "bitwise_or", "bitwise_xor",  "add_",
+    "sub_",         "mul_",       "div_",         "floor_divide_",
+    "remainder_",   "pow_",       "bitwise_and_", "bitwise_or_",
+    "bitwise_xor_", "neg",        "abs",          "bitwise_not",
+    "lt",           "le",         "eq",           "ne",
+    "gt",           "ge"};
 const Function* methods[kMethodCount];
 
-bool is_operand(PyObject* object) {
+// An int that is too large is one, too: the call says so.
+bool is_operand(Method method, PyObject* object) {
   Scalar ignored;
-  return is_tensor(object) || find_scalar(object, ignored);
+  return is_tensor(object) ||
+         (method != kMatmul && (PyLong_Check(object) || find_scalar(object, ignored)));
 }
 
 PyObject* call_method(Method method, PyObject* a, PyObject* b) {
@@ -60,10 +68,14 @@ PyObject* call_method(Method method, PyObject* a, PyObject* b) {
 // A number on the left becomes a tensor that counts as a number in promotion.
 PyObject* binary(Method method, PyObject* a, PyObject* b) {
   return guarded([&]() -> PyObject* {
-    if (methods[method] == nullptr || !is_operand(a) || !is_operand(b)) Py_RETURN_NOTIMPLEMENTED;
+    if (methods[method] == nullptr || !is_operand(method, a) || !is_operand(method, b)) {
+      Py_RETURN_NOTIMPLEMENTED;
+    }
     if (is_tensor(a)) return call_method(method, a, b);
     Scalar number;
-    find_scalar(a, number);
+    if (!find_scalar(a, number)) {
+      return PyErr_Format(PyExc_OverflowError, "%R is too large: ints have 64 bits here", a);
+    }
     Owned left(new_tensor(opgen::detail::wrapped_scalar_tensor(number)));
     return left ? call_method(method, left.get(), b) : nullptr;
   });
@@ -82,6 +94,9 @@ PyObject* unary_slot(PyObject* a) {
 PyObject* power(PyObject* a, PyObject* b, PyObject* modulus) {
   if (modulus != Py_None) Py_RETURN_NOTIMPLEMENTED;
   return binary(kPow, a, b);
+}
+PyObject* power_in_place(PyObject* a, PyObject* b, PyObject*) {
+  return binary(kIPow, a, b);
 }
 PyObject* positive(PyObject* a) {
   Py_INCREF(a);
@@ -149,6 +164,9 @@ PyType_Slot number_slots[] = {OPGEN_SLOT(Py_nb_add, binary_slot<kAdd>),
                               OPGEN_SLOT(Py_nb_inplace_subtract, binary_slot<kISub>),
                               OPGEN_SLOT(Py_nb_inplace_multiply, binary_slot<kIMul>),
                               OPGEN_SLOT(Py_nb_inplace_true_divide, binary_slot<kIDiv>),
+                              OPGEN_SLOT(Py_nb_inplace_floor_divide, binary_slot<kIFloorDivide>),
+                              OPGEN_SLOT(Py_nb_inplace_remainder, binary_slot<kIRemainder>),
+                              OPGEN_SLOT(Py_nb_inplace_power, power_in_place),
                               OPGEN_SLOT(Py_nb_inplace_and, binary_slot<kIAnd>),
                               OPGEN_SLOT(Py_nb_inplace_or, binary_slot<kIOr>),
                               OPGEN_SLOT(Py_nb_inplace_xor, binary_slot<kIXor>),

@@ -70,6 +70,7 @@ PyObject* new_tensor(TensorBase tensor);
 
 // The exception of Python that answers to the C++ exception being handled. Returns null.
 PyObject* raise_current();
+void warn_in_python(const char* text);
 template <class Work>
 PyObject* guarded(Work&& work) {
   try {
@@ -86,6 +87,8 @@ const char* dtype_name(ScalarType type);
 // False without an exception if `object` is none.
 bool find_dtype(PyObject* object, ScalarType& type);
 PyObject* new_device(Device device);
+// The value of a layout or memory_format, or of its name; `type` says which.
+bool find_constant(PyObject* object, PyTypeObject* type, std::int64_t& value);
 
 // tensor.cpp
 int make_tensor_type();

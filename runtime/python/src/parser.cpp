@@ -76,6 +76,7 @@ struct Attempt {
   std::size_t slot_count = 0;
   std::int64_t work = 0;  // elements of the largest tensor or size that was given
   PyObject* out = nullptr;
+  bool too_large = false;  // an int was, and with it the call is refused
 
   bool parse();
 
@@ -89,6 +90,7 @@ struct Attempt {
   bool convert_list(const Argument& argument, PyObject* object, Slot& slot);
   bool convert_tensors(const Argument& argument, PyObject* object, Slot& slot);
   bool convert_outs(const Argument& argument, PyObject* object, Slot* first);
+  bool is_of_out(const Argument& argument, const Slot& slot) const;
   bool wrong_type(const Argument& argument, PyObject* object);
   bool fail(std::string text) {
     if (why != nullptr) *why = std::move(text);
@@ -163,6 +165,12 @@ bool find_double(PyObject* object, double& value) {
     value = PyFloat_AS_DOUBLE(object);
     return true;
   }
+  if (PyLong_Check(object)) {
+    value = PyLong_AsDouble(object);
+    if (value != -1.0 || PyErr_Occurred() == nullptr) return true;
+    PyErr_Clear();  // larger than any double
+    return false;
+  }
   Scalar scalar;
   if (!find_scalar(object, scalar) || scalar.isComplex()) return false;
   value = scalar.toDouble();
@@ -177,12 +185,6 @@ std::size_t sequence_size(PyObject* object) {
 }
 PyObject* sequence_item(PyObject* object, std::size_t i) {
   return PySequence_Fast_GET_ITEM(object, static_cast<Py_ssize_t>(i));
-}
-
-bool find_constant(PyObject* object, PyTypeObject* type, std::int64_t& value) {
-  if (Py_TYPE(object) != type) return false;
-  value = reinterpret_cast<ConstantObject*>(object)->value;
-  return true;
 }
 
 std::string_view text_of(PyObject* text) {
@@ -215,9 +217,6 @@ bool Attempt::parse() {
       if (!convert_outs(argument, object, slot)) return false;
       continue;
     }
-    if (out != nullptr && object != nullptr && static_cast<int>(i) > overload.out) {
-      return fail(quoted(argument.name) + " is out's own: it cannot be given with out=");
-    }
     slot->object = object;
     slot->given = true;
     if (object == nullptr) {
@@ -229,9 +228,41 @@ bool Attempt::parse() {
       if (argument.type == Type::Tensor) slot->tensor = &scratch.make<TensorBase>();
     } else if (!convert(argument, object, *slot)) {
       return wrong_type(argument, object);
+    } else if (out != nullptr && static_cast<int>(i) > overload.out &&
+               !is_of_out(argument, *slot)) {
+      return fail(quoted(argument.name) + " is not that of the tensor given as out=");
     }
   }
   return true;
+}
+
+// dtype, layout and device may be said again beside out, and so may that it is not pinned.
+bool Attempt::is_of_out(const Argument& argument, const Slot& slot) const {
+  const TensorBase& tensor = tensor_of(out);
+  switch (argument.type) {
+    case Type::ScalarType:
+      return slot.integer == static_cast<std::int64_t>(tensor.scalar_type());
+    case Type::Layout:
+      return slot.integer == static_cast<std::int64_t>(tensor.layout());
+    case Type::Device:
+      return slot.device.type() == tensor.device().type() &&
+             (!slot.device.has_index() || slot.device == tensor.device());
+    default:
+      return slot.integer == 0;
+  }
+}
+
+// NumPy's names of arguments, which PyTorch takes, too.
+struct NumpyName {
+  std::string_view numpy, own;
+};
+constexpr NumpyName kNumpyNames[] = {{"axis", "dim"}, {"keepdims", "keepdim"}, {"x", "input"},
+                                     {"a", "input"},  {"x1", "input"},         {"x2", "other"}};
+
+std::size_t index_of(const Overload& overload, std::string_view name) {
+  std::size_t i = 0;
+  while (i < overload.count && overload.arguments[i].name != name) ++i;
+  return i;
 }
 
 bool Attempt::place(PyObject** objects) {
@@ -281,22 +312,39 @@ bool Attempt::place(PyObject** objects) {
 
 bool Attempt::place_keyword(PyObject** objects, PyObject* name, PyObject* value) {
   const std::string_view text = text_of(name);
-  for (std::size_t i = 0; i < overload.count; ++i) {
-    if (overload.arguments[i].name != text) continue;
-    if (objects[i] != nullptr) return fail(quoted(text) + " is given twice");
-    objects[i] = value;
-    return true;
-  }
+  std::size_t i = index_of(overload, text);
   // A function's tensor is called input, as in its signature, and self as in its schema.
-  if (text == "self" && !given.method && overload.self >= 0 && objects[overload.self] == nullptr) {
-    objects[overload.self] = value;
-    return true;
+  if (i == overload.count && text == "self" && !given.method && overload.self >= 0) {
+    i = static_cast<std::size_t>(overload.self);
   }
-  return fail("it has no " + quoted(text));
+  for (const NumpyName& row : kNumpyNames) {
+    if (i == overload.count && text == row.numpy) i = index_of(overload, row.own);
+  }
+  if (i == overload.count) return fail("it has no " + quoted(text));
+  if (objects[i] != nullptr) return fail(quoted(text) + " is given twice");
+  objects[i] = value;
+  return true;
+}
+
+bool is_too_large(PyObject* object) {
+  std::int64_t ignored = 0;
+  return PyLong_Check(object) && !PyBool_Check(object) && !find_integer(object, ignored);
+}
+bool takes_integers(const Argument& argument) {
+  const Type type = argument.type;
+  return type == Type::Int || type == Type::Float || type == Type::Scalar || type == Type::Ints ||
+         (type == Type::Tensor && (argument.flags & kNumbers) != 0);
 }
 
 bool Attempt::wrong_type(const Argument& argument, PyObject* object) {
   if (why == nullptr || !why->empty()) return false;
+  if (takes_integers(argument) && is_too_large(object)) {
+    too_large = true;
+    return fail(quoted(argument.name) + " is too large: ints have 64 bits here");
+  }
+  if (argument.type == Type::Str && PyUnicode_Check(object)) {
+    return fail(quoted(argument.name) + " cannot be written as UTF-8");
+  }
   std::string text = quoted(argument.name) + " must be " + kTypeNames[int(argument.type)];
   if (argument.size != 0 && argument.type != Type::Outs) {
     text += " (" + std::to_string(argument.size) + " of them)";
@@ -349,6 +397,9 @@ bool Attempt::convert(const Argument& argument, PyObject* object, Slot& slot) {
     case Type::Bool:
       if (!PyBool_Check(object) && !is_numpy_bool(object)) return false;
       slot.integer = PyObject_IsTrue(object);
+      if (slot.integer != 0 && (argument.flags & kNever) != 0) {
+        return fail(quoted(argument.name) + " cannot be True: no gradients are recorded here");
+      }
       return true;
     case Type::Str: {
       if (!PyUnicode_Check(object)) return false;
@@ -426,6 +477,7 @@ bool Attempt::convert_integers(const Argument& argument, PyObject* object, Slot&
   for (std::size_t i = 0; i < size; ++i) {
     PyObject* item = sequence_item(object, i);
     if (!find_integer(item, values[i])) {
+      if (is_too_large(item)) return wrong_type(argument, item);
       return fail(quoted(argument.name) + " must be a sequence of ints, and its item " +
                   std::to_string(i) + " is " + type_name(item));
     }
@@ -524,6 +576,7 @@ std::string described(const Function& function, const Arguments& given) {
 // Names the function, every signature, and for each why the call does not fit.
 PyObject* raise_no_fit(const Function& function, const Arguments& given) {
   std::string message = described(function, given) + " fits no signature of " + function.name;
+  bool too_large = false;
   for (std::size_t i = 0; i < function.count; ++i) {
     const Overload& overload = *function.overloads[i];
     if (!fits(function, overload)) continue;
@@ -532,9 +585,10 @@ PyObject* raise_no_fit(const Function& function, const Arguments& given) {
     std::string why;
     Attempt attempt{overload, given, scratch, &why, slots};
     attempt.parse();
+    too_large = too_large || attempt.too_large;
     message += std::string("\n  ") + overload.signature + ": " + why;
   }
-  PyErr_SetString(PyExc_TypeError, message.c_str());
+  PyErr_SetString(too_large ? PyExc_OverflowError : PyExc_TypeError, message.c_str());
   return nullptr;
 }
 

@@ -1,4 +1,5 @@
-// results.cpp: results and exceptions of C++ as Python objects.
+// results.cpp: results, exceptions and warnings of C++ as those of Python.
+#include <cstdio>
 #include <new>
 
 #include "objects.h"
@@ -43,6 +44,19 @@ PyObject* raise_current() {
     PyErr_SetString(kind, "an exception that is no std::exception");
     return nullptr;
   }
+}
+
+// A warning of C++ as one of Python, or as an exception where Python's filters say so. Threads
+// that Python does not know must not wait for it: it may be waiting for them.
+void warn_in_python(const char* text) {
+  if (PyGILState_GetThisThreadState() == nullptr) {
+    std::fprintf(stderr, "opgen warning: %s\n", text);
+    return;
+  }
+  const PyGILState_STATE state = PyGILState_Ensure();
+  const int raised = PyErr_WarnEx(PyExc_UserWarning, text, 1);
+  PyGILState_Release(state);
+  if (raised != 0) throw Error(text);
 }
 
 PyObject* new_tensor(TensorBase tensor) {

@@ -153,7 +153,12 @@ int make_tensor_type() {
   PyType_Spec spec = {"opgen.Tensor", sizeof(TensorObject), 0,
                       Py_TPFLAGS_DEFAULT | Py_TPFLAGS_DISALLOW_INSTANTIATION, slots.data()};
   types.tensor = reinterpret_cast<PyTypeObject*>(PyType_FromSpec(&spec));
-  return types.tensor == nullptr ? -1 : 0;
+  if (types.tensor == nullptr) return -1;
+  set_warning_handler(&warn_in_python);
+  // A number of NumPy on the left leaves the operator to the tensor, so that the result is one.
+  Owned priority(PyFloat_FromDouble(1000));
+  PyObject* type = reinterpret_cast<PyObject*>(types.tensor);
+  return priority ? PyObject_SetAttrString(type, "__array_priority__", priority.get()) : -1;
 }
 
 }  // namespace opgen::python

@@ -271,6 +271,21 @@ bool find_dtype(PyObject* object, ScalarType& type) {
   return false;
 }
 
+bool find_constant(PyObject* object, PyTypeObject* type, std::int64_t& value) {
+  if (Py_TYPE(object) == type) {
+    value = reinterpret_cast<ConstantObject*>(object)->value;
+    return true;
+  }
+  if (!PyUnicode_Check(object)) return false;
+  const auto find = [&](const auto& rows) {
+    for (const ConstantName& row : rows) {
+      if (PyUnicode_CompareWithASCIIString(object, row.name) == 0) return value = row.value, true;
+    }
+    return false;
+  };
+  return type == types.layout ? find(kLayouts) : find(kFormats);
+}
+
 PyObject* new_device(Device device) {
   PyObject* self = types.device->tp_alloc(types.device, 0);
   if (self != nullptr) reinterpret_cast<DeviceObject*>(self)->device = device;

@@ -89,6 +89,7 @@ enum Flags : std::uint8_t {
   kPlain = 0,
   kOptional = 1,  // takes None
   kNumbers = 2,   // a tensor that may be given as a number
+  kNever = 4,     // a bool that cannot be true: requires_grad
 };
 
 struct Argument {
