@@ -44,10 +44,17 @@ class Constraints:
 
 
 class Draw:
-    """The arguments of `schema` for one dtype and seed; `draw["dim"]` is drawn when first asked for."""
+    """The arguments of `schema` for one dtype and seed, or from a source of random numbers; `draw["dim"]` is drawn
+    when first asked for.
+    """
 
     def __init__(
-        self, schema: FunctionSchema, dtype: Dtype, seed: int, constraints: Constraints
+        self,
+        schema: FunctionSchema,
+        dtype: Dtype,
+        seed: int,
+        constraints: Constraints,
+        source: random.Random | None = None,
     ) -> None:
         self.schema = schema
         self.dtype = dtype
@@ -56,7 +63,7 @@ class Draw:
         self.name = str(schema.name)
         self.functional_name = functional_name(schema)
         text = f"{schema.name}|{dtype.name}|{seed}"
-        self.random = random.Random(zlib.crc32(text.encode()) * 1_000_003 + seed)
+        self.random = source or random.Random(zlib.crc32(text.encode()) * 1_000_003 + seed)
         self.drawn: dict[str, Value] = {}
         self._arguments = {argument.name: argument for argument in schema.arguments.flat_non_out}
         self._shape: Shape | None = None

@@ -57,9 +57,12 @@ PyGetSetDef attributes[] = {
     {"_version", version, nullptr, "How often the bytes were changed in place.", nullptr},
     {nullptr, nullptr, nullptr, nullptr, nullptr}};
 
-PyObject* sizes_or_one(PyObject* self, PyObject* args, IntArrayRef values) {
+PyObject* sizes_or_one(PyObject* self, PyObject* args, PyObject* keywords, IntArrayRef values) {
+  static const char* names[] = {"dim", nullptr};
   PyObject* dim = nullptr;
-  if (!PyArg_ParseTuple(args, "|O", &dim)) return nullptr;
+  if (!PyArg_ParseTupleAndKeywords(args, keywords, "|O", const_cast<char**>(names), &dim)) {
+    return nullptr;
+  }
   if (dim == nullptr) return tuple_of(values);
   const Py_ssize_t wanted = PyNumber_AsSsize_t(dim, PyExc_IndexError);
   if (wanted == -1 && PyErr_Occurred() != nullptr) return nullptr;
@@ -68,11 +71,11 @@ PyObject* sizes_or_one(PyObject* self, PyObject* args, IntArrayRef values) {
     return PyLong_FromLongLong(values[static_cast<std::size_t>(at)]);
   });
 }
-PyObject* size(PyObject* self, PyObject* args) {
-  return sizes_or_one(self, args, tensor_of(self).sizes());
+PyObject* size(PyObject* self, PyObject* args, PyObject* keywords) {
+  return sizes_or_one(self, args, keywords, tensor_of(self).sizes());
 }
-PyObject* stride(PyObject* self, PyObject* args) {
-  return sizes_or_one(self, args, tensor_of(self).strides());
+PyObject* stride(PyObject* self, PyObject* args, PyObject* keywords) {
+  return sizes_or_one(self, args, keywords, tensor_of(self).strides());
 }
 PyObject* dim(PyObject* self, PyObject*) {
   return ndim(self, nullptr);
@@ -89,8 +92,19 @@ PyObject* storage_offset(PyObject* self, PyObject*) {
 PyObject* data_ptr(PyObject* self, PyObject*) {
   return PyLong_FromVoidPtr(tensor_of(self).data_ptr());
 }
-PyObject* is_contiguous(PyObject* self, PyObject*) {
-  return wrap_bool(tensor_of(self).is_contiguous());
+PyObject* is_contiguous(PyObject* self, PyObject* args, PyObject* keywords) {
+  static const char* names[] = {"memory_format", nullptr};
+  PyObject* format = nullptr;
+  if (!PyArg_ParseTupleAndKeywords(args, keywords, "|O:is_contiguous", const_cast<char**>(names),
+                                   &format)) {
+    return nullptr;
+  }
+  std::int64_t value = static_cast<std::int64_t>(MemoryFormat::Contiguous);
+  if (format != nullptr && !find_constant(format, types.memory_format, value)) {
+    return PyErr_Format(PyExc_TypeError, "memory_format must be a memory_format, not %R", format);
+  }
+  return guarded(
+      [&] { return wrap_bool(tensor_of(self).is_contiguous(static_cast<MemoryFormat>(value))); });
 }
 PyObject* item(PyObject* self, PyObject*) {
   const TensorBase& tensor = tensor_of(self);
@@ -118,18 +132,23 @@ PyObject* aliased(PyObject* self, PyObject*) {
         tensor, tensor.sizes(), tensor.strides(), tensor.storage_offset()));
   });
 }
+PyCFunction with_keywords(PyCFunctionWithKeywords function) {
+  return reinterpret_cast<PyCFunction>(reinterpret_cast<void*>(function));
+}
 // What is the same for all libraries; operators of the same name, where a library has them, go
 // before.
 PyMethodDef methods[] = {
-    {"size", size, METH_VARARGS, "The size of each dimension, or of one."},
-    {"stride", stride, METH_VARARGS,
+    {"size", with_keywords(size), METH_VARARGS | METH_KEYWORDS,
+     "The size of each dimension, or of one."},
+    {"stride", with_keywords(stride), METH_VARARGS | METH_KEYWORDS,
      "Elements from one index to the next, of each dimension or one."},
     {"dim", dim, METH_NOARGS, "How many dimensions there are."},
     {"numel", numel, METH_NOARGS, "How many elements there are."},
     {"element_size", element_size, METH_NOARGS, "Bytes of one element."},
     {"storage_offset", storage_offset, METH_NOARGS, "Elements before the first, in the storage."},
     {"data_ptr", data_ptr, METH_NOARGS, "The address of the first element."},
-    {"is_contiguous", is_contiguous, METH_NOARGS, "Whether the elements lie in row-major order."},
+    {"is_contiguous", with_keywords(is_contiguous), METH_VARARGS | METH_KEYWORDS,
+     "Whether the elements lie in row-major order, or in another."},
     {"item", item, METH_NOARGS, "The one element as a number of Python."},
     {"tolist", tolist, METH_NOARGS, "The elements as nested lists."},
     {"numpy", numpy, METH_NOARGS, "An array of NumPy on the same bytes."},
