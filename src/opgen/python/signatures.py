@@ -7,25 +7,19 @@ factories and their kin have it even if the schema does not.
 
 from __future__ import annotations
 
+import keyword
 import re
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 from opgen.cpp.spelling import TypeSpelling
 from opgen.model.function_schema import Argument, FunctionSchema, Return
 from opgen.model.native_function import NativeFunction
 from opgen.model.types import BaseTy, BaseType, ListType, OptionalType, Type
 from opgen.python.defaults import parser_default, python_default, stub_default
-from opgen.python.python_types import (
-    NoPythonSignature,
-    or_none,
-    parser_type,
-    stub_return_type,
-    stub_type,
-)
+from opgen.python.python_types import NoPythonSignature, or_none, parser_type
 from opgen.python.spelling import PythonSpelling
 
-_LINE_LENGTH = 80
 # Added to every signature with tensor options, so no schema can have it.
 REQUIRES_GRAD = "requires_grad"
 
@@ -40,11 +34,15 @@ class Spellings:
 
 @dataclass(frozen=True, slots=True)
 class PythonArgument:
-    """`default` is C++ text with Python's words and numbers, as `python_default` makes it."""
+    """`default` is C++ text with Python's words and numbers, as `python_default` makes it.
+
+    `annotation` is what a stub says of it where that is not what it says of the type.
+    """
 
     name: str
     type: Type
     default: str | None
+    annotation: str | None = field(default=None, kw_only=True)
 
     def parser_text(self, spellings: Spellings, *, method: bool) -> str:
         """`Tensor input`, `int64_t dim=-1`: as the argument parser reads it."""
@@ -57,9 +55,9 @@ class PythonArgument:
 
     def stub_text(self, spellings: Spellings, *, method: bool) -> str:
         """`input: Tensor`, `dim: _int = -1`: as a stub declares it."""
-        type = stub_type(self.type)
+        type = self.annotation or spellings.python.taken(self.type)
         name = self._python_name(method)
-        text = f"{_RENAMED.get(name, name)}: {or_none(type) if name == 'out' else type}"
+        text = f"{_identifier(name)}: {or_none(type) if name == 'out' else type}"
         if self.default is None:
             return text
         return f"{text} = {stub_default(self.default, self.type, spellings.cpp, spellings.python)}"
@@ -70,11 +68,12 @@ class PythonArgument:
         return "input" if is_input else self.name
 
 
-# Stubs write `_int` for int, since classes in them have members of that name.
-_STUB_ALIAS = re.compile(r"\b_(int|float|bool|complex|dtype|layout|device|size|qscheme)\b")
+_WORD = re.compile(r"\w+")
 
-# A keyword of Python that is the name of arguments.
-_RENAMED = {"from": "from_"}
+
+def _identifier(name: str) -> str:
+    """`from_` for the keyword that is the name of arguments."""
+    return f"{name}_" if keyword.iskeyword(name) else name
 
 
 @dataclass(frozen=True, slots=True)
@@ -108,7 +107,10 @@ _TENSOR_OPTIONS = (
 
 @dataclass(frozen=True, slots=True)
 class PythonSignature:
-    """One way to call an operator, as a function or as a method (which does not have `self`)."""
+    """One way to call an operator, as a function or as a method (which does not have `self`).
+
+    `result` is what a stub says is returned where that is not what it says of `returns`.
+    """
 
     name: str
     input_args: tuple[PythonArgument, ...]
@@ -117,6 +119,7 @@ class PythonSignature:
     tensor_options_args: tuple[PythonArgument, ...]
     returns: tuple[Return, ...]
     method: bool
+    result: str | None = None
 
     @staticmethod
     def from_native_function(
@@ -154,9 +157,24 @@ class PythonSignature:
         """The signature as a stub declares it. Raises NoPythonSignature."""
         texts = [a.stub_text(spellings, method=self.method) for a in self.arguments()]
         own = ["self"] if self.method else []
-        return _declaration(
-            self.name, own + self._with_star(texts), self._stub_returns(spellings.python)
-        )
+        returned = self._stub_returns(spellings.python)
+        return spellings.python.declare(self.name, own + self._with_star(texts), returned)
+
+    def signature_str_pyi_vararg(self, spellings: Spellings) -> str | None:
+        """`zeros(2, 3)` for `zeros((2, 3))`, as a stub declares it; None if there is no such call.
+
+        Raises NoPythonSignature.
+        """
+        if len(self.input_args) != 1 or str(self.input_args[0].type) not in ("int[]", "SymInt[]"):
+            return None
+        (list_arg,) = self.input_args
+        assert isinstance(list_arg.type, ListType)
+        number = spellings.python.taken(list_arg.type.elem)
+        texts = [a.stub_text(spellings, method=self.method) for a in self.arguments()[1:]]
+        own = ["self"] if self.method else []
+        own += [f"{list_arg.name}0: {number}", "/", f"*{list_arg.name}: {number}"]
+        returned = self._stub_returns(spellings.python)
+        return spellings.python.declare(self.name, own + texts, returned)
 
     def signature_str_help(self, spellings: Spellings) -> str:
         """The signature on one line, for people: `add(input: Tensor, dim: int = 0) -> Tensor`.
@@ -166,7 +184,8 @@ class PythonSignature:
         texts = [a.stub_text(spellings, method=self.method) for a in self.arguments()]
         returned = self._stub_returns(spellings.python)
         text = f"{self.name}({', '.join(self._with_star(texts))}) -> {returned}"
-        return _STUB_ALIAS.sub(r"\1", text)
+        say = spellings.python.people_say
+        return _WORD.sub(lambda word: say.get(word[0], word[0]), text)
 
     def _with_star(self, texts: list[str]) -> list[str]:
         """`texts` with the star after which arguments are keyword-only, if any are."""
@@ -176,9 +195,11 @@ class PythonSignature:
         return [*texts[:positional], "*", *texts[positional:]]
 
     def _stub_returns(self, spelling: PythonSpelling) -> str:
+        if self.result is not None:
+            return self.result
         if field_names(self.returns):
             return f"{spelling.return_types}.{self.name}"
-        types = [stub_return_type(r.type) for r in self.returns]
+        types = [spelling.returned(r.type) for r in self.returns]
         if len(types) > 1:
             return f"tuple[{', '.join(types)}]"
         return types[0] if types else "None"
@@ -223,15 +244,3 @@ def _is_factory(func: FunctionSchema) -> bool:
         return True
     makes_tensor = any(r.type.is_tensor_like() for r in func.returns)
     return makes_tensor and not func.arguments.has_tensor_arg()
-
-
-def _declaration(name: str, arguments: Sequence[str], returned: str) -> str:
-    """A function of a stub, on several lines if it is too long for one."""
-    line = f"def {name}({', '.join(arguments)}) -> {returned}: ..."
-    if len(line) <= _LINE_LENGTH or not arguments or list(arguments) == ["self"]:
-        return line
-    lines = [f"def {name}(", *(f"    {a}," for a in arguments), f") -> {returned}: ..."]
-    text = "\n".join(lines)
-    if all(len(line) <= _LINE_LENGTH for line in lines):
-        return text
-    return text.removesuffix(" ...") + "  # fmt: skip\n    ..."

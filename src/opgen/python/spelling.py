@@ -2,14 +2,19 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
+
+from opgen.model.types import Type
 
 
 @dataclass(frozen=True, slots=True)
 class PythonSpelling:
     """`string`, `array` and `optional_tensors` are what the argument parser calls a str, a list of bool
     with a size, and `Tensor?[]`. `return_types` is the module of the named tuples that are returned;
-    `stub_defaults` holds the C++ defaults that a stub writes otherwise.
+    `stub_defaults` holds the C++ defaults that a stub writes otherwise. `taken` and `returned` annotate
+    an argument and a return; both raise NoPythonSignature. `people_say` holds the words of annotations that people are
+    told otherwise. `declare` lays out a function of a stub: its name, arguments and what it returns.
     """
 
     string: str
@@ -17,3 +22,7 @@ class PythonSpelling:
     optional_tensors: str
     return_types: str
     stub_defaults: tuple[tuple[str, str], ...]
+    taken: Callable[[Type], str]
+    returned: Callable[[Type], str]
+    people_say: Mapping[str, str]
+    declare: Callable[[str, Sequence[str], str], str]

@@ -5,6 +5,8 @@ from __future__ import annotations
 from opgen.cpp.spelling import TypeSpelling
 from opgen.cpp.translate import Conversions
 from opgen.model.dispatch_key import DispatchKey
+from opgen.python.annotations import PEOPLE_SAY, returned, taken
+from opgen.python.layout import declare
 from opgen.python.spelling import PythonSpelling
 from opgen.targets.base import FileKind, Target
 
@@ -70,8 +72,13 @@ _PYTHON = PythonSpelling(
     stub_defaults=(
         ("MemoryFormat::Contiguous", "contiguous_format"),
         ("QScheme::PER_TENSOR_AFFINE", "per_tensor_affine"),
+        ("Reduction::Mean", "1"),
         ("kLong", "int64"),
     ),
+    taken=taken,
+    returned=returned,
+    people_say=PEOPLE_SAY,
+    declare=declare,
 )
 
 RUNTIME = Target(

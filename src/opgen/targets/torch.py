@@ -9,6 +9,8 @@ from __future__ import annotations
 from opgen.cpp.spelling import TypeSpelling
 from opgen.cpp.translate import Conversions
 from opgen.model.dispatch_key import DispatchKey
+from opgen.python.layout import declare_as_torchgen
+from opgen.python.python_types import stub_return_type, stub_type
 from opgen.python.spelling import PythonSpelling
 from opgen.targets.base import Target
 
@@ -81,6 +83,10 @@ _PYTHON = PythonSpelling(
         ("c10::MemoryFormat::Contiguous", "contiguous_format"),
         ("QScheme::PER_TENSOR_AFFINE", "per_tensor_affine"),
     ),
+    taken=stub_type,
+    returned=stub_return_type,
+    people_say={},
+    declare=declare_as_torchgen,
 )
 
 TORCH = Target(

@@ -3,54 +3,28 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 
-from opgen import data
 from opgen.cpp.names import operator_struct_name
-from opgen.model.native_function import NativeFunction, Variant
-from opgen.model.types import BaseTy, BaseType, ListType, OptionalType, Type
-from opgen.python.check import is_bound
-from opgen.python.defaults import is_none, python_default
-from opgen.python.overloads import PythonFunction, PythonOverload, python_functions
+from opgen.model.native_function import NativeFunction
+from opgen.model.types import BaseTy, BaseType, ListType, OptionalType
+from opgen.python.defaults import is_none
+from opgen.python.overloads import PythonFunction, PythonOverload
 from opgen.python.signatures import (
     PythonArgument,
     PythonOutArgument,
-    PythonSignature,
-    Spellings,
-    field_names,
 )
 from opgen.views.base import FileView, cpp_string
 from opgen.views.context import Context
+from opgen.views.python_calls import (
+    PythonCalls,
+    parser_kind,
+    python_calls,
+    returns_self,
+    takes_numbers,
+)
+from opgen.views.python_stub import build_python_stubs
 from opgen.views.text import operator_struct
-
-# PyTorch binds these by hand; nobody does it here.
-_BOUND_HERE = frozenset({"contiguous", "copy_", "to"})
-_TAKE_NUMBERS = frozenset(data.read_names("python_numbers.txt"))
-
-_TYPES = {
-    BaseTy.Tensor: "Tensor",
-    BaseTy.Scalar: "Scalar",
-    BaseTy.int: "Int",
-    BaseTy.SymInt: "Int",
-    BaseTy.DeviceIndex: "Int",
-    BaseTy.float: "Float",
-    BaseTy.bool: "Bool",
-    BaseTy.str: "Str",
-    BaseTy.ScalarType: "ScalarType",
-    BaseTy.Layout: "Layout",
-    BaseTy.Device: "Device",
-    BaseTy.MemoryFormat: "MemoryFormat",
-    BaseTy.Generator: "Generator",
-}
-_LISTS = {
-    "Tensor": "Tensors",
-    "Tensor?": "OptionalTensors",
-    "int": "Ints",
-    "SymInt": "Ints",
-    "float": "Floats",
-    "Scalar": "Scalars",
-    "bool": "Bools",
-}
 
 
 @dataclass(frozen=True, slots=True)
@@ -69,7 +43,7 @@ class OverloadRow:
     identifier: str
     schemas: tuple[str, ...]
     signature: str
-    fields: str
+    result: str
     arguments: tuple[ArgumentRow, ...]
     rows: str
     count: int
@@ -104,6 +78,7 @@ class PythonModuleView(FileView):
 @dataclass(frozen=True, slots=True)
 class PythonPackageView(FileView):
     library: str
+    has_results: bool
 
 
 def build_python(context: Context) -> Iterator[FileView]:
@@ -111,19 +86,22 @@ def build_python(context: Context) -> Iterator[FileView]:
     if not context.library.python:
         return
     name = context.library.name
-    yield _module_view(context)
-    yield PythonPackageView(f"python/{name}/__init__.py", "package.py.j2", name)
-
-
-def _module_view(context: Context) -> PythonModuleView:
-    bound = [_as_called(context, f) for f in context.registry.functions if _is_wanted(context, f)]
-    taken = [f for f in bound if _unknown_type(f) is None]
-    functions = sorted(
-        python_functions(taken, _spellings(context)),
-        key=lambda one: (one.module or "", one.name, one.method, one.namespace),
+    calls = python_calls(context)
+    yield _module_view(context, calls)
+    yield PythonPackageView(
+        path=f"python/{name}/__init__.py",
+        template="package.py.j2",
+        library=name,
+        has_results=bool(calls.result_classes()),
     )
+    yield from build_python_stubs(context, calls)
+
+
+def _module_view(context: Context, calls: PythonCalls) -> PythonModuleView:
     overloads = {
-        _identifier(o): _overload_row(context, o) for one in functions for o in one.overloads
+        _identifier(o): _overload_row(context, calls, o)
+        for one in calls.functions
+        for o in one.overloads
     }
     return PythonModuleView(
         path="python/module.cpp",
@@ -132,47 +110,12 @@ def _module_view(context: Context) -> PythonModuleView:
         abi=context.target.runtime_abi,
         includes=tuple(
             context.library.header(f"ops/{root}_ops.h")
-            for root in sorted({f.root_name for f in taken})
+            for root in sorted({f.root_name for f in calls.operators})
         ),
-        left_out=tuple(
-            f"{f.func.name} ({why})" for f in bound if (why := _unknown_type(f)) is not None
-        ),
+        left_out=calls.left_out,
         overloads=tuple(overloads[identifier] for identifier in sorted(overloads)),
-        functions=tuple(_function_row(context, one) for one in functions),
+        functions=tuple(_function_row(context, calls, one) for one in calls.functions),
     )
-
-
-def _is_wanted(context: Context, f: NativeFunction) -> bool:
-    return context.keeps(f) and (is_bound(f) or str(f.func.name.name) in _BOUND_HERE)
-
-
-def _as_called(context: Context, f: NativeFunction) -> NativeFunction:
-    """A library that extends another has functions for its methods: class Tensor is not its own."""
-    if context.library.extends is None or Variant.method not in f.variants:
-        return f
-    return replace(f, variants=frozenset({Variant.function}))
-
-
-def _spellings(context: Context) -> Spellings:
-    return Spellings(context.target.spelling, context.target.python)
-
-
-def _unknown_type(f: NativeFunction) -> str | None:
-    """A type of `f` that no argument of Python becomes."""
-    types = (a.type for a in f.func.arguments.flat_all)
-    return next((f"no {type} in Python" for type in types if _kind(type) is None), None)
-
-
-def _kind(type: Type) -> str | None:
-    match type:
-        case BaseType(name):
-            return _TYPES.get(name)
-        case OptionalType(elem):
-            return _kind(elem)
-        case ListType(elem):
-            return _LISTS.get(str(elem))
-        case _:
-            return None
 
 
 def _identifier(overload: PythonOverload) -> str:
@@ -181,7 +124,7 @@ def _identifier(overload: PythonOverload) -> str:
     return f"{f.namespace}_{operator_struct_name(f.func)}"
 
 
-def _function_row(context: Context, function: PythonFunction) -> FunctionRow:
+def _function_row(context: Context, calls: PythonCalls, function: PythonFunction) -> FunctionRow:
     form = "method" if function.method else "function"
     return FunctionRow(
         name=function.name,
@@ -189,75 +132,54 @@ def _function_row(context: Context, function: PythonFunction) -> FunctionRow:
             filter(None, (function.namespace, function.module, function.name, form))
         ),
         module=function.module or "",
-        doc=tuple(cpp_string(line) for line in _doc(context, function)),
+        doc=tuple(cpp_string(line) for line in _doc(context, calls, function)),
         method=str(function.method).lower(),
         overloads=tuple(_identifier(o) for o in function.overloads),
     )
 
 
-def _doc(context: Context, function: PythonFunction) -> Iterator[str]:
+def _doc(context: Context, calls: PythonCalls, function: PythonFunction) -> Iterator[str]:
     """The signatures, then the schemas that they are of."""
     for o in function.overloads:
-        yield _signature(context, o, method=function.method).signature_str_help(_spellings(context))
+        yield calls.signature(o, method=function.method).signature_str_help(calls.spellings)
     yield ""
     for o in function.overloads:
         for f in filter(None, (o.base, o.out)):
             yield f"{f.namespace}::{context.spell.schema(f)}"
 
 
-def _signature(context: Context, o: PythonOverload, *, method: bool) -> PythonSignature:
-    """The signature with those tensor options that the operator itself takes, and its defaults."""
-    f = o.out or o.base
-    signature = PythonSignature.from_native_function(f, context.target.spelling, method=method)
-    return replace(signature, tensor_options_args=tuple(_options(context, o.base)))
-
-
-def _options(context: Context, f: NativeFunction) -> Iterator[PythonArgument]:
-    options = f.func.arguments.tensor_options
-    for a in () if options is None else options.all():
-        default = a.default or "None"
-        yield PythonArgument(
-            a.name, a.type, python_default(default, a.type, context.target.spelling)
-        )
-
-
-def _overload_row(context: Context, o: PythonOverload) -> OverloadRow:
-    signature = _signature(context, o, method=False)
-    arguments = signature.arguments()
+def _overload_row(context: Context, calls: PythonCalls, o: PythonOverload) -> OverloadRow:
+    called = calls.signature(o, method=False)
+    arguments = called.arguments()
     names = [a.name for a in arguments]
     slots = _slots(arguments)
-    out = signature.output_args
-    fields = field_names(o.base.func.returns)
-    numbers = o.base.namespace == "aten" and str(o.base.func.name.name) in _TAKE_NUMBERS
+    out = called.output_args
+    result = calls.result_class(o)
     return OverloadRow(
         identifier=_identifier(o),
         schemas=tuple(context.spell.schema(f) for f in (o.base, o.out) if f is not None),
-        signature=cpp_string(signature.signature_str_help(_spellings(context))),
-        fields=f'"{" ".join(fields)}"' if fields else "nullptr",
-        arguments=tuple(_argument_row(context, a, numbers) for a in arguments),
+        signature=cpp_string(called.signature_str_help(calls.spellings)),
+        result=f'"{result.name}"' if result else "nullptr",
+        arguments=tuple(_argument_row(context, o.base, a) for a in arguments),
         rows=f"opgen_{_identifier(o)}_arguments" if arguments else "nullptr",
         count=len(arguments),
-        positional=len(signature.input_args),
+        positional=len(called.input_args),
         self_index=names.index("self") if "self" in names else -1,
         out_index=-1 if out is None else names.index(out.name),
-        returns="Self" if not o.base.func.returns and o.base.func.name.name.inplace else "Result",
+        returns="Self" if returns_self(o.base) else "Result",
         base=_thunk(context, o.base, slots),
         with_out="nullptr" if o.out is None else _thunk(context, o.out, slots),
     )
 
 
-def _argument_row(context: Context, a: PythonArgument, numbers: bool) -> ArgumentRow:
+def _argument_row(context: Context, f: NativeFunction, a: PythonArgument) -> ArgumentRow:
     type = a.type
     optional = isinstance(type, OptionalType)
     several = isinstance(a, PythonOutArgument) and len(a.outputs) > 1
-    kind = "Outs" if several else _kind(type)
+    kind = "Outs" if several else parser_kind(type)
     assert kind is not None, a.name
     flags = ["kOptional"] if optional or isinstance(a, PythonOutArgument) else []
-    flags += (
-        ["kNumbers"]
-        if numbers and kind == "Tensor" and not isinstance(a, PythonOutArgument)
-        else []
-    )
+    flags += ["kNumbers"] if takes_numbers(f, a) else []
     bare = type.elem if isinstance(type, OptionalType) else type
     size = bare.size or 0 if isinstance(bare, ListType) else 0
     return ArgumentRow(

@@ -1,0 +1,242 @@
+"""The operators of a library as Python calls them: what is bound, under which signatures."""
+
+from __future__ import annotations
+
+import keyword
+from collections import Counter
+from collections.abc import Iterator
+from dataclasses import dataclass, replace
+from fnmatch import fnmatchcase
+from functools import cached_property
+
+from opgen import data
+from opgen.model.native_function import NativeFunction, Variant
+from opgen.model.types import BaseTy, BaseType, ListType, OptionalType, Type
+from opgen.python.check import is_bound
+from opgen.python.defaults import python_default
+from opgen.python.overloads import PythonFunction, PythonOverload, python_functions
+from opgen.python.python_types import or_none
+from opgen.python.signatures import (
+    PythonArgument,
+    PythonOutArgument,
+    PythonSignature,
+    Spellings,
+    field_names,
+)
+from opgen.views.context import Context
+
+# PyTorch binds these by hand; nobody does it here.
+_BOUND_HERE = frozenset({"contiguous", "copy_", "to"})
+_TAKE_NUMBERS = frozenset(data.read_names("python_numbers.txt"))
+_CHOICES = data.read_rows("python_choices.txt")
+
+# What the parser calls the types that Python has objects for.
+_TYPES = {
+    BaseTy.Tensor: "Tensor",
+    BaseTy.Scalar: "Scalar",
+    BaseTy.int: "Int",
+    BaseTy.SymInt: "Int",
+    BaseTy.DeviceIndex: "Int",
+    BaseTy.float: "Float",
+    BaseTy.bool: "Bool",
+    BaseTy.str: "Str",
+    BaseTy.ScalarType: "ScalarType",
+    BaseTy.Layout: "Layout",
+    BaseTy.Device: "Device",
+    BaseTy.MemoryFormat: "MemoryFormat",
+    BaseTy.Generator: "Generator",
+}
+_LISTS = {
+    "Tensor": "Tensors",
+    "Tensor?": "OptionalTensors",
+    "int": "Ints",
+    "SymInt": "Ints",
+    "float": "Floats",
+    "Scalar": "Scalars",
+    "bool": "Bools",
+}
+
+Fields = tuple[tuple[str, str], ...]
+
+
+@dataclass(frozen=True, slots=True)
+class ResultClass:
+    """A named tuple that operators return: `fields` are names and annotations."""
+
+    name: str
+    fields: Fields
+
+
+@dataclass(frozen=True)
+class PythonCalls:
+    """The functions and methods of a package, by submodule and name; `operators` are all of theirs.
+
+    `left_out` says of operators that Python could call why it cannot.
+    """
+
+    context: Context
+    functions: tuple[PythonFunction, ...]
+    operators: tuple[NativeFunction, ...]
+    left_out: tuple[str, ...]
+
+    @property
+    def spellings(self) -> Spellings:
+        return _spellings(self.context)
+
+    def signature(self, o: PythonOverload, *, method: bool) -> PythonSignature:
+        """The signature with those tensor options that the operator itself takes, and its defaults."""
+        f = o.out or o.base
+        made = PythonSignature.from_native_function(f, self.spellings.cpp, method=method)
+        return replace(
+            made,
+            returns=o.base.func.returns,
+            result=self._result(o.base),
+            input_args=tuple(_described(o.base, a) for a in made.input_args),
+            input_kwargs=tuple(_described(o.base, a) for a in made.input_kwargs),
+            output_args=None if made.output_args is None else self._out(made.output_args),
+            tensor_options_args=tuple(_options(self.context, o.base)),
+        )
+
+    def result_class(self, o: PythonOverload) -> ResultClass | None:
+        """The named tuple that `o` returns; None if its results have no names that one can have."""
+        fields = self._fields(o.base)
+        return None if fields is None else self._classes[str(o.base.func.name.name), fields]
+
+    def result_classes(self) -> tuple[ResultClass, ...]:
+        """All named tuples, sorted by name."""
+        return tuple(sorted(self._classes.values(), key=lambda one: one.name))
+
+    @cached_property
+    def _classes(self) -> dict[tuple[str, Fields], ResultClass]:
+        """Overloads of one name share a class if they have the same fields; else it is numbered."""
+        found: dict[tuple[str, Fields], ResultClass] = {}
+        names: Counter[str] = Counter()
+        for function in self.functions:
+            for o in function.overloads:
+                fields = self._fields(o.base)
+                name = str(o.base.func.name.name)
+                if fields is None or (name, fields) in found:
+                    continue
+                number = f"_{names[name]}" if names[name] else ""
+                names[name] += 1
+                found[name, fields] = ResultClass(name + number, fields)
+        return found
+
+    def _fields(self, f: NativeFunction) -> Fields | None:
+        names = field_names(f.func.returns)
+        if not names or not all(_is_field(name) for name in names):
+            return None
+        return tuple(zip(names, (self.spellings.python.returned(r.type) for r in f.func.returns)))
+
+    def _out(self, out: PythonOutArgument) -> PythonOutArgument:
+        if len(out.outputs) == 1:
+            return replace(out, annotation=or_none(self.spellings.python.taken(out.type)))
+        tensors = ", ".join(["Tensor"] * len(out.outputs))
+        return replace(out, annotation=f"_tuple[{tensors}] | _list[Tensor] | None")
+
+    def _result(self, f: NativeFunction) -> str | None:
+        """What a stub says is returned, where `returns` do not say it."""
+        python = self.spellings.python
+        if returns_self(f):
+            return python.taken(f.func.arguments.flat_all[0].type)
+        fields = self._fields(f)
+        if fields is not None:
+            return f"{python.return_types}.{self._classes[str(f.func.name.name), fields].name}"
+        if field_names(f.func.returns):
+            return f"tuple[{', '.join(python.returned(r.type) for r in f.func.returns)}]"
+        return None
+
+
+def python_calls(context: Context) -> PythonCalls:
+    """What the package of a library has."""
+    bound = [_as_called(context, f) for f in context.registry.functions if _is_wanted(context, f)]
+    problems = [(f, _unknown_type(f)) for f in bound]
+    operators = tuple(f for f, why in problems if why is None)
+    functions = sorted(
+        python_functions(operators, _spellings(context)),
+        key=lambda one: (one.module or "", one.name, one.method, one.namespace),
+    )
+    left_out = tuple(f"{f.func.name} ({why})" for f, why in problems if why is not None)
+    return PythonCalls(context, tuple(functions), operators, left_out)
+
+
+def _spellings(context: Context) -> Spellings:
+    return Spellings(context.target.spelling, context.target.python)
+
+
+def parser_kind(type: Type) -> str | None:
+    """What the parser calls a type; None if no object of Python becomes it."""
+    match type:
+        case BaseType(name):
+            return _TYPES.get(name)
+        case OptionalType(elem):
+            return parser_kind(elem)
+        case ListType(elem):
+            return _LISTS.get(str(elem))
+        case _:
+            return None
+
+
+def takes_numbers(f: NativeFunction, a: PythonArgument) -> bool:
+    """Whether a number may be given for the tensor `a`."""
+    named = f.namespace == "aten" and str(f.func.name.name) in _TAKE_NUMBERS
+    return named and parser_kind(a.type) == "Tensor" and not isinstance(a, PythonOutArgument)
+
+
+def returns_self(f: NativeFunction) -> bool:
+    """An operator that writes its first argument and returns nothing gives that argument back."""
+    arguments = f.func.arguments.flat_all
+    return not f.func.returns and f.func.name.name.inplace and len(arguments) != 0
+
+
+def _is_wanted(context: Context, f: NativeFunction) -> bool:
+    return context.keeps(f) and (is_bound(f) or str(f.func.name.name) in _BOUND_HERE)
+
+
+def _as_called(context: Context, f: NativeFunction) -> NativeFunction:
+    """A library that extends another has functions for its methods: class Tensor is not its own."""
+    if context.library.extends is None or Variant.method not in f.variants:
+        return f
+    return replace(f, variants=frozenset({Variant.function}))
+
+
+def _unknown_type(f: NativeFunction) -> str | None:
+    """A type of `f` that no argument of Python becomes."""
+    types = (a.type for a in f.func.arguments.flat_all)
+    return next((f"no {type} in Python" for type in types if parser_kind(type) is None), None)
+
+
+def _is_field(name: str) -> bool:
+    """Whether a named tuple can have a field of this name."""
+    return name.isidentifier() and not keyword.iskeyword(name) and not name.startswith("_")
+
+
+def _described(f: NativeFunction, a: PythonArgument) -> PythonArgument:
+    """`a` with what its type does not say of it."""
+    if takes_numbers(f, a):
+        return replace(a, annotation="Tensor | _Number")
+    choices = _choices(f, a)
+    if not choices:
+        return a
+    literal = f"_Literal[{', '.join(choices)}]"
+    return replace(a, annotation=or_none(literal) if isinstance(a.type, OptionalType) else literal)
+
+
+def _choices(f: NativeFunction, a: PythonArgument) -> tuple[str, ...]:
+    """The texts that an argument of PyTorch's operators can be; none if they are not known."""
+    if f.namespace != "aten" or parser_kind(a.type) != "Str":
+        return ()
+    name = str(f.func.name.name)
+    for pattern, argument, *texts in _CHOICES:
+        if a.name == argument and fnmatchcase(name, pattern):
+            return tuple(f'"{text}"' for text in texts)
+    return ()
+
+
+def _options(context: Context, f: NativeFunction) -> Iterator[PythonArgument]:
+    options = f.func.arguments.tensor_options
+    for a in () if options is None else options.all():
+        default = a.default or "None"
+        yield PythonArgument(
+            a.name, a.type, python_default(default, a.type, context.target.spelling)
+        )
