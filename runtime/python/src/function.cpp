@@ -15,10 +15,27 @@ struct FunctionObject {
   const Function* function;
   PyObject* module_name;
   PyObject** result_types;  // one per overload, null where the results have no names
+  bool finds_results;       // at the first call: a class takes as long to make as many calls
 };
 
 FunctionObject* of(PyObject* object) {
   return reinterpret_cast<FunctionObject*>(object);
+}
+
+// The named tuples of a function's results, from its package. False with an exception.
+bool find_results(FunctionObject* object) {
+  Owned name(PyUnicode_FromFormat("%U.return_types", object->module_name));
+  Owned module(name ? PyImport_Import(name.get()) : nullptr);
+  if (!module) return false;
+  for (std::size_t i = 0; i < object->function->count; ++i) {
+    const char* result = object->function->overloads[i]->result;
+    if (result == nullptr) continue;
+    Owned found(PyObject_GetAttrString(module.get(), result));
+    if (!found) return false;
+    Py_XSETREF(object->result_types[i], found.release());
+  }
+  object->finds_results = false;
+  return true;
 }
 
 PyObject* call(PyObject* self, PyObject* const* args, std::size_t nargsf, PyObject* names) {
@@ -28,6 +45,7 @@ PyObject* call(PyObject* self, PyObject* const* args, std::size_t nargsf, PyObje
     return PyErr_Format(PyExc_TypeError, "Tensor.%s is called on a Tensor, not on %s",
                         object->function->name, nargs == 0 ? "nothing" : Py_TYPE(args[0])->tp_name);
   }
+  if (object->finds_results && !find_results(of(self))) return nullptr;
   return call_function(*object->function, args, nargs, names, object->result_types);
 }
 
@@ -89,18 +107,6 @@ PyType_Spec spec = {"opgen.Function", sizeof(FunctionObject), 0,
                         Py_TPFLAGS_DISALLOW_INSTANTIATION,
                     slots};
 
-// The named tuple of an overload's results; null without an exception if they have no names.
-PyObject* make_result_type(const Function& function, const char* fields) {
-  if (fields == nullptr) return nullptr;
-  const std::string text = fields;
-  Owned names(PyUnicode_FromString(fields));
-  Owned split(names ? PyUnicode_Split(names.get(), nullptr, -1) : nullptr);
-  if (!split) return nullptr;
-  Owned collections(PyImport_ImportModule("collections"));
-  if (!collections) return nullptr;
-  return PyObject_CallMethod(collections.get(), "namedtuple", "sO", function.name, split.get());
-}
-
 }  // namespace
 
 int make_function_type() {
@@ -118,11 +124,7 @@ PyObject* new_function(const Function& function, PyObject* module_name) {
   object->module_name = module_name;
   object->result_types = new PyObject*[function.count]();
   for (std::size_t i = 0; i < function.count; ++i) {
-    object->result_types[i] = make_result_type(function, function.overloads[i]->fields);
-    if (PyErr_Occurred() != nullptr) {
-      Py_DECREF(self);
-      return nullptr;
-    }
+    if (function.overloads[i]->result != nullptr) object->finds_results = true;
   }
   return self;
 }

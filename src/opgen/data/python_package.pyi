@@ -38,8 +38,28 @@ _Numbers: _TypeAlias = _Sequence[_complex | _numpy.number[_Any] | _numpy.bool_]
 _Tensors: _TypeAlias = _Sequence[Tensor]
 _OptionalTensors: _TypeAlias = _Sequence[Tensor | None]
 _dtype: _TypeAlias = dtype
-_layout: _TypeAlias = layout
-_memory_format: _TypeAlias = memory_format
+_LayoutLike: _TypeAlias = (
+    layout
+    | _Literal[
+        "strided",
+        "sparse_coo",
+        "sparse_csr",
+        "_mkldnn",
+        "sparse_csc",
+        "sparse_bsr",
+        "sparse_bsc",
+        "jagged",
+    ]
+)
+_MemoryFormatLike: _TypeAlias = (
+    memory_format
+    | _Literal[
+        "contiguous_format",
+        "preserve_format",
+        "channels_last",
+        "channels_last_3d",
+    ]
+)
 _device: _TypeAlias = device
 _DeviceLike: _TypeAlias = device | _str
 _DtypeName: _TypeAlias = _Literal[

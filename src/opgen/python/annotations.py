@@ -19,9 +19,9 @@ _TAKEN = {
     BaseTy.bool: "_Bool",
     BaseTy.str: "_str",
     BaseTy.ScalarType: "_DtypeLike",
-    BaseTy.Layout: "_layout",
+    BaseTy.Layout: "_LayoutLike",
     BaseTy.Device: "_DeviceLike",
-    BaseTy.MemoryFormat: "_memory_format",
+    BaseTy.MemoryFormat: "_MemoryFormatLike",
     BaseTy.Generator: "Generator",
 }
 _TAKEN_LISTS = {
@@ -50,18 +50,18 @@ PEOPLE_SAY = {
     "_Int": "int",
     "_Float": "float",
     "_Bool": "bool",
-    "_Number": "Number | complex",
+    "_Number": "Number",
     "_Ints": "Sequence[int]",
     "_Floats": "Sequence[float]",
     "_Bools": "Sequence[bool]",
-    "_Numbers": "Sequence[Number | complex]",
+    "_Numbers": "Sequence[Number]",
     "_Tensors": "Sequence[Tensor]",
     "_OptionalTensors": "Sequence[Tensor | None]",
     "_DtypeLike": "dtype",
     "_DeviceLike": "device | str",
     "_Literal": "Literal",
-    "_layout": "layout",
-    "_memory_format": "memory_format",
+    "_LayoutLike": "layout | str",
+    "_MemoryFormatLike": "memory_format | str",
     "_tuple": "tuple",
     "_list": "list",
     "_str": "str",
@@ -69,7 +69,7 @@ PEOPLE_SAY = {
     "_float": "float",
     "_bool": "bool",
     "_dtype": "dtype",
-    "_Any": "Number | complex",
+    "_Any": "Number",
 }
 
 

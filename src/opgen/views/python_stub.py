@@ -21,7 +21,8 @@ from opgen.views.python_declarations import dunder_declarations, function_declar
 
 _TENSOR = "Tensor"
 _RETURN_TYPES = "return_types"
-_WORD = re.compile(r"\b[A-Za-z_]\w*")
+# Not what a declaration names itself: "dtype: …" and "def size(".
+_USED = re.compile(r"(?<=-> )[A-Za-z_]\w*|\b[A-Za-z_]\w*\b(?![:(])")
 _INDENT = "    "
 
 
@@ -98,15 +99,16 @@ def _functions(functions: Iterable[PythonFunction], calls: PythonCalls) -> Itera
 def _package(calls: PythonCalls, modules: list[str], functions: Iterable[str]) -> Iterator[str]:
     """__init__.pyi of a library that stands alone."""
     taken = {f.name for f in calls.functions if not f.method and f.module is None}
-    yield from (one.text for one in package_imports())
-    yield from _submodules(modules)
+    parts: list[str] = []
     for one in package_declarations():
         if one.name == _TENSOR:
-            yield from _tensor(one, calls)
+            parts += _tensor(one, calls)
         elif one.name not in taken:
-            yield one.text
-            yield from (member.text for member in one.members)
-    yield from functions
+            parts += [one.text, *(member.text for member in one.members)]
+    parts += functions
+    yield from _imports(_used(parts))
+    yield from _submodules(modules)
+    yield from parts
 
 
 def _tensor(tensor: Declared, calls: PythonCalls) -> Iterator[str]:
@@ -132,8 +134,8 @@ def _with_imports(
     library: str, parts: tuple[str, ...], exported: Iterable[str] = (), modules: Iterable[str] = ()
 ) -> Iterator[str]:
     """`parts` after imports of what they use, from `library` or where that takes it from."""
-    words = {word for part in parts for word in _WORD.findall(part)}
-    yield from (one.text for one in package_imports() if one.name in words)
+    words = _used(parts)
+    yield from _imports(words)
     given = set(exported)
     lines = [f"{_INDENT}{name} as {name}," for name in sorted(given)]
     used = {one.name for one in package_declarations()} & words
@@ -146,6 +148,14 @@ def _with_imports(
     if not parts[:1] or not parts[0].startswith("\n"):
         yield ""
     yield from parts
+
+
+def _used(parts: Iterable[str]) -> set[str]:
+    return {word for part in parts for word in _USED.findall(part)}
+
+
+def _imports(used: set[str]) -> Iterator[str]:
+    yield from (one.text for one in package_imports() if one.name in used)
 
 
 def _submodules(modules: Iterable[str]) -> Iterator[str]:

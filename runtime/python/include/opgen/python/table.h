@@ -107,7 +107,7 @@ enum class Returns : std::uint8_t { Result, Self };
 
 struct Overload {
   const char* signature;  // for messages: "add(Tensor input, Tensor other, *, Scalar alpha=1)"
-  const char* fields;     // names of the results, with a space between; null without
+  const char* result;     // the class of named results, in the package's return_types; null without
   const Argument* arguments;
   std::uint8_t count;
   std::uint8_t positional;  // so many come first and may be given by position

@@ -21,7 +21,7 @@ constexpr Argument opgen_aten_fresh_arguments[] = {
     {"pin_memory", Type::Bool, kOptional, 0, none()},
 };
 constexpr Overload opgen_aten_fresh = {
-    "fresh(size: Sequence[int | SymInt], *, dtype: dtype | None = int64, layout: layout | None = None, device: DeviceLikeType | None = None, pin_memory: bool | None = None) -> Tensor",
+    "fresh(size: Sequence[int], *, dtype: dtype | None = int64, layout: layout | str | None = None, device: device | str | None = None, pin_memory: bool | None = None) -> Tensor",
     nullptr,
     opgen_aten_fresh_arguments,
     5,
@@ -39,7 +39,7 @@ constexpr Argument opgen_aten_scale_arguments[] = {
     {"dims", Type::Ints, kPlain, 2, integers<0, 0>()},
 };
 constexpr Overload opgen_aten_scale = {
-    "scale(input: Tensor, factor: Number | complex = 2, *, dims: int | size = 0) -> Tensor",
+    "scale(input: Tensor, factor: Number = 2, *, dims: int | Sequence[int] = 0) -> Tensor",
     nullptr,
     opgen_aten_scale_arguments,
     3,
@@ -59,7 +59,7 @@ constexpr Argument opgen_aten_scale_out_arguments[] = {
     {"out", Type::Tensor, kOptional, 0, none()},
 };
 constexpr Overload opgen_aten_scale_out = {
-    "scale(input: Tensor, factor: Number | complex = 2, *, dims: int | size = 0, out: Tensor | None = None) -> Tensor",
+    "scale(input: Tensor, factor: Number = 2, *, dims: int | Sequence[int] = 0, out: Tensor | None = None) -> Tensor",
     nullptr,
     opgen_aten_scale_out_arguments,
     4,
@@ -85,7 +85,7 @@ constexpr const Overload* opgen_aten_special_fresh_function[] = {
 constexpr Function opgen_functions[] = {
     {"scale",
      "",
-     "scale(input: Tensor, factor: Number | complex = 2, *, dims: int | size = 0, out: Tensor | None = None) -> Tensor\n"
+     "scale(input: Tensor, factor: Number = 2, *, dims: int | Sequence[int] = 0, out: Tensor | None = None) -> Tensor\n"
      "\n"
      "aten::scale(Tensor self, Scalar factor=2, *, int[2] dims=0) -> Tensor\n"
      "aten::scale.out(Tensor self, Scalar factor=2, *, int[2] dims=0, Tensor(a!) out) -> Tensor(a!)\n"
@@ -95,7 +95,7 @@ constexpr Function opgen_functions[] = {
      false},
     {"scale",
      "",
-     "scale(factor: Number | complex = 2, *, dims: int | size = 0) -> Tensor\n"
+     "scale(factor: Number = 2, *, dims: int | Sequence[int] = 0) -> Tensor\n"
      "\n"
      "aten::scale(Tensor self, Scalar factor=2, *, int[2] dims=0) -> Tensor\n"
      "",
@@ -104,7 +104,7 @@ constexpr Function opgen_functions[] = {
      true},
     {"fresh",
      "special",
-     "fresh(size: Sequence[int | SymInt], *, dtype: dtype | None = int64, layout: layout | None = None, device: DeviceLikeType | None = None, pin_memory: bool | None = None) -> Tensor\n"
+     "fresh(size: Sequence[int], *, dtype: dtype | None = int64, layout: layout | str | None = None, device: device | str | None = None, pin_memory: bool | None = None) -> Tensor\n"
      "\n"
      "aten::fresh(SymInt[] size, *, ScalarType? dtype=long, Layout? layout=None, Device? device=None, bool? pin_memory=None) -> Tensor\n"
      "",

@@ -2,4 +2,4 @@
 
 from aten import _C
 
-globals().update((name, value) for name, value in vars(_C).items() if name not in globals())
+globals().update({**vars(_C), **globals()})
