@@ -113,7 +113,7 @@ void fill_missing(const FunctionSchema& schema, Stack& stack, const std::vector<
         continue;
       }
     } catch (const TypeError& error) {
-      OPGEN_CHECK_TYPE(false, schema.full_name(), ": argument ", argument.name, ": ", error.what());
+      OPGEN_CHECK_TYPE(false, schema.full_name(), ": argument ", argument.name, ": ", error.msg());
     }
     OPGEN_CHECK_TYPE(argument.default_value.has_value(), schema.full_name(), ": argument ",
                      argument.name, " is missing");
@@ -167,7 +167,7 @@ opgen_value* call(const char* name, const opgen_value* const* arguments, std::si
   } catch (const Error& error) {
     std::string where =
         call_text(schema, arguments, count, keywords, keyword_arguments, keyword_count);
-    remember(kind_of(error), (error.what() + where).c_str());
+    remember(kind_of(error), (error.msg() + where).c_str());
     return nullptr;
   }
   return give(IValue(static_cast<std::vector<IValue>&&>(stack)));

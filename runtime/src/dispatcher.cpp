@@ -376,7 +376,7 @@ void check_result_count(const OperatorSlot& slot, const Stack& stack, std::size_
 
 namespace {
 
-std::unique_lock<std::mutex> locked() {
+std::unique_lock<std::recursive_mutex> locked() {
   return std::unique_lock(Dispatcher::singleton().impl().mutex);
 }
 

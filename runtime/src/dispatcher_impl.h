@@ -70,7 +70,7 @@ struct Dispatcher::Impl {
     std::string ns;
   };
 
-  mutable std::mutex mutex;
+  mutable std::recursive_mutex mutex;  // recursive: an error that is thrown under it reads here
   std::unordered_map<std::string, std::unique_ptr<OperatorEntry>, NameHash, std::equal_to<>>
       entries;
   std::unordered_map<std::uint64_t, Registration> registrations;

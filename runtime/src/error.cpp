@@ -2,11 +2,14 @@
 #include "opgen/error.h"
 
 #include <atomic>
+#include <cstddef>
 #include <cstdio>
 #include <cstdlib>
 #include <cstring>
 #include <new>
 #include <string>
+
+#include "operator_trace.h"
 
 namespace opgen {
 
@@ -29,21 +32,22 @@ void print_warning(const char* text) {
 std::atomic<WarningHandler> warning_handler{&print_warning};
 
 [[noreturn]] void throw_kind(detail::ErrorKind kind, const std::string& text) {
+  const std::string operators = detail::operator_trace();
   switch (kind) {
     case detail::ErrorKind::Index:
-      throw IndexError(text.data(), text.size());
+      throw IndexError(text.data(), text.size(), operators.c_str());
     case detail::ErrorKind::Value:
-      throw ValueError(text.data(), text.size());
+      throw ValueError(text.data(), text.size(), operators.c_str());
     case detail::ErrorKind::Type:
-      throw TypeError(text.data(), text.size());
+      throw TypeError(text.data(), text.size(), operators.c_str());
     case detail::ErrorKind::NotImplemented:
-      throw NotImplementedError(text.data(), text.size());
+      throw NotImplementedError(text.data(), text.size(), operators.c_str());
     case detail::ErrorKind::OutOfMemory:
-      throw OutOfMemoryError(text.data(), text.size());
+      throw OutOfMemoryError(text.data(), text.size(), operators.c_str());
     case detail::ErrorKind::Error:
       break;
   }
-  throw Error(text.data(), text.size());
+  throw Error(text.data(), text.size(), operators.c_str());
 }
 
 }  // namespace
@@ -74,17 +78,25 @@ void Message::append_double(double value) {
 }
 
 struct Error::Text {
-  std::atomic<int> count{1};
+  std::atomic<int> count;
+  std::size_t message;  // where the text without operators begins
   char text[1];
 };
 
-Error::Error(const char* text, std::size_t size)
-    : text_(static_cast<Text*>(std::malloc(sizeof(Text) + size))) {
+Error::Error(const char* text, std::size_t size, const char* operators) {
+  std::size_t added = std::strlen(operators);
+  std::size_t whole = size + added + 1;
+  std::size_t alone = added == 0 ? 0 : size + 1;
+  text_ = static_cast<Text*>(std::malloc(offsetof(Text, text) + whole + alone));
   if (text_ == nullptr) return;
-  ::new (static_cast<void*>(text_)) Text;
+  ::new (static_cast<void*>(text_)) Text{1, added == 0 ? 0 : whole, {}};
   std::memcpy(text_->text, text, size);
-  text_->text[size] = '\0';
+  std::memcpy(text_->text + size, operators, added + 1);
+  if (alone == 0) return;
+  std::memcpy(text_->text + whole, text, size);
+  text_->text[whole + size] = '\0';
 }
+Error::Error(const char* text, std::size_t size) : Error(text, size, "") {}
 Error::Error(const char* text) : Error(text, std::strlen(text)) {}
 Error::Error(const Error& other) noexcept : std::exception(other), text_(other.text_) {
   if (text_ != nullptr) text_->count.fetch_add(1, std::memory_order_relaxed);
@@ -102,6 +114,10 @@ Error::~Error() {
 }
 const char* Error::what() const noexcept {
   return text_ != nullptr ? text_->text : "out of memory";
+}
+
+const char* Error::msg() const noexcept {
+  return text_ != nullptr ? text_->text + text_->message : "out of memory";
 }
 
 // Key functions: one vtable and one type_info per class, in this library.

@@ -26,14 +26,19 @@ class OPGEN_API Message {
 };
 
 // Base of everything the runtime throws. The text is shared by copies, so copying never throws.
+// What a check throws ends in a line for each operator that the thread was in, with its schema.
 class OPGEN_API Error : public std::exception {
  public:
   explicit Error(const char* text, std::size_t size);
+  // `operators` follows the text in what().
+  explicit Error(const char* text, std::size_t size, const char* operators);
   explicit Error(const char* text);
   Error(const Error& other) noexcept;
   Error& operator=(const Error& other) noexcept;
   ~Error() override;
   [[nodiscard]] const char* what() const noexcept override;
+  // The text alone.
+  [[nodiscard]] const char* msg() const noexcept;
 
  private:
   struct Text;

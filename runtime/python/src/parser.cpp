@@ -428,7 +428,7 @@ bool Attempt::convert(const Argument& argument, PyObject* object, Slot& slot) {
         slot.device = Device(text_of(object));
         return true;
       } catch (const Error& error) {
-        return fail(quoted(argument.name) + ": " + error.what());
+        return fail(quoted(argument.name) + ": " + error.msg());
       }
     case Type::Generator:
       if (Py_TYPE(object) != types.generator) return false;
