@@ -89,6 +89,12 @@ OPGEN_ALWAYS_INLINE R dispatch(const OperatorSlot& slot, DispatchKeySet keys, A.
       ->slow({DispatchKeySet::RAW, left}, std::forward<A>(arguments)..., slot, keyed);
 }
 
+template <class R, class... A>
+OPGEN_ALWAYS_INLINE R call(const OperatorSlot& slot, A&&... arguments) {
+  DispatchKeySet keys = with_local_keys((std::uint64_t(0) | ... | keys_of(arguments)));
+  return dispatch<R, A...>(slot, keys, std::forward<A>(arguments)...);
+}
+
 }  // namespace detail
 
 // struct add_Tensor : Operator<add_Tensor, Tensor(const Tensor&, …)> { static OperatorSlot slot; …
@@ -101,9 +107,7 @@ struct Operator<Derived, R(A...)> {
   using ptr_schema = R (*)(A...);
 
   static R call(A... arguments) {
-    DispatchKeySet keys =
-        detail::with_local_keys((std::uint64_t(0) | ... | detail::keys_of(arguments)));
-    return detail::dispatch<R, A...>(Derived::slot, keys, std::forward<A>(arguments)...);
+    return detail::call<R, A...>(Derived::slot, std::forward<A>(arguments)...);
   }
   // Runs the kernel of the highest key of `keys`, whatever the arguments and the thread say.
   static R redispatch(DispatchKeySet keys, A... arguments) {

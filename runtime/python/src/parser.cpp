@@ -211,7 +211,7 @@ bool Attempt::parse() {
       for (std::size_t k = 0; k < width; ++k) slot[k].object = nullptr;
       if (object == nullptr || object == Py_None) continue;
       out = object;
-      if (overload.with_out == nullptr) return fail("it has no out=");
+      if (overload.with_out.thunk == nullptr) return fail("it has no out=");
     }
     if (argument.type == Type::Outs) {
       if (!convert_outs(argument, object, slot)) return false;
@@ -637,10 +637,14 @@ PyObject* call_function(const Function& function, PyObject* const* args, std::si
       Scratch scratch;
       Attempt attempt{overload, given, scratch, nullptr, slots};
       if (!attempt.parse()) continue;
-      const Call call{slots, attempt.slot_count, &overload,
+      const Operation& operation = attempt.out == nullptr ? overload.base : overload.with_out;
+      const Call call{slots,
+                      attempt.slot_count,
+                      &overload,
+                      operation.slot,
                       result_types == nullptr ? nullptr : result_types + i,
                       attempt.work >= kWorthReleasing};
-      return attempt.out == nullptr ? overload.base(call) : overload.with_out(call);
+      return operation.thunk(call);
     }
     return raise_no_fit(function, given);
   });

@@ -167,8 +167,8 @@ def _overload_row(context: Context, calls: PythonCalls, o: PythonOverload) -> Ov
         self_index=names.index("self") if "self" in names else -1,
         out_index=-1 if out is None else names.index(out.name),
         returns="Self" if returns_self(o.base) else "Result",
-        base=_thunk(context, o.base, slots),
-        with_out="nullptr" if o.out is None else _thunk(context, o.out, slots),
+        base=_operation(context, o.base, slots),
+        with_out="{}" if o.out is None else _operation(context, o.out, slots),
     )
 
 
@@ -216,6 +216,8 @@ def _slots(arguments: Sequence[PythonArgument]) -> dict[str, int]:
     return found
 
 
-def _thunk(context: Context, f: NativeFunction, slots: dict[str, int]) -> str:
+def _operation(context: Context, f: NativeFunction, slots: dict[str, int]) -> str:
+    """A thunk, which operators of one signature share, with the operator that it calls."""
     order = (slots[b.name] for b in context.signatures.dispatcher(f).arguments())
-    return f"&thunk<{', '.join([operator_struct(f), *map(str, order)])}>"
+    thunk = ", ".join([f"{operator_struct(f)}::schema", *map(str, order)])
+    return f"{{&thunk<{thunk}>, &{operator_struct(f)}::slot}}"

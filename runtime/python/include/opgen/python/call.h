@@ -1,4 +1,4 @@
-// call.h: thunk<Operator, …>: from the parsed arguments of a Python call to the typed C++ call.
+// call.h: thunk<Signature, …>: from the parsed arguments of a Python call to the typed C++ call.
 // Include after the generated TensorBody.h: Tensor must be complete where a thunk is used.
 #pragma once
 
@@ -45,6 +45,7 @@ struct Call {
   const Slot* slots;
   std::size_t count;
   const Overload* overload;
+  const OperatorSlot* slot;
   PyObject* const* result_type;  // a named tuple, or null
   bool release;                  // the work is worth letting other threads of Python go on
 };
@@ -199,13 +200,13 @@ PyObject* wrap(R&& result, const Call& call) {
 
 namespace detail {
 
-template <class Op, class Schema, std::size_t... I>
+template <class Signature, std::size_t... I>
 struct Caller;
-template <class Op, class R, class... A, std::size_t... I>
-struct Caller<Op, R(A...), I...> {
+template <class R, class... A, std::size_t... I>
+struct Caller<R(A...), I...> {
   static R run(const Call& call) {
     GilRelease released(call.release);
-    return Op::call(Take<A>::from(call.slots[I])...);
+    return opgen::detail::call<R, A...>(*call.slot, Take<A>::from(call.slots[I])...);
   }
   static PyObject* thunk(const Call& call) {
     if constexpr (std::is_void_v<R>) {
@@ -219,10 +220,11 @@ struct Caller<Op, R(A...), I...> {
 
 }  // namespace detail
 
-// `I` says in which slot each argument of the operator is.
-template <class Op, std::size_t... I>
+// One for all operators of a signature, so that PyTorch's 2,300 need 700. `I` says in which slot
+// each argument of the operator is.
+template <class Signature, std::size_t... I>
 PyObject* thunk(const Call& call) {
-  return detail::Caller<Op, typename Op::schema, I...>::thunk(call);
+  return detail::Caller<Signature, I...>::thunk(call);
 }
 
 }  // namespace opgen::python

@@ -8,6 +8,10 @@
 
 struct _object;
 
+namespace opgen {
+struct OperatorSlot;
+}
+
 namespace opgen::python {
 
 struct Call;
@@ -103,6 +107,12 @@ struct Argument {
 // Calls the operator on parsed arguments. A new reference; throws what the operator throws.
 using Thunk = _object* (*)(const Call& call);
 
+// An operator, and how it is called.
+struct Operation {
+  Thunk thunk = nullptr;
+  const OperatorSlot* slot = nullptr;
+};
+
 enum class Returns : std::uint8_t { Result, Self };
 
 struct Overload {
@@ -114,8 +124,8 @@ struct Overload {
   std::int8_t self;         // which argument a method is called on; -1: none
   std::int8_t out;          // which argument is `out`; -1: none
   Returns returns;          // of operators that return nothing
-  Thunk base;
-  Thunk with_out;  // null without
+  Operation base;
+  Operation with_out;  // nothing without
 };
 
 struct Function {

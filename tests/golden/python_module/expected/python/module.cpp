@@ -29,8 +29,8 @@ constexpr Overload opgen_aten_fresh = {
     -1,
     -1,
     Returns::Result,
-    &thunk<at::_ops::fresh, 0, 1, 2, 3, 4>,
-    nullptr};
+    {&thunk<at::_ops::fresh::schema, 0, 1, 2, 3, 4>, &at::_ops::fresh::slot},
+    {}};
 
 // scale(Tensor self, Scalar factor=2, *, int[2] dims=0) -> Tensor
 constexpr Argument opgen_aten_scale_arguments[] = {
@@ -47,8 +47,8 @@ constexpr Overload opgen_aten_scale = {
     0,
     -1,
     Returns::Result,
-    &thunk<at::_ops::scale, 0, 1, 2>,
-    nullptr};
+    {&thunk<at::_ops::scale::schema, 0, 1, 2>, &at::_ops::scale::slot},
+    {}};
 
 // scale(Tensor self, Scalar factor=2, *, int[2] dims=0) -> Tensor
 // scale.out(Tensor self, Scalar factor=2, *, int[2] dims=0, Tensor(a!) out) -> Tensor(a!)
@@ -67,8 +67,8 @@ constexpr Overload opgen_aten_scale_out = {
     0,
     3,
     Returns::Result,
-    &thunk<at::_ops::scale, 0, 1, 2>,
-    &thunk<at::_ops::scale_out, 0, 1, 2, 3>};
+    {&thunk<at::_ops::scale::schema, 0, 1, 2>, &at::_ops::scale::slot},
+    {&thunk<at::_ops::scale_out::schema, 0, 1, 2, 3>, &at::_ops::scale_out::slot}};
 
 constexpr const Overload* opgen_aten_scale_function[] = {
     &opgen_aten_scale_out,
