@@ -153,8 +153,7 @@ PyObject* manual_seed(PyObject*, PyObject* seed) {
 }  // namespace
 
 PyMethodDef module_functions[] = {
-    {"tensor", reinterpret_cast<PyCFunction>(reinterpret_cast<void*>(&make_tensor)),
-     METH_VARARGS | METH_KEYWORDS,
+    {"tensor", as_method(&make_tensor), METH_VARARGS | METH_KEYWORDS,
      "tensor(data, *, dtype=None): a tensor of a number, nested lists or an array; always a copy."},
     {"from_numpy", from_numpy, METH_O,
      "from_numpy(array): a tensor on the bytes of an array that can be written."},

@@ -32,15 +32,30 @@ int add_function(PyObject* module, const char* package, const Function& function
   return 0;
 }
 
+// The types are of the package that was imported first: there pickle finds them.
+int name_types(const char* package) {
+  Owned name(PyUnicode_FromString(package));
+  if (!name) return -1;
+  for (PyTypeObject* type : {types.tensor, types.dtype, types.layout, types.memory_format,
+                             types.device, types.generator}) {
+    PyObject* object = reinterpret_cast<PyObject*>(type);
+    if (PyObject_SetAttrString(object, "__module__", name.get()) != 0) return -1;
+  }
+  return 0;
+}
+
 }  // namespace
 
 int init_module(PyObject* module, const char* package, const Function* functions,
                 std::size_t count) {
+  const bool first = types.tensor == nullptr;
   if (make_constants(module) != 0) return -1;
-  if (types.function == nullptr && make_function_type() != 0) return -1;
-  if (types.tensor == nullptr && make_tensor_type() != 0) return -1;
+  if (first && (make_function_type() != 0 || make_tensor_type() != 0)) return -1;
+  if (first && name_types(package) != 0) return -1;
   if (PyModule_AddType(module, types.tensor) != 0) return -1;
-  if (PyModule_AddFunctions(module, module_functions) != 0) return -1;
+  for (PyMethodDef* functions_of_all : {module_functions, dlpack_functions}) {
+    if (PyModule_AddFunctions(module, functions_of_all) != 0) return -1;
+  }
   for (std::size_t i = 0; i < count; ++i) {
     if (add_function(module, package, functions[i]) != 0) return -1;
   }

@@ -80,6 +80,11 @@ PyObject* guarded(Work&& work) {
   }
 }
 
+// A function that takes keywords, as a row of a method table holds it.
+inline PyCFunction as_method(PyCFunctionWithKeywords function) {
+  return reinterpret_cast<PyCFunction>(reinterpret_cast<void*>(function));
+}
+
 // types.cpp
 int make_constants(PyObject* module);
 PyObject* dtype_object(ScalarType type);  // borrowed
@@ -107,6 +112,10 @@ PyObject* show_tensor(PyObject* self);
 // buffer.cpp: the buffer protocol, by which NumPy takes and gives arrays without a copy.
 extern PyType_Slot buffer_slots[];
 TensorBase tensor_from_buffer(PyObject* object);
+
+// dlpack.cpp: the same with every library that speaks DLPack.
+extern PyMethodDef dlpack_methods[];
+extern PyMethodDef dlpack_functions[];
 
 // data.cpp: what module functions make tensors of: numbers, lists, arrays.
 extern PyMethodDef module_functions[];

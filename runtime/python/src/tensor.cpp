@@ -156,6 +156,16 @@ PyMethodDef methods[] = {
     {"__deepcopy__", copied, METH_O, "A tensor on bytes of its own."},
     {nullptr, nullptr, 0, nullptr}};
 
+// A type takes one table of methods, and keeps its address.
+PyMethodDef* all_methods() {
+  static std::vector<PyMethodDef> all;
+  for (const PyMethodDef* some : {methods, dlpack_methods}) {
+    for (; some->ml_name != nullptr; ++some) all.push_back(*some);
+  }
+  all.push_back({nullptr, nullptr, 0, nullptr});
+  return all.data();
+}
+
 }  // namespace
 
 int make_tensor_type() {
@@ -163,7 +173,7 @@ int make_tensor_type() {
       {Py_tp_dealloc, reinterpret_cast<void*>(&free_tensor)},
       {Py_tp_repr, reinterpret_cast<void*>(&show_tensor)},
       {Py_tp_getset, attributes},
-      {Py_tp_methods, methods},
+      {Py_tp_methods, all_methods()},
       {Py_tp_doc, const_cast<char*>("A tensor of the opgen runtime; methods are its operators.")}};
   for (const PyType_Slot* some : {number_slots, indexing_slots, buffer_slots}) {
     for (; some->slot != 0; ++some) slots.push_back(*some);

@@ -1,0 +1,349 @@
+// dlpack.cpp: tensors to and from other libraries on the same bytes, by the capsules of DLPack.
+#include "dlpack.h"
+
+#include <memory>
+
+#include "objects.h"
+#include "opgen/autograd.h"
+#include "opgen/copy.h"
+#include "opgen/empty.h"
+
+namespace opgen::python {
+
+namespace {
+
+struct TypeRow {
+  ScalarType type;
+  dlpack::TypeCode code;
+  std::uint8_t bits;
+};
+constexpr TypeRow kTypes[] = {
+    {kByte, dlpack::kUInt, 8},        {kChar, dlpack::kInt, 8},
+    {kShort, dlpack::kInt, 16},       {kInt, dlpack::kInt, 32},
+    {kLong, dlpack::kInt, 64},        {kHalf, dlpack::kFloat, 16},
+    {kFloat, dlpack::kFloat, 32},     {kDouble, dlpack::kFloat, 64},
+    {kBFloat16, dlpack::kBfloat, 16}, {kComplexFloat, dlpack::kComplex, 64},
+    {kBool, dlpack::kBool, 8},        {kComplexDouble, dlpack::kComplex, 128}};
+
+dlpack::DataType data_type_of(ScalarType type) {
+  for (const TypeRow& row : kTypes) {
+    if (row.type == type) return {row.code, row.bits, 1};
+  }
+  return {};
+}
+ScalarType scalar_type_of(dlpack::DataType type) {
+  for (const TypeRow& row : kTypes) {
+    if (row.code == type.code && row.bits == type.bits && type.lanes == 1) return row.type;
+  }
+  return ScalarType::Undefined;
+}
+
+PyObject* refuse(const char* why) {
+  PyErr_SetString(PyExc_BufferError, why);
+  return nullptr;
+}
+
+// ---- To others
+// -----------------------------------------------------------------------------------
+
+// No object of Python is in it: a consumer may delete it in any thread, without the GIL.
+template <class M>
+struct Exported {
+  explicit Exported(TensorBase tensor)
+      : keeps(std::move(tensor)),
+        sizes(keeps.sizes().begin(), keeps.sizes().end()),
+        strides(keeps.strides().begin(), keeps.strides().end()) {
+    managed.tensor.data = keeps.numel() == 0 ? nullptr : keeps.data_ptr();
+    managed.tensor.device = {dlpack::kCpu, 0};
+    managed.tensor.ndim = static_cast<std::int32_t>(keeps.dim());
+    managed.tensor.dtype = data_type_of(keeps.scalar_type());
+    managed.tensor.shape = sizes.data();
+    managed.tensor.strides = strides.data();
+    managed.context = this;
+    managed.deleter = [](M* self) { delete static_cast<Exported*>(self->context); };
+  }
+  M managed{};
+  TensorBase keeps;
+  DimVector sizes;
+  DimVector strides;
+};
+
+// A capsule that nobody took owns what is in it.
+template <class M>
+void free_capsule(PyObject* capsule) {
+  if (PyCapsule_IsValid(capsule, M::kName) == 0) return;
+  auto* managed = static_cast<M*>(PyCapsule_GetPointer(capsule, M::kName));
+  if (managed->deleter != nullptr) managed->deleter(managed);
+}
+
+template <class M>
+PyObject* new_capsule(TensorBase tensor, bool copied) {
+  auto exported = std::make_unique<Exported<M>>(std::move(tensor));
+  if constexpr (requires(M & managed) { managed.flags; }) {
+    exported->managed.major = dlpack::kMajor;
+    exported->managed.flags = copied ? dlpack::kIsCopied : 0;
+  }
+  PyObject* capsule = PyCapsule_New(&exported->managed, M::kName, &free_capsule<M>);
+  if (capsule != nullptr) (void)exported.release();
+  return capsule;
+}
+
+// Null, or a BufferError that says why others cannot have these bytes.
+bool check_exported(const TensorBase& tensor) {
+  if (!tensor.is_cpu()) {
+    refuse("the elements are not in the memory of the CPU, and no other is shared by DLPack");
+  } else if (!tensor.has_storage()) {
+    refuse("the tensor has no bytes of its own: inside vmap it stands for a whole batch");
+  } else if (autograd::requires_grad(tensor)) {
+    refuse("the tensor requires a gradient, which no other library would follow: detach it");
+  } else {
+    return true;
+  }
+  return false;
+}
+
+// Whether (type, id) is given and not the CPU's.
+bool names_other_device(PyObject* device, bool& other) {
+  other = false;
+  if (device == Py_None) return true;
+  int type = 0;
+  int id = 0;
+  if (!PyTuple_Check(device) || !PyArg_ParseTuple(device, "ii", &type, &id)) {
+    PyErr_Clear();
+    PyErr_SetString(PyExc_TypeError, "dl_device must be a tuple (device_type, device_id) or None");
+    return false;
+  }
+  other = type != dlpack::kCpu;
+  return true;
+}
+
+// __dlpack__(*, stream=None, max_version=None, dl_device=None, copy=None)
+PyObject* to_dlpack(PyObject* self, PyObject* args, PyObject* keywords) {
+  static const char* names[] = {"stream", "max_version", "dl_device", "copy", nullptr};
+  PyObject* stream = Py_None;
+  PyObject* max_version = Py_None;
+  PyObject* device = Py_None;
+  PyObject* copy = Py_None;
+  if (!PyArg_ParseTupleAndKeywords(args, keywords, "|$OOOO:__dlpack__", const_cast<char**>(names),
+                                   &stream, &max_version, &device, &copy)) {
+    return nullptr;
+  }
+  if (stream != Py_None) return refuse("a tensor in the memory of the CPU has no stream");
+  long major = 0;
+  if (max_version != Py_None) {
+    Owned first(PySequence_GetItem(max_version, 0));
+    major = first ? PyLong_AsLong(first.get()) : -1;
+    if (PyErr_Occurred() != nullptr) return nullptr;
+  }
+  bool other = false;
+  if (!names_other_device(device, other)) return nullptr;
+  if (other) return refuse("no elements are copied to another device: ask for (1, 0), the CPU");
+  const int copied = copy == Py_None ? 0 : PyObject_IsTrue(copy);
+  if (copied < 0) return nullptr;
+  return guarded([&]() -> PyObject* {
+    if (!check_exported(tensor_of(self))) return nullptr;
+    TensorBase tensor =
+        copied != 0 ? opgen::detail::clone(tensor_of(self)) : TensorBase(tensor_of(self));
+    return major >= 1 ? new_capsule<dlpack::ManagedVersioned>(std::move(tensor), copied != 0)
+                      : new_capsule<dlpack::Managed>(std::move(tensor), copied != 0);
+  });
+}
+
+PyObject* dlpack_device(PyObject* self, PyObject*) {
+  if (!tensor_of(self).is_cpu()) {
+    return refuse(
+        "the elements are not in the memory of the CPU, and no other is shared by DLPack");
+  }
+  return Py_BuildValue("(ii)", int(dlpack::kCpu), 0);
+}
+
+// ---- From others
+// ---------------------------------------------------------------------------------
+
+// Called when the last tensor on the bytes is gone, in whatever thread. Producers expect the GIL;
+// after the end of Python there is none, and the bytes go with the process.
+template <class M>
+void release_managed(void* context) {
+  if (Py_IsInitialized() == 0) return;
+  const PyGILState_STATE state = PyGILState_Ensure();
+  auto* managed = static_cast<M*>(context);
+  if (managed->deleter != nullptr) managed->deleter(managed);
+  PyGILState_Release(state);
+}
+
+struct Layout {
+  ScalarType type = ScalarType::Undefined;
+  DimVector sizes;
+  DimVector strides;
+  char* data = nullptr;
+};
+
+bool read_sizes(const dlpack::Tensor& from, Layout& to) {
+  for (std::int32_t i = 0; i < from.ndim; ++i) {
+    const std::int64_t size = from.shape[i];
+    const std::int64_t stride = from.strides == nullptr ? 0 : from.strides[i];
+    if (size < 0) return false;
+    // What is not stepped over may have any stride.
+    if (stride < 0 && size > 1) return false;
+    to.sizes.push_back(size);
+    to.strides.push_back(stride < 0 ? 1 : stride);
+  }
+  if (from.strides == nullptr) opgen::detail::contiguous_strides(to.sizes, to.strides);
+  return true;
+}
+
+// A BufferError says what is not to be had.
+bool read_layout(const dlpack::Tensor& from, Layout& to) {
+  const std::int32_t device = from.device.type;
+  if (device != dlpack::kCpu && device != dlpack::kCudaHost && device != dlpack::kRocmHost) {
+    PyErr_Format(PyExc_BufferError,
+                 "the elements are on DLPack's device (%d, %d), not in the memory of the CPU",
+                 int(device), int(from.device.id));
+    return false;
+  }
+  to.type = scalar_type_of(from.dtype);
+  if (to.type == ScalarType::Undefined) {
+    PyErr_Format(PyExc_BufferError, "no dtype is that of DLPack's code %d with %d bits, %d lanes",
+                 int(from.dtype.code), int(from.dtype.bits), int(from.dtype.lanes));
+    return false;
+  }
+  if (!read_sizes(from, to)) {
+    refuse("a tensor cannot have negative strides: copy the array first");
+    return false;
+  }
+  to.data = static_cast<char*>(from.data);
+  if (to.data != nullptr) to.data += from.byte_offset;
+  const std::size_t size = elementSize(to.type);
+  const std::size_t alignment = isComplexType(to.type) ? size / 2 : size;
+  if (reinterpret_cast<std::uintptr_t>(to.data) % alignment != 0) {
+    refuse("the elements do not lie at multiples of their size: copy the array first");
+    return false;
+  }
+  return true;
+}
+
+enum class Copy : std::uint8_t { IfNeeded, Always, Never };
+
+template <class M>
+PyObject* take(PyObject* capsule, Copy copy) {
+  auto* managed = static_cast<M*>(PyCapsule_GetPointer(capsule, M::kName));
+  bool copied = false;
+  if constexpr (requires { managed->flags; }) {
+    if (managed->major != dlpack::kMajor) {
+      return PyErr_Format(PyExc_BufferError, "DLPack %u.%u is not understood, only 1.x",
+                          unsigned(managed->major), unsigned(managed->minor));
+    }
+    copied = (managed->flags & dlpack::kIsCopied) != 0;
+    if ((managed->flags & dlpack::kReadOnly) != 0 && copy != Copy::Always) {
+      return refuse("the array is read-only, and every tensor may be written to: give copy=True");
+    }
+  }
+  if (copied && copy == Copy::Never) return refuse("the array was copied, and copy is False");
+  Layout layout;
+  if (!read_layout(managed->tensor, layout)) return nullptr;
+  if (PyCapsule_SetName(capsule, M::kUsedName) != 0) return nullptr;
+  TensorBase tensor =
+      opgen::detail::from_blob(layout.data, layout.sizes, layout.strides,
+                               TensorOptions(layout.type), managed, &release_managed<M>);
+  if (copy == Copy::Always && !copied) tensor = opgen::detail::clone(tensor);
+  return new_tensor(std::move(tensor));
+}
+
+PyObject* take_capsule(PyObject* capsule, Copy copy) {
+  return guarded([&]() -> PyObject* {
+    if (PyCapsule_IsValid(capsule, dlpack::ManagedVersioned::kName) != 0) {
+      return take<dlpack::ManagedVersioned>(capsule, copy);
+    }
+    if (PyCapsule_IsValid(capsule, dlpack::Managed::kName) != 0) {
+      return take<dlpack::Managed>(capsule, copy);
+    }
+    const char* name = PyCapsule_CheckExact(capsule) ? PyCapsule_GetName(capsule) : nullptr;
+    return PyErr_Format(
+        PyExc_ValueError, "a capsule of DLPack is needed that nobody has taken yet, not %s%s",
+        name != nullptr ? "one named " : "something else", name != nullptr ? name : "");
+  });
+}
+
+// The capsule that `producer` gives. One from before DLPack 1.0 does not know the arguments.
+PyObject* ask(PyObject* producer, bool to_cpu, Copy copy) {
+  Owned method(PyObject_GetAttrString(producer, "__dlpack__"));
+  Owned none(PyTuple_New(0));
+  Owned keywords(Py_BuildValue("{s:(ii)}", "max_version", int(dlpack::kMajor), 0));
+  Owned device(Py_BuildValue("(ii)", int(dlpack::kCpu), 0));
+  if (!method || !none || !keywords || !device) return nullptr;
+  if (to_cpu && PyDict_SetItemString(keywords.get(), "dl_device", device.get()) != 0) {
+    return nullptr;
+  }
+  if (copy == Copy::Never && PyDict_SetItemString(keywords.get(), "copy", Py_False) != 0) {
+    return nullptr;
+  }
+  PyObject* capsule = PyObject_Call(method.get(), none.get(), keywords.get());
+  if (capsule != nullptr || to_cpu || PyErr_ExceptionMatches(PyExc_TypeError) == 0) return capsule;
+  PyErr_Clear();
+  return PyObject_CallObject(method.get(), nullptr);
+}
+
+// Whether the producer has to copy its elements to the CPU, if that is wished; -1 with an
+// exception.
+int needs_cpu(PyObject* producer, bool wished) {
+  Owned device(PyObject_CallMethod(producer, "__dlpack_device__", nullptr));
+  int type = 0;
+  int id = 0;
+  if (!device || !PyArg_ParseTuple(device.get(), "ii", &type, &id)) return -1;
+  if (type == dlpack::kCpu || type == dlpack::kCudaHost || type == dlpack::kRocmHost) return 0;
+  if (wished) return 1;
+  PyErr_Format(PyExc_BufferError,
+               "the elements are on DLPack's device (%d, %d): give device=\"cpu\" to have them "
+               "copied to the memory of the CPU",
+               type, id);
+  return -1;
+}
+
+// Whether `device` is None or the CPU, by object or name; false with an exception for another.
+bool check_cpu(PyObject* device) {
+  if (device == Py_None) return true;
+  Owned text(PyObject_Str(device));
+  const char* words = text ? PyUnicode_AsUTF8(text.get()) : nullptr;
+  if (words == nullptr) return false;
+  Owned done(guarded([&]() -> PyObject* {
+    if (Device(std::string_view(words)).is_cpu()) Py_RETURN_NONE;
+    return PyErr_Format(PyExc_BufferError, "elements come to the CPU by DLPack, not to %s", words);
+  }));
+  return static_cast<bool>(done);
+}
+
+// from_dlpack(x, /, *, device=None, copy=None)
+PyObject* from_dlpack(PyObject*, PyObject* args, PyObject* keywords) {
+  static const char* names[] = {"", "device", "copy", nullptr};
+  PyObject* producer = nullptr;
+  PyObject* device = Py_None;
+  PyObject* wanted = Py_None;
+  if (!PyArg_ParseTupleAndKeywords(args, keywords, "O|$OO:from_dlpack", const_cast<char**>(names),
+                                   &producer, &device, &wanted) ||
+      !check_cpu(device)) {
+    return nullptr;
+  }
+  const int copied = wanted == Py_None ? 0 : PyObject_IsTrue(wanted);
+  if (copied < 0) return nullptr;
+  const Copy copy = wanted == Py_None ? Copy::IfNeeded : copied != 0 ? Copy::Always : Copy::Never;
+  if (PyCapsule_CheckExact(producer)) return take_capsule(producer, copy);
+  const int to_cpu = needs_cpu(producer, device != Py_None);
+  if (to_cpu < 0) return nullptr;
+  Owned capsule(ask(producer, to_cpu != 0, copy));
+  return capsule ? take_capsule(capsule.get(), copy) : nullptr;
+}
+
+}  // namespace
+
+PyMethodDef dlpack_methods[] = {{"__dlpack__", as_method(&to_dlpack), METH_VARARGS | METH_KEYWORDS,
+                                 "A capsule of DLPack on the same bytes."},
+                                {"__dlpack_device__", dlpack_device, METH_NOARGS,
+                                 "Where the elements are, in DLPack's numbers."},
+                                {nullptr, nullptr, 0, nullptr}};
+PyMethodDef dlpack_functions[] = {
+    {"from_dlpack", as_method(&from_dlpack), METH_VARARGS | METH_KEYWORDS,
+     "from_dlpack(x, /, *, device=None, copy=None): a tensor on the bytes of an array of another "
+     "library, or of a capsule of DLPack."},
+    {nullptr, nullptr, 0, nullptr}};
+
+}  // namespace opgen::python
