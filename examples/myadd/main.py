@@ -1,0 +1,14 @@
+"""The same operator from Python: run.sh sets PYTHONPATH to where its package was built."""
+
+import myops
+
+a = myops.tensor([[1.0, 2.0, 3.0], [4.0, 5.0, 6.0]])
+row = myops.tensor([10.0, 20.0, 30.0])
+
+print("myops.myadd(a, row) from Python:", myops.myadd(a, row))
+out = myops.tensor([])
+print("returns its out= argument:", myops.myadd(a, row, out=out) is out)
+try:
+    myops.myadd(a, "row")
+except TypeError as error:
+    print(error)

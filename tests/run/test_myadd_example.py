@@ -1,0 +1,23 @@
+"""`examples/myadd`, what the README's first command runs: from C++ and from Python."""
+
+from __future__ import annotations
+
+import sys
+from pathlib import Path
+
+import pytest
+from test_run import compare
+
+from support.build import REPOSITORY, cmake_build, project_definitions, run
+from support.python_package import run_python
+
+EXAMPLE = REPOSITORY / "examples" / "myadd"
+
+
+@pytest.mark.slow
+def test_what_it_prints(tmp_path: Path) -> None:
+    definitions = (f"-DPython_EXECUTABLE={sys.executable}", *project_definitions())
+    cmake_build(EXAMPLE, tmp_path, *definitions)
+    printed = run([tmp_path / "main"])
+    printed += run_python((EXAMPLE / "main.py").read_text(), tmp_path / "python")
+    compare(EXAMPLE / "expected.txt", printed)
