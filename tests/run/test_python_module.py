@@ -257,9 +257,55 @@ def test_text_and_numbers_of_a_tensor(run: Run) -> None:
 def test_names_and_help(run: Run) -> None:
     run("""
         assert calls.add.__module__ == "calls" and calls.Tensor.add.__qualname__ == "Tensor.add"
-        assert "aten::add.out(Tensor self, Tensor other" in calls.add.__doc__
         assert calls.special.special_twice(a).tolist() == [2, 4, 6]
         import calls.special
+        """)
+
+
+def test_help_says_how_an_operator_is_called_and_what_it_is(run: Run) -> None:
+    """Protects docstrings: signatures, schemas, variants, kernels; a method's are without the tensor itself."""
+    run('''
+        assert calls.add.__doc__ == """\\
+        add(input: Tensor | Number, other: Tensor | Number, *, alpha: Number = 1, out: Tensor | None = None) -> Tensor
+
+        aten::add.Tensor(Tensor self, Tensor other, *, Scalar alpha=1) -> Tensor
+            function and method; kernels for CompositeImplicitAutograd
+        aten::add.out(Tensor self, Tensor other, *, Scalar alpha=1, Tensor(a!) out) -> Tensor(a!)
+            called with out=; kernels for CompositeImplicitAutograd
+        """
+        assert calls.Tensor.add_.__doc__ == """\\
+        add_(other: Tensor | Number, *, alpha: Number = 1) -> Tensor
+
+        aten::add_.Tensor(Tensor(a!) self, Tensor other, *, Scalar alpha=1) -> Tensor(a!)
+            method; kernels for CompositeImplicitAutograd; writes self
+        """
+        assert calls.Tensor.where.__doc__.startswith("where(condition: Tensor, other: Number) -> Tensor\\n")
+        assert calls.describe.__doc__.count("describe(") == 4
+        ''')
+
+
+def test_what_is_called_in_one_way_has_a_signature(run: Run) -> None:
+    run("""
+        import inspect
+        signature = lambda f: str(inspect.signature(f))
+        assert signature(calls.add) == "(input, other, *, alpha=1, out=None)"
+        assert signature(calls.Tensor.add) == "(self, other, *, alpha=1)"
+        assert signature(a.add) == "(other, *, alpha=1)"
+        assert signature(a.where) == "(condition, other)" and signature(a.count) == "()"
+        fails(ValueError, lambda: signature(calls.describe))
+        fails(ValueError, lambda: signature(calls.zeros))  # zeros(2, 3) is zeros((2, 3))
+        """)
+
+
+def test_named_results_are_of_return_types(run: Run) -> None:
+    """Protects what stubs say of named tuples: one class for function and method, that can be pickled."""
+    run("""
+        import pickle
+        from calls import return_types
+        assert dir(return_types) == ["extremes"]
+        assert type(calls.extremes(a)) is type(a.extremes()) is return_types.extremes
+        assert pickle.loads(pickle.dumps(return_types.extremes(1, 2))) == (1, 2)
+        fails(AttributeError, lambda: return_types.others, "no attribute 'others'")
         """)
 
 

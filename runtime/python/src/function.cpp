@@ -80,7 +80,10 @@ PyObject* qualified_name(PyObject* self, void*) {
   return PyUnicode_FromFormat("%s%s", function.method ? "Tensor." : "", function.name);
 }
 PyObject* doc_of(PyObject* self, void*) {
-  return PyUnicode_FromString(of(self)->function->doc);
+  return documentation(*of(self)->function);
+}
+PyObject* text_signature_of(PyObject* self, void*) {
+  return text_signature(*of(self)->function);
 }
 PyObject* module_of(PyObject* self, void*) {
   Py_INCREF(of(self)->module_name);
@@ -90,6 +93,7 @@ PyObject* module_of(PyObject* self, void*) {
 PyGetSetDef attributes[] = {{"__name__", name_of, nullptr, nullptr, nullptr},
                             {"__qualname__", qualified_name, nullptr, nullptr, nullptr},
                             {"__doc__", doc_of, nullptr, nullptr, nullptr},
+                            {"__text_signature__", text_signature_of, nullptr, nullptr, nullptr},
                             {"__module__", module_of, nullptr, nullptr, nullptr},
                             {nullptr, nullptr, nullptr, nullptr, nullptr}};
 PyMemberDef members[] = {

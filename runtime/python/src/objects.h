@@ -124,6 +124,10 @@ extern PyMethodDef module_functions[];
 // exception if it is none.
 bool find_scalar(PyObject* object, Scalar& value);
 
+// documentation.cpp
+PyObject* documentation(const Function& function);
+PyObject* text_signature(const Function& function);
+
 // function.cpp
 int make_function_type();
 PyObject* new_function(const Function& function, PyObject* module_name);

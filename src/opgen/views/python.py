@@ -23,6 +23,7 @@ from opgen.views.python_calls import (
     returns_self,
     takes_numbers,
 )
+from opgen.views.python_docs import PythonDocs
 from opgen.views.python_stub import build_python_stubs
 from opgen.views.text import operator_struct
 
@@ -41,8 +42,8 @@ class OverloadRow:
     """`self_index` and `out_index` are -1 for none; what a row does not have is `nullptr`."""
 
     identifier: str
-    schemas: tuple[str, ...]
     signature: str
+    facts: tuple[str, ...]
     result: str
     arguments: tuple[ArgumentRow, ...]
     rows: str
@@ -60,7 +61,6 @@ class FunctionRow:
     name: str
     identifier: str
     module: str
-    doc: tuple[str, ...]
     method: str
     overloads: tuple[str, ...]
 
@@ -98,8 +98,9 @@ def build_python(context: Context) -> Iterator[FileView]:
 
 
 def _module_view(context: Context, calls: PythonCalls) -> PythonModuleView:
+    docs = PythonDocs(context)
     overloads = {
-        _identifier(o): _overload_row(context, calls, o)
+        _identifier(o): _overload_row(context, calls, docs, o)
         for one in calls.functions
         for o in one.overloads
     }
@@ -114,7 +115,7 @@ def _module_view(context: Context, calls: PythonCalls) -> PythonModuleView:
         ),
         left_out=calls.left_out,
         overloads=tuple(overloads[identifier] for identifier in sorted(overloads)),
-        functions=tuple(_function_row(context, calls, one) for one in calls.functions),
+        functions=tuple(_function_row(one) for one in calls.functions),
     )
 
 
@@ -124,7 +125,7 @@ def _identifier(overload: PythonOverload) -> str:
     return f"{f.namespace}_{operator_struct_name(f.func)}"
 
 
-def _function_row(context: Context, calls: PythonCalls, function: PythonFunction) -> FunctionRow:
+def _function_row(function: PythonFunction) -> FunctionRow:
     form = "method" if function.method else "function"
     return FunctionRow(
         name=function.name,
@@ -132,23 +133,14 @@ def _function_row(context: Context, calls: PythonCalls, function: PythonFunction
             filter(None, (function.namespace, function.module, function.name, form))
         ),
         module=function.module or "",
-        doc=tuple(cpp_string(line) for line in _doc(context, calls, function)),
         method=str(function.method).lower(),
         overloads=tuple(_identifier(o) for o in function.overloads),
     )
 
 
-def _doc(context: Context, calls: PythonCalls, function: PythonFunction) -> Iterator[str]:
-    """The signatures, then the schemas that they are of."""
-    for o in function.overloads:
-        yield calls.signature(o, method=function.method).signature_str_help(calls.spellings)
-    yield ""
-    for o in function.overloads:
-        for f in filter(None, (o.base, o.out)):
-            yield f"{f.namespace}::{context.spell.schema(f)}"
-
-
-def _overload_row(context: Context, calls: PythonCalls, o: PythonOverload) -> OverloadRow:
+def _overload_row(
+    context: Context, calls: PythonCalls, docs: PythonDocs, o: PythonOverload
+) -> OverloadRow:
     called = calls.signature(o, method=False)
     arguments = called.arguments()
     names = [a.name for a in arguments]
@@ -157,8 +149,8 @@ def _overload_row(context: Context, calls: PythonCalls, o: PythonOverload) -> Ov
     result = calls.result_class(o)
     return OverloadRow(
         identifier=_identifier(o),
-        schemas=tuple(context.spell.schema(f) for f in (o.base, o.out) if f is not None),
         signature=cpp_string(called.signature_str_help(calls.spellings)),
+        facts=tuple(cpp_string(line) for line in docs.lines(o)),
         result=f'"{result.name}"' if result else "nullptr",
         arguments=tuple(_argument_row(context, o.base, a) for a in arguments),
         rows=f"opgen_{_identifier(o)}_arguments" if arguments else "nullptr",

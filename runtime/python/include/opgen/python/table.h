@@ -117,6 +117,7 @@ enum class Returns : std::uint8_t { Result, Self };
 
 struct Overload {
   const char* signature;  // for messages: "add(Tensor input, Tensor other, *, Scalar alpha=1)"
+  const char* facts;      // for help(): its schemas, and what there is to know of them
   const char* result;     // the class of named results, in the package's return_types; null without
   const Argument* arguments;
   std::uint8_t count;
@@ -131,7 +132,6 @@ struct Overload {
 struct Function {
   const char* name;
   const char* module;  // the submodule; "" is the module itself
-  const char* doc;
   const Overload* const* overloads;
   std::uint8_t count;
   bool method;

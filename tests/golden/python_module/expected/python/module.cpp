@@ -12,7 +12,6 @@ using namespace opgen::types;
 using namespace opgen::python;
 // Not bound: record (no Stream in Python)
 
-// fresh(SymInt[] size, *, ScalarType? dtype=long, Layout? layout=None, Device? device=None, bool? pin_memory=None) -> Tensor
 constexpr Argument opgen_aten_fresh_arguments[] = {
     {"size", Type::Ints, kPlain, 0, required()},
     {"dtype", Type::ScalarType, kOptional, 0, integer(kLong)},
@@ -22,6 +21,9 @@ constexpr Argument opgen_aten_fresh_arguments[] = {
 };
 constexpr Overload opgen_aten_fresh = {
     "fresh(size: Sequence[int], *, dtype: dtype | None = int64, layout: layout | str | None = None, device: device | str | None = None, pin_memory: bool | None = None) -> Tensor",
+    "aten::fresh(SymInt[] size, *, ScalarType? dtype=long, Layout? layout=None, Device? device=None, bool? pin_memory=None) -> Tensor\n"
+    "    function; kernels for CompositeExplicitAutograd, BackendSelect\n"
+    "",
     nullptr,
     opgen_aten_fresh_arguments,
     5,
@@ -32,7 +34,6 @@ constexpr Overload opgen_aten_fresh = {
     {&thunk<at::_ops::fresh::schema, 0, 1, 2, 3, 4>, &at::_ops::fresh::slot},
     {}};
 
-// scale(Tensor self, Scalar factor=2, *, int[2] dims=0) -> Tensor
 constexpr Argument opgen_aten_scale_arguments[] = {
     {"input", Type::Tensor, kPlain, 0, required()},
     {"factor", Type::Scalar, kPlain, 0, integer(2)},
@@ -40,6 +41,9 @@ constexpr Argument opgen_aten_scale_arguments[] = {
 };
 constexpr Overload opgen_aten_scale = {
     "scale(input: Tensor, factor: Number = 2, *, dims: int | Sequence[int] = 0) -> Tensor",
+    "aten::scale(Tensor self, Scalar factor=2, *, int[2] dims=0) -> Tensor\n"
+    "    function and method; kernels for CompositeImplicitAutograd\n"
+    "",
     nullptr,
     opgen_aten_scale_arguments,
     3,
@@ -50,8 +54,6 @@ constexpr Overload opgen_aten_scale = {
     {&thunk<at::_ops::scale::schema, 0, 1, 2>, &at::_ops::scale::slot},
     {}};
 
-// scale(Tensor self, Scalar factor=2, *, int[2] dims=0) -> Tensor
-// scale.out(Tensor self, Scalar factor=2, *, int[2] dims=0, Tensor(a!) out) -> Tensor(a!)
 constexpr Argument opgen_aten_scale_out_arguments[] = {
     {"input", Type::Tensor, kPlain, 0, required()},
     {"factor", Type::Scalar, kPlain, 0, integer(2)},
@@ -60,6 +62,11 @@ constexpr Argument opgen_aten_scale_out_arguments[] = {
 };
 constexpr Overload opgen_aten_scale_out = {
     "scale(input: Tensor, factor: Number = 2, *, dims: int | Sequence[int] = 0, out: Tensor | None = None) -> Tensor",
+    "aten::scale(Tensor self, Scalar factor=2, *, int[2] dims=0) -> Tensor\n"
+    "    function and method; kernels for CompositeImplicitAutograd\n"
+    "aten::scale.out(Tensor self, Scalar factor=2, *, int[2] dims=0, Tensor(a!) out) -> Tensor(a!)\n"
+    "    called with out=; kernels for CPU\n"
+    "",
     nullptr,
     opgen_aten_scale_out_arguments,
     4,
@@ -85,29 +92,16 @@ constexpr const Overload* opgen_aten_special_fresh_function[] = {
 constexpr Function opgen_functions[] = {
     {"scale",
      "",
-     "scale(input: Tensor, factor: Number = 2, *, dims: int | Sequence[int] = 0, out: Tensor | None = None) -> Tensor\n"
-     "\n"
-     "aten::scale(Tensor self, Scalar factor=2, *, int[2] dims=0) -> Tensor\n"
-     "aten::scale.out(Tensor self, Scalar factor=2, *, int[2] dims=0, Tensor(a!) out) -> Tensor(a!)\n"
-     "",
      opgen_aten_scale_function,
      std::size(opgen_aten_scale_function),
      false},
     {"scale",
-     "",
-     "scale(factor: Number = 2, *, dims: int | Sequence[int] = 0) -> Tensor\n"
-     "\n"
-     "aten::scale(Tensor self, Scalar factor=2, *, int[2] dims=0) -> Tensor\n"
      "",
      opgen_aten_scale_method,
      std::size(opgen_aten_scale_method),
      true},
     {"fresh",
      "special",
-     "fresh(size: Sequence[int], *, dtype: dtype | None = int64, layout: layout | str | None = None, device: device | str | None = None, pin_memory: bool | None = None) -> Tensor\n"
-     "\n"
-     "aten::fresh(SymInt[] size, *, ScalarType? dtype=long, Layout? layout=None, Device? device=None, bool? pin_memory=None) -> Tensor\n"
-     "",
      opgen_aten_special_fresh_function,
      std::size(opgen_aten_special_fresh_function),
      false},
