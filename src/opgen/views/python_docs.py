@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from functools import cached_property
 
+from opgen.model.dispatch_key import DispatchKey
 from opgen.model.native_function import NativeFunction
 from opgen.python.overloads import PythonOverload
 from opgen.views.context import Context
@@ -61,7 +62,7 @@ class PythonDocs:
         """The dispatch keys that each operator has kernels for."""
         found: dict[str, list[str]] = {}
         for key, rows in self._context.registered.items():
-            for row in rows:
+            for row in rows if key is not DispatchKey.BackendSelect else ():
                 found.setdefault(row.function.full_name, []).append(key.name)
         return found
 

@@ -22,7 +22,7 @@ constexpr Argument opgen_aten_fresh_arguments[] = {
 constexpr Overload opgen_aten_fresh = {
     "fresh(size: Sequence[int], *, dtype: dtype | None = int64, layout: layout | str | None = None, device: device | str | None = None, pin_memory: bool | None = None) -> Tensor",
     "aten::fresh(SymInt[] size, *, ScalarType? dtype=long, Layout? layout=None, Device? device=None, bool? pin_memory=None) -> Tensor\n"
-    "    function; kernels for CompositeExplicitAutograd, BackendSelect\n"
+    "    function; kernels for CompositeExplicitAutograd\n"
     "",
     nullptr,
     opgen_aten_fresh_arguments,
