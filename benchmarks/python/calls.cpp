@@ -1,0 +1,40 @@
+// calls.cpp: a loop of calls from C++: calls FORM COUNT prints nanoseconds per call.
+#include <called/Functions.h>
+
+#include <chrono>
+#include <cstdio>
+#include <cstdlib>
+#include <string_view>
+
+namespace {
+
+template <class Call>
+double timed(long count, Call&& call) {
+  const auto start = std::chrono::steady_clock::now();
+  for (long i = 0; i < count; ++i) call();
+  const std::chrono::duration<double, std::nano> took = std::chrono::steady_clock::now() - start;
+  return took.count() / static_cast<double>(count);
+}
+
+double run(std::string_view form, long count) {
+  at::Tensor a = at::empty({1}), b = at::empty({1}), out = at::empty({1});
+  *a.mutable_data_ptr<float>() = 0;
+  *b.mutable_data_ptr<float>() = 0;
+  if (form == "noop(a, b)") return timed(count, [&] { at::noop(a, b); });
+  if (form == "add(a, b)") return timed(count, [&] { static_cast<void>(at::add(a, b)); });
+  if (form == "add(a, b, out=o)") return timed(count, [&] { at::add_out(out, a, b); });
+  if (form == "a.add_(b)") return timed(count, [&] { a.add_(b); });
+  if (form == "empty((2, 3))") {
+    return timed(count, [] { static_cast<void>(at::empty({2, 3})); });
+  }
+  return -1;
+}
+
+}  // namespace
+
+int main(int count, char** words) {
+  if (count != 3) return 2;
+  const double nanoseconds = run(words[1], std::strtol(words[2], nullptr, 10));
+  std::printf("%f\n", nanoseconds);
+  return nanoseconds < 0 ? 2 : 0;
+}

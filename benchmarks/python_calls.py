@@ -1,0 +1,234 @@
+"""What a call from Python costs: a generated package, PyTorch and NumPy in one process, in turn.
+
+    python benchmarks/python_calls.py [--runs N] [--core K] [--build DIR] [--no-build] [--write]
+
+Builds the four operators of `benchmarks/python` as a package with CMake and prints two Markdown tables. Times are
+nanoseconds per call, median (min-max) of the runs, one thread, pinned to a core, the loop's own time taken off.
+Instructions are valgrind's: the difference of two loops by the difference of their lengths, the loop's own taken off.
+"Binding" is the call from Python without the same call from C++. `--write` puts the tables into
+benchmarks/RESULTS.md. Needs g++, CMake, Ninja, valgrind, and torch and NumPy to compare with.
+"""
+
+from __future__ import annotations
+
+import argparse
+import itertools
+import json
+import os
+import re
+import statistics
+import subprocess
+import sys
+import tempfile
+import time
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+
+HERE = Path(__file__).resolve().parent
+LOOPS = (2_000, 22_000)  # calls of the two loops that instructions are counted in
+
+
+@dataclass(frozen=True, slots=True)
+class Form:
+    """One way to call: the expression, as it stands in tables, and as each library spells it."""
+
+    name: str
+    goal: int  # nanoseconds
+    own: str
+    torch: str
+    numpy: str
+
+
+FORMS = (
+    Form("noop(a, b)", 60, "m.noop(a, b)", "torch.ops.noops.noop(a, b)", ""),
+    Form("add(a, b)", 120, "m.add(a, b)", "m.add(a, b)", "m.add(a, b)"),
+    Form("add(a, b, out=o)", 100, "m.add(a, b, out=o)", "m.add(a, b, out=o)", "m.add(a, b, out=o)"),
+    Form("a.add_(b)", 90, "a.add_(b)", "a.add_(b)", "a.__iadd__(b)"),
+    Form("empty((2, 3))", 80, "m.empty((2, 3))", "m.empty((2, 3))", "m.empty((2, 3))"),
+)
+SIDES = ("own", "torch", "numpy")
+
+# What the expressions are evaluated with.
+_SETUP = {
+    "own": "import called as m; a = m.tensor([0.0]); b = m.tensor([0.0]); o = m.tensor([0.0])",
+    "torch": """
+import torch as m, torch
+if not hasattr(torch.ops.noops, "noop"):
+    library = torch.library.Library("noops", "DEF")
+    library.define("noop(Tensor a, Tensor b) -> ()")
+    library.impl("noop", lambda a, b: None, "CPU")
+m.set_num_threads(1)
+a = m.zeros(1); b = m.zeros(1); o = m.zeros(1)
+""",
+    "numpy": """
+import numpy as m
+a = m.zeros(1, m.float32); b = m.zeros(1, m.float32); o = m.zeros(1, m.float32)
+""",
+}
+
+
+def run(command: Sequence[str | Path], **variables: str) -> str:
+    """A command that must succeed; its output."""
+    done = subprocess.run(
+        [str(part) for part in command],
+        capture_output=True,
+        text=True,
+        env={**os.environ, **variables},
+        check=False,
+    )
+    if done.returncode:
+        sys.exit(f"{' '.join(map(str, command))}\n{done.stdout}{done.stderr}")
+    return done.stdout
+
+
+def build(folder: Path) -> None:
+    definitions = (
+        f"-Dopgen_DIR={run(['opgen', '--cmake-dir']).strip()}",
+        f"-DPython_EXECUTABLE={sys.executable}",
+    )
+    run(["cmake", "-S", HERE / "python", "-B", folder, "-G", "Ninja", *definitions])
+    run(["cmake", "--build", folder])
+
+
+def loop(setup: str, expression: str) -> Callable[[int], None]:
+    """A function that evaluates the expression so many times."""
+    names: dict[str, object] = {"repeat": itertools.repeat}
+    body = f"\ndef loop(count):\n    for _ in repeat(None, count):\n        {expression or 'pass'}\n"
+    exec(setup.strip() + body, names)
+    found = names["loop"]
+    assert callable(found)
+    return found
+
+
+@contextmanager
+def torch_without_records() -> Iterator[None]:
+    """PyTorch as fast as it is: in inference mode, as the package is for the operators it has."""
+    try:
+        import torch
+    except ImportError:
+        yield
+        return
+    with torch.inference_mode():
+        yield
+
+
+def timed(work: Callable[[int], None], count: int) -> float:
+    start = time.perf_counter_ns()
+    work(count)
+    return (time.perf_counter_ns() - start) / count
+
+
+def measure(folder: Path, runs: int) -> dict[str, dict[str, list[float]]]:
+    """By form and side, nanoseconds per call of each run. Runs in the process that is measured."""
+    times: dict[str, dict[str, list[float]]] = {form.name: {} for form in FORMS}
+    with torch_without_records():
+        empty = loop("", "")
+        loops = {
+            (form.name, side): loop(_SETUP[side], getattr(form, side))
+            for form in FORMS
+            for side in SIDES
+            if getattr(form, side)
+        }
+        for _ in range(runs):
+            for (name, side), work in loops.items():
+                timed(work, 1_000)
+                alone = timed(empty, 50_000)
+                best = min(timed(work, 10_000) for _ in range(5))
+                times[name].setdefault(side, []).append(best - alone)
+            for form in FORMS:
+                found = run([folder / "calls", form.name, "1000000"])
+                times[form.name].setdefault("c++", []).append(float(found))
+    return times
+
+
+def instructions(command: Callable[[int], Sequence[str | Path]], **variables: str) -> float:
+    """Of one more call in the command's loop."""
+    totals = []
+    for count in LOOPS:
+        with tempfile.NamedTemporaryFile() as report:
+            valgrind = ["valgrind", "--tool=callgrind", f"--callgrind-out-file={report.name}"]
+            run([*valgrind, *command(count)], **variables)
+            total = re.search(r"^(?:totals|summary): (\d+)", Path(report.name).read_text(), re.M)
+            assert total is not None
+            totals.append(int(total[1]))
+    return (totals[1] - totals[0]) / (LOOPS[1] - LOOPS[0])
+
+
+def python_instructions(folder: Path, expression: str) -> float:
+    def command(count: int) -> Sequence[str | Path]:
+        asked = json.dumps([expression, count])
+        return [sys.executable, __file__, "--build", folder, "--loop", asked]
+
+    return instructions(command, PYTHONHASHSEED="0", PYTHONPATH=str(folder / "python"))
+
+
+def import_times(folder: Path, runs: int) -> list[float]:
+    """Milliseconds, each in a process of its own."""
+    program = "import time; s = time.perf_counter(); import called; print(time.perf_counter() - s)"
+    variables = {"PYTHONPATH": str(folder / "python")}
+    return [1e3 * float(run([sys.executable, "-c", program], **variables)) for _ in range(runs)]
+
+
+def cell(values: Sequence[float]) -> str:
+    return f"{statistics.median(values):.0f} ({min(values):.0f}-{max(values):.0f})"
+
+
+def tables(folder: Path, times: dict[str, dict[str, list[float]]], runs: int) -> Iterator[str]:
+    yield "| call, ns | opgen | goal | PyTorch | NumPy | C++ | binding |"
+    yield "|---|---:|---:|---:|---:|---:|---:|"
+    for form in FORMS:
+        by_side = times[form.name]
+        binding = [own - cpp for own, cpp in zip(by_side["own"], by_side["c++"])]
+        cells = [cell(by_side[side]) if side in by_side else "" for side in SIDES]
+        cells = [cells[0], str(form.goal), *cells[1:], cell(by_side["c++"]), cell(binding)]
+        yield f"| `{form.name}` | {' | '.join(cells)} |"
+    yield ""
+    yield f"`import called`: {cell(import_times(folder, runs))} ms."
+    yield ""
+    yield "| call, instructions | opgen | C++ | binding |"
+    yield "|---|---:|---:|---:|"
+    empty = python_instructions(folder, "")
+    for form in FORMS:
+        own = python_instructions(folder, form.own) - empty
+        cpp = instructions(lambda count: [folder / "calls", form.name, str(count)])
+        yield f"| `{form.name}` | {own:,.0f} | {cpp:,.0f} | {own - cpp:,.0f} |"
+
+
+def write(lines: Sequence[str]) -> None:
+    """Replace the part between the marks in RESULTS.md."""
+    path = HERE / "RESULTS.md"
+    begin, end = "<!-- python_calls.py -->\n", "<!-- end of python_calls.py -->\n"
+    before, _, rest = path.read_text().partition(begin)
+    _, _, after = rest.partition(end)
+    path.write_text(before + begin + "\n".join(lines) + "\n" + end + after)
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0] if __doc__ else None)
+    parser.add_argument("--runs", type=int, default=9)
+    parser.add_argument("--core", type=int, default=0)
+    parser.add_argument("--build", type=Path, default=HERE / "build" / "python")
+    parser.add_argument("--no-build", action="store_true", help="the package is there already")
+    parser.add_argument("--write", action="store_true", help="put the tables into RESULTS.md")
+    parser.add_argument("--loop", help=argparse.SUPPRESS)  # what valgrind counts
+    arguments = parser.parse_args()
+    if arguments.loop is not None:
+        expression, count = json.loads(arguments.loop)
+        loop(_SETUP["own"], expression)(count)
+        return
+    if not arguments.no_build:
+        build(arguments.build)
+    os.sched_setaffinity(0, {arguments.core})
+    sys.path.insert(0, str(arguments.build / "python"))
+    lines = list(
+        tables(arguments.build, measure(arguments.build, arguments.runs), arguments.runs)
+    )
+    print("\n".join(lines))
+    if arguments.write:
+        write(lines)
+
+
+if __name__ == "__main__":
+    main()
