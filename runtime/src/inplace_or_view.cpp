@@ -39,14 +39,9 @@ CreationMeta current_creation_meta(bool one_of_many) noexcept {
   return one_of_many ? CreationMeta::MultiOutput : CreationMeta::Default;
 }
 
-void track_views(const IValue& result, const IValue& source) {
-  for_each_tensor(source, [&](const TensorBase& from) {
-    if (from.is_inference()) return;
-    for_each_tensor(result, [&](const TensorBase& view) {
-      if (view.is_same(from) || !view.is_alias_of(from) || is_view(view)) return;
-      mark_view(view, from, current_creation_meta(result.isList()));
-    });
-  });
+void track_view(const TensorBase& view, const TensorBase& from, bool one_of_many) {
+  if (from.is_inference() || view.is_same(from) || !view.is_alias_of(from) || is_view(view)) return;
+  mark_view(view, from, current_creation_meta(one_of_many));
 }
 
 void inplace_or_view_kernel(const OperatorHandle& op, DispatchKeySet keys, Stack& stack,
@@ -67,8 +62,16 @@ void inplace_or_view_kernel(const OperatorHandle& op, DispatchKeySet keys, Stack
   for (const IValue& value : written) for_each_tensor(value, &increment_version);
   const IValue* results = stack.data() + (stack.size() - plan.returns);
   for (std::size_t i = 0; i < plan.views.size(); ++i) {
-    track_views(results[plan.views[i].result], sources[i]);
+    const IValue& result = results[plan.views[i].result];
+    for_each_tensor(sources[i], [&](const TensorBase& from) {
+      for_each_tensor(result,
+                      [&](const TensorBase& view) { track_view(view, from, result.isList()); });
+    });
   }
+}
+
+const detail::AliasPlan& plan_of(const KernelFunction& kernel) {
+  return *static_cast<const detail::AliasPlan*>(kernel.context);
 }
 
 }  // namespace
@@ -127,7 +130,39 @@ namespace detail {
 KernelFunction choose_inplace_or_view_kernel(const FunctionSchema& schema) {
   const AliasPlan& plan = shared_alias_plan(schema);
   if (plan.written.empty() && plan.views.empty()) return KernelFunction::fallthrough();
-  return KernelFunction::from_boxed(&inplace_or_view_kernel, const_cast<AliasPlan*>(&plan));
+  KernelFunction kernel =
+      KernelFunction::from_boxed(&inplace_or_view_kernel, const_cast<AliasPlan*>(&plan));
+  kernel.tracks = true;
+  return kernel;
+}
+
+bool before_tracked_call(const OperatorSlot& slot, const KernelFunction& kernel,
+                         const TensorSpan* arguments) {
+  const AliasPlan& plan = plan_of(kernel);
+  for (std::uint16_t i : plan.written) {
+    if (arguments[i].count == TensorSpan::kElsewhere) return false;
+  }
+  for (const AliasPlan::View& view : plan.views) {
+    if (arguments[view.argument].count == TensorSpan::kElsewhere) return false;
+  }
+  for (std::uint16_t i : plan.written) {
+    for_each_tensor(arguments[i], [&](const TensorBase& tensor) {
+      check_writable(OperatorHandle(slot.entry), tensor);
+    });
+  }
+  return true;
+}
+
+void after_tracked_call(const KernelFunction& kernel, const TensorSpan* arguments,
+                        const TensorSpan* results) {
+  const AliasPlan& plan = plan_of(kernel);
+  for (std::uint16_t i : plan.written) for_each_tensor(arguments[i], &increment_version);
+  for (const AliasPlan::View& view : plan.views) {
+    const TensorSpan& result = results[view.result];
+    for_each_tensor(arguments[view.argument], [&](const TensorBase& from) {
+      for_each_tensor(result, [&](const TensorBase& one) { track_view(one, from, result.list); });
+    });
+  }
 }
 
 }  // namespace detail

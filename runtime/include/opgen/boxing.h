@@ -13,6 +13,7 @@
 #include <vector>
 
 #include "opgen/kernel_function.h"
+#include "opgen/tensor_span.h"
 
 namespace opgen::detail {
 
@@ -278,7 +279,33 @@ struct BoxingOf<R(A...)> {
       return reinterpret_cast<R (*)(void*, DispatchKeySet, A...)>(kernel.function)(
           kernel.context, keys, std::forward<A>(arguments)...);
     }
+    if constexpr ((TensorsOf<std::remove_cvref_t<A>>::value || ...)) {
+      if (kernel.tracks) return call_tracked(slot, kernel, keys, arguments...);
+    }
     return call_boxed(slot, kernel, keys, arguments...);
+  }
+
+  // What the boxed kernel for ADInplaceOrView does, around a call with these very arguments.
+  static R call_tracked(const OperatorSlot& slot, const KernelFunction& kernel, DispatchKeySet keys,
+                        std::remove_reference_t<A>&... arguments) {
+    const TensorSpan spans[] = {tensors_in(arguments)...};
+    if (!before_tracked_call(slot, kernel, spans)) {
+      return call_boxed(slot, kernel, keys, arguments...);
+    }
+    const auto run = [&]() -> R {
+      AutoDispatchBelowADInplaceOrView below;
+      return dispatch<R, A...>(slot, keys & after_ADInplaceOrView_keyset,
+                               static_cast<A>(arguments)...);
+    };
+    if constexpr (std::is_void_v<R>) {
+      run();
+      after_tracked_call(kernel, spans, nullptr);
+    } else {
+      R result = run();
+      with_result_spans(
+          result, [&](const TensorSpan* results) { after_tracked_call(kernel, spans, results); });
+      return result;
+    }
   }
 
   template <std::size_t... I>

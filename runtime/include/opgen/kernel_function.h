@@ -25,6 +25,8 @@ struct KernelFunction {
   };
 
   Kind kind = Kind::Missing;
+  // Boxed, for ADInplaceOrView: C++ calls go around it without a stack (call_tracked in boxing.h).
+  bool tracks = false;
   void* function = nullptr;        // Unboxed…: of the signature that `boxing` is for
   const Boxing* boxing = nullptr;  // null: not callable from boxed code
   BoxedFunction boxed = nullptr;
