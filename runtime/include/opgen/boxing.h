@@ -279,15 +279,16 @@ struct BoxingOf<R(A...)> {
       return reinterpret_cast<R (*)(void*, DispatchKeySet, A...)>(kernel.function)(
           kernel.context, keys, std::forward<A>(arguments)...);
     }
-    if constexpr ((TensorsOf<std::remove_cvref_t<A>>::value || ...)) {
+    if constexpr ((HoldsTensors<std::remove_cvref_t<A>>::value || ...)) {
       if (kernel.tracks) return call_tracked(slot, kernel, keys, arguments...);
     }
     return call_boxed(slot, kernel, keys, arguments...);
   }
 
   // What the boxed kernel for ADInplaceOrView does, around a call with these very arguments.
-  static R call_tracked(const OperatorSlot& slot, const KernelFunction& kernel, DispatchKeySet keys,
-                        std::remove_reference_t<A>&... arguments) {
+  OPGEN_NOINLINE static R call_tracked(const OperatorSlot& slot, const KernelFunction& kernel,
+                                       DispatchKeySet keys,
+                                       std::remove_reference_t<A>&... arguments) {
     const TensorSpan spans[] = {tensors_in(arguments)...};
     if (!before_tracked_call(slot, kernel, spans)) {
       return call_boxed(slot, kernel, keys, arguments...);

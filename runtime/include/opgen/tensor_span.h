@@ -3,6 +3,7 @@
 #pragma once
 
 #include <cstddef>
+#include <optional>
 #include <tuple>
 #include <type_traits>
 
@@ -23,6 +24,14 @@ struct TensorSpan {
   bool list = false;
 };
 
+// TensorsOf also counts generators, which have keys.
+template <class T>
+struct HoldsTensors : TensorsOf<T> {};
+template <>
+struct HoldsTensors<Generator> : std::false_type {};
+template <>
+struct HoldsTensors<std::optional<Generator>> : std::false_type {};
+
 // No tensor is copied or counted: the value must outlive the span. `Tensor` is complete here.
 template <class T>
 TensorSpan tensors_in(const T& value) noexcept {
@@ -36,7 +45,7 @@ TensorSpan tensors_in(const T& value) noexcept {
                        }) {
     static_assert(sizeof(*value.data()) == sizeof(void*), "a tensor is one pointer");
     return {value.data(), value.size(), true};
-  } else if constexpr (TensorsOf<T>::value && !std::is_same_v<T, Generator>) {
+  } else if constexpr (HoldsTensors<T>::value) {
     return {nullptr, TensorSpan::kElsewhere};
   } else {
     return {};

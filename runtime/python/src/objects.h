@@ -66,7 +66,7 @@ inline bool is_tensor(PyObject* object) {
 inline TensorBase& tensor_of(PyObject* object) {
   return reinterpret_cast<TensorObject*>(object)->tensor;
 }
-PyObject* new_tensor(TensorBase tensor);
+PyObject* new_tensor(TensorBase tensor);  // tensor.cpp
 
 // The exception of Python that answers to the C++ exception being handled. Returns null.
 PyObject* raise_current();

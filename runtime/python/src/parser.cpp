@@ -90,6 +90,12 @@ struct Attempt {
   bool convert_list(const Argument& argument, PyObject* object, Slot& slot);
   bool convert_tensors(const Argument& argument, PyObject* object, Slot& slot);
   bool convert_outs(const Argument& argument, PyObject* object, Slot* first);
+  void take_tensor(PyObject* object, Slot& slot) {
+    slot.object = object;
+    slot.given = true;
+    slot.tensor = &tensor_of(object);
+    work = std::max(work, slot.tensor->numel());
+  }
   bool is_of_out(const Argument& argument, const Slot& slot) const;
   bool wrong_type(const Argument& argument, PyObject* object);
   bool fail(std::string text) {
@@ -183,7 +189,9 @@ bool is_sequence(PyObject* object) {
 std::size_t sequence_size(PyObject* object) {
   return static_cast<std::size_t>(PySequence_Fast_GET_SIZE(object));
 }
+// None behind the end: an __index__ of an item may have shortened its list.
 PyObject* sequence_item(PyObject* object, std::size_t i) {
+  if (i >= sequence_size(object)) return Py_None;
   return PySequence_Fast_GET_ITEM(object, static_cast<Py_ssize_t>(i));
 }
 
@@ -207,6 +215,12 @@ bool Attempt::parse() {
     Slot* slot = slots + slot_count;
     slot_count += width;
     PyObject* object = objects[i];
+    // Most arguments by far: is_of_out() has nothing to say of a tensor that was given.
+    if (object != nullptr && argument.type == Type::Tensor && Py_TYPE(object) == types.tensor &&
+        out == nullptr && static_cast<int>(i) != overload.out) {
+      take_tensor(object, *slot);
+      continue;
+    }
     if (static_cast<int>(i) == overload.out) {
       for (std::size_t k = 0; k < width; ++k) slot[k].object = nullptr;
       if (object == nullptr || object == Py_None) continue;
@@ -546,6 +560,8 @@ bool Attempt::convert_outs(const Argument& argument, PyObject* object, Slot* fir
       return fail("argument 'out' must hold Tensors, and its item " + std::to_string(i) + " is " +
                   type_name(item));
     }
+    // Another thread may take it out of a list while the kernel writes to it.
+    if (PyList_Check(object)) scratch.make<Owned>(Py_NewRef(item));
     first[i].object = item;
     first[i].given = true;
     first[i].tensor = &tensor_of(item);

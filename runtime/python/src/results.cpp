@@ -59,17 +59,12 @@ void warn_in_python(const char* text) {
   if (raised != 0) throw Error(text);
 }
 
-PyObject* new_tensor(TensorBase tensor) {
-  PyObject* self = types.tensor->tp_alloc(types.tensor, 0);
-  if (self == nullptr) return nullptr;
-  new (&tensor_of(self)) TensorBase(std::move(tensor));
-  return self;
-}
-
-// contiguous() of what is contiguous is the tensor itself, in Python, too.
+// contiguous() of what is contiguous is the tensor itself, in Python, too. What nobody else holds
+// was not given.
 PyObject* wrap_tensor(TensorBase tensor, const Call& call) {
   if (!tensor.defined()) Py_RETURN_NONE;
-  for (std::size_t i = 0; i < call.count; ++i) {
+  const std::size_t searched = tensor.use_count() == 1 ? 0 : call.count;
+  for (std::size_t i = 0; i < searched; ++i) {
     PyObject* object = call.slots[i].object;
     if (object != nullptr && is_tensor(object) && tensor_of(object).is_same(tensor)) {
       Py_INCREF(object);
@@ -82,7 +77,7 @@ PyObject* wrap_tensor(TensorBase tensor, const Call& call) {
 PyObject* wrap_given(const TensorBase& tensor, const Call& call) {
   for (std::size_t i = 0; i < call.count; ++i) {
     PyObject* object = call.slots[i].object;
-    if (object != nullptr && is_tensor(object) && &tensor_of(object) == &tensor) {
+    if (object != nullptr && &tensor_of(object) == &tensor) {
       Py_INCREF(object);
       return object;
     }

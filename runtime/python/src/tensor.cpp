@@ -1,5 +1,6 @@
 // tensor.cpp: class Tensor: what every tensor has, whatever operators there are.
 #include <cstring>
+#include <new>
 #include <vector>
 
 #include "objects.h"
@@ -19,10 +20,19 @@ PyObject* tuple_of(IntArrayRef values) {
   return tuple.release();
 }
 
+// A call makes a wrapper and drops another: some are kept for the next. The GIL guards them.
+constexpr std::size_t kKept = 64;
+PyObject* kept[kKept];
+std::size_t kept_count = 0;
+
 void free_tensor(PyObject* self) {
   PyTypeObject* type = Py_TYPE(self);
   tensor_of(self).~TensorBase();
-  type->tp_free(self);
+  if (kept_count < kKept) {
+    kept[kept_count++] = self;
+  } else {
+    type->tp_free(self);
+  }
   Py_DECREF(type);
 }
 
@@ -167,6 +177,18 @@ PyMethodDef* all_methods() {
 }
 
 }  // namespace
+
+PyObject* new_tensor(TensorBase tensor) {
+  PyObject* self = nullptr;
+  if (kept_count != 0) {
+    self = PyObject_Init(kept[--kept_count], types.tensor);
+  } else {
+    self = types.tensor->tp_alloc(types.tensor, 0);
+    if (self == nullptr) return nullptr;
+  }
+  new (&tensor_of(self)) TensorBase(std::move(tensor));
+  return self;
+}
 
 int make_tensor_type() {
   std::vector<PyType_Slot> slots = {
