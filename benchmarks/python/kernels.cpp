@@ -12,8 +12,9 @@ using namespace opgen::types;
 
 OPGEN_KERNEL(noop)(const Tensor&, const Tensor&) {}
 
-OPGEN_KERNEL(empty)(IntArrayRef size, std::optional<ScalarType> dtype, std::optional<Layout>,
-                    std::optional<Device> device, std::optional<bool>, std::optional<MemoryFormat>) {
+OPGEN_KERNEL(empty)
+(IntArrayRef size, std::optional<ScalarType> dtype, std::optional<Layout>,
+ std::optional<Device> device, std::optional<bool>, std::optional<MemoryFormat>) {
   return opgen::detail::empty_contiguous(size, dtype.value_or(opgen::get_default_dtype()),
                                          device.value_or(Device(opgen::kCPU)));
 }

@@ -2,42 +2,24 @@
 
 from __future__ import annotations
 
-import sys
 import textwrap
 from collections.abc import Callable
-from pathlib import Path
 
 import pytest
 
-from support.build import cmake_build, project_definitions
-from support.python_package import run_python
+from support.python_package import calls_package, run_python
 
 pytestmark = pytest.mark.slow
 
-HERE = Path(__file__).parent / "python"
 Run = Callable[[str], None]
 
 
-@pytest.fixture(scope="module")
-def package(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """The folder to import `calls` from."""
-    folder = tmp_path_factory.mktemp("calls")
-    definitions = (
-        "-DCMAKE_BUILD_TYPE=Debug",
-        "-DCMAKE_CXX_FLAGS=-Wall -Wextra -Wshadow -Werror",
-        f"-DPython_EXECUTABLE={sys.executable}",
-        *project_definitions(),
-    )
-    cmake_build(HERE, folder, *definitions)
-    return folder / "python"
-
-
 @pytest.fixture
-def run(package: Path) -> Run:
+def run() -> Run:
     """Runs lines of Python that have `calls`, a tensor `a` of [1, 2, 3] and `fails`."""
 
     def run_lines(lines: str) -> None:
-        run_python(_BEFORE + textwrap.dedent(lines), package)
+        run_python(_BEFORE + textwrap.dedent(lines), calls_package())
 
     return run_lines
 

@@ -69,7 +69,8 @@ inline TensorBase& tensor_of(PyObject* object) {
 PyObject* new_tensor(TensorBase tensor);  // tensor.cpp
 
 // The exception of Python that answers to the C++ exception being handled. Returns null.
-PyObject* raise_current();
+// `where`: what its message says at the end.
+PyObject* raise_current(const char* where = "");
 void warn_in_python(const char* text);
 template <class Work>
 PyObject* guarded(Work&& work) {

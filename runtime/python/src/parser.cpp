@@ -573,11 +573,11 @@ bool fits(const Function& function, const Overload& overload) {
   return !function.method || overload.self >= 0;
 }
 
-// "add(Tensor, str, out=Tensor)": what was given.
-std::string described(const Function& function, const Arguments& given) {
+// "(Tensor, str, out=Tensor)": what was given.
+std::string described(const Arguments& given) {
   const std::size_t named =
       given.names == nullptr ? 0 : static_cast<std::size_t>(PyTuple_GET_SIZE(given.names));
-  std::string text = std::string(function.name) + "(";
+  std::string text = "(";
   for (std::size_t i = given.method ? 1 : 0; i < given.count + named; ++i) {
     if (text.back() != '(') text += ", ";
     if (i >= given.count) {
@@ -589,9 +589,16 @@ std::string described(const Function& function, const Arguments& given) {
   return text + ")";
 }
 
+// A check deep inside a kernel knows sizes, but no names.
+std::string place_of(const OperatorSlot& slot, const Arguments& given) {
+  std::string text = std::string("\n  in ") + slot.name;
+  if (*slot.overload_name != 0) text += std::string(".") + slot.overload_name;
+  return text + described(given);
+}
+
 // Names the function, every signature, and for each why the call does not fit.
 PyObject* raise_no_fit(const Function& function, const Arguments& given) {
-  std::string message = described(function, given) + " fits no signature of " + function.name;
+  std::string message = function.name + described(given) + " fits no signature of " + function.name;
   bool too_large = false;
   for (std::size_t i = 0; i < function.count; ++i) {
     const Overload& overload = *function.overloads[i];
@@ -644,8 +651,9 @@ bool find_scalar(PyObject* object, Scalar& value) {
 
 PyObject* call_function(const Function& function, PyObject* const* args, std::size_t nargs,
                         PyObject* names, PyObject** result_types) {
-  return guarded([&]() -> PyObject* {
-    const Arguments given{args, nargs, names, function.method};
+  const Arguments given{args, nargs, names, function.method};
+  const OperatorSlot* called = nullptr;
+  try {
     Slot slots[kMaxSlots];
     for (std::size_t i = 0; i < function.count; ++i) {
       const Overload& overload = *function.overloads[i];
@@ -660,10 +668,13 @@ PyObject* call_function(const Function& function, PyObject* const* args, std::si
                       operation.slot,
                       result_types == nullptr ? nullptr : result_types + i,
                       attempt.work >= kWorthReleasing};
+      called = operation.slot;
       return operation.thunk(call);
     }
     return raise_no_fit(function, given);
-  });
+  } catch (...) {
+    return raise_current(called == nullptr ? "" : place_of(*called, given).c_str());
+  }
 }
 
 }  // namespace opgen::python

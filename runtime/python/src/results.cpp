@@ -1,6 +1,10 @@
 // results.cpp: results, exceptions and warnings of C++ as those of Python.
+#include <cxxabi.h>
+
+#include <chrono>
 #include <cstdio>
 #include <new>
+#include <thread>
 
 #include "objects.h"
 
@@ -11,38 +15,47 @@ Types types;
 void* GilRelease::save() {
   return PyEval_SaveThread();
 }
-void GilRelease::restore(void* state) noexcept {
-  PyEval_RestoreThread(static_cast<PyThreadState*>(state));
+// Python at its end unwinds threads that wait for the GIL, through C++ that cannot do without it.
+// They wait until the process is gone instead, as Python 3.14 has it.
+[[noreturn]] static void wait_for_the_end() {
+  for (;;) std::this_thread::sleep_for(std::chrono::hours(1));
 }
 
-PyObject* raise_current() {
-  if (PyErr_Occurred() != nullptr) return nullptr;
-  PyObject* kind = PyExc_RuntimeError;
+void GilRelease::restore(void* state) noexcept {
+  try {
+    PyEval_RestoreThread(static_cast<PyThreadState*>(state));
+  } catch (...) {
+    wait_for_the_end();
+  }
+}
+
+PyObject* raise_current(const char* where) {
+  const auto raise = [&](PyObject* kind, const char* what) {
+    // A warning that became an exception is one of Python already.
+    return PyErr_Occurred() != nullptr ? nullptr : PyErr_Format(kind, "%s%s", what, where);
+  };
   try {
     throw;
   } catch (const IndexError& error) {
-    PyErr_SetString(PyExc_IndexError, error.what());
-    return nullptr;
+    return raise(PyExc_IndexError, error.what());
   } catch (const ValueError& error) {
-    PyErr_SetString(PyExc_ValueError, error.what());
-    return nullptr;
+    return raise(PyExc_ValueError, error.what());
   } catch (const TypeError& error) {
-    PyErr_SetString(PyExc_TypeError, error.what());
-    return nullptr;
+    return raise(PyExc_TypeError, error.what());
   } catch (const NotImplementedError& error) {
-    PyErr_SetString(PyExc_NotImplementedError, error.what());
-    return nullptr;
+    return raise(PyExc_NotImplementedError, error.what());
   } catch (const OutOfMemoryError& error) {
-    PyErr_SetString(PyExc_MemoryError, error.what());
-    return nullptr;
+    return raise(PyExc_MemoryError, error.what());
   } catch (const std::bad_alloc&) {
     return PyErr_NoMemory();
   } catch (const std::exception& error) {
-    PyErr_SetString(kind, error.what());
-    return nullptr;
+    return raise(PyExc_RuntimeError, error.what());
+#ifdef __GLIBCXX__
+  } catch (const abi::__forced_unwind&) {
+    wait_for_the_end();
+#endif
   } catch (...) {
-    PyErr_SetString(kind, "an exception that is no std::exception");
-    return nullptr;
+    return raise(PyExc_RuntimeError, "an exception that is no std::exception");
   }
 }
 
