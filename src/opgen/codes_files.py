@@ -83,9 +83,9 @@ E0909 = Code(
 
 E0910 = Code(
     "E0910",
-    "no C++ is made for this target yet",
-    "The target knows how its world spells signatures and what is registered there, which `opgen dump` "
-    "prints, but it has no templates yet. Generate for target runtime.",
+    "an option that this target has nothing for",
+    "Some options ask for files that only some targets have: --python, --extends and --select are for target "
+    "runtime. The Python bindings and the class Tensor of target torch are PyTorch's own.",
     _GOOD,
     _GOOD,
 )

@@ -11,13 +11,13 @@ from opgen.views.base import FileView
 
 
 class Renderer:
-    """Renders the templates under one directory, each compiled once.
+    """Renders the templates under one directory or several, each compiled once: the first that has it counts.
 
     A template receives one name, `file`, the FileView it is rendered for. An undefined name is an
     error (`jinja2.UndefinedError`), never an empty string: a field that is missing is a bug here.
     """
 
-    def __init__(self, templates: Path) -> None:
+    def __init__(self, *templates: Path) -> None:
         self._environment = jinja2.Environment(
             loader=jinja2.FileSystemLoader(templates),
             undefined=jinja2.StrictUndefined,

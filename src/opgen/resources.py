@@ -6,6 +6,7 @@ editable install, they stand at its top.
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from pathlib import Path
 
 _PACKAGE = Path(__file__).resolve().parent
@@ -20,6 +21,11 @@ def _find(name: str) -> Path:
 def templates_dir() -> Path:
     """The folder with one sub-folder of templates per target."""
     return _find("templates")
+
+
+def target_templates(folders: Iterable[str]) -> tuple[Path, ...]:
+    """The folders of a target's templates, by their names."""
+    return tuple(templates_dir() / folder for folder in folders)
 
 
 def runtime_dir() -> Path:

@@ -19,6 +19,7 @@ from opgen.cli.report import finish
 from opgen.diagnostics import Diagnostics
 from opgen.pipeline import Inputs
 from opgen.resources import cmake_dir
+from opgen.targets import TARGETS
 from opgen.writer import write
 
 _NOT_FOR_CMAKE = re.compile(r"[;\"\n\r\\]|\$<")
@@ -65,7 +66,7 @@ def build(
     finish(diagnostics, report_format, deny_warnings)
     assert tree is not None
     folder = output / "cmake-build"
-    _configure(output, folder, sources, build_type, inputs.extends)
+    _configure(output, folder, sources, build_type, inputs)
     _compile(folder, jobs)
     name = str(tree.header["name"])
     library = _shared_library(folder, name)
@@ -95,8 +96,9 @@ def _kernel_sources(paths: tuple[Path, ...], diagnostics: Diagnostics) -> list[P
 
 
 def _configure(
-    output: Path, folder: Path, sources: list[Path], build_type: str, extends: Path | None
+    output: Path, folder: Path, sources: list[Path], build_type: str, inputs: Inputs
 ) -> None:
+    package = TARGETS[inputs.target].cmake_package
     command = [
         _tool("cmake"),
         "-S",
@@ -107,12 +109,12 @@ def _configure(
         "Ninja",
         f"-DCMAKE_MAKE_PROGRAM={_tool('ninja')}",
         f"-DCMAKE_BUILD_TYPE={build_type}",
-        f"-Dopgen_DIR={cmake_dir()}",
+        f"-D{package}_DIR={cmake_dir()}",
         f"-DPython_EXECUTABLE={sys.executable}",
         f"-DOPGEN_KERNELS={';'.join(map(str, sources))}",
     ]
-    if extends is not None:
-        command.append(f"-DOPGEN_BASE_TREE={extends.resolve().parent}")
+    if inputs.extends is not None:
+        command.append(f"-DOPGEN_BASE_TREE={inputs.extends.resolve().parent}")
     result = subprocess.run(command, capture_output=True, text=True, check=False)
     if result.returncode:
         click.echo(result.stdout + result.stderr, err=True)

@@ -18,7 +18,7 @@ from opgen.pipeline.codes import CODES
 from opgen.pipeline.inputs import Inputs, read_tags
 from opgen.pipeline.library import library_context
 from opgen.render import Renderer
-from opgen.resources import templates_dir
+from opgen.resources import target_templates, templates_dir
 from opgen.targets import TARGETS
 from opgen.views.context import Context, Library
 from opgen.views.dump import dump_rows
@@ -84,7 +84,9 @@ def skeletons(
     if context is None or diagnostics.has_errors:
         return ""
     names = frozenset(f.full_name for f in found or registry.functions)
-    return Renderer(templates_dir() / context.target.name).render(build_skeletons(context, names))
+    return Renderer(*target_templates(context.target.templates)).render(
+        build_skeletons(context, names)
+    )
 
 
 def _find(registry: Registry, name: str, diagnostics: Diagnostics) -> tuple[NativeFunction, ...]:

@@ -14,7 +14,7 @@ from opgen.lints import CODES as LINT_CODES
 from opgen.parse import CODES as PARSE_CODES
 from opgen.python.codes import CODES as PYTHON_CODES
 from opgen.resolve import CODES as RESOLVE_CODES
-from opgen.targets import functionalization, unsupported
+from opgen.targets import functionalization, refusals, unsupported
 
 CODES: Mapping[str, Code] = collect_codes(
     LIMIT_CODES,
@@ -26,6 +26,7 @@ CODES: Mapping[str, Code] = collect_codes(
     backend_check.CODES,
     unsupported.CODES,
     functionalization.CODES,
+    refusals.CODES,
     LINT_CODES,
     FILE_CODES,
 )

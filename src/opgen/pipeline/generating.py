@@ -12,8 +12,9 @@ from opgen.pipeline.inputs import Inputs
 from opgen.pipeline.library import library_context, manifest_header
 from opgen.pipeline.loading import read_registry
 from opgen.render import Renderer
-from opgen.resources import templates_dir
-from opgen.targets import TARGETS
+from opgen.resources import target_templates
+from opgen.targets import TARGETS, refusals
+from opgen.targets.base import FileKind
 from opgen.views.tree import build_views
 from opgen.writer import Tree
 
@@ -23,15 +24,14 @@ def build_tree(
     inputs: Inputs, diagnostics: Diagnostics, *, shards: int = 1, python: bool = False
 ) -> Tree | None:
     """All generated texts; None if there are errors, which `diagnostics` then holds."""
-    if not TARGETS[inputs.target].files:
-        hint = "opgen dump shows its signatures and registrations"
-        diagnostics.error(E0910, f"no C++ is made for target {inputs.target} yet", None, hint=hint)
+    _report_options(inputs, python, diagnostics)
     registry = read_registry(inputs, diagnostics)
     whole = None if diagnostics.has_errors else registry
     signatures = check_target(registry, inputs, diagnostics)
     if python:
         check_python(registry, inputs, diagnostics)
     additions = read_additions(whole, inputs, diagnostics)
+    refusals.report_refused(registry, TARGETS[inputs.target], diagnostics)
     silence(allow_comments(registry), diagnostics)
     if diagnostics.has_errors:
         return None
@@ -41,5 +41,19 @@ def build_tree(
     if python:
         context = replace(context, library=replace(context.library, python=True))
     views = build_views(context)
-    files = Renderer(templates_dir() / context.target.name).render_all(views)
+    files = Renderer(*target_templates(context.target.templates)).render_all(views)
     return Tree(files, manifest_header(context, files))
+
+
+def _report_options(inputs: Inputs, python: bool, diagnostics: Diagnostics) -> None:
+    """Report options that ask for files that the target does not have."""
+    target = TARGETS[inputs.target]
+    asked = (
+        ("--python", python, FileKind.PYTHON, "no Python package"),
+        ("--extends", inputs.extends is not None, FileKind.TENSOR_BODY, "no class Tensor to share"),
+        ("--select", bool(inputs.select), FileKind.SELECTED_DTYPES, "no selective builds"),
+    )
+    for option, given, kind, lack in asked:
+        if given and kind not in target.files:
+            message = f"target {target.name} has {lack}"
+            diagnostics.error(E0910, message, None, hint=f"leave out {option}")

@@ -127,7 +127,7 @@ def manifest_header(context: Context, files: Container[str]) -> dict[str, Any]:
         "name": context.library.name,
         "target": context.target.name,
         "runtime_abi": context.target.runtime_abi,
-        "owns_tensor": context.library.extends is None,
+        "owns_tensor": context.owns_tensor,
         "operators": {
             f.full_name: {"schema": context.spell.schema(f), "files": headers[f.root_name]}
             for f in context.registry.functions

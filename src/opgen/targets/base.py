@@ -49,6 +49,10 @@ class Target:
     `meta_base` is the base of meta classes without `structured_inherits`, `base_headers` says which
     header declares another of that world, `author_header` which declares one of the author's, `element_types` the C++ type of each ScalarType. `api_macro` makes a class
     visible outside its library; `api_macros` holds those of dispatch keys that have one of their own.
+    `templates` are the folders of templates, the first that has one first. `tensor_header` declares the
+    types of signatures, where class Tensor is not the library's; `cmake_package` is what a generated
+    CMakeLists.txt finds. `own_namespaces` are those whose operators that world has already, and
+    `knows_all_tags` is whether a tags.yaml may add to the built-in tags there.
     `python` is what is filled into Python signatures. `functionalizes` says whether that world replaces
     operators that write their arguments, and views, by others, `strict_torchgen` whether it has nothing
     for opgen's extensions of the language. `tensor_keys` are the dispatch keys
@@ -69,6 +73,11 @@ class Target:
     element_types: Mapping[str, str]
     api_macro: str
     api_macros: Mapping[DispatchKey, str]
+    templates: tuple[str, ...]
+    cmake_package: str
+    tensor_header: str | None = None
+    own_namespaces: frozenset[str] = frozenset()
+    knows_all_tags: bool = True
     functionalizes: bool = False
     strict_torchgen: bool = False
     tensor_keys: frozenset[DispatchKey] | None = None

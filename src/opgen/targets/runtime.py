@@ -122,5 +122,7 @@ RUNTIME = Target(
     },
     api_macro="",
     api_macros={},
+    templates=("runtime",),
+    cmake_package="opgen",
     tensor_keys=frozenset({DispatchKey.CPU, DispatchKey.Meta}),
 )

@@ -1,7 +1,7 @@
-"""Target `torch`: the C++ world of PyTorch, as torchgen spells it.
+"""Target `torch`: operators against an installed libtorch, spelled as torchgen spells them.
 
-So far its signatures and registrations can be dumped (`opgen dump --target torch`); its file plan is
-empty until there are templates for it.
+The generated text names class templates that `runtime/torch/include` has over ATen, by the names of
+opgen's own runtime; so most templates are those of target runtime.
 """
 
 from __future__ import annotations
@@ -12,7 +12,7 @@ from opgen.model.dispatch_key import DispatchKey
 from opgen.python.layout import declare_as_torchgen
 from opgen.python.python_types import stub_return_type, stub_type
 from opgen.python.spelling import PythonSpelling
-from opgen.targets.base import Target
+from opgen.targets.base import FileKind, Target
 
 _SPELLING = TypeSpelling(
     names={
@@ -89,13 +89,22 @@ _PYTHON = PythonSpelling(
     declare=declare_as_torchgen,
 )
 
+# Class Tensor, its methods and the Python bindings are PyTorch's own.
+_FILES = frozenset(FileKind) - {
+    FileKind.TENSOR_BODY,
+    FileKind.TENSOR_METHODS,
+    FileKind.BACKEND,
+    FileKind.SELECTED_DTYPES,
+    FileKind.PYTHON,
+}
+
 TORCH = Target(
     name="torch",
     spelling=_SPELLING,
     conversions=_CONVERSIONS,
     python=_PYTHON,
-    runtime_abi=0,
-    files=frozenset(),
+    runtime_abi=1,
+    files=_FILES,
     function_keys=frozenset(
         {
             DispatchKey.CPU,
@@ -115,6 +124,11 @@ TORCH = Target(
     element_types={},
     api_macro="TORCH_API",
     api_macros={DispatchKey.XPU: "TORCH_XPU_API"},
+    templates=("torch", "runtime"),
+    cmake_package="opgen_torch",
+    tensor_header="opgen/tensor.h",
+    own_namespaces=frozenset({"aten", "prim", "prims", "quantized", "torch", "c10", "opgen"}),
+    knows_all_tags=False,
     functionalizes=True,
     strict_torchgen=True,
 )

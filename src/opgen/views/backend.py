@@ -51,7 +51,7 @@ def build_backend_header(context: Context) -> Iterator[FileView]:
     yield BackendHeaderView(
         path=f"include/{context.library.name}/{backend.header}",
         template="BackendNativeFunctions.h.j2",
-        tensor_header=context.library.tensor_header,
+        tensor_header=context.tensor_header,
         abi=context.target.runtime_abi,
         name=backend.header,
         key=backend.forward.key.name,

@@ -72,6 +72,16 @@ class Context:
     def spell(self) -> Speller:
         return Speller(self.target, self.signatures)
 
+    @property
+    def tensor_header(self) -> str:
+        """What declares the types of signatures."""
+        return self.target.tensor_header or self.library.tensor_header
+
+    @property
+    def owns_tensor(self) -> bool:
+        """Whether class Tensor is this library's own, so that operators can be its methods."""
+        return self.library.extends is None and self.target.tensor_header is None
+
     @cached_property
     def roots(self) -> tuple[str, ...]:
         """Every root name, sorted: one set of headers each."""

@@ -44,7 +44,7 @@ def build_dispatch_headers(context: Context) -> Iterator[FileView]:
                 root=root,
                 key=key.name,
                 key_lower=lower,
-                tensor_header=context.library.tensor_header,
+                tensor_header=context.tensor_header,
                 blocks=tuple(_declarations(context, key, functions)),
             )
 

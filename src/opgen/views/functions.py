@@ -71,7 +71,7 @@ def build_redispatch(context: Context) -> Iterator[FileView]:
 
 def build_tensor_body(context: Context) -> Iterator[FileView]:
     """TensorBody.h: class Tensor; a library that extends another has none of its own."""
-    if context.library.extends is None:
+    if context.owns_tensor:
         yield _tensor_view(
             context, f"include/{context.library.name}/TensorBody.h", "TensorBody.h.j2"
         )
@@ -79,7 +79,7 @@ def build_tensor_body(context: Context) -> Iterator[FileView]:
 
 def build_tensor_methods(context: Context) -> Iterator[FileView]:
     """TensorMethods.cpp: the methods' bodies, compiled once."""
-    if context.library.extends is None:
+    if context.owns_tensor:
         yield _tensor_view(context, "src/TensorMethods.cpp", "TensorMethods.cpp.j2")
 
 
@@ -89,7 +89,7 @@ def _function_blocks(
     return blocks(
         (operator_namespace(f.namespace), function)
         for f in functions
-        if Variant.function in f.variants or context.library.extends is not None
+        if Variant.function in f.variants or not context.owns_tensor
         for function in context.spell.functions(f, f"_ops::{operator_struct_name(f.func)}::call")
     )
 

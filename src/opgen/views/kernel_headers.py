@@ -52,7 +52,7 @@ def build_native_headers(context: Context) -> Iterator[FileView]:
             path=f"include/{context.library.name}/ops/{root}_native.h",
             template="ops/root_native.h.j2",
             root=root,
-            tensor_header=context.library.tensor_header,
+            tensor_header=context.tensor_header,
             includes=tuple(
                 map(context.library.header, [*dtypes, *own_meta, *shared.get(root, ())])
             ),
@@ -70,7 +70,7 @@ def build_meta_headers(context: Context) -> Iterator[FileView]:
             path=f"include/{context.library.name}/ops/{root}_meta.h",
             template="ops/root_meta.h.j2",
             root=root,
-            tensor_header=context.library.tensor_header,
+            tensor_header=context.tensor_header,
             includes=tuple(unique(header for m in metas for header in _base_headers(context, m))),
             author_includes=tuple(
                 unique(header for m in metas for header in _author_headers(context, m))

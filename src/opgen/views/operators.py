@@ -45,6 +45,10 @@ class SchemaRowView:
     struct: str
     tags: str
 
+    @property
+    def tag_names(self) -> tuple[str, ...]:
+        return tuple(self.tags.split(",")) if self.tags else ()
+
 
 @dataclass(frozen=True, slots=True)
 class RegisterSchemaView(FileView):
@@ -59,7 +63,7 @@ def build_operators_headers(context: Context) -> Iterator[FileView]:
             path=f"include/{context.library.name}/ops/{root}_ops.h",
             template="ops/root_ops.h.j2",
             root=root,
-            tensor_header=context.library.tensor_header,
+            tensor_header=context.tensor_header,
             abi=context.target.runtime_abi,
             whole=all(map(context.keeps, context.functions_by_root[root])),
             blocks=_operator_blocks(context, context.functions_by_root[root]),

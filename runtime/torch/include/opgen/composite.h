@@ -1,0 +1,80 @@
+// composite.h: what the kernels that opgen writes itself are made of: copies of views, copies of
+// arguments that an in-place operator will change, results moved into out= arguments.
+#pragma once
+
+#include <ATen/ops/clone.h>
+#include <ATen/ops/copy.h>
+#include <ATen/ops/resize.h>
+
+#include <optional>
+#include <tuple>
+#include <utility>
+#include <vector>
+
+#include "opgen/resize.h"
+#include "opgen/tensor.h"
+
+namespace opgen {
+
+namespace detail {
+
+inline void assign_result(const Tensor& out, const Tensor& result) {
+  resize_output(out, result.sym_sizes());
+  out.copy_(result);
+}
+inline void assign_result(TensorList outs, const std::vector<Tensor>& results) {
+  TORCH_CHECK(outs.size() == results.size(), "expected ", results.size(), " out tensors, got ",
+              outs.size());
+  for (std::size_t i = 0; i < results.size(); ++i) assign_result(outs[i], results[i]);
+}
+
+}  // namespace detail
+
+// A view's elements in memory of their own, row-major.
+[[nodiscard]] inline Tensor clone_view(const Tensor& view) {
+  return view.defined() ? view.clone(MemoryFormat::Contiguous) : view;
+}
+[[nodiscard]] inline std::vector<Tensor> clone_view(const std::vector<Tensor>& views) {
+  std::vector<Tensor> copies;
+  copies.reserve(views.size());
+  for (const Tensor& view : views) copies.push_back(clone_view(view));
+  return copies;
+}
+
+// An argument that an in-place operator may change without the caller seeing it. Strides are kept.
+[[nodiscard]] inline Tensor clone_arg(const Tensor& tensor) {
+  return tensor.defined() ? tensor.clone() : tensor;
+}
+[[nodiscard]] inline std::optional<Tensor> clone_arg(const std::optional<Tensor>& tensor) {
+  if (!tensor.has_value()) return std::nullopt;
+  return clone_arg(*tensor);
+}
+[[nodiscard]] inline std::vector<Tensor> clone_arg(TensorList tensors) {
+  std::vector<Tensor> copies;
+  copies.reserve(tensors.size());
+  for (const Tensor& tensor : tensors) copies.push_back(clone_arg(tensor));
+  return copies;
+}
+[[nodiscard]] inline List<std::optional<Tensor>> clone_arg(
+    const List<std::optional<Tensor>>& tensors) {
+  List<std::optional<Tensor>> copies;
+  copies.reserve(tensors.size());
+  for (const std::optional<Tensor> tensor : tensors) copies.push_back(clone_arg(tensor));
+  return copies;
+}
+
+// Stores the result of a functional operator, a tensor, a list of tensors or a tuple of these, in
+// `outs`.
+template <class R, class... O>
+void assign_outputs(const R& result, O&&... outs) {
+  if constexpr (requires { std::tuple_size<R>::value; }) {
+    static_assert(std::tuple_size_v<R> == sizeof...(O), "one out argument for each result");
+    std::apply([&](const auto&... results) { (detail::assign_result(outs, results), ...); },
+               result);
+  } else {
+    static_assert(sizeof...(O) == 1, "one out argument for one result");
+    (detail::assign_result(outs, result), ...);
+  }
+}
+
+}  // namespace opgen

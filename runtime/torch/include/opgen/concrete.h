@@ -1,0 +1,33 @@
+// concrete.h: the dispatcher's arguments as meta and impl take them: sizes are int64_t, optional
+// tensors references.
+#pragma once
+
+#include <optional>
+
+#include "opgen/tensor.h"
+
+namespace opgen::detail {
+
+template <class T>
+const T& concrete(const T& argument) {
+  return argument;
+}
+inline std::int64_t concrete(const SymInt& size) {
+  return size.guard_int(__FILE__, __LINE__);
+}
+inline IntArrayRef concrete(SymIntArrayRef sizes) {
+  return C10_AS_INTARRAYREF_SLOW(sizes);
+}
+inline std::optional<std::int64_t> concrete(const std::optional<SymInt>& size) {
+  if (!size.has_value()) return std::nullopt;
+  return concrete(*size);
+}
+inline OptionalIntArrayRef concrete(const at::OptionalSymIntArrayRef& sizes) {
+  if (!sizes.has_value()) return std::nullopt;
+  return concrete(*sizes);
+}
+inline OptionalTensorRef concrete(const std::optional<Tensor>& tensor) {
+  return tensor.has_value() && tensor->defined() ? OptionalTensorRef(*tensor) : OptionalTensorRef();
+}
+
+}  // namespace opgen::detail

@@ -1,0 +1,4 @@
+// iterator.h: TensorIterator is ATen's own.
+#pragma once
+
+#include <ATen/TensorIterator.h>

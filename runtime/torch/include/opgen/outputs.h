@@ -1,0 +1,109 @@
+// outputs.h: tensors that structured operators return or write: made, resized, checked, and on
+// which device.
+#pragma once
+
+#include <ATen/EmptyTensor.h>
+#include <ATen/core/op_registration/adaption.h>
+#include <ATen/ops/copy.h>
+#include <ATen/ops/empty.h>
+#include <ATen/ops/empty_strided.h>
+#include <c10/core/DeviceGuard.h>
+
+#include <optional>
+#include <type_traits>
+
+#include "opgen/resize.h"
+#include "opgen/tensor.h"
+
+namespace opgen::detail {
+
+// Whether tensors of `K` are on devices of which one is current.
+constexpr bool has_current_device(DispatchKey K) noexcept {
+  return K != DispatchKey::CPU && K != DispatchKey::Meta;
+}
+
+// Makes the device of the outputs current while meta and impl run.
+template <DispatchKey K, bool guards = has_current_device(K)>
+class OutputGuard {
+ public:
+  void use(Device) noexcept {}
+};
+template <DispatchKey K>
+class OutputGuard<K, true> {
+ public:
+  void use(Device device) {
+    if (!guard_.current_device().has_value()) {
+      guard_.reset_device(device);
+    } else {
+      TORCH_INTERNAL_ASSERT(*guard_.current_device() == device,
+                            "the outputs of a structured operator are on several devices");
+    }
+  }
+
+ private:
+  c10::OptionalDeviceGuard guard_;
+};
+
+// No strides: row-major, or in the memory format that `options` name.
+template <DispatchKey K>
+Tensor create_out(IntArrayRef sizes, IntArrayRef strides, const TensorOptions& options) {
+  if constexpr (K == DispatchKey::CPU) {
+    if (strides.empty()) return at::detail::empty_cpu(sizes, options);
+    return at::detail::empty_strided_cpu(sizes, strides, options);
+  } else {
+    const TensorOptions own = K == DispatchKey::Meta ? options.device(at::kMeta) : options;
+    return strides.empty() ? at::empty(sizes, own) : at::empty_strided(sizes, strides, own);
+  }
+}
+
+inline void check_like(const Tensor& given, const TensorOptions& wanted, const char* what) {
+  TORCH_CHECK(wanted.dtype() == given.dtype(), "Expected ", what, " tensor to have dtype ",
+              wanted.dtype(), ", but got ", given.dtype(), " instead");
+  TORCH_CHECK(wanted.device() == given.device(), "Expected ", what, " tensor to have device ",
+              wanted.device(), ", but got ", given.device(), " instead");
+}
+
+inline void resize_out(const Tensor& out, IntArrayRef sizes, IntArrayRef strides,
+                       const TensorOptions& options) {
+  check_like(out, options, "out");
+  if (!resize_output(out, sizes)) return;
+  if (!strides.empty()) {
+    TORCH_INTERNAL_ASSERT(!options.memory_format_opt().has_value());
+    out.unsafeGetTensorImpl()->set_sizes_and_strides(sizes, strides);
+  } else if (options.memory_format_opt().has_value()) {
+    out.unsafeGetTensorImpl()->empty_tensor_restride(*options.memory_format_opt());
+  }
+}
+
+inline void check_inplace(const Tensor& self, IntArrayRef sizes, const TensorOptions& options) {
+  TORCH_CHECK(options.dtype() == self.dtype(), "Bad in-place call: input tensor dtype ",
+              self.dtype(), " and output tensor dtype ", options.dtype(), " should match");
+  TORCH_CHECK(options.device() == self.device(), "Bad in-place call: input tensor device ",
+              self.device(), " and output tensor device ", options.device(), " should match");
+  TORCH_CHECK(sizes == self.sizes(), "Bad in-place call: input tensor size ", self.sizes(),
+              " and output tensor size ", sizes, " should match");
+}
+
+template <class T>
+constexpr bool kHoldsTensors =
+    std::is_same_v<T, Tensor> || std::is_same_v<T, TensorList> ||
+    std::is_same_v<T, std::optional<Tensor>> || std::is_same_v<T, List<std::optional<Tensor>>>;
+
+template <class A>
+void check_device(std::optional<Device>& common, const A& argument, const char* op) {
+  if constexpr (kHoldsTensors<A>) {
+    c10::impl::check_and_update_common_device(common, argument, op, "an argument");
+  }
+}
+
+// Inputs share a device. An iterator sees to that itself, since it lets numbers stay on the CPU;
+// and where there is one device only, there is nothing to check.
+template <DispatchKey K, class Impl, class Op, class... A>
+void check_devices([[maybe_unused]] const A&... arguments) {
+  if constexpr (has_current_device(K) && !std::is_base_of_v<TensorIteratorBase, Impl>) {
+    std::optional<Device> common;
+    (check_device(common, arguments, Op::name), ...);
+  }
+}
+
+}  // namespace opgen::detail

@@ -1,0 +1,216 @@
+// structured.h: the class templates that turn a meta and an impl into the functional, out= and
+// in-place operators, over ATen's MetaBase and TensorIteratorBase.
+//
+//   Functional<K, Impl, Op>         allocates what meta asks for, runs impl, returns the tensors
+//   Out<K, Impl, Op>                checks dtype and device of the given tensors, resizes them
+//   Inplace<K, Impl, Op, SelfPos>   refuses a change of shape, dtype or device
+//   CompositeFunctional<Meta, Op, OutOp>, CompositeInplace<Meta, Op, OutOp, SelfPos>
+//                                   the same on any device that has a kernel for OutOp
+// K == Meta: only meta runs.
+#pragma once
+
+#include <cstddef>
+#include <optional>
+#include <tuple>
+#include <type_traits>
+#include <utility>
+
+#include "opgen/concrete.h"
+#include "opgen/iterator.h"
+#include "opgen/kernel_macros.h"
+#include "opgen/outputs.h"
+
+namespace opgen {
+
+namespace detail {
+
+template <class Impl>
+inline constexpr bool kIterates = std::is_base_of_v<TensorIteratorBase, Impl>;
+
+// Outputs that meta asks for are allocated. `Impl` is the author's class, with meta and impl.
+template <DispatchKey K, class Impl>
+struct FreshOutputs final : Impl {
+  void set_output_strided(std::int64_t i, IntArrayRef sizes, IntArrayRef strides,
+                          TensorOptions options) override {
+    guard.use(options.device());
+    outputs[i] = create_out<K>(sizes, strides, options);
+    if constexpr (kIterates<Impl>) {
+      TensorIteratorBase::set_output_raw_strided(i, sizes, strides, options);
+    }
+  }
+  void set_output_raw_strided(std::int64_t i, IntArrayRef sizes, IntArrayRef strides,
+                              TensorOptions options) override {
+    set_output_strided(i, sizes, strides, options);
+  }
+  const Tensor& maybe_get_output(std::int64_t i) override { return outputs[i]; }
+
+  Tensor outputs[Impl::opgen_outputs];
+  [[no_unique_address]] OutputGuard<K> guard;
+};
+
+// Outputs are what the caller gave; `inplace`: a member that is written is also read.
+template <DispatchKey K, class Impl, bool inplace>
+struct GivenOutputs final : Impl {
+  template <class... T>
+  explicit GivenOutputs(T&... outputs) : given{&outputs...} {}
+
+  void set_output_strided(std::int64_t i, IntArrayRef sizes, IntArrayRef strides,
+                          TensorOptions options) override {
+    take(i, sizes, strides, options);
+    if (given[i]->strides() != strides) proxies[i] = create_out<K>(sizes, strides, options);
+    tell(i, sizes, strides, options);
+  }
+  void set_output_raw_strided(std::int64_t i, IntArrayRef sizes, IntArrayRef strides,
+                              TensorOptions options) override {
+    take(i, sizes, strides, options);
+    tell(i, sizes, strides, options);
+  }
+  const Tensor& maybe_get_output(std::int64_t i) override {
+    return proxies[i].defined() ? proxies[i] : *given[i];
+  }
+  // What was computed in other strides than the caller's.
+  void finish() {
+    for (std::size_t i = 0; i < Impl::opgen_outputs; ++i) {
+      if (proxies[i].defined()) given[i]->copy_(proxies[i]);
+    }
+  }
+
+  const Tensor* given[Impl::opgen_outputs];
+  Tensor proxies[Impl::opgen_outputs];
+  [[no_unique_address]] OutputGuard<K> guard;
+
+ private:
+  void take(std::int64_t i, IntArrayRef sizes, IntArrayRef strides, const TensorOptions& options) {
+    guard.use(options.device());
+    if constexpr (inplace) {
+      check_inplace(*given[i], sizes, options);
+    } else {
+      resize_out(*given[i], sizes, strides, options);
+    }
+  }
+  void tell(std::int64_t i, IntArrayRef sizes, IntArrayRef strides, const TensorOptions& options) {
+    if constexpr (kIterates<Impl>) {
+      TensorIteratorBase::set_output_raw_strided(i, sizes, strides, options);
+    }
+  }
+};
+
+template <DispatchKey K, class Op, std::size_t... O, class... A>
+void run_structured(Op& op, std::index_sequence<O...>, const A&... arguments) {
+  if constexpr (K == DispatchKey::Meta) {
+    static_cast<void>(op.meta(concrete(arguments)...));
+  } else if constexpr (requires { typename Op::meta_return_ty; }) {
+    auto precomputed = op.meta(concrete(arguments)...);
+    op.opgen_impl(precomputed, concrete(arguments)..., op.maybe_get_output(O)...);
+  } else {
+    op.meta(concrete(arguments)...);
+    op.impl(concrete(arguments)..., op.maybe_get_output(O)...);
+  }
+}
+
+template <class R, std::size_t... O>
+R take_outputs(Tensor (&outputs)[sizeof...(O)], std::index_sequence<O...>) {
+  return R(std::move(outputs[O])...);
+}
+
+// What an out= operator returns: its out arguments, or nothing.
+template <class R, class... T>
+R return_outputs(T&... outputs) {
+  if constexpr (std::is_void_v<R>) {
+    return;
+  } else if constexpr (sizeof...(T) == 1) {
+    return (outputs, ...);
+  } else {
+    return R(outputs...);
+  }
+}
+
+}  // namespace detail
+
+template <DispatchKey K, class Impl, class Op, class Signature = typename Op::schema>
+struct Functional;
+template <DispatchKey K, class Impl, class Op, class R, class... A>
+struct Functional<K, Impl, Op, R(A...)> {
+  static R call(A... arguments) {
+    constexpr std::make_index_sequence<Impl::opgen_outputs> all{};
+    detail::check_devices<K, Impl, Op>(arguments...);
+    detail::FreshOutputs<K, Impl> op;
+    detail::run_structured<K>(op, all, arguments...);
+    return detail::take_outputs<R>(op.outputs, all);
+  }
+};
+
+// The last Impl::opgen_outputs arguments are the outputs.
+template <DispatchKey K, class Impl, class Op, class Signature = typename Op::schema>
+struct Out;
+template <DispatchKey K, class Impl, class Op, class R, class... A>
+struct Out<K, Impl, Op, R(A...)> {
+  static R call(A... arguments) {
+    return run(std::tuple<A&...>(arguments...),
+               std::make_index_sequence<sizeof...(A) - Impl::opgen_outputs>{},
+               std::make_index_sequence<Impl::opgen_outputs>{});
+  }
+
+ private:
+  template <std::size_t... I, std::size_t... O>
+  static R run(const std::tuple<A&...>& arguments, std::index_sequence<I...>,
+               std::index_sequence<O...> all) {
+    constexpr std::size_t first = sizeof...(I);
+    detail::check_devices<K, Impl, Op>(std::get<I>(arguments)...);
+    detail::GivenOutputs<K, Impl, false> op(std::get<first + O>(arguments)...);
+    detail::run_structured<K>(op, all, std::get<I>(arguments)...);
+    op.finish();
+    return detail::return_outputs<R>(std::get<first + O>(arguments)...);
+  }
+};
+
+template <DispatchKey K, class Impl, class Op, std::size_t SelfPos,
+          class Signature = typename Op::schema>
+struct Inplace;
+template <DispatchKey K, class Impl, class Op, std::size_t SelfPos, class R, class... A>
+struct Inplace<K, Impl, Op, SelfPos, R(A...)> {
+  static R call(A... arguments) {
+    detail::check_devices<K, Impl, Op>(arguments...);
+    auto& self = std::get<SelfPos>(std::tuple<A&...>(arguments...));
+    detail::GivenOutputs<K, Impl, true> op(self);
+    detail::run_structured<K>(op, std::index_sequence<0>{}, arguments...);
+    op.finish();
+    return detail::return_outputs<R>(self);
+  }
+};
+
+template <class Meta, class Op, class OutOp, class Signature = typename Op::schema>
+struct CompositeFunctional;
+template <class Meta, class Op, class OutOp, class R, class... A>
+struct CompositeFunctional<Meta, Op, OutOp, R(A...)> {
+  static R call(A... arguments) {
+    return run(std::make_index_sequence<Meta::opgen_outputs>{}, arguments...);
+  }
+
+ private:
+  template <std::size_t... O>
+  static R run(std::index_sequence<O...> all, A... arguments) {
+    detail::FreshOutputs<DispatchKey::CompositeExplicitAutogradNonFunctional, Meta> op;
+    detail::run_structured<DispatchKey::Meta>(op, all, arguments...);
+    OutOp::call(arguments..., op.outputs[O]...);
+    return detail::take_outputs<R>(op.outputs, all);
+  }
+};
+
+template <class Meta, class Op, class OutOp, std::size_t SelfPos,
+          class Signature = typename Op::schema>
+struct CompositeInplace;
+template <class Meta, class Op, class OutOp, std::size_t SelfPos, class R, class... A>
+struct CompositeInplace<Meta, Op, OutOp, SelfPos, R(A...)> {
+  static R call(A... arguments) {
+    auto& self = std::get<SelfPos>(std::tuple<A&...>(arguments...));
+    detail::GivenOutputs<DispatchKey::CompositeExplicitAutogradNonFunctional, Meta, true> op(self);
+    detail::run_structured<DispatchKey::Meta>(op, std::index_sequence<0>{}, arguments...);
+    Tensor output = op.maybe_get_output(0);
+    OutOp::call(arguments..., output);
+    op.finish();
+    return detail::return_outputs<R>(self);
+  }
+};
+
+}  // namespace opgen

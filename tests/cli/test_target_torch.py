@@ -1,0 +1,122 @@
+"""`--target torch`: what is generated for it, and what is refused where it stands."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import pytest
+from cli_support import Opgen
+
+CUSTOM = """\
+- func: custom::plus(Tensor self, Tensor other) -> Tensor
+  variants: function, method
+  structured_delegate: plus.out
+  tags: core
+
+- func: custom::plus.out(Tensor self, Tensor other, *, Tensor(a!) out) -> Tensor(a!)
+  structured: True
+  structured_inherits: TensorIteratorBase
+  dispatch:
+    CPU: plus_out_cpu
+
+- func: custom::grown(Tensor self, SymInt[2] size) -> Tensor
+  dispatch:
+    CPU: grown_cpu
+  autogen: grown.out
+"""
+
+
+@pytest.fixture
+def tree(opgen: Opgen) -> Path:
+    Path("custom.yaml").write_text(CUSTOM)
+    result = opgen("generate", "custom.yaml", "--target", "torch", "-o", "out")
+    assert result.exit_code == 0, result.output
+    return Path("out")
+
+
+def test_what_is_pytorchs_own_is_not_made(tree: Path) -> None:
+    """No class Tensor, no slots and no tables of the runtime: the dispatcher is PyTorch's."""
+    paths = {path.relative_to(tree).as_posix() for path in tree.rglob("*") if path.is_file()}
+    assert {"src/RegisterCPU.cpp", "src/RegisterSchema.cpp", "stubs/MetaStubs.cpp"} <= paths
+    assert not [p for p in paths if "TensorBody" in p or "TensorMethods" in p or "python" in p]
+    for path in paths:
+        text = (tree / path).read_text()
+        assert "OperatorSlot" not in text and "KernelTable" not in text, path
+    manifest = json.loads((tree / "opgen_manifest.json").read_text())
+    assert manifest["target"] == "torch" and manifest["owns_tensor"] is False
+
+
+def test_schemas_have_their_tags(tree: Path) -> None:
+    text = (tree / "src/RegisterSchema.cpp").read_text()
+    assert "TORCH_LIBRARY(custom, m) {" in text
+    assert "m.def(custom::_ops::plus::schema_str, {at::Tag::core});" in text
+    assert "grown_out::schema_str, {at::Tag::generated, at::Tag::out}" in text
+
+
+def test_kernels_are_registered_under_their_overloads(tree: Path) -> None:
+    text = (tree / "src/RegisterCPU.cpp").read_text()
+    assert "TORCH_LIBRARY_IMPL(custom, CPU, m) {" in text
+    for operator in ("plus", "plus.out", "grown"):
+        assert f'"{operator}",' in text
+    composite = (tree / "src/RegisterCompositeExplicitAutograd.cpp").read_text()
+    assert '"grown.out",' in composite
+
+
+def test_sizes_are_numbers_or_symbols(tree: Path) -> None:
+    """Protects the second C++ signature of operators with a SymInt."""
+    text = (tree / "include/custom/ops/grown.h").read_text()
+    assert "grown(const at::Tensor & self, at::IntArrayRef size)" in text
+    assert "grown_symint(const at::Tensor & self, c10::SymIntArrayRef size)" in text
+
+
+def test_a_method_is_a_function_and_a_warning(opgen: Opgen) -> None:
+    Path("custom.yaml").write_text(CUSTOM)
+    result = opgen("generate", "custom.yaml", "--target", "torch", "-o", "out")
+    assert "warning[W1001]: 'plus' cannot be a method" in result.stderr
+    assert "custom.yaml:2" in result.stderr
+    assert " plus(const at::Tensor & self" in Path("out/include/custom/ops/plus.h").read_text()
+
+
+REFUSED = (
+    ("E0753", "- func: foo(Tensor self) -> Tensor\n  dispatch:\n    CPU: foo_cpu\n", "1:9"),
+    (
+        "E0754",
+        "- func: custom::foo.out(Tensor self, *, Tensor(a!) out) -> Tensor(a!)\n"
+        "  structured: True\n  structured_inherits: TensorIteratorBase\n"
+        "  ufunc_inner_loop:\n    Generic: foo (AllAndComplex)\n\n"
+        "- func: custom::foo(Tensor self) -> Tensor\n  structured_delegate: foo.out\n",
+        "4:3",
+    ),
+    (
+        "E0755",
+        "- func: custom::foo(Tensor self) -> Tensor\n  tags: mine\n  dispatch:\n    CPU: foo_cpu\n",
+        "2:9",
+    ),
+)
+
+
+@pytest.mark.parametrize(("code", "yaml", "where"), REFUSED, ids=[row[0] for row in REFUSED])
+def test_it_is_refused_and_nothing_written(opgen: Opgen, code: str, yaml: str, where: str) -> None:
+    Path("tags.yaml").write_text("- tag: mine\n  desc: of this library\n")
+    Path("bad.yaml").write_text(yaml)
+    result = opgen("generate", "bad.yaml", "--target", "torch", "-o", "out")
+    assert result.exit_code == 1 and not Path("out").exists()
+    assert f"error[{code}]" in result.stderr and f"bad.yaml:{where}" in result.stderr
+    namespaced = yaml.replace("func: foo", "func: custom::foo")
+    Path("bad.yaml").write_text(namespaced)
+    assert opgen("generate", "bad.yaml", "-o", "out").exit_code == 0, "the runtime takes all of it"
+
+
+OPTIONS = (("--python",), ("--extends", "other.json"), ("--select", "selective.yaml"))
+
+
+@pytest.mark.parametrize("option", OPTIONS, ids=lambda option: option[0])
+def test_options_of_the_runtime_are_refused(opgen: Opgen, option: tuple[str, ...]) -> None:
+    Path("custom.yaml").write_text(CUSTOM)
+    Path("selective.yaml").write_text("operators: {}\n")
+    Path("other.json").write_text('{"name": "o", "owns_tensor": true, "operators": {}}')
+    result = opgen("generate", "custom.yaml", "--target", "torch", "-o", "out", *option)
+    assert result.exit_code == 1 and not Path("out").exists()
+    assert "error[E0910]: target torch has no" in result.stderr
+    assert f"leave out {option[0]}" in result.stderr
