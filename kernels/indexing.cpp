@@ -69,7 +69,7 @@ bool is_skipped(const TensorBase& tensor) {
 }  // namespace
 
 OPGEN_PRECOMPUTE_META_FUNC(cat)(const ITensorListRef& tensors, int64_t dim) {
-  OPGEN_CHECK(tensors.size() > 0, "torch.cat(): expected a non-empty list of Tensors");
+  OPGEN_CHECK_VALUE(tensors.size() > 0, "torch.cat(): expected a non-empty list of Tensors");
   int64_t valid = -1;
   opgen::detail::ResultTypeState state;
   for (size_t i = 0; i < tensors.size(); ++i) {
@@ -252,6 +252,9 @@ OPGEN_META_FUNC(gather)
 }
 OPGEN_IMPL_FUNC(gather_out)
 (const Tensor& self, int64_t dim, const Tensor& index, bool /*sparse_grad*/, const Tensor& out) {
+  opgen::detail::assert_no_internal_overlap(out);
+  opgen::detail::assert_no_overlap(out, self);
+  opgen::detail::assert_no_partial_overlap(out, index);
   dispatch_by_size(self.itemsize(), [&]<class T>() {
     for_each_indexed<T>(self, dim, index, out, [](T& element, T& result) { result = element; });
   });
@@ -259,8 +262,11 @@ OPGEN_IMPL_FUNC(gather_out)
 
 namespace {
 
-void start_scatter(const Tensor& self, const Tensor& out) {
+// What is written must not be what is read while it is written.
+template <class... Read>
+void start_scatter(const Tensor& self, const Tensor& out, const Read&... read) {
   opgen::detail::assert_no_internal_overlap(out);
+  (opgen::detail::assert_no_overlap(out, read), ...);
   if (!out.is_same(self)) opgen::detail::copy_(out, self);
 }
 
@@ -273,7 +279,7 @@ OPGEN_META_FUNC2(scatter, src)
 }
 OPGEN_IMPL_FUNC(scatter_src_out)
 (const Tensor& self, int64_t dim, const Tensor& index, const Tensor& src, const Tensor& out) {
-  start_scatter(self, out);
+  start_scatter(self, out, index, src);
   dispatch_by_size(self.itemsize(), [&]<class T>() {
     for_each_indexed<T>(out, dim, index, src, [](T& element, T& value) { element = value; });
   });
@@ -286,7 +292,7 @@ OPGEN_META_FUNC2(scatter, value)
 }
 OPGEN_IMPL_FUNC(scatter_value_out)
 (const Tensor& self, int64_t dim, const Tensor& index, const Scalar& value, const Tensor& out) {
-  start_scatter(self, out);
+  start_scatter(self, out, index);
   OPGEN_DISPATCH_ALL(self.scalar_type(), "scatter", [&] {
     const scalar_t x = value.to<scalar_t>();
     for_each_indexed<scalar_t>(out, dim, index, out,
@@ -301,7 +307,7 @@ OPGEN_META_FUNC(scatter_add)
 }
 OPGEN_IMPL_FUNC(scatter_add_out)
 (const Tensor& self, int64_t dim, const Tensor& index, const Tensor& src, const Tensor& out) {
-  start_scatter(self, out);
+  start_scatter(self, out, index, src);
   OPGEN_DISPATCH_ALL(self.scalar_type(), "scatter_add", [&] {
     for_each_indexed<scalar_t>(out, dim, index, src, [](scalar_t& element, scalar_t& value) {
       element = plus(element, value);
@@ -389,7 +395,7 @@ OPGEN_PRECOMPUTE_META_FUNC(index_add)
 OPGEN_IMPL_FUNC(index_add_cpu_out)
 (const Tensor& self, int64_t dim, const Tensor& index, const Tensor& given, const Scalar& alpha,
  const Tensor& result) {
-  start_scatter(self, result);
+  start_scatter(self, result, index, given);
   if (given.numel() == 0) return;
   const Tensor source = at_least_1d(given), out = at_least_1d(result);
   const Tensor places = opgen::detail::contiguous(to_dtype(index, kLong));

@@ -153,16 +153,16 @@ void normal_into(const Tensor& complex_or_real, double mean, double std,
 }  // namespace
 
 OPGEN_KERNEL(uniform_)(Tensor& self, double from, double to, std::optional<Generator> generator) {
-  OPGEN_CHECK(self.is_floating_point() || self.is_complex(), "uniform_ is not implemented for '",
-              self.scalar_type(), "'");
+  OPGEN_CHECK_NOT_IMPLEMENTED(self.is_floating_point() || self.is_complex(),
+                              "uniform_ is not implemented for '", self.scalar_type(), "'");
   if (!self.is_meta()) uniform_into(self, from, to, generator);
   return self;
 }
 OPGEN_KERNEL(normal_)(Tensor& self, double mean, double std, std::optional<Generator> generator) {
   OPGEN_CHECK(std >= 0.0, "normal expects std >= 0.0, but found std ", std);
   if (self.numel() == 0) return self;
-  OPGEN_CHECK(self.is_floating_point() || self.is_complex(), "normal_ is not implemented for '",
-              self.scalar_type(), "'");
+  OPGEN_CHECK_NOT_IMPLEMENTED(self.is_floating_point() || self.is_complex(),
+                              "normal_ is not implemented for '", self.scalar_type(), "'");
   if (!self.is_meta()) normal_into(self, mean, std, generator);
   return self;
 }

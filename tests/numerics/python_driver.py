@@ -197,4 +197,4 @@ class PythonLibrary:
 
 def _is_bound_here(f: NativeFunction) -> bool:
     """PyTorch binds these by hand; a package of ours does it by their schemas."""
-    return str(f.func.name.name) in ("contiguous", "copy_", "to")
+    return str(f.func.name.name) in ("contiguous", "copy_", "nonzero", "to")

@@ -14,7 +14,7 @@ from support.python_package import run_python
 pytestmark = pytest.mark.slow
 
 # Operators that PyTorch binds by hand, and that have a binding of their schema here.
-BOUND_HERE = {"contiguous", "copy_", "to"}
+BOUND_HERE = {"contiguous", "copy_", "nonzero", "to"}
 
 
 @pytest.fixture(scope="module")

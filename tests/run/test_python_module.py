@@ -150,7 +150,7 @@ def test_a_wrong_call_names_every_signature_and_why(run: Run) -> None:
     run('''
         fails(TypeError, lambda: calls.add(a, "x", alpha=1), """\\
         add(Tensor, str, alpha=int) fits no signature of add
-          add(input: Tensor | Number, other: Tensor | Number, *, alpha: Number = 1, out: Tensor | None = None) -> Tensor: argument 'other' must be a Tensor, not str""")
+          add(input: Tensor | Number, other: Tensor | Number, *, alpha: Number = 1, out: Tensor | None = None) -> Tensor: argument 'other' must be a Tensor or a number, not str""")
         fails(TypeError, lambda: calls.add(a), "argument 'other' is missing")
         fails(TypeError, lambda: calls.add(a, a, a), "it takes 2 arguments by position, not 3")
         fails(TypeError, lambda: calls.add(a, a, beta=1), "it has no argument 'beta'")

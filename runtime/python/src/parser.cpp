@@ -298,8 +298,8 @@ bool Attempt::place(PyObject** objects) {
   if (positional > room || one_list) {
     std::int64_t ignored = 0;
     if (!one_list || (positional > 1 && !find_integer(given.values[own], ignored))) {
-      return fail("it takes " + std::to_string(room) + " arguments by position, not " +
-                  std::to_string(positional));
+      return fail("it takes " + std::to_string(room) + (room == 1 ? " argument" : " arguments") +
+                  " by position, not " + std::to_string(positional));
     }
     if (!find_integer(given.values[own], ignored)) {
       objects[first] = given.values[own];  // to be told that it is no sequence
@@ -359,10 +359,11 @@ bool Attempt::wrong_type(const Argument& argument, PyObject* object) {
   if (argument.type == Type::Str && PyUnicode_Check(object)) {
     return fail(quoted(argument.name) + " cannot be written as UTF-8");
   }
-  std::string text = quoted(argument.name) + " must be " + kTypeNames[int(argument.type)];
-  if (argument.size != 0 && argument.type != Type::Outs) {
-    text += " (" + std::to_string(argument.size) + " of them)";
-  }
+  std::string text = quoted(argument.name) + " must be ";
+  if (argument.size != 0 && argument.type == Type::Ints) text += "an int or ";
+  text += kTypeNames[int(argument.type)];
+  if (argument.size > 1) text += " (" + std::to_string(argument.size) + " of them)";
+  if (argument.type == Type::Tensor && (argument.flags & kNumbers) != 0) text += " or a number";
   if ((argument.flags & kOptional) != 0) text += " or None";
   return fail(text + ", not " + type_name(object));
 }
@@ -396,6 +397,11 @@ bool Attempt::convert_default(const Argument& argument, Slot& slot) {
       return true;
   }
   return false;
+}
+
+// There is one cpu: tensors on "cpu:0" are on "cpu".
+Device only_one(Device device) {
+  return device.is_cpu() || device.is_meta() ? Device(device.type()) : device;
 }
 
 bool Attempt::convert(const Argument& argument, PyObject* object, Slot& slot) {
@@ -434,12 +440,12 @@ bool Attempt::convert(const Argument& argument, PyObject* object, Slot& slot) {
       return find_constant(object, types.memory_format, slot.integer);
     case Type::Device:
       if (Py_TYPE(object) == types.device) {
-        slot.device = reinterpret_cast<DeviceObject*>(object)->device;
+        slot.device = only_one(reinterpret_cast<DeviceObject*>(object)->device);
         return true;
       }
       if (!PyUnicode_Check(object)) return false;
       try {
-        slot.device = Device(text_of(object));
+        slot.device = only_one(Device(text_of(object)));
         return true;
       } catch (const Error& error) {
         return fail(quoted(argument.name) + ": " + error.msg());

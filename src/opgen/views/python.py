@@ -11,6 +11,7 @@ from opgen.model.types import BaseTy, BaseType, ListType, OptionalType
 from opgen.python.defaults import is_none
 from opgen.python.overloads import PythonFunction, PythonOverload
 from opgen.python.signatures import (
+    REQUIRES_GRAD,
     PythonArgument,
     PythonOutArgument,
 )
@@ -18,6 +19,7 @@ from opgen.views.base import FileView, cpp_string
 from opgen.views.context import Context
 from opgen.views.python_calls import (
     PythonCalls,
+    is_empty_list,
     parser_kind,
     python_calls,
     returns_self,
@@ -170,8 +172,10 @@ def _argument_row(context: Context, f: NativeFunction, a: PythonArgument) -> Arg
     several = isinstance(a, PythonOutArgument) and len(a.outputs) > 1
     kind = "Outs" if several else parser_kind(type)
     assert kind is not None, a.name
-    flags = ["kOptional"] if optional or isinstance(a, PythonOutArgument) else []
+    optional = optional or isinstance(a, PythonOutArgument) or is_empty_list(a)
+    flags = ["kOptional"] if optional else []
     flags += ["kNumbers"] if takes_numbers(f, a) else []
+    flags += ["kNever"] if a.name == REQUIRES_GRAD else []
     bare = type.elem if isinstance(type, OptionalType) else type
     size = bare.size or 0 if isinstance(bare, ListType) else 0
     return ArgumentRow(

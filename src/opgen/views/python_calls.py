@@ -17,6 +17,7 @@ from opgen.python.defaults import python_default
 from opgen.python.overloads import PythonFunction, PythonOverload, python_functions
 from opgen.python.python_types import or_none
 from opgen.python.signatures import (
+    REQUIRES_GRAD,
     PythonArgument,
     PythonOutArgument,
     PythonSignature,
@@ -26,7 +27,10 @@ from opgen.python.signatures import (
 from opgen.views.context import Context
 
 # PyTorch binds these by hand; nobody does it here.
-_BOUND_HERE = frozenset({"contiguous", "copy_", "to"})
+_BOUND_HERE = frozenset({"contiguous", "copy_", "nonzero", "to"})
+# Whose options come by position, as PyTorch binds it: `a.to("cpu")`, `a.to("cpu", dtype)`.
+_TO = "to.dtype_layout"
+_TO_POSITIONAL = ("device", "dtype", "non_blocking", "copy")
 _TAKE_NUMBERS = frozenset(data.read_names("python_numbers.txt"))
 _CHOICES = data.read_rows("python_choices.txt")
 
@@ -87,15 +91,18 @@ class PythonCalls:
         """The signature with those tensor options that the operator itself takes, and its defaults."""
         f = o.out or o.base
         made = PythonSignature.from_native_function(f, self.spellings.cpp, method=method)
-        return replace(
+        signature = replace(
             made,
             returns=o.base.func.returns,
             result=self._result(o.base),
-            input_args=tuple(_described(o.base, a) for a in made.input_args),
-            input_kwargs=tuple(_described(o.base, a) for a in made.input_kwargs),
+            input_args=tuple(self._described(o.base, a) for a in made.input_args),
+            input_kwargs=tuple(self._described(o.base, a) for a in made.input_kwargs),
             output_args=None if made.output_args is None else self._out(made.output_args),
-            tensor_options_args=tuple(_options(self.context, o.base)),
+            tensor_options_args=tuple(
+                self._described(o.base, a) for a in _options(self.context, o)
+            ),
         )
+        return _options_first(signature) if str(f.func.name) == _TO else signature
 
     def result_class(self, o: PythonOverload) -> ResultClass | None:
         """The named tuple that `o` returns; None if its results have no names that one can have."""
@@ -127,6 +134,21 @@ class PythonCalls:
         if not names or not all(_is_field(name) for name in names):
             return None
         return tuple(zip(names, (self.spellings.python.returned(r.type) for r in f.func.returns)))
+
+    def _described(self, f: NativeFunction, a: PythonArgument) -> PythonArgument:
+        """`a` with what its type does not say of it."""
+        if takes_numbers(f, a):
+            return replace(a, annotation="Tensor | _Number")
+        if a.name == REQUIRES_GRAD:
+            return replace(a, annotation="_Literal[False] | None")
+        if is_empty_list(a):
+            return replace(a, annotation=or_none(self.spellings.python.taken(a.type)))
+        choices = _choices(f, a)
+        if not choices:
+            return a
+        literal = f"_Literal[{', '.join(choices)}]"
+        optional = isinstance(a.type, OptionalType)
+        return replace(a, annotation=or_none(literal) if optional else literal)
 
     def _out(self, out: PythonOutArgument) -> PythonOutArgument:
         if len(out.outputs) == 1:
@@ -183,6 +205,11 @@ def takes_numbers(f: NativeFunction, a: PythonArgument) -> bool:
     return named and parser_kind(a.type) == "Tensor" and not isinstance(a, PythonOutArgument)
 
 
+def is_empty_list(a: PythonArgument) -> bool:
+    """Whether `a` is an empty list of ints if it is not given; None, too, is no list then."""
+    return a.default == "{}" and parser_kind(a.type) == "Ints"
+
+
 def returns_self(f: NativeFunction) -> bool:
     """An operator that writes its first argument and returns nothing gives that argument back."""
     arguments = f.func.arguments.flat_all
@@ -211,15 +238,15 @@ def _is_field(name: str) -> bool:
     return name.isidentifier() and not keyword.iskeyword(name) and not name.startswith("_")
 
 
-def _described(f: NativeFunction, a: PythonArgument) -> PythonArgument:
-    """`a` with what its type does not say of it."""
-    if takes_numbers(f, a):
-        return replace(a, annotation="Tensor | _Number")
-    choices = _choices(f, a)
-    if not choices:
-        return a
-    literal = f"_Literal[{', '.join(choices)}]"
-    return replace(a, annotation=or_none(literal) if isinstance(a.type, OptionalType) else literal)
+def _options_first(signature: PythonSignature) -> PythonSignature:
+    named = {a.name: a for a in signature.input_kwargs + signature.tensor_options_args}
+    positional = tuple(named[name] for name in _TO_POSITIONAL)
+    return replace(
+        signature,
+        input_args=signature.input_args + positional,
+        input_kwargs=tuple(a for a in signature.input_kwargs if a not in positional),
+        tensor_options_args=tuple(a for a in signature.tensor_options_args if a not in positional),
+    )
 
 
 def _choices(f: NativeFunction, a: PythonArgument) -> tuple[str, ...]:
@@ -233,10 +260,12 @@ def _choices(f: NativeFunction, a: PythonArgument) -> tuple[str, ...]:
     return ()
 
 
-def _options(context: Context, f: NativeFunction) -> Iterator[PythonArgument]:
-    options = f.func.arguments.tensor_options
-    for a in () if options is None else options.all():
-        default = a.default or "None"
-        yield PythonArgument(
-            a.name, a.type, python_default(default, a.type, context.target.spelling)
-        )
+def _options(context: Context, o: PythonOverload) -> Iterator[PythonArgument]:
+    """The options that the operator takes, and `requires_grad` where PyTorch has it."""
+    options = o.base.func.arguments.tensor_options
+    if options is None:
+        return
+    for a in options.all():
+        default = python_default(a.default or "None", a.type, context.target.spelling)
+        yield PythonArgument(a.name, a.type, default)
+    yield from (a for a in o.signature.tensor_options_args if a.name == REQUIRES_GRAD)

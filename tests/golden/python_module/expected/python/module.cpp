@@ -18,15 +18,16 @@ constexpr Argument opgen_aten_fresh_arguments[] = {
     {"layout", Type::Layout, kOptional, 0, none()},
     {"device", Type::Device, kOptional, 0, none()},
     {"pin_memory", Type::Bool, kOptional, 0, none()},
+    {"requires_grad", Type::Bool, kOptional | kNever, 0, integer(false)},
 };
 constexpr Overload opgen_aten_fresh = {
-    "fresh(size: Sequence[int], *, dtype: dtype | None = int64, layout: layout | str | None = None, device: device | str | None = None, pin_memory: bool | None = None) -> Tensor",
+    "fresh(size: Sequence[int], *, dtype: dtype | None = int64, layout: layout | str | None = None, device: device | str | None = None, pin_memory: bool | None = None, requires_grad: Literal[False] | None = False) -> Tensor",
     "aten::fresh(SymInt[] size, *, ScalarType? dtype=long, Layout? layout=None, Device? device=None, bool? pin_memory=None) -> Tensor\n"
     "    function; kernels for CompositeExplicitAutograd\n"
     "",
     nullptr,
     opgen_aten_fresh_arguments,
-    5,
+    6,
     1,
     -1,
     -1,

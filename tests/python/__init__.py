@@ -1,0 +1,1 @@
+"""Our library from Python, beside PyTorch."""
