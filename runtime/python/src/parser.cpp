@@ -604,7 +604,8 @@ std::string place_of(const OperatorSlot& slot, const Arguments& given) {
 
 // Names the function, every signature, and for each why the call does not fit.
 PyObject* raise_no_fit(const Function& function, const Arguments& given) {
-  std::string message = function.name + described(given) + " fits no signature of " + function.name;
+  std::string message = std::string(function.method ? "Tensor." : "") + function.name +
+                        described(given) + " fits no signature of " + function.name;
   bool too_large = false;
   for (std::size_t i = 0; i < function.count; ++i) {
     const Overload& overload = *function.overloads[i];
