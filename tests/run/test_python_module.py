@@ -291,6 +291,22 @@ def test_named_results_are_of_return_types(run: Run) -> None:
         """)
 
 
+def test_calls_are_right_and_wrong_as_stubs_say(run: Run) -> None:
+    """Protects the two against each other: the files that type checkers read (test_stub_checkers.py) are run."""
+    run(f"""
+        import contextlib, io, pathlib
+        source = pathlib.Path({str(HERE / "typed" / "good.py")!r}).read_text()
+        with contextlib.redirect_stdout(io.StringIO()):
+            exec(source, {{}})
+        known = dict(calls=calls, Tensor=calls.Tensor, a=calls.tensor([1.0]))
+        lines = pathlib.Path({str(HERE / "typed" / "bad.py")!r}).read_text().splitlines()
+        bad = [line.removesuffix("  # bad") for line in lines if line.endswith("  # bad")]
+        assert len(bad) > 25
+        for line in bad:
+            fails(Exception, lambda: exec(line + (" pass" if line.endswith(":") else ""), known))
+        """)
+
+
 def test_nothing_is_kept_by_calls(run: Run) -> None:
     """Protects long runs: neither good calls nor bad ones leave references or blocks behind."""
     run("""

@@ -1,0 +1,157 @@
+"""Stubs as type checkers read them: a user's calls, good and bad, and PyTorch's whole file.
+
+mypy, and pyright or basedpyright where one is installed.
+"""
+
+from __future__ import annotations
+
+import importlib.util
+import os
+import re
+import shutil
+import subprocess
+import sys
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+
+from opgen.pipeline import Inputs
+from opgen.writer import Tree
+from support.build import cache_folder
+from support.library import own_operators
+from support.pytorch import packaged_native_functions
+from support.trees import make_tree
+
+pytestmark = pytest.mark.slow
+
+HERE = Path(__file__).parent / "python"
+# Lines with an error, of some Python files; `folder` has the packages that they import.
+Checker = Callable[[Path, list[Path]], dict[str, str]]
+
+
+def _mypy(folder: Path, files: list[Path]) -> dict[str, str]:
+    if importlib.util.find_spec("mypy") is None:
+        pytest.skip("mypy is not installed")
+    options = ["--strict", "--no-error-summary", "--hide-error-context", "--no-color-output"]
+    options += ["--cache-dir", str(cache_folder() / "mypy"), "--show-absolute-path"]
+    options += ["--python-executable", sys.executable]
+    command = [sys.executable, "-m", "mypy", *options, *map(str, files)]
+    return _errors(command, folder, {"MYPYPATH": str(folder)}, r"(.+?:\d+): error: (.+)")
+
+
+def _pyright(folder: Path, files: list[Path]) -> dict[str, str]:
+    """With the rules of pyright's standard mode; basedpyright, a fork of it, is told to have no others."""
+    beside = str(Path(sys.executable).parent)
+    names = ("pyright", "basedpyright")
+    program = next(
+        filter(None, (shutil.which(n, path=p) for n in names for p in (beside, None))), None
+    )
+    if program is None:
+        pytest.skip("neither pyright nor basedpyright is installed")
+    (folder / "pyrightconfig.json").write_text(
+        '{"typeCheckingMode": "standard", "reportMissingModuleSource": false}'
+    )
+    command = [program, "-p", str(folder), "--pythonpath", sys.executable, *map(str, files)]
+    return _errors(command, folder, {}, r"\s*(.+?:\d+):\d+ - error: (.+)")
+
+
+def _errors(
+    command: list[str], folder: Path, variables: dict[str, str], pattern: str
+) -> dict[str, str]:
+    done = subprocess.run(
+        command,
+        cwd=folder,
+        env={**os.environ, **variables},
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    assert done.returncode in (0, 1), done.stdout + done.stderr
+    found = (re.fullmatch(pattern, line) for line in done.stdout.splitlines())
+    errors = {match[1]: match[2] for match in found if match}
+    assert done.returncode == 0 or errors, done.stdout + done.stderr
+    return errors
+
+
+CHECKERS = pytest.mark.parametrize("checker", [_mypy, _pyright], ids=["mypy", "pyright"])
+
+
+def _write_package(tree: Tree, folder: Path) -> list[Path]:
+    """The Python files of `tree` without its extension module."""
+    for path, text in tree.files.items():
+        if path.startswith("python/") and path != "python/module.cpp":
+            file = folder / path.removeprefix("python/")
+            file.parent.mkdir(parents=True, exist_ok=True)
+            file.write_text(text)
+    return sorted(folder.rglob("*.pyi"))
+
+
+@pytest.fixture
+def typed(tmp_path: Path) -> Path:
+    """A folder with the stubs of `calls` and the user's files."""
+    _write_package(
+        make_tree(Inputs((HERE / "native_functions.yaml",), name="calls"), python=True), tmp_path
+    )
+    for file in (HERE / "typed").glob("*.py"):
+        shutil.copy(file, tmp_path / file.name)
+    return tmp_path
+
+
+@CHECKERS
+def test_good_calls_are_accepted(typed: Path, checker: Checker) -> None:
+    """Protects what a user may write: no false alarm, and the types that come back."""
+    assert checker(typed, [typed / "good.py"]) == {}
+
+
+@CHECKERS
+def test_bad_calls_are_refused(typed: Path, checker: Checker) -> None:
+    """Protects what the stub is for: each call that fails is found before it is run, and nothing else."""
+    file = typed / "bad.py"
+    bad = {
+        f"{file}:{i}" for i, line in enumerate(file.read_text().splitlines(), 1) if "# bad" in line
+    }
+    found = checker(typed, [file])
+    assert set(found) == bad, {line: found.get(line) for line in bad ^ set(found)}
+
+
+@pytest.fixture(scope="module")
+def pytorch(tmp_path_factory: pytest.TempPathFactory) -> list[Path]:
+    """The stubs of all that Python calls of PyTorch's operators."""
+    tree = make_tree(Inputs((packaged_native_functions(),), name="whole"), python=True)
+    return _write_package(tree, tmp_path_factory.mktemp("whole"))
+
+
+@CHECKERS
+def test_stubs_of_pytorchs_file_are_accepted(pytorch: list[Path], checker: Checker) -> None:
+    """Protects overloads and names at size: thousands of functions, no overlap, no error."""
+    assert sum(file.read_text().count("def ") for file in pytorch) > 2200
+    assert checker(pytorch[0].parent.parent, pytorch) == {}
+
+
+def test_black_leaves_stubs_alone(pytorch: list[Path]) -> None:
+    """Protects repositories that keep what is generated; ours does, at a line length of 100."""
+    if importlib.util.find_spec("black") is None:
+        pytest.skip("black is not installed")
+    command = [sys.executable, "-m", "black", "--check", "-l", "88", *map(str, pytorch)]
+    done = subprocess.run(command, capture_output=True, text=True, check=False)
+    assert done.returncode == 0, done.stderr
+
+
+def test_stub_and_module_agree(tmp_path: Path) -> None:
+    """Protects the stub of our own library against the module as it is built: names, arguments, defaults."""
+    if importlib.util.find_spec("mypy") is None:
+        pytest.skip("mypy is not installed")
+    allowed = tmp_path / "allowed.txt"
+    # Before 3.12 Python has no name for the buffer protocol.
+    allowed.write_text("aten.Tensor.__buffer__\n" if sys.version_info < (3, 12) else "")
+    packages = str(own_operators().packages)
+    done = subprocess.run(
+        [sys.executable, "-m", "mypy.stubtest", "aten", "--allowlist", str(allowed), "--concise"],
+        cwd=tmp_path,
+        env={**os.environ, "PYTHONPATH": packages, "MYPYPATH": packages},
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    assert done.returncode == 0, done.stdout + done.stderr
