@@ -37,7 +37,7 @@ _Bools: _TypeAlias = _Sequence[_bool]
 _Numbers: _TypeAlias = _Sequence[_complex | _numpy.number[_Any] | _numpy.bool_]
 _Tensors: _TypeAlias = _Sequence[Tensor]
 _OptionalTensors: _TypeAlias = _Sequence[Tensor | None]
-_dtype: _TypeAlias = dtype
+_dtype = dtype
 _LayoutLike: _TypeAlias = (
     layout
     | _Literal[
@@ -60,7 +60,7 @@ _MemoryFormatLike: _TypeAlias = (
         "channels_last_3d",
     ]
 )
-_device: _TypeAlias = device
+_device = device
 _DeviceLike: _TypeAlias = device | _str
 _DtypeName: _TypeAlias = _Literal[
     "uint8",

@@ -67,7 +67,7 @@ def _name(statement: ast.stmt) -> str:
     match statement:
         case ast.ClassDef(name) | ast.FunctionDef(name):
             return name
-        case ast.AnnAssign(ast.Name(name)):
+        case ast.AnnAssign(ast.Name(name)) | ast.Assign([ast.Name(name)]):
             return name
         case ast.Import([alias]) | ast.ImportFrom(_, [alias]):
             return alias.asname or alias.name
