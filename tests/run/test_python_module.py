@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import textwrap
 from collections.abc import Callable
+from pathlib import Path
 
 import pytest
 
@@ -11,6 +12,7 @@ from support.python_package import calls_package, run_python
 
 pytestmark = pytest.mark.slow
 
+TYPED = Path(__file__).parent / "python" / "typed"
 Run = Callable[[str], None]
 
 
@@ -295,11 +297,11 @@ def test_calls_are_right_and_wrong_as_stubs_say(run: Run) -> None:
     """Protects the two against each other: the files that type checkers read (test_stub_checkers.py) are run."""
     run(f"""
         import contextlib, io, pathlib
-        source = pathlib.Path({str(HERE / "typed" / "good.py")!r}).read_text()
+        source = pathlib.Path({str(TYPED / "good.py")!r}).read_text()
         with contextlib.redirect_stdout(io.StringIO()):
             exec(source, {{}})
         known = dict(calls=calls, Tensor=calls.Tensor, a=calls.tensor([1.0]))
-        lines = pathlib.Path({str(HERE / "typed" / "bad.py")!r}).read_text().splitlines()
+        lines = pathlib.Path({str(TYPED / "bad.py")!r}).read_text().splitlines()
         bad = [line.removesuffix("  # bad") for line in lines if line.endswith("  # bad")]
         assert len(bad) > 25
         for line in bad:

@@ -32,7 +32,6 @@ _Bools: _TypeAlias = _Sequence[_bool]
 _Numbers: _TypeAlias = _Sequence[_complex | _numpy.number[_Any] | _numpy.bool_]
 _Tensors: _TypeAlias = _Sequence[Tensor]
 _OptionalTensors: _TypeAlias = _Sequence[Tensor | None]
-_dtype = dtype
 _LayoutLike: _TypeAlias = (
     layout
     | _Literal[
@@ -55,7 +54,6 @@ _MemoryFormatLike: _TypeAlias = (
         "channels_last_3d",
     ]
 )
-_device = device
 _DeviceLike: _TypeAlias = device | _str
 _DtypeName: _TypeAlias = _Literal[
     "uint8",
@@ -123,6 +121,9 @@ class Generator:
     def __new__(cls) -> Generator: ...
     def manual_seed(self, seed: _int, /) -> Generator: ...
     def initial_seed(self) -> _int: ...
+
+_dtype = dtype
+_device = device
 
 @_final
 class Tensor:
