@@ -100,7 +100,7 @@ class Checker:
     def check(self, name: str, dtype: Dtype, count: int, *, most_failures: int = 3) -> Report:
         """Compare `count` inputs of one overload."""
         report = Report()
-        if not self._supported(name, dtype):
+        if not self.supports(name, dtype):
             return report
         seed = 0
         while report.compared < count and seed < count * _DRAWS_PER_INPUT:
@@ -110,7 +110,7 @@ class Checker:
                 break
         return report
 
-    def _supported(self, name: str, dtype: Dtype) -> bool:
+    def supports(self, name: str, dtype: Dtype) -> bool:
         """Whether PyTorch accepts an input with elements; without any, it does not look at the dtype."""
         operator = reference.find(name)
         for seed in range(_PROBES):

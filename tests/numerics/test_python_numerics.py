@@ -134,7 +134,7 @@ def _any_input(checkers: Mapping[Form, Any], examples: int) -> int:
 @functools.cache
 def _supported(checker: Any, name: str, dtype: Any) -> bool:
     """Without elements, PyTorch takes any dtype."""
-    return bool(checker._supported(name, dtype))
+    return bool(checker.supports(name, dtype))
 
 
 def test_python_agrees_with_torch_on_inputs_of_hypothesis(
