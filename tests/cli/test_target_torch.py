@@ -120,3 +120,25 @@ def test_options_of_the_runtime_are_refused(opgen: Opgen, option: tuple[str, ...
     assert result.exit_code == 1 and not Path("out").exists()
     assert "error[E0910]: target torch has no" in result.stderr
     assert f"leave out {option[0]}" in result.stderr
+
+
+def test_what_writes_is_replaced_by_what_does_not(tree: Path) -> None:
+    """Protects torch.compile: without it PyTorch refuses custom operators that return what they write."""
+    text = (tree / "src/RegisterFunctionalize.cpp").read_text()
+    assert "TORCH_LIBRARY_IMPL(custom, Functionalize, m) {" in text
+    assert '"plus.out",' in text and '"grown.out",' in text and '"plus",' not in text
+    arguments = "custom::_ops::plus_out, custom::_ops::plus, 0, ::std::index_sequence<0, 1>"
+    assert f"opgen::Functionalize<{arguments}, ::std::index_sequence<2>>::call" in text
+
+
+def test_gradients_are_refused_where_nobody_wrote_a_formula(opgen: Opgen) -> None:
+    Path("custom.yaml").write_text(
+        CUSTOM + "\n- func: custom::made_of_others(Tensor self) -> Tensor\n"
+    )
+    result = opgen("generate", "custom.yaml", "--target", "torch", "-o", "out")
+    assert result.exit_code == 0, result.output
+    text = Path("out/src/RegisterAutograd.cpp").read_text()
+    assert 'm.impl("plus", torch::autograd::autogradNotImplementedFallback());' in text
+    assert 'm.impl("plus.out", torch::autograd::autogradNotImplementedInplaceOrView' in text
+    assert 'm.impl("plus", torch::autograd::autogradNotImplementedInplaceOrView' not in text
+    assert '"made_of_others"' not in text

@@ -32,6 +32,8 @@ class FileKind(Enum):
     REGISTER_SCHEMA = auto()
     REGISTER_KEYS = auto()
     COMPOSITE_KERNELS = auto()
+    REGISTER_FUNCTIONALIZE = auto()
+    REGISTER_AUTOGRAD = auto()
     STUBS = auto()
     BACKEND = auto()
     SELECTED_DTYPES = auto()

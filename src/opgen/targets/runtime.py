@@ -81,13 +81,16 @@ _PYTHON = PythonSpelling(
     declare=declare,
 )
 
+# The runtime neither functionalizes nor differentiates.
+_FILES = frozenset(FileKind) - {FileKind.REGISTER_FUNCTIONALIZE, FileKind.REGISTER_AUTOGRAD}
+
 RUNTIME = Target(
     name="runtime",
     spelling=_SPELLING,
     conversions=_CONVERSIONS,
     python=_PYTHON,
     runtime_abi=1,
-    files=frozenset(FileKind),
+    files=_FILES,
     function_keys=frozenset(
         {
             DispatchKey.CPU,

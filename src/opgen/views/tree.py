@@ -5,12 +5,14 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator
 
 from opgen.targets.base import FileKind
+from opgen.views.autograd import build_register_autograd
 from opgen.views.backend import build_backend_header
 from opgen.views.base import FileView
 from opgen.views.build_file import build_build_file
 from opgen.views.composite import build_composite_kernels
 from opgen.views.context import Context
 from opgen.views.dispatch_headers import build_dispatch_headers
+from opgen.views.functionalize import build_register_functionalize
 from opgen.views.functions import (
     build_functions_headers,
     build_redispatch,
@@ -43,6 +45,8 @@ _BUILDERS: tuple[tuple[FileKind, Callable[[Context], Iterator[FileView]]], ...] 
     (FileKind.REGISTER_SCHEMA, build_register_schema),
     (FileKind.REGISTER_KEYS, build_register_keys),
     (FileKind.COMPOSITE_KERNELS, build_composite_kernels),
+    (FileKind.REGISTER_FUNCTIONALIZE, build_register_functionalize),
+    (FileKind.REGISTER_AUTOGRAD, build_register_autograd),
     (FileKind.BACKEND, build_backend_header),
     (FileKind.SELECTED_DTYPES, build_selected_dtypes),
     (FileKind.STUBS, build_stubs),

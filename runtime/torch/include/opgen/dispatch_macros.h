@@ -6,7 +6,9 @@
 
 namespace opgen::detail {
 
-[[noreturn]] inline void throw_unsupported_dtype(const char* name, ScalarType dtype) {
+// Declared for a library, defined here: every unit may have it.
+[[noreturn]] __attribute__((weak)) void throw_unsupported_dtype(const char* name,
+                                                                ScalarType dtype) {
   TORCH_CHECK_NOT_IMPLEMENTED(false, "\"", name, "\" not implemented for '", dtype, "'");
 }
 

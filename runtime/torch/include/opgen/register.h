@@ -18,9 +18,9 @@
 namespace opgen {
 
 // A function known when this is compiled: calls of it are inlined into the dispatcher's entry.
-template <auto function>
+template <class Op, typename Op::schema* function>
 constexpr auto kernel() {
-  return c10::CompileTimeFunctionPointer<std::remove_pointer_t<decltype(function)>, function>();
+  return c10::CompileTimeFunctionPointer<typename Op::schema, function>();
 }
 
 namespace detail {
@@ -96,7 +96,10 @@ struct DeviceGuarded<Op, FunctionPointer, function, check, std::index_sequence<c
       (detail::check_device(common, std::get<checked>(all), Op::name), ...);
     }
     c10::OptionalDeviceGuard guard;
-    if constexpr (guarded >= 0) guard.reset_device(detail::device_to_guard(std::get<guarded>(all)));
+    if constexpr (guarded >= 0) {
+      const std::optional<Device> device = detail::device_to_guard(std::get<guarded>(all));
+      if (device.has_value()) guard.reset_device(*device);
+    }
     return Adapt<Op, FunctionPointer, function>::call(std::forward<A>(arguments)...);
   }
 };

@@ -1,0 +1,69 @@
+"""RegisterFunctionalize.cpp: operators that write arguments, each replaced by its functional variant."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+from opgen.model.native_function import NativeFunction
+from opgen.model.registry import NativeFunctionsGroup
+from opgen.views.base import Block, FileView, blocks
+from opgen.views.context import Context
+from opgen.views.register import KernelRowView
+from opgen.views.text import operator_struct
+
+
+@dataclass(frozen=True, slots=True)
+class RegisterFunctionalizeView(FileView):
+    library: str
+    includes: tuple[str, ...]
+    tables: tuple[Block[KernelRowView], ...]
+
+
+def build_register_functionalize(context: Context) -> Iterator[FileView]:
+    """One source for all that is replaced; none if nothing is."""
+    replaced = [
+        (f, group)
+        for group in context.registry.groups
+        for f in group.functions()
+        if context.keeps(f) and is_replaced(f, group)
+    ]
+    if not replaced:
+        return
+    roots = {f.root_name for f, _ in replaced} | {g.functional.root_name for _, g in replaced}
+    yield RegisterFunctionalizeView(
+        path="src/RegisterFunctionalize.cpp",
+        template="RegisterFunctionalize.cpp.j2",
+        library=context.library.name,
+        includes=tuple(context.library.header(f"ops/{root}_ops.h") for root in sorted(roots)),
+        tables=blocks((f.namespace, _row(context, f, group)) for f, group in replaced),
+    )
+
+
+def is_replaced(f: NativeFunction, group: NativeFunctionsGroup) -> bool:
+    """Whether `f` writes arguments, does not decompose, and the functional variant takes what it takes."""
+    given = {a.name for a in f.func.arguments.flat_all}
+    return (
+        f is not group.functional
+        and not f.has_composite_implicit_autograd_kernel
+        and all(a.name in given for a in group.functional.func.arguments.flat_all)
+    )
+
+
+def _row(context: Context, f: NativeFunction, group: NativeFunctionsGroup) -> KernelRowView:
+    """`opgen::Functionalize<at::_ops::f_, at::_ops::f, 0, index_sequence<0, 1>, index_sequence<0>>::call`."""
+    positions = {a.name: i for i, a in enumerate(f.func.arguments.flat_all)}
+    given = ", ".join(str(positions[a.name]) for a in group.functional.func.arguments.flat_all)
+    written = ", ".join(
+        str(i) for i, a in enumerate(f.func.arguments.flat_all) if a.annotation and a.is_write
+    )
+    own_returns = sum(name is None for name in f.func.aliased_return_names())
+    sequence = f"{context.target.spelling.standard}index_sequence"
+    return KernelRowView(
+        operator=str(f.func.name),
+        struct=operator_struct(f),
+        callable=(
+            f"opgen::Functionalize<{operator_struct(f)}, {operator_struct(group.functional)},"
+            f" {own_returns}, {sequence}<{given}>, {sequence}<{written}>>::call"
+        ),
+    )

@@ -1,0 +1,71 @@
+"""What every small input becomes for target torch is C++ that the installed headers take."""
+
+from __future__ import annotations
+
+import importlib.util
+import os
+import re
+from pathlib import Path
+
+import pytest
+
+from opgen.diagnostics import Diagnostics
+from opgen.pipeline import Inputs, build_tree
+from support.build import REPOSITORY, RUNTIME, default_compiler, environment, run
+
+pytestmark = pytest.mark.nightly
+
+GOLDEN = REPOSITORY / "tests" / "golden"
+
+# What target torch refuses: E0241, E0751, E0754, E0813, E0910.
+REFUSED = {
+    *("outless", "use_const_ref", "ufunc", "external_backend", "external_backend_extends"),
+    *("extends", "selective", "python_module"),
+}
+
+
+def test_all_of_them_in_one_unit(tmp_path: Path) -> None:
+    """Protects adapters of signatures that no library of the tests has: in one unit, since ATen's headers are slow."""
+    torch = torch_folder()
+    includes, sources = [f"-I{RUNTIME / 'torch' / 'include'}"], []
+    refused = set()
+    for golden in sorted(GOLDEN.glob("*/input.yaml")):
+        name = f"g_{golden.parent.name}"
+        tree = tmp_path / name
+        if not generate(golden, name, tree):
+            refused.add(golden.parent.name)
+            continue
+        includes.append(f"-I{tree / 'include'}")
+        sources += sorted(tree.glob("src/*.cpp"))
+    assert refused <= REFUSED, refused - REFUSED
+    unit = tmp_path / "all.cpp"
+    unit.write_text("".join(f'#include "{source}"\n' for source in sources))
+    system = [f"-isystem{torch / 'include'}", f"-isystem{torch / 'include/torch/csrc/api/include'}"]
+    warnings = ("-Wall", "-Wextra", "-Wshadow", "-Werror")
+    command = [default_compiler().path, "-std=c++20", "-fsyntax-only", *warnings]
+    run([*command, *includes, *system, unit], env=environment())
+
+
+def generate(golden: Path, name: str, tree: Path) -> bool:
+    """The input in a namespace of its own; False if the target refuses it."""
+    tree.mkdir()
+    text = re.sub(r"(func: )(?![a-z_0-9]+::)", rf"\1{name}::", golden.read_text())
+    (tree / "input.yaml").write_text(text)
+    tags = golden.parent / "tags.yaml"
+    if tags.exists():
+        (tree / "tags.yaml").write_text(tags.read_text())
+    inputs = Inputs((tree / "input.yaml",), target="torch", name=name)
+    made = build_tree(inputs, Diagnostics())
+    for path, content in () if made is None else made.files.items():
+        (tree / path).parent.mkdir(parents=True, exist_ok=True)
+        (tree / path).write_text(content)
+    return made is not None
+
+
+def torch_folder() -> Path:
+    spec = importlib.util.find_spec("torch")
+    if spec is None or spec.origin is None:
+        if os.environ.get("OPGEN_REQUIRE_TORCH") == "1":
+            pytest.fail("OPGEN_REQUIRE_TORCH=1, and torch is not installed")
+        pytest.skip("torch is not installed: no headers to compile against")
+    return Path(spec.origin).parent
