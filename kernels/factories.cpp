@@ -1,6 +1,8 @@
 // factories.cpp: new tensors, empty or with values that follow from their places.
 #include <opgen/kernel.h>
 
+#include <algorithm>
+
 #include <aten/ops/arange.h>
 #include <aten/ops/arange_native.h>
 #include <aten/ops/empty.h>

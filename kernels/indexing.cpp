@@ -1,6 +1,8 @@
 // indexing.cpp: joining tensors, and reading or writing elements whose places are data.
 #include <opgen/kernel.h>
 
+#include <algorithm>
+
 #include <aten/ops/_index_put_impl.h>
 #include <aten/ops/_index_put_impl_native.h>
 #include <aten/ops/cat.h>

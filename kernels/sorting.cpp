@@ -2,6 +2,8 @@
 // greatest.
 #include <opgen/kernel.h>
 
+#include <algorithm>
+
 #include <aten/ops/argsort.h>
 #include <aten/ops/argsort_native.h>
 #include <aten/ops/sort.h>

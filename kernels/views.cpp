@@ -1,6 +1,8 @@
 // views.cpp: tensors that share the storage of another, and the same done to a tensor in place.
 #include <opgen/kernel.h>
 
+#include <algorithm>
+
 #include <aten/ops/_reshape_alias_native.h>
 #include <aten/ops/alias_native.h>
 #include <aten/ops/as_strided.h>

@@ -9,6 +9,8 @@
 #include <opgen/tracer.h>
 #include <opgen/vmap.h>
 
+#include <algorithm>
+
 #include "say.h"
 
 using opgen::Tensor;

@@ -29,6 +29,8 @@ if(NOT TARGET opgen::runtime)
   endif()
 endif()
 
+set(OPGEN_UNITY_BYTES 65536 CACHE STRING
+  "Generated sources of no more bytes than this, in all, are compiled as one; 0: never")
 find_program(OPGEN_EXECUTABLE opgen DOC "The opgen command")
 
 # Compile one generated tree (a folder that `opgen generate` wrote) into the library `target`.
@@ -36,6 +38,16 @@ function(opgen_add_library target)
   cmake_parse_arguments(PARSE_ARGV 1 arg "" "TREE;EXTENDS" "SOURCES;KERNELS")
   list(TRANSFORM arg_SOURCES PREPEND "${arg_TREE}/")
   add_library(${target} SHARED ${arg_SOURCES} ${arg_KERNELS})
+  # One by one, the dozen sources of a small library read the same headers a dozen times.
+  set(bytes 0)
+  foreach(source IN LISTS arg_SOURCES)
+    file(SIZE "${source}" size)
+    math(EXPR bytes "${bytes} + ${size}")
+  endforeach()
+  if(NOT bytes GREATER OPGEN_UNITY_BYTES)
+    set_target_properties(${target} PROPERTIES UNITY_BUILD ON UNITY_BUILD_MODE GROUP)
+    set_source_files_properties(${arg_SOURCES} PROPERTIES UNITY_GROUP generated)
+  endif()
   target_compile_features(${target} PUBLIC cxx_std_20)
   target_include_directories(${target} PUBLIC "${arg_TREE}/include")
   # A base class of the author (structured_inherits) has a header beside the kernels. Not by -I: a

@@ -4,6 +4,8 @@
 #include <mutex>
 #include <set>
 
+#include "opgen/function_schema.h"
+
 namespace opgen::detail {
 
 namespace {

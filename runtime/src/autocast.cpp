@@ -4,6 +4,7 @@
 #include <unordered_map>
 
 #include "opgen/autograd.h"
+#include "opgen/function_schema.h"
 #include "opgen/inplace_or_view.h"
 #include "opgen/primitives.h"
 #include "opgen/weak_tensor.h"

@@ -13,6 +13,7 @@
 #include <cxxabi.h>
 
 #include <cstdlib>
+#include <memory>
 #endif
 
 namespace opgen::autograd {

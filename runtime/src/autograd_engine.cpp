@@ -1,6 +1,7 @@
 // autograd_engine.cpp: backward() and grad(): nodes in the order in which their gradients are
 // complete, later nodes first, on the calling thread.
 #include <algorithm>
+#include <memory>
 #include <queue>
 #include <unordered_map>
 

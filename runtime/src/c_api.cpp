@@ -11,6 +11,7 @@
 #include "opgen/cpu_generator.h"
 #include "opgen/dispatcher.h"
 #include "opgen/empty.h"
+#include "opgen/function_schema.h"
 #include "opgen/stub.h"
 #include "text.h"
 

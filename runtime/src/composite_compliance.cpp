@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "opgen/dispatcher.h"
+#include "opgen/function_schema.h"
 #include "opgen/tensor.h"
 #include "opgen/tensor_extra.h"
 

@@ -1,6 +1,10 @@
 // cpp_signature.cpp: a schema from a C++ function type, and what a schema finds wrong with one.
 #include "opgen/cpp_signature.h"
 
+#include <memory>
+
+#include "opgen/function_schema.h"
+
 namespace opgen {
 
 namespace {

@@ -1,12 +1,14 @@
 // dispatcher.cpp: registration, computation of tables, and lookup. Tables are computed on first
 // use.
 #include "opgen/dispatcher.h"
+#include "opgen/function_schema.h"
 
 #include <cxxabi.h>
 
 #include <algorithm>
 #include <cstdlib>
 #include <cstring>
+#include <memory>
 #include <new>
 
 #include "alias_keys.h"
@@ -60,13 +62,13 @@ KernelStack& stack_at(std::vector<std::pair<DispatchKey, KernelStack>>& stacks, 
 }
 
 // Returns what the kernel captured: to be destroyed without the lock, it may be anything.
-std::shared_ptr<void> remove_id(std::vector<std::pair<DispatchKey, KernelStack>>& stacks,
-                                DispatchKey key, std::uint64_t id) noexcept {
+Ref<HeapValue> remove_id(std::vector<std::pair<DispatchKey, KernelStack>>& stacks, DispatchKey key,
+                         std::uint64_t id) noexcept {
   for (auto& [registered, stack] : stacks) {
     if (registered != key) continue;
     for (std::size_t i = 0; i < stack.size(); ++i) {
       if (stack[i].id == id) {
-        std::shared_ptr<void> owner = std::move(stack[i].owner);
+        Ref<HeapValue> owner = std::move(stack[i].owner);
         stack.erase(stack.begin() + static_cast<std::ptrdiff_t>(i));
         return owner;
       }
@@ -611,7 +613,7 @@ RegistrationHandle Dispatcher::register_kernel(std::string_view name,
                                                std::string_view overload_name, DispatchKey key,
                                                KernelFunction kernel, std::string_view library,
                                                const CppSignature* signature,
-                                               std::shared_ptr<void> owner) {
+                                               Ref<HeapValue> owner) {
   if (key == DispatchKey::Undefined) key = DispatchKey::CompositeImplicitAutograd;
   check_registrable(key, true);
   bool replaces = false;
@@ -692,7 +694,7 @@ RegistrationHandle Dispatcher::claim_namespace(std::string_view ns, std::string_
 }
 
 void Dispatcher::Impl::undo(std::uint64_t id) noexcept {
-  std::shared_ptr<void> owner;  // outlives the lock
+  Ref<HeapValue> owner;  // outlives the lock
   std::lock_guard lock(mutex);
   auto it = registrations.find(id);
   if (it == registrations.end()) return;

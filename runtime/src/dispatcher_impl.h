@@ -10,6 +10,7 @@
 #include <vector>
 
 #include "opgen/dispatcher.h"
+#include "opgen/function_schema.h"
 
 namespace opgen {
 
@@ -19,7 +20,7 @@ struct KernelRegistration {
   std::string library;
   KernelChooser choose = nullptr;           // of a fallback that looks at the operator's schema
   const CppSignature* signature = nullptr;  // of a kernel that its schema is checked against
-  std::shared_ptr<void> owner = nullptr;    // what the kernel captured
+  Ref<HeapValue> owner = nullptr;           // what the kernel captured
 };
 // Newest last; the newest is in use.
 using KernelStack = std::vector<KernelRegistration>;

@@ -3,6 +3,7 @@
 
 #include <charconv>
 #include <cstdlib>
+#include <memory>
 
 #include "opgen/empty.h"
 

@@ -1,6 +1,7 @@
 // graph.cpp: graphs of recorded calls, printed and run again.
 #include "opgen/empty.h"
 #include "opgen/factories.h"
+#include "opgen/function_schema.h"
 #include "opgen/tracer.h"
 #include "text.h"
 

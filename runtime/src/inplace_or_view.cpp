@@ -3,6 +3,7 @@
 
 #include "alias_plan.h"
 #include "opgen/dispatcher.h"
+#include "opgen/function_schema.h"
 #include "opgen/grad_mode.h"
 #include "opgen/small_vector.h"
 #include "opgen/tensor_extra.h"

@@ -1,6 +1,8 @@
 // ivalue.cpp: ownership and conversions of boxed values.
 #include "opgen/ivalue.h"
 
+#include <string>
+
 namespace opgen {
 
 HeapValue::~HeapValue() = default;
@@ -14,6 +16,11 @@ namespace {
   OPGEN_CHECK_TYPE(false, "expected ", expected, " but got ", toString(got));
   __builtin_unreachable();
 }
+
+struct StringValue final : HeapValue {
+  explicit StringValue(std::string_view value) : text(value) {}
+  std::string text;
+};
 
 template <class T>
 T* retained(T* object) noexcept {
@@ -87,6 +94,7 @@ IValue::IValue(const Scalar& value) {
 IValue::IValue(std::string_view text) : tag_(Tag::String) {
   payload_.heap = new StringValue(text);
 }
+IValue::IValue(const std::string& text) : IValue(std::string_view(text)) {}
 IValue::IValue(Device device) noexcept : tag_(Tag::Device) {
   payload_.place = {0, device};
 }

@@ -1,6 +1,8 @@
 // library.cpp: what the registration macros do.
 #include "opgen/library.h"
 
+#include "opgen/function_schema.h"
+
 namespace opgen {
 
 CppFunction::CppFunction(void* function, bool with_keys, const Boxing* unboxed,

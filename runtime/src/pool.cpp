@@ -3,6 +3,7 @@
 #include "pool.h"
 
 #include <cstdlib>
+#include <memory>
 
 #include "opgen/error.h"
 

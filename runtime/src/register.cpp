@@ -12,6 +12,7 @@
 #include <vector>
 
 #include "opgen/dispatcher.h"
+#include "opgen/stub.h"
 
 namespace opgen {
 

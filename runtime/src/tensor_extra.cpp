@@ -2,6 +2,7 @@
 #include "opgen/tensor_extra.h"
 
 #include <atomic>
+#include <memory>
 
 #include "opgen/weak_tensor.h"
 

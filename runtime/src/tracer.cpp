@@ -1,6 +1,8 @@
 // tracer.cpp: recording: which tensor is which value, and the fallback that writes the calls down.
+#include "opgen/function_schema.h"
 #include "opgen/tracer.h"
 
+#include <memory>
 #include <unordered_map>
 
 #include "text.h"

@@ -6,6 +6,7 @@
 #include "alias_plan.h"
 #include "boxed_kernel.h"
 #include "opgen/autograd.h"
+#include "opgen/function_schema.h"
 #include "opgen/primitives.h"
 #include "opgen/tensor_extra.h"
 #include "tensors_of.h"

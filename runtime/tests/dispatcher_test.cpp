@@ -5,6 +5,7 @@
 #include "check.h"
 #include "opgen/boxing.h"
 #include "opgen/empty.h"
+#include "opgen/function_schema.h"
 #include "opgen/library.h"
 #include "opgen/register.h"
 #include "plain_tensor.h"

@@ -1,5 +1,6 @@
 // library_test.cpp: kernels with captures, schemas inferred from C++ types, and C++ types checked
 // against schemas.
+#include "opgen/function_schema.h"
 #include "opgen/library.h"
 
 #include <atomic>

@@ -8,6 +8,7 @@
 #include "opgen/boxing.h"
 #include "opgen/empty.h"
 #include "opgen/register.h"
+#include "opgen/stub.h"
 #include "opgen/tensor_owner.h"
 #include "plain_tensor.h"
 

@@ -6,6 +6,7 @@
 #include "check.h"
 #include "opgen/library.h"
 #include "opgen/register.h"
+#include "opgen/stub.h"
 #include "opgen/tensor_owner.h"
 #include "tensors.h"
 

@@ -39,6 +39,15 @@ def test_every_source_compiles(feature: str, compiler: Compiler) -> None:
 
 
 @each_feature
+def test_all_sources_compile_as_one(feature: str, tmp_path: Path) -> None:
+    """As CMake compiles those of a small library: no two files may define the same hidden name."""
+    one = tmp_path / "one.cpp"
+    one.write_text("".join(f'#include "{source}"\n' for source in sources(tree(feature))))
+    said = default_compiler().check(include(feature), one)
+    assert not said, said
+
+
+@each_feature
 def test_every_header_compiles_alone(feature: str) -> None:
     problems = [default_compiler().check_headers(include(feature), h) for h in headers(feature)]
     assert not any(problems), "\n".join(problems)

@@ -12,11 +12,14 @@
 #include <type_traits>
 #include <vector>
 
-#include "opgen/function_schema.h"
+#include "opgen/ivalue.h"
 #include "opgen/list.h"
+#include "opgen/type_kind.h"
 #include "opgen/types.h"
 
 namespace opgen {
+
+struct FunctionSchema;
 
 struct CppType {
   TypeKind kind;

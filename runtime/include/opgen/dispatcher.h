@@ -2,7 +2,6 @@
 // inspect and to call.
 #pragma once
 
-#include <memory>
 #include <optional>
 #include <string>
 #include <string_view>
@@ -10,10 +9,10 @@
 
 #include "opgen/boxing.h"
 #include "opgen/cpp_signature.h"
-#include "opgen/function_schema.h"
 
 namespace opgen {
 
+struct FunctionSchema;  // function_schema.h
 template <class Signature>
 class TypedOperatorHandle;
 
@@ -143,7 +142,7 @@ class OPGEN_API Dispatcher {
                                      DispatchKey key, KernelFunction kernel,
                                      std::string_view library,
                                      const CppSignature* signature = nullptr,
-                                     std::shared_ptr<void> owner = nullptr);
+                                     Ref<HeapValue> owner = nullptr);
   // For every operator without a better kernel at `key`.
   RegistrationHandle register_fallback(DispatchKey key, KernelFunction kernel,
                                        std::string_view library);

@@ -9,33 +9,9 @@
 #include <vector>
 
 #include "opgen/ivalue.h"
+#include "opgen/type_kind.h"
 
 namespace opgen {
-
-enum class TypeKind : std::uint8_t {
-  Tensor,
-  Scalar,
-  Int,
-  SymIntType,
-  DeviceIndexType,
-  Float,
-  Bool,
-  SymBoolType,
-  Str,
-  Device,
-  ScalarType,
-  Layout,
-  MemoryFormat,
-  QScheme,
-  Generator,
-  Storage,
-  Stream,
-  DimVectorType,
-  GraphModule,
-  CustomClass,
-  Optional,  // of element
-  List,      // of element; size: 0 if any
-};
 
 struct SchemaType {
   TypeKind kind = TypeKind::Tensor;

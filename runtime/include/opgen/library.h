@@ -2,7 +2,6 @@
 // hand.
 #pragma once
 
-#include <memory>
 #include <optional>
 #include <string>
 #include <string_view>
@@ -50,6 +49,13 @@ struct FunctorCall<F, R(A...)> {
   }
 };
 
+// A functor with captures, which its registration keeps.
+template <class F>
+struct HeldFunctor final : HeapValue {
+  explicit HeldFunctor(F f) : functor(std::move(f)) {}
+  F functor;
+};
+
 }  // namespace detail
 
 // A kernel as an author gives it: a function, a lambda or other function object, a boxed function
@@ -73,12 +79,12 @@ class CppFunction {
       std::is_class_v<F>&& requires { &F::operator(); } && !requires(F f) { +f; })
       CppFunction(F functor) {  // NOLINT
     using Signature = typename detail::CallOf<decltype(&F::operator())>::type;
-    auto owned = std::make_shared<F>(std::move(functor));
+    auto* held = new detail::HeldFunctor<F>(std::move(functor));
+    owner_ = Ref<HeapValue>::adopt(held);
     kernel_ = KernelFunction::from_functor(
-        reinterpret_cast<void*>(&detail::FunctorCall<F, Signature>::call), owned.get(),
+        reinterpret_cast<void*>(&detail::FunctorCall<F, Signature>::call), &held->functor,
         &boxing<Signature>);
     signature_ = cpp_signature<Signature>;
-    owner_ = std::move(owned);
   }
   CppFunction(const CppFunction& other) = default;
   CppFunction& operator=(const CppFunction& other) = default;
@@ -98,7 +104,7 @@ class CppFunction {
   [[nodiscard]] const KernelFunction& kernel() const noexcept { return kernel_; }
   // Null for boxed functions and fallthroughs.
   [[nodiscard]] const CppSignature* signature() const noexcept { return signature_; }
-  [[nodiscard]] const std::shared_ptr<void>& owner() const noexcept { return owner_; }
+  [[nodiscard]] const Ref<HeapValue>& owner() const noexcept { return owner_; }
 
  private:
   explicit CppFunction(KernelFunction kernel) noexcept : kernel_(kernel) {}
@@ -106,7 +112,7 @@ class CppFunction {
                         const CppSignature* signature) noexcept;
   KernelFunction kernel_;
   const CppSignature* signature_ = nullptr;
-  std::shared_ptr<void> owner_;
+  Ref<HeapValue> owner_;
 };
 
 // The `m` of the macros below. What it registers lasts as long as it does.

@@ -10,7 +10,6 @@
 // nor on timing.
 #pragma once
 
-#include <algorithm>
 #include <cstdint>
 
 #include "opgen/cpu/loops.h"
@@ -322,7 +321,7 @@ void cpu_reduce(TensorIteratorBase& iter, Acc identity, const Step& step, const 
         for (std::int64_t k = 0; k < count; ++k) store(out_at + k * out_step, identity);
       } else if (across || fold.by_vector_rows()) {
         constexpr std::int64_t most = decltype(fold)::kBlock;
-        count = std::min(most, count);
+        if (most < count) count = most;
         Acc acc[most];
         if (across) {
           fold.block(in_at, plan.row, count, acc);

@@ -10,7 +10,7 @@
 #include "opgen/device_guard.h"
 #include "opgen/operator.h"
 #include "opgen/structured.h"
-#include "opgen/stub.h"
+#include "opgen/stub_table.h"
 #include "opgen/tensor_owner.h"
 
 namespace opgen {
@@ -25,6 +25,9 @@ struct SchemaRow {
 class OPGEN_API SchemaTable {
  public:
   SchemaTable(const char* ns, const char* library, const SchemaRow* rows, std::size_t count);
+  template <std::size_t N>
+  SchemaTable(const char* ns, const char* library, const SchemaRow (&rows)[N])
+      : SchemaTable(ns, library, rows, N) {}
   ~SchemaTable();
   SchemaTable(const SchemaTable&) = delete;
   SchemaTable& operator=(const SchemaTable&) = delete;
@@ -62,6 +65,9 @@ KernelRow kernel(typename detail::WithKeys<typename Op::schema>::type* function)
 class OPGEN_API KernelTable {
  public:
   KernelTable(const char* library, DispatchKey key, const KernelRow* rows, std::size_t count);
+  template <std::size_t N>
+  KernelTable(const char* library, DispatchKey key, const KernelRow (&rows)[N])
+      : KernelTable(library, key, rows, N) {}
   ~KernelTable();
   KernelTable(const KernelTable&) = delete;
   KernelTable& operator=(const KernelTable&) = delete;

@@ -20,7 +20,7 @@
 #include <utility>
 
 #include "opgen/device_guard.h"
-#include "opgen/iterator.h"
+#include "opgen/meta_base.h"
 #include "opgen/output_sinks.h"
 
 namespace opgen {

@@ -2,6 +2,7 @@
 // on the key Tracer, to be printed and to be run again on other inputs.
 #pragma once
 
+#include <memory>
 #include <string>
 #include <utility>
 #include <vector>

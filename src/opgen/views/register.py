@@ -42,7 +42,7 @@ def build_register_keys(context: Context) -> Iterator[FileView]:
                 path=f"src/{name}.cpp",
                 template="RegisterKey.cpp.j2",
                 library=context.library.name,
-                name=f"{name}.cpp",
+                name=name,
                 key=key.name,
                 includes=_includes(context, key, members),
                 functions=_direct_functions(context, key, callables),

@@ -3,33 +3,31 @@
 // Each definition is weak: the kernel that an author writes replaces it when the library is linked.
 #include <opgen/register.h>
 
-#include <iterator>
-
 #include <myops/ops/myadd_native.h>
 
 namespace {
 using namespace opgen::types;
-extern const opgen::KernelStub opgen_stubs[];
+extern const opgen::KernelStub opgen_stubs_CPU[];
 }  // namespace
 
 namespace myops::native {
 
 // myadd.out(Tensor self, Tensor other, *, Tensor(a!) out) -> Tensor(a!)
 OPGEN_STUB void structured_myadd_out_cpu::impl(const Tensor&, const Tensor&, const Tensor&) {
-  opgen::throw_missing_kernel(::opgen_stubs[0]);
+  opgen::throw_missing_kernel(::opgen_stubs_CPU[0]);
 }
 
 }  // namespace myops::native
 
 namespace {
 
-const opgen::KernelStub opgen_stubs[] = {
+const opgen::KernelStub opgen_stubs_CPU[] = {
     {"myops::myadd.out",
      "CPU",
      "OPGEN_IMPL_FUNC(myadd_out_cpu)(const Tensor& self, const Tensor& other, const Tensor& out)",
      opgen::kernel_address(static_cast<void (myops::native::structured_myadd_out_cpu::*)(const Tensor&, const Tensor&, const Tensor&)>(&myops::native::structured_myadd_out_cpu::impl))},
 };
-const opgen::StubTable opgen_stub_table(
-    "myops", opgen_stubs, std::size(opgen_stubs), __start_opgen_stubs, __stop_opgen_stubs);
+const opgen::StubTable opgen_stub_table_CPU(
+    "myops", opgen_stubs_CPU, __start_opgen_stubs, __stop_opgen_stubs);
 
 }  // namespace

@@ -3,33 +3,31 @@
 // Each definition is weak: the kernel that an author writes replaces it when the library is linked.
 #include <opgen/register.h>
 
-#include <iterator>
-
 #include <myops/ops/myadd_meta.h>
 
 namespace {
 using namespace opgen::types;
-extern const opgen::KernelStub opgen_stubs[];
+extern const opgen::KernelStub opgen_stubs_Meta[];
 }  // namespace
 
 namespace myops::meta {
 
 // myadd(Tensor self, Tensor other) -> Tensor
 OPGEN_STUB void structured_myadd::meta(const Tensor&, const Tensor&) {
-  opgen::throw_missing_kernel(::opgen_stubs[0]);
+  opgen::throw_missing_kernel(::opgen_stubs_Meta[0]);
 }
 
 }  // namespace myops::meta
 
 namespace {
 
-const opgen::KernelStub opgen_stubs[] = {
+const opgen::KernelStub opgen_stubs_Meta[] = {
     {"myops::myadd",
      "Meta",
      "OPGEN_META_FUNC(myadd)(const Tensor& self, const Tensor& other)",
      opgen::kernel_address(static_cast<void (myops::meta::structured_myadd::*)(const Tensor&, const Tensor&)>(&myops::meta::structured_myadd::meta))},
 };
-const opgen::StubTable opgen_stub_table(
-    "myops", opgen_stubs, std::size(opgen_stubs), __start_opgen_stubs, __stop_opgen_stubs);
+const opgen::StubTable opgen_stub_table_Meta(
+    "myops", opgen_stubs_Meta, __start_opgen_stubs, __stop_opgen_stubs);
 
 }  // namespace

@@ -3,33 +3,31 @@
 // Each definition is weak: the kernel that an author writes replaces it when the library is linked.
 #include <opgen/register.h>
 
-#include <iterator>
-
 #include <aten/ops/fill_native.h>
 #include <aten/ops/halves_native.h>
 
 namespace {
 using namespace opgen::types;
-extern const opgen::KernelStub opgen_stubs[];
+extern const opgen::KernelStub opgen_stubs_CompositeExplicitAutograd[];
 }  // namespace
 
 namespace at::native {
 
 // fill_.Scalar(Tensor(a!) self, Scalar value) -> Tensor(a!)
 OPGEN_STUB Tensor& opgen_fill_::call(Tensor&, const Scalar&) {
-  opgen::throw_missing_kernel(::opgen_stubs[0]);
+  opgen::throw_missing_kernel(::opgen_stubs_CompositeExplicitAutograd[0]);
 }
 
 // halves(Tensor self) -> (Tensor low, Tensor high)
 OPGEN_STUB ::std::tuple<Tensor,Tensor> opgen_halves::call(const Tensor&) {
-  opgen::throw_missing_kernel(::opgen_stubs[1]);
+  opgen::throw_missing_kernel(::opgen_stubs_CompositeExplicitAutograd[1]);
 }
 
 }  // namespace at::native
 
 namespace {
 
-const opgen::KernelStub opgen_stubs[] = {
+const opgen::KernelStub opgen_stubs_CompositeExplicitAutograd[] = {
     {"aten::fill_.Scalar",
      "CompositeExplicitAutograd",
      "OPGEN_KERNEL(fill_)(Tensor& self, const Scalar& value)",
@@ -39,7 +37,7 @@ const opgen::KernelStub opgen_stubs[] = {
      "OPGEN_KERNEL(halves)(const Tensor& self)",
      opgen::kernel_address(static_cast<::std::tuple<Tensor,Tensor> (*)(const Tensor&)>(&at::native::opgen_halves::call))},
 };
-const opgen::StubTable opgen_stub_table(
-    "aten", opgen_stubs, std::size(opgen_stubs), __start_opgen_stubs, __stop_opgen_stubs);
+const opgen::StubTable opgen_stub_table_CompositeExplicitAutograd(
+    "aten", opgen_stubs_CompositeExplicitAutograd, __start_opgen_stubs, __stop_opgen_stubs);
 
 }  // namespace

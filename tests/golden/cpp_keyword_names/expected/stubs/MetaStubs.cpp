@@ -3,33 +3,31 @@
 // Each definition is weak: the kernel that an author writes replaces it when the library is linked.
 #include <opgen/register.h>
 
-#include <iterator>
-
 #include <aten/ops/schema_meta.h>
 
 namespace {
 using namespace opgen::types;
-extern const opgen::KernelStub opgen_stubs[];
+extern const opgen::KernelStub opgen_stubs_Meta[];
 }  // namespace
 
 namespace at::meta {
 
 // schema(Tensor self, int value, int precomputed, int impl) -> Tensor
 OPGEN_STUB structured_schema::meta_return_ty structured_schema::meta(const Tensor&, int64_t, int64_t, int64_t) {
-  opgen::throw_missing_kernel(::opgen_stubs[0]);
+  opgen::throw_missing_kernel(::opgen_stubs_Meta[0]);
 }
 
 }  // namespace at::meta
 
 namespace {
 
-const opgen::KernelStub opgen_stubs[] = {
+const opgen::KernelStub opgen_stubs_Meta[] = {
     {"aten::schema",
      "Meta",
      "OPGEN_PRECOMPUTE_META_FUNC(schema)(const Tensor& self, int64_t value, int64_t precomputed, int64_t impl)",
      opgen::kernel_address(static_cast<at::meta::structured_schema::meta_return_ty (at::meta::structured_schema::*)(const Tensor&, int64_t, int64_t, int64_t)>(&at::meta::structured_schema::meta))},
 };
-const opgen::StubTable opgen_stub_table(
-    "aten", opgen_stubs, std::size(opgen_stubs), __start_opgen_stubs, __stop_opgen_stubs);
+const opgen::StubTable opgen_stub_table_Meta(
+    "aten", opgen_stubs_Meta, __start_opgen_stubs, __stop_opgen_stubs);
 
 }  // namespace

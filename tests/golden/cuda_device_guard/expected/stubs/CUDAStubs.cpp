@@ -3,39 +3,37 @@
 // Each definition is weak: the kernel that an author writes replaces it when the library is linked.
 #include <opgen/register.h>
 
-#include <iterator>
-
 #include <aten/ops/guarded_native.h>
 #include <aten/ops/unchecked_native.h>
 #include <aten/ops/unguarded_native.h>
 
 namespace {
 using namespace opgen::types;
-extern const opgen::KernelStub opgen_stubs[];
+extern const opgen::KernelStub opgen_stubs_CUDA[];
 }  // namespace
 
 namespace at::native {
 
 // guarded(Tensor self, Tensor other, *, Tensor? extra=None) -> Tensor
 OPGEN_STUB Tensor opgen_guarded_cuda::call(const Tensor&, const Tensor&, const ::std::optional<Tensor>&) {
-  opgen::throw_missing_kernel(::opgen_stubs[0]);
+  opgen::throw_missing_kernel(::opgen_stubs_CUDA[0]);
 }
 
 // unchecked(Tensor self, Tensor other) -> Tensor
 OPGEN_STUB Tensor opgen_unchecked_cuda::call(const Tensor&, const Tensor&) {
-  opgen::throw_missing_kernel(::opgen_stubs[1]);
+  opgen::throw_missing_kernel(::opgen_stubs_CUDA[1]);
 }
 
 // unguarded(Tensor self) -> Tensor
 OPGEN_STUB Tensor opgen_unguarded_cuda::call(const Tensor&) {
-  opgen::throw_missing_kernel(::opgen_stubs[2]);
+  opgen::throw_missing_kernel(::opgen_stubs_CUDA[2]);
 }
 
 }  // namespace at::native
 
 namespace {
 
-const opgen::KernelStub opgen_stubs[] = {
+const opgen::KernelStub opgen_stubs_CUDA[] = {
     {"aten::guarded",
      "CUDA",
      "OPGEN_KERNEL(guarded_cuda)(const Tensor& self, const Tensor& other, const ::std::optional<Tensor>& extra)",
@@ -49,7 +47,7 @@ const opgen::KernelStub opgen_stubs[] = {
      "OPGEN_KERNEL(unguarded_cuda)(const Tensor& self)",
      opgen::kernel_address(static_cast<Tensor (*)(const Tensor&)>(&at::native::opgen_unguarded_cuda::call))},
 };
-const opgen::StubTable opgen_stub_table(
-    "aten", opgen_stubs, std::size(opgen_stubs), __start_opgen_stubs, __stop_opgen_stubs);
+const opgen::StubTable opgen_stub_table_CUDA(
+    "aten", opgen_stubs_CUDA, __start_opgen_stubs, __stop_opgen_stubs);
 
 }  // namespace

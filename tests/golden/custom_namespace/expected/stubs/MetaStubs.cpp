@@ -3,33 +3,31 @@
 // Each definition is weak: the kernel that an author writes replaces it when the library is linked.
 #include <opgen/register.h>
 
-#include <iterator>
-
 #include <mylib/ops/scale_meta.h>
 
 namespace {
 using namespace opgen::types;
-extern const opgen::KernelStub opgen_stubs[];
+extern const opgen::KernelStub opgen_stubs_Meta[];
 }  // namespace
 
 namespace mylib::meta {
 
 // scale(Tensor self, float factor=2.0) -> Tensor
 OPGEN_STUB void structured_scale::meta(const Tensor&, double) {
-  opgen::throw_missing_kernel(::opgen_stubs[0]);
+  opgen::throw_missing_kernel(::opgen_stubs_Meta[0]);
 }
 
 }  // namespace mylib::meta
 
 namespace {
 
-const opgen::KernelStub opgen_stubs[] = {
+const opgen::KernelStub opgen_stubs_Meta[] = {
     {"mylib::scale",
      "Meta",
      "OPGEN_META_FUNC(scale)(const Tensor& self, double factor)",
      opgen::kernel_address(static_cast<void (mylib::meta::structured_scale::*)(const Tensor&, double)>(&mylib::meta::structured_scale::meta))},
 };
-const opgen::StubTable opgen_stub_table(
-    "mylib", opgen_stubs, std::size(opgen_stubs), __start_opgen_stubs, __stop_opgen_stubs);
+const opgen::StubTable opgen_stub_table_Meta(
+    "mylib", opgen_stubs_Meta, __start_opgen_stubs, __stop_opgen_stubs);
 
 }  // namespace

@@ -3,33 +3,31 @@
 // Each definition is weak: the kernel that an author writes replaces it when the library is linked.
 #include <opgen/register.h>
 
-#include <iterator>
-
 #include <more/ops/rescale_native.h>
 
 namespace {
 using namespace opgen::types;
-extern const opgen::KernelStub opgen_stubs[];
+extern const opgen::KernelStub opgen_stubs_CPU[];
 }  // namespace
 
 namespace more::native {
 
 // rescale(Tensor self, float factor=2.0) -> Tensor
 OPGEN_STUB Tensor opgen_rescale_cpu::call(const Tensor&, double) {
-  opgen::throw_missing_kernel(::opgen_stubs[0]);
+  opgen::throw_missing_kernel(::opgen_stubs_CPU[0]);
 }
 
 }  // namespace more::native
 
 namespace {
 
-const opgen::KernelStub opgen_stubs[] = {
+const opgen::KernelStub opgen_stubs_CPU[] = {
     {"more::rescale",
      "CPU",
      "OPGEN_KERNEL(rescale_cpu)(const Tensor& self, double factor)",
      opgen::kernel_address(static_cast<Tensor (*)(const Tensor&, double)>(&more::native::opgen_rescale_cpu::call))},
 };
-const opgen::StubTable opgen_stub_table(
-    "more", opgen_stubs, std::size(opgen_stubs), __start_opgen_stubs, __stop_opgen_stubs);
+const opgen::StubTable opgen_stub_table_CPU(
+    "more", opgen_stubs_CPU, __start_opgen_stubs, __stop_opgen_stubs);
 
 }  // namespace

@@ -3,33 +3,31 @@
 // Each definition is weak: the kernel that an author writes replaces it when the library is linked.
 #include <opgen/register.h>
 
-#include <iterator>
-
 #include <aten/PrivateUse1NativeFunctions.h>
 
 namespace {
 using namespace opgen::types;
-extern const opgen::KernelStub opgen_stubs[];
+extern const opgen::KernelStub opgen_stubs_AutogradPrivateUse1[];
 }  // namespace
 
 namespace my_device {
 
 // pair(Tensor self) -> (Tensor, Tensor)
 OPGEN_STUB ::std::tuple<Tensor,Tensor> PrivateUse1NativeFunctions::pair(const Tensor&) {
-  opgen::throw_missing_kernel(::opgen_stubs[0]);
+  opgen::throw_missing_kernel(::opgen_stubs_AutogradPrivateUse1[0]);
 }
 
 }  // namespace my_device
 
 namespace {
 
-const opgen::KernelStub opgen_stubs[] = {
+const opgen::KernelStub opgen_stubs_AutogradPrivateUse1[] = {
     {"aten::pair",
      "AutogradPrivateUse1",
      "::std::tuple<Tensor,Tensor> PrivateUse1NativeFunctions::pair(const Tensor& self)",
      opgen::kernel_address(static_cast<::std::tuple<Tensor,Tensor> (*)(const Tensor&)>(&my_device::PrivateUse1NativeFunctions::pair))},
 };
-const opgen::StubTable opgen_stub_table(
-    "aten", opgen_stubs, std::size(opgen_stubs), __start_opgen_stubs, __stop_opgen_stubs);
+const opgen::StubTable opgen_stub_table_AutogradPrivateUse1(
+    "aten", opgen_stubs_AutogradPrivateUse1, __start_opgen_stubs, __stop_opgen_stubs);
 
 }  // namespace

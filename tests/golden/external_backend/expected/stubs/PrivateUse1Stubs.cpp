@@ -3,52 +3,50 @@
 // Each definition is weak: the kernel that an author writes replaces it when the library is linked.
 #include <opgen/register.h>
 
-#include <iterator>
-
 #include <aten/PrivateUse1NativeFunctions.h>
 
 namespace {
 using namespace opgen::types;
-extern const opgen::KernelStub opgen_stubs[];
+extern const opgen::KernelStub opgen_stubs_PrivateUse1[];
 }  // namespace
 
 namespace my_device {
 
 // add.Tensor(Tensor self, Tensor other, *, Scalar alpha=1) -> Tensor
 OPGEN_STUB Tensor PrivateUse1NativeFunctions::add(const Tensor&, const Tensor&, const Scalar&) {
-  opgen::throw_missing_kernel(::opgen_stubs[0]);
+  opgen::throw_missing_kernel(::opgen_stubs_PrivateUse1[0]);
 }
 
 // neg(Tensor self) -> Tensor
 OPGEN_STUB Tensor PrivateUse1NativeFunctions::neg(const Tensor&) {
-  opgen::throw_missing_kernel(::opgen_stubs[1]);
+  opgen::throw_missing_kernel(::opgen_stubs_PrivateUse1[1]);
 }
 
 // arange(Scalar end, *, ScalarType? dtype=None, Layout? layout=None, Device? device=None, bool? pin_memory=None) -> Tensor
 OPGEN_STUB Tensor PrivateUse1NativeFunctions::arange(const Scalar&, ::std::optional<ScalarType>, ::std::optional<Layout>, ::std::optional<Device>, ::std::optional<bool>) {
-  opgen::throw_missing_kernel(::opgen_stubs[2]);
+  opgen::throw_missing_kernel(::opgen_stubs_PrivateUse1[2]);
 }
 
 // split_sizes(Tensor self, SymInt[] sizes) -> Tensor[]
 OPGEN_STUB ::std::vector<Tensor> PrivateUse1NativeFunctions::split_sizes_symint(const Tensor&, IntArrayRef) {
-  opgen::throw_missing_kernel(::opgen_stubs[3]);
+  opgen::throw_missing_kernel(::opgen_stubs_PrivateUse1[3]);
 }
 
 // _foreach_neg(Tensor[] self) -> Tensor[]
 OPGEN_STUB ::std::vector<Tensor> PrivateUse1NativeFunctions::_foreach_neg(TensorList) {
-  opgen::throw_missing_kernel(::opgen_stubs[4]);
+  opgen::throw_missing_kernel(::opgen_stubs_PrivateUse1[4]);
 }
 
 // noise_functional(Tensor self, Tensor seed) -> (Tensor, Tensor seed_out)
 OPGEN_STUB ::std::tuple<Tensor,Tensor> PrivateUse1NativeFunctions::noise_functional(const Tensor&, const Tensor&) {
-  opgen::throw_missing_kernel(::opgen_stubs[5]);
+  opgen::throw_missing_kernel(::opgen_stubs_PrivateUse1[5]);
 }
 
 }  // namespace my_device
 
 namespace {
 
-const opgen::KernelStub opgen_stubs[] = {
+const opgen::KernelStub opgen_stubs_PrivateUse1[] = {
     {"aten::add.Tensor",
      "PrivateUse1",
      "Tensor PrivateUse1NativeFunctions::add(const Tensor& self, const Tensor& other, const Scalar& alpha)",
@@ -74,7 +72,7 @@ const opgen::KernelStub opgen_stubs[] = {
      "::std::tuple<Tensor,Tensor> PrivateUse1NativeFunctions::noise_functional(const Tensor& self, const Tensor& seed)",
      opgen::kernel_address(static_cast<::std::tuple<Tensor,Tensor> (*)(const Tensor&, const Tensor&)>(&my_device::PrivateUse1NativeFunctions::noise_functional))},
 };
-const opgen::StubTable opgen_stub_table(
-    "aten", opgen_stubs, std::size(opgen_stubs), __start_opgen_stubs, __stop_opgen_stubs);
+const opgen::StubTable opgen_stub_table_PrivateUse1(
+    "aten", opgen_stubs_PrivateUse1, __start_opgen_stubs, __stop_opgen_stubs);
 
 }  // namespace

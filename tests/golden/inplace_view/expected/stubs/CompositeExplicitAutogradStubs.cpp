@@ -3,32 +3,30 @@
 // Each definition is weak: the kernel that an author writes replaces it when the library is linked.
 #include <opgen/register.h>
 
-#include <iterator>
-
 #include <aten/ops/squeeze_native.h>
 
 namespace {
 using namespace opgen::types;
-extern const opgen::KernelStub opgen_stubs[];
+extern const opgen::KernelStub opgen_stubs_CompositeExplicitAutograd[];
 }  // namespace
 
 namespace at::native {
 
 // squeeze(Tensor(a) self) -> Tensor(a)
 OPGEN_STUB Tensor opgen_squeeze::call(const Tensor&) {
-  opgen::throw_missing_kernel(::opgen_stubs[0]);
+  opgen::throw_missing_kernel(::opgen_stubs_CompositeExplicitAutograd[0]);
 }
 
 // squeeze_(Tensor(a!) self) -> Tensor(a!)
 OPGEN_STUB Tensor& opgen_squeeze_::call(Tensor&) {
-  opgen::throw_missing_kernel(::opgen_stubs[1]);
+  opgen::throw_missing_kernel(::opgen_stubs_CompositeExplicitAutograd[1]);
 }
 
 }  // namespace at::native
 
 namespace {
 
-const opgen::KernelStub opgen_stubs[] = {
+const opgen::KernelStub opgen_stubs_CompositeExplicitAutograd[] = {
     {"aten::squeeze",
      "CompositeExplicitAutograd",
      "OPGEN_KERNEL(squeeze)(const Tensor& self)",
@@ -38,7 +36,7 @@ const opgen::KernelStub opgen_stubs[] = {
      "OPGEN_KERNEL(squeeze_)(Tensor& self)",
      opgen::kernel_address(static_cast<Tensor& (*)(Tensor&)>(&at::native::opgen_squeeze_::call))},
 };
-const opgen::StubTable opgen_stub_table(
-    "aten", opgen_stubs, std::size(opgen_stubs), __start_opgen_stubs, __stop_opgen_stubs);
+const opgen::StubTable opgen_stub_table_CompositeExplicitAutograd(
+    "aten", opgen_stubs_CompositeExplicitAutograd, __start_opgen_stubs, __stop_opgen_stubs);
 
 }  // namespace

@@ -3,33 +3,31 @@
 // Each definition is weak: the kernel that an author writes replaces it when the library is linked.
 #include <opgen/register.h>
 
-#include <iterator>
-
 #include <aten/ops/is_floating_native.h>
 #include <aten/ops/is_integral_native.h>
 
 namespace {
 using namespace opgen::types;
-extern const opgen::KernelStub opgen_stubs[];
+extern const opgen::KernelStub opgen_stubs_CompositeImplicitAutograd[];
 }  // namespace
 
 namespace at::native {
 
 // is_floating(Tensor self) -> bool
 OPGEN_STUB bool opgen_is_floating::call(const Tensor&) {
-  opgen::throw_missing_kernel(::opgen_stubs[0]);
+  opgen::throw_missing_kernel(::opgen_stubs_CompositeImplicitAutograd[0]);
 }
 
 // is_integral(Tensor self) -> bool
 OPGEN_STUB bool opgen_is_integral::call(const Tensor&) {
-  opgen::throw_missing_kernel(::opgen_stubs[1]);
+  opgen::throw_missing_kernel(::opgen_stubs_CompositeImplicitAutograd[1]);
 }
 
 }  // namespace at::native
 
 namespace {
 
-const opgen::KernelStub opgen_stubs[] = {
+const opgen::KernelStub opgen_stubs_CompositeImplicitAutograd[] = {
     {"aten::is_floating",
      "CompositeImplicitAutograd",
      "OPGEN_KERNEL(is_floating)(const Tensor& self)",
@@ -39,7 +37,7 @@ const opgen::KernelStub opgen_stubs[] = {
      "OPGEN_KERNEL(is_integral)(const Tensor& self)",
      opgen::kernel_address(static_cast<bool (*)(const Tensor&)>(&at::native::opgen_is_integral::call))},
 };
-const opgen::StubTable opgen_stub_table(
-    "aten", opgen_stubs, std::size(opgen_stubs), __start_opgen_stubs, __stop_opgen_stubs);
+const opgen::StubTable opgen_stub_table_CompositeImplicitAutograd(
+    "aten", opgen_stubs_CompositeImplicitAutograd, __start_opgen_stubs, __stop_opgen_stubs);
 
 }  // namespace

@@ -3,33 +3,31 @@
 // Each definition is weak: the kernel that an author writes replaces it when the library is linked.
 #include <opgen/register.h>
 
-#include <iterator>
-
 #include <aten/ops/polygamma_native.h>
 
 namespace {
 using namespace opgen::types;
-extern const opgen::KernelStub opgen_stubs[];
+extern const opgen::KernelStub opgen_stubs_CompositeImplicitAutograd[];
 }  // namespace
 
 namespace at::native {
 
 // polygamma_(Tensor(a!) self, int n) -> Tensor(a!)
 OPGEN_STUB Tensor& opgen_polygamma_::call(Tensor&, int64_t) {
-  opgen::throw_missing_kernel(::opgen_stubs[0]);
+  opgen::throw_missing_kernel(::opgen_stubs_CompositeImplicitAutograd[0]);
 }
 
 }  // namespace at::native
 
 namespace {
 
-const opgen::KernelStub opgen_stubs[] = {
+const opgen::KernelStub opgen_stubs_CompositeImplicitAutograd[] = {
     {"aten::polygamma_",
      "CompositeImplicitAutograd",
      "OPGEN_KERNEL(polygamma_)(Tensor& self, int64_t n)",
      opgen::kernel_address(static_cast<Tensor& (*)(Tensor&, int64_t)>(&at::native::opgen_polygamma_::call))},
 };
-const opgen::StubTable opgen_stub_table(
-    "aten", opgen_stubs, std::size(opgen_stubs), __start_opgen_stubs, __stop_opgen_stubs);
+const opgen::StubTable opgen_stub_table_CompositeImplicitAutograd(
+    "aten", opgen_stubs_CompositeImplicitAutograd, __start_opgen_stubs, __stop_opgen_stubs);
 
 }  // namespace

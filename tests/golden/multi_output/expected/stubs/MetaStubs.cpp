@@ -3,33 +3,31 @@
 // Each definition is weak: the kernel that an author writes replaces it when the library is linked.
 #include <opgen/register.h>
 
-#include <iterator>
-
 #include <aten/ops/max_meta.h>
 
 namespace {
 using namespace opgen::types;
-extern const opgen::KernelStub opgen_stubs[];
+extern const opgen::KernelStub opgen_stubs_Meta[];
 }  // namespace
 
 namespace at::meta {
 
 // max.dim(Tensor self, int dim, bool keepdim=False) -> (Tensor values, Tensor indices)
 OPGEN_STUB void structured_max_dim::meta(const Tensor&, int64_t, bool) {
-  opgen::throw_missing_kernel(::opgen_stubs[0]);
+  opgen::throw_missing_kernel(::opgen_stubs_Meta[0]);
 }
 
 }  // namespace at::meta
 
 namespace {
 
-const opgen::KernelStub opgen_stubs[] = {
+const opgen::KernelStub opgen_stubs_Meta[] = {
     {"aten::max.dim",
      "Meta",
      "OPGEN_META_FUNC2(max, dim)(const Tensor& self, int64_t dim, bool keepdim)",
      opgen::kernel_address(static_cast<void (at::meta::structured_max_dim::*)(const Tensor&, int64_t, bool)>(&at::meta::structured_max_dim::meta))},
 };
-const opgen::StubTable opgen_stub_table(
-    "aten", opgen_stubs, std::size(opgen_stubs), __start_opgen_stubs, __stop_opgen_stubs);
+const opgen::StubTable opgen_stub_table_Meta(
+    "aten", opgen_stubs_Meta, __start_opgen_stubs, __stop_opgen_stubs);
 
 }  // namespace

@@ -3,8 +3,6 @@
 // Each definition is weak: the kernel that an author writes replaces it when the library is linked.
 #include <opgen/register.h>
 
-#include <iterator>
-
 #include <aten/ops/flipped_meta.h>
 #include <aten/ops/halved_meta.h>
 #include <aten/ops/head_and_sum_meta.h>
@@ -14,46 +12,46 @@
 
 namespace {
 using namespace opgen::types;
-extern const opgen::KernelStub opgen_stubs[];
+extern const opgen::KernelStub opgen_stubs_Meta[];
 }  // namespace
 
 namespace at::meta {
 
 // slanted(Tensor(a) self, int offset=0) -> Tensor(a)
 OPGEN_STUB void structured_slanted::meta(const Tensor&, int64_t) {
-  opgen::throw_missing_kernel(::opgen_stubs[0]);
+  opgen::throw_missing_kernel(::opgen_stubs_Meta[0]);
 }
 
 // flipped(Tensor(a) self) -> Tensor(a)
 OPGEN_STUB void structured_flipped::meta(const Tensor&) {
-  opgen::throw_missing_kernel(::opgen_stubs[1]);
+  opgen::throw_missing_kernel(::opgen_stubs_Meta[1]);
 }
 
 // head_and_sum(Tensor(a) self, int dim) -> (Tensor(a) head, Tensor sum)
 OPGEN_STUB structured_head_and_sum::meta_return_ty structured_head_and_sum::meta(const Tensor&, int64_t) {
-  opgen::throw_missing_kernel(::opgen_stubs[2]);
+  opgen::throw_missing_kernel(::opgen_stubs_Meta[2]);
 }
 
 // unit(int n, *, ScalarType? dtype=None, Layout? layout=None, Device? device=None, bool? pin_memory=None) -> Tensor
 OPGEN_STUB void structured_unit::meta(int64_t, ::std::optional<ScalarType>, ::std::optional<Layout>, ::std::optional<Device>, ::std::optional<bool>) {
-  opgen::throw_missing_kernel(::opgen_stubs[3]);
+  opgen::throw_missing_kernel(::opgen_stubs_Meta[3]);
 }
 
 // painted(Tensor self, Scalar value) -> Tensor
 OPGEN_STUB void structured_painted::meta(const Tensor&, const Scalar&) {
-  opgen::throw_missing_kernel(::opgen_stubs[4]);
+  opgen::throw_missing_kernel(::opgen_stubs_Meta[4]);
 }
 
 // halved(Tensor self) -> Tensor
 OPGEN_STUB void structured_halved::meta(const Tensor&) {
-  opgen::throw_missing_kernel(::opgen_stubs[5]);
+  opgen::throw_missing_kernel(::opgen_stubs_Meta[5]);
 }
 
 }  // namespace at::meta
 
 namespace {
 
-const opgen::KernelStub opgen_stubs[] = {
+const opgen::KernelStub opgen_stubs_Meta[] = {
     {"aten::slanted",
      "Meta",
      "OPGEN_META_FUNC(slanted)(const Tensor& self, int64_t offset)",
@@ -79,7 +77,7 @@ const opgen::KernelStub opgen_stubs[] = {
      "OPGEN_META_FUNC(halved)(const Tensor& self)",
      opgen::kernel_address(static_cast<void (at::meta::structured_halved::*)(const Tensor&)>(&at::meta::structured_halved::meta))},
 };
-const opgen::StubTable opgen_stub_table(
-    "aten", opgen_stubs, std::size(opgen_stubs), __start_opgen_stubs, __stop_opgen_stubs);
+const opgen::StubTable opgen_stub_table_Meta(
+    "aten", opgen_stubs_Meta, __start_opgen_stubs, __stop_opgen_stubs);
 
 }  // namespace

@@ -3,33 +3,31 @@
 // Each definition is weak: the kernel that an author writes replaces it when the library is linked.
 #include <opgen/register.h>
 
-#include <iterator>
-
 #include <aten/ops/scale_native.h>
 
 namespace {
 using namespace opgen::types;
-extern const opgen::KernelStub opgen_stubs[];
+extern const opgen::KernelStub opgen_stubs_CPU[];
 }  // namespace
 
 namespace at::native {
 
 // scale.out(Tensor self, Scalar factor=2, *, int[2] dims=0, Tensor(a!) out) -> Tensor(a!)
 OPGEN_STUB Tensor& opgen_scale_out::call(const Tensor&, const Scalar&, IntArrayRef, Tensor&) {
-  opgen::throw_missing_kernel(::opgen_stubs[0]);
+  opgen::throw_missing_kernel(::opgen_stubs_CPU[0]);
 }
 
 }  // namespace at::native
 
 namespace {
 
-const opgen::KernelStub opgen_stubs[] = {
+const opgen::KernelStub opgen_stubs_CPU[] = {
     {"aten::scale.out",
      "CPU",
      "OPGEN_KERNEL(scale_out)(const Tensor& self, const Scalar& factor, IntArrayRef dims, Tensor& out)",
      opgen::kernel_address(static_cast<Tensor& (*)(const Tensor&, const Scalar&, IntArrayRef, Tensor&)>(&at::native::opgen_scale_out::call))},
 };
-const opgen::StubTable opgen_stub_table(
-    "aten", opgen_stubs, std::size(opgen_stubs), __start_opgen_stubs, __stop_opgen_stubs);
+const opgen::StubTable opgen_stub_table_CPU(
+    "aten", opgen_stubs_CPU, __start_opgen_stubs, __stop_opgen_stubs);
 
 }  // namespace

@@ -3,33 +3,31 @@
 // Each definition is weak: the kernel that an author writes replaces it when the library is linked.
 #include <opgen/register.h>
 
-#include <iterator>
-
 #include <aten/ops/record_native.h>
 #include <aten/ops/scale_native.h>
 
 namespace {
 using namespace opgen::types;
-extern const opgen::KernelStub opgen_stubs[];
+extern const opgen::KernelStub opgen_stubs_CompositeImplicitAutograd[];
 }  // namespace
 
 namespace at::native {
 
 // scale(Tensor self, Scalar factor=2, *, int[2] dims=0) -> Tensor
 OPGEN_STUB Tensor opgen_scale::call(const Tensor&, const Scalar&, IntArrayRef) {
-  opgen::throw_missing_kernel(::opgen_stubs[0]);
+  opgen::throw_missing_kernel(::opgen_stubs_CompositeImplicitAutograd[0]);
 }
 
 // record(Tensor self, Stream s) -> Tensor
 OPGEN_STUB Tensor opgen_record::call(const Tensor&, Stream) {
-  opgen::throw_missing_kernel(::opgen_stubs[1]);
+  opgen::throw_missing_kernel(::opgen_stubs_CompositeImplicitAutograd[1]);
 }
 
 }  // namespace at::native
 
 namespace {
 
-const opgen::KernelStub opgen_stubs[] = {
+const opgen::KernelStub opgen_stubs_CompositeImplicitAutograd[] = {
     {"aten::scale",
      "CompositeImplicitAutograd",
      "OPGEN_KERNEL(scale)(const Tensor& self, const Scalar& factor, IntArrayRef dims)",
@@ -39,7 +37,7 @@ const opgen::KernelStub opgen_stubs[] = {
      "OPGEN_KERNEL(record)(const Tensor& self, Stream s)",
      opgen::kernel_address(static_cast<Tensor (*)(const Tensor&, Stream)>(&at::native::opgen_record::call))},
 };
-const opgen::StubTable opgen_stub_table(
-    "aten", opgen_stubs, std::size(opgen_stubs), __start_opgen_stubs, __stop_opgen_stubs);
+const opgen::StubTable opgen_stub_table_CompositeImplicitAutograd(
+    "aten", opgen_stubs_CompositeImplicitAutograd, __start_opgen_stubs, __stop_opgen_stubs);
 
 }  // namespace

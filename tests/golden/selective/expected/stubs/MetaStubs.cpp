@@ -3,33 +3,31 @@
 // Each definition is weak: the kernel that an author writes replaces it when the library is linked.
 #include <opgen/register.h>
 
-#include <iterator>
-
 #include <aten/ops/scale_meta.h>
 
 namespace {
 using namespace opgen::types;
-extern const opgen::KernelStub opgen_stubs[];
+extern const opgen::KernelStub opgen_stubs_Meta[];
 }  // namespace
 
 namespace at::meta {
 
 // scale.Tensor(Tensor self, Tensor other) -> Tensor
 OPGEN_STUB void structured_scale_Tensor::meta(const Tensor&, const Tensor&) {
-  opgen::throw_missing_kernel(::opgen_stubs[0]);
+  opgen::throw_missing_kernel(::opgen_stubs_Meta[0]);
 }
 
 }  // namespace at::meta
 
 namespace {
 
-const opgen::KernelStub opgen_stubs[] = {
+const opgen::KernelStub opgen_stubs_Meta[] = {
     {"aten::scale.Tensor",
      "Meta",
      "OPGEN_META_FUNC2(scale, Tensor)(const Tensor& self, const Tensor& other)",
      opgen::kernel_address(static_cast<void (at::meta::structured_scale_Tensor::*)(const Tensor&, const Tensor&)>(&at::meta::structured_scale_Tensor::meta))},
 };
-const opgen::StubTable opgen_stub_table(
-    "aten", opgen_stubs, std::size(opgen_stubs), __start_opgen_stubs, __stop_opgen_stubs);
+const opgen::StubTable opgen_stub_table_Meta(
+    "aten", opgen_stubs_Meta, __start_opgen_stubs, __stop_opgen_stubs);
 
 }  // namespace

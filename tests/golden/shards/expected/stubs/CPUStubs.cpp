@@ -3,39 +3,37 @@
 // Each definition is weak: the kernel that an author writes replaces it when the library is linked.
 #include <opgen/register.h>
 
-#include <iterator>
-
 #include <aten/ops/alpha_native.h>
 #include <aten/ops/beta_native.h>
 #include <aten/ops/gamma_native.h>
 
 namespace {
 using namespace opgen::types;
-extern const opgen::KernelStub opgen_stubs[];
+extern const opgen::KernelStub opgen_stubs_CPU[];
 }  // namespace
 
 namespace at::native {
 
 // alpha(Tensor self) -> Tensor
 OPGEN_STUB Tensor opgen_alpha::call(const Tensor&) {
-  opgen::throw_missing_kernel(::opgen_stubs[0]);
+  opgen::throw_missing_kernel(::opgen_stubs_CPU[0]);
 }
 
 // beta(Tensor self) -> Tensor
 OPGEN_STUB Tensor opgen_beta::call(const Tensor&) {
-  opgen::throw_missing_kernel(::opgen_stubs[1]);
+  opgen::throw_missing_kernel(::opgen_stubs_CPU[1]);
 }
 
 // gamma(Tensor self) -> Tensor
 OPGEN_STUB Tensor opgen_gamma::call(const Tensor&) {
-  opgen::throw_missing_kernel(::opgen_stubs[2]);
+  opgen::throw_missing_kernel(::opgen_stubs_CPU[2]);
 }
 
 }  // namespace at::native
 
 namespace {
 
-const opgen::KernelStub opgen_stubs[] = {
+const opgen::KernelStub opgen_stubs_CPU[] = {
     {"aten::alpha",
      "CPU",
      "OPGEN_KERNEL(alpha)(const Tensor& self)",
@@ -49,7 +47,7 @@ const opgen::KernelStub opgen_stubs[] = {
      "OPGEN_KERNEL(gamma)(const Tensor& self)",
      opgen::kernel_address(static_cast<Tensor (*)(const Tensor&)>(&at::native::opgen_gamma::call))},
 };
-const opgen::StubTable opgen_stub_table(
-    "aten", opgen_stubs, std::size(opgen_stubs), __start_opgen_stubs, __stop_opgen_stubs);
+const opgen::StubTable opgen_stub_table_CPU(
+    "aten", opgen_stubs_CPU, __start_opgen_stubs, __stop_opgen_stubs);
 
 }  // namespace

@@ -3,33 +3,31 @@
 // Each definition is weak: the kernel that an author writes replaces it when the library is linked.
 #include <opgen/register.h>
 
-#include <iterator>
-
 #include <aten/ops/upsample_nearest1d_native.h>
 
 namespace {
 using namespace opgen::types;
-extern const opgen::KernelStub opgen_stubs[];
+extern const opgen::KernelStub opgen_stubs_CPU[];
 }  // namespace
 
 namespace at::native {
 
 // upsample_nearest1d.out(Tensor self, SymInt[1] output_size, float? scales=None, *, Tensor(a!) out) -> Tensor(a!)
 OPGEN_STUB void structured_upsample_nearest1d_out_cpu::impl(const Tensor&, ArrayRef<int64_t>, ::std::optional<double>, const Tensor&) {
-  opgen::throw_missing_kernel(::opgen_stubs[0]);
+  opgen::throw_missing_kernel(::opgen_stubs_CPU[0]);
 }
 
 }  // namespace at::native
 
 namespace {
 
-const opgen::KernelStub opgen_stubs[] = {
+const opgen::KernelStub opgen_stubs_CPU[] = {
     {"aten::upsample_nearest1d.out",
      "CPU",
      "OPGEN_IMPL_FUNC(upsample_nearest1d_out_cpu)(const Tensor& self, ArrayRef<int64_t> output_size, ::std::optional<double> scales, const Tensor& out)",
      opgen::kernel_address(static_cast<void (at::native::structured_upsample_nearest1d_out_cpu::*)(const Tensor&, ArrayRef<int64_t>, ::std::optional<double>, const Tensor&)>(&at::native::structured_upsample_nearest1d_out_cpu::impl))},
 };
-const opgen::StubTable opgen_stub_table(
-    "aten", opgen_stubs, std::size(opgen_stubs), __start_opgen_stubs, __stop_opgen_stubs);
+const opgen::StubTable opgen_stub_table_CPU(
+    "aten", opgen_stubs_CPU, __start_opgen_stubs, __stop_opgen_stubs);
 
 }  // namespace

@@ -3,33 +3,31 @@
 // Each definition is weak: the kernel that an author writes replaces it when the library is linked.
 #include <opgen/register.h>
 
-#include <iterator>
-
 #include <aten/ops/upsample_nearest1d_meta.h>
 
 namespace {
 using namespace opgen::types;
-extern const opgen::KernelStub opgen_stubs[];
+extern const opgen::KernelStub opgen_stubs_Meta[];
 }  // namespace
 
 namespace at::meta {
 
 // upsample_nearest1d(Tensor self, SymInt[1] output_size, float? scales=None) -> Tensor
 OPGEN_STUB void structured_upsample_nearest1d::meta(const Tensor&, ArrayRef<int64_t>, ::std::optional<double>) {
-  opgen::throw_missing_kernel(::opgen_stubs[0]);
+  opgen::throw_missing_kernel(::opgen_stubs_Meta[0]);
 }
 
 }  // namespace at::meta
 
 namespace {
 
-const opgen::KernelStub opgen_stubs[] = {
+const opgen::KernelStub opgen_stubs_Meta[] = {
     {"aten::upsample_nearest1d",
      "Meta",
      "OPGEN_META_FUNC(upsample_nearest1d)(const Tensor& self, ArrayRef<int64_t> output_size, ::std::optional<double> scales)",
      opgen::kernel_address(static_cast<void (at::meta::structured_upsample_nearest1d::*)(const Tensor&, ArrayRef<int64_t>, ::std::optional<double>)>(&at::meta::structured_upsample_nearest1d::meta))},
 };
-const opgen::StubTable opgen_stub_table(
-    "aten", opgen_stubs, std::size(opgen_stubs), __start_opgen_stubs, __stop_opgen_stubs);
+const opgen::StubTable opgen_stub_table_Meta(
+    "aten", opgen_stubs_Meta, __start_opgen_stubs, __stop_opgen_stubs);
 
 }  // namespace

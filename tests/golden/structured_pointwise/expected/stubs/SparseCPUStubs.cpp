@@ -3,33 +3,31 @@
 // Each definition is weak: the kernel that an author writes replaces it when the library is linked.
 #include <opgen/register.h>
 
-#include <iterator>
-
 #include <aten/ops/add_native.h>
 
 namespace {
 using namespace opgen::types;
-extern const opgen::KernelStub opgen_stubs[];
+extern const opgen::KernelStub opgen_stubs_SparseCPU[];
 }  // namespace
 
 namespace at::native {
 
 // add.out(Tensor self, Tensor other, *, Scalar alpha=1, Tensor(a!) out) -> Tensor(a!)
 OPGEN_STUB Tensor& opgen_add_out_sparse_cpu::call(const Tensor&, const Tensor&, const Scalar&, Tensor&) {
-  opgen::throw_missing_kernel(::opgen_stubs[0]);
+  opgen::throw_missing_kernel(::opgen_stubs_SparseCPU[0]);
 }
 
 }  // namespace at::native
 
 namespace {
 
-const opgen::KernelStub opgen_stubs[] = {
+const opgen::KernelStub opgen_stubs_SparseCPU[] = {
     {"aten::add.out",
      "SparseCPU",
      "OPGEN_KERNEL(add_out_sparse_cpu)(const Tensor& self, const Tensor& other, const Scalar& alpha, Tensor& out)",
      opgen::kernel_address(static_cast<Tensor& (*)(const Tensor&, const Tensor&, const Scalar&, Tensor&)>(&at::native::opgen_add_out_sparse_cpu::call))},
 };
-const opgen::StubTable opgen_stub_table(
-    "aten", opgen_stubs, std::size(opgen_stubs), __start_opgen_stubs, __stop_opgen_stubs);
+const opgen::StubTable opgen_stub_table_SparseCPU(
+    "aten", opgen_stubs_SparseCPU, __start_opgen_stubs, __stop_opgen_stubs);
 
 }  // namespace

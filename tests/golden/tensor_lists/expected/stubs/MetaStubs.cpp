@@ -3,33 +3,31 @@
 // Each definition is weak: the kernel that an author writes replaces it when the library is linked.
 #include <opgen/register.h>
 
-#include <iterator>
-
 #include <aten/ops/cat_meta.h>
 #include <aten/ops/index_meta.h>
 
 namespace {
 using namespace opgen::types;
-extern const opgen::KernelStub opgen_stubs[];
+extern const opgen::KernelStub opgen_stubs_Meta[];
 }  // namespace
 
 namespace at::meta {
 
 // cat(Tensor[] tensors, int dim=0) -> Tensor
 OPGEN_STUB void structured_cat::meta(const ITensorListRef&, int64_t) {
-  opgen::throw_missing_kernel(::opgen_stubs[0]);
+  opgen::throw_missing_kernel(::opgen_stubs_Meta[0]);
 }
 
 // index.Tensor(Tensor self, Tensor?[] indices) -> Tensor
 OPGEN_STUB void structured_index_Tensor::meta(const Tensor&, IOptTensorListRef) {
-  opgen::throw_missing_kernel(::opgen_stubs[1]);
+  opgen::throw_missing_kernel(::opgen_stubs_Meta[1]);
 }
 
 }  // namespace at::meta
 
 namespace {
 
-const opgen::KernelStub opgen_stubs[] = {
+const opgen::KernelStub opgen_stubs_Meta[] = {
     {"aten::cat",
      "Meta",
      "OPGEN_META_FUNC(cat)(const ITensorListRef& tensors, int64_t dim)",
@@ -39,7 +37,7 @@ const opgen::KernelStub opgen_stubs[] = {
      "OPGEN_META_FUNC2(index, Tensor)(const Tensor& self, IOptTensorListRef indices)",
      opgen::kernel_address(static_cast<void (at::meta::structured_index_Tensor::*)(const Tensor&, IOptTensorListRef)>(&at::meta::structured_index_Tensor::meta))},
 };
-const opgen::StubTable opgen_stub_table(
-    "aten", opgen_stubs, std::size(opgen_stubs), __start_opgen_stubs, __stop_opgen_stubs);
+const opgen::StubTable opgen_stub_table_Meta(
+    "aten", opgen_stubs_Meta, __start_opgen_stubs, __stop_opgen_stubs);
 
 }  // namespace

@@ -3,33 +3,31 @@
 // Each definition is weak: the kernel that an author writes replaces it when the library is linked.
 #include <opgen/register.h>
 
-#include <iterator>
-
 #include <aten/ops/shifted_native.h>
 
 namespace {
 using namespace opgen::types;
-extern const opgen::KernelStub opgen_stubs[];
+extern const opgen::KernelStub opgen_stubs_CPU[];
 }  // namespace
 
 namespace at::native {
 
 // shifted.out(Tensor self, Tensor other, *, Scalar alpha=1, Tensor(a!) out) -> Tensor(a!)
 OPGEN_STUB void structured_ufunc_shifted_CPU::impl(const Tensor&, const Tensor&, const Scalar&, const Tensor&) {
-  opgen::throw_missing_kernel(::opgen_stubs[0]);
+  opgen::throw_missing_kernel(::opgen_stubs_CPU[0]);
 }
 
 }  // namespace at::native
 
 namespace {
 
-const opgen::KernelStub opgen_stubs[] = {
+const opgen::KernelStub opgen_stubs_CPU[] = {
     {"aten::shifted.out",
      "CPU",
      "OPGEN_UFUNC(shifted)(T self, T other, T alpha)",
      opgen::kernel_address(static_cast<void (at::native::structured_ufunc_shifted_CPU::*)(const Tensor&, const Tensor&, const Scalar&, const Tensor&)>(&at::native::structured_ufunc_shifted_CPU::impl))},
 };
-const opgen::StubTable opgen_stub_table(
-    "aten", opgen_stubs, std::size(opgen_stubs), __start_opgen_stubs, __stop_opgen_stubs);
+const opgen::StubTable opgen_stub_table_CPU(
+    "aten", opgen_stubs_CPU, __start_opgen_stubs, __stop_opgen_stubs);
 
 }  // namespace

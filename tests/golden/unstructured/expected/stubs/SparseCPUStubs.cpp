@@ -3,33 +3,31 @@
 // Each definition is weak: the kernel that an author writes replaces it when the library is linked.
 #include <opgen/register.h>
 
-#include <iterator>
-
 #include <aten/ops/tally_native.h>
 
 namespace {
 using namespace opgen::types;
-extern const opgen::KernelStub opgen_stubs[];
+extern const opgen::KernelStub opgen_stubs_SparseCPU[];
 }  // namespace
 
 namespace at::native {
 
 // tally(Tensor self, int bins=100) -> Tensor
 OPGEN_STUB Tensor opgen_tally_sparse::call(const Tensor&, int64_t) {
-  opgen::throw_missing_kernel(::opgen_stubs[0]);
+  opgen::throw_missing_kernel(::opgen_stubs_SparseCPU[0]);
 }
 
 }  // namespace at::native
 
 namespace {
 
-const opgen::KernelStub opgen_stubs[] = {
+const opgen::KernelStub opgen_stubs_SparseCPU[] = {
     {"aten::tally",
      "SparseCPU",
      "OPGEN_KERNEL(tally_sparse)(const Tensor& self, int64_t bins)",
      opgen::kernel_address(static_cast<Tensor (*)(const Tensor&, int64_t)>(&at::native::opgen_tally_sparse::call))},
 };
-const opgen::StubTable opgen_stub_table(
-    "aten", opgen_stubs, std::size(opgen_stubs), __start_opgen_stubs, __stop_opgen_stubs);
+const opgen::StubTable opgen_stub_table_SparseCPU(
+    "aten", opgen_stubs_SparseCPU, __start_opgen_stubs, __stop_opgen_stubs);
 
 }  // namespace

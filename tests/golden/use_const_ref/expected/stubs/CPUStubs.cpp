@@ -3,33 +3,31 @@
 // Each definition is weak: the kernel that an author writes replaces it when the library is linked.
 #include <opgen/register.h>
 
-#include <iterator>
-
 #include <aten/ops/blend_native.h>
 #include <aten/ops/halve_native.h>
 
 namespace {
 using namespace opgen::types;
-extern const opgen::KernelStub opgen_stubs[];
+extern const opgen::KernelStub opgen_stubs_CPU[];
 }  // namespace
 
 namespace at::native {
 
 // halve_(Tensor(a!) self) -> Tensor(a!)
 OPGEN_STUB const Tensor& opgen_halve_::call(const Tensor&) {
-  opgen::throw_missing_kernel(::opgen_stubs[0]);
+  opgen::throw_missing_kernel(::opgen_stubs_CPU[0]);
 }
 
 // blend_(Tensor(a!) self, Tensor weight, *, Tensor? mask=None) -> Tensor(a!)
 OPGEN_STUB const Tensor& opgen_blend_::call(const Tensor&, const Tensor&, const ::std::optional<Tensor>&) {
-  opgen::throw_missing_kernel(::opgen_stubs[1]);
+  opgen::throw_missing_kernel(::opgen_stubs_CPU[1]);
 }
 
 }  // namespace at::native
 
 namespace {
 
-const opgen::KernelStub opgen_stubs[] = {
+const opgen::KernelStub opgen_stubs_CPU[] = {
     {"aten::halve_",
      "CPU",
      "OPGEN_KERNEL(halve_)(const Tensor& self)",
@@ -39,7 +37,7 @@ const opgen::KernelStub opgen_stubs[] = {
      "OPGEN_KERNEL(blend_)(const Tensor& self, const Tensor& weight, const ::std::optional<Tensor>& mask)",
      opgen::kernel_address(static_cast<const Tensor& (*)(const Tensor&, const Tensor&, const ::std::optional<Tensor>&)>(&at::native::opgen_blend_::call))},
 };
-const opgen::StubTable opgen_stub_table(
-    "aten", opgen_stubs, std::size(opgen_stubs), __start_opgen_stubs, __stop_opgen_stubs);
+const opgen::StubTable opgen_stub_table_CPU(
+    "aten", opgen_stubs_CPU, __start_opgen_stubs, __stop_opgen_stubs);
 
 }  // namespace

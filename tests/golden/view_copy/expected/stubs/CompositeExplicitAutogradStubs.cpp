@@ -3,33 +3,31 @@
 // Each definition is weak: the kernel that an author writes replaces it when the library is linked.
 #include <opgen/register.h>
 
-#include <iterator>
-
 #include <aten/ops/pieces_native.h>
 #include <aten/ops/transpose_native.h>
 
 namespace {
 using namespace opgen::types;
-extern const opgen::KernelStub opgen_stubs[];
+extern const opgen::KernelStub opgen_stubs_CompositeExplicitAutograd[];
 }  // namespace
 
 namespace at::native {
 
 // transpose.int(Tensor(a) self, int dim0, int dim1) -> Tensor(a)
 OPGEN_STUB Tensor opgen_transpose::call(const Tensor&, int64_t, int64_t) {
-  opgen::throw_missing_kernel(::opgen_stubs[0]);
+  opgen::throw_missing_kernel(::opgen_stubs_CompositeExplicitAutograd[0]);
 }
 
 // pieces(Tensor(a -> *) self, SymInt size, int dim=0) -> Tensor(a)[]
 OPGEN_STUB ::std::vector<Tensor> opgen_pieces::call(const Tensor&, int64_t, int64_t) {
-  opgen::throw_missing_kernel(::opgen_stubs[1]);
+  opgen::throw_missing_kernel(::opgen_stubs_CompositeExplicitAutograd[1]);
 }
 
 }  // namespace at::native
 
 namespace {
 
-const opgen::KernelStub opgen_stubs[] = {
+const opgen::KernelStub opgen_stubs_CompositeExplicitAutograd[] = {
     {"aten::transpose.int",
      "CompositeExplicitAutograd",
      "OPGEN_KERNEL(transpose)(const Tensor& self, int64_t dim0, int64_t dim1)",
@@ -39,7 +37,7 @@ const opgen::KernelStub opgen_stubs[] = {
      "OPGEN_KERNEL(pieces)(const Tensor& self, int64_t size, int64_t dim)",
      opgen::kernel_address(static_cast<::std::vector<Tensor> (*)(const Tensor&, int64_t, int64_t)>(&at::native::opgen_pieces::call))},
 };
-const opgen::StubTable opgen_stub_table(
-    "aten", opgen_stubs, std::size(opgen_stubs), __start_opgen_stubs, __stop_opgen_stubs);
+const opgen::StubTable opgen_stub_table_CompositeExplicitAutograd(
+    "aten", opgen_stubs_CompositeExplicitAutograd, __start_opgen_stubs, __stop_opgen_stubs);
 
 }  // namespace

@@ -1,0 +1,33 @@
+// type_kind.h: TypeKind, the kinds of types of the schema language.
+#pragma once
+
+#include <cstdint>
+
+namespace opgen {
+
+enum class TypeKind : std::uint8_t {
+  Tensor,
+  Scalar,
+  Int,
+  SymIntType,
+  DeviceIndexType,
+  Float,
+  Bool,
+  SymBoolType,
+  Str,
+  Device,
+  ScalarType,
+  Layout,
+  MemoryFormat,
+  QScheme,
+  Generator,
+  Storage,
+  Stream,
+  DimVectorType,
+  GraphModule,
+  CustomClass,
+  Optional,  // of element
+  List,      // of element; size: 0 if any
+};
+
+}  // namespace opgen
