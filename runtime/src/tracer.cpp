@@ -1,10 +1,10 @@
 // tracer.cpp: recording: which tensor is which value, and the fallback that writes the calls down.
-#include "opgen/function_schema.h"
 #include "opgen/tracer.h"
 
 #include <memory>
 #include <unordered_map>
 
+#include "opgen/function_schema.h"
 #include "text.h"
 
 namespace opgen {

@@ -1,7 +1,7 @@
 // library_test.cpp: kernels with captures, schemas inferred from C++ types, and C++ types checked
 // against schemas.
-#include "opgen/function_schema.h"
 #include "opgen/library.h"
+#include "opgen/function_schema.h"
 
 #include <atomic>
 #include <memory>
