@@ -221,6 +221,15 @@ bool Attempt::parse() {
       take_tensor(object, *slot);
       continue;
     }
+    // What factories leave out; convert_default() does the rest.
+    if (object == nullptr && argument.value.kind == Default::Kind::None &&
+        argument.type != Type::Tensor && argument.type != Type::Outs) {
+      slot->object = nullptr;
+      slot->given = false;
+      slot->data = nullptr;
+      slot->size = 0;
+      continue;
+    }
     if (static_cast<int>(i) == overload.out) {
       for (std::size_t k = 0; k < width; ++k) slot[k].object = nullptr;
       if (object == nullptr || object == Py_None) continue;
@@ -372,11 +381,9 @@ bool Attempt::convert_default(const Argument& argument, Slot& slot) {
   switch (argument.value.kind) {
     case Default::Kind::Required:
       return fail(quoted(argument.name) + " is missing");
-    case Default::Kind::None:
+    case Default::Kind::None:  // of a tensor
       slot.given = false;
-      slot.data = nullptr;
-      slot.size = 0;
-      if (argument.type == Type::Tensor) slot.tensor = &scratch.make<TensorBase>();
+      slot.tensor = &scratch.make<TensorBase>();
       return true;
     case Default::Kind::Integer:
       slot.integer = argument.value.integer;
