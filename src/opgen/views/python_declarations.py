@@ -93,10 +93,9 @@ def dunder_declarations(methods: Iterable[PythonFunction], calls: PythonCalls) -
     by_name = {f.name: f for f in methods}
     for name, (dunder, reflected) in _BINARY.items():
         operands = _operands(by_name[name], calls) if name in by_name else ()
-        if not operands or dunder in by_name:
-            continue
-        ignored = "  # type: ignore[override]" if dunder in _OBJECTS_OWN else ""
-        yield _dunder(dunder, " | ".join(operands)) + ignored
+        if operands and dunder not in by_name:
+            ignored = "  # type: ignore[override]" if dunder in _OBJECTS_OWN else ""
+            yield _dunder(dunder, " | ".join(operands)) + ignored
         if reflected and "Tensor" in operands:
             yield _dunder(reflected, _NUMBER)
     for name, dunder in _UNARY.items():
@@ -105,7 +104,9 @@ def dunder_declarations(methods: Iterable[PythonFunction], calls: PythonCalls) -
 
 
 def _dunder(name: str, operand: str) -> str:
-    return f"def {name}(self, other: {operand}, /) -> Tensor: ..."
+    # pow(a, b, c) is no call of a tensor, and yet the slot is one of three.
+    modulus = ", mod: None = None" if name in ("__pow__", "__rpow__") else ""
+    return f"def {name}(self, other: {operand}{modulus}, /) -> Tensor: ..."
 
 
 def _operands(f: PythonFunction, calls: PythonCalls) -> tuple[str, ...]:
