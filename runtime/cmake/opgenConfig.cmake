@@ -8,6 +8,10 @@
 # by this function, whose class Tensor and operators mylib uses. PYTHON makes the package mylib of
 # Python, too, in the build folder's python/.
 #
+#   opgen_install_python_package(mylib [DESTINATION folder])
+#
+# installs that package, with all libraries that it needs inside: what a wheel is made of.
+#
 #   opgen_add_cpu_kernels(mylib a_kernel.cpp [b_kernel.cpp ...])
 #
 # adds sources to a library that are compiled once for each instruction set of the processor
@@ -31,7 +35,9 @@ endif()
 
 set(OPGEN_UNITY_BYTES 65536 CACHE STRING
   "Generated sources of no more bytes than this, in all, are compiled as one; 0: never")
-find_program(OPGEN_EXECUTABLE opgen DOC "The opgen command")
+# Of the environment whose Python builds the package, if it is not on the PATH.
+get_filename_component(opgen_python_folder "${Python_EXECUTABLE}" DIRECTORY)
+find_program(OPGEN_EXECUTABLE opgen HINTS ${opgen_python_folder} DOC "The opgen command")
 
 # Compile one generated tree (a folder that `opgen generate` wrote) into the library `target`.
 function(opgen_add_library target)
@@ -102,9 +108,52 @@ function(opgen_add_python_module target)
     OUTPUT_NAME _C
     LIBRARY_OUTPUT_DIRECTORY "${package}"
     CXX_VISIBILITY_PRESET hidden)
+  set_target_properties(${target}_python PROPERTIES
+    OPGEN_PACKAGE "${arg_NAME}"
+    OPGEN_PACKAGE_TEXTS "${arg_TREE}/python/${arg_NAME}/")
   target_link_libraries(${target}_python PRIVATE ${target} opgen::python)
   # Every operator has a thunk or two, each run once a call: small ones compile in half the time.
   target_compile_options(${target}_python PRIVATE -O1)
+endfunction()
+
+# Install the Python package of the library `target`: its texts, its module, and the shared libraries
+# beside it, which find one another wherever the folder is put.
+function(opgen_install_python_package target)
+  cmake_parse_arguments(PARSE_ARGV 1 arg "" "DESTINATION" "")
+  if(NOT TARGET ${target}_python)
+    message(FATAL_ERROR "opgen_install_python_package(${target}): opgen_add_operators(${target} ... PYTHON) must come first")
+  endif()
+  get_target_property(package ${target}_python OPGEN_PACKAGE)
+  get_target_property(texts ${target}_python OPGEN_PACKAGE_TEXTS)
+  get_target_property(base ${target} OPGEN_EXTENDS)
+  if(NOT arg_DESTINATION)
+    set(arg_DESTINATION "${package}")
+  endif()
+  set(libraries ${target} opgen::runtime opgen::python)
+  set(paths "$ORIGIN")
+  if(base)
+    # The package of the library that it extends has the runtime, and lies beside this one.
+    get_target_property(base_package ${base}_python OPGEN_PACKAGE)
+    set(libraries ${target})
+    list(APPEND paths "$ORIGIN/../${base_package}")
+  endif()
+  if(APPLE)
+    list(TRANSFORM paths REPLACE "^.ORIGIN" "@loader_path")
+  endif()
+  foreach(library ${target}_python ${libraries})
+    get_target_property(aliased ${library} ALIASED_TARGET)
+    get_target_property(imported ${library} IMPORTED)
+    if(aliased)
+      set(library ${aliased})
+    endif()
+    if(imported)
+      install(IMPORTED_RUNTIME_ARTIFACTS ${library} LIBRARY DESTINATION "${arg_DESTINATION}")
+    else()
+      set_target_properties(${library} PROPERTIES INSTALL_RPATH "${paths}")
+      install(TARGETS ${library} LIBRARY DESTINATION "${arg_DESTINATION}")
+    endif()
+  endforeach()
+  install(DIRECTORY "${texts}" DESTINATION "${arg_DESTINATION}")
 endfunction()
 
 # The library `target` that `opgen build` compiled in the folder `TREE`.
@@ -158,7 +207,7 @@ function(opgen_add_operators target)
 
   file(GLOB sources RELATIVE "${tree}" "${tree}/src/*.cpp" "${tree}/stubs/*.cpp")
   opgen_add_library(${target} TREE "${tree}" SOURCES ${sources} KERNELS ${arg_KERNELS} EXTENDS "${arg_EXTENDS}")
-  set_target_properties(${target} PROPERTIES OPGEN_TREE "${tree}")
+  set_target_properties(${target} PROPERTIES OPGEN_TREE "${tree}" OPGEN_EXTENDS "${arg_EXTENDS}")
   if(arg_PYTHON)
     opgen_add_python_module(${target} NAME "${arg_NAME}" TREE "${tree}" SOURCES python/module.cpp)
   endif()

@@ -6,7 +6,6 @@ Runs in .ci/nightly; tests/compile holds a sample of it for every day.
 
 from __future__ import annotations
 
-import os
 import random
 from collections import Counter
 from concurrent.futures import ThreadPoolExecutor
@@ -16,22 +15,14 @@ from typing import Any
 import numpy as np
 import pytest
 
-import opgen
 from numerics.driver import Library, OperatorError
 from numerics.values import Device, Layout
 from opgen.model.native_function import NativeFunction
 from opgen.model.registry import Registry
 from opgen.model.types import BaseTy, BaseType, ListType, OptionalType, Type
-from opgen.resources import cmake_dir
-from support.build import WARNINGS, cmake_build, default_compiler, jobs
-from support.library import OperatorLibrary
-from support.pytorch import packaged_native_functions
-from support.trees import generate
+from support.build import default_compiler, jobs
 
 pytestmark = pytest.mark.nightly
-
-# What torchgen leaves out unless it is asked for.
-IGNORED = ("MPS", "SparseMPS", "SparseCsrMPS", "XPU", "MTIA")
 
 # Rows per key that torchgen 2.13.0 registers with its default flags, but for Functionalize, which is
 # torchgen's own affair. Source: counted in its generated files.
@@ -60,30 +51,6 @@ ROWS = {
     "QuantizedMeta": 1,
     "NestedTensorMeta": 1,
 }
-
-
-@pytest.fixture(scope="module")
-def registry() -> Registry:
-    return opgen.load([packaged_native_functions()], ignore_keys=IGNORED)
-
-
-@pytest.fixture(scope="module")
-def tree(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """Everything that opgen makes of the file ($OPGEN_NIGHTLY_TREE keeps it between runs)."""
-    kept = os.environ.get("OPGEN_NIGHTLY_TREE")
-    folder = Path(kept) if kept else tmp_path_factory.mktemp("pytorch")
-    return generate(packaged_native_functions(), folder, ignore_keys=IGNORED)
-
-
-@pytest.fixture(scope="module")
-def library(tree: Path) -> Library:
-    """Every source compiled with all warnings as errors, linked with a stub for every kernel."""
-    folder = tree / "cmake-build"
-    flags = " ".join(WARNINGS)
-    options = [f"-Dopgen_DIR={cmake_dir()}", f"-DCMAKE_CXX_FLAGS={flags}"]
-    cmake_build(tree, folder, "-DCMAKE_BUILD_TYPE=Debug", *options)
-    runtime = folder / "opgen-runtime" / "libopgen_runtime.so"
-    return Library(OperatorLibrary(folder / "libaten.so", runtime, tree))
 
 
 def test_numbers_of_functions_and_groups(registry: Registry) -> None:

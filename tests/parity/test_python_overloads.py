@@ -3,18 +3,30 @@
 from __future__ import annotations
 
 import json
+import re
 import subprocess
 import sys
 from pathlib import Path
+from typing import Any
 
 from loading import load_registry
 
+from opgen.cpp.names import operator_struct_name
+from opgen.pipeline import Inputs
 from opgen.python.check import is_bound
 from opgen.python.overloads import python_functions
 from opgen.python.signatures import Spellings
 from opgen.targets import TARGETS
+from support.trees import make_tree
 
 HERE = Path(__file__).parent
+
+
+def overloads_of_torchgen(packaged: Path) -> list[Any]:
+    files = [packaged / "native" / name for name in ("native_functions.yaml", "tags.yaml")]
+    script = [sys.executable, str(HERE / "torchgen_overloads.py"), *map(str, files)]
+    done = subprocess.run(script, check=True, capture_output=True, text=True)
+    return list(json.loads(done.stdout))
 
 
 def test_overloads_and_their_order(packaged: Path) -> None:
@@ -23,15 +35,13 @@ def test_overloads_and_their_order(packaged: Path) -> None:
     Every function and method of PyTorch's file has the same overloads, in the same order, each with
     the same signature and the same operator behind out=.
     """
-    native = packaged / "native"
-    files = [native / "native_functions.yaml", native / "tags.yaml"]
-    script = [sys.executable, str(HERE / "torchgen_overloads.py"), *map(str, files)]
-    done = subprocess.run(script, check=True, capture_output=True, text=True)
-    theirs = {(m, module, name): found for m, module, name, found in json.loads(done.stdout)}
+    theirs = {
+        (m, module, name): found for m, module, name, found in overloads_of_torchgen(packaged)
+    }
 
     target = TARGETS["torch"]
     spellings = Spellings(target.spelling, target.python)
-    bound = [f for f in load_registry(native).functions if is_bound(f)]
+    bound = [f for f in load_registry(packaged / "native").functions if is_bound(f)]
     ours = {
         (one.method, one.module, one.name): [
             [
@@ -46,3 +56,30 @@ def test_overloads_and_their_order(packaged: Path) -> None:
     assert ours.keys() == theirs.keys()
     assert {key: found for key, found in ours.items() if found != theirs[key]} == {}
     assert sum(len(found) > 1 for found in ours.values()) > 100
+
+
+def test_what_a_module_calls(packaged: Path) -> None:
+    """Protects the selection, to its end: the operators in the module's rows are those torchgen binds.
+
+    But for one that takes a Stream, which Python has no object for, and for those that PyTorch binds
+    by hand and that have a row here.
+    """
+    native = packaged / "native"
+    theirs = {
+        name
+        for *_, overloads in overloads_of_torchgen(packaged)
+        for _, *operators in overloads
+        for name in operators
+        if name is not None
+    }
+    assert len(theirs) == 2298
+    structs = {
+        operator_struct_name(f.func): str(f.func.name) for f in load_registry(native).functions
+    }
+    module = make_tree(Inputs((native / "native_functions.yaml",)), python=True).files[
+        "python/module.cpp"
+    ]
+    ours = {structs[name] for name in re.findall(r"&at::_ops::(\w+)::slot", module)}
+    assert theirs - ours == {"record_stream"}
+    by_hand = {"contiguous", "copy_", "to.device", "to.dtype", "to.dtype_layout", "to.other"}
+    assert ours - theirs == by_hand

@@ -35,10 +35,10 @@ def write_tree(tree: Tree, folder: Path) -> Path:
 
 
 def generate(yaml: Path, folder: Path, **options: object) -> Path:
-    """The tree of one YAML file in `folder`; `options` are fields of Inputs, and `shards`."""
-    shards = int(str(options.pop("shards", 1)))
+    """The tree of one YAML file in `folder`; `options` are fields of Inputs, `shards` and `python`."""
+    shards, python = int(str(options.pop("shards", 1))), bool(options.pop("python", False))
     inputs = Inputs((yaml,), **options)  # type: ignore[arg-type]
-    return write_tree(make_tree(inputs, shards=shards), folder)
+    return write_tree(make_tree(inputs, shards=shards, python=python), folder)
 
 
 def sources(folder: Path) -> list[Path]:

@@ -20,6 +20,7 @@ from opgen.pipeline.inputs import Inputs
 from opgen.reading import MAX_MANIFEST_BYTES, read_bytes
 from opgen.targets import TARGETS
 from opgen.views.context import Context, Library
+from opgen.views.python import MODULE_SOURCE
 from opgen.views.tree import operator_headers
 
 _NO_ADDITIONS = Additions()
@@ -55,6 +56,7 @@ def library_context(
         None if extended is None else extended.name,
         shards,
         backend_only=inputs.backend_yaml is not None and extended is not None,
+        extends_python=extended is not None and extended.python,
     )
     target = TARGETS[inputs.target]
     return Context(
@@ -64,10 +66,11 @@ def library_context(
 
 @dataclass(frozen=True, slots=True)
 class Extended:
-    """The library that another extends: its name, and the full names of its operators."""
+    """The library that another extends: its name, the full names of its operators, whether it is a package."""
 
     name: str
     operators: frozenset[str]
+    python: bool
 
 
 def _extended(path: Path, diagnostics: Diagnostics) -> Extended | None:
@@ -79,8 +82,9 @@ def _extended(path: Path, diagnostics: Diagnostics) -> Extended | None:
         manifest = json.loads(text)
         name, owns_tensor = manifest["name"], manifest["owns_tensor"]
         operators = frozenset(manifest["operators"])
+        python = MODULE_SOURCE in manifest["files"]
     except (ValueError, KeyError, TypeError, RecursionError):
-        manifest, name, owns_tensor, operators = None, None, None, frozenset()
+        name, owns_tensor, operators, python = None, None, frozenset(), False
     if not isinstance(name, str) or not is_library_name(name):
         diagnostics.error(E0902, f"{path} is not a manifest of a generated library", None)
         return None
@@ -91,7 +95,7 @@ def _extended(path: Path, diagnostics: Diagnostics) -> Extended | None:
             None,
             hint="extend the one that has",
         )
-    return Extended(name, operators)
+    return Extended(name, operators, python)
 
 
 def _check_extended(backend: ExternalBackend, extended: Extended, diagnostics: Diagnostics) -> None:

@@ -25,7 +25,8 @@ class Library:
     """What is generated: its name, whose Tensor class it uses, and into how many shards.
 
     A library that is `backend_only` has the kernels of an external backend for the operators of the
-    library that it extends. `python` says whether it is made a module of Python, too.
+    library that it extends. `python` says whether it is made a module of Python, too, and
+    `extends_python` whether the one that it extends is.
     """
 
     name: str
@@ -33,6 +34,7 @@ class Library:
     shards: int = 1
     backend_only: bool = False
     python: bool = False
+    extends_python: bool = False
 
     @property
     def tensor_header(self) -> str:

@@ -30,6 +30,9 @@ from opgen.views.python_stub import build_python_stubs
 from opgen.views.text import operator_struct
 
 
+MODULE_SOURCE = "python/module.cpp"
+
+
 @dataclass(frozen=True, slots=True)
 class ArgumentRow:
     name: str
@@ -79,7 +82,11 @@ class PythonModuleView(FileView):
 
 @dataclass(frozen=True, slots=True)
 class PythonPackageView(FileView):
+    """`base` is the package whose class Tensor this one uses; None for the one that has it."""
+
     library: str
+    base: str | None
+    owns_tensor: bool
     has_results: bool
 
 
@@ -94,6 +101,8 @@ def build_python(context: Context) -> Iterator[FileView]:
         path=f"python/{name}/__init__.py",
         template="package.py.j2",
         library=name,
+        base=context.library.extends if context.library.extends_python else None,
+        owns_tensor=context.library.extends is None,
         has_results=bool(calls.result_classes()),
     )
     yield from build_python_stubs(context, calls)
@@ -107,7 +116,7 @@ def _module_view(context: Context, calls: PythonCalls) -> PythonModuleView:
         for o in one.overloads
     }
     return PythonModuleView(
-        path="python/module.cpp",
+        path=MODULE_SOURCE,
         template="PythonModule.cpp.j2",
         library=context.library.name,
         abi=context.target.runtime_abi,
