@@ -29,7 +29,6 @@ from opgen.views.python_docs import PythonDocs
 from opgen.views.python_stub import build_python_stubs
 from opgen.views.text import operator_struct
 
-
 MODULE_SOURCE = "python/module.cpp"
 
 
