@@ -3,6 +3,7 @@
 #include "opgen/inplace_or_view.h"
 
 #include <thread>
+#include <tuple>
 
 #include "check.h"
 #include "operators.h"
@@ -79,6 +80,62 @@ TEST(inference_tensors_have_no_counter) {
   CHECK_EQ(values(made), (std::vector<double>{0, 2, 4, 6, 8, 10}));
   CHECK(!ops::add(made, made).is_inference());
   std::thread([] { CHECK(!InferenceMode::is_enabled()); }).join();
+}
+
+namespace {
+
+void change_all(TensorList, const std::optional<Tensor>&) {}
+void change_some(const List<std::optional<Tensor>>&) {}
+std::tuple<Tensor&, Tensor&> two_out(const Tensor&, Tensor& x, Tensor& y) {
+  return {x, y};
+}
+std::tuple<Tensor, std::int64_t, Tensor> row_and_new(const Tensor& self, std::int64_t i) {
+  return {ops::row_kernel(self, i), i, arange({1})};
+}
+
+}  // namespace
+
+OPGEN_LIBRARY(w, m) {
+  m.def("change_all(Tensor(a!)[] xs, Tensor(b!)? y=None) -> ()");
+  m.def("change_some(Tensor(a!)?[] xs) -> ()");
+  m.def("two.out(Tensor self, *, Tensor(a!) x, Tensor(b!) y) -> (Tensor(a!), Tensor(b!))");
+  m.def("row_and_new(Tensor(a) self, int i) -> (Tensor(a), int, Tensor)");
+}
+OPGEN_LIBRARY_IMPL(w, CPU, m) {
+  m.impl("change_all", change_all).impl("change_some", change_some);
+  m.impl("two.out", two_out).impl("row_and_new", row_and_new);
+}
+
+// Lists, optionals and tuples are found where they lie; optionals in a list are boxed.
+TEST(every_kind_of_written_argument_and_view_is_tracked) {
+  Tensor a = arange({2, 2}), b = arange({1}), c = arange({1});
+  Tensor both[] = {a, b, Tensor()};
+  auto all = ops::op<void(TensorList, const std::optional<Tensor>&)>("w::change_all");
+  all.call(both, std::nullopt);
+  CHECK(a._version() == 1 && b._version() == 1 && c._version() == 0);
+  all.call(both, c);
+  CHECK(a._version() == 2 && b._version() == 2 && c._version() == 1);
+  auto some = ops::op<void(const List<std::optional<Tensor>>&)>("w::change_some");
+  some.call(List<std::optional<Tensor>>(std::vector<std::optional<Tensor>>{a, std::nullopt}));
+  CHECK(a._version() == 3 && b._version() == 2);
+  auto two =
+      ops::op<std::tuple<Tensor&, Tensor&>(const Tensor&, Tensor&, Tensor&)>("w::two", "out");
+  auto [x, y] = two.call(a, b, c);
+  CHECK(&x == &b && &y == &c && a._version() == 3 && b._version() == 3 && c._version() == 2);
+  auto split = ops::op<std::tuple<Tensor, std::int64_t, Tensor>(const Tensor&, std::int64_t)>(
+      "w::row_and_new");
+  auto [row, i, fresh] = split.call(a, 1);
+  CHECK(is_view(row) && view_base(row).is_same(a) && i == 1 && !is_view(fresh));
+  CHECK(creation_meta(row) == CreationMeta::Default && a._version() == 3);
+  Tensor made;
+  {
+    InferenceMode mode;
+    made = arange({1});
+  }
+  Tensor refused[] = {a, made};
+  CHECK_THROWS(Error, "w::change_all would change a tensor that was made in inference mode",
+               all.call(refused, std::nullopt));
+  CHECK_EQ(a._version(), 3);
 }
 
 TEST(functional_operators_pass_over_the_key) {
