@@ -64,15 +64,15 @@ ScalarType dtype_of_number(const Scalar& value) {
 // ---- Memory ----
 
 OPGEN_KERNEL(empty)(IntArrayRef size, OPGEN_OPTIONS, std::optional<MemoryFormat> memory_format) {
-  OPGEN_CHECK(memory_format != MemoryFormat::Preserve,
-              "empty has no tensor whose memory format could be preserved");
   // What nearly every call asks for is made without options to fill and to read again.
-  if (!memory_format.has_value() && layout.value_or(opgen::kStrided) == opgen::kStrided &&
-      !pin_memory.value_or(false)) {
+  if (!memory_format.has_value() && (!layout.has_value() || *layout == opgen::kStrided) &&
+      (!pin_memory.has_value() || !*pin_memory)) {
     return opgen::detail::empty_contiguous(size,
                                            dtype.has_value() ? *dtype : opgen::get_default_dtype(),
-                                           device.value_or(Device(opgen::kCPU)));
+                                           device.has_value() ? *device : Device(opgen::kCPU));
   }
+  OPGEN_CHECK(memory_format != MemoryFormat::Preserve,
+              "empty has no tensor whose memory format could be preserved");
   return opgen::detail::empty(size, options_of(dtype, layout, device, pin_memory), memory_format);
 }
 OPGEN_KERNEL(empty_out)(IntArrayRef size, std::optional<MemoryFormat> memory_format, Tensor& out) {

@@ -373,22 +373,38 @@ constexpr DispatchKeySet kMetaKeys{DispatchKey::Meta, DispatchKey::AutogradFunct
 
 }  // namespace
 
+namespace {
+
+// A record that goes if making the rest of the tensor fails.
+struct Unfinished {
+  TensorImpl* impl;
+  ~Unfinished() {
+    if (OPGEN_UNLIKELY(impl != nullptr)) TensorPool::destroy(impl);
+  }
+};
+
+OPGEN_NOINLINE TensorBase empty_on_any_device(IntArrayRef sizes, ScalarType dtype, Device device) {
+  return empty(sizes, TensorOptions().dtype(dtype).device(device), MemoryFormat::Contiguous);
+}
+
+}  // namespace
+
 TensorBase empty_contiguous(IntArrayRef sizes, ScalarType dtype, Device device) {
   bool is_cpu = device.is_cpu();
   if (OPGEN_UNLIKELY(!is_cpu && !device.is_meta())) {
-    return empty(sizes, TensorOptions().dtype(dtype).device(device), MemoryFormat::Contiguous);
+    return empty_on_any_device(sizes, dtype, device);
   }
   DispatchKeySet keys = keys_of_fresh_tensor(is_cpu ? kCPUKeys : kMetaKeys);
-  TensorBase tensor = TensorBase::adopt(TensorPool::create(nullptr, keys, dtype, device, kStrided));
-  TensorImpl* impl = tensor.unsafeGetTensorImpl();
-  if (OPGEN_UNLIKELY(!TensorPool::set_contiguous(impl, sizes))) {
-    return empty(sizes, TensorOptions().dtype(dtype).device(device), MemoryFormat::Contiguous);
+  Unfinished tensor{TensorPool::create(nullptr, keys, dtype, device, kStrided)};
+  if (OPGEN_UNLIKELY(!TensorPool::set_contiguous(tensor.impl, sizes))) {
+    return empty_on_any_device(sizes, dtype, device);
   }
-  std::size_t bytes = tensor.nbytes();
-  TensorPool::set_storage(impl, is_cpu && bytes <= kInlineStorageBytes && !has_own_allocators()
-                                    ? StoragePool::create_inline(bytes)
-                                    : StorageImpl::create(bytes, device));
-  return tensor;
+  std::size_t bytes = static_cast<std::size_t>(tensor.impl->numel()) * tensor.impl->itemsize();
+  TensorPool::set_storage(
+      tensor.impl, OPGEN_LIKELY(is_cpu && bytes <= kInlineStorageBytes && !has_own_allocators())
+                       ? StoragePool::create_inline(bytes)
+                       : StorageImpl::create(bytes, device));
+  return TensorBase::adopt(std::exchange(tensor.impl, nullptr));
 }
 
 TensorBase empty(IntArrayRef sizes, const TensorOptions& options,

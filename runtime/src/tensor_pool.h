@@ -73,6 +73,26 @@ struct TensorPool {
     std::size_t ndim = sizes.size();
     if (OPGEN_UNLIKELY(ndim > TensorImpl::kInlineDims)) return false;
     std::int64_t stride = 1;
+    std::uint64_t seen = 0;
+    for (std::size_t i = ndim; i-- > 0;) {
+      std::int64_t size = sizes[i];
+      impl->inline_[i] = size;
+      impl->inline_[TensorImpl::kInlineDims + i] = stride;
+      seen |= static_cast<std::uint64_t>(size) - 1;
+      stride = static_cast<std::int64_t>(static_cast<std::uint64_t>(stride) *
+                                         static_cast<std::uint64_t>(size));
+    }
+    // Five sizes from 1 to 2,048: nothing can have overflowed.
+    if (OPGEN_UNLIKELY(seen >= 2048)) return set_contiguous_checked(impl, sizes);
+    impl->ndim_ = static_cast<std::int32_t>(ndim);
+    impl->numel_ = stride;
+    return true;
+  }
+
+ private:
+  OPGEN_NOINLINE static bool set_contiguous_checked(TensorImpl* impl, IntArrayRef sizes) noexcept {
+    std::size_t ndim = sizes.size();
+    std::int64_t stride = 1;
     bool unusual = false;
     bool empty = false;
     for (std::size_t i = ndim; i-- > 0;) {

@@ -194,14 +194,18 @@ DispatchKey compute_dispatch_key(std::optional<ScalarType>, std::optional<Layout
   return backend_key(DispatchKey::Dense, backend);
 }
 
-std::optional<MemoryFormat> check_tensor_options_and_extract_memory_format(
-    const TensorOptions& options, std::optional<MemoryFormat> format) {
-  OPGEN_CHECK(!options.requires_grad_opt().has_value() || !options.requires_grad(),
-              "a factory operator does not take requires_grad=true");
-  OPGEN_CHECK(!(options.has_memory_format() && format.has_value()),
-              "memory_format is given both in TensorOptions and as an argument");
-  return format.has_value() ? format : options.memory_format_opt();
+namespace detail {
+
+void throw_requires_grad() {
+  OPGEN_CHECK(false, "a factory operator does not take requires_grad=true");
+  __builtin_unreachable();
 }
+void throw_format_twice() {
+  OPGEN_CHECK(false, "memory_format is given both in TensorOptions and as an argument");
+  __builtin_unreachable();
+}
+
+}  // namespace detail
 
 GeneratorImpl::~GeneratorImpl() = default;
 void GeneratorImpl::destroy(GeneratorImpl* impl) noexcept {

@@ -50,8 +50,9 @@ OPGEN_FORALL_DEVICE_TYPES(OPGEN_CONSTANT)
 
 using DeviceIndex = std::int8_t;
 
-// Index -1 means the current device of the type.
-class Device {
+// Index -1 means the current device of the type. One word of 16 bits: with one of three bytes, g++
+// takes optionals apart and puts them together again wherever they are passed on.
+class alignas(2) Device {
  public:
   constexpr Device() noexcept = default;
   constexpr Device(DeviceType type, DeviceIndex index = -1) noexcept  // NOLINT

@@ -81,7 +81,7 @@ struct FoundKernel {
   DispatchKeySet keys;  // what is left of the call's
   std::size_t index;    // of the kernel in its table
 };
-inline FoundKernel look_up(const DispatchTable& table, DispatchKeySet keys) noexcept {
+OPGEN_ALWAYS_INLINE FoundKernel look_up(const DispatchTable& table, DispatchKeySet keys) noexcept {
   std::size_t backend = backend_number(keys);
   DispatchKeySet live(DispatchKeySet::RAW, keys.raw_repr() & table.masks[backend]);
   return {live, table.index[slot_of(live, backend)]};

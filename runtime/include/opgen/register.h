@@ -144,6 +144,14 @@ struct MetaInplaceStub<Op, R(First, A...)> {
   }
 };
 
+namespace detail {
+
+inline bool is_dense_cpu(std::optional<Layout> layout, std::optional<Device> device) noexcept {
+  return (!layout.has_value() || *layout == kStrided) && (!device.has_value() || device->is_cpu());
+}
+
+}  // namespace detail
+
 // Chooses the backend of a factory from its options. dtype, layout and device stand at `dtype`, + 1
 // and + 2.
 template <class Op, std::size_t dtype, class Schema = typename Op::schema>
@@ -151,10 +159,25 @@ struct BackendSelect;
 template <class Op, std::size_t dtype, class R, class... A>
 struct BackendSelect<Op, dtype, R(A...)> {
   static R call(A... arguments) {
+    if constexpr (!has_tensors) {
+      // What most calls ask for. The key is a constant and nothing is called on the way: the
+      // arguments stay where they are, and the kernel is jumped to.
+      auto all = std::forward_as_tuple(arguments...);
+      if (OPGEN_LIKELY(detail::is_dense_cpu(std::get<dtype + 1>(all), std::get<dtype + 2>(all)))) {
+        return Op::redispatch(DispatchKeySet(DispatchKey::CPU), std::forward<A>(arguments)...);
+      }
+    }
+    return choose(std::forward<A>(arguments)...);
+  }
+
+ private:
+  static constexpr bool has_tensors =
+      (false || ... || detail::TensorsOf<std::remove_cvref_t<A>>::value);
+
+  OPGEN_NOINLINE static R choose(A... arguments) {
     auto all = std::forward_as_tuple(arguments...);
     DispatchKeySet keys(compute_dispatch_key(std::get<dtype>(all), std::get<dtype + 1>(all),
                                              std::get<dtype + 2>(all)));
-    constexpr bool has_tensors = (false || ... || detail::TensorsOf<std::remove_cvref_t<A>>::value);
     if constexpr (has_tensors) {
       keys |= detail::with_local_keys((std::uint64_t(0) | ... | detail::keys_of(arguments))) &
               DispatchKeySet(DispatchKeySet::FULL_AFTER, DispatchKey::BackendSelect);

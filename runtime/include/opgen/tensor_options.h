@@ -142,9 +142,19 @@ class TensorOptions {
                                                          std::optional<Device> device);
 [[nodiscard]] OPGEN_API BackendComponent backend_of_device(DeviceType type) noexcept;
 
+namespace detail {
+[[noreturn]] OPGEN_API OPGEN_COLD void throw_requires_grad();
+[[noreturn]] OPGEN_API OPGEN_COLD void throw_format_twice();
+}  // namespace detail
+
 // What operators that take both say: the format given apart, if any; it is an error to give it
 // twice.
-[[nodiscard]] OPGEN_API std::optional<MemoryFormat> check_tensor_options_and_extract_memory_format(
-    const TensorOptions& options, std::optional<MemoryFormat> format);
+[[nodiscard]] inline std::optional<MemoryFormat> check_tensor_options_and_extract_memory_format(
+    const TensorOptions& options, std::optional<MemoryFormat> format) {
+  if (OPGEN_UNLIKELY(options.requires_grad())) detail::throw_requires_grad();
+  if (OPGEN_LIKELY(!options.has_memory_format())) return format;
+  if (OPGEN_UNLIKELY(format.has_value())) detail::throw_format_twice();
+  return options.memory_format_opt();
+}
 
 }  // namespace opgen
