@@ -503,6 +503,25 @@ void OperatorHandle::check_signature(const std::type_info& signature) const {
               known != nullptr ? readable(*known->signature) : "");
 }
 
+namespace {
+
+inline void run_boxed(const OperatorSlot& slot, DispatchKeySet keys, Stack& stack) {
+  // What has an address, has a kernel of C++ arguments.
+  const DispatchTable* table = __atomic_load_n(&slot.table, __ATOMIC_ACQUIRE);
+  auto [live, index] = detail::look_up(*table, keys);
+  const KernelAddress& address = table->addresses()[index];
+  if (OPGEN_LIKELY(address.direct != nullptr || address.keyed != nullptr)) {
+    const KernelFunction& kernel = table->kernels[index];
+    if (OPGEN_LIKELY(kernel.boxing != nullptr)) {
+      return kernel.boxing->call_from_stack(kernel, live, stack);
+    }
+  }
+  const KernelFunction& kernel = detail::find_kernel(slot, keys);
+  detail::call_boxed_kernel(slot, kernel, keys, stack);
+}
+
+}  // namespace
+
 void OperatorHandle::call_boxed(Stack& stack) const {
   std::int64_t known = __atomic_load_n(&entry_->argument_count, __ATOMIC_ACQUIRE);
   std::size_t count =
@@ -512,24 +531,13 @@ void OperatorHandle::call_boxed(Stack& stack) const {
   const IValue* end = stack.data() + stack.size();
   for (const IValue* value = end - count; value != end; ++value) {
     const TensorImpl* tensor = value->tensor_impl();
-    bits |= tensor != nullptr ? tensor->key_set().raw_repr() : value->key_bits();
+    bits |= OPGEN_LIKELY(tensor != nullptr) ? tensor->key_set().raw_repr() : value->key_bits();
   }
-  redispatch_boxed(detail::with_local_keys(bits), stack);
+  run_boxed(entry_->own, detail::with_local_keys(bits), stack);
 }
 
 void OperatorHandle::redispatch_boxed(DispatchKeySet keys, Stack& stack) const {
-  // What has an address, has a kernel of C++ arguments.
-  const DispatchTable* table = __atomic_load_n(&entry_->own.table, __ATOMIC_ACQUIRE);
-  auto [live, index] = detail::look_up(*table, keys);
-  KernelAddress address = table->addresses()[index];
-  if (OPGEN_LIKELY(address.direct != nullptr || address.keyed != nullptr)) {
-    const KernelFunction& kernel = table->kernels[index];
-    if (OPGEN_LIKELY(kernel.boxing != nullptr)) {
-      return kernel.boxing->call_from_stack(kernel, live, stack);
-    }
-  }
-  const KernelFunction& kernel = detail::find_kernel(entry_->own, keys);
-  detail::call_boxed_kernel(entry_->own, kernel, keys, stack);
+  run_boxed(entry_->own, keys, stack);
 }
 
 // ---- Registration ------------------------------------------------------------------------------

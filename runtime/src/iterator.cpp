@@ -12,7 +12,7 @@ namespace opgen {
 using detail::IteratorSettings;
 
 OperandInfo& TensorIteratorBase::add_operand(const TensorBase& tensor, bool owned, bool output) {
-  OperandInfo& op = operands_.emplace_back();
+  OperandInfo& op = general_->operands.emplace_back();
   if (owned) {
     op.owned = tensor;
   } else {
@@ -37,6 +37,8 @@ void TensorIteratorBase::build_operands(ArrayRef<const TensorBase*> tensors, int
   if (noutputs == 1 && owned == 0 && static_shape == nullptr && strided_set_up(tensors, settings)) {
     return;
   }
+  make_general();
+  form_ = Form::General;
   for (std::size_t i = 0; i < tensors.size(); ++i) {
     add_operand(*tensors[i], ((owned >> (i < 31 ? i : 31)) & 1) != 0,
                 static_cast<int>(i) < noutputs);
@@ -55,7 +57,7 @@ void TensorIteratorBase::build_operands(ArrayRef<const TensorBase*> tensors, int
     if (!is_meta_) coalesce_dimensions();
   }
   if (is_meta_) return;
-  for (OperandInfo& op : operands_) op.data = op.tensor().unsafeGetTensorImpl()->data();
+  for (OperandInfo& op : general_->operands) op.data = op.tensor().unsafeGetTensorImpl()->data();
 }
 
 void TensorIteratorBase::mark_outputs() {
@@ -63,7 +65,7 @@ void TensorIteratorBase::mark_outputs() {
     const TensorBase& out = tensor(i);
     if (!out.defined()) continue;
     for (int j = num_outputs_; j < ntensors(); ++j) {
-      if (out.is_same(tensor(j))) operands_[std::size_t(i)].is_read_write = true;
+      if (out.is_same(tensor(j))) general_->operands[std::size_t(i)].is_read_write = true;
     }
   }
 }
@@ -82,23 +84,23 @@ void TensorIteratorBase::check_mem_overlaps() const {
 void TensorIteratorBase::compute_shape(const IteratorSettings& settings,
                                        const DimVector* static_shape) {
   if (static_shape != nullptr) {
-    shape_ = *static_shape;
+    general_->shape = *static_shape;
     return;
   }
   all_ops_same_shape_ = true;
   bool first = true;
-  for (const OperandInfo& op : operands_) {
+  for (const OperandInfo& op : general_->operands) {
     const TensorBase& t = op.tensor();
     if (!t.defined()) continue;
     // An output that may be resized has no say, unless it is also an input.
     if (op.is_output && settings.resize_outputs) continue;
     IntArrayRef sizes = t.sizes();
     if (first) {
-      shape_ = sizes;
+      general_->shape = sizes;
       first = false;
-    } else if (sizes != IntArrayRef(shape_)) {
+    } else if (sizes != IntArrayRef(general_->shape)) {
       all_ops_same_shape_ = false;
-      shape_ = detail::infer_size(shape_, sizes);
+      general_->shape = detail::infer_size(general_->shape, sizes);
     }
   }
 }
@@ -107,17 +109,17 @@ void TensorIteratorBase::mark_resize_outputs(const IteratorSettings& settings,
                                              const DimVector* static_shape) {
   if (static_shape != nullptr) return;
   for (int i = 0; i < num_outputs_; ++i) {
-    OperandInfo& op = operands_[std::size_t(i)];
+    OperandInfo& op = general_->operands[std::size_t(i)];
     const TensorBase& out = op.tensor();
     if (!out.defined()) {
       op.will_resize = true;
-    } else if (out.sizes() != IntArrayRef(shape_)) {
+    } else if (out.sizes() != IntArrayRef(general_->shape)) {
       if (settings.resize_outputs && !op.is_read_write) {
         op.will_resize = true;
         continue;
       }
       OPGEN_CHECK(is_reduction_, "the output has sizes ", out.sizes(),
-                  ", but the operands broadcast to ", shape_);
+                  ", but the operands broadcast to ", general_->shape);
     }
   }
 }
@@ -130,7 +132,7 @@ void TensorIteratorBase::compute_types(const IteratorSettings& settings) {
   bool outputs_differ = false;
   bool has_undefined_outputs = false;
 
-  for (OperandInfo& op : operands_) {
+  for (OperandInfo& op : general_->operands) {
     if (!op.is_type_defined()) {
       OPGEN_CHECK(op.is_output, "an input tensor is undefined");
       op.target_dtype = settings.static_dtype;
@@ -155,7 +157,7 @@ void TensorIteratorBase::compute_types(const IteratorSettings& settings) {
   if (settings.check_all_same_dtype &&
       (inputs_differ || outputs_differ ||
        (common_dtype_ != output_dtype && output_dtype != ScalarType::Undefined))) {
-    for (const OperandInfo& op : operands_) {
+    for (const OperandInfo& op : general_->operands) {
       OPGEN_CHECK(!op.tensor().defined() || op.target_dtype == common_dtype_,
                   "expected tensors of one dtype, ", common_dtype_, ", but ",
                   op.is_output ? "the output" : "an input", " has ", op.target_dtype);
@@ -172,7 +174,7 @@ void TensorIteratorBase::compute_types(const IteratorSettings& settings) {
   }
   if (inputs_differ && settings.promote_inputs_to_common_dtype) {
     detail::ResultTypeState state;
-    for (const OperandInfo& op : operands_) {
+    for (const OperandInfo& op : general_->operands) {
       if (!op.is_output) state = detail::update_result_type(op.tensor(), state);
     }
     common_dtype_ = detail::result_type(state);
@@ -183,7 +185,7 @@ void TensorIteratorBase::compute_types(const IteratorSettings& settings) {
   }
 
   int cpu_scalars = 0;
-  for (OperandInfo& op : operands_) {
+  for (OperandInfo& op : general_->operands) {
     if (!op.is_type_defined()) op.target_dtype = common_dtype_;
     if (!op.has_device) op.device = common_device_;
     if (!op.tensor().defined()) continue;
@@ -237,9 +239,9 @@ TensorOptions TensorIteratorBase::output_options(const OperandInfo& op) const {
 }
 
 void TensorIteratorBase::allocate_or_resize_outputs() {
-  std::size_t n = shape_.size();
+  std::size_t n = general_->shape.size();
   for (int i = 0; i < num_outputs_; ++i) {
-    OperandInfo& op = operands_[std::size_t(i)];
+    OperandInfo& op = general_->operands[std::size_t(i)];
     if (op.tensor().defined() && !op.will_resize) {
       // Also where nothing changes: the sink checks dtype and device and sets the guard.
       set_iterator_output(i, DimVector(op.original_tensor().sizes()), {}, output_options(op));
@@ -252,12 +254,12 @@ void TensorIteratorBase::allocate_or_resize_outputs() {
     std::int64_t stride = 1;
     op.stride_bytes.resize(n);
     for (std::size_t d = 0; d < n; ++d) {
-      std::size_t original = static_cast<std::size_t>(perm_[d]);
+      std::size_t original = static_cast<std::size_t>(general_->perm[d]);
       is_row_major = is_row_major && original == n - 1 - d;
       op.stride_bytes[d] = stride * item;
-      sizes[original] = shape_[d];
+      sizes[original] = general_->shape[d];
       strides[original] = stride;
-      stride *= shape_[d];
+      stride *= general_->shape[d];
     }
     set_iterator_output(i, sizes, is_row_major ? IntArrayRef() : IntArrayRef(strides),
                         output_options(op));
@@ -266,9 +268,10 @@ void TensorIteratorBase::allocate_or_resize_outputs() {
 
 void TensorIteratorBase::set_iterator_output(int i, IntArrayRef sizes, IntArrayRef strides,
                                              TensorOptions options) {
-  OperandInfo& op = operands_[std::size_t(i)];
+  OperandInfo& op = general_->operands[std::size_t(i)];
   if (opgen_sink_ != nullptr) {
-    // `sizes` may be shape_, which the sink's out= tensor does not know of: no copy is needed.
+    // `sizes` may be general_->shape, which the sink's out= tensor does not know of: no copy is
+    // needed.
     MetaBase::set_output_raw_strided(i, sizes, strides, options);
     return;
   }
@@ -289,7 +292,7 @@ void TensorIteratorBase::set_iterator_output(int i, IntArrayRef sizes, IntArrayR
 
 void TensorIteratorBase::opgen_note_output(std::int64_t index) {
   if (index >= num_outputs_) return;
-  OperandInfo& op = operands_[static_cast<std::size_t>(index)];
+  OperandInfo& op = general_->operands[static_cast<std::size_t>(index)];
   const TensorBase& out = maybe_get_output(index);
   if (op.replaced) {
     op.original_borrowed = &out;
@@ -304,7 +307,7 @@ void TensorIteratorBase::opgen_note_output(std::int64_t index) {
 
 void TensorIteratorBase::copy_temporaries() {
   has_temporaries_ = false;
-  for (OperandInfo& op : operands_) {
+  for (OperandInfo& op : general_->operands) {
     if (!op.is_output || !op.replaced) continue;
     TensorBase temporary = std::move(op.owned);
     op.borrowed = op.original_borrowed;

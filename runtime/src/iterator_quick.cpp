@@ -83,106 +83,122 @@ bool TensorIteratorBase::simple_set_up(const TensorBase* const* tensors, int n, 
   common_device_ = device;
   all_ops_same_shape_ = true;
   num_outputs_ = 1;
-  simple_[0] = out;
-  for (int k = 1; k < n; ++k) simple_[k] = tensors[k];
-  simple_count_ = n;
+  few_[0] = out;
+  for (int k = 1; k < n; ++k) few_[k] = tensors[k];
+  few_count_ = n;
+  form_ = Form::Alike;
   // What is owned has to be kept somewhere.
   if (OPGEN_UNLIKELY(owned != 0 || allocates)) {
-    write_simple_operands(owned);
+    write_few_operands(owned);
     if (allocates) {
-      OperandInfo& op = operands_[0];
+      OperandInfo& op = general_->operands[0];
       op.borrowed = nullptr;
       op.owned = detail::empty_contiguous(model->sizes(), out_dtype, device);
       op.data = op.owned.data_ptr();
       op.target_dtype = op.current_dtype = out_dtype;
-      if (!shape_.empty()) op.stride_bytes[0] = static_cast<std::int64_t>(op.owned.itemsize());
+      if (model->dim() != 0) op.stride_bytes[0] = static_cast<std::int64_t>(op.owned.itemsize());
     }
-    simple_count_ = 0;
+    form_ = Form::General;
   }
   return true;
 }
 
-void TensorIteratorBase::write_simple_operands(unsigned owned) {
+void TensorIteratorBase::make_general() {
+  if (general_ == nullptr) general_ = ::new (general_bytes_) General;
+}
+
+void TensorIteratorBase::destroy_general() noexcept {
+  general_->~General();
+}
+
+void TensorIteratorBase::write_few_operands(unsigned owned) {
+  make_general();
   coalesced_ = true;
-  const TensorImpl* model = simple_[1]->unsafeGetTensorImpl();
-  bool has_dim = model->dim() != 0;
-  if (has_dim) {
-    shape_.push_back(model->numel());
-    perm_.push_back(0);
-  }
-  for (int k = 0; k < simple_count_; ++k) {
-    OperandInfo& op = operands_.emplace_back();
-    if (((owned >> k) & 1) != 0) {
-      op.owned = *simple_[k];
-    } else {
-      op.borrowed = simple_[k];
+  const bool alike = form_ == Form::Alike;
+  const TensorImpl* model = few_[1]->unsafeGetTensorImpl();
+  std::size_t ndim = alike ? (model->dim() != 0 ? 1 : 0) : strides_.ndim;
+  if (alike) {
+    if (ndim != 0) {
+      general_->shape.push_back(model->numel());
+      general_->perm.push_back(0);
     }
-    const TensorImpl* impl = simple_[k]->unsafeGetTensorImpl();
+  } else {
+    general_->shape.append(strides_.shape, strides_.shape + ndim);
+    for (std::size_t d = 0; d < strides_.result_ndim; ++d) {
+      general_->perm.push_back(strides_.perm[d]);
+    }
+  }
+  for (int k = 0; k < few_count_; ++k) {
+    OperandInfo& op = general_->operands.emplace_back();
+    if (((owned >> k) & 1) != 0) {
+      op.owned = *few_[k];
+    } else {
+      op.borrowed = few_[k];
+    }
+    const TensorImpl* impl = few_[k]->unsafeGetTensorImpl();
     op.is_output = k == 0;
+    op.is_read_write = k == 0 && !alike && strides_.is_read_write;
     op.has_device = true;
     op.device = common_device_;
     op.target_dtype = impl->dtype();
     op.current_dtype = impl->dtype();
     op.data = impl->data();
-    if (has_dim) op.stride_bytes.push_back(static_cast<std::int64_t>(impl->itemsize()));
+    for (std::size_t d = 0; d < ndim; ++d) {
+      op.stride_bytes.push_back(alike ? static_cast<std::int64_t>(impl->itemsize())
+                                      : strides_.strides[d][k]);
+    }
   }
 }
 
-void TensorIteratorBase::settle_simple() {
+void TensorIteratorBase::settle_few() {
   static std::mutex mutex;
   std::lock_guard<std::mutex> lock(mutex);
-  if (!is_simple()) return;
-  write_simple_operands(0);
-  __atomic_store_n(&simple_count_, 0, __ATOMIC_RELEASE);
+  if (form_ == Form::General) return;
+  if (is_few()) {
+    write_few_operands(0);
+  } else {
+    make_general();
+  }
+  __atomic_store_n(&form_, Form::General, __ATOMIC_RELEASE);
 }
 
 namespace {
 
-// Shape and strides of a few operands of few dimensions, on the stack: what strided_set_up computes
-// with before it writes operands down.
-struct SmallPlan {
-  static constexpr std::size_t kDims = 5;
-  static constexpr std::size_t kOperands = 4;
+using detail::FewOperands;
 
+// What strided_set_up computes with: dimensions as in the result, slowest first.
+struct FewStrides {
   std::size_t ndim = 0;
   std::size_t count;  // of operands
   std::size_t first;  // 1 while the output is not there yet, else 0
-  std::int64_t shape[kDims];
-  std::int64_t strides[kOperands][kDims];  // bytes
-  std::uint8_t perm[kDims];
+  std::int64_t shape[FewOperands::kDims];
+  std::int64_t strides[FewOperands::kDims][FewOperands::kOperands];  // bytes
 
-  // The inputs' common shape; false if they do not broadcast.
-  bool broadcast(const TensorBase* const* tensors) noexcept {
-    for (std::size_t k = 1; k < count; ++k) {
-      std::size_t dims = static_cast<std::size_t>(tensors[k]->dim());
-      if (dims > ndim) ndim = dims;
-    }
-    for (std::size_t d = 0; d < ndim; ++d) shape[d] = 1;
-    for (std::size_t k = 1; k < count; ++k) {
-      IntArrayRef sizes = tensors[k]->sizes();
-      std::int64_t* at = shape + (ndim - sizes.size());
-      for (std::size_t d = 0; d < sizes.size(); ++d) {
-        if (sizes[d] == at[d] || sizes[d] == 1) continue;
-        if (at[d] != 1) return false;
-        at[d] = sizes[d];
-      }
+  // Takes one more input's sizes into the common shape; false if they do not broadcast.
+  bool broadcast(IntArrayRef sizes) noexcept {
+    std::int64_t* at = shape + (ndim - sizes.size());
+    for (std::size_t d = 0; d < sizes.size(); ++d) {
+      if (sizes[d] == at[d] || sizes[d] == 1) continue;
+      if (at[d] != 1) return false;
+      at[d] = sizes[d];
     }
     return true;
   }
   void set_strides(std::size_t k, const TensorImpl* t) noexcept {
+    const std::int64_t* sizes = t->sizes().data();
+    const std::int64_t* steps = t->strides().data();
     std::size_t added = ndim - t->sizes().size();
     std::int64_t item = static_cast<std::int64_t>(t->itemsize());
-    for (std::size_t d = 0; d < added; ++d) strides[k][d] = 0;
-    for (std::size_t d = added; d < ndim; ++d) {
-      bool broadcasts = t->sizes()[d - added] == 1 && shape[d] != 1;
-      strides[k][d] = broadcasts ? 0 : t->strides()[d - added] * item;
+    for (std::size_t d = 0; d < added; ++d) strides[d][k] = 0;
+    for (std::size_t d = added; d < ndim; ++d, ++sizes, ++steps) {
+      strides[d][k] = *sizes == shape[d] ? *steps * item : 0;
     }
   }
   // 1: dimension a is slower than b; -1: faster; 0: no operand can tell.
   [[nodiscard]] int compare(std::size_t a, std::size_t b) const noexcept {
     for (std::size_t k = first; k < count; ++k) {
-      std::int64_t stride_a = strides[k][a];
-      std::int64_t stride_b = strides[k][b];
+      std::int64_t stride_a = strides[a][k];
+      std::int64_t stride_b = strides[b][k];
       if (stride_a == 0 || stride_b == 0) continue;
       if (stride_a != stride_b) return stride_a < stride_b ? -1 : 1;
       if (shape[a] > shape[b]) return 1;
@@ -190,7 +206,7 @@ struct SmallPlan {
     return 0;
   }
   // As reorder_dimensions does it. Returns whether the order is row-major.
-  bool sort() noexcept {
+  bool sort(std::uint8_t* perm) const noexcept {
     for (std::size_t i = 0; i < ndim; ++i) perm[i] = static_cast<std::uint8_t>(ndim - 1 - i);
     bool row_major = true;
     for (std::size_t i = 1; i < ndim; ++i) {
@@ -208,31 +224,32 @@ struct SmallPlan {
     }
     return row_major;
   }
+  void take_row(FewOperands& to, std::size_t row, std::size_t from) const noexcept {
+    to.shape[row] = shape[from];
+    for (std::size_t k = 0; k < count; ++k) to.strides[row][k] = strides[from][k];
+  }
   // Dimensions in their order, fastest first, neighbours that are one in memory joined.
-  void coalesce_into(SmallPlan& to) const noexcept {
-    to.count = count;
-    to.ndim = ndim;
+  void coalesce_into(FewOperands& to) const noexcept {
+    to.ndim = to.result_ndim = static_cast<std::uint8_t>(ndim);
     if (ndim == 0) return;
     std::size_t last = 0;
-    std::size_t from = perm[0];
-    to.shape[0] = shape[from];
-    for (std::size_t k = 0; k < count; ++k) to.strides[k][0] = strides[k][from];
+    take_row(to, 0, to.perm[0]);
     for (std::size_t d = 1; d < ndim; ++d) {
-      from = perm[d];
+      std::size_t from = to.perm[d];
       if (shape[from] == 1) continue;
-      bool is_new = false;
-      if (to.shape[last] != 1) {
-        for (std::size_t k = 0; k < count; ++k) {
-          is_new |= to.shape[last] * to.strides[k][last] != strides[k][from];
-        }
-      }
-      if (!is_new && to.shape[last] != 1) {
-        to.shape[last] *= shape[from];
+      if (to.shape[last] == 1) {
+        take_row(to, last, from);
         continue;
       }
-      if (is_new) ++last;
-      to.shape[last] = shape[from];
-      for (std::size_t k = 0; k < count; ++k) to.strides[k][last] = strides[k][from];
+      bool is_new = false;
+      for (std::size_t k = 0; k < count; ++k) {
+        is_new |= to.shape[last] * to.strides[last][k] != strides[from][k];
+      }
+      if (is_new) {
+        take_row(to, ++last, from);
+      } else {
+        to.shape[last] *= shape[from];
+      }
     }
     to.ndim = last + 1;
   }
@@ -245,99 +262,97 @@ struct SmallPlan {
 // unusual, wrong shapes included, is left to the general way.
 bool TensorIteratorBase::strided_set_up(ArrayRef<const TensorBase*> tensors,
                                         const IteratorSettings& settings) {
-  SmallPlan plan;
+  FewStrides plan;
   plan.count = tensors.size();
-  if (plan.count < 2 || plan.count > SmallPlan::kOperands || opgen_sink_ == nullptr ||
+  if (plan.count < 2 || plan.count > FewOperands::kOperands || opgen_sink_ == nullptr ||
       settings.is_reduction || !settings.resize_outputs || settings.enforce_linear_iteration ||
       settings.has_static_device) {
     return false;
   }
-  const TensorImpl* model = tensors[1]->unsafeGetTensorImpl();
+  const TensorImpl* impls[FewOperands::kOperands];
+  for (std::size_t k = 0; k < plan.count; ++k) impls[k] = tensors[k]->unsafeGetTensorImpl();
+  const TensorImpl* model = impls[1];
   ScalarType dtype = model->dtype();
-  auto fits = [dtype](const TensorBase& t) {
-    const TensorImpl* impl = t.unsafeGetTensorImpl();
-    return t.defined() && impl->dtype() == dtype && impl->device().is_cpu() &&
-           impl->layout() == kStrided && impl->numel() != 0 &&
-           impl->sizes().size() <= SmallPlan::kDims;
+  // An undefined tensor has no dtype that fits.
+  auto fits = [dtype](const TensorImpl* t) {
+    return t->dtype() == dtype && t->device().is_cpu() && t->layout() == kStrided &&
+           t->numel() != 0 && t->sizes().size() <= FewOperands::kDims;
   };
-  bool same_shape = true;
-  bool same_strides = true;
+  if (dtype == ScalarType::Undefined) return false;
   for (std::size_t k = 1; k < plan.count; ++k) {
-    if (!fits(*tensors[k])) return false;
-    const TensorImpl* t = tensors[k]->unsafeGetTensorImpl();
-    same_shape = same_shape && t->sizes() == model->sizes();
-    same_strides = same_strides && same_shape && t->strides() == model->strides();
+    if (!fits(impls[k])) return false;
+    if (impls[k]->sizes().size() > plan.ndim) plan.ndim = impls[k]->sizes().size();
+  }
+  if (settings.promote_integer_inputs_to_float && isIntegralType(dtype, true)) return false;
+  for (std::size_t d = 0; d < plan.ndim; ++d) plan.shape[d] = 1;
+  for (std::size_t k = 1; k < plan.count; ++k) {
+    if (!plan.broadcast(impls[k]->sizes())) return false;
+  }
+  IntArrayRef shape(plan.shape, plan.ndim);
+  bool same_shape = true;
+  for (std::size_t k = 1; k < plan.count; ++k) {
+    same_shape = same_shape && impls[k]->sizes() == shape;
   }
   // Strides that the output takes over, and channels last: see fast_set_up.
-  if (same_shape && (same_strides || model->dim() == 4)) return false;
-  if (settings.promote_integer_inputs_to_float && isIntegralType(dtype, true)) return false;
-  if (!plan.broadcast(tensors.data())) return false;
+  if (same_shape) {
+    bool same_strides = true;
+    for (std::size_t k = 2; k < plan.count; ++k) {
+      same_strides = same_strides && impls[k]->strides() == model->strides();
+    }
+    if (same_strides || plan.ndim == 4) return false;
+  }
 
   ScalarType out_dtype =
       settings.static_dtype != ScalarType::Undefined ? settings.static_dtype : dtype;
   const TensorBase* out = tensors[0];
-  IntArrayRef shape(plan.shape, plan.ndim);
-  bool read_write = false;
-  plan.first = out->defined() ? 0 : 1;
-  if (out->defined()) {
-    if (out_dtype != dtype || !fits(*out) || out->sizes() != shape) return false;
-    if (settings.check_mem_overlap && !out->is_contiguous()) {
+  bool allocates = !out->defined();
+  strides_.is_read_write = false;
+  plan.first = allocates ? 1 : 0;
+  if (!allocates) {
+    if (out_dtype != dtype || !fits(impls[0]) || impls[0]->sizes() != shape) return false;
+    if (settings.check_mem_overlap && !impls[0]->is_contiguous()) {
       detail::assert_no_internal_overlap(*out);
     }
     for (std::size_t k = 1; k < plan.count; ++k) {
-      if (out->is_same(*tensors[k])) {
-        read_write = true;
-      } else if (settings.check_mem_overlap && out->is_alias_of(*tensors[k])) {
+      if (impls[0] == impls[k]) {
+        strides_.is_read_write = true;
+      } else if (settings.check_mem_overlap && impls[0]->storage() == impls[k]->storage()) {
         detail::assert_no_partial_overlap(*out, *tensors[k]);
       }
     }
-    plan.set_strides(0, out->unsafeGetTensorImpl());
+    plan.set_strides(0, impls[0]);
   } else if (opgen_sink_->kind() != OutputSink::Kind::Fresh) {
     return false;
   }
-  for (std::size_t k = 1; k < plan.count; ++k) {
-    plan.set_strides(k, tensors[k]->unsafeGetTensorImpl());
-  }
-  bool row_major = plan.sort();
-  if (!out->defined()) {
+  for (std::size_t k = 1; k < plan.count; ++k) plan.set_strides(k, impls[k]);
+  bool row_major = plan.sort(strides_.perm);
+  if (allocates) {
     if (row_major) {
       out = &opgen_sink_->set_contiguous(0, shape, out_dtype, Device(kCPU));
     } else {
-      std::int64_t strides[SmallPlan::kDims];
-      std::int64_t stride = 1;
+      std::int64_t steps[FewOperands::kDims];
+      std::int64_t step = 1;
       for (std::size_t d = 0; d < plan.ndim; ++d) {
-        strides[plan.perm[d]] = stride;
-        stride *= plan.shape[plan.perm[d]];
+        steps[strides_.perm[d]] = step;
+        step *= plan.shape[strides_.perm[d]];
       }
-      opgen_sink_->set_output(0, shape, {strides, plan.ndim},
+      opgen_sink_->set_output(0, shape, {steps, plan.ndim},
                               TensorOptions().dtype(out_dtype).device(kCPU), false);
       out = &opgen_sink_->output(0);
     }
     plan.set_strides(0, out->unsafeGetTensorImpl());
   }
-  for (std::size_t d = 0; d < plan.ndim; ++d) perm_.push_back(plan.perm[d]);
-  SmallPlan few;
-  plan.coalesce_into(few);
+  plan.coalesce_into(strides_);
 
   common_dtype_ = dtype;
   common_device_ = Device(kCPU);
   all_ops_same_shape_ = same_shape;
   coalesced_ = true;
   num_outputs_ = 1;
-  shape_.append(few.shape, few.shape + few.ndim);
-  for (std::size_t k = 0; k < plan.count; ++k) {
-    OperandInfo& op = operands_.emplace_back();
-    op.borrowed = k == 0 ? out : tensors[k];
-    const TensorImpl* impl = op.borrowed->unsafeGetTensorImpl();
-    op.is_output = k == 0;
-    op.is_read_write = k == 0 && read_write;
-    op.has_device = true;
-    op.device = common_device_;
-    op.target_dtype = impl->dtype();
-    op.current_dtype = impl->dtype();
-    op.data = impl->data();
-    op.stride_bytes.append(few.strides[k], few.strides[k] + few.ndim);
-  }
+  few_[0] = out;
+  for (std::size_t k = 1; k < plan.count; ++k) few_[k] = tensors[k];
+  few_count_ = static_cast<std::int32_t>(plan.count);
+  form_ = Form::Few;
   return true;
 }
 
@@ -346,9 +361,9 @@ bool TensorIteratorBase::strided_set_up(ArrayRef<const TensorBase*> tensors,
 bool TensorIteratorBase::number_set_up(const IteratorSettings& settings) {
   const TensorImpl* model = nullptr;  // the first input with dimensions
   bool has_numbers = false;
-  for (std::size_t k = 1; k < operands_.size(); ++k) {
-    const TensorImpl* t = operands_[k].tensor().unsafeGetTensorImpl();
-    if (!operands_[k].has_device || !t->device().is_cpu()) return false;
+  for (std::size_t k = 1; k < general_->operands.size(); ++k) {
+    const TensorImpl* t = general_->operands[k].tensor().unsafeGetTensorImpl();
+    if (!general_->operands[k].has_device || !t->device().is_cpu()) return false;
     if (model == nullptr && t->dim() != 0) model = t;
     has_numbers |= t->dim() == 0;
   }
@@ -357,8 +372,8 @@ bool TensorIteratorBase::number_set_up(const IteratorSettings& settings) {
   if (settings.promote_integer_inputs_to_float && isIntegralType(dtype, true)) return false;
   if (model->numel() == 0 || !is_row_major(model)) return false;
   bool numbers_differ = false;
-  for (std::size_t k = 1; k < operands_.size(); ++k) {
-    const TensorImpl* t = operands_[k].tensor().unsafeGetTensorImpl();
+  for (std::size_t k = 1; k < general_->operands.size(); ++k) {
+    const TensorImpl* t = general_->operands[k].tensor().unsafeGetTensorImpl();
     if (t->dim() == 0) {
       numbers_differ |= t->dtype() != dtype;
     } else if (!is_like(t, model)) {
@@ -368,20 +383,21 @@ bool TensorIteratorBase::number_set_up(const IteratorSettings& settings) {
   if (numbers_differ) {
     if (!settings.promote_inputs_to_common_dtype) return false;
     detail::ResultTypeState state;
-    for (std::size_t k = 1; k < operands_.size(); ++k) {
-      state = detail::update_result_type(operands_[k].tensor(), state);
+    for (std::size_t k = 1; k < general_->operands.size(); ++k) {
+      state = detail::update_result_type(general_->operands[k].tensor(), state);
     }
     if (detail::result_type(state) != dtype) return false;
   }
 
-  OperandInfo& out = operands_[0];
+  OperandInfo& out = general_->operands[0];
   ScalarType out_dtype =
       settings.static_dtype != ScalarType::Undefined ? settings.static_dtype : dtype;
   if (out.has_device) {
     const TensorImpl* given = out.tensor().unsafeGetTensorImpl();
     if (out_dtype != dtype || !is_like(given, model)) return false;
-    for (std::size_t k = 1; k < operands_.size(); ++k) {
-      if (!is_apart_or_same(given, operands_[k].tensor().unsafeGetTensorImpl())) return false;
+    for (std::size_t k = 1; k < general_->operands.size(); ++k) {
+      if (!is_apart_or_same(given, general_->operands[k].tensor().unsafeGetTensorImpl()))
+        return false;
     }
   } else {
     if (settings.has_static_device && !settings.static_device.is_cpu()) return false;
@@ -393,9 +409,9 @@ bool TensorIteratorBase::number_set_up(const IteratorSettings& settings) {
 
   common_dtype_ = dtype;
   coalesced_ = true;
-  shape_.push_back(model->numel());
-  perm_.push_back(0);
-  for (OperandInfo& op : operands_) {
+  general_->shape.push_back(model->numel());
+  general_->perm.push_back(0);
+  for (OperandInfo& op : general_->operands) {
     bool is_number = op.tensor().dim() == 0;
     if (is_number && op.current_dtype != dtype) replace_by_temporary(op, dtype);
     const TensorImpl* t = op.tensor().unsafeGetTensorImpl();

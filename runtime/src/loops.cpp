@@ -100,14 +100,36 @@ class TiledRows {
 
 }  // namespace
 
+namespace {
+
+// A few hundred elements in one or two dimensions: none of the machinery of TiledRows.
+void for_each_small_row(TensorIteratorBase::loop1d_t row, char** data, int n,
+                        const std::int64_t* inner_strides, const std::int64_t* outer_strides,
+                        std::int64_t inner, std::int64_t outer) {
+  for (std::int64_t i = 0;;) {
+    row(data, inner_strides, inner);
+    if (++i >= outer) return;
+    for (int k = 0; k < n; ++k) data[k] += outer_strides[k];
+  }
+}
+
+}  // namespace
+
 void for_each_row(TensorIteratorBase& iter, TensorIteratorBase::loop1d_t row, std::int64_t grain) {
   int n = iter.ntensors();
+  std::int64_t numel = iter.numel();
+  bool small = n <= 4 && numel <= grain && numel <= 1024 && numel != 0;
+  const FewOperands* few = iter.few_operands();
+  if (OPGEN_LIKELY(small && few != nullptr && few->ndim <= 2)) {
+    static constexpr std::int64_t none[FewOperands::kOperands] = {};
+    char* data[FewOperands::kOperands];
+    for (int k = 0; k < n; ++k) data[k] = static_cast<char*>(iter.tensor(k).data_ptr());
+    return for_each_small_row(row, data, n, few->ndim != 0 ? few->strides[0] : none,
+                              few->strides[1], few->ndim != 0 ? few->shape[0] : 1,
+                              few->ndim == 2 ? few->shape[1] : 1);
+  }
   IntArrayRef shape = iter.shape();
-  if (shape.size() <= 2 && n <= 4 && iter.numel() <= grain && iter.numel() <= 1024) {
-    // Small and simple: none of the machinery below.
-    std::int64_t inner = shape.size() >= 1 ? shape[0] : 1;
-    std::int64_t outer = shape.size() == 2 ? shape[1] : 1;
-    if (inner == 0 || outer == 0) return;
+  if (small && shape.size() <= 2) {
     char* data[4];
     std::int64_t strides[4];
     std::int64_t outer_strides[4];
@@ -117,11 +139,8 @@ void for_each_row(TensorIteratorBase& iter, TensorIteratorBase::loop1d_t row, st
       strides[k] = shape.size() >= 1 ? op.stride_bytes[0] : 0;
       outer_strides[k] = shape.size() == 2 ? op.stride_bytes[1] : 0;
     }
-    for (std::int64_t i = 0; i < outer; ++i) {
-      row(data, strides, inner);
-      for (int k = 0; k < n; ++k) data[k] += outer_strides[k];
-    }
-    return;
+    return for_each_small_row(row, data, n, strides, outer_strides,
+                              shape.size() >= 1 ? shape[0] : 1, shape.size() == 2 ? shape[1] : 1);
   }
   TiledRows tiled(iter, row);
   iter.for_each(

@@ -6,6 +6,7 @@
 #include <memory>
 
 #include "opgen/error.h"
+#include "tensor_pool.h"
 
 #if defined(__SANITIZE_ADDRESS__)
 #define OPGEN_POOLED 0
@@ -37,6 +38,8 @@ constexpr std::int32_t class_limit(int c) noexcept {
 struct AtThreadExit {
   ~AtThreadExit() {
     thread_cache.closed = true;
+    thread_cache.small.limit = 0;
+    TensorPool::free_small();
     for (FreeList& list : thread_cache.lists) {
       while (list.head != nullptr) {
         FreeBlock* block = list.head;
@@ -52,6 +55,7 @@ struct AtThreadExit {
 void take_limits() noexcept {
   static thread_local AtThreadExit at_thread_exit;
   static_cast<void>(at_thread_exit);
+  thread_cache.small.limit = kMostSmallTensors;
   for (int c = 0; c < kSizeClasses; ++c) thread_cache.lists[c].limit = class_limit(c);
 }
 

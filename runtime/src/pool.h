@@ -6,6 +6,10 @@
 
 #include "opgen/macros.h"
 
+namespace opgen {
+class TensorImpl;
+}
+
 namespace opgen::detail {
 
 // Blocks larger than this are not kept.
@@ -27,7 +31,16 @@ struct FreeList {
 inline constexpr int kFineClasses = 8;
 inline constexpr int kSizeClasses = kFineClasses + 6;
 
+// Freed tensors whose bytes lie in their storage, both records still together; see TensorPool.
+struct SmallTensors {
+  TensorImpl* head;
+  std::int32_t count;
+  std::int32_t limit;
+};
+inline constexpr std::int32_t kMostSmallTensors = 128;
+
 struct ThreadCache {
+  SmallTensors small;
   FreeList lists[kSizeClasses];
   bool closed;
 };

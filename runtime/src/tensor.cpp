@@ -387,6 +387,18 @@ OPGEN_NOINLINE TensorBase empty_on_any_device(IntArrayRef sizes, ScalarType dtyp
   return empty(sizes, TensorOptions().dtype(dtype).device(device), MemoryFormat::Contiguous);
 }
 
+// On the CPU or on Meta.
+OPGEN_NOINLINE TensorBase empty_of_any_size(IntArrayRef sizes, ScalarType dtype, Device device,
+                                            DispatchKeySet keys) {
+  Unfinished tensor{TensorPool::create(nullptr, keys, dtype, device, kStrided)};
+  if (OPGEN_UNLIKELY(!TensorPool::set_contiguous(tensor.impl, sizes))) {
+    return empty_on_any_device(sizes, dtype, device);
+  }
+  std::size_t bytes = static_cast<std::size_t>(tensor.impl->numel()) * tensor.impl->itemsize();
+  TensorPool::set_storage(tensor.impl, StorageImpl::create(bytes, device));
+  return TensorBase::adopt(std::exchange(tensor.impl, nullptr));
+}
+
 }  // namespace
 
 TensorBase empty_contiguous(IntArrayRef sizes, ScalarType dtype, Device device) {
@@ -395,16 +407,15 @@ TensorBase empty_contiguous(IntArrayRef sizes, ScalarType dtype, Device device) 
     return empty_on_any_device(sizes, dtype, device);
   }
   DispatchKeySet keys = keys_of_fresh_tensor(is_cpu ? kCPUKeys : kMetaKeys);
-  Unfinished tensor{TensorPool::create(nullptr, keys, dtype, device, kStrided)};
-  if (OPGEN_UNLIKELY(!TensorPool::set_contiguous(tensor.impl, sizes))) {
-    return empty_on_any_device(sizes, dtype, device);
+  std::int64_t numel = TensorPool::small_numel(sizes);
+  std::size_t small_bytes = static_cast<std::size_t>(numel) * elementSize(dtype);
+  if (OPGEN_LIKELY(is_cpu && numel >= 0 && small_bytes <= kInlineStorageBytes &&
+                   !has_own_allocators())) {
+    TensorImpl* impl = TensorPool::create_small(small_bytes, keys, dtype, device);
+    TensorPool::set_small(impl, sizes, numel);
+    return TensorBase::adopt(impl);
   }
-  std::size_t bytes = static_cast<std::size_t>(tensor.impl->numel()) * tensor.impl->itemsize();
-  TensorPool::set_storage(
-      tensor.impl, OPGEN_LIKELY(is_cpu && bytes <= kInlineStorageBytes && !has_own_allocators())
-                       ? StoragePool::create_inline(bytes)
-                       : StorageImpl::create(bytes, device));
-  return TensorBase::adopt(std::exchange(tensor.impl, nullptr));
+  return empty_of_any_size(sizes, dtype, device, keys);
 }
 
 TensorBase empty(IntArrayRef sizes, const TensorOptions& options,

@@ -37,6 +37,14 @@ struct StoragePool {
     storage->nbytes_ = bytes;
     return storage;
   }
+  // Nobody else has it, and its bytes are its own: it can be handed out again as it is.
+  [[nodiscard]] static bool is_reusable(const StorageImpl* storage) noexcept {
+    return storage->kind_ == StorageImpl::Kind::Inline && storage->use_count() == 1;
+  }
+  static void renew(StorageImpl* storage, std::size_t bytes) noexcept {
+    storage->nbytes_ = bytes;
+    storage->version_ = 0;
+  }
   static void drop(StorageImpl* storage) noexcept {
     if (storage != nullptr && storage->drop()) free(storage);
   }
@@ -61,35 +69,107 @@ struct TensorPool {
   static void set_storage(TensorImpl* impl, StorageImpl* storage) noexcept {
     impl->storage_ = storage;
   }
+  // A small tensor of the CPU, of the sizes that its maker sets next. Most are made from one that
+  // was freed: half of what both records say is as it was.
+  static TensorImpl* create_small(std::size_t bytes, DispatchKeySet keys, ScalarType dtype,
+                                  Device device) {
+    detail::SmallTensors& small = detail::thread_cache.small;
+    TensorImpl* impl = small.head;
+    if (OPGEN_UNLIKELY(impl == nullptr)) return create_first_small(bytes, keys, dtype, device);
+    small.head = next_small(impl);
+    --small.count;
+    impl->dtype_ = dtype;
+    impl->itemsize_ = static_cast<std::uint8_t>(elementSize(dtype));
+    impl->device_ = device;
+    impl->keys_ = keys;
+    impl->storage_offset_ = 0;
+    impl->layout_ = kStrided;
+    impl->contiguous_ = true;
+    impl->wrapped_number_ = false;
+    StoragePool::renew(impl->storage_, bytes);
+    return impl;
+  }
+  // At the end of a thread.
+  static void free_small() noexcept {
+    detail::SmallTensors& small = detail::thread_cache.small;
+    while (small.head != nullptr) {
+      TensorImpl* impl = small.head;
+      small.head = next_small(impl);
+      destroy_parts(impl);
+    }
+    small.count = 0;
+  }
   static void destroy(TensorImpl* impl) noexcept {
-    StoragePool::drop(impl->storage_);
-    if (OPGEN_UNLIKELY(impl->extra_ != nullptr)) delete impl->extra_;
-    if (OPGEN_UNLIKELY(impl->heap_dims_)) std::free(impl->sizes_);
-    detail::pool_free(impl, sizeof(TensorImpl));
+    StorageImpl* storage = impl->storage_;
+    detail::SmallTensors& small = detail::thread_cache.small;
+    if (OPGEN_LIKELY(storage != nullptr && StoragePool::is_reusable(storage) &&
+                     small.count < small.limit && impl->use_count() == 1 &&
+                     impl->extra_ == nullptr && !impl->heap_dims_)) {
+      impl->storage_offset_ = reinterpret_cast<std::intptr_t>(small.head);
+      small.head = impl;
+      ++small.count;
+      return;
+    }
+    destroy_parts(impl);
+  }
+  // Elements of a row-major tensor; -1 where the sizes need a closer look: negative or zero, too
+  // many, or so large that their product might not fit.
+  static std::int64_t small_numel(IntArrayRef sizes) noexcept {
+    if (OPGEN_UNLIKELY(sizes.size() > TensorImpl::kInlineDims)) return -1;
+    std::uint64_t numel = 1;
+    std::uint64_t seen = 0;
+    for (std::size_t i = 0; i < sizes.size(); ++i) {
+      std::uint64_t size = static_cast<std::uint64_t>(sizes[i]);
+      numel *= size;
+      seen |= size - 1;
+    }
+    // Five sizes from 1 to 2,048: nothing can have overflowed.
+    return OPGEN_LIKELY(seen < 2048) ? static_cast<std::int64_t>(numel) : -1;
+  }
+  // Row-major sizes and strides for a record without sizes on the heap; `numel` is their product.
+  static void set_small(TensorImpl* impl, IntArrayRef sizes, std::int64_t numel) noexcept {
+    std::int64_t stride = 1;
+    for (std::size_t i = sizes.size(); i-- > 0;) {
+      std::int64_t size = sizes[i];
+      impl->inline_[i] = size;
+      impl->inline_[TensorImpl::kInlineDims + i] = stride;
+      stride *= size;
+    }
+    impl->ndim_ = static_cast<std::int32_t>(sizes.size());
+    impl->numel_ = numel;
   }
   // Row-major sizes and strides for a fresh record; false, and nothing done, where the sizes need a
   // closer look: negative, too many, or more elements than fit.
   static bool set_contiguous(TensorImpl* impl, IntArrayRef sizes) noexcept {
     std::size_t ndim = sizes.size();
     if (OPGEN_UNLIKELY(ndim > TensorImpl::kInlineDims)) return false;
-    std::int64_t stride = 1;
-    std::uint64_t seen = 0;
-    for (std::size_t i = ndim; i-- > 0;) {
-      std::int64_t size = sizes[i];
-      impl->inline_[i] = size;
-      impl->inline_[TensorImpl::kInlineDims + i] = stride;
-      seen |= static_cast<std::uint64_t>(size) - 1;
-      stride = static_cast<std::int64_t>(static_cast<std::uint64_t>(stride) *
-                                         static_cast<std::uint64_t>(size));
-    }
-    // Five sizes from 1 to 2,048: nothing can have overflowed.
-    if (OPGEN_UNLIKELY(seen >= 2048)) return set_contiguous_checked(impl, sizes);
-    impl->ndim_ = static_cast<std::int32_t>(ndim);
-    impl->numel_ = stride;
+    std::int64_t numel = small_numel(sizes);
+    if (OPGEN_UNLIKELY(numel < 0)) return set_contiguous_checked(impl, sizes);
+    set_small(impl, sizes, numel);
     return true;
   }
 
  private:
+  // The list's links lie where nothing else is kept of a tensor that is gone.
+  static TensorImpl* next_small(const TensorImpl* impl) noexcept {
+    return reinterpret_cast<TensorImpl*>(static_cast<std::intptr_t>(impl->storage_offset_));
+  }
+  OPGEN_NOINLINE static TensorImpl* create_first_small(std::size_t bytes, DispatchKeySet keys,
+                                                       ScalarType dtype, Device device) {
+    StorageImpl* storage = StoragePool::create_inline(bytes);
+    try {
+      return create(storage, keys, dtype, device, kStrided);
+    } catch (...) {
+      StoragePool::free(storage);
+      throw;
+    }
+  }
+  OPGEN_NOINLINE static void destroy_parts(TensorImpl* impl) noexcept {
+    StoragePool::drop(impl->storage_);
+    if (OPGEN_UNLIKELY(impl->extra_ != nullptr)) delete impl->extra_;
+    if (OPGEN_UNLIKELY(impl->heap_dims_)) std::free(impl->sizes_);
+    detail::pool_free(impl, sizeof(TensorImpl));
+  }
   OPGEN_NOINLINE static bool set_contiguous_checked(TensorImpl* impl, IntArrayRef sizes) noexcept {
     std::size_t ndim = sizes.size();
     std::int64_t stride = 1;

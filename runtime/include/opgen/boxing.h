@@ -330,10 +330,10 @@ struct BoxingOf<R(A...)> {
     };
     if constexpr (std::is_void_v<R>) {
       run();
-      stack.resize(stack.size() - sizeof...(A));
+      stack.drop(sizeof...(A));
     } else {
       R result = run();
-      stack.resize(stack.size() - sizeof...(A));
+      stack.drop(sizeof...(A));
       Results<R>::put(stack, result);
     }
   }

@@ -91,6 +91,20 @@ struct IteratorSettings {
   Device static_device{};
 };
 
+// Shape and strides of a few operands of few dimensions, fastest first, neighbours that are one in
+// memory joined. Row by row: what a loop over one dimension is given lies side by side.
+struct FewOperands {
+  static constexpr std::size_t kDims = 5;
+  static constexpr std::size_t kOperands = 4;
+
+  std::size_t ndim;
+  std::int64_t shape[kDims];
+  std::int64_t strides[kDims][kOperands];  // bytes
+  std::uint8_t perm[kDims];                // as many as the result has dimensions
+  std::uint8_t result_ndim;
+  bool is_read_write;  // the output is an input
+};
+
 }  // namespace detail
 
 struct OPGEN_API TensorIteratorBase : MetaBase {
@@ -103,7 +117,9 @@ struct OPGEN_API TensorIteratorBase : MetaBase {
                                     std::int64_t outer)>;
 
   TensorIteratorBase() noexcept : MetaBase(IteratorTag{}) {}
-  ~TensorIteratorBase() = default;
+  ~TensorIteratorBase() {
+    if (OPGEN_UNLIKELY(general_ != nullptr)) destroy_general();
+  }
 
   // -- building, see the top of the file. `out` undefined: allocated.
   void build(TensorIteratorConfig& config);
@@ -133,30 +149,36 @@ struct OPGEN_API TensorIteratorBase : MetaBase {
   // Coalesced and reordered: fastest dimension first.
   [[nodiscard]] IntArrayRef shape() const {
     settle();
-    return shape_;
+    return general_->shape;
   }
   [[nodiscard]] std::int64_t numel() const noexcept {
-    if (is_simple()) return simple_[0]->numel();
+    if (is_few()) return few_[0]->numel();
     std::int64_t n = 1;
-    for (std::int64_t size : shape_) n *= size;
+    if (general_ == nullptr) return n;
+    for (std::int64_t size : general_->shape) n *= size;
     return n;
   }
   [[nodiscard]] int ntensors() const noexcept {
-    return is_simple() ? simple_count_ : static_cast<int>(operands_.size());
+    if (is_few()) return few_count_;
+    return general_ != nullptr ? static_cast<int>(general_->operands.size()) : 0;
   }
   [[nodiscard]] int noutputs() const noexcept { return num_outputs_; }
   [[nodiscard]] int ninputs() const noexcept { return ntensors() - num_outputs_; }
   [[nodiscard]] const OperandInfo& operand(int i) const {
     settle();
-    return operands_[std::size_t(i)];
+    return general_->operands[std::size_t(i)];
   }
   // Where this part of an iteration begins; empty: at the first element.
-  [[nodiscard]] IntArrayRef view_offsets() const noexcept { return view_offsets_; }
+  [[nodiscard]] IntArrayRef view_offsets() const noexcept {
+    return __atomic_load_n(&form_, __ATOMIC_ACQUIRE) == Form::General
+               ? IntArrayRef(general_->view_offsets)
+               : IntArrayRef();
+  }
   [[nodiscard]] std::int64_t num_output_elements() const;
 
   // Operand i as the kernel sees it: outputs first.
   [[nodiscard]] const TensorBase& tensor(int i) const noexcept {
-    return is_simple() ? *simple_[i] : operands_[std::size_t(i)].tensor();
+    return is_few() ? *few_[i] : general_->operands[std::size_t(i)].tensor();
   }
   [[nodiscard]] const TensorBase& output(int i = 0) const noexcept { return tensor(i); }
   [[nodiscard]] const TensorBase& input(int i = 0) const noexcept {
@@ -164,10 +186,10 @@ struct OPGEN_API TensorIteratorBase : MetaBase {
   }
   [[nodiscard]] IntArrayRef strides(int i) const { return operand(i).stride_bytes; }
   [[nodiscard]] void* data_ptr(int i) const noexcept {
-    return is_simple() ? simple_[i]->data_ptr() : operands_[std::size_t(i)].data;
+    return is_few() ? few_[i]->data_ptr() : general_->operands[std::size_t(i)].data;
   }
   [[nodiscard]] ScalarType dtype(int i = 0) const noexcept {
-    return is_simple() ? simple_[i]->scalar_type() : operands_[std::size_t(i)].current_dtype;
+    return is_few() ? few_[i]->scalar_type() : general_->operands[std::size_t(i)].current_dtype;
   }
   [[nodiscard]] ScalarType input_dtype(int i = 0) const noexcept { return dtype(num_outputs_ + i); }
   // The promoted dtype of the inputs.
@@ -176,7 +198,7 @@ struct OPGEN_API TensorIteratorBase : MetaBase {
     return common_dtype_;
   }
   [[nodiscard]] Device device(int i = 0) const noexcept {
-    return is_simple() ? common_device_ : operands_[std::size_t(i)].device;
+    return is_few() ? common_device_ : general_->operands[std::size_t(i)].device;
   }
   [[nodiscard]] DeviceType device_type(int i = 0) const noexcept { return device(i).type(); }
   [[nodiscard]] std::int64_t element_size(int i) const noexcept {
@@ -197,11 +219,16 @@ struct OPGEN_API TensorIteratorBase : MetaBase {
   // All tensors are alike: one dtype, device and shape, contiguous. Elements i of all of them
   // belong together, for 0 <= i < numel().
   [[nodiscard]] bool is_simple() const noexcept {
-    return __atomic_load_n(&simple_count_, __ATOMIC_ACQUIRE) != 0;
+    return __atomic_load_n(&form_, __ATOMIC_ACQUIRE) == Form::Alike;
   }
   // The operands of a simple iteration, else null.
   [[nodiscard]] OPGEN_ALWAYS_INLINE const TensorBase* const* simple_tensors() const noexcept {
-    return is_simple() ? simple_ : nullptr;
+    return is_simple() ? few_ : nullptr;
+  }
+  // Strides of few tensors that are not alike, while nobody has asked for more than a loop; else
+  // null.
+  [[nodiscard]] const detail::FewOperands* few_operands() const noexcept {
+    return __atomic_load_n(&form_, __ATOMIC_ACQUIRE) == Form::Few ? &strides_ : nullptr;
   }
   // All operands have the same shape.
   [[nodiscard]] bool all_ops_same_shape() const noexcept { return all_ops_same_shape_; }
@@ -212,7 +239,7 @@ struct OPGEN_API TensorIteratorBase : MetaBase {
   void remove_operand(int i);
   void unsafe_replace_operand(int i, void* data) {
     settle();
-    operands_[std::size_t(i)].data = data;
+    general_->operands[std::size_t(i)].data = data;
   }
 
   // -- running. Large iterations are split over threads unless `grain` says otherwise.
@@ -276,16 +303,24 @@ struct OPGEN_API TensorIteratorBase : MetaBase {
   OperandInfo& add_operand(const TensorBase& tensor, bool owned, bool output);
   bool simple_set_up(const TensorBase* const* tensors, int n, unsigned owned,
                      const detail::IteratorSettings& settings);
-  // Writes shape and operands down where simple_set_up only found that there is nothing to compute.
-  // Kernels may ask from several threads.
-  void settle() const {
-    if (OPGEN_UNLIKELY(is_simple())) const_cast<TensorIteratorBase*>(this)->settle_simple();
-  }
-  void settle_simple();
   bool strided_set_up(ArrayRef<const TensorBase*> tensors,
                       const detail::IteratorSettings& settings);
-  void write_simple_operands(unsigned owned);
   bool number_set_up(const detail::IteratorSettings& settings);
+  // An iteration is written down in full when someone asks for more than the quick set-ups keep.
+  // Kernels may ask from several threads.
+  enum class Form : std::uint8_t { General, Unbuilt, Alike, Few };
+  [[nodiscard]] bool is_few() const noexcept {
+    return __atomic_load_n(&form_, __ATOMIC_ACQUIRE) >= Form::Alike;
+  }
+  void settle() const {
+    if (OPGEN_UNLIKELY(__atomic_load_n(&form_, __ATOMIC_ACQUIRE) != Form::General)) {
+      const_cast<TensorIteratorBase*>(this)->settle_few();
+    }
+  }
+  void settle_few();
+  void write_few_operands(unsigned owned);
+  void make_general();
+  void destroy_general() noexcept;
   void mark_outputs();
   void check_mem_overlaps() const;
   void compute_shape(const detail::IteratorSettings& settings, const DimVector* static_shape);
@@ -302,16 +337,22 @@ struct OPGEN_API TensorIteratorBase : MetaBase {
   TensorOptions output_options(const OperandInfo& op) const;
   void set_iterator_output(int i, IntArrayRef sizes, IntArrayRef strides, TensorOptions options);
 
-  // While simple_count_ is not 0, the first so many of these are the operands, and shape_, perm_
-  // and operands_ are empty.
-  const TensorBase* simple_[4];
-  std::int32_t simple_count_ = 0;
+  // Of any number of operands and dimensions, with temporaries.
+  struct General {
+    DimVector shape;
+    // perm[i]: the dimension of the result that became dimension i.
+    SmallVector<std::int64_t, 5> perm;
+    DimVector view_offsets;
+    SmallVector<OperandInfo, 4> operands;
+  };
+
+  // The operands while the form is Alike or Few.
+  const TensorBase* few_[detail::FewOperands::kOperands];
+  std::int32_t few_count_ = 0;
   int num_outputs_ = 0;
-  DimVector shape_;
-  // perm_[i]: the dimension of the result that became dimension i.
-  SmallVector<std::int64_t, 5> perm_;
-  DimVector view_offsets_;
-  SmallVector<OperandInfo, 4> operands_;
+  // Null until the iteration is written down there. Most never are: it is not even initialised.
+  General* general_ = nullptr;
+  Form form_ = Form::Unbuilt;
   ScalarType common_dtype_ = ScalarType::Undefined;
   Device common_device_;
   bool is_reduction_ = false;
@@ -319,6 +360,8 @@ struct OPGEN_API TensorIteratorBase : MetaBase {
   bool all_ops_same_shape_ = false;
   bool coalesced_ = false;
   bool has_temporaries_ = false;
+  detail::FewOperands strides_;  // of the form Few
+  alignas(General) unsigned char general_bytes_[sizeof(General)];
 
   friend class TensorIteratorConfig;
 };

@@ -61,11 +61,7 @@ class OPGEN_API IValue {
   // A tensor that is counted elsewhere and outlives this value: an argument of a boxed call for the
   // length of the call. A copy of it counts; a boxed kernel is only given values that count.
   [[nodiscard]] static IValue borrow(const TensorBase& tensor) noexcept {
-    IValue value;
-    value.payload_.tensor = tensor.unsafeGetTensorImpl();
-    value.tag_ = Tag::Tensor;
-    value.borrowed_ = true;
-    return value;
+    return IValue(tensor.unsafeGetTensorImpl(), true);
   }
   [[nodiscard]] bool is_borrowed() const noexcept { return borrowed_; }
   void own() noexcept {
@@ -83,10 +79,9 @@ class OPGEN_API IValue {
     payload_.parts[0] = value.real();
     payload_.parts[1] = value.imag();
   }
-  IValue(const Scalar& value);                              // NOLINT
-  IValue(TensorBase tensor) noexcept : tag_(Tag::Tensor) {  // NOLINT
-    payload_.tensor = tensor.unsafeReleaseTensorImpl();
-  }
+  IValue(const Scalar& value);        // NOLINT
+  IValue(TensorBase tensor) noexcept  // NOLINT
+      : IValue(tensor.unsafeReleaseTensorImpl(), false) {}
   IValue(std::string_view text);                                // NOLINT
   IValue(const char* text) : IValue(std::string_view(text)) {}  // NOLINT
   IValue(const std::string& text);                              // NOLINT
@@ -151,7 +146,11 @@ class OPGEN_API IValue {
       Device device;
     } place;
     Payload() noexcept : parts{0, 0} {}
+    explicit Payload(TensorImpl* impl) noexcept : tensor(impl) {}
   };
+
+  IValue(TensorImpl* tensor, bool borrowed) noexcept
+      : payload_(tensor), tag_(Tag::Tensor), borrowed_(borrowed) {}
 
   void release() noexcept;
 
@@ -169,6 +168,10 @@ struct ListValue final : HeapValue {
 
 struct Stack : std::vector<IValue> {
   using std::vector<IValue>::vector;
+  // The last `count` values go; resize() would look for room first.
+  void drop(std::size_t count) noexcept {
+    for (; count != 0; --count) pop_back();
+  }
 };
 
 }  // namespace opgen

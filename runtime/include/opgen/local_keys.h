@@ -63,9 +63,18 @@ class IncludeDispatchKeyGuard : public LocalKeysGuard {
  public:
   explicit IncludeDispatchKeyGuard(DispatchKeySet keys) noexcept : LocalKeysGuard(keys, {}) {}
 };
-class ExcludeDispatchKeyGuard : public LocalKeysGuard {
+// One word less to save and to put back: kernels that redispatch have one of these each.
+class ExcludeDispatchKeyGuard {
  public:
-  explicit ExcludeDispatchKeyGuard(DispatchKeySet keys) noexcept : LocalKeysGuard({}, keys) {}
+  explicit ExcludeDispatchKeyGuard(DispatchKeySet keys) noexcept : saved_(detail::local_keys.kept) {
+    detail::local_keys.kept = saved_ & (~keys.raw_repr() | DispatchKeySet::backend_bits());
+  }
+  ~ExcludeDispatchKeyGuard() { detail::local_keys.kept = saved_; }
+  ExcludeDispatchKeyGuard(const ExcludeDispatchKeyGuard&) = delete;
+  ExcludeDispatchKeyGuard& operator=(const ExcludeDispatchKeyGuard&) = delete;
+
+ private:
+  std::uint64_t saved_;
 };
 // Skips the autograd kernels of every call in the scope.
 class AutoDispatchBelowAutograd : public ExcludeDispatchKeyGuard {

@@ -60,7 +60,7 @@ class TensorImpl final : public RefCounted {
   }
   // Address of element {0, 0, …}; null where there are no bytes. Error for a stand-in of
   // composite_compliance.h, for nothing else.
-  [[nodiscard]] void* data() const {
+  [[nodiscard]] OPGEN_ALWAYS_INLINE void* data() const {
     void* bytes = storage_ != nullptr ? storage_->data() : nullptr;
     if (OPGEN_UNLIKELY(bytes == nullptr)) {
       if (OPGEN_UNLIKELY(is_stand_in())) detail::throw_stand_in(*this, "calls data_ptr()");
