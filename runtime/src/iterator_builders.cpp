@@ -2,6 +2,9 @@
 // are made by them.
 #include "opgen/iterator.h"
 
+#include "iterator_alike.h"
+#include "opgen/factories.h"
+
 namespace opgen {
 
 namespace {
@@ -64,7 +67,72 @@ constexpr IteratorSettings kReduction = {
 constexpr unsigned kAllOwned = ~0u;
 constexpr unsigned kAllBorrowed = 0;
 
+OPGEN_NOINLINE void own_output(OperandInfo& op, IntArrayRef sizes, ScalarType dtype,
+                               Device device) {
+  op.borrowed = nullptr;
+  op.owned = detail::empty_contiguous(sizes, dtype, device);
+  op.data = op.owned.data_ptr();
+  op.target_dtype = op.current_dtype = dtype;
+  if (!sizes.empty()) op.stride_bytes[0] = static_cast<std::int64_t>(op.owned.itemsize());
+}
+
 }  // namespace
+
+// What most calls are: one output and inputs of one dtype and shape, contiguous, on the CPU or on
+// Meta. Decided on the tensors alone, and nothing written down but the tensors: a tenth of the
+// general way's instructions.
+bool TensorIteratorBase::simple_set_up(const TensorBase* const* tensors, int n, unsigned owned,
+                                       const IteratorSettings& settings) {
+  const TensorImpl* model = tensors[1]->unsafeGetTensorImpl();
+  Device device = model->device();
+  ScalarType dtype = model->dtype();
+  if (!tensors[1]->defined() || !(device.is_cpu() || device.is_meta()) || !model->is_contiguous() ||
+      model->layout() != kStrided) {
+    return false;
+  }
+  for (int k = 2; k < n; ++k) {
+    const TensorImpl* t = tensors[k]->unsafeGetTensorImpl();
+    if (t != model && (!tensors[k]->defined() || !detail::is_like(t, model))) return false;
+  }
+  if (settings.promote_integer_inputs_to_float && isIntegralType(dtype, true)) return false;
+
+  ScalarType out_dtype =
+      settings.static_dtype != ScalarType::Undefined ? settings.static_dtype : dtype;
+  const TensorBase* out = tensors[0];
+  bool allocates = !out->defined();
+  if (!allocates) {
+    const TensorImpl* given = out->unsafeGetTensorImpl();
+    if (out_dtype != dtype || (given != model && !detail::is_like(given, model))) return false;
+    for (int k = 1; k < n; ++k) {
+      if (!detail::is_apart_or_same(given, tensors[k]->unsafeGetTensorImpl())) return false;
+    }
+  } else {
+    if (settings.has_static_device && settings.static_device != device) return false;
+    if (opgen_sink_ != nullptr) {
+      if (opgen_sink_->kind() != OutputSink::Kind::Fresh) return false;
+      out = &opgen_sink_->set_contiguous(0, model->sizes(), out_dtype, device);
+      owned &= ~1u;
+      allocates = false;
+    }
+  }
+
+  is_meta_ = device.is_meta();
+  common_dtype_ = dtype;
+  common_device_ = device;
+  all_ops_same_shape_ = true;
+  num_outputs_ = 1;
+  few_[0] = out;
+  for (int k = 1; k < n; ++k) few_[k] = tensors[k];
+  few_count_ = n;
+  form_ = Form::Alike;
+  // What is owned has to be kept somewhere.
+  if (OPGEN_UNLIKELY(owned != 0 || allocates)) {
+    write_few_operands(owned);
+    if (allocates) own_output(general_->operands[0], model->sizes(), out_dtype, device);
+    form_ = Form::General;
+  }
+  return true;
+}
 
 #define OPGEN_BUILD_2(name, settings, owned)                                  \
   void TensorIteratorBase::name(const TensorBase& out, const TensorBase& a) { \

@@ -3,8 +3,10 @@
 #include "opgen/iterator.h"
 
 #include <mutex>
+#include <type_traits>
 #include <utility>
 
+#include "iterator_alike.h"
 #include "opgen/copy.h"
 #include "opgen/factories.h"
 #include "opgen/memory_overlap.h"
@@ -25,83 +27,7 @@ bool is_row_major(const TensorImpl* t) noexcept {
   return true;
 }
 
-// One dtype, device and shape, and elements in the same order: nothing to promote, to broadcast or
-// to sort.
-bool is_like(const TensorImpl* t, const TensorImpl* model) noexcept {
-  return t->dtype() == model->dtype() && t->device() == model->device() && t->is_contiguous() &&
-         t->layout() == kStrided && t->dim() == model->dim() && t->sizes() == model->sizes();
-}
-
-// Writing element i after reading elements i is safe: no memory in common, or all of it.
-bool is_apart_or_same(const TensorImpl* out, const TensorImpl* in) noexcept {
-  return out->storage() != in->storage() ||
-         (out->storage_offset() == in->storage_offset() && out->numel() == in->numel());
-}
-
 }  // namespace
-
-// What most calls are: one output and inputs of one dtype and shape, contiguous, on the CPU or on
-// Meta. Decided on the tensors alone, and nothing written down but the tensors: a tenth of the
-// general way's instructions.
-bool TensorIteratorBase::simple_set_up(const TensorBase* const* tensors, int n, unsigned owned,
-                                       const IteratorSettings& settings) {
-  const TensorImpl* model = tensors[1]->unsafeGetTensorImpl();
-  Device device = model->device();
-  ScalarType dtype = model->dtype();
-  if (!tensors[1]->defined() || !(device.is_cpu() || device.is_meta()) || !model->is_contiguous() ||
-      model->layout() != kStrided) {
-    return false;
-  }
-  for (int k = 2; k < n; ++k) {
-    const TensorImpl* t = tensors[k]->unsafeGetTensorImpl();
-    if (t != model && (!tensors[k]->defined() || !is_like(t, model))) return false;
-  }
-  if (settings.promote_integer_inputs_to_float && isIntegralType(dtype, true)) return false;
-
-  ScalarType out_dtype =
-      settings.static_dtype != ScalarType::Undefined ? settings.static_dtype : dtype;
-  const TensorBase* out = tensors[0];
-  bool allocates = !out->defined();
-  if (!allocates) {
-    const TensorImpl* given = out->unsafeGetTensorImpl();
-    if (out_dtype != dtype || (given != model && !is_like(given, model))) return false;
-    for (int k = 1; k < n; ++k) {
-      if (!is_apart_or_same(given, tensors[k]->unsafeGetTensorImpl())) return false;
-    }
-  } else {
-    if (settings.has_static_device && settings.static_device != device) return false;
-    if (opgen_sink_ != nullptr) {
-      if (opgen_sink_->kind() != OutputSink::Kind::Fresh) return false;
-      out = &opgen_sink_->set_contiguous(0, model->sizes(), out_dtype, device);
-      owned &= ~1u;
-      allocates = false;
-    }
-  }
-
-  is_meta_ = device.is_meta();
-  common_dtype_ = dtype;
-  common_device_ = device;
-  all_ops_same_shape_ = true;
-  num_outputs_ = 1;
-  few_[0] = out;
-  for (int k = 1; k < n; ++k) few_[k] = tensors[k];
-  few_count_ = n;
-  form_ = Form::Alike;
-  // What is owned has to be kept somewhere.
-  if (OPGEN_UNLIKELY(owned != 0 || allocates)) {
-    write_few_operands(owned);
-    if (allocates) {
-      OperandInfo& op = general_->operands[0];
-      op.borrowed = nullptr;
-      op.owned = detail::empty_contiguous(model->sizes(), out_dtype, device);
-      op.data = op.owned.data_ptr();
-      op.target_dtype = op.current_dtype = out_dtype;
-      if (model->dim() != 0) op.stride_bytes[0] = static_cast<std::int64_t>(op.owned.itemsize());
-    }
-    form_ = Form::General;
-  }
-  return true;
-}
 
 void TensorIteratorBase::make_general() {
   if (general_ == nullptr) general_ = ::new (general_bytes_) General;
@@ -166,10 +92,11 @@ namespace {
 
 using detail::FewOperands;
 
-// What strided_set_up computes with: dimensions as in the result, slowest first.
+// What strided_set_up computes with: dimensions as in the result, slowest first. The number of
+// operands is known when this is compiled: loops over them are unrolled.
+template <std::size_t count>
 struct FewStrides {
   std::size_t ndim = 0;
-  std::size_t count;  // of operands
   std::size_t first;  // 1 while the output is not there yet, else 0
   std::int64_t shape[FewOperands::kDims];
   std::int64_t strides[FewOperands::kDims][FewOperands::kOperands];  // bytes
@@ -207,7 +134,10 @@ struct FewStrides {
   }
   // As reorder_dimensions does it. Returns whether the order is row-major.
   bool sort(std::uint8_t* perm) const noexcept {
-    for (std::size_t i = 0; i < ndim; ++i) perm[i] = static_cast<std::uint8_t>(ndim - 1 - i);
+    // The second bound says to g++ what the callers have checked.
+    for (std::size_t i = 0; i < ndim && i < FewOperands::kDims; ++i) {
+      perm[i] = static_cast<std::uint8_t>(ndim - 1 - i);
+    }
     bool row_major = true;
     for (std::size_t i = 1; i < ndim; ++i) {
       std::size_t at = i;
@@ -255,22 +185,19 @@ struct FewStrides {
   }
 };
 
-}  // namespace
+struct FewResult {
+  ScalarType dtype;
+  bool same_shape;  // all inputs
+  const TensorBase* out;
+};
 
-// Broadcast and strided tensors of one dtype on the CPU, few and of few dimensions: the general way
-// in a quarter of its instructions, since nothing is promoted, replaced or resized. Whatever is
-// unusual, wrong shapes included, is left to the general way.
-bool TensorIteratorBase::strided_set_up(ArrayRef<const TensorBase*> tensors,
-                                        const IteratorSettings& settings) {
-  FewStrides plan;
-  plan.count = tensors.size();
-  if (plan.count < 2 || plan.count > FewOperands::kOperands || opgen_sink_ == nullptr ||
-      settings.is_reduction || !settings.resize_outputs || settings.enforce_linear_iteration ||
-      settings.has_static_device) {
-    return false;
-  }
+// What strided_set_up does for `count` operands: `to` and `result` are its answer if it is true.
+template <std::size_t count>
+bool set_up_few(const TensorBase* const* tensors, const IteratorSettings& settings,
+                OutputSink& sink, FewOperands& to, FewResult& result) {
+  FewStrides<count> plan;
   const TensorImpl* impls[FewOperands::kOperands];
-  for (std::size_t k = 0; k < plan.count; ++k) impls[k] = tensors[k]->unsafeGetTensorImpl();
+  for (std::size_t k = 0; k < count; ++k) impls[k] = tensors[k]->unsafeGetTensorImpl();
   const TensorImpl* model = impls[1];
   ScalarType dtype = model->dtype();
   // An undefined tensor has no dtype that fits.
@@ -279,24 +206,24 @@ bool TensorIteratorBase::strided_set_up(ArrayRef<const TensorBase*> tensors,
            t->numel() != 0 && t->sizes().size() <= FewOperands::kDims;
   };
   if (dtype == ScalarType::Undefined) return false;
-  for (std::size_t k = 1; k < plan.count; ++k) {
+  for (std::size_t k = 1; k < count; ++k) {
     if (!fits(impls[k])) return false;
     if (impls[k]->sizes().size() > plan.ndim) plan.ndim = impls[k]->sizes().size();
   }
   if (settings.promote_integer_inputs_to_float && isIntegralType(dtype, true)) return false;
   for (std::size_t d = 0; d < plan.ndim; ++d) plan.shape[d] = 1;
-  for (std::size_t k = 1; k < plan.count; ++k) {
+  for (std::size_t k = 1; k < count; ++k) {
     if (!plan.broadcast(impls[k]->sizes())) return false;
   }
   IntArrayRef shape(plan.shape, plan.ndim);
   bool same_shape = true;
-  for (std::size_t k = 1; k < plan.count; ++k) {
+  for (std::size_t k = 1; k < count; ++k) {
     same_shape = same_shape && impls[k]->sizes() == shape;
   }
   // Strides that the output takes over, and channels last: see fast_set_up.
   if (same_shape) {
     bool same_strides = true;
-    for (std::size_t k = 2; k < plan.count; ++k) {
+    for (std::size_t k = 2; k < count; ++k) {
       same_strides = same_strides && impls[k]->strides() == model->strides();
     }
     if (same_strides || plan.ndim == 4) return false;
@@ -306,52 +233,77 @@ bool TensorIteratorBase::strided_set_up(ArrayRef<const TensorBase*> tensors,
       settings.static_dtype != ScalarType::Undefined ? settings.static_dtype : dtype;
   const TensorBase* out = tensors[0];
   bool allocates = !out->defined();
-  strides_.is_read_write = false;
+  to.is_read_write = false;
   plan.first = allocates ? 1 : 0;
   if (!allocates) {
     if (out_dtype != dtype || !fits(impls[0]) || impls[0]->sizes() != shape) return false;
     if (settings.check_mem_overlap && !impls[0]->is_contiguous()) {
       detail::assert_no_internal_overlap(*out);
     }
-    for (std::size_t k = 1; k < plan.count; ++k) {
+    for (std::size_t k = 1; k < count; ++k) {
       if (impls[0] == impls[k]) {
-        strides_.is_read_write = true;
+        to.is_read_write = true;
       } else if (settings.check_mem_overlap && impls[0]->storage() == impls[k]->storage()) {
         detail::assert_no_partial_overlap(*out, *tensors[k]);
       }
     }
     plan.set_strides(0, impls[0]);
-  } else if (opgen_sink_->kind() != OutputSink::Kind::Fresh) {
+  } else if (sink.kind() != OutputSink::Kind::Fresh) {
     return false;
   }
-  for (std::size_t k = 1; k < plan.count; ++k) plan.set_strides(k, impls[k]);
-  bool row_major = plan.sort(strides_.perm);
+  for (std::size_t k = 1; k < count; ++k) plan.set_strides(k, impls[k]);
+  bool row_major = plan.sort(to.perm);
   if (allocates) {
     if (row_major) {
-      out = &opgen_sink_->set_contiguous(0, shape, out_dtype, Device(kCPU));
+      out = &sink.set_contiguous(0, shape, out_dtype, Device(kCPU));
     } else {
       std::int64_t steps[FewOperands::kDims];
       std::int64_t step = 1;
       for (std::size_t d = 0; d < plan.ndim; ++d) {
-        steps[strides_.perm[d]] = step;
-        step *= plan.shape[strides_.perm[d]];
+        steps[to.perm[d]] = step;
+        step *= plan.shape[to.perm[d]];
       }
-      opgen_sink_->set_output(0, shape, {steps, plan.ndim},
-                              TensorOptions().dtype(out_dtype).device(kCPU), false);
-      out = &opgen_sink_->output(0);
+      sink.set_output(0, shape, {steps, plan.ndim}, TensorOptions().dtype(out_dtype).device(kCPU),
+                      false);
+      out = &sink.output(0);
     }
     plan.set_strides(0, out->unsafeGetTensorImpl());
   }
-  plan.coalesce_into(strides_);
+  plan.coalesce_into(to);
+  result = {dtype, same_shape, out};
+  return true;
+}
 
-  common_dtype_ = dtype;
+}  // namespace
+
+// Broadcast and strided tensors of one dtype on the CPU, few and of few dimensions: the general way
+// in a quarter of its instructions, since nothing is promoted, replaced or resized. Whatever is
+// unusual, wrong shapes included, is left to the general way.
+bool TensorIteratorBase::strided_set_up(ArrayRef<const TensorBase*> tensors,
+                                        const IteratorSettings& settings) {
+  if (opgen_sink_ == nullptr || settings.is_reduction || !settings.resize_outputs ||
+      settings.enforce_linear_iteration || settings.has_static_device) {
+    return false;
+  }
+  FewResult result;
+  auto set_up = [&](auto count) {
+    return set_up_few<decltype(count)::value>(tensors.data(), settings, *opgen_sink_, strides_,
+                                              result);
+  };
+  bool done = tensors.size() == 3   ? set_up(std::integral_constant<std::size_t, 3>{})
+              : tensors.size() == 2 ? set_up(std::integral_constant<std::size_t, 2>{})
+              : tensors.size() == 4 ? set_up(std::integral_constant<std::size_t, 4>{})
+                                    : false;
+  if (!done) return false;
+
+  common_dtype_ = result.dtype;
   common_device_ = Device(kCPU);
-  all_ops_same_shape_ = same_shape;
+  all_ops_same_shape_ = result.same_shape;
   coalesced_ = true;
   num_outputs_ = 1;
-  few_[0] = out;
-  for (std::size_t k = 1; k < plan.count; ++k) few_[k] = tensors[k];
-  few_count_ = static_cast<std::int32_t>(plan.count);
+  few_[0] = result.out;
+  for (std::size_t k = 1; k < tensors.size(); ++k) few_[k] = tensors[k];
+  few_count_ = static_cast<std::int32_t>(tensors.size());
   form_ = Form::Few;
   return true;
 }
@@ -376,7 +328,7 @@ bool TensorIteratorBase::number_set_up(const IteratorSettings& settings) {
     const TensorImpl* t = general_->operands[k].tensor().unsafeGetTensorImpl();
     if (t->dim() == 0) {
       numbers_differ |= t->dtype() != dtype;
-    } else if (!is_like(t, model)) {
+    } else if (!detail::is_like(t, model)) {
       return false;
     }
   }
@@ -394,9 +346,9 @@ bool TensorIteratorBase::number_set_up(const IteratorSettings& settings) {
       settings.static_dtype != ScalarType::Undefined ? settings.static_dtype : dtype;
   if (out.has_device) {
     const TensorImpl* given = out.tensor().unsafeGetTensorImpl();
-    if (out_dtype != dtype || !is_like(given, model)) return false;
+    if (out_dtype != dtype || !detail::is_like(given, model)) return false;
     for (std::size_t k = 1; k < general_->operands.size(); ++k) {
-      if (!is_apart_or_same(given, general_->operands[k].tensor().unsafeGetTensorImpl()))
+      if (!detail::is_apart_or_same(given, general_->operands[k].tensor().unsafeGetTensorImpl()))
         return false;
     }
   } else {

@@ -320,7 +320,7 @@ TEST(fallthrough_and_fallbacks) {
           K::AutogradCPU,
           KernelFunction::from_boxed(
               [](const OperatorHandle& op, DispatchKeySet keys, Stack& stack) {
-                ran += "[" + op.full_name() + "]";
+                ran.append("[").append(op.full_name()).append("]");
                 op.redispatch_boxed(keys & after_autograd_keyset, stack);
               }),
           "test");
