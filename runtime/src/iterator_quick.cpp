@@ -101,11 +101,15 @@ struct FewStrides {
   std::int64_t shape[FewOperands::kDims];
   std::int64_t strides[FewOperands::kDims][FewOperands::kOperands];  // bytes
 
-  // Takes one more input's sizes into the common shape; false if they do not broadcast.
-  bool broadcast(IntArrayRef sizes) noexcept {
+  // Takes one more input's sizes into the common shape; false if they do not broadcast. `same` is
+  // no longer true if they are others.
+  bool broadcast(IntArrayRef sizes, bool& same) noexcept {
     std::int64_t* at = shape + (ndim - sizes.size());
+    same = same && sizes.size() == ndim;
     for (std::size_t d = 0; d < sizes.size(); ++d) {
-      if (sizes[d] == at[d] || sizes[d] == 1) continue;
+      if (sizes[d] == at[d]) continue;
+      same = false;
+      if (sizes[d] == 1) continue;
       if (at[d] != 1) return false;
       at[d] = sizes[d];
     }
@@ -206,20 +210,22 @@ bool set_up_few(const TensorBase* const* tensors, const IteratorSettings& settin
            t->numel() != 0 && t->sizes().size() <= FewOperands::kDims;
   };
   if (dtype == ScalarType::Undefined) return false;
+  std::size_t first_of_most = 1;
   for (std::size_t k = 1; k < count; ++k) {
     if (!fits(impls[k])) return false;
-    if (impls[k]->sizes().size() > plan.ndim) plan.ndim = impls[k]->sizes().size();
+    if (impls[k]->sizes().size() > plan.ndim) {
+      plan.ndim = impls[k]->sizes().size();
+      first_of_most = k;
+    }
   }
   if (settings.promote_integer_inputs_to_float && isIntegralType(dtype, true)) return false;
-  for (std::size_t d = 0; d < plan.ndim; ++d) plan.shape[d] = 1;
-  for (std::size_t k = 1; k < count; ++k) {
-    if (!plan.broadcast(impls[k]->sizes())) return false;
-  }
-  IntArrayRef shape(plan.shape, plan.ndim);
+  const std::int64_t* largest = impls[first_of_most]->sizes().data();
+  for (std::size_t d = 0; d < plan.ndim; ++d) plan.shape[d] = largest[d];
   bool same_shape = true;
   for (std::size_t k = 1; k < count; ++k) {
-    same_shape = same_shape && impls[k]->sizes() == shape;
+    if (k != first_of_most && !plan.broadcast(impls[k]->sizes(), same_shape)) return false;
   }
+  IntArrayRef shape(plan.shape, plan.ndim);
   // Strides that the output takes over, and channels last: see fast_set_up.
   if (same_shape) {
     bool same_strides = true;

@@ -113,21 +113,9 @@ void for_each_small_row(TensorIteratorBase::loop1d_t row, char** data, int n,
   }
 }
 
-}  // namespace
-
-void for_each_row(TensorIteratorBase& iter, TensorIteratorBase::loop1d_t row, std::int64_t grain) {
+OPGEN_NOINLINE void for_each_row_settled(TensorIteratorBase& iter, TensorIteratorBase::loop1d_t row,
+                                         std::int64_t grain, bool small) {
   int n = iter.ntensors();
-  std::int64_t numel = iter.numel();
-  bool small = n <= 4 && numel <= grain && numel <= 1024 && numel != 0;
-  const FewOperands* few = iter.few_operands();
-  if (OPGEN_LIKELY(small && few != nullptr && few->ndim <= 2)) {
-    static constexpr std::int64_t none[FewOperands::kOperands] = {};
-    char* data[FewOperands::kOperands];
-    for (int k = 0; k < n; ++k) data[k] = static_cast<char*>(iter.tensor(k).data_ptr());
-    return for_each_small_row(row, data, n, few->ndim != 0 ? few->strides[0] : none,
-                              few->strides[1], few->ndim != 0 ? few->shape[0] : 1,
-                              few->ndim == 2 ? few->shape[1] : 1);
-  }
   IntArrayRef shape = iter.shape();
   if (small && shape.size() <= 2) {
     char* data[4];
@@ -159,6 +147,24 @@ void for_each_row(TensorIteratorBase& iter, TensorIteratorBase::loop1d_t row, st
         }
       },
       grain);
+}
+
+}  // namespace
+
+void for_each_row(TensorIteratorBase& iter, TensorIteratorBase::loop1d_t row, std::int64_t grain) {
+  int n = iter.ntensors();
+  std::int64_t numel = iter.numel();
+  bool small = n <= 4 && numel <= grain && numel <= 1024 && numel != 0;
+  const FewOperands* few = iter.few_operands();
+  if (OPGEN_LIKELY(small && few != nullptr && few->ndim <= 2)) {
+    static constexpr std::int64_t none[FewOperands::kOperands] = {};
+    char* data[FewOperands::kOperands];
+    for (int k = 0; k < n; ++k) data[k] = static_cast<char*>(iter.tensor(k).data_ptr());
+    return for_each_small_row(row, data, n, few->ndim != 0 ? few->strides[0] : none,
+                              few->strides[1], few->ndim != 0 ? few->shape[0] : 1,
+                              few->ndim == 2 ? few->shape[1] : 1);
+  }
+  for_each_row_settled(iter, row, grain, small);
 }
 
 }  // namespace opgen::detail
