@@ -191,6 +191,7 @@ struct FewStrides {
 
 struct FewResult {
   ScalarType dtype;
+  Device device;
   bool same_shape;  // all inputs
   const TensorBase* out;
 };
@@ -205,11 +206,12 @@ bool set_up_few(const TensorBase* const* tensors, const IteratorSettings& settin
   const TensorImpl* model = impls[1];
   ScalarType dtype = model->dtype();
   // An undefined tensor has no dtype that fits.
-  auto fits = [dtype](const TensorImpl* t) {
-    return t->dtype() == dtype && t->device().is_cpu() && t->layout() == kStrided &&
+  const Device device = model->device();
+  auto fits = [dtype, device](const TensorImpl* t) {
+    return t->dtype() == dtype && t->device() == device && t->layout() == kStrided &&
            t->numel() != 0 && t->sizes().size() <= FewOperands::kDims;
   };
-  if (dtype == ScalarType::Undefined) return false;
+  if (dtype == ScalarType::Undefined || !(device.is_cpu() || device.is_meta())) return false;
   std::size_t first_of_most = 1;
   for (std::size_t k = 1; k < count; ++k) {
     if (!fits(impls[k])) return false;
@@ -261,7 +263,7 @@ bool set_up_few(const TensorBase* const* tensors, const IteratorSettings& settin
   bool row_major = plan.sort(to.perm);
   if (allocates) {
     if (row_major) {
-      out = &sink.set_contiguous(0, shape, out_dtype, Device(kCPU));
+      out = &sink.set_contiguous(0, shape, out_dtype, device);
     } else {
       std::int64_t steps[FewOperands::kDims];
       std::int64_t step = 1;
@@ -276,15 +278,15 @@ bool set_up_few(const TensorBase* const* tensors, const IteratorSettings& settin
     plan.set_strides(0, out->unsafeGetTensorImpl());
   }
   plan.coalesce_into(to);
-  result = {dtype, same_shape, out};
+  result = {dtype, device, same_shape, out};
   return true;
 }
 
 }  // namespace
 
-// Broadcast and strided tensors of one dtype on the CPU, few and of few dimensions: the general way
-// in a quarter of its instructions, since nothing is promoted, replaced or resized. Whatever is
-// unusual, wrong shapes included, is left to the general way.
+// Broadcast and strided tensors of one dtype on the CPU or on Meta, few and of few dimensions: the
+// general way in a quarter of its instructions, since nothing is promoted, replaced or resized.
+// Whatever is unusual, wrong shapes included, is left to the general way.
 bool TensorIteratorBase::strided_set_up(ArrayRef<const TensorBase*> tensors,
                                         const IteratorSettings& settings) {
   if (opgen_sink_ == nullptr || settings.is_reduction || !settings.resize_outputs ||
@@ -303,7 +305,8 @@ bool TensorIteratorBase::strided_set_up(ArrayRef<const TensorBase*> tensors,
   if (!done) return false;
 
   common_dtype_ = result.dtype;
-  common_device_ = Device(kCPU);
+  common_device_ = result.device;
+  is_meta_ = result.device.is_meta();
   all_ops_same_shape_ = result.same_shape;
   coalesced_ = true;
   num_outputs_ = 1;
