@@ -39,14 +39,15 @@ def test_on_the_runtime(tmp_path: Path) -> None:
 
 
 def test_on_torch(tmp_path_factory: pytest.TempPathFactory) -> None:
-    """Protects all that is generated for torch: the same body, then what PyTorch asks of operators."""
+    """Protects all that is generated for torch: the same body, then what PyTorch asks
+    of operators, and thousands of random calls beside at::add."""
     require_torch()
     folder = tmp_path_factory.mktemp("torch")
     library = build(folder / "tree")
-    done = subprocess.run(
-        [sys.executable, HERE / "pytorch.py", library], capture_output=True, text=True, check=False
-    )
-    assert done.returncode == 0, done.stdout + done.stderr
+    for script in ("pytorch.py", "aten.py"):
+        command = [sys.executable, HERE / script, library]
+        done = subprocess.run(command, capture_output=True, text=True, check=False)
+        assert done.returncode == 0, f"{script}\n{done.stdout}{done.stderr[-5000:]}"
 
 
 def build(tree: Path) -> Path:

@@ -28,11 +28,11 @@ def variants(ops: Any, tensor: Callable[[Any], Any]) -> None:
     out = tensor([[0.0, 0.0], [0.0, 0.0]])
     assert ops.plus(a, a, out=out) is out and out.tolist() == [[0, 2], [4, 6]]
     assert ops.plus_(a, row) is a and a.tolist() == [[10, 21], [12, 23]]
-    fails(RuntimeError, "must match the size", lambda: ops.plus(a, tensor([1.0, 2.0, 3.0])))
+    fails(RuntimeError, "size", lambda: ops.plus(a, tensor([1.0, 2.0, 3.0])))
     fails(RuntimeError, "", lambda: ops.plus_(row, a))
     integers = tensor([1, 2])
     assert ops.plus(integers, row).tolist() == [11, 22]
-    fails(RuntimeError, "can't be cast", lambda: ops.plus_(integers, row))
+    fails(RuntimeError, "Float", lambda: ops.plus_(integers, row))
 
 
 def sizes_and_results(ops: Any, tensor: Callable[[Any], Any]) -> None:
@@ -45,12 +45,9 @@ def sizes_and_results(ops: Any, tensor: Callable[[Any], Any]) -> None:
 
 
 def unstructured(ops: Any, tensor: Callable[[Any], Any]) -> None:
-    """Kernels of one variant; the others are generated."""
+    """Kernels of one variant; one of them calls other operators from C++."""
     a = tensor([1.0, 2.0])
+    assert ops.tripled(a).tolist() == [3, 6]
     assert ops.shifted(a).tolist() == [2, 3]
     assert ops.shifted(a, tensor([10.0]), times=2).tolist() == [21, 22]
-    out = tensor([0.0, 0.0])
-    assert ops.shifted(a, out=out) is out and out.tolist() == [2, 3]
-    assert ops.negate(a).tolist() == [-1, -2] and a.tolist() == [1, 2]
-    assert ops.negate(a, out=out) is out and out.tolist() == [-1, -2]
     assert ops.negate_(a) is a and a.tolist() == [-1, -2]

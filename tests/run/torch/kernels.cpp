@@ -1,6 +1,9 @@
 // kernels.cpp: compiled for opgen's own runtime and for libtorch, without a line that knows which.
 #include <opgen/kernel.h>
 
+#include <both/CPUFunctions.h>
+#include <both/Functions.h>
+#include <both/RedispatchFunctions.h>
 #include <both/ops/ends_meta.h>
 #include <both/ops/ends_native.h>
 #include <both/ops/negate_native.h>
@@ -9,6 +12,7 @@
 #include <both/ops/shifted_native.h>
 #include <both/ops/tiled_meta.h>
 #include <both/ops/tiled_native.h>
+#include <both/ops/tripled_native.h>
 
 OPGEN_META_FUNC(plus)(const Tensor& self, const Tensor& other) {
   build_borrowing_binary_op(maybe_get_output(), self, other);
@@ -72,4 +76,8 @@ OPGEN_KERNEL(negate_)(Tensor& self) {
     for (int64_t i = 0; i < self.numel(); ++i) to[i] = -to[i];
   });
   return self;
+}
+
+OPGEN_KERNEL(tripled)(const Tensor& self) {
+  return both::plus(both::plus(self, self), self);
 }

@@ -31,6 +31,7 @@ def cases():
     yield ops.tiled.out, (v, 3), {"out": torch.empty(3, 5)}
     yield ops.ends.default, (v,), {}
     yield ops.ends.out, (v,), {"first": torch.empty(()), "last": torch.empty(())}
+    yield ops.tripled.default, (v,), {}
     yield ops.shifted.default, (v, torch.randn(1), 2), {}
     yield ops.shifted.out, (v,), {"out": torch.empty(5)}
     yield ops.negate.default, (v,), {}
@@ -47,8 +48,17 @@ def everything(a, b, v):
     return summed + out, first + last, turned, ops.shifted(v, times=2), ops.negate(v)
 
 
+def generated() -> None:
+    """The variants asked for by autogen, which Python bindings of torchgen's kind leave out."""
+    a, out = torch.tensor([1.0, 2.0]), torch.zeros(2)
+    assert ops.shifted(a, out=out) is out and out.tolist() == [2, 3]
+    assert ops.negate(a).tolist() == [-1, -2] and a.tolist() == [1, 2]
+    assert ops.negate(a, out=out) is out and out.tolist() == [-1, -2]
+
+
 def main() -> None:
     body(ops, torch.tensor)
+    generated()
     checked = set()
     for operator, arguments, keywords in cases():
         opcheck(operator, arguments, keywords, test_utils=CHECKS)
