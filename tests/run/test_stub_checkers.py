@@ -20,7 +20,7 @@ from opgen.pipeline import Inputs
 from opgen.writer import Tree
 from support.library import own_operators
 from support.pytorch import packaged_native_functions
-from support.trees import make_tree
+from support.trees import make_tree, write_tree
 
 pytestmark = pytest.mark.slow
 
@@ -78,7 +78,7 @@ CHECKERS = pytest.mark.parametrize("checker", [_mypy, _pyright], ids=["mypy", "p
 
 
 def _write_package(tree: Tree, folder: Path) -> list[Path]:
-    """The Python files of `tree` without its extension module."""
+    """The Python files of `tree` without its extension module; all stubs in the folder."""
     for path, text in tree.files.items():
         if path.startswith("python/") and path != "python/module.cpp":
             file = folder / path.removeprefix("python/")
@@ -113,6 +113,28 @@ def test_bad_calls_are_refused(typed: Path, checker: Checker) -> None:
     }
     found = checker(typed, [file])
     assert set(found) == bad, {line: found.get(line) for line in bad ^ set(found)}
+
+
+@CHECKERS
+def test_a_tensor_goes_from_one_library_to_another(tmp_path: Path, checker: Checker) -> None:
+    """Protects stubs of a library that extends another: submodules and named results, and one class Tensor."""
+    one = "- func: one::f(Tensor self) -> Tensor\n  variants: function, method\n"
+    two = "- func: two::g(Tensor self, int[2] n) -> (Tensor a, Tensor b)\n  variants: function\n"
+    two += "- func: two::h(Tensor self, str s) -> (Tensor a, Tensor b)\n  variants: function\n"
+    (tmp_path / "one.yaml").write_text(one)
+    (tmp_path / "two.yaml").write_text(f"{two}  python_module: special\n")
+    tree = make_tree(Inputs((tmp_path / "one.yaml",)), python=True)
+    base = write_tree(tree, tmp_path / "tree") / "opgen_manifest.json"
+    extended = make_tree(Inputs((tmp_path / "two.yaml",), extends=base), python=True)
+    _write_package(tree, tmp_path / "py")
+    stubs = _write_package(extended, tmp_path / "py")
+    user = tmp_path / "py" / "user.py"
+    user.write_text(
+        "import one, two\nfrom typing_extensions import assert_type\n"
+        "assert_type(two.g(one.tensor(1), 2).a.f(), one.Tensor)\n"
+        "assert_type(two.special.h(two.tensor(1), 's').b, two.Tensor)\n"
+    )
+    assert checker(tmp_path / "py", [user, *stubs]) == {}
 
 
 @pytest.fixture(scope="module")

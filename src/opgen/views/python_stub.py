@@ -49,19 +49,20 @@ class ReturnTypesView(FileView):
 def build_python_stubs(context: Context, calls: PythonCalls) -> Iterator[FileView]:
     """python/<library>: __init__.pyi, a stub for each submodule, the named tuples, py.typed."""
     name = context.library.name
+    classes_of = context.library.extends or name
     functions = group_by((f for f in calls.functions if not f.method), lambda f: f.module or "")
     modules = sorted(module for module in functions if module)
     for module in modules:
         parts = tuple(_functions(functions[module], calls))
         yield _stub(
-            name, module, f"Submodule {module} of library {name}.", _with_imports(name, parts)
+            name, module, f"Submodule {module} of library {name}.", _with_imports(classes_of, parts)
         )
     if calls.result_classes():
         modules.append(_RETURN_TYPES)
         yield _return_types(name, calls)
         classes = tuple(_result_classes(calls))
         title = f"The named tuples that library {name} returns."
-        yield _stub(name, _RETURN_TYPES, title, _with_imports(name, classes))
+        yield _stub(name, _RETURN_TYPES, title, _with_imports(classes_of, classes))
     parts = tuple(_functions(functions.get("", ()), calls))
     if context.library.extends is None:
         package = _package(calls, modules, parts)
@@ -124,10 +125,12 @@ def _tensor(tensor: Declared, calls: PythonCalls) -> Iterator[str]:
 
 
 def _extension(base: str, modules: list[str], functions: tuple[str, ...]) -> Iterator[str]:
-    """__init__.pyi of a library that extends `base`: the classes are those of `base`."""
+    """__init__.pyi of a library that extends `base`: the classes are those of `base`.
+
+    It has all that the stub of `base` has, since another library may extend this one.
+    """
     declared = {one.name for one in package_declarations()}
-    public = [name for name in declared if not name.startswith("_")]
-    yield from _with_imports(base, functions, exported=public, modules=modules)
+    yield from _with_imports(base, functions, exported=declared, modules=modules)
 
 
 def _with_imports(
@@ -139,12 +142,12 @@ def _with_imports(
     given = set(exported)
     lines = [f"{_INDENT}{name} as {name}," for name in sorted(given)]
     used = {one.name for one in package_declarations()} & words
-    if _RETURN_TYPES in words:
-        used.add(_RETURN_TYPES)
     lines += [f"{_INDENT}{name}," for name in sorted(used - given)]
     if lines:
         yield "\n".join(["", f"from {library} import (", *lines, ")"])
     yield from _submodules(modules)
+    if _RETURN_TYPES in words and not modules:
+        yield f"\nfrom . import {_RETURN_TYPES}"
     if not parts[:1] or not parts[0].startswith("\n"):
         yield ""
     yield from parts

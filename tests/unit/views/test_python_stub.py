@@ -112,5 +112,5 @@ def test_a_library_that_extends_another_has_the_classes_of_that(tmp_path: Path) 
     inputs = Inputs((tmp_path / "more.yaml",), extends=base / "opgen_manifest.json")
     stub = make_tree(inputs, python=True).files["python/more/__init__.pyi"]
     assert "class " not in stub and "from base import (\n" in stub
-    assert "    Tensor as Tensor,\n" in stub and "    _Ints,\n" in stub
+    assert "    Tensor as Tensor,\n" in stub and "    _Ints as _Ints,\n" in stub
     assert "def g(input: Tensor, n: _Int | _Ints) -> return_types.g: ..." in stub
