@@ -3,13 +3,23 @@
 from __future__ import annotations
 
 import itertools
+import shutil
+import sys
 from pathlib import Path
 
 import pytest
 
 from opgen.manifest import MANIFEST
 from opgen.pipeline import Inputs
-from support.build import environment, jobs, launcher, run, tool
+from support.build import (
+    cmake_build,
+    environment,
+    jobs,
+    launcher,
+    project_definitions,
+    run,
+    tool,
+)
 from support.library import own_operators
 from support.python_package import run_python
 from support.trees import make_tree, write_tree
@@ -144,4 +154,28 @@ def test_a_second_owner_of_class_tensor_is_an_import_error(
         """,
         *folders,
         second / "python",
+    )
+
+
+def test_packages_of_one_cmake_project_installed_side_by_side(tmp_path: Path) -> None:
+    """Protects EXTENDS with PYTHON in CMake, and libraries that find those of the package beside them."""
+    built, installed = tmp_path / "built", tmp_path / "installed"
+    python = f"-DPython_EXECUTABLE={sys.executable}"
+    cmake_build(
+        HERE.parent / "two_packages",
+        built,
+        "-DCMAKE_BUILD_TYPE=Debug",
+        python,
+        *project_definitions(),
+    )
+    run([tool("cmake"), "--install", built, "--prefix", installed])
+    shutil.rmtree(built)
+    assert {path.name for path in (installed / "remix").glob("lib*")} == {"libremix.so"}
+    run_python(
+        """
+        import remix, mixops
+        a, b = remix.tensor([0.0]), mixops.tensor([8.0])
+        assert remix.remix(a, b).tolist() == [5] and mixops.mix(a, b).item() == 4
+        """,
+        installed,
     )
