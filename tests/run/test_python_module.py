@@ -214,6 +214,7 @@ def test_indices(run: Run) -> None:
         for key in [2, -3, (0, 0, 0, 0), (..., ...)]:
             fails(IndexError, lambda: t[key])
         fails(TypeError, lambda: t["x"], "not by str")
+        fails(NotImplementedError, lambda: t[[0]], "calls the operator aten::index.Tensor, which no library")
         fails(TypeError, lambda: len(calls.tensor(1)))
         """)
 

@@ -50,6 +50,7 @@ int get_buffer(PyObject* self, Py_buffer* view, int flags) {
   const char* format = format_of(tensor.scalar_type());
   if (format == nullptr) return refuse("elements of this dtype have no format; convert it first");
   if (!tensor.is_cpu()) return refuse("the elements are not in the memory of the CPU");
+  if (!tensor.has_storage()) return refuse("inside vmap a tensor has no bytes of its own");
   const bool strided = (flags & PyBUF_STRIDES) == PyBUF_STRIDES;
   if (!strided && !tensor.is_contiguous()) return refuse("the tensor is not contiguous");
   static_assert(sizeof(Py_ssize_t) == sizeof(std::int64_t));

@@ -3,7 +3,6 @@
 
 #include "objects.h"
 #include "opgen/copy.h"
-#include "opgen/cpu_generator.h"
 #include "opgen/empty.h"
 #include "opgen/factories.h"
 
@@ -95,6 +94,15 @@ bool has_buffer(PyObject* object) {
   return PyObject_CheckBuffer(object) != 0 && PyBytes_Check(object) == 0;
 }
 
+// A read-only array, or one with negative strides, is copied by NumPy first.
+TensorBase copy_of_buffer(PyObject* data) {
+  const bool copies = PyObject_HasAttrString(data, "copy") != 0;
+  Owned copied(copies ? PyObject_CallMethod(data, "copy", nullptr) : (Py_INCREF(data), data));
+  if (!copied) return {};
+  TensorBase tensor = tensor_from_buffer(copied.get());
+  return PyErr_Occurred() != nullptr ? TensorBase() : tensor;
+}
+
 // tensor(data, *, dtype=None)
 PyObject* make_tensor(PyObject*, PyObject* args, PyObject* keywords) {
   static const char* names[] = {"data", "dtype", nullptr};
@@ -109,26 +117,8 @@ PyObject* make_tensor(PyObject*, PyObject* args, PyObject* keywords) {
     return PyErr_Format(PyExc_TypeError, "there is no dtype %R", wanted);
   }
   return guarded([&]() -> PyObject* {
-    Scalar number;
-    if (is_tensor(data) || (has_buffer(data) && !find_scalar(data, number))) {
-      // A read-only array, or one with negative strides, is copied by NumPy first.
-      Owned copied;
-      TensorBase from = is_tensor(data) ? tensor_of(data) : TensorBase();
-      if (!is_tensor(data)) {
-        copied = Owned(PyObject_HasAttrString(data, "copy") != 0
-                           ? PyObject_CallMethod(data, "copy", nullptr)
-                           : (Py_INCREF(data), data));
-        if (!copied) return nullptr;
-        from = tensor_from_buffer(copied.get());
-        if (PyErr_Occurred() != nullptr) return nullptr;
-      }
-      const ScalarType kept = type == ScalarType::Undefined ? from.scalar_type() : type;
-      TensorBase result = opgen::detail::to_dtype(from, kept);
-      return new_tensor(result.is_same(from) ? opgen::detail::clone(from) : std::move(result));
-    }
-    Nested nested;
-    if (!nested.measure(data) || !nested.collect(data, 0)) return nullptr;
-    return new_tensor(from_numbers(nested, type == ScalarType::Undefined ? nested.dtype() : type));
+    TensorBase tensor = tensor_from_data(data, type);
+    return tensor.defined() ? new_tensor(std::move(tensor)) : nullptr;
   });
 }
 
@@ -139,25 +129,27 @@ PyObject* from_numpy(PyObject*, PyObject* array) {
   });
 }
 
-PyObject* manual_seed(PyObject*, PyObject* seed) {
-  const unsigned long long value = PyLong_AsUnsignedLongLongMask(seed);
-  if (PyErr_Occurred() != nullptr) return nullptr;
-  return guarded([&]() -> PyObject* {
-    Generator generator = opgen::detail::default_cpu_generator();
-    GeneratorLock lock(generator.unsafeGetGeneratorImpl());
-    generator.set_current_seed(value);
-    Py_RETURN_NONE;
-  });
-}
-
 }  // namespace
+
+TensorBase tensor_from_data(PyObject* data, ScalarType type) {
+  Scalar number;
+  if (is_tensor(data) || (has_buffer(data) && !find_scalar(data, number))) {
+    const TensorBase from = is_tensor(data) ? tensor_of(data) : copy_of_buffer(data);
+    if (!from.defined()) return from;
+    TensorBase result =
+        opgen::detail::to_dtype(from, type == ScalarType::Undefined ? from.scalar_type() : type);
+    return result.is_same(from) ? opgen::detail::clone(from) : result;
+  }
+  Nested nested;
+  if (!nested.measure(data) || !nested.collect(data, 0)) return {};
+  return from_numbers(nested, type == ScalarType::Undefined ? nested.dtype() : type);
+}
 
 PyMethodDef module_functions[] = {
     {"tensor", as_method(&make_tensor), METH_VARARGS | METH_KEYWORDS,
      "tensor(data, *, dtype=None): a tensor of a number, nested lists or an array; always a copy."},
     {"from_numpy", from_numpy, METH_O,
      "from_numpy(array): a tensor on the bytes of an array that can be written."},
-    {"manual_seed", manual_seed, METH_O, "manual_seed(seed): start the random numbers again."},
     {nullptr, nullptr, 0, nullptr}};
 
 }  // namespace opgen::python

@@ -1,43 +1,181 @@
-// indexing.cpp: a[1, ::2, None, ...] and assignment to it, without operators: views of the bytes.
+// indexing.cpp: a[1, ::2, None, ..., mask] and assignment to it. What is no index tensor makes a
+// view of the bytes, by operators only if something above the backends is there to see them.
+#include <algorithm>
+#include <array>
+#include <cstring>
+#include <vector>
+
+#include "library_operator.h"
 #include "objects.h"
 #include "opgen/copy.h"
+#include "opgen/empty.h"
+#include "opgen/factories.h"
 
 namespace opgen::python {
 
 namespace {
 
-// The view that is being built: dimensions before `next` are done.
-struct Indexer {
-  const TensorBase& tensor;
-  DimVector sizes;
-  DimVector strides;
-  std::int64_t offset;
-  std::int64_t next = 0;
+constexpr const char* kViews = "indexing a tensor that is traced, batched or requires a gradient";
+LibraryOperator select_operator("aten::select", "int", kViews);
+LibraryOperator slice_operator("aten::slice", "Tensor", kViews);
+LibraryOperator unsqueeze_operator("aten::unsqueeze", "", kViews);
+LibraryOperator alias_operator("aten::alias", "", kViews);
+LibraryOperator index_operator("aten::index", "Tensor", "indexing by tensors");
+constexpr const char* kWrites =
+    "assignment to items of a tensor that is traced, batched or requires a gradient";
+LibraryOperator copy_operator("aten::copy_", "", kWrites);
+LibraryOperator fill_operator("aten::fill_", "Scalar", kWrites);
+LibraryOperator index_put_operator("aten::index_put_", "", "assignment to items by tensors");
 
-  explicit Indexer(const TensorBase& from) : tensor(from), offset(from.storage_offset()) {}
+// ---- Keys --------------------------------------------------------------------------------------
 
-  void keep(std::int64_t count) {
-    for (; count > 0; --count, ++next) {
-      sizes.push_back(tensor.sizes()[static_cast<std::size_t>(next)]);
-      strides.push_back(tensor.strides()[static_cast<std::size_t>(next)]);
-    }
+enum class Kind : std::uint8_t { None, Ellipsis, Slice, Bool, Int, Tensor, Other };
+
+struct Key {
+  Kind kind;
+  PyObject* object;
+  TensorBase tensor;  // of Kind::Tensor
+  // How many dimensions of the indexed tensor it takes.
+  [[nodiscard]] std::int64_t taken() const {
+    if (kind == Kind::Tensor) return is_mask(tensor) ? tensor.dim() : 1;
+    return kind == Kind::Int || kind == Kind::Slice ? 1 : 0;
   }
+  static bool is_mask(const TensorBase& tensor) {
+    return tensor.scalar_type() == kBool || tensor.scalar_type() == kByte;
+  }
+};
+
+Kind kind_of(PyObject* object) {
+  if (PyLong_CheckExact(object)) return Kind::Int;
+  if (PySlice_Check(object)) return Kind::Slice;
+  if (object == Py_None) return Kind::None;
+  if (object == Py_Ellipsis) return Kind::Ellipsis;
+  if (PyBool_Check(object) || is_numpy_bool(object)) return Kind::Bool;
+  if (is_tensor(object)) {
+    const TensorBase& tensor = tensor_of(object);
+    // One of a batch has a number for each example: that is an index tensor.
+    if (tensor.dim() != 0 || !tensor.has_storage()) return Kind::Tensor;
+    if (Key::is_mask(tensor)) return Kind::Bool;
+    return isIntegralType(tensor.scalar_type(), false) ? Kind::Int : Kind::Tensor;
+  }
+  if (std::strcmp(Py_TYPE(object)->tp_name, "numpy.ndarray") == 0) return Kind::Tensor;
+  if (PyList_Check(object) || PyTuple_Check(object)) return Kind::Tensor;
+  return PyIndex_Check(object) ? Kind::Int : Kind::Other;
+}
+
+// Index tensors are of int64, int32, or masks; int8 and int16 are as good as NumPy's.
+TensorBase index_tensor(PyObject* object) {
+  TensorBase tensor =
+      is_tensor(object) ? tensor_of(object) : tensor_from_data(object, ScalarType::Undefined);
+  if (!tensor.defined()) return tensor;
+  const ScalarType type = tensor.scalar_type();
+  const bool empty_list = !is_tensor(object) && tensor.numel() == 0 && type != kBool;
+  if (empty_list || type == kShort || type == kChar) {
+    return opgen::detail::to_dtype(tensor, kLong);
+  }
+  OPGEN_CHECK_INDEX(isIntegralType(type, true),
+                    "a tensor is indexed by integers and masks, not by ", dtype_name(type));
+  return tensor;
+}
+
+bool read_key(PyObject* object, Key& key) {
+  key.kind = kind_of(object);
+  key.object = object;
+  if (key.kind == Kind::Other) {
+    PyErr_Format(PyExc_TypeError,
+                 "a tensor is indexed by ints, slices, None, ... and tensors, lists or arrays of "
+                 "integers or booleans, not by %s",
+                 Py_TYPE(object)->tp_name);
+    return false;
+  }
+  if (key.kind != Kind::Tensor) return true;
+  key.tensor = index_tensor(object);
+  // An array without dimensions is a number.
+  if (key.tensor.defined() && key.tensor.dim() == 0 && !is_tensor(object)) {
+    key.kind = Key::is_mask(key.tensor) ? Kind::Bool : Kind::Int;
+  }
+  return key.tensor.defined();
+}
+
+// ---- Views
+// ---------------------------------------------------------------------------------------
+
+// The view that is being built: `next` dimensions of the tensor are done, `made` of the view.
+class Indexer {
+ public:
+  Indexer(const TensorBase& from, bool by_operators)
+      : tensor_(from), by_operators_(by_operators), offset_(from.storage_offset()) {}
+
+  // `left`: how many dimensions the keys after this one take.
+  bool apply(const Key& key, std::int64_t left);
+  void keep(std::int64_t count);
+  TensorBase view();
+  [[nodiscard]] std::int64_t left() const { return tensor_.dim() - at(); }
+  // Index tensors by dimension of the view, a mask for all that it takes.
+  std::vector<IValue> places;
+
+ private:
+  // Where the next dimension is in tensor_, which operators have changed already.
+  [[nodiscard]] std::int64_t at() const { return by_operators_ ? made_ : next_; }
   bool pick(PyObject* key);
   bool cut(PyObject* key);
-  bool apply(PyObject* key, std::int64_t left);
+  void add_one();
+  void add_places(TensorBase tensor, std::int64_t taken);
+
+  TensorBase tensor_;
+  bool by_operators_;
+  bool changed_ = false;
+  DimVector sizes_;
+  DimVector strides_;
+  std::int64_t offset_;
+  std::int64_t next_ = 0;
+  std::int64_t made_ = 0;
+  std::int64_t masked_ = 0;  // dimensions of masks beyond one for each
 };
+
+void Indexer::keep(std::int64_t count) {
+  made_ += count;
+  if (by_operators_) return;
+  for (; count > 0; --count, ++next_) {
+    sizes_.push_back(tensor_.sizes()[static_cast<std::size_t>(next_)]);
+    strides_.push_back(tensor_.strides()[static_cast<std::size_t>(next_)]);
+  }
+}
+
+void Indexer::add_one() {
+  if (by_operators_) {
+    tensor_ = unsqueeze_operator.call({tensor_, made_}).toTensor();
+    changed_ = true;
+  } else {
+    sizes_.push_back(1);
+    strides_.push_back(1);
+  }
+  ++made_;
+}
+
+void Indexer::add_places(TensorBase tensor, std::int64_t taken) {
+  places.resize(static_cast<std::size_t>(made_ - taken - masked_));
+  places.emplace_back(std::move(tensor));
+  masked_ += taken - 1;
+}
 
 bool Indexer::pick(PyObject* key) {
   const Py_ssize_t index = PyNumber_AsSsize_t(key, PyExc_IndexError);
   if (index == -1 && PyErr_Occurred() != nullptr) return false;
-  const std::int64_t size = tensor.sizes()[static_cast<std::size_t>(next)];
+  const std::int64_t size = tensor_.sizes()[static_cast<std::size_t>(at())];
   if (index < -size || index >= size) {
     PyErr_Format(PyExc_IndexError, "index %zd is out of range for dimension %lld of size %lld",
-                 index, static_cast<long long>(next), static_cast<long long>(size));
+                 index, static_cast<long long>(at()), static_cast<long long>(size));
     return false;
   }
-  offset += (index < 0 ? index + size : index) * tensor.strides()[static_cast<std::size_t>(next)];
-  ++next;
+  if (by_operators_) {
+    tensor_ = select_operator.call({tensor_, made_, index}).toTensor();
+    changed_ = true;
+    return true;
+  }
+  offset_ +=
+      (index < 0 ? index + size : index) * tensor_.strides()[static_cast<std::size_t>(next_)];
+  ++next_;
   return true;
 }
 
@@ -48,72 +186,183 @@ bool Indexer::cut(PyObject* key) {
     PyErr_SetString(PyExc_ValueError, "the step of a slice of a tensor must be positive");
     return false;
   }
-  const auto dim = static_cast<std::size_t>(next);
-  const Py_ssize_t count = PySlice_AdjustIndices(tensor.sizes()[dim], &start, &stop, step);
-  if (count != 0) offset += start * tensor.strides()[dim];
-  sizes.push_back(count);
-  strides.push_back(step * tensor.strides()[dim]);
-  ++next;
+  if (by_operators_) {
+    // As it was written, so that a graph of it fits tensors of other sizes.
+    const auto* slice = reinterpret_cast<PySliceObject*>(key);
+    const bool whole = slice->start == Py_None && slice->stop == Py_None && step == 1;
+    if (!whole) {
+      tensor_ = slice_operator
+                    .call({tensor_, made_, slice->start == Py_None ? IValue() : IValue(start),
+                           slice->stop == Py_None ? IValue() : IValue(stop), step})
+                    .toTensor();
+      changed_ = true;
+    }
+    ++made_;
+    return true;
+  }
+  const auto dim = static_cast<std::size_t>(next_);
+  const Py_ssize_t count = PySlice_AdjustIndices(tensor_.sizes()[dim], &start, &stop, step);
+  if (count != 0) offset_ += start * tensor_.strides()[dim];
+  sizes_.push_back(count);
+  strides_.push_back(step * tensor_.strides()[dim]);
+  ++next_;
+  ++made_;
   return true;
 }
 
-// `left`: how many dimensions the keys after this one take.
-bool Indexer::apply(PyObject* key, std::int64_t left) {
-  if (key == Py_None) {
-    sizes.push_back(1);
-    strides.push_back(1);
-    return true;
-  }
-  if (key == Py_Ellipsis) {
-    keep(tensor.dim() - next - left);
-    return true;
-  }
-  if (next >= tensor.dim()) {
+bool Indexer::apply(const Key& key, std::int64_t taken_after) {
+  if (key.taken() > left()) {
     PyErr_Format(PyExc_IndexError, "too many indices for a tensor of %lld dimensions",
-                 static_cast<long long>(tensor.dim()));
+                 static_cast<long long>(tensor_.dim()));
     return false;
   }
-  if (PySlice_Check(key)) return cut(key);
-  const bool whole = is_tensor(key) && tensor_of(key).dim() != 0;
-  if (!PyBool_Check(key) && PyIndex_Check(key) && !whole) return pick(key);
-  PyErr_Format(PyExc_TypeError, "a tensor is indexed by ints, slices, None and ..., not by %s",
-               Py_TYPE(key)->tp_name);
+  switch (key.kind) {
+    case Kind::Int:
+      return pick(key.object);
+    case Kind::Slice:
+      return cut(key.object);
+    case Kind::Ellipsis:
+      keep(std::max<std::int64_t>(left() - taken_after, 0));
+      return true;
+    case Kind::None:
+      add_one();
+      return true;
+    case Kind::Bool: {
+      // All of a dimension of one, or nothing of it.
+      const int truth = PyObject_IsTrue(key.object);
+      if (truth < 0) return false;
+      add_one();
+      add_places(opgen::detail::full({truth}, 0, TensorOptions(kLong)), 1);
+      return true;
+    }
+    case Kind::Tensor: {
+      const std::int64_t taken = key.taken();
+      keep(taken);
+      add_places(key.tensor, taken);
+      return true;
+    }
+    case Kind::Other:
+      break;
+  }
   return false;
 }
 
-std::int64_t taken(PyObject* keys, Py_ssize_t from) {
-  std::int64_t count = 0;
-  for (Py_ssize_t i = from; i < PyTuple_GET_SIZE(keys); ++i) {
-    PyObject* key = PyTuple_GET_ITEM(keys, i);
-    count += key != Py_None && key != Py_Ellipsis ? 1 : 0;
+TensorBase Indexer::view() {
+  if (!by_operators_) {
+    return opgen::detail::alias_with_sizes_and_strides(tensor_, sizes_, strides_, offset_);
   }
-  return count;
+  return changed_ || !places.empty() ? tensor_ : alias_operator.call({tensor_}).toTensor();
 }
 
-bool view_of(PyObject* self, PyObject* key, TensorBase& view) {
-  Owned keys(PyTuple_Check(key) ? (Py_INCREF(key), key) : PyTuple_Pack(1, key));
-  if (!keys) return false;
-  Indexer indexer(tensor_of(self));
+struct Selection {
+  TensorBase view;
+  std::vector<IValue> places;  // empty without index tensors
+};
+
+bool select_items(const TensorBase& tensor, PyObject* object, Selection& selection) {
+  const bool several = PyTuple_Check(object) != 0;
+  const std::size_t count = several ? static_cast<std::size_t>(PyTuple_GET_SIZE(object)) : 1;
+  std::array<Key, 4> few;
+  std::vector<Key> many(count > few.size() ? count : 0);
+  Key* keys = many.empty() ? few.data() : many.data();
+  std::int64_t left = 0;
   int ellipses = 0;
-  for (Py_ssize_t i = 0; i < PyTuple_GET_SIZE(keys.get()); ++i) {
-    PyObject* one = PyTuple_GET_ITEM(keys.get(), i);
-    if (one == Py_Ellipsis && ++ellipses > 1) {
+  bool batched = false;
+  for (std::size_t i = 0; i < count; ++i) {
+    Key& key = keys[i];
+    PyObject* one = several ? PyTuple_GET_ITEM(object, static_cast<Py_ssize_t>(i)) : object;
+    if (!read_key(one, key)) return false;
+    if (key.kind == Kind::Ellipsis && ++ellipses > 1) {
       PyErr_SetString(PyExc_IndexError, "an index can have only one '...'");
       return false;
     }
-    if (!indexer.apply(one, taken(keys.get(), i + 1))) return false;
+    batched = batched || (key.kind == Kind::Tensor && needs_operators(key.tensor));
+    left += key.taken();
   }
-  indexer.keep(tensor_of(self).dim() - indexer.next);
-  view = opgen::detail::alias_with_sizes_and_strides(tensor_of(self), indexer.sizes,
-                                                     indexer.strides, indexer.offset);
+  Indexer indexer(tensor, batched || needs_operators(tensor));
+  for (std::size_t i = 0; i < count; ++i) {
+    left -= keys[i].taken();
+    if (!indexer.apply(keys[i], left)) return false;
+  }
+  indexer.keep(indexer.left());
+  selection.view = indexer.view();
+  selection.places = std::move(indexer.places);
   return true;
 }
 
 PyObject* get_item(PyObject* self, PyObject* key) {
   return guarded([&]() -> PyObject* {
-    TensorBase view;
-    return view_of(self, key, view) ? new_tensor(std::move(view)) : nullptr;
+    Selection items;
+    if (!select_items(tensor_of(self), key, items)) return nullptr;
+    if (items.places.empty()) return new_tensor(std::move(items.view));
+    return new_tensor(
+        index_operator.call({std::move(items.view), std::move(items.places)}).toTensor());
   });
+}
+
+// ---- Assignment
+// ----------------------------------------------------------------------------------
+
+// `value` without dimensions of one in front that `view` does not have, as NumPy allows.
+TensorBase without_leading_ones(const TensorBase& value, std::int64_t dims) {
+  std::size_t extra = 0;
+  while (value.dim() - static_cast<std::int64_t>(extra) > dims && value.sizes()[extra] == 1)
+    ++extra;
+  if (extra == 0) return value;
+  return opgen::detail::alias_with_sizes_and_strides(
+      value, value.sizes().slice(extra), value.strides().slice(extra), value.storage_offset());
+}
+
+void assign(const TensorBase& view, TensorBase value) {
+  if (needs_operators(view) || needs_operators(value)) {
+    copy_operator.call({view, std::move(value), false});
+    return;
+  }
+  // What overlaps is read before it is written.
+  if (value.is_alias_of(view)) value = opgen::detail::clone(value);
+  opgen::detail::copy_(view, without_leading_ones(value, view.dim()));
+  view.bump_version();
+}
+
+void assign(const TensorBase& view, const Scalar& number) {
+  if (needs_operators(view)) {
+    fill_operator.call({view, number});
+    return;
+  }
+  opgen::detail::fill_(view, number);
+  view.bump_version();
+}
+
+void assign_places(Selection& items, TensorBase value) {
+  const ScalarType type = items.view.scalar_type();
+  if (value.scalar_type() != type && value.has_storage()) {
+    value = opgen::detail::to_dtype(value, type);
+  }
+  if (value.is_alias_of(items.view)) value = opgen::detail::clone(value);
+  if (!needs_operators(value)) {
+    // What is left of the view, and one dimension or more for the places.
+    std::int64_t dims = items.view.dim();
+    std::int64_t widest = 0;
+    for (const IValue& place : items.places) {
+      if (place.isNone()) continue;
+      const TensorBase tensor = place.toTensor();
+      dims -= Key::is_mask(tensor) ? tensor.dim() : 1;
+      widest = std::max(widest, Key::is_mask(tensor) ? 1 : tensor.dim());
+    }
+    value = without_leading_ones(value, dims + widest);
+  }
+  index_put_operator.call(
+      {std::move(items.view), std::move(items.places), std::move(value), false});
+}
+
+// A number of the tensor's dtype, or what lists and arrays hold; undefined with an exception.
+TensorBase value_tensor(PyObject* value, ScalarType type) {
+  if (is_tensor(value)) return tensor_of(value);
+  Scalar number;
+  if (!find_scalar(value, number)) return tensor_from_data(value, ScalarType::Undefined);
+  TensorBase tensor = opgen::detail::empty_contiguous({}, type, kCPU);
+  opgen::detail::fill_(tensor, number);
+  return tensor;
 }
 
 int set_item(PyObject* self, PyObject* key, PyObject* value) {
@@ -122,22 +371,27 @@ int set_item(PyObject* self, PyObject* key, PyObject* value) {
     return -1;
   }
   Owned done(guarded([&]() -> PyObject* {
-    TensorBase view;
-    if (!view_of(self, key, view)) return nullptr;
+    Selection items;
+    if (!select_items(tensor_of(self), key, items)) return nullptr;
     Scalar number;
-    if (is_tensor(value)) {
-      opgen::detail::copy_(view, tensor_of(value));
-    } else if (find_scalar(value, number)) {
-      opgen::detail::fill_(view, number);
-    } else {
-      return PyErr_Format(PyExc_TypeError, "an item is set to a Tensor or a number, not to %s",
-                          Py_TYPE(value)->tp_name);
+    if (items.places.empty() && !is_tensor(value) && find_scalar(value, number)) {
+      assign(items.view, number);
+      Py_RETURN_NONE;
     }
-    view.bump_version();
+    TensorBase from = value_tensor(value, items.view.scalar_type());
+    if (!from.defined()) return nullptr;
+    if (items.places.empty()) {
+      assign(items.view, std::move(from));
+    } else {
+      assign_places(items, std::move(from));
+    }
     Py_RETURN_NONE;
   }));
   return done ? 0 : -1;
 }
+
+// ---- Length and iteration
+// ------------------------------------------------------------------------
 
 Py_ssize_t length(PyObject* self) {
   if (tensor_of(self).dim() == 0) {
@@ -147,10 +401,7 @@ Py_ssize_t length(PyObject* self) {
   return tensor_of(self).sizes()[0];
 }
 
-// Items in turn until there are no more.
-PyObject* iterate(PyObject* self) {
-  return length(self) < 0 ? nullptr : PySeqIter_New(self);
-}
+// Iteration: items in turn until there are no more.
 PyObject* item_at(PyObject* self, Py_ssize_t index) {
   if (length(self) < 0) return nullptr;
   Owned key(PyLong_FromSsize_t(index));
@@ -162,7 +413,6 @@ PyObject* item_at(PyObject* self, Py_ssize_t index) {
 PyType_Slot indexing_slots[] = {{Py_mp_subscript, reinterpret_cast<void*>(&get_item)},
                                 {Py_mp_ass_subscript, reinterpret_cast<void*>(&set_item)},
                                 {Py_mp_length, reinterpret_cast<void*>(&length)},
-                                {Py_tp_iter, reinterpret_cast<void*>(&iterate)},
                                 {Py_sq_item, reinterpret_cast<void*>(&item_at)},
                                 {0, nullptr}};
 

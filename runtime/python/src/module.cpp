@@ -37,7 +37,7 @@ int name_types(const char* package) {
   Owned name(PyUnicode_FromString(package));
   if (!name) return -1;
   for (PyTypeObject* type : {types.tensor, types.dtype, types.layout, types.memory_format,
-                             types.device, types.generator}) {
+                             types.device, types.generator, types.storage}) {
     PyObject* object = reinterpret_cast<PyObject*>(type);
     if (PyObject_SetAttrString(object, "__module__", name.get()) != 0) return -1;
   }
@@ -51,10 +51,18 @@ int init_module(PyObject* module, const char* package, const Function* functions
   const bool first = types.tensor == nullptr;
   if (make_constants(module) != 0) return -1;
   if (first && (make_function_type() != 0 || make_tensor_type() != 0)) return -1;
+  if (first && make_storage_type() != 0) return -1;
   if (first && name_types(package) != 0) return -1;
   if (PyModule_AddType(module, types.tensor) != 0) return -1;
-  for (PyMethodDef* functions_of_all : {module_functions, dlpack_functions}) {
-    if (PyModule_AddFunctions(module, functions_of_all) != 0) return -1;
+  if (PyModule_AddType(module, types.storage) != 0) return -1;
+  for (PyMethodDef* some : {module_functions, dlpack_functions, storage_functions,
+                            copying_functions, generator_functions, context_functions}) {
+    if (PyModule_AddFunctions(module, some) != 0) return -1;
+  }
+  if (make_context_types(module, package) != 0) return -1;
+  if (first) {
+    types.rebuild_tensor = PyObject_GetAttrString(module, "_rebuild_tensor");
+    types.rebuild_storage = PyObject_GetAttrString(module, "_rebuild_storage");
   }
   for (std::size_t i = 0; i < count; ++i) {
     if (add_function(module, package, functions[i]) != 0) return -1;

@@ -1,8 +1,8 @@
 // number.cpp: a + b, a < b, -a, int(a): operators of Python by the tensor's methods of that name.
 #include <cstring>
 
+#include "library_operator.h"
 #include "objects.h"
-#include "opgen/copy.h"
 #include "opgen/factories.h"
 
 namespace opgen::python {
@@ -65,9 +65,21 @@ PyObject* call_method(Method method, PyObject* a, PyObject* b) {
   return call_function(*methods[method], arguments, b == nullptr ? 1 : 2, nullptr, nullptr);
 }
 
-// A number on the left becomes a tensor that counts as a number in promotion.
+bool is_array(PyObject* object) {
+  return std::strcmp(Py_TYPE(object)->tp_name, "numpy.ndarray") == 0;
+}
+PyObject* binary(Method method, PyObject* a, PyObject* b);
+PyObject* binary_with_array(Method method, PyObject* a, PyObject* b) {
+  TensorBase tensor = tensor_from_data(is_array(a) ? a : b, ScalarType::Undefined);
+  Owned array(tensor.defined() ? new_tensor(std::move(tensor)) : nullptr);
+  if (!array) return nullptr;
+  return is_array(a) ? binary(method, array.get(), b) : binary(method, a, array.get());
+}
+
+// A number on the left becomes a tensor that counts as a number in promotion; an array, a tensor.
 PyObject* binary(Method method, PyObject* a, PyObject* b) {
   return guarded([&]() -> PyObject* {
+    if (is_array(a) || is_array(b)) return binary_with_array(method, a, b);
     if (methods[method] == nullptr || !is_operand(method, a) || !is_operand(method, b)) {
       Py_RETURN_NOTIMPLEMENTED;
     }
@@ -118,7 +130,7 @@ PyObject* element(PyObject* self, const char* what) {
     return PyErr_Format(PyExc_ValueError, "%s of a tensor of %lld elements: it needs one", what,
                         static_cast<long long>(tensor.numel()));
   }
-  return guarded([&] { return wrap_scalar(opgen::detail::item(tensor)); });
+  return guarded([&] { return wrap_scalar(item_of(tensor)); });
 }
 int truth(PyObject* self) {
   Owned value(element(self, "the truth"));
@@ -138,6 +150,15 @@ PyObject* as_index(PyObject* self) {
                         dtype_name(tensor_of(self).scalar_type()));
   }
   return as_int(self);
+}
+
+// Whether an element is equal to `value`, by the operators eq and any.
+int contains(PyObject* self, PyObject* value) {
+  Owned equal(PyObject_RichCompare(self, value, Py_EQ));
+  if (!equal) return -1;
+  if (!is_tensor(equal.get())) return PyObject_IsTrue(equal.get());
+  Owned any(PyObject_CallMethod(equal.get(), "any", nullptr));
+  return any ? PyObject_IsTrue(any.get()) : -1;
 }
 
 }  // namespace
@@ -181,6 +202,7 @@ PyType_Slot number_slots[] = {OPGEN_SLOT(Py_nb_add, binary_slot<kAdd>),
                               OPGEN_SLOT(Py_nb_index, as_index),
                               OPGEN_SLOT(Py_tp_richcompare, compare),
                               OPGEN_SLOT(Py_tp_hash, hash),
+                              OPGEN_SLOT(Py_sq_contains, contains),
                               {0, nullptr}};
 
 }  // namespace opgen::python

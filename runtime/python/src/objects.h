@@ -39,6 +39,10 @@ struct Types {
   PyTypeObject* device;
   PyTypeObject* generator;
   PyTypeObject* function;
+  PyTypeObject* storage;
+  // What pickle calls, of the package that was imported first.
+  PyObject* rebuild_tensor;
+  PyObject* rebuild_storage;
 };
 extern Types types;
 
@@ -98,6 +102,7 @@ bool find_constant(PyObject* object, PyTypeObject* type, std::int64_t& value);
 
 // tensor.cpp
 int make_tensor_type();
+PyObject* tuple_of(IntArrayRef values);
 PyObject* to_list(const TensorBase& tensor);
 
 // number.cpp: operators, comparisons and conversions, by the methods of that name.
@@ -114,16 +119,42 @@ PyObject* show_tensor(PyObject* self);
 extern PyType_Slot buffer_slots[];
 TensorBase tensor_from_buffer(PyObject* object);
 
+// generator.cpp: class Generator and the seed of the default one.
+PyTypeObject* make_generator_type();
+extern PyMethodDef generator_functions[];
+
+// contexts.cpp: dump_table, record_graph, autocast, vmap, profile.
+int make_context_types(PyObject* module, const char* package);
+extern PyMethodDef context_functions[];
+extern std::size_t imported_packages;
+
+// storage.cpp: class UntypedStorage; one object for each storage.
+int make_storage_type();
+PyObject* new_storage(Storage storage);
+const Storage& storage_in(PyObject* object);
+extern PyMethodDef storage_functions[];
+
+// copying.cpp: copies, pickles, arrays.
+extern PyMethodDef copying_methods[];
+extern PyMethodDef copying_functions[];
+
 // dlpack.cpp: the same with every library that speaks DLPack.
 extern PyMethodDef dlpack_methods[];
 extern PyMethodDef dlpack_functions[];
 
 // data.cpp: what module functions make tensors of: numbers, lists, arrays.
 extern PyMethodDef module_functions[];
+// A fresh tensor, of the elements' own dtype if `type` is Undefined. Throws, or returns an
+// undefined tensor with an exception of Python.
+TensorBase tensor_from_data(PyObject* data, ScalarType type);
 
 // parser.cpp: a Python number, a NumPy number or a tensor of one element. False without an
 // exception if it is none.
 bool find_scalar(PyObject* object, Scalar& value);
+bool is_numpy_bool(PyObject* object);
+// A tensor of so many elements is worth releasing the GIL for: below, its kernel takes about as
+// long as taking the GIL back.
+inline constexpr std::int64_t kWorthReleasing = 16384;
 
 // documentation.cpp
 PyObject* documentation(const Function& function);

@@ -17,9 +17,6 @@ namespace opgen::python {
 namespace {
 
 constexpr std::size_t kMaxSlots = 64;
-// A tensor of so many elements is worth releasing the GIL for: below, its kernel takes about as
-// long as taking the GIL back.
-constexpr std::int64_t kWorthReleasing = 16384;
 
 // What slots point to and nobody else owns; freed when the call is over.
 class Scratch {
@@ -158,12 +155,6 @@ bool find_integer(PyObject* object, std::int64_t& value) {
   int overflow = 0;
   value = PyLong_AsLongLongAndOverflow(number.get(), &overflow);
   return overflow == 0;
-}
-
-// NumPy's booleans have no other mark than their name.
-bool is_numpy_bool(PyObject* object) {
-  const char* name = Py_TYPE(object)->tp_name;
-  return std::strcmp(name, "numpy.bool_") == 0 || std::strcmp(name, "numpy.bool") == 0;
 }
 
 bool find_double(PyObject* object, double& value) {
@@ -630,6 +621,12 @@ PyObject* raise_no_fit(const Function& function, const Arguments& given) {
 }
 
 }  // namespace
+
+// NumPy's booleans have no other mark than their name.
+bool is_numpy_bool(PyObject* object) {
+  const char* name = Py_TYPE(object)->tp_name;
+  return std::strcmp(name, "numpy.bool_") == 0 || std::strcmp(name, "numpy.bool") == 0;
+}
 
 bool find_scalar(PyObject* object, Scalar& value) {
   if (PyFloat_Check(object)) {

@@ -3,22 +3,13 @@
 #include <new>
 #include <vector>
 
+#include "library_operator.h"
 #include "objects.h"
 #include "opgen/copy.h"
 
 namespace opgen::python {
 
 namespace {
-
-PyObject* tuple_of(IntArrayRef values) {
-  Owned tuple(PyTuple_New(static_cast<Py_ssize_t>(values.size())));
-  for (std::size_t i = 0; tuple && i < values.size(); ++i) {
-    PyObject* item = PyLong_FromLongLong(values[i]);
-    if (item == nullptr) return nullptr;
-    PyTuple_SET_ITEM(tuple.get(), static_cast<Py_ssize_t>(i), item);
-  }
-  return tuple.release();
-}
 
 // A call makes a wrapper and drops another: some are kept for the next. The GIL guards them.
 constexpr std::size_t kKept = 64;
@@ -122,54 +113,60 @@ PyObject* item(PyObject* self, PyObject*) {
     return PyErr_Format(PyExc_ValueError, "item() of a tensor of %lld elements: it needs one",
                         static_cast<long long>(tensor.numel()));
   }
-  return guarded([&] { return wrap_scalar(opgen::detail::item(tensor)); });
+  return guarded([&] { return wrap_scalar(item_of(tensor)); });
 }
 PyObject* tolist(PyObject* self, PyObject*) {
   return guarded([&] { return to_list(tensor_of(self)); });
 }
-// An array on the same bytes.
-PyObject* numpy(PyObject* self, PyObject*) {
-  Owned module(PyImport_ImportModule("numpy"));
-  return module ? PyObject_CallMethod(module.get(), "asarray", "O", self) : nullptr;
+PyObject* format(PyObject* self, PyObject* spec) {
+  if (tensor_of(self).dim() != 0) {
+    return PyObject_CallMethod(reinterpret_cast<PyObject*>(&PyBaseObject_Type), "__format__", "OO",
+                               self, spec);
+  }
+  Owned number(item(self, nullptr));
+  return number ? PyObject_Format(number.get(), spec) : nullptr;
 }
-PyObject* copied(PyObject* self, PyObject*) {
-  return guarded([&] { return new_tensor(opgen::detail::clone(tensor_of(self))); });
+PyObject* as_complex(PyObject* self, PyObject*) {
+  Owned number(item(self, nullptr));
+  if (!number) return nullptr;
+  return PyObject_CallFunction(reinterpret_cast<PyObject*>(&PyComplex_Type), "O", number.get());
 }
-PyObject* aliased(PyObject* self, PyObject*) {
-  return guarded([&] {
-    const TensorBase& tensor = tensor_of(self);
-    return new_tensor(opgen::detail::alias_with_sizes_and_strides(
-        tensor, tensor.sizes(), tensor.strides(), tensor.storage_offset()));
-  });
-}
-PyCFunction with_keywords(PyCFunctionWithKeywords function) {
-  return reinterpret_cast<PyCFunction>(reinterpret_cast<void*>(function));
+// By the library's operator round.
+PyObject* rounded(PyObject* self, PyObject* args) {
+  PyObject* digits = Py_None;
+  if (!PyArg_ParseTuple(args, "|O:__round__", &digits)) return nullptr;
+  if (digits == Py_None) return PyObject_CallMethod(self, "round", nullptr);
+  Owned method(PyObject_GetAttrString(self, "round"));
+  Owned none(PyTuple_New(0));
+  Owned options(Py_BuildValue("{s:O}", "decimals", digits));
+  if (!method || !none || !options) return nullptr;
+  return PyObject_Call(method.get(), none.get(), options.get());
 }
 // What is the same for all libraries; operators of the same name, where a library has them, go
 // before.
 PyMethodDef methods[] = {
-    {"size", with_keywords(size), METH_VARARGS | METH_KEYWORDS,
+    {"size", as_method(size), METH_VARARGS | METH_KEYWORDS,
      "The size of each dimension, or of one."},
-    {"stride", with_keywords(stride), METH_VARARGS | METH_KEYWORDS,
+    {"stride", as_method(stride), METH_VARARGS | METH_KEYWORDS,
      "Elements from one index to the next, of each dimension or one."},
     {"dim", dim, METH_NOARGS, "How many dimensions there are."},
     {"numel", numel, METH_NOARGS, "How many elements there are."},
     {"element_size", element_size, METH_NOARGS, "Bytes of one element."},
     {"storage_offset", storage_offset, METH_NOARGS, "Elements before the first, in the storage."},
     {"data_ptr", data_ptr, METH_NOARGS, "The address of the first element."},
-    {"is_contiguous", with_keywords(is_contiguous), METH_VARARGS | METH_KEYWORDS,
+    {"is_contiguous", as_method(is_contiguous), METH_VARARGS | METH_KEYWORDS,
      "Whether the elements lie in row-major order, or in another."},
     {"item", item, METH_NOARGS, "The one element as a number of Python."},
     {"tolist", tolist, METH_NOARGS, "The elements as nested lists."},
-    {"numpy", numpy, METH_NOARGS, "An array of NumPy on the same bytes."},
-    {"__copy__", aliased, METH_NOARGS, "Another tensor on the same bytes."},
-    {"__deepcopy__", copied, METH_O, "A tensor on bytes of its own."},
+    {"__format__", format, METH_O, "The one element as text, or the tensor's."},
+    {"__complex__", as_complex, METH_NOARGS, "The one element as a complex number."},
+    {"__round__", rounded, METH_VARARGS, "The elements rounded to integers, or to decimals."},
     {nullptr, nullptr, 0, nullptr}};
 
 // A type takes one table of methods, and keeps its address.
 PyMethodDef* all_methods() {
   static std::vector<PyMethodDef> all;
-  for (const PyMethodDef* some : {methods, dlpack_methods}) {
+  for (const PyMethodDef* some : {methods, copying_methods, dlpack_methods}) {
     for (; some->ml_name != nullptr; ++some) all.push_back(*some);
   }
   all.push_back({nullptr, nullptr, 0, nullptr});
@@ -188,6 +185,16 @@ PyObject* new_tensor(TensorBase tensor) {
   }
   new (&tensor_of(self)) TensorBase(std::move(tensor));
   return self;
+}
+
+PyObject* tuple_of(IntArrayRef values) {
+  Owned tuple(PyTuple_New(static_cast<Py_ssize_t>(values.size())));
+  for (std::size_t i = 0; tuple && i < values.size(); ++i) {
+    PyObject* item = PyLong_FromLongLong(values[i]);
+    if (item == nullptr) return nullptr;
+    PyTuple_SET_ITEM(tuple.get(), static_cast<Py_ssize_t>(i), item);
+  }
+  return tuple.release();
 }
 
 int make_tensor_type() {

@@ -96,6 +96,9 @@ std::string sizes_text(const TensorBase& tensor) {
 PyObject* to_list(const TensorBase& tensor) {
   OPGEN_CHECK_NOT_IMPLEMENTED(tensor.is_cpu(), "tolist() of a tensor on ", tensor.device(),
                               ": its elements are not in the memory of the CPU");
+  OPGEN_CHECK_NOT_IMPLEMENTED(tensor.has_storage(),
+                              "tolist() inside vmap: the tensor stands for a "
+                              "whole batch");
   return list_of(tensor, 0, static_cast<const char*>(tensor.data_ptr()));
 }
 
@@ -104,12 +107,13 @@ PyObject* show_tensor(PyObject* self) {
     const TensorBase& tensor = tensor_of(self);
     std::string text = "tensor(";
     if (!tensor.defined()) return PyUnicode_FromString("tensor(undefined)");
-    if (tensor.is_cpu() && tensor.numel() != 0) {
+    const bool batched = !tensor.has_storage();
+    if (tensor.is_cpu() && tensor.numel() != 0 && !batched) {
       if (!append_elements(text, tensor, 0, static_cast<const char*>(tensor.data_ptr()))) {
         return nullptr;
       }
     } else {
-      text += tensor.is_cpu() ? "[], size=" : "..., size=";
+      text += tensor.is_cpu() && !batched ? "[], size=" : "..., size=";
       text += sizes_text(tensor);
     }
     const ScalarType type = tensor.scalar_type();

@@ -1,9 +1,7 @@
-// types.cpp: dtype, layout, memory_format, device and Generator.
+// types.cpp: dtype, layout, memory_format and device.
 #include <cstring>
-#include <new>
 
 #include "objects.h"
-#include "opgen/cpu_generator.h"
 
 namespace opgen::python {
 
@@ -79,15 +77,33 @@ PyObject* find_dtype_by_name(PyTypeObject*, PyObject* args, PyObject*) {
   return wrap_dtype(type);
 }
 
+PyObject* layouts[sizeof(kLayouts) / sizeof(kLayouts[0])];
+PyObject* formats[sizeof(kFormats) / sizeof(kFormats[0])];
+
+// layout("strided"): pickle makes constants again by their names.
+PyObject* find_constant_by_name(PyTypeObject* type, PyObject* args, PyObject*) {
+  const char* name = nullptr;
+  if (!PyArg_ParseTuple(args, "s", &name)) return nullptr;
+  const auto find = [&](const auto& rows, PyObject** made) -> PyObject* {
+    for (const ConstantName& row : rows) {
+      if (std::strcmp(row.name, name) == 0) return *made;
+      ++made;
+    }
+    return nullptr;
+  };
+  PyObject* found = type == types.layout ? find(kLayouts, layouts) : find(kFormats, formats);
+  if (found == nullptr) return PyErr_Format(PyExc_ValueError, "there is no %s", name);
+  Py_INCREF(found);
+  return found;
+}
+
 PyTypeObject* make_constant_type(const char* name, PyGetSetDef* attributes, newfunc make) {
   PyType_Slot slots[] = {{Py_tp_repr, reinterpret_cast<void*>(&show_constant)},
                          {Py_tp_getset, attributes},
                          {Py_tp_methods, constant_methods},
-                         {make == nullptr ? 0 : Py_tp_new, reinterpret_cast<void*>(make)},
+                         {Py_tp_new, reinterpret_cast<void*>(make)},
                          {0, nullptr}};
-  unsigned flags = Py_TPFLAGS_DEFAULT;
-  if (make == nullptr) flags |= Py_TPFLAGS_DISALLOW_INSTANTIATION;
-  PyType_Spec spec = {name, sizeof(ConstantObject), 0, flags, slots};
+  PyType_Spec spec = {name, sizeof(ConstantObject), 0, Py_TPFLAGS_DEFAULT, slots};
   return reinterpret_cast<PyTypeObject*>(PyType_FromSpec(&spec));
 }
 
@@ -159,59 +175,13 @@ PyType_Slot device_slots[] = {{Py_tp_new, reinterpret_cast<void*>(&make_device)}
 PyType_Spec device_spec = {"opgen.device", sizeof(DeviceObject), 0, Py_TPFLAGS_DEFAULT,
                            device_slots};
 
-Generator& generator_of(PyObject* self) {
-  return reinterpret_cast<GeneratorObject*>(self)->generator;
-}
-PyObject* make_generator(PyTypeObject* type, PyObject* args, PyObject*) {
-  if (!PyArg_ParseTuple(args, ":Generator")) return nullptr;
-  return guarded([&]() -> PyObject* {
-    PyObject* self = type->tp_alloc(type, 0);
-    if (self == nullptr) return nullptr;
-    new (&generator_of(self)) Generator(opgen::detail::default_cpu_generator().clone());
-    return self;
-  });
-}
-void free_generator(PyObject* self) {
-  generator_of(self).~Generator();
-  PyTypeObject* type = Py_TYPE(self);
-  type->tp_free(self);
-  Py_DECREF(type);
-}
-PyObject* seed_generator(Generator& generator, PyObject* seed) {
-  const unsigned long long value = PyLong_AsUnsignedLongLongMask(seed);
-  if (PyErr_Occurred() != nullptr) return nullptr;
-  return guarded([&]() -> PyObject* {
-    GeneratorLock lock(generator.unsafeGetGeneratorImpl());
-    generator.set_current_seed(value);
-    Py_RETURN_NONE;
-  });
-}
-PyObject* generator_manual_seed(PyObject* self, PyObject* seed) {
-  Owned done(seed_generator(generator_of(self), seed));
-  if (!done) return nullptr;
-  Py_INCREF(self);
-  return self;
-}
-PyObject* generator_initial_seed(PyObject* self, PyObject*) {
-  return PyLong_FromUnsignedLongLong(generator_of(self).current_seed());
-}
-PyMethodDef generator_methods[] = {
-    {"manual_seed", generator_manual_seed, METH_O, "Start again from this seed."},
-    {"initial_seed", generator_initial_seed, METH_NOARGS, "The seed it was started from."},
-    {nullptr, nullptr, 0, nullptr}};
-PyType_Slot generator_slots[] = {{Py_tp_new, reinterpret_cast<void*>(&make_generator)},
-                                 {Py_tp_dealloc, reinterpret_cast<void*>(&free_generator)},
-                                 {Py_tp_methods, generator_methods},
-                                 {0, nullptr}};
-PyType_Spec generator_spec = {"opgen.Generator", sizeof(GeneratorObject), 0, Py_TPFLAGS_DEFAULT,
-                              generator_slots};
-
 int make_types() {
   types.dtype = make_constant_type("opgen.dtype", dtype_attributes, find_dtype_by_name);
-  types.layout = make_constant_type("opgen.layout", no_attributes, nullptr);
-  types.memory_format = make_constant_type("opgen.memory_format", no_attributes, nullptr);
+  types.layout = make_constant_type("opgen.layout", no_attributes, find_constant_by_name);
+  types.memory_format =
+      make_constant_type("opgen.memory_format", no_attributes, find_constant_by_name);
   types.device = reinterpret_cast<PyTypeObject*>(PyType_FromSpec(&device_spec));
-  types.generator = reinterpret_cast<PyTypeObject*>(PyType_FromSpec(&generator_spec));
+  types.generator = make_generator_type();
   if (PyErr_Occurred() != nullptr) return -1;
   for (std::size_t i = 0; i < kDtypeCount; ++i) {
     dtypes[i] =
@@ -299,8 +269,6 @@ int make_constants(PyObject* module) {
     const char* alias = kDtypes[i].alias;
     if (alias != nullptr && PyModule_AddObjectRef(module, alias, dtypes[i]) != 0) return -1;
   }
-  static PyObject* layouts[sizeof(kLayouts) / sizeof(kLayouts[0])];
-  static PyObject* formats[sizeof(kFormats) / sizeof(kFormats[0])];
   const auto add = [&](PyTypeObject* type, const auto& rows, PyObject** made) {
     for (const ConstantName& row : rows) {
       if (*made == nullptr) *made = new_constant(type, row.name, row.value);

@@ -1,0 +1,213 @@
+// copying.cpp: a tensor copied, pickled, and given to NumPy as an array.
+#include "library_operator.h"
+#include "objects.h"
+#include "opgen/autograd.h"
+#include "opgen/empty.h"
+
+namespace opgen::python {
+
+namespace {
+
+LibraryOperator alias_operator("aten::alias", "", "a copy of a traced or batched tensor");
+LibraryOperator clone_operator("aten::clone", "", "a deep copy of a traced or batched tensor");
+
+PyObject* storage(PyObject* self, PyObject*) {
+  return guarded([&]() -> PyObject* {
+    const TensorBase& tensor = tensor_of(self);
+    OPGEN_CHECK(tensor.has_storage(), "a tensor inside vmap has no storage of its own");
+    return new_storage(tensor.storage());
+  });
+}
+
+// Another tensor on the same bytes.
+PyObject* copied(PyObject* self, PyObject*) {
+  return guarded([&] {
+    const TensorBase& tensor = tensor_of(self);
+    if (needs_operators(tensor)) return new_tensor(alias_operator.call({tensor}).toTensor());
+    return new_tensor(opgen::detail::alias_with_sizes_and_strides(
+        tensor, tensor.sizes(), tensor.strides(), tensor.storage_offset()));
+  });
+}
+
+// How many elements a storage must have; -1 if the layout is none.
+std::int64_t extent(IntArrayRef sizes, IntArrayRef strides, std::int64_t offset) {
+  if (offset < 0 || sizes.size() != strides.size()) return -1;
+  std::int64_t last = offset;
+  bool empty = false;
+  for (std::size_t i = 0; i < sizes.size(); ++i) {
+    if (sizes[i] < 0 || strides[i] < 0) return -1;
+    if (sizes[i] == 0) empty = true;
+    std::int64_t step = 0;
+    if (__builtin_mul_overflow(sizes[i] - 1, strides[i], &step)) return -1;
+    if (sizes[i] > 0 && __builtin_add_overflow(last, step, &last)) return -1;
+  }
+  return empty ? 0 : last == INT64_MAX ? -1 : last + 1;
+}
+
+struct Place {
+  ScalarType type;
+  DimVector sizes;
+  DimVector strides;
+  std::int64_t offset;
+};
+
+TensorBase tensor_on(const Storage& storage, const Place& place, bool requires_grad) {
+  const std::int64_t count = extent(place.sizes, place.strides, place.offset);
+  const std::size_t room = storage.nbytes() / elementSize(place.type);
+  OPGEN_CHECK_VALUE(count >= 0 && static_cast<std::size_t>(count) <= room, "sizes ",
+                    IntArrayRef(place.sizes), " and strides ", IntArrayRef(place.strides),
+                    " from element ", place.offset, " on do not lie in ", storage.nbytes(),
+                    " bytes");
+  const Device device = storage.device();
+  const DispatchKey key = compute_dispatch_key(place.type, std::nullopt, device);
+  TensorBase whole = TensorBase::adopt(TensorImpl::create(
+      storage, opgen::detail::keys_of_fresh_tensor(opgen::detail::default_key_set(key)), place.type,
+      device));
+  TensorBase tensor =
+      opgen::detail::alias_with_sizes_and_strides(whole, place.sizes, place.strides, place.offset);
+  if (requires_grad) autograd::set_requires_grad(tensor, true);
+  return tensor;
+}
+
+// A tensor that autograd recorded cannot be made again.
+void check_leaf(const TensorBase& tensor) {
+  OPGEN_CHECK(tensor.has_storage(), "a tensor inside vmap has no bytes to copy");
+  OPGEN_CHECK(
+      !autograd::requires_grad(tensor) || autograd::is_leaf(tensor),
+      "only a tensor that no recorded operator made is copied deeply or pickled: detach it");
+}
+
+// Tensors that share their bytes share them in the copy, too: the memo knows the storage.
+PyObject* deep_copied(PyObject* self, PyObject* memo) {
+  return guarded([&]() -> PyObject* {
+    const TensorBase& tensor = tensor_of(self);
+    if (!tensor.has_storage()) {
+      return new_tensor(clone_operator.call({tensor, IValue()}).toTensor());
+    }
+    check_leaf(tensor);
+    Owned from(new_storage(tensor.storage()));
+    Owned module(PyImport_ImportModule("copy"));
+    if (!from || !module) return nullptr;
+    Owned to(PyObject_CallMethod(module.get(), "deepcopy", "OO", from.get(), memo));
+    if (!to) return nullptr;
+    const Place place{tensor.scalar_type(), DimVector(tensor.sizes()), DimVector(tensor.strides()),
+                      tensor.storage_offset()};
+    return new_tensor(tensor_on(storage_in(to.get()), place, autograd::requires_grad(tensor)));
+  });
+}
+
+// By _rebuild_tensor(storage, dtype, sizes, strides, offset, requires_grad).
+PyObject* reduced(PyObject* self, PyObject*) {
+  return guarded([&]() -> PyObject* {
+    const TensorBase& tensor = tensor_of(self);
+    check_leaf(tensor);
+    Owned bytes(new_storage(tensor.storage()));
+    Owned sizes(tuple_of(tensor.sizes()));
+    Owned strides(tuple_of(tensor.strides()));
+    if (!bytes || !sizes || !strides) return nullptr;
+    return Py_BuildValue("O(OOOOLO)", types.rebuild_tensor, bytes.get(),
+                         dtype_object(tensor.scalar_type()), sizes.get(), strides.get(),
+                         static_cast<long long>(tensor.storage_offset()),
+                         autograd::requires_grad(tensor) ? Py_True : Py_False);
+  });
+}
+
+bool read_integers(PyObject* tuple, DimVector& values) {
+  for (Py_ssize_t i = 0; i < PyTuple_GET_SIZE(tuple); ++i) {
+    values.push_back(PyLong_AsLongLong(PyTuple_GET_ITEM(tuple, i)));
+  }
+  return PyErr_Occurred() == nullptr;
+}
+
+PyObject* rebuild_tensor(PyObject*, PyObject* args) {
+  PyObject* bytes = nullptr;
+  PyObject* dtype = nullptr;
+  PyObject* sizes = nullptr;
+  PyObject* strides = nullptr;
+  long long offset = 0;
+  int requires_grad = 0;
+  if (!PyArg_ParseTuple(args, "O!O!O!O!Lp:_rebuild_tensor", types.storage, &bytes, types.dtype,
+                        &dtype, &PyTuple_Type, &sizes, &PyTuple_Type, &strides, &offset,
+                        &requires_grad)) {
+    return nullptr;
+  }
+  return guarded([&]() -> PyObject* {
+    Place place{ScalarType::Undefined, {}, {}, offset};
+    find_dtype(dtype, place.type);
+    if (!read_integers(sizes, place.sizes) || !read_integers(strides, place.strides)) {
+      return nullptr;
+    }
+    return new_tensor(tensor_on(storage_in(bytes), place, requires_grad != 0));
+  });
+}
+
+// ---- NumPy
+// ---------------------------------------------------------------------------------------
+
+// An array on the same bytes. There is no bfloat16 in NumPy: it becomes float32, a copy.
+PyObject* array_on(PyObject* self, bool& is_copy) {
+  const TensorBase& tensor = tensor_of(self);
+  OPGEN_CHECK(!autograd::requires_grad(tensor),
+              "a tensor that requires a gradient is no array, which would not follow: detach it");
+  Owned other;
+  if (tensor.scalar_type() == kBFloat16) {
+    other = Owned(new_tensor(tensor_from_data(self, kFloat)));
+    is_copy = true;
+  }
+  Owned view(PyMemoryView_FromObject(other ? other.get() : self));
+  Owned module(view ? PyImport_ImportModule("numpy") : nullptr);
+  return module ? PyObject_CallMethod(module.get(), "asarray", "O", view.get()) : nullptr;
+}
+
+PyObject* numpy(PyObject* self, PyObject*) {
+  bool ignored = false;
+  return guarded([&] { return array_on(self, ignored); });
+}
+
+// __array__(dtype=None, copy=None)
+PyObject* to_array(PyObject* self, PyObject* args, PyObject* keywords) {
+  static const char* names[] = {"dtype", "copy", nullptr};
+  PyObject* dtype = Py_None;
+  PyObject* copy = Py_None;
+  if (!PyArg_ParseTupleAndKeywords(args, keywords, "|OO:__array__", const_cast<char**>(names),
+                                   &dtype, &copy)) {
+    return nullptr;
+  }
+  const int wanted = copy == Py_None ? -1 : PyObject_IsTrue(copy);
+  return guarded([&]() -> PyObject* {
+    bool is_copy = false;
+    Owned array(array_on(self, is_copy));
+    if (!array) return nullptr;
+    if (dtype != Py_None) {
+      Owned method(PyObject_GetAttrString(array.get(), "astype"));
+      Owned positional(PyTuple_Pack(1, dtype));
+      Owned options(Py_BuildValue("{s:O}", "copy", Py_False));
+      if (!method || !positional || !options) return nullptr;
+      Owned cast(PyObject_Call(method.get(), positional.get(), options.get()));
+      if (!cast) return nullptr;
+      is_copy = is_copy || cast.get() != array.get();
+      array = std::move(cast);
+    }
+    OPGEN_CHECK_VALUE(wanted != 0 || !is_copy,
+                      "an array of another dtype is a copy, and copy is False");
+    if (wanted == 1 && !is_copy) return PyObject_CallMethod(array.get(), "copy", nullptr);
+    return array.release();
+  });
+}
+
+}  // namespace
+
+PyMethodDef copying_methods[] = {
+    {"numpy", numpy, METH_NOARGS, "An array of NumPy on the same bytes."},
+    {"storage", storage, METH_NOARGS, "The bytes that the tensor shares with its views."},
+    {"untyped_storage", storage, METH_NOARGS, "The bytes that the tensor shares with its views."},
+    {"__array__", as_method(&to_array), METH_VARARGS | METH_KEYWORDS,
+     "An array of NumPy, on the same bytes if it can be."},
+    {"__copy__", copied, METH_NOARGS, "Another tensor on the same bytes."},
+    {"__deepcopy__", deep_copied, METH_O, "A tensor on bytes of its own."},
+    {"__reduce_ex__", reduced, METH_O, "How pickle makes it again."},
+    {nullptr, nullptr, 0, nullptr}};
+PyMethodDef copying_functions[] = {{"_rebuild_tensor", rebuild_tensor, METH_VARARGS, nullptr},
+                                   {nullptr, nullptr, 0, nullptr}};
+
+}  // namespace opgen::python

@@ -1,0 +1,142 @@
+// generator.cpp: class Generator, a source of random numbers, and the seed of the default one.
+#include <new>
+
+#include "objects.h"
+#include "opgen/cpu_generator.h"
+
+namespace opgen::python {
+
+namespace {
+
+// That of a Generator that nobody has seeded; PyTorch's.
+constexpr std::uint64_t kDefaultSeed = 67280421310721;
+
+Generator& generator_of(PyObject* self) {
+  return reinterpret_cast<GeneratorObject*>(self)->generator;
+}
+
+PyObject* new_generator(Generator generator) {
+  PyObject* self = types.generator->tp_alloc(types.generator, 0);
+  if (self != nullptr) new (&generator_of(self)) Generator(std::move(generator));
+  return self;
+}
+
+// Generator(device="cpu")
+PyObject* make_generator(PyTypeObject*, PyObject* args, PyObject* keywords) {
+  static const char* names[] = {"device", nullptr};
+  PyObject* device = Py_None;
+  if (!PyArg_ParseTupleAndKeywords(args, keywords, "|O:Generator", const_cast<char**>(names),
+                                   &device)) {
+    return nullptr;
+  }
+  Owned text(device == Py_None ? PyUnicode_FromString("cpu") : PyObject_Str(device));
+  const char* words = text ? PyUnicode_AsUTF8(text.get()) : nullptr;
+  if (words == nullptr) return nullptr;
+  return guarded([&] {
+    const Device on{std::string_view(words)};
+    OPGEN_CHECK_NOT_IMPLEMENTED(on.is_cpu(), "there is no generator on ", on);
+    return new_generator(Generator(Ref<GeneratorImpl>::adopt(new CPUGeneratorImpl(kDefaultSeed))));
+  });
+}
+
+void free_generator(PyObject* self) {
+  generator_of(self).~Generator();
+  PyTypeObject* type = Py_TYPE(self);
+  type->tp_free(self);
+  Py_DECREF(type);
+}
+
+// Negative seeds count back from 2**64, as in PyTorch.
+PyObject* set_seed(Generator generator, PyObject* seed) {
+  Owned number(PyNumber_Index(seed));
+  const unsigned long long value = number ? PyLong_AsUnsignedLongLongMask(number.get()) : 0;
+  if (PyErr_Occurred() != nullptr) return nullptr;
+  return guarded([&]() -> PyObject* {
+    GeneratorLock lock(generator.unsafeGetGeneratorImpl());
+    generator.set_current_seed(value);
+    Py_RETURN_NONE;
+  });
+}
+PyObject* manual_seed(PyObject* self, PyObject* seed) {
+  Owned done(set_seed(generator_of(self), seed));
+  if (!done) return nullptr;
+  Py_INCREF(self);
+  return self;
+}
+PyObject* initial_seed(PyObject* self, PyObject*) {
+  return PyLong_FromUnsignedLongLong(generator_of(self).current_seed());
+}
+PyObject* fresh_seed(PyObject* self, PyObject*) {
+  return guarded([&] {
+    Generator& generator = generator_of(self);
+    GeneratorLock lock(generator.unsafeGetGeneratorImpl());
+    return PyLong_FromUnsignedLongLong(generator.seed());
+  });
+}
+PyObject* get_state(PyObject* self, PyObject*) {
+  GeneratorImpl* impl = generator_of(self).unsafeGetGeneratorImpl();
+  PyObject* bytes = PyBytes_FromStringAndSize(nullptr, static_cast<Py_ssize_t>(impl->state_size()));
+  if (bytes == nullptr) return nullptr;
+  GeneratorLock lock(impl);
+  impl->get_state(PyBytes_AS_STRING(bytes));
+  return bytes;
+}
+PyObject* set_state(PyObject* self, PyObject* state) {
+  if (!PyBytes_Check(state)) {
+    PyErr_SetString(PyExc_TypeError,
+                    "the state of a Generator is bytes, as get_state() gives them");
+    return nullptr;
+  }
+  return guarded([&]() -> PyObject* {
+    GeneratorImpl* impl = generator_of(self).unsafeGetGeneratorImpl();
+    GeneratorLock lock(impl);
+    impl->set_state(PyBytes_AS_STRING(state), static_cast<std::size_t>(PyBytes_GET_SIZE(state)));
+    Py_INCREF(self);
+    return self;
+  });
+}
+PyObject* cloned(PyObject* self, PyObject*) {
+  return guarded([&] {
+    GeneratorLock lock(generator_of(self).unsafeGetGeneratorImpl());
+    return new_generator(generator_of(self).clone());
+  });
+}
+PyObject* deep_copied(PyObject* self, PyObject*) {
+  return cloned(self, nullptr);
+}
+PyObject* device(PyObject* self, void*) {
+  return guarded([&] { return new_device(generator_of(self).device()); });
+}
+PyObject* seed_default(PyObject*, PyObject* seed) {
+  return set_seed(opgen::detail::default_cpu_generator(), seed);
+}
+
+PyGetSetDef attributes[] = {{"device", device, nullptr, "Where it draws numbers.", nullptr},
+                            {nullptr, nullptr, nullptr, nullptr, nullptr}};
+PyMethodDef methods[] = {
+    {"manual_seed", manual_seed, METH_O, "Start again from this seed; the Generator itself."},
+    {"initial_seed", initial_seed, METH_NOARGS, "The seed it was started from."},
+    {"seed", fresh_seed, METH_NOARGS, "Start again from a seed of the system, which is returned."},
+    {"get_state", get_state, METH_NOARGS, "Where it is in its numbers, as bytes."},
+    {"set_state", set_state, METH_O, "Go on from what get_state() gave."},
+    {"clone_state", cloned, METH_NOARGS, "Another Generator that draws the same numbers."},
+    {"__deepcopy__", deep_copied, METH_O, "Another Generator that draws the same numbers."},
+    {nullptr, nullptr, 0, nullptr}};
+PyType_Slot slots[] = {{Py_tp_new, reinterpret_cast<void*>(&make_generator)},
+                       {Py_tp_dealloc, reinterpret_cast<void*>(&free_generator)},
+                       {Py_tp_getset, attributes},
+                       {Py_tp_methods, methods},
+                       {0, nullptr}};
+PyType_Spec spec = {"opgen.Generator", sizeof(GeneratorObject), 0, Py_TPFLAGS_DEFAULT, slots};
+
+}  // namespace
+
+PyTypeObject* make_generator_type() {
+  return reinterpret_cast<PyTypeObject*>(PyType_FromSpec(&spec));
+}
+
+PyMethodDef generator_functions[] = {
+    {"manual_seed", seed_default, METH_O, "manual_seed(seed): start the random numbers again."},
+    {nullptr, nullptr, 0, nullptr}};
+
+}  // namespace opgen::python

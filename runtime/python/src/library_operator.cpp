@@ -1,0 +1,60 @@
+// library_operator.cpp: operators by name, called boxed, and when they are needed.
+#include "library_operator.h"
+
+#include <algorithm>
+#include <utility>
+
+#include "objects.h"
+#include "opgen/autograd.h"
+#include "opgen/copy.h"
+
+namespace opgen::python {
+
+namespace {
+
+// Keys that have nothing to say about a view or an element. Autograd is asked apart, and what is
+// cast is cast where it is used.
+constexpr std::uint64_t kQuiet = DispatchKeySet::backend_bits() |
+                                 DispatchKeySet::functionality_bit(DispatchKey::Dense) |
+                                 (kDefaultIncludedKeys | kAutogradKeys)
+                                     .add(DispatchKey::AutocastCPU)
+                                     .add(DispatchKey::AutocastXPU)
+                                     .add(DispatchKey::AutocastCUDA)
+                                     .raw_repr();
+
+LibraryOperator item_operator("aten::item", "", "item() of a tensor that is traced or batched");
+
+}  // namespace
+
+bool LibraryOperator::exists() {
+  if (!found_) found_ = Dispatcher::singleton().findSchema(name_, overload_);
+  return found_.has_value();
+}
+
+IValue LibraryOperator::call(Stack arguments) {
+  OPGEN_CHECK_NOT_IMPLEMENTED(exists(), use_, " calls the operator ", name_,
+                              *overload_ == 0 ? "" : ".", overload_,
+                              ", which no library that is imported has");
+  bool release = false;
+  for (const IValue& value : arguments) {
+    release = release || (value.isTensor() && value.toTensor().numel() >= kWorthReleasing);
+  }
+  const GilRelease released(release);
+  found_->call_boxed(arguments);
+  return arguments.empty() ? IValue() : std::move(arguments[0]);
+}
+
+bool needs_operators(const TensorBase& tensor) {
+  const std::uint64_t keys = opgen::detail::with_local_keys(tensor.key_set().raw_repr()).raw_repr();
+  if ((keys & ~kQuiet) != 0) return true;
+  return GradMode::is_enabled() && autograd::requires_grad(tensor);
+}
+
+Scalar item_of(const TensorBase& tensor) {
+  if (needs_operators(tensor) && (item_operator.exists() || !tensor.has_storage())) {
+    return item_operator.call({tensor}).toScalar();
+  }
+  return opgen::detail::item(tensor);
+}
+
+}  // namespace opgen::python
