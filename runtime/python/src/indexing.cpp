@@ -147,8 +147,11 @@ void Indexer::add_one() {
     tensor_ = unsqueeze_operator.call({tensor_, made_}).toTensor();
     changed_ = true;
   } else {
+    // As unsqueeze has it: a step over all of what follows.
+    const auto next = static_cast<std::size_t>(next_);
+    const bool last = next == tensor_.sizes().size();
     sizes_.push_back(1);
-    strides_.push_back(1);
+    strides_.push_back(last ? 1 : tensor_.sizes()[next] * tensor_.strides()[next]);
   }
   ++made_;
 }
