@@ -117,6 +117,10 @@ IValue::IValue(Ref<HeapValue> custom) noexcept : tag_(custom ? Tag::Custom : Tag
   payload_.heap = custom.release();
 }
 
+void Stack::add(IValue&& value) {
+  push_back(std::move(value));
+}
+
 bool IValue::toBool() const {
   if (tag_ != Tag::Bool) throw_kind("bool", tag_);
   return payload_.integer != 0;

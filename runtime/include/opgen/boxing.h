@@ -207,7 +207,7 @@ struct Results {
     }
   }
   static void put(Stack& stack, const std::remove_reference_t<R>& result) {
-    stack.push_back(box(result));
+    stack.add(box(result));
   }
 };
 template <class... T>
@@ -218,7 +218,7 @@ struct Results<std::tuple<T...>> {
     return take_each(values, find, std::index_sequence_for<T...>());
   }
   static void put(Stack& stack, const std::tuple<T...>& results) {
-    std::apply([&](const auto&... result) { (stack.push_back(box(result)), ...); }, results);
+    std::apply([&](const auto&... result) { (stack.add(box(result)), ...); }, results);
   }
 
  private:
@@ -248,10 +248,11 @@ void note_reference(T& argument, Tensor** references, std::size_t& count) {
 OPGEN_API void check_result_count(const OperatorSlot& slot, const Stack& stack,
                                   std::size_t expected);
 
+// Hidden: each library has its own, and 25 long names fewer to look up.
 template <class Signature>
 struct BoxingOf;
 template <class R, class... A>
-struct BoxingOf<R(A...)> {
+struct OPGEN_HIDDEN BoxingOf<R(A...)> {
   static void call_from_stack(const KernelFunction& kernel, DispatchKeySet keys, Stack& stack) {
     if (OPGEN_UNLIKELY(stack.size() < sizeof...(A))) throw_stack_size(stack, sizeof...(A));
     call_with(kernel, keys, stack, std::index_sequence_for<A...>());
@@ -342,7 +343,7 @@ struct BoxingOf<R(A...)> {
                       std::remove_reference_t<A>&... arguments) {
     Stack stack;
     stack.reserve(sizeof...(A) + Results<R>::count);
-    (stack.push_back(box<std::remove_cvref_t<A>>(arguments)), ...);
+    (stack.add(box<std::remove_cvref_t<A>>(arguments)), ...);
     call_boxed_kernel(slot, kernel, keys, stack);
     check_result_count(slot, stack, Results<R>::count);
     if constexpr (!std::is_void_v<R>) {

@@ -168,6 +168,8 @@ struct ListValue final : HeapValue {
 
 struct Stack : std::vector<IValue> {
   using std::vector<IValue>::vector;
+  // push_back(), without the code that makes a vector longer in every library.
+  OPGEN_API void add(IValue&& value);
   // The last `count` values go; resize() would look for room first.
   void drop(std::size_t count) noexcept {
     for (; count != 0; --count) pop_back();
