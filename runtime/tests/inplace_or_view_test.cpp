@@ -106,7 +106,7 @@ OPGEN_LIBRARY_IMPL(w, CPU, m) {
   m.impl("two.out", two_out).impl("row_and_new", row_and_new);
 }
 
-// Lists, optionals and tuples are found where they lie; optionals in a list are boxed.
+// Some go around their own arguments, and some are boxed: it makes no difference.
 TEST(every_kind_of_written_argument_and_view_is_tracked) {
   Tensor a = arange({2, 2}), b = arange({1}), c = arange({1});
   Tensor both[] = {a, b, Tensor()};

@@ -280,7 +280,7 @@ struct OPGEN_HIDDEN BoxingOf<R(A...)> {
       return reinterpret_cast<R (*)(void*, DispatchKeySet, A...)>(kernel.function)(
           kernel.context, keys, std::forward<A>(arguments)...);
     }
-    if constexpr ((HoldsTensors<std::remove_cvref_t<A>>::value || ...)) {
+    if constexpr (kMayTrack<R, A...>) {
       if (kernel.tracks) return call_tracked(slot, kernel, keys, arguments...);
     }
     return call_boxed(slot, kernel, keys, arguments...);
@@ -296,8 +296,7 @@ struct OPGEN_HIDDEN BoxingOf<R(A...)> {
     }
     const auto run = [&]() -> R {
       AutoDispatchBelowADInplaceOrView below;
-      return dispatch<R, A...>(slot, keys & after_ADInplaceOrView_keyset,
-                               static_cast<A>(arguments)...);
+      return search(slot, keys & after_ADInplaceOrView_keyset, static_cast<A>(arguments)...);
     };
     if constexpr (std::is_void_v<R>) {
       run();

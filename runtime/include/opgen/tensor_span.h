@@ -32,6 +32,15 @@ struct HoldsTensors<Generator> : std::false_type {};
 template <>
 struct HoldsTensors<std::optional<Generator>> : std::false_type {};
 
+// Whether operators of a signature are worth a call around their own arguments: those that take a
+// tensor to write to, and those of one tensor, among which are the views. All others compile less.
+template <class R, class... A>
+inline constexpr bool kMayTrack =
+    ((std::is_lvalue_reference_v<A> && std::is_same_v<A, std::remove_cvref_t<A>&> &&
+      HoldsTensors<std::remove_cvref_t<A>>::value) ||
+     ...) ||
+    (!std::is_void_v<R> && (0 + ... + int(HoldsTensors<std::remove_cvref_t<A>>::value)) == 1);
+
 // No tensor is copied or counted: the value must outlive the span. `Tensor` is complete here.
 template <class T>
 TensorSpan tensors_in(const T& value) noexcept {
