@@ -404,7 +404,10 @@ Py_ssize_t length(PyObject* self) {
   return tensor_of(self).sizes()[0];
 }
 
-// Iteration: items in turn until there are no more.
+// Items in turn until there are no more.
+PyObject* iterate(PyObject* self) {
+  return length(self) < 0 ? nullptr : PySeqIter_New(self);
+}
 PyObject* item_at(PyObject* self, Py_ssize_t index) {
   if (length(self) < 0) return nullptr;
   Owned key(PyLong_FromSsize_t(index));
@@ -416,6 +419,7 @@ PyObject* item_at(PyObject* self, Py_ssize_t index) {
 PyType_Slot indexing_slots[] = {{Py_mp_subscript, reinterpret_cast<void*>(&get_item)},
                                 {Py_mp_ass_subscript, reinterpret_cast<void*>(&set_item)},
                                 {Py_mp_length, reinterpret_cast<void*>(&length)},
+                                {Py_tp_iter, reinterpret_cast<void*>(&iterate)},
                                 {Py_sq_item, reinterpret_cast<void*>(&item_at)},
                                 {0, nullptr}};
 
