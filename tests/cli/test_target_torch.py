@@ -128,7 +128,8 @@ def test_what_writes_is_replaced_by_what_does_not(tree: Path) -> None:
     assert "TORCH_LIBRARY_IMPL(custom, Functionalize, m) {" in text
     assert '"plus.out",' in text and '"grown.out",' in text and '"plus",' not in text
     arguments = "custom::_ops::plus_out, custom::_ops::plus, 0, ::std::index_sequence<0, 1>"
-    assert f"opgen::Functionalize<{arguments}, ::std::index_sequence<2>>::call" in text
+    third = "::std::index_sequence<2>"
+    assert f"opgen::Functionalize<{arguments}, {third}, {third}>::call" in text
 
 
 def test_gradients_are_refused_where_nobody_wrote_a_formula(opgen: Opgen) -> None:

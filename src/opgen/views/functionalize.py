@@ -41,29 +41,38 @@ def build_register_functionalize(context: Context) -> Iterator[FileView]:
 
 
 def is_replaced(f: NativeFunction, group: NativeFunctionsGroup) -> bool:
-    """Whether `f` writes arguments, does not decompose, and the functional variant takes what it takes."""
+    """Whether `f` writes arguments, does not decompose, and the functional variant takes what it takes.
+
+    What returns arguments beside other results is not replaced.
+    """
     given = {a.name for a in f.func.arguments.flat_all}
+    fresh = {name is None for name in f.func.aliased_return_names()}
     return (
-        f is not group.functional
+        len(fresh) < 2
+        and f is not group.functional
         and not f.has_composite_implicit_autograd_kernel
         and all(a.name in given for a in group.functional.func.arguments.flat_all)
     )
 
 
 def _row(context: Context, f: NativeFunction, group: NativeFunctionsGroup) -> KernelRowView:
-    """`opgen::Functionalize<at::_ops::f_, at::_ops::f, 0, index_sequence<0, 1>, index_sequence<0>>::call`."""
+    """`opgen::Functionalize<at::_ops::f_, at::_ops::f, 0, index_sequence<0, 1>, index_sequence<0>, ...>::call`."""
     positions = {a.name: i for i, a in enumerate(f.func.arguments.flat_all)}
     given = ", ".join(str(positions[a.name]) for a in group.functional.func.arguments.flat_all)
-    written = ", ".join(
-        str(i) for i, a in enumerate(f.func.arguments.flat_all) if a.annotation and a.is_write
-    )
-    own_returns = sum(name is None for name in f.func.aliased_return_names())
+    # The functional variant returns what goes into the outs first.
+    outs = [a.name for a in f.func.arguments.out]
+    changed = [n for n in f.func.arguments.mutable_arg_names if n not in outs]
+    written = ", ".join(str(positions[name]) for name in (*outs, *changed))
+    aliased = f.func.aliased_return_names()
+    own_returns = sum(name is None for name in aliased)
+    returned = ", ".join(str(positions[name]) for name in aliased if name is not None)
     sequence = f"{context.target.spelling.standard}index_sequence"
     return KernelRowView(
         operator=str(f.func.name),
         struct=operator_struct(f),
         callable=(
             f"opgen::Functionalize<{operator_struct(f)}, {operator_struct(group.functional)},"
-            f" {own_returns}, {sequence}<{given}>, {sequence}<{written}>>::call"
+            f" {own_returns}, {sequence}<{given}>, {sequence}<{written}>,"
+            f" {sequence}<{returned}>>::call"
         ),
     )

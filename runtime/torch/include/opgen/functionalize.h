@@ -74,15 +74,15 @@ const auto& result_at(const R& result) {
 }  // namespace detail
 
 // `Given`: the positions in Op of the arguments that FunctionalOp takes; `Written`: of those that
-// Op writes. FunctionalOp returns the `own` results of Op that are no argument, then what Op would
-// have written.
-template <class Op, class FunctionalOp, std::size_t own, class Given, class Written,
+// Op writes; `Returned`: of those among them that it returns. FunctionalOp returns the `own`
+// results of Op that are no argument, then what Op would have written.
+template <class Op, class FunctionalOp, std::size_t own, class Given, class Written, class Returned,
           class Schema = typename Op::schema>
 struct Functionalize;
 template <class Op, class FunctionalOp, std::size_t own, std::size_t... given,
-          std::size_t... written, class R, class... A>
+          std::size_t... written, std::size_t... given_back, class R, class... A>
 struct Functionalize<Op, FunctionalOp, own, std::index_sequence<given...>,
-                     std::index_sequence<written...>, R(A...)> {
+                     std::index_sequence<written...>, std::index_sequence<given_back...>, R(A...)> {
   static R call(A... arguments) {
     std::tuple<A&...> all(arguments...);
     if (!(detail::is_functional(std::get<written>(all)) && ...)) {
@@ -113,7 +113,7 @@ struct Functionalize<Op, FunctionalOp, own, std::index_sequence<given...>,
     if constexpr (own > 0) {
       return R(detail::to_functional(detail::result_at<i>(result))...);
     } else {
-      return detail::return_outputs<R>(std::get<written>(all)...);
+      return detail::return_outputs<R>(std::get<given_back>(all)...);
     }
   }
 };
