@@ -271,7 +271,7 @@ bool set_up_few(const TensorBase* const* tensors, const IteratorSettings& settin
         steps[to.perm[d]] = step;
         step *= plan.shape[to.perm[d]];
       }
-      sink.set_output(0, shape, {steps, plan.ndim}, TensorOptions().dtype(out_dtype).device(kCPU),
+      sink.set_output(0, shape, {steps, plan.ndim}, TensorOptions().dtype(out_dtype).device(device),
                       false);
       out = &sink.output(0);
     }
