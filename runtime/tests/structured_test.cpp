@@ -288,6 +288,11 @@ TEST(meta_key) {
   Tensor r = Functional<DispatchKey::Meta, add_meta, add_op>::call(meta({2, 1}), meta({3}), 1);
   CHECK(r.is_meta());
   CHECK(is(r.sizes(), {2, 3}));
+  // Not row-major: strides are the result's own, the device is not.
+  Tensor turned = detail::alias_with_sizes_and_strides(meta({6}), {3, 2}, {1, 3}, 0);
+  r = Functional<DispatchKey::Meta, add_meta, add_op>::call(turned, meta({2}), 1);
+  CHECK(r.is_meta());
+  CHECK_EQ(r.stride(0), 1);
   Tensor given = meta({0}, kDouble);
   Out<DispatchKey::Meta, add_meta, add_out_op>::call(meta({2}), meta({2}), 1, given);
   CHECK(is(given.sizes(), {2}));
