@@ -85,7 +85,8 @@ void TensorIteratorBase::settle_few() {
   } else {
     make_general();
   }
-  __atomic_store_n(&form_, Form::General, __ATOMIC_RELEASE);
+  Form general = Form::General;
+  __atomic_store(&form_, &general, __ATOMIC_RELEASE);
 }
 
 namespace {

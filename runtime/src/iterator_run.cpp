@@ -36,7 +36,7 @@ bool TensorIteratorBase::is_contiguous() const {
 }
 
 bool TensorIteratorBase::has_replaced_operands() const noexcept {
-  if (__atomic_load_n(&form_, __ATOMIC_ACQUIRE) != Form::General) return false;
+  if (form() != Form::General) return false;
   for (const OperandInfo& op : general_->operands) {
     if (op.replaced) return true;
   }

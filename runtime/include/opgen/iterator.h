@@ -170,9 +170,7 @@ struct OPGEN_API TensorIteratorBase : MetaBase {
   }
   // Where this part of an iteration begins; empty: at the first element.
   [[nodiscard]] IntArrayRef view_offsets() const noexcept {
-    return __atomic_load_n(&form_, __ATOMIC_ACQUIRE) == Form::General
-               ? IntArrayRef(general_->view_offsets)
-               : IntArrayRef();
+    return form() == Form::General ? IntArrayRef(general_->view_offsets) : IntArrayRef();
   }
   [[nodiscard]] std::int64_t num_output_elements() const;
 
@@ -218,9 +216,7 @@ struct OPGEN_API TensorIteratorBase : MetaBase {
   [[nodiscard]] bool is_contiguous() const;
   // All tensors are alike: one dtype, device and shape, contiguous. Elements i of all of them
   // belong together, for 0 <= i < numel().
-  [[nodiscard]] bool is_simple() const noexcept {
-    return __atomic_load_n(&form_, __ATOMIC_ACQUIRE) == Form::Alike;
-  }
+  [[nodiscard]] bool is_simple() const noexcept { return form() == Form::Alike; }
   // The operands of a simple iteration, else null.
   [[nodiscard]] OPGEN_ALWAYS_INLINE const TensorBase* const* simple_tensors() const noexcept {
     return is_simple() ? few_ : nullptr;
@@ -228,7 +224,7 @@ struct OPGEN_API TensorIteratorBase : MetaBase {
   // Strides of few tensors that are not alike, while nobody has asked for more than a loop; else
   // null.
   [[nodiscard]] const detail::FewOperands* few_operands() const noexcept {
-    return __atomic_load_n(&form_, __ATOMIC_ACQUIRE) == Form::Few ? &strides_ : nullptr;
+    return form() == Form::Few ? &strides_ : nullptr;
   }
   // All operands have the same shape.
   [[nodiscard]] bool all_ops_same_shape() const noexcept { return all_ops_same_shape_; }
@@ -309,11 +305,14 @@ struct OPGEN_API TensorIteratorBase : MetaBase {
   // An iteration is written down in full when someone asks for more than the quick set-ups keep.
   // Kernels may ask from several threads.
   enum class Form : std::uint8_t { General, Unbuilt, Alike, Few };
-  [[nodiscard]] bool is_few() const noexcept {
-    return __atomic_load_n(&form_, __ATOMIC_ACQUIRE) >= Form::Alike;
+  [[nodiscard]] Form form() const noexcept {
+    Form now;  // clang's __atomic_load_n takes no enumerations
+    __atomic_load(&form_, &now, __ATOMIC_ACQUIRE);
+    return now;
   }
+  [[nodiscard]] bool is_few() const noexcept { return form() >= Form::Alike; }
   void settle() const {
-    if (OPGEN_UNLIKELY(__atomic_load_n(&form_, __ATOMIC_ACQUIRE) != Form::General)) {
+    if (OPGEN_UNLIKELY(form() != Form::General)) {
       const_cast<TensorIteratorBase*>(this)->settle_few();
     }
   }
