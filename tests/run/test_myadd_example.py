@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 from test_run import compare
 
-from support.build import REPOSITORY, cmake_build, project_definitions, run
+from support.build import REPOSITORY, cmake_build, project_definitions, require_headers, run
 from support.python_package import run_python
 
 EXAMPLE = REPOSITORY / "examples" / "myadd"
@@ -16,6 +16,7 @@ EXAMPLE = REPOSITORY / "examples" / "myadd"
 
 @pytest.mark.slow
 def test_what_it_prints(tmp_path: Path) -> None:
+    require_headers()
     definitions = (f"-DPython_EXECUTABLE={sys.executable}", *project_definitions())
     cmake_build(EXAMPLE, tmp_path, *definitions)
     printed = run([tmp_path / "main"])

@@ -17,6 +17,7 @@ from support.build import (
     jobs,
     launcher,
     project_definitions,
+    require_headers,
     run,
     tool,
 )
@@ -32,6 +33,7 @@ HERE = Path(__file__).parent / "packages"
 @pytest.fixture(scope="module")
 def folders(tmp_path_factory: pytest.TempPathFactory) -> tuple[Path, ...]:
     """From where `aten`, `more` and `extra` are imported; the last two as `opgen build` leaves them."""
+    require_headers()
     folder = tmp_path_factory.mktemp("packages")
     own = own_operators()
     variables = dict(environment())
@@ -159,6 +161,7 @@ def test_a_second_owner_of_class_tensor_is_an_import_error(
 
 def test_packages_of_one_cmake_project_installed_side_by_side(tmp_path: Path) -> None:
     """Protects EXTENDS with PYTHON in CMake, and libraries that find those of the package beside them."""
+    require_headers()
     built, installed = tmp_path / "built", tmp_path / "installed"
     python = f"-DPython_EXECUTABLE={sys.executable}"
     cmake_build(

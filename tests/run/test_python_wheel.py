@@ -10,7 +10,15 @@ from pathlib import Path
 
 import pytest
 
-from support.build import REPOSITORY, cache_folder, environment, launcher, locked, run
+from support.build import (
+    REPOSITORY,
+    cache_folder,
+    environment,
+    launcher,
+    locked,
+    require_headers,
+    run,
+)
 from support.python_package import run_python
 
 pytestmark = pytest.mark.slow
@@ -24,6 +32,7 @@ def wheel() -> Iterator[Path]:
 
     Always in the same folder, so that ccache knows the runtime's objects again.
     """
+    require_headers()
     folder = cache_folder() / "wheel"
     variables = {**environment(), "PYTHONPATH": "", "CCACHE_NOHASHDIR": "1"}
     if launcher():

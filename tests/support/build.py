@@ -18,6 +18,8 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
+import pytest
+
 REPOSITORY = Path(__file__).resolve().parents[2]
 RUNTIME = REPOSITORY / "runtime"
 INCLUDE = RUNTIME / "include"
@@ -53,6 +55,23 @@ def tool(name: str) -> str:
 def jobs() -> int:
     """How many compilers may run at once ($OPGEN_TEST_JOBS, else the number of cores)."""
     return int(os.environ.get("OPGEN_TEST_JOBS") or os.cpu_count() or 1)
+
+
+@functools.cache
+def has_headers(python: str = sys.executable) -> bool:
+    """Whether a package for this Python can be compiled: Debian has its headers in python3-dev."""
+    lines = (
+        "import os, sysconfig; print(os.path.exists(sysconfig.get_path('include') + '/Python.h'))"
+    )
+    return run([python, "-c", lines]).strip() == "True"
+
+
+def require_headers(python: str = sys.executable) -> None:
+    """Skips where no package for this Python can be compiled; fails if CI is set."""
+    if not has_headers(python):
+        if os.environ.get("CI"):
+            pytest.fail(f"{python} has no Python.h")
+        pytest.skip(f"{python} has no Python.h (python3-dev): no package for it can be compiled")
 
 
 def run(command: Sequence[str | Path], **options: object) -> str:

@@ -12,7 +12,18 @@ from dataclasses import dataclass
 from pathlib import Path
 from types import ModuleType
 
-from support.build import REPOSITORY, cache_folder, environment, jobs, launcher, locked, run, tool
+from support.build import (
+    REPOSITORY,
+    cache_folder,
+    environment,
+    has_headers,
+    jobs,
+    launcher,
+    locked,
+    require_headers,
+    run,
+    tool,
+)
 
 
 @dataclass(frozen=True)
@@ -25,7 +36,8 @@ class OperatorLibrary:
 
     @property
     def packages(self) -> Path:
-        """The folder from which Python imports the library."""
+        """The folder from which Python imports the library. Skips where there is none."""
+        require_headers()
         return self.tree / "cmake-build" / "python"
 
 
@@ -37,7 +49,8 @@ def own_operators() -> OperatorLibrary:
     if launcher():
         variables["CMAKE_CXX_COMPILER_LAUNCHER"] = launcher()[0]
     yaml, kernels = REPOSITORY / "native_functions.yaml", REPOSITORY / "kernels"
-    command = [tool("opgen"), "build", yaml, "-o", tree, "--kernels", kernels, "--python"]
+    command = [tool("opgen"), "build", yaml, "-o", tree, "--kernels", kernels]
+    command += ["--python"] if has_headers() else []
     with locked("aten"):
         run([*command, "-j", str(jobs())], env=variables)
     built = tree / "cmake-build"

@@ -9,7 +9,15 @@ import sys
 import textwrap
 from pathlib import Path
 
-from support.build import REPOSITORY, cache_folder, cmake_build, locked, project_definitions, run
+from support.build import (
+    REPOSITORY,
+    cache_folder,
+    cmake_build,
+    locked,
+    project_definitions,
+    require_headers,
+    run,
+)
 
 # The Python that packages are built for and run by, which need not be that of the tests.
 PYTHON = os.environ.get("OPGEN_TEST_PYTHON", sys.executable)
@@ -20,6 +28,7 @@ _CALLS = REPOSITORY / "tests" / "run" / "python"
 @functools.cache
 def calls_package() -> Path:
     """The folder to import `calls` from: tests/run/python, an operator for each form of call."""
+    require_headers(PYTHON)
     tag = run([PYTHON, "-c", "import sys; print(sys.implementation.cache_tag)"]).strip()
     folder = cache_folder() / f"calls-{tag}"
     definitions = (
