@@ -68,8 +68,8 @@ class BoxedNoop {
   }
 #define SIDE_HAS_BORROWED
   void call_borrowed(const Tensor& a, const Tensor& b) {
-    stack_.push_back(opgen::IValue::borrow(a));
-    stack_.push_back(opgen::IValue::borrow(b));
+    stack_.emplace_back(opgen::IValue::Borrowed(), a);
+    stack_.emplace_back(opgen::IValue::Borrowed(), b);
     op_.call_boxed(stack_);
   }
 

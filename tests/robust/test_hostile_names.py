@@ -216,6 +216,7 @@ def _other(kind: str, texts: Mapping[str, str]) -> object:
                 "name": texts["extends:name"],
                 "owns_tensor": True,
                 "operators": {texts["extends:operator"]: {}},
+                "files": {},
             }
 
 

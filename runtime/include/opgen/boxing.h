@@ -168,6 +168,12 @@ IValue box(const T& value) {
   }
 }
 
+// A result that goes into its box uncounted.
+template <class T>
+requires std::is_base_of_v<TensorBase, T> IValue box(T&& value) {
+  return IValue(static_cast<TensorBase&&>(value));
+}
+
 // The owner seen as the parameter type P.
 template <class P, class Owner>
 decltype(auto) as_parameter(Owner& owner) {
@@ -206,9 +212,7 @@ struct Results {
       return Unbox<R>::from(values[0]);
     }
   }
-  static void put(Stack& stack, const std::remove_reference_t<R>& result) {
-    stack.add(box(result));
-  }
+  static void put(Stack& stack, R&& result) { stack.add(box(std::forward<R>(result))); }
 };
 template <class... T>
 struct Results<std::tuple<T...>> {
@@ -334,7 +338,7 @@ struct OPGEN_HIDDEN BoxingOf<R(A...)> {
     } else {
       R result = run();
       stack.drop(sizeof...(A));
-      Results<R>::put(stack, result);
+      Results<R>::put(stack, std::forward<R>(result));
     }
   }
 

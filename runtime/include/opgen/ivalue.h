@@ -61,8 +61,13 @@ class OPGEN_API IValue {
   // A tensor that is counted elsewhere and outlives this value: an argument of a boxed call for the
   // length of the call. A copy of it counts; a boxed kernel is only given values that count.
   [[nodiscard]] static IValue borrow(const TensorBase& tensor) noexcept {
-    return IValue(tensor.unsafeGetTensorImpl(), true);
+    return IValue(Borrowed(), tensor);
   }
+  // The same for emplace_back(): a value that is made where it stays is written as a word, and
+  // one that is moved there is read as two, for which the processor waits.
+  struct Borrowed {};
+  IValue(Borrowed, const TensorBase& tensor) noexcept
+      : IValue(tensor.unsafeGetTensorImpl(), true) {}
   [[nodiscard]] bool is_borrowed() const noexcept { return borrowed_; }
   void own() noexcept {
     if (borrowed_) *this = IValue(static_cast<const IValue&>(*this));

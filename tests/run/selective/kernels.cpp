@@ -1,6 +1,8 @@
 // kernels.cpp: the kernels of all operators; those of thrice call what is not in the library.
 #include <opgen/kernel.h>
 
+#include <cstdio>
+
 #include <aten/ops/scale.h>
 #include <aten/ops/scale_meta.h>
 #include <aten/ops/scale_native.h>
