@@ -3,6 +3,7 @@
 
 #include <chrono>
 #include <cstdio>
+#include <cstring>
 #include <new>
 #include <thread>
 
@@ -31,8 +32,11 @@ void GilRelease::restore(void* state) noexcept {
 
 PyObject* raise_current(const char* where) {
   const auto raise = [&](PyObject* kind, const char* what) {
+    // What the runtime's checks throw names its operators already.
+    const bool named = std::strstr(what, "\n  in ") != nullptr;
     // A warning that became an exception is one of Python already.
-    return PyErr_Occurred() != nullptr ? nullptr : PyErr_Format(kind, "%s%s", what, where);
+    return PyErr_Occurred() != nullptr ? nullptr
+                                       : PyErr_Format(kind, "%s%s", what, named ? "" : where);
   };
   try {
     throw;
