@@ -98,10 +98,13 @@ _Index: _TypeAlias = (
     | slice
     | _EllipsisType
     | Tensor
-    | _Sequence[_Any]
+    | _list[_Any]
     | _numpy.ndarray[_Any, _numpy.dtype[_Any]]
     | None
 )
+# What is assigned to a part of a tensor.
+_Array: _TypeAlias = _numpy.ndarray[_Any, _numpy.dtype[_Any]]
+_Assigned: _TypeAlias = Tensor | _Number | _list[_Any] | _tuple[_Any, ...] | _Array
 _Nested: _TypeAlias = _Number | Tensor | _Sequence[_Nested]
 
 @_final
@@ -226,7 +229,7 @@ class Tensor:
     def __setitem__(
         self,
         key: _Index | _tuple[_Index, ...],
-        value: Tensor | _Number | _Sequence[_Any] | _numpy.ndarray[_Any, _numpy.dtype[_Any]],
+        value: _Assigned,
         /,
     ) -> None: ...
     def __contains__(self, value: object, /) -> _bool: ...
