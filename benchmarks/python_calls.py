@@ -17,13 +17,14 @@ import json
 import os
 import re
 import statistics
-import subprocess
 import sys
 import tempfile
 import time
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
+
+from processes import run
 
 HERE = Path(__file__).resolve().parent
 LOOPS = (2_000, 22_000)  # calls of the two loops that instructions are counted in
@@ -64,20 +65,6 @@ import numpy as m
 a = m.zeros(1, m.float32); b = m.zeros(1, m.float32); o = m.zeros(1, m.float32)
 """,
 }
-
-
-def run(command: Sequence[str | Path], **variables: str) -> str:
-    """A command that must succeed; its output."""
-    done = subprocess.run(
-        [str(part) for part in command],
-        capture_output=True,
-        text=True,
-        env={**os.environ, **variables},
-        check=False,
-    )
-    if done.returncode:
-        sys.exit(f"{' '.join(map(str, command))}\n{done.stdout}{done.stderr}")
-    return done.stdout
 
 
 def build(folder: Path) -> None:

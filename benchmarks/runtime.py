@@ -13,15 +13,15 @@ from __future__ import annotations
 import argparse
 import importlib.util
 import json
-import os
 import re
 import statistics
-import subprocess
 import sys
 import tempfile
 from collections import defaultdict
 from collections.abc import Sequence
 from pathlib import Path
+
+from processes import run
 
 HERE = Path(__file__).resolve().parent
 PROGRAMS = ("calls", "throughput")
@@ -55,20 +55,6 @@ def torch_root() -> Path:
     if spec is None or spec.origin is None:
         sys.exit("torch is not installed: there is nothing to compare with")
     return Path(spec.origin).parent
-
-
-def run(command: Sequence[str | Path], **variables: str) -> str:
-    """A command that must succeed; its output."""
-    done = subprocess.run(
-        [str(part) for part in command],
-        capture_output=True,
-        text=True,
-        env={**os.environ, **variables},
-        check=False,
-    )
-    if done.returncode:
-        sys.exit(f"{' '.join(map(str, command))}\n{done.stdout}{done.stderr}")
-    return done.stdout
 
 
 def build(folder: Path) -> None:

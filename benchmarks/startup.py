@@ -13,13 +13,14 @@ from __future__ import annotations
 import importlib.util
 import json
 import statistics
-import subprocess
 import sys
 import tempfile
 from collections import defaultdict
 from collections.abc import Iterable, Sequence
 from pathlib import Path
 from typing import Any
+
+from processes import run
 
 HERE = Path(__file__).resolve().parent
 FLAGS = ("-std=c++20", "-O2", "-DNDEBUG", "-fPIC", "-fno-gnu-unique")
@@ -67,7 +68,7 @@ def packaged() -> Path:
 def dump(*stage: str) -> list[Fact]:
     program = [sys.executable, "-c", "from opgen.cli.main import main; main()"]
     command = [*program, "dump", str(packaged()), *stage]
-    return list(json.loads(subprocess.run(command, check=True, capture_output=True).stdout))
+    return list(json.loads(run(command)))
 
 
 def quoted(text: str) -> str:
@@ -109,7 +110,7 @@ def compile_program(folder: Path, runtime: Path, arguments: Sequence[str], text:
     path.write_text(text)
     command = ["g++", *FLAGS, f"-I{HERE.parent}/runtime/include", *arguments, str(path)]
     link = [f"-L{runtime}", "-lopgen_runtime", f"-Wl,-rpath,{runtime}"]
-    subprocess.run([*command, *link], check=True)
+    run([*command, *link])
 
 
 def main() -> None:
@@ -132,10 +133,7 @@ def main() -> None:
             measured: list[float] = []
             defined = "0"
             for _ in range(runs):
-                said = subprocess.run(
-                    [program, library], check=True, capture_output=True, text=True
-                )
-                milliseconds, defined = said.stdout.split()
+                milliseconds, defined = run([program, library]).split()
                 measured.append(float(milliseconds))
             spread = f"{min(measured):.2f}-{max(measured):.2f}"
             print(f"| {what} | {defined} | {statistics.median(measured):.2f} ({spread}) |")

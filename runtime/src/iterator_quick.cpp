@@ -10,24 +10,12 @@
 #include "opgen/copy.h"
 #include "opgen/factories.h"
 #include "opgen/memory_overlap.h"
+#include "row_major.h"
 
 namespace opgen {
 
+using detail::has_row_major_strides;
 using detail::IteratorSettings;
-
-namespace {
-
-// Also in dimensions of size one, which decide about the order of the general way's output.
-bool is_row_major(const TensorImpl* t) noexcept {
-  std::int64_t expected = 1;
-  for (std::size_t d = t->sizes().size(); d-- > 0;) {
-    if (t->strides()[d] != expected) return false;
-    expected *= t->sizes()[d];
-  }
-  return true;
-}
-
-}  // namespace
 
 void TensorIteratorBase::make_general() {
   if (general_ == nullptr) general_ = ::new (general_bytes_) General;
@@ -332,7 +320,7 @@ bool TensorIteratorBase::number_set_up(const IteratorSettings& settings) {
   if (!has_numbers || model == nullptr) return false;
   ScalarType dtype = model->dtype();
   if (settings.promote_integer_inputs_to_float && isIntegralType(dtype, true)) return false;
-  if (model->numel() == 0 || !is_row_major(model)) return false;
+  if (model->numel() == 0 || !has_row_major_strides(model)) return false;
   bool numbers_differ = false;
   for (std::size_t k = 1; k < general_->operands.size(); ++k) {
     const TensorImpl* t = general_->operands[k].tensor().unsafeGetTensorImpl();

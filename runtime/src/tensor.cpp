@@ -8,6 +8,7 @@
 #include "opgen/empty.h"
 #include "opgen/local_keys.h"
 #include "opgen/tensor_extra.h"
+#include "row_major.h"
 #include "tensor_pool.h"
 
 namespace opgen {
@@ -258,16 +259,6 @@ TensorBase alias(const TensorBase& base, std::int64_t storage_offset) {
   return TensorBase::adopt(impl);
 }
 
-// Also in dimensions of size one.
-bool has_row_major_strides(const TensorImpl* t) noexcept {
-  std::int64_t expected = 1;
-  for (std::size_t d = t->sizes().size(); d-- > 0;) {
-    if (t->strides()[d] != expected) return false;
-    expected *= t->sizes()[d];
-  }
-  return true;
-}
-
 }  // namespace
 
 TensorBase alias_with_sizes_and_strides(const TensorBase& base, IntArrayRef sizes,
@@ -283,7 +274,7 @@ TensorBase view_if_row_major(const TensorBase& base, IntArrayRef sizes) {
   for (std::int64_t size : sizes) {
     if (size <= 0 || __builtin_mul_overflow(numel, size, &numel)) return {};
   }
-  if (!base.defined() || numel != from->numel() || !has_row_major_strides(from)) return {};
+  if (!base.defined() || numel != from->numel() || !detail::has_row_major_strides(from)) return {};
   TensorBase view = alias(base, base.storage_offset());
   if (!TensorPool::set_contiguous(view.unsafeGetTensorImpl(), sizes)) return {};
   return view;
