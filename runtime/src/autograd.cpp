@@ -2,19 +2,14 @@
 #include "opgen/autograd.h"
 
 #include <atomic>
+#include <memory>
 
 #include "autograd_part.h"
 #include "opgen/copy.h"
 #include "opgen/factories.h"
 #include "opgen/inplace_or_view.h"
 #include "opgen/primitives.h"
-
-#if defined(__GNUC__)
-#include <cxxabi.h>
-
-#include <cstdlib>
-#include <memory>
-#endif
+#include "text.h"
 
 namespace opgen::autograd {
 
@@ -226,13 +221,7 @@ std::vector<TensorBase> AutogradContext::unpack() const {
 namespace internal {
 
 std::string function_name(const std::type_info& type) {
-  std::string name = type.name();
-#if defined(__GNUC__)
-  int status = 0;
-  char* readable = abi::__cxa_demangle(type.name(), nullptr, nullptr, &status);
-  if (readable != nullptr) name = readable;
-  std::free(readable);
-#endif
+  std::string name = readable(type);
   return name.substr(name.rfind(':') == std::string::npos ? 0 : name.rfind(':') + 1) + "Backward";
 }
 

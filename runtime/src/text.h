@@ -1,7 +1,11 @@
 // text.h: what can be written into a message, as a string. Internal.
 #pragma once
 
+#include <cxxabi.h>
+
+#include <cstdlib>
 #include <string>
+#include <typeinfo>
 
 #include "opgen/error.h"
 
@@ -15,6 +19,15 @@ template <class T>
   } sink;
   detail::append_any(sink, value);
   return std::move(sink.out);
+}
+
+// The mangled name is what type_info has; people read C++.
+[[nodiscard]] inline std::string readable(const std::type_info& type) {
+  int status = 0;
+  char* text = abi::__cxa_demangle(type.name(), nullptr, nullptr, &status);
+  std::string result = status == 0 ? text : type.name();
+  std::free(text);
+  return result;
 }
 
 }  // namespace opgen
