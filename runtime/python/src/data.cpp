@@ -5,6 +5,7 @@
 #include "opgen/copy.h"
 #include "opgen/empty.h"
 #include "opgen/factories.h"
+#include "values.h"
 
 namespace opgen::python {
 

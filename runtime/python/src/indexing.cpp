@@ -10,6 +10,7 @@
 #include "opgen/copy.h"
 #include "opgen/empty.h"
 #include "opgen/factories.h"
+#include "values.h"
 
 namespace opgen::python {
 

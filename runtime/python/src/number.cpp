@@ -4,6 +4,7 @@
 #include "library_operator.h"
 #include "objects.h"
 #include "opgen/factories.h"
+#include "values.h"
 
 namespace opgen::python {
 

@@ -148,10 +148,6 @@ extern PyMethodDef module_functions[];
 // undefined tensor with an exception of Python.
 TensorBase tensor_from_data(PyObject* data, ScalarType type);
 
-// parser.cpp: a Python number, a NumPy number or a tensor of one element. False without an
-// exception if it is none.
-bool find_scalar(PyObject* object, Scalar& value);
-bool is_numpy_bool(PyObject* object);
 // A tensor of so many elements is worth releasing the GIL for: below, its kernel takes about as
 // long as taking the GIL back.
 inline constexpr std::int64_t kWorthReleasing = 16384;
@@ -163,6 +159,8 @@ PyObject* text_signature(const Function& function);
 // function.cpp
 int make_function_type();
 PyObject* new_function(const Function& function, PyObject* module_name);
+
+// parser.cpp
 PyObject* call_function(const Function& function, PyObject* const* args, std::size_t nargs,
                         PyObject* names, PyObject** result_types);
 

@@ -1,0 +1,243 @@
+// conversions.cpp: an object of Python as the argument that an overload declares.
+#include <cstring>
+
+#include "attempt.h"
+#include "opgen/factories.h"
+#include "values.h"
+
+namespace opgen::python {
+
+namespace {
+
+const char* const kTypeNames[] = {"a Tensor",
+                                  "a number",
+                                  "an int",
+                                  "a float",
+                                  "a bool",
+                                  "a str",
+                                  "a dtype",
+                                  "a layout",
+                                  "a device",
+                                  "a memory_format",
+                                  "a Generator",
+                                  "a sequence of Tensors",
+                                  "a sequence of Tensors or None",
+                                  "a sequence of ints",
+                                  "a sequence of floats",
+                                  "a sequence of numbers",
+                                  "a sequence of bools",
+                                  "a tuple of Tensors"};
+
+bool takes_integers(const Argument& argument) {
+  const Type type = argument.type;
+  return type == Type::Int || type == Type::Float || type == Type::Scalar || type == Type::Ints ||
+         (type == Type::Tensor && (argument.flags & kNumbers) != 0);
+}
+
+// There is one cpu: tensors on "cpu:0" are on "cpu".
+Device only_one(Device device) {
+  return device.is_cpu() || device.is_meta() ? Device(device.type()) : device;
+}
+
+}  // namespace
+
+// "Tensor", not "opgen.Tensor": its module is that of whoever imports it.
+std::string type_name(PyObject* object) {
+  const char* name = Py_TYPE(object)->tp_name;
+  return std::strncmp(name, "opgen.", 6) == 0 ? name + 6 : name;
+}
+
+std::string quoted(std::string_view name) {
+  return "argument '" + std::string(name) + "'";
+}
+
+bool Attempt::wrong_type(const Argument& argument, PyObject* object) {
+  if (why == nullptr || !why->empty()) return false;
+  if (takes_integers(argument) && is_too_large(object)) {
+    too_large = true;
+    return fail(quoted(argument.name) + " is too large: ints have 64 bits here");
+  }
+  if (argument.type == Type::Str && PyUnicode_Check(object)) {
+    return fail(quoted(argument.name) + " cannot be written as UTF-8");
+  }
+  std::string text = quoted(argument.name) + " must be ";
+  if (argument.size != 0 && argument.type == Type::Ints) text += "an int or ";
+  text += kTypeNames[int(argument.type)];
+  if (argument.size > 1) text += " (" + std::to_string(argument.size) + " of them)";
+  if (argument.type == Type::Tensor && (argument.flags & kNumbers) != 0) text += " or a number";
+  if ((argument.flags & kOptional) != 0) text += " or None";
+  return fail(text + ", not " + type_name(object));
+}
+
+bool Attempt::convert(const Argument& argument, PyObject* object, Slot& slot) {
+  switch (argument.type) {
+    case Type::Tensor:
+      return convert_tensor(argument, object, slot);
+    case Type::Scalar:
+      return find_scalar(object, slot.scalar);
+    case Type::Int:
+      return find_integer(object, slot.integer);
+    case Type::Float:
+      return find_double(object, slot.real);
+    case Type::Bool:
+      if (!PyBool_Check(object) && !is_numpy_bool(object)) return false;
+      slot.integer = PyObject_IsTrue(object);
+      if (slot.integer != 0 && (argument.flags & kNever) != 0) {
+        return fail(quoted(argument.name) + " cannot be True: no gradients are recorded here");
+      }
+      return true;
+    case Type::Str: {
+      if (!PyUnicode_Check(object)) return false;
+      const std::string_view words = text_of(object);
+      slot.data = words.data();
+      slot.size = words.size();
+      return words.data() != nullptr;
+    }
+    case Type::ScalarType: {
+      ScalarType type = ScalarType::Undefined;
+      if (!find_dtype(object, type)) return false;
+      slot.integer = static_cast<std::int64_t>(type);
+      return true;
+    }
+    case Type::Layout:
+      return find_constant(object, types.layout, slot.integer);
+    case Type::MemoryFormat:
+      return find_constant(object, types.memory_format, slot.integer);
+    case Type::Device:
+      if (Py_TYPE(object) == types.device) {
+        slot.device = only_one(reinterpret_cast<DeviceObject*>(object)->device);
+        return true;
+      }
+      if (!PyUnicode_Check(object)) return false;
+      try {
+        slot.device = only_one(Device(text_of(object)));
+        return true;
+      } catch (const Error& error) {
+        return fail(quoted(argument.name) + ": " + error.msg());
+      }
+    case Type::Generator:
+      if (Py_TYPE(object) != types.generator) return false;
+      slot.data = &reinterpret_cast<GeneratorObject*>(object)->generator;
+      return true;
+    case Type::Ints:
+      return convert_integers(argument, object, slot);
+    case Type::Tensors:
+    case Type::OptionalTensors:
+      return convert_tensors(argument, object, slot);
+    case Type::Floats:
+    case Type::Scalars:
+    case Type::Bools:
+      return convert_list(argument, object, slot);
+    case Type::Outs:
+      break;
+  }
+  return false;
+}
+
+bool Attempt::convert_tensor(const Argument& argument, PyObject* object, Slot& slot) {
+  if (is_tensor(object)) {
+    slot.tensor = &tensor_of(object);
+    work = std::max(work, slot.tensor->numel());
+    return true;
+  }
+  Scalar number;
+  if ((argument.flags & kNumbers) == 0 || !find_scalar(object, number)) return false;
+  slot.tensor = &scratch.make<TensorBase>(opgen::detail::wrapped_scalar_tensor(number));
+  return true;
+}
+
+bool Attempt::convert_integers(const Argument& argument, PyObject* object, Slot& slot) {
+  if (!is_sequence(object)) {
+    std::int64_t value = 0;
+    if (argument.size == 0 || !find_integer(object, value)) return false;
+    std::int64_t* values = scratch.integers(argument.size);
+    std::fill_n(values, argument.size, value);
+    slot.data = values;
+    slot.size = argument.size;
+    return true;
+  }
+  const std::size_t size = sequence_size(object);
+  std::int64_t* values = scratch.integers(size);
+  std::int64_t product = 1;
+  for (std::size_t i = 0; i < size; ++i) {
+    PyObject* item = sequence_item(object, i);
+    if (!find_integer(item, values[i])) {
+      if (is_too_large(item)) return wrong_type(argument, item);
+      return fail(quoted(argument.name) + " must be a sequence of ints, and its item " +
+                  std::to_string(i) + " is " + type_name(item));
+    }
+    if (__builtin_mul_overflow(product, values[i], &product)) product = 0;
+  }
+  work = std::max(work, product);
+  slot.data = values;
+  slot.size = size;
+  return true;
+}
+
+bool Attempt::convert_list(const Argument& argument, PyObject* object, Slot& slot) {
+  if (!is_sequence(object)) return false;
+  const std::size_t size = sequence_size(object);
+  slot.size = size;
+  if (argument.type == Type::Floats) {
+    auto& values = scratch.make<std::vector<double>>(size);
+    for (std::size_t i = 0; i < size; ++i) {
+      if (!find_double(sequence_item(object, i), values[i])) return false;
+    }
+    slot.data = values.data();
+  } else if (argument.type == Type::Scalars) {
+    auto& values = scratch.make<std::vector<Scalar>>(size);
+    for (std::size_t i = 0; i < size; ++i) {
+      if (!find_scalar(sequence_item(object, i), values[i])) return false;
+    }
+    slot.data = values.data();
+  } else {
+    if (size != argument.size) return false;
+    bool* values = reinterpret_cast<bool*>(scratch.integers(size / 8 + 1));
+    for (std::size_t i = 0; i < size; ++i) {
+      if (!PyBool_Check(sequence_item(object, i))) return false;
+      values[i] = sequence_item(object, i) == Py_True;
+    }
+    slot.data = values;
+  }
+  return true;
+}
+
+bool Attempt::convert_tensors(const Argument& argument, PyObject* object, Slot& slot) {
+  if (!is_sequence(object)) return false;
+  const std::size_t size = sequence_size(object);
+  auto& tensors = scratch.make<std::vector<TensorBase>>(size);
+  for (std::size_t i = 0; i < size; ++i) {
+    PyObject* item = sequence_item(object, i);
+    if (item == Py_None && argument.type == Type::OptionalTensors) continue;
+    if (!is_tensor(item)) {
+      return fail(quoted(argument.name) + " must be " + kTypeNames[int(argument.type)] +
+                  ", and its item " + std::to_string(i) + " is " + type_name(item));
+    }
+    tensors[i] = tensor_of(item);
+    work = std::max(work, tensors[i].numel());
+  }
+  slot.data = tensors.data();
+  slot.size = size;
+  return true;
+}
+
+bool Attempt::convert_outs(const Argument& argument, PyObject* object, Slot* first) {
+  if (!is_sequence(object) || sequence_size(object) != argument.size) {
+    return fail("argument 'out' must be a tuple of " + std::to_string(argument.size) + " Tensors");
+  }
+  for (std::size_t i = 0; i < argument.size; ++i) {
+    PyObject* item = sequence_item(object, i);
+    if (!is_tensor(item)) {
+      return fail("argument 'out' must hold Tensors, and its item " + std::to_string(i) + " is " +
+                  type_name(item));
+    }
+    // Another thread may take it out of a list while the kernel writes to it.
+    if (PyList_Check(object)) scratch.make<Owned>(Py_NewRef(item));
+    first[i].object = item;
+    first[i].given = true;
+    first[i].tensor = &tensor_of(item);
+  }
+  return true;
+}
+
+}  // namespace opgen::python
