@@ -1,0 +1,88 @@
+// schema_conversion.cpp: boxed values as the types that a schema declares.
+#include <vector>
+
+#include "opgen/factories.h"
+#include "opgen/function_schema.h"
+
+namespace opgen {
+
+namespace {
+
+bool is_number(TypeKind kind) noexcept {
+  return kind == TypeKind::Int || kind == TypeKind::SymIntType || kind == TypeKind::Float ||
+         kind == TypeKind::Bool;
+}
+
+}  // namespace
+
+IValue convert_to_type(IValue value, const SchemaType& type) {
+  bool fits = false;
+  switch (type.kind) {
+    case TypeKind::Optional:
+      if (value.isNone()) return value;
+      return convert_to_type(std::move(value), *type.element);
+    case TypeKind::List: {
+      if (!value.isList() && type.size != 0 && is_number(type.element->kind)) {
+        IValue one = convert_to_type(std::move(value), *type.element);
+        return IValue(std::vector<IValue>(static_cast<std::size_t>(type.size), one));
+      }
+      OPGEN_CHECK_TYPE(value.isList(), "expected ", type.str(), ", got ", toString(value.tag()));
+      std::vector<IValue> items;
+      items.reserve(value.toList().size());
+      for (const IValue& item : value.toList())
+        items.push_back(convert_to_type(item, *type.element));
+      return IValue(std::move(items));
+    }
+    case TypeKind::Tensor:
+      if (value.isScalar()) return IValue(detail::wrapped_scalar_tensor(value.toScalar()));
+      fits = value.isTensor();
+      break;
+    case TypeKind::Scalar:
+      fits = value.isScalar();
+      break;
+    case TypeKind::Int:
+    case TypeKind::SymIntType:
+    case TypeKind::DeviceIndexType:
+    case TypeKind::ScalarType:
+    case TypeKind::Layout:
+    case TypeKind::MemoryFormat:
+    case TypeKind::QScheme:
+      fits = value.isInt();
+      break;
+    case TypeKind::Float:
+      if (value.isInt()) return IValue(value.toDouble());
+      fits = value.isDouble();
+      break;
+    case TypeKind::Bool:
+    case TypeKind::SymBoolType:
+      fits = value.isBool();
+      break;
+    case TypeKind::Str:
+      fits = value.isString();
+      break;
+    case TypeKind::Device:
+      if (value.isString()) return IValue(Device(value.toStringView()));
+      fits = value.isDevice();
+      break;
+    case TypeKind::Generator:
+      fits = value.tag() == IValue::Tag::Generator;
+      break;
+    case TypeKind::Storage:
+      fits = value.tag() == IValue::Tag::Storage;
+      break;
+    case TypeKind::Stream:
+      fits = value.tag() == IValue::Tag::Stream;
+      break;
+    case TypeKind::DimVectorType:
+      fits = value.isList();
+      break;
+    case TypeKind::GraphModule:
+    case TypeKind::CustomClass:
+      fits = value.tag() == IValue::Tag::Custom;
+      break;
+  }
+  OPGEN_CHECK_TYPE(fits, "expected ", type.str(), ", got ", toString(value.tag()));
+  return value;
+}
+
+}  // namespace opgen

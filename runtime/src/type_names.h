@@ -1,0 +1,34 @@
+// type_names.h: how a schema spells its types. Internal.
+#pragma once
+
+#include "opgen/function_schema.h"
+
+namespace opgen {
+
+struct TypeName {
+  const char* name;
+  TypeKind kind;
+};
+inline constexpr TypeName kTypeNames[] = {
+    {"Tensor", TypeKind::Tensor},
+    {"Scalar", TypeKind::Scalar},
+    {"int", TypeKind::Int},
+    {"SymInt", TypeKind::SymIntType},
+    {"DeviceIndex", TypeKind::DeviceIndexType},
+    {"float", TypeKind::Float},
+    {"bool", TypeKind::Bool},
+    {"SymBool", TypeKind::SymBoolType},
+    {"str", TypeKind::Str},
+    {"Device", TypeKind::Device},
+    {"ScalarType", TypeKind::ScalarType},
+    {"Layout", TypeKind::Layout},
+    {"MemoryFormat", TypeKind::MemoryFormat},
+    {"QScheme", TypeKind::QScheme},
+    {"Generator", TypeKind::Generator},
+    {"Storage", TypeKind::Storage},
+    {"Stream", TypeKind::Stream},
+    {"DimVector", TypeKind::DimVectorType},
+    {"GraphModule", TypeKind::GraphModule},
+};
+
+}  // namespace opgen
