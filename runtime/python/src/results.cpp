@@ -31,35 +31,39 @@ void GilRelease::restore(void* state) noexcept {
 }
 
 PyObject* raise_current(const char* where) {
-  const auto raise = [&](PyObject* kind, const char* what) {
-    // What the runtime's checks throw names its operators already.
-    const bool named = std::strstr(what, "\n  in ") != nullptr;
+  const auto raise_text = [](PyObject* kind, const char* what, const char* place) {
     // A warning that became an exception is one of Python already.
-    return PyErr_Occurred() != nullptr ? nullptr
-                                       : PyErr_Format(kind, "%s%s", what, named ? "" : where);
+    return PyErr_Occurred() != nullptr ? nullptr : PyErr_Format(kind, "%s%s", what, place);
+  };
+  const auto raise = [&](PyObject* kind, const Error& error) {
+    // What the runtime's checks throw names its operators already.
+    const bool named = std::strcmp(error.what(), error.msg()) != 0;
+    return raise_text(kind, error.what(), named ? "" : where);
   };
   try {
     throw;
   } catch (const IndexError& error) {
-    return raise(PyExc_IndexError, error.what());
+    return raise(PyExc_IndexError, error);
   } catch (const ValueError& error) {
-    return raise(PyExc_ValueError, error.what());
+    return raise(PyExc_ValueError, error);
   } catch (const TypeError& error) {
-    return raise(PyExc_TypeError, error.what());
+    return raise(PyExc_TypeError, error);
   } catch (const NotImplementedError& error) {
-    return raise(PyExc_NotImplementedError, error.what());
+    return raise(PyExc_NotImplementedError, error);
   } catch (const OutOfMemoryError& error) {
-    return raise(PyExc_MemoryError, error.what());
+    return raise(PyExc_MemoryError, error);
   } catch (const std::bad_alloc&) {
     return PyErr_NoMemory();
+  } catch (const Error& error) {
+    return raise(PyExc_RuntimeError, error);
   } catch (const std::exception& error) {
-    return raise(PyExc_RuntimeError, error.what());
+    return raise_text(PyExc_RuntimeError, error.what(), where);
 #ifdef __GLIBCXX__
   } catch (const abi::__forced_unwind&) {
     wait_for_the_end();
 #endif
   } catch (...) {
-    return raise(PyExc_RuntimeError, "an exception that is no std::exception");
+    return raise_text(PyExc_RuntimeError, "an exception that is no std::exception", where);
   }
 }
 
