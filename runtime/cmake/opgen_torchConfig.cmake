@@ -29,6 +29,11 @@ set(opgen_torch_include "${CMAKE_CURRENT_LIST_DIR}/../torch/include")
 function(opgen_add_torch_library target)
   cmake_parse_arguments(PARSE_ARGV 1 arg "" "TREE" "SOURCES;KERNELS")
   list(TRANSFORM arg_SOURCES PREPEND "${arg_TREE}/")
+  # TorchConfig.cmake enables CUDA and finds c10_cuda where torch has it. Elsewhere nobody can reach
+  # a CUDA kernel: those in .cu files are left out, and their stubs stand in.
+  if(NOT C10_CUDA_LIBRARY)
+    list(FILTER arg_KERNELS EXCLUDE REGEX "[.]cu$")
+  endif()
   add_library(${target} SHARED ${arg_SOURCES} ${arg_KERNELS})
   target_compile_features(${target} PUBLIC cxx_std_20)
   target_include_directories(${target} PUBLIC "${arg_TREE}/include" "${opgen_torch_include}")
@@ -40,6 +45,10 @@ function(opgen_add_torch_library target)
     target_compile_options(${target} PRIVATE "SHELL:-iquote \"${folder}\"")
   endforeach()
   target_link_libraries(${target} PUBLIC torch)
+  if(C10_CUDA_LIBRARY)
+    target_compile_definitions(${target} PUBLIC OPGEN_TORCH_CUDA)
+    target_link_libraries(${target} PUBLIC ${TORCH_LIBRARIES})
+  endif()
   # ATen's headers cost seconds in every unit, what is generated next to nothing: few units. Stubs
   # stay apart from the calls of what they stand for, and kernels from both.
   set_target_properties(${target} PROPERTIES UNITY_BUILD ON UNITY_BUILD_MODE GROUP)

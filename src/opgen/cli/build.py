@@ -39,7 +39,7 @@ _NINJA_STATUS = re.compile(r"^\[(\d+)/(\d+)\] (.*)$")
     "--kernels",
     multiple=True,
     type=click.Path(path_type=Path),
-    help="A kernel source, or a folder whose *.cpp are all compiled in. Repeatable.",
+    help="A kernel source, or a folder whose *.cpp (and *.cu, for torch) are all compiled in. Repeatable.",
 )
 @click.option("--build-type", default="Release", show_default=True, help="CMake's build type.")
 @click.option("-j", "--jobs", type=click.IntRange(1), help="Compilers at once.  [default: Ninja's]")
@@ -59,7 +59,7 @@ def build(
     """Generate the C++ tree for YAML..., then compile it with the kernels that are written so far."""
     started = time.monotonic()
     diagnostics = Diagnostics()
-    sources = _kernel_sources(kernels, diagnostics)
+    sources = _kernel_sources(kernels, TARGETS[inputs.target].kernel_suffixes, diagnostics)
     tree = pipeline.build_tree(inputs, diagnostics, shards=shards, python=python)
     if tree is not None and not diagnostics.has_errors:
         write(tree, output, diagnostics)
@@ -75,12 +75,15 @@ def build(
     click.echo(f"{library}  ({time.monotonic() - started:.1f} s)")
 
 
-def _kernel_sources(paths: tuple[Path, ...], diagnostics: Diagnostics) -> list[Path]:
-    """Every *.cpp that `paths` name, absolute and sorted within each folder."""
+def _kernel_sources(
+    paths: tuple[Path, ...], suffixes: tuple[str, ...], diagnostics: Diagnostics
+) -> list[Path]:
+    """Every source that `paths` name, absolute and sorted within each folder."""
     sources: list[Path] = []
     for path in paths:
         if path.is_dir():
-            sources += sorted(path.resolve().rglob("*.cpp"))
+            every = path.resolve().rglob("*")
+            sources += sorted(file for file in every if file.suffix in suffixes)
         elif path.is_file():
             sources.append(path.resolve())
         else:

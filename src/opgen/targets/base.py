@@ -7,7 +7,7 @@ view builder; the templates of a target lie in a folder of its name.
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from enum import Enum, auto
 
 from opgen.cpp.spelling import TypeSpelling
@@ -51,13 +51,16 @@ class Target:
     `meta_base` is the base of meta classes without `structured_inherits`, `base_headers` says which
     header declares another of that world, `author_header` which declares one of the author's, `element_types` the C++ type of each ScalarType. `api_macro` makes a class
     visible outside its library; `api_macros` holds those of dispatch keys that have one of their own.
+    `kernel_suffixes` are those of the sources in a folder of kernels.
     `templates` are the folders of templates, the first that has one first. `tensor_header` declares the
     types of signatures, where class Tensor is not the library's; `cmake_package` is what a generated
     CMakeLists.txt finds. `own_namespaces` are those whose operators that world has already, and
     `knows_all_tags` is whether a tags.yaml may add to the built-in tags there.
     `python` is what is filled into Python signatures. `functionalizes` says whether that world replaces
     operators that write their arguments, and views, by others, `strict_torchgen` whether it has nothing
-    for opgen's extensions of the language. `tensor_keys` are the dispatch keys
+    for opgen's extensions of the language, `checks_structured` whether the generated code checks
+    that the tensors of structured kernels share a device. `key_headers` are what the registrations of
+    a key include besides. `tensor_keys` are the dispatch keys
     that tensors of that world have; None if there are backends for all.
     """
 
@@ -77,9 +80,12 @@ class Target:
     api_macros: Mapping[DispatchKey, str]
     templates: tuple[str, ...]
     cmake_package: str
+    kernel_suffixes: tuple[str, ...] = (".cpp",)
     tensor_header: str | None = None
     own_namespaces: frozenset[str] = frozenset()
     knows_all_tags: bool = True
     functionalizes: bool = False
     strict_torchgen: bool = False
+    checks_structured: bool = False
+    key_headers: Mapping[DispatchKey, str] = field(default_factory=dict)
     tensor_keys: frozenset[DispatchKey] | None = None

@@ -126,9 +126,12 @@ TORCH = Target(
     api_macros={DispatchKey.XPU: "TORCH_XPU_API"},
     templates=("torch", "runtime"),
     cmake_package="opgen_torch",
+    kernel_suffixes=(".cpp", ".cu"),
     tensor_header="opgen/tensor.h",
     own_namespaces=frozenset({"aten", "prim", "prims", "quantized", "torch", "c10", "opgen"}),
     knows_all_tags=False,
     functionalizes=True,
     strict_torchgen=True,
+    checks_structured=True,
+    key_headers={DispatchKey.CUDA: "opgen/cuda.h"},
 )

@@ -26,7 +26,7 @@ def callable_text(context: Context, row: Registration) -> str:
     """A qualified function name whose type is the operator's dispatcher signature."""
     match row.kind:
         case RegistrationKind.structured:
-            return _structured(row)
+            return _checked(context, row, _structured(row))
         case RegistrationKind.composite_structured:
             return _composite_structured(row)
         case RegistrationKind.meta_inplace_stub:
@@ -55,6 +55,26 @@ def _structured(row: Registration) -> str:
     if isinstance(row.group, OutlessGroup) and row.group.has_views:
         return _view(row.group, row.function, key, implementation)
     return _variant("", row.function, key, implementation)
+
+
+def _checked(context: Context, row: Registration, function: str) -> str:
+    """`function`, behind a check that the tensors share a device, where the target makes one.
+
+    Source: ATen's structured wrappers check what its unstructured ones do.
+    """
+    f = row.function
+    wanted = row.device_guard and f.device_check is not DeviceCheckType.NoCheck
+    if not (wanted and context.target.checks_structured):
+        return function
+    positions = f"{context.target.spelling.standard}index_sequence<{_checked_positions(f)}>"
+    return f"opgen::DeviceChecked<{operator_struct(f)}, &{function}, {positions}>::call"
+
+
+def _checked_positions(f: NativeFunction) -> str:
+    """Of the outs and the positional tensors, as ATen checks them; never of keyword-only ones."""
+    every = list(f.func.arguments.flat_all)
+    arguments = (*f.func.arguments.out, *f.func.arguments.flat_positional)
+    return ", ".join(str(every.index(a)) for a in arguments if a.type.is_tensor_like())
 
 
 def _view(group: OutlessGroup, f: NativeFunction, key: str, implementation: str) -> str:
@@ -147,8 +167,8 @@ def _adapted(
 def _guarded(context: Context, f: NativeFunction, pointer: str, function: str) -> str:
     """The kernel behind a check of the tensors' devices and a guard for the device.
 
-    Source: ATen's wrappers check outs and positional tensors, never keyword-only ones, and guard by
-    the device that a factory is told, else by the first tensor among self, outs, positionals.
+    Source: ATen's wrappers guard by the device that a factory is told, else by the first tensor among
+    self, outs, positionals.
     """
     arguments = f.func.arguments
     every = list(arguments.flat_all)
@@ -160,8 +180,7 @@ def _guarded(context: Context, f: NativeFunction, pointer: str, function: str) -
         first = arguments.tensor_options.device
     guard = every.index(first) if f.device_guard and first is not None else -1
     check = "true" if f.device_check is not DeviceCheckType.NoCheck else "false"
-    checked = ", ".join(str(every.index(a)) for a in (*outs, *positional))
-    positions = f"{context.target.spelling.standard}index_sequence<{checked}>"
+    positions = f"{context.target.spelling.standard}index_sequence<{_checked_positions(f)}>"
     return (
         f"opgen::DeviceGuarded<{operator_struct(f)}, {pointer}, &{function},"
         f" {check}, {positions}, {guard}>::call"

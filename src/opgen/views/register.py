@@ -92,7 +92,9 @@ def _includes(
         if row.kind is RegistrationKind.composite_structured:
             assert row.group is not None
             headers.add(f"ops/{row.group.primary.root_name}_ops.h")
+    own = context.target.key_headers.get(key)
     return (
+        *(() if own is None else (own,)),
         *map(context.library.operator_header, sorted(headers)),
         *_backend_includes(context, rows),
     )

@@ -10,6 +10,8 @@
 #include <c10/core/DeviceGuard.h>
 
 #include <optional>
+#include <string>
+#include <string_view>
 #include <type_traits>
 
 #include "opgen/resize.h"
@@ -21,6 +23,19 @@ namespace opgen::detail {
 constexpr bool has_current_device(DispatchKey K) noexcept {
   return K != DispatchKey::CPU && K != DispatchKey::Meta;
 }
+
+// How tensors of `K` are made and their device made current. opgen/cuda.h has CUDA's own.
+template <DispatchKey K>
+struct DeviceOf {
+  using Guard = c10::OptionalDeviceGuard;
+  static Tensor empty(IntArrayRef sizes, const TensorOptions& options) {
+    return at::empty(sizes, options);
+  }
+  static Tensor empty_strided(IntArrayRef sizes, IntArrayRef strides,
+                              const TensorOptions& options) {
+    return at::empty_strided(sizes, strides, options);
+  }
+};
 
 // Makes the device of the outputs current while meta and impl run.
 template <DispatchKey K, bool guards = has_current_device(K)>
@@ -41,7 +56,7 @@ class OutputGuard<K, true> {
   }
 
  private:
-  c10::OptionalDeviceGuard guard_;
+  typename DeviceOf<K>::Guard guard_;
 };
 
 // No strides: row-major, or in the memory format that `options` name.
@@ -52,7 +67,8 @@ Tensor create_out(IntArrayRef sizes, IntArrayRef strides, const TensorOptions& o
     return at::detail::empty_strided_cpu(sizes, strides, options);
   } else {
     const TensorOptions own = K == DispatchKey::Meta ? options.device(at::kMeta) : options;
-    return strides.empty() ? at::empty(sizes, own) : at::empty_strided(sizes, strides, own);
+    if (strides.empty()) return DeviceOf<K>::empty(sizes, own);
+    return DeviceOf<K>::empty_strided(sizes, strides, own);
   }
 }
 
@@ -89,20 +105,67 @@ constexpr bool kHoldsTensors =
     std::is_same_v<T, Tensor> || std::is_same_v<T, TensorList> ||
     std::is_same_v<T, std::optional<Tensor>> || std::is_same_v<T, List<std::optional<Tensor>>>;
 
-template <class A>
-void check_device(std::optional<Device>& common, const A& argument, const char* op) {
-  if constexpr (kHoldsTensors<A>) {
-    c10::impl::check_and_update_common_device(common, argument, op, "an argument");
+// The name of the argument at `position` of a schema.
+template <class Op>
+std::string argument_name(std::size_t position) {
+  std::string_view rest(Op::schema_str);
+  rest.remove_prefix(rest.find('(') + 1);
+  for (std::size_t depth = 0, at = 0, i = 0; i < rest.size(); ++i) {
+    if (rest[i] == '(') ++depth;
+    const bool ends = depth == 0 && (rest[i] == ',' || rest[i] == ')');
+    if (depth > 0 && rest[i] == ')') --depth;
+    if (!ends) continue;
+    const std::string_view argument = rest.substr(at, i - at);
+    at = i + 2;
+    if (argument == "*") continue;
+    if (position-- > 0) continue;
+    const std::string_view name = argument.substr(0, argument.find('='));
+    return std::string(name.substr(name.rfind(' ') + 1));
   }
+  return "an argument";
+}
+
+inline bool joins(std::optional<Device>& common, const Tensor& tensor) {
+  if (!tensor.defined()) return true;
+  if (!common.has_value()) common = tensor.device();
+  return *common == tensor.device();
+}
+inline bool joins(std::optional<Device>& common, const std::optional<Tensor>& tensor) {
+  return !tensor.has_value() || joins(common, *tensor);
+}
+template <class T>
+bool joins(std::optional<Device>& common, const T& tensors) {
+  for (const auto& tensor : tensors) {
+    if (!joins(common, tensor)) return false;
+  }
+  return true;
+}
+
+// Error, in ATen's words, if the tensors in `argument` are on another device than `common`.
+template <class Op, class A>
+void check_device(std::optional<Device>& common, const A& argument, std::size_t position) {
+  if constexpr (kHoldsTensors<A>) {
+    if (C10_LIKELY(joins(common, argument))) return;
+    const std::string name = argument_name<Op>(position);
+    c10::impl::check_and_update_common_device(common, argument, Op::name, name.c_str());
+  }
+}
+
+// Keys whose kernels are behind DeviceChecked and DeviceGuarded in the generated code, as far as
+// their entries want it.
+constexpr bool generated_code_checks(DispatchKey K) noexcept {
+  return K == DispatchKey::CUDA || K == DispatchKey::XPU;
 }
 
 // Inputs share a device. An iterator sees to that itself, since it lets numbers stay on the CPU;
 // and where there is one device only, there is nothing to check.
 template <DispatchKey K, class Impl, class Op, class... A>
 void check_devices([[maybe_unused]] const A&... arguments) {
-  if constexpr (has_current_device(K) && !std::is_base_of_v<TensorIteratorBase, Impl>) {
+  if constexpr (has_current_device(K) && !generated_code_checks(K) &&
+                !std::is_base_of_v<TensorIteratorBase, Impl>) {
     std::optional<Device> common;
-    (check_device(common, arguments, Op::name), ...);
+    std::size_t position = 0;
+    (check_device<Op>(common, arguments, position++), ...);
   }
 }
 

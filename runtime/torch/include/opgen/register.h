@@ -2,6 +2,7 @@
 // adapters of their signatures.
 #pragma once
 
+#include <ATen/Context.h>
 #include <ATen/core/dispatch/DispatchKeyExtractor.h>
 #include <torch/library.h>
 
@@ -93,14 +94,37 @@ struct DeviceGuarded<Op, FunctionPointer, function, check, std::index_sequence<c
     [[maybe_unused]] auto all = std::forward_as_tuple(arguments...);
     if constexpr (check) {
       std::optional<Device> common;
-      (detail::check_device(common, std::get<checked>(all), Op::name), ...);
+      (detail::check_device<Op>(common, std::get<checked>(all), checked), ...);
     }
     c10::OptionalDeviceGuard guard;
     if constexpr (guarded >= 0) {
-      const std::optional<Device> device = detail::device_to_guard(std::get<guarded>(all));
-      if (device.has_value()) guard.reset_device(*device);
+      const auto& argument = std::get<guarded>(all);
+      const std::optional<Device> device = detail::device_to_guard(argument);
+      if (device.has_value()) {
+        // A factory may be the first call that its device ever sees.
+        if constexpr (std::is_same_v<std::remove_cvref_t<decltype(argument)>,
+                                     std::optional<Device>>) {
+          at::globalContext().lazyInitDevice(device->type());
+        }
+        guard.reset_device(*device);
+      }
     }
     return Adapt<Op, FunctionPointer, function>::call(std::forward<A>(arguments)...);
+  }
+};
+
+// Checks that the tensors at `checked` share a device, then runs a structured kernel, which makes
+// the device of its outputs current itself.
+template <class Op, typename Op::schema* function, class Checked,
+          class Schema = typename Op::schema>
+struct DeviceChecked;
+template <class Op, typename Op::schema* function, std::size_t... checked, class R, class... A>
+struct DeviceChecked<Op, function, std::index_sequence<checked...>, R(A...)> {
+  static R call(A... arguments) {
+    std::tuple<A&...> all(arguments...);
+    std::optional<Device> common;
+    (detail::check_device<Op>(common, std::get<checked>(all), checked), ...);
+    return function(std::forward<A>(arguments)...);
   }
 };
 

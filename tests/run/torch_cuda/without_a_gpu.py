@@ -1,0 +1,52 @@
+"""What stands before a CUDA kernel, by calls with the key CUDA and tensors that are elsewhere."""
+
+import sys
+
+import torch
+
+torch.ops.load_library(sys.argv[1])
+CUDA = torch._C.DispatchKeySet(torch._C.DispatchKey.CUDA)
+here, nowhere = torch.ones(2), torch.ones(2, device="meta")
+
+
+def refused(name: str, *arguments: object, overload: str = "default", **keywords: object) -> str:
+    """The first line of the error of a call."""
+    operator = getattr(getattr(torch.ops.gpu, name), overload)
+    try:
+        operator.redispatch(CUDA, *arguments, **keywords)
+    except (NotImplementedError, RuntimeError) as error:
+        return str(error).splitlines()[0]
+    raise AssertionError(f"{name} ran")
+
+
+def differs(argument: str, method: str, first: str = "cpu", other: str = "meta") -> str:
+    """What ATen says of two devices."""
+    return (
+        f"Expected all tensors to be on the same device, but got {argument} is on {other}, different "
+        f"from other tensors on {first} (when checking argument in method {method})"
+    )
+
+
+def missing(text: str) -> bool:
+    return "is not written yet" in text
+
+
+# Structured: outs first, then what is positional.
+assert refused("plus", here, nowhere) == differs("other", "gpu::plus")
+assert refused("plus_", here, nowhere) == differs("other", "gpu::plus_")
+assert refused("plus", here, here, overload="out", out=nowhere) == differs(
+    "self", "gpu::plus", "meta", "cpu"
+)
+assert refused("total", here, 0, nowhere) == differs("weight", "gpu::total")
+assert missing(refused("total", here, 0, here))
+# Unstructured: lists are looked into, keyword-only tensors never.
+assert refused("gather", here, [here, nowhere]) == differs("others", "gpu::gather")
+assert missing(refused("gather", here, [here], extra=nowhere))
+# device_check: NoCheck, device_guard: False.
+assert missing(refused("unchecked", here, nowhere))
+assert missing(refused("unguarded", here))
+# Factories choose the key by the device: there is a CPU kernel, and no device for the other.
+assert torch.ops.gpu.ramp([3]).tolist() == [0, 1, 2]
+if not torch.cuda.is_available():
+    refused("ramp", [3], device="cuda")
+assert torch.equal(torch.ops.gpu.plus(here, here), here + here)
