@@ -46,7 +46,7 @@ def read_backend(
         return None
     unsupported.report_no_backends(target, file.backend.span, diagnostics)
     check_overloads(backend, target.spelling, diagnostics)
-    implementation = None if impl_path is None else read_source(impl_path, diagnostics)
+    implementation = None if impl_path is None else read_source(impl_path, diagnostics, overlay)
     if implementation is not None and diagnostics.error_count == before:
         check_coverage(backend, implementation, target.spelling, diagnostics)
     return backend

@@ -6,11 +6,15 @@ editable install, they stand at its top.
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+import os
+from collections.abc import Container, Iterable, Iterator
 from pathlib import Path
 
 _PACKAGE = Path(__file__).resolve().parent
 _CHECKOUT = _PACKAGE.parent.parent
+
+# Folders of the package of which no run that generates reads anything; templates are named apart.
+_NOT_READ = ("runtime", "lsp", "templates")
 
 
 def _find(name: str) -> Path:
@@ -36,3 +40,19 @@ def runtime_dir() -> Path:
 def cmake_dir() -> Path:
     """The folder to put on CMAKE_PREFIX_PATH so that `find_package(opgen)` finds this opgen."""
     return runtime_dir() / "cmake"
+
+
+def own_files() -> tuple[str, ...]:
+    """Every file of opgen that what it generates depends on: its sources, data and templates, sorted."""
+    return tuple(sorted((*_files(_PACKAGE, _NOT_READ), *_files(templates_dir(), ()))))
+
+
+def _files(top: Path, left_out: Container[str]) -> Iterator[str]:
+    for folder, folders, names in os.walk(top):
+        within = os.path.relpath(folder, top)
+        folders[:] = [
+            name
+            for name in folders
+            if name != "__pycache__" and not (within == "." and name in left_out)
+        ]
+        yield from (os.path.join(folder, name) for name in names)

@@ -9,13 +9,13 @@ from __future__ import annotations
 
 import difflib
 import os
-from collections.abc import Iterable, Mapping
-from dataclasses import dataclass
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
 from opgen.diagnostics import Diagnostics, until_too_many
-from opgen.files import Locked, is_temporary, locked, replace_file
+from opgen.files import FileState, Locked, is_temporary, locked, replace_file, state_of
 from opgen.manifest import (
     MANIFEST,
     MANIFEST_FORMAT,
@@ -41,12 +41,17 @@ class Tree:
 
 @dataclass(frozen=True, slots=True)
 class WriteReport:
-    """Paths by what happened to them, each tuple sorted."""
+    """Paths by what happened to them, each tuple sorted.
+
+    `states` is of every file that is now the tree's, the manifest too: as it was when its bytes were
+    seen to be right, or were written.
+    """
 
     written: tuple[str, ...] = ()
     unchanged: tuple[str, ...] = ()
     removed: tuple[str, ...] = ()
     kept: tuple[str, ...] = ()
+    states: Mapping[str, FileState] = field(default_factory=dict)
 
 
 @dataclass(frozen=True, slots=True)
@@ -102,13 +107,15 @@ def _write_locked(tree: Tree, directory: Path, diagnostics: Diagnostics) -> Writ
         return WriteReport()
     seen = _look(directory, (*tree.files, *manifest.paths))
     old = _settled(manifest, directory, seen)
-    changed = [p for p, text in tree.files.items() if not _holds(directory, p, text, seen)]
+    contents = {path: text.encode() for path, text in tree.files.items()}
+    states = dict(_unchanged(contents, directory, seen))
+    changed = [path for path in contents if path not in states]
     _refuse_foreign_files(tree, changed, directory, old, seen, diagnostics)
     if diagnostics.has_errors:
         return WriteReport()
     for path in seen.temporaries:
         os.unlink(directory / path)
-    return _write_all(tree, changed, directory, old, seen)
+    return _write_all(tree, contents, states, directory, old, seen)
 
 
 # What is there
@@ -160,15 +167,25 @@ def _folders(paths: Iterable[str]) -> frozenset[str]:
     return frozenset(found)
 
 
-def _holds(directory: Path, path: str, text: str, seen: _Seen) -> bool:
-    return path in seen.files and _read(directory / path) == text.encode()
+def _unchanged(
+    contents: Mapping[str, bytes], directory: Path, seen: _Seen
+) -> Iterator[tuple[str, FileState]]:
+    """The files that hold what they are to hold already, each in the state that it was read in."""
+    top = os.fspath(directory)
+    for path, content in contents.items():
+        if path in seen.files:
+            state, found = _read(f"{top}/{path}")
+            if found == content:
+                yield path, state
 
 
-def _read(path: Path) -> bytes | None:
+def _read(path: str) -> tuple[FileState, bytes | None]:
+    """The bytes of a file, None if it cannot be read, and its state before that."""
     try:
-        return path.read_bytes()
+        with open(path, "rb", buffering=0) as file:
+            return state_of(os.fstat(file.fileno())), file.read()
     except OSError:
-        return None
+        return (0, 0, 0), None
 
 
 def _refuse_foreign_files(
@@ -220,7 +237,7 @@ def _settled(manifest: Manifest, directory: Path, seen: _Seen) -> dict[str, str]
     """Path to digest of opgen's files: what a killed run was writing is, where it got that far."""
     files = dict(manifest.files)
     for path, wanted in manifest.pending.items():
-        content = _read(directory / path) if path in seen.files else None
+        content = _read(f"{directory}/{path}")[1] if path in seen.files else None
         if content is not None and digest(content) == wanted:
             files[path] = wanted
     return files
@@ -228,15 +245,16 @@ def _settled(manifest: Manifest, directory: Path, seen: _Seen) -> dict[str, str]
 
 def _write_all(
     tree: Tree,
-    changed: list[str],
+    contents: Mapping[str, bytes],
+    unchanged: Mapping[str, FileState],
     directory: Path,
     old: Mapping[str, str],
     seen: _Seen,
 ) -> WriteReport:
     manifest = tree.manifest()
     new: dict[str, str] = manifest["files"]
+    changed = [path for path in contents if path not in unchanged]
     left_over = sorted(set(old) - set(new))
-    text = manifest_text(manifest)
     if changed or left_over:
         pending = {path: new[path] for path in sorted(changed)}
         done = {path: value for path, value in new.items() if path not in pending}
@@ -244,13 +262,20 @@ def _write_all(
         replace_file(directory / MANIFEST, manifest_text(begun).encode())
     for folder in sorted({_folder_of(path) for path in changed} - seen.folders):
         (directory / folder).mkdir(parents=True, exist_ok=True)
-    for path in changed:
-        replace_file(directory / path, tree.files[path].encode())
+    top = os.fspath(directory)
+    states = {path: replace_file(f"{top}/{path}", contents[path]) for path in changed}
     removed, kept = _remove(directory, left_over, old, seen)
-    if _read(directory / MANIFEST) != text.encode():
-        replace_file(directory / MANIFEST, text.encode())
-    unchanged = tuple(sorted(set(new) - set(changed)))
-    return WriteReport(tuple(sorted(changed)), unchanged, removed, kept)
+    text = manifest_text(manifest).encode()
+    state, found = _read(f"{top}/{MANIFEST}")
+    if found != text:
+        state = replace_file(f"{top}/{MANIFEST}", text)
+    return WriteReport(
+        written=tuple(sorted(changed)),
+        unchanged=tuple(sorted(unchanged)),
+        removed=removed,
+        kept=kept,
+        states={**unchanged, **states, MANIFEST: state},
+    )
 
 
 def _remove(

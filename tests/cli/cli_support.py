@@ -7,6 +7,8 @@ from pathlib import Path
 
 from click.testing import Result
 
+from opgen.pipeline.stamp import STAMP
+
 GOOD = """\
 - func: add(Tensor self, Tensor other) -> Tensor
   structured_delegate: add.out
@@ -37,9 +39,9 @@ ENTRY = "\n- func: extra(Tensor self) -> Tensor\n  dispatch:\n    SparseCPU: ext
 
 
 def snapshot(folder: str) -> dict[str, tuple[str, int]]:
-    """Every file of a folder by path: its text, and when it was written."""
+    """Every file of a folder by path, but for the stamp: its text, and when it was written."""
     top = Path(folder)
-    files = [path for path in top.rglob("*") if path.is_file()]
+    files = [path for path in top.rglob("*") if path.is_file() and path.name != STAMP]
     return {
         path.relative_to(top).as_posix(): (path.read_text(), path.stat().st_mtime_ns)
         for path in files

@@ -8,6 +8,7 @@ from pathlib import Path
 import pytest
 
 from opgen.diagnostics import Diagnostics
+from opgen.files import FileState
 from opgen.manifest import MANIFEST, digest, is_safe_path
 from opgen.writer import Tree, compare, write
 
@@ -101,10 +102,10 @@ def test_after_an_interruption_no_file_is_taken_for_foreign(
 
     real = writer.replace_file
 
-    def fail_at_c(path: Path, content: bytes) -> None:
-        if path.name == "c":
+    def fail_at_c(path: Path | str, content: bytes) -> FileState:
+        if Path(path).name == "c":
             raise KeyboardInterrupt
-        real(path, content)
+        return real(path, content)
 
     monkeypatch.setattr(writer, "replace_file", fail_at_c)
     with pytest.raises(KeyboardInterrupt):

@@ -7,6 +7,7 @@ import sys
 
 import click
 
+from opgen import pipeline
 from opgen.diagnostics import (
     Diagnostics,
     render_github,
@@ -14,12 +15,11 @@ from opgen.diagnostics import (
     render_json,
     render_sarif,
 )
-from opgen.pipeline import CODES
 
 
 def report(diagnostics: Diagnostics, report_format: str) -> None:
     """Print every diagnostic to stderr, in order of position."""
-    text = _rendered(diagnostics, report_format)
+    text = rendered(diagnostics, report_format)
     if text:
         click.echo(text, err=True, nl=False)
 
@@ -31,17 +31,19 @@ def finish(diagnostics: Diagnostics, report_format: str, deny_warnings: bool) ->
         raise SystemExit(1)
 
 
-def _rendered(diagnostics: Diagnostics, report_format: str) -> str:
+def rendered(diagnostics: Diagnostics, report_format: str) -> str:
+    """What `report` prints."""
     match report_format:
         case "json":
             return render_json(diagnostics)
         case "github":
             return render_github(diagnostics)
         case "sarif":
-            return render_sarif(diagnostics, CODES)
+            return render_sarif(diagnostics, pipeline.CODES)
         case _:
-            return render_human(diagnostics, color=_wants_colour())
+            return render_human(diagnostics, color=wants_colour())
 
 
-def _wants_colour() -> bool:
+def wants_colour() -> bool:
+    """Whether what is printed to stderr has colours."""
     return sys.stderr.isatty() and not os.environ.get("NO_COLOR")

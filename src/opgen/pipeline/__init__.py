@@ -3,23 +3,16 @@
 `load` is parse and resolve; `build_tree` goes on through views and render. Between stages the road
 ends if there are errors; from views onward a failure is a bug in opgen.
 
-What needs the views is imported when it is first used: checking a file, the commonest run, needs none.
+All but `Inputs` is imported when it is first used: checking a file needs no views, and a run that finds
+its stamp (`stamp.py`) needs no stage at all.
 """
 
 import importlib
+from collections.abc import Mapping
+from types import MappingProxyType
 from typing import TYPE_CHECKING, Any
 
-from opgen.pipeline.checking import (
-    check_python,
-    check_target,
-    inspect,
-    lint,
-    read_additions,
-    survey,
-)
-from opgen.pipeline.codes import CODES
-from opgen.pipeline.inputs import Inputs, declared_tags, input_files, schema_files
-from opgen.pipeline.loading import load, load_or_raise, misplaced_blanks
+from opgen.pipeline.inputs import Inputs, input_files, schema_files
 
 if TYPE_CHECKING:
     from opgen.pipeline.answers import (
@@ -32,8 +25,20 @@ if TYPE_CHECKING:
         skeletons,
         summarize,
     )
+    from opgen.pipeline.checking import (
+        check_python,
+        check_target,
+        inspect,
+        lint,
+        read_additions,
+        survey,
+    )
+    from opgen.pipeline.codes import CODES
     from opgen.pipeline.comparing import Comparison, compare
+    from opgen.pipeline.declared import declared_tags
     from opgen.pipeline.generating import build_tree
+    from opgen.pipeline.loading import load, load_or_raise, misplaced_blanks
+    from opgen.pipeline.stamp import find_stamp, leave_stamp, read_request
 
 __all__ = [
     "CODES",
@@ -49,26 +54,38 @@ __all__ = [
     "explain",
     "explain_all_codes",
     "explain_code",
+    "find_stamp",
     "input_files",
     "inspect",
     "json_schema",
+    "leave_stamp",
     "lint",
     "load",
     "load_or_raise",
     "misplaced_blanks",
     "read_additions",
+    "read_request",
     "schema_files",
     "skeletons",
     "summarize",
     "survey",
 ]
 
-_LATER = {
-    **dict.fromkeys(("SCHEMAS", "dump", "explain", "explain_all_codes"), "answers"),
-    **dict.fromkeys(("explain_code", "json_schema", "skeletons", "summarize"), "answers"),
-    **dict.fromkeys(("Comparison", "compare"), "comparing"),
-    "build_tree": "generating",
-}
+# The module of each name.
+_LATER: Mapping[str, str] = MappingProxyType(
+    {
+        **dict.fromkeys(("SCHEMAS", "dump", "explain", "explain_all_codes"), "answers"),
+        **dict.fromkeys(("explain_code", "json_schema", "skeletons", "summarize"), "answers"),
+        **dict.fromkeys(("check_python", "check_target", "inspect", "lint"), "checking"),
+        **dict.fromkeys(("read_additions", "survey"), "checking"),
+        **dict.fromkeys(("Comparison", "compare"), "comparing"),
+        **dict.fromkeys(("load", "load_or_raise", "misplaced_blanks"), "loading"),
+        **dict.fromkeys(("find_stamp", "leave_stamp", "read_request"), "stamp"),
+        "CODES": "codes",
+        "build_tree": "generating",
+        "declared_tags": "declared",
+    }
+)
 
 
 def __getattr__(name: str) -> Any:

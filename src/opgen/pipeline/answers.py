@@ -15,7 +15,8 @@ from opgen.model.registry import Registry
 from opgen.parse.names import did_you_mean
 from opgen.pipeline.checking import read_additions
 from opgen.pipeline.codes import CODES
-from opgen.pipeline.inputs import Inputs, read_tags
+from opgen.pipeline.declared import read_tags
+from opgen.pipeline.inputs import Inputs
 from opgen.pipeline.library import library_context
 from opgen.render import Renderer
 from opgen.resources import target_templates, templates_dir

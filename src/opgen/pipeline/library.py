@@ -17,7 +17,7 @@ from opgen.model.cpp_identifier import is_library_name
 from opgen.model.registry import Registry
 from opgen.parse.names import shorten
 from opgen.pipeline.inputs import Inputs
-from opgen.reading import MAX_MANIFEST_BYTES, read_bytes
+from opgen.reading import MAX_MANIFEST_BYTES, Overlay, read_bytes
 from opgen.targets import TARGETS
 from opgen.views.context import Context, Library
 from opgen.views.python import MODULE_SOURCE
@@ -35,7 +35,9 @@ def library_context(
     signatures: Signatures | None = None,
 ) -> Context | None:
     backend = additions.backend
-    extended = None if inputs.extends is None else _extended(inputs.extends, diagnostics)
+    extended = (
+        None if inputs.extends is None else _extended(inputs.extends, inputs.overlay, diagnostics)
+    )
     name = inputs.name
     if name is None and backend is not None and extended is not None:
         name = backend.forward.key.lower()
@@ -73,9 +75,9 @@ class Extended:
     python: bool
 
 
-def _extended(path: Path, diagnostics: Diagnostics) -> Extended | None:
+def _extended(path: Path, overlay: Overlay, diagnostics: Diagnostics) -> Extended | None:
     """The library whose manifest `path` is."""
-    text = read_bytes(path, diagnostics, most=MAX_MANIFEST_BYTES)
+    text = read_bytes(path, diagnostics, overlay, most=MAX_MANIFEST_BYTES)
     if text is None:
         return None
     try:

@@ -14,7 +14,8 @@ from opgen.parse import (
     decode_source,
     parse_entries,
 )
-from opgen.pipeline.inputs import Inputs, ignored_keys, read_tags
+from opgen.pipeline.declared import ignored_keys, read_tags
+from opgen.pipeline.inputs import Inputs
 from opgen.reading import read_bytes
 from opgen.resolve import resolve
 from opgen.targets import TARGETS
