@@ -13,6 +13,7 @@ from opgen.model.native_function import NativeFunction
 from opgen.views.base import Block, FileView, blocks
 from opgen.views.composite_set import CompositeKernel, FunctionalVariant, OutVariant, ViewCopy
 from opgen.views.context import Context
+from opgen.views.shards import sharded
 from opgen.views.text import operator_struct
 
 
@@ -27,26 +28,30 @@ class CompositeKernelView:
 
 @dataclass(frozen=True, slots=True)
 class CompositeKernelsView(FileView):
+    name: str
     includes: tuple[str, ...]
     blocks: tuple[Block[CompositeKernelView], ...]
 
 
 def build_composite_kernels(context: Context) -> Iterator[FileView]:
-    """CompositeViewCopyKernels.cpp, unless there is nothing to write."""
-    kernels = [k for k in context.composite_kernels if context.keeps(k.function)]
-    if not kernels:
+    """CompositeViewCopyKernels[_n].cpp, unless there is nothing to write."""
+    written = [k for k in context.composite_kernels if context.keeps(k.function)]
+    if not written:
         return
-    headers = {f"ops/{k.function.root_name}_native.h" for k in kernels}
-    headers |= {f"ops/{k.source.root_name}_ops.h" for k in kernels}
-    yield CompositeKernelsView(
-        path="src/CompositeViewCopyKernels.cpp",
-        template="CompositeViewCopyKernels.cpp.j2",
-        includes=tuple(map(context.library.header, sorted(headers))),
-        blocks=blocks(
-            (kernel_namespace(k.function.namespace, k.kernel.namespace), _kernel(context, k))
-            for k in kernels
-        ),
-    )
+    stem, count = "CompositeViewCopyKernels", context.library.shards
+    for name, kernels in sharded(stem, written, lambda k: k.function.root_name, count):
+        headers = {f"ops/{k.function.root_name}_native.h" for k in kernels}
+        headers |= {f"ops/{k.source.root_name}_ops.h" for k in kernels}
+        yield CompositeKernelsView(
+            path=f"src/{name}.cpp",
+            template="CompositeViewCopyKernels.cpp.j2",
+            name=name,
+            includes=tuple(map(context.library.header, sorted(headers))),
+            blocks=blocks(
+                (kernel_namespace(k.function.namespace, k.kernel.namespace), _kernel(context, k))
+                for k in kernels
+            ),
+        )
 
 
 def _kernel(context: Context, kernel: CompositeKernel) -> CompositeKernelView:

@@ -9,19 +9,22 @@ from opgen.model.native_function import NativeFunction
 from opgen.model.registry import NativeFunctionsGroup
 from opgen.views.base import Block, FileView, blocks
 from opgen.views.context import Context
+from opgen.views.operators import operator_headers
 from opgen.views.register import KernelRowView
+from opgen.views.shards import sharded
 from opgen.views.text import operator_struct
 
 
 @dataclass(frozen=True, slots=True)
 class RegisterFunctionalizeView(FileView):
     library: str
+    name: str
     includes: tuple[str, ...]
     tables: tuple[Block[KernelRowView], ...]
 
 
 def build_register_functionalize(context: Context) -> Iterator[FileView]:
-    """One source for all that is replaced; none if nothing is."""
+    """RegisterFunctionalize[_n].cpp; none if nothing is replaced."""
     replaced = [
         (f, group)
         for group in context.registry.groups
@@ -30,14 +33,16 @@ def build_register_functionalize(context: Context) -> Iterator[FileView]:
     ]
     if not replaced:
         return
-    roots = {f.root_name for f, _ in replaced} | {g.functional.root_name for _, g in replaced}
-    yield RegisterFunctionalizeView(
-        path="src/RegisterFunctionalize.cpp",
-        template="RegisterFunctionalize.cpp.j2",
-        library=context.library.name,
-        includes=tuple(context.library.header(f"ops/{root}_ops.h") for root in sorted(roots)),
-        tables=blocks((f.namespace, _row(context, f, group)) for f, group in replaced),
-    )
+    stem, count = "RegisterFunctionalize", context.library.shards
+    for name, pairs in sharded(stem, replaced, lambda pair: pair[0].root_name, count):
+        yield RegisterFunctionalizeView(
+            path=f"src/{name}.cpp",
+            template="RegisterFunctionalize.cpp.j2",
+            library=context.library.name,
+            name=name,
+            includes=operator_headers(context, (f for p, g in pairs for f in (p, g.functional))),
+            tables=blocks((f.namespace, _row(context, f, group)) for f, group in pairs),
+        )
 
 
 def is_replaced(f: NativeFunction, group: NativeFunctionsGroup) -> bool:

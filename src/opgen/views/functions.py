@@ -11,6 +11,8 @@ from opgen.cpp.signatures import Binding
 from opgen.model.native_function import NativeFunction, Variant
 from opgen.views.base import Block, FileView, FunctionView, blocks
 from opgen.views.context import Context
+from opgen.views.operators import operator_headers
+from opgen.views.shards import sharded
 from opgen.views.text import operator_struct
 
 _KEY_SET = Binding("dispatchKeySet", Base("DispatchKeySet"))
@@ -35,6 +37,17 @@ class TensorView(FileView):
     abi: int
     methods: tuple[FunctionView, ...]
     left_out: tuple[FunctionView, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class TensorMethodsView(FileView):
+    """`owns`: the source in which the library says that class Tensor is its own."""
+
+    library: str
+    name: str
+    owns: bool
+    includes: tuple[str, ...]
+    methods: tuple[FunctionView, ...]
 
 
 def build_functions_headers(context: Context) -> Iterator[FileView]:
@@ -72,15 +85,36 @@ def build_redispatch(context: Context) -> Iterator[FileView]:
 def build_tensor_body(context: Context) -> Iterator[FileView]:
     """TensorBody.h: class Tensor; a library that extends another has none of its own."""
     if context.owns_tensor:
-        yield _tensor_view(
-            context, f"include/{context.library.name}/TensorBody.h", "TensorBody.h.j2"
+        functions = _methods(context)
+        yield TensorView(
+            path=f"include/{context.library.name}/TensorBody.h",
+            template="TensorBody.h.j2",
+            library=context.library.name,
+            abi=context.target.runtime_abi,
+            methods=_bodies(context, filter(context.keeps, functions)),
+            left_out=tuple(
+                m for f in functions if not context.keeps(f) for m in _left_out(context, f)
+            ),
         )
 
 
 def build_tensor_methods(context: Context) -> Iterator[FileView]:
-    """TensorMethods.cpp: the methods' bodies, compiled once."""
-    if context.owns_tensor:
-        yield _tensor_view(context, "src/TensorMethods.cpp", "TensorMethods.cpp.j2")
+    """TensorMethods[_n].cpp: the methods' bodies, compiled once; and whose class Tensor is."""
+    if not context.owns_tensor:
+        return
+    count = context.library.shards
+    functions = list(filter(context.keeps, _methods(context)))
+    found = dict(sharded("TensorMethods", functions, lambda f: f.root_name, count))
+    for index, (name, members) in enumerate((found or {"TensorMethods_0": ()}).items()):
+        yield TensorMethodsView(
+            path=f"src/{name}.cpp",
+            template="TensorMethods.cpp.j2",
+            library=context.library.name,
+            name=name,
+            owns=index == 0,
+            includes=operator_headers(context, members),
+            methods=_bodies(context, members),
+        )
 
 
 def _function_blocks(
@@ -94,23 +128,15 @@ def _function_blocks(
     )
 
 
-def _tensor_view(context: Context, path: str, template: str) -> TensorView:
-    """Methods with their bodies; those that a selective build leaves out only say so."""
-    functions = [f for f in context.registry.functions if Variant.method in f.variants]
-    return TensorView(
-        path=path,
-        template=template,
-        library=context.library.name,
-        abi=context.target.runtime_abi,
-        methods=tuple(
-            method
-            for f in functions
-            if context.keeps(f)
-            for method in context.spell.functions(f, f"{operator_struct(f)}::call", method=True)
-        ),
-        left_out=tuple(
-            method for f in functions if not context.keeps(f) for method in _left_out(context, f)
-        ),
+def _methods(context: Context) -> list[NativeFunction]:
+    return [f for f in context.registry.functions if Variant.method in f.variants]
+
+
+def _bodies(context: Context, functions: Iterable[NativeFunction]) -> tuple[FunctionView, ...]:
+    return tuple(
+        method
+        for f in functions
+        for method in context.spell.functions(f, f"{operator_struct(f)}::call", method=True)
     )
 
 

@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 
 from opgen.cpp.names import operator_namespace, operator_struct_name
 from opgen.model.native_function import NativeFunction
-from opgen.views.base import Block, FileView, blocks, cpp_string
+from opgen.views.base import Block, FileView, blocks, cpp_string, group_by
 from opgen.views.context import Context
-from opgen.views.shards import shards_by_root
+from opgen.views.shards import sharded
 from opgen.views.text import operator_struct
 
 
@@ -51,9 +51,20 @@ class SchemaRowView:
 
 
 @dataclass(frozen=True, slots=True)
+class SchemaBlockView:
+    """The schemas of one operator namespace; `first`: no source before this one has some of it."""
+
+    namespace: str
+    items: tuple[SchemaRowView, ...]
+    first: bool
+
+
+@dataclass(frozen=True, slots=True)
 class RegisterSchemaView(FileView):
     library: str
-    blocks: tuple[Block[SchemaRowView], ...]
+    name: str
+    includes: tuple[str, ...]
+    blocks: tuple[SchemaBlockView, ...]
 
 
 def build_operators_headers(context: Context) -> Iterator[FileView]:
@@ -72,7 +83,7 @@ def build_operators_headers(context: Context) -> Iterator[FileView]:
 
 def build_operators_sources(context: Context) -> Iterator[FileView]:
     """Operators[_n].cpp: the slots, one per operator."""
-    for name, roots in shards_by_root("Operators", context.roots, context.library.shards):
+    for name, roots in sharded("Operators", context.roots, str, context.library.shards):
         yield OperatorsSourceView(
             path=f"src/{name}.cpp",
             template="Operators.cpp.j2",
@@ -86,17 +97,38 @@ def build_operators_sources(context: Context) -> Iterator[FileView]:
 
 
 def build_register_schema(context: Context) -> Iterator[FileView]:
-    """RegisterSchema.cpp: one table of schemas and tags per operator namespace."""
-    yield RegisterSchemaView(
-        path="src/RegisterSchema.cpp",
-        template="RegisterSchema.cpp.j2",
-        library=context.library.name,
-        blocks=blocks(
-            (f.namespace, SchemaRowView(operator_struct(f), ",".join(sorted(f.tags))))
-            for f in context.registry.functions
-            if context.keeps(f)
-        ),
-    )
+    """RegisterSchema[_n].cpp: one table of schemas and tags per operator namespace."""
+    kept = [f for f in context.registry.functions if context.keeps(f)]
+    declared = set[str]()
+    for name, functions in sharded(
+        "RegisterSchema", kept, lambda f: f.root_name, context.library.shards
+    ):
+        yield RegisterSchemaView(
+            path=f"src/{name}.cpp",
+            template="RegisterSchema.cpp.j2",
+            library=context.library.name,
+            name=name,
+            includes=operator_headers(context, functions),
+            blocks=_schema_blocks(functions, declared),
+        )
+
+
+def _schema_blocks(
+    functions: Iterable[NativeFunction], declared: set[str]
+) -> tuple[SchemaBlockView, ...]:
+    """The tables of one source; `declared` is what sources before it declared, and is added to."""
+    found = []
+    for namespace, members in group_by(functions, lambda f: f.namespace).items():
+        rows = tuple(SchemaRowView(operator_struct(f), ",".join(sorted(f.tags))) for f in members)
+        found.append(SchemaBlockView(namespace, rows, namespace not in declared))
+        declared.add(namespace)
+    return tuple(found)
+
+
+def operator_headers(context: Context, functions: Iterable[NativeFunction]) -> tuple[str, ...]:
+    """The headers of operators as the dispatcher knows them, each once and sorted."""
+    roots = sorted({f.root_name for f in functions})
+    return tuple(context.library.header(f"ops/{root}_ops.h") for root in roots)
 
 
 def _operator_blocks(

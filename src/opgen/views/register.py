@@ -12,7 +12,7 @@ from opgen.views.base import Block, FileView, FunctionView, blocks
 from opgen.views.callables import callable_text
 from opgen.views.context import Context
 from opgen.views.dispatch_headers import direct_namespace
-from opgen.views.shards import shard_of
+from opgen.views.shards import sharded
 from opgen.views.text import operator_struct
 
 
@@ -36,7 +36,8 @@ class RegisterKeyView(FileView):
 def build_register_keys(context: Context) -> Iterator[FileView]:
     """One source per key that has kernels, or one per shard of it."""
     for key, rows in context.registered.items():
-        for name, members in _sharded(f"Register{key.name}", rows, context.library.shards):
+        stem, count = f"Register{key.name}", context.library.shards
+        for name, members in sharded(stem, rows, lambda row: row.function.root_name, count):
             callables = [(row.function, callable_text(context, row)) for row in members]
             yield RegisterKeyView(
                 path=f"src/{name}.cpp",
@@ -48,18 +49,6 @@ def build_register_keys(context: Context) -> Iterator[FileView]:
                 functions=_direct_functions(context, key, callables),
                 tables=blocks((f.namespace, _row(f, text)) for f, text in callables),
             )
-
-
-def _sharded(
-    stem: str, rows: tuple[Registration, ...], count: int
-) -> Iterator[tuple[str, tuple[Registration, ...]]]:
-    if count == 1:
-        yield stem, rows
-        return
-    for shard in range(count):
-        members = tuple(r for r in rows if shard_of(r.function.root_name, count) == shard)
-        if members:
-            yield f"{stem}_{shard}", members
 
 
 def _direct_functions(

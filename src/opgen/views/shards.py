@@ -3,7 +3,12 @@
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator
+from typing import TypeVar
+
+from opgen.views.base import group_by
+
+T = TypeVar("T")
 
 
 def shard_of(root: str, count: int) -> int:
@@ -11,12 +16,16 @@ def shard_of(root: str, count: int) -> int:
     return int.from_bytes(hashlib.sha1(root.encode()).digest()[:8], "little") % count
 
 
-def shards_by_root(
-    stem: str, roots: Sequence[str], count: int
-) -> Iterator[tuple[str, tuple[str, ...]]]:
-    """File stems with their roots: `stem` alone for one shard, else `stem_0`, `stem_1`, ..."""
+def sharded(
+    stem: str, items: Iterable[T], root: Callable[[T], str], count: int
+) -> Iterator[tuple[str, tuple[T, ...]]]:
+    """File stems with their items: `stem` alone for one shard, else `stem_0`, `stem_1`, ... but for empty ones.
+
+    `root` is the root name of an item's operator. What one operator needs is in one shard of each
+    source, so an edit of it compiles that shard and no other.
+    """
     if count == 1:
-        yield stem, tuple(roots)
+        yield stem, tuple(items)
         return
-    for shard in range(count):
-        yield f"{stem}_{shard}", tuple(r for r in roots if shard_of(r, count) == shard)
+    for shard, members in sorted(group_by(items, lambda item: shard_of(root(item), count)).items()):
+        yield f"{stem}_{shard}", tuple(members)

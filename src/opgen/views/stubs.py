@@ -12,6 +12,7 @@ from opgen.views.base import Block, FileView, blocks, cpp_string, group_by
 from opgen.views.composite_set import CompositeKernel
 from opgen.views.context import Context
 from opgen.views.kernel_set import CallView, KernelView, MetaView, StructuredKernelView
+from opgen.views.shards import sharded
 from opgen.views.ufuncs import UfuncView, ufunc_views
 
 
@@ -50,7 +51,7 @@ class StubView:
 @dataclass(frozen=True, slots=True)
 class StubsView(FileView):
     library: str
-    name: str
+    stem: str
     key: str
     includes: tuple[str, ...]
     blocks: tuple[Block[StubView], ...]
@@ -72,18 +73,20 @@ class SkeletonsView(FileView):
 
 
 def build_stubs(context: Context) -> Iterator[FileView]:
-    """stubs/<Key>Stubs.cpp: a weak definition of every function that an author may write."""
+    """stubs/<Key>Stubs[_n].cpp: a weak definition of every function that an author may write."""
     kept = (m for m in missing_functions(context) if m.kept)
     for key, functions in group_by(kept, lambda m: m.key).items():
-        yield StubsView(
-            path=f"stubs/{key.name}Stubs.cpp",
-            template="KeyStubs.cpp.j2",
-            library=context.library.name,
-            name=f"{key.name}Stubs.cpp",
-            key=key.name,
-            includes=tuple(sorted({context.library.header(m.header) for m in functions})),
-            blocks=_numbered(functions),
-        )
+        stem, count = f"{key.name}Stubs", context.library.shards
+        for name, members in sharded(stem, functions, lambda m: m.root, count):
+            yield StubsView(
+                path=f"stubs/{name}.cpp",
+                template="KeyStubs.cpp.j2",
+                library=context.library.name,
+                stem=name,
+                key=key.name,
+                includes=tuple(sorted({context.library.header(m.header) for m in members})),
+                blocks=_numbered(members),
+            )
 
 
 def build_skeletons(context: Context, operators: frozenset[str]) -> FileView:

@@ -7,27 +7,27 @@
 
 namespace {
 using namespace opgen::types;
-extern const opgen::KernelStub opgen_stubs_CPU[];
+extern const opgen::KernelStub opgen_CPUStubs[];
 }  // namespace
 
 namespace myops::native {
 
 // myadd.out(Tensor self, Tensor other, *, Tensor(a!) out) -> Tensor(a!)
 OPGEN_STUB void structured_myadd_out_cpu::impl(const Tensor&, const Tensor&, const Tensor&) {
-  opgen::throw_missing_kernel(::opgen_stubs_CPU[0]);
+  opgen::throw_missing_kernel(::opgen_CPUStubs[0]);
 }
 
 }  // namespace myops::native
 
 namespace {
 
-const opgen::KernelStub opgen_stubs_CPU[] = {
+const opgen::KernelStub opgen_CPUStubs[] = {
     {"myops::myadd.out",
      "CPU",
      "OPGEN_IMPL_FUNC(myadd_out_cpu)(const Tensor& self, const Tensor& other, const Tensor& out)",
      opgen::kernel_address(static_cast<void (myops::native::structured_myadd_out_cpu::*)(const Tensor&, const Tensor&, const Tensor&)>(&myops::native::structured_myadd_out_cpu::impl))},
 };
-const opgen::StubTable opgen_stub_table_CPU(
-    "myops", opgen_stubs_CPU, __start_opgen_stubs, __stop_opgen_stubs);
+const opgen::StubTable opgen_table_CPUStubs(
+    "myops", opgen_CPUStubs, __start_opgen_stubs, __stop_opgen_stubs);
 
 }  // namespace

@@ -7,27 +7,27 @@
 
 namespace {
 using namespace opgen::types;
-extern const opgen::KernelStub opgen_stubs_Meta[];
+extern const opgen::KernelStub opgen_MetaStubs[];
 }  // namespace
 
 namespace myops::meta {
 
 // myadd(Tensor self, Tensor other) -> Tensor
 OPGEN_STUB void structured_myadd::meta(const Tensor&, const Tensor&) {
-  opgen::throw_missing_kernel(::opgen_stubs_Meta[0]);
+  opgen::throw_missing_kernel(::opgen_MetaStubs[0]);
 }
 
 }  // namespace myops::meta
 
 namespace {
 
-const opgen::KernelStub opgen_stubs_Meta[] = {
+const opgen::KernelStub opgen_MetaStubs[] = {
     {"myops::myadd",
      "Meta",
      "OPGEN_META_FUNC(myadd)(const Tensor& self, const Tensor& other)",
      opgen::kernel_address(static_cast<void (myops::meta::structured_myadd::*)(const Tensor&, const Tensor&)>(&myops::meta::structured_myadd::meta))},
 };
-const opgen::StubTable opgen_stub_table_Meta(
-    "myops", opgen_stubs_Meta, __start_opgen_stubs, __stop_opgen_stubs);
+const opgen::StubTable opgen_table_MetaStubs(
+    "myops", opgen_MetaStubs, __start_opgen_stubs, __stop_opgen_stubs);
 
 }  // namespace

@@ -8,26 +8,26 @@
 
 namespace {
 using namespace opgen::types;
-extern const opgen::KernelStub opgen_stubs_CompositeExplicitAutograd[];
+extern const opgen::KernelStub opgen_CompositeExplicitAutogradStubs[];
 }  // namespace
 
 namespace at::native {
 
 // fill_.Scalar(Tensor(a!) self, Scalar value) -> Tensor(a!)
 OPGEN_STUB Tensor& opgen_fill_::call(Tensor&, const Scalar&) {
-  opgen::throw_missing_kernel(::opgen_stubs_CompositeExplicitAutograd[0]);
+  opgen::throw_missing_kernel(::opgen_CompositeExplicitAutogradStubs[0]);
 }
 
 // halves(Tensor self) -> (Tensor low, Tensor high)
 OPGEN_STUB ::std::tuple<Tensor,Tensor> opgen_halves::call(const Tensor&) {
-  opgen::throw_missing_kernel(::opgen_stubs_CompositeExplicitAutograd[1]);
+  opgen::throw_missing_kernel(::opgen_CompositeExplicitAutogradStubs[1]);
 }
 
 }  // namespace at::native
 
 namespace {
 
-const opgen::KernelStub opgen_stubs_CompositeExplicitAutograd[] = {
+const opgen::KernelStub opgen_CompositeExplicitAutogradStubs[] = {
     {"aten::fill_.Scalar",
      "CompositeExplicitAutograd",
      "OPGEN_KERNEL(fill_)(Tensor& self, const Scalar& value)",
@@ -37,7 +37,7 @@ const opgen::KernelStub opgen_stubs_CompositeExplicitAutograd[] = {
      "OPGEN_KERNEL(halves)(const Tensor& self)",
      opgen::kernel_address(static_cast<::std::tuple<Tensor,Tensor> (*)(const Tensor&)>(&at::native::opgen_halves::call))},
 };
-const opgen::StubTable opgen_stub_table_CompositeExplicitAutograd(
-    "aten", opgen_stubs_CompositeExplicitAutograd, __start_opgen_stubs, __stop_opgen_stubs);
+const opgen::StubTable opgen_table_CompositeExplicitAutogradStubs(
+    "aten", opgen_CompositeExplicitAutogradStubs, __start_opgen_stubs, __stop_opgen_stubs);
 
 }  // namespace

@@ -8,26 +8,26 @@
 
 namespace {
 using namespace opgen::types;
-extern const opgen::KernelStub opgen_stubs_CompositeImplicitAutograd[];
+extern const opgen::KernelStub opgen_CompositeImplicitAutogradStubs[];
 }  // namespace
 
 namespace at::native {
 
 // linear(Tensor input, Tensor weight, Tensor? bias=None) -> Tensor
 OPGEN_STUB Tensor opgen_linear::call(const Tensor&, const Tensor&, const ::std::optional<Tensor>&) {
-  opgen::throw_missing_kernel(::opgen_stubs_CompositeImplicitAutograd[0]);
+  opgen::throw_missing_kernel(::opgen_CompositeImplicitAutogradStubs[0]);
 }
 
 // size.int(Tensor self, int dim) -> int
 OPGEN_STUB int64_t opgen_size::call(const Tensor&, int64_t) {
-  opgen::throw_missing_kernel(::opgen_stubs_CompositeImplicitAutograd[1]);
+  opgen::throw_missing_kernel(::opgen_CompositeImplicitAutogradStubs[1]);
 }
 
 }  // namespace at::native
 
 namespace {
 
-const opgen::KernelStub opgen_stubs_CompositeImplicitAutograd[] = {
+const opgen::KernelStub opgen_CompositeImplicitAutogradStubs[] = {
     {"aten::linear",
      "CompositeImplicitAutograd",
      "OPGEN_KERNEL(linear)(const Tensor& input, const Tensor& weight, const ::std::optional<Tensor>& bias)",
@@ -37,7 +37,7 @@ const opgen::KernelStub opgen_stubs_CompositeImplicitAutograd[] = {
      "OPGEN_KERNEL(size)(const Tensor& self, int64_t dim)",
      opgen::kernel_address(static_cast<int64_t (*)(const Tensor&, int64_t)>(&at::native::opgen_size::call))},
 };
-const opgen::StubTable opgen_stub_table_CompositeImplicitAutograd(
-    "aten", opgen_stubs_CompositeImplicitAutograd, __start_opgen_stubs, __stop_opgen_stubs);
+const opgen::StubTable opgen_table_CompositeImplicitAutogradStubs(
+    "aten", opgen_CompositeImplicitAutogradStubs, __start_opgen_stubs, __stop_opgen_stubs);
 
 }  // namespace

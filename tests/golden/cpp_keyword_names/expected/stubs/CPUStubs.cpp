@@ -10,36 +10,36 @@
 
 namespace {
 using namespace opgen::types;
-extern const opgen::KernelStub opgen_stubs_CPU[];
+extern const opgen::KernelStub opgen_CPUStubs[];
 }  // namespace
 
 namespace at::native {
 
 // schema.out(Tensor self, int value, int precomputed, int impl, *, Tensor(a!) out) -> Tensor(a!)
 OPGEN_STUB void structured_schema_out_cpu::impl(const Tensor&, int64_t, int64_t, int64_t, int64_t, const Tensor&) {
-  opgen::throw_missing_kernel(::opgen_stubs_CPU[0]);
+  opgen::throw_missing_kernel(::opgen_CPUStubs[0]);
 }
 
 // choose(Tensor self, int default=0, bool register=False) -> Tensor
 OPGEN_STUB Tensor opgen_choose::call(const Tensor&, int64_t, bool) {
-  opgen::throw_missing_kernel(::opgen_stubs_CPU[1]);
+  opgen::throw_missing_kernel(::opgen_CPUStubs[1]);
 }
 
 // union(Tensor self, Tensor new) -> Tensor
 OPGEN_STUB Tensor opgen_union_cpu::call(const Tensor&, const Tensor&) {
-  opgen::throw_missing_kernel(::opgen_stubs_CPU[2]);
+  opgen::throw_missing_kernel(::opgen_CPUStubs[2]);
 }
 
 // name_(Tensor(a!) self, Tensor self_clone, Tensor result, Tensor output) -> Tensor(a!)
 OPGEN_STUB Tensor& opgen_name_::call(Tensor&, const Tensor&, const Tensor&, const Tensor&) {
-  opgen::throw_missing_kernel(::opgen_stubs_CPU[3]);
+  opgen::throw_missing_kernel(::opgen_CPUStubs[3]);
 }
 
 }  // namespace at::native
 
 namespace {
 
-const opgen::KernelStub opgen_stubs_CPU[] = {
+const opgen::KernelStub opgen_CPUStubs[] = {
     {"aten::schema.out",
      "CPU",
      "OPGEN_IMPL_FUNC(schema_out_cpu)(const Tensor& self, int64_t next, int64_t precomputed, int64_t impl, int64_t opgen, const Tensor& out)",
@@ -57,7 +57,7 @@ const opgen::KernelStub opgen_stubs_CPU[] = {
      "OPGEN_KERNEL(name_)(Tensor& self, const Tensor& self_clone, const Tensor& result, const Tensor& output)",
      opgen::kernel_address(static_cast<Tensor& (*)(Tensor&, const Tensor&, const Tensor&, const Tensor&)>(&at::native::opgen_name_::call))},
 };
-const opgen::StubTable opgen_stub_table_CPU(
-    "aten", opgen_stubs_CPU, __start_opgen_stubs, __stop_opgen_stubs);
+const opgen::StubTable opgen_table_CPUStubs(
+    "aten", opgen_CPUStubs, __start_opgen_stubs, __stop_opgen_stubs);
 
 }  // namespace

@@ -7,27 +7,27 @@
 
 namespace {
 using namespace opgen::types;
-extern const opgen::KernelStub opgen_stubs_Meta[];
+extern const opgen::KernelStub opgen_MetaStubs[];
 }  // namespace
 
 namespace at::meta {
 
 // schema(Tensor self, int value, int precomputed, int impl) -> Tensor
 OPGEN_STUB structured_schema::meta_return_ty structured_schema::meta(const Tensor&, int64_t, int64_t, int64_t) {
-  opgen::throw_missing_kernel(::opgen_stubs_Meta[0]);
+  opgen::throw_missing_kernel(::opgen_MetaStubs[0]);
 }
 
 }  // namespace at::meta
 
 namespace {
 
-const opgen::KernelStub opgen_stubs_Meta[] = {
+const opgen::KernelStub opgen_MetaStubs[] = {
     {"aten::schema",
      "Meta",
      "OPGEN_PRECOMPUTE_META_FUNC(schema)(const Tensor& self, int64_t value, int64_t precomputed, int64_t impl)",
      opgen::kernel_address(static_cast<at::meta::structured_schema::meta_return_ty (at::meta::structured_schema::*)(const Tensor&, int64_t, int64_t, int64_t)>(&at::meta::structured_schema::meta))},
 };
-const opgen::StubTable opgen_stub_table_Meta(
-    "aten", opgen_stubs_Meta, __start_opgen_stubs, __stop_opgen_stubs);
+const opgen::StubTable opgen_table_MetaStubs(
+    "aten", opgen_MetaStubs, __start_opgen_stubs, __stop_opgen_stubs);
 
 }  // namespace

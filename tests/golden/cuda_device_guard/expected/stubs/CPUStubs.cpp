@@ -7,27 +7,27 @@
 
 namespace {
 using namespace opgen::types;
-extern const opgen::KernelStub opgen_stubs_CPU[];
+extern const opgen::KernelStub opgen_CPUStubs[];
 }  // namespace
 
 namespace at::native {
 
 // guarded(Tensor self, Tensor other, *, Tensor? extra=None) -> Tensor
 OPGEN_STUB Tensor opgen_guarded_cpu::call(const Tensor&, const Tensor&, const ::std::optional<Tensor>&) {
-  opgen::throw_missing_kernel(::opgen_stubs_CPU[0]);
+  opgen::throw_missing_kernel(::opgen_CPUStubs[0]);
 }
 
 }  // namespace at::native
 
 namespace {
 
-const opgen::KernelStub opgen_stubs_CPU[] = {
+const opgen::KernelStub opgen_CPUStubs[] = {
     {"aten::guarded",
      "CPU",
      "OPGEN_KERNEL(guarded_cpu)(const Tensor& self, const Tensor& other, const ::std::optional<Tensor>& extra)",
      opgen::kernel_address(static_cast<Tensor (*)(const Tensor&, const Tensor&, const ::std::optional<Tensor>&)>(&at::native::opgen_guarded_cpu::call))},
 };
-const opgen::StubTable opgen_stub_table_CPU(
-    "aten", opgen_stubs_CPU, __start_opgen_stubs, __stop_opgen_stubs);
+const opgen::StubTable opgen_table_CPUStubs(
+    "aten", opgen_CPUStubs, __start_opgen_stubs, __stop_opgen_stubs);
 
 }  // namespace

@@ -9,31 +9,31 @@
 
 namespace {
 using namespace opgen::types;
-extern const opgen::KernelStub opgen_stubs_CUDA[];
+extern const opgen::KernelStub opgen_CUDAStubs[];
 }  // namespace
 
 namespace at::native {
 
 // guarded(Tensor self, Tensor other, *, Tensor? extra=None) -> Tensor
 OPGEN_STUB Tensor opgen_guarded_cuda::call(const Tensor&, const Tensor&, const ::std::optional<Tensor>&) {
-  opgen::throw_missing_kernel(::opgen_stubs_CUDA[0]);
+  opgen::throw_missing_kernel(::opgen_CUDAStubs[0]);
 }
 
 // unchecked(Tensor self, Tensor other) -> Tensor
 OPGEN_STUB Tensor opgen_unchecked_cuda::call(const Tensor&, const Tensor&) {
-  opgen::throw_missing_kernel(::opgen_stubs_CUDA[1]);
+  opgen::throw_missing_kernel(::opgen_CUDAStubs[1]);
 }
 
 // unguarded(Tensor self) -> Tensor
 OPGEN_STUB Tensor opgen_unguarded_cuda::call(const Tensor&) {
-  opgen::throw_missing_kernel(::opgen_stubs_CUDA[2]);
+  opgen::throw_missing_kernel(::opgen_CUDAStubs[2]);
 }
 
 }  // namespace at::native
 
 namespace {
 
-const opgen::KernelStub opgen_stubs_CUDA[] = {
+const opgen::KernelStub opgen_CUDAStubs[] = {
     {"aten::guarded",
      "CUDA",
      "OPGEN_KERNEL(guarded_cuda)(const Tensor& self, const Tensor& other, const ::std::optional<Tensor>& extra)",
@@ -47,7 +47,7 @@ const opgen::KernelStub opgen_stubs_CUDA[] = {
      "OPGEN_KERNEL(unguarded_cuda)(const Tensor& self)",
      opgen::kernel_address(static_cast<Tensor (*)(const Tensor&)>(&at::native::opgen_unguarded_cuda::call))},
 };
-const opgen::StubTable opgen_stub_table_CUDA(
-    "aten", opgen_stubs_CUDA, __start_opgen_stubs, __stop_opgen_stubs);
+const opgen::StubTable opgen_table_CUDAStubs(
+    "aten", opgen_CUDAStubs, __start_opgen_stubs, __stop_opgen_stubs);
 
 }  // namespace

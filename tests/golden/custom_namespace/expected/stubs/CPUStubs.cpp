@@ -7,27 +7,27 @@
 
 namespace {
 using namespace opgen::types;
-extern const opgen::KernelStub opgen_stubs_CPU[];
+extern const opgen::KernelStub opgen_CPUStubs[];
 }  // namespace
 
 namespace mylib::native {
 
 // scale.out(Tensor self, float factor=2.0, *, Tensor(a!) out) -> Tensor(a!)
 OPGEN_STUB void structured_scale_out_cpu::impl(const Tensor&, double, const Tensor&) {
-  opgen::throw_missing_kernel(::opgen_stubs_CPU[0]);
+  opgen::throw_missing_kernel(::opgen_CPUStubs[0]);
 }
 
 }  // namespace mylib::native
 
 namespace {
 
-const opgen::KernelStub opgen_stubs_CPU[] = {
+const opgen::KernelStub opgen_CPUStubs[] = {
     {"mylib::scale.out",
      "CPU",
      "OPGEN_IMPL_FUNC(scale_out_cpu)(const Tensor& self, double factor, const Tensor& out)",
      opgen::kernel_address(static_cast<void (mylib::native::structured_scale_out_cpu::*)(const Tensor&, double, const Tensor&)>(&mylib::native::structured_scale_out_cpu::impl))},
 };
-const opgen::StubTable opgen_stub_table_CPU(
-    "mylib", opgen_stubs_CPU, __start_opgen_stubs, __stop_opgen_stubs);
+const opgen::StubTable opgen_table_CPUStubs(
+    "mylib", opgen_CPUStubs, __start_opgen_stubs, __stop_opgen_stubs);
 
 }  // namespace

@@ -7,27 +7,27 @@
 
 namespace {
 using namespace opgen::types;
-extern const opgen::KernelStub opgen_stubs_Meta[];
+extern const opgen::KernelStub opgen_MetaStubs[];
 }  // namespace
 
 namespace mylib::meta {
 
 // scale(Tensor self, float factor=2.0) -> Tensor
 OPGEN_STUB void structured_scale::meta(const Tensor&, double) {
-  opgen::throw_missing_kernel(::opgen_stubs_Meta[0]);
+  opgen::throw_missing_kernel(::opgen_MetaStubs[0]);
 }
 
 }  // namespace mylib::meta
 
 namespace {
 
-const opgen::KernelStub opgen_stubs_Meta[] = {
+const opgen::KernelStub opgen_MetaStubs[] = {
     {"mylib::scale",
      "Meta",
      "OPGEN_META_FUNC(scale)(const Tensor& self, double factor)",
      opgen::kernel_address(static_cast<void (mylib::meta::structured_scale::*)(const Tensor&, double)>(&mylib::meta::structured_scale::meta))},
 };
-const opgen::StubTable opgen_stub_table_Meta(
-    "mylib", opgen_stubs_Meta, __start_opgen_stubs, __stop_opgen_stubs);
+const opgen::StubTable opgen_table_MetaStubs(
+    "mylib", opgen_MetaStubs, __start_opgen_stubs, __stop_opgen_stubs);
 
 }  // namespace

@@ -7,26 +7,26 @@
 
 namespace {
 using namespace opgen::types;
-extern const opgen::KernelStub opgen_stubs_CompositeImplicitAutograd[];
+extern const opgen::KernelStub opgen_CompositeImplicitAutogradStubs[];
 }  // namespace
 
 namespace at::native {
 
 // __and__.Tensor(Tensor self, Tensor other) -> Tensor
 OPGEN_STUB Tensor opgen___and__::call(const Tensor&, const Tensor&) {
-  opgen::throw_missing_kernel(::opgen_stubs_CompositeImplicitAutograd[0]);
+  opgen::throw_missing_kernel(::opgen_CompositeImplicitAutogradStubs[0]);
 }
 
 // __iand__.Tensor(Tensor(a!) self, Tensor other) -> Tensor(a!)
 OPGEN_STUB Tensor& opgen___iand__::call(Tensor&, const Tensor&) {
-  opgen::throw_missing_kernel(::opgen_stubs_CompositeImplicitAutograd[1]);
+  opgen::throw_missing_kernel(::opgen_CompositeImplicitAutogradStubs[1]);
 }
 
 }  // namespace at::native
 
 namespace {
 
-const opgen::KernelStub opgen_stubs_CompositeImplicitAutograd[] = {
+const opgen::KernelStub opgen_CompositeImplicitAutogradStubs[] = {
     {"aten::__and__.Tensor",
      "CompositeImplicitAutograd",
      "OPGEN_KERNEL(__and__)(const Tensor& self, const Tensor& other)",
@@ -36,7 +36,7 @@ const opgen::KernelStub opgen_stubs_CompositeImplicitAutograd[] = {
      "OPGEN_KERNEL(__iand__)(Tensor& self, const Tensor& other)",
      opgen::kernel_address(static_cast<Tensor& (*)(Tensor&, const Tensor&)>(&at::native::opgen___iand__::call))},
 };
-const opgen::StubTable opgen_stub_table_CompositeImplicitAutograd(
-    "aten", opgen_stubs_CompositeImplicitAutograd, __start_opgen_stubs, __stop_opgen_stubs);
+const opgen::StubTable opgen_table_CompositeImplicitAutogradStubs(
+    "aten", opgen_CompositeImplicitAutogradStubs, __start_opgen_stubs, __stop_opgen_stubs);
 
 }  // namespace

@@ -7,27 +7,27 @@
 
 namespace {
 using namespace opgen::types;
-extern const opgen::KernelStub opgen_stubs_CPU[];
+extern const opgen::KernelStub opgen_CPUStubs[];
 }  // namespace
 
 namespace more::native {
 
 // rescale(Tensor self, float factor=2.0) -> Tensor
 OPGEN_STUB Tensor opgen_rescale_cpu::call(const Tensor&, double) {
-  opgen::throw_missing_kernel(::opgen_stubs_CPU[0]);
+  opgen::throw_missing_kernel(::opgen_CPUStubs[0]);
 }
 
 }  // namespace more::native
 
 namespace {
 
-const opgen::KernelStub opgen_stubs_CPU[] = {
+const opgen::KernelStub opgen_CPUStubs[] = {
     {"more::rescale",
      "CPU",
      "OPGEN_KERNEL(rescale_cpu)(const Tensor& self, double factor)",
      opgen::kernel_address(static_cast<Tensor (*)(const Tensor&, double)>(&more::native::opgen_rescale_cpu::call))},
 };
-const opgen::StubTable opgen_stub_table_CPU(
-    "more", opgen_stubs_CPU, __start_opgen_stubs, __stop_opgen_stubs);
+const opgen::StubTable opgen_table_CPUStubs(
+    "more", opgen_CPUStubs, __start_opgen_stubs, __stop_opgen_stubs);
 
 }  // namespace

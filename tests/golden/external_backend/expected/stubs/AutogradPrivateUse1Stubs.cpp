@@ -7,27 +7,27 @@
 
 namespace {
 using namespace opgen::types;
-extern const opgen::KernelStub opgen_stubs_AutogradPrivateUse1[];
+extern const opgen::KernelStub opgen_AutogradPrivateUse1Stubs[];
 }  // namespace
 
 namespace my_device {
 
 // pair(Tensor self) -> (Tensor, Tensor)
 OPGEN_STUB ::std::tuple<Tensor,Tensor> PrivateUse1NativeFunctions::pair(const Tensor&) {
-  opgen::throw_missing_kernel(::opgen_stubs_AutogradPrivateUse1[0]);
+  opgen::throw_missing_kernel(::opgen_AutogradPrivateUse1Stubs[0]);
 }
 
 }  // namespace my_device
 
 namespace {
 
-const opgen::KernelStub opgen_stubs_AutogradPrivateUse1[] = {
+const opgen::KernelStub opgen_AutogradPrivateUse1Stubs[] = {
     {"aten::pair",
      "AutogradPrivateUse1",
      "::std::tuple<Tensor,Tensor> PrivateUse1NativeFunctions::pair(const Tensor& self)",
      opgen::kernel_address(static_cast<::std::tuple<Tensor,Tensor> (*)(const Tensor&)>(&my_device::PrivateUse1NativeFunctions::pair))},
 };
-const opgen::StubTable opgen_stub_table_AutogradPrivateUse1(
-    "aten", opgen_stubs_AutogradPrivateUse1, __start_opgen_stubs, __stop_opgen_stubs);
+const opgen::StubTable opgen_table_AutogradPrivateUse1Stubs(
+    "aten", opgen_AutogradPrivateUse1Stubs, __start_opgen_stubs, __stop_opgen_stubs);
 
 }  // namespace

@@ -13,56 +13,56 @@
 
 namespace {
 using namespace opgen::types;
-extern const opgen::KernelStub opgen_stubs_CPU[];
+extern const opgen::KernelStub opgen_CPUStubs[];
 }  // namespace
 
 namespace at::native {
 
 // add.out(Tensor self, Tensor other, *, Scalar alpha=1, Tensor(a!) out) -> Tensor(a!)
 OPGEN_STUB void structured_add_out::impl(const Tensor&, const Tensor&, const Scalar&, const Tensor&) {
-  opgen::throw_missing_kernel(::opgen_stubs_CPU[0]);
+  opgen::throw_missing_kernel(::opgen_CPUStubs[0]);
 }
 
 // neg(Tensor self) -> Tensor
 OPGEN_STUB Tensor opgen_neg::call(const Tensor&) {
-  opgen::throw_missing_kernel(::opgen_stubs_CPU[1]);
+  opgen::throw_missing_kernel(::opgen_CPUStubs[1]);
 }
 
 // arange(Scalar end, *, ScalarType? dtype=None, Layout? layout=None, Device? device=None, bool? pin_memory=None) -> Tensor
 OPGEN_STUB Tensor opgen_arange::call(const Scalar&, ::std::optional<ScalarType>, ::std::optional<Layout>, ::std::optional<Device>, ::std::optional<bool>) {
-  opgen::throw_missing_kernel(::opgen_stubs_CPU[2]);
+  opgen::throw_missing_kernel(::opgen_CPUStubs[2]);
 }
 
 // split_sizes(Tensor self, SymInt[] sizes) -> Tensor[]
 OPGEN_STUB ::std::vector<Tensor> opgen_split_sizes::call(const Tensor&, IntArrayRef) {
-  opgen::throw_missing_kernel(::opgen_stubs_CPU[3]);
+  opgen::throw_missing_kernel(::opgen_CPUStubs[3]);
 }
 
 // pair(Tensor self) -> (Tensor, Tensor)
 OPGEN_STUB ::std::tuple<Tensor,Tensor> opgen_pair::call(const Tensor&) {
-  opgen::throw_missing_kernel(::opgen_stubs_CPU[4]);
+  opgen::throw_missing_kernel(::opgen_CPUStubs[4]);
 }
 
 // _foreach_neg(Tensor[] self) -> Tensor[]
 OPGEN_STUB ::std::vector<Tensor> opgen_foreach_neg::call(TensorList) {
-  opgen::throw_missing_kernel(::opgen_stubs_CPU[5]);
+  opgen::throw_missing_kernel(::opgen_CPUStubs[5]);
 }
 
 // _foreach_neg_(Tensor(a!)[] self) -> ()
 OPGEN_STUB void opgen_foreach_neg_::call(TensorList) {
-  opgen::throw_missing_kernel(::opgen_stubs_CPU[6]);
+  opgen::throw_missing_kernel(::opgen_CPUStubs[6]);
 }
 
 // noise(Tensor self, Tensor(a!) seed) -> Tensor
 OPGEN_STUB Tensor opgen_noise::call(const Tensor&, Tensor&) {
-  opgen::throw_missing_kernel(::opgen_stubs_CPU[7]);
+  opgen::throw_missing_kernel(::opgen_CPUStubs[7]);
 }
 
 }  // namespace at::native
 
 namespace {
 
-const opgen::KernelStub opgen_stubs_CPU[] = {
+const opgen::KernelStub opgen_CPUStubs[] = {
     {"aten::add.out",
      "CPU",
      "OPGEN_IMPL_FUNC(add_out)(const Tensor& self, const Tensor& other, const Scalar& alpha, const Tensor& out)",
@@ -96,7 +96,7 @@ const opgen::KernelStub opgen_stubs_CPU[] = {
      "OPGEN_KERNEL(noise)(const Tensor& self, Tensor& seed)",
      opgen::kernel_address(static_cast<Tensor (*)(const Tensor&, Tensor&)>(&at::native::opgen_noise::call))},
 };
-const opgen::StubTable opgen_stub_table_CPU(
-    "aten", opgen_stubs_CPU, __start_opgen_stubs, __stop_opgen_stubs);
+const opgen::StubTable opgen_table_CPUStubs(
+    "aten", opgen_CPUStubs, __start_opgen_stubs, __stop_opgen_stubs);
 
 }  // namespace

@@ -7,46 +7,46 @@
 
 namespace {
 using namespace opgen::types;
-extern const opgen::KernelStub opgen_stubs_PrivateUse1[];
+extern const opgen::KernelStub opgen_PrivateUse1Stubs[];
 }  // namespace
 
 namespace my_device {
 
 // add.Tensor(Tensor self, Tensor other, *, Scalar alpha=1) -> Tensor
 OPGEN_STUB Tensor PrivateUse1NativeFunctions::add(const Tensor&, const Tensor&, const Scalar&) {
-  opgen::throw_missing_kernel(::opgen_stubs_PrivateUse1[0]);
+  opgen::throw_missing_kernel(::opgen_PrivateUse1Stubs[0]);
 }
 
 // neg(Tensor self) -> Tensor
 OPGEN_STUB Tensor PrivateUse1NativeFunctions::neg(const Tensor&) {
-  opgen::throw_missing_kernel(::opgen_stubs_PrivateUse1[1]);
+  opgen::throw_missing_kernel(::opgen_PrivateUse1Stubs[1]);
 }
 
 // arange(Scalar end, *, ScalarType? dtype=None, Layout? layout=None, Device? device=None, bool? pin_memory=None) -> Tensor
 OPGEN_STUB Tensor PrivateUse1NativeFunctions::arange(const Scalar&, ::std::optional<ScalarType>, ::std::optional<Layout>, ::std::optional<Device>, ::std::optional<bool>) {
-  opgen::throw_missing_kernel(::opgen_stubs_PrivateUse1[2]);
+  opgen::throw_missing_kernel(::opgen_PrivateUse1Stubs[2]);
 }
 
 // split_sizes(Tensor self, SymInt[] sizes) -> Tensor[]
 OPGEN_STUB ::std::vector<Tensor> PrivateUse1NativeFunctions::split_sizes_symint(const Tensor&, IntArrayRef) {
-  opgen::throw_missing_kernel(::opgen_stubs_PrivateUse1[3]);
+  opgen::throw_missing_kernel(::opgen_PrivateUse1Stubs[3]);
 }
 
 // _foreach_neg(Tensor[] self) -> Tensor[]
 OPGEN_STUB ::std::vector<Tensor> PrivateUse1NativeFunctions::_foreach_neg(TensorList) {
-  opgen::throw_missing_kernel(::opgen_stubs_PrivateUse1[4]);
+  opgen::throw_missing_kernel(::opgen_PrivateUse1Stubs[4]);
 }
 
 // noise_functional(Tensor self, Tensor seed) -> (Tensor, Tensor seed_out)
 OPGEN_STUB ::std::tuple<Tensor,Tensor> PrivateUse1NativeFunctions::noise_functional(const Tensor&, const Tensor&) {
-  opgen::throw_missing_kernel(::opgen_stubs_PrivateUse1[5]);
+  opgen::throw_missing_kernel(::opgen_PrivateUse1Stubs[5]);
 }
 
 }  // namespace my_device
 
 namespace {
 
-const opgen::KernelStub opgen_stubs_PrivateUse1[] = {
+const opgen::KernelStub opgen_PrivateUse1Stubs[] = {
     {"aten::add.Tensor",
      "PrivateUse1",
      "Tensor PrivateUse1NativeFunctions::add(const Tensor& self, const Tensor& other, const Scalar& alpha)",
@@ -72,7 +72,7 @@ const opgen::KernelStub opgen_stubs_PrivateUse1[] = {
      "::std::tuple<Tensor,Tensor> PrivateUse1NativeFunctions::noise_functional(const Tensor& self, const Tensor& seed)",
      opgen::kernel_address(static_cast<::std::tuple<Tensor,Tensor> (*)(const Tensor&, const Tensor&)>(&my_device::PrivateUse1NativeFunctions::noise_functional))},
 };
-const opgen::StubTable opgen_stub_table_PrivateUse1(
-    "aten", opgen_stubs_PrivateUse1, __start_opgen_stubs, __stop_opgen_stubs);
+const opgen::StubTable opgen_table_PrivateUse1Stubs(
+    "aten", opgen_PrivateUse1Stubs, __start_opgen_stubs, __stop_opgen_stubs);
 
 }  // namespace

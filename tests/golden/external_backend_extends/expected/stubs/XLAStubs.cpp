@@ -7,31 +7,31 @@
 
 namespace {
 using namespace opgen::types;
-extern const opgen::KernelStub opgen_stubs_XLA[];
+extern const opgen::KernelStub opgen_XLAStubs[];
 }  // namespace
 
 namespace torch_xla::kernels {
 
 // add.Tensor(Tensor self, Tensor other, *, Scalar alpha=1) -> Tensor
 OPGEN_STUB Tensor XLAKernels::add(const Tensor&, const Tensor&, const Scalar&) {
-  opgen::throw_missing_kernel(::opgen_stubs_XLA[0]);
+  opgen::throw_missing_kernel(::opgen_XLAStubs[0]);
 }
 
 // add.out(Tensor self, Tensor other, *, Scalar alpha=1, Tensor(a!) out) -> Tensor(a!)
 OPGEN_STUB Tensor& XLAKernels::add_out(const Tensor&, const Tensor&, const Scalar&, Tensor&) {
-  opgen::throw_missing_kernel(::opgen_stubs_XLA[1]);
+  opgen::throw_missing_kernel(::opgen_XLAStubs[1]);
 }
 
 // neg(Tensor self) -> Tensor
 OPGEN_STUB Tensor XLAKernels::neg(const Tensor&) {
-  opgen::throw_missing_kernel(::opgen_stubs_XLA[2]);
+  opgen::throw_missing_kernel(::opgen_XLAStubs[2]);
 }
 
 }  // namespace torch_xla::kernels
 
 namespace {
 
-const opgen::KernelStub opgen_stubs_XLA[] = {
+const opgen::KernelStub opgen_XLAStubs[] = {
     {"aten::add.Tensor",
      "XLA",
      "Tensor XLAKernels::add(const Tensor& self, const Tensor& other, const Scalar& alpha)",
@@ -45,7 +45,7 @@ const opgen::KernelStub opgen_stubs_XLA[] = {
      "Tensor XLAKernels::neg(const Tensor& self)",
      opgen::kernel_address(static_cast<Tensor (*)(const Tensor&)>(&torch_xla::kernels::XLAKernels::neg))},
 };
-const opgen::StubTable opgen_stub_table_XLA(
-    "xla", opgen_stubs_XLA, __start_opgen_stubs, __stop_opgen_stubs);
+const opgen::StubTable opgen_table_XLAStubs(
+    "xla", opgen_XLAStubs, __start_opgen_stubs, __stop_opgen_stubs);
 
 }  // namespace

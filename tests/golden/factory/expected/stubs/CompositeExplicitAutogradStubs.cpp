@@ -7,27 +7,27 @@
 
 namespace {
 using namespace opgen::types;
-extern const opgen::KernelStub opgen_stubs_CompositeExplicitAutograd[];
+extern const opgen::KernelStub opgen_CompositeExplicitAutogradStubs[];
 }  // namespace
 
 namespace at::native {
 
 // new_like(Tensor self, *, ScalarType? dtype=None, Layout? layout=None, Device? device=None, bool? pin_memory=None) -> Tensor
 OPGEN_STUB Tensor opgen_new_like::call(const Tensor&, ::std::optional<ScalarType>, ::std::optional<Layout>, ::std::optional<Device>, ::std::optional<bool>) {
-  opgen::throw_missing_kernel(::opgen_stubs_CompositeExplicitAutograd[0]);
+  opgen::throw_missing_kernel(::opgen_CompositeExplicitAutogradStubs[0]);
 }
 
 }  // namespace at::native
 
 namespace {
 
-const opgen::KernelStub opgen_stubs_CompositeExplicitAutograd[] = {
+const opgen::KernelStub opgen_CompositeExplicitAutogradStubs[] = {
     {"aten::new_like",
      "CompositeExplicitAutograd",
      "OPGEN_KERNEL(new_like)(const Tensor& self, ::std::optional<ScalarType> dtype, ::std::optional<Layout> layout, ::std::optional<Device> device, ::std::optional<bool> pin_memory)",
      opgen::kernel_address(static_cast<Tensor (*)(const Tensor&, ::std::optional<ScalarType>, ::std::optional<Layout>, ::std::optional<Device>, ::std::optional<bool>)>(&at::native::opgen_new_like::call))},
 };
-const opgen::StubTable opgen_stub_table_CompositeExplicitAutograd(
-    "aten", opgen_stubs_CompositeExplicitAutograd, __start_opgen_stubs, __stop_opgen_stubs);
+const opgen::StubTable opgen_table_CompositeExplicitAutogradStubs(
+    "aten", opgen_CompositeExplicitAutogradStubs, __start_opgen_stubs, __stop_opgen_stubs);
 
 }  // namespace

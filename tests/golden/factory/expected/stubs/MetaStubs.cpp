@@ -7,27 +7,27 @@
 
 namespace {
 using namespace opgen::types;
-extern const opgen::KernelStub opgen_stubs_Meta[];
+extern const opgen::KernelStub opgen_MetaStubs[];
 }  // namespace
 
 namespace at::native {
 
 // empty.memory_format(SymInt[] size, *, ScalarType? dtype=None, Layout? layout=None, Device? device=None, bool? pin_memory=None, MemoryFormat? memory_format=None) -> Tensor
 OPGEN_STUB Tensor opgen_empty_meta::call(IntArrayRef, ::std::optional<ScalarType>, ::std::optional<Layout>, ::std::optional<Device>, ::std::optional<bool>, ::std::optional<MemoryFormat>) {
-  opgen::throw_missing_kernel(::opgen_stubs_Meta[0]);
+  opgen::throw_missing_kernel(::opgen_MetaStubs[0]);
 }
 
 }  // namespace at::native
 
 namespace {
 
-const opgen::KernelStub opgen_stubs_Meta[] = {
+const opgen::KernelStub opgen_MetaStubs[] = {
     {"aten::empty.memory_format",
      "Meta",
      "OPGEN_KERNEL(empty_meta)(IntArrayRef size, ::std::optional<ScalarType> dtype, ::std::optional<Layout> layout, ::std::optional<Device> device, ::std::optional<bool> pin_memory, ::std::optional<MemoryFormat> memory_format)",
      opgen::kernel_address(static_cast<Tensor (*)(IntArrayRef, ::std::optional<ScalarType>, ::std::optional<Layout>, ::std::optional<Device>, ::std::optional<bool>, ::std::optional<MemoryFormat>)>(&at::native::opgen_empty_meta::call))},
 };
-const opgen::StubTable opgen_stub_table_Meta(
-    "aten", opgen_stubs_Meta, __start_opgen_stubs, __stop_opgen_stubs);
+const opgen::StubTable opgen_table_MetaStubs(
+    "aten", opgen_MetaStubs, __start_opgen_stubs, __stop_opgen_stubs);
 
 }  // namespace

@@ -7,26 +7,26 @@
 
 namespace {
 using namespace opgen::types;
-extern const opgen::KernelStub opgen_stubs_CompositeExplicitAutograd[];
+extern const opgen::KernelStub opgen_CompositeExplicitAutogradStubs[];
 }  // namespace
 
 namespace at::native {
 
 // squeeze(Tensor(a) self) -> Tensor(a)
 OPGEN_STUB Tensor opgen_squeeze::call(const Tensor&) {
-  opgen::throw_missing_kernel(::opgen_stubs_CompositeExplicitAutograd[0]);
+  opgen::throw_missing_kernel(::opgen_CompositeExplicitAutogradStubs[0]);
 }
 
 // squeeze_(Tensor(a!) self) -> Tensor(a!)
 OPGEN_STUB Tensor& opgen_squeeze_::call(Tensor&) {
-  opgen::throw_missing_kernel(::opgen_stubs_CompositeExplicitAutograd[1]);
+  opgen::throw_missing_kernel(::opgen_CompositeExplicitAutogradStubs[1]);
 }
 
 }  // namespace at::native
 
 namespace {
 
-const opgen::KernelStub opgen_stubs_CompositeExplicitAutograd[] = {
+const opgen::KernelStub opgen_CompositeExplicitAutogradStubs[] = {
     {"aten::squeeze",
      "CompositeExplicitAutograd",
      "OPGEN_KERNEL(squeeze)(const Tensor& self)",
@@ -36,7 +36,7 @@ const opgen::KernelStub opgen_stubs_CompositeExplicitAutograd[] = {
      "OPGEN_KERNEL(squeeze_)(Tensor& self)",
      opgen::kernel_address(static_cast<Tensor& (*)(Tensor&)>(&at::native::opgen_squeeze_::call))},
 };
-const opgen::StubTable opgen_stub_table_CompositeExplicitAutograd(
-    "aten", opgen_stubs_CompositeExplicitAutograd, __start_opgen_stubs, __stop_opgen_stubs);
+const opgen::StubTable opgen_table_CompositeExplicitAutogradStubs(
+    "aten", opgen_CompositeExplicitAutogradStubs, __start_opgen_stubs, __stop_opgen_stubs);
 
 }  // namespace

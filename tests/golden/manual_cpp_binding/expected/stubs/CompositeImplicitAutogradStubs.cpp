@@ -8,26 +8,26 @@
 
 namespace {
 using namespace opgen::types;
-extern const opgen::KernelStub opgen_stubs_CompositeImplicitAutograd[];
+extern const opgen::KernelStub opgen_CompositeImplicitAutogradStubs[];
 }  // namespace
 
 namespace at::native {
 
 // is_floating(Tensor self) -> bool
 OPGEN_STUB bool opgen_is_floating::call(const Tensor&) {
-  opgen::throw_missing_kernel(::opgen_stubs_CompositeImplicitAutograd[0]);
+  opgen::throw_missing_kernel(::opgen_CompositeImplicitAutogradStubs[0]);
 }
 
 // is_integral(Tensor self) -> bool
 OPGEN_STUB bool opgen_is_integral::call(const Tensor&) {
-  opgen::throw_missing_kernel(::opgen_stubs_CompositeImplicitAutograd[1]);
+  opgen::throw_missing_kernel(::opgen_CompositeImplicitAutogradStubs[1]);
 }
 
 }  // namespace at::native
 
 namespace {
 
-const opgen::KernelStub opgen_stubs_CompositeImplicitAutograd[] = {
+const opgen::KernelStub opgen_CompositeImplicitAutogradStubs[] = {
     {"aten::is_floating",
      "CompositeImplicitAutograd",
      "OPGEN_KERNEL(is_floating)(const Tensor& self)",
@@ -37,7 +37,7 @@ const opgen::KernelStub opgen_stubs_CompositeImplicitAutograd[] = {
      "OPGEN_KERNEL(is_integral)(const Tensor& self)",
      opgen::kernel_address(static_cast<bool (*)(const Tensor&)>(&at::native::opgen_is_integral::call))},
 };
-const opgen::StubTable opgen_stub_table_CompositeImplicitAutograd(
-    "aten", opgen_stubs_CompositeImplicitAutograd, __start_opgen_stubs, __stop_opgen_stubs);
+const opgen::StubTable opgen_table_CompositeImplicitAutogradStubs(
+    "aten", opgen_CompositeImplicitAutogradStubs, __start_opgen_stubs, __stop_opgen_stubs);
 
 }  // namespace

@@ -7,27 +7,27 @@
 
 namespace {
 using namespace opgen::types;
-extern const opgen::KernelStub opgen_stubs_CPU[];
+extern const opgen::KernelStub opgen_CPUStubs[];
 }  // namespace
 
 namespace at::native {
 
 // shuffle_(Tensor(a!) self, *, Generator? generator=None) -> Tensor(a!)
 OPGEN_STUB Tensor& opgen_shuffle_::call(Tensor&, ::std::optional<Generator>) {
-  opgen::throw_missing_kernel(::opgen_stubs_CPU[0]);
+  opgen::throw_missing_kernel(::opgen_CPUStubs[0]);
 }
 
 }  // namespace at::native
 
 namespace {
 
-const opgen::KernelStub opgen_stubs_CPU[] = {
+const opgen::KernelStub opgen_CPUStubs[] = {
     {"aten::shuffle_",
      "CPU",
      "OPGEN_KERNEL(shuffle_)(Tensor& self, ::std::optional<Generator> generator)",
      opgen::kernel_address(static_cast<Tensor& (*)(Tensor&, ::std::optional<Generator>)>(&at::native::opgen_shuffle_::call))},
 };
-const opgen::StubTable opgen_stub_table_CPU(
-    "aten", opgen_stubs_CPU, __start_opgen_stubs, __stop_opgen_stubs);
+const opgen::StubTable opgen_table_CPUStubs(
+    "aten", opgen_CPUStubs, __start_opgen_stubs, __stop_opgen_stubs);
 
 }  // namespace

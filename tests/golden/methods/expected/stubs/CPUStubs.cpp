@@ -9,31 +9,31 @@
 
 namespace {
 using namespace opgen::types;
-extern const opgen::KernelStub opgen_stubs_CPU[];
+extern const opgen::KernelStub opgen_CPUStubs[];
 }  // namespace
 
 namespace at::native {
 
 // polygamma.out(int n, Tensor self, *, Tensor(a!) out) -> Tensor(a!)
 OPGEN_STUB void structured_polygamma_out::impl(int64_t, const Tensor&, const Tensor&) {
-  opgen::throw_missing_kernel(::opgen_stubs_CPU[0]);
+  opgen::throw_missing_kernel(::opgen_CPUStubs[0]);
 }
 
 // where.self(Tensor condition, Tensor self, Tensor other) -> Tensor
 OPGEN_STUB Tensor opgen_where::call(const Tensor&, const Tensor&, const Tensor&) {
-  opgen::throw_missing_kernel(::opgen_stubs_CPU[1]);
+  opgen::throw_missing_kernel(::opgen_CPUStubs[1]);
 }
 
 // is_set_to(Tensor self, Tensor? tensor=None) -> bool
 OPGEN_STUB bool opgen_is_set_to::call(const Tensor&, const ::std::optional<Tensor>&) {
-  opgen::throw_missing_kernel(::opgen_stubs_CPU[2]);
+  opgen::throw_missing_kernel(::opgen_CPUStubs[2]);
 }
 
 }  // namespace at::native
 
 namespace {
 
-const opgen::KernelStub opgen_stubs_CPU[] = {
+const opgen::KernelStub opgen_CPUStubs[] = {
     {"aten::polygamma.out",
      "CPU",
      "OPGEN_IMPL_FUNC(polygamma_out)(int64_t n, const Tensor& self, const Tensor& out)",
@@ -47,7 +47,7 @@ const opgen::KernelStub opgen_stubs_CPU[] = {
      "OPGEN_KERNEL(is_set_to)(const Tensor& self, const ::std::optional<Tensor>& tensor)",
      opgen::kernel_address(static_cast<bool (*)(const Tensor&, const ::std::optional<Tensor>&)>(&at::native::opgen_is_set_to::call))},
 };
-const opgen::StubTable opgen_stub_table_CPU(
-    "aten", opgen_stubs_CPU, __start_opgen_stubs, __stop_opgen_stubs);
+const opgen::StubTable opgen_table_CPUStubs(
+    "aten", opgen_CPUStubs, __start_opgen_stubs, __stop_opgen_stubs);
 
 }  // namespace

@@ -7,27 +7,27 @@
 
 namespace {
 using namespace opgen::types;
-extern const opgen::KernelStub opgen_stubs_CompositeImplicitAutograd[];
+extern const opgen::KernelStub opgen_CompositeImplicitAutogradStubs[];
 }  // namespace
 
 namespace at::native {
 
 // polygamma_(Tensor(a!) self, int n) -> Tensor(a!)
 OPGEN_STUB Tensor& opgen_polygamma_::call(Tensor&, int64_t) {
-  opgen::throw_missing_kernel(::opgen_stubs_CompositeImplicitAutograd[0]);
+  opgen::throw_missing_kernel(::opgen_CompositeImplicitAutogradStubs[0]);
 }
 
 }  // namespace at::native
 
 namespace {
 
-const opgen::KernelStub opgen_stubs_CompositeImplicitAutograd[] = {
+const opgen::KernelStub opgen_CompositeImplicitAutogradStubs[] = {
     {"aten::polygamma_",
      "CompositeImplicitAutograd",
      "OPGEN_KERNEL(polygamma_)(Tensor& self, int64_t n)",
      opgen::kernel_address(static_cast<Tensor& (*)(Tensor&, int64_t)>(&at::native::opgen_polygamma_::call))},
 };
-const opgen::StubTable opgen_stub_table_CompositeImplicitAutograd(
-    "aten", opgen_stubs_CompositeImplicitAutograd, __start_opgen_stubs, __stop_opgen_stubs);
+const opgen::StubTable opgen_table_CompositeImplicitAutogradStubs(
+    "aten", opgen_CompositeImplicitAutogradStubs, __start_opgen_stubs, __stop_opgen_stubs);
 
 }  // namespace

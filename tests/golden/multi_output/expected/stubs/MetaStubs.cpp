@@ -7,27 +7,27 @@
 
 namespace {
 using namespace opgen::types;
-extern const opgen::KernelStub opgen_stubs_Meta[];
+extern const opgen::KernelStub opgen_MetaStubs[];
 }  // namespace
 
 namespace at::meta {
 
 // max.dim(Tensor self, int dim, bool keepdim=False) -> (Tensor values, Tensor indices)
 OPGEN_STUB void structured_max_dim::meta(const Tensor&, int64_t, bool) {
-  opgen::throw_missing_kernel(::opgen_stubs_Meta[0]);
+  opgen::throw_missing_kernel(::opgen_MetaStubs[0]);
 }
 
 }  // namespace at::meta
 
 namespace {
 
-const opgen::KernelStub opgen_stubs_Meta[] = {
+const opgen::KernelStub opgen_MetaStubs[] = {
     {"aten::max.dim",
      "Meta",
      "OPGEN_META_FUNC2(max, dim)(const Tensor& self, int64_t dim, bool keepdim)",
      opgen::kernel_address(static_cast<void (at::meta::structured_max_dim::*)(const Tensor&, int64_t, bool)>(&at::meta::structured_max_dim::meta))},
 };
-const opgen::StubTable opgen_stub_table_Meta(
-    "aten", opgen_stubs_Meta, __start_opgen_stubs, __stop_opgen_stubs);
+const opgen::StubTable opgen_table_MetaStubs(
+    "aten", opgen_MetaStubs, __start_opgen_stubs, __stop_opgen_stubs);
 
 }  // namespace

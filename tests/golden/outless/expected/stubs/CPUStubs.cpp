@@ -9,31 +9,31 @@
 
 namespace {
 using namespace opgen::types;
-extern const opgen::KernelStub opgen_stubs_CPU[];
+extern const opgen::KernelStub opgen_CPUStubs[];
 }  // namespace
 
 namespace at::native {
 
 // head_and_sum(Tensor(a) self, int dim) -> (Tensor(a) head, Tensor sum)
 OPGEN_STUB void structured_head_and_sum_cpu::impl(const Tensor&, int64_t, int64_t, const Tensor&, const Tensor&) {
-  opgen::throw_missing_kernel(::opgen_stubs_CPU[0]);
+  opgen::throw_missing_kernel(::opgen_CPUStubs[0]);
 }
 
 // unit(int n, *, ScalarType? dtype=None, Layout? layout=None, Device? device=None, bool? pin_memory=None) -> Tensor
 OPGEN_STUB void structured_unit_cpu::impl(int64_t, ::std::optional<ScalarType>, ::std::optional<Layout>, ::std::optional<Device>, ::std::optional<bool>, const Tensor&) {
-  opgen::throw_missing_kernel(::opgen_stubs_CPU[1]);
+  opgen::throw_missing_kernel(::opgen_CPUStubs[1]);
 }
 
 // halved(Tensor self) -> Tensor
 OPGEN_STUB void structured_halved_cpu::impl(const Tensor&, const Tensor&) {
-  opgen::throw_missing_kernel(::opgen_stubs_CPU[2]);
+  opgen::throw_missing_kernel(::opgen_CPUStubs[2]);
 }
 
 }  // namespace at::native
 
 namespace {
 
-const opgen::KernelStub opgen_stubs_CPU[] = {
+const opgen::KernelStub opgen_CPUStubs[] = {
     {"aten::head_and_sum",
      "CPU",
      "OPGEN_IMPL_FUNC(head_and_sum_cpu)(const Tensor& self, int64_t wrapped_dim, int64_t length, const Tensor& head, const Tensor& sum)",
@@ -47,7 +47,7 @@ const opgen::KernelStub opgen_stubs_CPU[] = {
      "OPGEN_IMPL_FUNC(halved_cpu)(const Tensor& self, const Tensor& out)",
      opgen::kernel_address(static_cast<void (at::native::structured_halved_cpu::*)(const Tensor&, const Tensor&)>(&at::native::structured_halved_cpu::impl))},
 };
-const opgen::StubTable opgen_stub_table_CPU(
-    "aten", opgen_stubs_CPU, __start_opgen_stubs, __stop_opgen_stubs);
+const opgen::StubTable opgen_table_CPUStubs(
+    "aten", opgen_CPUStubs, __start_opgen_stubs, __stop_opgen_stubs);
 
 }  // namespace

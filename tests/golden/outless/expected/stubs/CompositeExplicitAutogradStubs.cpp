@@ -7,27 +7,27 @@
 
 namespace {
 using namespace opgen::types;
-extern const opgen::KernelStub opgen_stubs_CompositeExplicitAutograd[];
+extern const opgen::KernelStub opgen_CompositeExplicitAutogradStubs[];
 }  // namespace
 
 namespace at::native {
 
 // painted(Tensor self, Scalar value) -> Tensor
 OPGEN_STUB void structured_painted::impl(const Tensor&, const Scalar&, const Tensor&) {
-  opgen::throw_missing_kernel(::opgen_stubs_CompositeExplicitAutograd[0]);
+  opgen::throw_missing_kernel(::opgen_CompositeExplicitAutogradStubs[0]);
 }
 
 }  // namespace at::native
 
 namespace {
 
-const opgen::KernelStub opgen_stubs_CompositeExplicitAutograd[] = {
+const opgen::KernelStub opgen_CompositeExplicitAutogradStubs[] = {
     {"aten::painted",
      "CompositeExplicitAutograd",
      "OPGEN_IMPL_FUNC(painted)(const Tensor& self, const Scalar& value, const Tensor& out)",
      opgen::kernel_address(static_cast<void (at::native::structured_painted::*)(const Tensor&, const Scalar&, const Tensor&)>(&at::native::structured_painted::impl))},
 };
-const opgen::StubTable opgen_stub_table_CompositeExplicitAutograd(
-    "aten", opgen_stubs_CompositeExplicitAutograd, __start_opgen_stubs, __stop_opgen_stubs);
+const opgen::StubTable opgen_table_CompositeExplicitAutogradStubs(
+    "aten", opgen_CompositeExplicitAutogradStubs, __start_opgen_stubs, __stop_opgen_stubs);
 
 }  // namespace

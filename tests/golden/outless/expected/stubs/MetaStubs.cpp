@@ -12,46 +12,46 @@
 
 namespace {
 using namespace opgen::types;
-extern const opgen::KernelStub opgen_stubs_Meta[];
+extern const opgen::KernelStub opgen_MetaStubs[];
 }  // namespace
 
 namespace at::meta {
 
 // slanted(Tensor(a) self, int offset=0) -> Tensor(a)
 OPGEN_STUB void structured_slanted::meta(const Tensor&, int64_t) {
-  opgen::throw_missing_kernel(::opgen_stubs_Meta[0]);
+  opgen::throw_missing_kernel(::opgen_MetaStubs[0]);
 }
 
 // flipped(Tensor(a) self) -> Tensor(a)
 OPGEN_STUB void structured_flipped::meta(const Tensor&) {
-  opgen::throw_missing_kernel(::opgen_stubs_Meta[1]);
+  opgen::throw_missing_kernel(::opgen_MetaStubs[1]);
 }
 
 // head_and_sum(Tensor(a) self, int dim) -> (Tensor(a) head, Tensor sum)
 OPGEN_STUB structured_head_and_sum::meta_return_ty structured_head_and_sum::meta(const Tensor&, int64_t) {
-  opgen::throw_missing_kernel(::opgen_stubs_Meta[2]);
+  opgen::throw_missing_kernel(::opgen_MetaStubs[2]);
 }
 
 // unit(int n, *, ScalarType? dtype=None, Layout? layout=None, Device? device=None, bool? pin_memory=None) -> Tensor
 OPGEN_STUB void structured_unit::meta(int64_t, ::std::optional<ScalarType>, ::std::optional<Layout>, ::std::optional<Device>, ::std::optional<bool>) {
-  opgen::throw_missing_kernel(::opgen_stubs_Meta[3]);
+  opgen::throw_missing_kernel(::opgen_MetaStubs[3]);
 }
 
 // painted(Tensor self, Scalar value) -> Tensor
 OPGEN_STUB void structured_painted::meta(const Tensor&, const Scalar&) {
-  opgen::throw_missing_kernel(::opgen_stubs_Meta[4]);
+  opgen::throw_missing_kernel(::opgen_MetaStubs[4]);
 }
 
 // halved(Tensor self) -> Tensor
 OPGEN_STUB void structured_halved::meta(const Tensor&) {
-  opgen::throw_missing_kernel(::opgen_stubs_Meta[5]);
+  opgen::throw_missing_kernel(::opgen_MetaStubs[5]);
 }
 
 }  // namespace at::meta
 
 namespace {
 
-const opgen::KernelStub opgen_stubs_Meta[] = {
+const opgen::KernelStub opgen_MetaStubs[] = {
     {"aten::slanted",
      "Meta",
      "OPGEN_META_FUNC(slanted)(const Tensor& self, int64_t offset)",
@@ -77,7 +77,7 @@ const opgen::KernelStub opgen_stubs_Meta[] = {
      "OPGEN_META_FUNC(halved)(const Tensor& self)",
      opgen::kernel_address(static_cast<void (at::meta::structured_halved::*)(const Tensor&)>(&at::meta::structured_halved::meta))},
 };
-const opgen::StubTable opgen_stub_table_Meta(
-    "aten", opgen_stubs_Meta, __start_opgen_stubs, __stop_opgen_stubs);
+const opgen::StubTable opgen_table_MetaStubs(
+    "aten", opgen_MetaStubs, __start_opgen_stubs, __stop_opgen_stubs);
 
 }  // namespace

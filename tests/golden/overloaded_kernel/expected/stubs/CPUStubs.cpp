@@ -7,26 +7,26 @@
 
 namespace {
 using namespace opgen::types;
-extern const opgen::KernelStub opgen_stubs_CPU[];
+extern const opgen::KernelStub opgen_CPUStubs[];
 }  // namespace
 
 namespace at::native {
 
 // spread(Tensor self) -> Tensor
 OPGEN_STUB Tensor opgen_spread::call(const Tensor&) {
-  opgen::throw_missing_kernel(::opgen_stubs_CPU[0]);
+  opgen::throw_missing_kernel(::opgen_CPUStubs[0]);
 }
 
 // spread.dim(Tensor self, int dim) -> (Tensor, Tensor)
 OPGEN_STUB ::std::tuple<Tensor,Tensor> opgen_spread::call(const Tensor&, int64_t) {
-  opgen::throw_missing_kernel(::opgen_stubs_CPU[1]);
+  opgen::throw_missing_kernel(::opgen_CPUStubs[1]);
 }
 
 }  // namespace at::native
 
 namespace {
 
-const opgen::KernelStub opgen_stubs_CPU[] = {
+const opgen::KernelStub opgen_CPUStubs[] = {
     {"aten::spread",
      "CPU",
      "OPGEN_KERNEL2(spread, default)(const Tensor& self)",
@@ -36,7 +36,7 @@ const opgen::KernelStub opgen_stubs_CPU[] = {
      "OPGEN_KERNEL2(spread, dim)(const Tensor& self, int64_t dim)",
      opgen::kernel_address(static_cast<::std::tuple<Tensor,Tensor> (*)(const Tensor&, int64_t)>(&at::native::opgen_spread::call))},
 };
-const opgen::StubTable opgen_stub_table_CPU(
-    "aten", opgen_stubs_CPU, __start_opgen_stubs, __stop_opgen_stubs);
+const opgen::StubTable opgen_table_CPUStubs(
+    "aten", opgen_CPUStubs, __start_opgen_stubs, __stop_opgen_stubs);
 
 }  // namespace

@@ -7,27 +7,27 @@
 
 namespace {
 using namespace opgen::types;
-extern const opgen::KernelStub opgen_stubs_CPU[];
+extern const opgen::KernelStub opgen_CPUStubs[];
 }  // namespace
 
 namespace at::native {
 
 // scale.out(Tensor self, Scalar factor=2, *, int[2] dims=0, Tensor(a!) out) -> Tensor(a!)
 OPGEN_STUB Tensor& opgen_scale_out::call(const Tensor&, const Scalar&, IntArrayRef, Tensor&) {
-  opgen::throw_missing_kernel(::opgen_stubs_CPU[0]);
+  opgen::throw_missing_kernel(::opgen_CPUStubs[0]);
 }
 
 }  // namespace at::native
 
 namespace {
 
-const opgen::KernelStub opgen_stubs_CPU[] = {
+const opgen::KernelStub opgen_CPUStubs[] = {
     {"aten::scale.out",
      "CPU",
      "OPGEN_KERNEL(scale_out)(const Tensor& self, const Scalar& factor, IntArrayRef dims, Tensor& out)",
      opgen::kernel_address(static_cast<Tensor& (*)(const Tensor&, const Scalar&, IntArrayRef, Tensor&)>(&at::native::opgen_scale_out::call))},
 };
-const opgen::StubTable opgen_stub_table_CPU(
-    "aten", opgen_stubs_CPU, __start_opgen_stubs, __stop_opgen_stubs);
+const opgen::StubTable opgen_table_CPUStubs(
+    "aten", opgen_CPUStubs, __start_opgen_stubs, __stop_opgen_stubs);
 
 }  // namespace

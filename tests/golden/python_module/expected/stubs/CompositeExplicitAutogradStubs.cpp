@@ -7,27 +7,27 @@
 
 namespace {
 using namespace opgen::types;
-extern const opgen::KernelStub opgen_stubs_CompositeExplicitAutograd[];
+extern const opgen::KernelStub opgen_CompositeExplicitAutogradStubs[];
 }  // namespace
 
 namespace at::native {
 
 // fresh(SymInt[] size, *, ScalarType? dtype=long, Layout? layout=None, Device? device=None, bool? pin_memory=None) -> Tensor
 OPGEN_STUB Tensor opgen_fresh::call(IntArrayRef, ::std::optional<ScalarType>, ::std::optional<Layout>, ::std::optional<Device>, ::std::optional<bool>) {
-  opgen::throw_missing_kernel(::opgen_stubs_CompositeExplicitAutograd[0]);
+  opgen::throw_missing_kernel(::opgen_CompositeExplicitAutogradStubs[0]);
 }
 
 }  // namespace at::native
 
 namespace {
 
-const opgen::KernelStub opgen_stubs_CompositeExplicitAutograd[] = {
+const opgen::KernelStub opgen_CompositeExplicitAutogradStubs[] = {
     {"aten::fresh",
      "CompositeExplicitAutograd",
      "OPGEN_KERNEL(fresh)(IntArrayRef size, ::std::optional<ScalarType> dtype, ::std::optional<Layout> layout, ::std::optional<Device> device, ::std::optional<bool> pin_memory)",
      opgen::kernel_address(static_cast<Tensor (*)(IntArrayRef, ::std::optional<ScalarType>, ::std::optional<Layout>, ::std::optional<Device>, ::std::optional<bool>)>(&at::native::opgen_fresh::call))},
 };
-const opgen::StubTable opgen_stub_table_CompositeExplicitAutograd(
-    "aten", opgen_stubs_CompositeExplicitAutograd, __start_opgen_stubs, __stop_opgen_stubs);
+const opgen::StubTable opgen_table_CompositeExplicitAutogradStubs(
+    "aten", opgen_CompositeExplicitAutogradStubs, __start_opgen_stubs, __stop_opgen_stubs);
 
 }  // namespace

@@ -8,26 +8,26 @@
 
 namespace {
 using namespace opgen::types;
-extern const opgen::KernelStub opgen_stubs_CompositeImplicitAutograd[];
+extern const opgen::KernelStub opgen_CompositeImplicitAutogradStubs[];
 }  // namespace
 
 namespace at::native {
 
 // scale(Tensor self, Scalar factor=2, *, int[2] dims=0) -> Tensor
 OPGEN_STUB Tensor opgen_scale::call(const Tensor&, const Scalar&, IntArrayRef) {
-  opgen::throw_missing_kernel(::opgen_stubs_CompositeImplicitAutograd[0]);
+  opgen::throw_missing_kernel(::opgen_CompositeImplicitAutogradStubs[0]);
 }
 
 // record(Tensor self, Stream s) -> Tensor
 OPGEN_STUB Tensor opgen_record::call(const Tensor&, Stream) {
-  opgen::throw_missing_kernel(::opgen_stubs_CompositeImplicitAutograd[1]);
+  opgen::throw_missing_kernel(::opgen_CompositeImplicitAutogradStubs[1]);
 }
 
 }  // namespace at::native
 
 namespace {
 
-const opgen::KernelStub opgen_stubs_CompositeImplicitAutograd[] = {
+const opgen::KernelStub opgen_CompositeImplicitAutogradStubs[] = {
     {"aten::scale",
      "CompositeImplicitAutograd",
      "OPGEN_KERNEL(scale)(const Tensor& self, const Scalar& factor, IntArrayRef dims)",
@@ -37,7 +37,7 @@ const opgen::KernelStub opgen_stubs_CompositeImplicitAutograd[] = {
      "OPGEN_KERNEL(record)(const Tensor& self, Stream s)",
      opgen::kernel_address(static_cast<Tensor (*)(const Tensor&, Stream)>(&at::native::opgen_record::call))},
 };
-const opgen::StubTable opgen_stub_table_CompositeImplicitAutograd(
-    "aten", opgen_stubs_CompositeImplicitAutograd, __start_opgen_stubs, __stop_opgen_stubs);
+const opgen::StubTable opgen_table_CompositeImplicitAutogradStubs(
+    "aten", opgen_CompositeImplicitAutogradStubs, __start_opgen_stubs, __stop_opgen_stubs);
 
 }  // namespace

@@ -8,26 +8,26 @@
 
 namespace {
 using namespace opgen::types;
-extern const opgen::KernelStub opgen_stubs_CPU[];
+extern const opgen::KernelStub opgen_CPUStubs[];
 }  // namespace
 
 namespace at::native {
 
 // scale.out(Tensor self, Tensor other, *, Tensor(a!) out) -> Tensor(a!)
 OPGEN_STUB void structured_scale_out::impl(const Tensor&, const Tensor&, const Tensor&) {
-  opgen::throw_missing_kernel(::opgen_stubs_CPU[0]);
+  opgen::throw_missing_kernel(::opgen_CPUStubs[0]);
 }
 
 // neg(Tensor self) -> Tensor
 OPGEN_STUB Tensor opgen_neg::call(const Tensor&) {
-  opgen::throw_missing_kernel(::opgen_stubs_CPU[1]);
+  opgen::throw_missing_kernel(::opgen_CPUStubs[1]);
 }
 
 }  // namespace at::native
 
 namespace {
 
-const opgen::KernelStub opgen_stubs_CPU[] = {
+const opgen::KernelStub opgen_CPUStubs[] = {
     {"aten::scale.out",
      "CPU",
      "OPGEN_IMPL_FUNC(scale_out)(const Tensor& self, const Tensor& other, const Tensor& out)",
@@ -37,7 +37,7 @@ const opgen::KernelStub opgen_stubs_CPU[] = {
      "OPGEN_KERNEL(neg)(const Tensor& self)",
      opgen::kernel_address(static_cast<Tensor (*)(const Tensor&)>(&at::native::opgen_neg::call))},
 };
-const opgen::StubTable opgen_stub_table_CPU(
-    "aten", opgen_stubs_CPU, __start_opgen_stubs, __stop_opgen_stubs);
+const opgen::StubTable opgen_table_CPUStubs(
+    "aten", opgen_CPUStubs, __start_opgen_stubs, __stop_opgen_stubs);
 
 }  // namespace

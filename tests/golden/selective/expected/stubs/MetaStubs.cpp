@@ -7,27 +7,27 @@
 
 namespace {
 using namespace opgen::types;
-extern const opgen::KernelStub opgen_stubs_Meta[];
+extern const opgen::KernelStub opgen_MetaStubs[];
 }  // namespace
 
 namespace at::meta {
 
 // scale.Tensor(Tensor self, Tensor other) -> Tensor
 OPGEN_STUB void structured_scale_Tensor::meta(const Tensor&, const Tensor&) {
-  opgen::throw_missing_kernel(::opgen_stubs_Meta[0]);
+  opgen::throw_missing_kernel(::opgen_MetaStubs[0]);
 }
 
 }  // namespace at::meta
 
 namespace {
 
-const opgen::KernelStub opgen_stubs_Meta[] = {
+const opgen::KernelStub opgen_MetaStubs[] = {
     {"aten::scale.Tensor",
      "Meta",
      "OPGEN_META_FUNC2(scale, Tensor)(const Tensor& self, const Tensor& other)",
      opgen::kernel_address(static_cast<void (at::meta::structured_scale_Tensor::*)(const Tensor&, const Tensor&)>(&at::meta::structured_scale_Tensor::meta))},
 };
-const opgen::StubTable opgen_stub_table_Meta(
-    "aten", opgen_stubs_Meta, __start_opgen_stubs, __stop_opgen_stubs);
+const opgen::StubTable opgen_table_MetaStubs(
+    "aten", opgen_MetaStubs, __start_opgen_stubs, __stop_opgen_stubs);
 
 }  // namespace

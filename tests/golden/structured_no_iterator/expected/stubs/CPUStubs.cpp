@@ -7,27 +7,27 @@
 
 namespace {
 using namespace opgen::types;
-extern const opgen::KernelStub opgen_stubs_CPU[];
+extern const opgen::KernelStub opgen_CPUStubs[];
 }  // namespace
 
 namespace at::native {
 
 // upsample_nearest1d.out(Tensor self, SymInt[1] output_size, float? scales=None, *, Tensor(a!) out) -> Tensor(a!)
 OPGEN_STUB void structured_upsample_nearest1d_out_cpu::impl(const Tensor&, ArrayRef<int64_t>, ::std::optional<double>, const Tensor&) {
-  opgen::throw_missing_kernel(::opgen_stubs_CPU[0]);
+  opgen::throw_missing_kernel(::opgen_CPUStubs[0]);
 }
 
 }  // namespace at::native
 
 namespace {
 
-const opgen::KernelStub opgen_stubs_CPU[] = {
+const opgen::KernelStub opgen_CPUStubs[] = {
     {"aten::upsample_nearest1d.out",
      "CPU",
      "OPGEN_IMPL_FUNC(upsample_nearest1d_out_cpu)(const Tensor& self, ArrayRef<int64_t> output_size, ::std::optional<double> scales, const Tensor& out)",
      opgen::kernel_address(static_cast<void (at::native::structured_upsample_nearest1d_out_cpu::*)(const Tensor&, ArrayRef<int64_t>, ::std::optional<double>, const Tensor&)>(&at::native::structured_upsample_nearest1d_out_cpu::impl))},
 };
-const opgen::StubTable opgen_stub_table_CPU(
-    "aten", opgen_stubs_CPU, __start_opgen_stubs, __stop_opgen_stubs);
+const opgen::StubTable opgen_table_CPUStubs(
+    "aten", opgen_CPUStubs, __start_opgen_stubs, __stop_opgen_stubs);
 
 }  // namespace

@@ -7,27 +7,27 @@
 
 namespace {
 using namespace opgen::types;
-extern const opgen::KernelStub opgen_stubs_Meta[];
+extern const opgen::KernelStub opgen_MetaStubs[];
 }  // namespace
 
 namespace at::meta {
 
 // upsample_nearest1d(Tensor self, SymInt[1] output_size, float? scales=None) -> Tensor
 OPGEN_STUB void structured_upsample_nearest1d::meta(const Tensor&, ArrayRef<int64_t>, ::std::optional<double>) {
-  opgen::throw_missing_kernel(::opgen_stubs_Meta[0]);
+  opgen::throw_missing_kernel(::opgen_MetaStubs[0]);
 }
 
 }  // namespace at::meta
 
 namespace {
 
-const opgen::KernelStub opgen_stubs_Meta[] = {
+const opgen::KernelStub opgen_MetaStubs[] = {
     {"aten::upsample_nearest1d",
      "Meta",
      "OPGEN_META_FUNC(upsample_nearest1d)(const Tensor& self, ArrayRef<int64_t> output_size, ::std::optional<double> scales)",
      opgen::kernel_address(static_cast<void (at::meta::structured_upsample_nearest1d::*)(const Tensor&, ArrayRef<int64_t>, ::std::optional<double>)>(&at::meta::structured_upsample_nearest1d::meta))},
 };
-const opgen::StubTable opgen_stub_table_Meta(
-    "aten", opgen_stubs_Meta, __start_opgen_stubs, __stop_opgen_stubs);
+const opgen::StubTable opgen_table_MetaStubs(
+    "aten", opgen_MetaStubs, __start_opgen_stubs, __stop_opgen_stubs);
 
 }  // namespace

@@ -7,27 +7,27 @@
 
 namespace {
 using namespace opgen::types;
-extern const opgen::KernelStub opgen_stubs_SparseCPU[];
+extern const opgen::KernelStub opgen_SparseCPUStubs[];
 }  // namespace
 
 namespace at::native {
 
 // add.out(Tensor self, Tensor other, *, Scalar alpha=1, Tensor(a!) out) -> Tensor(a!)
 OPGEN_STUB Tensor& opgen_add_out_sparse_cpu::call(const Tensor&, const Tensor&, const Scalar&, Tensor&) {
-  opgen::throw_missing_kernel(::opgen_stubs_SparseCPU[0]);
+  opgen::throw_missing_kernel(::opgen_SparseCPUStubs[0]);
 }
 
 }  // namespace at::native
 
 namespace {
 
-const opgen::KernelStub opgen_stubs_SparseCPU[] = {
+const opgen::KernelStub opgen_SparseCPUStubs[] = {
     {"aten::add.out",
      "SparseCPU",
      "OPGEN_KERNEL(add_out_sparse_cpu)(const Tensor& self, const Tensor& other, const Scalar& alpha, Tensor& out)",
      opgen::kernel_address(static_cast<Tensor& (*)(const Tensor&, const Tensor&, const Scalar&, Tensor&)>(&at::native::opgen_add_out_sparse_cpu::call))},
 };
-const opgen::StubTable opgen_stub_table_SparseCPU(
-    "aten", opgen_stubs_SparseCPU, __start_opgen_stubs, __stop_opgen_stubs);
+const opgen::StubTable opgen_table_SparseCPUStubs(
+    "aten", opgen_SparseCPUStubs, __start_opgen_stubs, __stop_opgen_stubs);
 
 }  // namespace

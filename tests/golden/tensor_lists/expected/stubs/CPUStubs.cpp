@@ -10,36 +10,36 @@
 
 namespace {
 using namespace opgen::types;
-extern const opgen::KernelStub opgen_stubs_CPU[];
+extern const opgen::KernelStub opgen_CPUStubs[];
 }  // namespace
 
 namespace at::native {
 
 // cat.out(Tensor[] tensors, int dim=0, *, Tensor(a!) out) -> Tensor(a!)
 OPGEN_STUB void structured_cat_out_cpu::impl(const ITensorListRef&, int64_t, const Tensor&) {
-  opgen::throw_missing_kernel(::opgen_stubs_CPU[0]);
+  opgen::throw_missing_kernel(::opgen_CPUStubs[0]);
 }
 
 // index.Tensor_out(Tensor self, Tensor?[] indices, *, Tensor(a!) out) -> Tensor(a!)
 OPGEN_STUB void structured_index_out_cpu::impl(const Tensor&, IOptTensorListRef, const Tensor&) {
-  opgen::throw_missing_kernel(::opgen_stubs_CPU[1]);
+  opgen::throw_missing_kernel(::opgen_CPUStubs[1]);
 }
 
 // gather_all(Tensor[] tensors, Tensor?[] weights) -> Tensor[]
 OPGEN_STUB ::std::vector<Tensor> opgen_gather_all::call(TensorList, const List<::std::optional<Tensor>>&) {
-  opgen::throw_missing_kernel(::opgen_stubs_CPU[2]);
+  opgen::throw_missing_kernel(::opgen_CPUStubs[2]);
 }
 
 // _foreach_neg_(Tensor(a!)[] self) -> ()
 OPGEN_STUB void opgen_foreach_neg_::call(TensorList) {
-  opgen::throw_missing_kernel(::opgen_stubs_CPU[3]);
+  opgen::throw_missing_kernel(::opgen_CPUStubs[3]);
 }
 
 }  // namespace at::native
 
 namespace {
 
-const opgen::KernelStub opgen_stubs_CPU[] = {
+const opgen::KernelStub opgen_CPUStubs[] = {
     {"aten::cat.out",
      "CPU",
      "OPGEN_IMPL_FUNC(cat_out_cpu)(const ITensorListRef& tensors, int64_t dim, const Tensor& out)",
@@ -57,7 +57,7 @@ const opgen::KernelStub opgen_stubs_CPU[] = {
      "OPGEN_KERNEL(foreach_neg_)(TensorList self)",
      opgen::kernel_address(static_cast<void (*)(TensorList)>(&at::native::opgen_foreach_neg_::call))},
 };
-const opgen::StubTable opgen_stub_table_CPU(
-    "aten", opgen_stubs_CPU, __start_opgen_stubs, __stop_opgen_stubs);
+const opgen::StubTable opgen_table_CPUStubs(
+    "aten", opgen_CPUStubs, __start_opgen_stubs, __stop_opgen_stubs);
 
 }  // namespace

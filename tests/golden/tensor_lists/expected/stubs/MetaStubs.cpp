@@ -8,26 +8,26 @@
 
 namespace {
 using namespace opgen::types;
-extern const opgen::KernelStub opgen_stubs_Meta[];
+extern const opgen::KernelStub opgen_MetaStubs[];
 }  // namespace
 
 namespace at::meta {
 
 // cat(Tensor[] tensors, int dim=0) -> Tensor
 OPGEN_STUB void structured_cat::meta(const ITensorListRef&, int64_t) {
-  opgen::throw_missing_kernel(::opgen_stubs_Meta[0]);
+  opgen::throw_missing_kernel(::opgen_MetaStubs[0]);
 }
 
 // index.Tensor(Tensor self, Tensor?[] indices) -> Tensor
 OPGEN_STUB void structured_index_Tensor::meta(const Tensor&, IOptTensorListRef) {
-  opgen::throw_missing_kernel(::opgen_stubs_Meta[1]);
+  opgen::throw_missing_kernel(::opgen_MetaStubs[1]);
 }
 
 }  // namespace at::meta
 
 namespace {
 
-const opgen::KernelStub opgen_stubs_Meta[] = {
+const opgen::KernelStub opgen_MetaStubs[] = {
     {"aten::cat",
      "Meta",
      "OPGEN_META_FUNC(cat)(const ITensorListRef& tensors, int64_t dim)",
@@ -37,7 +37,7 @@ const opgen::KernelStub opgen_stubs_Meta[] = {
      "OPGEN_META_FUNC2(index, Tensor)(const Tensor& self, IOptTensorListRef indices)",
      opgen::kernel_address(static_cast<void (at::meta::structured_index_Tensor::*)(const Tensor&, IOptTensorListRef)>(&at::meta::structured_index_Tensor::meta))},
 };
-const opgen::StubTable opgen_stub_table_Meta(
-    "aten", opgen_stubs_Meta, __start_opgen_stubs, __stop_opgen_stubs);
+const opgen::StubTable opgen_table_MetaStubs(
+    "aten", opgen_MetaStubs, __start_opgen_stubs, __stop_opgen_stubs);
 
 }  // namespace

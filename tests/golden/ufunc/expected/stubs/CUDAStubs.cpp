@@ -7,27 +7,27 @@
 
 namespace {
 using namespace opgen::types;
-extern const opgen::KernelStub opgen_stubs_CUDA[];
+extern const opgen::KernelStub opgen_CUDAStubs[];
 }  // namespace
 
 namespace at::native {
 
 // shifted.out(Tensor self, Tensor other, *, Scalar alpha=1, Tensor(a!) out) -> Tensor(a!)
 OPGEN_STUB void structured_ufunc_shifted_CUDA::impl(const Tensor&, const Tensor&, const Scalar&, const Tensor&) {
-  opgen::throw_missing_kernel(::opgen_stubs_CUDA[0]);
+  opgen::throw_missing_kernel(::opgen_CUDAStubs[0]);
 }
 
 }  // namespace at::native
 
 namespace {
 
-const opgen::KernelStub opgen_stubs_CUDA[] = {
+const opgen::KernelStub opgen_CUDAStubs[] = {
     {"aten::shifted.out",
      "CUDA",
      "OPGEN_IMPL_FUNC(ufunc_shifted_CUDA)(const Tensor& self, const Tensor& other, const Scalar& alpha, const Tensor& out)",
      opgen::kernel_address(static_cast<void (at::native::structured_ufunc_shifted_CUDA::*)(const Tensor&, const Tensor&, const Scalar&, const Tensor&)>(&at::native::structured_ufunc_shifted_CUDA::impl))},
 };
-const opgen::StubTable opgen_stub_table_CUDA(
-    "aten", opgen_stubs_CUDA, __start_opgen_stubs, __stop_opgen_stubs);
+const opgen::StubTable opgen_table_CUDAStubs(
+    "aten", opgen_CUDAStubs, __start_opgen_stubs, __stop_opgen_stubs);
 
 }  // namespace

@@ -7,31 +7,31 @@
 
 namespace {
 using namespace opgen::types;
-extern const opgen::KernelStub opgen_stubs_CPU[];
+extern const opgen::KernelStub opgen_CPUStubs[];
 }  // namespace
 
 namespace at::native {
 
 // tally(Tensor self, int bins=100) -> Tensor
 OPGEN_STUB Tensor opgen_tally::call(const Tensor&, int64_t) {
-  opgen::throw_missing_kernel(::opgen_stubs_CPU[0]);
+  opgen::throw_missing_kernel(::opgen_CPUStubs[0]);
 }
 
 // tally_(Tensor(a!) self, int bins=100) -> Tensor(a!)
 OPGEN_STUB Tensor& opgen_tally_::call(Tensor&, int64_t) {
-  opgen::throw_missing_kernel(::opgen_stubs_CPU[1]);
+  opgen::throw_missing_kernel(::opgen_CPUStubs[1]);
 }
 
 // tally.out(Tensor self, int bins=100, *, Tensor(a!) out) -> Tensor(a!)
 OPGEN_STUB Tensor& opgen_tally_out::call(const Tensor&, int64_t, Tensor&) {
-  opgen::throw_missing_kernel(::opgen_stubs_CPU[2]);
+  opgen::throw_missing_kernel(::opgen_CPUStubs[2]);
 }
 
 }  // namespace at::native
 
 namespace {
 
-const opgen::KernelStub opgen_stubs_CPU[] = {
+const opgen::KernelStub opgen_CPUStubs[] = {
     {"aten::tally",
      "CPU",
      "OPGEN_KERNEL(tally)(const Tensor& self, int64_t bins)",
@@ -45,7 +45,7 @@ const opgen::KernelStub opgen_stubs_CPU[] = {
      "OPGEN_KERNEL(tally_out)(const Tensor& self, int64_t bins, Tensor& out)",
      opgen::kernel_address(static_cast<Tensor& (*)(const Tensor&, int64_t, Tensor&)>(&at::native::opgen_tally_out::call))},
 };
-const opgen::StubTable opgen_stub_table_CPU(
-    "aten", opgen_stubs_CPU, __start_opgen_stubs, __stop_opgen_stubs);
+const opgen::StubTable opgen_table_CPUStubs(
+    "aten", opgen_CPUStubs, __start_opgen_stubs, __stop_opgen_stubs);
 
 }  // namespace

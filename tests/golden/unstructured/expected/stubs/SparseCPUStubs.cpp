@@ -7,27 +7,27 @@
 
 namespace {
 using namespace opgen::types;
-extern const opgen::KernelStub opgen_stubs_SparseCPU[];
+extern const opgen::KernelStub opgen_SparseCPUStubs[];
 }  // namespace
 
 namespace at::native {
 
 // tally(Tensor self, int bins=100) -> Tensor
 OPGEN_STUB Tensor opgen_tally_sparse::call(const Tensor&, int64_t) {
-  opgen::throw_missing_kernel(::opgen_stubs_SparseCPU[0]);
+  opgen::throw_missing_kernel(::opgen_SparseCPUStubs[0]);
 }
 
 }  // namespace at::native
 
 namespace {
 
-const opgen::KernelStub opgen_stubs_SparseCPU[] = {
+const opgen::KernelStub opgen_SparseCPUStubs[] = {
     {"aten::tally",
      "SparseCPU",
      "OPGEN_KERNEL(tally_sparse)(const Tensor& self, int64_t bins)",
      opgen::kernel_address(static_cast<Tensor (*)(const Tensor&, int64_t)>(&at::native::opgen_tally_sparse::call))},
 };
-const opgen::StubTable opgen_stub_table_SparseCPU(
-    "aten", opgen_stubs_SparseCPU, __start_opgen_stubs, __stop_opgen_stubs);
+const opgen::StubTable opgen_table_SparseCPUStubs(
+    "aten", opgen_SparseCPUStubs, __start_opgen_stubs, __stop_opgen_stubs);
 
 }  // namespace

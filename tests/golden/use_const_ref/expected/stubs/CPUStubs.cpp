@@ -8,26 +8,26 @@
 
 namespace {
 using namespace opgen::types;
-extern const opgen::KernelStub opgen_stubs_CPU[];
+extern const opgen::KernelStub opgen_CPUStubs[];
 }  // namespace
 
 namespace at::native {
 
 // halve_(Tensor(a!) self) -> Tensor(a!)
 OPGEN_STUB const Tensor& opgen_halve_::call(const Tensor&) {
-  opgen::throw_missing_kernel(::opgen_stubs_CPU[0]);
+  opgen::throw_missing_kernel(::opgen_CPUStubs[0]);
 }
 
 // blend_(Tensor(a!) self, Tensor weight, *, Tensor? mask=None) -> Tensor(a!)
 OPGEN_STUB const Tensor& opgen_blend_::call(const Tensor&, const Tensor&, const ::std::optional<Tensor>&) {
-  opgen::throw_missing_kernel(::opgen_stubs_CPU[1]);
+  opgen::throw_missing_kernel(::opgen_CPUStubs[1]);
 }
 
 }  // namespace at::native
 
 namespace {
 
-const opgen::KernelStub opgen_stubs_CPU[] = {
+const opgen::KernelStub opgen_CPUStubs[] = {
     {"aten::halve_",
      "CPU",
      "OPGEN_KERNEL(halve_)(const Tensor& self)",
@@ -37,7 +37,7 @@ const opgen::KernelStub opgen_stubs_CPU[] = {
      "OPGEN_KERNEL(blend_)(const Tensor& self, const Tensor& weight, const ::std::optional<Tensor>& mask)",
      opgen::kernel_address(static_cast<const Tensor& (*)(const Tensor&, const Tensor&, const ::std::optional<Tensor>&)>(&at::native::opgen_blend_::call))},
 };
-const opgen::StubTable opgen_stub_table_CPU(
-    "aten", opgen_stubs_CPU, __start_opgen_stubs, __stop_opgen_stubs);
+const opgen::StubTable opgen_table_CPUStubs(
+    "aten", opgen_CPUStubs, __start_opgen_stubs, __stop_opgen_stubs);
 
 }  // namespace

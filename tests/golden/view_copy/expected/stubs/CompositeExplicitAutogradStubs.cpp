@@ -8,26 +8,26 @@
 
 namespace {
 using namespace opgen::types;
-extern const opgen::KernelStub opgen_stubs_CompositeExplicitAutograd[];
+extern const opgen::KernelStub opgen_CompositeExplicitAutogradStubs[];
 }  // namespace
 
 namespace at::native {
 
 // transpose.int(Tensor(a) self, int dim0, int dim1) -> Tensor(a)
 OPGEN_STUB Tensor opgen_transpose::call(const Tensor&, int64_t, int64_t) {
-  opgen::throw_missing_kernel(::opgen_stubs_CompositeExplicitAutograd[0]);
+  opgen::throw_missing_kernel(::opgen_CompositeExplicitAutogradStubs[0]);
 }
 
 // pieces(Tensor(a -> *) self, SymInt size, int dim=0) -> Tensor(a)[]
 OPGEN_STUB ::std::vector<Tensor> opgen_pieces::call(const Tensor&, int64_t, int64_t) {
-  opgen::throw_missing_kernel(::opgen_stubs_CompositeExplicitAutograd[1]);
+  opgen::throw_missing_kernel(::opgen_CompositeExplicitAutogradStubs[1]);
 }
 
 }  // namespace at::native
 
 namespace {
 
-const opgen::KernelStub opgen_stubs_CompositeExplicitAutograd[] = {
+const opgen::KernelStub opgen_CompositeExplicitAutogradStubs[] = {
     {"aten::transpose.int",
      "CompositeExplicitAutograd",
      "OPGEN_KERNEL(transpose)(const Tensor& self, int64_t dim0, int64_t dim1)",
@@ -37,7 +37,7 @@ const opgen::KernelStub opgen_stubs_CompositeExplicitAutograd[] = {
      "OPGEN_KERNEL(pieces)(const Tensor& self, int64_t size, int64_t dim)",
      opgen::kernel_address(static_cast<::std::vector<Tensor> (*)(const Tensor&, int64_t, int64_t)>(&at::native::opgen_pieces::call))},
 };
-const opgen::StubTable opgen_stub_table_CompositeExplicitAutograd(
-    "aten", opgen_stubs_CompositeExplicitAutograd, __start_opgen_stubs, __stop_opgen_stubs);
+const opgen::StubTable opgen_table_CompositeExplicitAutogradStubs(
+    "aten", opgen_CompositeExplicitAutogradStubs, __start_opgen_stubs, __stop_opgen_stubs);
 
 }  // namespace
