@@ -1,12 +1,14 @@
 # opgenConfig.cmake: find_package(opgen) — the runtime as opgen::runtime, and opgen_add_operators().
 #
-#   opgen_add_operators(mylib YAML native_functions.yaml [TAGS tags.yaml] [KERNELS a.cpp ...]
-#                       [EXTENDS base] [NAME name] [PYTHON])
+#   opgen_add_operators(mylib YAML native_functions.yaml ... [OPGEN_TARGET runtime|torch] [TAGS tags.yaml]
+#                       [KERNELS a.cpp ...] [SELECT selected.yaml ...] [EXTENDS base] [NAME name]
+#                       [SHARDS n] [PYTHON] [OPTIONS option of opgen generate ...])
 #
 # makes the shared library target mylib from the YAML files and the kernels. Editing a YAML file runs
-# opgen again at the next build, and only what changed is compiled. EXTENDS names another target made
-# by this function, whose class Tensor and operators mylib uses. PYTHON makes the package mylib of
-# Python, too, in the build folder's python/.
+# opgen again at the next build, and only what changed is compiled (docs/builds.md). EXTENDS names
+# another target made by this function, whose class Tensor and operators mylib uses. SELECT leaves out
+# what no file of it selects. PYTHON makes the package mylib of Python, too, in the build folder's
+# python/. OPGEN_TARGET torch makes an extension of PyTorch (opgen_torchConfig.cmake).
 #
 #   opgen_install_python_package(mylib [DESTINATION folder])
 #
@@ -35,9 +37,7 @@ endif()
 
 set(OPGEN_UNITY_BYTES 65536 CACHE STRING
   "Generated sources of no more bytes than this, in all, are compiled as one; 0: never")
-# Of the environment whose Python builds the package, if it is not on the PATH.
-get_filename_component(opgen_python_folder "${Python_EXECUTABLE}" DIRECTORY)
-find_program(OPGEN_EXECUTABLE opgen HINTS ${opgen_python_folder} DOC "The opgen command")
+include("${CMAKE_CURRENT_LIST_DIR}/opgenOperators.cmake")
 
 # Compile one generated tree (a folder that `opgen generate` wrote) into the library `target`.
 function(opgen_add_library target)
@@ -47,8 +47,10 @@ function(opgen_add_library target)
   # One by one, the dozen sources of a small library read the same headers a dozen times.
   set(bytes 0)
   foreach(source IN LISTS arg_SOURCES)
-    file(SIZE "${source}" size)
-    math(EXPR bytes "${bytes} + ${size}")
+    if(EXISTS "${source}")
+      file(SIZE "${source}" size)
+      math(EXPR bytes "${bytes} + ${size}")
+    endif()
   endforeach()
   if(NOT bytes GREATER OPGEN_UNITY_BYTES)
     set_target_properties(${target} PROPERTIES UNITY_BUILD ON UNITY_BUILD_MODE GROUP)
@@ -98,13 +100,9 @@ function(opgen_add_python_module target)
     endif()
   endif()
   set(package "${CMAKE_BINARY_DIR}/python/${arg_NAME}")
-  file(GLOB texts "${arg_TREE}/python/${arg_NAME}/*")
-  foreach(text ${texts})
-    get_filename_component(name "${text}" NAME)
-    configure_file("${text}" "${package}/${name}" COPYONLY)
-  endforeach()
   list(TRANSFORM arg_SOURCES PREPEND "${arg_TREE}/")
-  Python_add_library(${target}_python MODULE WITH_SOABI ${arg_SOURCES})
+  opgen_copy_package(copies FROM "${arg_TREE}/python/${arg_NAME}" TO "${package}")
+  Python_add_library(${target}_python MODULE WITH_SOABI ${arg_SOURCES} ${copies})
   set_target_properties(${target}_python PROPERTIES
     OUTPUT_NAME _C
     LIBRARY_OUTPUT_DIRECTORY "${package}"
@@ -168,50 +166,6 @@ function(opgen_import_library target)
   set_target_properties(${target} PROPERTIES
     IMPORTED_LOCATION "${library}"
     INTERFACE_INCLUDE_DIRECTORIES "${arg_TREE}/include")
-endfunction()
-
-function(opgen_add_operators target)
-  cmake_parse_arguments(PARSE_ARGV 1 arg "PYTHON" "TAGS;EXTENDS;NAME" "YAML;KERNELS;OPTIONS")
-  if(NOT arg_YAML)
-    message(FATAL_ERROR "opgen_add_operators(${target}): YAML names no file")
-  endif()
-  if(NOT OPGEN_EXECUTABLE)
-    message(FATAL_ERROR "opgen_add_operators(${target}): the opgen command is not on the PATH; set OPGEN_EXECUTABLE")
-  endif()
-  if(NOT arg_NAME)
-    set(arg_NAME ${target})
-  endif()
-
-  set(inputs ${arg_YAML} ${arg_TAGS})
-  list(TRANSFORM inputs PREPEND "${CMAKE_CURRENT_SOURCE_DIR}/" REGEX "^[^/]")
-  list(TRANSFORM arg_YAML PREPEND "${CMAKE_CURRENT_SOURCE_DIR}/" REGEX "^[^/]")
-  list(TRANSFORM arg_TAGS PREPEND "${CMAKE_CURRENT_SOURCE_DIR}/" REGEX "^[^/]")
-  list(TRANSFORM arg_KERNELS PREPEND "${CMAKE_CURRENT_SOURCE_DIR}/" REGEX "^[^/]")
-  set_property(DIRECTORY APPEND PROPERTY CMAKE_CONFIGURE_DEPENDS ${inputs})
-
-  set(tree "${CMAKE_CURRENT_BINARY_DIR}/opgen-${target}")
-  set(command "${OPGEN_EXECUTABLE}" generate ${arg_YAML} -o "${tree}" --name "${arg_NAME}" ${arg_OPTIONS})
-  if(arg_TAGS)
-    list(APPEND command --tags "${arg_TAGS}")
-  endif()
-  if(arg_EXTENDS)
-    get_target_property(base_tree ${arg_EXTENDS} OPGEN_TREE)
-    list(APPEND command --extends "${base_tree}/opgen_manifest.json")
-  endif()
-  if(arg_PYTHON)
-    list(APPEND command --python)
-  endif()
-  execute_process(COMMAND ${command} RESULT_VARIABLE failed OUTPUT_QUIET)
-  if(failed)
-    message(FATAL_ERROR "opgen could not generate ${target}; its messages stand above")
-  endif()
-
-  file(GLOB sources RELATIVE "${tree}" "${tree}/src/*.cpp" "${tree}/stubs/*.cpp")
-  opgen_add_library(${target} TREE "${tree}" SOURCES ${sources} KERNELS ${arg_KERNELS} EXTENDS "${arg_EXTENDS}")
-  set_target_properties(${target} PROPERTIES OPGEN_TREE "${tree}" OPGEN_EXTENDS "${arg_EXTENDS}")
-  if(arg_PYTHON)
-    opgen_add_python_module(${target} NAME "${arg_NAME}" TREE "${tree}" SOURCES python/module.cpp)
-  endif()
 endfunction()
 
 function(opgen_add_cpu_kernels target)

@@ -5,6 +5,10 @@
 #
 # compiles a tree that `opgen generate --target torch` wrote into a shared library, for
 # torch.ops.load_library. The torch is that of Python_EXECUTABLE, unless Torch_DIR says otherwise.
+#
+#   opgen_add_operators(mylib OPGEN_TARGET torch YAML native_functions.yaml [KERNELS a.cpp ...] ...)
+#
+# generates that tree, too (opgenConfig.cmake says what else it takes).
 
 include_guard(GLOBAL)
 
@@ -24,6 +28,7 @@ if(NOT TARGET torch)
   find_package(Torch REQUIRED)
 endif()
 
+include("${CMAKE_CURRENT_LIST_DIR}/opgenOperators.cmake")
 set(opgen_torch_include "${CMAKE_CURRENT_LIST_DIR}/../torch/include")
 
 function(opgen_add_torch_library target)

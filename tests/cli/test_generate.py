@@ -82,7 +82,36 @@ def test_depfile_names_what_was_read(opgen: Opgen) -> None:
     )
     assert result.exit_code == 0, result.stderr
     text = Path("deps/out.d").read_text()
-    assert text == "out/opgen_manifest.json: a\\ folder/good.yaml tags.yaml\n"
+    assert text.startswith("out/opgen_manifest.json: a\\ folder/good.yaml tags.yaml /")
+    own = {Path(path).name for path in text.split()[4:]}
+    assert {"RegisterKey.cpp.j2", "root_ops.h.j2", "entry_parser.py", "types.txt"} <= own
+
+
+def test_list_inputs_names_what_would_be_read(opgen: Opgen) -> None:
+    """Protects build systems without depfiles: the same files, absolute where they are opgen's own."""
+    Path("tags.yaml").write_text("- tag: core\n  desc: all\n")
+    listed = opgen("generate", "good.yaml", "-o", "out", "--list-inputs").stdout.splitlines()
+    assert not Path("out").exists()
+    opgen("generate", "good.yaml", "-o", "out", "--depfile", "out.d")
+    assert listed == Path("out.d").read_text().partition(": ")[2].split()
+    assert listed[:2] == ["good.yaml", "tags.yaml"] and all(map(os.path.isfile, listed))
+
+
+def test_the_output_list_is_touched_only_when_files_come_or_go(opgen: Opgen) -> None:
+    """Protects what CMake depends on: an edit that makes no other file leaves the list as it is."""
+    run = ("generate", "good.yaml", "-o", "out", "--output-list", "lists/out", "--depfile", "d")
+    assert opgen(*run).exit_code == 0
+    listed = Path("lists/out")
+    assert listed.read_text().splitlines() == sorted(snapshot("out"))
+    assert Path("d").read_text().startswith("lists/out out/opgen_manifest.json: good.yaml ")
+    os.utime(listed, (1, 1))
+    yaml = Path("good.yaml")
+    yaml.write_text(yaml.read_text().replace("CPU: neg_cpu", "CPU: negated_cpu"))
+    assert opgen(*run).exit_code == 0
+    assert listed.stat().st_mtime == 1
+    yaml.write_text(yaml.read_text() + ENTRY)
+    assert opgen(*run).exit_code == 0
+    assert "src/RegisterSparseCPU.cpp" in listed.read_text().splitlines()
 
 
 def test_tags_beside_the_yaml_are_read(opgen: Opgen) -> None:

@@ -33,7 +33,17 @@ from opgen.pipeline import Inputs
     "--depfile", type=click.Path(path_type=Path), help="Write a Makefile of what was read."
 )
 @click.option(
+    "--output-list",
+    type=click.Path(path_type=Path),
+    help="Write the paths of what was made, one a line; left alone if they are the same.",
+)
+@click.option(
     "--list-outputs", is_flag=True, help="Print the files that would be made; write nothing."
+)
+@click.option(
+    "--list-inputs",
+    is_flag=True,
+    help="Print the files that would be read, opgen's own among them; write nothing.",
 )
 def generate(
     inputs: Inputs,
@@ -41,7 +51,9 @@ def generate(
     shards: int,
     python: bool,
     depfile: Path | None,
+    output_list: Path | None,
     list_outputs: bool,
+    list_inputs: bool,
     report_format: str,
     deny_warnings: bool,
 ) -> None:
@@ -50,11 +62,14 @@ def generate(
     Touches only files whose bytes change, removes those it wrote before and no longer makes, and
     never a file that it did not write.
     """
+    if list_inputs:
+        importlib.import_module("opgen.cli.generating").list_inputs(inputs)
+        return
     colour = sys.stderr.isatty() and not os.environ.get("NO_COLOR")
     told = (shards, python, report_format, deny_warnings, colour)
     request = pipeline.read_request(inputs, told)
     stamp = None if list_outputs else pipeline.find_stamp(output, request)
-    if stamp is not None and depfile is None:
+    if stamp is not None and depfile is None and output_list is None:
         click.echo(stamp.report, nl=False, err=True)
         click.echo(f"{output}: 0 written, {stamp.unchanged} unchanged")
         return
@@ -66,6 +81,7 @@ def generate(
         shards=shards,
         python=python,
         depfile=depfile,
+        output_list=output_list,
         list_outputs=list_outputs,
         report_format=report_format,
         deny_warnings=deny_warnings,

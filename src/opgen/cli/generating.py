@@ -2,18 +2,19 @@
 
 from __future__ import annotations
 
-import os
+from collections.abc import Iterable
 from pathlib import Path
 
 import click
 
 from opgen import pipeline
+from opgen.cli.depfile import write_depfile, write_output_list
 from opgen.cli.report import finish, rendered
 from opgen.diagnostics import Diagnostics
-from opgen.files import replace_file
 from opgen.manifest import MANIFEST
 from opgen.pipeline import Inputs
 from opgen.pipeline.stamp import Request, Stamp
+from opgen.resources import own_files
 from opgen.writer import Tree, WriteReport, write
 
 
@@ -25,14 +26,16 @@ def generate(
     shards: int,
     python: bool,
     depfile: Path | None,
+    output_list: Path | None,
     list_outputs: bool,
     report_format: str,
     deny_warnings: bool,
 ) -> None:
-    """Write the tree, unless a `stamp` says that it is there, and the depfile; or list the tree."""
+    """Write the tree, unless a `stamp` says that it is there, and what build systems ask for; or list the tree."""
     diagnostics = Diagnostics()
     if stamp is not None:
         click.echo(stamp.report, nl=False, err=True)
+        outputs: Iterable[str] = stamp.outputs
         summary = f"0 written, {stamp.unchanged} unchanged"
     else:
         tree = pipeline.build_tree(request.inputs, diagnostics, shards=shards, python=python)
@@ -45,11 +48,24 @@ def generate(
         if not diagnostics.has_errors:
             shown = rendered(diagnostics, report_format)
             pipeline.leave_stamp(output, request, written.states, shown)
+        outputs = written.states
         summary = _summary(written)
+    if output_list is not None and not diagnostics.has_errors:
+        write_output_list(output_list, sorted(outputs), diagnostics)
     if depfile is not None and not diagnostics.has_errors:
-        _write_depfile(depfile, output, request.inputs, diagnostics)
+        targets = [path for path in (output_list, output / MANIFEST) if path is not None]
+        write_depfile(depfile, targets, _files_read(request.inputs), diagnostics)
     finish(diagnostics, report_format, deny_warnings)
     click.echo(f"{output}: {summary}")
+
+
+def list_inputs(inputs: Inputs) -> None:
+    """Print the files that a run would read."""
+    click.echo("\n".join(map(str, _files_read(inputs))))
+
+
+def _files_read(inputs: Inputs) -> tuple[Path, ...]:
+    return (*pipeline.input_files(inputs), *map(Path, own_files()))
 
 
 def _list_outputs(tree: Tree, output: Path) -> None:
@@ -64,18 +80,3 @@ def _summary(written: WriteReport) -> str:
     if written.kept:
         parts.append(f"{len(written.kept)} no longer made but edited by hand, kept")
     return ", ".join(parts)
-
-
-def _write_depfile(depfile: Path, output: Path, inputs: Inputs, diagnostics: Diagnostics) -> None:
-    sources = " ".join(_escaped(path) for path in pipeline.input_files(inputs))
-    text = f"{_escaped(output / MANIFEST)}: {sources}\n"
-    try:
-        depfile.parent.mkdir(parents=True, exist_ok=True)
-        replace_file(depfile, os.fsencode(text))
-    except OSError as error:
-        diagnostics.error("E0904", f"cannot write {depfile}: {error.strerror}", None)
-
-
-def _escaped(path: Path) -> str:
-    """`path` as a Makefile writes it."""
-    return str(path).replace("$", "$$").replace("#", "\\#").replace(" ", "\\ ")

@@ -56,10 +56,15 @@ class Request:
 
 @dataclass(frozen=True, slots=True)
 class Stamp:
-    """What a run would do: write nothing, leave as many files `unchanged`, and say `report`."""
+    """What a run would do: write none of the `outputs`, the manifest among them, and say `report`."""
 
-    unchanged: int
+    outputs: tuple[str, ...]
     report: str
+
+    @property
+    def unchanged(self) -> int:
+        """How many files are as they were; no run counts the manifest."""
+        return len(self.outputs) - 1
 
 
 def read_request(inputs: Inputs, options: tuple[object, ...]) -> Request:
@@ -90,8 +95,7 @@ def find_stamp(directory: Path, request: Request) -> Stamp | None:
             return None
     except (OSError, ValueError, KeyError):
         return None
-    # The manifest is among the files, and no run counts it.
-    return Stamp(len(said["files"]) - 1, said["report"])
+    return Stamp(tuple(said["files"]), said["report"])
 
 
 def leave_stamp(

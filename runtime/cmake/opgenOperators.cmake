@@ -1,0 +1,151 @@
+# opgenOperators.cmake: opgen_add_operators(), for both find_package(opgen) and find_package(opgen_torch).
+#
+# With Ninja, generation is a build step: `opgen generate` runs when a YAML file, a template or opgen
+# itself is younger than the list of the files that it makes, and every file in that list is an output
+# of the step, so that the same build compiles what follows from it. CMake depends on the list: where
+# files come or go, Ninja runs CMake before it builds anything. With other generators CMake depends on
+# the inputs and runs opgen when it runs.
+
+include_guard(GLOBAL)
+cmake_policy(PUSH)
+cmake_policy(VERSION 3.24)
+
+# Of the environment whose Python builds the package, if it is not on the PATH.
+get_filename_component(opgen_python_folder "${Python_EXECUTABLE}" DIRECTORY)
+find_program(OPGEN_EXECUTABLE opgen HINTS ${opgen_python_folder} DOC "The opgen command")
+
+function(opgen_add_operators target)
+  cmake_parse_arguments(PARSE_ARGV 1 arg "PYTHON" "OPGEN_TARGET;TAGS;EXTENDS;NAME;SHARDS"
+    "YAML;KERNELS;SELECT;OPTIONS")
+  if(arg_UNPARSED_ARGUMENTS)
+    message(FATAL_ERROR "opgen_add_operators(${target}): '${arg_UNPARSED_ARGUMENTS}' is no argument of it")
+  endif()
+  if(NOT arg_YAML)
+    message(FATAL_ERROR "opgen_add_operators(${target}): YAML names no file")
+  endif()
+  if(NOT OPGEN_EXECUTABLE)
+    message(FATAL_ERROR "opgen_add_operators(${target}): the opgen command is not on the PATH; set OPGEN_EXECUTABLE")
+  endif()
+  if(NOT arg_OPGEN_TARGET)
+    set(arg_OPGEN_TARGET runtime)
+  endif()
+  if(NOT arg_NAME)
+    set(arg_NAME ${target})
+  endif()
+  foreach(files YAML TAGS KERNELS SELECT)
+    list(TRANSFORM arg_${files} PREPEND "${CMAKE_CURRENT_SOURCE_DIR}/" REGEX "^[^/]")
+  endforeach()
+
+  set(tree "${CMAKE_CURRENT_BINARY_DIR}/opgen-${target}")
+  set(command "${OPGEN_EXECUTABLE}" generate ${arg_YAML} -o "${tree}" --name "${arg_NAME}"
+    --target ${arg_OPGEN_TARGET} ${arg_OPTIONS})
+  foreach(select IN LISTS arg_SELECT)
+    list(APPEND command --select "${select}")
+  endforeach()
+  if(arg_TAGS)
+    list(APPEND command --tags "${arg_TAGS}")
+  endif()
+  if(arg_SHARDS)
+    list(APPEND command --shards ${arg_SHARDS})
+  endif()
+  set(extends "")
+  set(base_manifest "")
+  if(arg_EXTENDS)
+    set(extends EXTENDS "${arg_EXTENDS}")
+    get_target_property(base_tree ${arg_EXTENDS} OPGEN_TREE)
+    set(base_manifest "${base_tree}/opgen_manifest.json")
+    list(APPEND command --extends "${base_manifest}")
+  endif()
+  if(arg_PYTHON)
+    list(APPEND command --python)
+  endif()
+  opgen_generate(${target} outputs TREE "${tree}" COMMAND ${command} DEPENDS ${base_manifest})
+
+  set(sources ${outputs})
+  list(FILTER sources INCLUDE REGEX "^(src|stubs)/.*[.]cpp$")
+  set(names TREE "${tree}" SOURCES ${sources} KERNELS ${arg_KERNELS})
+  if(arg_OPGEN_TARGET STREQUAL "torch")
+    include("${CMAKE_CURRENT_FUNCTION_LIST_DIR}/opgen_torchConfig.cmake")
+    opgen_add_torch_library(${target} ${names})
+  else()
+    include("${CMAKE_CURRENT_FUNCTION_LIST_DIR}/opgenConfig.cmake")
+    opgen_add_library(${target} ${names} ${extends})
+  endif()
+  set_target_properties(${target} PROPERTIES OPGEN_TREE "${tree}" OPGEN_EXTENDS "${arg_EXTENDS}")
+  if(arg_PYTHON)
+    if(arg_OPGEN_TARGET STREQUAL "torch")
+      opgen_add_torch_python_package(${target} NAME "${arg_NAME}" TREE "${tree}")
+    else()
+      opgen_add_python_module(${target} NAME "${arg_NAME}" TREE "${tree}" SOURCES python/module.cpp)
+    endif()
+  endif()
+endfunction()
+
+# Have COMMAND, which is `opgen generate`, make the folder TREE, and set `outputs` to the paths in it.
+function(opgen_generate target outputs)
+  cmake_parse_arguments(PARSE_ARGV 2 arg "" "TREE" "COMMAND;DEPENDS")
+  set(list "${arg_TREE}.outputs")
+  set(depfile "${arg_TREE}.d")
+  set(command ${arg_COMMAND} --output-list "${list}" --depfile "${depfile}")
+  # What was asked for when the list was made: a build step of other options starts from a list of its own.
+  set(asked "${arg_TREE}.command")
+  set(before "")
+  if(EXISTS "${asked}")
+    file(READ "${asked}" before)
+  endif()
+  if(NOT CMAKE_GENERATOR MATCHES "Ninja" OR NOT EXISTS "${list}" OR NOT before STREQUAL "${command}")
+    execute_process(COMMAND ${command} RESULT_VARIABLE failed OUTPUT_QUIET)
+    if(failed)
+      message(FATAL_ERROR "opgen could not generate ${target}; its messages stand above")
+    endif()
+    file(WRITE "${asked}" "${command}")
+  endif()
+  file(STRINGS "${list}" paths)
+
+  if(CMAKE_GENERATOR MATCHES "Ninja")
+    set(made ${paths})
+    list(TRANSFORM made PREPEND "${arg_TREE}/")
+    set(sources ${made})
+    list(FILTER sources INCLUDE REGEX "[.](cpp|py|pyi|typed|json)$")
+    list(FILTER made EXCLUDE REGEX "[.](cpp|py|pyi|typed|json)$")
+    # Or else Ninja would link a library that this one extends before it knows what to build.
+    set(alone "")
+    if(NOT CMAKE_VERSION VERSION_LESS 3.27)
+      set(alone DEPENDS_EXPLICIT_ONLY)
+    endif()
+    add_custom_command(
+      OUTPUT "${list}" ${sources}
+      BYPRODUCTS ${made}
+      COMMAND ${command}
+      DEPENDS ${arg_DEPENDS}
+      ${alone}
+      DEPFILE "${depfile}"
+      COMMENT "Generating the operators of ${target}"
+      VERBATIM)
+    set_property(DIRECTORY APPEND PROPERTY CMAKE_CONFIGURE_DEPENDS "${list}")
+  else()
+    execute_process(COMMAND ${command} --list-inputs OUTPUT_VARIABLE inputs OUTPUT_STRIP_TRAILING_WHITESPACE)
+    string(REPLACE "\n" ";" inputs "${inputs}")
+    set_property(DIRECTORY APPEND PROPERTY CMAKE_CONFIGURE_DEPENDS ${inputs})
+  endif()
+  set(${outputs} ${paths} PARENT_SCOPE)
+endfunction()
+
+# Have the texts of a generated Python package, all in the folder FROM, copied into the folder TO; `copies` are the
+# copies, for the target that needs them.
+function(opgen_copy_package copies)
+  cmake_parse_arguments(PARSE_ARGV 1 arg "" "FROM;TO" "")
+  set(found "")
+  file(GLOB texts RELATIVE "${arg_FROM}" "${arg_FROM}/*")
+  foreach(text IN LISTS texts)
+    add_custom_command(
+      OUTPUT "${arg_TO}/${text}"
+      COMMAND "${CMAKE_COMMAND}" -E copy "${arg_FROM}/${text}" "${arg_TO}/${text}"
+      DEPENDS "${arg_FROM}/${text}"
+      VERBATIM)
+    list(APPEND found "${arg_TO}/${text}")
+  endforeach()
+  set(${copies} "${found}" PARENT_SCOPE)
+endfunction()
+
+cmake_policy(POP)
