@@ -20,7 +20,13 @@ GOLDEN = REPOSITORY / "tests" / "golden"
 # Refused: E0751, E0241, E0754.
 REFUSED = {"use_const_ref", "outless", "ufunc"}
 # Made of options, for operators that others of these inputs have, too.
-LEFT_OUT = {"external_backend_extends", "extends", "selective", "python_module"}
+LEFT_OUT = {
+    "external_backend_extends",
+    "external_backend_structured",
+    "extends",
+    "selective",
+    "python_module",
+}
 
 
 def test_all_of_them_in_one_unit(tmp_path: Path) -> None:

@@ -1,5 +1,5 @@
 // external_backend.h: out= and in-place operators made from the functional kernels of an external
-// backend.
+// backend, and functional and in-place ones made from its out kernels.
 #pragma once
 
 #include <cstddef>
@@ -11,6 +11,7 @@
 
 #include "opgen/composite.h"
 #include "opgen/copy.h"
+#include "opgen/empty.h"
 #include "opgen/register.h"
 
 namespace opgen {
@@ -101,6 +102,63 @@ struct FromFunctional<Op, Functional, function, resize, options,
   template <class Outs, std::size_t... i>
   static R first_of(Outs outs, std::index_sequence<i...>) {
     return R(std::get<i>(outs)...);
+  }
+};
+
+namespace detail {
+
+// The class of the tensors that an operator returns.
+template <class R>
+struct ResultTensor {
+  using type = R;
+};
+template <class R, class... Others>
+struct ResultTensor<std::tuple<R, Others...>> {
+  using type = R;
+};
+
+}  // namespace detail
+
+// The functional operator Op made from a kernel of its out variant, which resizes `outputs` new and
+// empty tensors like the argument at `like`, with the dtype at `dtype` if one is given there (-1:
+// there is none).
+template <class Op, class OutOp, typename OutOp::schema* function, std::size_t outputs,
+          std::size_t like, int dtype, class Schema = typename Op::schema>
+struct FunctionalFromOut;
+template <class Op, class OutOp, typename OutOp::schema* function, std::size_t outputs,
+          std::size_t like, int dtype, class R, class... A>
+struct FunctionalFromOut<Op, OutOp, function, outputs, like, dtype, R(A...)> {
+  static R call(A... arguments) { return run(std::make_index_sequence<outputs>{}, arguments...); }
+
+ private:
+  template <std::size_t... O>
+  static R run(std::index_sequence<O...>, A... arguments) {
+    using Result = typename detail::ResultTensor<R>::type;
+    constexpr std::int64_t none[] = {0};
+    const auto all = std::forward_as_tuple(arguments...);
+    TensorOptions options = std::get<like>(all).options();
+    if constexpr (dtype >= 0) {
+      const std::optional<ScalarType> wanted = std::get<static_cast<std::size_t>(dtype)>(all);
+      if (wanted.has_value()) options = options.dtype(*wanted);
+    }
+    Result made[] = {(static_cast<void>(O), Result(detail::empty(none, options)))...};
+    function(arguments..., made[O]...);
+    return R(std::move(made[O])...);
+  }
+};
+
+// The in-place operator Op made from a kernel of its out variant, which writes into the argument at
+// `self` while it reads it.
+template <class Op, class OutOp, typename OutOp::schema* function, std::size_t self,
+          class Schema = typename Op::schema>
+struct InplaceFromOut;
+template <class Op, class OutOp, typename OutOp::schema* function, std::size_t self, class R,
+          class... A>
+struct InplaceFromOut<Op, OutOp, function, self, R(A...)> {
+  static R call(A... arguments) {
+    auto& written = std::get<self>(std::forward_as_tuple(arguments...));
+    function(arguments..., written);
+    return written;
   }
 };
 

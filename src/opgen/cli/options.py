@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import functools
+import sys
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
 import click
 
+from opgen import pipeline
 from opgen.pipeline import Inputs
 
 # Those of opgen.targets, by name: a run that has nothing to do does not import them.
@@ -28,7 +30,7 @@ class _Folder(click.Path):
 FOLDER = _Folder(path_type=Path)
 
 _YAML_ARGUMENT = click.argument(
-    "yaml", nargs=-1, required=True, type=click.Path(path_type=Path), metavar="YAML..."
+    "yaml", nargs=-1, type=click.Path(path_type=Path), metavar="YAML..."
 )
 _YAML_OPTION = click.option(
     "--yaml",
@@ -131,7 +133,7 @@ def _with_inputs(command: Callable[..., Any]) -> Callable[..., Any]:
         **rest: Any,
     ) -> Any:
         inputs = Inputs(
-            yaml=yaml,
+            yaml=yaml or (_installed_schema(target, backend_yaml),),
             tags=tags,
             target=target,
             backends=_names(backends),
@@ -149,6 +151,20 @@ def _with_inputs(command: Callable[..., Any]) -> Callable[..., Any]:
     for option in reversed(_COMMON):
         decorated = option(decorated)
     return decorated
+
+
+def _installed_schema(target: str, backend_yaml: Path | None) -> Path:
+    """The YAML of the operators that an external backend is for, where the command line names none."""
+    package = None if backend_yaml is None else pipeline.installed_package(target)
+    if package is None:
+        raise click.UsageError("Missing argument 'YAML...'.")
+    path: Path | None = pipeline.installed_schema(target)
+    if path is None:
+        raise click.UsageError(
+            f"no YAML is given, and Python package {package}, which has {target}'s, is not installed"
+            f" for {sys.executable}"
+        )
+    return path
 
 
 def _names(text: str) -> tuple[str, ...]:

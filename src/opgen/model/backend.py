@@ -4,10 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
+from enum import Enum
 
 from opgen.diagnostics import Span
 from opgen.model.dispatch_key import DispatchKey
-from opgen.model.native_function import NativeFunction
+from opgen.model.native_function import Kernel, NativeFunction
+from opgen.model.registry import NativeFunctionsGroup
 
 
 @dataclass(frozen=True, slots=True)
@@ -21,9 +23,23 @@ class WrittenName:
         return self.text
 
 
+class StructuredRoute(Enum):
+    """Which parts of a structured kernel the backend brings, and which are the library's that it extends.
+
+    The value is the key of the backend file that lists the operators.
+    """
+
+    own_impl = "structured"
+    own_meta_and_impl = "structured_own_meta"
+    installed = "structured_installed"
+
+
 @dataclass(frozen=True, slots=True)
 class BackendFile:
-    """What a backend YAML says, before its names are looked up. `supported` includes `full_codegen`."""
+    """What a backend YAML says, before its names are looked up. `supported` includes `full_codegen`.
+
+    `structured` holds the names under each of the keys for structured kernels, in their order.
+    """
 
     backend: WrittenName
     cpp_namespace: WrittenName
@@ -33,6 +49,9 @@ class BackendFile:
     symint: tuple[WrittenName, ...] = ()
     use_out_as_primary: bool = False
     device_guard: bool = False
+    structured: tuple[tuple[StructuredRoute, WrittenName], ...] = ()
+    out_as_primary: tuple[WrittenName, ...] = ()
+    cpu_fallback: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -61,12 +80,28 @@ class BackendIndex:
 
 
 @dataclass(frozen=True, slots=True)
+class BackendStructured:
+    """A structured kernel of the backend: one class, from which all members of `group` are made.
+
+    `installed` is the kernel of the extended library that it stands for, if it is that one's.
+    """
+
+    group: NativeFunctionsGroup
+    route: StructuredRoute
+    name: str
+    installed: Kernel | None
+    span: Span = field(repr=False, compare=False)
+
+
+@dataclass(frozen=True, slots=True)
 class ExternalBackend:
     """`forward` holds the kernels for the backend's key, `autograd` those for its autograd key.
 
     Unless `use_out_as_primary`, out= and in-place variants without a kernel are made from the
     functional one. With `device_guard`, tensors are checked to be on one device, which is made
-    current.
+    current. `structured` are its structured kernels, in the order of the registry. Of the operators in
+    `out_as_primary` the functional and in-place variants are made from the out kernel. With
+    `cpu_fallback`, all other operators run on the CPU.
     """
 
     cpp_namespace: str
@@ -75,6 +110,14 @@ class ExternalBackend:
     autograd: BackendIndex | None
     use_out_as_primary: bool
     device_guard: bool
+    structured: tuple[BackendStructured, ...] = ()
+    out_as_primary: frozenset[str] = frozenset()
+    cpu_fallback: bool = False
+    _structured: Mapping[str, BackendStructured] = field(init=False, repr=False, compare=False)
+
+    def __post_init__(self) -> None:
+        members = {f.full_name: s for s in self.structured for f in s.group.functions()}
+        object.__setattr__(self, "_structured", members)
 
     @property
     def header(self) -> str:
@@ -84,6 +127,10 @@ class ExternalBackend:
     @property
     def indices(self) -> tuple[BackendIndex, ...]:
         return (self.forward,) if self.autograd is None else (self.forward, self.autograd)
+
+    def find_structured(self, f: NativeFunction) -> BackendStructured | None:
+        """The structured kernel that `f` is made from."""
+        return self._structured.get(f.full_name)
 
     def find_index(self, key: DispatchKey) -> BackendIndex | None:
         return next((index for index in self.indices if index.key is key), None)

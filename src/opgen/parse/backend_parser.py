@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from opgen.diagnostics import Diagnostics, Source, until_too_many
-from opgen.model.backend import BackendFile, WrittenName
+from opgen.model.backend import BackendFile, StructuredRoute, WrittenName
 from opgen.model.cpp_identifier import MAX_NAME, is_cpp_name
 from opgen.parse import codes_backend as codes
 from opgen.parse.names import shorten
@@ -13,7 +13,9 @@ from opgen.parse.yaml_nodes import MappingNode, compose
 _LAZY_KEYS = ("full_codegen", "ir_gen", "non_native")
 _KEYS = (
     *("backend", "cpp_namespace", "class_name", "supported", "autograd", "symint"),
-    *("use_out_as_primary", "device_guard", *_LAZY_KEYS),
+    *("use_out_as_primary", "device_guard", "out_as_primary", "cpu_fallback"),
+    *(route.value for route in StructuredRoute),
+    *_LAZY_KEYS,
 )
 _MAX_NAMESPACES = 2
 
@@ -44,10 +46,24 @@ def _read(reader: ValueReader) -> BackendFile | None:
     autograd, symint = reader.names("autograd", null=False), reader.names("symint", null=True)
     use_out = reader.flag("use_out_as_primary", False)
     device_guard = reader.flag("device_guard", False)
+    structured = tuple(
+        (route, name) for route in StructuredRoute for name in reader.names(route.value, null=True)
+    )
+    outs, fallback = reader.names("out_as_primary", null=True), reader.flag("cpu_fallback", False)
     if backend is None or namespace is None:
         return None
     return BackendFile(
-        backend, namespace, class_name, supported, autograd, symint, use_out, device_guard
+        backend,
+        namespace,
+        class_name,
+        supported,
+        autograd,
+        symint,
+        use_out,
+        device_guard,
+        structured,
+        outs,
+        fallback,
     )
 
 

@@ -25,7 +25,8 @@ E0802 = Code(
     "E0802",
     "an unknown key of a backend file",
     "A backend file has the keys backend, cpp_namespace, class_name, supported, autograd, symint, "
-    "use_out_as_primary and device_guard; full_codegen, non_native and ir_gen are those of lazy "
+    "use_out_as_primary and device_guard; opgen's own are structured, structured_own_meta, "
+    "structured_installed, out_as_primary and cpu_fallback; full_codegen, non_native and ir_gen are those of lazy "
     "backends. A misspelt one would do nothing.",
     GOOD + "extra_headers: []\n",
     GOOD,
@@ -45,8 +46,8 @@ E0803 = Code(
 E0804 = Code(
     "E0804",
     "a value of the wrong type in a backend file",
-    "'supported', 'autograd', 'symint' and 'full_codegen' are lists of operator names, "
-    "'use_out_as_primary' and 'device_guard' are true or false, the others are texts. YAML takes an "
+    "'supported', 'autograd', 'symint', 'structured' and the other lists hold operator names; "
+    "'use_out_as_primary', 'device_guard' and 'cpu_fallback' are true or false; the others are texts. YAML takes an "
     "unquoted 'on' or 'true' for a truth value; quotes make it a text.",
     _HEAD + "supported: neg\n",
     GOOD,

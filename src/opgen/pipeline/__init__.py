@@ -37,6 +37,7 @@ if TYPE_CHECKING:
     from opgen.pipeline.comparing import Comparison, compare
     from opgen.pipeline.declared import declared_tags
     from opgen.pipeline.generating import build_tree
+    from opgen.pipeline.installed import installed_package, installed_schema
     from opgen.pipeline.loading import load, load_or_raise, misplaced_blanks
     from opgen.pipeline.stamp import find_stamp, leave_stamp, read_request
 
@@ -57,6 +58,8 @@ __all__ = [
     "find_stamp",
     "input_files",
     "inspect",
+    "installed_package",
+    "installed_schema",
     "json_schema",
     "leave_stamp",
     "lint",
@@ -77,6 +80,7 @@ _LATER: Mapping[str, str] = MappingProxyType(
         **dict.fromkeys(("SCHEMAS", "dump", "explain", "explain_all_codes"), "answers"),
         **dict.fromkeys(("explain_code", "json_schema", "skeletons", "summarize"), "answers"),
         **dict.fromkeys(("check_python", "check_target", "inspect", "lint"), "checking"),
+        **dict.fromkeys(("installed_package", "installed_schema"), "installed"),
         **dict.fromkeys(("read_additions", "survey"), "checking"),
         **dict.fromkeys(("Comparison", "compare"), "comparing"),
         **dict.fromkeys(("load", "load_or_raise", "misplaced_blanks"), "loading"),

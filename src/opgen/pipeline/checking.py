@@ -17,6 +17,7 @@ from opgen.parse import (
 )
 from opgen.pipeline.codes import CODES
 from opgen.pipeline.inputs import Inputs
+from opgen.pipeline.installed import is_backend_only
 from opgen.pipeline.loading import read_registry
 from opgen.python.check import check_python as check_python_bindings
 from opgen.python.signatures import Spellings
@@ -77,12 +78,13 @@ def check_target(registry: Registry, inputs: Inputs, diagnostics: Diagnostics) -
     broken = diagnostics.has_errors
     if broken:
         registry = without_reported(registry, diagnostics.error_spans())
-    extends = inputs.extends is not None and inputs.backend_yaml is None
+    backend_only = is_backend_only(inputs)
+    extends = inputs.extends is not None and not backend_only
     unsupported.report_unsupported(registry, extends=extends, diagnostics=diagnostics)
     cpp_check.check_signatures(
         registry, target.spelling, target.conversions, diagnostics, signatures
     )
-    if target.functionalizes and not broken:
+    if target.functionalizes and not broken and not backend_only:
         functionalization.report_unfunctionalizable(registry, diagnostics)
     return signatures
 

@@ -9,6 +9,7 @@ from opgen.diagnostics import Diagnostics, until_too_many
 from opgen.lints import silence
 from opgen.pipeline.checking import allow_comments, check_python, check_target, read_additions
 from opgen.pipeline.inputs import Inputs
+from opgen.pipeline.installed import is_backend_only
 from opgen.pipeline.library import library_context, manifest_header
 from opgen.pipeline.loading import read_registry
 from opgen.render import Renderer
@@ -31,7 +32,10 @@ def build_tree(
     if python:
         check_python(registry, inputs, diagnostics)
     additions = read_additions(whole, inputs, diagnostics)
-    refusals.report_refused(registry, TARGETS[inputs.target], diagnostics)
+    if is_backend_only(inputs):
+        refusals.report_not_installed(registry, TARGETS[inputs.target], diagnostics)
+    else:
+        refusals.report_refused(registry, TARGETS[inputs.target], diagnostics)
     silence(allow_comments(registry), diagnostics)
     if diagnostics.has_errors:
         return None

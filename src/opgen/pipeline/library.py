@@ -17,8 +17,10 @@ from opgen.model.cpp_identifier import is_library_name
 from opgen.model.registry import Registry
 from opgen.parse.names import shorten
 from opgen.pipeline.inputs import Inputs
+from opgen.pipeline.installed import is_backend_only
 from opgen.reading import MAX_MANIFEST_BYTES, Overlay, read_bytes
 from opgen.targets import TARGETS
+from opgen.targets.base import Target
 from opgen.views.context import Context, Library
 from opgen.views.python import MODULE_SOURCE
 from opgen.views.tree import operator_headers
@@ -38,8 +40,9 @@ def library_context(
     extended = (
         None if inputs.extends is None else _extended(inputs.extends, inputs.overlay, diagnostics)
     )
+    target, backend_only = TARGETS[inputs.target], is_backend_only(inputs)
     name = inputs.name
-    if name is None and backend is not None and extended is not None:
+    if name is None and backend is not None and backend_only:
         name = backend.forward.key.lower()
     if name is None:
         name = _only_namespace(registry, diagnostics)
@@ -55,15 +58,21 @@ def library_context(
         _check_extended(backend, extended, diagnostics)
     library = Library(
         name,
-        None if extended is None else extended.name,
+        _extended_name(extended, target, backend_only),
         shards,
-        backend_only=inputs.backend_yaml is not None and extended is not None,
+        backend_only=backend_only,
         extends_python=extended is not None and extended.python,
     )
-    target = TARGETS[inputs.target]
     return Context(
         registry, target, library, backend, additions.selection, signatures or Signatures()
     )
+
+
+def _extended_name(extended: Extended | None, target: Target, backend_only: bool) -> str | None:
+    """By which the extended library's headers are included."""
+    if extended is not None:
+        return extended.name
+    return target.installed.headers if backend_only and target.installed is not None else None
 
 
 @dataclass(frozen=True, slots=True)

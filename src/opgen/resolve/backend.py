@@ -20,6 +20,12 @@ from opgen.model.function_schema import SchemaKind
 from opgen.model.native_function import Kernel, NativeFunction
 from opgen.model.registry import NativeFunctionsGroup, OutlessGroup, Registry, StructuredGroup
 from opgen.resolve import codes_backend as codes
+from opgen.resolve.backend_structured import (
+    check_listed_once,
+    check_out_as_primary,
+    report_unknown,
+    resolve_structured,
+)
 from opgen.resolve.dispatch_tables import (
     Registration,
     RegistrationKind,
@@ -38,9 +44,13 @@ def resolve_backend(
     """The backend that `file` describes; None if it supports nothing, or if there are errors."""
     before = diagnostics.error_count
     resolver = _Resolver(file, registry, diagnostics)
-    forward = resolver.index(file.backend.text, file.supported)
+    supported = (*file.supported, *file.out_as_primary)
+    forward = resolver.index(file.backend.text, supported, also=bool(file.structured))
     autograd = resolver.index(f"Autograd{file.backend}", file.autograd)
+    structured = resolve_structured(file, registry, diagnostics)
     _check_not_mixed(registry, forward, autograd, diagnostics)
+    check_listed_once(structured, (forward, autograd), registry, diagnostics)
+    outs = check_out_as_primary(file, registry, diagnostics)
     resolver.warn_of_names_without_effect()
     if forward is None or diagnostics.error_count > before:
         return None
@@ -51,6 +61,9 @@ def resolve_backend(
         autograd=autograd,
         use_out_as_primary=file.use_out_as_primary,
         device_guard=file.device_guard,
+        structured=structured,
+        out_as_primary=outs,
+        cpu_fallback=file.cpu_fallback,
     )
 
 
@@ -60,9 +73,11 @@ class _Resolver:
     registry: Registry
     diagnostics: Diagnostics
 
-    def index(self, key_name: str, names: Sequence[WrittenName]) -> BackendIndex | None:
-        """The kernels of `names` for one key; None if there are none, or no such key."""
-        if not names:
+    def index(
+        self, key_name: str, names: Sequence[WrittenName], *, also: bool = False
+    ) -> BackendIndex | None:
+        """The kernels of `names` for one key; None if there are none (nor `also` others), or no such key."""
+        if not names and not also:
             return None
         key = self._key(key_name)
         kernels = self._kernels(names)
@@ -88,22 +103,12 @@ class _Resolver:
         vocabulary = Vocabulary(known)
         for name in wanted.values():
             if name.text not in known:
-                self._unknown(name, vocabulary)
+                report_unknown(name, vocabulary, self.diagnostics)
         return tuple(
             self._kernel(f, wanted[str(f.func.name)])
             for f in self.registry.functions
             if str(f.func.name) in wanted
         )
-
-    def _unknown(self, name: WrittenName, known: Vocabulary) -> None:
-        hint = known.did_you_mean(name.text)
-        overloads = [k for k in known.names if k.partition(".")[0] == name.text]
-        if "::" in name.text:
-            hint = "written without the namespace"
-        elif overloads:
-            hint = f"did you mean '{min(overloads)}'?"
-        message = f"there is no operator '{shorten(name.text)}'"
-        self.diagnostics.error(codes.E0808, message, name.span, hint=hint)
 
     def _kernel(self, f: NativeFunction, name: WrittenName) -> BackendKernel:
         written = next((s for s in self.file.symint if s.text == name.text), None)
@@ -118,12 +123,16 @@ class _Resolver:
         return BackendKernel(f, cpp_identifier(kernel), written is not None, name.span)
 
     def warn_of_names_without_effect(self) -> None:
-        listed = {name.text for name in (*self.file.supported, *self.file.autograd)}
+        listed = {
+            name.text
+            for name in (*self.file.supported, *self.file.autograd, *self.file.out_as_primary)
+        }
         for name in self.file.symint:
             if name.text not in listed:
                 message = f"'{shorten(name.text)}' is neither supported nor under autograd"
                 self.diagnostics.warning(codes.W1802, message, name.span)
-        if self.file.autograd and not self.file.supported:
+        forward = (*self.file.supported, *self.file.out_as_primary, *self.file.structured)
+        if self.file.autograd and not forward:
             message = "nothing is generated, since no operator is supported"
             self.diagnostics.warning(codes.W1802, message, self.file.autograd[0].span)
 
@@ -158,7 +167,7 @@ def _variants_of(registry: Registry, f: NativeFunction) -> str:
 def backend_registrations(
     backend: ExternalBackend, index: BackendIndex, registry: Registry
 ) -> tuple[Registration, ...]:
-    """What is registered for the key of `index`: its kernels, and variants made from functional ones."""
+    """What is registered for the key of `index`: its kernels, and variants made from others."""
     return tuple(
         Registration(
             function,
@@ -174,6 +183,9 @@ def backend_registrations(
 
 
 def _kernel(backend: ExternalBackend, index: BackendIndex, f: NativeFunction) -> Kernel | None:
+    structured = backend.find_structured(f)
+    if structured is not None and index is backend.forward:
+        return Kernel(structured.name, backend.cpp_namespace, structured=True)
     kernel = index.find_kernel(f)
     if kernel is None:
         return None
@@ -188,13 +200,32 @@ def _kind(
 ) -> RegistrationKind | None:
     if f.manual_kernel_registration:
         return None
+    if index is backend.forward and backend.find_structured(f) is not None:
+        return RegistrationKind.structured
     if index.find_kernel(f) is not None:
         return RegistrationKind.external
-    if group is None or backend.use_out_as_primary:
+    if group is None or isinstance(group, OutlessGroup):
         return None
-    if isinstance(group, OutlessGroup) or not _is_made_from_functional(f, group, index):
+    if _is_made_from_out(backend, f, group, index):
+        return RegistrationKind.from_out
+    if backend.use_out_as_primary or not _is_made_from_functional(f, group, index):
         return None
     return RegistrationKind.from_functional
+
+
+def _is_made_from_out(
+    backend: ExternalBackend, f: NativeFunction, group: NativeFunctionsGroup, index: BackendIndex
+) -> bool:
+    """Whether the out variant's kernel is to serve `f`, which returns what it writes."""
+    if group.out.full_name not in backend.out_as_primary or index is not backend.forward:
+        return False
+    match f.func.kind():
+        case SchemaKind.functional:
+            return True
+        case SchemaKind.inplace:
+            return len(group.out.func.arguments.out) == 1
+        case _:
+            return False
 
 
 def _is_made_from_functional(

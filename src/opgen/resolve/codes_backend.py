@@ -1,4 +1,4 @@
-"""The records of E0806 to E0810, W1802 and W1842: names in backend and selective files that do not fit the operators."""
+"""The records of E0806 to E0810, E0814 to E0817, W1802 and W1842: names in backend and selective files that do not fit the operators."""
 
 from __future__ import annotations
 
@@ -59,6 +59,48 @@ E0810 = Code(
     ("B16",),
     _BACKEND,
 )
+E0814 = Code(
+    "E0814",
+    "a structured kernel for an operator that takes none",
+    "Structured kernels are listed by the out variant, the entry with `structured: True`: its functional and "
+    "in-place variants are made from the same kernel. Operators that are not structured stand under 'supported'.",
+    _HEAD + "structured:\n- add.Tensor\n",
+    _HEAD + "structured:\n- add.out\n",
+    (),
+    _BACKEND,
+)
+E0815 = Code(
+    "E0815",
+    "an operator with two kernels",
+    "A structured kernel serves all variants of its operator, so that none of them is listed again: neither under "
+    "another key for structured kernels, nor under 'supported' or 'autograd'.",
+    _HEAD + "supported:\n- add.Tensor\nstructured:\n- add.out\n",
+    _HEAD + "structured:\n- add.out\n",
+    (),
+    _BACKEND,
+)
+E0816 = Code(
+    "E0816",
+    "an installed kernel that is for one backend",
+    "Under 'structured_installed' stand operators whose kernel leaves to a DispatchStub what depends on the device: "
+    "native_functions.yaml names it for CPU and for another key. A kernel that it names for CPU alone would "
+    "take the tensors' memory for the CPU's.",
+    _HEAD + "structured_installed:\n- add.out\n",
+    _HEAD + "structured:\n- add.out\n",
+    (),
+    _BACKEND,
+)
+E0817 = Code(
+    "E0817",
+    "an out variant that nothing can be made from",
+    "Of the operators under 'out_as_primary', the functional variant gives the out kernel new tensors like self "
+    "(or the first tensor argument), and the in-place one gives it self. So it has to be an out variant that writes plain "
+    "tensors, and returns them. Of structured operators every variant is made from any out kernel anyway.",
+    _HEAD + "out_as_primary:\n- neg\n",
+    _HEAD + "supported:\n- neg\n",
+    (),
+    _BACKEND,
+)
 W1802 = Code(
     "W1802",
     "a name in a backend file that has no effect",
@@ -81,4 +123,4 @@ W1842 = Code(
     "selective.yaml",
 )
 
-CODES = (E0806, E0807, E0808, E0809, E0810, W1802, W1842)
+CODES = (E0806, E0807, E0808, E0809, E0810, E0814, E0815, E0816, E0817, W1802, W1842)

@@ -235,6 +235,8 @@ def _own_reason(row: Registration) -> str:
             return "the kernel of an external backend"
         case RegistrationKind.from_functional:
             return "copies the results of the external backend's functional kernel"
+        case RegistrationKind.from_out:
+            return "gives new tensors, or self, to the external backend's out kernel"
         case _:
             assert_never(row.kind)
 

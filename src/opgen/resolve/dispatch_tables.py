@@ -33,6 +33,8 @@ class RegistrationKind(Enum):
     external = auto()
     # The external kernel of the group's functional variant, whose results are copied.
     from_functional = auto()
+    # The external kernel of the group's out variant, which is given new tensors, or self.
+    from_out = auto()
 
 
 @dataclass(frozen=True, slots=True)

@@ -42,6 +42,20 @@ class FileKind(Enum):
 
 
 @dataclass(frozen=True, slots=True)
+class Installed:
+    """A library that a target's world has already, and that backends are written for.
+
+    `headers` is the folder by which its headers are included, `namespaces` those of its operators.
+    The file at `schema` in the Python package `package` defines them.
+    """
+
+    headers: str
+    namespaces: frozenset[str]
+    package: str
+    schema: str
+
+
+@dataclass(frozen=True, slots=True)
 class Target:
     """How one C++ world spells, converts and lays out what is generated.
 
@@ -61,7 +75,9 @@ class Target:
     for opgen's extensions of the language, `checks_structured` whether the generated code checks
     that the tensors of structured kernels share a device. `key_headers` are what the registrations of
     a key include besides. `tensor_keys` are the dispatch keys
-    that tensors of that world have; None if there are backends for all.
+    that tensors of that world have; None if there are backends for all. `installed` is the library
+    that an external backend is for, if it is not one that opgen generated. `fallback_header` declares
+    `opgen::cpu_fallback`, if that world has it.
     """
 
     name: str
@@ -89,3 +105,5 @@ class Target:
     checks_structured: bool = False
     key_headers: Mapping[DispatchKey, str] = field(default_factory=dict)
     tensor_keys: frozenset[DispatchKey] | None = None
+    installed: Installed | None = None
+    fallback_header: str | None = None

@@ -41,7 +41,30 @@ E0755 = Code(
     target="torch",
 )
 
-CODES = (E0753, E0754, E0755)
+E0756 = Code(
+    "E0756",
+    "a backend file beside operators of one's own",
+    "With --target torch, a backend file (--backend-yaml) lists kernels for PyTorch's own operators, and is read beside "
+    "PyTorch's native_functions.yaml. For operators of a library of yours the entry names the kernel: "
+    "write a row for the backend's key under 'dispatch', and leave out --backend-yaml.",
+    "- func: custom::foo(Tensor self) -> Tensor\n  dispatch:\n    CPU: foo_cpu\n",
+    "- func: foo(Tensor self) -> Tensor\n  dispatch:\n    CPU: foo_cpu\n",
+    target="torch",
+)
+
+CODES = (E0753, E0754, E0755, E0756)
+
+
+def report_not_installed(registry: Registry, target: Target, diagnostics: Diagnostics) -> None:
+    """Report the first operator that is not of the library that `target` has backends for."""
+    if target.installed is None:
+        return
+    namespaces = target.installed.namespaces
+    f = next((f for f in registry.functions if f.namespace not in namespaces), None)
+    if f is not None:
+        message = f"'{f.full_name}' is not an operator of {target.name}'s own"
+        hint = "name the backend's kernel under 'dispatch', without --backend-yaml"
+        diagnostics.error(E0756, message, f.span, hint=hint)
 
 
 def report_refused(registry: Registry, target: Target, diagnostics: Diagnostics) -> None:

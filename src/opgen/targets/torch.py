@@ -12,7 +12,7 @@ from opgen.model.dispatch_key import DispatchKey
 from opgen.python.layout import declare_as_torchgen
 from opgen.python.python_types import stub_return_type, stub_type
 from opgen.python.spelling import PythonSpelling
-from opgen.targets.base import FileKind, Target
+from opgen.targets.base import FileKind, Installed, Target
 
 _SPELLING = TypeSpelling(
     names={
@@ -93,7 +93,6 @@ _PYTHON = PythonSpelling(
 _FILES = frozenset(FileKind) - {
     FileKind.TENSOR_BODY,
     FileKind.TENSOR_METHODS,
-    FileKind.BACKEND,
     FileKind.SELECTED_DTYPES,
     FileKind.PYTHON,
 }
@@ -134,4 +133,11 @@ TORCH = Target(
     strict_torchgen=True,
     checks_structured=True,
     key_headers={DispatchKey.CUDA: "opgen/cuda.h"},
+    installed=Installed(
+        headers="ATen",
+        namespaces=frozenset({"aten"}),
+        package="torchgen",
+        schema="packaged/ATen/native/native_functions.yaml",
+    ),
+    fallback_header="opgen/cpu_fallback.h",
 )

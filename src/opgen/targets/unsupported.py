@@ -22,14 +22,25 @@ W1001 = Code(
 E0813 = Code(
     "E0813",
     "a target without external backends",
-    "The files of an external backend (--backend-yaml) are generated for target runtime only.",
+    "The target has no files for external backends (--backend-yaml).",
     _BACKEND,
     _BACKEND,
     (),
     "backend.yaml",
 )
 
-CODES = (W1001, E0813)
+E0818 = Code(
+    "E0818",
+    "a target without a CPU fallback",
+    "'cpu_fallback' lets operators without a kernel of the backend run on the CPU, with copies to it and back. Only "
+    "PyTorch has such a fallback (--target torch); for opgen's own runtime, register a boxed one yourself.",
+    _BACKEND + "cpu_fallback: true\n",
+    _BACKEND,
+    (),
+    "backend.yaml",
+)
+
+CODES = (W1001, E0813, E0818)
 
 
 def report_unsupported(registry: Registry, *, extends: bool, diagnostics: Diagnostics) -> None:
@@ -45,8 +56,13 @@ def report_unsupported(registry: Registry, *, extends: bool, diagnostics: Diagno
             )
 
 
-def report_no_backends(target: Target, span: Span, diagnostics: Diagnostics) -> None:
-    """Report an external backend, if `target` makes no files for one."""
+def report_backend(
+    target: Target, span: Span, diagnostics: Diagnostics, *, cpu_fallback: bool
+) -> None:
+    """Report an external backend, if `target` makes no files for one, or not all that it asks for."""
     if target.files and FileKind.BACKEND not in target.files:
         message = f"target {target.name} makes no files for external backends"
         diagnostics.error(E0813, message, span)
+    elif cpu_fallback and target.fallback_header is None:
+        message = f"target {target.name} has no CPU fallback"
+        diagnostics.error(E0818, message, span, hint="leave out 'cpu_fallback'")

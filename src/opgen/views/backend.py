@@ -1,4 +1,4 @@
-"""<Key>NativeFunctions.h: the class whose static members are the kernels of an external backend."""
+"""<Key>NativeFunctions.h: the class whose static members are the kernels of an external backend; its fallback."""
 
 from __future__ import annotations
 
@@ -42,13 +42,34 @@ class BackendHeaderView(FileView):
     members: tuple[MemberView, ...]
 
 
-def build_backend_header(context: Context) -> Iterator[FileView]:
-    """The header of the backend's class, if there is a backend; members sorted by name and types."""
+@dataclass(frozen=True, slots=True)
+class FallbackView(FileView):
+    name: str
+    key: str
+    fallback_header: str
+
+
+def build_backend(context: Context) -> Iterator[FileView]:
+    """The header of the backend's class, if there is a backend, and what runs where it has no kernel."""
     backend = context.backend
     if backend is None:
         return
+    yield _header(context, backend)
+    if backend.cpu_fallback and context.target.fallback_header is not None:
+        name = f"Register{backend.forward.key.name}Fallback.cpp"
+        yield FallbackView(
+            path=f"src/{name}",
+            template="RegisterFallback.cpp.j2",
+            name=name,
+            key=backend.forward.key.name,
+            fallback_header=context.target.fallback_header,
+        )
+
+
+def _header(context: Context, backend: ExternalBackend) -> BackendHeaderView:
+    """The backend's class, members sorted by name and types."""
     members = sorted(backend_members(context), key=lambda m: (m.name, m.types))
-    yield BackendHeaderView(
+    return BackendHeaderView(
         path=f"include/{context.library.name}/{backend.header}",
         template="BackendNativeFunctions.h.j2",
         tensor_header=context.tensor_header,

@@ -6,7 +6,7 @@ from typing_extensions import assert_never
 
 from opgen.cpp.names import kernel_namespace
 from opgen.cpp.signatures import DispatcherSignature, NativeSignature
-from opgen.model.function_schema import SchemaKind
+from opgen.model.function_schema import TENSOR, SchemaKind
 from opgen.model.native_function import DeviceCheckType, NativeFunction
 from opgen.model.registry import NativeFunctionsGroup, OutlessGroup
 from opgen.resolve.dispatch_tables import Registration, RegistrationKind
@@ -39,6 +39,8 @@ def callable_text(context: Context, row: Registration) -> str:
             return _external(context, row, row.function)
         case RegistrationKind.from_functional:
             return _from_functional(context, row)
+        case RegistrationKind.from_out:
+            return _from_out(context, row)
         case _:
             assert_never(row.kind)
 
@@ -145,6 +147,20 @@ def _from_functional(context: Context, row: Registration) -> str:
         f" &{_external(context, row, functional)}, {'true' if outs else 'false'}, {options},"
         f" {context.target.spelling.standard}index_sequence<{positions}>>::call"
     )
+
+
+def _from_out(context: Context, row: Registration) -> str:
+    """The out variant's kernel, given new tensors like self or the first tensor argument, or self itself."""
+    assert isinstance(row.group, NativeFunctionsGroup)
+    f, out = row.function, row.group.out
+    structs = f"{operator_struct(f)}, {operator_struct(out)}, &{_external(context, row, out)}"
+    if f.func.kind() is SchemaKind.inplace:
+        return f"opgen::InplaceFromOut<{structs}, {_self_position(f)}>::call"
+    given = list(f.func.arguments.flat_all)
+    tensors = [i for i, a in enumerate(given) if a.type == TENSOR]
+    like = min(tensors, key=lambda i: (given[i].name != "self", i))
+    dtype = next((i for i, a in enumerate(given) if a.name == "dtype"), -1)
+    return f"opgen::FunctionalFromOut<{structs}, {len(f.func.returns)}, {like}, {dtype}>::call"
 
 
 def _adapted(

@@ -14,6 +14,7 @@ from opgen.resolve.backend import backend_registrations
 from opgen.resolve.dispatch_tables import Registration, registrations_by_key
 from opgen.resolve.selection import Selection
 from opgen.targets.base import Target
+from opgen.views.backend_kernels import collect_backend_kernels
 from opgen.views.base import group_by
 from opgen.views.composite_set import CompositeKernel, collect_composite_kernels
 from opgen.views.kernel_set import KernelSet, collect_kernels
@@ -114,9 +115,14 @@ class Context:
     @cached_property
     def kernels(self) -> KernelSet:
         """The functions that authors write for these operators."""
+        if self.library.backend_only:
+            header = self.library.operator_header
+            return collect_backend_kernels(self.backend, self.spell, self.keeps, header)
         return collect_kernels(self.registry, self.spell, self.keeps)
 
     @cached_property
     def composite_kernels(self) -> tuple[CompositeKernel, ...]:
         """The kernels that opgen writes itself."""
+        if self.library.backend_only:
+            return ()
         return collect_composite_kernels(self.registry)

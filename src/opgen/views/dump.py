@@ -370,7 +370,7 @@ def _registered(row: Registration) -> str | None:
             return f"{row.kernel.namespace}::{row.kernel.name}"
         case RegistrationKind.meta_inplace_stub | RegistrationKind.backend_select:
             return None
-        case RegistrationKind.from_functional:
+        case RegistrationKind.from_functional | RegistrationKind.from_out:
             return None
 
 

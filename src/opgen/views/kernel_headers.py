@@ -46,15 +46,16 @@ def build_native_headers(context: Context) -> Iterator[FileView]:
     shared = _shared_headers(context)
     metas = set(meta_roots(context))
     dtypes = ["SelectedDtypes.h"] if context.selects_dtypes else []
-    for root in context.roots:
+    for root in _native_roots(context):
         own_meta = [f"ops/{root}_meta.h"] if root in metas else []
         yield NativeHeaderView(
             path=f"include/{context.library.name}/ops/{root}_native.h",
             template="ops/root_native.h.j2",
             root=root,
             tensor_header=context.tensor_header,
-            includes=tuple(
-                map(context.library.header, [*dtypes, *own_meta, *shared.get(root, ())])
+            includes=(
+                *map(context.library.header, [*dtypes, *own_meta, *shared.get(root, ())]),
+                *unique(k.meta_header for k in structured.get(root, []) if k.meta_header),
             ),
             abi=context.target.runtime_abi,
             blocks=_native_blocks(
@@ -78,6 +79,13 @@ def build_meta_headers(context: Context) -> Iterator[FileView]:
             abi=context.target.runtime_abi,
             blocks=blocks((meta.namespace, meta) for meta in metas),
         )
+
+
+def _native_roots(context: Context) -> tuple[str, ...]:
+    """Every root; of a backend of another library those of its structured kernels."""
+    if not context.library.backend_only:
+        return context.roots
+    return tuple(sorted({kernel.root for kernel in context.kernels.structured}))
 
 
 def meta_roots(context: Context) -> tuple[str, ...]:

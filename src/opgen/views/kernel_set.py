@@ -88,6 +88,9 @@ class StructuredKernelView:
     """A structured kernel: a class that derives from its meta class and has one member `impl`.
 
     With precomputed values, `opgen_impl` takes them and all arguments, and hands on what impl wants.
+    `meta_header` declares the meta class; empty: it is of the library's own ops/<root>_meta.h. Of a
+    meta class that another generator made, the number of outputs is said here (`says_outputs`). One
+    that `is_installed` derives from another library's kernel instead, and has nothing to write.
     """
 
     root: str
@@ -104,6 +107,10 @@ class StructuredKernelView:
     forward_parameters: str
     forward_arguments: str
     kept: bool
+    outputs: int
+    meta_header: str = ""
+    says_outputs: bool = False
+    is_installed: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -156,7 +163,7 @@ def collect_kernels(
         (group, any(keeps(f) for f in group.functions())) for group in registry.structured_groups()
     ]
     return KernelSet(
-        metas=tuple(_meta(group, spell, kept) for group, kept in groups),
+        metas=tuple(meta_view(group, spell, kept) for group, kept in groups),
         structured=tuple(k for group, kept in groups for k in _structured(group, spell, kept)),
         kernels=tuple(_kernels(registry.functions, spell, keeps)),
     )
@@ -235,29 +242,37 @@ def _overloads(functions: list[NativeFunction]) -> list[str]:
 def _structured(
     group: StructuredGroup, spell: Speller, kept: bool
 ) -> Iterator[StructuredKernelView]:
+    for key, kernel in unique_by_name(structured_kernels(group)):
+        yield structured_kernel_view(group, key, kernel, spell, kept)
+
+
+def structured_kernel_view(
+    group: StructuredGroup, key: DispatchKey, kernel: Kernel, spell: Speller, kept: bool
+) -> StructuredKernelView:
+    """The class of a kernel that serves all members of `group`."""
     arguments = structured.impl_arguments(group)
     names, unnamed = _forwarding(group)
     given = (*structured.meta_arguments(group), *structured.out_arguments(group))
-    for key, kernel in unique_by_name(structured_kernels(group)):
-        yield StructuredKernelView(
-            root=group.root_name,
-            namespace=kernel_namespace(group.primary.namespace, kernel.namespace),
-            schema=spell.schema(group.primary),
-            operator=group.primary.full_name,
-            key=key,
-            name=kernel.name,
-            struct=f"structured_{kernel.name}",
-            meta=meta_class(group),
-            parameters=spell.parameters(arguments, defaults=False),
-            types=spell.types(arguments),
-            precomputed=group.primary.precomputed is not None,
-            forward_parameters=", ".join(
-                spell.type(b.type) if b.name in unnamed else spell.parameters([b], defaults=False)
-                for b in given
-            ),
-            forward_arguments=", ".join(names),
-            kept=kept,
-        )
+    return StructuredKernelView(
+        root=group.root_name,
+        namespace=kernel_namespace(group.primary.namespace, kernel.namespace),
+        schema=spell.schema(group.primary),
+        operator=group.primary.full_name,
+        key=key,
+        name=kernel.name,
+        struct=f"structured_{kernel.name}",
+        meta=meta_class(group),
+        parameters=spell.parameters(arguments, defaults=False),
+        types=spell.types(arguments),
+        precomputed=group.primary.precomputed is not None,
+        forward_parameters=", ".join(
+            spell.type(b.type) if b.name in unnamed else spell.parameters([b], defaults=False)
+            for b in given
+        ),
+        forward_arguments=", ".join(names),
+        kept=kept,
+        outputs=len(group.functional.func.returns),
+    )
 
 
 def unique_by_name(
@@ -283,7 +298,8 @@ def _forwarding(group: StructuredGroup) -> tuple[tuple[str, ...], frozenset[str]
     return tuple(names), frozenset(given - set(names))
 
 
-def _meta(group: StructuredGroup, spell: Speller, kept: bool) -> MetaView:
+def meta_view(group: StructuredGroup, spell: Speller, kept: bool) -> MetaView:
+    """The meta class of `group`."""
     arguments = structured.meta_arguments(group)
     parameters = spell.parameters(arguments, defaults=False)
     elements = structured.precomputed_elements(group)

@@ -81,10 +81,16 @@ def _includes(
         if row.kind is RegistrationKind.composite_structured:
             assert row.group is not None
             headers.add(f"ops/{row.group.primary.root_name}_ops.h")
-    own = context.target.key_headers.get(key)
+    besides = context.target.key_headers.get(key)
+    own = (
+        sorted({_kernel_header(r) for r in rows if r.kind is RegistrationKind.structured})
+        if context.library.backend_only
+        else ()
+    )
     return (
-        *(() if own is None else (own,)),
-        *map(context.library.operator_header, sorted(headers)),
+        *(() if besides is None else (besides,)),
+        *map(context.library.operator_header, sorted(headers.difference(own))),
+        *map(context.library.header, own),
         *_backend_includes(context, rows),
     )
 
@@ -94,9 +100,8 @@ def _backend_includes(context: Context, rows: tuple[Registration, ...]) -> tuple
     if context.backend is None or RegistrationKind.external not in kinds:
         return ()
     own = context.library.header(context.backend.header)
-    return (
-        ("opgen/external_backend.h", own) if RegistrationKind.from_functional in kinds else (own,)
-    )
+    made = {RegistrationKind.from_functional, RegistrationKind.from_out} & kinds
+    return ("opgen/external_backend.h", own) if made else (own,)
 
 
 def _kernel_header(row: Registration) -> str:
@@ -108,6 +113,7 @@ def _kernel_header(row: Registration) -> str:
             | RegistrationKind.meta_inplace_stub
             | RegistrationKind.external
             | RegistrationKind.from_functional
+            | RegistrationKind.from_out
         ):
             return f"ops/{root}_ops.h"
         case RegistrationKind.composite_structured:

@@ -116,13 +116,15 @@ def build_skeletons(context: Context, operators: frozenset[str]) -> FileView:
 
 def missing_functions(context: Context) -> tuple[MissingFunction, ...]:
     """Every function an author may write: metas, structured kernels, then the others."""
-    if context.library.backend_only:
-        return _missing_members(context)
     written_by_opgen = {_overload(context, kernel) for kernel in context.composite_kernels}
     loops = {u.impl.struct: u for u in ufunc_views(context) if u.impl is not None}
     return (
         *(_missing_meta(meta) for meta in context.kernels.metas),
-        *(_missing_impl(kernel, loops) for kernel in context.kernels.structured),
+        *(
+            _missing_impl(kernel, loops)
+            for kernel in context.kernels.structured
+            if not kernel.is_installed
+        ),
         *(
             _missing_call(kernel, call)
             for kernel in context.kernels.kernels

@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterator
 
 from opgen.targets.base import FileKind
 from opgen.views.autograd import build_register_autograd
-from opgen.views.backend import build_backend_header
+from opgen.views.backend import build_backend
 from opgen.views.base import FileView
 from opgen.views.build_file import build_build_file
 from opgen.views.composite import build_composite_kernels
@@ -47,7 +47,7 @@ _BUILDERS: tuple[tuple[FileKind, Callable[[Context], Iterator[FileView]]], ...] 
     (FileKind.COMPOSITE_KERNELS, build_composite_kernels),
     (FileKind.REGISTER_FUNCTIONALIZE, build_register_functionalize),
     (FileKind.REGISTER_AUTOGRAD, build_register_autograd),
-    (FileKind.BACKEND, build_backend_header),
+    (FileKind.BACKEND, build_backend),
     (FileKind.SELECTED_DTYPES, build_selected_dtypes),
     (FileKind.STUBS, build_stubs),
     (FileKind.PYTHON, build_python),
@@ -55,7 +55,14 @@ _BUILDERS: tuple[tuple[FileKind, Callable[[Context], Iterator[FileView]]], ...] 
 
 # What is made for the operators of another library.
 _BACKEND_FILES = frozenset(
-    {FileKind.BACKEND, FileKind.REGISTER_KEYS, FileKind.STUBS, FileKind.BUILD_FILE}
+    {
+        FileKind.BACKEND,
+        FileKind.OPERATOR_META,
+        FileKind.OPERATOR_NATIVE,
+        FileKind.REGISTER_KEYS,
+        FileKind.STUBS,
+        FileKind.BUILD_FILE,
+    }
 )
 
 

@@ -60,7 +60,9 @@ _CPU_KEYS = (UfuncKey.CPUScalar, UfuncKey.ScalarOnly, UfuncKey.Generic)
 
 
 def ufunc_views(context: Context) -> Iterator[UfuncView]:
-    """The loops of every group with a `ufunc_inner_loop` for the CPU."""
+    """The loops of every group with a `ufunc_inner_loop` for the CPU, if its kernels are this library's."""
+    if context.library.backend_only:
+        return
     for group in context.registry.groups:
         if group.out.ufunc_inner_loop and group.out.find_kernel(DispatchKey.CPU):
             yield from _loops(context, group)

@@ -8,6 +8,7 @@
 
 #include <optional>
 #include <tuple>
+#include <type_traits>
 #include <utility>
 #include <vector>
 
@@ -16,15 +17,21 @@
 
 namespace opgen {
 
+template <class T>
+concept TensorLike = std::is_base_of_v<TensorBase, T>;
+
 namespace detail {
+
+[[noreturn]] inline void throw_output_count(std::size_t expected, std::size_t got) {
+  TORCH_CHECK(false, "expected ", expected, " out tensors, got ", got);
+}
 
 inline void assign_result(const Tensor& out, const Tensor& result) {
   resize_output(out, result.sym_sizes());
   out.copy_(result);
 }
 inline void assign_result(TensorList outs, const std::vector<Tensor>& results) {
-  TORCH_CHECK(outs.size() == results.size(), "expected ", results.size(), " out tensors, got ",
-              outs.size());
+  if (outs.size() != results.size()) throw_output_count(results.size(), outs.size());
   for (std::size_t i = 0; i < results.size(); ++i) assign_result(outs[i], results[i]);
 }
 

@@ -4,10 +4,11 @@
 #include <ATen/Parallel.h>
 #include <ATen/WrapDimUtils.h>
 #include <ATen/native/cpu/Loops.h>
-#include <ATen/ops/empty.h>
 #include <ATen/ops/empty_like.h>
 
+#include "opgen/copy.h"
 #include "opgen/dispatch_macros.h"
+#include "opgen/empty.h"
 #include "opgen/error.h"
 #include "opgen/iterator.h"
 #include "opgen/kernel_macros.h"
@@ -28,17 +29,11 @@ using at::maybe_wrap_dim;
 // Tensors made and filled without a name of ATen's.
 namespace detail {
 
-[[nodiscard]] inline Tensor empty(IntArrayRef sizes, const TensorOptions& options = {}) {
-  return at::empty(sizes, options);
-}
 [[nodiscard]] inline Tensor empty_like(const Tensor& self, const TensorOptions& options = {}) {
   return at::empty_like(self, options);
 }
 [[nodiscard]] inline Tensor clone(const Tensor& self) {
   return self.clone();
-}
-inline void copy_(const Tensor& to, const Tensor& from) {
-  to.copy_(from);
 }
 inline void fill_(const Tensor& self, const Scalar& value) {
   self.fill_(value);

@@ -1,0 +1,14 @@
+// copy.h: copies between tensors, by the runtime's names.
+#pragma once
+
+#include <ATen/ops/copy.h>
+
+#include "opgen/tensor.h"
+
+namespace opgen::detail {
+
+inline void copy_(const Tensor& to, const Tensor& from) {
+  to.copy_(from);
+}
+
+}  // namespace opgen::detail
