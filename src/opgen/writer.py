@@ -16,6 +16,7 @@ from typing import Any
 
 from opgen.diagnostics import Diagnostics, until_too_many
 from opgen.files import FileState, Locked, is_temporary, locked, replace_file, state_of
+from opgen.forking import beside
 from opgen.manifest import (
     MANIFEST,
     MANIFEST_FORMAT,
@@ -24,6 +25,9 @@ from opgen.manifest import (
     manifest_text,
     read_manifest,
 )
+
+# A second process takes a hundredth of a second, in which a few hundred files are written.
+_MANY = 1000
 
 
 @dataclass(frozen=True, slots=True)
@@ -263,7 +267,7 @@ def _write_all(
     for folder in sorted({_folder_of(path) for path in changed} - seen.folders):
         (directory / folder).mkdir(parents=True, exist_ok=True)
     top = os.fspath(directory)
-    states = {path: replace_file(f"{top}/{path}", contents[path]) for path in changed}
+    states = _replace_files(top, {path: contents[path] for path in changed})
     removed, kept = _remove(directory, left_over, old, seen)
     text = manifest_text(manifest).encode()
     state, found = _read(f"{top}/{MANIFEST}")
@@ -276,6 +280,25 @@ def _write_all(
         kept=kept,
         states={**unchanged, **states, MANIFEST: state},
     )
+
+
+def _replace_files(top: str, contents: Mapping[str, bytes]) -> dict[str, FileState]:
+    """Make the files under `top` hold `contents`. Most of that is the system's work, which two can ask for."""
+    paths = tuple(contents)
+    # In turn, so that both halves have large and small files.
+    halves = paths[::2], paths[1::2]
+
+    def replace_half(half: tuple[str, ...]) -> dict[str, FileState]:
+        return {path: replace_file(f"{top}/{path}", contents[path]) for path in half}
+
+    with beside(lambda: replace_half(halves[1]), worth=len(paths) >= _MANY) as others:
+        try:
+            states = replace_half(halves[0])
+        except OSError:
+            # Stopped in the middle of a file, the other process would leave a temporary one.
+            others()
+            raise
+        return {**states, **others()}
 
 
 def _remove(

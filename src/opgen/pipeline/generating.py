@@ -2,13 +2,18 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
+from collections.abc import Iterable
+from dataclasses import dataclass, replace
 
+from opgen.additions import Additions
 from opgen.codes_files import E0910
+from opgen.cpp.signatures import Signatures
 from opgen.diagnostics import Diagnostics, until_too_many
+from opgen.forking import beside
 from opgen.lints import silence
+from opgen.model.registry import Registry
 from opgen.pipeline.checking import allow_comments, check_python, check_target, read_additions
-from opgen.pipeline.inputs import Inputs
+from opgen.pipeline.inputs import Inputs, with_contents
 from opgen.pipeline.installed import is_backend_only
 from opgen.pipeline.library import library_context, manifest_header
 from opgen.pipeline.loading import read_registry
@@ -16,8 +21,31 @@ from opgen.render import Renderer
 from opgen.resources import target_templates
 from opgen.targets import TARGETS, refusals
 from opgen.targets.base import FileKind
-from opgen.views.tree import build_views
+from opgen.views.base import FileView
+from opgen.views.context import Context
+from opgen.views.tree import build_kinds, build_last
 from opgen.writer import Tree
+
+# What a second process makes while this one checks the operators and makes the others: of PyTorch's file that
+# is half of the work. Kinds that need the same signatures are on one side.
+_BESIDE = frozenset(
+    {
+        FileKind.OPERATOR_OPS,
+        FileKind.OPERATOR_NATIVE,
+        FileKind.OPERATOR_META,
+        FileKind.OPERATORS,
+        FileKind.REGISTER_SCHEMA,
+        FileKind.REGISTER_KEYS,
+        FileKind.REGISTER_FUNCTIONALIZE,
+        FileKind.REGISTER_AUTOGRAD,
+        FileKind.COMPOSITE_KERNELS,
+        FileKind.STUBS,
+        FileKind.PYTHON,
+    }
+)
+_HERE = frozenset(FileKind) - _BESIDE
+# With fewer operators, a fork and the way of the texts back take as long as the texts themselves.
+_MANY = 300
 
 
 @until_too_many(lambda: None)
@@ -25,11 +53,56 @@ def build_tree(
     inputs: Inputs, diagnostics: Diagnostics, *, shards: int = 1, python: bool = False
 ) -> Tree | None:
     """All generated texts; None if there are errors, which `diagnostics` then holds."""
+    inputs = with_contents(inputs)
     _report_options(inputs, python, diagnostics)
     registry = read_registry(inputs, diagnostics)
+    many = len(registry.functions) >= _MANY and not diagnostics.has_errors
+    job = _Job(registry, inputs, shards, python)
+    with beside(job.texts_beside, worth=many) as texts_beside:
+        context = _checked_context(job, diagnostics)
+        if context is None:
+            return None
+        files = _render(context, build_kinds(context, _HERE))
+        others = texts_beside()
+    assert not files.keys() & others.keys(), "one path of two kinds"
+    files |= others
+    files |= _render(context, build_last(context, files))
+    return Tree(files, manifest_header(context, files))
+
+
+@dataclass(frozen=True, slots=True)
+class _Job:
+    """What texts are made of, before it is known that there are no errors."""
+
+    registry: Registry
+    inputs: Inputs
+    shards: int
+    python: bool
+
+    def texts_beside(self) -> dict[str, str]:
+        """The files of the kinds _BESIDE; anything at all if there are errors, which nobody reads then."""
+        diagnostics = Diagnostics()
+        additions = read_additions(self.registry, self.inputs, diagnostics)
+        context = self.context(additions, Signatures(), diagnostics)
+        return {} if context is None else _render(context, build_kinds(context, _BESIDE))
+
+    def context(
+        self, additions: Additions, signatures: Signatures, diagnostics: Diagnostics
+    ) -> Context | None:
+        context = library_context(
+            self.registry, self.inputs, diagnostics, self.shards, additions, signatures
+        )
+        if context is None or not self.python:
+            return context
+        return replace(context, library=replace(context.library, python=True))
+
+
+def _checked_context(job: _Job, diagnostics: Diagnostics) -> Context | None:
+    """What views are made of; None if there are errors."""
+    registry, inputs = job.registry, job.inputs
     whole = None if diagnostics.has_errors else registry
     signatures = check_target(registry, inputs, diagnostics)
-    if python:
+    if job.python:
         check_python(registry, inputs, diagnostics)
     additions = read_additions(whole, inputs, diagnostics)
     if is_backend_only(inputs):
@@ -39,14 +112,12 @@ def build_tree(
     silence(allow_comments(registry), diagnostics)
     if diagnostics.has_errors:
         return None
-    context = library_context(registry, inputs, diagnostics, shards, additions, signatures)
-    if context is None or diagnostics.has_errors:
-        return None
-    if python:
-        context = replace(context, library=replace(context.library, python=True))
-    views = build_views(context)
-    files = Renderer(*target_templates(context.target.templates)).render_all(views)
-    return Tree(files, manifest_header(context, files))
+    context = job.context(additions, signatures, diagnostics)
+    return None if diagnostics.has_errors else context
+
+
+def _render(context: Context, views: Iterable[FileView]) -> dict[str, str]:
+    return Renderer(*target_templates(context.target.templates)).render_all(views)
 
 
 def _report_options(inputs: Inputs, python: bool, diagnostics: Diagnostics) -> None:

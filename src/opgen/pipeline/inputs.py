@@ -5,13 +5,17 @@ Nothing of opgen is imported for it: a run that has nothing to do needs these an
 
 from __future__ import annotations
 
+import contextlib
 import os
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
     from opgen.reading import Overlay
+
+# No run reads more bytes of a file: it reports that there are too many.
+MOST = 30_000_000
 
 
 @dataclass(frozen=True, slots=True)
@@ -51,3 +55,13 @@ def tags_path(inputs: Inputs) -> Path | None:
     if inputs.tags is not None:
         return inputs.tags
     return next((p for y in inputs.yaml if os.path.isfile(p := y.parent / "tags.yaml")), None)
+
+
+def with_contents(inputs: Inputs) -> Inputs:
+    """`inputs` with the bytes of their files, each read once. What cannot be read is left to later reports."""
+    contents = dict(inputs.overlay)
+    for path in input_files(inputs):
+        if path not in contents:
+            with contextlib.suppress(OSError), open(path, "rb") as file:
+                contents[path] = file.read(MOST + 1)
+    return replace(inputs, overlay=contents)

@@ -17,7 +17,6 @@ stamp from telling what is not so:
 
 from __future__ import annotations
 
-import contextlib
 import hashlib
 import importlib.util
 import json
@@ -30,13 +29,11 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 
 from opgen.files import FileState, is_temporary, replace_file, state_of
-from opgen.pipeline.inputs import Inputs, input_files
+from opgen.pipeline.inputs import MOST, Inputs, input_files, with_contents
 from opgen.resources import own_files
 
 STAMP = ".opgen_stamp"
 
-# No run reads larger files.
-_MOST = 30_000_000
 _MAGIC = b"opgen stamp 1 "
 # Of these, the installed version tells in what it makes of a text.
 _LIBRARIES = ("jinja2", "yaml")
@@ -72,12 +69,7 @@ def read_request(inputs: Inputs, options: tuple[object, ...]) -> Request:
 
     Its key is empty, which no stamp has, if a file cannot be read or is too large: the run reports that.
     """
-    contents = dict(inputs.overlay)
-    for path in input_files(inputs):
-        if path not in contents:
-            with contextlib.suppress(OSError), open(path, "rb") as file:
-                contents[path] = file.read(_MOST + 1)
-    inputs = replace(inputs, overlay=contents)
+    inputs = with_contents(inputs)
     return Request(inputs, options, _key(inputs, options))
 
 
@@ -134,7 +126,7 @@ def _key(inputs: Inputs, options: tuple[object, ...]) -> str:
     """A digest of all that a run depends on; empty if there is a file that `inputs` have no bytes of."""
     paths = input_files(inputs)
     contents = [inputs.overlay[path] for path in paths if path in inputs.overlay]
-    if len(contents) < len(paths) or any(len(content) > _MOST for content in contents):
+    if len(contents) < len(paths) or any(len(content) > MOST for content in contents):
         return ""
     asked = repr((replace(inputs, overlay={}), options, sys.version, *_library_states()))
     found = hashlib.sha256()

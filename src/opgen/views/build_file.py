@@ -17,9 +17,9 @@ class BuildFileView(FileView):
     python_sources: tuple[str, ...]
 
 
-def build_build_file(context: Context, views: Iterable[FileView]) -> Iterator[FileView]:
-    """CMakeLists.txt for the sources among `views`."""
-    sources = sorted(v.path for v in views if v.path.endswith(".cpp"))
+def build_build_file(context: Context, paths: Iterable[str]) -> Iterator[FileView]:
+    """CMakeLists.txt for the sources among `paths`."""
+    sources = sorted(path for path in paths if path.endswith(".cpp"))
     yield BuildFileView(
         path="CMakeLists.txt",
         template="CMakeLists.txt.j2",

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Container, Iterable, Iterator
 
 from opgen.targets.base import FileKind
 from opgen.views.autograd import build_register_autograd
@@ -68,13 +68,27 @@ _BACKEND_FILES = frozenset(
 
 def build_views(context: Context) -> tuple[FileView, ...]:
     """The views of every file in the target's plan."""
+    views = tuple(build_kinds(context, frozenset(FileKind)))
+    return (*views, *build_last(context, (view.path for view in views)))
+
+
+def build_kinds(context: Context, kinds: Container[FileKind]) -> Iterator[FileView]:
+    """The views of those of these kinds that are in the target's plan, but for the build file."""
+    plan = _plan(context)
+    for kind, build in _BUILDERS:
+        if kind in plan and kind in kinds:
+            yield from build(context)
+
+
+def build_last(context: Context, paths: Iterable[str]) -> Iterator[FileView]:
+    """The view of the build file, if the plan has one, for all others, which have these paths."""
+    if FileKind.BUILD_FILE in _plan(context):
+        yield from build_build_file(context, paths)
+
+
+def _plan(context: Context) -> frozenset[FileKind]:
     plan = context.target.files
-    if context.library.backend_only:
-        plan &= _BACKEND_FILES
-    views = [view for kind, build in _BUILDERS if kind in plan for view in build(context)]
-    if FileKind.BUILD_FILE in plan:
-        views += build_build_file(context, views)
-    return tuple(views)
+    return plan & _BACKEND_FILES if context.library.backend_only else plan
 
 
 def operator_headers(context: Context, root: str) -> tuple[str, ...]:

@@ -1,0 +1,93 @@
+"""Half of the work in a second process, where there is a second processor.
+
+Python runs one thread at a time, so two processors need two processes. A forked one starts with all values
+of its parent and gives back one of its own; it shares nothing that it could spoil, but for files.
+"""
+
+from __future__ import annotations
+
+import os
+import pickle
+import signal
+import sys
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager, suppress
+from typing import TypeVar
+
+T = TypeVar("T")
+
+
+@contextmanager
+def beside(work: Callable[[], T], *, worth: bool = True) -> Iterator[Callable[[], T]]:
+    """Begin `work` in a second process; what is yielded waits for it and returns its value.
+
+    `work` changes nothing but files, and may be done twice: where there is no second process, or it
+    fails, it is done here when the value is asked for, and so raises what it raises here. It ends with
+    the block, done or not. `worth` says whether it is so much that a second process pays.
+    """
+    if not worth or not _may_fork():
+        yield work
+        return
+    child = _Child(work)
+    try:
+        yield lambda: child.value(work)
+    finally:
+        child.end()
+
+
+def _may_fork() -> bool:
+    """Whether this process can be forked and the other run at the same time.
+
+    A fork of a process with several threads may wait for ever for a lock that no thread of it holds;
+    libraries of macOS do not stand it at all.
+    """
+    threading = sys.modules.get("threading")
+    return (
+        sys.platform == "linux"
+        and len(os.sched_getaffinity(0)) > 1
+        and (threading is None or threading.active_count() == 1)
+    )
+
+
+class _Child:
+    """A forked process that sends one pickled value."""
+
+    def __init__(self, work: Callable[[], object]) -> None:
+        self._source, sink = os.pipe()
+        self._process = os.fork()
+        if not self._process:
+            _work_and_exit(work, sink)
+        os.close(sink)
+        self._is_done = False
+
+    def value(self, work: Callable[[], T]) -> T:
+        try:
+            with os.fdopen(os.dup(self._source), "rb") as pipe:
+                sent = pipe.read()
+            _, status = os.waitpid(self._process, 0)
+        except OSError:
+            return work()
+        self._is_done = True
+        if status:
+            return work()
+        found: T = pickle.loads(sent)
+        return found
+
+    def end(self) -> None:
+        os.close(self._source)
+        if not self._is_done:
+            with suppress(OSError):
+                os.kill(self._process, signal.SIGKILL)
+                os.waitpid(self._process, 0)
+
+
+def _work_and_exit(work: Callable[[], object], sink: int) -> None:
+    """The life of the forked process: never back to what its parent does, and never a word."""
+    status = 1
+    try:
+        sent = pickle.dumps(work(), protocol=pickle.HIGHEST_PROTOCOL)
+        with os.fdopen(sink, "wb") as pipe:
+            pipe.write(sent)
+        status = 0
+    finally:
+        os._exit(status)
