@@ -100,4 +100,14 @@ E0914 = Code(
     _GOOD,
 )
 
-CODES = (E0901, E0902, E0903, E0904, E0905, E0906, E0907, E0908, E0909, E0910, E0914)
+W0915 = Code(
+    "W0915",
+    "a list names an operator that does not exist",
+    "The list that a backend's coverage is measured against (opgen coverage --against FILE) names operators as "
+    "`aten::add.Tensor`, `add.Tensor` or `aten.add.Tensor`. One that the YAML does not define is left out of the "
+    "report: it may be of another library, or of another version.",
+    _GOOD,
+    _GOOD,
+)
+
+CODES = (E0901, E0902, E0903, E0904, E0905, E0906, E0907, E0908, E0909, E0910, E0914, W0915)

@@ -1,4 +1,4 @@
-"""The native_functions.yaml that comes with an installed torch."""
+"""An installed torch: its native_functions.yaml, and its headers."""
 
 from __future__ import annotations
 
@@ -19,3 +19,13 @@ def packaged_native_functions() -> Path:
     if os.environ.get("OPGEN_REQUIRE_TORCH") == "1":
         pytest.fail("OPGEN_REQUIRE_TORCH=1, and torch is not installed")
     pytest.skip("torch is not installed: its native_functions.yaml is not at hand")
+
+
+def torch_folder() -> Path:
+    """Where package torch is. Skips and fails as packaged_native_functions does."""
+    spec = importlib.util.find_spec("torch")
+    if spec is None or spec.origin is None:
+        if os.environ.get("OPGEN_REQUIRE_TORCH") == "1":
+            pytest.fail("OPGEN_REQUIRE_TORCH=1, and torch is not installed")
+        pytest.skip("torch is not installed: no headers to compile against")
+    return Path(spec.origin).parent

@@ -35,6 +35,7 @@ COMMANDS: Mapping[str, str] = MappingProxyType(
         "check": "check:check",
         "compat": "compat:compat",
         "completion": "completion:completion",
+        "coverage": "coverage:coverage",
         "dump": "dump:dump",
         "explain": "explain:explain",
         "format": "format:format_command",

@@ -133,7 +133,7 @@ def _with_inputs(command: Callable[..., Any]) -> Callable[..., Any]:
         **rest: Any,
     ) -> Any:
         inputs = Inputs(
-            yaml=yaml or (_installed_schema(target, backend_yaml),),
+            yaml=yaml or (installed_schema(target, backend_yaml),),
             tags=tags,
             target=target,
             backends=_names(backends),
@@ -153,7 +153,7 @@ def _with_inputs(command: Callable[..., Any]) -> Callable[..., Any]:
     return decorated
 
 
-def _installed_schema(target: str, backend_yaml: Path | None) -> Path:
+def installed_schema(target: str, backend_yaml: Path | None) -> Path:
     """The YAML of the operators that an external backend is for, where the command line names none."""
     package = None if backend_yaml is None else pipeline.installed_package(target)
     if package is None:

@@ -35,6 +35,7 @@ if TYPE_CHECKING:
     )
     from opgen.pipeline.codes import CODES
     from opgen.pipeline.comparing import Comparison, compare
+    from opgen.pipeline.coverage import CoverageReport, report_coverage
     from opgen.pipeline.declared import declared_tags
     from opgen.pipeline.generating import build_tree
     from opgen.pipeline.installed import installed_package, installed_schema
@@ -45,6 +46,7 @@ __all__ = [
     "CODES",
     "SCHEMAS",
     "Comparison",
+    "CoverageReport",
     "Inputs",
     "build_tree",
     "check_python",
@@ -68,6 +70,7 @@ __all__ = [
     "misplaced_blanks",
     "read_additions",
     "read_request",
+    "report_coverage",
     "schema_files",
     "skeletons",
     "summarize",
@@ -80,6 +83,7 @@ _LATER: Mapping[str, str] = MappingProxyType(
         **dict.fromkeys(("SCHEMAS", "dump", "explain", "explain_all_codes"), "answers"),
         **dict.fromkeys(("explain_code", "json_schema", "skeletons", "summarize"), "answers"),
         **dict.fromkeys(("check_python", "check_target", "inspect", "lint"), "checking"),
+        **dict.fromkeys(("CoverageReport", "report_coverage"), "coverage"),
         **dict.fromkeys(("installed_package", "installed_schema"), "installed"),
         **dict.fromkeys(("read_additions", "survey"), "checking"),
         **dict.fromkeys(("Comparison", "compare"), "comparing"),

@@ -46,13 +46,15 @@ class Installed:
     """A library that a target's world has already, and that backends are written for.
 
     `headers` is the folder by which its headers are included, `namespaces` those of its operators.
-    The file at `schema` in the Python package `package` defines them.
+    The file at `schema` in the Python package `package` defines them. `between_devices` are operators
+    that a backend has kernels for, and whose tensors are on different devices by their nature.
     """
 
     headers: str
     namespaces: frozenset[str]
     package: str
     schema: str
+    between_devices: frozenset[str]
 
 
 @dataclass(frozen=True, slots=True)

@@ -195,7 +195,10 @@ def _guarded(context: Context, f: NativeFunction, pointer: str, function: str) -
     if arguments.tensor_options is not None:
         first = arguments.tensor_options.device
     guard = every.index(first) if f.device_guard and first is not None else -1
-    check = "true" if f.device_check is not DeviceCheckType.NoCheck else "false"
+    installed = context.target.installed
+    checks = f.device_check is not DeviceCheckType.NoCheck
+    checks &= installed is None or f.full_name not in installed.between_devices
+    check = "true" if checks else "false"
     positions = f"{context.target.spelling.standard}index_sequence<{_checked_positions(f)}>"
     return (
         f"opgen::DeviceGuarded<{operator_struct(f)}, {pointer}, &{function},"

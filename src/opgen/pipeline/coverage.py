@@ -1,0 +1,91 @@
+"""How much of what is asked for an external backend runs: as a report, a picture and JSON values."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from opgen.codes_files import W0915
+from opgen.diagnostics import Diagnostics, until_too_many
+from opgen.diagnostics.suggestions import Vocabulary, shorten
+from opgen.model.native_function import NativeFunction
+from opgen.model.registry import Registry
+from opgen.parse.operator_list import ListedOperator, parse_operator_list
+from opgen.pipeline.checking import read_additions
+from opgen.pipeline.inputs import Inputs
+from opgen.pipeline.loading import load
+from opgen.reading import read_source
+from opgen.render import Renderer
+from opgen.resolve.coverage import CoverageTable
+from opgen.resources import templates_dir
+from opgen.views.coverage import CoveredOperator, build_coverage, coverage_values
+
+# What a backend is measured against, beside a list of names: every operator, or those with the tag.
+ALL, CORE = "all", "core"
+
+
+@dataclass(frozen=True, slots=True)
+class CoverageReport:
+    """One answer in three forms."""
+
+    text: str
+    svg: str
+    values: dict[str, Any]
+
+
+@until_too_many(lambda: None)
+def report_coverage(
+    inputs: Inputs, against: str, diagnostics: Diagnostics
+) -> CoverageReport | None:
+    """The coverage of `core`, of `all`, or of the operators that the file `against` names; None if there
+    are errors."""
+    registry = load(inputs, diagnostics)
+    wanted = None if registry is None else _wanted(registry, against, diagnostics)
+    backend = None if registry is None else read_additions(registry, inputs, diagnostics).backend
+    if registry is None or wanted is None or backend is None or diagnostics.has_errors:
+        return None
+    table = CoverageTable(backend, registry)
+    operators = [CoveredOperator(f.full_name, table.of(f), calls) for f, calls in wanted]
+    asked = (backend.forward.key.name, Path(against).name, operators)
+    renderer = Renderer(templates_dir() / "text")
+    return CoverageReport(
+        text=renderer.render(build_coverage(*asked, "coverage.txt.j2")),
+        svg=renderer.render(build_coverage(*asked, "coverage.svg.j2")),
+        values=coverage_values(*asked),
+    )
+
+
+def _wanted(
+    registry: Registry, against: str, diagnostics: Diagnostics
+) -> list[tuple[NativeFunction, int]] | None:
+    """The operators, and how often each is called; None if the file cannot be read."""
+    if against == ALL:
+        return [(f, 0) for f in registry.functions]
+    if against == CORE:
+        return [(f, 0) for f in registry.functions if CORE in f.tags]
+    source = read_source(Path(against), diagnostics)
+    if source is None:
+        return None
+    known = Vocabulary(f.full_name for f in registry.functions)
+    return [
+        (f, listed.calls)
+        for listed in parse_operator_list(source)
+        for f in _named(registry, listed, known, diagnostics)
+    ]
+
+
+def _named(
+    registry: Registry, listed: ListedOperator, known: Vocabulary, diagnostics: Diagnostics
+) -> Iterator[NativeFunction]:
+    """The operator of that name, or else all of its overloads."""
+    f = registry.find_function(listed.name)
+    if f is not None:
+        yield f
+        return
+    found = [f for f in registry.functions if f.full_name.startswith(f"{listed.name}.")]
+    if not found:
+        message = f"there is no operator '{shorten(listed.name)}'"
+        diagnostics.warning(W0915, message, listed.span, hint=known.did_you_mean(listed.name))
+    yield from found

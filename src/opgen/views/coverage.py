@@ -1,0 +1,179 @@
+"""A backend's coverage of some operators: as a text, as a picture, and as JSON values."""
+
+from __future__ import annotations
+
+import html
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from opgen.resolve.coverage import OWN, Coverage
+from opgen.views.base import FileView, group_by
+
+# Blue for what the backend does, grey for what follows, orange and red for what is left to do: told
+# apart with any kind of colour blindness.
+_COLOURS = {
+    Coverage.structured: "#08519c",
+    Coverage.kernel: "#3182bd",
+    Coverage.made: "#9ecae1",
+    Coverage.composite: "#d9d9d9",
+    Coverage.fallback: "#fdae6b",
+    Coverage.missing: "#de2d26",
+}
+_LIGHT = frozenset({Coverage.made, Coverage.composite, Coverage.fallback})
+_COLUMNS = 6
+_TILE_WIDTH, _TILE_HEIGHT, _GAP = 176, 18, 2
+_TOP, _SIDE = 96, 16
+_WIDTH = 2 * _SIDE + _COLUMNS * (_TILE_WIDTH + _GAP) - _GAP
+# Characters of 6 units' width that a tile has room for.
+_TEXT = 27
+
+
+@dataclass(frozen=True, slots=True)
+class CoveredOperator:
+    """An operator, what runs it, and how often it is called (0: nobody counted)."""
+
+    name: str
+    coverage: Coverage
+    calls: int
+
+
+@dataclass(frozen=True, slots=True)
+class CountView:
+    """How many operators of one kind; its place in the bar, and in the legend."""
+
+    label: str
+    count: int
+    padded: str
+    colour: str
+    x: int
+    width: int
+    legend_x: int
+
+
+@dataclass(frozen=True, slots=True)
+class TileView:
+    name: str
+    text: str
+    label: str
+    colour: str
+    text_colour: str
+    x: int
+    y: int
+    text_x: int
+    text_y: int
+
+
+@dataclass(frozen=True, slots=True)
+class ListView:
+    label: str
+    names: tuple[str, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class CoverageView(FileView):
+    title: str
+    title_as_xml: str
+    counts: tuple[CountView, ...]
+    todo: tuple[ListView, ...]
+    tiles: tuple[TileView, ...]
+    width: int
+    height: int
+    tile_width: int
+    tile_height: int
+
+
+def build_coverage(
+    backend: str, against: str, operators: Sequence[CoveredOperator], template: str
+) -> CoverageView:
+    """All that the text and the picture say; operators stand by kind, and sorted by name."""
+    ordered, title = _ordered(operators), _title(backend, against, operators)
+    rows = -(-len(ordered) // _COLUMNS)
+    return CoverageView(
+        path="",
+        template=template,
+        title=title,
+        title_as_xml=html.escape(title),
+        counts=_counts(operators),
+        todo=tuple(
+            ListView(kind.value, tuple(_with_calls(o) for o in ordered if o.coverage is kind))
+            for kind in (Coverage.fallback, Coverage.missing)
+            if any(o.coverage is kind for o in ordered)
+        ),
+        tiles=tuple(_tile(index, operator) for index, operator in enumerate(ordered)),
+        width=_WIDTH,
+        height=_TOP + rows * (_TILE_HEIGHT + _GAP) + _SIDE,
+        tile_width=_TILE_WIDTH,
+        tile_height=_TILE_HEIGHT,
+    )
+
+
+def coverage_values(
+    backend: str, against: str, operators: Sequence[CoveredOperator]
+) -> dict[str, Any]:
+    """As JSON values: counts by kind, and every operator."""
+    by_kind = group_by(operators, lambda o: o.coverage)
+    return {
+        "backend": backend,
+        "against": against,
+        "counts": {kind.name: len(by_kind.get(kind, ())) for kind in Coverage},
+        "operators": [
+            {"name": o.name, "coverage": o.coverage.name, "calls": o.calls}
+            for o in sorted(operators, key=lambda o: o.name)
+        ],
+    }
+
+
+def _ordered(operators: Iterable[CoveredOperator]) -> list[CoveredOperator]:
+    kinds = list(Coverage)
+    return sorted(operators, key=lambda o: (kinds.index(o.coverage), o.name))
+
+
+def _title(backend: str, against: str, operators: Sequence[CoveredOperator]) -> str:
+    own = sum(o.coverage in OWN for o in operators)
+    title = f"{backend} runs {own} of {len(operators)} operators ({against}) by kernels of its own"
+    calls = sum(o.calls for o in operators)
+    if not calls:
+        return title
+    of_own = sum(o.calls for o in operators if o.coverage in OWN)
+    return f"{title}, {of_own} of {calls} calls"
+
+
+def _counts(operators: Sequence[CoveredOperator]) -> tuple[CountView, ...]:
+    by_kind = group_by(operators, lambda o: o.coverage)
+    digits = len(str(len(operators)))
+    bar, before = _WIDTH - 2 * _SIDE, 0
+    found = []
+    for index, kind in enumerate(Coverage):
+        count = len(by_kind.get(kind, ()))
+        start, end = (bar * n // max(len(operators), 1) for n in (before, before + count))
+        place = _SIDE + index * (_TILE_WIDTH + _GAP)
+        padded = f"{count:{digits}}"
+        found.append(
+            CountView(kind.value, count, padded, _COLOURS[kind], _SIDE + start, end - start, place)
+        )
+        before += count
+    return tuple(found)
+
+
+def _tile(index: int, operator: CoveredOperator) -> TileView:
+    row, column = divmod(index, _COLUMNS)
+    x, y = _SIDE + column * (_TILE_WIDTH + _GAP), _TOP + row * (_TILE_HEIGHT + _GAP)
+    short = operator.name.removeprefix("aten::")
+    return TileView(
+        name=_with_calls(operator),
+        text=short if len(short) <= _TEXT else f"{short[: _TEXT - 1]}…",
+        label=operator.coverage.value,
+        colour=_COLOURS[operator.coverage],
+        text_colour="#000000" if operator.coverage in _LIGHT else "#ffffff",
+        x=x,
+        y=y,
+        text_x=x + 5,
+        text_y=y + 13,
+    )
+
+
+def _with_calls(operator: CoveredOperator) -> str:
+    if not operator.calls:
+        return operator.name
+    return f"{operator.name} ({operator.calls} call{'' if operator.calls == 1 else 's'})"
