@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import importlib.util
-import os
 import re
 from pathlib import Path
 
@@ -12,6 +10,7 @@ import pytest
 from opgen.diagnostics import Diagnostics
 from opgen.pipeline import Inputs, build_tree
 from support.build import REPOSITORY, RUNTIME, default_compiler, environment, run
+from support.pytorch import torch_folder
 
 pytestmark = pytest.mark.nightly
 
@@ -68,12 +67,3 @@ def generate(golden: Path, name: str, tree: Path) -> bool:
         # What names kernels for their authors is of one library at a time.
         (tree / path).write_text(re.sub(r"(?m)^#define OPGEN_\w+ .*$", "", content))
     return made is not None
-
-
-def torch_folder() -> Path:
-    spec = importlib.util.find_spec("torch")
-    if spec is None or spec.origin is None:
-        if os.environ.get("OPGEN_REQUIRE_TORCH") == "1":
-            pytest.fail("OPGEN_REQUIRE_TORCH=1, and torch is not installed")
-        pytest.skip("torch is not installed: no headers to compile against")
-    return Path(spec.origin).parent
