@@ -12,61 +12,61 @@
 
 namespace {
 using namespace opgen::types;
-extern const opgen::KernelStub opgen_stubs_CPU[];
+extern const opgen::KernelStub opgen_CPUStubs[];
 }  // namespace
 
 namespace at::native {
 
 // add.out(Tensor self, Tensor other, *, Scalar alpha=1, Tensor(a!) out) -> Tensor(a!)
 OPGEN_STUB void structured_add_out::impl(const Tensor&, const Tensor&, const Scalar&, const Tensor&) {
-  opgen::throw_missing_kernel(::opgen_stubs_CPU[0]);
+  opgen::throw_missing_kernel(::opgen_CPUStubs[0]);
 }
 
 // mul.out(Tensor self, Tensor other, *, Tensor(a!) out) -> Tensor(a!)
 OPGEN_STUB void structured_mul_out::impl(const Tensor&, const Tensor&, const Tensor&) {
-  opgen::throw_missing_kernel(::opgen_stubs_CPU[1]);
+  opgen::throw_missing_kernel(::opgen_CPUStubs[1]);
 }
 
 // cumulate.out(Tensor self, int dim, bool reverse=False, *, Tensor(a!) out) -> Tensor(a!)
 OPGEN_STUB void structured_cumulate_out::impl(const Tensor&, int64_t, int64_t, bool, const Tensor&) {
-  opgen::throw_missing_kernel(::opgen_stubs_CPU[2]);
+  opgen::throw_missing_kernel(::opgen_CPUStubs[2]);
 }
 
 // extremes.out(Tensor self, *, Tensor(a!) least, Tensor(b!) most) -> (Tensor(a!), Tensor(b!))
 OPGEN_STUB void structured_extremes_out::impl(const Tensor&, const Tensor&, const Tensor&) {
-  opgen::throw_missing_kernel(::opgen_stubs_CPU[3]);
+  opgen::throw_missing_kernel(::opgen_CPUStubs[3]);
 }
 
 // abs(Tensor self) -> Tensor
 OPGEN_STUB Tensor opgen_abs::call(const Tensor&) {
-  opgen::throw_missing_kernel(::opgen_stubs_CPU[4]);
+  opgen::throw_missing_kernel(::opgen_CPUStubs[4]);
 }
 
 // abs_(Tensor(a!) self) -> Tensor(a!)
 OPGEN_STUB Tensor& opgen_abs_::call(Tensor&) {
-  opgen::throw_missing_kernel(::opgen_stubs_CPU[5]);
+  opgen::throw_missing_kernel(::opgen_CPUStubs[5]);
 }
 
 // abs.out(Tensor self, *, Tensor(a!) out) -> Tensor(a!)
 OPGEN_STUB Tensor& opgen_abs_out::call(const Tensor&, Tensor&) {
-  opgen::throw_missing_kernel(::opgen_stubs_CPU[6]);
+  opgen::throw_missing_kernel(::opgen_CPUStubs[6]);
 }
 
 // total(Tensor weight, Tensor self, *, ScalarType? dtype=None) -> (Tensor, Tensor)
 OPGEN_STUB ::std::tuple<Tensor,Tensor> opgen_total::call(const Tensor&, const Tensor&, ::std::optional<ScalarType>) {
-  opgen::throw_missing_kernel(::opgen_stubs_CPU[7]);
+  opgen::throw_missing_kernel(::opgen_CPUStubs[7]);
 }
 
 // total.out(Tensor weight, Tensor self, *, ScalarType? dtype=None, Tensor(a!) sum, Tensor(b!) count) -> (Tensor(a!), Tensor(b!))
 OPGEN_STUB ::std::tuple<Tensor&,Tensor&> opgen_total_out::call(const Tensor&, const Tensor&, ::std::optional<ScalarType>, Tensor&, Tensor&) {
-  opgen::throw_missing_kernel(::opgen_stubs_CPU[8]);
+  opgen::throw_missing_kernel(::opgen_CPUStubs[8]);
 }
 
 }  // namespace at::native
 
 namespace {
 
-const opgen::KernelStub opgen_stubs_CPU[] = {
+const opgen::KernelStub opgen_CPUStubs[] = {
     {"aten::add.out",
      "CPU",
      "OPGEN_IMPL_FUNC(add_out)(const Tensor& self, const Tensor& other, const Scalar& alpha, const Tensor& out)",
@@ -104,7 +104,7 @@ const opgen::KernelStub opgen_stubs_CPU[] = {
      "OPGEN_KERNEL(total_out)(const Tensor& weight, const Tensor& self, ::std::optional<ScalarType> dtype, Tensor& sum, Tensor& count)",
      opgen::kernel_address(static_cast<::std::tuple<Tensor&,Tensor&> (*)(const Tensor&, const Tensor&, ::std::optional<ScalarType>, Tensor&, Tensor&)>(&at::native::opgen_total_out::call))},
 };
-const opgen::StubTable opgen_stub_table_CPU(
-    "aten", opgen_stubs_CPU, __start_opgen_stubs, __stop_opgen_stubs);
+const opgen::StubTable opgen_table_CPUStubs(
+    "aten", opgen_CPUStubs, __start_opgen_stubs, __stop_opgen_stubs);
 
 }  // namespace

@@ -10,36 +10,36 @@
 
 namespace {
 using namespace opgen::types;
-extern const opgen::KernelStub opgen_stubs_Meta[];
+extern const opgen::KernelStub opgen_MetaStubs[];
 }  // namespace
 
 namespace at::meta {
 
 // add.Tensor(Tensor self, Tensor other, *, Scalar alpha=1) -> Tensor
 OPGEN_STUB void structured_add_Tensor::meta(const Tensor&, const Tensor&, const Scalar&) {
-  opgen::throw_missing_kernel(::opgen_stubs_Meta[0]);
+  opgen::throw_missing_kernel(::opgen_MetaStubs[0]);
 }
 
 // mul(Tensor self, Tensor other) -> Tensor
 OPGEN_STUB void structured_mul::meta(const Tensor&, const Tensor&) {
-  opgen::throw_missing_kernel(::opgen_stubs_Meta[1]);
+  opgen::throw_missing_kernel(::opgen_MetaStubs[1]);
 }
 
 // cumulate(Tensor self, int dim, bool reverse=False) -> Tensor
 OPGEN_STUB structured_cumulate::meta_return_ty structured_cumulate::meta(const Tensor&, int64_t, bool) {
-  opgen::throw_missing_kernel(::opgen_stubs_Meta[2]);
+  opgen::throw_missing_kernel(::opgen_MetaStubs[2]);
 }
 
 // extremes(Tensor self) -> (Tensor least, Tensor most)
 OPGEN_STUB void structured_extremes::meta(const Tensor&) {
-  opgen::throw_missing_kernel(::opgen_stubs_Meta[3]);
+  opgen::throw_missing_kernel(::opgen_MetaStubs[3]);
 }
 
 }  // namespace at::meta
 
 namespace {
 
-const opgen::KernelStub opgen_stubs_Meta[] = {
+const opgen::KernelStub opgen_MetaStubs[] = {
     {"aten::add.Tensor",
      "Meta",
      "OPGEN_META_FUNC2(add, Tensor)(const Tensor& self, const Tensor& other, const Scalar& alpha)",
@@ -57,7 +57,7 @@ const opgen::KernelStub opgen_stubs_Meta[] = {
      "OPGEN_META_FUNC(extremes)(const Tensor& self)",
      opgen::kernel_address(static_cast<void (at::meta::structured_extremes::*)(const Tensor&)>(&at::meta::structured_extremes::meta))},
 };
-const opgen::StubTable opgen_stub_table_Meta(
-    "aten", opgen_stubs_Meta, __start_opgen_stubs, __stop_opgen_stubs);
+const opgen::StubTable opgen_table_MetaStubs(
+    "aten", opgen_MetaStubs, __start_opgen_stubs, __stop_opgen_stubs);
 
 }  // namespace

@@ -7,27 +7,27 @@
 
 namespace {
 using namespace opgen::types;
-extern const opgen::KernelStub opgen_stubs_Meta[];
+extern const opgen::KernelStub opgen_MetaStubs[];
 }  // namespace
 
 namespace torch_xla::meta {
 
 // cumulate(Tensor self, int dim, bool reverse=False) -> Tensor
 OPGEN_STUB structured_cumulate::meta_return_ty structured_cumulate::meta(const Tensor&, int64_t, bool) {
-  opgen::throw_missing_kernel(::opgen_stubs_Meta[0]);
+  opgen::throw_missing_kernel(::opgen_MetaStubs[0]);
 }
 
 }  // namespace torch_xla::meta
 
 namespace {
 
-const opgen::KernelStub opgen_stubs_Meta[] = {
+const opgen::KernelStub opgen_MetaStubs[] = {
     {"aten::cumulate",
      "Meta",
      "OPGEN_PRECOMPUTE_META_FUNC(cumulate)(const Tensor& self, int64_t dim, bool reverse)",
      opgen::kernel_address(static_cast<torch_xla::meta::structured_cumulate::meta_return_ty (torch_xla::meta::structured_cumulate::*)(const Tensor&, int64_t, bool)>(&torch_xla::meta::structured_cumulate::meta))},
 };
-const opgen::StubTable opgen_stub_table_Meta(
-    "xla", opgen_stubs_Meta, __start_opgen_stubs, __stop_opgen_stubs);
+const opgen::StubTable opgen_table_MetaStubs(
+    "xla", opgen_MetaStubs, __start_opgen_stubs, __stop_opgen_stubs);
 
 }  // namespace

@@ -10,24 +10,24 @@
 
 namespace {
 using namespace opgen::types;
-extern const opgen::KernelStub opgen_stubs_XLA[];
+extern const opgen::KernelStub opgen_XLAStubs[];
 }  // namespace
 
 namespace torch_xla::native {
 
 // add.out(Tensor self, Tensor other, *, Scalar alpha=1, Tensor(a!) out) -> Tensor(a!)
 OPGEN_STUB void structured_add_out::impl(const Tensor&, const Tensor&, const Scalar&, const Tensor&) {
-  opgen::throw_missing_kernel(::opgen_stubs_XLA[0]);
+  opgen::throw_missing_kernel(::opgen_XLAStubs[0]);
 }
 
 // cumulate.out(Tensor self, int dim, bool reverse=False, *, Tensor(a!) out) -> Tensor(a!)
 OPGEN_STUB void structured_cumulate_out::impl(const Tensor&, int64_t, int64_t, bool, const Tensor&) {
-  opgen::throw_missing_kernel(::opgen_stubs_XLA[1]);
+  opgen::throw_missing_kernel(::opgen_XLAStubs[1]);
 }
 
 // extremes.out(Tensor self, *, Tensor(a!) least, Tensor(b!) most) -> (Tensor(a!), Tensor(b!))
 OPGEN_STUB void structured_extremes_out::impl(const Tensor&, const Tensor&, const Tensor&) {
-  opgen::throw_missing_kernel(::opgen_stubs_XLA[2]);
+  opgen::throw_missing_kernel(::opgen_XLAStubs[2]);
 }
 
 }  // namespace torch_xla::native
@@ -36,19 +36,19 @@ namespace torch_xla {
 
 // abs.out(Tensor self, *, Tensor(a!) out) -> Tensor(a!)
 OPGEN_STUB Tensor& XLANativeFunctions::abs_out(const Tensor&, Tensor&) {
-  opgen::throw_missing_kernel(::opgen_stubs_XLA[3]);
+  opgen::throw_missing_kernel(::opgen_XLAStubs[3]);
 }
 
 // total.out(Tensor weight, Tensor self, *, ScalarType? dtype=None, Tensor(a!) sum, Tensor(b!) count) -> (Tensor(a!), Tensor(b!))
 OPGEN_STUB ::std::tuple<Tensor&,Tensor&> XLANativeFunctions::total_out(const Tensor&, const Tensor&, ::std::optional<ScalarType>, Tensor&, Tensor&) {
-  opgen::throw_missing_kernel(::opgen_stubs_XLA[4]);
+  opgen::throw_missing_kernel(::opgen_XLAStubs[4]);
 }
 
 }  // namespace torch_xla
 
 namespace {
 
-const opgen::KernelStub opgen_stubs_XLA[] = {
+const opgen::KernelStub opgen_XLAStubs[] = {
     {"aten::add.out",
      "XLA",
      "OPGEN_IMPL_FUNC(add_out)(const Tensor& self, const Tensor& other, const Scalar& alpha, const Tensor& out)",
@@ -70,7 +70,7 @@ const opgen::KernelStub opgen_stubs_XLA[] = {
      "::std::tuple<Tensor&,Tensor&> XLANativeFunctions::total_out(const Tensor& weight, const Tensor& self, ::std::optional<ScalarType> dtype, Tensor& sum, Tensor& count)",
      opgen::kernel_address(static_cast<::std::tuple<Tensor&,Tensor&> (*)(const Tensor&, const Tensor&, ::std::optional<ScalarType>, Tensor&, Tensor&)>(&torch_xla::XLANativeFunctions::total_out))},
 };
-const opgen::StubTable opgen_stub_table_XLA(
-    "xla", opgen_stubs_XLA, __start_opgen_stubs, __stop_opgen_stubs);
+const opgen::StubTable opgen_table_XLAStubs(
+    "xla", opgen_XLAStubs, __start_opgen_stubs, __stop_opgen_stubs);
 
 }  // namespace
