@@ -1,5 +1,5 @@
 // concrete.h: the dispatcher's arguments as meta and impl take them: sizes are int64_t, optional
-// tensors references.
+// tensors and numbers references.
 #pragma once
 
 #include <optional>
@@ -25,6 +25,9 @@ inline std::optional<std::int64_t> concrete(const std::optional<SymInt>& size) {
 inline OptionalIntArrayRef concrete(const at::OptionalSymIntArrayRef& sizes) {
   if (!sizes.has_value()) return std::nullopt;
   return concrete(*sizes);
+}
+inline OptionalScalarRef concrete(const std::optional<Scalar>& scalar) {
+  return scalar.has_value() ? OptionalScalarRef(*scalar) : OptionalScalarRef();
 }
 inline OptionalTensorRef concrete(const std::optional<Tensor>& tensor) {
   return tensor.has_value() && tensor->defined() ? OptionalTensorRef(*tensor) : OptionalTensorRef();

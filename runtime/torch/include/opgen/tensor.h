@@ -43,6 +43,7 @@ using at::ITensorListRef;
 using at::Layout;
 using at::MemoryFormat;
 using at::OptionalIntArrayRef;
+using at::OptionalScalarRef;
 using at::OptionalTensorRef;
 using at::QScheme;
 using at::Scalar;
