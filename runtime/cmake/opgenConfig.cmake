@@ -110,6 +110,9 @@ function(opgen_add_python_module target)
   set_target_properties(${target}_python PROPERTIES
     OPGEN_PACKAGE "${arg_NAME}"
     OPGEN_PACKAGE_TEXTS "${arg_TREE}/python/${arg_NAME}/")
+  set_target_properties(${target} PROPERTIES
+    OPGEN_PACKAGE "${arg_NAME}"
+    OPGEN_INSTALL opgen_install_runtime_package)
   target_link_libraries(${target}_python PRIVATE ${target} opgen::python)
   # Every operator has a thunk or two, each run once a call: small ones compile in half the time.
   target_compile_options(${target}_python PRIVATE -O1)
@@ -117,17 +120,9 @@ endfunction()
 
 # Install the Python package of the library `target`: its texts, its module, and the shared libraries
 # beside it, which find one another wherever the folder is put.
-function(opgen_install_python_package target)
-  cmake_parse_arguments(PARSE_ARGV 1 arg "" "DESTINATION" "")
-  if(NOT TARGET ${target}_python)
-    message(FATAL_ERROR "opgen_install_python_package(${target}): opgen_add_operators(${target} ... PYTHON) must come first")
-  endif()
-  get_target_property(package ${target}_python OPGEN_PACKAGE)
+function(opgen_install_runtime_package target destination)
   get_target_property(texts ${target}_python OPGEN_PACKAGE_TEXTS)
   get_target_property(base ${target} OPGEN_EXTENDS)
-  if(NOT arg_DESTINATION)
-    set(arg_DESTINATION "${package}")
-  endif()
   set(libraries ${target} opgen::runtime opgen::python)
   set(paths "$ORIGIN")
   if(base)
@@ -146,13 +141,13 @@ function(opgen_install_python_package target)
       set(library ${aliased})
     endif()
     if(imported)
-      install(IMPORTED_RUNTIME_ARTIFACTS ${library} LIBRARY DESTINATION "${arg_DESTINATION}")
+      install(IMPORTED_RUNTIME_ARTIFACTS ${library} LIBRARY DESTINATION "${destination}")
     else()
       set_target_properties(${library} PROPERTIES INSTALL_RPATH "${paths}")
-      install(TARGETS ${library} LIBRARY DESTINATION "${arg_DESTINATION}")
+      install(TARGETS ${library} LIBRARY DESTINATION "${destination}")
     endif()
   endforeach()
-  install(DIRECTORY "${texts}" DESTINATION "${arg_DESTINATION}")
+  install(DIRECTORY "${texts}" DESTINATION "${destination}")
 endfunction()
 
 # The library `target` that `opgen build` compiled in the folder `TREE`.

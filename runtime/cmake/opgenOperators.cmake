@@ -1,4 +1,4 @@
-# opgenOperators.cmake: opgen_add_operators(), for both find_package(opgen) and find_package(opgen_torch).
+# opgenOperators.cmake: opgen_add_operators() and opgen_install_python_package(), for both find_package(opgen) and find_package(opgen_torch).
 #
 # With Ninja, generation is a build step: `opgen generate` runs when a YAML file, a template or opgen
 # itself is younger than the list of the files that it makes, and every file in that list is an output
@@ -79,6 +79,19 @@ function(opgen_add_operators target)
       opgen_add_python_module(${target} NAME "${arg_NAME}" TREE "${tree}" SOURCES python/module.cpp)
     endif()
   endif()
+endfunction()
+
+# Install the Python package of the library `target`, which opgen_add_operators(... PYTHON) made.
+function(opgen_install_python_package target)
+  cmake_parse_arguments(PARSE_ARGV 1 arg "" "DESTINATION" "")
+  get_target_property(install ${target} OPGEN_INSTALL)
+  if(NOT install)
+    message(FATAL_ERROR "opgen_install_python_package(${target}): opgen_add_operators(${target} ... PYTHON) must come first")
+  endif()
+  if(NOT arg_DESTINATION)
+    get_target_property(arg_DESTINATION ${target} OPGEN_PACKAGE)
+  endif()
+  cmake_language(CALL ${install} ${target} "${arg_DESTINATION}")
 endfunction()
 
 # Have COMMAND, which is `opgen generate`, make the folder TREE, and set `outputs` to the paths in it.

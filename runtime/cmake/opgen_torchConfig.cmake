@@ -9,10 +9,27 @@
 #   opgen_add_operators(mylib OPGEN_TARGET torch YAML native_functions.yaml [KERNELS a.cpp ...] ...)
 #
 # generates that tree, too (opgenConfig.cmake says what else it takes).
+#
+#   opgen_add_torch_python_package(mylib TREE folder [NAME name])
+#
+# makes the package of Python in the tree (`--python`) importable from the build folder's python/; the
+# library lies in it.
+#
+#   opgen_install_python_package(mylib [DESTINATION folder])
+#
+# installs that package: what a wheel is made of.
 
 include_guard(GLOBAL)
 
+# The releases of PyTorch that this file and the headers beside it are written for: from the first on,
+# tried with all up to the last. targets/torch.py has the same.
+set(opgen_torch_oldest 2.13)
+set(opgen_torch_newest 2.13)
+
 if(NOT TARGET torch)
+  if(NOT Torch_DIR AND DEFINED ENV{Torch_DIR})
+    set(Torch_DIR "$ENV{Torch_DIR}")
+  endif()
   if(NOT Torch_DIR)
     find_package(Python 3.10 REQUIRED COMPONENTS Interpreter)
     # Found, not imported: that takes seconds.
@@ -25,7 +42,17 @@ if(NOT TARGET torch)
     endif()
     list(PREPEND CMAKE_PREFIX_PATH "${opgen_torch_folder}")
   endif()
-  find_package(Torch REQUIRED)
+  find_package(Torch QUIET CONFIG)
+  if(NOT Torch_FOUND)
+    message(FATAL_ERROR "there is no PyTorch for C++ in ${opgen_torch_folder}${Torch_DIR}: pip install torch, or set Torch_DIR")
+  endif()
+endif()
+if(Torch_VERSION AND Torch_VERSION VERSION_LESS opgen_torch_oldest)
+  message(FATAL_ERROR "torch ${Torch_VERSION} in ${Torch_DIR} is too old: opgen needs ${opgen_torch_oldest} or newer")
+endif()
+string(REGEX MATCH "^[0-9]+[.][0-9]+" opgen_torch_release "${Torch_VERSION}")
+if(opgen_torch_release VERSION_GREATER opgen_torch_newest)
+  message(WARNING "torch ${Torch_VERSION} is newer than ${opgen_torch_newest}, the last that opgen was tried with")
 endif()
 
 include("${CMAKE_CURRENT_LIST_DIR}/opgenOperators.cmake")
@@ -67,4 +94,32 @@ function(opgen_add_torch_library target)
   if(CMAKE_SYSTEM_NAME STREQUAL "Linux")
     target_link_options(${target} PRIVATE "LINKER:-z,defs")
   endif()
+endfunction()
+
+# The package's texts, and beside them the library: what __init__.py loads is called lib<name>.so everywhere.
+function(opgen_add_torch_python_package target)
+  cmake_parse_arguments(PARSE_ARGV 1 arg "" "TREE;NAME" "")
+  if(NOT arg_NAME)
+    set(arg_NAME ${target})
+  endif()
+  set(package "${CMAKE_BINARY_DIR}/python/${arg_NAME}")
+  opgen_copy_package(copies FROM "${arg_TREE}/python/${arg_NAME}" TO "${package}")
+  target_sources(${target} PRIVATE ${copies})
+  file(CONFIGURE OUTPUT "${package}/_built_for.py" @ONLY CONTENT
+    "\"\"\"The PyTorch that the library beside this file was compiled against.\"\"\"\n\nTORCH = \"@Torch_VERSION@\"\n")
+  set_target_properties(${target} PROPERTIES
+    PREFIX lib
+    OUTPUT_NAME "${arg_NAME}"
+    SUFFIX .so
+    LIBRARY_OUTPUT_DIRECTORY "${package}"
+    OPGEN_PACKAGE "${arg_NAME}"
+    OPGEN_INSTALL opgen_install_torch_package)
+endfunction()
+
+function(opgen_install_torch_package target destination)
+  get_target_property(package ${target} OPGEN_PACKAGE)
+  # libtorch is in the process already: __init__.py imports torch first.
+  install(TARGETS ${target} LIBRARY DESTINATION "${destination}")
+  install(DIRECTORY "${CMAKE_BINARY_DIR}/python/${package}/" DESTINATION "${destination}"
+    PATTERN "*.so" EXCLUDE PATTERN "__pycache__" EXCLUDE)
 endfunction()

@@ -8,24 +8,32 @@ import importlib
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from opgen.diagnostics import Diagnostic, OpgenError
+    from opgen.api import generate, lint, load
+    from opgen.diagnostics import Diagnostic, OpgenError, Severity
     from opgen.model.registry import Registry
-    from opgen.pipeline import load_or_raise as load
 
+# The only place that says it: pyproject.toml and CMake's package read it here.
 __version__ = "0.1.0"
 
-__all__ = ["Diagnostic", "OpgenError", "Registry", "__version__", "load"]
+__all__ = [
+    "Diagnostic",
+    "OpgenError",
+    "Registry",
+    "Severity",
+    "__version__",
+    "generate",
+    "lint",
+    "load",
+]
 
 _LATER = {
-    "Diagnostic": ("opgen.diagnostics", "Diagnostic"),
-    "OpgenError": ("opgen.diagnostics", "OpgenError"),
-    "Registry": ("opgen.model.registry", "Registry"),
-    "load": ("opgen.pipeline", "load_or_raise"),
+    **dict.fromkeys(("generate", "lint", "load"), "opgen.api"),
+    **dict.fromkeys(("Diagnostic", "OpgenError", "Severity"), "opgen.diagnostics"),
+    "Registry": "opgen.model.registry",
 }
 
 
 def __getattr__(name: str) -> Any:
     if name not in _LATER:
         raise AttributeError(f"module 'opgen' has no attribute '{name}'")
-    module, attribute = _LATER[name]
-    return getattr(importlib.import_module(module), attribute)
+    return getattr(importlib.import_module(_LATER[name]), name)

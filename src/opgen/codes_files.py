@@ -84,8 +84,8 @@ E0909 = Code(
 E0910 = Code(
     "E0910",
     "an option that this target has nothing for",
-    "Some options ask for files that only some targets have: --python, --extends and --select are for target "
-    "runtime. The Python bindings and the class Tensor of target torch are PyTorch's own.",
+    "Some options ask for files that only some targets have: --extends and --select are for target runtime. The "
+    "class Tensor of target torch is PyTorch's own.",
     _GOOD,
     _GOOD,
 )
@@ -110,4 +110,16 @@ W0915 = Code(
     _GOOD,
 )
 
-CODES = (E0901, E0902, E0903, E0904, E0905, E0906, E0907, E0908, E0909, E0910, E0914, W0915)
+E0915 = Code(
+    "E0915",
+    "a bad name of a new package",
+    "A package of operators is named like their namespace, in C++, in YAML and in Python: so it cannot be a keyword of Python, a "
+    "module that comes with Python, or a namespace of PyTorch's own. (What C++ does not take is E0914.)",
+    _GOOD,
+    _GOOD,
+)
+
+CODES = (
+    *(E0901, E0902, E0903, E0904, E0905, E0906, E0907, E0908),
+    *(E0909, E0910, E0914, E0915, W0915),
+)

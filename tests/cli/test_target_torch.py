@@ -108,7 +108,7 @@ def test_it_is_refused_and_nothing_written(opgen: Opgen, code: str, yaml: str, w
     assert opgen("generate", "bad.yaml", "-o", "out").exit_code == 0, "the runtime takes all of it"
 
 
-OPTIONS = (("--python",), ("--extends", "other.json"), ("--select", "selective.yaml"))
+OPTIONS = (("--extends", "other.json"), ("--select", "selective.yaml"))
 
 
 @pytest.mark.parametrize("option", OPTIONS, ids=lambda option: option[0])
@@ -143,3 +143,30 @@ def test_gradients_are_refused_where_nobody_wrote_a_formula(opgen: Opgen) -> Non
     assert 'm.impl("plus.out", torch::autograd::autogradNotImplementedInplaceOrView' in text
     assert 'm.impl("plus", torch::autograd::autogradNotImplementedInplaceOrView' not in text
     assert '"made_of_others"' not in text
+
+
+def test_a_package_names_the_functions_that_pytorch_has(opgen: Opgen) -> None:
+    """Protects `--python`: names and a stub beside the library, no extension module."""
+    Path("custom.yaml").write_text(CUSTOM)
+    command = ("generate", "custom.yaml", "--target", "torch", "-o", "out", "--python")
+    assert opgen(*command).exit_code == 0
+    folder = Path("out/python")
+    files = {path.relative_to(folder).as_posix() for path in folder.rglob("*") if path.is_file()}
+    assert files == {f"custom/{name}" for name in ("__init__.py", "__init__.pyi", "py.typed")}
+    names = "    grown=_torch.ops.custom.grown,\n    plus=_torch.ops.custom.plus,\n"
+    assert names in (folder / "custom/__init__.py").read_text()
+    stub = (folder / "custom/__init__.pyi").read_text()
+    assert "def plus(self: _Tensor, other: _Tensor) -> _Tensor: ...\n@_overload\n" in stub
+    assert "    size: _Sequence[_int | _SymInt],\n" in stub
+    assert opgen("check", *command[1:]).exit_code == 0
+    assert "opgen_add_torch_python_package(custom " in Path("out/CMakeLists.txt").read_text()
+
+
+def test_operators_of_other_namespaces_stay_where_they_are(opgen: Opgen) -> None:
+    entry = "- func: {0}(Tensor self) -> Tensor\n  dispatch:\n    CPU: k_cpu\n"
+    Path("two.yaml").write_text(entry.format("custom::foo") + entry.format("other::bar"))
+    command = ("generate", "two.yaml", "--target", "torch", "-o", "out", "--python")
+    assert opgen(*command, "--name", "custom").exit_code == 0
+    text = Path("out/python/custom/__init__.py").read_text()
+    assert "    foo=_torch.ops.custom.foo,\n" in text and "    torch.ops.other\n" in text
+    compile(text, "custom", "exec")

@@ -59,6 +59,7 @@ def build(
     """Generate the C++ tree for YAML..., then compile it with the kernels that are written so far."""
     started = time.monotonic()
     diagnostics = Diagnostics()
+    pipeline.check_world(inputs, diagnostics)
     sources = _kernel_sources(kernels, TARGETS[inputs.target].kernel_suffixes, diagnostics)
     tree = pipeline.build_tree(inputs, diagnostics, shards=shards, python=python)
     if tree is not None and not diagnostics.has_errors:

@@ -42,6 +42,7 @@ COMMANDS: Mapping[str, str] = MappingProxyType(
         "generate": "generate:generate",
         "lint": "lint:lint",
         "lsp": "lsp:lsp",
+        "new": "new:new",
         "schema": "schema:schema",
         "stub": "stub:stub",
     }

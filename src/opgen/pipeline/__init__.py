@@ -28,6 +28,7 @@ if TYPE_CHECKING:
     from opgen.pipeline.checking import (
         check_python,
         check_target,
+        check_world,
         inspect,
         lint,
         read_additions,
@@ -39,8 +40,9 @@ if TYPE_CHECKING:
     from opgen.pipeline.declared import declared_tags
     from opgen.pipeline.generating import build_tree
     from opgen.pipeline.installed import installed_package, installed_schema
-    from opgen.pipeline.loading import load, load_or_raise, misplaced_blanks
+    from opgen.pipeline.loading import load, misplaced_blanks
     from opgen.pipeline.stamp import find_stamp, leave_stamp, read_request
+    from opgen.pipeline.starting import new_package
 
 __all__ = [
     "CODES",
@@ -51,6 +53,7 @@ __all__ = [
     "build_tree",
     "check_python",
     "check_target",
+    "check_world",
     "compare",
     "declared_tags",
     "dump",
@@ -66,8 +69,8 @@ __all__ = [
     "leave_stamp",
     "lint",
     "load",
-    "load_or_raise",
     "misplaced_blanks",
+    "new_package",
     "read_additions",
     "read_request",
     "report_coverage",
@@ -82,16 +85,19 @@ _LATER: Mapping[str, str] = MappingProxyType(
     {
         **dict.fromkeys(("SCHEMAS", "dump", "explain", "explain_all_codes"), "answers"),
         **dict.fromkeys(("explain_code", "json_schema", "skeletons", "summarize"), "answers"),
-        **dict.fromkeys(("check_python", "check_target", "inspect", "lint"), "checking"),
+        **dict.fromkeys(
+            ("check_python", "check_target", "check_world", "inspect", "lint"), "checking"
+        ),
         **dict.fromkeys(("CoverageReport", "report_coverage"), "coverage"),
         **dict.fromkeys(("installed_package", "installed_schema"), "installed"),
         **dict.fromkeys(("read_additions", "survey"), "checking"),
         **dict.fromkeys(("Comparison", "compare"), "comparing"),
-        **dict.fromkeys(("load", "load_or_raise", "misplaced_blanks"), "loading"),
+        **dict.fromkeys(("load", "misplaced_blanks"), "loading"),
         **dict.fromkeys(("find_stamp", "leave_stamp", "read_request"), "stamp"),
         "CODES": "codes",
         "build_tree": "generating",
         "declared_tags": "declared",
+        "new_package": "starting",
     }
 )
 

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import os
+import sys
 from collections.abc import Callable
 
 from opgen.additions import Additions, read_backend, read_selection
@@ -23,6 +25,7 @@ from opgen.python.check import check_python as check_python_bindings
 from opgen.python.signatures import Spellings
 from opgen.resolve import without_reported
 from opgen.targets import TARGETS, functionalization, unsupported
+from opgen.targets.installed import report_world
 
 
 def inspect(inputs: Inputs, diagnostics: Diagnostics, *, python: bool = False) -> Registry | None:
@@ -91,12 +94,24 @@ def check_target(registry: Registry, inputs: Inputs, diagnostics: Diagnostics) -
 
 @until_too_many(lambda: None)
 def check_python(registry: Registry, inputs: Inputs, diagnostics: Diagnostics) -> None:
-    """Report operators that no Python binding can be made of."""
+    """Report operators that no Python binding can be made of, where bindings are made."""
     target = TARGETS[inputs.target]
+    if target.call_words is not None:
+        return
     spellings = Spellings(target.spelling, target.python)
     if diagnostics.has_errors:
         registry = without_reported(registry, diagnostics.error_spans())
     check_python_bindings(registry.functions, spellings, diagnostics)
+
+
+def check_world(inputs: Inputs, diagnostics: Diagnostics) -> None:
+    """Report if nothing can be compiled for the target with this Python.
+
+    Where the environment says Package_DIR, which CMake follows, there is another one, and CMake looks at it.
+    """
+    world = TARGETS[inputs.target].world
+    if world is not None and not os.environ.get(f"{world.package.capitalize()}_DIR"):
+        report_world(world, sys.executable, diagnostics)
 
 
 @until_too_many(Additions)

@@ -14,7 +14,7 @@ from opgen.lints import CODES as LINT_CODES
 from opgen.parse import CODES as PARSE_CODES
 from opgen.python.codes import CODES as PYTHON_CODES
 from opgen.resolve import CODES as RESOLVE_CODES
-from opgen.targets import functionalization, refusals, unsupported
+from opgen.targets import functionalization, installed, refusals, unsupported
 
 CODES: Mapping[str, Code] = collect_codes(
     LIMIT_CODES,
@@ -27,6 +27,7 @@ CODES: Mapping[str, Code] = collect_codes(
     unsupported.CODES,
     functionalization.CODES,
     refusals.CODES,
+    installed.CODES,
     LINT_CODES,
     FILE_CODES,
 )

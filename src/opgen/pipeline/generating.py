@@ -54,7 +54,7 @@ def build_tree(
 ) -> Tree | None:
     """All generated texts; None if there are errors, which `diagnostics` then holds."""
     inputs = with_contents(inputs)
-    _report_options(inputs, python, diagnostics)
+    _report_options(inputs, diagnostics)
     registry = read_registry(inputs, diagnostics)
     many = len(registry.functions) >= _MANY and not diagnostics.has_errors
     job = _Job(registry, inputs, shards, python)
@@ -120,11 +120,10 @@ def _render(context: Context, views: Iterable[FileView]) -> dict[str, str]:
     return Renderer(*target_templates(context.target.templates)).render_all(views)
 
 
-def _report_options(inputs: Inputs, python: bool, diagnostics: Diagnostics) -> None:
+def _report_options(inputs: Inputs, diagnostics: Diagnostics) -> None:
     """Report options that ask for files that the target does not have."""
     target = TARGETS[inputs.target]
     asked = (
-        ("--python", python, FileKind.PYTHON, "no Python package"),
         ("--extends", inputs.extends is not None, FileKind.TENSOR_BODY, "no class Tensor to share"),
         ("--select", bool(inputs.select), FileKind.SELECTED_DTYPES, "no selective builds"),
     )

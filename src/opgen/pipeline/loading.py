@@ -2,12 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from dataclasses import replace
-from pathlib import Path
-from typing import Any
 
-from opgen.diagnostics import MAX_ERRORS, Diagnostics, OpgenError, until_too_many
+from opgen.diagnostics import MAX_ERRORS, Diagnostics, until_too_many
 from opgen.model.registry import Registry
 from opgen.parse import (
     SPACING,
@@ -28,15 +25,6 @@ def load(inputs: Inputs, diagnostics: Diagnostics) -> Registry | None:
     """Parse and resolve; None if there are errors, which `diagnostics` then holds."""
     registry = read_registry(inputs, diagnostics)
     return None if diagnostics.has_errors else registry
-
-
-def load_or_raise(paths: Sequence[Path | str], **options: Any) -> Registry:
-    """The public `opgen.load`. Raises OpgenError, whose `.diagnostics` say what is wrong."""
-    diagnostics = Diagnostics()
-    registry = load(Inputs(tuple(map(Path, paths)), **options), diagnostics)
-    if registry is None:
-        raise OpgenError(diagnostics.sorted())
-    return registry
 
 
 def misplaced_blanks(inputs: Inputs) -> tuple[Diagnostics, Diagnostics]:

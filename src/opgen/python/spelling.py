@@ -1,11 +1,11 @@
-"""What a target fills into the Python signatures of its operators."""
+"""What a target fills into the Python signatures of its operators, and into stubs of their calls."""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 
-from opgen.model.types import Type
+from opgen.model.types import BaseTy, Type
 
 
 @dataclass(frozen=True, slots=True)
@@ -26,3 +26,15 @@ class PythonSpelling:
     returned: Callable[[Type], str]
     people_say: Mapping[str, str]
     declare: Callable[[str, Sequence[str], str], str]
+
+
+@dataclass(frozen=True, slots=True)
+class CallWords:
+    """What the types of a schema are called by type checkers, where operators are functions of a world's
+    own Python: `taken` of arguments, `returned` of results that differ. `imports` are those of Python and others, by
+    the words that need them, which begin with an underscore: operators may have names like int.
+    """
+
+    taken: Mapping[BaseTy, str]
+    returned: Mapping[BaseTy, str]
+    imports: tuple[Mapping[str, str], ...]

@@ -13,7 +13,8 @@ from enum import Enum, auto
 from opgen.cpp.spelling import TypeSpelling
 from opgen.cpp.translate import Conversions
 from opgen.model.dispatch_key import DispatchKey
-from opgen.python.spelling import PythonSpelling
+from opgen.python.spelling import CallWords, PythonSpelling
+from opgen.targets.installed import World
 
 
 class FileKind(Enum):
@@ -38,6 +39,7 @@ class FileKind(Enum):
     BACKEND = auto()
     SELECTED_DTYPES = auto()
     PYTHON = auto()
+    PYTHON_FUNCTIONS = auto()
     BUILD_FILE = auto()
 
 
@@ -79,7 +81,9 @@ class Target:
     a key include besides. `tensor_keys` are the dispatch keys
     that tensors of that world have; None if there are backends for all. `installed` is the library
     that an external backend is for, if it is not one that opgen generated. `fallback_header` declares
-    `opgen::cpu_fallback`, if that world has it.
+    `opgen::cpu_fallback`, if that world has it. `call_words` are for the stubs of its functions, where it has operators as functions of
+    Python already; `world` is what has to be installed before a library can be compiled, if opgen does not bring
+    it along.
     """
 
     name: str
@@ -109,3 +113,5 @@ class Target:
     tensor_keys: frozenset[DispatchKey] | None = None
     installed: Installed | None = None
     fallback_header: str | None = None
+    call_words: CallWords | None = None
+    world: World | None = None

@@ -81,8 +81,12 @@ _PYTHON = PythonSpelling(
     declare=declare,
 )
 
-# The runtime neither functionalizes nor differentiates.
-_FILES = frozenset(FileKind) - {FileKind.REGISTER_FUNCTIONALIZE, FileKind.REGISTER_AUTOGRAD}
+# The runtime neither functionalizes nor differentiates, and its functions of Python are generated.
+_FILES = frozenset(FileKind) - {
+    FileKind.REGISTER_FUNCTIONALIZE,
+    FileKind.REGISTER_AUTOGRAD,
+    FileKind.PYTHON_FUNCTIONS,
+}
 
 RUNTIME = Target(
     name="runtime",

@@ -9,10 +9,12 @@ from __future__ import annotations
 from opgen.cpp.spelling import TypeSpelling
 from opgen.cpp.translate import Conversions
 from opgen.model.dispatch_key import DispatchKey
+from opgen.model.types import BaseTy
 from opgen.python.layout import declare_as_torchgen
 from opgen.python.python_types import stub_return_type, stub_type
-from opgen.python.spelling import PythonSpelling
+from opgen.python.spelling import CallWords, PythonSpelling
 from opgen.targets.base import FileKind, Installed, Target
+from opgen.targets.installed import World
 
 _SPELLING = TypeSpelling(
     names={
@@ -89,6 +91,53 @@ _PYTHON = PythonSpelling(
     declare=declare_as_torchgen,
 )
 
+# Of torch.ops, as tried with torch 2.13: it takes no number for a Tensor, and returns dtypes, layouts and
+# memory formats as ints.
+_CALL_WORDS = CallWords(
+    taken={
+        BaseTy.Tensor: "_Tensor",
+        BaseTy.Scalar: "_complex",
+        BaseTy.int: "_int",
+        BaseTy.SymInt: "_int | _SymInt",
+        BaseTy.DeviceIndex: "_int",
+        BaseTy.float: "_float",
+        BaseTy.bool: "_bool",
+        BaseTy.SymBool: "_bool | _SymBool",
+        BaseTy.str: "_str",
+        BaseTy.ScalarType: "_dtype",
+        BaseTy.Layout: "_layout",
+        BaseTy.Device: "_device | _str",
+        BaseTy.MemoryFormat: "_memory_format",
+        BaseTy.Generator: "_Generator",
+        BaseTy.QScheme: "_int",
+    },
+    returned={
+        BaseTy.Scalar: "_Any",
+        BaseTy.ScalarType: "_int",
+        BaseTy.Layout: "_int",
+        BaseTy.MemoryFormat: "_int",
+        BaseTy.Device: "_device",
+    },
+    imports=(
+        {
+            **{
+                f"_{name}": f"from builtins import {name} as _{name}"
+                for name in ("bool", "complex", "float", "int", "list", "str", "tuple")
+            },
+            "_Sequence": "from collections.abc import Sequence as _Sequence",
+            "_Any": "from typing import Any as _Any",
+            "_overload": "from typing import overload as _overload",
+        },
+        {
+            f"_{name}": f"from torch import {name} as _{name}"
+            for name in (
+                *("Generator", "SymBool", "SymInt", "Tensor"),
+                *("device", "dtype", "layout", "memory_format"),
+            )
+        },
+    ),
+)
+
 # Class Tensor, its methods and the Python bindings are PyTorch's own.
 _FILES = frozenset(FileKind) - {
     FileKind.TENSOR_BODY,
@@ -141,4 +190,6 @@ TORCH = Target(
         between_devices=frozenset({"aten::_copy_from", "aten::_copy_from_and_resize"}),
     ),
     fallback_header="opgen/cpu_fallback.h",
+    call_words=_CALL_WORDS,
+    world=World("torch", oldest=(2, 13), newest=(2, 13)),
 )

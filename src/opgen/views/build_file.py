@@ -14,6 +14,7 @@ class BuildFileView(FileView):
     library: str
     extends: str
     sources: tuple[str, ...]
+    python: bool
     python_sources: tuple[str, ...]
 
 
@@ -26,5 +27,6 @@ def build_build_file(context: Context, paths: Iterable[str]) -> Iterator[FileVie
         library=context.library.name,
         extends=context.library.extends or "",
         sources=tuple(path for path in sources if not path.startswith("python/")),
+        python=context.library.python,
         python_sources=tuple(path for path in sources if path.startswith("python/")),
     )

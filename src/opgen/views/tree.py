@@ -26,6 +26,7 @@ from opgen.views.operators import (
     build_register_schema,
 )
 from opgen.views.python import build_python
+from opgen.views.python_functions import build_python_functions
 from opgen.views.register import build_register_keys
 from opgen.views.selected_dtypes import build_selected_dtypes
 from opgen.views.stubs import build_stubs
@@ -51,6 +52,7 @@ _BUILDERS: tuple[tuple[FileKind, Callable[[Context], Iterator[FileView]]], ...] 
     (FileKind.SELECTED_DTYPES, build_selected_dtypes),
     (FileKind.STUBS, build_stubs),
     (FileKind.PYTHON, build_python),
+    (FileKind.PYTHON_FUNCTIONS, build_python_functions),
 )
 
 # What is made for the operators of another library.

@@ -1,0 +1,104 @@
+"""What a program may call: files in, a registry, diagnostics or generated texts out. See docs/api.md.
+
+Paths are strings or Path values; options are called as on the command line.
+"""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterable, Mapping
+from pathlib import Path
+from typing import TypeAlias
+
+from opgen import pipeline
+from opgen.diagnostics import Diagnostic, Diagnostics, OpgenError
+from opgen.model.registry import Registry
+from opgen.pipeline import Inputs
+from opgen.targets import TARGETS
+from opgen.writer import write
+
+PathLike: TypeAlias = str | os.PathLike[str]
+
+
+def load(
+    paths: Iterable[PathLike],
+    *,
+    tags: PathLike | None = None,
+    target: str = "runtime",
+    backends: Iterable[str] = (),
+    ignore_keys: Iterable[str] = (),
+    strict_torchgen: bool = False,
+) -> Registry:
+    """All operators of the files, with what follows from them. Raises OpgenError."""
+    diagnostics = Diagnostics()
+    inputs = _inputs(paths, tags, target, backends, ignore_keys, strict_torchgen)
+    registry = pipeline.load(inputs, diagnostics)
+    if registry is None:
+        raise OpgenError(diagnostics.sorted())
+    return registry
+
+
+def lint(
+    paths: Iterable[PathLike],
+    *,
+    tags: PathLike | None = None,
+    target: str = "runtime",
+    backends: Iterable[str] = (),
+    ignore_keys: Iterable[str] = (),
+    strict_torchgen: bool = False,
+    python: bool = False,
+) -> tuple[Diagnostic, ...]:
+    """Every problem of the files, sorted by position: what `opgen lint` prints. Raises nothing for them."""
+    diagnostics = Diagnostics()
+    inputs = _inputs(paths, tags, target, backends, ignore_keys, strict_torchgen)
+    pipeline.inspect(inputs, diagnostics, python=python)
+    return diagnostics.sorted()
+
+
+def generate(
+    paths: Iterable[PathLike],
+    output: PathLike | None = None,
+    *,
+    tags: PathLike | None = None,
+    target: str = "runtime",
+    backends: Iterable[str] = (),
+    ignore_keys: Iterable[str] = (),
+    strict_torchgen: bool = False,
+    name: str | None = None,
+    shards: int = 1,
+    python: bool = False,
+) -> Mapping[str, str]:
+    """Path to text of every generated file; they are written into the folder `output`, if one is given.
+
+    Raises OpgenError, with nothing written.
+    """
+    diagnostics = Diagnostics()
+    inputs = _inputs(paths, tags, target, backends, ignore_keys, strict_torchgen, name)
+    tree = pipeline.build_tree(inputs, diagnostics, shards=shards, python=python)
+    if tree is not None and output is not None:
+        write(tree, Path(output), diagnostics)
+    if tree is None or diagnostics.has_errors:
+        raise OpgenError(diagnostics.sorted())
+    return tree.files
+
+
+def _inputs(
+    paths: Iterable[PathLike],
+    tags: PathLike | None,
+    target: str,
+    backends: Iterable[str],
+    ignore_keys: Iterable[str],
+    strict_torchgen: bool,
+    name: str | None = None,
+) -> Inputs:
+    if target not in TARGETS:
+        raise ValueError(f"there is no target '{target}'; there are {', '.join(TARGETS)}")
+    return Inputs(
+        yaml=tuple(map(Path, paths)),
+        tags=None if tags is None else Path(tags),
+        target=target,
+        backends=tuple(backends),
+        ignore_keys=tuple(ignore_keys),
+        name=name,
+        strict_torchgen=strict_torchgen,
+    )

@@ -1,0 +1,30 @@
+"""A package of operators to begin with: its files, for people to change."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from opgen.views.base import FileView
+
+
+@dataclass(frozen=True, slots=True)
+class NewPackageView(FileView):
+    """`oldest` is the oldest release of what it is compiled against; empty if that is opgen's own runtime."""
+
+    name: str
+    oldest: str
+
+
+def build_new_package(name: str, oldest: str) -> tuple[NewPackageView, ...]:
+    """The files of package `name`: two operators, their kernels and tests, a build, a job for CI."""
+    files = (
+        (".github/workflows/ci.yml", "ci.yml.j2"),
+        (".gitignore", "gitignore.j2"),
+        ("CMakeLists.txt", "CMakeLists.txt.j2"),
+        ("README.md", "README.md.j2"),
+        (f"kernels/{name}.cpp", "kernels.cpp.j2"),
+        ("native_functions.yaml", "native_functions.yaml.j2"),
+        ("pyproject.toml", "pyproject.toml.j2"),
+        (f"tests/test_{name}.py", "test.py.j2"),
+    )
+    return tuple(NewPackageView(path, template, name, oldest) for path, template in files)

@@ -1,0 +1,40 @@
+// mylib.cpp: what the results of mylib's operators look like, and their elements.
+#include <opgen/kernel.h>
+
+#include <mylib/ops/mix_meta.h>
+#include <mylib/ops/mix_native.h>
+#include <mylib/ops/running_sum_native.h>
+
+// (1 - weight) * self + weight * other: shapes are broadcast, dtypes promoted.
+OPGEN_META_FUNC(mix)(const Tensor& self, const Tensor& other, double) {
+  build_borrowing_binary_op(maybe_get_output(), self, other);
+}
+
+OPGEN_IMPL_FUNC(mix_out_cpu)(const Tensor&, const Tensor&, double weight, const Tensor&) {
+  OPGEN_DISPATCH_FLOATING_TYPES(common_dtype(), "mix", [&] {
+    const auto w = static_cast<scalar_t>(weight);
+    opgen::cpu_kernel(*this, [w](scalar_t a, scalar_t b) -> scalar_t { return a + w * (b - a); });
+  });
+}
+
+// The sums of the first, the first two, ... elements of a vector.
+OPGEN_KERNEL(running_sum_cpu)(const Tensor& self) {
+  OPGEN_CHECK(self.dim() == 1, "running_sum: self has ", self.dim(), " dimensions, not 1");
+  Tensor result(opgen::detail::empty_like(self));
+  OPGEN_DISPATCH_FLOATING_TYPES(self.scalar_type(), "running_sum", [&] {
+    const scalar_t* from = self.const_data_ptr<scalar_t>();
+    scalar_t* to = result.mutable_data_ptr<scalar_t>();
+    scalar_t sum = 0;
+    for (int64_t i = 0; i < self.numel(); ++i) {
+      sum += from[i * self.stride(0)];
+      to[i * result.stride(0)] = sum;
+    }
+  });
+  return result;
+}
+
+// The same without elements: what it is like is known from the shape alone.
+OPGEN_KERNEL(running_sum_meta)(const Tensor& self) {
+  OPGEN_CHECK(self.dim() == 1, "running_sum: self has ", self.dim(), " dimensions, not 1");
+  return Tensor(opgen::detail::empty_like(self));
+}

@@ -1,0 +1,28 @@
+"""The operators of mylib, with numbers made by hand."""
+
+import pytest
+
+import mylib
+
+
+@pytest.mark.parametrize("dtype", ["float32", "float64"])
+def test_mix(dtype: str) -> None:
+    a = mylib.tensor([[0.0, 2.0], [4.0, 6.0]], dtype=dtype)
+    b = mylib.tensor([4.0, 4.0], dtype=dtype)
+    expected = [[1, 2.5], [4, 5.5]]
+    assert mylib.mix(a, b, 0.25).tolist() == expected
+    out = mylib.tensor([[0.0, 0.0], [0.0, 0.0]], dtype=dtype)
+    assert mylib.mix(a, b, 0.25, out=out) is out and out.tolist() == expected
+    assert mylib.mix_(a, b, 0.25) is a and a.tolist() == expected
+
+
+def test_running_sum() -> None:
+    a = mylib.tensor([1.0, 9.0, 2.0, 9.0, 3.0])[::2]
+    assert mylib.running_sum(a).tolist() == [1, 3, 6]
+    with pytest.raises(RuntimeError, match="2 dimensions, not 1"):
+        mylib.running_sum(mylib.tensor([[1.0]]))
+
+
+def test_mistakes_are_refused() -> None:
+    with pytest.raises(TypeError, match="mix"):
+        mylib.mix(mylib.tensor([1.0]), "x")
