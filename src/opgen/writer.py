@@ -38,8 +38,8 @@ class Tree:
     header: Mapping[str, Any]
 
     def manifest(self) -> dict[str, Any]:
-        """The manifest as a value: `header` and the digest of every file, sorted by path."""
-        files = {path: digest(text.encode()) for path, text in sorted(self.files.items())}
+        """The manifest as a value: `header` and the digest of every file."""
+        files = {path: digest(text.encode()) for path, text in self.files.items()}
         return {"format": MANIFEST_FORMAT, **self.header, "files": files}
 
 

@@ -6,6 +6,7 @@ only `opgen build` needs what draws its bars. This is the one place that imports
 
 from __future__ import annotations
 
+import atexit
 import contextlib
 import errno
 import gc
@@ -95,3 +96,5 @@ def main() -> None:
     # A run keeps nearly every value it makes to its end, without cycles: looking for some takes a
     # fifth of the time of generating from PyTorch's file (105 MB at the peak with or without).
     gc.disable()
+    # Nor is there any use in looking for cycles when the program ends.
+    atexit.register(gc.freeze)

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
+from functools import cache
 
 from opgen.cpp import structured
 from opgen.cpp.codes import (
@@ -111,14 +112,23 @@ def _is_sound(f: NativeFunction, checker: _Checker) -> bool:
 def _check_arguments(f: NativeFunction, checker: _Checker) -> None:
     context = TypeContext.of(f)
     for a in f.func.arguments.flat_all:
-        try:
-            for translate_type in (argument_type, native_argument_type):
-                ctype = translate_type(a.type, mutable=a.is_write, symint=True, context=context)
-                _refuse_inner_references(ctype)
-        except NoCppType as problem:
+        problem = _why_no_argument(a.type, a.is_write, context)
+        if problem is not None:
             checker.diagnostics.error(
                 E0701, f"'{a.type}' cannot be an argument: {problem}", f.argument_type_span(a.name)
             )
+
+
+@cache
+def _why_no_argument(type: Type, mutable: bool, context: TypeContext) -> str | None:
+    """Why nothing of this type can be an argument in every API; None if it can."""
+    try:
+        for translate_type in (argument_type, native_argument_type):
+            ctype = translate_type(type, mutable=mutable, symint=True, context=context)
+            _refuse_inner_references(ctype)
+    except NoCppType as problem:
+        return str(problem)
+    return None
 
 
 def _refuse_inner_references(ctype: CType) -> None:

@@ -22,29 +22,54 @@ class Base:
     name: str
 
 
-@dataclass(frozen=True, slots=True)
-class ConstRef:
+class _Nested:
+    """A type of another: its hash, which every look-up of a spelling asks for, is made once."""
+
+    __slots__ = ("_hash",)
+
     elem: CType
+    _hash: int
 
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "_hash", hash((type(self).__name__, self.elem)))
 
-@dataclass(frozen=True, slots=True)
-class MutRef:
-    elem: CType
-
-
-@dataclass(frozen=True, slots=True)
-class Optional:
-    elem: CType
-
-
-@dataclass(frozen=True, slots=True)
-class ArrayRef:
-    elem: CType
+    def __hash__(self) -> int:
+        return self._hash
 
 
 @dataclass(frozen=True, slots=True)
-class Vector:
+class ConstRef(_Nested):
     elem: CType
+
+    __hash__ = _Nested.__hash__
+
+
+@dataclass(frozen=True, slots=True)
+class MutRef(_Nested):
+    elem: CType
+
+    __hash__ = _Nested.__hash__
+
+
+@dataclass(frozen=True, slots=True)
+class Optional(_Nested):
+    elem: CType
+
+    __hash__ = _Nested.__hash__
+
+
+@dataclass(frozen=True, slots=True)
+class ArrayRef(_Nested):
+    elem: CType
+
+    __hash__ = _Nested.__hash__
+
+
+@dataclass(frozen=True, slots=True)
+class Vector(_Nested):
+    elem: CType
+
+    __hash__ = _Nested.__hash__
 
 
 @dataclass(frozen=True, slots=True)

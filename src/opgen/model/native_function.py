@@ -223,11 +223,11 @@ class NativeFunction:
     category_override: str | None
     is_abstract: bool
     spans: EntrySpans = field(repr=False, compare=False)
+    # `aten::add.Tensor`: the key of nearly every table, so it is put together once.
+    full_name: str = field(init=False, repr=False, compare=False)
 
-    @property
-    def full_name(self) -> str:
-        """`aten::add.Tensor`."""
-        return f"{self.namespace}::{self.func.name}"
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "full_name", f"{self.namespace}::{self.func.name}")
 
     @property
     def root_name(self) -> str:
