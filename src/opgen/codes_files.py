@@ -84,8 +84,8 @@ E0909 = Code(
 E0910 = Code(
     "E0910",
     "an option that this target has nothing for",
-    "Some options ask for files that only some targets have: --extends and --select are for target runtime. The "
-    "class Tensor of target torch is PyTorch's own.",
+    "Some options ask for files that only some targets have: --extends is for target runtime. The class Tensor "
+    "of target torch is PyTorch's own.",
     _GOOD,
     _GOOD,
 )

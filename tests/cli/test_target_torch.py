@@ -108,18 +108,36 @@ def test_it_is_refused_and_nothing_written(opgen: Opgen, code: str, yaml: str, w
     assert opgen("generate", "bad.yaml", "-o", "out").exit_code == 0, "the runtime takes all of it"
 
 
-OPTIONS = (("--extends", "other.json"), ("--select", "selective.yaml"))
+OPTIONS = (("--extends", "other.json"),)
 
 
 @pytest.mark.parametrize("option", OPTIONS, ids=lambda option: option[0])
 def test_options_of_the_runtime_are_refused(opgen: Opgen, option: tuple[str, ...]) -> None:
     Path("custom.yaml").write_text(CUSTOM)
-    Path("selective.yaml").write_text("operators: {}\n")
     Path("other.json").write_text('{"name": "o", "owns_tensor": true, "operators": {}}')
     result = opgen("generate", "custom.yaml", "--target", "torch", "-o", "out", *option)
     assert result.exit_code == 1 and not Path("out").exists()
     assert "error[E0910]: target torch has no" in result.stderr
     assert f"leave out {option[0]}" in result.stderr
+
+
+def test_a_selective_build(opgen: Opgen) -> None:
+    """Protects the size: what is left out is in no table and no source, and says so when it is called."""
+    Path("custom.yaml").write_text(CUSTOM)
+    Path("few.yaml").write_text(
+        "operators:\n  custom::grown: {}\nkernel_metadata:\n  grown: [Half]\n"
+    )
+    given = ("custom.yaml", "--target", "torch", "--select", "few.yaml")
+    result = opgen("generate", *given, "-o", "out")
+    assert result.exit_code == 0, result.output
+    for source in (*Path("out/src").iterdir(), *Path("out/stubs").iterdir()):
+        lines = source.read_text().splitlines()
+        assert not [line for line in lines if "plus" in line and "#include" not in line], source
+    assert "m.def(custom::_ops::grown::schema_str" in Path("out/src/RegisterSchema.cpp").read_text()
+    left_out = Path("out/include/custom/ops/plus_ops.h").read_text()
+    assert "struct plus : opgen::NotSelected<plus, " in left_out
+    assert "opgen::Operator<grown, " in Path("out/include/custom/ops/grown_ops.h").read_text()
+    assert "opgen::ScalarType::Half" in Path("out/include/custom/SelectedDtypes.h").read_text()
 
 
 def test_what_writes_is_replaced_by_what_does_not(tree: Path) -> None:

@@ -48,9 +48,10 @@ def test_nvcc_takes_a_kernel(tmp_path: Path) -> None:
 @pytest.mark.slow
 def test_cuda_rows_without_a_gpu(tmp_path_factory: pytest.TempPathFactory) -> None:
     """Protects the checks before a CUDA kernel, and a library whose CUDA kernels cannot be compiled:
-    PyTorch is asked for the key CUDA with tensors that are elsewhere."""
+    PyTorch is asked for the key CUDA with tensors that are elsewhere. And selective builds."""
     _torch_headers()
-    library = _build(tmp_path_factory.mktemp("cuda") / "tree")
+    selective = ("--select", HERE / "selective.yaml")
+    library = _build(tmp_path_factory.mktemp("cuda") / "tree", *selective)
     run([sys.executable, HERE / "without_a_gpu.py", library])
 
 
@@ -65,7 +66,7 @@ def test_cuda_rows_on_a_gpu(tmp_path_factory: pytest.TempPathFactory) -> None:
     run([sys.executable, HERE / "on_a_gpu.py", library])
 
 
-def _build(tree: Path) -> Path:
+def _build(tree: Path, *options: str | Path) -> Path:
     variables = {
         **environment(),
         "CXXFLAGS": "-O0 -Wall -Wextra -Wshadow -Werror",
@@ -74,7 +75,7 @@ def _build(tree: Path) -> Path:
     }
     command = [tool("opgen"), "build", YAML, "--target", "torch", "-o", tree, "--kernels", HERE]
     with locked("torch"):
-        run([*command, "--build-type", "None", "-j", "1"], env=variables)
+        run([*command, *options, "--build-type", "None", "-j", "1"], env=variables)
     return tree / "cmake-build" / "libgpu.so"
 
 

@@ -45,6 +45,7 @@ COMMANDS: Mapping[str, str] = MappingProxyType(
         "lsp": "lsp:lsp",
         "new": "new:new",
         "schema": "schema:schema",
+        "select": "select:select",
         "stub": "stub:stub",
     }
 )

@@ -22,6 +22,7 @@ if TYPE_CHECKING:
         explain_all_codes,
         explain_code,
         json_schema,
+        selection_list,
         skeletons,
         summarize,
     )
@@ -75,6 +76,7 @@ __all__ = [
     "read_request",
     "report_coverage",
     "schema_files",
+    "selection_list",
     "skeletons",
     "summarize",
     "survey",
@@ -85,6 +87,7 @@ _LATER: Mapping[str, str] = MappingProxyType(
     {
         **dict.fromkeys(("SCHEMAS", "dump", "explain", "explain_all_codes"), "answers"),
         **dict.fromkeys(("explain_code", "json_schema", "skeletons", "summarize"), "answers"),
+        "selection_list": "answers",
         **dict.fromkeys(
             ("check_python", "check_target", "check_world", "inspect", "lint"), "checking"
         ),

@@ -10,15 +10,19 @@ from typing import Any
 from opgen import data
 from opgen.codes_files import E0908
 from opgen.diagnostics import Diagnostics, until_too_many
+from opgen.model.mention import Mention
 from opgen.model.native_function import NativeFunction
 from opgen.model.registry import Registry
+from opgen.parse import parse_registrations, parse_trace
 from opgen.parse.names import did_you_mean
 from opgen.pipeline.checking import read_additions
 from opgen.pipeline.codes import CODES
 from opgen.pipeline.declared import read_tags
 from opgen.pipeline.inputs import Inputs
 from opgen.pipeline.library import library_context
+from opgen.reading import read_source
 from opgen.render import Renderer
+from opgen.resolve.selection import find_mentioned
 from opgen.resources import target_templates, templates_dir
 from opgen.targets import TARGETS
 from opgen.views.context import Context, Library
@@ -30,6 +34,7 @@ from opgen.views.explain import (
     build_summary,
 )
 from opgen.views.json_schema import build_json_schema, build_tags_schema
+from opgen.views.selection_list import build_selection_list
 from opgen.views.stubs import build_skeletons
 
 # What `json_schema` knows a schema of.
@@ -88,6 +93,27 @@ def skeletons(
     return Renderer(*target_templates(context.target.templates)).render(
         build_skeletons(context, names)
     )
+
+
+@until_too_many(str)
+def selection_list(
+    registry: Registry,
+    inputs: Inputs,
+    operators: Sequence[str],
+    registrations: Sequence[Path],
+    traces: Sequence[Path],
+    diagnostics: Diagnostics,
+) -> str:
+    """A selective-build YAML of what is named, registered or called, and what `inputs` select."""
+    mentions: list[Mention] = []
+    for paths, parse in ((registrations, parse_registrations), (traces, parse_trace)):
+        sources = (read_source(path, diagnostics, inputs.overlay) for path in paths)
+        mentions += (m for source in sources if source is not None for m in parse(source))
+    wanted = find_mentioned(registry, mentions, diagnostics)
+    wanted |= {f.full_name for name in operators for f in _find(registry, name, diagnostics)}
+    selection = read_additions(registry, inputs, diagnostics).selection
+    wanted |= frozenset() if selection is None else selection.operators
+    return "" if diagnostics.has_errors else build_selection_list(registry, wanted)
 
 
 def _find(registry: Registry, name: str, diagnostics: Diagnostics) -> tuple[NativeFunction, ...]:

@@ -125,7 +125,6 @@ def _report_options(inputs: Inputs, diagnostics: Diagnostics) -> None:
     target = TARGETS[inputs.target]
     asked = (
         ("--extends", inputs.extends is not None, FileKind.TENSOR_BODY, "no class Tensor to share"),
-        ("--select", bool(inputs.select), FileKind.SELECTED_DTYPES, "no selective builds"),
     )
     for option, given, kind, lack in asked:
         if given and kind not in target.files:

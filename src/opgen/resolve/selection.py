@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable, Set
 from dataclasses import dataclass
 
-from opgen.diagnostics import Diagnostics
+from opgen.diagnostics import Diagnostics, Span
 from opgen.diagnostics.suggestions import Vocabulary, shorten
+from opgen.model.mention import Mention
 from opgen.model.native_function import NativeFunction
 from opgen.model.registry import Registry
-from opgen.model.selector import SelectedOperator, Selector
+from opgen.model.selector import Selector
 from opgen.resolve.codes_backend import W1842
 
 
@@ -27,16 +29,44 @@ def select(registry: Registry, selector: Selector, diagnostics: Diagnostics) -> 
     """The operators of `registry` that `selector` selects. Names that select nothing are warned of."""
     known = {f.full_name for f in registry.functions}
     names = known | {name.partition(".")[0] for name in known}
-    vocabulary = Vocabulary(sorted(names))
-    namespaces = {f.namespace for f in registry.functions}
-    for operator in selector.operators.values():
-        if operator.name.partition("::")[0] in namespaces and operator.name not in names:
-            _warn(operator, vocabulary, diagnostics)
+    written = [(operator.name, operator.span) for operator in selector.operators.values()]
+    _warn_of_unknown(written, names, registry, diagnostics)
     selected = (name for name in known if selector.is_operator_selected(name))
     return Selection(selector, frozenset(selected))
 
 
-def _warn(operator: SelectedOperator, known: Vocabulary, diagnostics: Diagnostics) -> None:
-    message = f"there is no operator '{shorten(operator.name)}'"
-    hint = known.did_you_mean(operator.name)
-    diagnostics.warning(W1842, message, operator.span, hint=hint)
+def find_mentioned(
+    registry: Registry, mentions: Iterable[Mention], diagnostics: Diagnostics
+) -> frozenset[str]:
+    """The full names of the operators that `mentions` name. Those that do not exist are warned of."""
+    overloads: dict[str, list[str]] = {}
+    for f in registry.functions:
+        overloads.setdefault(f.full_name.partition(".")[0], []).append(f.full_name)
+        if "." in f.full_name:
+            overloads[f.full_name] = [f.full_name]
+    unknown, found = [], set()
+    for mention in mentions:
+        every = overloads.get(mention.name, [])
+        meant = every if mention.any_overload else [n for n in every if n == mention.name]
+        found.update(meant)
+        if not meant:
+            unknown.append((mention.name, mention.span))
+    _warn_of_unknown(unknown, set(found), registry, diagnostics)
+    return frozenset(found)
+
+
+def _warn_of_unknown(
+    written: Iterable[tuple[str, Span | None]],
+    known: Set[str],
+    registry: Registry,
+    diagnostics: Diagnostics,
+) -> None:
+    """Warn of names that are not `known`. Those of other libraries' namespaces are not looked at."""
+    namespaces = {f.namespace for f in registry.functions}
+    every = {f.full_name for f in registry.functions}
+    vocabulary = Vocabulary(sorted(every | {name.partition(".")[0] for name in every}))
+    for name, span in written:
+        if name.partition("::")[0] in namespaces and name not in known:
+            message = f"there is no operator '{shorten(name)}'"
+            hint = vocabulary.did_you_mean(name)
+            diagnostics.warning(W1842, message, span, hint=hint)

@@ -73,7 +73,8 @@ class Target:
     `templates` are the folders of templates, the first that has one first. `tensor_header` declares the
     types of signatures, where class Tensor is not the library's; `cmake_package` is what a generated
     CMakeLists.txt finds. `own_namespaces` are those whose operators that world has already, and
-    `knows_all_tags` is whether a tags.yaml may add to the built-in tags there.
+    `knows_all_tags` is whether a tags.yaml may add to the built-in tags there, `makes_ufuncs` whether
+    kernels are made of inner loops.
     `python` is what is filled into Python signatures. `functionalizes` says whether that world replaces
     operators that write their arguments, and views, by others, `strict_torchgen` whether it has nothing
     for opgen's extensions of the language, `checks_structured` whether the generated code checks
@@ -106,6 +107,7 @@ class Target:
     tensor_header: str | None = None
     own_namespaces: frozenset[str] = frozenset()
     knows_all_tags: bool = True
+    makes_ufuncs: bool = True
     functionalizes: bool = False
     strict_torchgen: bool = False
     checks_structured: bool = False

@@ -76,7 +76,7 @@ def report_refused(registry: Registry, target: Target, diagnostics: Diagnostics)
             message = f"'{f.full_name}' is in a namespace of {target.name}'s own"
             hint = f"write `func: mylib::{f.func.name}(...)`, with a namespace of yours"
             diagnostics.error(E0753, message, f.span, hint=hint)
-        if f.ufunc_inner_loop and not target.element_types:
+        if f.ufunc_inner_loop and not target.makes_ufuncs:
             message = f"target {target.name} makes no inner loops"
             diagnostics.error(E0754, message, f.spans.key("ufunc_inner_loop"))
         for tag in () if known is None else sorted(f.tags - known):

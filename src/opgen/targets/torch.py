@@ -138,11 +138,26 @@ _CALL_WORDS = CallWords(
     ),
 )
 
+# Those of the dispatch macros, OPGEN_DISPATCH_*.
+_ELEMENT_TYPES = {
+    "Bool": "bool",
+    "Byte": "::std::uint8_t",
+    "Char": "::std::int8_t",
+    "Short": "::std::int16_t",
+    "Int": "::std::int32_t",
+    "Long": "::std::int64_t",
+    "Half": "at::Half",
+    "BFloat16": "at::BFloat16",
+    "Float": "float",
+    "Double": "double",
+    "ComplexFloat": "c10::complex<float>",
+    "ComplexDouble": "c10::complex<double>",
+}
+
 # Class Tensor, its methods and the Python bindings are PyTorch's own.
 _FILES = frozenset(FileKind) - {
     FileKind.TENSOR_BODY,
     FileKind.TENSOR_METHODS,
-    FileKind.SELECTED_DTYPES,
     FileKind.PYTHON,
 }
 
@@ -169,7 +184,7 @@ TORCH = Target(
     meta_base="at::impl::MetaBase",
     base_headers={"TensorIteratorBase": "ATen/TensorIterator.h"},
     author_header="{0}.h",
-    element_types={},
+    element_types=_ELEMENT_TYPES,
     api_macro="TORCH_API",
     api_macros={DispatchKey.XPU: "TORCH_XPU_API"},
     templates=("torch", "runtime"),
@@ -178,6 +193,7 @@ TORCH = Target(
     tensor_header="opgen/tensor.h",
     own_namespaces=frozenset({"aten", "prim", "prims", "quantized", "torch", "c10", "opgen"}),
     knows_all_tags=False,
+    makes_ufuncs=False,
     functionalizes=True,
     strict_torchgen=True,
     checks_structured=True,

@@ -50,3 +50,22 @@ assert torch.ops.gpu.ramp([3]).tolist() == [0, 1, 2]
 if not torch.cuda.is_available():
     refused("ramp", [3], device="cuda")
 assert torch.equal(torch.ops.gpu.plus(here, here), here + here)
+
+# A selective build: what is left out does not exist, what calls it says so; and one element type.
+assert not hasattr(torch.ops.gpu, "missed") or torch.ops.gpu.missed.overloads() == ["out"]
+for refusal, call in (
+    (
+        "gpu::missed is called, and not in this build",
+        lambda: torch.ops.gpu.missed(here, out=here),
+    ),
+    (
+        '"plus": this build has no code for Long',
+        lambda: torch.ops.gpu.plus(here.long(), here.long()),
+    ),
+):
+    try:
+        call()
+    except NotImplementedError as error:
+        assert refusal in str(error), error
+    else:
+        raise AssertionError(f"no error: {refusal}")
