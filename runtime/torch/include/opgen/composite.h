@@ -2,10 +2,6 @@
 // arguments that an in-place operator will change, results moved into out= arguments.
 #pragma once
 
-#include <ATen/ops/clone.h>
-#include <ATen/ops/copy.h>
-#include <ATen/ops/resize.h>
-
 #include <optional>
 #include <tuple>
 #include <type_traits>

@@ -1,8 +1,6 @@
 // copy.h: copies between tensors, by the runtime's names.
 #pragma once
 
-#include <ATen/ops/copy.h>
-
 #include "opgen/tensor.h"
 
 namespace opgen::detail {

@@ -4,7 +4,7 @@
 #include <ATen/Parallel.h>
 #include <ATen/WrapDimUtils.h>
 #include <ATen/native/cpu/Loops.h>
-#include <ATen/ops/empty_like.h>
+#include <ATen/ops/empty_like_ops.h>
 
 #include "opgen/copy.h"
 #include "opgen/dispatch_macros.h"
@@ -30,7 +30,9 @@ using at::maybe_wrap_dim;
 namespace detail {
 
 [[nodiscard]] inline Tensor empty_like(const Tensor& self, const TensorOptions& options = {}) {
-  return at::empty_like(self, options);
+  return at::_ops::empty_like::call(self, c10::optTypeMetaToScalarType(options.dtype_opt()),
+                                    options.layout_opt(), options.device_opt(),
+                                    options.pinned_memory_opt(), options.memory_format_opt());
 }
 [[nodiscard]] inline Tensor clone(const Tensor& self) {
   return self.clone();

@@ -4,9 +4,6 @@
 
 #include <ATen/EmptyTensor.h>
 #include <ATen/core/op_registration/adaption.h>
-#include <ATen/ops/copy.h>
-#include <ATen/ops/empty.h>
-#include <ATen/ops/empty_strided.h>
 #include <c10/core/DeviceGuard.h>
 
 #include <optional>
@@ -14,6 +11,7 @@
 #include <string_view>
 #include <type_traits>
 
+#include "opgen/empty.h"
 #include "opgen/resize.h"
 #include "opgen/tensor.h"
 
@@ -29,11 +27,11 @@ template <DispatchKey K>
 struct DeviceOf {
   using Guard = c10::OptionalDeviceGuard;
   static Tensor empty(IntArrayRef sizes, const TensorOptions& options) {
-    return at::empty(sizes, options);
+    return detail::empty(sizes, options);
   }
   static Tensor empty_strided(IntArrayRef sizes, IntArrayRef strides,
                               const TensorOptions& options) {
-    return at::empty_strided(sizes, strides, options);
+    return detail::empty_strided(sizes, strides, options);
   }
 };
 
@@ -65,10 +63,13 @@ Tensor create_out(IntArrayRef sizes, IntArrayRef strides, const TensorOptions& o
   if constexpr (K == DispatchKey::CPU) {
     if (strides.empty()) return at::detail::empty_cpu(sizes, options);
     return at::detail::empty_strided_cpu(sizes, strides, options);
+  } else if constexpr (K == DispatchKey::Meta) {
+    const TensorOptions own = options.device(at::kMeta);
+    if (strides.empty()) return at::detail::empty_meta(sizes, own);
+    return at::detail::empty_strided_meta(sizes, strides, own);
   } else {
-    const TensorOptions own = K == DispatchKey::Meta ? options.device(at::kMeta) : options;
-    if (strides.empty()) return DeviceOf<K>::empty(sizes, own);
-    return DeviceOf<K>::empty_strided(sizes, strides, own);
+    if (strides.empty()) return DeviceOf<K>::empty(sizes, options);
+    return DeviceOf<K>::empty_strided(sizes, strides, options);
   }
 }
 

@@ -2,7 +2,6 @@
 // adapters of their signatures.
 #pragma once
 
-#include <ATen/Context.h>
 #include <ATen/core/dispatch/DispatchKeyExtractor.h>
 #include <torch/library.h>
 
@@ -98,16 +97,8 @@ struct DeviceGuarded<Op, FunctionPointer, function, check, std::index_sequence<c
     }
     c10::OptionalDeviceGuard guard;
     if constexpr (guarded >= 0) {
-      const auto& argument = std::get<guarded>(all);
-      const std::optional<Device> device = detail::device_to_guard(argument);
-      if (device.has_value()) {
-        // A factory may be the first call that its device ever sees.
-        if constexpr (std::is_same_v<std::remove_cvref_t<decltype(argument)>,
-                                     std::optional<Device>>) {
-          at::globalContext().lazyInitDevice(device->type());
-        }
-        guard.reset_device(*device);
-      }
+      const std::optional<Device> device = detail::device_to_guard(std::get<guarded>(all));
+      if (device.has_value()) guard.reset_device(*device);
     }
     return Adapt<Op, FunctionPointer, function>::call(std::forward<A>(arguments)...);
   }

@@ -1,9 +1,13 @@
 // resize.h: out= arguments take the shape of the result.
 #pragma once
 
-#include <ATen/native/Resize.h>
-
 #include "opgen/tensor.h"
+
+// As in ATen/native/Resize.h, which brings more text than all else that is included here.
+namespace at::native {
+TORCH_API bool resize_output(const Tensor& output, IntArrayRef shape);
+TORCH_API bool resize_output_symint(const Tensor& output, SymIntArrayRef shape);
+}  // namespace at::native
 
 namespace opgen {
 
