@@ -23,6 +23,7 @@ from typing import Any
 from processes import run
 
 HERE = Path(__file__).resolve().parent
+OPGEN = (sys.executable, "-c", "from opgen.cli.main import main; main()")
 FLAGS = ("-std=c++20", "-O2", "-DNDEBUG", "-fPIC", "-fno-gnu-unique")
 # What a build for the CPU registers; all other keys are other machines'.
 KEYS = (
@@ -66,9 +67,7 @@ def packaged() -> Path:
 
 
 def dump(*stage: str) -> list[Fact]:
-    program = [sys.executable, "-c", "from opgen.cli.main import main; main()"]
-    command = [*program, "dump", str(packaged()), *stage]
-    return list(json.loads(run(command)))
+    return list(json.loads(run([*OPGEN, "dump", str(packaged()), *stage])))
 
 
 def quoted(text: str) -> str:

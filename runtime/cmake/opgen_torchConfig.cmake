@@ -81,16 +81,10 @@ function(opgen_add_torch_library target)
     target_compile_definitions(${target} PUBLIC OPGEN_TORCH_CUDA)
     target_link_libraries(${target} PUBLIC ${TORCH_LIBRARIES})
   endif()
-  # ATen's headers cost seconds in every unit, what is generated next to nothing: few units. Stubs
-  # stay apart from the calls of what they stand for, and kernels from both.
+  # ATen's headers cost seconds in every unit, what is generated next to nothing: one unit. Stubs may
+  # stand beside the calls of what they stand for: no compiler looks into a weak function.
   set_target_properties(${target} PROPERTIES UNITY_BUILD ON UNITY_BUILD_MODE GROUP)
-  foreach(source IN LISTS arg_SOURCES)
-    if(source MATCHES "/stubs/[^/]*$")
-      set_property(SOURCE "${source}" PROPERTY UNITY_GROUP stubs)
-    else()
-      set_property(SOURCE "${source}" PROPERTY UNITY_GROUP registrations)
-    endif()
-  endforeach()
+  set_property(SOURCE ${arg_SOURCES} PROPERTY UNITY_GROUP generated)
   if(CMAKE_SYSTEM_NAME STREQUAL "Linux")
     target_link_options(${target} PRIVATE "LINKER:-z,defs")
   endif()

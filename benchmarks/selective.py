@@ -1,0 +1,136 @@
+"""What a selective build saves: the library of 5, 80 and all operators, in bytes and in time to load.
+
+    python benchmarks/selective.py FOLDER [--runs N] [--no-build] [--write]
+
+Builds native_functions.yaml with its kernels three times in FOLDER/5, FOLDER/80 and FOLDER/all (processor time: a
+quarter of an hour), each by `opgen select` and `opgen build --select`; and of PyTorch's file the registrations alone,
+as startup.py does. The 80 are the first by name that have the tag core. Prints Markdown tables: bytes of the stripped
+library, rows of its tables, milliseconds of processor time of `dlopen` as median (min-max), each in a process of its
+own. `--write` puts them into benchmarks/RESULTS.md. Needs g++, CMake, Ninja, and torch for its YAML.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import shutil
+import statistics
+import tempfile
+from collections.abc import Iterable
+from pathlib import Path
+from typing import Any
+
+import startup
+from processes import run
+from results import write_between
+
+REPOSITORY = Path(__file__).resolve().parents[1]
+OPGEN = startup.OPGEN
+FIVE = ("aten::add.Tensor", "aten::mul.Tensor", "aten::relu", "aten::mm", "aten::sum.dim_IntList")
+
+Fact = dict[str, Any]
+
+
+def dump(yaml: Path, *given: str) -> list[Fact]:
+    return list(json.loads(run([*OPGEN, "dump", str(yaml), *given])))
+
+
+def first_80(operators: Iterable[Fact]) -> list[str]:
+    """Full names. Those of PyTorch's file are written without the namespace."""
+    named = ((f["name"], f["tags"]) for f in operators)
+    full = ((n if "::" in n else f"aten::{n}", tags) for n, tags in named)
+    return sorted(name for name, tags in full if "core" in tags)[:80]
+
+
+def selection(yaml: Path, operators: Iterable[str], folder: Path) -> Path:
+    """The selective-build YAML that opgen makes of a list of names: what they need is in it."""
+    names = folder / "names"
+    names.write_text("\n".join(operators))
+    path = folder / "selective.yaml"
+    path.write_text(run([*OPGEN, "select", "--yaml", yaml, "--from-registrations", names]))
+    return path
+
+
+def row(what: str, operators: int, rows: int, library: Path, program: Path, runs: int) -> str:
+    stripped = library.with_suffix(".stripped")
+    shutil.copy(library, stripped)
+    run(["strip", stripped])
+    times = [float(run([program, library]).split()[0]) for _ in range(runs)]
+    spread = f"{statistics.median(times):.2f} ({min(times):.2f}-{max(times):.2f})"
+    return f"| {what} | {operators} | {rows} | {stripped.stat().st_size:,} | {spread} |"
+
+
+HEAD = (
+    "| what | operators | rows of kernels | bytes, stripped | dlopen, ms |\n"
+    "|---|---:|---:|---:|---:|"
+)
+
+
+def own(folder: Path, runs: int, build: bool) -> list[str]:
+    """Rows for our own operators, kernels and all."""
+    yaml = REPOSITORY / "native_functions.yaml"
+    operators = dump(yaml)
+    wanted = {"5": list(FIVE), "80": first_80(operators), "all": None}
+    lines: list[str] = []
+    program: Path | None = None
+    for name, names in wanted.items():
+        tree = folder / name
+        with tempfile.TemporaryDirectory() as made:
+            select = [] if names is None else ["--select", str(selection(yaml, names, Path(made)))]
+            if build:
+                kernels = ["--kernels", str(REPOSITORY / "kernels")]
+                run([*OPGEN, "build", str(yaml), *select, *kernels, "-o", str(tree)])
+            rows = dump(yaml, "--stage", "registrations", *select)
+        if program is None:
+            runtime = tree / "cmake-build" / "opgen-runtime"
+            program = folder / "start"
+            startup.compile_program(folder, runtime, ["-o", str(program)], startup.MAIN)
+        kept = {one["schema"] for one in rows}
+        library = tree / "cmake-build" / "libaten.so"
+        count = len(operators) if names is None else len(kept)
+        lines.append(row(f"our own, {name}", count, len(rows), library, program, runs))
+    return lines
+
+
+def pytorchs(folder: Path, runs: int) -> list[str]:
+    """Rows for the registrations of PyTorch's file, kernels left out."""
+    yaml = startup.packaged()
+    operators = dump(yaml)
+    lines = []
+    for name, names in (("5", list(FIVE)), ("80", first_80(operators)), ("all", None)):
+        chosen = None if names is None else selection(yaml, names, folder)
+        given = [] if chosen is None else ["--select", str(chosen)]
+        rows = dump(yaml, "--stage", "registrations", *given)
+        kept = {one["schema"] for one in rows}
+        few = [f for f in operators if names is None or f["schema"] in kept]
+        library = folder / f"libtorch_{name}.so"
+        text = startup.source(few, rows, kernels=True)
+        arguments = ["-shared", "-o", str(library)]
+        startup.compile_program(folder, folder / "runtime", arguments, text)
+        held = sum(one["key"] in startup.KEYS for one in rows)
+        what = f"PyTorch's, registrations of {name}"
+        lines.append(row(what, len(few), held, library, folder / "start", runs))
+    return lines
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser()
+    parser.add_argument("folder", type=Path)
+    parser.add_argument("--runs", type=int, default=15)
+    parser.add_argument("--no-build", action="store_true")
+    parser.add_argument("--write", action="store_true")
+    given = parser.parse_args()
+    folder = given.folder.resolve()
+    lines = [HEAD, *own(folder, given.runs, not given.no_build)]
+    link = folder / "runtime"
+    if not link.exists():
+        link.symlink_to(folder / "5" / "cmake-build" / "opgen-runtime")
+    lines += pytorchs(folder, given.runs)
+    text = "\n".join(lines)
+    print(text)
+    if given.write:
+        write_between("selective.py", text)
+
+
+if __name__ == "__main__":
+    main()
