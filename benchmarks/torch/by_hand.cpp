@@ -1,5 +1,5 @@
-// by_hand.cpp: the five operators of five.yaml as one writes them with TORCH_LIBRARY: every variant,
-// its checks, Meta, Functionalize and Autograd kernels.
+// by_hand.cpp: the five operators of five.yaml as one writes them with TORCH_LIBRARY: every
+// variant, its checks, Meta, Functionalize and Autograd kernels.
 #include <ATen/EmptyTensor.h>
 #include <ATen/FunctionalTensorWrapper.h>
 #include <ATen/TensorIterator.h>
@@ -31,8 +31,8 @@ Tensor empty(at::IntArrayRef sizes, const at::TensorOptions& options) {
   return at::detail::empty_cpu(sizes, options);
 }
 void take_out(const Tensor& out, at::IntArrayRef sizes, const at::TensorOptions& options) {
-  TORCH_CHECK(options.dtype() == out.dtype(), "Expected out tensor to have dtype ",
-              options.dtype(), ", but got ", out.dtype(), " instead");
+  TORCH_CHECK(options.dtype() == out.dtype(), "Expected out tensor to have dtype ", options.dtype(),
+              ", but got ", out.dtype(), " instead");
   TORCH_CHECK(options.device() == out.device(), "Expected out tensor to have device ",
               options.device(), ", but got ", out.device(), " instead");
   at::native::resize_output(out, sizes);
@@ -258,8 +258,8 @@ TORCH_LIBRARY_IMPL(hand, Autograd, m) {
 }
 
 TORCH_LIBRARY_IMPL(hand, ADInplaceOrView, m) {
-  for (const char* op : {"axpy_", "axpy.out", "softclip_", "softclip.out", "exceeds.out",
-                         "span.out", "ends.out"}) {
+  for (const char* op :
+       {"axpy_", "axpy.out", "softclip_", "softclip.out", "exceeds.out", "span.out", "ends.out"}) {
     m.impl(op, torch::autograd::autogradNotImplementedInplaceOrViewFallback());
   }
 }

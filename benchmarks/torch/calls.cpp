@@ -3,11 +3,11 @@
 //
 //   calls FIVE.so HAND.so                  one line per call: nanoseconds, median (min-max)
 //   calls FIVE.so HAND.so NAME CALLS       that many calls of one, for callgrind
+#include <ATen/core/dispatch/Dispatcher.h>
 #include <ATen/ops/add.h>
 #include <ATen/ops/empty.h>
 #include <ATen/ops/ones.h>
 #include <c10/core/InferenceMode.h>
-#include <ATen/core/dispatch/Dispatcher.h>
 #include <dlfcn.h>
 #include <valgrind/callgrind.h>
 
@@ -50,7 +50,8 @@ Call call(std::string name, F once) {
 // The calls into one of the two libraries.
 void add_calls(std::vector<Call>& calls, const std::string& library) {
   const Tensor a = at::ones({4, 4}), b = at::ones({4, 4}), v = at::ones({8});
-  const auto axpy = handle<Tensor(const Tensor&, const Tensor&, const at::Scalar&)>(library + "::axpy");
+  const auto axpy =
+      handle<Tensor(const Tensor&, const Tensor&, const at::Scalar&)>(library + "::axpy");
   const auto axpy_out = handle<Tensor&(const Tensor&, const Tensor&, const at::Scalar&, Tensor&)>(
       library + "::axpy", "out");
   const auto axpy_ =
@@ -60,10 +61,10 @@ void add_calls(std::vector<Call>& calls, const std::string& library) {
   const auto name = [&](const char* op) { return library + "::" + op; };
   const at::Scalar one(1);
   calls.push_back(call(name("axpy"), [=] { axpy.call(a, b, one); }));
-  calls.push_back(call(name("axpy.out"), [=, out = at::empty({4, 4})]() mutable {
-    axpy_out.call(a, b, one, out);
-  }));
-  calls.push_back(call(name("axpy_"), [=, x = at::ones({4, 4})]() mutable { axpy_.call(x, b, one); }));
+  calls.push_back(call(name("axpy.out"),
+                       [=, out = at::empty({4, 4})]() mutable { axpy_out.call(a, b, one, out); }));
+  calls.push_back(
+      call(name("axpy_"), [=, x = at::ones({4, 4})]() mutable { axpy_.call(x, b, one); }));
   calls.push_back(call(name("span"), [=] { span.call(a, 1); }));
   calls.push_back(call(name("ends"), [=] { ends.call(v); }));
 }
@@ -71,7 +72,8 @@ void add_calls(std::vector<Call>& calls, const std::string& library) {
 void add_reference(std::vector<Call>& calls) {
   const Tensor a = at::ones({4, 4}), b = at::ones({4, 4});
   calls.push_back(call("at::add", [=] { at::add(a, b); }));
-  calls.push_back(call("at::add.out", [=, out = at::empty({4, 4})]() mutable { at::add_out(out, a, b); }));
+  calls.push_back(
+      call("at::add.out", [=, out = at::empty({4, 4})]() mutable { at::add_out(out, a, b); }));
   calls.push_back(call("at::add_", [=, x = at::ones({4, 4})]() mutable { x.add_(b); }));
 }
 

@@ -21,8 +21,8 @@ inline void axpy(at::TensorIteratorBase& iterator, const at::Scalar& a) {
 inline void softclip(at::TensorIteratorBase& iterator, double limit) {
   AT_DISPATCH_FLOATING_TYPES(iterator.common_dtype(), "softclip", [&] {
     const auto most = static_cast<scalar_t>(limit);
-    at::native::cpu_kernel(
-        iterator, [=](scalar_t x) -> scalar_t { return most * std::tanh(x / most); });
+    at::native::cpu_kernel(iterator,
+                           [=](scalar_t x) -> scalar_t { return most * std::tanh(x / most); });
   });
 }
 

@@ -19,8 +19,8 @@ namespace opgen::detail {
                                           const TensorOptions& options = {}) {
   return at::_ops::empty_strided::call(
       c10::fromIntArrayRefSlow(sizes), c10::fromIntArrayRefSlow(strides),
-      c10::optTypeMetaToScalarType(options.dtype_opt()), options.layout_opt(),
-      options.device_opt(), options.pinned_memory_opt());
+      c10::optTypeMetaToScalarType(options.dtype_opt()), options.layout_opt(), options.device_opt(),
+      options.pinned_memory_opt());
 }
 
 }  // namespace opgen::detail

@@ -24,9 +24,7 @@ struct NotSelected<Derived, R(A...)> {
   using schema = R(A...);
   using ptr_schema = R (*)(A...);
 
-  static R call(A...) {
-    detail::throw_not_selected(Derived::name, Derived::overload_name);
-  }
+  static R call(A...) { detail::throw_not_selected(Derived::name, Derived::overload_name); }
   static R redispatch(DispatchKeySet, A...) {
     detail::throw_not_selected(Derived::name, Derived::overload_name);
   }
