@@ -165,6 +165,9 @@ OPGEN_API WarningHandler set_warning_handler(WarningHandler handler) noexcept;
     }                                                                                            \
   } while (false)
 #define OPGEN_CHECK(condition, ...) OPGEN_CHECK_KIND(Error, condition, __VA_ARGS__)
+// For what sym_eq, sym_le, ... (sym_int.h) say of sizes: where they may be symbolic, the check may
+// have to wait. Here it is an ordinary one.
+#define OPGEN_SYM_CHECK(condition, ...) OPGEN_CHECK(condition, __VA_ARGS__)
 #define OPGEN_CHECK_INDEX(condition, ...) OPGEN_CHECK_KIND(Index, condition, __VA_ARGS__)
 #define OPGEN_CHECK_VALUE(condition, ...) OPGEN_CHECK_KIND(Value, condition, __VA_ARGS__)
 #define OPGEN_CHECK_TYPE(condition, ...) OPGEN_CHECK_KIND(Type, condition, __VA_ARGS__)

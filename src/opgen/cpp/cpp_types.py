@@ -226,9 +226,9 @@ def native_argument_type(type: Type, *, mutable: bool, symint: bool, context: Ty
 
 
 @cache
-def structured_argument_type(type: Type) -> CType:
+def structured_argument_type(type: Type, *, symint: bool = False) -> CType:
     """An argument of a structured kernel's meta and impl. Raises NoCppType."""
-    value = value_type(type, symint=False)
+    value = value_type(type, symint=symint)
     if value is not None:
         return value
     match type:
@@ -242,18 +242,22 @@ def structured_argument_type(type: Type) -> CType:
             return OPTIONAL_SCALAR_REF
         case OptionalType(ListType(BaseType(BaseTy.int))):
             return OPTIONAL_INT_ARRAY_REF
+        case OptionalType(ListType(BaseType(BaseTy.SymInt))) if symint:
+            return OPTIONAL_SYM_INT_ARRAY_REF
         case OptionalType(elem):
-            return Optional(structured_argument_type(elem))
+            return Optional(structured_argument_type(elem, symint=symint))
         case ListType(BaseType(BaseTy.Tensor)):
             return ConstRef(I_TENSOR_LIST_REF)
         case ListType(OptionalType(BaseType(BaseTy.Tensor))):
             return I_OPT_TENSOR_LIST_REF
         case ListType(BaseType(BaseTy.int)):
             return INT_ARRAY_REF
+        case ListType(BaseType(BaseTy.SymInt)) if symint:
+            return SYM_INT_ARRAY_REF
         case ListType(BaseType(BaseTy.Dimname)):
             return DIMNAME_LIST
         case ListType(elem):
-            return ArrayRef(structured_argument_type(elem))
+            return ArrayRef(structured_argument_type(elem, symint=symint))
         case CustomClassType():
             raise NoCppType("a custom class has no C++ type")
 

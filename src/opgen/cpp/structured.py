@@ -24,9 +24,9 @@ def meta_class(group: StructuredGroup) -> str:
     return f"{meta_namespace(group.functional.namespace)}::{struct_name(group)}"
 
 
-def meta_arguments(group: StructuredGroup) -> tuple[Binding, ...]:
+def meta_arguments(group: StructuredGroup, *, symint: bool = False) -> tuple[Binding, ...]:
     """What `meta` takes: the functional member's arguments."""
-    return _bindings(group.functional.func.arguments.flat_non_out)
+    return _bindings(group.functional.func.arguments.flat_non_out, symint=symint)
 
 
 def impl_arguments(group: StructuredGroup) -> tuple[Binding, ...]:
@@ -49,14 +49,15 @@ def out_arguments(group: StructuredGroup) -> tuple[Binding, ...]:
     return _bindings(group.out.func.arguments.out)
 
 
-def precomputed_elements(group: StructuredGroup) -> tuple[Binding, ...]:
+def precomputed_elements(group: StructuredGroup, *, symint: bool = False) -> tuple[Binding, ...]:
     """The members of the struct that `meta` returns: replacements in the YAML's order, then additions."""
     precomputed = group.primary.precomputed
     if precomputed is None:
         return ()
     elements = [a for _, replacements in precomputed.replace for a in replacements]
     elements += precomputed.add
-    return tuple(Binding(b.name, without_reference(b.type)) for b in _bindings(elements))
+    bindings = _bindings(elements, symint=symint)
+    return tuple(Binding(b.name, without_reference(b.type)) for b in bindings)
 
 
 def impl_struct(group: StructuredGroup, kernel: Kernel, spelling: TypeSpelling, export: str) -> str:
@@ -85,7 +86,8 @@ def _outputs(group: OutlessGroup) -> tuple[Argument, ...]:
     return tuple(Argument(name, TENSOR, None, None) for name in names)
 
 
-def _bindings(arguments: Iterable[Argument]) -> tuple[Binding, ...]:
+def _bindings(arguments: Iterable[Argument], *, symint: bool = False) -> tuple[Binding, ...]:
     return tuple(
-        Binding(cpp_identifier(a.name), structured_argument_type(a.type)) for a in arguments
+        Binding(cpp_identifier(a.name), structured_argument_type(a.type, symint=symint))
+        for a in arguments
     )

@@ -79,7 +79,9 @@ class Target:
     operators that write their arguments, and views, by others, `strict_torchgen` whether it has nothing
     for opgen's extensions of the language, `checks_structured` whether the generated code checks
     that the tensors of structured kernels share a device. `key_headers` are what the registrations of
-    a key include besides. `tensor_keys` are the dispatch keys
+    a key include besides. `meta_spelling` is how meta functions spell types where
+    their bodies are compiled for known and for symbolic sizes, which names of their class mean;
+    `sized_bases` names the bases of meta classes that exist for both. `tensor_keys` are the dispatch keys
     that tensors of that world have; None if there are backends for all. `installed` is the library
     that an external backend is for, if it is not one that opgen generated. `fallback_header` declares
     `opgen::cpu_fallback`, if that world has it. `call_words` are for the stubs of its functions, where it has operators as functions of
@@ -110,6 +112,8 @@ class Target:
     makes_ufuncs: bool = True
     functionalizes: bool = False
     strict_torchgen: bool = False
+    meta_spelling: TypeSpelling | None = None
+    sized_bases: Mapping[str, str] = field(default_factory=dict)
     checks_structured: bool = False
     key_headers: Mapping[DispatchKey, str] = field(default_factory=dict)
     tensor_keys: frozenset[DispatchKey] | None = None

@@ -40,6 +40,27 @@ _SPELLING = TypeSpelling(
     symint_default="c10::SymInt({0})",
 )
 
+# In a meta class, what may be symbolic has the schema's names without `Sym`, and what has those
+# names elsewhere is written out: dimensions and such are numbers always.
+_META_SPELLING = TypeSpelling(
+    names={
+        "SymInt": "Int",
+        "SymIntArrayRef": "IntArrayRef",
+        "OptionalSymIntArrayRef": "OptionalIntArrayRef",
+        "IntArrayRef": "ArrayRef<int64_t>",
+        "OptionalIntArrayRef": "OptionalArrayRef<int64_t>",
+        "string_view": "::std::string_view",
+    },
+    prefix="",
+    standard="::std::",
+    array_ref="ArrayRef",
+    list="List",
+    reference="",
+    assign=" = ",
+    defaults={},
+    symint_default="{0}",
+)
+
 _CONVERSIONS = Conversions(
     this_tensor="const_cast<Tensor&>(*this)",
     dtype_of_options="c10::optTypeMetaToScalarType({0}.dtype_opt())",
@@ -196,6 +217,11 @@ TORCH = Target(
     makes_ufuncs=False,
     functionalizes=True,
     strict_torchgen=True,
+    meta_spelling=_META_SPELLING,
+    sized_bases={
+        "at::impl::MetaBase": "MetaBase",
+        "TensorIteratorBase": "TensorIteratorBase",
+    },
     checks_structured=True,
     key_headers={DispatchKey.CUDA: "opgen/cuda.h"},
     installed=Installed(

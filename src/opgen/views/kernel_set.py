@@ -9,6 +9,7 @@ from typing import TypeAlias
 from opgen.cpp import structured
 from opgen.cpp.names import kernel_namespace, meta_namespace
 from opgen.cpp.signatures import Binding
+from opgen.cpp.spelling import TypeSpelling
 from opgen.model.dispatch_key import DispatchKey
 from opgen.model.native_function import Kernel, NativeFunction
 from opgen.model.registry import Registry, StructuredGroup
@@ -126,7 +127,12 @@ class PrecomputedView:
 
 @dataclass(frozen=True, slots=True)
 class MetaView:
-    """A structured group's meta class with its one member `meta`."""
+    """A structured group's meta class with its one member `meta`.
+
+    With a `sized_base`, the body that an author writes is a member of the class template `sized`; the
+    class itself and `symbolic` derive from it, for known and for symbolic sizes, and their `meta`
+    calls it with `names`.
+    """
 
     root: str
     namespace: str
@@ -135,9 +141,13 @@ class MetaView:
     macro: str
     struct: str
     base: str
+    sized_base: str
+    sized: str
+    symbolic: str
     outputs: int
     returns: str
     parameters: str
+    names: str
     types: str
     precomputed: tuple[PrecomputedView, ...]
     precompute_flags: str
@@ -300,23 +310,32 @@ def _forwarding(group: StructuredGroup) -> tuple[tuple[str, ...], frozenset[str]
 
 def meta_view(group: StructuredGroup, spell: Speller, kept: bool) -> MetaView:
     """The meta class of `group`."""
-    arguments = structured.meta_arguments(group)
-    parameters = spell.parameters(arguments, defaults=False)
-    elements = structured.precomputed_elements(group)
+    base = group.primary.structured_inherits or spell.target.meta_base
+    sized_base = spell.target.sized_bases.get(base, "")
+    is_sized = bool(sized_base)
+    spelling = spell.target.meta_spelling if is_sized else None
+    arguments = structured.meta_arguments(group, symint=is_sized)
+    parameters = spell.parameters(arguments, defaults=False, spelling=spelling)
+    elements = structured.precomputed_elements(group, symint=is_sized)
     name = group.functional.func.name
+    struct = structured.struct_name(group)
     return MetaView(
         root=group.root_name,
         namespace=meta_namespace(group.functional.namespace),
         schema=spell.schema(group.functional),
         operator=group.functional.full_name,
         macro=name.unambiguous_name(),
-        struct=structured.struct_name(group),
-        base=group.primary.structured_inherits or spell.target.meta_base,
+        struct=struct,
+        base=base,
+        sized_base=sized_base,
+        sized=f"opgen_meta_{struct.removeprefix('structured_')}" if is_sized else "",
+        symbolic=f"opgen_symbolic_{struct.removeprefix('structured_')}" if is_sized else "",
         outputs=len(group.functional.func.returns),
         returns="void" if group.primary.precomputed is None else "meta_return_ty",
         parameters=parameters,
-        types=spell.types(arguments),
-        precomputed=_precomputed(elements, spell),
+        names=", ".join(b.name for b in arguments),
+        types=spell.types(arguments, spelling=spelling),
+        precomputed=_precomputed(elements, spell, spelling),
         precompute_flags=", ".join(f"bool {b.name.upper()} = false" for b in elements),
         precompute_all=", ".join("true" for _ in elements),
         to_write=f"{_meta_macro(group)}({parameters})",
@@ -332,12 +351,14 @@ def _meta_macro(group: StructuredGroup) -> str:
     return f"{prefix}({name.name})"
 
 
-def _precomputed(elements: Sequence[Binding], spell: Speller) -> tuple[PrecomputedView, ...]:
+def _precomputed(
+    elements: Sequence[Binding], spell: Speller, spelling: TypeSpelling | None
+) -> tuple[PrecomputedView, ...]:
     names = [element.name for element in elements]
     return tuple(
         PrecomputedView(
             name=element.name,
-            type=spell.type(element.type),
+            type=spell.type(element.type, spelling=spelling),
             flag=element.name.upper(),
             flags_after=", ".join("true" if n == element.name else n.upper() for n in names),
             others=tuple(n for n in names if n != element.name),

@@ -34,6 +34,9 @@ class MissingFunction:
     kept: bool
     # The namespace to write it in; empty if it does not matter.
     within: str = ""
+    # The same function of the class for symbolic sizes, as `returns` and `function`; or empty.
+    symbolic_returns: str = ""
+    symbolic: str = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -46,6 +49,8 @@ class StubView:
     pointer: str
     to_write: str
     index: int
+    symbolic_returns: str
+    symbolic: str
 
 
 @dataclass(frozen=True, slots=True)
@@ -160,6 +165,8 @@ def _missing_meta(meta: MetaView) -> MissingFunction:
         to_write=meta.to_write,
         header=f"ops/{meta.root}_meta.h",
         kept=meta.kept,
+        symbolic_returns=f"{meta.symbolic}::meta_return_ty" if meta.precomputed else "void",
+        symbolic=f"{meta.symbolic}::meta" if meta.symbolic else "",
     )
 
 
@@ -242,6 +249,8 @@ def _numbered(functions: Iterable[MissingFunction]) -> tuple[Block[StubView], ..
                 m.pointer,
                 cpp_string(m.to_write),
                 index,
+                m.symbolic_returns,
+                m.symbolic,
             ),
         )
         for index, m in enumerate(ordered)

@@ -15,7 +15,7 @@ from opgen.cpp.signatures import (
     Signatures,
     parameters,
 )
-from opgen.cpp.spelling import spell
+from opgen.cpp.spelling import TypeSpelling, spell
 from opgen.cpp.translate import translate
 from opgen.model.native_function import NativeFunction
 from opgen.targets.base import Target
@@ -68,8 +68,8 @@ class Speller:
         default_factory=dict, repr=False, compare=False
     )
 
-    def type(self, ctype: CType) -> str:
-        return spell(ctype, self.target.spelling)
+    def type(self, ctype: CType, *, spelling: TypeSpelling | None = None) -> str:
+        return spell(ctype, spelling or self.target.spelling)
 
     def schema(self, f: NativeFunction) -> str:
         """The schema as it is written, for comments and tables."""
@@ -78,13 +78,19 @@ class Speller:
             found = self._schemas[f.full_name] = str(f.func)
         return found
 
-    def parameters(self, bindings: Iterable[Binding], *, defaults: bool = True) -> str:
-        """`const Tensor& self, const Scalar& alpha = 1`."""
-        return parameters(tuple(bindings), self.target.spelling, defaults=defaults)
+    def parameters(
+        self,
+        bindings: Iterable[Binding],
+        *,
+        defaults: bool = True,
+        spelling: TypeSpelling | None = None,
+    ) -> str:
+        """`const Tensor& self, const Scalar& alpha = 1`; spelled as the target does, or as said."""
+        return parameters(tuple(bindings), spelling or self.target.spelling, defaults=defaults)
 
-    def types(self, bindings: Iterable[Binding]) -> str:
+    def types(self, bindings: Iterable[Binding], *, spelling: TypeSpelling | None = None) -> str:
         """`const Tensor&, const Scalar&`."""
-        return ", ".join(self.type(b.type) for b in bindings)
+        return ", ".join(self.type(b.type, spelling=spelling) for b in bindings)
 
     def spelled(self, signature: DispatcherSignature | NativeSignature) -> SpelledSignature:
         """`signature` as text, made once however many keys an operator has kernels for."""

@@ -5,8 +5,13 @@
 #include <c10/util/Exception.h>
 
 #include "opgen/macros.h"
+#include "opgen/sym_int.h"
 
 #define OPGEN_CHECK(condition, ...) TORCH_CHECK(condition, ##__VA_ARGS__)
+// For what sym_eq, sym_le, ... say of sizes: where they are symbolic, and it is open whether the
+// condition holds, the compiled program checks it.
+#define OPGEN_SYM_CHECK(condition, ...) \
+  TORCH_CHECK(::opgen::detail::expect_true((condition), __FILE__, __LINE__), ##__VA_ARGS__)
 #define OPGEN_CHECK_INDEX(condition, ...) TORCH_CHECK_INDEX(condition, ##__VA_ARGS__)
 #define OPGEN_CHECK_VALUE(condition, ...) TORCH_CHECK_VALUE(condition, ##__VA_ARGS__)
 #define OPGEN_CHECK_TYPE(condition, ...) TORCH_CHECK_TYPE(condition, ##__VA_ARGS__)

@@ -92,11 +92,15 @@ inline void resize_out(const Tensor& out, IntArrayRef sizes, IntArrayRef strides
   }
 }
 
-inline void check_inplace(const Tensor& self, IntArrayRef sizes, const TensorOptions& options) {
+inline void check_inplace_options(const Tensor& self, const TensorOptions& options) {
   TORCH_CHECK(options.dtype() == self.dtype(), "Bad in-place call: input tensor dtype ",
               self.dtype(), " and output tensor dtype ", options.dtype(), " should match");
   TORCH_CHECK(options.device() == self.device(), "Bad in-place call: input tensor device ",
               self.device(), " and output tensor device ", options.device(), " should match");
+}
+
+inline void check_inplace(const Tensor& self, IntArrayRef sizes, const TensorOptions& options) {
+  check_inplace_options(self, options);
   TORCH_CHECK(sizes == self.sizes(), "Bad in-place call: input tensor size ", self.sizes(),
               " and output tensor size ", sizes, " should match");
 }

@@ -14,6 +14,7 @@
 #include "opgen/operator.h"
 #include "opgen/structured.h"
 #include "opgen/stub.h"
+#include "opgen/symbolic_iterator.h"
 
 namespace opgen {
 

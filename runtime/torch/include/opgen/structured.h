@@ -6,7 +6,7 @@
 //   Inplace<K, Impl, Op, SelfPos>   refuses a change of shape, dtype or device
 //   CompositeFunctional<Meta, Op, OutOp>, CompositeInplace<Meta, Op, OutOp, SelfPos>
 //                                   the same on any device that has a kernel for OutOp
-// K == Meta: only meta runs.
+// K == Meta: only meta runs; its body for symbolic sizes, where the generated class has one.
 #pragma once
 
 #include <cstddef>
@@ -19,6 +19,8 @@
 #include "opgen/iterator.h"
 #include "opgen/kernel_macros.h"
 #include "opgen/outputs.h"
+#include "opgen/sizes.h"
+#include "opgen/symbolic.h"
 
 namespace opgen {
 
@@ -97,7 +99,9 @@ struct GivenOutputs final : Impl {
 
 template <DispatchKey K, class Op, std::size_t... O, class... A>
 void run_structured(Op& op, std::index_sequence<O...>, const A&... arguments) {
-  if constexpr (K == DispatchKey::Meta) {
+  if constexpr (std::is_base_of_v<SymbolicMetaBase, Op>) {
+    static_cast<void>(op.meta(symbolic(arguments)...));
+  } else if constexpr (K == DispatchKey::Meta) {
     static_cast<void>(op.meta(concrete(arguments)...));
   } else if constexpr (requires { typename Op::meta_return_ty; }) {
     auto precomputed = op.meta(concrete(arguments)...);
@@ -108,9 +112,9 @@ void run_structured(Op& op, std::index_sequence<O...>, const A&... arguments) {
   }
 }
 
-template <class R, std::size_t... O>
-R take_outputs(Tensor (&outputs)[sizeof...(O)], std::index_sequence<O...>) {
-  return R(std::move(outputs[O])...);
+template <class R, class T, std::size_t... O>
+R take_outputs(T (&outputs)[sizeof...(O)], std::index_sequence<O...>) {
+  return R(static_cast<Tensor&&>(outputs[O])...);
 }
 
 // What an out= operator returns: its out arguments, or nothing.
@@ -125,6 +129,27 @@ R return_outputs(T&... outputs) {
   }
 }
 
+// Where `Impl` has a body for symbolic sizes, Meta tensors get that one whether theirs are or not:
+// what is traced with and without them is the same.
+template <DispatchKey K, class Impl>
+concept RunsSymbolically = K == DispatchKey::Meta&& requires {
+  typename Impl::opgen_symbolic;
+};
+
+template <DispatchKey K, class Impl>
+struct OutputsOf {
+  using Fresh = FreshOutputs<K, Impl>;
+  template <bool inplace>
+  using Given = GivenOutputs<K, Impl, inplace>;
+};
+template <DispatchKey K, class Impl>
+requires RunsSymbolically<K, Impl>
+struct OutputsOf<K, Impl> {
+  using Fresh = SymbolicFreshOutputs<typename Impl::opgen_symbolic>;
+  template <bool inplace>
+  using Given = SymbolicGivenOutputs<typename Impl::opgen_symbolic, inplace>;
+};
+
 }  // namespace detail
 
 template <DispatchKey K, class Impl, class Op, class Signature = typename Op::schema>
@@ -134,7 +159,7 @@ struct Functional<K, Impl, Op, R(A...)> {
   static R call(A... arguments) {
     constexpr std::make_index_sequence<Impl::opgen_outputs> all{};
     detail::check_devices<K, Impl, Op>(arguments...);
-    detail::FreshOutputs<K, Impl> op;
+    typename detail::OutputsOf<K, Impl>::Fresh op;
     detail::run_structured<K>(op, all, arguments...);
     return detail::take_outputs<R>(op.outputs, all);
   }
@@ -157,7 +182,8 @@ struct Out<K, Impl, Op, R(A...)> {
                std::index_sequence<O...> all) {
     constexpr std::size_t first = sizeof...(I);
     detail::check_devices<K, Impl, Op>(std::get<I>(arguments)...);
-    detail::GivenOutputs<K, Impl, false> op(std::get<first + O>(arguments)...);
+    typename detail::OutputsOf<K, Impl>::template Given<false> op(
+        std::get<first + O>(arguments)...);
     detail::run_structured<K>(op, all, std::get<I>(arguments)...);
     op.finish();
     return detail::return_outputs<R>(std::get<first + O>(arguments)...);
@@ -172,7 +198,7 @@ struct Inplace<K, Impl, Op, SelfPos, R(A...)> {
   static R call(A... arguments) {
     detail::check_devices<K, Impl, Op>(arguments...);
     auto& self = std::get<SelfPos>(std::tuple<A&...>(arguments...));
-    detail::GivenOutputs<K, Impl, true> op(self);
+    typename detail::OutputsOf<K, Impl>::template Given<true> op(self);
     detail::run_structured<K>(op, std::index_sequence<0>{}, arguments...);
     op.finish();
     return detail::return_outputs<R>(self);
