@@ -108,6 +108,7 @@ struct FewOperands {
 }  // namespace detail
 
 struct OPGEN_API TensorIteratorBase : MetaBase {
+  using TensorIteratorConfig = opgen::TensorIteratorConfig;  // as in MetaBase
   using StrideVector = SmallVector<std::int64_t, 5>;
   using PtrVector = SmallVector<char*, 4>;
   // data[k]: operand k at the first element. strides[k]: bytes. n: elements.
@@ -362,7 +363,7 @@ struct OPGEN_API TensorIteratorBase : MetaBase {
   detail::FewOperands strides_;  // of the form Few
   alignas(General) unsigned char general_bytes_[sizeof(General)];
 
-  friend class TensorIteratorConfig;
+  friend opgen::TensorIteratorConfig;
 };
 
 // An iterator that allocates and resizes its outputs itself.
@@ -390,7 +391,7 @@ struct OPGEN_API TensorIterator : TensorIteratorBase {
                                   const TensorBase& a);
 
  private:
-  friend class TensorIteratorConfig;
+  friend opgen::TensorIteratorConfig;
   explicit TensorIterator(TensorIteratorConfig& config) { build(config); }
   explicit TensorIterator(FunctionRef<void(TensorIteratorBase&)> build_op) { build_op(*this); }
   TensorIterator(std::initializer_list<const TensorBase*> operands, int noutputs,
@@ -438,7 +439,7 @@ class OPGEN_API TensorIteratorConfig {
   TensorIteratorConfig& check_all_same_device(bool value);
   TensorIteratorConfig& enforce_safe_casting_to_output(bool value);
   // Keeps the order of dimensions, so that elements come in row-major order.
-  TensorIteratorConfig& enforce_linear_iteration(bool value);
+  TensorIteratorConfig& enforce_linear_iteration(bool value = true);
   // Inputs are converted to their common dtype (on CPU, through temporaries).
   TensorIteratorConfig& promote_inputs_to_common_dtype(bool value);
   TensorIteratorConfig& promote_integer_inputs_to_float(bool value);

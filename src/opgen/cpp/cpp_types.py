@@ -242,8 +242,6 @@ def structured_argument_type(type: Type, *, symint: bool = False) -> CType:
             return OPTIONAL_SCALAR_REF
         case OptionalType(ListType(BaseType(BaseTy.int))):
             return OPTIONAL_INT_ARRAY_REF
-        case OptionalType(ListType(BaseType(BaseTy.SymInt))) if symint:
-            return OPTIONAL_SYM_INT_ARRAY_REF
         case OptionalType(elem):
             return Optional(structured_argument_type(elem, symint=symint))
         case ListType(BaseType(BaseTy.Tensor)):

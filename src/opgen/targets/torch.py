@@ -46,9 +46,7 @@ _META_SPELLING = TypeSpelling(
     names={
         "SymInt": "Int",
         "SymIntArrayRef": "IntArrayRef",
-        "OptionalSymIntArrayRef": "OptionalIntArrayRef",
         "IntArrayRef": "ArrayRef<int64_t>",
-        "OptionalIntArrayRef": "OptionalArrayRef<int64_t>",
         "string_view": "::std::string_view",
     },
     prefix="",

@@ -22,7 +22,7 @@ inline std::optional<std::int64_t> concrete(const std::optional<SymInt>& size) {
   if (!size.has_value()) return std::nullopt;
   return concrete(*size);
 }
-inline OptionalIntArrayRef concrete(const at::OptionalSymIntArrayRef& sizes) {
+inline std::optional<IntArrayRef> concrete(const at::OptionalSymIntArrayRef& sizes) {
   if (!sizes.has_value()) return std::nullopt;
   return concrete(*sizes);
 }

@@ -14,7 +14,6 @@ struct ConcreteSizes {
   using Tensor = at::Tensor;
   using Int = std::int64_t;
   using IntArrayRef = at::IntArrayRef;
-  using OptionalIntArrayRef = at::OptionalIntArrayRef;
   using DimVector = at::DimVector;
   using ITensorListRef = at::ITensorListRef;
   using IOptTensorListRef = at::IOptTensorListRef;
@@ -30,7 +29,6 @@ struct SymbolicSizes {
   using Tensor = SymbolicTensor;
   using Int = SymInt;
   using IntArrayRef = SymIntArrayRef;
-  using OptionalIntArrayRef = at::OptionalSymIntArrayRef;
   using DimVector = at::SymDimVector;
   using ITensorListRef = SymbolicTensorList;
   using IOptTensorListRef = OptionalSymbolicTensorList;
@@ -77,16 +75,15 @@ struct SymbolicSizes {
   using opgen_Base::tensor;                                             \
   using opgen_Base::output;                                             \
   using opgen_Base::input;
-#define OPGEN_META_NAMES(Sizes)                                    \
-  using Tensor = typename Sizes::Tensor;                           \
-  using Int = typename Sizes::Int;                                 \
-  using IntArrayRef = typename Sizes::IntArrayRef;                 \
-  using OptionalIntArrayRef = typename Sizes::OptionalIntArrayRef; \
-  using DimVector = typename Sizes::DimVector;                     \
-  using ITensorListRef = typename Sizes::ITensorListRef;           \
-  using IOptTensorListRef = typename Sizes::IOptTensorListRef;     \
-  using OptionalTensorRef = typename Sizes::OptionalTensorRef;     \
-  using opgen_Base::maybe_get_output;                              \
-  using opgen_Base::set_output_strided;                            \
-  using opgen_Base::set_output_raw_strided;                        \
+#define OPGEN_META_NAMES(Sizes)                                \
+  using Tensor = typename Sizes::Tensor;                       \
+  using Int = typename Sizes::Int;                             \
+  using IntArrayRef = typename Sizes::IntArrayRef;             \
+  using DimVector = typename Sizes::DimVector;                 \
+  using ITensorListRef = typename Sizes::ITensorListRef;       \
+  using IOptTensorListRef = typename Sizes::IOptTensorListRef; \
+  using OptionalTensorRef = typename Sizes::OptionalTensorRef; \
+  using opgen_Base::maybe_get_output;                          \
+  using opgen_Base::set_output_strided;                        \
+  using opgen_Base::set_output_raw_strided;                    \
   using opgen_Base::set_output_contiguous;

@@ -20,6 +20,10 @@ const T& symbolic(const T& argument) {
 inline OptionalScalarRef symbolic(const std::optional<Scalar>& number) {
   return concrete(number);
 }
+inline std::optional<SymIntArrayRef> symbolic(const at::OptionalSymIntArrayRef& sizes) {
+  if (!sizes.has_value()) return std::nullopt;
+  return *sizes;
+}
 inline SymbolicTensor symbolic(const Tensor& tensor) {
   return tensor;
 }
