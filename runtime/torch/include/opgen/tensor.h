@@ -61,7 +61,6 @@ using c10::DispatchKey;
 using c10::DispatchKeySet;
 using c10::List;
 using c10::OptionalArrayRef;
-using c10::OptionalScalarRef;
 using c10::SymBool;
 using c10::SymInt;
 using c10::SymIntArrayRef;
