@@ -44,8 +44,7 @@ def read_backend(
     backend = resolve_backend(file, registry, diagnostics)
     if backend is None:
         return None
-    fallback = backend.cpu_fallback
-    unsupported.report_backend(target, file.backend.span, diagnostics, cpu_fallback=fallback)
+    unsupported.report_backend(target, file, backend, diagnostics)
     check_overloads(backend, target.spelling, diagnostics)
     implementation = None if impl_path is None else read_source(impl_path, diagnostics, overlay)
     if implementation is not None and diagnostics.error_count == before:

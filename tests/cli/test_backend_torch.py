@@ -118,6 +118,22 @@ def test_operators_of_ones_own_are_refused(opgen: Opgen) -> None:
     assert "error[E0756]: 'custom::foo' is not an operator of torch's own" in result.stderr
 
 
+def test_a_namespace_that_is_taken(opgen: Opgen) -> None:
+    """Protects from a class that would be its own base."""
+    Path("pu1.yaml").write_text(BACKEND.replace("pu1", "at"))
+    result = opgen("generate", OPERATORS, *TORCH, "-o", "out")
+    assert result.exit_code == 1 and "error[E0819]" in result.stderr
+    assert "pu1.yaml:2:16" in result.stderr
+    Path("pu1.yaml").write_text(BACKEND.replace("pu1", "at::mine"))
+    assert opgen("generate", OPERATORS, *TORCH, "-o", "out").exit_code == 0
+
+
+def test_the_conventions_of_the_operators_are_not_the_backends(opgen: Opgen) -> None:
+    Path("pu1.yaml").write_text(BACKEND)
+    assert "warning" in opgen("lint", OPERATORS).stderr
+    assert opgen("lint", OPERATORS, *TORCH, "--deny-warnings").exit_code == 0
+
+
 def test_the_runtime_has_no_cpu_fallback(opgen: Opgen) -> None:
     Path("pu1.yaml").write_text(BACKEND)
     opgen("generate", OPERATORS, "-o", "base")

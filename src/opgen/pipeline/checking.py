@@ -63,8 +63,11 @@ def survey(
 
 
 def lint(registry: Registry, inputs: Inputs, diagnostics: Diagnostics) -> None:
-    """Report what goes against a convention, if there are no errors, and silence what is allowed."""
-    sound = not diagnostics.has_errors
+    """Report what goes against a convention, if there are no errors, and silence what is allowed.
+
+    Operators of another library, for which only a backend is made, follow that one's conventions.
+    """
+    sound = not diagnostics.has_errors and not is_backend_only(inputs)
     if sound:
         report_lints(registry, TARGETS[inputs.target].tensor_keys, diagnostics)
     allows = allow_comments(registry)

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from opgen.diagnostics import Diagnostics, Span
+from opgen.diagnostics import Diagnostics
 from opgen.diagnostics.codes import Code
+from opgen.model.backend import BackendFile, ExternalBackend
 from opgen.model.native_function import Variant
 from opgen.model.registry import Registry
 from opgen.targets.base import FileKind, Target
@@ -40,7 +41,19 @@ E0818 = Code(
     "backend.yaml",
 )
 
-CODES = (W1001, E0813, E0818)
+E0819 = Code(
+    "E0819",
+    "a backend in the namespace of the operators' own kernels",
+    "With --target torch, the classes of structured kernels derive from those of PyTorch, which are in at::meta and "
+    "at::native. Those of a backend in namespace at would have the same names.",
+    "backend: PrivateUse1\ncpp_namespace: at\nstructured:\n- add.out\n",
+    "backend: PrivateUse1\ncpp_namespace: at::mine\nstructured:\n- add.out\n",
+    (),
+    "backend.yaml",
+    target="torch",
+)
+
+CODES = (W1001, E0813, E0818, E0819)
 
 
 def report_unsupported(registry: Registry, *, extends: bool, diagnostics: Diagnostics) -> None:
@@ -57,12 +70,17 @@ def report_unsupported(registry: Registry, *, extends: bool, diagnostics: Diagno
 
 
 def report_backend(
-    target: Target, span: Span, diagnostics: Diagnostics, *, cpu_fallback: bool
+    target: Target, file: BackendFile, backend: ExternalBackend, diagnostics: Diagnostics
 ) -> None:
     """Report an external backend, if `target` makes no files for one, or not all that it asks for."""
+    span, fallback = file.backend.span, backend.cpu_fallback
+    if target.installed is not None and backend.structured and backend.cpp_namespace == "at":
+        message = f"target {target.name} has classes of the same names in this namespace"
+        hint = "write a namespace of yours, or one within it: 'at::mine'"
+        diagnostics.error(E0819, message, file.cpp_namespace.span, hint=hint)
     if target.files and FileKind.BACKEND not in target.files:
         message = f"target {target.name} makes no files for external backends"
         diagnostics.error(E0813, message, span)
-    elif cpu_fallback and target.fallback_header is None:
+    elif fallback and target.fallback_header is None:
         message = f"target {target.name} has no CPU fallback"
         diagnostics.error(E0818, message, span, hint="leave out 'cpu_fallback'")
