@@ -1,5 +1,8 @@
 # opgenConfig.cmake: find_package(opgen) — the runtime as opgen::runtime, and opgen_add_operators().
 #
+# The runtime is compiled with the project, unless opgen::runtime is a target already or opgen_runtime_DIR
+# says where one is installed.
+#
 #   opgen_add_operators(mylib YAML native_functions.yaml ... [OPGEN_TARGET runtime|torch] [TAGS tags.yaml]
 #                       [KERNELS a.cpp ...] [SELECT selected.yaml ...] [EXTENDS base] [NAME name]
 #                       [SHARDS n] [PYTHON] [OPTIONS option of opgen generate ...])
@@ -30,6 +33,8 @@ if(NOT TARGET opgen::runtime)
       IMPORTED_LOCATION "${OPGEN_BASE_TREE}/cmake-build/opgen-runtime/libopgen_runtime${CMAKE_SHARED_LIBRARY_SUFFIX}"
       INTERFACE_INCLUDE_DIRECTORIES "${CMAKE_CURRENT_LIST_DIR}/../include"
       INTERFACE_COMPILE_OPTIONS "$<$<CXX_COMPILER_ID:GNU>:-fno-gnu-unique>")
+  elseif(opgen_runtime_DIR)
+    find_package(opgen_runtime REQUIRED CONFIG)
   else()
     add_subdirectory("${CMAKE_CURRENT_LIST_DIR}/.." "${CMAKE_BINARY_DIR}/opgen-runtime")
   endif()
@@ -53,11 +58,13 @@ function(opgen_add_library target)
     endif()
   endforeach()
   if(NOT bytes GREATER OPGEN_UNITY_BYTES)
-    set_target_properties(${target} PROPERTIES UNITY_BUILD ON UNITY_BUILD_MODE GROUP)
+    # Relocatable: with no full path inside, the unit is found in a cache by another folder's build.
+    set_target_properties(${target} PROPERTIES
+      UNITY_BUILD ON UNITY_BUILD_MODE GROUP UNITY_BUILD_RELOCATABLE ON)
     set_source_files_properties(${arg_SOURCES} PROPERTIES UNITY_GROUP generated)
   endif()
   target_compile_features(${target} PUBLIC cxx_std_20)
-  target_include_directories(${target} PUBLIC "${arg_TREE}/include")
+  target_include_directories(${target} PUBLIC "$<BUILD_INTERFACE:${arg_TREE}/include>")
   # A base class of the author (structured_inherits) has a header beside the kernels. Not by -I: a
   # math.h there is none of the system's.
   foreach(kernel IN LISTS arg_KERNELS)

@@ -83,7 +83,7 @@ function(opgen_add_torch_library target)
   endif()
   # ATen's headers cost seconds in every unit, what is generated next to nothing: one unit. Stubs may
   # stand beside the calls of what they stand for: no compiler looks into a weak function.
-  set_target_properties(${target} PROPERTIES UNITY_BUILD ON UNITY_BUILD_MODE GROUP)
+  set_target_properties(${target} PROPERTIES UNITY_BUILD ON UNITY_BUILD_MODE GROUP UNITY_BUILD_RELOCATABLE ON)
   set_property(SOURCE ${arg_SOURCES} PROPERTY UNITY_GROUP generated)
   if(CMAKE_SYSTEM_NAME STREQUAL "Linux")
     target_link_options(${target} PRIVATE "LINKER:-z,defs")

@@ -6,11 +6,16 @@ import os
 import random
 import subprocess
 import sys
+from collections.abc import Mapping
 from pathlib import Path
 
 import pytest
 import yaml
 from cli_support import Opgen, snapshot
+
+from support.build import REPOSITORY
+from support.interpreters import venv_of
+from support.pytorch import packaged_native_functions
 
 EXAMPLE = """\
 - func: add.Tensor(Tensor self, Tensor other, *, Scalar alpha=1) -> Tensor
@@ -52,27 +57,71 @@ EXAMPLE = """\
 """
 
 
-def generated(seed: str, folder: str) -> dict[str, str]:
+# What must not matter, each in a process of its own with a folder of its own.
+ENVIRONMENTS = (
+    {"PYTHONHASHSEED": "1", "LC_ALL": "C", "TZ": "UTC"},
+    {"PYTHONHASHSEED": "2", "LC_ALL": "C.UTF-8", "TZ": "Asia/Kathmandu", "COLUMNS": "20"},
+    {"PYTHONHASHSEED": "3", "LC_ALL": "tr_TR.UTF-8", "TZ": "America/St_Johns", "PYTHONUTF8": "0"},
+    {"PYTHONHASHSEED": "random", "LANG": "POSIX", "PYTHONOPTIMIZE": "2", "NO_COLOR": "1"},
+)
+
+
+def generated(
+    variables: Mapping[str, str], folder: Path, *yaml: str, python: str = sys.executable
+) -> dict[str, bytes]:
+    """Every file that `python` makes in a new process that works in `folder`."""
+    folder.mkdir(parents=True)
     program = "from opgen.cli.main import main; main()"
-    command = [
-        sys.executable,
-        "-c",
-        program,
-        "generate",
-        "example.yaml",
-        "-o",
-        folder,
-        "--shards",
-        "2",
-    ]
-    subprocess.run(command, check=True, env={**os.environ, "PYTHONHASHSEED": seed})
-    return {path: text for path, (text, _) in snapshot(folder).items()}
+    command = [python, "-c", program, "generate", *yaml, "-o", "out", "--shards", "2", "--python"]
+    kept = {k: v for k, v in os.environ.items() if not k.startswith(("LC_", "LANG"))}
+    done = subprocess.run(
+        [*command, "--name", "aten", "--output-list", "listed"],
+        cwd=folder,
+        env={**kept, **variables},
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    assert done.returncode == 0, done.stderr
+    files = [path for path in sorted((folder / "out").rglob("*")) if path.is_file()]
+    made = {path.relative_to(folder).as_posix(): path.read_bytes() for path in files}
+    # Of the stamp nothing else depends: it is no output, and tells of one folder.
+    del made["out/.opgen_stamp"]
+    return {**made, "listed": (folder / "listed").read_bytes()}
 
 
-def test_two_processes_write_the_same_bytes(opgen: Opgen) -> None:
-    Path("example.yaml").write_text(EXAMPLE)
-    assert generated("1", "one") == generated("2", "two")
-    assert not any(str(Path.cwd()) in text for text in generated("3", "three").values())
+def test_processes_folders_locales_and_time_zones_write_the_same_bytes(tmp_path: Path) -> None:
+    """Protects hermetic outputs: nothing of the process, its environment or its folder is in any file."""
+    yaml = tmp_path / "example.yaml"
+    yaml.write_text(EXAMPLE)
+    folders = [tmp_path / ("a" * (i + 1)) / f"folder {i}" for i in range(len(ENVIRONMENTS))]
+    trees = [generated(env, f, str(yaml)) for env, f in zip(ENVIRONMENTS, folders, strict=True)]
+    assert all(tree == trees[0] for tree in trees)
+    assert len(trees[0]) > 20
+    assert not any(str(tmp_path).encode() in text for text in trees[0].values())
+
+
+def test_the_order_in_which_files_are_given_moves_nothing(tmp_path: Path) -> None:
+    """Protects builds that glob: what a file system lists first is no input. Variants may lie apart, too."""
+    entries = EXAMPLE.split("\n\n")
+    texts = {"one.yaml": entries[::2], "two.yaml": entries[1::2]}
+    for name, half in texts.items():
+        (tmp_path / name).write_text("\n\n".join(entry.strip() for entry in half) + "\n")
+    given = [str(tmp_path / name) for name in texts]
+    forwards = generated(ENVIRONMENTS[0], tmp_path / "forwards", *given)
+    assert forwards == generated(ENVIRONMENTS[0], tmp_path / "backwards", *reversed(given))
+
+
+@pytest.mark.nightly
+@pytest.mark.parametrize("version", ["3.10", "3.11", "3.12", "3.13"])
+def test_every_python_writes_the_same_bytes(version: str, tmp_path: Path) -> None:
+    """Protects trees that are committed: PyTorch's whole file, by each CPython that is promised and is here."""
+    python = venv_of(version, "click", "jinja2", "pyyaml", "rich", "typing-extensions")
+    yaml = packaged_native_functions()
+    source = {"PYTHONPATH": str(REPOSITORY / "src")}
+    ours = generated({**ENVIRONMENTS[0], **source}, tmp_path / "ours", str(yaml))
+    theirs = generated({**ENVIRONMENTS[1], **source}, tmp_path / "t", str(yaml), python=python)
+    assert ours == theirs
 
 
 @pytest.mark.parametrize("seed", range(5))

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Sequence
+from collections.abc import Collection, Iterable, Sequence
 from dataclasses import dataclass
 
 from opgen.diagnostics import Diagnostics, Source, until_too_many
@@ -19,7 +19,11 @@ from opgen.parse.yaml_nodes import Node, SequenceNode, compose
 
 @dataclass(frozen=True, slots=True)
 class Parsed:
-    """The operators of all files, in order, and what is known of the entries that were reported."""
+    """The operators of all files, and what is known of the entries that were reported.
+
+    They are in the order of their file, and the files in the order of their least operator: in which order files are
+    given means nothing.
+    """
 
     functions: tuple[NativeFunction, ...]
     refused: Refused
@@ -41,7 +45,8 @@ def parse_entries(
     """
     cache = SchemaCache() if cache is None else cache
     context = EntryContext(tags, ignore_keys, diagnostics, cache, strict_torchgen)
-    found = [entry for source in sources for entry in _parse_file(source, context)]
+    files = [_parse_file(source, context) for source in sources]
+    found = [entry for entries in sorted(files, key=_least_operator) for entry in entries]
     return Parsed(
         tuple(f for f in found if isinstance(f, NativeFunction)),
         Refused(tuple(e for e in found if isinstance(e, RefusedEntry)), unknown=None in found),
@@ -55,8 +60,12 @@ def parse_native_functions(
     diagnostics: Diagnostics,
     cache: SchemaCache | None = None,
 ) -> tuple[NativeFunction, ...]:
-    """The operators of all files, in order, without the entries that were reported."""
+    """The operators of all files, as in `Parsed`, without the entries that were reported."""
     return parse_entries(sources, tags, ignore_keys, diagnostics, cache).functions
+
+
+def _least_operator(entries: Iterable[NativeFunction | RefusedEntry | None]) -> str:
+    return min((e.full_name for e in entries if isinstance(e, NativeFunction)), default="")
 
 
 def _parse_file(

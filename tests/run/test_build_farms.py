@@ -1,0 +1,128 @@
+"""What is generated is the same everywhere, so that other folders' caches and other machines' compilers are of use."""
+
+from __future__ import annotations
+
+import os
+import shutil
+import socket
+import subprocess
+import tempfile
+import time
+from collections import Counter
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from pathlib import Path
+
+import pytest
+
+from support.build import INCLUDE, cmake_build, project_definitions, run, run_program, tool
+
+HERE = Path(__file__).parent / "libraries"
+MESON = Path(__file__).parent / "meson"
+
+
+def need(program: str) -> str:
+    found = shutil.which(program)
+    if found is None:
+        pytest.skip(f"{program} is not installed")
+    return found
+
+
+@pytest.mark.slow
+def test_a_second_folder_takes_every_object_from_the_cache(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Protects hermetic outputs: no path, time or setting of one build folder is in what another compiles."""
+    need("ccache")
+    monkeypatch.setenv("CCACHE_DIR", str(tmp_path / "cache"))
+    monkeypatch.setenv("CCACHE_BASEDIR", str(tmp_path))
+    # Not for debugging: that puts the folder into the object.
+    plain = ["-DCMAKE_BUILD_TYPE=Plain", "-DCMAKE_CXX_FLAGS_PLAIN=-O0"]
+    definitions = [*project_definitions(), *plain]
+    results = []
+    for folder in ("one", "the other"):
+        log = tmp_path / f"{folder}.log"
+        monkeypatch.setenv("CCACHE_STATSLOG", str(log))
+        shutil.copytree(HERE, tmp_path / folder / "project")
+        cmake_build(tmp_path / folder / "project", tmp_path / folder / "built", *definitions)
+        results.append(Counter(line for line in log.read_text().splitlines() if line[0] != "#"))
+    first, second = results
+    assert first["cache_miss"] == 5  # two libraries, each as one unit and a kernel, and the program
+    hits = second["direct_cache_hit"] + second["preprocessed_cache_hit"]
+    assert hits == 5 and not second["cache_miss"], second
+    assert run_program(tmp_path / "the other" / "built" / "program") == (0, "6 12\n", "")
+
+
+@contextmanager
+def compile_server() -> Iterator[tuple[str, Callable[[], str]]]:
+    """A distccd on a port of this machine: its address, and its log of what it compiled."""
+    folder = Path(tempfile.mkdtemp())
+    folder.chmod(0o777)
+    with socket.socket() as free:
+        free.bind(("127.0.0.1", 0))
+        port = free.getsockname()[1]
+    log = folder / "log"
+    log.touch()
+    log.chmod(0o666)
+    command = ["distccd", "--no-detach", "--daemon", "--port", str(port), "--jobs", "1"]
+    command += ["--listen", "127.0.0.1", "--allow", "127.0.0.1", "--log-file", str(log)]
+    process = subprocess.Popen(command, cwd="/")
+    try:
+        for _ in range(100):
+            with socket.socket() as client:
+                if client.connect_ex(("127.0.0.1", port)) == 0:
+                    break
+            time.sleep(0.1)
+        yield f"127.0.0.1:{port}", log.read_text
+    finally:
+        process.terminate()
+        process.wait()
+        shutil.rmtree(folder)
+
+
+@pytest.mark.nightly
+def test_two_servers_compile_from_preprocessed_sources_alone(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Protects builds by many machines: the servers see one text at a time, none of the tree, and all compile."""
+    distcc = need("distcc")
+    shutil.copytree(HERE, tmp_path / "project")
+    # The servers' user, if a test run by root makes them change theirs, cannot even look at the sources.
+    tmp_path.chmod(0o700)
+    definitions = [*project_definitions(), "-DOPGEN_UNITY_BYTES=0", "-DCMAKE_BUILD_TYPE=Debug"]
+    built = tmp_path / "built"
+    with compile_server() as one, compile_server() as two:
+        monkeypatch.setenv("DISTCC_HOSTS", f"{one[0]}/1 {two[0]}/1")
+        monkeypatch.setenv("DISTCC_FALLBACK", "0")
+        monkeypatch.setenv("DISTCC_DIR", str(tmp_path / "distcc"))
+        (tmp_path / "distcc").mkdir()
+        configure = [tool("cmake"), "-S", tmp_path / "project", "-B", built, "-G", "Ninja"]
+        launcher = f"-DCMAKE_CXX_COMPILER_LAUNCHER={distcc}"
+        run([*configure, f"-DCMAKE_MAKE_PROGRAM={tool('ninja')}", launcher, *definitions])
+        run([tool("cmake"), "--build", built, "-j", "2"])
+        compiled = [read().count("COMPILE_OK") for _, read in (one, two)]
+    assert sum(compiled) == sum(1 for _ in built.rglob("*.o")) and all(compiled), compiled
+    assert run_program(built / "program") == (0, "6 12\n", "")
+
+
+@pytest.mark.nightly
+def test_meson_builds_a_library_and_follows_its_yaml(tmp_path: Path) -> None:
+    """Protects the snippet of docs/builds.md, which is this meson.build."""
+    need("meson")
+    definitions = dict(d[2:].split("=", 1) for d in project_definitions())
+    source, built = tmp_path / "a project", tmp_path / "built"
+    shutil.copytree(MESON, source)
+    environment = {**os.environ, "PATH": f"{Path(tool('opgen')).parent}:{os.environ['PATH']}"}
+    where = Path(definitions["RUNTIME_LIBRARY"]).parent
+    given = [f"-Druntime_include={INCLUDE}", f"-Druntime_lib={where}"]
+    run(["meson", "setup", built, source, *given], env=environment)
+    ninja = [tool("ninja"), "-C", built]
+    assert "libmine.so" in run(ninja, env=environment)
+    assert "no work to do" in run(ninja, env=environment)
+    yaml = source / "native_functions.yaml"
+    entry = "\n- func: mine::more(Tensor self) -> Tensor\n  dispatch:\n    SparseCPU: more_sparse\n"
+    yaml.write_text(yaml.read_text() + entry)
+    said = run(ninja, env=environment)
+    assert "RegisterSparseCPU.cpp" in said and "RegisterCPU.cpp" not in said
+    assert "WARNING" not in said
+    assert "no work to do" in run(ninja, env=environment)

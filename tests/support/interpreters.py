@@ -1,0 +1,36 @@
+"""Other CPythons of this machine, each in an environment of its own."""
+
+from __future__ import annotations
+
+import shutil
+import subprocess
+from pathlib import Path
+
+import pytest
+
+from support.build import cache_folder, locked, run
+
+
+def venv_of(version: str, *packages: str) -> str:
+    """The Python of an environment of CPython `version` with `packages`; skips where there is no such CPython."""
+    python = _interpreter(version)
+    if python is None:
+        pytest.skip(f"there is no CPython {version}")
+    folder = cache_folder() / f"venv-{version}-{'-'.join(sorted(packages))}"
+    with locked(folder.name):
+        if not (folder / "ready").exists():
+            run([python, "-m", "venv", "--clear", str(folder)])
+            run([folder / "bin" / "python", "-m", "pip", "install", "-q", *packages])
+            (folder / "ready").touch()
+    return str(folder / "bin" / "python")
+
+
+def _interpreter(version: str) -> str | None:
+    """An installed CPython of that version; a shim of pyenv may stand for none."""
+    installed = Path.home() / ".pyenv" / "versions"
+    found = [shutil.which(f"python{version}"), *map(str, installed.glob(f"{version}*/bin/python"))]
+    asked = f"import sys; assert sys.version_info[:2] == ({version.replace('.', ', ')})"
+    for python in filter(None, found):
+        if subprocess.run([python, "-c", asked], capture_output=True, check=False).returncode == 0:
+            return python
+    return None

@@ -1,0 +1,4 @@
+# A stand-in for the runtime, for tests of what is compiled: its headers, and nothing to build or link.
+# Passed as CMAKE_PROJECT_INCLUDE.
+add_library(opgen::runtime INTERFACE IMPORTED)
+target_include_directories(opgen::runtime INTERFACE "${RUNTIME_INCLUDE}")
