@@ -1,0 +1,68 @@
+"""How many units are compiled after an edit of a large schema file: of our own library, and of PyTorch's file whole."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+import opgen
+from support.build import REPOSITORY
+from support.pytorch import packaged_native_functions
+from support.rebuilds import GROUP, METHOD, Edit, Project, make_project, numbers
+
+IGNORED = ("MPS", "SparseMPS", "SparseCsrMPS", "XPU", "MTIA")
+
+# What knows a structured group without methods: its operators, schemas and calls, its kernel, its meta, its out variant's
+# neighbours on other backends; of each kind the one shard of its name.
+OF_A_GROUP = {
+    "CPUStubs": 1,
+    "MetaStubs": 1,
+    "Operators": 1,
+    "RegisterCPU": 1,
+    "RegisterCompositeExplicitAutogradNonFunctional": 1,
+    "RegisterMeta": 1,
+    "RegisterSchema": 1,
+}
+
+
+def project(folder: Path, yaml: Path, *, shards: int, ignored: tuple[str, ...] = ()) -> Project:
+    registry = opgen.load([yaml], ignore_keys=ignored)
+    roots = sorted({f.root_name for f in registry.functions})
+    options = f"--ignore-keys {','.join(ignored)}" if ignored else ""
+    return make_project(folder, yaml, roots, shards=shards, options=options)
+
+
+@pytest.fixture(scope="module")
+def own(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Project]:
+    """Our own operators in four shards, with a kernel source for each root."""
+    yield project(tmp_path_factory.mktemp("own"), REPOSITORY / "native_functions.yaml", shards=4)
+
+
+@pytest.mark.slow
+def test_of_our_own_library_few_units_follow_an_edit(own: Project) -> None:
+    """Protects per-operator headers and stable shards. The program includes every operator, as tests do."""
+    comment = own.after(Edit("a comment", "", "# The end.\n"))
+    assert comment.total == 0
+    row = "    CPU, Meta: empty_strided\n"
+    renamed = own.after(Edit("a kernel's name", row, row.replace("empty_strided", "empty_by")))
+    assert renamed.written == ("empty_strided.kernel.cpp",)
+    assert set(numbers(renamed.generated).values()) == {1} and len(renamed.generated) <= 6, renamed
+    added = own.after(Edit("a group of functions more", "", GROUP))
+    assert numbers(added.generated) == OF_A_GROUP
+    assert added.written == ("main.cpp",)
+
+
+@pytest.mark.nightly
+def test_of_a_library_of_pytorchs_size_few_units_follow_an_edit(tmp_path: Path) -> None:
+    """Protects the table of benchmarks/RESULTS.md: what holds for 556 entries holds for 2,584."""
+    whole = project(tmp_path, packaged_native_functions(), shards=8, ignored=IGNORED)
+    added = whole.after(Edit("a group of functions more", "", GROUP))
+    assert numbers(added.generated) == OF_A_GROUP
+    assert added.written == ("main.cpp",)
+    row = "    CPU: _bincount_cpu\n"
+    renamed = whole.after(Edit("a kernel's name", row, row.replace("_bincount_cpu", "bincount_")))
+    assert renamed.total == 7 and renamed.written == ("bincount.kernel.cpp",)
+    # Class Tensor declares every method, and every operator takes a Tensor: that one is for everybody.
+    assert whole.after(Edit("a method more", "", METHOD)).total > 1600
