@@ -253,10 +253,13 @@ def test_an_empty_list_is_a_file_without_operators() -> None:
     assert parse_all("[]\n") == []
 
 
-def test_several_files_are_one_list() -> None:
-    sources = [Source(n, f"- func: {n}(Tensor self) -> Tensor\n") for n in ("b", "a")]
-    found = parse_native_functions(sources, builtin_tags(), (), Diagnostics())
-    assert [str(f.func.name) for f in found] == ["b", "a"]
+def test_several_files_are_one_list_whatever_their_order() -> None:
+    texts = ("- func: c(Tensor self) -> Tensor\n- func: a(Tensor self) -> Tensor\n",)
+    texts += ("- func: b(Tensor self) -> Tensor\n",)
+    for given in (texts, texts[::-1]):
+        sources = [Source(f"{n}.yaml", text) for n, text in enumerate(given)]
+        found = parse_native_functions(sources, builtin_tags(), (), Diagnostics())
+        assert [str(f.func.name) for f in found] == ["c", "a", "b"]
 
 
 def test_tag_files() -> None:
