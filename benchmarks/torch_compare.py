@@ -31,7 +31,6 @@ from compile import processor_seconds
 HERE = Path(__file__).resolve().parent
 FOLDER = HERE / "torch"
 OPERATORS = ("axpy", "softclip", "exceeds", "span", "ends")
-CALLS = (2_000, 4_000)
 OPGEN = (sys.executable, "-c", "from opgen.cli.main import main; main()")
 
 _MARK = re.compile(r"^// (\w+)$")
@@ -126,6 +125,7 @@ def calls_table(program: Path, libraries: Sequence[Path]) -> str:
     """Nanoseconds and instructions of each call."""
     names = ("axpy", "axpy.out", "axpy_", "span", "ends")
     references = {"axpy": "at::add", "axpy.out": "at::add.out", "axpy_": "at::add_"}
+    counted = instructions(program, libraries)
     measured = {}
     for line in run([program, *libraries], OMP_NUM_THREADS="1").splitlines():
         name, *numbers = line.split()
@@ -138,23 +138,28 @@ def calls_table(program: Path, libraries: Sequence[Path]) -> str:
     for name in names:
         sides = [f"five::{name}", f"hand::{name}", references.get(name)]
         times = [measured[side] if side else "" for side in sides]
-        counted = [f"{instructions(program, libraries, s):,.0f}" if s else "" for s in sides]
-        lines.append(f"| `{name}` | " + " | ".join((*times, *counted)) + " |")
+        count = [f"{counted[side]:,.0f}" if side else "" for side in sides]
+        lines.append(f"| `{name}` | " + " | ".join((*times, *count)) + " |")
     return "\n".join(lines)
 
 
-def instructions(program: Path, libraries: Sequence[Path], name: str) -> float:
-    totals = []
+def instructions(program: Path, libraries: Sequence[Path]) -> dict[str, float]:
+    """Of each call, from the dumps for N and 2N of them."""
+    totals: dict[str, list[tuple[int, int]]] = {}
     with tempfile.TemporaryDirectory() as folder:
-        for calls in CALLS:
-            out = Path(folder) / str(calls)
-            valgrind = ["valgrind", "--tool=callgrind", "--instr-atstart=no"]
-            command = [*valgrind, f"--callgrind-out-file={out}", program, *libraries, name]
-            run([*command, str(calls)], OMP_NUM_THREADS="1")
-            summary = re.search(r"^(?:summary|totals): (\d+)", out.read_text(), re.MULTILINE)
-            assert summary is not None
-            totals.append(int(summary[1]))
-    return (totals[1] - totals[0]) / (CALLS[1] - CALLS[0])
+        valgrind = ["valgrind", "--tool=callgrind", "--instr-atstart=no"]
+        output = f"--callgrind-out-file={folder}/out"
+        run([*valgrind, output, program, *libraries, "count"], OMP_NUM_THREADS="1")
+        for path in Path(folder).glob("out.*"):
+            text = path.read_text()
+            dumped = re.search(r"^desc: Trigger: Client Request: (\S+) (\d+)$", text, re.MULTILINE)
+            total = re.search(r"^totals: (\d+)", text, re.MULTILINE)
+            if dumped is not None and total is not None:
+                totals.setdefault(dumped[1], []).append((int(dumped[2]), int(total[1])))
+    counted = {}
+    for name, (one, two) in ((n, sorted(found)) for n, found in totals.items()):
+        counted[name] = (two[1] - one[1]) / (two[0] - one[0])
+    return counted
 
 
 def compile_table(tree: Path, include: Sequence[str], folder: Path, runs: int) -> str:
@@ -219,7 +224,7 @@ _PYTHON_INCLUDE = "import sysconfig; print(sysconfig.get_path('include'))"
 
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0] if __doc__ else None)
-    parser.add_argument("--runs", type=int, default=3)
+    parser.add_argument("--runs", type=int, default=3, help="of each compiler")
     parser.add_argument("--no-timing", action="store_true")
     parser.add_argument("--write", action="store_true")
     given = parser.parse_args()

@@ -2,7 +2,7 @@
 // turn; through the dispatcher, from C++.
 //
 //   calls FIVE.so HAND.so                  one line per call: nanoseconds, median (min-max)
-//   calls FIVE.so HAND.so NAME CALLS       that many calls of one, for callgrind
+//   calls FIVE.so HAND.so count            a dump of callgrind's for N and for 2N calls of each
 #include <ATen/core/dispatch/Dispatcher.h>
 #include <ATen/ops/add.h>
 #include <ATen/ops/empty.h>
@@ -23,7 +23,7 @@ namespace {
 
 using at::Tensor;
 
-constexpr int kRounds = 41, kCalls = 20'000;
+constexpr int kRounds = 41, kCalls = 20'000, kCounted = 1'000;
 
 struct Call {
   std::string name;
@@ -38,7 +38,7 @@ auto handle(const std::string& name, const char* overload = "") {
 
 template <class F>
 Call call(std::string name, F once) {
-  auto many = [once](int n) {
+  auto many = [once](int n) mutable {
     for (int i = 0; i < n; ++i) {
       once();
       asm volatile("" ::: "memory");
@@ -97,12 +97,17 @@ int main(int count, char** arguments) {
   for (const char* library : {"five", "hand"}) add_calls(calls, library);
   add_reference(calls);
   for (Call& one : calls) one.run(1'000);
-  if (count == 5) {
+  if (count == 4) {
     for (Call& one : calls) {
-      if (one.name != arguments[3]) continue;
-      CALLGRIND_START_INSTRUMENTATION;
-      one.run(std::atoi(arguments[4]));
-      CALLGRIND_STOP_INSTRUMENTATION;
+      for (const int n : {kCounted, 2 * kCounted}) {
+        // Read by callgrind after the statement that names it.
+        const std::string named = one.name + " " + std::to_string(n);
+        CALLGRIND_START_INSTRUMENTATION;
+        CALLGRIND_ZERO_STATS;
+        one.run(n);
+        CALLGRIND_DUMP_STATS_AT(named.c_str());
+        CALLGRIND_STOP_INSTRUMENTATION;
+      }
     }
     return 0;
   }

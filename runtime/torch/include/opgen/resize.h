@@ -13,6 +13,7 @@ namespace opgen {
 
 // Whether `out` had another shape. A warning if it had elements.
 inline bool resize_output(const Tensor& out, IntArrayRef sizes) {
+  if (out.sizes() == sizes) return false;
   return at::native::resize_output(out, sizes);
 }
 inline bool resize_output(const Tensor& out, SymIntArrayRef sizes) {
