@@ -188,3 +188,20 @@ def test_operators_of_other_namespaces_stay_where_they_are(opgen: Opgen) -> None
     text = Path("out/python/custom/__init__.py").read_text()
     assert "    foo=_torch.ops.custom.foo,\n" in text and "    torch.ops.other\n" in text
     compile(text, "custom", "exec")
+
+
+def test_structured_kernels_for_cuda_check_devices(opgen: Opgen) -> None:
+    """Protects what ATen's wrappers do: outs first, then what is positional, unless an entry says no."""
+    unchecked = CUSTOM.replace("tags: core", "device_check: NoCheck").replace(
+        "CPU: plus_out_cpu", "CPU, CUDA: plus_out"
+    )
+    Path("custom.yaml").write_text(unchecked)
+    assert opgen("generate", "custom.yaml", "--target", "torch", "-o", "out").exit_code == 0
+    text = Path("out/src/RegisterCUDA.cpp").read_text()
+    assert "#include <opgen/cuda.h>" in text
+    out = "opgen::Out<opgen::DispatchKey::CUDA, custom::native::structured_plus_out, custom::_ops::plus_out>"
+    positions = "::std::index_sequence<2, 0, 1>"
+    assert f"&opgen::DeviceChecked<custom::_ops::plus_out, &{out}::call, {positions}>::call" in text
+    assert "DeviceChecked<custom::_ops::plus," not in text
+    cpu = Path("out/src/RegisterCPU.cpp").read_text()
+    assert "DeviceChecked" not in cpu and "cuda" not in cpu
