@@ -118,6 +118,24 @@ def test_operators_of_ones_own_are_refused(opgen: Opgen) -> None:
     assert "error[E0756]: 'custom::foo' is not an operator of torch's own" in result.stderr
 
 
+def test_a_selective_build(opgen: Opgen) -> None:
+    """Protects that each header which a header includes is made, and that the rest is not registered."""
+    Path("pu1.yaml").write_text(BACKEND)
+    Path("selective.yaml").write_text(
+        "operators:\n  aten::add.out: {}\nkernel_metadata:\n  add: [Float]\n"
+    )
+    result = opgen("generate", OPERATORS, *TORCH, "--select", "selective.yaml", "-o", "out")
+    assert result.exit_code == 0, result.output
+    made = snapshot("out")
+    header = "include/privateuse1/SelectedDtypes.h"
+    assert (
+        header in made
+        and "privateuse1/SelectedDtypes.h" in made["include/privateuse1/ops/add_native.h"][0]
+    )
+    registered = made["src/RegisterPrivateUse1.cpp"][0]
+    assert '"add.out",' in registered and registered.count("m.impl(") == 1
+
+
 def test_a_namespace_that_is_taken(opgen: Opgen) -> None:
     """Protects from a class that would be its own base."""
     Path("pu1.yaml").write_text(BACKEND.replace("pu1", "at"))

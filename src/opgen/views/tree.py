@@ -62,6 +62,7 @@ _BACKEND_FILES = frozenset(
         FileKind.OPERATOR_META,
         FileKind.OPERATOR_NATIVE,
         FileKind.REGISTER_KEYS,
+        FileKind.SELECTED_DTYPES,
         FileKind.STUBS,
         FileKind.BUILD_FILE,
     }
