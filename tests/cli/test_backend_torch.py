@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from pathlib import Path
 
 import pytest
@@ -96,6 +97,18 @@ def test_the_operators_are_those_of_the_installed_torch(opgen: Opgen) -> None:
     assert opgen("check", *TORCH, "--name", "host", "-o", "out").exit_code == 0
     missing = opgen("generate", "--target", "torch", "-o", "out")
     assert missing.exit_code == 2 and "Missing argument 'YAML...'" in missing.stderr
+
+
+def test_the_page_for_authors(opgen: Opgen) -> None:
+    """Protects docs/torch-backends.md: its file is taken, and its numbers are right."""
+    packaged_native_functions()
+    page = (Path(__file__).parents[2] / "docs" / "torch-backends.md").read_text()
+    (file,) = re.findall(r"^```yaml\n(.*?)^```", page, re.DOTALL | re.MULTILINE)
+    Path("pu1.yaml").write_text(file)
+    result = opgen("generate", *TORCH, "-o", "out")
+    assert (result.exit_code, result.stderr) == (0, "")
+    (report,) = re.findall(r"^```text\n(.*?)^```", page, re.DOTALL | re.MULTILINE)
+    assert opgen("coverage", "pu1.yaml").stdout.startswith(report)
 
 
 def test_copies_between_devices_are_not_checked(opgen: Opgen) -> None:

@@ -1,0 +1,98 @@
+"""A backend of PyTorch's own operators, built against the installed torch: every way to write a kernel, on a device."""
+
+from __future__ import annotations
+
+import json
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+import opgen
+from support.build import environment, launcher, locked, run, tool
+from support.pytorch import packaged_native_functions
+
+pytestmark = pytest.mark.slow
+
+HERE = Path(__file__).parent / "torch_backend"
+
+
+def test_a_device(tmp_path: Path) -> None:
+    """Protects the three routes of structured kernels, out kernels that serve all variants, guards,
+    the fallback, and that no tensor is made but what is returned."""
+    packaged_native_functions()
+    library = build(tmp_path / "tree")
+    assert script("checks.py", str(library)).endswith("good\n")
+
+
+def test_coverage_of_a_model(tmp_path: Path) -> None:
+    """Protects the way from a model to the report: what the documented script prints is read."""
+    packaged_native_functions()
+    operators = tmp_path / "model.txt"
+    operators.write_text(script("model_operators.py"))
+    command = [tool("opgen"), "coverage", HERE / "backend.yaml", "--against", operators]
+    found = json.loads(run([*command, "--format", "json", "--deny-warnings"], env=environment()))
+    kinds = {row["name"]: (row["coverage"], row["calls"]) for row in found["operators"]}
+    assert kinds["aten::add.Tensor"] == ("structured", 2)
+    assert kinds["aten::mul.Tensor"] == ("structured", 1)
+    assert kinds["aten::relu"] == ("fallback", 1)
+
+
+def test_what_pytorch_makes_of_others(tmp_path: Path) -> None:
+    """Protects the report's "made of other operators": PyTorch's dispatcher says the same of each operator.
+
+    Where it has only the call of an out variant that nobody has written, the report says `missing`.
+    """
+    schema = packaged_native_functions()
+    backend = tmp_path / "backend.yaml"
+    backend.write_text(
+        "backend: PrivateUse1\ncpp_namespace: pu1\nuse_out_as_primary: true\n"
+        "supported: [empty_strided]\n"
+    )
+    command = [tool("opgen"), "coverage", backend, "--against", "all", "--format", "json"]
+    found = json.loads(run(command, env=environment()))["operators"]
+    reported = {row["name"]: row["coverage"] for row in found}
+    del reported["aten::empty_strided"]
+    program = (
+        "import json, sys, torch\n"
+        "has = torch._C._dispatch_has_computed_kernel_for_dispatch_key\n"
+        "print(json.dumps({n: has(n, 'PrivateUse1') for n in json.load(sys.stdin)}))"
+    )
+    command = [sys.executable, "-c", program]
+    asked = json.dumps(list(reported))
+    answer = subprocess.run(command, input=asked, capture_output=True, text=True, check=True)
+    by_out = {
+        f.full_name
+        for group in opgen.load([schema]).groups
+        if group.structured
+        for f in group.functions()
+        if f is not group.out
+    }
+    served = {name for name, has in json.loads(answer.stdout).items() if has}
+    composite = {name for name, kind in reported.items() if kind == "composite"}
+    assert len(reported) > 3000 and len(composite) > 1000
+    assert served == composite | by_out
+    assert {reported[name] for name in by_out - composite} == {"missing"}
+
+
+def build(tree: Path) -> Path:
+    """The library, without optimisation and with every warning an error."""
+    variables = {
+        **environment(),
+        "CXXFLAGS": "-O0 -Wall -Wextra -Wshadow -Werror",
+        **({"CMAKE_CXX_COMPILER_LAUNCHER": launcher()[0]} if launcher() else {}),
+    }
+    command = [tool("opgen"), "build", "--target", "torch", "-o", tree, "--kernels", HERE]
+    command += ["--backend-yaml", HERE / "backend.yaml", "--build-type", "None", "-j", "1"]
+    # A unit with ATen's headers takes a gigabyte: one at a time.
+    with locked("torch"):
+        run(command, env=variables)
+    return tree / "cmake-build" / "libprivateuse1.so"
+
+
+def script(name: str, *arguments: str) -> str:
+    command = [sys.executable, HERE / name, *arguments]
+    done = subprocess.run(command, capture_output=True, text=True, check=False)
+    assert done.returncode == 0, f"{name}\n{done.stdout}{done.stderr[-5000:]}"
+    return done.stdout
