@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import difflib
 import os
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
@@ -112,7 +112,7 @@ def _write_locked(tree: Tree, directory: Path, diagnostics: Diagnostics) -> Writ
     seen = _look(directory, (*tree.files, *manifest.paths))
     old = _settled(manifest, directory, seen)
     contents = {path: text.encode() for path, text in tree.files.items()}
-    states = dict(_unchanged(contents, directory, seen))
+    states = _unchanged(contents, directory, seen)
     changed = [path for path in contents if path not in states]
     _refuse_foreign_files(tree, changed, directory, old, seen, diagnostics)
     if diagnostics.has_errors:
@@ -171,16 +171,31 @@ def _folders(paths: Iterable[str]) -> frozenset[str]:
     return frozenset(found)
 
 
-def _unchanged(
-    contents: Mapping[str, bytes], directory: Path, seen: _Seen
-) -> Iterator[tuple[str, FileState]]:
+def _unchanged(contents: Mapping[str, bytes], directory: Path, seen: _Seen) -> dict[str, FileState]:
     """The files that hold what they are to hold already, each in the state that it was read in."""
     top = os.fspath(directory)
-    for path, content in contents.items():
-        if path in seen.files:
-            state, found = _read(f"{top}/{path}")
-            if found == content:
-                yield path, state
+
+    def unchanged(paths: Iterable[str]) -> dict[str, FileState]:
+        read = ((path, *_read(f"{top}/{path}")) for path in paths)
+        return {path: state for path, state, found in read if found == contents[path]}
+
+    return _in_halves([path for path in contents if path in seen.files], unchanged)
+
+
+def _in_halves(
+    paths: Sequence[str], work: Callable[[Iterable[str]], dict[str, FileState]]
+) -> dict[str, FileState]:
+    """What `work` makes of `paths`. Most of it is the system's work, which two processes can ask for."""
+    # In turn, so that both halves have large and small files.
+    halves = paths[::2], paths[1::2]
+    with beside(lambda: work(halves[1]), worth=len(paths) >= _MANY) as others:
+        try:
+            states = work(halves[0])
+        except OSError:
+            # Stopped in the middle of a file, the other process would leave a temporary one.
+            others()
+            raise
+        return {**states, **others()}
 
 
 def _read(path: str) -> tuple[FileState, bytes | None]:
@@ -283,22 +298,11 @@ def _write_all(
 
 
 def _replace_files(top: str, contents: Mapping[str, bytes]) -> dict[str, FileState]:
-    """Make the files under `top` hold `contents`. Most of that is the system's work, which two can ask for."""
-    paths = tuple(contents)
-    # In turn, so that both halves have large and small files.
-    halves = paths[::2], paths[1::2]
-
-    def replace_half(half: tuple[str, ...]) -> dict[str, FileState]:
-        return {path: replace_file(f"{top}/{path}", contents[path]) for path in half}
-
-    with beside(lambda: replace_half(halves[1]), worth=len(paths) >= _MANY) as others:
-        try:
-            states = replace_half(halves[0])
-        except OSError:
-            # Stopped in the middle of a file, the other process would leave a temporary one.
-            others()
-            raise
-        return {**states, **others()}
+    """Make the files under `top` hold `contents`."""
+    return _in_halves(
+        tuple(contents),
+        lambda paths: {path: replace_file(f"{top}/{path}", contents[path]) for path in paths},
+    )
 
 
 def _remove(
