@@ -1,26 +1,94 @@
-"""Time of generating from PyTorch's native_functions.yaml: opgen beside torchgen, in turn, as whole processes.
+"""Time and memory of generating from PyTorch's native_functions.yaml: opgen beside torchgen, in turn, as whole processes.
 
-    python benchmarks/generate.py [RUNS]
+    python benchmarks/generate.py [RUNS] [--folder DIR] [--write]
 
-Needs torch (for torchgen and its packaged files). Prints a Markdown table: seconds of wall time as median (min-max)
-over the runs, and the ratio of each pair of neighbouring runs.
+Needs torch (for torchgen and its packaged files). Prints Markdown tables: seconds of wall time as minimum, median and
+maximum over the runs, the ratio of neighbouring runs, and the largest resident set of a process; then where a run
+spends its processor time. --write puts them into RESULTS.md.
+
+"torchgen, reduced" leaves out what opgen has no counterpart of: functionalization, vmap plumbing, the AOTInductor
+shim and Declarations.yaml. Outputs lie under --folder (the system's for temporary files, if there is none). All are
+removed at the very end: ext4 looks for a long time at inodes that were freed a moment ago before it takes others.
 """
 
 from __future__ import annotations
 
+import argparse
 import importlib.util
+import os
+import re
+import shutil
 import statistics
 import subprocess
 import sys
 import tempfile
 import time
-from collections.abc import Callable
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, field
 from pathlib import Path
 
+HERE = Path(__file__).resolve().parent
 IGNORED = "MPS,SparseMPS,SparseCsrMPS,XPU,MTIA"
+PROGRAM = (sys.executable, "-c", "from opgen.cli.main import main; main()")
+# The edit: another default of one operator.
+EDITED = re.compile(rb"(- func: bincount\(Tensor self, Tensor\? weights=None, SymInt minlength=)0")
+
+REDUCED = """
+import torchgen.gen as g
+for name in (
+    "definition", "registration", "view_inverse_declaration", "view_meta_classes_decl", "view_meta_classes_impl",
+):
+    setattr(g, "gen_functionalization_" + name, lambda *_: [])
+g.gen_all_vmap_plumbing = lambda *_: ""
+g.gen_aoti_c_shim_files = lambda *_, **__: None
+g.main()
+"""
+
+STAGES = """
+import gc, sys, time
+gc.disable()
+def lap(name, began):
+    now = time.process_time()
+    print(f"{name}\\t{now - began:.4f}")
+    return now
+now = lap("Python itself", 0.0)
+import opgen.cli.main, opgen.cli.generating
+from opgen.pipeline import Inputs, checking, declared, generating as g, loading
+import opgen.writer
+from pathlib import Path
+now = lap("imports", now)
+inputs = Inputs((Path(sys.argv[1]),), ignore_keys=tuple(sys.argv[3].split(",")))
+found = g.Diagnostics()
+sources = [g.with_contents(inputs)]
+registry = g.read_registry(sources[0], found)
+now = lap("parse and resolve", now)
+job = g._Job(registry, sources[0], 1, False)
+context = g._checked_context(job, found)
+now = lap("checks", now)
+views = tuple(g.build_kinds(context, frozenset(g.FileKind)))
+now = lap("views", now)
+files = g._render(context, views)
+files |= g._render(context, g.build_last(context, files))
+now = lap("render, templates compiled", now)
+tree = g.Tree(files, g.manifest_header(context, files))
+now = lap("what the manifest says", now)
+g.beside.__globals__["_may_fork"] = lambda: False
+opgen.writer.write(tree, Path(sys.argv[2]), found)
+now = lap("write", now)
+"""
+
+
+@dataclass
+class Measured:
+    """What was measured of one command, run by run."""
+
+    seconds: list[float] = field(default_factory=list)
+    processor_seconds: list[float] = field(default_factory=list)
+    megabytes: list[float] = field(default_factory=list)
 
 
 def packaged() -> Path:
+    """The folder of the schema files that torchgen brings."""
     spec = importlib.util.find_spec("torchgen")
     if spec is None or spec.origin is None:
         sys.exit("torch is not installed: there is no torchgen to compare with")
@@ -28,62 +96,160 @@ def packaged() -> Path:
 
 
 def opgen_command(yaml: Path, output: Path, command: str = "generate") -> list[str]:
-    program = [sys.executable, "-c", "from opgen.cli.main import main; main()"]
-    return [*program, command, str(yaml), "-o", str(output), "--ignore-keys", IGNORED]
+    return [*PROGRAM, command, str(yaml), "-o", str(output), "--ignore-keys", IGNORED]
 
 
-def torchgen_command(source: Path, output: Path) -> list[str]:
-    output.mkdir(parents=True, exist_ok=True)
-    program = [sys.executable, "-m", "torchgen.gen", "-s", str(source), "-d", str(output)]
+def torchgen_command(source: Path, output: Path, *, reduced: bool) -> list[str]:
     aoti = output / "aoti"
-    aoti.mkdir(exist_ok=True)
-    return [
-        *program,
-        "--per-operator-headers",
-        "--aoti-install-dir",
-        str(aoti),
-        "--update-aoti-c-shim",
-    ]
+    aoti.mkdir(parents=True, exist_ok=True)
+    program = ["-c", REDUCED] if reduced else ["-m", "torchgen.gen"]
+    options = ["-s", str(source), "-d", str(output), "--per-operator-headers"]
+    shim = ["--aoti-install-dir", str(aoti), "--update-aoti-c-shim"]
+    only = ["--generate", "headers", "sources"] if reduced else []
+    return [sys.executable, *program, *options, *shim, *only]
 
 
-def seconds(command: list[str]) -> float:
+def run(command: Sequence[str], into: Measured | None = None) -> None:
+    """Run `command`, as an installed program runs: with its modules compiled before."""
+    environment = {k: v for k, v in os.environ.items() if k != "PYTHONDONTWRITEBYTECODE"}
     started = time.perf_counter()
-    subprocess.run(command, check=True, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
-    return time.perf_counter() - started
+    process = subprocess.Popen(
+        command, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL, env=environment
+    )
+    _, status, used = os.wait4(process.pid, 0)
+    seconds = time.perf_counter() - started
+    process.returncode = os.waitstatus_to_exitcode(status)
+    if process.returncode:
+        sys.exit(f"{' '.join(command)} ended with {process.returncode}")
+    if into is not None:
+        into.seconds.append(seconds)
+        into.processor_seconds.append(used.ru_utime + used.ru_stime)
+        into.megabytes.append(used.ru_maxrss / 1024)
 
 
-def row(name: str, measured: list[float], peer: list[float] | None = None) -> str:
-    cells = [f"{statistics.median(measured):.2f} ({min(measured):.2f}-{max(measured):.2f})"]
-    if peer is None:
-        cells.append("1")
-    else:
-        ratios = [a / b for a, b in zip(measured, peer)]
-        cells.append(f"{statistics.median(ratios):.3f} ({min(ratios):.3f}-{max(ratios):.3f})")
-    return f"| {name} | {' | '.join(cells)} |"
+def states(folder: Path) -> dict[str, tuple[int, int]]:
+    found = ((path, path.stat()) for path in folder.rglob("*") if path.is_file())
+    return {
+        path.relative_to(folder).as_posix(): (seen.st_mtime_ns, seen.st_ino)
+        for path, seen in found
+        if path.name != ".opgen_stamp"
+    }
+
+
+def rewritten(before: dict[str, tuple[int, int]], folder: Path) -> list[str]:
+    after = states(folder)
+    return sorted(path for path in {*before, *after} if before.get(path) != after.get(path))
+
+
+def measure(runs: int, folder: Path) -> tuple[dict[str, Measured], list[str]]:
+    """Every command in turn, as often as `runs`; and what the edit of an entry rewrote."""
+    source = packaged()
+    own = HERE.parent / "native_functions.yaml"
+    yaml = folder / "native_functions.yaml"
+    shutil.copy(source / "native" / "tags.yaml", folder)
+    text = (source / "native" / "native_functions.yaml").read_bytes()
+    edited, count = EDITED.subn(rb"\g<1>1", text)
+    assert count == 1, "the entry to edit is not there"
+    names = ("full", "reduced", "cold", "again", "edit", "check", "one", "own")
+    measured = {name: Measured() for name in names}
+    changed: list[str] = []
+    yaml.write_bytes(text)
+    run(opgen_command(yaml, folder / "warm-up"))
+    for turn in range(runs):
+        ours, ours_own = folder / f"opgen-{turn}", folder / f"own-{turn}"
+        yaml.write_bytes(text)
+        peer = torchgen_command(source, folder / f"full-{turn}", reduced=False)
+        run(peer, measured["full"])
+        run(opgen_command(yaml, ours), measured["cold"])
+        peer = torchgen_command(source, folder / f"reduced-{turn}", reduced=True)
+        run(peer, measured["reduced"])
+        run(opgen_command(yaml, ours), measured["again"])
+        run(opgen_command(yaml, ours, "check"), measured["check"])
+        before = states(ours)
+        yaml.write_bytes(edited)
+        run(opgen_command(yaml, ours), measured["edit"])
+        changed = rewritten(before, ours)
+        run([*PROGRAM, "generate", str(own), "-o", str(ours_own)], measured["own"])
+        alone = ["taskset", "-c", "0", *opgen_command(yaml, folder / f"one-{turn}")]
+        run(alone, measured["one"])
+    return measured, changed
+
+
+def spread(values: Sequence[float], digits: int) -> str:
+    return " / ".join(
+        f"{value:.{digits}f}" for value in (min(values), statistics.median(values), max(values))
+    )
+
+
+def ratios(ours: Measured, peer: Measured) -> str:
+    return spread([a / b for a, b in zip(ours.seconds, peer.seconds)], 3)
+
+
+def row(what: str, goal: str, measured: dict[str, Measured], name: str) -> str:
+    one = measured[name]
+    cells = (what, goal, spread(one.seconds, 2), ratios(one, measured["full"]))
+    return (
+        f"| {' | '.join(cells)} | {ratios(one, measured['reduced'])} | {max(one.megabytes):.0f} |"
+    )
+
+
+def table(measured: dict[str, Measured], changed: Sequence[str]) -> Iterator[str]:
+    heads = ("what", "goal", "seconds, min / median / max", "of full", "of reduced")
+    yield f"| {' | '.join(heads)} | processor seconds | peak MB, largest process |"
+    yield "|---|---|---|---|---|---|---:|"
+    yield row("torchgen, full", "", measured, "full")
+    yield row("torchgen, reduced", "", measured, "reduced")
+    yield row("opgen generate, cold", "1/10 of full, 1/7 of reduced", measured, "cold")
+    yield row("the same on one processor", "", measured, "one")
+    yield row("nothing changed", "0.15 s", measured, "again")
+    yield row("one entry edited", "0.6 s", measured, "edit")
+    yield row("opgen check, up to date", "a cold run", measured, "check")
+    yield row("our own operators, cold", "0.35 s", measured, "own")
+    yield ""
+    told = f"The edit, a default of `bincount`, rewrote {len(changed)} files: "
+    yield told + ", ".join(f"`{path}`" for path in changed) + "."
+
+
+def profile(folder: Path, runs: int) -> Iterator[str]:
+    """Where one process spends its processor time, all stages one after the other."""
+    yaml = packaged() / "native" / "native_functions.yaml"
+    laps: dict[str, list[float]] = {}
+    environment = {k: v for k, v in os.environ.items() if k != "PYTHONDONTWRITEBYTECODE"}
+    for turn in range(runs):
+        command = [sys.executable, "-c", STAGES, str(yaml), str(folder / f"laps-{turn}"), IGNORED]
+        out = subprocess.run(command, capture_output=True, text=True, check=True, env=environment)
+        for line in out.stdout.splitlines():
+            name, _, seconds = line.partition("\t")
+            laps.setdefault(name, []).append(float(seconds))
+    whole = sum(min(values) for values in laps.values())
+    yield "| stage | processor seconds, min / median / max | share of the minima |"
+    yield "|---|---|---:|"
+    for name, values in laps.items():
+        yield f"| {name} | {spread(values, 3)} | {min(values) / whole:.0%} |"
+    yield f"| all | {whole:.3f} (minima) | |"
+
+
+def replace_part(mark: str, lines: Sequence[str]) -> None:
+    """Replace what stands between the marks of a script in RESULTS.md."""
+    path = HERE / "RESULTS.md"
+    begin, end = f"<!-- {mark} -->\n", f"<!-- end of {mark} -->\n"
+    before, _, rest = path.read_text().partition(begin)
+    _, _, after = rest.partition(end)
+    path.write_text(before + begin + "\n".join(lines) + "\n" + end + after)
 
 
 def main() -> None:
-    runs = int(sys.argv[1]) if len(sys.argv) > 1 else 5
-    source = packaged()
-    yaml = source / "native" / "native_functions.yaml"
-    measured: dict[str, list[float]] = {"torchgen": [], "cold": [], "again": [], "check": []}
-    for _ in range(runs):
-        with tempfile.TemporaryDirectory() as folder:
-            ours, theirs = Path(folder, "opgen"), Path(folder, "torchgen")
-            steps: list[tuple[str, Callable[[], list[str]]]] = [
-                ("torchgen", lambda theirs=theirs: torchgen_command(source, theirs)),  # type: ignore[misc]
-                ("cold", lambda ours=ours: opgen_command(yaml, ours)),  # type: ignore[misc]
-                ("again", lambda ours=ours: opgen_command(yaml, ours)),  # type: ignore[misc]
-                ("check", lambda ours=ours: opgen_command(yaml, ours, "check")),  # type: ignore[misc]
-            ]
-            for name, command in steps:
-                measured[name].append(seconds(command()))
-    print("| what | seconds | of torchgen |")
-    print("|---|---|---|")
-    print(row("torchgen.gen, full", measured["torchgen"]))
-    print(row("opgen generate, cold", measured["cold"], measured["torchgen"]))
-    print(row("opgen generate, nothing changed", measured["again"], measured["torchgen"]))
-    print(row("opgen check, up to date", measured["check"], measured["torchgen"]))
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0] if __doc__ else None)
+    parser.add_argument("runs", type=int, nargs="?", default=5)
+    parser.add_argument("--folder", type=Path, help="where outputs are written")
+    parser.add_argument("--write", action="store_true", help="put the tables into RESULTS.md")
+    given = parser.parse_args()
+    with tempfile.TemporaryDirectory(dir=given.folder) as folder:
+        measured, changed = measure(given.runs, Path(folder))
+        lines = [*table(measured, changed), "", *profile(Path(folder), given.runs)]
+    print("\n".join(lines))
+    if given.write:
+        replace_part("generate.py", lines)
 
 
 if __name__ == "__main__":

@@ -30,10 +30,7 @@ if TYPE_CHECKING:
         check_python,
         check_target,
         check_world,
-        inspect,
-        lint,
         read_additions,
-        survey,
     )
     from opgen.pipeline.codes import CODES
     from opgen.pipeline.comparing import Comparison, compare
@@ -41,6 +38,7 @@ if TYPE_CHECKING:
     from opgen.pipeline.declared import declared_tags
     from opgen.pipeline.generating import build_tree
     from opgen.pipeline.installed import installed_package, installed_schema
+    from opgen.pipeline.linting import inspect, lint, survey
     from opgen.pipeline.loading import load, misplaced_blanks
     from opgen.pipeline.stamp import find_stamp, leave_stamp, read_request
     from opgen.pipeline.starting import new_package
@@ -88,12 +86,11 @@ _LATER: Mapping[str, str] = MappingProxyType(
         **dict.fromkeys(("SCHEMAS", "dump", "explain", "explain_all_codes"), "answers"),
         **dict.fromkeys(("explain_code", "json_schema", "skeletons", "summarize"), "answers"),
         "selection_list": "answers",
-        **dict.fromkeys(
-            ("check_python", "check_target", "check_world", "inspect", "lint"), "checking"
-        ),
+        **dict.fromkeys(("check_python", "check_target", "check_world"), "checking"),
+        "read_additions": "checking",
+        **dict.fromkeys(("inspect", "lint", "survey"), "linting"),
         **dict.fromkeys(("CoverageReport", "report_coverage"), "coverage"),
         **dict.fromkeys(("installed_package", "installed_schema"), "installed"),
-        **dict.fromkeys(("read_additions", "survey"), "checking"),
         **dict.fromkeys(("Comparison", "compare"), "comparing"),
         **dict.fromkeys(("load", "misplaced_blanks"), "loading"),
         **dict.fromkeys(("find_stamp", "leave_stamp", "read_request"), "stamp"),

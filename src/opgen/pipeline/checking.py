@@ -1,79 +1,26 @@
-"""All that can be wrong with a registry: for the target, for Python, by convention."""
+"""All that can be wrong with a registry for the target and for Python."""
 
 from __future__ import annotations
 
 import os
 import sys
-from collections.abc import Callable
 
 from opgen.additions import Additions, read_backend, read_selection
 from opgen.cpp import check as cpp_check
 from opgen.cpp.signatures import Signatures
 from opgen.diagnostics import Diagnostics, until_too_many
-from opgen.lints import lint as report_lints
-from opgen.lints import lint_allows, silence
 from opgen.model.registry import Registry
 from opgen.parse import (
     Allow,
     read_allows,
 )
-from opgen.pipeline.codes import CODES
 from opgen.pipeline.inputs import Inputs
 from opgen.pipeline.installed import is_backend_only
-from opgen.pipeline.loading import read_registry
 from opgen.python.check import check_python as check_python_bindings
 from opgen.python.signatures import Spellings
 from opgen.resolve import without_reported
 from opgen.targets import TARGETS, functionalization, unsupported
 from opgen.targets.installed import report_world
-
-
-def inspect(inputs: Inputs, diagnostics: Diagnostics, *, python: bool = False) -> Registry | None:
-    """Report all that is wrong with the inputs; None if there are errors.
-
-    An entry with errors is left out from then on, so that every stage can look at the others.
-    """
-    registry = survey(inputs, diagnostics, python=python)
-    return None if diagnostics.has_errors else registry
-
-
-def survey(
-    inputs: Inputs,
-    diagnostics: Diagnostics,
-    *,
-    python: bool = False,
-    is_stale: Callable[[], bool] = lambda: False,
-) -> Registry:
-    """As `inspect`; the registry is of what has no errors.
-
-    Between stages it ends early if the answer is not wanted any more.
-    """
-    registry = read_registry(inputs, diagnostics)
-    whole = None if diagnostics.has_errors else registry
-    if is_stale():
-        return registry
-    check_target(registry, inputs, diagnostics)
-    if python:
-        check_python(registry, inputs, diagnostics)
-    read_additions(whole, inputs, diagnostics)
-    lint(registry, inputs, diagnostics)
-    if not diagnostics.has_errors:
-        return registry
-    return without_reported(registry, diagnostics.error_spans())
-
-
-def lint(registry: Registry, inputs: Inputs, diagnostics: Diagnostics) -> None:
-    """Report what goes against a convention, if there are no errors, and silence what is allowed.
-
-    Operators of another library, for which only a backend is made, follow that one's conventions.
-    """
-    sound = not diagnostics.has_errors and not is_backend_only(inputs)
-    if sound:
-        report_lints(registry, TARGETS[inputs.target].tensor_keys, diagnostics)
-    allows = allow_comments(registry)
-    used = silence(allows, diagnostics)
-    if sound:
-        lint_allows(allows, used, CODES.keys(), diagnostics)
 
 
 @until_too_many(Signatures)
