@@ -1,0 +1,92 @@
+"""The device "pocket" for PyTorch: `import pocket`, then torch.ones(2, device="pocket").
+
+The library is $POCKET_LIBRARY, else libpocket.so beside this file. This module is also `torch.pocket`,
+which PyTorch asks about devices.
+"""
+
+from __future__ import annotations
+
+import os
+import sys
+from pathlib import Path
+
+import torch
+
+torch.ops.load_library(os.environ.get("POCKET_LIBRARY") or Path(__file__).with_name("libpocket.so"))
+torch.utils.rename_privateuse1_backend("pocket")
+
+
+def is_available() -> bool:
+    return True
+
+
+def is_initialized() -> bool:
+    return True
+
+
+def _lazy_init() -> None:
+    """Nothing to start."""
+
+
+def _is_in_bad_fork() -> bool:
+    return False
+
+
+def device_count() -> int:
+    return torch.ops.pocket.device_count()
+
+
+def current_device() -> int:
+    return torch.ops.pocket.current_device()
+
+
+def set_device(device: int | str | torch.device) -> None:
+    torch.ops.pocket.set_device(_index(device))
+
+
+class device:
+    """`with torch.pocket.device(1):`: what has no index goes there."""
+
+    def __init__(self, device: int | str | torch.device):
+        self.index = _index(device)
+
+    def __enter__(self) -> None:
+        self.before = current_device()
+        set_device(self.index)
+
+    def __exit__(self, *_: object) -> None:
+        set_device(self.before)
+
+
+def synchronize(device: int | str | torch.device | None = None) -> None:
+    """Nothing is under way: a kernel has run when its launch returns."""
+
+
+def manual_seed_all(seed: int) -> None:
+    """Random numbers come from the CPU's generator, which torch.manual_seed seeds itself."""
+
+
+def launches(device: int | str | torch.device = 0) -> int:
+    """How many kernels have run on `device`."""
+    return torch.ops.pocket.launches(_index(device))
+
+
+def memory_allocated(device: int | str | torch.device = 0) -> int:
+    """Bytes of `device` that tensors hold."""
+    return torch.ops.pocket.memory_allocated(_index(device))
+
+
+def fallbacks() -> dict[str, int]:
+    """Operators without a kernel that ran on the CPU since the last call, and how often."""
+    return dict(torch.ops.pocket.fallbacks())
+
+
+def _index(device: int | str | torch.device) -> int:
+    if isinstance(device, int):
+        return device
+    index = torch.device(device).index
+    return current_device() if index is None else index
+
+
+torch._register_device_module("pocket", sys.modules[__name__])
+torch.utils.generate_methods_for_privateuse1_backend(for_storage=True)
