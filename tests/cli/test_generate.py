@@ -111,7 +111,11 @@ def test_the_output_list_is_touched_only_when_files_come_or_go(opgen: Opgen) -> 
     assert listed.stat().st_mtime == 1
     yaml.write_text(yaml.read_text() + ENTRY)
     assert opgen(*run).exit_code == 0
-    assert "src/RegisterSparseCPU.cpp" in listed.read_text().splitlines()
+    text = listed.read_text()
+    assert "src/RegisterSparseCPU.cpp" in text.splitlines()
+    listed.unlink()
+    assert "0 written" in opgen(*run).stdout  # from the stamp
+    assert listed.read_text() == text
 
 
 def test_tags_beside_the_yaml_are_read(opgen: Opgen) -> None:
