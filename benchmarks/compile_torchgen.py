@@ -1,11 +1,12 @@
 """Time to compile what opgen and torchgen generate for the same operators: the CPU registrations of PyTorch's file.
 
-    python benchmarks/compile_torchgen.py TORCHGEN OPGEN [FLAGS]
+    python benchmarks/compile_torchgen.py TORCHGEN OPGEN [SHARDS [FLAGS]]
 
 TORCHGEN: the folder in which `python -m torchgen.gen --per-operator-headers -d TORCHGEN` wrote, of the installed torch's own file.
 OPGEN: a tree that `opgen generate native_functions.yaml --ignore-keys MPS,SparseMPS,SparseCsrMPS,XPU,MTIA --shards 4` made of the
 same file. Each is compiled against its own headers: ATen's, opgen's. Prints a Markdown table of processor seconds
-(user and system, one run each); FLAGS are `-fsyntax-only` or `-c -O2`.
+(user and system, one run each). SHARDS, such as 0,1, are some of the four; both put the same operators into the same. FLAGS are
+`-fsyntax-only`, or others.
 """
 
 from __future__ import annotations
@@ -46,11 +47,12 @@ def main() -> None:
     if len(sys.argv) < 3:
         sys.exit(__doc__)
     torchgen, opgen = map(Path, sys.argv[1:3])
-    flags = sys.argv[3:] or ["-fsyntax-only"]
+    shards = sys.argv[3].split(",") if len(sys.argv) > 3 else ["0", "1", "2", "3"]
+    flags = sys.argv[4:] or ["-fsyntax-only"]
     print("| source | rows | seconds | of them its headers | ms a row |")
     print("|---|---:|---:|---:|---:|")
     with tempfile.TemporaryDirectory() as folder:
-        for n in range(4):
+        for n in shards:
             theirs, ours = torchgen / f"RegisterCPU_{n}.cpp", opgen / "src" / f"RegisterCPU_{n}.cpp"
             count = theirs.read_text().count("m.impl(")
             given = [*flags, *torch_flags()]
