@@ -187,10 +187,16 @@ def ratios(ours: Measured, peer: Measured) -> str:
 
 def row(what: str, goal: str, measured: dict[str, Measured], name: str) -> str:
     one = measured[name]
-    cells = (what, goal, spread(one.seconds, 2), ratios(one, measured["full"]))
-    return (
-        f"| {' | '.join(cells)} | {ratios(one, measured['reduced'])} | {max(one.megabytes):.0f} |"
+    cells = (
+        what,
+        goal,
+        spread(one.seconds, 2),
+        ratios(one, measured["full"]),
+        ratios(one, measured["reduced"]),
+        spread(one.processor_seconds, 2),
+        f"{max(one.megabytes):.0f}",
     )
+    return f"| {' | '.join(cells)} |"
 
 
 def table(measured: dict[str, Measured], changed: Sequence[str]) -> Iterator[str]:
