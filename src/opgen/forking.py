@@ -25,10 +25,10 @@ def beside(work: Callable[[], T], *, worth: bool = True) -> Iterator[Callable[[]
     fails, it is done here when the value is asked for, and so raises what it raises here. It ends with
     the block, done or not. `worth` says whether it is so much that a second process pays.
     """
-    if not worth or not _may_fork():
+    child = _begin(work) if worth and _may_fork() else None
+    if child is None:
         yield work
         return
-    child = _Child(work)
     try:
         yield lambda: child.value(work)
     finally:
@@ -49,12 +49,25 @@ def _may_fork() -> bool:
     )
 
 
+def _begin(work: Callable[[], object]) -> _Child | None:
+    """None where the system has no room for one process more."""
+    try:
+        return _Child(work)
+    except OSError:
+        return None
+
+
 class _Child:
     """A forked process that sends one pickled value."""
 
     def __init__(self, work: Callable[[], object]) -> None:
         self._source, sink = os.pipe()
-        self._process = os.fork()
+        try:
+            self._process = os.fork()
+        except OSError:
+            os.close(self._source)
+            os.close(sink)
+            raise
         if not self._process:
             _work_and_exit(work, sink)
         os.close(sink)

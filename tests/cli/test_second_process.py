@@ -32,6 +32,9 @@ def fails():
 def sleeps():
     time.sleep(600)
 
+def no_room():
+    raise BlockingIOError(11, "Resource temporarily unavailable")
+
 parent = os.getpid()
 with beside(lambda: (os.getpid() == parent, "x" * 10**6)) as value:
     here, text = value()
@@ -49,6 +52,10 @@ try:
         raise KeyError("ends")
 except KeyError as error:
     print(error)
+real, os.fork = os.fork, no_room
+with beside(os.getpid) as value:
+    print(value() == parent)
+os.fork = real
 with beside(os.getpid, worth=False) as value:
     print(value() == parent)
 thread = threading.Thread(target=time.sleep, args=(0.2,))
@@ -106,6 +113,7 @@ def test_its_value_is_that_of_one_process() -> None:
         "here",
         "everywhere",
         "'ends'",
+        "True",
         "True",
         "True",
         "none left",
