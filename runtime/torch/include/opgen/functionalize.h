@@ -32,8 +32,10 @@ auto from_functional(const T& argument) {
   namespace impl = at::functionalization::impl;
   if constexpr (!kHoldsTensors<T>) {
     return argument;
-  } else if constexpr (std::is_same_v<T, TensorList>) {
-    if (!impl::isFunctionalTensor(argument)) return argument.vec();
+  } else if constexpr (std::is_same_v<T, TensorList> || std::is_same_v<T, ITensorListRef>) {
+    if (!impl::isFunctionalTensor(argument)) {
+      return std::vector<Tensor>(argument.begin(), argument.end());
+    }
     impl::sync(argument);
     return impl::from_functional_tensor(argument);
   } else {

@@ -108,7 +108,8 @@ inline void check_inplace(const Tensor& self, IntArrayRef sizes, const TensorOpt
 template <class T>
 constexpr bool kHoldsTensors =
     std::is_same_v<T, Tensor> || std::is_same_v<T, TensorList> ||
-    std::is_same_v<T, std::optional<Tensor>> || std::is_same_v<T, List<std::optional<Tensor>>>;
+    std::is_same_v<T, ITensorListRef> || std::is_same_v<T, std::optional<Tensor>> ||
+    std::is_same_v<T, List<std::optional<Tensor>>>;
 
 // The name of the argument at `position` of a schema.
 template <class Op>

@@ -95,6 +95,24 @@ inline bool will_resize(const std::vector<SymbolicTensor>& operands, std::size_t
   return false;
 }
 
+// What ATen's iterator on the CPU makes of an input of another dtype than the common one: a dense
+// copy, whose strides then count. (Elsewhere elements are converted as they are loaded; a tensor
+// that is Meta and nothing else counts as elsewhere.)
+inline SymbolicTensor as_iterated(const SymbolicTensor& input, std::optional<ScalarType> common) {
+  const bool converted = common.has_value() && input.scalar_type() != *common &&
+                         input.key_set().has_backend(c10::BackendComponent::CPUBit);
+  if (!converted || input.is_non_overlapping_and_dense()) return input;
+  const SymIntArrayRef given = input.sizes();
+  const at::SymDimVector sizes(given.begin(), given.end());
+  const IterationLayout layout;
+  const OutputLayout dense = LayoutRule({&input}, 0, sizes, layout).reordered();
+  if (dense.strides.empty()) {
+    return at::Tensor(
+        at::detail::empty_symint_meta(sizes, common, kStrided, kMeta, std::nullopt, std::nullopt));
+  }
+  return at::Tensor(at::detail::empty_strided_symint_meta(sizes, dense.strides, *common));
+}
+
 }  // namespace detail
 
 OPGEN_ONCE SymbolicIteratorBase::~SymbolicIteratorBase() = default;
@@ -131,10 +149,12 @@ OPGEN_ONCE void SymbolicIteratorBase::iterate(std::vector<SymbolicTensor> operan
   types_ = std::make_unique<detail::DtypeIterator>(nout);
   build_types(*types_, stand_ins.data());
 
+  std::vector<SymbolicTensor> iterated = operands_;
   std::vector<const SymbolicTensor*> laid_out;
-  for (std::size_t i = 0; i < operands_.size(); ++i) {
-    const bool counts = operands_[i].defined() && (i >= nout || !resized[i]);
-    laid_out.push_back(counts ? &operands_[i] : nullptr);
+  for (std::size_t i = 0; i < iterated.size(); ++i) {
+    const bool counts = iterated[i].defined() && (i >= nout || !resized[i]);
+    if (i >= nout) iterated[i] = detail::as_iterated(iterated[i], types_->maybe_common_dtype());
+    laid_out.push_back(counts ? &iterated[i] : nullptr);
   }
   const detail::OutputLayout found =
       detail::LayoutRule(std::move(laid_out), noutputs, shape, layout)(same_shape);

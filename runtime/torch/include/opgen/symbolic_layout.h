@@ -53,8 +53,10 @@ class LayoutRule {
     if (same_shape && !layout_.is_reduction) {
       if (std::optional<OutputLayout> found = without_reordering()) return *std::move(found);
     }
-    return along(order());
+    return reordered();
   }
+  // Dense, in the operands' order.
+  OutputLayout reordered() const { return along(order()); }
 
  private:
   template <class Predicate>

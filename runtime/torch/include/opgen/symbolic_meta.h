@@ -80,6 +80,7 @@ class SymbolicIteratorConfig {
   }
   SymbolicIteratorConfig& resize_outputs(bool resize) {
     layout_.resize_outputs = resize;
+    types_.resize_outputs(resize);
     return *this;
   }
   SymbolicIteratorConfig& enforce_linear_iteration(bool linear = true) {
@@ -87,6 +88,8 @@ class SymbolicIteratorConfig {
     return *this;
   }
   SymbolicIteratorConfig& declare_static_shape(SymIntArrayRef shape) {
+    TORCH_CHECK(!layout_.resize_outputs,
+                "resize_outputs() must be called before declare_static_shape(...)");
     layout_.static_shape.emplace(shape.begin(), shape.end());
     return *this;
   }
