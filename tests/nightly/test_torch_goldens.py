@@ -65,5 +65,5 @@ def generate(golden: Path, name: str, tree: Path) -> bool:
     for path, content in () if made is None else made.files.items():
         (tree / path).parent.mkdir(parents=True, exist_ok=True)
         # What names kernels for their authors is of one library at a time.
-        (tree / path).write_text(re.sub(r"(?m)^#define OPGEN_\w+ .*$", "", content))
+        (tree / path).write_text(re.sub(r"(?m)^#define OPGEN_\w+ (.*\\\n)*.*$", "", content))
     return made is not None

@@ -17,7 +17,8 @@ from torch.fx.experimental.symbolic_shapes import (
     StatelessSymbolicContext,
 )
 
-SEED = 20262
+# layouts.py LIBRARY CALLS [SEED]
+SEED = int(sys.argv[3]) if len(sys.argv) > 3 else 20262
 
 
 def number(size: Any) -> int:

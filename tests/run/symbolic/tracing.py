@@ -79,8 +79,13 @@ def compiled(function: Callable[..., Any], sets: list[tuple[Any, ...]], mark: An
         want, got = function(*arguments), fast(*arguments)
         torch.testing.assert_close(got, want)
         for g, w in zip(flat(got), flat(want)):
-            assert g.stride() == w.stride(), (function, g.stride(), w.stride())
+            assert strides(g) == strides(w), (function, g.stride(), w.stride())
     return int(counter.frame_count)
+
+
+def strides(tensor: torch.Tensor) -> list[int]:
+    """Without those that say nothing: views of nonzero() differ in them."""
+    return [step for size, step in zip(tensor.shape, tensor.stride()) if size != 1]
 
 
 def flat(value: Any) -> tuple[torch.Tensor, ...]:
@@ -91,7 +96,7 @@ def check_dynamic() -> None:
     """Sizes that change do not compile anew."""
     rand, shapes = torch.rand, [(3, 4), (5, 6), (9, 7), (64, 2)]
     two = [(rand(n, m), rand(n, m)) for n, m in shapes]
-    images = [(rand(2, 3, n, m),) for n, m in shapes]
+    images = [(rand(11, 13, n, m),) for n, m in shapes]
     vectors = [(rand(n), k) for n, k in ((8, 2), (9, 3), (12, 5))]
     mark = torch._dynamo.mark_dynamic
     assert compiled(lambda a, b: ops.plus(a, b) * 2, two, mark) == 1
