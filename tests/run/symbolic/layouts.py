@@ -74,7 +74,7 @@ def each_way(rng: random.Random) -> tuple[str, list[Any], list[Any], list[Any]]:
     meta = outputs(operator(*meta_arguments, **keywords, **meta_given))
     if given:
         results = outputs(operator(*arguments, **keywords, **given))
-    if len({t.dtype for t in tensors([*arguments, *given.values()])}) > 1:
+    if len({t.dtype for t in tensors([*arguments, *given.values(), *results])}) > 1:
         # A Meta tensor is on no device: converted as it is loaded, where the CPU makes a dense copy.
         meta = [(a.dtype, a.shape) for a in meta]
         assert meta == [(a.dtype, a.shape) for a in results], name
