@@ -24,7 +24,8 @@ _ROW = re.compile(
     rf"\.\s*(?:impl|def)\s*\(\s*(?:TORCH_SELECTIVE_\w+\s*\(\s*)?"
     rf'"((?:{_WORD}::)?{_WORD}(?:\.{_WORD})?)\s*[("]'
 )
-_COMMENT = re.compile(r"//[^\n]*|/\*.*?\*/|\"(?:[^\"\\\n]|\\.)*\"", re.DOTALL)
+# One without an end reaches to the end: were it none, each of thousands would be looked through.
+_COMMENT = re.compile(r"//[^\n]*|/\*.*?(?:\*/|\Z)|\"(?:[^\"\\\n]|\\.)*\"?", re.DOTALL)
 
 
 def parse_registrations(source: Source) -> tuple[Mention, ...]:
