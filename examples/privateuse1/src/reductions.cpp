@@ -2,6 +2,7 @@
 
 #include <ATen/AccumulateType.h>
 #include <ATen/MemoryOverlap.h>
+#include <ATen/OpMathType.h>
 #include <ATen/WrapDimUtils.h>
 #include <ATen/native/ReduceOpsUtils.h>
 #include <ATen/ops/empty_like.h>
@@ -288,8 +289,9 @@ void multiply(const Tensor& self, const Tensor& left, const Tensor& right, const
   OPGEN_DISPATCH_ALL_BUT_BOOL(out.scalar_type(), "mm", [&] {
     using Acc = Sum<scalar_t>;
     const Matrices a(left), b(right), to(out), added(self);
-    const auto scale = alpha.to<Acc>();
-    const auto keep = beta.to<Acc>();
+    // Not to<Acc>(): a number that the dtype does not hold is an error.
+    const Acc scale = alpha.to<at::opmath_type<scalar_t>>();
+    const Acc keep = beta.to<at::opmath_type<scalar_t>>();
     const bool adds = keep != Acc(0);
     const scalar_t* const as = left.const_data_ptr<scalar_t>();
     const scalar_t* const bs = right.const_data_ptr<scalar_t>();

@@ -207,6 +207,9 @@ def argument(rng: random.Random, name: str, kind: str, first: torch.Tensor) -> A
             return rng.sample(
                 [d % max(first.dim(), 1) for d in dims][: first.dim()], rng.randint(0, first.dim())
             )
+        case ("alpha", _):
+            # Not 0: of NaN times 0 a BLAS makes 0, and oneDNN's addmm NaN.
+            return number(rng) or 1
         case (_, "number" | "Optional[number]"):
             return number(rng)
     raise AssertionError(f"no values for {kind} {name}")
