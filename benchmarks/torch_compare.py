@@ -106,12 +106,12 @@ def comparison(checks: dict[str, dict[str, dict[str, str]]], registered: dict[st
     kept = ", ".join(f"{key} {count}" for key, count in sorted(registered.items()))
     lines += ["", f"Registered by the generated library, by key: {kept}."]
     for side, name in (("hand", "by hand"), ("five", "generated")):
-        failures = sorted(
-            f"`{op}` {test}: {what}"
-            for op, tests in checks[side].items()
-            for test, what in tests.items()
-            if what != "SUCCESS"
-        )
+        failed: dict[str, list[str]] = {}
+        for op, tests in checks[side].items():
+            for test, what in tests.items():
+                if what != "SUCCESS":
+                    failed.setdefault(f"{test}: {what.partition(';')[0]}", []).append(f"`{op}`")
+        failures = [f"{', '.join(ops)}: {what}" for what, ops in sorted(failed.items())]
         lines.append(f"opcheck of what is {name}: " + ("; ".join(failures) or "no failure") + ".")
     return "\n".join(lines)
 
