@@ -103,6 +103,8 @@ def test_it_is_refused_and_nothing_written(opgen: Opgen, code: str, yaml: str, w
     result = opgen("generate", "bad.yaml", "--target", "torch", "-o", "out")
     assert result.exit_code == 1 and not Path("out").exists()
     assert f"error[{code}]" in result.stderr and f"bad.yaml:{where}" in result.stderr
+    linted = opgen("lint", "bad.yaml", "--target", "torch")
+    assert linted.exit_code == 1 and f"error[{code}]" in linted.stderr
     namespaced = yaml.replace("func: foo", "func: custom::foo")
     Path("bad.yaml").write_text(namespaced)
     assert opgen("generate", "bad.yaml", "-o", "out").exit_code == 0, "the runtime takes all of it"
@@ -150,6 +152,41 @@ def test_what_writes_is_replaced_by_what_does_not(tree: Path) -> None:
     assert f"opgen::Functionalize<{arguments}, {third}, {third}>::call" in text
 
 
+def test_views_are_replaced_and_tracked(opgen: Opgen) -> None:
+    """Protects what is written to views: functionalization and autograd are told what they view."""
+    Path("custom.yaml").write_text(
+        "- func: custom::line(Tensor(a) self, SymInt at) -> Tensor(a)\n"
+        "  dispatch:\n    CompositeExplicitAutograd: line\n\n"
+        "- func: custom::line_copy(Tensor self, SymInt at) -> Tensor\n"
+        "  dispatch:\n    CompositeExplicitAutogradNonFunctional: line_copy\n"
+        "  tags: view_copy\n  autogen: line_copy.out\n"
+    )
+    result = opgen("generate", "custom.yaml", "--target", "torch", "-o", "out")
+    assert result.exit_code == 0, result.output
+    text = Path("out/src/RegisterFunctionalize.cpp").read_text()
+    assert "opgen::FunctionalizeView<custom::_ops::line, custom::_ops::line_copy>::call" in text
+    text = Path("out/src/RegisterAutograd.cpp").read_text()
+    assert 'm.impl("line", opgen::tracked_view<custom::_ops::line>());' in text
+
+
+def test_a_factory_that_writes_is_replaced(opgen: Opgen) -> None:
+    """Protects the functional factory's options: they are those of the argument that is written."""
+    options = (
+        "ScalarType? dtype=None, Layout? layout=None, Device? device=None, bool? pin_memory=None"
+    )
+    Path("custom.yaml").write_text(
+        f"- func: custom::made(int n, *, {options}) -> Tensor\n"
+        "  dispatch:\n    CompositeExplicitAutograd: made\n\n"
+        "- func: custom::made.out(int n, *, Tensor(a!) out) -> Tensor(a!)\n"
+        "  dispatch:\n    CompositeExplicitAutograd: made_out\n"
+    )
+    result = opgen("generate", "custom.yaml", "--target", "torch", "-o", "out")
+    assert result.exit_code == 0, result.output
+    text = Path("out/src/RegisterFunctionalize.cpp").read_text()
+    given = "0, opgen::kDtypeOfOut, opgen::kLayoutOfOut, opgen::kDeviceOfOut, opgen::kPinnedOfOut"
+    assert f"custom::_ops::made, 0, ::std::index_sequence<{given}>" in text
+
+
 def test_gradients_are_refused_where_nobody_wrote_a_formula(opgen: Opgen) -> None:
     Path("custom.yaml").write_text(
         CUSTOM + "\n- func: custom::made_of_others(Tensor self) -> Tensor\n"
@@ -159,6 +196,7 @@ def test_gradients_are_refused_where_nobody_wrote_a_formula(opgen: Opgen) -> Non
     text = Path("out/src/RegisterAutograd.cpp").read_text()
     assert 'm.impl("plus", torch::autograd::autogradNotImplementedFallback());' in text
     assert 'm.impl("plus.out", torch::autograd::autogradNotImplementedInplaceOrView' in text
+    assert 'm.impl("plus.out", torch::CppFunction::makeFromBoxedFunction<&opgen::autograd' in text
     assert 'm.impl("plus", torch::autograd::autogradNotImplementedInplaceOrView' not in text
     assert '"made_of_others"' not in text
 

@@ -1,7 +1,7 @@
 """What is reported for bad files, word for word.
 
 A case is `<code>_<what>.yaml` (or `.tags.yaml`, read as a tags.yaml, or `.torch.yaml`, read for that
-target, `.strict.yaml`, read under --strict-torchgen, `.python.yaml`, read for Python bindings, `.lint.yaml`, looked at by the lints, too, or `.backend.yaml` and `.selective.yaml`, read beside
+target, `.refused.torch.yaml`, that is good, but no files are made of it, `.strict.yaml`, read under --strict-torchgen, `.python.yaml`, read for Python bindings, `.lint.yaml`, looked at by the lints, too, or `.backend.yaml` and `.selective.yaml`, read beside
 fixtures/) and beside it a `.txt` with the exact text. `OPGEN_UPDATE_GOLDEN=1 pytest tests/errors`, run
 twice, makes cases that are missing and writes the texts anew; review the difference.
 """
@@ -38,17 +38,19 @@ from opgen.resolve import CODES as RESOLVE_CODES
 from opgen.resolve import resolve
 from opgen.resolve.backend import resolve_backend
 from opgen.resolve.selection import select
-from opgen.targets import TARGETS, functionalization
+from opgen.targets import TARGETS, functionalization, refusals
 
 HERE = Path(__file__).parent
 FIXTURES = HERE / "fixtures"
 CASES = sorted(HERE.glob("*.yaml"))
+REFUSALS = (refusals.E0753, refusals.E0754, refusals.E0755)
 ALL_CODES = collect_codes(
     CODES,
     RESOLVE_CODES,
     backend_check.CODES,
     check.CODES,
     functionalization.CODES,
+    REFUSALS,
     PYTHON_CODES,
     LINT_CODES,
 )
@@ -68,7 +70,9 @@ def report(name: str, content: bytes) -> Diagnostics:
     if name.endswith("selective.yaml"):
         select(fixture_operators(), parse_selective(source, diagnostics), diagnostics)
         return diagnostics
-    tags = builtin_tags()
+    refused = name.endswith(".refused.torch.yaml")
+    own_tags = Source("tags.yaml", "- tag: mine\n  desc: of this library\n")
+    tags = parse_tags(own_tags, diagnostics) if refused else builtin_tags()
     strict = name.endswith(".strict.yaml")
     functions = parse_entries([source], tags, (), diagnostics, strict_torchgen=strict).functions
     if diagnostics.has_errors:
@@ -79,6 +83,8 @@ def report(name: str, content: bytes) -> Diagnostics:
         check.check_signatures(registry, target.spelling, target.conversions, diagnostics)
         if target.functionalizes:
             functionalization.report_unfunctionalizable(registry, diagnostics)
+        if refused:
+            refusals.report_refused(registry, target, diagnostics)
         if name.endswith("python.yaml"):
             spellings = Spellings(target.spelling, target.python)
             check_python(registry.functions, spellings, diagnostics)
@@ -93,6 +99,8 @@ def _suffix(code: Code) -> str:
     """What the name of a file with an example of `code` ends in."""
     if code in LINT_CODES:
         return ".lint.yaml"
+    if code in REFUSALS:
+        return ".refused.torch.yaml"
     if code.file != "native_functions.yaml":
         return f".{code.file}"
     return ".yaml" if code.target is None else f".{code.target}.yaml"

@@ -2,24 +2,14 @@
 
 from __future__ import annotations
 
-import importlib.util
-import os
-import subprocess
 import sys
 from pathlib import Path
 
 import pytest
 
-from support.build import (
-    cmake_build,
-    environment,
-    launcher,
-    locked,
-    project_definitions,
-    run,
-    tool,
-)
+from support.build import cmake_build, project_definitions
 from support.python_package import run_python
+from support.torch_extension import build_extension, require_torch, run_script
 
 pytestmark = pytest.mark.slow
 
@@ -42,30 +32,8 @@ def test_on_torch(tmp_path_factory: pytest.TempPathFactory) -> None:
     """Protects all that is generated for torch: the same body, then what PyTorch asks
     of operators, and thousands of random calls beside at::add."""
     require_torch()
-    folder = tmp_path_factory.mktemp("torch")
-    library = build(folder / "tree")
+    library = build_extension(
+        HERE / "operators.yaml", HERE, tmp_path_factory.mktemp("torch") / "tree"
+    )
     for script in ("pytorch.py", "aten.py"):
-        command = [sys.executable, HERE / script, library]
-        done = subprocess.run(command, capture_output=True, text=True, check=False)
-        assert done.returncode == 0, f"{script}\n{done.stdout}{done.stderr[-5000:]}"
-
-
-def build(tree: Path) -> Path:
-    """The torch extension, without optimisation and with every warning an error."""
-    variables = {
-        **environment(),
-        "CXXFLAGS": "-O0 -Wall -Wextra -Wshadow -Werror",
-        **({"CMAKE_CXX_COMPILER_LAUNCHER": launcher()[0]} if launcher() else {}),
-    }
-    command = [tool("opgen"), "build", HERE / "operators.yaml", "--target", "torch", "-o", tree]
-    # A unit with ATen's headers takes a gigabyte: one at a time.
-    with locked("torch"):
-        run([*command, "--kernels", HERE, "--build-type", "None", "-j", "1"], env=variables)
-    return tree / "cmake-build" / "libboth.so"
-
-
-def require_torch() -> None:
-    if importlib.util.find_spec("torch") is None:
-        if os.environ.get("OPGEN_REQUIRE_TORCH") == "1":
-            pytest.fail("OPGEN_REQUIRE_TORCH=1, and torch is not installed")
-        pytest.skip("torch is not installed: nothing to build target torch against")
+        run_script(HERE / script, library)

@@ -34,7 +34,7 @@ def lint(
     def check(contents: Overlay) -> tuple[Diagnostics, Registry | None]:
         diagnostics = Diagnostics(most=MAX_FIXES) if fix or diff else Diagnostics()
         overlaid = replace(inputs, overlay=contents)
-        return diagnostics, pipeline.inspect(overlaid, diagnostics, python=python)
+        return diagnostics, pipeline.inspect(overlaid, diagnostics, python=python, refused=True)
 
     if not (fix or diff):
         diagnostics, registry = check({})

@@ -92,7 +92,8 @@ E0209 = Code(
 E0210 = Code(
     "E0210",
     "a dispatch key that takes no kernels",
-    "This dispatch key exists, but no register file is made for it. Kernels for it are registered by hand.",
+    "This dispatch key exists, but no register file is made for it. Kernels for it are registered by hand; for an "
+    "Autograd key they are a formula, for which the generated entry makes way.",
     _FOO + "  dispatch:\n    XLA: foo\n",
     _FOO + "  dispatch:\n    CPU: foo\n",
     ("V040",),

@@ -19,7 +19,7 @@ from opgen.pipeline.installed import is_backend_only
 from opgen.python.check import check_python as check_python_bindings
 from opgen.python.signatures import Spellings
 from opgen.resolve import without_reported
-from opgen.targets import TARGETS, functionalization, unsupported
+from opgen.targets import TARGETS, functionalization, refusals, unsupported
 from opgen.targets.installed import report_world
 
 
@@ -62,6 +62,15 @@ def check_world(inputs: Inputs, diagnostics: Diagnostics) -> None:
     world = TARGETS[inputs.target].world
     if world is not None and not os.environ.get(f"{world.package.capitalize()}_DIR"):
         report_world(world, sys.executable, diagnostics)
+
+
+@until_too_many(lambda: None)
+def check_refused(registry: Registry, inputs: Inputs, diagnostics: Diagnostics) -> None:
+    """Report operators that the target makes no files for."""
+    if is_backend_only(inputs):
+        refusals.report_not_installed(registry, TARGETS[inputs.target], diagnostics)
+    else:
+        refusals.report_refused(registry, TARGETS[inputs.target], diagnostics)
 
 
 @until_too_many(Additions)

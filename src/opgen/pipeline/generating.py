@@ -12,14 +12,19 @@ from opgen.diagnostics import Diagnostics, until_too_many
 from opgen.forking import beside
 from opgen.lints import silence
 from opgen.model.registry import Registry
-from opgen.pipeline.checking import allow_comments, check_python, check_target, read_additions
+from opgen.pipeline.checking import (
+    allow_comments,
+    check_python,
+    check_refused,
+    check_target,
+    read_additions,
+)
 from opgen.pipeline.inputs import Inputs, with_contents
-from opgen.pipeline.installed import is_backend_only
 from opgen.pipeline.library import library_context, manifest_header
 from opgen.pipeline.loading import read_registry
 from opgen.render import Renderer
 from opgen.resources import target_templates
-from opgen.targets import TARGETS, refusals
+from opgen.targets import TARGETS
 from opgen.targets.base import FileKind
 from opgen.views.base import FileView
 from opgen.views.context import Context
@@ -105,10 +110,7 @@ def _checked_context(job: _Job, diagnostics: Diagnostics) -> Context | None:
     if job.python:
         check_python(registry, inputs, diagnostics)
     additions = read_additions(whole, inputs, diagnostics)
-    if is_backend_only(inputs):
-        refusals.report_not_installed(registry, TARGETS[inputs.target], diagnostics)
-    else:
-        refusals.report_refused(registry, TARGETS[inputs.target], diagnostics)
+    check_refused(registry, inputs, diagnostics)
     silence(allow_comments(registry), diagnostics)
     if diagnostics.has_errors:
         return None

@@ -8,7 +8,13 @@ from opgen.diagnostics import Diagnostics
 from opgen.lints import lint as report_lints
 from opgen.lints import lint_allows, silence
 from opgen.model.registry import Registry
-from opgen.pipeline.checking import allow_comments, check_python, check_target, read_additions
+from opgen.pipeline.checking import (
+    allow_comments,
+    check_python,
+    check_refused,
+    check_target,
+    read_additions,
+)
 from opgen.pipeline.codes import CODES
 from opgen.pipeline.inputs import Inputs
 from opgen.pipeline.installed import is_backend_only
@@ -17,12 +23,15 @@ from opgen.resolve import without_reported
 from opgen.targets import TARGETS
 
 
-def inspect(inputs: Inputs, diagnostics: Diagnostics, *, python: bool = False) -> Registry | None:
+def inspect(
+    inputs: Inputs, diagnostics: Diagnostics, *, python: bool = False, refused: bool = False
+) -> Registry | None:
     """Report all that is wrong with the inputs; None if there are errors.
 
     An entry with errors is left out from then on, so that every stage can look at the others.
+    With `refused` also what is good but for what the target makes no files.
     """
-    registry = survey(inputs, diagnostics, python=python)
+    registry = survey(inputs, diagnostics, python=python, refused=refused)
     return None if diagnostics.has_errors else registry
 
 
@@ -31,6 +40,7 @@ def survey(
     diagnostics: Diagnostics,
     *,
     python: bool = False,
+    refused: bool = False,
     is_stale: Callable[[], bool] = lambda: False,
 ) -> Registry:
     """As `inspect`; the registry is of what has no errors.
@@ -44,6 +54,8 @@ def survey(
     check_target(registry, inputs, diagnostics)
     if python:
         check_python(registry, inputs, diagnostics)
+    if refused:
+        check_refused(registry, inputs, diagnostics)
     read_additions(whole, inputs, diagnostics)
     lint(registry, inputs, diagnostics)
     if not diagnostics.has_errors:

@@ -8,19 +8,28 @@ from dataclasses import dataclass
 from opgen.model.native_function import NativeFunction
 from opgen.views.base import Block, FileView, blocks
 from opgen.views.context import Context
+from opgen.views.operators import operator_headers
+from opgen.views.text import operator_struct
 
 
 @dataclass(frozen=True, slots=True)
 class AutogradRowView:
-    """`changes`: the operator writes or views an argument."""
+    """`out`: the operator writes out arguments; `view`: its struct, if it is a view of its first argument;
+    `changes`: it writes or views an argument otherwise; `reshapes`: it changes an argument's shape.
+    """
 
     operator: str
+    out: bool
+    view: str
     changes: bool
+    reshapes: bool
 
 
 @dataclass(frozen=True, slots=True)
 class RegisterAutogradView(FileView):
     library: str
+    includes: tuple[str, ...]
+    reshapes: bool
     blocks: tuple[Block[AutogradRowView], ...]
 
 
@@ -31,15 +40,35 @@ def build_register_autograd(context: Context) -> Iterator[FileView]:
         for f in context.registry.functions
         if context.keeps(f) and not f.has_composite_implicit_autograd_kernel
     ]
-    if rows:
-        yield RegisterAutogradView(
-            path="src/RegisterAutograd.cpp",
-            template="RegisterAutograd.cpp.j2",
-            library=context.library.name,
-            blocks=blocks((f.namespace, _row(f)) for f in rows),
-        )
+    if not rows:
+        return
+    views = [f for f in rows if _is_view(context, f)]
+    yield RegisterAutogradView(
+        path="src/RegisterAutograd.cpp",
+        template="RegisterAutograd.cpp.j2",
+        library=context.library.name,
+        includes=operator_headers(context, views),
+        reshapes=any(map(_reshapes, rows)),
+        blocks=blocks((f.namespace, _row(f, f in views)) for f in rows),
+    )
 
 
-def _row(f: NativeFunction) -> AutogradRowView:
+def _row(f: NativeFunction, view: bool) -> AutogradRowView:
     changes = f.is_view_op or any(a.is_write for a in f.func.arguments.flat_all)
-    return AutogradRowView(str(f.func.name), changes)
+    return AutogradRowView(
+        operator=str(f.func.name),
+        out=bool(f.func.arguments.out),
+        view=operator_struct(f) if view else "",
+        changes=changes and not view,
+        reshapes=_reshapes(f),
+    )
+
+
+def _is_view(context: Context, f: NativeFunction) -> bool:
+    """Whether `f` returns views of its first argument, one or a list of them."""
+    group = context.registry.view_group_of(f)
+    return group is not None and f is group.view and len(f.func.returns) == 1
+
+
+def _reshapes(f: NativeFunction) -> bool:
+    return "inplace_view" in f.tags

@@ -1,4 +1,4 @@
-"""RegisterFunctionalize.cpp: operators that write arguments, each replaced by its functional variant."""
+"""RegisterFunctionalize.cpp: operators that write arguments, each replaced by its functional variant, and views."""
 
 from __future__ import annotations
 
@@ -14,35 +14,70 @@ from opgen.views.register import KernelRowView
 from opgen.views.shards import sharded
 from opgen.views.text import operator_struct
 
+# What a factory is told of its result, where the argument that it writes says so instead.
+_OF_OUT = {
+    "dtype": "opgen::kDtypeOfOut",
+    "layout": "opgen::kLayoutOfOut",
+    "device": "opgen::kDeviceOfOut",
+    "pin_memory": "opgen::kPinnedOfOut",
+}
+
 
 @dataclass(frozen=True, slots=True)
 class RegisterFunctionalizeView(FileView):
     library: str
     name: str
+    has_views: bool
     includes: tuple[str, ...]
     tables: tuple[Block[KernelRowView], ...]
 
 
+@dataclass(frozen=True, slots=True)
+class _Replaced:
+    """An operator, the siblings that stand in for it, and how it is registered."""
+
+    function: NativeFunction
+    siblings: tuple[NativeFunction, ...]
+    row: KernelRowView
+
+
 def build_register_functionalize(context: Context) -> Iterator[FileView]:
     """RegisterFunctionalize[_n].cpp; none if nothing is replaced."""
-    replaced = [
-        (f, group)
-        for group in context.registry.groups
-        for f in group.functions()
-        if context.keeps(f) and is_replaced(f, group)
-    ]
+    replaced = [r for r in (*_written(context), *_views(context)) if context.keeps(r.function)]
     if not replaced:
         return
     stem, count = "RegisterFunctionalize", context.library.shards
-    for name, pairs in sharded(stem, replaced, lambda pair: pair[0].root_name, count):
+    for name, rows in sharded(stem, replaced, lambda r: r.function.root_name, count):
         yield RegisterFunctionalizeView(
             path=f"src/{name}.cpp",
             template="RegisterFunctionalize.cpp.j2",
             library=context.library.name,
             name=name,
-            includes=operator_headers(context, (f for p, g in pairs for f in (p, g.functional))),
-            tables=blocks((f.namespace, _row(context, f, group)) for f, group in pairs),
+            has_views=any(r.function.is_view_op for r in rows),
+            includes=operator_headers(
+                context, (f for r in rows for f in (r.function, *r.siblings))
+            ),
+            tables=blocks((r.function.namespace, r.row) for r in rows),
         )
+
+
+def _written(context: Context) -> Iterator[_Replaced]:
+    for group in context.registry.groups:
+        for f in group.functions():
+            if is_replaced(f, group):
+                yield _Replaced(f, (group.functional,), _row(context, f, group))
+
+
+def _views(context: Context) -> Iterator[_Replaced]:
+    for group in context.registry.view_groups:
+        copy = group.view_copy
+        # Those of another name (slice_scatter for slice_inverse) are not of the view's arguments.
+        if group.composite or copy is None or copy.root_name != f"{group.view.root_name}_copy":
+            continue
+        yield _Replaced(group.view, (copy,), _view_row(group.view, "", copy))
+        if group.view_inplace is not None:
+            row = _view_row(group.view_inplace, "Inplace", group.view, copy)
+            yield _Replaced(group.view_inplace, (group.view, copy), row)
 
 
 def is_replaced(f: NativeFunction, group: NativeFunctionsGroup) -> bool:
@@ -51,6 +86,8 @@ def is_replaced(f: NativeFunction, group: NativeFunctionsGroup) -> bool:
     What returns arguments beside other results is not replaced.
     """
     given = {a.name for a in f.func.arguments.flat_all}
+    if _is_factory(group.functional) and len(f.func.arguments.out) == 1:
+        given |= _OF_OUT.keys()
     fresh = {name is None for name in f.func.aliased_return_names()}
     return (
         len(fresh) < 2
@@ -60,10 +97,30 @@ def is_replaced(f: NativeFunction, group: NativeFunctionsGroup) -> bool:
     )
 
 
+def _is_factory(f: NativeFunction) -> bool:
+    """Whether `f` makes a tensor from nothing. (Stand-ins for tensors do not follow a device that an operator
+    is told beside tensors.)"""
+    arguments = f.func.arguments
+    return arguments.tensor_options is not None and not any(
+        a.type.is_tensor_like() for a in arguments.flat_all
+    )
+
+
+def _view_row(f: NativeFunction, kind: str, *siblings: NativeFunction) -> KernelRowView:
+    """`opgen::FunctionalizeView<at::_ops::f, at::_ops::f_copy>::call`."""
+    names = ", ".join(map(operator_struct, (f, *siblings)))
+    return KernelRowView(
+        operator=str(f.func.name),
+        struct=operator_struct(f),
+        callable=f"opgen::Functionalize{kind}View<{names}>::call",
+    )
+
+
 def _row(context: Context, f: NativeFunction, group: NativeFunctionsGroup) -> KernelRowView:
     """`opgen::Functionalize<at::_ops::f_, at::_ops::f, 0, index_sequence<0, 1>, index_sequence<0>, ...>::call`."""
     positions = {a.name: i for i, a in enumerate(f.func.arguments.flat_all)}
-    given = ", ".join(str(positions[a.name]) for a in group.functional.func.arguments.flat_all)
+    wanted = group.functional.func.arguments.flat_all
+    given = ", ".join(str(positions.get(a.name, _OF_OUT.get(a.name))) for a in wanted)
     # The functional variant returns what goes into the outs first.
     outs = [a.name for a in f.func.arguments.out]
     changed = [n for n in f.func.arguments.mutable_arg_names if n not in outs]

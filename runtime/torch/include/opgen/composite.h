@@ -22,8 +22,13 @@ namespace detail {
   TORCH_CHECK(false, "expected ", expected, " out tensors, got ", got);
 }
 
+// As ATen's own generated variants: the shape may change, dtype and device may not.
 inline void assign_result(const Tensor& out, const Tensor& result) {
   resize_output(out, result.sym_sizes());
+  TORCH_CHECK(result.dtype() == out.dtype(), "Expected out tensor to have dtype ", result.dtype(),
+              ", but got ", out.dtype(), " instead");
+  TORCH_CHECK(result.device() == out.device(), "Expected out tensor to have device ",
+              result.device(), ", but got ", out.device(), " instead");
   out.copy_(result);
 }
 inline void assign_result(TensorList outs, const std::vector<Tensor>& results) {

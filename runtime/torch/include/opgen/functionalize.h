@@ -6,12 +6,14 @@
 #include <ATen/core/LegacyTypeDispatch.h>
 
 #include <cstddef>
+#include <optional>
 #include <tuple>
 #include <type_traits>
 #include <utility>
+#include <vector>
 
 #include "opgen/operator.h"
-#include "opgen/outputs.h"
+#include "opgen/structured.h"
 
 namespace opgen {
 
@@ -75,6 +77,33 @@ const auto& result_at(const R& result) {
 
 }  // namespace detail
 
+// A factory that writes `out` is not told what the functional one is: it has that of `out`.
+inline constexpr std::size_t kDtypeOfOut = static_cast<std::size_t>(-1);
+inline constexpr std::size_t kLayoutOfOut = static_cast<std::size_t>(-2);
+inline constexpr std::size_t kDeviceOfOut = static_cast<std::size_t>(-3);
+inline constexpr std::size_t kPinnedOfOut = static_cast<std::size_t>(-4);
+
+namespace detail {
+
+// The argument at `i`, or what `out`, the last of all, is.
+template <std::size_t i, class... A>
+decltype(auto) given_at(const std::tuple<A&...>& all) {
+  [[maybe_unused]] const auto& out = std::get<sizeof...(A) - 1>(all);
+  if constexpr (i == kDtypeOfOut) {
+    return std::optional<ScalarType>(out.scalar_type());
+  } else if constexpr (i == kLayoutOfOut) {
+    return std::optional<Layout>(out.layout());
+  } else if constexpr (i == kDeviceOfOut) {
+    return std::optional<Device>(out.device());
+  } else if constexpr (i == kPinnedOfOut) {
+    return std::optional<bool>();
+  } else {
+    return (std::get<i>(all));
+  }
+}
+
+}  // namespace detail
+
 // `Given`: the positions in Op of the arguments that FunctionalOp takes; `Written`: of those that
 // Op writes; `Returned`: of those among them that it returns. FunctionalOp returns the `own`
 // results of Op that are no argument, then what Op would have written.
@@ -88,7 +117,7 @@ struct Functionalize<Op, FunctionalOp, own, std::index_sequence<given...>,
   static R call(A... arguments) {
     std::tuple<A&...> all(arguments...);
     if (!(detail::is_functional(std::get<written>(all)) && ...)) {
-      TORCH_CHECK(!(detail::is_functional(std::get<given>(all)) || ...), Op::name,
+      TORCH_CHECK(!(detail::is_functional(detail::given_at<given>(all)) || ...), Op::name,
                   ": a tensor outside functionalization cannot be written with what is inside it");
       at::AutoDispatchSkipFunctionalize guard;
       return Op::call(std::forward<A>(arguments)...);
@@ -100,7 +129,7 @@ struct Functionalize<Op, FunctionalOp, own, std::index_sequence<given...>,
 
  private:
   static auto run(const std::tuple<A&...>& all) {
-    const auto inside = std::make_tuple(detail::from_functional(std::get<given>(all))...);
+    const auto inside = std::make_tuple(detail::from_functional(detail::given_at<given>(all))...);
     at::AutoDispatchSkipFunctionalize guard;
     return std::apply([](const auto&... each) { return FunctionalOp::call(each...); }, inside);
   }

@@ -1,0 +1,44 @@
+"""Torch extensions for the tests: built by `opgen build`, one compiler at a time."""
+
+from __future__ import annotations
+
+import importlib.util
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from support.build import environment, launcher, locked, run, tool
+
+
+def require_torch() -> None:
+    """Skips without torch; fails if OPGEN_REQUIRE_TORCH=1."""
+    if importlib.util.find_spec("torch") is None:
+        if os.environ.get("OPGEN_REQUIRE_TORCH") == "1":
+            pytest.fail("OPGEN_REQUIRE_TORCH=1, and torch is not installed")
+        pytest.skip("torch is not installed: nothing to build target torch against")
+
+
+def build_extension(yaml: Path, kernels: Path, tree: Path) -> Path:
+    """The shared library of `yaml`, without optimisation and with every warning an error."""
+    variables = {
+        **environment(),
+        "CXXFLAGS": "-O0 -Wall -Wextra -Wshadow -Werror",
+        **({"CMAKE_CXX_COMPILER_LAUNCHER": launcher()[0]} if launcher() else {}),
+    }
+    command = [tool("opgen"), "build", yaml, "--target", "torch", "-o", tree]
+    # A unit with ATen's headers takes a gigabyte: one at a time.
+    with locked("torch"):
+        run([*command, "--kernels", kernels, "--build-type", "None", "-j", "1"], env=variables)
+    (library,) = (tree / "cmake-build").glob("lib*.so")
+    return library
+
+
+def run_script(script: Path, *arguments: str | Path) -> str:
+    """What a script of this Python says, which must end well."""
+    command = [sys.executable, str(script), *map(str, arguments)]
+    done = subprocess.run(command, capture_output=True, text=True, check=False)
+    assert done.returncode == 0, f"{script.name}\n{done.stdout}{done.stderr[-5000:]}"
+    return done.stdout
