@@ -170,9 +170,8 @@ OPGEN_META_FUNC2(scatter, src)
   OPGEN_CHECK(index.numel() == 0 || index.scalar_type() == kLong || index.scalar_type() == kInt,
               "scatter(): Expected dtype int32/int64 for index");
   if (index.numel() > 0) {
-    OPGEN_CHECK(std::max<int64_t>(self.dim(), 1) == std::max<int64_t>(index.dim(), 1) &&
-                    std::max<int64_t>(src.dim(), 1) == std::max<int64_t>(index.dim(), 1),
-                "Index tensor must have the same number of dimensions as self and src tensor");
+    OPGEN_CHECK(std::max<int64_t>(self.dim(), 1) == std::max<int64_t>(index.dim(), 1),
+                "Index tensor must have the same number of dimensions as self tensor");
     for (int64_t d = 0; d < index.dim(); ++d) {
       OPGEN_CHECK(src.dim() == 0 || index.size(d) <= src.size(d), "Expected index ", index.sizes(),
                   " to be no larger than src ", src.sizes());
@@ -180,6 +179,8 @@ OPGEN_META_FUNC2(scatter, src)
                   index.sizes(), " to be no larger than self ", self.sizes(),
                   " apart from dimension ", along);
     }
+    OPGEN_CHECK(std::max<int64_t>(src.dim(), 1) == std::max<int64_t>(index.dim(), 1),
+                "Index tensor must have the same number of dimensions as src tensor");
   }
   set_output_raw_strided(0, self.sizes(), {}, self.options());
 }
