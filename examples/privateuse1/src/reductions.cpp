@@ -282,6 +282,7 @@ void multiply(const Tensor& self, const Tensor& left, const Tensor& right, const
     std::int64_t batch, row, column;
   };
   at::assert_no_internal_overlap(out);
+  if (out.numel() == 0) return;
   const std::int64_t n = out.size(1);
   const std::int64_t m = out.size(2);
   // As in a BLAS: with a factor of 0, NaN times 0 is 0.

@@ -208,8 +208,9 @@ def argument(rng: random.Random, name: str, kind: str, first: torch.Tensor) -> A
                 [d % max(first.dim(), 1) for d in dims][: first.dim()], rng.randint(0, first.dim())
             )
         case ("alpha", _):
-            # Not 0: of NaN times 0 a BLAS makes 0, and oneDNN's addmm NaN.
-            return number(rng) or 1
+            # Not 0: of NaN times 0 a BLAS makes 0, and oneDNN's addmm NaN. Not True: off the CPU,
+            # ATen's meta asks whether out= is of bools.
+            return rng.choice((1, 2, -3, 0.5, -1.25, 2.75, 100))
         case (_, "number" | "Optional[number]"):
             return number(rng)
     raise AssertionError(f"no values for {kind} {name}")
