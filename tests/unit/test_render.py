@@ -2,19 +2,21 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+import importlib.util
+import sys
 from pathlib import Path
 
 import jinja2
 import pytest
 
+from opgen import render
 from opgen.render import Renderer
 from opgen.resources import templates_dir
 from opgen.targets import TARGETS
-from opgen.views.base import FileView, blocks, cpp_string, group_by, unique
+from opgen.views.base import FileView, blocks, cpp_string, group_by, unique, view
 
 
-@dataclass(frozen=True, slots=True)
+@view
 class View(FileView):
     text: str
     flag: bool = False
@@ -80,3 +82,73 @@ def test_helpers_keep_the_order_of_first_appearance() -> None:
 
 def test_a_string_literal_is_escaped() -> None:
     assert cpp_string('a "b"\\\n\t\r') == 'a \\"b\\"\\\\\\n\\t\\r'
+
+
+@pytest.fixture
+def kept(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """Where Python would keep modules, and a Renderer the templates that it compiled."""
+    monkeypatch.setattr(sys, "dont_write_bytecode", False)
+    monkeypatch.setattr(sys, "pycache_prefix", str(tmp_path / "prefix"))
+    folder = Path(importlib.util.cache_from_source(render.__file__)).parent
+    folder.mkdir(parents=True)
+    return folder
+
+
+@pytest.fixture
+def compiled(monkeypatch: pytest.MonkeyPatch) -> list[str]:
+    """The texts that Jinja was asked to compile."""
+    asked: list[str] = []
+    compiles = jinja2.Environment.compile
+
+    def compile(self: jinja2.Environment, source: str, *names: str | None) -> object:
+        asked.append(source)
+        return compiles(self, source, *names)
+
+    monkeypatch.setattr(jinja2.Environment, "compile", compile)
+    return asked
+
+
+def test_a_compiled_template_is_kept(tmp_path: Path, kept: Path, compiled: list[str]) -> None:
+    assert rendered(tmp_path, "a {{ file.text }}") == "a x"
+    assert len(list(kept.iterdir())) == 1
+    assert rendered(tmp_path, "a {{ file.text }}", "y") == "a y"
+    assert compiled == ["a {{ file.text }}"]
+
+
+def test_what_is_kept_is_never_stale(
+    tmp_path: Path, kept: Path, compiled: list[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Another text, or the same by other options, is compiled: even one of the same size and time."""
+    assert rendered(tmp_path, "{% if 1 %}\n{{ file.text }}{% endif %}") == "x"
+    assert rendered(tmp_path, "{% if 1 %}\n{{ file.path }}{% endif %}") == "path"
+    monkeypatch.setattr(render, "_OPTIONS", {**render._OPTIONS, "trim_blocks": False})
+    assert rendered(tmp_path, "{% if 1 %}\n{{ file.path }}{% endif %}") == "\npath"
+    assert len(compiled) == 3
+    assert len(list(kept.iterdir())) == 1
+
+
+@pytest.mark.parametrize("spoiled", [b"", b"?", None])
+def test_what_is_spoiled_is_compiled(
+    tmp_path: Path, kept: Path, compiled: list[str], spoiled: bytes | None
+) -> None:
+    """Nothing, something else, or the half of it."""
+    rendered(tmp_path, "{{ file.text }}")
+    (path,) = kept.iterdir()
+    whole = path.read_bytes()
+    path.write_bytes(whole[: len(whole) // 2] if spoiled is None else spoiled)
+    assert rendered(tmp_path, "{{ file.text }}") == "x"
+    assert len(compiled) == 2
+    assert path.read_bytes() == whole
+
+
+def test_nothing_is_kept_where_python_keeps_nothing(
+    tmp_path: Path, kept: Path, compiled: list[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(sys, "dont_write_bytecode", True)
+    assert rendered(tmp_path, "{{ file.text }}") == "x"
+    assert not list(kept.iterdir())
+    monkeypatch.setattr(sys, "dont_write_bytecode", False)
+    kept.rmdir()
+    assert rendered(tmp_path, "{{ file.text }}") == "x"
+    assert not kept.exists()
+    assert len(compiled) == 2

@@ -29,7 +29,6 @@ if TYPE_CHECKING:
     from opgen.pipeline.checking import (
         check_python,
         check_target,
-        check_world,
         read_additions,
     )
     from opgen.pipeline.codes import CODES
@@ -42,6 +41,7 @@ if TYPE_CHECKING:
     from opgen.pipeline.loading import load, misplaced_blanks
     from opgen.pipeline.stamp import find_stamp, leave_stamp, read_request
     from opgen.pipeline.starting import new_package
+    from opgen.pipeline.world import check_world
 
 __all__ = [
     "CODES",
@@ -86,8 +86,7 @@ _LATER: Mapping[str, str] = MappingProxyType(
         **dict.fromkeys(("SCHEMAS", "dump", "explain", "explain_all_codes"), "answers"),
         **dict.fromkeys(("explain_code", "json_schema", "skeletons", "summarize"), "answers"),
         "selection_list": "answers",
-        **dict.fromkeys(("check_python", "check_target", "check_world"), "checking"),
-        "read_additions": "checking",
+        **dict.fromkeys(("check_python", "check_target", "read_additions"), "checking"),
         **dict.fromkeys(("inspect", "lint", "survey"), "linting"),
         **dict.fromkeys(("CoverageReport", "report_coverage"), "coverage"),
         **dict.fromkeys(("installed_package", "installed_schema"), "installed"),
@@ -96,6 +95,7 @@ _LATER: Mapping[str, str] = MappingProxyType(
         **dict.fromkeys(("find_stamp", "leave_stamp", "read_request"), "stamp"),
         "CODES": "codes",
         "build_tree": "generating",
+        "check_world": "world",
         "declared_tags": "declared",
         "new_package": "starting",
     }

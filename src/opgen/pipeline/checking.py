@@ -2,9 +2,6 @@
 
 from __future__ import annotations
 
-import os
-import sys
-
 from opgen.additions import Additions, read_backend, read_selection
 from opgen.cpp import check as cpp_check
 from opgen.cpp.signatures import Signatures
@@ -20,7 +17,6 @@ from opgen.python.check import check_python as check_python_bindings
 from opgen.python.signatures import Spellings
 from opgen.resolve import without_reported
 from opgen.targets import TARGETS, functionalization, refusals, unsupported
-from opgen.targets.installed import report_world
 
 
 @until_too_many(Signatures)
@@ -52,16 +48,6 @@ def check_python(registry: Registry, inputs: Inputs, diagnostics: Diagnostics) -
     if diagnostics.has_errors:
         registry = without_reported(registry, diagnostics.error_spans())
     check_python_bindings(registry.functions, spellings, diagnostics)
-
-
-def check_world(inputs: Inputs, diagnostics: Diagnostics) -> None:
-    """Report if nothing can be compiled for the target with this Python.
-
-    Where the environment says Package_DIR, which CMake follows, there is another one, and CMake looks at it.
-    """
-    world = TARGETS[inputs.target].world
-    if world is not None and not os.environ.get(f"{world.package.capitalize()}_DIR"):
-        report_world(world, sys.executable, diagnostics)
 
 
 @until_too_many(lambda: None)

@@ -14,7 +14,7 @@ from opgen.cpp.spelling import TypeSpelling
 from opgen.cpp.translate import Conversions
 from opgen.model.dispatch_key import DispatchKey
 from opgen.python.spelling import CallWords, PythonSpelling
-from opgen.targets.installed import World
+from opgen.targets.world import World
 
 
 class FileKind(Enum):

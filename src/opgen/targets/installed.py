@@ -5,10 +5,10 @@ from __future__ import annotations
 import importlib.metadata
 import importlib.util
 import re
-from dataclasses import dataclass
 
 from opgen.diagnostics import Diagnostics
 from opgen.diagnostics.codes import Code
+from opgen.targets.world import Release, World
 
 _GOOD = "- func: custom::foo(Tensor self) -> Tensor\n  dispatch:\n    CPU: foo_cpu\n"
 
@@ -32,17 +32,6 @@ W0917 = Code(
 )
 
 CODES = (E0916, W0917)
-
-Release = tuple[int, int]
-
-
-@dataclass(frozen=True, slots=True)
-class World:
-    """A package of Python that libraries are compiled against: from release `oldest` on, tried up to `newest`."""
-
-    package: str
-    oldest: Release
-    newest: Release
 
 
 def report_world(world: World, python: str, diagnostics: Diagnostics) -> None:

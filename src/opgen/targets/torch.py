@@ -14,7 +14,7 @@ from opgen.python.layout import declare_as_torchgen
 from opgen.python.python_types import stub_return_type, stub_type
 from opgen.python.spelling import CallWords, PythonSpelling
 from opgen.targets.base import FileKind, Installed, Target
-from opgen.targets.installed import World
+from opgen.targets.world import World
 
 _SPELLING = TypeSpelling(
     names={

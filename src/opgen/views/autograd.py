@@ -3,16 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass
 
 from opgen.model.native_function import NativeFunction
-from opgen.views.base import Block, FileView, blocks
+from opgen.views.base import Block, FileView, blocks, view
 from opgen.views.context import Context
 from opgen.views.operators import operator_headers
 from opgen.views.text import operator_struct
 
 
-@dataclass(frozen=True, slots=True)
+@view
 class AutogradRowView:
     """`out`: the operator writes out arguments; `view`: its struct, if it is a view of its first argument;
     `changes`: it writes or views an argument otherwise; `reshapes`: it changes an argument's shape.
@@ -25,7 +24,7 @@ class AutogradRowView:
     reshapes: bool
 
 
-@dataclass(frozen=True, slots=True)
+@view
 class RegisterAutogradView(FileView):
     library: str
     includes: tuple[str, ...]

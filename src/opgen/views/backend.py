@@ -3,17 +3,16 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass
 
 from opgen.cpp.signatures import DispatcherSignature
 from opgen.model.backend import BackendKernel, ExternalBackend
 from opgen.model.dispatch_key import DispatchKey
-from opgen.views.base import FileView, group_by
+from opgen.views.base import FileView, group_by, view
 from opgen.views.context import Context
 from opgen.views.text import SpelledSignature
 
 
-@dataclass(frozen=True, slots=True)
+@view
 class MemberView:
     """One C++ overload of a kernel, with the first operator and key it is for.
 
@@ -31,7 +30,7 @@ class MemberView:
     kept: bool
 
 
-@dataclass(frozen=True, slots=True)
+@view
 class BackendHeaderView(FileView):
     tensor_header: str
     abi: int
@@ -42,7 +41,7 @@ class BackendHeaderView(FileView):
     members: tuple[MemberView, ...]
 
 
-@dataclass(frozen=True, slots=True)
+@view
 class FallbackView(FileView):
     name: str
     key: str

@@ -3,13 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
-from dataclasses import dataclass
 
-from opgen.views.base import FileView
+from opgen.views.base import FileView, view
 from opgen.views.context import Context
 
 
-@dataclass(frozen=True, slots=True)
+@view
 class BuildFileView(FileView):
     library: str
     extends: str

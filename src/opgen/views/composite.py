@@ -3,21 +3,20 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass
 
 from typing_extensions import assert_never
 
 from opgen.cpp.names import kernel_namespace
 from opgen.cpp.signatures import Binding, NativeSignature
 from opgen.model.native_function import NativeFunction
-from opgen.views.base import Block, FileView, blocks
+from opgen.views.base import Block, FileView, blocks, view
 from opgen.views.composite_set import CompositeKernel, FunctionalVariant, OutVariant, ViewCopy
 from opgen.views.context import Context
 from opgen.views.shards import sharded
 from opgen.views.text import operator_struct
 
 
-@dataclass(frozen=True, slots=True)
+@view
 class CompositeKernelView:
     schema: str
     name: str
@@ -26,7 +25,7 @@ class CompositeKernelView:
     body: tuple[str, ...]
 
 
-@dataclass(frozen=True, slots=True)
+@view
 class CompositeKernelsView(FileView):
     name: str
     includes: tuple[str, ...]

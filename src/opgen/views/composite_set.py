@@ -3,15 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass
 
 from opgen.model.dispatch_key import DispatchKey
 from opgen.model.function_schema import SchemaKind
 from opgen.model.native_function import Kernel, NativeFunction
 from opgen.model.registry import NativeFunctionsGroup, NativeFunctionsViewGroup, Registry
+from opgen.views.base import view
 
 
-@dataclass(frozen=True, slots=True)
+@view
 class ViewCopy:
     """`function` returns clones of what the view `source` returns."""
 
@@ -20,7 +20,7 @@ class ViewCopy:
     source: NativeFunction
 
 
-@dataclass(frozen=True, slots=True)
+@view
 class FunctionalVariant:
     """`function` calls `source`, which is in-place or mutable, on clones of what it writes."""
 
@@ -29,7 +29,7 @@ class FunctionalVariant:
     source: NativeFunction
 
 
-@dataclass(frozen=True, slots=True)
+@view
 class OutVariant:
     """`function` calls the functional `source` and copies its results into the outs."""
 

@@ -4,11 +4,10 @@ from __future__ import annotations
 
 import html
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
 from typing import Any
 
 from opgen.resolve.coverage import OWN, Coverage
-from opgen.views.base import FileView, group_by
+from opgen.views.base import FileView, group_by, view
 
 # Blue for what the backend does, grey for what follows, orange and red for what is left to do: told
 # apart with any kind of colour blindness.
@@ -29,7 +28,7 @@ _WIDTH = 2 * _SIDE + _COLUMNS * (_TILE_WIDTH + _GAP) - _GAP
 _TEXT = 27
 
 
-@dataclass(frozen=True, slots=True)
+@view
 class CoveredOperator:
     """An operator, what runs it, and how often it is called (0: nobody counted)."""
 
@@ -38,7 +37,7 @@ class CoveredOperator:
     calls: int
 
 
-@dataclass(frozen=True, slots=True)
+@view
 class CountView:
     """How many operators of one kind; its place in the bar, and in the legend."""
 
@@ -51,7 +50,7 @@ class CountView:
     legend_x: int
 
 
-@dataclass(frozen=True, slots=True)
+@view
 class TileView:
     name: str
     text: str
@@ -64,13 +63,13 @@ class TileView:
     text_y: int
 
 
-@dataclass(frozen=True, slots=True)
+@view
 class ListView:
     label: str
     names: tuple[str, ...]
 
 
-@dataclass(frozen=True, slots=True)
+@view
 class CoverageView(FileView):
     title: str
     title_as_xml: str

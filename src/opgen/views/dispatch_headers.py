@@ -3,18 +3,17 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass
 
 from opgen.cpp.names import operator_namespace
 from opgen.model.dispatch_key import DispatchKey
 from opgen.model.native_function import NativeFunction
 from opgen.resolve.dispatch_tables import Registration
-from opgen.views.base import FileView, group_by
+from opgen.views.base import FileView, group_by, view
 from opgen.views.context import Context
 from opgen.views.text import Caller
 
 
-@dataclass(frozen=True, slots=True)
+@view
 class DirectBlock:
     """Functions in `namespace` (at::cpu), which lies in `parent` (at)."""
 
@@ -23,7 +22,7 @@ class DirectBlock:
     items: tuple[Caller, ...]
 
 
-@dataclass(frozen=True, slots=True)
+@view
 class DispatchHeaderView(FileView):
     root: str
     key: str

@@ -4,20 +4,19 @@ from __future__ import annotations
 
 import textwrap
 from collections.abc import Iterable, Iterator
-from dataclasses import dataclass
 
 from opgen.diagnostics.codes import Code
 from opgen.model.native_function import NativeFunction
 from opgen.model.registry import OutlessGroup, StructuredGroup
 from opgen.resolve.computed_table import Cell, computed_table, explained_table
-from opgen.views.base import FileView
+from opgen.views.base import FileView, view
 from opgen.views.callables import callable_text
 from opgen.views.context import Context
 from opgen.views.kernel_headers import meta_roots
 from opgen.views.stubs import missing_functions
 
 
-@dataclass(frozen=True, slots=True)
+@view
 class CellView:
     """A row of the dispatch table; `blank` is as wide as `key`."""
 
@@ -27,7 +26,7 @@ class CellView:
     reason: str
 
 
-@dataclass(frozen=True, slots=True)
+@view
 class ExplanationView(FileView):
     name: str
     schema: str
@@ -42,7 +41,7 @@ class ExplanationView(FileView):
     headers: tuple[str, ...]
 
 
-@dataclass(frozen=True, slots=True)
+@view
 class SummaryView(FileView):
     """An operator for the hover of an editor."""
 
@@ -53,7 +52,7 @@ class SummaryView(FileView):
     signatures: tuple[str, ...]
 
 
-@dataclass(frozen=True, slots=True)
+@view
 class CodeView(FileView):
     code: str
     title: str
@@ -63,7 +62,7 @@ class CodeView(FileView):
     facts: str
 
 
-@dataclass(frozen=True, slots=True)
+@view
 class CodeGroupView:
     """Codes of one hundred, under the words that say what they are about."""
 
@@ -72,7 +71,7 @@ class CodeGroupView:
     codes: tuple[CodeView, ...]
 
 
-@dataclass(frozen=True, slots=True)
+@view
 class CodeIndexView(FileView):
     groups: tuple[CodeGroupView, ...]
     count: int

@@ -3,11 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass
 
 from opgen.model.native_function import NativeFunction
 from opgen.model.registry import NativeFunctionsGroup
-from opgen.views.base import Block, FileView, blocks
+from opgen.views.base import Block, FileView, blocks, view
 from opgen.views.context import Context
 from opgen.views.operators import operator_headers
 from opgen.views.register import KernelRowView
@@ -23,7 +22,7 @@ _OF_OUT = {
 }
 
 
-@dataclass(frozen=True, slots=True)
+@view
 class RegisterFunctionalizeView(FileView):
     library: str
     name: str
@@ -32,7 +31,7 @@ class RegisterFunctionalizeView(FileView):
     tables: tuple[Block[KernelRowView], ...]
 
 
-@dataclass(frozen=True, slots=True)
+@view
 class _Replaced:
     """An operator, the siblings that stand in for it, and how it is registered."""
 

@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
-from dataclasses import dataclass, replace
+from dataclasses import replace
 
 from opgen.cpp.cpp_types import Base
 from opgen.cpp.names import operator_namespace, operator_struct_name
 from opgen.cpp.signatures import Binding
 from opgen.model.native_function import NativeFunction, Variant
-from opgen.views.base import Block, FileView, FunctionView, blocks
+from opgen.views.base import Block, FileView, FunctionView, blocks, view
 from opgen.views.context import Context
 from opgen.views.operators import operator_headers
 from opgen.views.shards import sharded
@@ -18,20 +18,20 @@ from opgen.views.text import operator_struct
 _KEY_SET = Binding("dispatchKeySet", Base("DispatchKeySet"))
 
 
-@dataclass(frozen=True, slots=True)
+@view
 class FunctionsHeaderView(FileView):
     library: str
     root: str
     blocks: tuple[Block[FunctionView], ...]
 
 
-@dataclass(frozen=True, slots=True)
+@view
 class RedispatchView(FileView):
     library: str
     blocks: tuple[Block[FunctionView], ...]
 
 
-@dataclass(frozen=True, slots=True)
+@view
 class TensorView(FileView):
     library: str
     abi: int
@@ -39,7 +39,7 @@ class TensorView(FileView):
     left_out: tuple[FunctionView, ...]
 
 
-@dataclass(frozen=True, slots=True)
+@view
 class TensorMethodsView(FileView):
     """`owns`: the source in which the library says that class Tensor is its own."""
 

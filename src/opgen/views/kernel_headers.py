@@ -3,15 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
-from dataclasses import dataclass
 
-from opgen.views.base import Block, FileView, blocks, group_by, unique
+from opgen.views.base import Block, FileView, blocks, group_by, unique, view
 from opgen.views.context import Context
 from opgen.views.kernel_set import KernelView, MetaView, StructuredKernelView
 from opgen.views.ufuncs import UfuncView, ufunc_views
 
 
-@dataclass(frozen=True, slots=True)
+@view
 class NativeBlock:
     namespace: str
     structured: tuple[StructuredKernelView, ...]
@@ -19,7 +18,7 @@ class NativeBlock:
     ufuncs: tuple[UfuncView, ...]
 
 
-@dataclass(frozen=True, slots=True)
+@view
 class NativeHeaderView(FileView):
     root: str
     tensor_header: str
@@ -28,7 +27,7 @@ class NativeHeaderView(FileView):
     blocks: tuple[NativeBlock, ...]
 
 
-@dataclass(frozen=True, slots=True)
+@view
 class MetaHeaderView(FileView):
     root: str
     tensor_header: str

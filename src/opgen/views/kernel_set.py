@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from dataclasses import dataclass
 from typing import TypeAlias
 
 from opgen.cpp import structured
@@ -13,7 +12,7 @@ from opgen.cpp.spelling import TypeSpelling
 from opgen.model.dispatch_key import DispatchKey
 from opgen.model.native_function import Kernel, NativeFunction
 from opgen.model.registry import Registry, StructuredGroup
-from opgen.views.base import group_by
+from opgen.views.base import group_by, view
 from opgen.views.text import SpelledSignature, Speller
 
 # An operator with a key that it names the kernel for.
@@ -22,7 +21,7 @@ Row: TypeAlias = tuple[DispatchKey, NativeFunction]
 _NAMESPACES = frozenset({"std", "opgen", "at", "native", "meta"})
 
 
-@dataclass(frozen=True, slots=True)
+@view
 class CallView:
     """One C++ overload of an unstructured kernel, with the first operator and key it is for.
 
@@ -40,13 +39,13 @@ class CallView:
     kept: bool
 
 
-@dataclass(frozen=True, slots=True)
+@view
 class AliasView:
     name: str
     type: str
 
 
-@dataclass(frozen=True, slots=True)
+@view
 class KernelView:
     """An unstructured kernel: a struct whose static members `call` an author defines.
 
@@ -84,7 +83,7 @@ class KernelView:
         return f"OPGEN_KERNEL2({self.name}, {call.overload})"
 
 
-@dataclass(frozen=True, slots=True)
+@view
 class StructuredKernelView:
     """A structured kernel: a class that derives from its meta class and has one member `impl`.
 
@@ -114,7 +113,7 @@ class StructuredKernelView:
     is_installed: bool = False
 
 
-@dataclass(frozen=True, slots=True)
+@view
 class PrecomputedView:
     """One value that meta hands to impl, with the flags of the struct once it is set."""
 
@@ -125,7 +124,7 @@ class PrecomputedView:
     others: tuple[str, ...]
 
 
-@dataclass(frozen=True, slots=True)
+@view
 class MetaView:
     """A structured group's meta class with its one member `meta`.
 
@@ -156,7 +155,7 @@ class MetaView:
     kept: bool
 
 
-@dataclass(frozen=True, slots=True)
+@view
 class KernelSet:
     """All of them, each in the order of the YAML; `kernels` without those that opgen writes."""
 

@@ -2,12 +2,10 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-
-from opgen.views.base import FileView
+from opgen.views.base import FileView, view
 
 
-@dataclass(frozen=True, slots=True)
+@view
 class NewPackageView(FileView):
     """`oldest` is the oldest release of what it is compiled against; empty if that is opgen's own runtime."""
 

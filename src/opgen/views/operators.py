@@ -3,17 +3,16 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
-from dataclasses import dataclass
 
 from opgen.cpp.names import operator_namespace, operator_struct_name
 from opgen.model.native_function import NativeFunction
-from opgen.views.base import Block, FileView, blocks, cpp_string, group_by
+from opgen.views.base import Block, FileView, blocks, cpp_string, group_by, view
 from opgen.views.context import Context
 from opgen.views.shards import sharded
 from opgen.views.text import operator_struct
 
 
-@dataclass(frozen=True, slots=True)
+@view
 class OperatorView:
     schema: str
     struct: str
@@ -24,7 +23,7 @@ class OperatorView:
     kept: bool
 
 
-@dataclass(frozen=True, slots=True)
+@view
 class OperatorsHeaderView(FileView):
     root: str
     tensor_header: str
@@ -33,14 +32,14 @@ class OperatorsHeaderView(FileView):
     blocks: tuple[Block[OperatorView], ...]
 
 
-@dataclass(frozen=True, slots=True)
+@view
 class OperatorsSourceView(FileView):
     name: str
     includes: tuple[str, ...]
     blocks: tuple[Block[OperatorView], ...]
 
 
-@dataclass(frozen=True, slots=True)
+@view
 class SchemaRowView:
     struct: str
     tags: str
@@ -50,7 +49,7 @@ class SchemaRowView:
         return tuple(self.tags.split(",")) if self.tags else ()
 
 
-@dataclass(frozen=True, slots=True)
+@view
 class SchemaBlockView:
     """The schemas of one operator namespace; `first`: no source before this one has some of it."""
 
@@ -59,7 +58,7 @@ class SchemaBlockView:
     first: bool
 
 
-@dataclass(frozen=True, slots=True)
+@view
 class RegisterSchemaView(FileView):
     library: str
     name: str

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
 
 from opgen.cpp.names import operator_struct_name
 from opgen.model.native_function import NativeFunction
@@ -15,7 +14,7 @@ from opgen.python.signatures import (
     PythonArgument,
     PythonOutArgument,
 )
-from opgen.views.base import FileView, cpp_string
+from opgen.views.base import FileView, cpp_string, view
 from opgen.views.context import Context
 from opgen.views.python_calls import (
     PythonCalls,
@@ -32,7 +31,7 @@ from opgen.views.text import operator_struct
 MODULE_SOURCE = "python/module.cpp"
 
 
-@dataclass(frozen=True, slots=True)
+@view
 class ArgumentRow:
     name: str
     type: str
@@ -41,7 +40,7 @@ class ArgumentRow:
     default: str
 
 
-@dataclass(frozen=True, slots=True)
+@view
 class OverloadRow:
     """`self_index` and `out_index` are -1 for none; what a row does not have is `nullptr`."""
 
@@ -60,7 +59,7 @@ class OverloadRow:
     with_out: str
 
 
-@dataclass(frozen=True, slots=True)
+@view
 class FunctionRow:
     name: str
     identifier: str
@@ -69,7 +68,7 @@ class FunctionRow:
     overloads: tuple[str, ...]
 
 
-@dataclass(frozen=True, slots=True)
+@view
 class PythonModuleView(FileView):
     library: str
     abi: int
@@ -79,7 +78,7 @@ class PythonModuleView(FileView):
     functions: tuple[FunctionRow, ...]
 
 
-@dataclass(frozen=True, slots=True)
+@view
 class PythonPackageView(FileView):
     """`base` is the package whose class Tensor this one uses; None for the one that has it."""
 

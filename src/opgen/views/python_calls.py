@@ -24,6 +24,7 @@ from opgen.python.signatures import (
     Spellings,
     field_names,
 )
+from opgen.views.base import view
 from opgen.views.context import Context
 
 # PyTorch binds these by hand; nobody does it here.
@@ -63,7 +64,7 @@ _LISTS = {
 Fields = tuple[tuple[str, str], ...]
 
 
-@dataclass(frozen=True, slots=True)
+@view
 class ResultClass:
     """A named tuple that operators return: `fields` are names and annotations."""
 

@@ -4,19 +4,18 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Iterator
-from dataclasses import dataclass
 from keyword import iskeyword
 
 from opgen.model.native_function import NativeFunction
 from opgen.python.operator_calls import operator_declarations
-from opgen.views.base import FileView, group_by
+from opgen.views.base import FileView, group_by, view
 from opgen.views.context import Context
 from opgen.views.python_stub import StubView
 
 _WORD = re.compile(r"\b_\w+")
 
 
-@dataclass(frozen=True, slots=True)
+@view
 class PythonFunctionsView(FileView):
     """`names` are of `namespace`; `others` are the namespaces whose operators the package has no names for."""
 

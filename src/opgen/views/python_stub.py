@@ -9,12 +9,11 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Iterator
-from dataclasses import dataclass
 from textwrap import indent
 
 from opgen.python.overloads import PythonFunction
 from opgen.python.package import Declared, package_declarations, package_imports
-from opgen.views.base import FileView, group_by
+from opgen.views.base import FileView, group_by, view
 from opgen.views.context import Context
 from opgen.views.python_calls import PythonCalls
 from opgen.views.python_declarations import dunder_declarations, function_declarations
@@ -26,7 +25,7 @@ _USED = re.compile(r"(?<=-> )[A-Za-z_]\w*|\b[A-Za-z_]\w*\b(?![:(])")
 _INDENT = "    "
 
 
-@dataclass(frozen=True, slots=True)
+@view
 class StubView(FileView):
     """`parts` are declarations in order, with the blank lines before them."""
 
@@ -34,13 +33,13 @@ class StubView(FileView):
     parts: tuple[str, ...]
 
 
-@dataclass(frozen=True, slots=True)
+@view
 class ResultView:
     name: str
     names: str
 
 
-@dataclass(frozen=True, slots=True)
+@view
 class ReturnTypesView(FileView):
     library: str
     classes: tuple[ResultView, ...]

@@ -3,12 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
-from dataclasses import dataclass
 
 from opgen.model.dispatch_key import DispatchKey
 from opgen.model.native_function import NativeFunction
 from opgen.resolve.dispatch_tables import Registration, RegistrationKind
-from opgen.views.base import Block, FileView, FunctionView, blocks
+from opgen.views.base import Block, FileView, FunctionView, blocks, view
 from opgen.views.callables import callable_text
 from opgen.views.context import Context
 from opgen.views.dispatch_headers import direct_namespace
@@ -16,14 +15,14 @@ from opgen.views.shards import sharded
 from opgen.views.text import operator_struct
 
 
-@dataclass(frozen=True, slots=True)
+@view
 class KernelRowView:
     operator: str
     struct: str
     callable: str
 
 
-@dataclass(frozen=True, slots=True)
+@view
 class RegisterKeyView(FileView):
     library: str
     name: str

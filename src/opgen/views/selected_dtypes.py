@@ -3,13 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass
 
-from opgen.views.base import FileView, cpp_string
+from opgen.views.base import FileView, cpp_string, view
 from opgen.views.context import Context
 
 
-@dataclass(frozen=True, slots=True)
+@view
 class SelectedTagView:
     """The element types for the dispatch macros that are called `tag`."""
 
@@ -17,7 +16,7 @@ class SelectedTagView:
     dtypes: tuple[str, ...]
 
 
-@dataclass(frozen=True, slots=True)
+@view
 class SelectedDtypesView(FileView):
     library: str
     tags: tuple[SelectedTagView, ...]

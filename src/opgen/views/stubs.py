@@ -3,12 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping
-from dataclasses import dataclass
 
 from opgen.cpp.names import kernel_namespace
 from opgen.model.dispatch_key import DispatchKey
 from opgen.views.backend import MemberView, backend_members
-from opgen.views.base import Block, FileView, blocks, cpp_string, group_by
+from opgen.views.base import Block, FileView, blocks, cpp_string, group_by, view
 from opgen.views.composite_set import CompositeKernel
 from opgen.views.context import Context
 from opgen.views.kernel_set import CallView, KernelView, MetaView, StructuredKernelView
@@ -16,7 +15,7 @@ from opgen.views.shards import sharded
 from opgen.views.ufuncs import UfuncView, ufunc_views
 
 
-@dataclass(frozen=True, slots=True)
+@view
 class MissingFunction:
     """One function that an author writes: for which key, how it is declared, what to write."""
 
@@ -39,7 +38,7 @@ class MissingFunction:
     symbolic: str = ""
 
 
-@dataclass(frozen=True, slots=True)
+@view
 class StubView:
     schema: str
     operator: str
@@ -53,7 +52,7 @@ class StubView:
     symbolic: str
 
 
-@dataclass(frozen=True, slots=True)
+@view
 class StubsView(FileView):
     library: str
     stem: str
@@ -62,7 +61,7 @@ class StubsView(FileView):
     blocks: tuple[Block[StubView], ...]
 
 
-@dataclass(frozen=True, slots=True)
+@view
 class SkeletonView:
     schema: str
     operator: str
@@ -71,7 +70,7 @@ class SkeletonView:
     within: str
 
 
-@dataclass(frozen=True, slots=True)
+@view
 class SkeletonsView(FileView):
     includes: tuple[str, ...]
     functions: tuple[SkeletonView, ...]

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass, field
+from dataclasses import field
 
 from opgen.cpp.cpp_types import CType
 from opgen.cpp.names import operator_namespace, operator_struct_name
@@ -19,10 +19,10 @@ from opgen.cpp.spelling import TypeSpelling, spell
 from opgen.cpp.translate import translate
 from opgen.model.native_function import NativeFunction
 from opgen.targets.base import Target
-from opgen.views.base import FunctionView
+from opgen.views.base import FunctionView, view
 
 
-@dataclass(frozen=True, slots=True)
+@view
 class Caller:
     """A public function of an operator but for what it calls: `arguments` is what that is given."""
 
@@ -35,7 +35,7 @@ class Caller:
     arguments: str
 
 
-@dataclass(frozen=True, slots=True)
+@view
 class SpelledSignature:
     """What the dispatcher calls, or a kernel: `parameters` are without defaults."""
 
@@ -54,7 +54,7 @@ class SpelledSignature:
         return f"{self.returns} (*)({self.types})"
 
 
-@dataclass(frozen=True, slots=True)
+@view
 class Speller:
     """Spells the signatures of one target."""
 

@@ -7,7 +7,6 @@ into the structured kernel `ufunc_add_CPU` by running it over every listed eleme
 from __future__ import annotations
 
 from collections.abc import Container, Iterator, Sequence
-from dataclasses import dataclass
 
 from opgen.cpp import structured
 from opgen.cpp.names import kernel_namespace
@@ -15,11 +14,11 @@ from opgen.model.dispatch_key import DispatchKey
 from opgen.model.function_schema import Argument
 from opgen.model.native_function import ScalarType, UfuncInnerLoop, UfuncKey
 from opgen.model.registry import NativeFunctionsGroup
-from opgen.views.base import group_by
+from opgen.views.base import group_by, view
 from opgen.views.context import Context
 
 
-@dataclass(frozen=True, slots=True)
+@view
 class UfuncCaseView:
     """The element types that run one inner loop, and a lambda that calls it for one element.
 
@@ -33,7 +32,7 @@ class UfuncCaseView:
     arguments: str
 
 
-@dataclass(frozen=True, slots=True)
+@view
 class UfuncImplView:
     """The structured kernel that is made from the loops."""
 
@@ -43,7 +42,7 @@ class UfuncImplView:
     cases: tuple[UfuncCaseView, ...]
 
 
-@dataclass(frozen=True, slots=True)
+@view
 class UfuncView:
     """One inner loop to be written; `impl`, with the first of a kernel's loops, is the kernel."""
 

@@ -3,15 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
-from dataclasses import dataclass
 
-from opgen.views.base import FileView
+from opgen.views.base import FileView, view
 from opgen.views.context import Context
 from opgen.views.dispatch_headers import dispatch_header_roots
 from opgen.views.kernel_headers import meta_roots
 
 
-@dataclass(frozen=True, slots=True)
+@view
 class UmbrellaView(FileView):
     name: str
     purpose: str
