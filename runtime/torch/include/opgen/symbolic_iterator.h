@@ -11,6 +11,11 @@
 
 #include "opgen/symbolic_layout.h"
 
+// As in ATen/ExpandUtils.h, which brings ATen/Functions.h: 6 MB, and 2 s of each unit.
+namespace at {
+TORCH_API SymDimVector infer_size_symdimvector(SymIntArrayRef a, SymIntArrayRef b);
+}  // namespace at
+
 #define OPGEN_ONCE __attribute__((weak, visibility("hidden")))
 
 namespace opgen {

@@ -2,8 +2,6 @@
 // rules of ATen's TensorIterator on the CPU.
 #pragma once
 
-#include <ATen/ExpandUtils.h>
-
 #include <cstdint>
 #include <optional>
 #include <utility>
