@@ -21,7 +21,7 @@ namespace opgen {
 // A function known when this is compiled: calls of it are inlined into the dispatcher's entry.
 template <class Op, typename Op::schema* function>
 constexpr auto kernel() {
-  return c10::CompileTimeFunctionPointer<typename Op::schema, function>();
+  return function;
 }
 
 namespace detail {
