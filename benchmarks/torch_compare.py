@@ -199,7 +199,9 @@ def build(folder: Path, torch: Path) -> tuple[list[Path], list[str]]:
     run([*OPGEN, "build", yaml, "--target", "torch", "-o", tree, "--kernels", kernels, "-j", "1"])
     headers = [torch / "include", torch / "include/torch/csrc/api/include"]
     python = shlex.split(run([sys.executable, "-c", _PYTHON_INCLUDE]))
-    include = [f"-I{HERE.parent}/runtime/torch/include", f"-I{tree}/include", f"-I{FOLDER}"]
+    # CMake names the sources of a unit from the tree.
+    own = (HERE.parent / "runtime/torch/include", tree, tree / "include", FOLDER)
+    include = [f"-I{path}" for path in own]
     include += [part for path in (*headers, *python) for part in ("-isystem", str(path))]
     by_hand = folder / "libhand.so"
     link = [f"-L{torch}/lib", "-ltorch", "-ltorch_cpu", "-lc10", f"-Wl,-rpath,{torch}/lib"]

@@ -18,7 +18,8 @@
 
 namespace opgen {
 
-// A function known when this is compiled: calls of it are inlined into the dispatcher's entry.
+// A pointer and no type for each function: PyTorch then makes one entry and one boxed call for each
+// signature, where kernels, Meta, composites and functionalization would each have their own.
 template <class Op, typename Op::schema* function>
 constexpr auto kernel() {
   return function;
