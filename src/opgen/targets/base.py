@@ -6,14 +6,16 @@ view builder; the templates of a target lie in a folder of its name.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from enum import Enum, auto
 
 from opgen.cpp.spelling import TypeSpelling
 from opgen.cpp.translate import Conversions
 from opgen.model.dispatch_key import DispatchKey
+from opgen.model.native_function import NativeFunction
 from opgen.python.spelling import CallWords, PythonSpelling
+from opgen.targets.tags import registered_tags
 from opgen.targets.world import World
 
 
@@ -73,7 +75,8 @@ class Target:
     `templates` are the folders of templates, the first that has one first. `tensor_header` declares the
     types of signatures, where class Tensor is not the library's; `cmake_package` is what a generated
     CMakeLists.txt finds. `own_namespaces` are those whose operators that world has already, and
-    `knows_all_tags` is whether a tags.yaml may add to the built-in tags there, `makes_ufuncs` whether
+    `knows_all_tags` is whether a tags.yaml may add to the built-in tags there, `registered_tags` which of
+    its tags an operator is registered with, `makes_ufuncs` whether
     kernels are made of inner loops.
     `python` is what is filled into Python signatures. `functionalizes` says whether that world replaces
     operators that write their arguments, and views, by others, `strict_torchgen` whether it has nothing
@@ -109,6 +112,7 @@ class Target:
     tensor_header: str | None = None
     own_namespaces: frozenset[str] = frozenset()
     knows_all_tags: bool = True
+    registered_tags: Callable[[NativeFunction], frozenset[str]] = registered_tags
     makes_ufuncs: bool = True
     functionalizes: bool = False
     strict_torchgen: bool = False

@@ -14,6 +14,7 @@ from opgen.python.layout import declare_as_torchgen
 from opgen.python.python_types import stub_return_type, stub_type
 from opgen.python.spelling import CallWords, PythonSpelling
 from opgen.targets.base import FileKind, Installed, Target
+from opgen.targets.tags import tags_that_inductor_follows
 from opgen.targets.world import World
 
 _SPELLING = TypeSpelling(
@@ -212,6 +213,7 @@ TORCH = Target(
     tensor_header="opgen/tensor.h",
     own_namespaces=frozenset({"aten", "prim", "prims", "quantized", "torch", "c10", "opgen"}),
     knows_all_tags=False,
+    registered_tags=tags_that_inductor_follows,
     makes_ufuncs=False,
     functionalizes=True,
     strict_torchgen=True,

@@ -108,17 +108,20 @@ def build_register_schema(context: Context) -> Iterator[FileView]:
             library=context.library.name,
             name=name,
             includes=operator_headers(context, functions),
-            blocks=_schema_blocks(functions, declared),
+            blocks=_schema_blocks(context, functions, declared),
         )
 
 
 def _schema_blocks(
-    functions: Iterable[NativeFunction], declared: set[str]
+    context: Context, functions: Iterable[NativeFunction], declared: set[str]
 ) -> tuple[SchemaBlockView, ...]:
     """The tables of one source; `declared` is what sources before it declared, and is added to."""
+    tags_of = context.target.registered_tags
     found = []
     for namespace, members in group_by(functions, lambda f: f.namespace).items():
-        rows = tuple(SchemaRowView(operator_struct(f), ",".join(sorted(f.tags))) for f in members)
+        rows = tuple(
+            SchemaRowView(operator_struct(f), ",".join(sorted(tags_of(f)))) for f in members
+        )
         found.append(SchemaBlockView(namespace, rows, namespace not in declared))
         declared.add(namespace)
     return tuple(found)
