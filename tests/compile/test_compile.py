@@ -120,5 +120,5 @@ def kind(path: Path) -> str:
     if path.parent.name == "ops":
         endings = ("_ops.h", "_native.h", "_meta.h", "_dispatch.h")
         return next((e for e in endings if path.name.endswith(e)), "function header")
-    stems = ("Register", "Operators", "Stubs", "Functions.h")
+    stems = ("Register", "Operators", "TensorMethods", "Stubs", "Functions.h")
     return next((stem for stem in stems if stem in path.name), path.name)

@@ -28,7 +28,7 @@ BINARY_TENSOR_OUT(eq, build_borrowing_comparison_op)
 OPGEN_META_FUNC2(add, Tensor)
 (const Tensor& self, const Tensor& other, const Scalar& alpha) {
   build_borrowing_binary_op(maybe_get_output(), self, other);
-  check_alpha(dtype(), alpha);
+  check_alpha(common_dtype(), alpha);
 }
 OPGEN_IMPL_FUNC(add_out_cpu)
 (const Tensor& self, const Tensor& other, const Scalar& alpha, const Tensor& out) {

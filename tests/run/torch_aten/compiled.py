@@ -301,6 +301,8 @@ def formula() -> None:
 
 def main() -> None:
     torch.ops.load_library(sys.argv[1])
+    # What inductor kept of another build knows nothing of this one's tags.
+    torch._inductor.config.force_disable_caches = True
     programs(sys.argv[2:])
     exported()
     mapped()

@@ -111,7 +111,13 @@ UNARY(bitwise_not, build_borrowing_unary_op, NOTHING)
 UNARY(floor, build_borrowing_unary_op, NOT_COMPLEX(floor))
 UNARY(ceil, build_borrowing_unary_op, NOT_COMPLEX(ceil))
 UNARY(trunc, build_borrowing_unary_op, NOT_COMPLEX(trunc))
-UNARY(round, build_borrowing_unary_op, NOT_COMPLEX(round))
+OPGEN_META_FUNC(round)(const Tensor& self) {
+  build_borrowing_unary_op(maybe_get_output(), self);
+  NOT_COMPLEX(round);
+}
+OPGEN_IMPL_FUNC(round_out_cpu)(const Tensor& self, const Tensor& out) {
+  at::round_out(writable(out), self);
+}
 UNARY(sign, build_borrowing_unary_op,
       OPGEN_CHECK_NOT_IMPLEMENTED(
           !self.is_complex(),
@@ -126,7 +132,9 @@ UNARY(reciprocal, build_borrowing_unary_float_op, NOTHING)
 UNARY(erf, build_borrowing_unary_float_op, NOTHING)
 UNARY(signbit, build_borrowing_unary_force_boolean_op,
       OPGEN_CHECK_NOT_IMPLEMENTED(!self.is_complex(),
-                                  "signbit is not implemented for complex tensors."))
+                                  "signbit is not implemented for complex tensors.");
+      OPGEN_CHECK(!maybe_get_output().defined() || maybe_get_output().scalar_type() == kBool,
+                  "signbit does not support non-boolean outputs."))
 UNARY(isposinf, build_borrowing_unary_force_boolean_op,
       OPGEN_CHECK(!self.is_complex(), "isposinf does not support complex inputs.");
       OPGEN_CHECK(!maybe_get_output().defined() || maybe_get_output().scalar_type() == kBool,
@@ -190,7 +198,7 @@ OPGEN_META_FUNC2(sub, Tensor)
   OPGEN_CHECK(self.scalar_type() != kBool && other.scalar_type() != kBool,
               "Subtraction, the `-` operator, with a bool tensor is not supported.");
   build_borrowing_binary_op(maybe_get_output(), self, other);
-  check_alpha(dtype(), alpha);
+  check_alpha(common_dtype(), alpha);
 }
 OPGEN_IMPL_FUNC(sub_out_cpu)
 (const Tensor& self, const Tensor& other, const Scalar& alpha, const Tensor& out) {

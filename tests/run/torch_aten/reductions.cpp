@@ -173,6 +173,7 @@ WHERE_EXTREME(argmin)
   OPGEN_PRECOMPUTE_META_FUNC2(op, dim)(const Tensor& self, int64_t dim, bool keepdim) {          \
     const int64_t along = opgen::maybe_wrap_dim(dim, self.dim());                                \
     CHECK_NOT_EMPTY(#op "()", along)                                                             \
+    OPGEN_CHECK(!self.is_complex(), #op "() does not support complex inputs.");                  \
     const int64_t dims[] = {along};                                                              \
     const auto shape = reduced<DimVector>(self.sizes(), dims_of(dims, self.dim()), keepdim);     \
     set_output_raw_strided(0, shape, {}, self.options());                                        \
