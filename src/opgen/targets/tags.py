@@ -12,24 +12,16 @@ def registered_tags(f: NativeFunction) -> frozenset[str]:
 
 
 def tags_that_inductor_follows(f: NativeFunction) -> frozenset[str]:
-    """All, but `out` where PyTorch's inductor would call the operator with its arguments in another order.
+    """All, but `out` where PyTorch's inductor would call the operator with other arguments than it was given.
 
-    In place of a functional operator, inductor calls an overload that is tagged `out`: first with the
-    tensors, then with all other arguments, and then with those by name once more. Source: calls that
-    torch 2.13 wrote; tests/run/torch_aten/compiled.py runs them.
+    In place of a functional operator of one result, inductor calls an overload that is tagged `out`: first
+    with the tensors, then with all other arguments, then once more with those that have a name in its
+    graph. So it is right for tensors alone. Source: calls that torch 2.13 wrote; the test of
+    tests/run/torch_aten/compiled.py with inductor runs them.
     """
-    if "out" not in f.tags or len(f.func.returns) != 1 or _tensors_come_first(f):
+    takes_tensors_alone = all(
+        argument.type == BaseType(BaseTy.Tensor) for argument in f.func.arguments.flat_non_out
+    )
+    if takes_tensors_alone or len(f.func.returns) != 1:
         return f.tags
     return f.tags - {"out"}
-
-
-def _tensors_come_first(f: NativeFunction) -> bool:
-    """Whether plain tensors are followed by what is no tensor, and nothing has to be named."""
-    arguments = f.func.arguments
-    tensor = BaseType(BaseTy.Tensor)
-    are_tensors = [argument.type == tensor for argument in arguments.flat_positional]
-    return (
-        not arguments.flat_kwarg_only
-        and are_tensors == sorted(are_tensors, reverse=True)
-        and sum(are_tensors) == sum(a.type.is_tensor_like() for a in arguments.flat_positional)
-    )

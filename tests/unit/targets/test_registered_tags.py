@@ -1,4 +1,4 @@
-"""Which operators PyTorch's inductor may take for the out variant of another: it reorders their arguments."""
+"""Which operators PyTorch's inductor may take for the out variant of another: it calls them with tensors first."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from opgen.targets.tags import registered_tags, tags_that_inductor_follows
     ("arguments", "is_kept"),
     [
         ("Tensor self, Tensor other", True),
-        ("Tensor self, int dim, bool keepdim=False", True),
+        ("Tensor self, int dim, bool keepdim=False", False),
         ("Tensor self, Tensor other, *, Scalar alpha=1", False),
         ("Tensor self, int dim, Tensor index", False),
         ("Tensor[] tensors, int dim", False),
