@@ -27,6 +27,8 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 
+from results import write_between
+
 HERE = Path(__file__).resolve().parent
 IGNORED = "MPS,SparseMPS,SparseCsrMPS,XPU,MTIA"
 PROGRAM = (sys.executable, "-c", "from opgen.cli.main import main; main()")
@@ -235,15 +237,6 @@ def profile(folder: Path, runs: int) -> Iterator[str]:
     yield f"| all | {whole:.3f} (minima) | |"
 
 
-def replace_part(mark: str, lines: Sequence[str]) -> None:
-    """Replace what stands between the marks of a script in RESULTS.md."""
-    path = HERE / "RESULTS.md"
-    begin, end = f"<!-- {mark} -->\n", f"<!-- end of {mark} -->\n"
-    before, _, rest = path.read_text().partition(begin)
-    _, _, after = rest.partition(end)
-    path.write_text(before + begin + "\n".join(lines) + "\n" + end + after)
-
-
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0] if __doc__ else None)
     parser.add_argument("runs", type=int, nargs="?", default=5)
@@ -255,7 +248,7 @@ def main() -> None:
         lines = [*table(measured, changed), "", *profile(Path(folder), given.runs)]
     print("\n".join(lines))
     if given.write:
-        replace_part("generate.py", lines)
+        write_between("generate.py", "\n".join(lines))
 
 
 if __name__ == "__main__":

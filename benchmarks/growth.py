@@ -25,7 +25,8 @@ from pathlib import Path
 from typing import Any
 
 import yaml
-from generate import HERE, IGNORED, PROGRAM, packaged, replace_part, spread
+from generate import HERE, IGNORED, PROGRAM, packaged, spread
+from results import write_between
 
 Entry = dict[str, Any]
 Loader = getattr(yaml, "CSafeLoader", yaml.SafeLoader)
@@ -231,7 +232,7 @@ def main() -> None:
     lines = list(table(len(whole), seconds, len(few), counts))
     print("\n".join(lines))
     if given.write:
-        replace_part("growth.py", lines)
+        write_between("growth.py", "\n".join(lines))
         (HERE / "growth.svg").write_text(picture(len(whole), seconds))
 
 

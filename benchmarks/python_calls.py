@@ -25,6 +25,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from processes import run
+from results import write_between
 
 HERE = Path(__file__).resolve().parent
 LOOPS = (2_000, 22_000)  # calls of the two loops that instructions are counted in
@@ -174,15 +175,6 @@ def tables(folder: Path, times: dict[str, dict[str, list[float]]], runs: int) ->
         yield f"| `{form.name}` | {own:,.0f} | {cpp:,.0f} | {own - cpp:,.0f} |"
 
 
-def write(lines: Sequence[str]) -> None:
-    """Replace the part between the marks in RESULTS.md."""
-    path = HERE / "RESULTS.md"
-    begin, end = "<!-- python_calls.py -->\n", "<!-- end of python_calls.py -->\n"
-    before, _, rest = path.read_text().partition(begin)
-    _, _, after = rest.partition(end)
-    path.write_text(before + begin + "\n".join(lines) + "\n" + end + after)
-
-
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0] if __doc__ else None)
     parser.add_argument("--runs", type=int, default=9)
@@ -203,7 +195,7 @@ def main() -> None:
     lines = list(tables(arguments.build, measure(arguments.build, arguments.runs), arguments.runs))
     print("\n".join(lines))
     if arguments.write:
-        write(lines)
+        write_between("python_calls.py", "\n".join(lines))
 
 
 if __name__ == "__main__":

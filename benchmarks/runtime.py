@@ -22,6 +22,7 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from processes import run
+from results import write_between
 
 HERE = Path(__file__).resolve().parent
 PROGRAMS = ("calls", "throughput")
@@ -159,16 +160,6 @@ def part(program: str, folder: Path, runs: int, core: int, wanted: str) -> list[
     ]
 
 
-def write(lines: Sequence[str]) -> None:
-    """Replace the part between the marks in RESULTS.md."""
-    path = HERE / "RESULTS.md"
-    begin, end = "<!-- runtime.py -->\n", "<!-- end of runtime.py -->\n"
-    text = path.read_text()
-    before, _, rest = text.partition(begin)
-    _, _, after = rest.partition(end)
-    path.write_text(before + begin + "\n".join(lines) + end + after)
-
-
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0] if __doc__ else None)
     parser.add_argument("--runs", type=int, default=5)
@@ -185,7 +176,7 @@ def main() -> None:
         lines += part(program, arguments.build, arguments.runs, arguments.core, arguments.filter)
     print("\n".join(lines))
     if arguments.write:
-        write(lines)
+        write_between("runtime.py", "\n".join(lines).rstrip())
 
 
 if __name__ == "__main__":
