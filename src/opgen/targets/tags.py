@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
+from opgen.model.function_schema import TENSOR
 from opgen.model.native_function import NativeFunction
-from opgen.model.types import BaseTy, BaseType
 
 
 def registered_tags(f: NativeFunction) -> frozenset[str]:
@@ -19,9 +19,7 @@ def tags_that_inductor_follows(f: NativeFunction) -> frozenset[str]:
     graph. So it is right for tensors alone. Source: calls that torch 2.13 wrote; the test of
     tests/run/torch_aten/compiled.py with inductor runs them.
     """
-    takes_tensors_alone = all(
-        argument.type == BaseType(BaseTy.Tensor) for argument in f.func.arguments.flat_non_out
-    )
+    takes_tensors_alone = all(a.type == TENSOR for a in f.func.arguments.flat_non_out)
     if takes_tensors_alone or len(f.func.returns) != 1:
         return f.tags
     return f.tags - {"out"}
