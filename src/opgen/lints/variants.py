@@ -8,9 +8,8 @@ from typing import TypeAlias
 
 from opgen.diagnostics import Diagnostics
 from opgen.lints.codes import W1002, W1003, W1006
-from opgen.model.function_schema import Argument, SchemaKind
+from opgen.model.function_schema import TENSOR, Argument, SchemaKind
 from opgen.model.native_function import NativeFunction
-from opgen.model.types import BaseTy, BaseType
 from opgen.resolve.variants import Variants, collect_variants
 
 _Types: TypeAlias = tuple[str, ...]
@@ -64,9 +63,8 @@ def _base_name(variants: Variants) -> tuple[str, str]:
 
 def _returns_new_tensors(f: NativeFunction) -> bool:
     """A list of results has a length that callers need not know, so they cannot give outs for it."""
-    tensor = BaseType(BaseTy.Tensor)
     returns = f.func.returns
-    return bool(returns) and all(r.type == tensor and r.annotation is None for r in returns)
+    return bool(returns) and all(r.type == TENSOR and r.annotation is None for r in returns)
 
 
 def _renamed_arguments(functions: Sequence[NativeFunction], diagnostics: Diagnostics) -> None:

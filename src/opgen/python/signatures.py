@@ -13,7 +13,7 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
 
 from opgen.cpp.spelling import TypeSpelling
-from opgen.model.function_schema import Argument, FunctionSchema, Return
+from opgen.model.function_schema import TENSOR, Argument, FunctionSchema, Return
 from opgen.model.native_function import NativeFunction
 from opgen.model.types import BaseTy, BaseType, ListType, OptionalType, Type
 from opgen.python.defaults import parser_default, python_default, stub_default
@@ -64,7 +64,7 @@ class PythonArgument:
 
     def _python_name(self, method: bool) -> str:
         """A function's tensor `self` is called `input`."""
-        is_input = self.name == "self" and self.type == BaseType(BaseTy.Tensor) and not method
+        is_input = self.name == "self" and self.type == TENSOR and not method
         return "input" if is_input else self.name
 
 
@@ -91,7 +91,7 @@ class PythonOutArgument(PythonArgument):
             return PythonOutArgument(outputs[0].name, outputs[0].type, "None", outputs)
         if not all(a.type.is_tensor_like() for a in outputs):
             raise NoPythonSignature("one of several out arguments is no tensor")
-        tensors = ListType(BaseType(BaseTy.Tensor), len(outputs))
+        tensors = ListType(TENSOR, len(outputs))
         return PythonOutArgument("out", tensors, "None", outputs)
 
 

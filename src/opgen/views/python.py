@@ -5,8 +5,9 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 
 from opgen.cpp.names import operator_struct_name
+from opgen.model.function_schema import TENSOR
 from opgen.model.native_function import NativeFunction
-from opgen.model.types import BaseTy, BaseType, ListType, OptionalType
+from opgen.model.types import ListType, OptionalType
 from opgen.python.defaults import is_none
 from opgen.python.overloads import PythonFunction, PythonOverload
 from opgen.python.signatures import (
@@ -186,7 +187,7 @@ def _argument_row(context: Context, f: NativeFunction, a: PythonArgument) -> Arg
     bare = type.elem if isinstance(type, OptionalType) else type
     size = bare.size or 0 if isinstance(bare, ListType) else 0
     return ArgumentRow(
-        name="input" if a.name == "self" and bare == BaseType(BaseTy.Tensor) else a.name,
+        name="input" if a.name == "self" and bare == TENSOR else a.name,
         type=kind,
         flags=" | ".join(flags) or "kPlain",
         size=size,
