@@ -76,10 +76,12 @@ def test_sources_include_all_that_they_need(feature: str) -> None:
     assert not said, said
 
 
-def test_the_source_of_a_python_module_compiles() -> None:
+@pytest.mark.parametrize("feature", ["python_module", "shards"])
+def test_the_sources_of_a_python_module_compile(feature: str) -> None:
     headers = [RUNTIME / "python" / "include", Path(sysconfig.get_path("include"))]
-    module = tree("python_module") / "python" / "module.cpp"
-    said = default_compiler().check([*include("python_module"), *headers], module)
+    found = sorted((tree(feature) / "python").glob("*.cpp"))
+    assert len(found) == {"python_module": 1, "shards": 3}[feature]
+    said = default_compiler().check([*include(feature), *headers], *found)
     assert not said, said
 
 

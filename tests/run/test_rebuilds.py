@@ -15,7 +15,7 @@ from support.rebuilds import GROUP, METHOD, Edit, Project, make_project, numbers
 IGNORED = ("MPS", "SparseMPS", "SparseCsrMPS", "XPU", "MTIA")
 
 # What knows a structured group without methods: its operators, schemas and calls, its kernel, its meta, its out variant's
-# neighbours on other backends; of each kind the one shard of its name.
+# neighbours on other backends, its rows for Python; of each kind the one shard of its name.
 OF_A_GROUP = {
     "CPUStubs": 1,
     "MetaStubs": 1,
@@ -24,6 +24,7 @@ OF_A_GROUP = {
     "RegisterCompositeExplicitAutogradNonFunctional": 1,
     "RegisterMeta": 1,
     "RegisterSchema": 1,
+    "module": 1,
 }
 
 
@@ -42,7 +43,7 @@ def own(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Project]:
 
 @pytest.mark.slow
 def test_of_our_own_library_few_units_follow_an_edit(own: Project) -> None:
-    """Protects per-operator headers and stable shards. The program includes every operator, as tests do."""
+    """Protects per-operator headers and stable shards, of the Python module, too. The program includes every operator, as tests do."""
     comment = own.after(Edit("a comment", "", "# The end.\n"))
     assert comment.total == 0
     row = "    CPU, Meta: empty_strided\n"

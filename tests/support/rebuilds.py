@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import sys
 from collections.abc import Iterable
 from dataclasses import dataclass
 from pathlib import Path
 
+from support.build import require_headers
 from support.stand_in import Build
 
 GROUP = """
@@ -86,7 +88,11 @@ class Project:
 def make_project(
     folder: Path, yaml: Path, roots: Iterable[str], *, shards: int, options: str = ""
 ) -> Project:
-    """A project with the operators of `yaml`, built from nothing; `options` are some of opgen generate."""
+    """A project with the operators of `yaml`, a package of Python, too, built from nothing.
+
+    `options` are some of opgen generate.
+    """
+    require_headers()
     source = folder / "project"
     (source / "kernels").mkdir(parents=True)
     (source / "native_functions.yaml").write_bytes(yaml.read_bytes())
@@ -100,12 +106,13 @@ cmake_minimum_required(VERSION 3.24)
 project(rebuilds LANGUAGES CXX)
 find_package(opgen REQUIRED CONFIG)
 file(GLOB kernels CONFIGURE_DEPENDS kernels/*.cpp)
-opgen_add_operators(aten YAML native_functions.yaml SHARDS {shards} KERNELS ${{kernels}} OPTIONS {options})
+opgen_add_operators(aten YAML native_functions.yaml SHARDS {shards} KERNELS ${{kernels}} PYTHON
+  OPTIONS {options})
 add_executable(main main.cpp)
 target_link_libraries(main PRIVATE aten)
 """)
     build = Build(source, folder / "built")
-    build.configure()
+    build.configure(f"-DPython_EXECUTABLE={sys.executable}")
     project = Project(source, build)
     project.count()
     return project

@@ -48,6 +48,11 @@ int name_types(const char* package) {
 
 int init_module(PyObject* module, const char* package, const Function* functions,
                 std::size_t count) {
+  return init_module(module, package, {std::span<const Function>(functions, count)});
+}
+
+int init_module(PyObject* module, const char* package,
+                std::initializer_list<std::span<const Function>> tables) {
   const bool first = types.tensor == nullptr;
   if (make_constants(module) != 0) return -1;
   if (first && (make_function_type() != 0 || make_tensor_type() != 0)) return -1;
@@ -64,8 +69,10 @@ int init_module(PyObject* module, const char* package, const Function* functions
     types.rebuild_tensor = PyObject_GetAttrString(module, "_rebuild_tensor");
     types.rebuild_storage = PyObject_GetAttrString(module, "_rebuild_storage");
   }
-  for (std::size_t i = 0; i < count; ++i) {
-    if (add_function(module, package, functions[i]) != 0) return -1;
+  for (const std::span<const Function>& functions : tables) {
+    for (const Function& function : functions) {
+      if (add_function(module, package, function) != 0) return -1;
+    }
   }
   return 0;
 }

@@ -1,4 +1,7 @@
-"""The Python module of a library: its tables of functions, overloads and arguments, and its package."""
+"""The Python module of a library: its tables of functions, overloads and arguments, and its package.
+
+With several shards `module.cpp` has no tables: those of an operator are in the shard of its root name.
+"""
 
 from __future__ import annotations
 
@@ -27,6 +30,7 @@ from opgen.views.python_calls import (
 )
 from opgen.views.python_docs import PythonDocs
 from opgen.views.python_stub import build_python_stubs
+from opgen.views.shards import sharded
 from opgen.views.text import operator_struct
 
 MODULE_SOURCE = "python/module.cpp"
@@ -70,13 +74,42 @@ class FunctionRow:
 
 
 @view
+class PythonTables:
+    """Functions, with all that their rows refer to; the array of functions is called `name`."""
+
+    name: str
+    includes: tuple[str, ...]
+    overloads: tuple[OverloadRow, ...]
+    functions: tuple[FunctionRow, ...]
+
+
+@view
 class PythonModuleView(FileView):
     library: str
     abi: int
-    includes: tuple[str, ...]
     left_out: tuple[str, ...]
-    overloads: tuple[OverloadRow, ...]
-    functions: tuple[FunctionRow, ...]
+    tables: PythonTables
+
+
+@view
+class PythonShardedModuleView(FileView):
+    """`shards` are the names of the tables that are in other sources."""
+
+    library: str
+    abi: int
+    left_out: tuple[str, ...]
+    shards: tuple[str, ...]
+
+
+@view
+class PythonShardView(FileView):
+    """`shard` is what the module calls the functions of `tables`."""
+
+    library: str
+    abi: int
+    name: str
+    shard: str
+    tables: PythonTables
 
 
 @view
@@ -95,7 +128,7 @@ def build_python(context: Context) -> Iterator[FileView]:
         return
     name = context.library.name
     calls = python_calls(context)
-    yield _module_view(context, calls)
+    yield from _module_views(context, calls)
     yield PythonPackageView(
         path=f"python/{name}/__init__.py",
         template="package.py.j2",
@@ -107,26 +140,72 @@ def build_python(context: Context) -> Iterator[FileView]:
     yield from build_python_stubs(context, calls)
 
 
-def _module_view(context: Context, calls: PythonCalls) -> PythonModuleView:
+def _module_views(context: Context, calls: PythonCalls) -> Iterator[FileView]:
+    """python/module.cpp, and its shards if there may be several."""
+    library, abi = context.library, context.target.runtime_abi
     docs = PythonDocs(context)
+    if library.shards == 1:
+        yield PythonModuleView(
+            path=MODULE_SOURCE,
+            template="PythonModule.cpp.j2",
+            library=library.name,
+            abi=abi,
+            left_out=calls.left_out,
+            tables=_tables(context, calls, docs, "opgen_functions", calls.functions),
+        )
+        return
+    shards = dict(sharded("module", calls.functions, _root_name, library.shards))
+    yield PythonShardedModuleView(
+        path=MODULE_SOURCE,
+        template="PythonShardedModule.cpp.j2",
+        library=library.name,
+        abi=abi,
+        left_out=calls.left_out,
+        shards=tuple(_table_name(name) for name in shards),
+    )
+    for name, functions in shards.items():
+        yield PythonShardView(
+            path=f"python/{name}.cpp",
+            template="PythonShard.cpp.j2",
+            library=library.name,
+            abi=abi,
+            name=name,
+            shard=_table_name(name),
+            tables=_tables(context, calls, docs, f"{_table_name(name)}_rows", functions),
+        )
+
+
+def _tables(
+    context: Context,
+    calls: PythonCalls,
+    docs: PythonDocs,
+    name: str,
+    functions: Sequence[PythonFunction],
+) -> PythonTables:
     overloads = {
         _identifier(o): _overload_row(context, calls, docs, o)
-        for one in calls.functions
+        for one in functions
         for o in one.overloads
     }
-    return PythonModuleView(
-        path=MODULE_SOURCE,
-        template="PythonModule.cpp.j2",
-        library=context.library.name,
-        abi=context.target.runtime_abi,
+    return PythonTables(
+        name=name,
         includes=tuple(
             context.library.header(f"ops/{root}_ops.h")
-            for root in sorted({f.root_name for f in calls.operators})
+            for root in sorted(set(map(_root_name, functions)))
         ),
-        left_out=calls.left_out,
         overloads=tuple(overloads[identifier] for identifier in sorted(overloads)),
-        functions=tuple(_function_row(one) for one in calls.functions),
+        functions=tuple(_function_row(one) for one in functions),
     )
+
+
+def _table_name(source: str) -> str:
+    """What the module calls the functions in `source`, which is its shard module_0, module_1, ..."""
+    return source.replace("module", "opgen_functions")
+
+
+def _root_name(function: PythonFunction) -> str:
+    """All overloads of a name have one root name, out variants included."""
+    return function.overloads[0].base.root_name
 
 
 def _identifier(overload: PythonOverload) -> str:

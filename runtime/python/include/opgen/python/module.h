@@ -4,6 +4,8 @@
 #include <Python.h>
 
 #include <cstddef>
+#include <initializer_list>
+#include <span>
 
 #include "opgen/macros.h"
 #include "opgen/python/table.h"
@@ -14,5 +16,8 @@ namespace opgen::python {
 // is one for the whole process. -1 with an exception set.
 OPGEN_API int init_module(PyObject* module, const char* package, const Function* functions,
                           std::size_t count);
+// The same, of functions in several tables.
+OPGEN_API int init_module(PyObject* module, const char* package,
+                          std::initializer_list<std::span<const Function>> tables);
 
 }  // namespace opgen::python
