@@ -42,7 +42,7 @@ def row(project: Project, edit: Edit) -> str:
     kinds = ", ".join(f"{n} {kind}" for kind, n in numbers(counted.generated).items())
     if len(counted.generated) > 20:
         kinds = "all that include class Tensor"
-    return f"| {edit.what} | {counted.total} | {len(counted.generated)} | {len(counted.written)} | {kinds} |"
+    return f"| {edit.what} | {counted.total:,} | {len(counted.generated):,} | {len(counted.written):,} | {kinds} |"
 
 
 def main() -> None:

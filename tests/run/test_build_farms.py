@@ -4,18 +4,13 @@ from __future__ import annotations
 
 import os
 import shutil
-import socket
-import subprocess
-import tempfile
-import time
 from collections import Counter
-from collections.abc import Callable, Iterator
-from contextlib import contextmanager
 from pathlib import Path
 
 import pytest
 
 from support.build import INCLUDE, cmake_build, project_definitions, run, run_program, tool
+from support.compile_server import compile_server
 
 HERE = Path(__file__).parent / "libraries"
 MESON = Path(__file__).parent / "meson"
@@ -51,33 +46,6 @@ def test_a_second_folder_takes_every_object_from_the_cache(
     hits = second["direct_cache_hit"] + second["preprocessed_cache_hit"]
     assert hits == 5 and not second["cache_miss"], second
     assert run_program(tmp_path / "the other" / "built" / "program") == (0, "6 12\n", "")
-
-
-@contextmanager
-def compile_server() -> Iterator[tuple[str, Callable[[], str]]]:
-    """A distccd on a port of this machine: its address, and its log of what it compiled."""
-    folder = Path(tempfile.mkdtemp())
-    folder.chmod(0o777)
-    with socket.socket() as free:
-        free.bind(("127.0.0.1", 0))
-        port = free.getsockname()[1]
-    log = folder / "log"
-    log.touch()
-    log.chmod(0o666)
-    command = ["distccd", "--no-detach", "--daemon", "--port", str(port), "--jobs", "1"]
-    command += ["--listen", "127.0.0.1", "--allow", "127.0.0.1", "--log-file", str(log)]
-    process = subprocess.Popen(command, cwd="/")
-    try:
-        for _ in range(100):
-            with socket.socket() as client:
-                if client.connect_ex(("127.0.0.1", port)) == 0:
-                    break
-            time.sleep(0.1)
-        yield f"127.0.0.1:{port}", log.read_text
-    finally:
-        process.terminate()
-        process.wait()
-        shutil.rmtree(folder)
 
 
 @pytest.mark.nightly
