@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 from pathlib import Path
 
 from opgen.cpp.backend_check import check_coverage, check_overloads
+from opgen.dataclasses import dataclass
 from opgen.diagnostics import Diagnostics
 from opgen.model.backend import ExternalBackend
 from opgen.model.registry import Registry

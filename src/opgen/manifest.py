@@ -10,11 +10,11 @@ from __future__ import annotations
 import hashlib
 import json
 from collections.abc import Mapping
-from dataclasses import dataclass, field
 from json.encoder import encode_basestring
 from pathlib import Path, PurePosixPath
 from typing import Any
 
+from opgen.dataclasses import dataclass, field
 from opgen.diagnostics import Diagnostics
 
 MANIFEST = "opgen_manifest.json"

@@ -10,10 +10,10 @@ from __future__ import annotations
 import difflib
 import os
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
+from opgen.dataclasses import dataclass, field
 from opgen.diagnostics import Diagnostics, until_too_many
 from opgen.files import FileState, Locked, is_temporary, locked, replace_file, state_of
 from opgen.forking import beside

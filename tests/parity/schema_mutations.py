@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from random import Random
 
+from opgen.dataclasses import replace
 from opgen.model.function_schema import Annotation, Argument, Arguments, FunctionSchema, Return
 from opgen.model.types import BaseTy, BaseType, ListType, OptionalType, Type
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import importlib
 from collections import Counter
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from pathlib import Path
 from random import Random
 from typing import Any
@@ -16,6 +16,7 @@ from schema_mutations import mutate
 
 from opgen.compat.breaks import STRICTER, Direction
 from opgen.compat.operators import compare_operator, compare_operators, is_compatible
+from opgen.dataclasses import replace
 from opgen.model.native_function import NativeFunction
 
 # So many schemas are changed; each pair is asked about in both orders.

@@ -12,7 +12,7 @@ import json
 import re
 import tempfile
 from collections.abc import Mapping
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
@@ -20,6 +20,7 @@ import pytest
 from hypothesis import HealthCheck, example, given, settings
 from hypothesis import strategies as st
 
+from opgen.dataclasses import replace
 from opgen.diagnostics import Diagnostics
 from opgen.manifest import is_safe_path
 from opgen.model.cpp_identifier import is_identifier

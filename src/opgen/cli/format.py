@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
 from pathlib import Path
 
 import click
@@ -11,6 +10,7 @@ from opgen import pipeline
 from opgen.cli.options import schema_options
 from opgen.cli.report import finish
 from opgen.cli.rewrite import print_diffs, read_contents, write_back
+from opgen.dataclasses import replace
 from opgen.diagnostics import Diagnostics
 from opgen.edits import format_all
 from opgen.pipeline import Inputs

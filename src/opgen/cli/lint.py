@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
-
 import click
 
 from opgen import pipeline
 from opgen.cli.options import schema_options
 from opgen.cli.report import finish
 from opgen.cli.rewrite import print_diffs, read_contents, write_back
+from opgen.dataclasses import replace
 from opgen.diagnostics import Diagnostics
 from opgen.edits import MAX_FIXES, fix_all
 from opgen.model.registry import Registry

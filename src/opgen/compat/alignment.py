@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 
 from opgen.compat.interpreter_types import interpreter_type, is_accepted
+from opgen.dataclasses import dataclass
 from opgen.model.function_schema import Argument
 
 

@@ -5,11 +5,11 @@ from __future__ import annotations
 import re
 import warnings
 from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass
 from datetime import date
 
 from opgen.compat.breaks import Break
 from opgen.compat.codes import E1150, W1151, W1152
+from opgen.dataclasses import dataclass
 from opgen.diagnostics import Diagnostics, Source, Span, until_too_many
 from opgen.diagnostics.suggestions import shorten
 

@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
 from enum import Enum
 
+from opgen.dataclasses import dataclass
 from opgen.diagnostics import Span
 
 

@@ -6,10 +6,10 @@ element type. Source: `torch.FunctionSchema`, whose verdicts are the same (tests
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from functools import cache
 from typing import TypeAlias
 
+from opgen.dataclasses import dataclass
 from opgen.model.types import BaseTy, CustomClassType, ListType, OptionalType, Type
 from opgen.model.types import BaseType as SchemaBaseType
 

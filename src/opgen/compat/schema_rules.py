@@ -8,12 +8,12 @@ last and have a default. Out arguments are compared by themselves.
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
 
 from opgen.compat.alignment import Alignment, align
 from opgen.compat.breaks import BACKWARD, BOTH, FORWARD, Break, BreakKind, Direction
 from opgen.compat.default_values import DefaultValue, default_value, is_list
 from opgen.compat.interpreter_types import interpreter_type, is_accepted, list_size
+from opgen.dataclasses import dataclass
 from opgen.diagnostics import Span
 from opgen.model.function_schema import Annotation, Argument, Return
 from opgen.model.native_function import NativeFunction

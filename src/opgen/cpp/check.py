@@ -6,7 +6,6 @@ Rules about one operator are here; those about several are in `collisions`.
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
 from functools import cache
 
 from opgen.cpp import structured
@@ -40,6 +39,7 @@ from opgen.cpp.literals import find_misfit
 from opgen.cpp.signatures import Binding, Signatures
 from opgen.cpp.spelling import TypeSpelling, spell
 from opgen.cpp.translate import Conversions, NoConversion, translate
+from opgen.dataclasses import dataclass
 from opgen.diagnostics import Diagnostics, Span
 from opgen.model.dispatch_key import DispatchKey
 from opgen.model.function_schema import Argument

@@ -7,10 +7,10 @@ translation tables: what torchgen derives, see docs/architecture.md.
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass
 from functools import cache
 from typing import TypeAlias
 
+from opgen.dataclasses import dataclass
 from opgen.model.native_function import NativeFunction
 from opgen.model.types import BaseTy, BaseType, CustomClassType, ListType, OptionalType, Type
 

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, field
 from functools import cached_property
 
 from opgen.cpp.cpp_types import (
@@ -19,6 +18,7 @@ from opgen.cpp.cpp_types import (
 from opgen.cpp.literals import default_expression
 from opgen.cpp.names import cpp_name, native_name
 from opgen.cpp.spelling import TypeSpelling, spell
+from opgen.dataclasses import dataclass, field
 from opgen.model.cpp_identifier import cpp_identifier
 from opgen.model.function_schema import Argument, SelfArgument, TensorOptionsArguments
 from opgen.model.native_function import NativeFunction

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field
 
 from opgen.cpp.cpp_types import (
     Array,
@@ -17,6 +16,7 @@ from opgen.cpp.cpp_types import (
     Tuple,
     Vector,
 )
+from opgen.dataclasses import dataclass, field
 
 
 @dataclass(frozen=True, slots=True)

@@ -7,7 +7,6 @@ the text of a conversion differs per target it is a field of `Conversions`.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Sequence
-from dataclasses import dataclass
 from functools import cache
 
 from opgen.cpp.cpp_types import (
@@ -33,6 +32,7 @@ from opgen.cpp.cpp_types import (
     Vector,
 )
 from opgen.cpp.signatures import Binding
+from opgen.dataclasses import dataclass
 
 
 @dataclass(frozen=True, slots=True)

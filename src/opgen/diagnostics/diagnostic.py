@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator
-from dataclasses import dataclass, field
 from enum import Enum
 from functools import wraps
 from typing import ParamSpec, TypeVar
 
+from opgen.dataclasses import dataclass, field
 from opgen.diagnostics.codes import Code
 from opgen.diagnostics.codes_limits import E0911
 from opgen.diagnostics.source import Span

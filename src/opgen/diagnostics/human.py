@@ -12,8 +12,8 @@ from __future__ import annotations
 
 import unicodedata
 from collections.abc import Iterable, Iterator
-from dataclasses import dataclass
 
+from opgen.dataclasses import dataclass
 from opgen.diagnostics.diagnostic import Diagnostic, Severity
 from opgen.diagnostics.source import Span
 

@@ -6,8 +6,9 @@ import re
 from array import array
 from bisect import bisect_right
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass, field
 from typing import TypeVar
+
+from opgen.dataclasses import dataclass, field
 
 _T = TypeVar("_T")
 _LINE_END = re.compile(r"\r\n?|\n")

@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
 from pathlib import Path
 from typing import Generic, TypeVar
 
+from opgen.dataclasses import dataclass
 from opgen.diagnostics import Diagnostics, Edit
 from opgen.edits.apply import apply_edits, encode_like
 

@@ -8,9 +8,9 @@ braces, entries with anchors, aliases or merged keys, and all that stands betwee
 from __future__ import annotations
 
 import re
-from dataclasses import dataclass
 from pathlib import Path
 
+from opgen.dataclasses import dataclass
 from opgen.diagnostics import Diagnostics, Edit, Source, Span, until_too_many
 from opgen.edits.apply import apply_edits, encode_like
 from opgen.edits.key_order import sorted_positions

@@ -6,8 +6,8 @@ import asyncio
 import logging
 import threading
 from concurrent.futures import ThreadPoolExecutor
-from dataclasses import dataclass, field
 
+from opgen.dataclasses import dataclass, field
 from opgen.lsp.documents import Analysis, Document, Documents, analyze
 from opgen.pipeline import Inputs
 

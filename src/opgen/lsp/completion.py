@@ -5,9 +5,9 @@ from __future__ import annotations
 import re
 from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass
 
 from opgen import pipeline
+from opgen.dataclasses import dataclass
 from opgen.lsp.documents import Analysis
 from opgen.lsp.kernels import Definition
 from opgen.lsp.outline import Entry, Key, Outline

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import os
 from collections.abc import Callable, Iterable, Iterator
-from dataclasses import dataclass, field
 from pathlib import Path
 
 from pygls.uris import from_fs_path, to_fs_path
 
 from opgen import pipeline
+from opgen.dataclasses import dataclass, field
 from opgen.diagnostics import Diagnostic, Diagnostics, Source
 from opgen.lsp.outline import Outline, build_outline, is_schema
 from opgen.lsp.settings import Settings

@@ -5,9 +5,9 @@ from __future__ import annotations
 import os
 import re
 from collections.abc import Iterable, Iterator
-from dataclasses import dataclass, field
 from pathlib import Path
 
+from opgen.dataclasses import dataclass, field
 from opgen.diagnostics import Source, Span
 
 _DEFINITION = re.compile(

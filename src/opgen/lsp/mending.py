@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
-from dataclasses import replace
 from pathlib import Path
 
 from lsprotocol import types
 
 from opgen import pipeline
+from opgen.dataclasses import replace
 from opgen.diagnostics import Diagnostic, Diagnostics, Edit, Source, Span
 from opgen.diagnostics.suggestions import shorten
 from opgen.edits import apply_edits, fix_all, format_all

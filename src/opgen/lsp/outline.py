@@ -9,8 +9,8 @@ from __future__ import annotations
 import re
 from bisect import bisect_right
 from collections.abc import Mapping
-from dataclasses import dataclass
 
+from opgen.dataclasses import dataclass
 from opgen.diagnostics import Source, Span
 
 _ENTRY = re.compile(r"^( *)-( +|$)")

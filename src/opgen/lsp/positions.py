@@ -6,10 +6,9 @@ another better. Lines end where `Source` and the protocol say: at `\\n`, `\\r\\n
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-
 from lsprotocol import types
 
+from opgen.dataclasses import dataclass
 from opgen.diagnostics import Source, Span
 
 _BYTES = {

@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+from opgen.dataclasses import dataclass
 from opgen.pipeline import Inputs
 from opgen.targets import TARGETS
 

@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from enum import Enum
 
 from lsprotocol.types import CompletionItemKind
+
+from opgen.dataclasses import dataclass
 
 
 class What(Enum):

@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 import re
-from dataclasses import dataclass
 from enum import Enum, auto
 
+from opgen.dataclasses import dataclass
 from opgen.diagnostics import Span
 from opgen.lsp.outline import Entry, Key, Outline
 

@@ -6,9 +6,9 @@ Every `str(x)` is the text that `x` is parsed from, character by character.
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass, replace
 from enum import Enum, auto
 
+from opgen.dataclasses import dataclass, replace
 from opgen.model.types import BaseTy, BaseType, ListType, OptionalType, Type
 
 

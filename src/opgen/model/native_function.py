@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field
 from enum import Enum, auto
 from typing import Protocol
 
+from opgen.dataclasses import dataclass, field
 from opgen.diagnostics import Edit, Span
 from opgen.model.dispatch_key import DispatchKey
 from opgen.model.function_schema import (

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field
 
+from opgen.dataclasses import dataclass, field
 from opgen.diagnostics import Span
 from opgen.model.function_schema import FunctionSchema, OperatorName
 

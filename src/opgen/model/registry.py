@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass, field
 from typing import TypeAlias
 
+from opgen.dataclasses import dataclass, field
 from opgen.model.dispatch_key import DispatchKey
 from opgen.model.function_schema import TENSOR, FunctionSchema, Return
 from opgen.model.native_function import Kernel, NativeFunction

@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass, field
 from functools import reduce
 
+from opgen.dataclasses import dataclass, field
 from opgen.diagnostics import Span
 from opgen.model.native_function import NativeFunction
 

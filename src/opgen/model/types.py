@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from enum import Enum, auto
 from typing import TypeAlias
+
+from opgen.dataclasses import dataclass
 
 
 class BaseTy(Enum):

@@ -8,8 +8,8 @@ from __future__ import annotations
 import re
 from bisect import bisect_right
 from collections.abc import Iterator
-from dataclasses import dataclass
 
+from opgen.dataclasses import dataclass
 from opgen.diagnostics import Diagnostics, Source, Span
 from opgen.parse.yaml_nodes import MappingNode, Node, ScalarNode, SequenceNode, compose
 

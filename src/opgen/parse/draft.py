@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
-
+from opgen.dataclasses import dataclass, field
 from opgen.diagnostics import Edit, Span
 from opgen.model.dispatch_key import DispatchKey
 from opgen.model.function_schema import FunctionSchema, OperatorName

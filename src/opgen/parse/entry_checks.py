@@ -7,9 +7,9 @@ that has been reported. Every rule answers with what it found: usually nothing.
 from __future__ import annotations
 
 from collections.abc import Callable, Collection, Iterator
-from dataclasses import dataclass
 
 from opgen import data
+from opgen.dataclasses import dataclass
 from opgen.diagnostics import Diagnostics, Edit, Span
 from opgen.diagnostics.codes import Code
 from opgen.model import release

@@ -6,9 +6,9 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
 from enum import Enum, auto
 
+from opgen.dataclasses import dataclass
 from opgen.model.dispatch_key import COMPOSITE_DISPATCH_KEYS, STRUCTURED_DISPATCH_KEYS, DispatchKey
 
 

@@ -7,8 +7,8 @@ leaves the field at its default; the draft then knows that the key is bad.
 from __future__ import annotations
 
 from collections.abc import Callable, Collection, Iterable, Mapping
-from dataclasses import dataclass, field
 
+from opgen.dataclasses import dataclass, field
 from opgen.diagnostics import Diagnostics, Edit, Span
 from opgen.diagnostics.codes import Code
 from opgen.model.cpp_identifier import RESERVED_PREFIX, is_cpp_name, is_identifier

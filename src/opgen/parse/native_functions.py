@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Collection, Iterable, Sequence
-from dataclasses import dataclass
 
+from opgen.dataclasses import dataclass
 from opgen.diagnostics import Diagnostics, Source, until_too_many
 from opgen.model.dispatch_key import DispatchKey
 from opgen.model.native_function import NativeFunction

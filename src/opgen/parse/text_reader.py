@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable
-from dataclasses import dataclass, field
 
+from opgen.dataclasses import dataclass, field
 from opgen.diagnostics import Diagnostics, Edit, Source, Span
 from opgen.diagnostics.codes import Code
 from opgen.model.function_schema import Argument, Return

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
-from dataclasses import dataclass
 
+from opgen.dataclasses import dataclass
 from opgen.diagnostics import Diagnostics
 from opgen.diagnostics.codes import Code
 from opgen.model.backend import WrittenName

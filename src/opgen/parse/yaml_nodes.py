@@ -8,11 +8,11 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, field
 from typing import NamedTuple, TypeAlias
 
 import yaml
 
+from opgen.dataclasses import dataclass, field
 from opgen.diagnostics import Diagnostics, Source, Span
 from opgen.diagnostics.codes_limits import E0912, E0913
 from opgen.parse import codes_yaml as codes

@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from datetime import date
 from pathlib import Path
 
 from opgen.compat import Break, Direction, compare_operators, not_allowed, parse_allow_list
 from opgen.compat.allow_list import MAX_BYTES as MAX_ALLOW_LIST
+from opgen.dataclasses import dataclass
 from opgen.diagnostics import Diagnostics, until_too_many
 from opgen.parse import (
     decode_source,

@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 from opgen.codes_files import W0915
+from opgen.dataclasses import dataclass
 from opgen.diagnostics import Diagnostics, until_too_many
 from opgen.diagnostics.suggestions import Vocabulary, shorten
 from opgen.model.native_function import NativeFunction

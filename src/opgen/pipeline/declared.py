@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
-
 from opgen.codes_files import E0908
+from opgen.dataclasses import replace
 from opgen.diagnostics import Diagnostics
 from opgen.model.dispatch_key import COMPOSITE_DISPATCH_KEYS, SUPPORTED_DISPATCH_KEYS, DispatchKey
 from opgen.model.tags import TagSet

@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
-from dataclasses import dataclass, replace
 
 from opgen.additions import Additions
 from opgen.codes_files import E0910
 from opgen.cpp.signatures import Signatures
+from opgen.dataclasses import dataclass, replace
 from opgen.diagnostics import Diagnostics, until_too_many
 from opgen.forking import beside
 from opgen.lints import silence

@@ -7,9 +7,10 @@ from __future__ import annotations
 
 import contextlib
 import os
-from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import TYPE_CHECKING
+
+from opgen.dataclasses import dataclass, field, replace
 
 if TYPE_CHECKING:
     from opgen.reading import Overlay

@@ -4,13 +4,13 @@ from __future__ import annotations
 
 import json
 from collections.abc import Container
-from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 from opgen.additions import Additions
 from opgen.codes_files import E0902, E0906, E0907, E0909, E0914
 from opgen.cpp.signatures import Signatures
+from opgen.dataclasses import dataclass
 from opgen.diagnostics import Diagnostics
 from opgen.model.backend import ExternalBackend
 from opgen.model.cpp_identifier import is_library_name

@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
-
+from opgen.dataclasses import replace
 from opgen.diagnostics import MAX_ERRORS, Diagnostics, until_too_many
 from opgen.model.registry import Registry
 from opgen.parse import (

@@ -25,9 +25,9 @@ import stat
 import sys
 import time
 from collections.abc import Iterable, Iterator, Mapping
-from dataclasses import dataclass, replace
 from pathlib import Path
 
+from opgen.dataclasses import dataclass, replace
 from opgen.files import FileState, is_temporary, replace_file, state_of
 from opgen.pipeline.inputs import MOST, Inputs, input_files, with_contents
 from opgen.resources import own_files

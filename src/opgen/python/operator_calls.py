@@ -8,11 +8,11 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass
 from keyword import iskeyword
 
 from typing_extensions import assert_never
 
+from opgen.dataclasses import dataclass
 from opgen.model.function_schema import Argument
 from opgen.model.native_function import NativeFunction
 from opgen.model.types import BaseTy, BaseType, CustomClassType, ListType, OptionalType, Type

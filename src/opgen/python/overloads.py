@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from collections import defaultdict
 from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass, replace
 
+from opgen.dataclasses import dataclass, replace
 from opgen.model.native_function import NativeFunction, Variant
 from opgen.python.signatures import PythonSignature, Spellings
 

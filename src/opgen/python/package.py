@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import ast
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
 from functools import cache
 
 from opgen import data
+from opgen.dataclasses import dataclass
 
 
 @dataclass(frozen=True, slots=True)

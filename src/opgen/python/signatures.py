@@ -10,9 +10,9 @@ from __future__ import annotations
 import keyword
 import re
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass, field
 
 from opgen.cpp.spelling import TypeSpelling
+from opgen.dataclasses import dataclass, field
 from opgen.model.function_schema import TENSOR, Argument, FunctionSchema, Return
 from opgen.model.native_function import NativeFunction
 from opgen.model.types import BaseTy, BaseType, ListType, OptionalType, Type

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
 
+from opgen.dataclasses import dataclass
 from opgen.model.types import BaseTy, Type
 
 

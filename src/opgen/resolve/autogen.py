@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import string
 from collections.abc import Collection, Iterator
-from dataclasses import replace
 
 from opgen import data
+from opgen.dataclasses import replace
 from opgen.model import release
 from opgen.model.dispatch_key import DispatchKey
 from opgen.model.function_schema import (

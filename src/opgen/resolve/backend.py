@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 
+from opgen.dataclasses import dataclass
 from opgen.diagnostics import Diagnostics
 from opgen.diagnostics.suggestions import Vocabulary, did_you_mean, shorten
 from opgen.model.backend import (

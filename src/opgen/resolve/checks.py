@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import keyword
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass
 
 from opgen import data
+from opgen.dataclasses import dataclass
 from opgen.diagnostics import Diagnostics, Edit
 from opgen.diagnostics.suggestions import Vocabulary
 from opgen.model.function_schema import BaseOperatorName, SchemaKind

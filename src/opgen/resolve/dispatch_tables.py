@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass
 from enum import Enum, auto
 
+from opgen.dataclasses import dataclass
 from opgen.model.dispatch_key import (
     DispatchKey,
     is_cuda_dispatch_key,

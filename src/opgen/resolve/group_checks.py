@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable
-from dataclasses import dataclass
 
 from opgen import data
+from opgen.dataclasses import dataclass
 from opgen.diagnostics import Diagnostics, Edit, Span
 from opgen.model.dispatch_key import DispatchKey
 from opgen.model.function_schema import SchemaKind

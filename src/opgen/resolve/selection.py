@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Set
-from dataclasses import dataclass
 
+from opgen.dataclasses import dataclass
 from opgen.diagnostics import Diagnostics, Span
 from opgen.diagnostics.suggestions import Vocabulary, shorten
 from opgen.model.mention import Mention

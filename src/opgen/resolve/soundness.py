@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from bisect import bisect_left
 from collections.abc import Iterable
-from dataclasses import replace
 
+from opgen.dataclasses import replace
 from opgen.diagnostics import Span
 from opgen.model.native_function import NativeFunction
 from opgen.model.registry import Registry

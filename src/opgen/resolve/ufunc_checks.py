@@ -6,8 +6,8 @@ A kernel for the CPU and one for CUDA is made of the loops, whichever of the two
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
 
+from opgen.dataclasses import dataclass
 from opgen.diagnostics import Diagnostics, Span
 from opgen.model.function_schema import TENSOR
 from opgen.model.native_function import ScalarType, UfuncInnerLoop, UfuncKey

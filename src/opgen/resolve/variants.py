@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Callable, Hashable, Iterable, Mapping
-from dataclasses import dataclass, replace
 from typing import TypeVar
 
+from opgen.dataclasses import dataclass, replace
 from opgen.model.function_schema import FunctionSchema, SchemaKind
 from opgen.model.native_function import NativeFunction
 

@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Hashable, Iterable, Mapping
-from dataclasses import dataclass
 from typing import TypeAlias
 
+from opgen.dataclasses import dataclass
 from opgen.model.function_schema import SchemaKind
 from opgen.model.native_function import NativeFunction, ViewSchemaKind
 from opgen.model.registry import NativeFunctionsViewGroup

@@ -7,11 +7,11 @@ view builder; the templates of a target lie in a folder of its name.
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, field
 from enum import Enum, auto
 
 from opgen.cpp.spelling import TypeSpelling
 from opgen.cpp.translate import Conversions
+from opgen.dataclasses import dataclass, field
 from opgen.model.dispatch_key import DispatchKey
 from opgen.model.native_function import NativeFunction
 from opgen.python.spelling import CallWords, PythonSpelling

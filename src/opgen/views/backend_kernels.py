@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import replace
 
 from opgen.cpp.names import kernel_namespace
+from opgen.dataclasses import replace
 from opgen.model.backend import BackendStructured, ExternalBackend, StructuredRoute
 from opgen.model.native_function import Kernel, NativeFunction
 from opgen.views.kernel_set import (

@@ -6,7 +6,6 @@ The field names are those of `tests/parity/torchgen_facts.py`. C++ is spelled as
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Sequence
-from dataclasses import fields, is_dataclass
 from enum import Enum
 from typing import Any, TypeAlias
 
@@ -22,6 +21,7 @@ from opgen.cpp.signatures import (
     parameters,
 )
 from opgen.cpp.spelling import TypeSpelling
+from opgen.dataclasses import field_names
 from opgen.model.backend import ExternalBackend
 from opgen.model.dispatch_key import DispatchKey
 from opgen.model.native_function import Kernel, NativeFunction, Precompute, Variant
@@ -381,8 +381,8 @@ def view_rows(context: Context) -> list[Row]:
 
 def _as_json(value: object) -> Json:
     """A view as JSON: records become objects, members of enums their names."""
-    if is_dataclass(value) and not isinstance(value, type):
-        return {field.name: _as_json(getattr(value, field.name)) for field in fields(value)}
+    if names := field_names(value):
+        return {name: _as_json(getattr(value, name)) for name in names}
     if isinstance(value, Enum):
         return value.name
     if isinstance(value, tuple | list):

@@ -5,11 +5,11 @@ from __future__ import annotations
 import keyword
 from collections import Counter
 from collections.abc import Iterator
-from dataclasses import dataclass, replace
 from fnmatch import fnmatchcase
 from functools import cached_property
 
 from opgen import data
+from opgen.dataclasses import dataclass, replace
 from opgen.model.native_function import NativeFunction, Variant
 from opgen.model.types import BaseTy, BaseType, ListType, OptionalType, Type
 from opgen.python.check import is_bound

@@ -5,7 +5,6 @@ Every string of every view is looked through for what only another target could 
 
 from __future__ import annotations
 
-import dataclasses
 import re
 from collections.abc import Iterator
 from pathlib import Path
@@ -13,6 +12,7 @@ from pathlib import Path
 import pytest
 from toy_target import TOY
 
+from opgen.dataclasses import field_names, replace
 from opgen.diagnostics import Diagnostics
 from opgen.model.dispatch_key import DispatchKey
 from opgen.model.registry import Registry
@@ -75,7 +75,7 @@ def context_of(registry: Registry, target: Target) -> Context:
 
 
 def test_no_view_holds_another_targets_spelling(registry: Registry) -> None:
-    every_file = dataclasses.replace(TOY, files=frozenset(FileKind))
+    every_file = replace(TOY, files=frozenset(FileKind))
     found = {
         f"{view.path}: {field}: {text}"
         for view in build_views(context_of(registry, every_file))
@@ -103,7 +103,7 @@ def test_only_the_planned_files_are_made(registry: Registry) -> None:
 
 
 def test_an_empty_plan_makes_nothing(registry: Registry) -> None:
-    nothing = dataclasses.replace(TOY, files=frozenset())
+    nothing = replace(TOY, files=frozenset())
     assert build_views(context_of(registry, nothing)) == ()
 
 
@@ -150,9 +150,9 @@ def strings(value: object, field: str = "") -> Iterator[tuple[str, str]]:
     elif isinstance(value, tuple):
         for item in value:
             yield from strings(item, field)
-    elif dataclasses.is_dataclass(value):
-        for part in dataclasses.fields(value):
-            yield from strings(getattr(value, part.name), part.name)
+    elif names := field_names(value):
+        for name in names:
+            yield from strings(getattr(value, name), name)
     else:
         # A dispatch key is spelled as in YAML, in every target.
         assert isinstance(

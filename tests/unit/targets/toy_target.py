@@ -2,10 +2,9 @@
 
 from __future__ import annotations
 
-from dataclasses import fields, replace
-
 from opgen.cpp.spelling import TypeSpelling
 from opgen.cpp.translate import Conversions
+from opgen.dataclasses import field_names, replace
 from opgen.model.dispatch_key import DispatchKey
 from opgen.targets import Target
 from opgen.targets.base import FileKind
@@ -38,9 +37,9 @@ _SPELLING = TypeSpelling(
 # Every conversion is a call of a macro named after it: TO_INT_FROM_SYM(x).
 _CONVERSIONS = Conversions(
     **{
-        field.name: f"TO_{field.name.upper()}({{0}})"
-        for field in fields(Conversions)
-        if field.name not in ("this_tensor", "gather_options", "no_value")
+        name: f"TO_{name.upper()}({{0}})"
+        for name in field_names(Conversions)
+        if name not in ("this_tensor", "gather_options", "no_value")
     },
     this_tensor="THIS",
     gather_options="GATHERED",
