@@ -27,6 +27,8 @@ _OPTIONS: Mapping[str, Any] = MappingProxyType(
         "lstrip_blocks": True,
         "keep_trailing_newline": True,
         "autoescape": False,
+        # Or the file of each template that is included is asked for its age, each time.
+        "auto_reload": False,
     }
 )
 

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from functools import cache
-from typing import TypeAlias
+from typing import NamedTuple, TypeAlias
 
 from opgen.dataclasses import dataclass
 from opgen.model.native_function import NativeFunction
@@ -119,8 +119,7 @@ class NoCppType(Exception):
     """A schema type that has no C++ spelling in the place where it stands; the message says why."""
 
 
-@dataclass(frozen=True, slots=True)
-class TypeContext:
+class TypeContext(NamedTuple):
     """What about the function at hand changes its types.
 
     In a structured group tensor lists are ITensorListRef; with `use_const_ref_for_mutable_tensors`

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from functools import cached_property
+from typing import TypeAlias
 
 from opgen.cpp.cpp_types import (
     TENSOR_OPTIONS,
@@ -47,6 +48,14 @@ class Binding:
     name: str
     type: CType
     default: Default | None = None
+    _hash: int = field(init=False, repr=False, compare=False)
+
+    def __post_init__(self) -> None:
+        # Made once: the same few thousand are looked up tens of thousands of times.
+        object.__setattr__(self, "_hash", hash((self.name, self.type, self.default)))
+
+    def __hash__(self) -> int:
+        return self._hash
 
     def declaration(self, spelling: TypeSpelling, *, defaults: bool = True) -> str:
         """`const Scalar& alpha = 1`, or without the default."""
@@ -55,8 +64,34 @@ class Binding:
             return text
         return f"{text}{spelling.assign}{self.default.spelled(spelling)}"
 
-    def without_default(self) -> Binding:
-        return Binding(self.name, self.type)
+
+# What makes the C++ type of an argument: `argument_type`, `native_argument_type`.
+_TypeOf: TypeAlias = Callable[..., CType]
+
+
+@dataclass(frozen=True, slots=True)
+class Bindings:
+    """The C++ parameter of an argument, made once: the operators of a file have most arguments in common."""
+
+    _known: dict[tuple[_TypeOf, Argument, TypeContext, bool, bool], Binding] = field(
+        default_factory=dict
+    )
+
+    def of(
+        self,
+        type_of: _TypeOf,
+        argument: Argument,
+        context: TypeContext,
+        *,
+        symint: bool,
+        default: bool,
+    ) -> Binding:
+        """Its type is `type_of` the argument's; `default` says whether it has the argument's, if any."""
+        key = (type_of, argument, context, symint, default)
+        found = self._known.get(key)
+        if found is None:
+            found = self._known[key] = _binding(*key)
+        return found
 
 
 def parameters(
@@ -78,6 +113,7 @@ class CppSignature:
     method: bool
     faithful: bool
     symint: bool
+    bindings: Bindings = field(default_factory=Bindings, repr=False, compare=False)
 
     @property
     def name(self) -> str:
@@ -102,8 +138,7 @@ class CppSignature:
             ordered = (*arguments.non_out, *arguments.out)
         else:
             ordered = (*arguments.out, *arguments.non_out)
-        bindings = (b for a in ordered for b in self._bindings(a))
-        return tuple(b.without_default() if self.faithful else b for b in bindings)
+        return tuple([b for a in ordered for b in self._bindings(a)])
 
     def decl(self, spelling: TypeSpelling, *, scope: str = "") -> str:
         """The declaration, with defaults; `scope`, such as `Tensor::`, stands before the name."""
@@ -123,13 +158,10 @@ class CppSignature:
                 return (Binding("options", TENSOR_OPTIONS, _options_default(argument)),)
 
     def _binding(self, argument: Argument) -> Binding:
-        default = None
-        if argument.name not in self.function.cpp_no_default_args:
-            default = _default(argument, symint=self.symint)
-        ctype = argument_type(
-            argument.type, mutable=argument.is_write, symint=self.symint, context=self._context
+        default = not self.faithful and argument.name not in self.function.cpp_no_default_args
+        return self.bindings.of(
+            argument_type, argument, self._context, symint=self.symint, default=default
         )
-        return Binding(cpp_identifier(argument.name), ctype, default)
 
 
 @dataclass(frozen=True, slots=True)
@@ -146,13 +178,16 @@ class CppSignatureGroup:
     symint_faithful_signature: CppSignature | None
 
     @staticmethod
-    def from_native_function(f: NativeFunction, *, method: bool) -> CppSignatureGroup:
+    def from_native_function(
+        f: NativeFunction, *, method: bool, bindings: Bindings | None = None
+    ) -> CppSignatureGroup:
+        shared = Bindings() if bindings is None else bindings
         arguments = f.func.arguments
         faithful = arguments.tensor_options is not None or bool(arguments.out)
         symint = f.func.has_symint()
 
         def make(*, faithful: bool, symint: bool) -> CppSignature:
-            return CppSignature(f, method, faithful, symint)
+            return CppSignature(f, method, faithful, symint, shared)
 
         return CppSignatureGroup(
             signature=make(faithful=False, symint=False),
@@ -180,6 +215,7 @@ class DispatcherSignature:
 
     function: NativeFunction
     symint: bool = True
+    bindings: Bindings = field(default_factory=Bindings, repr=False, compare=False)
 
     @staticmethod
     def from_native_function(f: NativeFunction, *, symint: bool = True) -> DispatcherSignature:
@@ -200,11 +236,10 @@ class DispatcherSignature:
     def _arguments(self) -> tuple[Binding, ...]:
         context = TypeContext.of(self.function)
         return tuple(
-            Binding(
-                cpp_identifier(a.name),
-                argument_type(a.type, mutable=a.is_write, symint=self.symint, context=context),
-            )
-            for a in self.function.func.arguments.flat_all
+            [
+                self.bindings.of(argument_type, a, context, symint=self.symint, default=False)
+                for a in self.function.func.arguments.flat_all
+            ]
         )
 
     def decl(self, spelling: TypeSpelling) -> str:
@@ -217,6 +252,7 @@ class NativeSignature:
 
     function: NativeFunction
     symint: bool
+    bindings: Bindings = field(default_factory=Bindings, repr=False, compare=False)
 
     @staticmethod
     def from_native_function(f: NativeFunction, *, symint: bool) -> NativeSignature:
@@ -239,11 +275,9 @@ class NativeSignature:
 
     @cached_property
     def _arguments(self) -> tuple[Binding, ...]:
-        func = self.function.func
-        has_defaults = not func.is_out_fn()
-        ordered = (*func.arguments.non_out, *func.arguments.out)
-        bindings = (b for a in ordered for b in self._bindings(a))
-        return tuple(b if has_defaults else b.without_default() for b in bindings)
+        arguments = self.function.func.arguments
+        ordered = (*arguments.non_out, *arguments.out)
+        return tuple([b for a in ordered for b in self._bindings(a)])
 
     def decl(self, spelling: TypeSpelling, *, name: str | None = None) -> str:
         return _declaration(self.returns, name or self.name, self.arguments(), spelling)
@@ -257,14 +291,14 @@ class NativeSignature:
             case SelfArgument(own):
                 return (self._binding(own),)
             case TensorOptionsArguments():
-                return tuple(_optional_option(a) for a in argument.all())
+                default = None if self.function.func.is_out_fn() else Default("{}", None, False)
+                return tuple(_optional_option(a, default) for a in argument.all())
 
     def _binding(self, argument: Argument) -> Binding:
-        ctype = native_argument_type(
-            argument.type, mutable=argument.is_write, symint=self.symint, context=self._context
+        default = not self.function.func.is_out_fn()
+        return self.bindings.of(
+            native_argument_type, argument, self._context, symint=self.symint, default=default
         )
-        default = _default(argument, symint=self.symint)
-        return Binding(cpp_identifier(argument.name), ctype, default)
 
 
 @dataclass(frozen=True, slots=True)
@@ -277,35 +311,49 @@ class Signatures:
     _cpp: dict[tuple[str, bool], CppSignatureGroup] = field(default_factory=dict)
     _dispatcher: dict[str, DispatcherSignature] = field(default_factory=dict)
     _native: dict[tuple[str, bool], NativeSignature] = field(default_factory=dict)
+    _bindings: Bindings = field(default_factory=Bindings)
 
     def cpp(self, f: NativeFunction, *, method: bool) -> CppSignatureGroup:
         key = (f.full_name, method)
         found = self._cpp.get(key)
         if found is None:
-            found = self._cpp[key] = CppSignatureGroup.from_native_function(f, method=method)
+            found = CppSignatureGroup.from_native_function(
+                f, method=method, bindings=self._bindings
+            )
+            self._cpp[key] = found
         return found
 
     def dispatcher(self, f: NativeFunction) -> DispatcherSignature:
         """The one with SymInt."""
         found = self._dispatcher.get(f.full_name)
         if found is None:
-            found = self._dispatcher[f.full_name] = DispatcherSignature.from_native_function(f)
+            found = self._dispatcher[f.full_name] = DispatcherSignature(f, True, self._bindings)
         return found
 
     def native(self, f: NativeFunction, *, symint: bool) -> NativeSignature:
         key = (f.full_name, symint)
         found = self._native.get(key)
         if found is None:
-            found = self._native[key] = NativeSignature.from_native_function(f, symint=symint)
+            found = self._native[key] = NativeSignature(f, symint, self._bindings)
         return found
 
 
-def _optional_option(argument: Argument) -> Binding:
+def _binding(
+    type_of: _TypeOf, argument: Argument, context: TypeContext, symint: bool, has_default: bool
+) -> Binding:
+    # Without a SymInt in it the forms with and without SymInt share one type, which `translate` sees at once.
+    symint = symint and argument.type.is_symint_like()
+    ctype = type_of(argument.type, mutable=argument.is_write, symint=symint, context=context)
+    default = _default(argument, symint=symint) if has_default else None
+    return Binding(cpp_identifier(argument.name), ctype, default)
+
+
+def _optional_option(argument: Argument, default: Default | None) -> Binding:
     """One of dtype, layout, device, pin_memory: optional in kernels, whatever the schema says."""
     type = argument.type.elem if isinstance(argument.type, OptionalType) else argument.type
     assert isinstance(type, BaseType)
     name = "bool" if type.name is BaseTy.bool else type.name.name
-    return Binding(argument.name, Optional(Base(name)), Default("{}", None, False))
+    return Binding(argument.name, Optional(Base(name)), default)
 
 
 def _default(argument: Argument, *, symint: bool) -> Default | None:

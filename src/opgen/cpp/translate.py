@@ -96,20 +96,35 @@ class _Scope:
 
 
 def translate(
-    have: Iterable[Binding],
+    have: Sequence[Binding],
     want: Sequence[Binding],
     conversions: Conversions,
     *,
     method: bool = False,
 ) -> tuple[str, ...]:
     """One expression for each binding of `want`. Raises NoConversion."""
+    types = {b.name: b.type for b in have}
+    scope: _Scope | None = None
+    texts = []
+    for b in want:
+        # Four of five are handed on as they are: to find that out by the rules takes most of the time.
+        if types.get(b.name) is b.type and b.name != _MEMORY_FORMAT_NAME:
+            texts.append(b.name)
+            continue
+        scope = scope or _scope(have, want, conversions, method)
+        texts.append(_solve(scope, b))
+    return tuple(texts)
+
+
+def _scope(
+    have: Iterable[Binding], want: Iterable[Binding], conversions: Conversions, method: bool
+) -> _Scope:
     known: dict[str, list[tuple[CType, str]]] = {}
     for b in have:
         known.setdefault(b.name, []).append((b.type, b.name))
     if method:
         known.setdefault("self", []).append((MutRef(TENSOR), conversions.this_tensor))
-    scope = _Scope(known, frozenset(b.name for b in want), conversions)
-    return tuple(_solve(scope, b) for b in want)
+    return _Scope(known, frozenset(b.name for b in want), conversions)
 
 
 def _solve(scope: _Scope, wanted: Binding) -> str:
@@ -177,7 +192,7 @@ def _memory_format(scope: _Scope, name: str) -> str | None:
     """A memory format may also stand in the options, if the goal has none to hold it."""
     given = scope.find("memory_format", Optional(Base("MemoryFormat")))
     options = scope.find("options", TENSOR_OPTIONS)
-    if name != "memory_format" or given is None or options is None:
+    if name != _MEMORY_FORMAT_NAME or given is None or options is None:
         return None
     if "options" in scope.wanted_names:
         return None
@@ -190,6 +205,7 @@ def _gathered(scope: _Scope, name: str) -> str | None:
 
 
 _MEMORY_FORMAT = Optional(Base("MemoryFormat"))
+_MEMORY_FORMAT_NAME = "memory_format"
 
 _RULES: dict[CType, _Rule] = {
     Optional(Base("ScalarType")): _option("dtype_of_options", "{0}.scalar_type()"),

@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from enum import Enum, auto
 
-from opgen.dataclasses import dataclass, replace
+from opgen.dataclasses import dataclass, field, replace
 from opgen.model.types import BaseTy, BaseType, ListType, OptionalType, Type
 
 
@@ -18,6 +18,9 @@ class SchemaKind(Enum):
     out = auto()
     mutable = auto()
     scratch = auto()
+
+    # In C, by identity: Enum's own goes through Python.
+    __hash__ = object.__hash__
 
 
 # Names that Python has an augmented assignment for: `__iadd__` is the in-place form of `__add__`.
@@ -104,12 +107,23 @@ def _annotated(type: Type, annotation: Annotation | None) -> str:
 
 @dataclass(frozen=True, slots=True)
 class Argument:
-    """`default` is the text after `=`, as written."""
+    """`default` is the text after `=`, as written.
+
+    The same few hundred are looked up tens of thousands of times, so the hash is made once.
+    """
 
     name: str
     type: Type
     default: str | None
     annotation: Annotation | None
+    _hash: int = field(init=False, repr=False, compare=False)
+
+    def __post_init__(self) -> None:
+        value = hash((self.name, self.type, self.default, self.annotation))
+        object.__setattr__(self, "_hash", value)
+
+    def __hash__(self) -> int:
+        return self._hash
 
     @property
     def is_write(self) -> bool:
@@ -237,7 +251,7 @@ class Arguments:
         """What variants of one operator have in common: see FunctionSchema.signature."""
 
         def strip(arguments: tuple[Argument, ...]) -> tuple[Argument, ...]:
-            return tuple(_stripped(a, strip_default) for a in arguments)
+            return tuple([_stripped(a, strip_default) for a in arguments])
 
         return Arguments(
             pre_self_positional=strip(self.pre_self_positional),
@@ -357,7 +371,7 @@ class FunctionSchema:
         no out arguments; what a variant writes without returning it is returned instead.
         """
         arguments = self.arguments.signature(strip_default=strip_default)
-        if str(self.name) == "bernoulli.p":
+        if self.name.overload_name == "p" and str(self.name) == "bernoulli.p":
             arguments = _with_default(arguments, "p", "0.5")
         name = BaseOperatorName(
             base=(

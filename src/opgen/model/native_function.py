@@ -22,6 +22,9 @@ class Variant(Enum):
     function = auto()
     method = auto()
 
+    # In C, by identity: Enum's own goes through Python.
+    __hash__ = object.__hash__
+
 
 class DeviceCheckType(Enum):
     NoCheck = auto()
@@ -240,7 +243,10 @@ class NativeFunction:
 
     def find_kernel(self, key: DispatchKey) -> Kernel | None:
         """The kernel that this entry itself names for `key`."""
-        return next((kernel for k, kernel in self.dispatch if k is key), None)
+        for k, kernel in self.dispatch:
+            if k is key:
+                return kernel
+        return None
 
     @property
     def has_composite_implicit_autograd_kernel(self) -> bool:
@@ -270,15 +276,16 @@ class NativeFunction:
     @property
     def is_view_op(self) -> bool:
         """Whether a result may share the storage of an argument that it is not."""
-        if any(r.annotation is not None and not r.annotation.is_write for r in self.func.returns):
-            return True
+        for r in self.func.returns:
+            if r.annotation is not None and not r.annotation.is_write:
+                return True
         # Both change the storage itself, so nothing is viewed.
         if "inplace_view" in self.tags and str(self.func.name) not in ("resize_", "resize_as_"):
             return True
-        return any(
-            a.annotation is not None and "*" in a.annotation.alias_set_after
-            for a in self.func.arguments.flat_all
-        )
+        for a in self.func.arguments.flat_all:
+            if a.annotation is not None and "*" in a.annotation.alias_set_after:
+                return True
+        return False
 
     @property
     def view_schema_kind(self) -> ViewSchemaKind:

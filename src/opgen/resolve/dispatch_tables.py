@@ -36,6 +36,9 @@ class RegistrationKind(Enum):
     # The external kernel of the group's out variant, which is given new tensors, or self.
     from_out = auto()
 
+    # In C, by identity: Enum's own goes through Python.
+    __hash__ = object.__hash__
+
 
 @dataclass(frozen=True, slots=True)
 class Registration:

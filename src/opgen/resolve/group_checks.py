@@ -14,7 +14,6 @@ from opgen.model.registry import NativeFunctionsGroup
 from opgen.resolve import codes_groups as codes
 from opgen.resolve.autogen import (
     can_have_out,
-    find_out_schema,
     is_lone_out,
     may_have_variants,
     wants_out,
@@ -52,6 +51,8 @@ class Completed:
 
     @property
     def generated(self) -> tuple[NativeFunction, ...]:
+        if self.all is self.written:
+            return ()
         return self.all.members[len(self.written.by_kind) :]
 
     def find_asking(self) -> NativeFunction | None:
@@ -172,7 +173,7 @@ def _out_schema_can_be_made(variants: Completed, diagnostics: Diagnostics) -> bo
     base = variants.base
     if base is None or not wants_out(variants.written, base):
         return False
-    if find_out_schema(base.func) is not None:
+    if variants.all.find(SchemaKind.out) is not None:
         return False
     message = f"no out variant of '{base.func.name}' can be generated"
     if base.func.returns_are_aliased():

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Hashable, Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from typing import TypeAlias
 
 from opgen.dataclasses import dataclass
@@ -34,15 +34,27 @@ def view_role(f: NativeFunction) -> ViewRole:
     return f.func.kind() if kind is ViewSchemaKind.non_aliasing else kind
 
 
-def collect_view_variants(functions: Iterable[NativeFunction]) -> tuple[ViewVariants, ...]:
-    """One set for each view signature, in order of first appearance."""
+def collect_view_variants(functions: Sequence[NativeFunction]) -> tuple[ViewVariants, ...]:
+    """One set for each view signature that may be a view's or of two names, in order of first appearance.
 
-    def name(f: NativeFunction) -> Hashable:
-        base = f.func.name.name.base
-        return base.replace("_copy", "").replace("scatter", "inverse")
-
-    sets = group_by_signature(functions, name, lambda f: f.func.view_signature())
+    All others are sets of `collect_variants` already. They are nine of ten, and take as long.
+    """
+    first: dict[str, str] = {}
+    related: set[str] = set()
+    for f in functions:
+        name = _view_name(f)
+        if name not in related and (
+            first.setdefault(name, f.root_name) != f.root_name or f.is_view_op
+        ):
+            related.add(name)
+    kept = [f for f in functions if _view_name(f) in related]
+    sets = group_by_signature(kept, _view_name, lambda f: f.func.view_signature())
     return tuple(ViewVariants(*split_by_role(s, view_role)) for s in sets)
+
+
+def _view_name(f: NativeFunction) -> str:
+    """What the root names of a view and of what copies it have in common."""
+    return f.root_name.replace("_copy", "").replace("scatter", "inverse")
 
 
 def find_view_group(variants: ViewVariants) -> NativeFunctionsViewGroup | None:

@@ -60,6 +60,9 @@ class Speller:
 
     target: Target
     signatures: Signatures
+    _declarations: dict[tuple[Binding, bool], str] = field(
+        default_factory=dict, repr=False, compare=False
+    )
     _schemas: dict[str, str] = field(default_factory=dict, repr=False, compare=False)
     _spelled: dict[tuple[type, str, bool], SpelledSignature] = field(
         default_factory=dict, repr=False, compare=False
@@ -86,11 +89,21 @@ class Speller:
         spelling: TypeSpelling | None = None,
     ) -> str:
         """`const Tensor& self, const Scalar& alpha = 1`; spelled as the target does, or as said."""
-        return parameters(tuple(bindings), spelling or self.target.spelling, defaults=defaults)
+        if spelling is not None:
+            return parameters(tuple(bindings), spelling, defaults=defaults)
+        return ", ".join([self._declaration(b, defaults) for b in bindings])
+
+    def _declaration(self, binding: Binding, defaults: bool) -> str:
+        key = (binding, defaults)
+        found = self._declarations.get(key)
+        if found is None:
+            found = binding.declaration(self.target.spelling, defaults=defaults)
+            self._declarations[key] = found
+        return found
 
     def types(self, bindings: Iterable[Binding], *, spelling: TypeSpelling | None = None) -> str:
         """`const Tensor&, const Scalar&`."""
-        return ", ".join(self.type(b.type, spelling=spelling) for b in bindings)
+        return ", ".join([self.type(b.type, spelling=spelling) for b in bindings])
 
     def spelled(self, signature: DispatcherSignature | NativeSignature) -> SpelledSignature:
         """`signature` as text, made once however many keys an operator has kernels for."""
@@ -101,7 +114,7 @@ class Speller:
             found = self._spelled[key] = SpelledSignature(
                 returns=self.type(signature.returns),
                 parameters=self.parameters(arguments, defaults=False),
-                types=", ".join(self.type(b.type) for b in arguments),
+                types=self.types(arguments),
             )
         return found
 
@@ -126,15 +139,16 @@ class Speller:
 
         All of them take the parameter `first` before the others.
         """
-        leading = ("", "") if first is None else (self.parameters([first]), first.name)
+        declared = "" if first is None else self.parameters([first])
+        given = "" if first is None else first.name
         for caller in self.callers(f, method=method):
             yield FunctionView(
                 schema=caller.schema,
                 returns=caller.returns,
                 name=caller.name,
-                parameters=_joined(leading[0], caller.parameters),
-                plain_parameters=_joined(leading[0], caller.plain_parameters),
-                body=f"{callee}({_joined(leading[1], caller.arguments)})",
+                parameters=_joined(declared, caller.parameters),
+                plain_parameters=_joined(declared, caller.plain_parameters),
+                body=f"{callee}({_joined(given, caller.arguments)})",
             )
 
     def callers(self, f: NativeFunction, *, method: bool) -> tuple[Caller, ...]:
@@ -161,8 +175,8 @@ class Speller:
             )
 
 
-def _joined(*parts: str) -> str:
-    return ", ".join(part for part in parts if part)
+def _joined(first: str, others: str) -> str:
+    return f"{first}, {others}" if first and others else first or others
 
 
 def operator_struct(f: NativeFunction) -> str:
