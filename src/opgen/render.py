@@ -1,58 +1,44 @@
-"""FileViews into text: the only module that knows Jinja."""
+"""FileViews into text, by templates that are compiled once and kept."""
 
 from __future__ import annotations
 
 import hashlib
+import importlib
 import importlib.util
 import marshal
 import os
 import sys
-from collections.abc import Iterable, Mapping
+from collections.abc import Callable, Iterable
 from contextlib import suppress
 from pathlib import Path
-from types import MappingProxyType
-from typing import Any
-
-import jinja2
-import jinja2.compiler
-from jinja2.bccache import Bucket
+from types import CodeType
+from typing import Any, TypeAlias
 
 from opgen.files import replace_file, state_of
 from opgen.views.base import FileView
 
-_OPTIONS: Mapping[str, Any] = MappingProxyType(
-    {
-        "undefined": jinja2.StrictUndefined,
-        "trim_blocks": True,
-        "lstrip_blocks": True,
-        "keep_trailing_newline": True,
-        "autoescape": False,
-        # Or the file of each template that is included is asked for its age, each time.
-        "auto_reload": False,
-    }
-)
+# What a template is compiled to (`compiling.py`): it writes texts, and asks for the templates that it includes.
+_Function: TypeAlias = Callable[[FileView, Callable[[str], None], Any], None]
 
 
 class Renderer:
-    """Renders the templates under one directory or several, each compiled once: the first that has it counts.
+    """Renders the templates under one directory or several: the first that has one counts.
 
-    A template receives one name, `file`, the FileView it is rendered for. An undefined name is an
-    error (`jinja2.UndefinedError`), never an empty string: a field that is missing is a bug here.
+    A template receives one name, `file`, the FileView it is rendered for. A name or a field that is missing is an error
+    (`jinja2.UndefinedError` where it is compiled, AttributeError where it is rendered), never an empty string: it is
+    a bug here.
     """
 
     def __init__(self, *templates: Path) -> None:
-        self._environment = jinja2.Environment(
-            loader=jinja2.FileSystemLoader(templates), bytecode_cache=_Kept(), **_OPTIONS
-        )
-        self._compiled: dict[str, jinja2.Template] = {}
+        self._folders = templates
+        self._made_by = _made_by()
+        self._functions: dict[str, _Function] = {}
 
     def render(self, view: FileView) -> str:
         """The text of the file that `view` describes."""
-        template = self._compiled.get(view.template)
-        if template is None:
-            template = self._environment.get_template(view.template)
-            self._compiled[view.template] = template
-        return template.render(file=view)
+        texts: list[str] = []
+        self._function(view.template)(view, texts.append, self._function)
+        return "".join(texts)
 
     def render_all(self, views: Iterable[FileView]) -> dict[str, str]:
         """Path to text for every view; two views of one path are a bug.
@@ -65,37 +51,56 @@ class Renderer:
             texts[view.path] = self.render(view)
         return texts
 
-
-class _Kept(jinja2.BytecodeCache):
-    """Compiled templates, kept as Python keeps its modules: beside those of opgen, and none with `python -B`.
-
-    To compile them takes a tenth of the time of a small run. One is found only by the template's own text and
-    all else that it is made of: Jinja, Python and the options. Where it cannot be kept, each run compiles it.
-    """
-
-    def __init__(self) -> None:
-        jinja = state_of(os.stat(jinja2.compiler.__file__))
-        self._made_by = repr((jinja, importlib.util.MAGIC_NUMBER, sorted(_OPTIONS.items())))
-
-    def get_source_checksum(self, source: str) -> str:
-        return hashlib.sha256(f"{self._made_by}\n{source}".encode()).hexdigest()
-
-    def load_bytecode(self, bucket: Bucket) -> None:
-        # What another program has spoiled is no reason to fail.
-        with suppress(OSError, EOFError, ValueError, TypeError), open(_place(bucket), "rb") as file:
-            if file.read(len(bucket.checksum)) == bucket.checksum.encode():
-                bucket.code = marshal.load(file)
-
-    def dump_bytecode(self, bucket: Bucket) -> None:
-        if sys.dont_write_bytecode:
-            return
-        with suppress(OSError):
-            replace_file(_place(bucket), bucket.checksum.encode() + marshal.dumps(bucket.code))
+    def _function(self, template: str) -> _Function:
+        """Raises FileNotFoundError if no directory has the template."""
+        found = self._functions.get(template)
+        if found is None:
+            paths = [folder / template for folder in self._folders]
+            path = next((path for path in paths if path.exists()), paths[0])
+            names: dict[str, Any] = {}
+            exec(_compiled(path, self._made_by), names)
+            found = self._functions[template] = names["render"]
+        return found
 
 
-def _place(bucket: Bucket) -> str:
-    """Where a template's code is kept; its key is of the template's path."""
+# Compiled templates, kept as Python keeps its modules: beside those of opgen, and none with `python -B`. One is found
+# only by the template's own text and all else that it is made of. Where it cannot be kept, each run compiles it: that
+# takes a tenth of the time of a small run, and to import what compiles as long again.
+
+
+def _compiled(path: Path, made_by: str) -> CodeType:
+    source = path.read_text(encoding="utf-8")
+    checksum = hashlib.sha256(f"{made_by}\n{source}".encode()).digest()
+    kept = _place(path)
+    code = _find_kept(kept, checksum)
+    if code is None:
+        compiling = importlib.import_module("opgen.compiling")
+        code = compiling.compile_template(source, str(path))
+        if not sys.dont_write_bytecode:
+            with suppress(OSError):
+                replace_file(kept, checksum + marshal.dumps(code))
+    return code
+
+
+def _find_kept(place: str, checksum: bytes) -> CodeType | None:
+    # What another program has spoiled is no reason to fail.
+    with suppress(OSError, EOFError, ValueError, TypeError), open(place, "rb") as file:
+        if file.read(len(checksum)) == checksum:
+            code: CodeType = marshal.load(file)
+            return code
+    return None
+
+
+def _made_by() -> str:
+    """Python, Jinja and the module that compiles."""
+    specs = map(importlib.util.find_spec, ("jinja2", "opgen.compiling"))
+    states = [state_of(os.stat(spec.origin)) for spec in specs if spec and spec.origin]
+    return repr((importlib.util.MAGIC_NUMBER, states))
+
+
+def _place(path: Path) -> str:
+    """Where a template's code is kept."""
+    key = hashlib.sha256(os.fsencode(path)).hexdigest()[:40]
     module = importlib.util.cache_from_source(__file__)
-    return os.path.join(
-        os.path.dirname(module), f"template-{bucket.key}.{sys.implementation.cache_tag}"
-    )
+    name = f"template-{key}.{sys.implementation.cache_tag}"
+    return os.path.join(os.path.dirname(module), name)

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import os
 import subprocess
 import sys
+from pathlib import Path
 
 import pytest
 
@@ -30,6 +32,24 @@ def test_what_is_not_imported(arguments: list[str], absent: tuple[str, ...]) -> 
     command = [sys.executable, "-c", program, *arguments]
     result = subprocess.run(command, capture_output=True, text=True, check=True)
     assert result.stdout.splitlines()[-1] == "loaded []"
+
+
+def test_templates_that_are_compiled_need_no_jinja(tmp_path: Path) -> None:
+    """The first run compiles and keeps them, the second finds them."""
+    (tmp_path / "a.yaml").write_text("- func: a(Tensor self) -> Tensor\n")
+    program = (
+        "import sys\nfrom opgen.cli.main import main\n"
+        "main(standalone_mode=False)\nprint('jinja2' in sys.modules)\n"
+    )
+    environment = {**os.environ, "PYTHONPYCACHEPREFIX": str(tmp_path / "kept")}
+    environment.pop("PYTHONDONTWRITEBYTECODE", None)
+    for folder, imported in (("first", "True"), ("second", "False")):
+        told = [str(tmp_path / "a.yaml"), "-o", str(tmp_path / folder)]
+        command = [sys.executable, "-c", program, "generate", *told]
+        result = subprocess.run(
+            command, capture_output=True, text=True, check=True, env=environment
+        )
+        assert result.stdout.splitlines()[-1] == imported
 
 
 def test_every_command_is_found_by_its_name() -> None:

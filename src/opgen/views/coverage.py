@@ -23,6 +23,8 @@ _LIGHT = frozenset({Coverage.made, Coverage.composite, Coverage.fallback})
 _COLUMNS = 6
 _TILE_WIDTH, _TILE_HEIGHT, _GAP = 176, 18, 2
 _TOP, _SIDE = 96, 16
+# From the square of a kind to its name, in the legend.
+_LEGEND_GAP = 17
 _WIDTH = 2 * _SIDE + _COLUMNS * (_TILE_WIDTH + _GAP) - _GAP
 # Characters of 6 units' width that a tile has room for.
 _TEXT = 27
@@ -48,6 +50,7 @@ class CountView:
     x: int
     width: int
     legend_x: int
+    label_x: int
 
 
 @view
@@ -149,7 +152,16 @@ def _counts(operators: Sequence[CoveredOperator]) -> tuple[CountView, ...]:
         place = _SIDE + index * (_TILE_WIDTH + _GAP)
         padded = f"{count:{digits}}"
         found.append(
-            CountView(kind.value, count, padded, _COLOURS[kind], _SIDE + start, end - start, place)
+            CountView(
+                label=kind.value,
+                count=count,
+                padded=padded,
+                colour=_COLOURS[kind],
+                x=_SIDE + start,
+                width=end - start,
+                legend_x=place,
+                label_x=place + _LEGEND_GAP,
+            )
         )
         before += count
     return tuple(found)

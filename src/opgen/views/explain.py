@@ -47,6 +47,7 @@ class SummaryView(FileView):
 
     name: str
     schema: str
+    kind: str
     facts: tuple[str, ...]
     cells: tuple[CellView, ...]
     signatures: tuple[str, ...]
@@ -140,7 +141,7 @@ def build_explanation(context: Context, f: NativeFunction) -> FileView:
 
 def build_summary(context: Context, f: NativeFunction) -> FileView:
     """The kind, group, dispatch table and signatures of `f`."""
-    facts = [_kind(f), *(" ".join(line.split()) for line in _group_lines(context, f))]
+    facts = [" ".join(line.split()) for line in _group_lines(context, f)]
     if f.tags:
         facts.append(f"tags {', '.join(sorted(f.tags))}")
     return SummaryView(
@@ -148,6 +149,7 @@ def build_summary(context: Context, f: NativeFunction) -> FileView:
         template="operator.md.j2",
         name=f.full_name,
         schema=str(f.func),
+        kind=_kind(f),
         facts=tuple(facts),
         cells=tuple(_cell(context, cell, 0) for cell in computed_table(context.registry, f)),
         signatures=tuple(_signatures(context, f)),
