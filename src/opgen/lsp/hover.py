@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-from typing_extensions import assert_never
-
 from opgen import pipeline
 from opgen.lsp.documents import Analysis
 from opgen.lsp.type_texts import describe_type
 from opgen.lsp.words import Kind, Word
 from opgen.model.dispatch_key import DispatchKey
+from opgen.older_pythons import assert_never
 from opgen.parse.entry_keys import ENTRY_KEYS, describe_dispatch_key
 
 

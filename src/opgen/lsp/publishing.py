@@ -5,10 +5,10 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable
 
 from lsprotocol import types
-from typing_extensions import assert_never
 
 from opgen.diagnostics import Diagnostic, Severity, Source
 from opgen.lsp.positions import Positions
+from opgen.older_pythons import assert_never
 
 ToUri = Callable[[Source], str]
 

@@ -27,10 +27,10 @@ if TYPE_CHECKING:
         summarize,
     )
     from opgen.pipeline.checking import (
-        check_python,
         check_target,
         read_additions,
     )
+    from opgen.pipeline.checking_python import check_python
     from opgen.pipeline.codes import CODES
     from opgen.pipeline.comparing import Comparison, compare
     from opgen.pipeline.coverage import CoverageReport, report_coverage
@@ -86,7 +86,8 @@ _LATER: Mapping[str, str] = MappingProxyType(
         **dict.fromkeys(("SCHEMAS", "dump", "explain", "explain_all_codes"), "answers"),
         **dict.fromkeys(("explain_code", "json_schema", "skeletons", "summarize"), "answers"),
         "selection_list": "answers",
-        **dict.fromkeys(("check_python", "check_target", "read_additions"), "checking"),
+        **dict.fromkeys(("check_target", "read_additions"), "checking"),
+        "check_python": "checking_python",
         **dict.fromkeys(("inspect", "lint", "survey"), "linting"),
         **dict.fromkeys(("CoverageReport", "report_coverage"), "coverage"),
         **dict.fromkeys(("installed_package", "installed_schema"), "installed"),

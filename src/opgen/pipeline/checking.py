@@ -1,4 +1,4 @@
-"""All that can be wrong with a registry for the target and for Python."""
+"""All that can be wrong with a registry for the target."""
 
 from __future__ import annotations
 
@@ -13,8 +13,6 @@ from opgen.parse import (
 )
 from opgen.pipeline.inputs import Inputs
 from opgen.pipeline.installed import is_backend_only
-from opgen.python.check import check_python as check_python_bindings
-from opgen.python.signatures import Spellings
 from opgen.resolve import without_reported
 from opgen.targets import TARGETS, functionalization, refusals, unsupported
 
@@ -36,18 +34,6 @@ def check_target(registry: Registry, inputs: Inputs, diagnostics: Diagnostics) -
     if target.functionalizes and not broken and not backend_only:
         functionalization.report_unfunctionalizable(registry, diagnostics)
     return signatures
-
-
-@until_too_many(lambda: None)
-def check_python(registry: Registry, inputs: Inputs, diagnostics: Diagnostics) -> None:
-    """Report operators that no Python binding can be made of, where bindings are made."""
-    target = TARGETS[inputs.target]
-    if target.call_words is not None:
-        return
-    spellings = Spellings(target.spelling, target.python)
-    if diagnostics.has_errors:
-        registry = without_reported(registry, diagnostics.error_spans())
-    check_python_bindings(registry.functions, spellings, diagnostics)
 
 
 @until_too_many(lambda: None)

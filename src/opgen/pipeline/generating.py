@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 
+from opgen import pipeline
 from opgen.additions import Additions
 from opgen.codes_files import E0910
 from opgen.cpp.signatures import Signatures
@@ -14,7 +15,6 @@ from opgen.lints import silence
 from opgen.model.registry import Registry
 from opgen.pipeline.checking import (
     allow_comments,
-    check_python,
     check_refused,
     check_target,
     read_additions,
@@ -108,7 +108,7 @@ def _checked_context(job: _Job, diagnostics: Diagnostics) -> Context | None:
     whole = None if diagnostics.has_errors else registry
     signatures = check_target(registry, inputs, diagnostics)
     if job.python:
-        check_python(registry, inputs, diagnostics)
+        pipeline.check_python(registry, inputs, diagnostics)
     additions = read_additions(whole, inputs, diagnostics)
     check_refused(registry, inputs, diagnostics)
     silence(allow_comments(registry), diagnostics)

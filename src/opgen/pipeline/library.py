@@ -21,8 +21,7 @@ from opgen.pipeline.installed import is_backend_only
 from opgen.reading import MAX_MANIFEST_BYTES, Overlay, read_bytes
 from opgen.targets import TARGETS
 from opgen.targets.base import Target
-from opgen.views.context import Context, Library
-from opgen.views.python import MODULE_SOURCE
+from opgen.views.context import MODULE_SOURCE, Context, Library
 from opgen.views.tree import operator_headers
 
 _NO_ADDITIONS = Additions()

@@ -10,11 +10,11 @@ from opgen.lints import lint_allows, silence
 from opgen.model.registry import Registry
 from opgen.pipeline.checking import (
     allow_comments,
-    check_python,
     check_refused,
     check_target,
     read_additions,
 )
+from opgen.pipeline.checking_python import check_python
 from opgen.pipeline.codes import CODES
 from opgen.pipeline.inputs import Inputs
 from opgen.pipeline.installed import is_backend_only

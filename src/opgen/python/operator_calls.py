@@ -10,12 +10,11 @@ import re
 from collections.abc import Iterable, Iterator, Sequence
 from keyword import iskeyword
 
-from typing_extensions import assert_never
-
 from opgen.dataclasses import dataclass
 from opgen.model.function_schema import Argument
 from opgen.model.native_function import NativeFunction
 from opgen.model.types import BaseTy, BaseType, CustomClassType, ListType, OptionalType, Type
+from opgen.older_pythons import assert_never
 from opgen.python.layout import declare
 from opgen.python.python_types import or_none
 from opgen.python.spelling import CallWords

@@ -5,8 +5,6 @@ from __future__ import annotations
 from collections.abc import Collection
 from typing import NamedTuple
 
-from typing_extensions import assert_never
-
 from opgen.model.dispatch_key import (
     COMPOSITE_DISPATCH_KEYS,
     SUPPORTED_DISPATCH_KEYS,
@@ -14,6 +12,7 @@ from opgen.model.dispatch_key import (
 )
 from opgen.model.native_function import NativeFunction
 from opgen.model.registry import Registry
+from opgen.older_pythons import assert_never
 from opgen.resolve.dispatch_tables import (
     Registration,
     RegistrationKind,

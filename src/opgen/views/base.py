@@ -5,9 +5,8 @@ from __future__ import annotations
 from collections.abc import Callable, Hashable, Iterable, Iterator
 from typing import Generic, TypeVar
 
-from typing_extensions import dataclass_transform
-
 from opgen.dataclasses import dataclass, field
+from opgen.older_pythons import dataclass_transform
 
 T = TypeVar("T")
 K = TypeVar("K", bound=Hashable)

@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-from typing_extensions import assert_never
-
 from opgen.cpp.names import kernel_namespace
 from opgen.cpp.signatures import DispatcherSignature, NativeSignature
 from opgen.model.function_schema import TENSOR, SchemaKind
 from opgen.model.native_function import DeviceCheckType, NativeFunction
 from opgen.model.registry import NativeFunctionsGroup, OutlessGroup
+from opgen.older_pythons import assert_never
 from opgen.resolve.dispatch_tables import Registration, RegistrationKind
 from opgen.views.context import Context
 from opgen.views.kernel_set import meta_class

@@ -4,11 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from typing_extensions import assert_never
-
 from opgen.cpp.names import kernel_namespace
 from opgen.cpp.signatures import Binding, NativeSignature
 from opgen.model.native_function import NativeFunction
+from opgen.older_pythons import assert_never
 from opgen.views.base import Block, FileView, blocks, view
 from opgen.views.composite_set import CompositeKernel, FunctionalVariant, OutVariant, ViewCopy
 from opgen.views.context import Context

@@ -20,6 +20,9 @@ from opgen.views.composite_set import CompositeKernel, collect_composite_kernels
 from opgen.views.kernel_set import KernelSet, collect_kernels
 from opgen.views.text import Speller
 
+# The source of the module of a library that has one.
+MODULE_SOURCE = "python/module.cpp"
+
 
 @dataclass(frozen=True, slots=True)
 class Library:

@@ -9,8 +9,6 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 from typing import Any
 
-from typing_extensions import assert_never
-
 from opgen.model.dispatch_key import SUPPORTED_DISPATCH_KEYS
 from opgen.model.native_function import (
     DTYPE_CLASSES,
@@ -20,6 +18,7 @@ from opgen.model.native_function import (
     Variant,
 )
 from opgen.model.tags import TagSet
+from opgen.older_pythons import assert_never
 from opgen.parse.entry_keys import ENTRY_KEYS, Shape, describe_dispatch_key
 
 Schema = dict[str, Any]

@@ -19,7 +19,7 @@ from opgen.python.signatures import (
     PythonOutArgument,
 )
 from opgen.views.base import FileView, cpp_string, view
-from opgen.views.context import Context
+from opgen.views.context import MODULE_SOURCE, Context
 from opgen.views.python_calls import (
     PythonCalls,
     is_empty_list,
@@ -32,8 +32,6 @@ from opgen.views.python_docs import PythonDocs
 from opgen.views.python_stub import build_python_stubs
 from opgen.views.shards import sharded
 from opgen.views.text import operator_struct
-
-MODULE_SOURCE = "python/module.cpp"
 
 
 @view
@@ -124,8 +122,6 @@ class PythonPackageView(FileView):
 
 def build_python(context: Context) -> Iterator[FileView]:
     """python/<library>: the package, and the source of its extension module."""
-    if not context.library.python:
-        return
     name = context.library.name
     calls = python_calls(context)
     yield from _module_views(context, calls)

@@ -27,8 +27,6 @@ class PythonFunctionsView(FileView):
 
 def build_python_functions(context: Context) -> Iterator[FileView]:
     """python/<library>: __init__.py, its stub, py.typed."""
-    if not context.library.python:
-        return
     library = context.library.name
     kept = [f for f in context.registry.functions if context.keeps(f)]
     namespaces = sorted({f.namespace for f in kept})

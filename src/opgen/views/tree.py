@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import importlib
 from collections.abc import Callable, Container, Iterable, Iterator
+from typing import TypeAlias
 
 from opgen.targets.base import FileKind
 from opgen.views.autograd import build_register_autograd
@@ -25,14 +27,25 @@ from opgen.views.operators import (
     build_operators_sources,
     build_register_schema,
 )
-from opgen.views.python import build_python
-from opgen.views.python_functions import build_python_functions
 from opgen.views.register import build_register_keys
 from opgen.views.selected_dtypes import build_selected_dtypes
 from opgen.views.stubs import build_stubs
 from opgen.views.umbrellas import build_umbrellas
 
-_BUILDERS: tuple[tuple[FileKind, Callable[[Context], Iterator[FileView]]], ...] = (
+_Build: TypeAlias = Callable[[Context], Iterable[FileView]]
+
+
+def _later(module: str, name: str) -> _Build:
+    """A builder of few libraries, whose modules are imported when there is such a library."""
+
+    def build(context: Context) -> Iterable[FileView]:
+        builder: _Build = getattr(importlib.import_module(f"opgen.views.{module}"), name)
+        return builder(context)
+
+    return build
+
+
+_BUILDERS: tuple[tuple[FileKind, _Build], ...] = (
     (FileKind.OPERATOR_FUNCTIONS, build_functions_headers),
     (FileKind.OPERATOR_OPS, build_operators_headers),
     (FileKind.OPERATOR_NATIVE, build_native_headers),
@@ -51,8 +64,8 @@ _BUILDERS: tuple[tuple[FileKind, Callable[[Context], Iterator[FileView]]], ...] 
     (FileKind.BACKEND, build_backend),
     (FileKind.SELECTED_DTYPES, build_selected_dtypes),
     (FileKind.STUBS, build_stubs),
-    (FileKind.PYTHON, build_python),
-    (FileKind.PYTHON_FUNCTIONS, build_python_functions),
+    (FileKind.PYTHON, _later("python", "build_python")),
+    (FileKind.PYTHON_FUNCTIONS, _later("python_functions", "build_python_functions")),
 )
 
 # What is made for the operators of another library.
@@ -67,6 +80,7 @@ _BACKEND_FILES = frozenset(
         FileKind.BUILD_FILE,
     }
 )
+_PYTHON_FILES = frozenset({FileKind.PYTHON, FileKind.PYTHON_FUNCTIONS})
 
 
 def build_views(context: Context) -> tuple[FileView, ...]:
@@ -91,6 +105,8 @@ def build_last(context: Context, paths: Iterable[str]) -> Iterator[FileView]:
 
 def _plan(context: Context) -> frozenset[FileKind]:
     plan = context.target.files
+    if not context.library.python:
+        plan -= _PYTHON_FILES
     return plan & _BACKEND_FILES if context.library.backend_only else plan
 
 
