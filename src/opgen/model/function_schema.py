@@ -239,13 +239,16 @@ class Arguments:
         return tuple(a.name for a in self.flat_all if a.is_write)
 
     def has_tensor_arg(self) -> bool:
-        return any(a.type.is_tensor_like() for a in self.flat_non_out)
+        return self._has(BaseTy.Tensor)
 
     def has_symint_arg(self) -> bool:
-        return any(a.type.is_symint_like() for a in self.flat_non_out)
+        return self._has(BaseTy.SymInt)
 
     def has_generator_arg(self) -> bool:
-        return any(a.type.is_generator_like() for a in self.flat_non_out)
+        return self._has(BaseTy.Generator)
+
+    def _has(self, base_ty: BaseTy) -> bool:
+        return any(a.type.is_base_ty_like(base_ty) for a in self.flat_non_out)
 
     def signature(self, *, strip_default: bool = False) -> Arguments:
         """What variants of one operator have in common: see FunctionSchema.signature."""

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from opgen.dataclasses import dataclass
+from opgen.dataclasses import dataclass, field
 
 
 @dataclass(frozen=True, slots=True)
@@ -22,10 +22,11 @@ class TagSet:
 
     tags: tuple[Tag, ...]
     is_whole: bool = True
+    # Every entry asks for them.
+    names: tuple[str, ...] = field(init=False, repr=False, compare=False)
 
-    @property
-    def names(self) -> tuple[str, ...]:
-        return tuple(tag.name for tag in self.tags)
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "names", tuple(tag.name for tag in self.tags))
 
     def __contains__(self, name: object) -> bool:
-        return any(tag.name == name for tag in self.tags)
+        return name in self.names

@@ -46,8 +46,9 @@ Rule = Callable[[FunctionSchema, Report], bool]
 def check_schema(schema: FunctionSchema, report: Report) -> None:
     """Report every rule that `schema` breaks."""
     for chain in _CHAINS:
-        # any() stops at the first rule that reports.
-        any(rule(schema, report) for rule in chain)
+        for rule in chain:
+            if rule(schema, report):
+                break
 
 
 def _inplace_without_out(schema: FunctionSchema, report: Report) -> bool:

@@ -107,7 +107,7 @@ class SchemaReader(TypeReader):
             if begin < stop:
                 self.report(codes.E0302, _BLANK_MESSAGES[""], begin, stop, replacement="")
         name = self.operator_name(start, opening)
-        arguments = self._arguments(opening + 1, closing)
+        arguments = self._argument_list(opening + 1, closing)
         returns = self._returns(returned, end)
         if self._failed or name is None or arguments is None or returns is None:
             return None
@@ -232,6 +232,15 @@ class SchemaReader(TypeReader):
 
     # Arguments
 
+    def _argument_list(self, start: int, end: int) -> Arguments | None:
+        text = self._text[start:end]
+        known = self._cache.lists.get(text)
+        if known is None:
+            known = self._arguments(start, end)
+            if known is not None:
+                self._cache.lists[text] = known
+        return known
+
     def _arguments(self, start: int, end: int) -> Arguments | None:
         """Arguments sorted into their roles; each is read before any is missed."""
         positional: list[tuple[Argument, int]] = []
@@ -239,7 +248,7 @@ class SchemaReader(TypeReader):
         out: list[tuple[Argument, int]] = []
         target = positional
         for begin, stop in self.pieces(start, end):
-            if self._text[begin:stop] == "*":
+            if stop == begin + 1 and self._text[begin] == "*":
                 if target is not positional or stop == end:
                     self._report_star(begin, stop, again=target is not positional)
                 elif target is positional:

@@ -7,7 +7,7 @@ from collections.abc import Callable, Iterable
 from opgen.dataclasses import dataclass, field
 from opgen.diagnostics import Diagnostics, Edit, Source, Span
 from opgen.diagnostics.codes import Code
-from opgen.model.function_schema import Argument, Return
+from opgen.model.function_schema import Argument, Arguments, Return
 from opgen.model.types import Type
 
 # Of a part of the text, where it stands in a source.
@@ -18,6 +18,7 @@ Locate = Callable[[int, int], Span]
 class SchemaCache:
     """What has been parsed already, by its text. One serves any number of files."""
 
+    lists: dict[str, Arguments] = field(default_factory=dict)
     arguments: dict[str, Argument] = field(default_factory=dict)
     returns: dict[str, Return] = field(default_factory=dict)
     types: dict[str, Type] = field(default_factory=dict)

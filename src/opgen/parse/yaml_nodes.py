@@ -120,7 +120,10 @@ class MappingNode(NamedTuple):
         return _first_line(self.source, self.start, self.end)
 
     def get(self, key: str) -> Node | None:
-        return next((value for name, value in self.pairs if name.value == key), None)
+        for name, value in self.pairs:
+            if name.value == key:
+                return value
+        return None
 
     def key_node(self, key: str) -> ScalarNode | None:
         return next((name for name, _ in self.pairs if name.value == key), None)
@@ -138,11 +141,6 @@ def _first_line(source: Source, start: int, end: int) -> Span:
 def compose(source: Source, diagnostics: Diagnostics) -> Node | None:
     """The one document of `source`; None if it is empty or is not YAML."""
     return _Composer(source, diagnostics).compose()
-
-
-def _size(text: str) -> int:
-    parts = 1 + text.count(",") + text.count("\n")
-    return len(text) + _PART_SIZE * parts
 
 
 class _TooLarge(Exception):
@@ -194,9 +192,7 @@ class _Composer:
             event = get_event()
             match event:
                 case yaml.ScalarEvent():
-                    size = _size(event.value)
-                    self._grow(event, size)
-                    self._add(self._scalar(event), event.anchor, size)
+                    self._scalar(event)
                 case yaml.CollectionStartEvent():
                     if len(self.stack) == _MAX_DEPTH:
                         self._too_deep(event)
@@ -229,10 +225,16 @@ class _Composer:
         assert event.start_mark is not None and event.end_mark is not None
         return self.base + event.start_mark.index, self.base + event.end_mark.index
 
-    def _scalar(self, event: yaml.ScalarEvent) -> ScalarNode:
+    def _scalar(self, event: yaml.ScalarEvent) -> None:
+        text = event.value
+        size = len(text) + _PART_SIZE * (1 + text.count(",") + text.count("\n"))
+        self._grow(event, size)
+        if len(text) > _MAX_TEXT:
+            self._too_long(event)
         start, end = self._offsets(event)
         tag = self._tag(event) if event.tag else ""
-        return ScalarNode(self.source, event.value, tag, event.style or "", start, end)
+        node = ScalarNode(self.source, text, tag, event.style or "", start, end)
+        self._add(node, event.anchor, size)
 
     def _tag(self, event: yaml.ScalarEvent | yaml.CollectionStartEvent) -> str:
         """The tag without its prefix. One of a foreign language says nothing to us."""
@@ -326,11 +328,12 @@ class _Composer:
             start, _ = self._offsets(event)
             self.diagnostics.error(E0912, message, Span(self.source, start, start + 1), notes=notes)
             raise _TooLarge
-        if isinstance(event, yaml.ScalarEvent) and len(event.value) > _MAX_TEXT:
-            message = f"a text of more than {_MAX_TEXT:,} characters"
-            start, _ = self._offsets(event)
-            self.diagnostics.error(E0913, message, Span(self.source, start, start + 1))
-            raise _TooLarge
+
+    def _too_long(self, event: yaml.ScalarEvent) -> None:
+        message = f"a text of more than {_MAX_TEXT:,} characters"
+        start, _ = self._offsets(event)
+        self.diagnostics.error(E0913, message, Span(self.source, start, start + 1))
+        raise _TooLarge
 
     def _too_deep(self, event: yaml.Event) -> None:
         start, _ = self._offsets(event)

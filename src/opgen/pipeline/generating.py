@@ -32,20 +32,15 @@ from opgen.views.tree import build_kinds, build_last
 from opgen.writer import Tree
 
 # What a second process makes while this one checks the operators and makes the others: of PyTorch's file that
-# is half of the work. Kinds that need the same signatures are on one side.
+# is half of the work. Kinds that need the same signatures are on one side: here all that hold the public C++ ones.
 _BESIDE = frozenset(
     {
-        FileKind.OPERATOR_OPS,
-        FileKind.OPERATOR_NATIVE,
-        FileKind.OPERATOR_META,
-        FileKind.OPERATORS,
-        FileKind.REGISTER_SCHEMA,
+        FileKind.OPERATOR_FUNCTIONS,
+        FileKind.OPERATOR_DISPATCH,
+        FileKind.REDISPATCH,
+        FileKind.TENSOR_BODY,
+        FileKind.TENSOR_METHODS,
         FileKind.REGISTER_KEYS,
-        FileKind.REGISTER_FUNCTIONALIZE,
-        FileKind.REGISTER_AUTOGRAD,
-        FileKind.COMPOSITE_KERNELS,
-        FileKind.STUBS,
-        FileKind.PYTHON,
     }
 )
 _HERE = frozenset(FileKind) - _BESIDE
