@@ -40,7 +40,18 @@ def digest(data: bytes) -> str:
 
 
 def manifest_text(manifest: Mapping[str, Any]) -> str:
-    return f"{_indented(manifest, '')}\n"
+    return joined_parts(manifest_parts(manifest))
+
+
+def manifest_parts(manifest: Mapping[str, Any]) -> dict[str, str]:
+    """The values of a manifest as text: a run writes two manifests that have most of them in common."""
+    return {key: _indented(value, " ") for key, value in manifest.items()}
+
+
+def joined_parts(parts: Mapping[str, str]) -> str:
+    """The text of the manifest that has these parts."""
+    rows = [f" {encode_basestring(key)}: {parts[key]}" for key in sorted(parts)]
+    return "{\n" + ",\n".join(rows) + "\n}\n"
 
 
 def _indented(value: object, margin: str) -> str:

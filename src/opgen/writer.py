@@ -22,6 +22,8 @@ from opgen.manifest import (
     MANIFEST_FORMAT,
     Manifest,
     digest,
+    joined_parts,
+    manifest_parts,
     manifest_text,
     read_manifest,
 )
@@ -272,19 +274,20 @@ def _write_all(
 ) -> WriteReport:
     manifest = tree.manifest()
     new: dict[str, str] = manifest["files"]
+    parts = manifest_parts(manifest)
     changed = [path for path in contents if path not in unchanged]
     left_over = sorted(set(old) - set(new))
     if changed or left_over:
         pending = {path: new[path] for path in sorted(changed)}
         done = {path: value for path, value in new.items() if path not in pending}
-        begun = {**manifest, "files": {**old, **done}, "pending": pending}
-        replace_file(directory / MANIFEST, manifest_text(begun).encode())
+        begun = {**parts, **manifest_parts({"files": {**old, **done}, "pending": pending})}
+        replace_file(directory / MANIFEST, joined_parts(begun).encode())
     for folder in sorted({_folder_of(path) for path in changed} - seen.folders):
         (directory / folder).mkdir(parents=True, exist_ok=True)
     top = os.fspath(directory)
     states = _replace_files(top, {path: contents[path] for path in changed})
     removed, kept = _remove(directory, left_over, old, seen)
-    text = manifest_text(manifest).encode()
+    text = joined_parts(parts).encode()
     state, found = _read(f"{top}/{MANIFEST}")
     if found != text:
         state = replace_file(f"{top}/{MANIFEST}", text)
