@@ -7,11 +7,13 @@ import importlib
 import importlib.util
 import marshal
 import os
+import re
 import sys
 from collections.abc import Callable, Iterable
 from contextlib import suppress
+from dataclasses import dataclass
 from pathlib import Path
-from types import CodeType
+from types import CodeType, MappingProxyType
 from typing import Any, TypeAlias
 
 from opgen.files import replace_file, state_of
@@ -20,6 +22,11 @@ from opgen.views.base import FileView
 # What a template is compiled to (`compiling.py`): it writes texts, and asks for the templates that it includes.
 _Function: TypeAlias = Callable[[FileView, Callable[[str], None], Any], None]
 
+# Where a text made by marked templates has the text of an item begin and end.
+ITEM_BEGINS, ITEM_ENDS = "\x02", "\x03"
+_ITEM_COMMENT = re.compile(r"[ \t]*\{# (item|end) #\}\n")
+_ITEM_MARKS = MappingProxyType({"item": ITEM_BEGINS, "end": ITEM_ENDS})
+
 
 class Renderer:
     """Renders the templates under one directory or several: the first that has one counts.
@@ -27,10 +34,14 @@ class Renderer:
     A template receives one name, `file`, the FileView it is rendered for. A name or a field that is missing is an error
     (`jinja2.UndefinedError` where it is compiled, AttributeError where it is rendered), never an empty string: it is
     a bug here.
+
+    Templates of files that all operators share say by comments, `{# item #}` and `{# end #}`, what is of one
+    operator alone. With `marked` these become marks in the texts, which `items_of` takes out again.
     """
 
-    def __init__(self, *templates: Path) -> None:
+    def __init__(self, *templates: Path, marked: bool = False) -> None:
         self._folders = templates
+        self._marked = marked
         self._made_by = _made_by()
         self._functions: dict[str, _Function] = {}
 
@@ -58,9 +69,29 @@ class Renderer:
             paths = [folder / template for folder in self._folders]
             path = next((path for path in paths if path.exists()), paths[0])
             names: dict[str, Any] = {}
-            exec(_compiled(path, self._made_by), names)
+            exec(_compiled(path, self._made_by, self._marked), names)
             found = self._functions[template] = names["render"]
         return found
+
+
+@dataclass(frozen=True, slots=True)
+class Items:
+    """The items of a text, and what is `around` them: one piece more than items."""
+
+    items: tuple[str, ...]
+    around: tuple[str, ...]
+
+
+def items_of(text: str) -> Items | None:
+    """The items of a text that was made with marks.
+
+    None if the marks are not such that one ends before the next begins: the operators brought some along.
+    """
+    pieces = re.split(f"([{ITEM_BEGINS}{ITEM_ENDS}])", text)
+    marks = pieces[1::2]
+    if marks != [ITEM_BEGINS, ITEM_ENDS] * (len(marks) // 2):
+        return None
+    return Items(tuple(pieces[2::4]), tuple(pieces[::4]))
 
 
 # Compiled templates, kept as Python keeps its modules: beside those of opgen, and none with `python -B`. One is found
@@ -68,10 +99,12 @@ class Renderer:
 # takes a tenth of the time of a small run, and to import what compiles as long again.
 
 
-def _compiled(path: Path, made_by: str) -> CodeType:
+def _compiled(path: Path, made_by: str, marked: bool) -> CodeType:
     source = path.read_text(encoding="utf-8")
+    if marked:
+        source = _ITEM_COMMENT.sub(lambda found: _ITEM_MARKS[found[1]], source)
     checksum = hashlib.sha256(f"{made_by}\n{source}".encode()).digest()
-    kept = _place(path)
+    kept = _place(path, marked)
     code = _find_kept(kept, checksum)
     if code is None:
         compiling = importlib.import_module("opgen.compiling")
@@ -98,9 +131,10 @@ def _made_by() -> str:
     return repr((importlib.util.MAGIC_NUMBER, states))
 
 
-def _place(path: Path) -> str:
+def _place(path: Path, marked: bool) -> str:
     """Where a template's code is kept."""
     key = hashlib.sha256(os.fsencode(path)).hexdigest()[:40]
     module = importlib.util.cache_from_source(__file__)
-    name = f"template-{key}.{sys.implementation.cache_tag}"
+    form = "marked" if marked else "template"
+    name = f"{form}-{key}.{sys.implementation.cache_tag}"
     return os.path.join(os.path.dirname(module), name)

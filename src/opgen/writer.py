@@ -11,6 +11,7 @@ import difflib
 import os
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from pathlib import Path
+from types import MappingProxyType
 from typing import Any
 
 from opgen.dataclasses import dataclass, field
@@ -28,20 +29,30 @@ from opgen.manifest import (
     read_manifest,
 )
 
+_NO_STATES: Mapping[str, FileState] = MappingProxyType({})
 # A second process takes a hundredth of a second, in which a few hundred files are written.
 _MANY = 1000
 
 
+class Outdated(Exception):
+    """A folder is no longer as it was when it was looked at."""
+
+
 @dataclass(frozen=True, slots=True)
 class Tree:
-    """What one run makes: texts by path (posix, relative), and the manifest's other fields."""
+    """What one run makes: texts by path (posix, relative), and the manifest's other fields.
+
+    `others` are the digests of files that belong to the tree, too, and are in place.
+    """
 
     files: Mapping[str, str]
     header: Mapping[str, Any]
+    others: Mapping[str, str] = field(default_factory=dict)
 
     def manifest(self) -> dict[str, Any]:
         """The manifest as a value: `header` and the digest of every file."""
-        files = {path: digest(text.encode()) for path, text in self.files.items()}
+        made = {path: digest(text.encode()) for path, text in self.files.items()}
+        files = {**self.others, **made}
         return {"format": MANIFEST_FORMAT, **self.header, "files": files}
 
 
@@ -70,15 +81,24 @@ class Stale:
 
 
 @until_too_many(WriteReport)
-def write(tree: Tree, directory: Path, diagnostics: Diagnostics) -> WriteReport:
-    """Make `directory` hold `tree`; report E09xx and touch nothing if that would lose something."""
+def write(
+    tree: Tree,
+    directory: Path,
+    diagnostics: Diagnostics,
+    states: Mapping[str, FileState] = _NO_STATES,
+) -> WriteReport:
+    """Make `directory` hold `tree`; report E09xx and touch nothing if that would lose something.
+
+    The tree's `others`, and the manifest that they were read from, are in these `states`. Raises Outdated,
+    and nothing is touched, if another run has written since.
+    """
     try:
         if os.path.lexists(directory) and not os.path.isdir(directory):
             diagnostics.error("E0901", f"{directory} is not a directory", None)
             return WriteReport()
         directory.mkdir(parents=True, exist_ok=True)
         with locked(directory):
-            return _write_locked(tree, directory, diagnostics)
+            return _write_locked(tree, directory, diagnostics, states)
     except Locked:
         message = f"another opgen is writing to {directory}"
         diagnostics.error("E0903", message, None, hint="run it again when that one is done")
@@ -107,14 +127,20 @@ def compare(tree: Tree, directory: Path, diagnostics: Diagnostics) -> tuple[Stal
     return tuple(stale)
 
 
-def _write_locked(tree: Tree, directory: Path, diagnostics: Diagnostics) -> WriteReport:
+def _write_locked(
+    tree: Tree, directory: Path, diagnostics: Diagnostics, known: Mapping[str, FileState]
+) -> WriteReport:
+    # Every run that writes makes a new manifest.
+    if known and state_of(os.stat(directory / MANIFEST)) != known[MANIFEST]:
+        raise Outdated
     manifest = read_manifest(directory, diagnostics)
     if manifest is None:
         return WriteReport()
     seen = _look(directory, (*tree.files, *manifest.paths))
     old = _settled(manifest, directory, seen)
     contents = {path: text.encode() for path, text in tree.files.items()}
-    states = _unchanged(contents, directory, seen)
+    states = {path: known[path] for path in tree.others if path not in contents}
+    states |= _unchanged(contents, directory, seen)
     changed = [path for path in contents if path not in states]
     _refuse_foreign_files(tree, changed, directory, old, seen, diagnostics)
     if diagnostics.has_errors:

@@ -69,7 +69,7 @@ def generate(
     told = (shards, python, report_format, deny_warnings, colour)
     request = pipeline.read_request(inputs, told)
     stamp = None if list_outputs else pipeline.find_stamp(output, request)
-    if stamp is not None and depfile is None and output_list is None:
+    if stamp is not None and stamp.is_current and depfile is None and output_list is None:
         click.echo(stamp.report, nl=False, err=True)
         click.echo(f"{output}: 0 written, {stamp.unchanged} unchanged")
         return

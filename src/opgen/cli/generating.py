@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
+from contextlib import suppress
 from pathlib import Path
 
 import click
@@ -15,7 +16,7 @@ from opgen.manifest import MANIFEST
 from opgen.pipeline import Inputs
 from opgen.pipeline.stamp import Request, Stamp
 from opgen.resources import own_files
-from opgen.writer import Tree, WriteReport, write
+from opgen.writer import Outdated, Tree, WriteReport, write
 
 
 def generate(
@@ -33,18 +34,20 @@ def generate(
 ) -> None:
     """Write the tree, unless a `stamp` says that it is there, and what build systems ask for; or list the tree."""
     diagnostics = Diagnostics()
-    if stamp is not None:
+    if stamp is not None and stamp.is_current:
         click.echo(stamp.report, nl=False, err=True)
         outputs: Iterable[str] = stamp.outputs
         summary = f"0 written, {stamp.unchanged} unchanged"
     else:
-        tree = pipeline.build_tree(request.inputs, diagnostics, shards=shards, python=python)
-        if tree is None or list_outputs or (deny_warnings and diagnostics.has_warnings):
-            finish(diagnostics, report_format, deny_warnings)
-            assert tree is not None
-            _list_outputs(tree, output)
-            return
-        written = write(tree, output, diagnostics)
+        written = None if stamp is None else _write_edit(request, stamp, output, shards, python)
+        if written is None:
+            tree = pipeline.build_tree(request.inputs, diagnostics, shards=shards, python=python)
+            if tree is None or list_outputs or (deny_warnings and diagnostics.has_warnings):
+                finish(diagnostics, report_format, deny_warnings)
+                assert tree is not None
+                _list_outputs(tree, output)
+                return
+            written = write(tree, output, diagnostics)
         if not diagnostics.has_errors:
             shown = rendered(diagnostics, report_format)
             pipeline.leave_stamp(output, request, written.states, shown)
@@ -57,6 +60,20 @@ def generate(
         write_depfile(depfile, targets, _files_read(request.inputs), diagnostics)
     finish(diagnostics, report_format, deny_warnings)
     click.echo(f"{output}: {summary}")
+
+
+def _write_edit(
+    request: Request, stamp: Stamp, output: Path, shards: int, python: bool
+) -> WriteReport | None:
+    """Write what a few edited entries change; None, and nothing is touched, if all is to be made anew."""
+    tree = pipeline.edited_tree(request, stamp, output, shards=shards, python=python)
+    if tree is None:
+        return None
+    diagnostics = Diagnostics()
+    with suppress(Outdated):
+        written = write(tree, output, diagnostics, stamp.outputs)
+        return None if diagnostics.has_errors else written
+    return None
 
 
 def list_inputs(inputs: Inputs) -> None:

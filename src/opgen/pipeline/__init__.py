@@ -35,6 +35,7 @@ if TYPE_CHECKING:
     from opgen.pipeline.comparing import Comparison, compare
     from opgen.pipeline.coverage import CoverageReport, report_coverage
     from opgen.pipeline.declared import declared_tags
+    from opgen.pipeline.editing import edited_tree
     from opgen.pipeline.generating import build_tree
     from opgen.pipeline.installed import installed_package, installed_schema
     from opgen.pipeline.linting import inspect, lint, survey
@@ -56,6 +57,7 @@ __all__ = [
     "compare",
     "declared_tags",
     "dump",
+    "edited_tree",
     "explain",
     "explain_all_codes",
     "explain_code",
@@ -98,6 +100,7 @@ _LATER: Mapping[str, str] = MappingProxyType(
         "build_tree": "generating",
         "check_world": "world",
         "declared_tags": "declared",
+        "edited_tree": "editing",
         "new_package": "starting",
     }
 )

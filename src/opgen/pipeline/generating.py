@@ -50,23 +50,31 @@ _MANY = 300
 
 @until_too_many(lambda: None)
 def build_tree(
-    inputs: Inputs, diagnostics: Diagnostics, *, shards: int = 1, python: bool = False
+    inputs: Inputs,
+    diagnostics: Diagnostics,
+    *,
+    shards: int = 1,
+    python: bool = False,
+    marked: bool = False,
 ) -> Tree | None:
-    """All generated texts; None if there are errors, which `diagnostics` then holds."""
+    """All generated texts; None if there are errors, which `diagnostics` then holds.
+
+    They are `marked` for `render.items_of` on demand.
+    """
     inputs = with_contents(inputs)
     _report_options(inputs, diagnostics)
     registry = read_registry(inputs, diagnostics)
     many = len(registry.functions) >= _MANY and not diagnostics.has_errors
-    job = _Job(registry, inputs, shards, python)
+    job = _Job(registry, inputs, shards, python, marked)
     with beside(job.texts_beside, worth=many) as texts_beside:
         context = _checked_context(job, diagnostics)
         if context is None:
             return None
-        files = _render(context, build_kinds(context, _HERE))
+        files = job.render(context, build_kinds(context, _HERE))
         others = texts_beside()
     assert not files.keys() & others.keys(), "one path of two kinds"
     files |= others
-    files |= _render(context, build_last(context, files))
+    files |= job.render(context, build_last(context, files))
     return Tree(files, manifest_header(context, files))
 
 
@@ -78,13 +86,14 @@ class _Job:
     inputs: Inputs
     shards: int
     python: bool
+    marked: bool
 
     def texts_beside(self) -> dict[str, str]:
         """The files of the kinds _BESIDE; anything at all if there are errors, which nobody reads then."""
         diagnostics = Diagnostics()
         additions = read_additions(self.registry, self.inputs, diagnostics)
         context = self.context(additions, Signatures(), diagnostics)
-        return {} if context is None else _render(context, build_kinds(context, _BESIDE))
+        return {} if context is None else self.render(context, build_kinds(context, _BESIDE))
 
     def context(
         self, additions: Additions, signatures: Signatures, diagnostics: Diagnostics
@@ -95,6 +104,10 @@ class _Job:
         if context is None or not self.python:
             return context
         return replace(context, library=replace(context.library, python=True))
+
+    def render(self, context: Context, views: Iterable[FileView]) -> dict[str, str]:
+        templates = target_templates(context.target.templates)
+        return Renderer(*templates, marked=self.marked).render_all(views)
 
 
 def _checked_context(job: _Job, diagnostics: Diagnostics) -> Context | None:
@@ -111,10 +124,6 @@ def _checked_context(job: _Job, diagnostics: Diagnostics) -> Context | None:
         return None
     context = job.context(additions, signatures, diagnostics)
     return None if diagnostics.has_errors else context
-
-
-def _render(context: Context, views: Iterable[FileView]) -> dict[str, str]:
-    return Renderer(*target_templates(context.target.templates)).render_all(views)
 
 
 def _report_options(inputs: Inputs, diagnostics: Diagnostics) -> None:

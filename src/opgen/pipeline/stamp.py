@@ -2,7 +2,8 @@
 
 A run that wrote leaves `.opgen_stamp` beside its outputs: a key, and the state of every output. The key
 is a digest of all that a run depends on: its options, the bytes that it read, opgen's own sources and
-templates. The next run with the same key that finds every output in its state has nothing to do.
+templates. The next run with the same key that finds every output in its state has nothing to do. Where only
+the schemas have changed, it can go on from those that the stamp holds, too (`editing.py`).
 
 It is no output: a folder without it, or with one of another machine, is generated as ever. What keeps a
 stamp from telling what is not so:
@@ -34,9 +35,13 @@ from opgen.resources import own_files
 
 STAMP = ".opgen_stamp"
 
-_MAGIC = b"opgen stamp 1 "
+# Whatever opgen left it: this one, or an older one, whose stamp says nothing to this.
+_OURS = b"opgen stamp "
+_MAGIC = _OURS + b"2 "
 # Of these, the installed version tells in what it makes of a text.
 _LIBRARIES = ("jinja2", "yaml")
+# As text, whatever the bytes are.
+_ANY_BYTES = ("utf-8", "surrogateescape")
 # Clocks of file systems tick every 1 to 10 ms. Where they tick by seconds there is no use in waiting.
 _TICK_S = 0.004
 _TICKS = 4
@@ -44,19 +49,29 @@ _TICKS = 4
 
 @dataclass(frozen=True, slots=True)
 class Request:
-    """What a run is asked for, with the bytes that it reads, and the key of all that."""
+    """What a run is asked for, with the bytes that it reads, and the key of all that.
+
+    `frame` is a key of all but the schemas' bytes: what an edit of an operator leaves as it is.
+    """
 
     inputs: Inputs
     options: tuple[object, ...]
     key: str
+    frame: str
 
 
 @dataclass(frozen=True, slots=True)
 class Stamp:
-    """What a run would do: write none of the `outputs`, the manifest among them, and say `report`."""
+    """What the last run left in a folder where nothing was touched since.
 
-    outputs: tuple[str, ...]
+    The state of each of its `outputs`, the manifest among them; what it said, its `report`; and the bytes of
+    the schemas, file by file. If it `is_current`, another run would write nothing and say the same.
+    """
+
+    outputs: Mapping[str, FileState]
     report: str
+    schemas: tuple[bytes, ...]
+    is_current: bool
 
     @property
     def unchanged(self) -> int:
@@ -70,24 +85,29 @@ def read_request(inputs: Inputs, options: tuple[object, ...]) -> Request:
     Its key is empty, which no stamp has, if a file cannot be read or is too large: the run reports that.
     """
     inputs = with_contents(inputs)
-    return Request(inputs, options, _key(inputs, options))
+    return Request(inputs, options, *_keys(inputs, options))
 
 
 def find_stamp(directory: Path, request: Request) -> Stamp | None:
-    """What the stamp of `directory` says, if there is one for this request and it is still true."""
+    """The stamp of `directory`, if it is true, and of a run that differed from this one in its schemas at most."""
     top = os.fspath(directory)
     try:
         with open(os.path.join(top, STAMP), "rb") as file:
             stamped_ns = os.fstat(file.fileno()).st_mtime_ns
             head, _, body = file.read().partition(b"\n")
-        if not request.key or head != _head(request.key, body):
+        key = head.removeprefix(_MAGIC).split(b" ")[0].decode()
+        if not request.key or head != _head(key, body):
             return None
         said = json.loads(body)
+        if said["frame"] != request.frame:
+            return None
         if not _is_true(top, said["files"], said["folders"], stamped_ns):
             return None
+        outputs = {path: (size, ns, inode) for path, (size, ns, inode) in said["files"].items()}
+        schemas = tuple(text.encode(*_ANY_BYTES) for text in said["schemas"])
+        return Stamp(outputs, said["report"], schemas, is_current=key == request.key)
     except (OSError, ValueError, KeyError):
         return None
-    return Stamp(tuple(said["files"]), said["report"])
 
 
 def leave_stamp(
@@ -97,17 +117,24 @@ def leave_stamp(
 
     Where none can be written, or something of another's has its name, the next run does its work again.
     """
-    if not request.key or request.key != _key(request.inputs, request.options):
+    inputs = request.inputs
+    if not request.key or request.key != _keys(inputs, request.options)[0]:
         return
     top = os.fspath(directory)
     path = directory / STAMP
     try:
-        if os.path.lexists(path) and not path.read_bytes().startswith(_MAGIC):
+        if os.path.lexists(path) and not path.read_bytes().startswith(_OURS):
             return
         folders = {
             name: _folder_state(os.lstat(os.path.join(top, name))) for name in _folders(states)
         }
-        said = {"report": report, "folders": folders, "files": states}
+        said = {
+            "frame": request.frame,
+            "report": report,
+            "folders": folders,
+            "files": states,
+            "schemas": [inputs.overlay[path].decode(*_ANY_BYTES) for path in inputs.yaml],
+        }
         body = json.dumps(said, separators=(",", ":")).encode()
         newest = max(state[1] for state in (*states.values(), *folders.values()))
         for _ in range(_TICKS):
@@ -122,15 +149,24 @@ def _head(key: str, body: bytes) -> bytes:
     return _MAGIC + f"{key} {hashlib.sha256(body).hexdigest()}".encode()
 
 
-def _key(inputs: Inputs, options: tuple[object, ...]) -> str:
-    """A digest of all that a run depends on; empty if there is a file that `inputs` have no bytes of."""
+def _keys(inputs: Inputs, options: tuple[object, ...]) -> tuple[str, str]:
+    """Digests of all that a run depends on, and of that without the schemas.
+
+    They are empty if there is a file that `inputs` have no bytes of.
+    """
     paths = input_files(inputs)
     contents = [inputs.overlay[path] for path in paths if path in inputs.overlay]
     if len(contents) < len(paths) or any(len(content) > MOST for content in contents):
-        return ""
+        return "", ""
+    schemas, others = contents[: len(inputs.yaml)], contents[len(inputs.yaml) :]
     asked = repr((replace(inputs, overlay={}), options, sys.version, *_library_states()))
+    frame = _digest((asked.encode(errors="surrogateescape"), *others, *_own_sources()))
+    return _digest((frame.encode(), *schemas)), frame
+
+
+def _digest(parts: Iterable[bytes]) -> str:
     found = hashlib.sha256()
-    for part in (asked.encode(errors="surrogateescape"), *contents, *_own_sources()):
+    for part in parts:
         found.update(hashlib.sha256(part).digest())
     return found.hexdigest()
 

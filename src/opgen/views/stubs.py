@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterator, Mapping
 
 from opgen.cpp.names import kernel_namespace
 from opgen.model.dispatch_key import DispatchKey
@@ -47,7 +47,6 @@ class StubView:
     types: str
     pointer: str
     to_write: str
-    index: int
     symbolic_returns: str
     symbolic: str
 
@@ -89,7 +88,7 @@ def build_stubs(context: Context) -> Iterator[FileView]:
                 stem=name,
                 key=key.name,
                 includes=tuple(sorted({context.library.header(m.header) for m in members})),
-                blocks=_numbered(members),
+                blocks=blocks((m.namespace, _stub(m)) for m in members),
             )
 
 
@@ -233,24 +232,15 @@ def _missing_member(context: Context, member: MemberView) -> MissingFunction:
     )
 
 
-def _numbered(functions: Iterable[MissingFunction]) -> tuple[Block[StubView], ...]:
-    """Stubs by namespace, numbered in the order in which the file lists them."""
-    ordered = [m for found in group_by(functions, lambda m: m.namespace).values() for m in found]
-    return blocks(
-        (
-            m.namespace,
-            StubView(
-                m.schema,
-                m.operator,
-                m.returns,
-                m.function,
-                m.types,
-                m.pointer,
-                cpp_string(m.to_write),
-                index,
-                m.symbolic_returns,
-                m.symbolic,
-            ),
-        )
-        for index, m in enumerate(ordered)
+def _stub(m: MissingFunction) -> StubView:
+    return StubView(
+        schema=m.schema,
+        operator=m.operator,
+        returns=m.returns,
+        function=m.function,
+        types=m.types,
+        pointer=m.pointer,
+        to_write=cpp_string(m.to_write),
+        symbolic_returns=m.symbolic_returns,
+        symbolic=m.symbolic,
     )
