@@ -42,8 +42,7 @@ def is_stamped(opgen: Opgen, *arguments: str) -> bool:
             raising=False,
         )
         assert opgen(*(arguments or ARGUMENTS)).exit_code == 0
-    assert built or Path("out", STAMP).read_bytes() == before
-    return not built
+    return not built and Path("out", STAMP).read_bytes() == before
 
 
 def test_a_second_run_has_nothing_to_do(opgen: Opgen) -> None:
@@ -222,6 +221,94 @@ def test_check_trusts_no_stamp(opgen: Opgen) -> None:
     assert opgen("check", "good.yaml", "-o", "out").exit_code == 1
 
 
+# Edits of entries
+
+
+def states(folder: str) -> dict[str, tuple[int, int]]:
+    found = ((path, path.stat()) for path in Path(folder).rglob("*") if path.is_file())
+    return {str(path): (seen.st_mtime_ns, seen.st_ino) for path, seen in found}
+
+
+def edit(opgen: Opgen, old: str, new: str, *options: str) -> tuple[set[str], bool]:
+    """Generate, edit and generate again: which files were touched, and whether all of them were made anew."""
+    assert opgen(*ARGUMENTS, *options).exit_code == 0
+    before, yaml = states("out"), Path("good.yaml")
+    assert old in yaml.read_text()
+    yaml.write_text(yaml.read_text().replace(old, new))
+    built: list[object] = []
+    real = pipeline.build_tree
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(
+            pipeline,
+            "build_tree",
+            lambda *a, **k: built.append(a) or real(*a, **k),
+            raising=False,
+        )
+        opgen(*ARGUMENTS, *options)
+    after = states("out")
+    return {p for p in after if before.get(p) != after[p]} - {f"out/{STAMP}"}, bool(built)
+
+
+def test_an_edited_entry_is_made_alone(opgen: Opgen) -> None:
+    touched, anew = edit(opgen, "neg_cpu", "negate")
+    ours = {"include/aten/ops/neg_native.h", "src/RegisterCPU.cpp", "stubs/CPUStubs.cpp"}
+    assert touched == {f"out/{path}" for path in (*ours, "opgen_manifest.json")}
+    assert not anew
+    assert is_stamped(opgen)
+    assert opgen("check", "good.yaml", "-o", "out").exit_code == 0
+
+
+def test_a_comment_touches_no_file_but_the_stamp(opgen: Opgen) -> None:
+    assert edit(opgen, "- func: neg", "# The next one.\n- func: neg") == (set(), False)
+    assert is_stamped(opgen)
+
+
+@pytest.mark.parametrize(
+    ("old", "new"),
+    [
+        ("- func: neg(", "- func: pos("),
+        ("- func: neg(", "- func: abs(Tensor self) -> Tensor\n\n- func: neg("),
+        ("    CPU: neg_cpu", "    CPU: neg_cpu\n    CUDA: neg_cuda"),
+        ("neg(Tensor self)", "neg(Tensr self)"),
+    ],
+    ids=["name", "new", "key", "error"],
+)
+def test_what_is_no_edit_of_an_entry_is_made_anew(opgen: Opgen, old: str, new: str) -> None:
+    assert edit(opgen, old, new)[1]
+
+
+def test_warnings_of_other_entries_are_said_again(opgen: Opgen) -> None:
+    """They are those of the whole library, so the whole library is asked."""
+    yaml = Path("good.yaml")
+    entry = "\n- func: mine::old(Tensor self) -> Tensor\n  variants: function, method\n"
+    yaml.write_text(GOOD.replace("variants: function, method", "variants: function") + entry)
+    yaml.write_text(
+        yaml.read_text().replace("- func: ", "- func: mine::").replace("mine::mine", "mine")
+    )
+    assert edit(opgen, "neg_cpu", "negate", "--target", "torch")[1]
+
+
+def test_an_edit_gives_way_to_a_run_in_between(
+    opgen: Opgen, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Another run writes after this one has looked: what it made is not taken for the last run's."""
+    opgen(*ARGUMENTS)
+    real = pipeline.edited_tree
+
+    def edited(*arguments: object, **options: object) -> object:
+        found = real(*arguments, **options)  # type: ignore[arg-type]
+        Path("good.yaml").write_text(GOOD.replace("add_out_cpu", "sum_up"))
+        monkeypatch.setattr(pipeline, "edited_tree", lambda *a, **k: None, raising=False)
+        opgen(*ARGUMENTS)
+        Path("good.yaml").write_text(GOOD.replace("neg_cpu", "negate"))
+        return found
+
+    monkeypatch.setattr(pipeline, "edited_tree", edited, raising=False)
+    Path("good.yaml").write_text(GOOD.replace("neg_cpu", "negate"))
+    assert opgen(*ARGUMENTS).exit_code == 0
+    assert opgen("check", "good.yaml", "-o", "out").exit_code == 0
+
+
 # Random edits: a stamped run beside a run in a copy without the stamp
 
 
@@ -265,7 +352,14 @@ def contents(folder: Path) -> Iterator[tuple[str, str]]:
 
 def _input(pair: Pair, choose: Callable[[int], int]) -> None:
     texts = {
-        "good.yaml": (GOOD, GOOD + "\n", GOOD.replace("neg", "pos"), GOOD.replace("int", "x")),
+        "good.yaml": (
+            GOOD,
+            GOOD + "\n",
+            GOOD.replace("neg", "pos"),
+            GOOD.replace("int", "x"),
+            GOOD.replace("neg_cpu", "negate"),
+            GOOD.replace("Tensor other", "Tensor more"),
+        ),
         "tags.yaml": ("", TAGS, TAGS + "\n"),
         "select.yaml": (SELECT, SELECT.replace("neg", "add")),
     }

@@ -43,6 +43,7 @@ _MOST = 100
 _PREAMBLE = re.compile(r"(?:[ ]*(?:#[^\n]*)?\n)*")
 _ENTRY = re.compile(r"- func: (?:\w+::)?(\w+)[.(][^\n]*\n(?:(?:[ #][^\n]*)?\n)*")
 _ANCHOR = re.compile(r"&\S")
+_ALLOW = re.compile(r"opgen:[ \t]*allow")
 _WORD = re.compile(r"\w+")
 # What is added to an operator's name for others that belong to it.
 _DERIVED = re.compile(
@@ -71,10 +72,8 @@ def edited_tree(
     chosen = edit.entries()
     if chosen is None:
         return None
-    old, new = (
-        _small_tree(edit.small(chosen, side), shards=shards, python=python)
-        for side in (before, after)
-    )
+    small = [edit.small(chosen, side) for side in (before, after)]
+    old, new = (_small_tree(one, shards=shards, python=python) for one in small)
     if old is None or new is None:
         return None
     files, header = _rewritten(old, new, directory), _new_header(manifest, old, new)
@@ -109,16 +108,25 @@ class _Entry:
         yield from _WORD.findall(self.text, self.text.index("\n"))
 
 
-def _split_all(contents: Iterable[bytes]) -> tuple[tuple[_Entry, ...], ...] | None:
+@dataclass(frozen=True, slots=True)
+class _File:
+    """The entries of a file, and what comments before the first one allow in all of them."""
+
+    allowed: str
+    entries: tuple[_Entry, ...]
+
+
+def _split_all(contents: Iterable[bytes]) -> tuple[_File, ...] | None:
     """The entries of every file; None if there is one that is no plain list of them."""
-    found = tuple(map(_split, contents))
-    return None if None in found else tuple(entries for entries in found if entries is not None)
+    files = tuple(map(_split, contents))
+    return None if None in files else tuple(file for file in files if file is not None)
 
 
-def _split(content: bytes) -> tuple[_Entry, ...] | None:
+def _split(content: bytes) -> _File | None:
     """The entries of a file that is a list of them, each begun by `- func:`; None of any other.
 
-    With an anchor, one entry could be part of another.
+    With an anchor, one entry could be part of another. A comment that allows something right above the
+    first entry would, without it, allow it in others.
     """
     try:
         text = content.decode()
@@ -133,7 +141,10 @@ def _split(content: bytes) -> tuple[_Entry, ...] | None:
     while entry := _ENTRY.match(text, at):
         found.append(_Entry(entry[0], entry[1]))
         at = entry.end()
-    return tuple(found) if at == len(text) else None
+    head, _, above = start[0].rpartition("\n\n")
+    if at < len(text) or _ALLOW.search(above):
+        return None
+    return _File(f"{head}\n\n" if _ALLOW.search(head) else "", tuple(found))
 
 
 def _family(name: str) -> str:
@@ -153,25 +164,28 @@ _Place: TypeAlias = tuple[int, int]
 
 @dataclass(frozen=True, slots=True)
 class _Edit:
-    """The entries of the same files before and after."""
+    """The same files before and after."""
 
     inputs: Inputs
-    before: tuple[tuple[_Entry, ...], ...]
-    after: tuple[tuple[_Entry, ...], ...]
+    before: tuple[_File, ...]
+    after: tuple[_File, ...]
 
     def entries(self) -> frozenset[_Place] | None:
         """The places of those that differ, and of all that may have to do with them.
 
         None if they are too many, or operators come, go or are reported.
         """
-        if list(map(len, self.before)) != list(map(len, self.after)):
-            return None
-        chosen = frozenset(
-            (file, place)
-            for file, pair in enumerate(zip(self.before, self.after))
-            for place, (old, new) in enumerate(zip(*pair))
+        for before, after in zip(self.before, self.after):
+            if before.allowed != after.allowed or len(before.entries) != len(after.entries):
+                return None
+        edited = [
+            (file, place, {old.name, new.name})
+            for file, (before, after) in enumerate(zip(self.before, self.after))
+            for place, (old, new) in enumerate(zip(before.entries, after.entries))
             if old != new
-        )
+        ]
+        chosen = frozenset((file, place) for file, place, _ in edited)
+        chosen |= self._places_of({name for *_, both in edited for name in both})
         while len(chosen) <= _MOST:
             old, new = (self._registry(chosen, side) for side in (self.before, self.after))
             if old is None or new is None or not _are_alike(old, new):
@@ -182,21 +196,22 @@ class _Edit:
             chosen = found
         return None
 
-    def small(self, chosen: Collection[_Place], side: Sequence[Sequence[_Entry]]) -> Inputs:
-        """The inputs that have those of these entries alone."""
-        texts = {
-            path: "".join(e.text for place, e in enumerate(entries) if (file, place) in chosen)
-            for file, (path, entries) in enumerate(zip(self.inputs.yaml, side))
-        }
-        contents = {path: text.encode() for path, text in texts.items() if text}
+    def small(self, chosen: Collection[_Place], side: Sequence[_File]) -> Inputs | None:
+        """The inputs that have those of these entries alone; None if a comment at one allows something."""
+        contents = {}
+        for path, content, places in zip(self.inputs.yaml, side, _by_file(chosen, len(side))):
+            text = "".join(content.entries[place].text for place in places)
+            if _ALLOW.search(text):
+                return None
+            if text:
+                contents[path] = (content.allowed + text).encode()
         overlay = {**self.inputs.overlay, **contents}
         return replace(self.inputs, yaml=tuple(contents), overlay=overlay)
 
-    def _registry(
-        self, chosen: Collection[_Place], side: Sequence[Sequence[_Entry]]
-    ) -> Registry | None:
+    def _registry(self, chosen: Collection[_Place], side: Sequence[_File]) -> Registry | None:
         diagnostics = Diagnostics()
-        registry = read_registry(self.small(chosen, side), diagnostics)
+        inputs = self.small(chosen, side)
+        registry = None if inputs is None else read_registry(inputs, diagnostics)
         return None if len(diagnostics) else registry
 
     def _places_of(self, names: Iterable[str]) -> frozenset[_Place]:
@@ -212,10 +227,18 @@ class _Edit:
 
         return frozenset(
             (file, place)
-            for file, entries in enumerate(self.before)
-            for place, entry in enumerate(entries)
+            for file, content in enumerate(self.before)
+            for place, entry in enumerate(content.entries)
             if any(map(is_wanted, entry.words()))
         )
+
+
+def _by_file(places: Iterable[_Place], files: int) -> tuple[list[int], ...]:
+    """For each file the places in it, in order."""
+    found: tuple[list[int], ...] = tuple([] for _ in range(files))
+    for file, place in sorted(places):
+        found[file].append(place)
+    return found
 
 
 def _names(registry: Registry) -> Iterator[str]:
@@ -235,9 +258,11 @@ def _are_alike(old: Registry, new: Registry) -> bool:
 # Trees
 
 
-def _small_tree(inputs: Inputs, *, shards: int, python: bool) -> Tree | None:
+def _small_tree(inputs: Inputs | None, *, shards: int, python: bool) -> Tree | None:
     """A tree of few operators, its texts with marks; None if anything is to be said of them."""
     diagnostics = Diagnostics()
+    if inputs is None:
+        return None
     tree = build_tree(inputs, diagnostics, shards=shards, python=python, marked=True)
     return None if len(diagnostics) else tree
 

@@ -7,14 +7,14 @@
 
 namespace {
 using namespace opgen::types;
-extern const opgen::KernelStub opgen_CPUStubs[];
 }  // namespace
 
 namespace myops::native {
 
 // myadd.out(Tensor self, Tensor other, *, Tensor(a!) out) -> Tensor(a!)
 OPGEN_STUB void structured_myadd_out_cpu::impl(const Tensor&, const Tensor&, const Tensor&) {
-  opgen::throw_missing_kernel(::opgen_CPUStubs[0]);
+  opgen::throw_missing_kernel(
+      {"myops::myadd.out", "CPU", "OPGEN_IMPL_FUNC(myadd_out_cpu)(const Tensor& self, const Tensor& other, const Tensor& out)", nullptr});
 }
 
 }  // namespace myops::native

@@ -7,14 +7,14 @@
 
 namespace {
 using namespace opgen::types;
-extern const opgen::KernelStub opgen_MetaStubs[];
 }  // namespace
 
 namespace myops::meta {
 
 // myadd(Tensor self, Tensor other) -> Tensor
 OPGEN_STUB void structured_myadd::meta(const Tensor&, const Tensor&) {
-  opgen::throw_missing_kernel(::opgen_MetaStubs[0]);
+  opgen::throw_missing_kernel(
+      {"myops::myadd", "Meta", "OPGEN_META_FUNC(myadd)(const Tensor& self, const Tensor& other)", nullptr});
 }
 
 }  // namespace myops::meta

@@ -8,19 +8,20 @@
 
 namespace {
 using namespace opgen::types;
-extern const opgen::KernelStub opgen_CompositeExplicitAutogradStubs[];
 }  // namespace
 
 namespace at::native {
 
 // fill_.Scalar(Tensor(a!) self, Scalar value) -> Tensor(a!)
 OPGEN_STUB Tensor& opgen_fill_::call(Tensor&, const Scalar&) {
-  opgen::throw_missing_kernel(::opgen_CompositeExplicitAutogradStubs[0]);
+  opgen::throw_missing_kernel(
+      {"aten::fill_.Scalar", "CompositeExplicitAutograd", "OPGEN_KERNEL(fill_)(Tensor& self, const Scalar& value)", nullptr});
 }
 
 // halves(Tensor self) -> (Tensor low, Tensor high)
 OPGEN_STUB ::std::tuple<Tensor,Tensor> opgen_halves::call(const Tensor&) {
-  opgen::throw_missing_kernel(::opgen_CompositeExplicitAutogradStubs[1]);
+  opgen::throw_missing_kernel(
+      {"aten::halves", "CompositeExplicitAutograd", "OPGEN_KERNEL(halves)(const Tensor& self)", nullptr});
 }
 
 }  // namespace at::native

@@ -8,19 +8,20 @@
 
 namespace {
 using namespace opgen::types;
-extern const opgen::KernelStub opgen_CompositeImplicitAutogradStubs[];
 }  // namespace
 
 namespace at::native {
 
 // linear(Tensor input, Tensor weight, Tensor? bias=None) -> Tensor
 OPGEN_STUB Tensor opgen_linear::call(const Tensor&, const Tensor&, const ::std::optional<Tensor>&) {
-  opgen::throw_missing_kernel(::opgen_CompositeImplicitAutogradStubs[0]);
+  opgen::throw_missing_kernel(
+      {"aten::linear", "CompositeImplicitAutograd", "OPGEN_KERNEL(linear)(const Tensor& input, const Tensor& weight, const ::std::optional<Tensor>& bias)", nullptr});
 }
 
 // size.int(Tensor self, int dim) -> int
 OPGEN_STUB int64_t opgen_size::call(const Tensor&, int64_t) {
-  opgen::throw_missing_kernel(::opgen_CompositeImplicitAutogradStubs[1]);
+  opgen::throw_missing_kernel(
+      {"aten::size.int", "CompositeImplicitAutograd", "OPGEN_KERNEL(size)(const Tensor& self, int64_t dim)", nullptr});
 }
 
 }  // namespace at::native

@@ -10,29 +10,32 @@
 
 namespace {
 using namespace opgen::types;
-extern const opgen::KernelStub opgen_CPUStubs[];
 }  // namespace
 
 namespace at::native {
 
 // schema.out(Tensor self, int value, int precomputed, int impl, *, Tensor(a!) out) -> Tensor(a!)
 OPGEN_STUB void structured_schema_out_cpu::impl(const Tensor&, int64_t, int64_t, int64_t, int64_t, const Tensor&) {
-  opgen::throw_missing_kernel(::opgen_CPUStubs[0]);
+  opgen::throw_missing_kernel(
+      {"aten::schema.out", "CPU", "OPGEN_IMPL_FUNC(schema_out_cpu)(const Tensor& self, int64_t next, int64_t precomputed, int64_t impl, int64_t opgen, const Tensor& out)", nullptr});
 }
 
 // choose(Tensor self, int default=0, bool register=False) -> Tensor
 OPGEN_STUB Tensor opgen_choose::call(const Tensor&, int64_t, bool) {
-  opgen::throw_missing_kernel(::opgen_CPUStubs[1]);
+  opgen::throw_missing_kernel(
+      {"aten::choose", "CPU", "OPGEN_KERNEL(choose)(const Tensor& self, int64_t default_, bool register_)", nullptr});
 }
 
 // union(Tensor self, Tensor new) -> Tensor
 OPGEN_STUB Tensor opgen_union_cpu::call(const Tensor&, const Tensor&) {
-  opgen::throw_missing_kernel(::opgen_CPUStubs[2]);
+  opgen::throw_missing_kernel(
+      {"aten::union", "CPU", "OPGEN_KERNEL(union_cpu)(const Tensor& self, const Tensor& new_)", nullptr});
 }
 
 // name_(Tensor(a!) self, Tensor self_clone, Tensor result, Tensor output) -> Tensor(a!)
 OPGEN_STUB Tensor& opgen_name_::call(Tensor&, const Tensor&, const Tensor&, const Tensor&) {
-  opgen::throw_missing_kernel(::opgen_CPUStubs[3]);
+  opgen::throw_missing_kernel(
+      {"aten::name_", "CPU", "OPGEN_KERNEL(name_)(Tensor& self, const Tensor& self_clone, const Tensor& result, const Tensor& output)", nullptr});
 }
 
 }  // namespace at::native

@@ -7,14 +7,14 @@
 
 namespace {
 using namespace opgen::types;
-extern const opgen::KernelStub opgen_MetaStubs[];
 }  // namespace
 
 namespace at::meta {
 
 // schema(Tensor self, int value, int precomputed, int impl) -> Tensor
 OPGEN_STUB structured_schema::meta_return_ty structured_schema::meta(const Tensor&, int64_t, int64_t, int64_t) {
-  opgen::throw_missing_kernel(::opgen_MetaStubs[0]);
+  opgen::throw_missing_kernel(
+      {"aten::schema", "Meta", "OPGEN_PRECOMPUTE_META_FUNC(schema)(const Tensor& self, int64_t value, int64_t precomputed, int64_t impl)", nullptr});
 }
 
 }  // namespace at::meta

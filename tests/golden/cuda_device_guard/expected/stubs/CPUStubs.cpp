@@ -7,14 +7,14 @@
 
 namespace {
 using namespace opgen::types;
-extern const opgen::KernelStub opgen_CPUStubs[];
 }  // namespace
 
 namespace at::native {
 
 // guarded(Tensor self, Tensor other, *, Tensor? extra=None) -> Tensor
 OPGEN_STUB Tensor opgen_guarded_cpu::call(const Tensor&, const Tensor&, const ::std::optional<Tensor>&) {
-  opgen::throw_missing_kernel(::opgen_CPUStubs[0]);
+  opgen::throw_missing_kernel(
+      {"aten::guarded", "CPU", "OPGEN_KERNEL(guarded_cpu)(const Tensor& self, const Tensor& other, const ::std::optional<Tensor>& extra)", nullptr});
 }
 
 }  // namespace at::native

@@ -9,24 +9,26 @@
 
 namespace {
 using namespace opgen::types;
-extern const opgen::KernelStub opgen_CUDAStubs[];
 }  // namespace
 
 namespace at::native {
 
 // guarded(Tensor self, Tensor other, *, Tensor? extra=None) -> Tensor
 OPGEN_STUB Tensor opgen_guarded_cuda::call(const Tensor&, const Tensor&, const ::std::optional<Tensor>&) {
-  opgen::throw_missing_kernel(::opgen_CUDAStubs[0]);
+  opgen::throw_missing_kernel(
+      {"aten::guarded", "CUDA", "OPGEN_KERNEL(guarded_cuda)(const Tensor& self, const Tensor& other, const ::std::optional<Tensor>& extra)", nullptr});
 }
 
 // unchecked(Tensor self, Tensor other) -> Tensor
 OPGEN_STUB Tensor opgen_unchecked_cuda::call(const Tensor&, const Tensor&) {
-  opgen::throw_missing_kernel(::opgen_CUDAStubs[1]);
+  opgen::throw_missing_kernel(
+      {"aten::unchecked", "CUDA", "OPGEN_KERNEL(unchecked_cuda)(const Tensor& self, const Tensor& other)", nullptr});
 }
 
 // unguarded(Tensor self) -> Tensor
 OPGEN_STUB Tensor opgen_unguarded_cuda::call(const Tensor&) {
-  opgen::throw_missing_kernel(::opgen_CUDAStubs[2]);
+  opgen::throw_missing_kernel(
+      {"aten::unguarded", "CUDA", "OPGEN_KERNEL(unguarded_cuda)(const Tensor& self)", nullptr});
 }
 
 }  // namespace at::native

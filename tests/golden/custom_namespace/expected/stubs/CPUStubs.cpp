@@ -7,14 +7,14 @@
 
 namespace {
 using namespace opgen::types;
-extern const opgen::KernelStub opgen_CPUStubs[];
 }  // namespace
 
 namespace mylib::native {
 
 // scale.out(Tensor self, float factor=2.0, *, Tensor(a!) out) -> Tensor(a!)
 OPGEN_STUB void structured_scale_out_cpu::impl(const Tensor&, double, const Tensor&) {
-  opgen::throw_missing_kernel(::opgen_CPUStubs[0]);
+  opgen::throw_missing_kernel(
+      {"mylib::scale.out", "CPU", "OPGEN_IMPL_FUNC(scale_out_cpu)(const Tensor& self, double factor, const Tensor& out)", nullptr});
 }
 
 }  // namespace mylib::native

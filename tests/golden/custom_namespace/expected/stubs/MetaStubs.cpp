@@ -7,14 +7,14 @@
 
 namespace {
 using namespace opgen::types;
-extern const opgen::KernelStub opgen_MetaStubs[];
 }  // namespace
 
 namespace mylib::meta {
 
 // scale(Tensor self, float factor=2.0) -> Tensor
 OPGEN_STUB void structured_scale::meta(const Tensor&, double) {
-  opgen::throw_missing_kernel(::opgen_MetaStubs[0]);
+  opgen::throw_missing_kernel(
+      {"mylib::scale", "Meta", "OPGEN_META_FUNC(scale)(const Tensor& self, double factor)", nullptr});
 }
 
 }  // namespace mylib::meta

@@ -8,19 +8,20 @@
 
 namespace {
 using namespace opgen::types;
-extern const opgen::KernelStub opgen_CPUStubs[];
 }  // namespace
 
 namespace at::native {
 
 // tell(Tensor self, str text="a \"b\"\n", str? mode=None, *, int reduction=Mean, ScalarType dtype=long, MemoryFormat memory_format=contiguous_format) -> Tensor
 OPGEN_STUB Tensor opgen_tell::call(const Tensor&, ::std::string_view, ::std::optional<::std::string_view>, int64_t, ScalarType, MemoryFormat) {
-  opgen::throw_missing_kernel(::opgen_CPUStubs[0]);
+  opgen::throw_missing_kernel(
+      {"aten::tell", "CPU", "OPGEN_KERNEL(tell)(const Tensor& self, ::std::string_view text, ::std::optional<::std::string_view> mode, int64_t reduction, ScalarType dtype, MemoryFormat memory_format)", nullptr});
 }
 
 // sizes_of(Tensor self, int[2] stride=1, int[2] padding=[0,1], int[] dims=[], bool[2] flags=[True,False], float eps=1e-05, float[]? scales=None, Scalar? low=None, Scalar high=-1, Device? device=None) -> Tensor
 OPGEN_STUB Tensor opgen_sizes_of::call(const Tensor&, IntArrayRef, IntArrayRef, IntArrayRef, ::std::array<bool,2>, double, ::std::optional<ArrayRef<double>>, const ::std::optional<Scalar>&, const Scalar&, ::std::optional<Device>) {
-  opgen::throw_missing_kernel(::opgen_CPUStubs[1]);
+  opgen::throw_missing_kernel(
+      {"aten::sizes_of", "CPU", "OPGEN_KERNEL(sizes_of)(const Tensor& self, IntArrayRef stride, IntArrayRef padding, IntArrayRef dims, ::std::array<bool,2> flags, double eps, ::std::optional<ArrayRef<double>> scales, const ::std::optional<Scalar>& low, const Scalar& high, ::std::optional<Device> device)", nullptr});
 }
 
 }  // namespace at::native

@@ -7,19 +7,20 @@
 
 namespace {
 using namespace opgen::types;
-extern const opgen::KernelStub opgen_CompositeImplicitAutogradStubs[];
 }  // namespace
 
 namespace at::native {
 
 // __and__.Tensor(Tensor self, Tensor other) -> Tensor
 OPGEN_STUB Tensor opgen___and__::call(const Tensor&, const Tensor&) {
-  opgen::throw_missing_kernel(::opgen_CompositeImplicitAutogradStubs[0]);
+  opgen::throw_missing_kernel(
+      {"aten::__and__.Tensor", "CompositeImplicitAutograd", "OPGEN_KERNEL(__and__)(const Tensor& self, const Tensor& other)", nullptr});
 }
 
 // __iand__.Tensor(Tensor(a!) self, Tensor other) -> Tensor(a!)
 OPGEN_STUB Tensor& opgen___iand__::call(Tensor&, const Tensor&) {
-  opgen::throw_missing_kernel(::opgen_CompositeImplicitAutogradStubs[1]);
+  opgen::throw_missing_kernel(
+      {"aten::__iand__.Tensor", "CompositeImplicitAutograd", "OPGEN_KERNEL(__iand__)(Tensor& self, const Tensor& other)", nullptr});
 }
 
 }  // namespace at::native

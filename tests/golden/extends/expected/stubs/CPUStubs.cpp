@@ -7,14 +7,14 @@
 
 namespace {
 using namespace opgen::types;
-extern const opgen::KernelStub opgen_CPUStubs[];
 }  // namespace
 
 namespace more::native {
 
 // rescale(Tensor self, float factor=2.0) -> Tensor
 OPGEN_STUB Tensor opgen_rescale_cpu::call(const Tensor&, double) {
-  opgen::throw_missing_kernel(::opgen_CPUStubs[0]);
+  opgen::throw_missing_kernel(
+      {"more::rescale", "CPU", "OPGEN_KERNEL(rescale_cpu)(const Tensor& self, double factor)", nullptr});
 }
 
 }  // namespace more::native

@@ -7,14 +7,14 @@
 
 namespace {
 using namespace opgen::types;
-extern const opgen::KernelStub opgen_AutogradPrivateUse1Stubs[];
 }  // namespace
 
 namespace my_device {
 
 // pair(Tensor self) -> (Tensor, Tensor)
 OPGEN_STUB ::std::tuple<Tensor,Tensor> PrivateUse1NativeFunctions::pair(const Tensor&) {
-  opgen::throw_missing_kernel(::opgen_AutogradPrivateUse1Stubs[0]);
+  opgen::throw_missing_kernel(
+      {"aten::pair", "AutogradPrivateUse1", "::std::tuple<Tensor,Tensor> PrivateUse1NativeFunctions::pair(const Tensor& self)", nullptr});
 }
 
 }  // namespace my_device

@@ -13,49 +13,56 @@
 
 namespace {
 using namespace opgen::types;
-extern const opgen::KernelStub opgen_CPUStubs[];
 }  // namespace
 
 namespace at::native {
 
 // add.out(Tensor self, Tensor other, *, Scalar alpha=1, Tensor(a!) out) -> Tensor(a!)
 OPGEN_STUB void structured_add_out::impl(const Tensor&, const Tensor&, const Scalar&, const Tensor&) {
-  opgen::throw_missing_kernel(::opgen_CPUStubs[0]);
+  opgen::throw_missing_kernel(
+      {"aten::add.out", "CPU", "OPGEN_IMPL_FUNC(add_out)(const Tensor& self, const Tensor& other, const Scalar& alpha, const Tensor& out)", nullptr});
 }
 
 // neg(Tensor self) -> Tensor
 OPGEN_STUB Tensor opgen_neg::call(const Tensor&) {
-  opgen::throw_missing_kernel(::opgen_CPUStubs[1]);
+  opgen::throw_missing_kernel(
+      {"aten::neg", "CPU", "OPGEN_KERNEL(neg)(const Tensor& self)", nullptr});
 }
 
 // arange(Scalar end, *, ScalarType? dtype=None, Layout? layout=None, Device? device=None, bool? pin_memory=None) -> Tensor
 OPGEN_STUB Tensor opgen_arange::call(const Scalar&, ::std::optional<ScalarType>, ::std::optional<Layout>, ::std::optional<Device>, ::std::optional<bool>) {
-  opgen::throw_missing_kernel(::opgen_CPUStubs[2]);
+  opgen::throw_missing_kernel(
+      {"aten::arange", "CPU", "OPGEN_KERNEL(arange)(const Scalar& end, ::std::optional<ScalarType> dtype, ::std::optional<Layout> layout, ::std::optional<Device> device, ::std::optional<bool> pin_memory)", nullptr});
 }
 
 // split_sizes(Tensor self, SymInt[] sizes) -> Tensor[]
 OPGEN_STUB ::std::vector<Tensor> opgen_split_sizes::call(const Tensor&, IntArrayRef) {
-  opgen::throw_missing_kernel(::opgen_CPUStubs[3]);
+  opgen::throw_missing_kernel(
+      {"aten::split_sizes", "CPU", "OPGEN_KERNEL(split_sizes)(const Tensor& self, IntArrayRef sizes)", nullptr});
 }
 
 // pair(Tensor self) -> (Tensor, Tensor)
 OPGEN_STUB ::std::tuple<Tensor,Tensor> opgen_pair::call(const Tensor&) {
-  opgen::throw_missing_kernel(::opgen_CPUStubs[4]);
+  opgen::throw_missing_kernel(
+      {"aten::pair", "CPU", "OPGEN_KERNEL(pair)(const Tensor& self)", nullptr});
 }
 
 // _foreach_neg(Tensor[] self) -> Tensor[]
 OPGEN_STUB ::std::vector<Tensor> opgen_foreach_neg::call(TensorList) {
-  opgen::throw_missing_kernel(::opgen_CPUStubs[5]);
+  opgen::throw_missing_kernel(
+      {"aten::_foreach_neg", "CPU", "OPGEN_KERNEL(foreach_neg)(TensorList self)", nullptr});
 }
 
 // _foreach_neg_(Tensor(a!)[] self) -> ()
 OPGEN_STUB void opgen_foreach_neg_::call(TensorList) {
-  opgen::throw_missing_kernel(::opgen_CPUStubs[6]);
+  opgen::throw_missing_kernel(
+      {"aten::_foreach_neg_", "CPU", "OPGEN_KERNEL(foreach_neg_)(TensorList self)", nullptr});
 }
 
 // noise(Tensor self, Tensor(a!) seed) -> Tensor
 OPGEN_STUB Tensor opgen_noise::call(const Tensor&, Tensor&) {
-  opgen::throw_missing_kernel(::opgen_CPUStubs[7]);
+  opgen::throw_missing_kernel(
+      {"aten::noise", "CPU", "OPGEN_KERNEL(noise)(const Tensor& self, Tensor& seed)", nullptr});
 }
 
 }  // namespace at::native

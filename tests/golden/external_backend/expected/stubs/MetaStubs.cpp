@@ -7,14 +7,14 @@
 
 namespace {
 using namespace opgen::types;
-extern const opgen::KernelStub opgen_MetaStubs[];
 }  // namespace
 
 namespace at::meta {
 
 // add.Tensor(Tensor self, Tensor other, *, Scalar alpha=1) -> Tensor
 OPGEN_STUB void structured_add_Tensor::meta(const Tensor&, const Tensor&, const Scalar&) {
-  opgen::throw_missing_kernel(::opgen_MetaStubs[0]);
+  opgen::throw_missing_kernel(
+      {"aten::add.Tensor", "Meta", "OPGEN_META_FUNC2(add, Tensor)(const Tensor& self, const Tensor& other, const Scalar& alpha)", nullptr});
 }
 
 }  // namespace at::meta

@@ -7,39 +7,44 @@
 
 namespace {
 using namespace opgen::types;
-extern const opgen::KernelStub opgen_PrivateUse1Stubs[];
 }  // namespace
 
 namespace my_device {
 
 // add.Tensor(Tensor self, Tensor other, *, Scalar alpha=1) -> Tensor
 OPGEN_STUB Tensor PrivateUse1NativeFunctions::add(const Tensor&, const Tensor&, const Scalar&) {
-  opgen::throw_missing_kernel(::opgen_PrivateUse1Stubs[0]);
+  opgen::throw_missing_kernel(
+      {"aten::add.Tensor", "PrivateUse1", "Tensor PrivateUse1NativeFunctions::add(const Tensor& self, const Tensor& other, const Scalar& alpha)", nullptr});
 }
 
 // neg(Tensor self) -> Tensor
 OPGEN_STUB Tensor PrivateUse1NativeFunctions::neg(const Tensor&) {
-  opgen::throw_missing_kernel(::opgen_PrivateUse1Stubs[1]);
+  opgen::throw_missing_kernel(
+      {"aten::neg", "PrivateUse1", "Tensor PrivateUse1NativeFunctions::neg(const Tensor& self)", nullptr});
 }
 
 // arange(Scalar end, *, ScalarType? dtype=None, Layout? layout=None, Device? device=None, bool? pin_memory=None) -> Tensor
 OPGEN_STUB Tensor PrivateUse1NativeFunctions::arange(const Scalar&, ::std::optional<ScalarType>, ::std::optional<Layout>, ::std::optional<Device>, ::std::optional<bool>) {
-  opgen::throw_missing_kernel(::opgen_PrivateUse1Stubs[2]);
+  opgen::throw_missing_kernel(
+      {"aten::arange", "PrivateUse1", "Tensor PrivateUse1NativeFunctions::arange(const Scalar& end, ::std::optional<ScalarType> dtype, ::std::optional<Layout> layout, ::std::optional<Device> device, ::std::optional<bool> pin_memory)", nullptr});
 }
 
 // split_sizes(Tensor self, SymInt[] sizes) -> Tensor[]
 OPGEN_STUB ::std::vector<Tensor> PrivateUse1NativeFunctions::split_sizes_symint(const Tensor&, IntArrayRef) {
-  opgen::throw_missing_kernel(::opgen_PrivateUse1Stubs[3]);
+  opgen::throw_missing_kernel(
+      {"aten::split_sizes", "PrivateUse1", "::std::vector<Tensor> PrivateUse1NativeFunctions::split_sizes_symint(const Tensor& self, IntArrayRef sizes)", nullptr});
 }
 
 // _foreach_neg(Tensor[] self) -> Tensor[]
 OPGEN_STUB ::std::vector<Tensor> PrivateUse1NativeFunctions::_foreach_neg(TensorList) {
-  opgen::throw_missing_kernel(::opgen_PrivateUse1Stubs[4]);
+  opgen::throw_missing_kernel(
+      {"aten::_foreach_neg", "PrivateUse1", "::std::vector<Tensor> PrivateUse1NativeFunctions::_foreach_neg(TensorList self)", nullptr});
 }
 
 // noise_functional(Tensor self, Tensor seed) -> (Tensor, Tensor seed_out)
 OPGEN_STUB ::std::tuple<Tensor,Tensor> PrivateUse1NativeFunctions::noise_functional(const Tensor&, const Tensor&) {
-  opgen::throw_missing_kernel(::opgen_PrivateUse1Stubs[5]);
+  opgen::throw_missing_kernel(
+      {"aten::noise_functional", "PrivateUse1", "::std::tuple<Tensor,Tensor> PrivateUse1NativeFunctions::noise_functional(const Tensor& self, const Tensor& seed)", nullptr});
 }
 
 }  // namespace my_device

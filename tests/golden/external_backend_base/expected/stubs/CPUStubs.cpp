@@ -12,54 +12,62 @@
 
 namespace {
 using namespace opgen::types;
-extern const opgen::KernelStub opgen_CPUStubs[];
 }  // namespace
 
 namespace at::native {
 
 // add.out(Tensor self, Tensor other, *, Scalar alpha=1, Tensor(a!) out) -> Tensor(a!)
 OPGEN_STUB void structured_add_out::impl(const Tensor&, const Tensor&, const Scalar&, const Tensor&) {
-  opgen::throw_missing_kernel(::opgen_CPUStubs[0]);
+  opgen::throw_missing_kernel(
+      {"aten::add.out", "CPU", "OPGEN_IMPL_FUNC(add_out)(const Tensor& self, const Tensor& other, const Scalar& alpha, const Tensor& out)", nullptr});
 }
 
 // mul.out(Tensor self, Tensor other, *, Tensor(a!) out) -> Tensor(a!)
 OPGEN_STUB void structured_mul_out::impl(const Tensor&, const Tensor&, const Tensor&) {
-  opgen::throw_missing_kernel(::opgen_CPUStubs[1]);
+  opgen::throw_missing_kernel(
+      {"aten::mul.out", "CPU", "OPGEN_IMPL_FUNC(mul_out)(const Tensor& self, const Tensor& other, const Tensor& out)", nullptr});
 }
 
 // cumulate.out(Tensor self, int dim, bool reverse=False, *, Tensor(a!) out) -> Tensor(a!)
 OPGEN_STUB void structured_cumulate_out::impl(const Tensor&, int64_t, int64_t, bool, const Tensor&) {
-  opgen::throw_missing_kernel(::opgen_CPUStubs[2]);
+  opgen::throw_missing_kernel(
+      {"aten::cumulate.out", "CPU", "OPGEN_IMPL_FUNC(cumulate_out)(const Tensor& self, int64_t wrapped_dim, int64_t length, bool reverse, const Tensor& out)", nullptr});
 }
 
 // extremes.out(Tensor self, *, Tensor(a!) least, Tensor(b!) most) -> (Tensor(a!), Tensor(b!))
 OPGEN_STUB void structured_extremes_out::impl(const Tensor&, const Tensor&, const Tensor&) {
-  opgen::throw_missing_kernel(::opgen_CPUStubs[3]);
+  opgen::throw_missing_kernel(
+      {"aten::extremes.out", "CPU", "OPGEN_IMPL_FUNC(extremes_out)(const Tensor& self, const Tensor& least, const Tensor& most)", nullptr});
 }
 
 // abs(Tensor self) -> Tensor
 OPGEN_STUB Tensor opgen_abs::call(const Tensor&) {
-  opgen::throw_missing_kernel(::opgen_CPUStubs[4]);
+  opgen::throw_missing_kernel(
+      {"aten::abs", "CPU", "OPGEN_KERNEL(abs)(const Tensor& self)", nullptr});
 }
 
 // abs_(Tensor(a!) self) -> Tensor(a!)
 OPGEN_STUB Tensor& opgen_abs_::call(Tensor&) {
-  opgen::throw_missing_kernel(::opgen_CPUStubs[5]);
+  opgen::throw_missing_kernel(
+      {"aten::abs_", "CPU", "OPGEN_KERNEL(abs_)(Tensor& self)", nullptr});
 }
 
 // abs.out(Tensor self, *, Tensor(a!) out) -> Tensor(a!)
 OPGEN_STUB Tensor& opgen_abs_out::call(const Tensor&, Tensor&) {
-  opgen::throw_missing_kernel(::opgen_CPUStubs[6]);
+  opgen::throw_missing_kernel(
+      {"aten::abs.out", "CPU", "OPGEN_KERNEL(abs_out)(const Tensor& self, Tensor& out)", nullptr});
 }
 
 // total(Tensor weight, Tensor self, *, ScalarType? dtype=None) -> (Tensor, Tensor)
 OPGEN_STUB ::std::tuple<Tensor,Tensor> opgen_total::call(const Tensor&, const Tensor&, ::std::optional<ScalarType>) {
-  opgen::throw_missing_kernel(::opgen_CPUStubs[7]);
+  opgen::throw_missing_kernel(
+      {"aten::total", "CPU", "OPGEN_KERNEL(total)(const Tensor& weight, const Tensor& self, ::std::optional<ScalarType> dtype)", nullptr});
 }
 
 // total.out(Tensor weight, Tensor self, *, ScalarType? dtype=None, Tensor(a!) sum, Tensor(b!) count) -> (Tensor(a!), Tensor(b!))
 OPGEN_STUB ::std::tuple<Tensor&,Tensor&> opgen_total_out::call(const Tensor&, const Tensor&, ::std::optional<ScalarType>, Tensor&, Tensor&) {
-  opgen::throw_missing_kernel(::opgen_CPUStubs[8]);
+  opgen::throw_missing_kernel(
+      {"aten::total.out", "CPU", "OPGEN_KERNEL(total_out)(const Tensor& weight, const Tensor& self, ::std::optional<ScalarType> dtype, Tensor& sum, Tensor& count)", nullptr});
 }
 
 }  // namespace at::native

@@ -10,29 +10,32 @@
 
 namespace {
 using namespace opgen::types;
-extern const opgen::KernelStub opgen_MetaStubs[];
 }  // namespace
 
 namespace at::meta {
 
 // add.Tensor(Tensor self, Tensor other, *, Scalar alpha=1) -> Tensor
 OPGEN_STUB void structured_add_Tensor::meta(const Tensor&, const Tensor&, const Scalar&) {
-  opgen::throw_missing_kernel(::opgen_MetaStubs[0]);
+  opgen::throw_missing_kernel(
+      {"aten::add.Tensor", "Meta", "OPGEN_META_FUNC2(add, Tensor)(const Tensor& self, const Tensor& other, const Scalar& alpha)", nullptr});
 }
 
 // mul(Tensor self, Tensor other) -> Tensor
 OPGEN_STUB void structured_mul::meta(const Tensor&, const Tensor&) {
-  opgen::throw_missing_kernel(::opgen_MetaStubs[1]);
+  opgen::throw_missing_kernel(
+      {"aten::mul", "Meta", "OPGEN_META_FUNC(mul)(const Tensor& self, const Tensor& other)", nullptr});
 }
 
 // cumulate(Tensor self, int dim, bool reverse=False) -> Tensor
 OPGEN_STUB structured_cumulate::meta_return_ty structured_cumulate::meta(const Tensor&, int64_t, bool) {
-  opgen::throw_missing_kernel(::opgen_MetaStubs[2]);
+  opgen::throw_missing_kernel(
+      {"aten::cumulate", "Meta", "OPGEN_PRECOMPUTE_META_FUNC(cumulate)(const Tensor& self, int64_t dim, bool reverse)", nullptr});
 }
 
 // extremes(Tensor self) -> (Tensor least, Tensor most)
 OPGEN_STUB void structured_extremes::meta(const Tensor&) {
-  opgen::throw_missing_kernel(::opgen_MetaStubs[3]);
+  opgen::throw_missing_kernel(
+      {"aten::extremes", "Meta", "OPGEN_META_FUNC(extremes)(const Tensor& self)", nullptr});
 }
 
 }  // namespace at::meta

@@ -7,24 +7,26 @@
 
 namespace {
 using namespace opgen::types;
-extern const opgen::KernelStub opgen_XLAStubs[];
 }  // namespace
 
 namespace torch_xla::kernels {
 
 // add.Tensor(Tensor self, Tensor other, *, Scalar alpha=1) -> Tensor
 OPGEN_STUB Tensor XLAKernels::add(const Tensor&, const Tensor&, const Scalar&) {
-  opgen::throw_missing_kernel(::opgen_XLAStubs[0]);
+  opgen::throw_missing_kernel(
+      {"aten::add.Tensor", "XLA", "Tensor XLAKernels::add(const Tensor& self, const Tensor& other, const Scalar& alpha)", nullptr});
 }
 
 // add.out(Tensor self, Tensor other, *, Scalar alpha=1, Tensor(a!) out) -> Tensor(a!)
 OPGEN_STUB Tensor& XLAKernels::add_out(const Tensor&, const Tensor&, const Scalar&, Tensor&) {
-  opgen::throw_missing_kernel(::opgen_XLAStubs[1]);
+  opgen::throw_missing_kernel(
+      {"aten::add.out", "XLA", "Tensor& XLAKernels::add_out(const Tensor& self, const Tensor& other, const Scalar& alpha, Tensor& out)", nullptr});
 }
 
 // neg(Tensor self) -> Tensor
 OPGEN_STUB Tensor XLAKernels::neg(const Tensor&) {
-  opgen::throw_missing_kernel(::opgen_XLAStubs[2]);
+  opgen::throw_missing_kernel(
+      {"aten::neg", "XLA", "Tensor XLAKernels::neg(const Tensor& self)", nullptr});
 }
 
 }  // namespace torch_xla::kernels

@@ -10,24 +10,26 @@
 
 namespace {
 using namespace opgen::types;
-extern const opgen::KernelStub opgen_XLAStubs[];
 }  // namespace
 
 namespace torch_xla::native {
 
 // add.out(Tensor self, Tensor other, *, Scalar alpha=1, Tensor(a!) out) -> Tensor(a!)
 OPGEN_STUB void structured_add_out::impl(const Tensor&, const Tensor&, const Scalar&, const Tensor&) {
-  opgen::throw_missing_kernel(::opgen_XLAStubs[0]);
+  opgen::throw_missing_kernel(
+      {"aten::add.out", "XLA", "OPGEN_IMPL_FUNC(add_out)(const Tensor& self, const Tensor& other, const Scalar& alpha, const Tensor& out)", nullptr});
 }
 
 // cumulate.out(Tensor self, int dim, bool reverse=False, *, Tensor(a!) out) -> Tensor(a!)
 OPGEN_STUB void structured_cumulate_out::impl(const Tensor&, int64_t, int64_t, bool, const Tensor&) {
-  opgen::throw_missing_kernel(::opgen_XLAStubs[1]);
+  opgen::throw_missing_kernel(
+      {"aten::cumulate.out", "XLA", "OPGEN_IMPL_FUNC(cumulate_out)(const Tensor& self, int64_t wrapped_dim, int64_t length, bool reverse, const Tensor& out)", nullptr});
 }
 
 // extremes.out(Tensor self, *, Tensor(a!) least, Tensor(b!) most) -> (Tensor(a!), Tensor(b!))
 OPGEN_STUB void structured_extremes_out::impl(const Tensor&, const Tensor&, const Tensor&) {
-  opgen::throw_missing_kernel(::opgen_XLAStubs[2]);
+  opgen::throw_missing_kernel(
+      {"aten::extremes.out", "XLA", "OPGEN_IMPL_FUNC(extremes_out)(const Tensor& self, const Tensor& least, const Tensor& most)", nullptr});
 }
 
 }  // namespace torch_xla::native
@@ -36,12 +38,14 @@ namespace torch_xla {
 
 // abs.out(Tensor self, *, Tensor(a!) out) -> Tensor(a!)
 OPGEN_STUB Tensor& XLANativeFunctions::abs_out(const Tensor&, Tensor&) {
-  opgen::throw_missing_kernel(::opgen_XLAStubs[3]);
+  opgen::throw_missing_kernel(
+      {"aten::abs.out", "XLA", "Tensor& XLANativeFunctions::abs_out(const Tensor& self, Tensor& out)", nullptr});
 }
 
 // total.out(Tensor weight, Tensor self, *, ScalarType? dtype=None, Tensor(a!) sum, Tensor(b!) count) -> (Tensor(a!), Tensor(b!))
 OPGEN_STUB ::std::tuple<Tensor&,Tensor&> XLANativeFunctions::total_out(const Tensor&, const Tensor&, ::std::optional<ScalarType>, Tensor&, Tensor&) {
-  opgen::throw_missing_kernel(::opgen_XLAStubs[4]);
+  opgen::throw_missing_kernel(
+      {"aten::total.out", "XLA", "::std::tuple<Tensor&,Tensor&> XLANativeFunctions::total_out(const Tensor& weight, const Tensor& self, ::std::optional<ScalarType> dtype, Tensor& sum, Tensor& count)", nullptr});
 }
 
 }  // namespace torch_xla

@@ -7,14 +7,14 @@
 
 namespace {
 using namespace opgen::types;
-extern const opgen::KernelStub opgen_CompositeExplicitAutogradStubs[];
 }  // namespace
 
 namespace at::native {
 
 // new_like(Tensor self, *, ScalarType? dtype=None, Layout? layout=None, Device? device=None, bool? pin_memory=None) -> Tensor
 OPGEN_STUB Tensor opgen_new_like::call(const Tensor&, ::std::optional<ScalarType>, ::std::optional<Layout>, ::std::optional<Device>, ::std::optional<bool>) {
-  opgen::throw_missing_kernel(::opgen_CompositeExplicitAutogradStubs[0]);
+  opgen::throw_missing_kernel(
+      {"aten::new_like", "CompositeExplicitAutograd", "OPGEN_KERNEL(new_like)(const Tensor& self, ::std::optional<ScalarType> dtype, ::std::optional<Layout> layout, ::std::optional<Device> device, ::std::optional<bool> pin_memory)", nullptr});
 }
 
 }  // namespace at::native

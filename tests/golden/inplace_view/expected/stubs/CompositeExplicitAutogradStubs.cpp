@@ -7,19 +7,20 @@
 
 namespace {
 using namespace opgen::types;
-extern const opgen::KernelStub opgen_CompositeExplicitAutogradStubs[];
 }  // namespace
 
 namespace at::native {
 
 // squeeze(Tensor(a) self) -> Tensor(a)
 OPGEN_STUB Tensor opgen_squeeze::call(const Tensor&) {
-  opgen::throw_missing_kernel(::opgen_CompositeExplicitAutogradStubs[0]);
+  opgen::throw_missing_kernel(
+      {"aten::squeeze", "CompositeExplicitAutograd", "OPGEN_KERNEL(squeeze)(const Tensor& self)", nullptr});
 }
 
 // squeeze_(Tensor(a!) self) -> Tensor(a!)
 OPGEN_STUB Tensor& opgen_squeeze_::call(Tensor&) {
-  opgen::throw_missing_kernel(::opgen_CompositeExplicitAutogradStubs[1]);
+  opgen::throw_missing_kernel(
+      {"aten::squeeze_", "CompositeExplicitAutograd", "OPGEN_KERNEL(squeeze_)(Tensor& self)", nullptr});
 }
 
 }  // namespace at::native

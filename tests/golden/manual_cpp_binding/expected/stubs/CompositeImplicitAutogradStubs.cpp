@@ -8,19 +8,20 @@
 
 namespace {
 using namespace opgen::types;
-extern const opgen::KernelStub opgen_CompositeImplicitAutogradStubs[];
 }  // namespace
 
 namespace at::native {
 
 // is_floating(Tensor self) -> bool
 OPGEN_STUB bool opgen_is_floating::call(const Tensor&) {
-  opgen::throw_missing_kernel(::opgen_CompositeImplicitAutogradStubs[0]);
+  opgen::throw_missing_kernel(
+      {"aten::is_floating", "CompositeImplicitAutograd", "OPGEN_KERNEL(is_floating)(const Tensor& self)", nullptr});
 }
 
 // is_integral(Tensor self) -> bool
 OPGEN_STUB bool opgen_is_integral::call(const Tensor&) {
-  opgen::throw_missing_kernel(::opgen_CompositeImplicitAutogradStubs[1]);
+  opgen::throw_missing_kernel(
+      {"aten::is_integral", "CompositeImplicitAutograd", "OPGEN_KERNEL(is_integral)(const Tensor& self)", nullptr});
 }
 
 }  // namespace at::native

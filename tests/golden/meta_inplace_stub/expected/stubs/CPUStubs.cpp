@@ -7,14 +7,14 @@
 
 namespace {
 using namespace opgen::types;
-extern const opgen::KernelStub opgen_CPUStubs[];
 }  // namespace
 
 namespace at::native {
 
 // shuffle_(Tensor(a!) self, *, Generator? generator=None) -> Tensor(a!)
 OPGEN_STUB Tensor& opgen_shuffle_::call(Tensor&, ::std::optional<Generator>) {
-  opgen::throw_missing_kernel(::opgen_CPUStubs[0]);
+  opgen::throw_missing_kernel(
+      {"aten::shuffle_", "CPU", "OPGEN_KERNEL(shuffle_)(Tensor& self, ::std::optional<Generator> generator)", nullptr});
 }
 
 }  // namespace at::native

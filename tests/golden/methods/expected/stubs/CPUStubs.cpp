@@ -9,24 +9,26 @@
 
 namespace {
 using namespace opgen::types;
-extern const opgen::KernelStub opgen_CPUStubs[];
 }  // namespace
 
 namespace at::native {
 
 // polygamma.out(int n, Tensor self, *, Tensor(a!) out) -> Tensor(a!)
 OPGEN_STUB void structured_polygamma_out::impl(int64_t, const Tensor&, const Tensor&) {
-  opgen::throw_missing_kernel(::opgen_CPUStubs[0]);
+  opgen::throw_missing_kernel(
+      {"aten::polygamma.out", "CPU", "OPGEN_IMPL_FUNC(polygamma_out)(int64_t n, const Tensor& self, const Tensor& out)", nullptr});
 }
 
 // where.self(Tensor condition, Tensor self, Tensor other) -> Tensor
 OPGEN_STUB Tensor opgen_where::call(const Tensor&, const Tensor&, const Tensor&) {
-  opgen::throw_missing_kernel(::opgen_CPUStubs[1]);
+  opgen::throw_missing_kernel(
+      {"aten::where.self", "CPU", "OPGEN_KERNEL(where)(const Tensor& condition, const Tensor& self, const Tensor& other)", nullptr});
 }
 
 // is_set_to(Tensor self, Tensor? tensor=None) -> bool
 OPGEN_STUB bool opgen_is_set_to::call(const Tensor&, const ::std::optional<Tensor>&) {
-  opgen::throw_missing_kernel(::opgen_CPUStubs[2]);
+  opgen::throw_missing_kernel(
+      {"aten::is_set_to", "CPU", "OPGEN_KERNEL(is_set_to)(const Tensor& self, const ::std::optional<Tensor>& tensor)", nullptr});
 }
 
 }  // namespace at::native

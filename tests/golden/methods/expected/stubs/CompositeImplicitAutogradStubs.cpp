@@ -7,14 +7,14 @@
 
 namespace {
 using namespace opgen::types;
-extern const opgen::KernelStub opgen_CompositeImplicitAutogradStubs[];
 }  // namespace
 
 namespace at::native {
 
 // polygamma_(Tensor(a!) self, int n) -> Tensor(a!)
 OPGEN_STUB Tensor& opgen_polygamma_::call(Tensor&, int64_t) {
-  opgen::throw_missing_kernel(::opgen_CompositeImplicitAutogradStubs[0]);
+  opgen::throw_missing_kernel(
+      {"aten::polygamma_", "CompositeImplicitAutograd", "OPGEN_KERNEL(polygamma_)(Tensor& self, int64_t n)", nullptr});
 }
 
 }  // namespace at::native

@@ -7,14 +7,14 @@
 
 namespace {
 using namespace opgen::types;
-extern const opgen::KernelStub opgen_MetaStubs[];
 }  // namespace
 
 namespace at::meta {
 
 // polygamma(int n, Tensor self) -> Tensor
 OPGEN_STUB void structured_polygamma::meta(int64_t, const Tensor&) {
-  opgen::throw_missing_kernel(::opgen_MetaStubs[0]);
+  opgen::throw_missing_kernel(
+      {"aten::polygamma", "Meta", "OPGEN_META_FUNC(polygamma)(int64_t n, const Tensor& self)", nullptr});
 }
 
 }  // namespace at::meta

@@ -8,19 +8,20 @@
 
 namespace {
 using namespace opgen::types;
-extern const opgen::KernelStub opgen_CPUStubs[];
 }  // namespace
 
 namespace at::native {
 
 // max.dim_max(Tensor self, int dim, bool keepdim=False, *, Tensor(a!) max, Tensor(b!) max_values) -> (Tensor(a!) values, Tensor(b!) indices)
 OPGEN_STUB void structured_max_out_cpu::impl(const Tensor&, int64_t, bool, const Tensor&, const Tensor&) {
-  opgen::throw_missing_kernel(::opgen_CPUStubs[0]);
+  opgen::throw_missing_kernel(
+      {"aten::max.dim_max", "CPU", "OPGEN_IMPL_FUNC(max_out_cpu)(const Tensor& self, int64_t dim, bool keepdim, const Tensor& max, const Tensor& max_values)", nullptr});
 }
 
 // norm_backward(Tensor grad, Tensor input, bool[3] output_mask) -> (Tensor, Tensor, Tensor)
 OPGEN_STUB ::std::tuple<Tensor,Tensor,Tensor> opgen_norm_backward_cpu::call(const Tensor&, const Tensor&, ::std::array<bool,3>) {
-  opgen::throw_missing_kernel(::opgen_CPUStubs[1]);
+  opgen::throw_missing_kernel(
+      {"aten::norm_backward", "CPU", "OPGEN_KERNEL(norm_backward_cpu)(const Tensor& grad, const Tensor& input, ::std::array<bool,3> output_mask)", nullptr});
 }
 
 }  // namespace at::native

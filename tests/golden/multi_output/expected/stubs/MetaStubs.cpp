@@ -7,14 +7,14 @@
 
 namespace {
 using namespace opgen::types;
-extern const opgen::KernelStub opgen_MetaStubs[];
 }  // namespace
 
 namespace at::meta {
 
 // max.dim(Tensor self, int dim, bool keepdim=False) -> (Tensor values, Tensor indices)
 OPGEN_STUB void structured_max_dim::meta(const Tensor&, int64_t, bool) {
-  opgen::throw_missing_kernel(::opgen_MetaStubs[0]);
+  opgen::throw_missing_kernel(
+      {"aten::max.dim", "Meta", "OPGEN_META_FUNC2(max, dim)(const Tensor& self, int64_t dim, bool keepdim)", nullptr});
 }
 
 }  // namespace at::meta

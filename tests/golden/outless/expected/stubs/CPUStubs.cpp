@@ -9,24 +9,26 @@
 
 namespace {
 using namespace opgen::types;
-extern const opgen::KernelStub opgen_CPUStubs[];
 }  // namespace
 
 namespace at::native {
 
 // head_and_sum(Tensor(a) self, int dim) -> (Tensor(a) head, Tensor sum)
 OPGEN_STUB void structured_head_and_sum_cpu::impl(const Tensor&, int64_t, int64_t, const Tensor&, const Tensor&) {
-  opgen::throw_missing_kernel(::opgen_CPUStubs[0]);
+  opgen::throw_missing_kernel(
+      {"aten::head_and_sum", "CPU", "OPGEN_IMPL_FUNC(head_and_sum_cpu)(const Tensor& self, int64_t wrapped_dim, int64_t length, const Tensor& head, const Tensor& sum)", nullptr});
 }
 
 // unit(int n, *, ScalarType? dtype=None, Layout? layout=None, Device? device=None, bool? pin_memory=None) -> Tensor
 OPGEN_STUB void structured_unit_cpu::impl(int64_t, ::std::optional<ScalarType>, ::std::optional<Layout>, ::std::optional<Device>, ::std::optional<bool>, const Tensor&) {
-  opgen::throw_missing_kernel(::opgen_CPUStubs[1]);
+  opgen::throw_missing_kernel(
+      {"aten::unit", "CPU", "OPGEN_IMPL_FUNC(unit_cpu)(int64_t n, ::std::optional<ScalarType> dtype, ::std::optional<Layout> layout, ::std::optional<Device> device, ::std::optional<bool> pin_memory, const Tensor& out)", nullptr});
 }
 
 // halved(Tensor self) -> Tensor
 OPGEN_STUB void structured_halved_cpu::impl(const Tensor&, const Tensor&) {
-  opgen::throw_missing_kernel(::opgen_CPUStubs[2]);
+  opgen::throw_missing_kernel(
+      {"aten::halved", "CPU", "OPGEN_IMPL_FUNC(halved_cpu)(const Tensor& self, const Tensor& out)", nullptr});
 }
 
 }  // namespace at::native

@@ -7,14 +7,14 @@
 
 namespace {
 using namespace opgen::types;
-extern const opgen::KernelStub opgen_CompositeExplicitAutogradStubs[];
 }  // namespace
 
 namespace at::native {
 
 // painted(Tensor self, Scalar value) -> Tensor
 OPGEN_STUB void structured_painted::impl(const Tensor&, const Scalar&, const Tensor&) {
-  opgen::throw_missing_kernel(::opgen_CompositeExplicitAutogradStubs[0]);
+  opgen::throw_missing_kernel(
+      {"aten::painted", "CompositeExplicitAutograd", "OPGEN_IMPL_FUNC(painted)(const Tensor& self, const Scalar& value, const Tensor& out)", nullptr});
 }
 
 }  // namespace at::native

@@ -12,39 +12,44 @@
 
 namespace {
 using namespace opgen::types;
-extern const opgen::KernelStub opgen_MetaStubs[];
 }  // namespace
 
 namespace at::meta {
 
 // slanted(Tensor(a) self, int offset=0) -> Tensor(a)
 OPGEN_STUB void structured_slanted::meta(const Tensor&, int64_t) {
-  opgen::throw_missing_kernel(::opgen_MetaStubs[0]);
+  opgen::throw_missing_kernel(
+      {"aten::slanted", "Meta", "OPGEN_META_FUNC(slanted)(const Tensor& self, int64_t offset)", nullptr});
 }
 
 // flipped(Tensor(a) self) -> Tensor(a)
 OPGEN_STUB void structured_flipped::meta(const Tensor&) {
-  opgen::throw_missing_kernel(::opgen_MetaStubs[1]);
+  opgen::throw_missing_kernel(
+      {"aten::flipped", "Meta", "OPGEN_META_FUNC(flipped)(const Tensor& self)", nullptr});
 }
 
 // head_and_sum(Tensor(a) self, int dim) -> (Tensor(a) head, Tensor sum)
 OPGEN_STUB structured_head_and_sum::meta_return_ty structured_head_and_sum::meta(const Tensor&, int64_t) {
-  opgen::throw_missing_kernel(::opgen_MetaStubs[2]);
+  opgen::throw_missing_kernel(
+      {"aten::head_and_sum", "Meta", "OPGEN_PRECOMPUTE_META_FUNC(head_and_sum)(const Tensor& self, int64_t dim)", nullptr});
 }
 
 // unit(int n, *, ScalarType? dtype=None, Layout? layout=None, Device? device=None, bool? pin_memory=None) -> Tensor
 OPGEN_STUB void structured_unit::meta(int64_t, ::std::optional<ScalarType>, ::std::optional<Layout>, ::std::optional<Device>, ::std::optional<bool>) {
-  opgen::throw_missing_kernel(::opgen_MetaStubs[3]);
+  opgen::throw_missing_kernel(
+      {"aten::unit", "Meta", "OPGEN_META_FUNC(unit)(int64_t n, ::std::optional<ScalarType> dtype, ::std::optional<Layout> layout, ::std::optional<Device> device, ::std::optional<bool> pin_memory)", nullptr});
 }
 
 // painted(Tensor self, Scalar value) -> Tensor
 OPGEN_STUB void structured_painted::meta(const Tensor&, const Scalar&) {
-  opgen::throw_missing_kernel(::opgen_MetaStubs[4]);
+  opgen::throw_missing_kernel(
+      {"aten::painted", "Meta", "OPGEN_META_FUNC(painted)(const Tensor& self, const Scalar& value)", nullptr});
 }
 
 // halved(Tensor self) -> Tensor
 OPGEN_STUB void structured_halved::meta(const Tensor&) {
-  opgen::throw_missing_kernel(::opgen_MetaStubs[5]);
+  opgen::throw_missing_kernel(
+      {"aten::halved", "Meta", "OPGEN_META_FUNC(halved)(const Tensor& self)", nullptr});
 }
 
 }  // namespace at::meta

@@ -7,19 +7,20 @@
 
 namespace {
 using namespace opgen::types;
-extern const opgen::KernelStub opgen_CPUStubs[];
 }  // namespace
 
 namespace at::native {
 
 // spread(Tensor self) -> Tensor
 OPGEN_STUB Tensor opgen_spread::call(const Tensor&) {
-  opgen::throw_missing_kernel(::opgen_CPUStubs[0]);
+  opgen::throw_missing_kernel(
+      {"aten::spread", "CPU", "OPGEN_KERNEL2(spread, default)(const Tensor& self)", nullptr});
 }
 
 // spread.dim(Tensor self, int dim) -> (Tensor, Tensor)
 OPGEN_STUB ::std::tuple<Tensor,Tensor> opgen_spread::call(const Tensor&, int64_t) {
-  opgen::throw_missing_kernel(::opgen_CPUStubs[1]);
+  opgen::throw_missing_kernel(
+      {"aten::spread.dim", "CPU", "OPGEN_KERNEL2(spread, dim)(const Tensor& self, int64_t dim)", nullptr});
 }
 
 }  // namespace at::native

@@ -7,14 +7,14 @@
 
 namespace {
 using namespace opgen::types;
-extern const opgen::KernelStub opgen_CPUStubs[];
 }  // namespace
 
 namespace at::native {
 
 // cumulate.out(Tensor self, int dim, bool reverse=False, *, Tensor(a!) out) -> Tensor(a!)
 OPGEN_STUB void structured_cumulate_out_cpu::impl(const Tensor&, int64_t, int64_t, bool, MemoryFormat, const Tensor&) {
-  opgen::throw_missing_kernel(::opgen_CPUStubs[0]);
+  opgen::throw_missing_kernel(
+      {"aten::cumulate.out", "CPU", "OPGEN_IMPL_FUNC(cumulate_out_cpu)(const Tensor& self, int64_t wrapped_dim, int64_t length, bool reverse, MemoryFormat memory_format, const Tensor& out)", nullptr});
 }
 
 }  // namespace at::native

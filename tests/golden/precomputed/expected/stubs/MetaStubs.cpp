@@ -7,14 +7,14 @@
 
 namespace {
 using namespace opgen::types;
-extern const opgen::KernelStub opgen_MetaStubs[];
 }  // namespace
 
 namespace at::meta {
 
 // cumulate(Tensor self, int dim, bool reverse=False) -> Tensor
 OPGEN_STUB structured_cumulate::meta_return_ty structured_cumulate::meta(const Tensor&, int64_t, bool) {
-  opgen::throw_missing_kernel(::opgen_MetaStubs[0]);
+  opgen::throw_missing_kernel(
+      {"aten::cumulate", "Meta", "OPGEN_PRECOMPUTE_META_FUNC(cumulate)(const Tensor& self, int64_t dim, bool reverse)", nullptr});
 }
 
 }  // namespace at::meta

@@ -7,14 +7,14 @@
 
 namespace {
 using namespace opgen::types;
-extern const opgen::KernelStub opgen_CPUStubs[];
 }  // namespace
 
 namespace at::native {
 
 // scale.out(Tensor self, Scalar factor=2, *, int[2] dims=0, Tensor(a!) out) -> Tensor(a!)
 OPGEN_STUB Tensor& opgen_scale_out::call(const Tensor&, const Scalar&, IntArrayRef, Tensor&) {
-  opgen::throw_missing_kernel(::opgen_CPUStubs[0]);
+  opgen::throw_missing_kernel(
+      {"aten::scale.out", "CPU", "OPGEN_KERNEL(scale_out)(const Tensor& self, const Scalar& factor, IntArrayRef dims, Tensor& out)", nullptr});
 }
 
 }  // namespace at::native

@@ -7,14 +7,14 @@
 
 namespace {
 using namespace opgen::types;
-extern const opgen::KernelStub opgen_CompositeExplicitAutogradStubs[];
 }  // namespace
 
 namespace at::native {
 
 // fresh(SymInt[] size, *, ScalarType? dtype=long, Layout? layout=None, Device? device=None, bool? pin_memory=None) -> Tensor
 OPGEN_STUB Tensor opgen_fresh::call(IntArrayRef, ::std::optional<ScalarType>, ::std::optional<Layout>, ::std::optional<Device>, ::std::optional<bool>) {
-  opgen::throw_missing_kernel(::opgen_CompositeExplicitAutogradStubs[0]);
+  opgen::throw_missing_kernel(
+      {"aten::fresh", "CompositeExplicitAutograd", "OPGEN_KERNEL(fresh)(IntArrayRef size, ::std::optional<ScalarType> dtype, ::std::optional<Layout> layout, ::std::optional<Device> device, ::std::optional<bool> pin_memory)", nullptr});
 }
 
 }  // namespace at::native

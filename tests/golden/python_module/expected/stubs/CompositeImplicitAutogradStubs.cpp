@@ -8,19 +8,20 @@
 
 namespace {
 using namespace opgen::types;
-extern const opgen::KernelStub opgen_CompositeImplicitAutogradStubs[];
 }  // namespace
 
 namespace at::native {
 
 // scale(Tensor self, Scalar factor=2, *, int[2] dims=0) -> Tensor
 OPGEN_STUB Tensor opgen_scale::call(const Tensor&, const Scalar&, IntArrayRef) {
-  opgen::throw_missing_kernel(::opgen_CompositeImplicitAutogradStubs[0]);
+  opgen::throw_missing_kernel(
+      {"aten::scale", "CompositeImplicitAutograd", "OPGEN_KERNEL(scale)(const Tensor& self, const Scalar& factor, IntArrayRef dims)", nullptr});
 }
 
 // record(Tensor self, Stream s) -> Tensor
 OPGEN_STUB Tensor opgen_record::call(const Tensor&, Stream) {
-  opgen::throw_missing_kernel(::opgen_CompositeImplicitAutogradStubs[1]);
+  opgen::throw_missing_kernel(
+      {"aten::record", "CompositeImplicitAutograd", "OPGEN_KERNEL(record)(const Tensor& self, Stream s)", nullptr});
 }
 
 }  // namespace at::native

@@ -8,19 +8,20 @@
 
 namespace {
 using namespace opgen::types;
-extern const opgen::KernelStub opgen_CPUStubs[];
 }  // namespace
 
 namespace at::native {
 
 // scale.out(Tensor self, Tensor other, *, Tensor(a!) out) -> Tensor(a!)
 OPGEN_STUB void structured_scale_out::impl(const Tensor&, const Tensor&, const Tensor&) {
-  opgen::throw_missing_kernel(::opgen_CPUStubs[0]);
+  opgen::throw_missing_kernel(
+      {"aten::scale.out", "CPU", "OPGEN_IMPL_FUNC(scale_out)(const Tensor& self, const Tensor& other, const Tensor& out)", nullptr});
 }
 
 // neg(Tensor self) -> Tensor
 OPGEN_STUB Tensor opgen_neg::call(const Tensor&) {
-  opgen::throw_missing_kernel(::opgen_CPUStubs[1]);
+  opgen::throw_missing_kernel(
+      {"aten::neg", "CPU", "OPGEN_KERNEL(neg)(const Tensor& self)", nullptr});
 }
 
 }  // namespace at::native

@@ -7,14 +7,14 @@
 
 namespace {
 using namespace opgen::types;
-extern const opgen::KernelStub opgen_MetaStubs[];
 }  // namespace
 
 namespace at::meta {
 
 // scale.Tensor(Tensor self, Tensor other) -> Tensor
 OPGEN_STUB void structured_scale_Tensor::meta(const Tensor&, const Tensor&) {
-  opgen::throw_missing_kernel(::opgen_MetaStubs[0]);
+  opgen::throw_missing_kernel(
+      {"aten::scale.Tensor", "Meta", "OPGEN_META_FUNC2(scale, Tensor)(const Tensor& self, const Tensor& other)", nullptr});
 }
 
 }  // namespace at::meta

@@ -8,19 +8,20 @@
 
 namespace {
 using namespace opgen::types;
-extern const opgen::KernelStub opgen_CPUStubs_2[];
 }  // namespace
 
 namespace at::native {
 
 // alpha(Tensor self) -> Tensor
 OPGEN_STUB Tensor opgen_alpha::call(const Tensor&) {
-  opgen::throw_missing_kernel(::opgen_CPUStubs_2[0]);
+  opgen::throw_missing_kernel(
+      {"aten::alpha", "CPU", "OPGEN_KERNEL(alpha)(const Tensor& self)", nullptr});
 }
 
 // beta(Tensor self) -> Tensor
 OPGEN_STUB Tensor opgen_beta::call(const Tensor&) {
-  opgen::throw_missing_kernel(::opgen_CPUStubs_2[1]);
+  opgen::throw_missing_kernel(
+      {"aten::beta", "CPU", "OPGEN_KERNEL(beta)(const Tensor& self)", nullptr});
 }
 
 }  // namespace at::native

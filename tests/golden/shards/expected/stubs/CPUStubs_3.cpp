@@ -7,14 +7,14 @@
 
 namespace {
 using namespace opgen::types;
-extern const opgen::KernelStub opgen_CPUStubs_3[];
 }  // namespace
 
 namespace at::native {
 
 // gamma(Tensor self) -> Tensor
 OPGEN_STUB Tensor opgen_gamma::call(const Tensor&) {
-  opgen::throw_missing_kernel(::opgen_CPUStubs_3[0]);
+  opgen::throw_missing_kernel(
+      {"aten::gamma", "CPU", "OPGEN_KERNEL(gamma)(const Tensor& self)", nullptr});
 }
 
 }  // namespace at::native

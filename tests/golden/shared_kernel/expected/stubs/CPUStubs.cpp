@@ -7,14 +7,14 @@
 
 namespace {
 using namespace opgen::types;
-extern const opgen::KernelStub opgen_CPUStubs[];
 }  // namespace
 
 namespace at::native {
 
 // absolute_sum(Tensor self) -> Tensor
 OPGEN_STUB Tensor opgen_sum_of_magnitudes::call(const Tensor&) {
-  opgen::throw_missing_kernel(::opgen_CPUStubs[0]);
+  opgen::throw_missing_kernel(
+      {"aten::absolute_sum", "CPU", "OPGEN_KERNEL(sum_of_magnitudes)(const Tensor& self)", nullptr});
 }
 
 }  // namespace at::native

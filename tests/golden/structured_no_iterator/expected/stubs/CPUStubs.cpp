@@ -7,14 +7,14 @@
 
 namespace {
 using namespace opgen::types;
-extern const opgen::KernelStub opgen_CPUStubs[];
 }  // namespace
 
 namespace at::native {
 
 // upsample_nearest1d.out(Tensor self, SymInt[1] output_size, float? scales=None, *, Tensor(a!) out) -> Tensor(a!)
 OPGEN_STUB void structured_upsample_nearest1d_out_cpu::impl(const Tensor&, ArrayRef<int64_t>, ::std::optional<double>, const Tensor&) {
-  opgen::throw_missing_kernel(::opgen_CPUStubs[0]);
+  opgen::throw_missing_kernel(
+      {"aten::upsample_nearest1d.out", "CPU", "OPGEN_IMPL_FUNC(upsample_nearest1d_out_cpu)(const Tensor& self, ArrayRef<int64_t> output_size, ::std::optional<double> scales, const Tensor& out)", nullptr});
 }
 
 }  // namespace at::native

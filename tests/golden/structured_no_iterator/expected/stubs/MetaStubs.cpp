@@ -7,14 +7,14 @@
 
 namespace {
 using namespace opgen::types;
-extern const opgen::KernelStub opgen_MetaStubs[];
 }  // namespace
 
 namespace at::meta {
 
 // upsample_nearest1d(Tensor self, SymInt[1] output_size, float? scales=None) -> Tensor
 OPGEN_STUB void structured_upsample_nearest1d::meta(const Tensor&, ArrayRef<int64_t>, ::std::optional<double>) {
-  opgen::throw_missing_kernel(::opgen_MetaStubs[0]);
+  opgen::throw_missing_kernel(
+      {"aten::upsample_nearest1d", "Meta", "OPGEN_META_FUNC(upsample_nearest1d)(const Tensor& self, ArrayRef<int64_t> output_size, ::std::optional<double> scales)", nullptr});
 }
 
 }  // namespace at::meta

@@ -7,14 +7,14 @@
 
 namespace {
 using namespace opgen::types;
-extern const opgen::KernelStub opgen_CPUStubs[];
 }  // namespace
 
 namespace at::native {
 
 // add.out(Tensor self, Tensor other, *, Scalar alpha=1, Tensor(a!) out) -> Tensor(a!)
 OPGEN_STUB void structured_add_out_cpu::impl(const Tensor&, const Tensor&, const Scalar&, const Tensor&) {
-  opgen::throw_missing_kernel(::opgen_CPUStubs[0]);
+  opgen::throw_missing_kernel(
+      {"aten::add.out", "CPU", "OPGEN_IMPL_FUNC(add_out_cpu)(const Tensor& self, const Tensor& other, const Scalar& alpha, const Tensor& out)", nullptr});
 }
 
 }  // namespace at::native

@@ -7,14 +7,14 @@
 
 namespace {
 using namespace opgen::types;
-extern const opgen::KernelStub opgen_SparseCPUStubs[];
 }  // namespace
 
 namespace at::native {
 
 // add.out(Tensor self, Tensor other, *, Scalar alpha=1, Tensor(a!) out) -> Tensor(a!)
 OPGEN_STUB Tensor& opgen_add_out_sparse_cpu::call(const Tensor&, const Tensor&, const Scalar&, Tensor&) {
-  opgen::throw_missing_kernel(::opgen_SparseCPUStubs[0]);
+  opgen::throw_missing_kernel(
+      {"aten::add.out", "SparseCPU", "OPGEN_KERNEL(add_out_sparse_cpu)(const Tensor& self, const Tensor& other, const Scalar& alpha, Tensor& out)", nullptr});
 }
 
 }  // namespace at::native

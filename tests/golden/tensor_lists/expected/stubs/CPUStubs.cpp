@@ -10,29 +10,32 @@
 
 namespace {
 using namespace opgen::types;
-extern const opgen::KernelStub opgen_CPUStubs[];
 }  // namespace
 
 namespace at::native {
 
 // cat.out(Tensor[] tensors, int dim=0, *, Tensor(a!) out) -> Tensor(a!)
 OPGEN_STUB void structured_cat_out_cpu::impl(const ITensorListRef&, int64_t, const Tensor&) {
-  opgen::throw_missing_kernel(::opgen_CPUStubs[0]);
+  opgen::throw_missing_kernel(
+      {"aten::cat.out", "CPU", "OPGEN_IMPL_FUNC(cat_out_cpu)(const ITensorListRef& tensors, int64_t dim, const Tensor& out)", nullptr});
 }
 
 // index.Tensor_out(Tensor self, Tensor?[] indices, *, Tensor(a!) out) -> Tensor(a!)
 OPGEN_STUB void structured_index_out_cpu::impl(const Tensor&, IOptTensorListRef, const Tensor&) {
-  opgen::throw_missing_kernel(::opgen_CPUStubs[1]);
+  opgen::throw_missing_kernel(
+      {"aten::index.Tensor_out", "CPU", "OPGEN_IMPL_FUNC(index_out_cpu)(const Tensor& self, IOptTensorListRef indices, const Tensor& out)", nullptr});
 }
 
 // gather_all(Tensor[] tensors, Tensor?[] weights) -> Tensor[]
 OPGEN_STUB ::std::vector<Tensor> opgen_gather_all::call(TensorList, const List<::std::optional<Tensor>>&) {
-  opgen::throw_missing_kernel(::opgen_CPUStubs[2]);
+  opgen::throw_missing_kernel(
+      {"aten::gather_all", "CPU", "OPGEN_KERNEL(gather_all)(TensorList tensors, const List<::std::optional<Tensor>>& weights)", nullptr});
 }
 
 // _foreach_neg_(Tensor(a!)[] self) -> ()
 OPGEN_STUB void opgen_foreach_neg_::call(TensorList) {
-  opgen::throw_missing_kernel(::opgen_CPUStubs[3]);
+  opgen::throw_missing_kernel(
+      {"aten::_foreach_neg_", "CPU", "OPGEN_KERNEL(foreach_neg_)(TensorList self)", nullptr});
 }
 
 }  // namespace at::native

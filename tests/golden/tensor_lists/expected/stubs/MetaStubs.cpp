@@ -8,19 +8,20 @@
 
 namespace {
 using namespace opgen::types;
-extern const opgen::KernelStub opgen_MetaStubs[];
 }  // namespace
 
 namespace at::meta {
 
 // cat(Tensor[] tensors, int dim=0) -> Tensor
 OPGEN_STUB void structured_cat::meta(const ITensorListRef&, int64_t) {
-  opgen::throw_missing_kernel(::opgen_MetaStubs[0]);
+  opgen::throw_missing_kernel(
+      {"aten::cat", "Meta", "OPGEN_META_FUNC(cat)(const ITensorListRef& tensors, int64_t dim)", nullptr});
 }
 
 // index.Tensor(Tensor self, Tensor?[] indices) -> Tensor
 OPGEN_STUB void structured_index_Tensor::meta(const Tensor&, IOptTensorListRef) {
-  opgen::throw_missing_kernel(::opgen_MetaStubs[1]);
+  opgen::throw_missing_kernel(
+      {"aten::index.Tensor", "Meta", "OPGEN_META_FUNC2(index, Tensor)(const Tensor& self, IOptTensorListRef indices)", nullptr});
 }
 
 }  // namespace at::meta

@@ -7,14 +7,14 @@
 
 namespace {
 using namespace opgen::types;
-extern const opgen::KernelStub opgen_CUDAStubs[];
 }  // namespace
 
 namespace at::native {
 
 // shifted.out(Tensor self, Tensor other, *, Scalar alpha=1, Tensor(a!) out) -> Tensor(a!)
 OPGEN_STUB void structured_ufunc_shifted_CUDA::impl(const Tensor&, const Tensor&, const Scalar&, const Tensor&) {
-  opgen::throw_missing_kernel(::opgen_CUDAStubs[0]);
+  opgen::throw_missing_kernel(
+      {"aten::shifted.out", "CUDA", "OPGEN_IMPL_FUNC(ufunc_shifted_CUDA)(const Tensor& self, const Tensor& other, const Scalar& alpha, const Tensor& out)", nullptr});
 }
 
 }  // namespace at::native

@@ -7,24 +7,26 @@
 
 namespace {
 using namespace opgen::types;
-extern const opgen::KernelStub opgen_CPUStubs[];
 }  // namespace
 
 namespace at::native {
 
 // tally(Tensor self, int bins=100) -> Tensor
 OPGEN_STUB Tensor opgen_tally::call(const Tensor&, int64_t) {
-  opgen::throw_missing_kernel(::opgen_CPUStubs[0]);
+  opgen::throw_missing_kernel(
+      {"aten::tally", "CPU", "OPGEN_KERNEL(tally)(const Tensor& self, int64_t bins)", nullptr});
 }
 
 // tally_(Tensor(a!) self, int bins=100) -> Tensor(a!)
 OPGEN_STUB Tensor& opgen_tally_::call(Tensor&, int64_t) {
-  opgen::throw_missing_kernel(::opgen_CPUStubs[1]);
+  opgen::throw_missing_kernel(
+      {"aten::tally_", "CPU", "OPGEN_KERNEL(tally_)(Tensor& self, int64_t bins)", nullptr});
 }
 
 // tally.out(Tensor self, int bins=100, *, Tensor(a!) out) -> Tensor(a!)
 OPGEN_STUB Tensor& opgen_tally_out::call(const Tensor&, int64_t, Tensor&) {
-  opgen::throw_missing_kernel(::opgen_CPUStubs[2]);
+  opgen::throw_missing_kernel(
+      {"aten::tally.out", "CPU", "OPGEN_KERNEL(tally_out)(const Tensor& self, int64_t bins, Tensor& out)", nullptr});
 }
 
 }  // namespace at::native

@@ -7,14 +7,14 @@
 
 namespace {
 using namespace opgen::types;
-extern const opgen::KernelStub opgen_SparseCPUStubs[];
 }  // namespace
 
 namespace at::native {
 
 // tally(Tensor self, int bins=100) -> Tensor
 OPGEN_STUB Tensor opgen_tally_sparse::call(const Tensor&, int64_t) {
-  opgen::throw_missing_kernel(::opgen_SparseCPUStubs[0]);
+  opgen::throw_missing_kernel(
+      {"aten::tally", "SparseCPU", "OPGEN_KERNEL(tally_sparse)(const Tensor& self, int64_t bins)", nullptr});
 }
 
 }  // namespace at::native

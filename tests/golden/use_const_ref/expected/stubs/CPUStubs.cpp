@@ -8,19 +8,20 @@
 
 namespace {
 using namespace opgen::types;
-extern const opgen::KernelStub opgen_CPUStubs[];
 }  // namespace
 
 namespace at::native {
 
 // halve_(Tensor(a!) self) -> Tensor(a!)
 OPGEN_STUB const Tensor& opgen_halve_::call(const Tensor&) {
-  opgen::throw_missing_kernel(::opgen_CPUStubs[0]);
+  opgen::throw_missing_kernel(
+      {"aten::halve_", "CPU", "OPGEN_KERNEL(halve_)(const Tensor& self)", nullptr});
 }
 
 // blend_(Tensor(a!) self, Tensor weight, *, Tensor? mask=None) -> Tensor(a!)
 OPGEN_STUB const Tensor& opgen_blend_::call(const Tensor&, const Tensor&, const ::std::optional<Tensor>&) {
-  opgen::throw_missing_kernel(::opgen_CPUStubs[1]);
+  opgen::throw_missing_kernel(
+      {"aten::blend_", "CPU", "OPGEN_KERNEL(blend_)(const Tensor& self, const Tensor& weight, const ::std::optional<Tensor>& mask)", nullptr});
 }
 
 }  // namespace at::native

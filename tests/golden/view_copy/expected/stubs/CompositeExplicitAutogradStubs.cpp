@@ -8,19 +8,20 @@
 
 namespace {
 using namespace opgen::types;
-extern const opgen::KernelStub opgen_CompositeExplicitAutogradStubs[];
 }  // namespace
 
 namespace at::native {
 
 // transpose.int(Tensor(a) self, int dim0, int dim1) -> Tensor(a)
 OPGEN_STUB Tensor opgen_transpose::call(const Tensor&, int64_t, int64_t) {
-  opgen::throw_missing_kernel(::opgen_CompositeExplicitAutogradStubs[0]);
+  opgen::throw_missing_kernel(
+      {"aten::transpose.int", "CompositeExplicitAutograd", "OPGEN_KERNEL(transpose)(const Tensor& self, int64_t dim0, int64_t dim1)", nullptr});
 }
 
 // pieces(Tensor(a -> *) self, SymInt size, int dim=0) -> Tensor(a)[]
 OPGEN_STUB ::std::vector<Tensor> opgen_pieces::call(const Tensor&, int64_t, int64_t) {
-  opgen::throw_missing_kernel(::opgen_CompositeExplicitAutogradStubs[1]);
+  opgen::throw_missing_kernel(
+      {"aten::pieces", "CompositeExplicitAutograd", "OPGEN_KERNEL(pieces)(const Tensor& self, int64_t size, int64_t dim)", nullptr});
 }
 
 }  // namespace at::native

@@ -1,0 +1,278 @@
+"""An edit made alone gives the tree that generating everything gives: byte for byte, or none at all."""
+
+from __future__ import annotations
+
+import random
+import re
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from pathlib import Path
+
+import pytest
+
+from opgen.diagnostics import Diagnostics
+from opgen.pipeline.editing import edited_tree
+from opgen.pipeline.generating import build_tree
+from opgen.pipeline.inputs import Inputs
+from opgen.pipeline.stamp import Stamp, find_stamp, leave_stamp, read_request
+from opgen.writer import Tree, write
+from support.pytorch import packaged_native_functions
+
+REPOSITORY = Path(__file__).parents[2]
+
+
+@dataclass
+class Library:
+    """A library that was generated, of one file, and what a run after an edit of it would do."""
+
+    inputs: Inputs
+    folder: Path
+    shards: int = 1
+    python: bool = False
+    text: str = field(init=False)
+    files: dict[str, str] = field(init=False)
+
+    def __post_init__(self) -> None:
+        self.text = self.inputs.yaml[0].read_text()
+        found = Diagnostics()
+        tree = build_tree(self.inputs, found, shards=self.shards, python=self.python)
+        assert tree is not None and not len(found), found.errors()
+        self.files = dict(tree.files)
+        states = write(tree, self.folder, found).states
+        leave_stamp(self.folder, read_request(self.inputs, ()), states, "")
+
+    @property
+    def stamp(self) -> Stamp:
+        found = find_stamp(self.folder, read_request(self.inputs, ()))
+        assert found is not None
+        return found
+
+    def alone(self, text: str) -> Tree | None:
+        """The tree after an edit, made alone."""
+        request = read_request(self._edited(text), ())
+        stamp = find_stamp(self.folder, request)
+        assert stamp is not None
+        return edited_tree(request, stamp, self.folder, shards=self.shards, python=self.python)
+
+    def whole(self, text: str) -> Tree | None:
+        """The tree after an edit, made as a whole, unless there is anything to say."""
+        found = Diagnostics()
+        tree = build_tree(self._edited(text), found, shards=self.shards, python=self.python)
+        return None if len(found) else tree
+
+    def _edited(self, text: str) -> Inputs:
+        (path,) = self.inputs.yaml
+        return Inputs((path,), **self._options(), overlay={path: text.encode()})
+
+    def _options(self) -> dict[str, object]:
+        return {"target": self.inputs.target, "ignore_keys": self.inputs.ignore_keys}
+
+    def assert_same(self, text: str) -> Tree | None:
+        """That the edit made alone, if it can be, is the edit; it is returned."""
+        alone = self.alone(text)
+        if alone is not None:
+            whole = self.whole(text)
+            assert whole is not None
+            assert {**self.files, **alone.files} == whole.files
+            assert all(self.files[path] != text for path, text in alone.files.items())
+            assert alone.manifest() == whole.manifest()
+        return alone
+
+
+# Edits
+
+
+def entries_of(text: str) -> list[str]:
+    head, *others = re.split(r"^(?=- func: )", text, flags=re.MULTILINE)
+    return [head, *others]
+
+
+Edit = Callable[[list[str], random.Random], None]
+
+
+def _at(entries: list[str], chance: random.Random) -> int:
+    return chance.randrange(1, len(entries))
+
+
+def _replacing(pattern: str, *others: str) -> Edit:
+    """A place that matches, in an entry that has any, becomes one of these; or one in each entry of its name."""
+
+    def edit(entries: list[str], chance: random.Random) -> None:
+        found = [i for i, e in enumerate(entries) if i and re.search(pattern, e)]
+        if not found:
+            return
+        at, other = chance.choice(found), chance.choice(others)
+        name = _name(entries[at])
+        for i in found if chance.random() < 0.7 else [at]:
+            if _name(entries[i]) == name:
+                place = chance.choice(list(re.finditer(pattern, entries[i])))
+                new = place.expand(other)
+                entries[i] = entries[i][: place.start()] + new + entries[i][place.end() :]
+
+    return edit
+
+
+def _name(entry: str) -> str:
+    """The operator's name without the marks of its variants."""
+    found = re.match(r"- func: (?:mine::)?(\w+)", entry)
+    return found[1].strip("_") if found else ""
+
+
+def _line_of_another(entries: list[str], chance: random.Random) -> None:
+    """A line that another entry has below its schema."""
+    lines = entries[_at(entries, chance)].split("\n")[1:]
+    at = _at(entries, chance)
+    schema, _, below = entries[at].partition("\n")
+    entries[at] = f"{schema}\n{chance.choice(lines) if lines else ''}\n{below}"
+
+
+def _kernel_of_another(entries: list[str], chance: random.Random) -> None:
+    kernels = re.findall(r"^    \w+: (\w+)$", "".join(entries), flags=re.MULTILINE)
+    _replacing(r"(?m)^(    [\w, ]+: )\w+$", rf"\g<1>{chance.choice(kernels)}")(entries, chance)
+
+
+def _swapped(entries: list[str], chance: random.Random) -> None:
+    a, b = _at(entries, chance), _at(entries, chance)
+    entries[a], entries[b] = entries[b], entries[a]
+
+
+def _removed(entries: list[str], chance: random.Random) -> None:
+    del entries[_at(entries, chance)]
+
+
+def _repeated(entries: list[str], chance: random.Random) -> None:
+    entry = entries[_at(entries, chance)]
+    entries.insert(
+        _at(entries, chance), re.sub(r"func: ([\w:]+)[.\w]*", r"func: \1.more", entry, count=1)
+    )
+
+
+# Most of them leave a good file, and change a few files of the tree.
+EDITS: tuple[Edit, ...] = (
+    _replacing(r"(int|SymInt) (\w+)=-?\d+", r"\1 \2=7"),
+    _replacing(r"bool (\w+)=(True|False)", r"bool \1=True", r"bool \1=False"),
+    _replacing(r"(?m)^(    [\w, ]+: )(\w+)$", r"\1\2_new"),
+    _replacing(r"(?m)^(    \w+: \w+)$", r"\1\n    QuantizedCPU: quantized_new"),
+    _replacing(r"(?m)^    \w+: \w+\n", ""),
+    _replacing(r"(?m)^  variants: .*$", "  variants: function, method", "  variants: function"),
+    _replacing(r"(?m)^  tags: .*$", "  tags: core", "  tags: pointwise", "  tags: [core, pointwise]"),
+    _replacing(r"\Z", "  device_check: NoCheck\n", "  # a word\n", "# another\n", "\n", "  cpp_no_default_args: [dim]\n"),
+    _replacing(r"\bint\b", "SymInt", "float", "int?"),
+    _replacing(r"Tensor other", "Tensor? other", "Tensor others"),
+    _replacing(r"\) ->", ", int new_one=3) ->", ", *, int new_one=3) ->", ", Tensor? new_one=None) ->"),
+    _replacing(r"- func: ([\w:]+)", r"- func: \1_copy", r"- func: \1_out", r"- func: \1_", r"- func: \1x"),
+    _replacing(r"- func: ([\w:]+)\.(\w+)", r"- func: \1.\2_more", r"- func: \1_\2"),
+    _replacing(r"(?m)^  autogen: (.*)$", r"  autogen: \1", ""),
+    _replacing(r"(?m)^(  \w+): (.*)$", r"\1: &x \2", r"\1: '\2'", r'\1: "\2\\x02"', "\\1: *x", "---", r"\1: [\2"),
+    _replacing(r"(?m)^- func: (.*)$", r"- func: '\1'", r"-  func: \1", r"- func:\n    \1", r"- {func: '\1'}\n- x:"),
+    _line_of_another,
+    _kernel_of_another,
+    _swapped,
+    _removed,
+    _repeated,
+)  # fmt: skip
+
+
+def edited(text: str, seed: int) -> str:
+    """`text` after one to three edits."""
+    chance = random.Random(seed)
+    entries = entries_of(text)
+    for _ in range(chance.randint(1, 3)):
+        chance.choice(EDITS)(entries, chance)
+    return "".join(entries)
+
+
+# Tests
+
+
+def _own(folder: Path) -> Inputs:
+    return Inputs((REPOSITORY / "native_functions.yaml",))
+
+
+def _own_for_torch(folder: Path) -> Inputs:
+    """The repository's operators in a namespace of their own, but for what PyTorch has no place for."""
+    head = "# opgen: allow(W1001) PyTorch's class Tensor has no methods of others\n\n"
+    text = (REPOSITORY / "native_functions.yaml").read_text()
+    kept = [e for e in entries_of(text) if _name(e) != "add"]
+    text = "".join(kept).replace("- func: ", "- func: mine::")
+    path = folder / "native_functions.yaml"
+    path.write_text(head + text)
+    return Inputs((path,), target="torch")
+
+
+COMMENT = "  # a word\n"
+LIBRARIES = {
+    "runtime": lambda folder: Library(_own(folder), folder / "out"),
+    "python": lambda folder: Library(_own(folder), folder / "out", shards=3, python=True),
+    "torch": lambda folder: Library(_own_for_torch(folder), folder / "out"),
+}
+
+
+@pytest.fixture(scope="module", params=LIBRARIES)
+def library(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory) -> Library:
+    return LIBRARIES[request.param](tmp_path_factory.mktemp("editing"))
+
+
+@pytest.mark.parametrize(
+    ("name", "old", "new"),
+    [
+        ("dot", r"\btensor\b", "other"),
+        ("dot", r": dot$", ": dot_kernel"),
+        ("cumsum", r"tags: core", "tags: pointwise"),
+        ("tril", r"diagonal=0", "diagonal=1"),
+        ("dot", r"\Z", COMMENT),
+    ],
+    ids=["argument", "kernel", "tag", "default", "comment"],
+)
+def test_common_edits_are_made_alone(library: Library, name: str, old: str, new: str) -> None:
+    """With all variants of an operator at once, as they have to be; few files are touched, and some."""
+    entries = entries_of(library.text)
+    text = "".join(
+        re.sub(old, new, entry, flags=re.MULTILINE) if _name(entry) == name else entry
+        for entry in entries
+    )
+    assert text != library.text
+    alone = library.assert_same(text)
+    assert alone is not None
+    assert bool(alone.files) == (new != COMMENT)
+    assert len(alone.files) < 30
+
+
+@pytest.mark.parametrize(
+    "edit",
+    [
+        # What anchors and aliases carry from one entry to another.
+        (r"(?m)^  tags: core$", "  tags: &core core"),
+        (r"(?m)^- func: ", "-  func: "),
+        (r"(?m)\A", "- func: first_one(Tensor self) -> Tensor\n"),
+        (r"(?m)\A", "%YAML 1.1\n---\n"),
+        (r"(?m)\A", "\ufeff"),
+        (r"(?m)^\n- func: (?:mine::)?dot\(.*(?:\n .+)*\n", "\n"),
+    ],
+)
+def test_what_reaches_others_is_made_as_a_whole(library: Library, edit: tuple[str, str]) -> None:
+    text = re.sub(*edit, library.text, count=1)
+    assert text != library.text
+    assert library.assert_same(text) is None
+
+
+@pytest.mark.parametrize(
+    "examples",
+    [
+        pytest.param(12, id="12"),
+        pytest.param(100, id="100", marks=pytest.mark.slow),
+        pytest.param(3000, id="3000", marks=pytest.mark.nightly),
+    ],
+)
+def test_random_edits(library: Library, examples: int) -> None:
+    alone = [library.assert_same(edited(library.text, seed)) for seed in range(examples)]
+    assert any(alone)
+
+
+@pytest.mark.nightly
+def test_random_edits_of_pytorchs_file(tmp_path: Path) -> None:
+    ignored = ("MPS", "SparseMPS", "SparseCsrMPS", "XPU", "MTIA")
+    inputs = Inputs((packaged_native_functions(),), ignore_keys=ignored)
+    library = Library(inputs, tmp_path / "out")
+    alone = [library.assert_same(edited(library.text, seed)) for seed in range(400)]
+    assert sum(tree is not None for tree in alone) > 40
