@@ -207,7 +207,7 @@ def open_up(folder: Path) -> None:
     """Let everybody write there, and reach it."""
     for path in (folder, *folder.rglob("*")):
         path.chmod(0o777 if path.is_dir() else 0o666)
-    for parent in folder.parents[:3]:
+    for parent in folder.parents[:5]:
         if parent.stat().st_uid == os.getuid() and parent != Path("/tmp"):
             parent.chmod(parent.stat().st_mode | 0o711)
 
