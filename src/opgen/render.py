@@ -11,11 +11,11 @@ import re
 import sys
 from collections.abc import Callable, Iterable
 from contextlib import suppress
-from dataclasses import dataclass
 from pathlib import Path
 from types import CodeType, MappingProxyType
 from typing import Any, TypeAlias
 
+from opgen.dataclasses import dataclass
 from opgen.files import replace_file, state_of
 from opgen.views.base import FileView
 

@@ -21,10 +21,10 @@ import json
 import os
 import re
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any, TypeAlias
 
+from opgen.dataclasses import dataclass, replace
 from opgen.diagnostics import Diagnostics
 from opgen.files import state_of
 from opgen.manifest import MANIFEST
