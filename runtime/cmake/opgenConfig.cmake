@@ -41,7 +41,7 @@ if(NOT TARGET opgen::runtime)
 endif()
 
 set(OPGEN_UNITY_BYTES 65536 CACHE STRING
-  "Generated sources of no more bytes than this, in all, are compiled as one; 0: never")
+  "Generated sources of no more bytes than this, in all, are compiled as one unit for each shard; 0: never")
 include("${CMAKE_CURRENT_LIST_DIR}/opgenOperators.cmake")
 
 # Compile one generated tree (a folder that `opgen generate` wrote) into the library `target`.
@@ -58,10 +58,7 @@ function(opgen_add_library target)
     endif()
   endforeach()
   if(NOT bytes GREATER OPGEN_UNITY_BYTES)
-    # Relocatable: with no full path inside, the unit is found in a cache by another folder's build.
-    set_target_properties(${target} PROPERTIES
-      UNITY_BUILD ON UNITY_BUILD_MODE GROUP UNITY_BUILD_RELOCATABLE ON)
-    set_source_files_properties(${arg_SOURCES} PROPERTIES UNITY_GROUP generated)
+    opgen_one_unit_per_shard(${target} SOURCES ${arg_SOURCES})
   endif()
   target_compile_features(${target} PUBLIC cxx_std_20)
   target_include_directories(${target} PUBLIC "$<BUILD_INTERFACE:${arg_TREE}/include>")

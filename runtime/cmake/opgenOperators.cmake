@@ -96,6 +96,21 @@ function(opgen_install_python_package target)
   cmake_language(CALL ${install} ${target} "${arg_DESTINATION}")
 endfunction()
 
+# Compile SOURCES, which opgen generated for the library `target`, as one unit for each shard: what there is of an
+# operator is in one, and the headers that all of it reads are read once. Sources without shards are with the first.
+function(opgen_one_unit_per_shard target)
+  cmake_parse_arguments(PARSE_ARGV 1 arg "" "" "SOURCES")
+  # Relocatable: with no full path inside, a unit is found in a cache by another folder's build.
+  set_target_properties(${target} PROPERTIES UNITY_BUILD ON UNITY_BUILD_MODE GROUP UNITY_BUILD_RELOCATABLE ON)
+  foreach(source IN LISTS arg_SOURCES)
+    set(shard 0)
+    if(source MATCHES "/[A-Za-z0-9]+_([0-9]+)[.]cpp$")
+      set(shard ${CMAKE_MATCH_1})
+    endif()
+    set_property(SOURCE "${source}" PROPERTY UNITY_GROUP generated_${shard})
+  endforeach()
+endfunction()
+
 # Have COMMAND, which is `opgen generate`, make the folder TREE, and set `outputs` to the paths in it.
 function(opgen_generate target outputs)
   cmake_parse_arguments(PARSE_ARGV 2 arg "" "TREE" "COMMAND;DEPENDS")

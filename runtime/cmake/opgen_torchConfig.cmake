@@ -81,10 +81,9 @@ function(opgen_add_torch_library target)
     target_compile_definitions(${target} PUBLIC OPGEN_TORCH_CUDA)
     target_link_libraries(${target} PUBLIC ${TORCH_LIBRARIES})
   endif()
-  # ATen's headers cost seconds in every unit, what is generated next to nothing: one unit. Stubs may
-  # stand beside the calls of what they stand for: no compiler looks into a weak function.
-  set_target_properties(${target} PROPERTIES UNITY_BUILD ON UNITY_BUILD_MODE GROUP UNITY_BUILD_RELOCATABLE ON)
-  set_property(SOURCE ${arg_SOURCES} PROPERTY UNITY_GROUP generated)
+  # ATen's headers cost seconds in every unit. Stubs may stand beside the calls of what they stand for:
+  # no compiler looks into a weak function.
+  opgen_one_unit_per_shard(${target} SOURCES ${arg_SOURCES})
   if(CMAKE_SYSTEM_NAME STREQUAL "Linux")
     target_link_options(${target} PRIVATE "LINKER:-z,defs")
   endif()

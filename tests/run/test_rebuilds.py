@@ -2,17 +2,23 @@
 
 from __future__ import annotations
 
+import sys
 from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
 
 import opgen
-from support.build import REPOSITORY
+from opgen.views.shards import shard_of
+from support.build import REPOSITORY, RUNTIME
 from support.pytorch import packaged_native_functions
 from support.rebuilds import GROUP, METHOD, Edit, Project, make_project, numbers
+from support.stand_in import Build
+from support.torch_extension import require_torch
 
 IGNORED = ("MPS", "SparseMPS", "SparseCsrMPS", "XPU", "MTIA")
+
+CPU = "  dispatch:\n    CPU: "
 
 # What knows a structured group without methods: its operators, schemas and calls, its kernel, its meta, its out variant's
 # neighbours on other backends, its rows for Python; of each kind the one shard of its name.
@@ -53,6 +59,33 @@ def test_of_our_own_library_few_units_follow_an_edit(own: Project) -> None:
     added = own.after(Edit("a group of functions more", "", GROUP))
     assert numbers(added.generated) == OF_A_GROUP
     assert added.written == ("main.cpp",)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("target", ["runtime", "torch"])
+def test_of_a_small_library_each_shard_is_a_unit(target: str, tmp_path: Path) -> None:
+    """Protects SHARDS where sources are compiled together: what there is of an operator is in one unit."""
+    if target == "torch":
+        require_torch()
+    source = tmp_path / "project"
+    source.mkdir()
+    yaml = source / "ops.yaml"
+    names = ["one", "two", "three", "four", "eight"]
+    yaml.write_text("".join(f"- func: ops::{n}(Tensor self) -> Tensor\n{CPU}{n}\n" for n in names))
+    (source / "CMakeLists.txt").write_text(f"""\
+cmake_minimum_required(VERSION 3.24)
+project(ops LANGUAGES CXX)
+find_package({"opgen_torch" if target == "torch" else "opgen"} REQUIRED CONFIG)
+opgen_add_operators(ops OPGEN_TARGET {target} YAML ops.yaml SHARDS 3)
+""")
+    build = Build(source, tmp_path / "built")
+    build.configure(
+        f"-Dopgen_torch_DIR={RUNTIME / 'cmake'}", f"-DPython_EXECUTABLE={sys.executable}"
+    )
+    shards = {name: f"unity_generated_{shard_of(name, 3)}_cxx.cxx" for name in names}
+    assert build.build()[0] == sorted(set(shards.values())) and len(set(shards.values())) == 3
+    yaml.write_text(yaml.read_text().replace("four(Tensor self)", "four(Tensor self, int n)"))
+    assert build.build()[0] == [shards["four"]]
 
 
 @pytest.mark.nightly

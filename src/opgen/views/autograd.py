@@ -1,4 +1,4 @@
-"""RegisterAutograd.cpp: what autograd does with operators that have no formula."""
+"""RegisterAutograd[_n].cpp: what autograd does with operators that have no formula."""
 
 from __future__ import annotations
 
@@ -8,6 +8,7 @@ from opgen.model.native_function import NativeFunction
 from opgen.views.base import Block, FileView, blocks, view
 from opgen.views.context import Context
 from opgen.views.operators import operator_headers
+from opgen.views.shards import sharded
 from opgen.views.text import operator_struct
 
 
@@ -27,13 +28,14 @@ class AutogradRowView:
 @view
 class RegisterAutogradView(FileView):
     library: str
+    name: str
     includes: tuple[str, ...]
     reshapes: bool
     blocks: tuple[Block[AutogradRowView], ...]
 
 
 def build_register_autograd(context: Context) -> Iterator[FileView]:
-    """One source for all operators that do not decompose."""
+    """RegisterAutograd[_n].cpp: the operators that do not decompose."""
     rows = [
         f
         for f in context.registry.functions
@@ -41,15 +43,19 @@ def build_register_autograd(context: Context) -> Iterator[FileView]:
     ]
     if not rows:
         return
-    views = [f for f in rows if _is_view(context, f)]
-    yield RegisterAutogradView(
-        path="src/RegisterAutograd.cpp",
-        template="RegisterAutograd.cpp.j2",
-        library=context.library.name,
-        includes=operator_headers(context, views),
-        reshapes=any(map(_reshapes, rows)),
-        blocks=blocks((f.namespace, _row(f, f in views)) for f in rows),
-    )
+    for name, some in sharded(
+        "RegisterAutograd", rows, lambda f: f.root_name, context.library.shards
+    ):
+        views = [f for f in some if _is_view(context, f)]
+        yield RegisterAutogradView(
+            path=f"src/{name}.cpp",
+            template="RegisterAutograd.cpp.j2",
+            library=context.library.name,
+            name=name,
+            includes=operator_headers(context, views),
+            reshapes=any(map(_reshapes, some)),
+            blocks=blocks((f.namespace, _row(f, f in views)) for f in some),
+        )
 
 
 def _row(f: NativeFunction, view: bool) -> AutogradRowView:
