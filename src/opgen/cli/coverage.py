@@ -10,7 +10,7 @@ import click
 
 from opgen import pipeline
 from opgen.cli.options import TARGET_NAMES, installed_schema
-from opgen.cli.report import finish
+from opgen.cli.report import finish, report_unwritable
 from opgen.diagnostics import Diagnostics
 from opgen.files import replace_file
 from opgen.pipeline import Inputs
@@ -84,4 +84,4 @@ def _draw(path: Path, svg: str, diagnostics: Diagnostics) -> None:
     try:
         replace_file(path, os.fsencode(svg))
     except OSError as error:
-        diagnostics.error("E0904", f"cannot write {path}: {error.strerror}", None)
+        report_unwritable(path, error.strerror, diagnostics)

@@ -6,6 +6,7 @@ import os
 from collections.abc import Iterable
 from pathlib import Path
 
+from opgen.cli.report import report_unwritable
 from opgen.diagnostics import Diagnostics
 from opgen.files import replace_file
 
@@ -30,7 +31,7 @@ def _replace(path: Path, text: bytes, diagnostics: Diagnostics) -> None:
         path.parent.mkdir(parents=True, exist_ok=True)
         replace_file(path, text)
     except OSError as error:
-        diagnostics.error("E0904", f"cannot write {path}: {error.strerror}", None)
+        report_unwritable(path, error.strerror, diagnostics)
 
 
 def _escaped(paths: Iterable[Path]) -> str:

@@ -9,7 +9,7 @@ import click
 
 from opgen import pipeline
 from opgen.cli.options import FOLDER
-from opgen.cli.report import finish
+from opgen.cli.report import finish, report_unwritable
 from opgen.diagnostics import Diagnostics
 from opgen.new_folder import create_folder
 from opgen.targets import TARGETS
@@ -46,5 +46,4 @@ def _write(folder: Path, texts: Mapping[str, str], diagnostics: Diagnostics) -> 
         message = f"{folder} is there already, and is no empty folder"
         diagnostics.error("E0901", message, None, hint="name another one: -o FOLDER")
     except OSError as error:
-        message = f"cannot write {error.filename or folder}: {error.strerror}"
-        diagnostics.error("E0904", message, None)
+        report_unwritable(error.filename or folder, error.strerror, diagnostics)

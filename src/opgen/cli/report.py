@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import sys
+from pathlib import Path
 
 import click
 
@@ -29,6 +30,10 @@ def finish(diagnostics: Diagnostics, report_format: str, deny_warnings: bool) ->
     report(diagnostics, report_format)
     if diagnostics.has_errors or (deny_warnings and diagnostics.has_warnings):
         raise SystemExit(1)
+
+
+def report_unwritable(path: Path | str, why: str | None, diagnostics: Diagnostics) -> None:
+    diagnostics.error("E0904", f"cannot write {path}: {why}", None)
 
 
 def rendered(diagnostics: Diagnostics, report_format: str) -> str:

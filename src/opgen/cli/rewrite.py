@@ -7,7 +7,7 @@ from pathlib import Path
 
 import click
 
-from opgen.codes_files import E0904
+from opgen.cli.report import report_unwritable
 from opgen.diagnostics import Diagnostics
 from opgen.edits import unified_diff
 from opgen.files import rewrite_file
@@ -34,13 +34,13 @@ def write_back(
     for path, content in new.items():
         try:
             if not path.is_file():
-                message = f"cannot write {path}: it is not a file"
+                why: str | None = "it is not a file"
             elif path.read_bytes() != old[path]:
-                message = f"cannot write {path}: it was changed in the meantime"
+                why = "it was changed in the meantime"
             else:
                 rewrite_file(path, content)
                 continue
         except OSError as error:
-            message = f"cannot write {path}: {error.strerror}"
-        diagnostics.error(E0904, message, None)
+            why = error.strerror
+        report_unwritable(path, why, diagnostics)
         return

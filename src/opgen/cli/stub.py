@@ -9,7 +9,7 @@ import click
 from opgen import pipeline
 from opgen.cli.completion import complete_operator
 from opgen.cli.options import operator_options
-from opgen.cli.report import finish
+from opgen.cli.report import finish, report_unwritable
 from opgen.diagnostics import Diagnostics
 from opgen.files import create_file
 from opgen.pipeline import Inputs
@@ -53,4 +53,4 @@ def _write(output: Path, text: str, diagnostics: Diagnostics) -> None:
     except FileExistsError:
         diagnostics.error("E0901", f"{output} exists; give the name of a new file", None)
     except OSError as error:
-        diagnostics.error("E0904", f"cannot write {output}: {error.strerror}", None)
+        report_unwritable(output, error.strerror, diagnostics)

@@ -63,10 +63,15 @@ def _warn_of_unknown(
 ) -> None:
     """Warn of names that are not `known`. Those of other libraries' namespaces are not looked at."""
     namespaces = {f.namespace for f in registry.functions}
+    unknown = [
+        (name, span)
+        for name, span in written
+        if name not in known and name.partition("::")[0] in namespaces
+    ]
+    if not unknown:
+        return
     every = {f.full_name for f in registry.functions}
     vocabulary = Vocabulary(sorted(every | {name.partition(".")[0] for name in every}))
-    for name, span in written:
-        if name.partition("::")[0] in namespaces and name not in known:
-            message = f"there is no operator '{shorten(name)}'"
-            hint = vocabulary.did_you_mean(name)
-            diagnostics.warning(W1842, message, span, hint=hint)
+    for name, span in unknown:
+        message = f"there is no operator '{shorten(name)}'"
+        diagnostics.warning(W1842, message, span, hint=vocabulary.did_you_mean(name))
