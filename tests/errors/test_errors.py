@@ -1,9 +1,18 @@
 """What is reported for bad files, word for word.
 
-A case is `<code>_<what>.yaml` (or `.tags.yaml`, read as a tags.yaml, or `.torch.yaml`, read for that
-target, `.refused.torch.yaml`, that is good, but no files are made of it, `.strict.yaml`, read under --strict-torchgen, `.python.yaml`, read for Python bindings, `.lint.yaml`, looked at by the lints, too, or `.backend.yaml` and `.selective.yaml`, read beside
-fixtures/) and beside it a `.txt` with the exact text. `OPGEN_UPDATE_GOLDEN=1 pytest tests/errors`, run
-twice, makes cases that are missing and writes the texts anew; review the difference.
+A case is `<code>_<what>.yaml` and beside it a `.txt` with the exact text. How it is read, the end of its name says:
+
+`.tags.yaml`            a tags.yaml
+`.torch.yaml`           for that target
+`.refused.torch.yaml`   good for that target, but no files are made of it
+`.beside.torch.yaml`    for that target, with a backend's file
+`.strict.yaml`          under --strict-torchgen
+`.python.yaml`          for Python bindings, too
+`.lint.yaml`            looked at by the lints, too
+`.backend.yaml`, `.torch.backend.yaml`, `.selective.yaml`   beside fixtures/
+
+`OPGEN_UPDATE_GOLDEN=1 pytest tests/errors`, run twice, makes cases that are missing and writes the texts anew; review
+the difference.
 """
 
 from __future__ import annotations
@@ -38,7 +47,8 @@ from opgen.resolve import CODES as RESOLVE_CODES
 from opgen.resolve import resolve
 from opgen.resolve.backend import resolve_backend
 from opgen.resolve.selection import select
-from opgen.targets import TARGETS, functionalization, refusals
+from opgen.targets import TARGETS, functionalization, refusals, unsupported
+from opgen.targets.base import Target
 
 HERE = Path(__file__).parent
 FIXTURES = HERE / "fixtures"
@@ -51,6 +61,7 @@ ALL_CODES = collect_codes(
     check.CODES,
     functionalization.CODES,
     REFUSALS,
+    (refusals.E0756, unsupported.E0818, unsupported.E0819),
     PYTHON_CODES,
     LINT_CODES,
 )
@@ -65,7 +76,8 @@ def report(name: str, content: bytes) -> Diagnostics:
         parse_tags(source, diagnostics)
         return diagnostics
     if name.endswith("backend.yaml"):
-        report_backend(source, diagnostics)
+        torch = name.endswith(".torch.backend.yaml")
+        report_backend(source, TARGETS["torch" if torch else "runtime"], diagnostics)
         return diagnostics
     if name.endswith("selective.yaml"):
         select(fixture_operators(), parse_selective(source, diagnostics), diagnostics)
@@ -85,6 +97,8 @@ def report(name: str, content: bytes) -> Diagnostics:
             functionalization.report_unfunctionalizable(registry, diagnostics)
         if refused:
             refusals.report_refused(registry, target, diagnostics)
+        if name.endswith(".beside.torch.yaml"):
+            refusals.report_not_installed(registry, target, diagnostics)
         if name.endswith("python.yaml"):
             spellings = Spellings(target.spelling, target.python)
             check_python(registry.functions, spellings, diagnostics)
@@ -101,19 +115,22 @@ def _suffix(code: Code) -> str:
         return ".lint.yaml"
     if code in REFUSALS:
         return ".refused.torch.yaml"
+    if code is refusals.E0756:
+        return ".beside.torch.yaml"
     if code.file != "native_functions.yaml":
-        return f".{code.file}"
+        return f".{code.file}" if code.target is None else f".{code.target}.{code.file}"
     return ".yaml" if code.target is None else f".{code.target}.yaml"
 
 
-def report_backend(source: Source, diagnostics: Diagnostics) -> None:
+def report_backend(source: Source, target: Target, diagnostics: Diagnostics) -> None:
     file = parse_backend(source, diagnostics)
     if file is None or diagnostics.has_errors:
         return
     backend = resolve_backend(file, fixture_operators(), diagnostics)
     if backend is None:
         return
-    spelling = TARGETS["runtime"].spelling
+    unsupported.report_backend(target, file, backend, diagnostics)
+    spelling = target.spelling
     backend_check.check_overloads(backend, spelling, diagnostics)
     if not diagnostics.has_errors:
         kernels = Source("kernels.cpp", (FIXTURES / "kernels.cpp").read_text())
