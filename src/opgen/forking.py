@@ -43,12 +43,17 @@ def _may_fork() -> bool:
     A fork of a process with several threads may wait for ever for a lock that no thread of it holds;
     libraries of macOS do not stand it at all.
     """
-    threading = sys.modules.get("threading")
     return (
-        sys.platform == "linux"
-        and len(os.sched_getaffinity(0)) > 1
-        and (threading is None or threading.active_count() == 1)
+        sys.platform == "linux" and len(os.sched_getaffinity(0)) > 1 and _number_of_threads() == 1
     )
+
+
+def _number_of_threads() -> int | None:
+    """Those of libraries, too, which Python does not know: NumPy's and PyTorch's. None if they cannot be counted."""
+    try:
+        return len(os.listdir("/proc/self/task"))
+    except OSError:
+        return None
 
 
 def _begin(work: Callable[[], object]) -> _Child | None:
