@@ -2,9 +2,10 @@
 
     python benchmarks/selective.py FOLDER [--runs N] [--no-build] [--write]
 
-Builds native_functions.yaml with its kernels three times in FOLDER/5, FOLDER/80 and FOLDER/all (processor time: a
+Builds native_functions.yaml with its kernels in FOLDER/5, FOLDER/5-Float, FOLDER/80 and FOLDER/all (processor time: a
 quarter of an hour), each by `opgen select` and `opgen build --select`; and of PyTorch's file the registrations alone,
-as startup.py does. The 80 are the first by name that have the tag core. Prints Markdown tables: bytes of the stripped
+as startup.py does. The 80 are the first by name that have the tag core; 5-Float has the 5 with `kernel_metadata`,
+which leaves every dispatch of the kernels the type Float alone. Prints Markdown tables: bytes of the stripped
 library, rows of its tables, milliseconds of processor time of `dlopen` as median (min-max), each in a process of its
 own. `--write` puts them into benchmarks/RESULTS.md. Needs g++, CMake, Ninja, and torch for its YAML.
 """
@@ -13,6 +14,7 @@ from __future__ import annotations
 
 import argparse
 import json
+import re
 import shutil
 import statistics
 import tempfile
@@ -51,6 +53,15 @@ def selection(yaml: Path, operators: Iterable[str], folder: Path) -> Path:
     return path
 
 
+def of_float(path: Path) -> Path:
+    """`path` with every name that the kernels' dispatches have, for the element type Float."""
+    sources = "".join(p.read_text() for p in (REPOSITORY / "kernels").iterdir())
+    names = re.findall(r'OPGEN_DISPATCH\w*\([^"]*?"(\w+)"', sources)
+    rows = "".join(f"  {name}: [Float]\n" for name in sorted(set(names)))
+    path.write_text(f"{path.read_text()}kernel_metadata:\n{rows}")
+    return path
+
+
 def row(what: str, operators: int, rows: int, library: Path, program: Path, runs: int) -> str:
     stripped = library.with_suffix(".stripped")
     shutil.copy(library, stripped)
@@ -70,13 +81,16 @@ def own(folder: Path, runs: int, build: bool) -> list[str]:
     """Rows for our own operators, kernels and all."""
     yaml = REPOSITORY / "native_functions.yaml"
     operators = dump(yaml)
-    wanted = {"5": list(FIVE), "80": first_80(operators), "all": None}
+    wanted = {"5": FIVE, "5-Float": FIVE, "80": first_80(operators), "all": None}
     lines: list[str] = []
     program: Path | None = None
     for name, names in wanted.items():
         tree = folder / name
         with tempfile.TemporaryDirectory() as made:
-            select = [] if names is None else ["--select", str(selection(yaml, names, Path(made)))]
+            chosen = None if names is None else selection(yaml, names, Path(made))
+            if chosen is not None and name.endswith("Float"):
+                of_float(chosen)
+            select = [] if chosen is None else ["--select", str(chosen)]
             if build:
                 kernels = ["--kernels", str(REPOSITORY / "kernels")]
                 run([*OPGEN, "build", str(yaml), *select, *kernels, "-o", str(tree)])

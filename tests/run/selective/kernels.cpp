@@ -18,6 +18,15 @@ void doubled(const opgen::TensorBase& out, const opgen::TensorBase& self) {
     out.mutable_data_ptr<T>()[i] = static_cast<T>(self.const_data_ptr<T>()[i] + self.const_data_ptr<T>()[i]);
   }
 }
+// The name of this dispatch is known when it runs.
+void multiply(const char* name, const opgen::TensorBase& a, const opgen::TensorBase& b, const opgen::TensorBase& out) {
+  OPGEN_DISPATCH_REAL(a.scalar_type(), name, [&] {
+    for (std::int64_t i = 0; i < a.numel(); ++i) {
+      out.mutable_data_ptr<scalar_t>()[i] =
+          static_cast<scalar_t>(a.const_data_ptr<scalar_t>()[i] * b.const_data_ptr<scalar_t>()[i]);
+    }
+  });
+}
 // At -O0 the compiler keeps this, whether or not anything calls it.
 template <class F>
 opgen::Tensor helper(const opgen::Tensor& self, F f) {
@@ -42,7 +51,5 @@ OPGEN_META_FUNC(scale)(const Tensor& self, const Tensor&) {
   set_output_raw_strided(0, self.sizes(), {}, self.options());
 }
 OPGEN_IMPL_FUNC(scale_out_cpu)(const Tensor& self, const Tensor& other, const Tensor& out) {
-  for (std::int64_t i = 0; i < self.numel(); ++i) {
-    out.mutable_data_ptr<float>()[i] = self.const_data_ptr<float>()[i] * other.const_data_ptr<float>()[i];
-  }
+  multiply("scale_cpu", self, other, out);
 }

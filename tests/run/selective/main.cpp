@@ -17,6 +17,8 @@ int main() {
   opgen::Tensor out = say::tensor({3});
   say::show("all overloads", at::twice_out(out, a));
   say::show("without overloads", at::scale(a, a));
+  say::refused("a type of another name", [&] { at::scale(whole, whole); });
+  say::refused("a type of no name", [&] { at::scale(wide, wide); });
   say::refused("calls what is not selected", [&] { at::scale_out(out, a, a); });
   say::refused("a method that is not selected", [&] { a.thrice(); });
   for (const char* name : {"aten::twice", "aten::thrice", "aten::scale"}) {
