@@ -21,6 +21,9 @@ class Base:
 
     name: str
 
+    def __hash__(self) -> int:
+        return hash(self.name)
+
 
 class _Nested:
     """A type of another: its hash, which every look-up of a spelling asks for, is made once."""

@@ -128,39 +128,36 @@ class CppSignature:
         return self._arguments
 
     @cached_property
-    def _context(self) -> TypeContext:
-        return TypeContext.of(self.function)
-
-    @cached_property
     def _arguments(self) -> tuple[Binding, ...]:
         arguments = self.function.func.arguments
         if self.faithful:
             ordered = (*arguments.non_out, *arguments.out)
         else:
             ordered = (*arguments.out, *arguments.non_out)
-        return tuple([b for a in ordered for b in self._bindings(a)])
+        context = TypeContext.of(self.function)
+        return tuple([b for a in ordered for b in self._bindings(a, context)])
 
     def decl(self, spelling: TypeSpelling, *, scope: str = "") -> str:
         """The declaration, with defaults; `scope`, such as `Tensor::`, stands before the name."""
         return _declaration(self.returns, scope + self.name, self.arguments(), spelling)
 
     def _bindings(
-        self, argument: Argument | SelfArgument | TensorOptionsArguments
+        self, argument: Argument | SelfArgument | TensorOptionsArguments, context: TypeContext
     ) -> tuple[Binding, ...]:
         match argument:
             case Argument():
-                return (self._binding(argument),)
+                return (self._binding(argument, context),)
             case SelfArgument(own):
-                return () if self.method else (self._binding(own),)
+                return () if self.method else (self._binding(own, context),)
             case TensorOptionsArguments():
                 if self.faithful:
-                    return tuple(self._binding(a) for a in argument.all())
+                    return tuple(self._binding(a, context) for a in argument.all())
                 return (Binding("options", TENSOR_OPTIONS, _options_default(argument)),)
 
-    def _binding(self, argument: Argument) -> Binding:
+    def _binding(self, argument: Argument, context: TypeContext) -> Binding:
         default = not self.faithful and argument.name not in self.function.cpp_no_default_args
         return self.bindings.of(
-            argument_type, argument, self._context, symint=self.symint, default=default
+            argument_type, argument, context, symint=self.symint, default=default
         )
 
 
@@ -270,34 +267,31 @@ class NativeSignature:
         return self._arguments
 
     @cached_property
-    def _context(self) -> TypeContext:
-        return TypeContext.of(self.function)
-
-    @cached_property
     def _arguments(self) -> tuple[Binding, ...]:
         arguments = self.function.func.arguments
         ordered = (*arguments.non_out, *arguments.out)
-        return tuple([b for a in ordered for b in self._bindings(a)])
+        context = TypeContext.of(self.function)
+        return tuple([b for a in ordered for b in self._bindings(a, context)])
 
     def decl(self, spelling: TypeSpelling, *, name: str | None = None) -> str:
         return _declaration(self.returns, name or self.name, self.arguments(), spelling)
 
     def _bindings(
-        self, argument: Argument | SelfArgument | TensorOptionsArguments
+        self, argument: Argument | SelfArgument | TensorOptionsArguments, context: TypeContext
     ) -> tuple[Binding, ...]:
         match argument:
             case Argument():
-                return (self._binding(argument),)
+                return (self._binding(argument, context),)
             case SelfArgument(own):
-                return (self._binding(own),)
+                return (self._binding(own, context),)
             case TensorOptionsArguments():
                 default = None if self.function.func.is_out_fn() else Default("{}", None, False)
                 return tuple(_optional_option(a, default) for a in argument.all())
 
-    def _binding(self, argument: Argument) -> Binding:
+    def _binding(self, argument: Argument, context: TypeContext) -> Binding:
         default = not self.function.func.is_out_fn()
         return self.bindings.of(
-            native_argument_type, argument, self._context, symint=self.symint, default=default
+            native_argument_type, argument, context, symint=self.symint, default=default
         )
 
 
