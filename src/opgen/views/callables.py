@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import TypeAlias
+
 from opgen.cpp.names import kernel_namespace
 from opgen.cpp.signatures import DispatcherSignature, NativeSignature
 from opgen.model.function_schema import TENSOR, SchemaKind
@@ -12,6 +14,8 @@ from opgen.resolve.dispatch_tables import Registration, RegistrationKind
 from opgen.views.context import Context
 from opgen.views.kernel_set import meta_class
 from opgen.views.text import operator_struct
+
+_Signature: TypeAlias = NativeSignature | DispatcherSignature
 
 # The runtime's class template for each kind of member of a structured group.
 _VARIANTS = {
@@ -166,17 +170,24 @@ def _adapted(
     context: Context,
     f: NativeFunction,
     row: Registration,
-    signature: NativeSignature | DispatcherSignature,
+    signature: _Signature,
     function: str,
 ) -> str:
     """`function`, which has `signature`, as the dispatcher calls it: guarded, if the row says so."""
+    dispatcher = context.signatures.dispatcher(f)
+    if not row.device_guard and _takes_the_same(signature, dispatcher):
+        return function
     own = context.spell.spelled(signature)
     if row.device_guard:
         return _guarded(context, f, own.pointer_type, function)
-    dispatched = context.spell.spelled(context.signatures.dispatcher(f))
-    if own.function_type == dispatched.function_type:
+    if own.function_type == context.spell.spelled(dispatcher).function_type:
         return function
     return f"opgen::Adapt<{operator_struct(f)}, {own.pointer_type}, &{function}>::call"
+
+
+def _takes_the_same(one: _Signature, other: _Signature) -> bool:
+    """Whether two signatures of one operator have the same types: most kernels have those of the dispatcher."""
+    return [b.type for b in one.arguments()] == [b.type for b in other.arguments()]
 
 
 def _guarded(context: Context, f: NativeFunction, pointer: str, function: str) -> str:
