@@ -109,7 +109,7 @@ def _annotated(type: Type, annotation: Annotation | None) -> str:
 class Argument:
     """`default` is the text after `=`, as written.
 
-    The same few hundred are looked up tens of thousands of times, so the hash is made once.
+    The same few hundred are looked up and written tens of thousands of times, so hash and text are made once.
     """
 
     name: str
@@ -117,6 +117,7 @@ class Argument:
     default: str | None
     annotation: Annotation | None
     _hash: int = field(init=False, repr=False, compare=False)
+    _text: str | None = field(default=None, init=False, repr=False, compare=False)
 
     def __post_init__(self) -> None:
         value = hash((self.name, self.type, self.default, self.annotation))
@@ -135,8 +136,13 @@ class Argument:
         return _annotated(self.type, self.annotation)
 
     def __str__(self) -> str:
-        declaration = f"{self.type_text} {self.name}"
-        return declaration if self.default is None else f"{declaration}={self.default}"
+        text = self._text
+        if text is None:
+            text = f"{self.type_text} {self.name}"
+            if self.default is not None:
+                text = f"{text}={self.default}"
+            object.__setattr__(self, "_text", text)
+        return text
 
 
 @dataclass(frozen=True, slots=True)

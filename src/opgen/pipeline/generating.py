@@ -32,7 +32,8 @@ from opgen.views.tree import build_kinds, build_last
 from opgen.writer import Tree
 
 # What a second process makes while this one checks the operators and makes the others: of PyTorch's file that
-# is half of the work. Kinds that need the same signatures are on one side: here all that hold the public C++ ones.
+# is half of the work. Kinds that need the same signatures are on one side: these are all that hold the public C++
+# ones, and what else takes long, if it is asked for.
 _BESIDE = frozenset(
     {
         FileKind.OPERATOR_FUNCTIONS,
@@ -41,6 +42,8 @@ _BESIDE = frozenset(
         FileKind.TENSOR_BODY,
         FileKind.TENSOR_METHODS,
         FileKind.REGISTER_KEYS,
+        FileKind.PYTHON,
+        FileKind.PYTHON_FUNCTIONS,
     }
 )
 _HERE = frozenset(FileKind) - _BESIDE

@@ -56,6 +56,14 @@ class Registration:
     device_guard: bool
 
 
+# What is registered for members of structured groups, whatever their entries name.
+_OF_STRUCTURED = (
+    DispatchKey.Meta,
+    DispatchKey.CompositeExplicitAutograd,
+    DispatchKey.CompositeExplicitAutogradNonFunctional,
+)
+
+
 def registrations_by_key(registry: Registry) -> dict[DispatchKey, tuple[Registration, ...]]:
     """What is registered for each key, in the order of the registry's keys, BackendSelect last.
 
@@ -75,16 +83,15 @@ def _possible_keys(
     function: NativeFunction, group: StructuredGroup | None
 ) -> Iterator[DispatchKey]:
     """Every key that `function` may be registered for: those named, and those that follow."""
-    named = [key for key, _ in function.dispatch]
+    keys = [key for key, _ in function.dispatch]
     if group is not None and group.structured:
-        named += [key for key, _ in group.primary.dispatch]
-    derived = (
-        DispatchKey.Meta,
-        DispatchKey.CompositeExplicitAutograd,
-        DispatchKey.CompositeExplicitAutogradNonFunctional,
-        DispatchKey.BackendSelect,
-    )
-    return iter(dict.fromkeys((*named, *derived)))
+        keys += [key for key, _ in group.primary.dispatch]
+        keys += _OF_STRUCTURED
+    elif function.func.kind() is SchemaKind.inplace:
+        keys.append(DispatchKey.Meta)
+    if function.func.arguments.tensor_options is not None:
+        keys.append(DispatchKey.BackendSelect)
+    return iter(dict.fromkeys(keys))
 
 
 def find_registration(

@@ -24,6 +24,11 @@ class OperatorView:
 
 
 @view
+class SlotView:
+    struct: str
+
+
+@view
 class OperatorsHeaderView(FileView):
     root: str
     tensor_header: str
@@ -36,7 +41,7 @@ class OperatorsHeaderView(FileView):
 class OperatorsSourceView(FileView):
     name: str
     includes: tuple[str, ...]
-    blocks: tuple[Block[OperatorView], ...]
+    blocks: tuple[Block[SlotView], ...]
 
 
 @view
@@ -76,7 +81,10 @@ def build_operators_headers(context: Context) -> Iterator[FileView]:
             tensor_header=context.tensor_header,
             abi=context.target.runtime_abi,
             whole=all(map(context.keeps, context.functions_by_root[root])),
-            blocks=_operator_blocks(context, context.functions_by_root[root]),
+            blocks=blocks(
+                (operator_namespace(f.namespace), _operator(context, f))
+                for f in context.functions_by_root[root]
+            ),
         )
 
 
@@ -88,9 +96,11 @@ def build_operators_sources(context: Context) -> Iterator[FileView]:
             template="Operators.cpp.j2",
             name=f"{name}.cpp",
             includes=tuple(context.library.header(f"ops/{root}_ops.h") for root in roots),
-            blocks=_operator_blocks(
-                context,
-                [f for root in roots for f in context.functions_by_root[root] if context.keeps(f)],
+            blocks=blocks(
+                (operator_namespace(f.namespace), SlotView(operator_struct_name(f.func)))
+                for root in roots
+                for f in context.functions_by_root[root]
+                if context.keeps(f)
             ),
         )
 
@@ -133,19 +143,14 @@ def operator_headers(context: Context, functions: Iterable[NativeFunction]) -> t
     return tuple(context.library.header(f"ops/{root}_ops.h") for root in roots)
 
 
-def _operator_blocks(
-    context: Context, functions: list[NativeFunction]
-) -> tuple[Block[OperatorView], ...]:
-    return blocks((operator_namespace(f.namespace), _operator(context, f)) for f in functions)
-
-
 def _operator(context: Context, f: NativeFunction) -> OperatorView:
+    schema = context.spell.schema(f)
     return OperatorView(
-        schema=context.spell.schema(f),
+        schema=schema,
         struct=operator_struct_name(f.func),
         name=f"{f.namespace}::{f.func.name.name}",
         overload=f.func.name.overload_name,
         signature=context.spell.spelled(context.signatures.dispatcher(f)).function_type,
-        schema_literal=cpp_string(context.spell.schema(f)),
+        schema_literal=cpp_string(schema),
         kept=context.keeps(f),
     )

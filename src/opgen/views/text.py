@@ -110,11 +110,11 @@ class Speller:
         key = (type(signature), signature.function.full_name, signature.symint)
         found = self._spelled.get(key)
         if found is None:
-            arguments = signature.arguments()
+            typed = [(self.type(b.type), b.name) for b in signature.arguments()]
             found = self._spelled[key] = SpelledSignature(
                 returns=self.type(signature.returns),
-                parameters=self.parameters(arguments, defaults=False),
-                types=self.types(arguments),
+                parameters=", ".join([f"{type} {name}" for type, name in typed]),
+                types=", ".join([type for type, _ in typed]),
             )
         return found
 
