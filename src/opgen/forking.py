@@ -19,20 +19,22 @@ _SIGKILL = 9
 
 
 @contextmanager
-def beside(work: Callable[[], T], *, worth: bool = True) -> Iterator[Callable[[], T]]:
+def beside(
+    work: Callable[[], T], *, worth: bool = True
+) -> Iterator[Callable[[Callable[[], T]], T]]:
     """Begin `work` in a second process; what is yielded waits for it and returns its value.
 
-    `work` changes nothing but files, and may be done twice: where there is no second process, or it
-    fails, it is done here when the value is asked for, and so raises what it raises here. Its value is made of
-    what `marshal` knows: texts, numbers, tuples, dicts. It ends with the block, done or not. `worth` says
-    whether it is so much that a second process pays.
+    It takes what is done here where there is no second process, or that fails: the same work, or one that makes
+    the same of what is known by then. `work` changes nothing but files. Its value is made of what `marshal`
+    knows: texts, numbers, tuples, dicts. It ends with the block, done or not. `worth` says whether it is so
+    much that a second process pays.
     """
     child = _begin(work) if worth and _may_fork() else None
     if child is None:
-        yield work
+        yield lambda here: here()
         return
     try:
-        yield lambda: child.value(work)
+        yield child.value
     finally:
         child.end()
 
@@ -80,16 +82,16 @@ class _Child:
         os.close(sink)
         self._is_done = False
 
-    def value(self, work: Callable[[], T]) -> T:
+    def value(self, here: Callable[[], T]) -> T:
         try:
             with os.fdopen(os.dup(self._source), "rb") as pipe:
                 sent = pipe.read()
             _, status = os.waitpid(self._process, 0)
         except OSError:
-            return work()
+            return here()
         self._is_done = True
         if status:
-            return work()
+            return here()
         found: T = marshal.loads(sent)
         return found
 

@@ -221,9 +221,9 @@ def _in_halves(
             states = work(halves[0])
         except OSError:
             # Stopped in the middle of a file, the other process would leave a temporary one.
-            others()
+            others(dict)
             raise
-        return {**states, **others()}
+        return {**states, **others(lambda: work(halves[1]))}
 
 
 def _read(path: str) -> tuple[FileState, bytes | None]:

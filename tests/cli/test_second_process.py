@@ -37,14 +37,14 @@ def no_room():
 
 parent = os.getpid()
 with beside(lambda: (os.getpid() == parent, "x" * 10**6)) as value:
-    here, text = value()
+    here, text = value(lambda: None)
     print(here, len(text))
 for work in fails_there, is_killed_there:
     with beside(work) as value:
-        print(value())
+        print(value(work))
 with beside(fails) as value:
     try:
-        value()
+        value(fails)
     except ValueError as error:
         print(error)
 try:
@@ -54,14 +54,14 @@ except KeyError as error:
     print(error)
 real, os.fork = os.fork, no_room
 with beside(os.getpid) as value:
-    print(value() == parent)
+    print(value(os.getpid) == parent)
 os.fork = real
 with beside(os.getpid, worth=False) as value:
-    print(value() == parent)
+    print(value(os.getpid) == parent)
 # Python does not count this thread, as it does not count those of libraries.
 _thread.start_new_thread(time.sleep, (600,))
 with beside(os.getpid) as value:
-    print(threading.active_count(), value() == parent)
+    print(threading.active_count(), value(os.getpid) == parent)
 try:
     os.waitpid(-1, 0)
 except ChildProcessError:

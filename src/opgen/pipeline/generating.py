@@ -74,7 +74,7 @@ def build_tree(
         if context is None:
             return None
         files = job.render(context, build_kinds(context, _HERE))
-        others = texts_beside()
+        others = texts_beside(lambda: job.render(context, build_kinds(context, _BESIDE)))
     assert not files.keys() & others.keys(), "one path of two kinds"
     files |= others
     files |= job.render(context, build_last(context, files))
