@@ -26,6 +26,7 @@ class OperatorView:
 @view
 class SlotView:
     struct: str
+    signature: str
 
 
 @view
@@ -97,7 +98,7 @@ def build_operators_sources(context: Context) -> Iterator[FileView]:
             name=f"{name}.cpp",
             includes=tuple(context.library.header(f"ops/{root}_ops.h") for root in roots),
             blocks=blocks(
-                (operator_namespace(f.namespace), SlotView(operator_struct_name(f.func)))
+                (operator_namespace(f.namespace), _slot(context, f))
                 for root in roots
                 for f in context.functions_by_root[root]
                 if context.keeps(f)
@@ -143,6 +144,10 @@ def operator_headers(context: Context, functions: Iterable[NativeFunction]) -> t
     return tuple(context.library.header(f"ops/{root}_ops.h") for root in roots)
 
 
+def _slot(context: Context, f: NativeFunction) -> SlotView:
+    return SlotView(operator_struct_name(f.func), _signature(context, f))
+
+
 def _operator(context: Context, f: NativeFunction) -> OperatorView:
     schema = context.spell.schema(f)
     return OperatorView(
@@ -150,7 +155,12 @@ def _operator(context: Context, f: NativeFunction) -> OperatorView:
         struct=operator_struct_name(f.func),
         name=f"{f.namespace}::{f.func.name.name}",
         overload=f.func.name.overload_name,
-        signature=context.spell.spelled(context.signatures.dispatcher(f)).function_type,
+        signature=_signature(context, f),
         schema_literal=cpp_string(schema),
         kept=context.keeps(f),
     )
+
+
+def _signature(context: Context, f: NativeFunction) -> str:
+    """The C++ type through which the dispatcher calls `f`."""
+    return context.spell.spelled(context.signatures.dispatcher(f)).function_type
