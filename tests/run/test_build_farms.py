@@ -76,14 +76,13 @@ def test_two_servers_compile_from_preprocessed_sources_alone(
 @pytest.mark.nightly
 def test_meson_builds_a_library_and_follows_its_yaml(tmp_path: Path) -> None:
     """Protects the snippet of docs/builds.md, which is this meson.build."""
-    need("meson")
     definitions = dict(d[2:].split("=", 1) for d in project_definitions())
     source, built = tmp_path / "a project", tmp_path / "built"
     shutil.copytree(MESON, source)
     environment = {**os.environ, "PATH": f"{Path(tool('opgen')).parent}:{os.environ['PATH']}"}
     where = Path(definitions["RUNTIME_LIBRARY"]).parent
     given = [f"-Druntime_include={INCLUDE}", f"-Druntime_lib={where}"]
-    run(["meson", "setup", built, source, *given], env=environment)
+    run([tool("meson"), "setup", built, source, *given], env=environment)
     ninja = [tool("ninja"), "-C", built]
     assert "libmine.so" in run(ninja, env=environment)
     assert "no work to do" in run(ninja, env=environment)
