@@ -7,7 +7,6 @@ a directory.
 
 from __future__ import annotations
 
-import difflib
 import os
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from pathlib import Path
@@ -25,7 +24,6 @@ from opgen.manifest import (
     digest,
     joined_parts,
     manifest_parts,
-    manifest_text,
     read_manifest,
 )
 
@@ -71,15 +69,6 @@ class WriteReport:
     states: Mapping[str, FileState] = field(default_factory=dict)
 
 
-@dataclass(frozen=True, slots=True)
-class Stale:
-    """One path on which a directory differs from what would be generated."""
-
-    path: str
-    kind: str  # "stale", "missing" or "left over"
-    diff: str
-
-
 @until_too_many(WriteReport)
 def write(
     tree: Tree,
@@ -106,25 +95,6 @@ def write(
         message = f"cannot write {error.filename or directory}: {error.strerror}"
         diagnostics.error("E0904", message, None)
     return WriteReport()
-
-
-def compare(tree: Tree, directory: Path, diagnostics: Diagnostics) -> tuple[Stale, ...]:
-    """Every path on which `directory` is not what `tree` would make of it; reads every byte."""
-    old = read_manifest(directory, diagnostics)
-    if old is None:
-        return ()
-    wanted = {**tree.files, MANIFEST: manifest_text(tree.manifest())}
-    stale = []
-    for path in sorted({*wanted, *old.paths}):
-        actual = _read_text(directory / path)
-        if path not in wanted:
-            if actual is not None:
-                stale.append(Stale(path, "left over", ""))
-        elif actual is None:
-            stale.append(Stale(path, "missing", ""))
-        elif actual != wanted[path]:
-            stale.append(Stale(path, "stale", _unified_diff(path, actual, wanted[path])))
-    return tuple(stale)
 
 
 def _write_locked(
@@ -359,23 +329,3 @@ def _prune_empty_parents(folder: Path, top: Path) -> None:
         except OSError:
             return
         folder = folder.parent
-
-
-# Comparing
-
-
-def _read_text(path: Path) -> str | None:
-    try:
-        return path.read_bytes().decode(errors="replace")
-    except OSError:
-        return None
-
-
-def _unified_diff(path: str, old: str, new: str) -> str:
-    lines = difflib.unified_diff(
-        old.splitlines(keepends=True),
-        new.splitlines(keepends=True),
-        fromfile=f"{path} (on disk)",
-        tofile=f"{path} (generated)",
-    )
-    return "".join(line if line.endswith("\n") else line + "\n" for line in lines)

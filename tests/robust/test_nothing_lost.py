@@ -18,7 +18,8 @@ import pytest
 from opgen.diagnostics import Diagnostics
 from opgen.files import is_temporary
 from opgen.manifest import MANIFEST
-from opgen.writer import compare, write
+from opgen.stale import compare
+from opgen.writer import write
 from support.writing import tree
 
 RecordProperty = Callable[[str, object], None]

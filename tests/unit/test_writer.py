@@ -10,7 +10,8 @@ import pytest
 from opgen.diagnostics import Diagnostics
 from opgen.files import FileState
 from opgen.manifest import MANIFEST, digest, is_safe_path
-from opgen.writer import Tree, compare, write
+from opgen.stale import compare
+from opgen.writer import Tree, write
 
 
 def tree(**files: str) -> Tree:

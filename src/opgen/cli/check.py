@@ -11,7 +11,7 @@ from opgen.cli.options import FOLDER, python_option, schema_options, shards_opti
 from opgen.cli.report import finish
 from opgen.diagnostics import Diagnostics
 from opgen.pipeline import Inputs
-from opgen.writer import Stale, compare
+from opgen.stale import Stale, compare
 
 
 @click.command()

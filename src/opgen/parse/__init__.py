@@ -3,7 +3,6 @@
 from opgen.parse import codes_backend, codes_keys, codes_schema, codes_selective, codes_yaml
 from opgen.parse.allow_comments import Allow, read_allows
 from opgen.parse.backend_parser import parse_backend
-from opgen.parse.mentions import parse_registrations, parse_trace
 from opgen.parse.native_functions import Parsed, parse_entries, parse_native_functions
 from opgen.parse.schema_parser import parse_function_schema
 from opgen.parse.selective_parser import parse_selective
@@ -31,9 +30,7 @@ __all__ = [
     "parse_entries",
     "parse_function_schema",
     "parse_native_functions",
-    "parse_registrations",
     "parse_selective",
     "parse_tags",
-    "parse_trace",
     "read_allows",
 ]

@@ -13,7 +13,7 @@ from opgen.diagnostics import Diagnostics, until_too_many
 from opgen.model.mention import Mention
 from opgen.model.native_function import NativeFunction
 from opgen.model.registry import Registry
-from opgen.parse import parse_registrations, parse_trace
+from opgen.parse.mentions import parse_registrations, parse_trace
 from opgen.parse.names import did_you_mean
 from opgen.pipeline.checking import read_additions
 from opgen.pipeline.codes import CODES

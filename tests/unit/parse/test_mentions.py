@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from opgen.diagnostics import Source
-from opgen.parse import parse_registrations, parse_trace
+from opgen.parse.mentions import parse_registrations, parse_trace
 
 
 def registered(text: str) -> list[str]:
