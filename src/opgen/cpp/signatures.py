@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Hashable, Iterable, Sequence
 from functools import cached_property
 from typing import TypeAlias
 
@@ -21,7 +21,7 @@ from opgen.cpp.names import cpp_name, native_name
 from opgen.cpp.spelling import TypeSpelling, spell
 from opgen.dataclasses import dataclass, field
 from opgen.model.cpp_identifier import cpp_identifier
-from opgen.model.function_schema import Argument, SelfArgument, TensorOptionsArguments
+from opgen.model.function_schema import Argument, Arguments, SelfArgument, TensorOptionsArguments
 from opgen.model.native_function import NativeFunction
 from opgen.model.types import BaseTy, BaseType, OptionalType, Type
 
@@ -76,6 +76,14 @@ class Bindings:
     _known: dict[tuple[_TypeOf, Argument, TypeContext, bool, bool], Binding] = field(
         default_factory=dict
     )
+    _lists: dict[Hashable, tuple[Binding, ...]] = field(default_factory=dict)
+
+    def every(self, key: Hashable, make: Callable[[], Iterable[Binding]]) -> tuple[Binding, ...]:
+        """What `make` makes, which `key` tells all of: half of the operators have the arguments of another."""
+        found = self._lists.get(key)
+        if found is None:
+            found = self._lists[key] = tuple(make())
+        return found
 
     def of(
         self,
@@ -129,13 +137,18 @@ class CppSignature:
 
     @cached_property
     def _arguments(self) -> tuple[Binding, ...]:
-        arguments = self.function.func.arguments
+        f = self.function
+        context = TypeContext.of(f)
+        form = (CppSignature, self.method, self.faithful, self.symint, f.cpp_no_default_args)
+        key = (f.func.arguments, context, form)
+        return self.bindings.every(key, lambda: self._made(f.func.arguments, context))
+
+    def _made(self, arguments: Arguments, context: TypeContext) -> list[Binding]:
         if self.faithful:
             ordered = (*arguments.non_out, *arguments.out)
         else:
             ordered = (*arguments.out, *arguments.non_out)
-        context = TypeContext.of(self.function)
-        return tuple([b for a in ordered for b in self._bindings(a, context)])
+        return [b for a in ordered for b in self._bindings(a, context)]
 
     def decl(self, spelling: TypeSpelling, *, scope: str = "") -> str:
         """The declaration, with defaults; `scope`, such as `Tensor::`, stands before the name."""
@@ -231,12 +244,14 @@ class DispatcherSignature:
 
     @cached_property
     def _arguments(self) -> tuple[Binding, ...]:
-        context = TypeContext.of(self.function)
-        return tuple(
-            [
+        arguments, context = self.function.func.arguments, TypeContext.of(self.function)
+        key = (arguments, context, DispatcherSignature, self.symint)
+        return self.bindings.every(
+            key,
+            lambda: [
                 self.bindings.of(argument_type, a, context, symint=self.symint, default=False)
-                for a in self.function.func.arguments.flat_all
-            ]
+                for a in arguments.flat_all
+            ],
         )
 
     def decl(self, spelling: TypeSpelling) -> str:
@@ -268,10 +283,12 @@ class NativeSignature:
 
     @cached_property
     def _arguments(self) -> tuple[Binding, ...]:
-        arguments = self.function.func.arguments
+        arguments, context = self.function.func.arguments, TypeContext.of(self.function)
         ordered = (*arguments.non_out, *arguments.out)
-        context = TypeContext.of(self.function)
-        return tuple([b for a in ordered for b in self._bindings(a, context)])
+        return self.bindings.every(
+            (arguments, context, NativeSignature, self.symint),
+            lambda: [b for a in ordered for b in self._bindings(a, context)],
+        )
 
     def decl(self, spelling: TypeSpelling, *, name: str | None = None) -> str:
         return _declaration(self.returns, name or self.name, self.arguments(), spelling)

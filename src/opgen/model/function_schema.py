@@ -191,6 +191,15 @@ class Arguments:
     tensor_options: TensorOptionsArguments | None
     post_tensor_options_kwarg_only: tuple[Argument, ...]
     out: tuple[Argument, ...]
+    _hash: int | None = field(default=None, init=False, repr=False, compare=False)
+
+    def __hash__(self) -> int:
+        """Made once, when it is first asked for."""
+        value = self._hash
+        if value is None:
+            value = hash((self.all, len(self.out)))
+            object.__setattr__(self, "_hash", value)
+        return value
 
     @property
     def flat_positional(self) -> tuple[Argument, ...]:
