@@ -153,7 +153,9 @@ class Compiler:
                 folder.mkdir(exist_ok=True)
                 header.write_text("".join(f"#include <{name}>\n" for name in _PRECOMPILED))
                 output = folder / f"opgen_all.h.{suffix}"
-                run([self.path, *self.flags(), "-x", "c++-header", header, "-o", output])
+                # Headers are compared by content, above: after a change of branch and back all are younger.
+                timeless = ("-Xclang", "-fno-pch-timestamp") if "clang" in self.name else ()
+                run([self.path, *self.flags(), *timeless, "-x", "c++-header", header, "-o", output])
                 stamp.write_text(wanted)
         # g++ forgets the diagnostic pragmas of a precompiled header, and with them this exception.
         forgotten = () if "clang" in self.name else ("-Wno-init-list-lifetime",)
