@@ -223,24 +223,23 @@ def _refuse_foreign_files(
             message = f"{directory / folder} is {what}, and a folder is needed there"
             diagnostics.error("E0901", message, None)
     for path in sorted((*changed, MANIFEST)):
-        file = directory / path
         if path in seen.folders or path in seen.others:
             what = "a folder" if path in seen.folders else "a link"
-            message = f"{file} is {what}, and a file is to be written there"
+            message = f"{directory / path} is {what}, and a file is to be written there"
             diagnostics.error("E0901", message, None)
-        elif path not in old and path != MANIFEST and _exists(path, file, seen):
+        elif path not in old and path != MANIFEST and _exists(path, directory, seen):
             diagnostics.error(
                 "E0901",
-                f"{file} was not written by opgen and would be overwritten",
+                f"{directory / path} was not written by opgen and would be overwritten",
                 None,
                 hint="move it away, or generate into another directory",
             )
 
 
-def _exists(path: str, file: Path, seen: _Seen) -> bool:
+def _exists(path: str, directory: Path, seen: _Seen) -> bool:
     # Asked again: it may be gone since it was seen, and on a file system that takes Foo.h for foo.h
     # the folder's list has another name for it.
-    return _folder_of(path) in seen.folders and os.path.lexists(file)
+    return _folder_of(path) in seen.folders and os.path.lexists(directory / path)
 
 
 def _folder_of(path: str) -> str:
