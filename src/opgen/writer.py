@@ -47,9 +47,14 @@ class Tree:
     header: Mapping[str, Any]
     others: Mapping[str, str] = field(default_factory=dict)
 
-    def manifest(self) -> dict[str, Any]:
-        """The manifest as a value: `header` and the digest of every file."""
-        made = {path: digest(text.encode()) for path, text in self.files.items()}
+    def contents(self) -> dict[str, bytes]:
+        """The bytes of `files`."""
+        return {path: text.encode() for path, text in self.files.items()}
+
+    def manifest(self, contents: Mapping[str, bytes] | None = None) -> dict[str, Any]:
+        """The manifest as a value: `header` and the digest of every file; `contents` are theirs, if at hand."""
+        contents = self.contents() if contents is None else contents
+        made = {path: digest(content) for path, content in contents.items()}
         files = {**self.others, **made}
         return {"format": MANIFEST_FORMAT, **self.header, "files": files}
 
@@ -108,7 +113,7 @@ def _write_locked(
         return WriteReport()
     seen = _look(directory, (*tree.files, *manifest.paths))
     old = _settled(manifest, directory, seen)
-    contents = {path: text.encode() for path, text in tree.files.items()}
+    contents = tree.contents()
     states = {path: known[path] for path in tree.others if path not in contents}
     states |= _unchanged(contents, directory, seen)
     changed = [path for path in contents if path not in states]
@@ -267,7 +272,7 @@ def _write_all(
     old: Mapping[str, str],
     seen: _Seen,
 ) -> WriteReport:
-    manifest = tree.manifest()
+    manifest = tree.manifest(contents)
     new: dict[str, str] = manifest["files"]
     parts = manifest_parts(manifest)
     changed = [path for path in contents if path not in unchanged]

@@ -33,7 +33,7 @@ from opgen.writer import Tree
 
 # What a second process makes while this one checks the operators and makes the others: of PyTorch's file that
 # is half of the work. Kinds that need the same signatures are on one side: these are all that hold the public C++
-# ones, and what else takes long, if it is asked for.
+# ones, and others to make it a half.
 _BESIDE = frozenset(
     {
         FileKind.OPERATOR_FUNCTIONS,
@@ -42,6 +42,7 @@ _BESIDE = frozenset(
         FileKind.TENSOR_BODY,
         FileKind.TENSOR_METHODS,
         FileKind.REGISTER_KEYS,
+        FileKind.REGISTER_SCHEMA,
         FileKind.PYTHON,
         FileKind.PYTHON_FUNCTIONS,
     }

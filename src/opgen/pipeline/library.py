@@ -134,8 +134,8 @@ def _only_namespace(registry: Registry, diagnostics: Diagnostics) -> str | None:
 
 def manifest_header(context: Context, files: Container[str]) -> dict[str, Any]:
     headers = {
-        root: [path for path in operator_headers(context, root) if path in files]
-        for root in context.roots
+        root: [path for path in paths if path in files]
+        for root, paths in operator_headers(context).items()
     }
     return {
         "name": context.library.name,

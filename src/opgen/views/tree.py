@@ -110,8 +110,11 @@ def _plan(context: Context) -> frozenset[FileKind]:
     return plan & _BACKEND_FILES if context.library.backend_only else plan
 
 
-def operator_headers(context: Context, root: str) -> tuple[str, ...]:
-    """The paths of all headers that the operators of a root name may have."""
+def operator_headers(context: Context) -> dict[str, tuple[str, ...]]:
+    """For every root name the paths of all headers that its operators may have."""
     suffixes = ["", "_ops", "_native", "_meta"]
     suffixes += sorted(f"_{key.lower()}_dispatch" for key in context.target.function_keys)
-    return tuple(f"include/{context.library.name}/ops/{root}{suffix}.h" for suffix in suffixes)
+    folder = f"include/{context.library.name}/ops"
+    return {
+        root: tuple([f"{folder}/{root}{suffix}.h" for suffix in suffixes]) for root in context.roots
+    }
