@@ -1,0 +1,219 @@
+"""Schema files as texts of entries: which of them an edit is of, and which others it may reach.
+
+Two entries may have to do with each other if they share a name that C++ or a check could take for the same:
+those of the operators, with all that is derived from them by prefix and suffix, and those of the kernels.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Collection, Iterable, Iterator, Mapping
+from typing import TypeAlias
+
+from opgen.dataclasses import dataclass, field, replace
+from opgen.diagnostics import Diagnostics
+from opgen.model.registry import Registry
+from opgen.pipeline.inputs import Inputs
+from opgen.pipeline.loading import read_registry
+
+# With more entries than these, the whole library is not much slower.
+_MOST = 100
+
+# What may stand before the first entry, and what one looks like: nothing but entries and comments is at a margin.
+_PREAMBLE = re.compile(r"(?:[ ]*(?:#[^\n]*)?\n)*")
+_ENTRY = re.compile(r"- func: (?:\w+::)?(\w+)[.(][^\n]*\n(?:(?:[ #][^\n]*)?\n)*")
+_ANCHOR = re.compile(r"&\S")
+_ALLOW = re.compile(r"opgen:[ \t]*allow")
+_WORD = re.compile(r"\w+")
+# What is added to an operator's name for others that belong to it.
+_DERIVED = re.compile(
+    r"_(?:out|outf|symint|copy|scatter|inverse|functional|ops|native|meta|[a-z]+_dispatch)$"
+)
+
+
+@dataclass(frozen=True, slots=True)
+class Entry:
+    """The text of an entry, with the comments after it, and the operator's name without its overload."""
+
+    text: str
+    name: str
+
+    def words(self) -> Iterator[str]:
+        """Every name that it may share with others: its own, and those below the schema."""
+        yield self.name
+        yield from _WORD.findall(self.text, self.text.index("\n"))
+
+
+@dataclass(frozen=True, slots=True)
+class SchemaText:
+    """The entries of a file, and the comments before the first one that allow something in all of them."""
+
+    allowed: str
+    entries: tuple[Entry, ...]
+
+
+def split_entries(content: bytes) -> SchemaText | None:
+    """The entries of a file that is a plain list of them, each begun by `- func:`; None of any other.
+
+    With an anchor, one entry could be part of another. A comment that allows something right above the
+    first entry would, without it, allow it in others.
+    """
+    try:
+        text = content.decode()
+    except UnicodeDecodeError:
+        return None
+    if _ANCHOR.search(text):
+        return None
+    text += "" if text.endswith("\n") else "\n"
+    start = _PREAMBLE.match(text)
+    assert start is not None
+    at, found = start.end(), []
+    while entry := _ENTRY.match(text, at):
+        # A blank line is not a change of the entry before it.
+        found.append(Entry(entry[0].rstrip("\n ") + "\n", entry[1]))
+        at = entry.end()
+    head, _, above = start[0].rpartition("\n\n")
+    if at < len(text) or _ALLOW.search(above):
+        return None
+    return SchemaText(f"{head}\n\n" if _ALLOW.search(head) else "", tuple(found))
+
+
+# One entry as it was and as it is.
+Row: TypeAlias = tuple[Entry, Entry]
+# The position of a file and, in it, of a row.
+Place: TypeAlias = tuple[int, int]
+
+
+@dataclass(frozen=True, slots=True)
+class Edit:
+    """All entries of a library before and after an edit.
+
+    `rows` are those of each file, and `allowed` is what its comments allow in all of them.
+    """
+
+    inputs: Inputs
+    allowed: tuple[str, ...]
+    rows: tuple[tuple[Row, ...], ...]
+    _by_family: Mapping[str, set[Place]] = field(init=False)
+
+    def __post_init__(self) -> None:
+        families: dict[str, str] = {}
+        found: dict[str, set[Place]] = {}
+        for file, rows in enumerate(self.rows):
+            for at, row in enumerate(rows):
+                for word in {word for entry in row for word in entry.words()}:
+                    if word not in families:
+                        families[word] = _family(word)
+                    found.setdefault(families[word], set()).add((file, at))
+        object.__setattr__(self, "_by_family", found)
+
+    def edited(self) -> frozenset[Place]:
+        """The places of the rows that differ."""
+        return frozenset(
+            (file, at)
+            for file, rows in enumerate(self.rows)
+            for at, (old, new) in enumerate(rows)
+            if old != new
+        )
+
+    def with_neighbours(self, places: frozenset[Place]) -> frozenset[Place] | None:
+        """These rows and all that may have to do with them, before or after the edit.
+
+        None if they are too many, if anything is to be said of them, or if operators come, go, move or get kernels for
+        other keys.
+        """
+        chosen = self._closed(places)
+        while len(chosen) <= _MOST:
+            old, new = (self._registry(chosen, side) for side in (0, 1))
+            if old is None or new is None or not _are_alike(old, new):
+                return None
+            found = self._closed(chosen | self._places_of((*_names(old), *_names(new))))
+            if found == chosen:
+                return chosen
+            chosen = found
+        return None
+
+    def inputs_of(self, places: Collection[Place], side: int) -> Inputs | None:
+        """The inputs that have these rows alone: side 0 before the edit, 1 after it.
+
+        None if a comment at one of them allows something: its reach would be another.
+        """
+        chosen: dict[int, list[str]] = {}
+        for file, at in sorted(places):
+            chosen.setdefault(file, []).append(self.rows[file][at][side].text)
+        contents = {}
+        for file, texts in chosen.items():
+            if any(map(_ALLOW.search, texts)):
+                return None
+            contents[self.inputs.yaml[file]] = "".join((self.allowed[file], *texts)).encode()
+        overlay = {**self.inputs.overlay, **contents}
+        return replace(self.inputs, yaml=tuple(contents), overlay=overlay)
+
+    def _registry(self, places: Collection[Place], side: int) -> Registry | None:
+        diagnostics = Diagnostics()
+        inputs = self.inputs_of(places, side)
+        registry = None if inputs is None else read_registry(inputs, diagnostics)
+        return None if len(diagnostics) else registry
+
+    def _closed(self, places: frozenset[Place]) -> frozenset[Place]:
+        """These rows, and those that may share a name with the operator of one of them."""
+        chosen = places
+        while len(chosen) <= _MOST:
+            rows = (self.rows[file][at] for file, at in chosen)
+            found = chosen | self._places_of(entry.name for row in rows for entry in row)
+            if found == chosen:
+                break
+            chosen = found
+        return chosen
+
+    def _places_of(self, names: Iterable[str]) -> frozenset[Place]:
+        """The places of the rows that may share one of these names."""
+        found = set[Place]()
+        return frozenset(found.union(*(self._by_family.get(_family(n), ()) for n in names)))
+
+
+def _family(name: str) -> str:
+    """What all names have in common that are made of the name of one operator."""
+    name = name.lower()
+    if name.startswith("__i") and name.endswith("__"):
+        name = name[3:]
+    name = name.strip("_")
+    while found := _DERIVED.search(name):
+        name = name[: found.start()].strip("_")
+    return name
+
+
+def _names(registry: Registry) -> Iterator[str]:
+    """The names by which an operator may have to do with another: its own, and those of its kernels."""
+    for f in registry.functions:
+        yield f.root_name
+        yield from (kernel.name for _, kernel in f.dispatch)
+        yield from (loop.name for _, loop in f.ufunc_inner_loop)
+
+
+def _are_alike(old: Registry, new: Registry) -> bool:
+    """Whether they have the same operators, each at the same place, and kernels for the same keys."""
+    names = [[f.full_name for f in registry.functions] for registry in (old, new)]
+    first, now_first = _first_members(old), _first_members(new)
+    stay = all(now_first.get(what, name) == name for what, name in first.items())
+    return names[0] == names[1] and stay and old.dispatch_keys == new.dispatch_keys
+
+
+def _first_members(registry: Registry) -> dict[tuple[object, ...], str]:
+    """What stands at the place of the first operator that it is of, with the name of that one.
+
+    These are kernels, under the operators and keys that they are for, and groups, under their members.
+    """
+    kernels: dict[tuple[str | None, str], str] = {}
+    found: dict[tuple[object, ...], str] = {}
+    for f in registry.functions:
+        for key, kernel in f.dispatch:
+            first = kernels.setdefault((kernel.namespace, kernel.name), f.full_name)
+            found[f.full_name, key] = first
+    place = {f.full_name: at for at, f in enumerate(registry.functions)}
+    for groups in (registry.groups, registry.outless_groups, registry.view_groups):
+        for group in groups:
+            members = [f.full_name for f in group.functions()]
+            first = min(members, key=place.__getitem__)
+            found |= {(type(group), name): first for name in members}
+    return found
