@@ -264,8 +264,8 @@ def test_what_reaches_others_is_made_as_a_whole(library: Library, edit: tuple[st
 @pytest.mark.parametrize(
     "examples",
     [
-        pytest.param(12, id="12"),
-        pytest.param(100, id="100", marks=pytest.mark.slow),
+        pytest.param(8, id="8"),
+        pytest.param(40, id="40", marks=pytest.mark.slow),
         pytest.param(3000, id="3000", marks=pytest.mark.nightly),
     ],
 )

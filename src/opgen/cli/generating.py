@@ -71,7 +71,7 @@ def _write_edit(
         return None
     diagnostics = Diagnostics()
     with suppress(Outdated):
-        written = write(tree, output, diagnostics, stamp.outputs)
+        written = write(tree, output, diagnostics, stamp.states())
         return None if diagnostics.has_errors else written
     return None
 

@@ -16,7 +16,7 @@ from __future__ import annotations
 
 import json
 import os
-from collections.abc import Collection, Mapping
+from collections.abc import Iterable, Mapping
 from pathlib import Path
 from typing import Any
 
@@ -67,7 +67,7 @@ def _read_manifest(directory: Path, stamp: Stamp) -> dict[str, Any] | None:
     """The manifest of a folder; None if it is no longer as it was."""
     try:
         with open(directory / MANIFEST, "rb") as file:
-            if state_of(os.fstat(file.fileno())) != stamp.outputs[MANIFEST]:
+            if state_of(os.fstat(file.fileno())) != tuple(stamp.outputs[MANIFEST]):
                 return None
             found: dict[str, Any] = json.load(file)
             return found
@@ -75,11 +75,15 @@ def _read_manifest(directory: Path, stamp: Stamp) -> dict[str, Any] | None:
         return None
 
 
-def _find_edit(inputs: Inputs, schemas: Collection[bytes]) -> Edit | None:
+def _find_edit(inputs: Inputs, schemas: Iterable[str]) -> Edit | None:
     """From what the schemas were to what they are; None if a file is no plain list of as many entries."""
     allowed, rows = [], []
-    for before, path in zip(schemas, inputs.yaml):
-        old, new = split_entries(before), split_entries(inputs.overlay[path])
+    try:
+        texts = [inputs.overlay[path].decode() for path in inputs.yaml]
+    except UnicodeDecodeError:
+        return None
+    for before, after in zip(schemas, texts):
+        old, new = split_entries(before), split_entries(after)
         if old is None or new is None or old.allowed != new.allowed:
             return None
         if len(old.entries) != len(new.entries):

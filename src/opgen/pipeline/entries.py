@@ -52,16 +52,12 @@ class SchemaText:
     entries: tuple[Entry, ...]
 
 
-def split_entries(content: bytes) -> SchemaText | None:
+def split_entries(text: str) -> SchemaText | None:
     """The entries of a file that is a plain list of them, each begun by `- func:`; None of any other.
 
     With an anchor, one entry could be part of another. A comment that allows something right above the
     first entry would, without it, allow it in others.
     """
-    try:
-        text = content.decode()
-    except UnicodeDecodeError:
-        return None
     if _ANCHOR.search(text):
         return None
     text += "" if text.endswith("\n") else "\n"

@@ -25,7 +25,7 @@ import os
 import stat
 import sys
 import time
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
 
 from opgen.dataclasses import dataclass, replace
@@ -40,8 +40,6 @@ _OURS = b"opgen stamp "
 _MAGIC = _OURS + b"2 "
 # Of these, the installed version tells in what it makes of a text.
 _LIBRARIES = ("jinja2", "yaml")
-# As text, whatever the bytes are.
-_ANY_BYTES = ("utf-8", "surrogateescape")
 # Clocks of file systems tick every 1 to 10 ms. Where they tick by seconds there is no use in waiting.
 _TICK_S = 0.004
 _TICKS = 4
@@ -64,14 +62,18 @@ class Request:
 class Stamp:
     """What the last run left in a folder where nothing was touched since.
 
-    The state of each of its `outputs`, the manifest among them; what it said, its `report`; and the bytes of
+    The state of each of its `outputs`, the manifest among them; what it said, its `report`; and the texts of
     the schemas, file by file. If it `is_current`, another run would write nothing and say the same.
     """
 
-    outputs: Mapping[str, FileState]
+    outputs: Mapping[str, Sequence[int]]
     report: str
-    schemas: tuple[bytes, ...]
+    schemas: Sequence[str]
     is_current: bool
+
+    def states(self) -> dict[str, FileState]:
+        """The state of each output."""
+        return {path: (size, ns, inode) for path, (size, ns, inode) in self.outputs.items()}
 
     @property
     def unchanged(self) -> int:
@@ -103,9 +105,7 @@ def find_stamp(directory: Path, request: Request) -> Stamp | None:
             return None
         if not _is_true(top, said["files"], said["folders"], stamped_ns):
             return None
-        outputs = {path: (size, ns, inode) for path, (size, ns, inode) in said["files"].items()}
-        schemas = tuple(text.encode(*_ANY_BYTES) for text in said["schemas"])
-        return Stamp(outputs, said["report"], schemas, is_current=key == request.key)
+        return Stamp(said["files"], said["report"], said["schemas"], key == request.key)
     except (OSError, ValueError, KeyError):
         return None
 
@@ -128,12 +128,14 @@ def leave_stamp(
         folders = {
             name: _folder_state(os.lstat(os.path.join(top, name))) for name in _folders(states)
         }
+        # Not all that YAML may be written in is UTF-8.
+        schemas = [inputs.overlay[yaml].decode(errors="surrogateescape") for yaml in inputs.yaml]
         said = {
             "frame": request.frame,
             "report": report,
             "folders": folders,
             "files": states,
-            "schemas": [inputs.overlay[path].decode(*_ANY_BYTES) for path in inputs.yaml],
+            "schemas": schemas,
         }
         body = json.dumps(said, separators=(",", ":")).encode()
         newest = max(state[1] for state in (*states.values(), *folders.values()))
