@@ -107,7 +107,7 @@ def translate(
     scope: _Scope | None = None
     texts = []
     for b in want:
-        # Four of five are handed on as they are: to find that out by the rules takes most of the time.
+        # Six of seven are handed on as they are: to find that out by the rules takes most of the time.
         if types.get(b.name) is b.type and b.name != _MEMORY_FORMAT_NAME:
             texts.append(b.name)
             continue

@@ -37,7 +37,7 @@ def view_role(f: NativeFunction) -> ViewRole:
 def collect_view_variants(functions: Sequence[NativeFunction]) -> tuple[ViewVariants, ...]:
     """One set for each view signature that may be a view's or of two names, in order of first appearance.
 
-    All others are sets of `collect_variants` already. They are nine of ten, and take as long.
+    All others are sets of `collect_variants` already. They are nine of ten operators and more.
     """
     first: dict[str, str] = {}
     related: set[str] = set()

@@ -10,6 +10,7 @@ from opgen.cpp.signatures import (
     CppSignatureGroup,
     DispatcherSignature,
     NativeSignature,
+    Signatures,
     parameters,
 )
 from opgen.model.native_function import NativeFunction
@@ -65,6 +66,29 @@ def test_defaults_that_would_make_overloads_ambiguous_are_left_out_for_callers_o
     assert public(f) == ["at::Tensor foo(const at::Tensor & self, int64_t n, int64_t m=2)"]
     native = NativeSignature.from_native_function(f, symint=False).decl(SPELLING, name="k")
     assert native == "at::Tensor k(const at::Tensor & self, int64_t n=1, int64_t m=2)"
+
+
+def test_operators_that_share_their_arguments_have_the_signatures_that_they_have_alone() -> None:
+    """Parameters are kept by all that they are made of: the arguments, and what else an entry says of them."""
+    arguments = "(Tensor(a!) self, SymInt n=1, Tensor[] l=[], bool? b=None) -> Tensor(a!)"
+    operators = (
+        operator(f"a_{arguments}", "variants: function, method"),
+        operator(f"b_{arguments}", "cpp_no_default_args: ['n', 'b']"),
+        operator(f"c_{arguments}", "use_const_ref_for_mutable_tensors: True"),
+        operator(f"d_{arguments}", "structured_delegate: d.out"),
+        operator(f"e_{arguments}", "cpp_no_default_args: ['b']", "variants: function, method"),
+    )
+    together = Signatures()
+    for f in (*operators, *operators[::-1]):
+        for method in (False, True):
+            shared = together.cpp(f, method=method).signatures()
+            assert [s.decl(SPELLING) for s in shared] == public(f, method=method)
+        alone = DispatcherSignature.from_native_function(f).decl(SPELLING)
+        assert together.dispatcher(f).decl(SPELLING) == alone
+        for symint in (False, True):
+            kernel = NativeSignature.from_native_function(f, symint=symint).decl(SPELLING)
+            assert together.native(f, symint=symint).decl(SPELLING) == kernel
+    assert len({together.cpp(f, method=False).signature.arguments() for f in operators}) == 5
 
 
 def test_manual_bindings_get_a_prefix() -> None:
