@@ -288,19 +288,6 @@ def test_warnings_of_other_entries_are_said_again(opgen: Opgen) -> None:
     assert edit(opgen, "neg_cpu", "negate", "--target", "torch")[1]
 
 
-def test_a_file_that_is_no_utf_8_is_generated_and_edited(opgen: Opgen) -> None:
-    yaml = Path("good.yaml")
-    yaml.write_bytes(GOOD.encode("utf-16"))
-    assert opgen(*ARGUMENTS).exit_code == 0
-    assert is_stamped(opgen)
-    yaml.write_bytes(GOOD.replace("neg_cpu", "negate").encode("utf-16"))
-    assert opgen(*ARGUMENTS).exit_code == 0
-    assert opgen("check", "good.yaml", "-o", "out").exit_code == 0
-    yaml.write_text(GOOD)
-    assert opgen(*ARGUMENTS).exit_code == 0
-    assert opgen("check", "good.yaml", "-o", "out").exit_code == 0
-
-
 def test_an_edit_gives_way_to_a_run_in_between(
     opgen: Opgen, monkeypatch: pytest.MonkeyPatch
 ) -> None:

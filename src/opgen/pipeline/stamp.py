@@ -128,8 +128,7 @@ def leave_stamp(
         folders = {
             name: _folder_state(os.lstat(os.path.join(top, name))) for name in _folders(states)
         }
-        # Not all that YAML may be written in is UTF-8.
-        schemas = [inputs.overlay[yaml].decode(errors="surrogateescape") for yaml in inputs.yaml]
+        schemas = [inputs.overlay[yaml].decode() for yaml in inputs.yaml]
         said = {
             "frame": request.frame,
             "report": report,
