@@ -87,7 +87,7 @@ void sum_into(const Tensor& self, DimMask mask, const Tensor& out, int64_t divis
           [](bool sum) { return sum; });
     } else {
       using total = opgen::opmath_type<scalar_t>;
-      opgen::cpu_sum<scalar_t>(iter, [divisor](total sum) -> total {
+      opgen::cpu_sum<scalar_t>(iter, [=](total sum) -> total {
         if constexpr (std::is_integral_v<scalar_t>) {
           return sum;
         } else {
