@@ -126,3 +126,22 @@ class Sent:
 
 def test_values_can_be_pickled() -> None:
     assert pickle.loads(pickle.dumps(Sent("a"))) == Sent("a")
+
+
+def test_pythons_functions_take_them() -> None:
+    """For programs that use `import opgen`: type checkers tell them that these are Python's own."""
+
+    def asked(module: Any) -> list[Any]:
+        _, named, counted, *_ = classes(module)
+        value = named(1, [2], "", "n", marks=["m"])
+        facts = ("name", "type", "init", "repr", "compare", "kw_only")
+        return [
+            *([getattr(f, fact) for fact in facts] for f in dataclasses.fields(value)),
+            *(f.default is dataclasses.MISSING for f in dataclasses.fields(named)),
+            *(f.default_factory is dataclasses.MISSING for f in dataclasses.fields(named)),
+            *(dataclasses.is_dataclass(x) for x in (value, named, counted, 1)),
+            *(dataclasses.asdict(value), dataclasses.astuple(value)),
+            repr(dataclasses.replace(value, name="other")),
+        ]
+
+    assert asked(ours) == asked(dataclasses)
