@@ -49,8 +49,8 @@ class _PythonsFields:
     """The fields of a class as Python's own functions ask for them; made when somebody asks."""
 
     def __get__(self, value: object, cls: _Class) -> Mapping[str, Any]:
-        pythons = importlib.import_module("dataclasses")
-        annotated = (c.__dict__.get("__annotations__", {}) for c in reversed(cls.__mro__))
+        pythons, inspect = map(importlib.import_module, ("dataclasses", "inspect"))
+        annotated = map(inspect.get_annotations, reversed(cls.__mro__))
         types = dict(chain.from_iterable(names.items() for names in annotated))
         fields = [(name, types[name], f.as_pythons(pythons)) for name, f in cls.__fields__.items()]
         found: Mapping[str, Any] = pythons.make_dataclass(cls.__name__, fields).__dataclass_fields__
