@@ -37,12 +37,13 @@ from opgen.writer import Tree
 _BESIDE = frozenset(
     {
         FileKind.OPERATOR_FUNCTIONS,
+        FileKind.OPERATOR_OPS,
         FileKind.OPERATOR_DISPATCH,
+        FileKind.OPERATORS,
         FileKind.REDISPATCH,
         FileKind.TENSOR_BODY,
         FileKind.TENSOR_METHODS,
         FileKind.REGISTER_KEYS,
-        FileKind.REGISTER_SCHEMA,
         FileKind.PYTHON,
         FileKind.PYTHON_FUNCTIONS,
     }
@@ -108,7 +109,10 @@ class _Job:
         diagnostics = Diagnostics()
         additions = read_additions(self.registry, self.inputs, diagnostics)
         context = self.context(additions, Signatures(), diagnostics)
-        return {} if context is None else self.render(context, build_kinds(context, _BESIDE))
+        if context is None:
+            return {}
+        _keep(context)
+        return self.render(context, build_kinds(context, _BESIDE))
 
     def context(
         self, additions: Additions, signatures: Signatures, diagnostics: Diagnostics
