@@ -89,7 +89,9 @@ def _native_roots(context: Context) -> tuple[str, ...]:
 
 def meta_roots(context: Context) -> tuple[str, ...]:
     """The roots that have an ops/<root>_meta.h, sorted."""
-    return tuple(sorted({meta.root for meta in context.kernels.metas}))
+    if context.library.backend_only:
+        return tuple(sorted({meta.root for meta in context.kernels.metas}))
+    return tuple(sorted({group.root_name for group in context.registry.structured_groups()}))
 
 
 def _base_headers(context: Context, meta: MetaView) -> tuple[str, ...]:
