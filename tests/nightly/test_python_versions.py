@@ -18,7 +18,7 @@ _TESTS = ("tests/run/test_python_module.py", "tests/run/test_python_safety.py")
 @pytest.mark.parametrize("version", ["3.10", "3.11", "3.12", "3.13"])
 def test_calls_with_this_python(version: str) -> None:
     """Protects the range of versions: all tests of calls pass when compiled for and run by each."""
-    python = venv_of(version, "numpy")
+    python = venv_of(version, "numpy", "typing_extensions")
     run(
         [sys.executable, "-m", "pytest", "-q", "-m", "slow", *_TESTS],
         cwd=REPOSITORY,
