@@ -76,6 +76,8 @@ def _dataclass(
         body.setdefault("__repr__", _repr)
         if slots:
             body["__slots__"] = tuple(name for name in own if name not in inherited)
+        if frozen:
+            body.setdefault("__reduce__", _reduce)
         later = {"__init__": _write_init}
         if eq:
             later["__eq__"] = _write_eq
@@ -169,6 +171,16 @@ def _written(
 def _repr(self: Any) -> str:
     shown = (f"{k}={getattr(self, k)!r}" for k, f in self.__fields__.items() if f.repr)
     return f"{type(self).__qualname__}({', '.join(shown)})"
+
+
+def _reduce(self: Any) -> tuple[Any, ...]:
+    """For pickle: made again by what it was made of. A hash that a value keeps is of one process alone."""
+    given = {name: getattr(self, name) for name, f in self.__fields__.items() if f.init}
+    return _made_again, (type(self), given)
+
+
+def _made_again(cls: _Class, given: Mapping[str, Any]) -> Any:
+    return cls(**given)
 
 
 # Functions

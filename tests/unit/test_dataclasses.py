@@ -4,7 +4,10 @@ from __future__ import annotations
 
 import copy
 import dataclasses
+import os
 import pickle
+import subprocess
+import sys
 from collections.abc import Callable
 from functools import cached_property
 from typing import Any, Generic, TypeVar
@@ -126,6 +129,26 @@ class Sent:
 
 def test_values_can_be_pickled() -> None:
     assert pickle.loads(pickle.dumps(Sent("a"))) == Sent("a")
+
+
+def test_a_hash_does_not_outlive_its_process() -> None:
+    """Python's hashes of strings differ from one process to the next, and some values keep theirs."""
+    program = """
+import pickle, sys
+from opgen.model.function_schema import Argument
+from opgen.model.types import BaseTy, BaseType
+mine = Argument("x", BaseType(BaseTy.Tensor), None, None)
+if sys.argv[1:]:
+    theirs = pickle.loads(bytes.fromhex(sys.argv[1]))
+    assert theirs == mine and hash(theirs) == hash(mine)
+print(pickle.dumps(mine).hex())
+"""
+    sent = ()
+    for seed in ("1", "2"):
+        command = [sys.executable, "-c", program, *sent]
+        environment = {**os.environ, "PYTHONHASHSEED": seed}
+        done = subprocess.run(command, env=environment, check=True, capture_output=True, text=True)
+        sent = (done.stdout.strip(),)
 
 
 def test_pythons_functions_take_them() -> None:

@@ -80,18 +80,7 @@ def build_tree(
     assert not files.keys() & others.keys(), "one path of two kinds"
     files |= others
     files |= job.render(context, build_last(context, files))
-    if many:
-        _keep(context)
     return Tree(files, manifest_header(context, files))
-
-
-def _keep(context: Context) -> None:
-    """Let `context` be garbage that only a collector takes away, which a run does without.
-
-    To free the million values of a large file one by one takes a fiftieth of it.
-    """
-    kept: list[object] = [context]
-    kept.append(kept)
 
 
 @dataclass(frozen=True, slots=True)
@@ -109,10 +98,7 @@ class _Job:
         diagnostics = Diagnostics()
         additions = read_additions(self.registry, self.inputs, diagnostics)
         context = self.context(additions, Signatures(), diagnostics)
-        if context is None:
-            return {}
-        _keep(context)
-        return self.render(context, build_kinds(context, _BESIDE))
+        return {} if context is None else self.render(context, build_kinds(context, _BESIDE))
 
     def context(
         self, additions: Additions, signatures: Signatures, diagnostics: Diagnostics
