@@ -26,7 +26,8 @@ def compare(tree: Tree, directory: Path, diagnostics: Diagnostics) -> tuple[Stal
     old = read_manifest(directory, diagnostics)
     if old is None:
         return ()
-    wanted = {**tree.files, MANIFEST: manifest_text(tree.manifest())}
+    contents = tree.contents()
+    wanted = {**contents, MANIFEST: manifest_text(tree.manifest(contents)).encode()}
     top = os.fspath(directory)
     stale = []
     for path in sorted({*wanted, *old.paths}):
@@ -36,9 +37,10 @@ def compare(tree: Tree, directory: Path, diagnostics: Diagnostics) -> tuple[Stal
                 stale.append(Stale(path, "left over", ""))
         elif actual is None:
             stale.append(Stale(path, "missing", ""))
-        elif actual != wanted[path].encode():
-            text = actual.decode(errors="replace")
-            stale.append(Stale(path, "stale", _unified_diff(path, text, wanted[path])))
+        elif actual != wanted[path]:
+            old_text = actual.decode(errors="replace")
+            diff = _unified_diff(path, old_text, wanted[path].decode())
+            stale.append(Stale(path, "stale", diff))
     return tuple(stale)
 
 
