@@ -118,8 +118,17 @@ def _new_texts(old: Tree, new: Tree, directory: Path) -> dict[str, str] | None:
     for path, after in new.files.items():
         before = old.files[path]
         if before != after:
-            text = spliced((directory / path).read_bytes().decode(), before, after)
+            whole = _read_text(directory / path)
+            text = None if whole is None else spliced(whole, before, after)
             if text is None:
                 return None
             found[path] = text
     return found
+
+
+def _read_text(path: Path) -> str | None:
+    """The text of a file; None if it cannot be read, or is no longer one."""
+    try:
+        return path.read_bytes().decode()
+    except (OSError, UnicodeDecodeError):
+        return None
