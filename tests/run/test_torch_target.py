@@ -13,7 +13,7 @@ from support.torch_extension import build_extension, require_torch, run_script
 
 pytestmark = pytest.mark.slow
 
-HERE = Path(__file__).parent / "torch"
+HERE = Path(__file__).parent / "torch_target"
 
 
 def test_on_the_runtime(tmp_path: Path) -> None:

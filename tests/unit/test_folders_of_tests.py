@@ -1,0 +1,15 @@
+"""Folders of tests do not stand in for modules: pytest puts the folder of every test module onto Python's path."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+TESTS = Path(__file__).parents[1]
+
+
+def test_no_folder_is_taken_for_a_library() -> None:
+    """Without torch, a folder of that name would be the module, and tests that it is missing for would begin."""
+    on_the_path = {path.parent for path in TESTS.rglob("test_*.py")}
+    names = {entry.name for folder in on_the_path for entry in folder.iterdir() if entry.is_dir()}
+    assert "torch_target" in names
+    assert not names & {"torch", "torchgen", "numpy", "jinja2", "yaml", "click", "opgen"}
