@@ -28,10 +28,11 @@ def load(
     backends: Iterable[str] = (),
     ignore_keys: Iterable[str] = (),
     strict_torchgen: bool = False,
+    namespace: str | None = None,
 ) -> Registry:
     """All operators of the files, with what follows from them. Raises OpgenError."""
     diagnostics = Diagnostics()
-    inputs = _inputs(paths, tags, target, backends, ignore_keys, strict_torchgen)
+    inputs = _inputs(paths, tags, target, backends, ignore_keys, strict_torchgen, namespace)
     registry = pipeline.load(inputs, diagnostics)
     if registry is None:
         raise OpgenError(diagnostics.sorted())
@@ -46,11 +47,12 @@ def lint(
     backends: Iterable[str] = (),
     ignore_keys: Iterable[str] = (),
     strict_torchgen: bool = False,
+    namespace: str | None = None,
     python: bool = False,
 ) -> tuple[Diagnostic, ...]:
     """Every problem of the files, sorted by position: what `opgen lint` prints. Raises nothing for them."""
     diagnostics = Diagnostics()
-    inputs = _inputs(paths, tags, target, backends, ignore_keys, strict_torchgen)
+    inputs = _inputs(paths, tags, target, backends, ignore_keys, strict_torchgen, namespace)
     pipeline.inspect(inputs, diagnostics, python=python)
     return diagnostics.sorted()
 
@@ -64,6 +66,7 @@ def generate(
     backends: Iterable[str] = (),
     ignore_keys: Iterable[str] = (),
     strict_torchgen: bool = False,
+    namespace: str | None = None,
     name: str | None = None,
     shards: int = 1,
     python: bool = False,
@@ -73,7 +76,7 @@ def generate(
     Raises OpgenError, with nothing written.
     """
     diagnostics = Diagnostics()
-    inputs = _inputs(paths, tags, target, backends, ignore_keys, strict_torchgen, name)
+    inputs = _inputs(paths, tags, target, backends, ignore_keys, strict_torchgen, namespace, name)
     tree = pipeline.build_tree(inputs, diagnostics, shards=shards, python=python)
     if tree is not None and output is not None:
         write(tree, Path(output), diagnostics)
@@ -89,6 +92,7 @@ def _inputs(
     backends: Iterable[str],
     ignore_keys: Iterable[str],
     strict_torchgen: bool,
+    namespace: str | None,
     name: str | None = None,
 ) -> Inputs:
     if target not in TARGETS:
@@ -101,4 +105,5 @@ def _inputs(
         ignore_keys=tuple(ignore_keys),
         name=name,
         strict_torchgen=strict_torchgen,
+        namespace=namespace,
     )

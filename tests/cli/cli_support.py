@@ -35,6 +35,18 @@ BAD = """\
 
 Opgen = Callable[..., Result]
 
+# The commands that read schema files.
+_READERS = frozenset(
+    {"build", "check", "compat", "dump", "explain", "format", "generate", "lint", "select", "stub"}
+)
+
+
+def in_aten(arguments: tuple[str, ...]) -> list[str]:
+    """The arguments with what makes names without a namespace those of `aten`, as most tests write them."""
+    wanted = arguments[:1] and arguments[0] in _READERS and "--namespace" not in arguments
+    return [*arguments, "--namespace", "aten"] if wanted else list(arguments)
+
+
 ENTRY = "\n- func: extra(Tensor self) -> Tensor\n  dispatch:\n    SparseCPU: extra_sparse\n"
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 
 import pytest
-from cli_support import BAD, GOOD, Opgen
+from cli_support import BAD, GOOD, Opgen, in_aten
 from click.testing import CliRunner, Result
 
 from opgen.cli.main import main
@@ -19,7 +19,7 @@ def opgen(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Opgen:
     (tmp_path / "bad.yaml").write_text(BAD)
 
     def invoke(*arguments: str) -> Result:
-        result = CliRunner().invoke(main, list(arguments))
+        result = CliRunner().invoke(main, in_aten(arguments))
         if result.exception is not None and not isinstance(result.exception, SystemExit):
             raise result.exception
         assert "Traceback" not in result.output

@@ -73,6 +73,7 @@ def generated(
     folder.mkdir(parents=True)
     program = "from opgen.cli.main import main; main()"
     command = [python, "-c", program, "generate", *yaml, "-o", "out", "--shards", "2", "--python"]
+    command += ["--namespace", "aten"]
     kept = {k: v for k, v in os.environ.items() if not k.startswith(("LC_", "LANG"))}
     done = subprocess.run(
         [*command, "--name", "aten", "--output-list", "listed"],

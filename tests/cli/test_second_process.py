@@ -77,6 +77,8 @@ from opgen.cli.main import main
 main()
 """
 
+ATEN = ("--namespace", "aten")
+
 
 def entries(count: int) -> str:
     """Operators of every kind of group, in as many names."""
@@ -125,18 +127,20 @@ def test_its_value_is_that_of_one_process() -> None:
 def test_a_tree_of_two_processes_is_that_of_one(tmp_path: Path) -> None:
     yaml = tmp_path / "native_functions.yaml"
     yaml.write_text(entries(250))
-    one = run(1, "generate", str(yaml), "-o", str(tmp_path / "one"), "--python")
-    two = run(2, "generate", str(yaml), "-o", str(tmp_path / "two"), "--python")
+    one = run(1, "generate", str(yaml), "-o", str(tmp_path / "one"), "--python", *ATEN)
+    two = run(2, "generate", str(yaml), "-o", str(tmp_path / "two"), "--python", *ATEN)
     assert (one.stderr, two.stderr) == ("", "forks\nforks\n")
     assert contents(tmp_path / "one") == contents(tmp_path / "two")
-    assert run(2, "check", str(yaml), "-o", str(tmp_path / "one"), "--python").returncode == 0
+    assert (
+        run(2, "check", str(yaml), "-o", str(tmp_path / "one"), "--python", *ATEN).returncode == 0
+    )
 
 
 def test_errors_are_those_of_one_process(tmp_path: Path) -> None:
     """What the second process makes of operators with errors, nobody sees."""
     yaml = tmp_path / "native_functions.yaml"
     yaml.write_text(entries(150) + "- func: bad(Tensor self, Tensor self) -> Dimname\n")
-    arguments = ("generate", str(yaml), "-o", str(tmp_path / "out"))
+    arguments = ("generate", str(yaml), "-o", str(tmp_path / "out"), *ATEN)
     one, two = (run(count, *arguments, check=False) for count in (1, 2))
     assert one.returncode == two.returncode == 1
     assert one.stderr == two.stderr.replace("forks\n", "")

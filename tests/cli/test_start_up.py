@@ -56,7 +56,7 @@ def test_what_generating_does_not_import(tmp_path: Path) -> None:
     for folder in ("first", "second"):
         # Click imports difflib for a short option.
         told = [str(tmp_path / "a.yaml"), "--output", str(tmp_path / folder)]
-        command = [sys.executable, "-c", program, "generate", *told]
+        command = [sys.executable, "-c", program, "generate", *told, "--namespace", "aten"]
         result = subprocess.run(
             command, capture_output=True, text=True, check=True, env=environment
         )

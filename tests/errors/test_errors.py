@@ -7,6 +7,7 @@ A case is `<code>_<what>.yaml` and beside it a `.txt` with the exact text. How i
 `.refused.torch.yaml`   good for that target, but no files are made of it
 `.beside.torch.yaml`    for that target, with a backend's file
 `.strict.yaml`          under --strict-torchgen
+`.bare.yaml`            without --namespace aten, by which all others are read
 `.python.yaml`          for Python bindings, too
 `.lint.yaml`            looked at by the lints, too
 `.backend.yaml`, `.torch.backend.yaml`, `.selective.yaml`   beside fixtures/
@@ -32,6 +33,9 @@ from opgen.model.registry import Registry
 from opgen.parse import (
     CODES,
     builtin_tags,
+    codes_library,
+    codes_schema,
+    codes_yaml,
     decode_source,
     parse_backend,
     parse_entries,
@@ -44,7 +48,7 @@ from opgen.python.check import check_python
 from opgen.python.codes import CODES as PYTHON_CODES
 from opgen.python.signatures import Spellings
 from opgen.resolve import CODES as RESOLVE_CODES
-from opgen.resolve import resolve
+from opgen.resolve import codes_groups, resolve
 from opgen.resolve.backend import resolve_backend
 from opgen.resolve.selection import select
 from opgen.targets import TARGETS, functionalization, refusals, unsupported
@@ -86,7 +90,16 @@ def report(name: str, content: bytes) -> Diagnostics:
     own_tags = Source("tags.yaml", "- tag: mine\n  desc: of this library\n")
     tags = parse_tags(own_tags, diagnostics) if refused else builtin_tags()
     strict = name.endswith(".strict.yaml")
-    functions = parse_entries([source], tags, (), diagnostics, strict_torchgen=strict).functions
+    namespace = None if name.endswith(".bare.yaml") else "aten"
+    functions = parse_entries(
+        [source],
+        tags,
+        (),
+        diagnostics,
+        strict_torchgen=strict,
+        namespace=namespace,
+        no_outless="in torchgen's language" if strict else None,
+    ).functions
     if diagnostics.has_errors:
         return diagnostics
     registry = resolve(functions, diagnostics, tags.names)
@@ -117,6 +130,10 @@ def _suffix(code: Code) -> str:
         return ".refused.torch.yaml"
     if code is refusals.E0756:
         return ".beside.torch.yaml"
+    if code is codes_schema.E0328:
+        return ".bare.yaml"
+    if code in (codes_library.E0250, codes_groups.E0512, codes_yaml.E0114):
+        return ".strict.yaml"
     if code.file != "native_functions.yaml":
         return f".{code.file}" if code.target is None else f".{code.target}.{code.file}"
     return ".yaml" if code.target is None else f".{code.target}.yaml"
@@ -183,6 +200,18 @@ def test_the_examples_of_a_record_are_true(code: Code) -> None:
     mended = report(name, code.mended.encode())
     assert codes_of(failing) == [code.code]
     assert code.code not in codes_of(mended)
+
+
+@pytest.mark.parametrize("code", [c for c in ALL_CODES.values() if c.of_torchgen], ids=str)
+def test_rules_of_torchgen_hold_for_aten_alone(code: Code) -> None:
+    """PyTorch's runtime takes what these refuse, so an operator of another namespace may do it."""
+    text = "\n".join(
+        line if "::" in line else line.replace("- func: ", "- func: custom::")
+        for line in code.failing.split("\n")
+    )
+    assert code.code not in codes_of(
+        report(f"example{_suffix(code)}".replace(".strict", ""), text.encode())
+    )
 
 
 def test_every_text_has_its_case() -> None:

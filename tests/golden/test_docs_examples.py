@@ -9,7 +9,7 @@ import pytest
 
 from opgen import pipeline
 from opgen.diagnostics import Diagnostics, render_human
-from opgen.pipeline import Inputs
+from support.inputs import aten_inputs
 
 _DOCS = Path(__file__).parents[2] / "docs"
 
@@ -24,5 +24,5 @@ def test_every_example_is_clean(name: str, tmp_path: Path) -> None:
         file = tmp_path / f"{number}.yaml"
         file.write_text(text)
         diagnostics = Diagnostics()
-        pipeline.inspect(Inputs((file,)), diagnostics)
+        pipeline.inspect(aten_inputs((file,)), diagnostics)
         assert render_human(diagnostics) == "", text

@@ -16,6 +16,7 @@ from typing import Any
 import pytest
 
 from opgen.pipeline import Inputs
+from support.inputs import aten_inputs
 from support.trees import make_tree, texts
 
 HERE = Path(__file__).parent
@@ -48,7 +49,7 @@ def options(folder: Path) -> dict[str, Any]:
 def inputs(folder: Path) -> Inputs:
     given = options(folder)
     extends, backend = given.get("extends"), given.get("backend_yaml")
-    return Inputs(
+    return aten_inputs(
         yaml=(folder / "input.yaml",),
         name=given.get("name"),
         backends=tuple(given.get("backends", ())),

@@ -24,6 +24,15 @@ TAGS = """\
 """
 
 
+def _in_aten(settings: Any) -> Any:
+    """The settings, by which names without a namespace are in `aten`, as the tests write them."""
+    if settings is None or not isinstance(settings, dict):
+        return {"namespace": "aten"} if settings is None else settings
+    if isinstance(settings.get("opgen"), dict):
+        return {**settings, "opgen": _in_aten(settings["opgen"])}
+    return {"namespace": "aten", **settings}
+
+
 class Session:
     """A client with a server of its own in the folder `root`. Texts are marked with `|` for the cursor."""
 
@@ -34,6 +43,7 @@ class Session:
         encodings: list[str] | None = None,
         configuration: Any = None,
     ) -> None:
+        options, configuration = _in_aten(options), configuration and _in_aten(configuration)
         self.root = root
         self.loop = asyncio.new_event_loop()
         self.client = LanguageClient("tests", "1")
@@ -100,7 +110,8 @@ class Session:
         )
 
     def configure(self, settings: Any) -> None:
-        self.client.workspace_did_change_configuration(types.DidChangeConfigurationParams(settings))
+        changed = types.DidChangeConfigurationParams(_in_aten(settings))
+        self.client.workspace_did_change_configuration(changed)
 
     def close(self, uri: str) -> None:
         identifier = types.TextDocumentIdentifier(uri)

@@ -11,8 +11,9 @@ from opgen.diagnostics import Diagnostics
 from opgen.model.dispatch_key import DispatchKey
 from opgen.model.native_function import NativeFunction
 from opgen.model.registry import NativeFunctionsGroup
-from opgen.pipeline import Inputs, build_tree
+from opgen.pipeline import build_tree
 from support.build import RUNTIME, default_compiler, environment, run
+from support.inputs import aten_inputs
 from support.pytorch import packaged_native_functions, torch_folder
 
 pytestmark = pytest.mark.nightly
@@ -59,7 +60,7 @@ def as_list(functions: list[NativeFunction]) -> str:
 
 def generate(schema: Path, folder: Path) -> int:
     """The tree of backend.yaml, in its folder; how many operators it registers."""
-    inputs = Inputs((schema,), target="torch", backend_yaml=folder / "backend.yaml")
+    inputs = aten_inputs((schema,), target="torch", backend_yaml=folder / "backend.yaml")
     diagnostics = Diagnostics()
     tree = build_tree(inputs, diagnostics, shards=SHARDS)
     assert tree is not None, list(diagnostics)

@@ -8,8 +8,9 @@ from pathlib import Path
 import pytest
 
 from opgen.diagnostics import Diagnostics
-from opgen.pipeline import Inputs, build_tree
+from opgen.pipeline import build_tree
 from support.build import REPOSITORY, RUNTIME, default_compiler, environment, run
+from support.inputs import aten_inputs
 from support.pytorch import torch_folder
 
 pytestmark = pytest.mark.nightly
@@ -60,7 +61,7 @@ def generate(golden: Path, name: str, tree: Path) -> bool:
     tags = golden.parent / "tags.yaml"
     if tags.exists():
         (tree / "tags.yaml").write_text(tags.read_text())
-    inputs = Inputs((tree / "input.yaml",), target="torch", name=name)
+    inputs = aten_inputs((tree / "input.yaml",), target="torch", name=name)
     made = build_tree(inputs, Diagnostics())
     for path, content in () if made is None else made.files.items():
         (tree / path).parent.mkdir(parents=True, exist_ok=True)

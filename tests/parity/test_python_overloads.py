@@ -12,11 +12,11 @@ from typing import Any
 from loading import load_registry
 
 from opgen.cpp.names import operator_struct_name
-from opgen.pipeline import Inputs
 from opgen.python.check import is_bound
 from opgen.python.overloads import python_functions
 from opgen.python.signatures import Spellings
 from opgen.targets import TARGETS
+from support.inputs import aten_inputs
 from support.trees import make_tree
 
 HERE = Path(__file__).parent
@@ -76,7 +76,7 @@ def test_what_a_module_calls(packaged: Path) -> None:
     structs = {
         operator_struct_name(f.func): str(f.func.name) for f in load_registry(native).functions
     }
-    module = make_tree(Inputs((native / "native_functions.yaml",)), python=True).files[
+    module = make_tree(aten_inputs((native / "native_functions.yaml",)), python=True).files[
         "python/module.cpp"
     ]
     ours = {structs[name] for name in re.findall(r"&at::_ops::(\w+)::slot", module)}

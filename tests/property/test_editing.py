@@ -16,6 +16,7 @@ from opgen.pipeline.generating import build_tree
 from opgen.pipeline.inputs import Inputs
 from opgen.pipeline.stamp import Stamp, find_stamp, leave_stamp, read_request
 from opgen.writer import Tree, write
+from support.inputs import aten_inputs
 from support.pytorch import packaged_native_functions
 
 REPOSITORY = Path(__file__).parents[2]
@@ -62,7 +63,7 @@ class Library:
 
     def _edited(self, text: str) -> Inputs:
         (path,) = self.inputs.yaml
-        return Inputs((path,), **self._options(), overlay={path: text.encode()})
+        return aten_inputs((path,), **self._options(), overlay={path: text.encode()})
 
     def _options(self) -> dict[str, object]:
         return {"target": self.inputs.target, "ignore_keys": self.inputs.ignore_keys}
@@ -187,7 +188,7 @@ def edited(text: str, seed: int) -> str:
 
 
 def _own(folder: Path) -> Inputs:
-    return Inputs((REPOSITORY / "native_functions.yaml",))
+    return aten_inputs((REPOSITORY / "native_functions.yaml",))
 
 
 def _own_for_torch(folder: Path) -> Inputs:
@@ -198,7 +199,7 @@ def _own_for_torch(folder: Path) -> Inputs:
     text = "".join(kept).replace("- func: ", "- func: mine::")
     path = folder / "native_functions.yaml"
     path.write_text(head + text)
-    return Inputs((path,), target="torch")
+    return aten_inputs((path,), target="torch")
 
 
 COMMENT = "  # a word\n"
@@ -277,7 +278,7 @@ def test_random_edits(library: Library, examples: int) -> None:
 @pytest.mark.nightly
 def test_random_edits_of_pytorchs_file(tmp_path: Path) -> None:
     ignored = ("MPS", "SparseMPS", "SparseCsrMPS", "XPU", "MTIA")
-    inputs = Inputs((packaged_native_functions(),), ignore_keys=ignored)
+    inputs = aten_inputs((packaged_native_functions(),), ignore_keys=ignored)
     library = Library(inputs, tmp_path / "out")
     alone = [library.assert_same(edited(library.text, seed)) for seed in range(400)]
     assert sum(tree is not None for tree in alone) > 40

@@ -17,6 +17,8 @@ from pathlib import Path
 
 import atheris
 
+from support.inputs import aten_inputs
+
 with atheris.instrument_imports(include=["opgen"]):
     from opgen.compat import parse_allow_list
     from opgen.cpp import check
@@ -31,7 +33,7 @@ with atheris.instrument_imports(include=["opgen"]):
         parse_selective,
         parse_tags,
     )
-    from opgen.pipeline import Inputs, inspect, load
+    from opgen.pipeline import inspect, load
     from opgen.resolve import resolve
     from opgen.resolve.backend import resolve_backend
     from opgen.resolve.selection import select
@@ -59,7 +61,7 @@ def rewriting(content: bytes, diagnostics: Diagnostics) -> None:
 
     def check(contents: Mapping[Path, bytes]) -> tuple[Diagnostics, None]:
         found = Diagnostics()
-        inspect(Inputs((PATH,), overlay=contents), found)
+        inspect(aten_inputs((PATH,), overlay=contents), found)
         return found, None
 
     made = format_contents(PATH, content)
@@ -74,7 +76,7 @@ def rewriting(content: bytes, diagnostics: Diagnostics) -> None:
 
 def meaning(content: bytes) -> list[tuple[str, object]]:
     """The operators of a file without errors, with what is registered for each."""
-    registry = load(Inputs((PATH,), overlay={PATH: content}), Diagnostics())
+    registry = load(aten_inputs((PATH,), overlay={PATH: content}), Diagnostics())
     functions = registry.functions if registry is not None else ()
     return [(str(f.func), (f.dispatch, f.tags, f.variants, f.structured)) for f in functions]
 

@@ -17,7 +17,8 @@ from hypothesis import strategies as st
 
 from opgen.cli.main import main
 from opgen.diagnostics import Diagnostics
-from opgen.pipeline import Inputs, load
+from opgen.pipeline import load
+from support.inputs import aten_inputs
 
 KEYS = (
     "tags: core",
@@ -121,7 +122,7 @@ def invoke(*arguments: str) -> Result:
 def meaning(content: bytes) -> object:
     """The operators of a file without errors, and all that is written for each; None for others."""
     path = Path("f.yaml")
-    registry = load(Inputs((path,), overlay={path: content}), Diagnostics())
+    registry = load(aten_inputs((path,), overlay={path: content}), Diagnostics())
     if registry is None:
         return None
     return [

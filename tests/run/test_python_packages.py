@@ -10,7 +10,6 @@ from pathlib import Path
 import pytest
 
 from opgen.manifest import MANIFEST
-from opgen.pipeline import Inputs
 from support.build import (
     cmake_build,
     environment,
@@ -21,6 +20,7 @@ from support.build import (
     run,
     tool,
 )
+from support.inputs import aten_inputs
 from support.library import own_operators
 from support.python_package import run_python
 from support.trees import make_tree, write_tree
@@ -141,7 +141,7 @@ def test_a_second_owner_of_class_tensor_is_an_import_error(
 ) -> None:
     """Protects the interpreter: the library itself would end the process, so it is not loaded."""
     second = write_tree(
-        make_tree(Inputs((HERE / "second.yaml",)), python=True), tmp_path / "second"
+        make_tree(aten_inputs((HERE / "second.yaml",)), python=True), tmp_path / "second"
     )
     run_python(
         """

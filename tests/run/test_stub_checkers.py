@@ -16,8 +16,8 @@ from pathlib import Path
 
 import pytest
 
-from opgen.pipeline import Inputs
 from opgen.writer import Tree
+from support.inputs import aten_inputs
 from support.library import own_operators
 from support.pytorch import packaged_native_functions
 from support.trees import make_tree, write_tree
@@ -91,7 +91,8 @@ def _write_package(tree: Tree, folder: Path) -> list[Path]:
 def typed(tmp_path: Path) -> Path:
     """A folder with the stubs of `calls` and the user's files."""
     _write_package(
-        make_tree(Inputs((HERE / "native_functions.yaml",), name="calls"), python=True), tmp_path
+        make_tree(aten_inputs((HERE / "native_functions.yaml",), name="calls"), python=True),
+        tmp_path,
     )
     for file in (HERE / "typed").glob("*.py"):
         shutil.copy(file, tmp_path / file.name)
@@ -123,9 +124,9 @@ def test_a_tensor_goes_from_one_library_to_another(tmp_path: Path, checker: Chec
     two += "- func: two::h(Tensor self, str s) -> (Tensor a, Tensor b)\n  variants: function\n"
     (tmp_path / "one.yaml").write_text(one)
     (tmp_path / "two.yaml").write_text(f"{two}  python_module: special\n")
-    tree = make_tree(Inputs((tmp_path / "one.yaml",)), python=True)
+    tree = make_tree(aten_inputs((tmp_path / "one.yaml",)), python=True)
     base = write_tree(tree, tmp_path / "tree") / "opgen_manifest.json"
-    extended = make_tree(Inputs((tmp_path / "two.yaml",), extends=base), python=True)
+    extended = make_tree(aten_inputs((tmp_path / "two.yaml",), extends=base), python=True)
     _write_package(tree, tmp_path / "py")
     stubs = _write_package(extended, tmp_path / "py")
     user = tmp_path / "py" / "user.py"
@@ -140,7 +141,7 @@ def test_a_tensor_goes_from_one_library_to_another(tmp_path: Path, checker: Chec
 @pytest.fixture(scope="module")
 def pytorch(tmp_path_factory: pytest.TempPathFactory) -> list[Path]:
     """The stubs of all that Python calls of PyTorch's operators."""
-    tree = make_tree(Inputs((packaged_native_functions(),), name="whole"), python=True)
+    tree = make_tree(aten_inputs((packaged_native_functions(),), name="whole"), python=True)
     return _write_package(tree, tmp_path_factory.mktemp("whole"))
 
 

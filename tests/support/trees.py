@@ -10,6 +10,7 @@ from opgen.diagnostics.human import render_human
 from opgen.manifest import MANIFEST
 from opgen.pipeline import Inputs, build_tree
 from opgen.writer import Tree, write
+from support.inputs import aten_inputs
 
 
 def make_tree(inputs: Inputs, *, shards: int = 1, python: bool = False) -> Tree:
@@ -37,7 +38,7 @@ def write_tree(tree: Tree, folder: Path) -> Path:
 def generate(yaml: Path, folder: Path, **options: object) -> Path:
     """The tree of one YAML file in `folder`; `options` are fields of Inputs, `shards` and `python`."""
     shards, python = int(str(options.pop("shards", 1))), bool(options.pop("python", False))
-    inputs = Inputs((yaml,), **options)  # type: ignore[arg-type]
+    inputs = aten_inputs((yaml,), **options)  # type: ignore[arg-type]
     return write_tree(make_tree(inputs, shards=shards, python=python), folder)
 
 

@@ -11,8 +11,8 @@ from pathlib import Path
 import pytest
 
 import opgen
-from opgen.pipeline import Inputs
 from support.build import REPOSITORY
+from support.inputs import aten_inputs
 from support.trees import make_tree, texts
 
 GOOD = """\
@@ -71,7 +71,7 @@ def test_the_example_is_typed(tmp_path: Path) -> None:
 
 
 def test_generate_makes_what_the_command_makes(yaml: Path) -> None:
-    tree = make_tree(Inputs((yaml,), target="torch"), python=True)
+    tree = make_tree(aten_inputs((yaml,), target="torch"), python=True)
     made = opgen.generate([str(yaml)], yaml.parent / "out", target="torch", python=True)
     written = {path: text for path, text in texts(tree).items() if path != "opgen_manifest.json"}
     assert dict(made) == written

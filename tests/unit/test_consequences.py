@@ -12,7 +12,8 @@ from pathlib import Path
 import pytest
 
 from opgen.diagnostics import Diagnostics
-from opgen.pipeline import Inputs, inspect
+from opgen.pipeline import inspect
+from support.inputs import aten_inputs
 
 ERRORS = Path(__file__).parents[1] / "errors"
 CASES = sorted(
@@ -99,7 +100,7 @@ def head(entry: str) -> str:
 def codes(text: str, *more: Path) -> list[str]:
     diagnostics = Diagnostics()
     path = Path("f.yaml")
-    inspect(Inputs((path, *more), overlay={path: text.encode()}), diagnostics)
+    inspect(aten_inputs((path, *more), overlay={path: text.encode()}), diagnostics)
     return [item.code for item in diagnostics]
 
 
@@ -140,7 +141,7 @@ def test_a_case_is_no_worse_beside_good_entries(case: Path) -> None:
 
     def said(*files: Path) -> list[tuple[str, str]]:
         diagnostics = Diagnostics()
-        inspect(Inputs(files, target=target, overlay=overlay), diagnostics)
+        inspect(aten_inputs(files, target=target, overlay=overlay), diagnostics)
         return [(item.code, item.message) for item in diagnostics]
 
     assert said(case, path) == said(case)
@@ -161,7 +162,7 @@ def test_a_bad_tag_file_makes_no_tag_unknown(content: bytes) -> None:
     path, tags = Path("f.yaml"), Path("tags.yaml")
     text = "\n".join(ENTRIES).replace("tags: view_copy", "tags: [view_copy, gizmo]")
     overlay = {path: text.encode(), tags: content}
-    inspect(Inputs((path,), tags=tags, overlay=overlay), diagnostics)
+    inspect(aten_inputs((path,), tags=tags, overlay=overlay), diagnostics)
     assert {item.span.source.path for item in diagnostics if item.span} == {"tags.yaml"}
 
 

@@ -9,7 +9,8 @@ import pytest
 import opgen
 from opgen.diagnostics import Diagnostics, OpgenError
 from opgen.model.dispatch_key import DispatchKey
-from opgen.pipeline import Inputs, build_tree, explain_code, input_files, inspect, load
+from opgen.pipeline import build_tree, explain_code, input_files, inspect, load
+from support.inputs import aten_inputs
 
 GOOD = "- func: neg(Tensor self) -> Tensor\n  dispatch:\n    CPU: neg_cpu\n    CUDA: neg_cuda\n"
 
@@ -26,7 +27,7 @@ def codes(diagnostics: Diagnostics) -> list[str]:
 
 
 def test_load_gives_a_registry(yaml: Path) -> None:
-    registry = opgen.load([yaml])
+    registry = opgen.load([yaml], namespace="aten")
     (neg,) = registry.functions
     assert neg.full_name == "aten::neg"
     assert registry.kernel(neg, DispatchKey.CPU).name == "neg_cpu"
@@ -35,7 +36,7 @@ def test_load_gives_a_registry(yaml: Path) -> None:
 def test_load_raises_with_every_diagnostic(yaml: Path) -> None:
     yaml.write_text("- func: f(Tensr a) -> Tensor\n\n- func: g(Tensor a) -> Tensr\n")
     with pytest.raises(OpgenError) as raised:
-        opgen.load([yaml])
+        opgen.load([yaml], namespace="aten")
     assert [d.code for d in raised.value.diagnostics] == ["E0307", "E0307"]
     assert "Tensr" in str(raised.value)
 
@@ -47,23 +48,23 @@ def test_parse_errors_hide_no_others(yaml: Path) -> None:
         "\n- func: k(Tensor a, Tensor dispatchKeySet) -> Tensor\n"
     )
     diagnostics = Diagnostics()
-    assert load(Inputs((yaml,)), diagnostics) is None
+    assert load(aten_inputs((yaml,)), diagnostics) is None
     assert codes(diagnostics) == ["E0307", "E0402"]
     diagnostics = Diagnostics()
-    assert inspect(Inputs((yaml,)), diagnostics) is None
+    assert inspect(aten_inputs((yaml,)), diagnostics) is None
     assert codes(diagnostics) == ["E0307", "E0402", "E0709"]
 
 
 def test_signatures_that_cannot_be_formed_end_the_road_before_views(yaml: Path) -> None:
     yaml.write_text("- func: f(Tensor a) -> Tensor\n\n- func: f_ops(Tensor a) -> Tensor\n")
     diagnostics = Diagnostics()
-    assert load(Inputs((yaml,)), diagnostics) is not None
-    assert build_tree(Inputs((yaml,)), diagnostics) is None
+    assert load(aten_inputs((yaml,)), diagnostics) is not None
+    assert build_tree(aten_inputs((yaml,)), diagnostics) is None
     assert codes(diagnostics) and all(code.startswith("E07") for code in codes(diagnostics))
 
 
 def test_the_tree_is_a_value(yaml: Path) -> None:
-    one, two = (build_tree(Inputs((yaml,)), Diagnostics()) for _ in range(2))
+    one, two = (build_tree(aten_inputs((yaml,)), Diagnostics()) for _ in range(2))
     assert one is not None and one == two
     assert one.header["name"] == "aten"
     assert not [p for p in yaml.parent.iterdir() if p.is_dir()], "nothing is written"
@@ -72,31 +73,33 @@ def test_the_tree_is_a_value(yaml: Path) -> None:
 def test_several_files_are_one_library(yaml: Path, tmp_path: Path) -> None:
     other = tmp_path / "other.yaml"
     other.write_text("- func: abs(Tensor self) -> Tensor\n")
-    tree = build_tree(Inputs((yaml, other)), Diagnostics())
+    tree = build_tree(aten_inputs((yaml, other)), Diagnostics())
     assert tree is not None
     assert {"include/aten/ops/neg.h", "include/aten/ops/abs.h"} <= set(tree.files)
     diagnostics = Diagnostics()
-    assert build_tree(Inputs((yaml, yaml)), diagnostics) is None, "an operator is defined twice"
+    assert (
+        build_tree(aten_inputs((yaml, yaml)), diagnostics) is None
+    ), "an operator is defined twice"
     assert diagnostics.has_errors
 
 
 def test_backends_keep_the_named_keys_and_composites(yaml: Path) -> None:
     yaml.write_text(GOOD + "\n- func: t(Tensor self) -> Tensor\n")
-    registry = opgen.load([yaml], backends=("CUDA",))
+    registry = opgen.load([yaml], namespace="aten", backends=("CUDA",))
     keys = {key.name for f in registry.functions for key, _ in f.dispatch}
     assert keys == {"CUDA", "CompositeImplicitAutograd"}
-    registry = opgen.load([yaml], ignore_keys=("CUDA",))
+    registry = opgen.load([yaml], namespace="aten", ignore_keys=("CUDA",))
     keys = {key.name for f in registry.functions for key, _ in f.dispatch}
     assert keys == {"CPU", "CompositeImplicitAutograd"}
 
 
 def test_what_a_run_reads(yaml: Path, tmp_path: Path) -> None:
-    assert input_files(Inputs((yaml,))) == (yaml,)
+    assert input_files(aten_inputs((yaml,))) == (yaml,)
     beside = tmp_path / "tags.yaml"
     beside.write_text("- tag: core\n  desc: all\n")
-    assert set(input_files(Inputs((yaml,)))) == {yaml, beside}
+    assert set(input_files(aten_inputs((yaml,)))) == {yaml, beside}
     manifest = tmp_path / "manifest.json"
-    assert manifest in input_files(Inputs((yaml,), extends=manifest))
+    assert manifest in input_files(aten_inputs((yaml,), extends=manifest))
 
 
 def test_every_code_has_a_page() -> None:

@@ -28,6 +28,7 @@ _FILE = click.Path(path_type=Path)
 @click.option("--forward", is_flag=True, help="Also what keeps OLD from running what NEW saves.")
 @click.option("--old-tags", type=_FILE, help="The tags file of OLD.  [default: as for lint]")
 @click.option("--tags", type=_FILE, help="The tags file of NEW.  [default: as for lint]")
+@click.option("--namespace", help="That of operators without one.  [default: as for lint]")
 @click.option(
     "--format",
     "report_format",
@@ -44,6 +45,7 @@ def compat(
     forward: bool,
     old_tags: Path | None,
     tags: Path | None,
+    namespace: str | None,
     report_format: str,
     deny_warnings: bool,
 ) -> None:
@@ -54,9 +56,9 @@ def compat(
     """
     diagnostics = Diagnostics()
     wanted = BOTH if forward else BACKWARD
-    compared = pipeline.compare(
-        Inputs((old,), old_tags), Inputs((new,), tags), allow, wanted, date.today(), diagnostics
-    )
+    before = Inputs((old,), old_tags, namespace=namespace)
+    after = Inputs((new,), tags, namespace=namespace)
+    compared = pipeline.compare(before, after, allow, wanted, date.today(), diagnostics)
     if compared is not None:
         click.echo(_rendered(compared, wanted, report_format), nl=False)
     finish(diagnostics, report_format, deny_warnings)

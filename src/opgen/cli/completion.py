@@ -51,6 +51,7 @@ def complete_explanation(
 def _operators(context: click.Context) -> Iterator[str]:
     yaml = tuple(Path(path) for path in context.params.get("yaml") or ("native_functions.yaml",))
     # Completion is no place for problems: they are left to the command itself.
-    registry = pipeline.load(Inputs(yaml), Diagnostics())
+    # Whichever namespace names without one are in, it is not what they are completed by.
+    registry = pipeline.load(Inputs(yaml, namespace="mylib"), Diagnostics())
     if registry is not None:
         yield from sorted({str(f.func.name) for f in registry.functions})

@@ -87,7 +87,11 @@ _COMMON = (
     click.option(
         "--strict-torchgen",
         is_flag=True,
-        help="Refuse what torchgen does not know: structured operators without an out variant.",
+        help="Hold every operator to torchgen's rules, and refuse what torchgen does not know.",
+    ),
+    click.option(
+        "--namespace",
+        help="The namespace of operators that are written without one, in files that do not say it.",
     ),
     click.option("--name", help="The library.  [default: the namespace, if there is only one]"),
     click.option(
@@ -130,6 +134,7 @@ def _with_inputs(command: Callable[..., Any]) -> Callable[..., Any]:
         backend_yaml: Path | None,
         impl_path: Path | None,
         strict_torchgen: bool,
+        namespace: str | None,
         **rest: Any,
     ) -> Any:
         inputs = Inputs(
@@ -144,6 +149,7 @@ def _with_inputs(command: Callable[..., Any]) -> Callable[..., Any]:
             backend_yaml=backend_yaml,
             impl_path=impl_path,
             strict_torchgen=strict_torchgen,
+            namespace=namespace,
         )
         return command(inputs=inputs, **rest)
 

@@ -10,7 +10,15 @@ from functools import cache
 from typing import TypeAlias
 
 from opgen.dataclasses import dataclass
-from opgen.model.types import BaseTy, CustomClassType, ListType, OptionalType, Type
+from opgen.model.types import (
+    BaseTy,
+    CustomClassType,
+    DictType,
+    ListType,
+    OptionalType,
+    TupleType,
+    Type,
+)
 from opgen.model.types import BaseType as SchemaBaseType
 
 
@@ -53,7 +61,7 @@ def interpreter_type(type: Type) -> InterpreterType:
     match type:
         case SchemaBaseType(name):
             return _KNOWN_AS.get(name, Plain(name.name))
-        case CustomClassType():
+        case CustomClassType() | DictType() | TupleType():
             return Plain(str(type))
         case ListType(elem):
             return ListOf(interpreter_type(elem))

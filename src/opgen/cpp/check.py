@@ -23,23 +23,22 @@ from opgen.cpp.codes import (
     E0710,
     E0714,
     E0715,
+    E0716,
 )
 from opgen.cpp.collisions import check_collisions
 from opgen.cpp.cpp_types import (
-    CType,
-    NoCppType,
-    TypeContext,
     argument_type,
-    holds_references,
     native_argument_type,
-    return_type,
     structured_argument_type,
+    type_of_return,
 )
 from opgen.cpp.literals import find_misfit
+from opgen.cpp.names import parameter_name
 from opgen.cpp.signatures import Binding, Signatures
 from opgen.cpp.spelling import TypeSpelling, spell
 from opgen.cpp.translate import Conversions, NoConversion, translate
-from opgen.dataclasses import dataclass
+from opgen.cpp.type_values import CType, NoCppType, TypeContext, holds_references
+from opgen.dataclasses import dataclass, field
 from opgen.diagnostics import Diagnostics, Span
 from opgen.model.dispatch_key import DispatchKey
 from opgen.model.function_schema import Argument
@@ -51,7 +50,7 @@ from opgen.model.registry import (
     Registry,
     StructuredGroup,
 )
-from opgen.model.types import BaseTy, BaseType, ListType, Type
+from opgen.model.types import BaseTy, BaseType, ListType, Type, custom_classes
 
 __all__ = ["CODES", "check_signatures"]
 
@@ -64,6 +63,8 @@ class _Checker:
     conversions: Conversions
     diagnostics: Diagnostics
     signatures: Signatures
+    # Custom classes that nothing describes: each is reported once.
+    unknown_classes: set[str] = field(default_factory=set)
 
 
 def check_signatures(
@@ -98,6 +99,8 @@ def check_signatures(
 
 def _is_sound(f: NativeFunction, checker: _Checker) -> bool:
     before = len(checker.diagnostics)
+    if f.is_library and not _has_known_classes(f, checker):
+        return False
     _check_arguments(f, checker)
     _check_returns(f, checker)
     _check_defaults(f, checker)
@@ -136,11 +139,40 @@ def _refuse_inner_references(ctype: CType) -> None:
         raise NoCppType("C++ has no optional and no list of references")
 
 
+def _has_known_classes(f: NativeFunction, checker: _Checker) -> bool:
+    """Whether each custom class that `f` takes or returns has a C++ class. One that has none is reported once."""
+    found = [(a.type, f.argument_type_span(a.name)) for a in f.func.arguments.flat_all]
+    found += [(r.type, f.return_span(i)) for i, r in enumerate(f.func.returns)]
+    for type, span in found:
+        for one in custom_classes(type):
+            if not checker.spelling.pointer:
+                message = f"'{one.class_name}' is a custom class, and this target has none"
+                checker.diagnostics.error(E0701, message, span)
+                return False
+            if one.cpp is None:
+                _report_class(one.class_name, span, checker)
+                return False
+    return True
+
+
+def _report_class(name: str, span: Span, checker: _Checker) -> None:
+    if name in checker.unknown_classes:
+        return
+    checker.unknown_classes.add(name)
+    message = f"nothing says which C++ class '{name}' is"
+    notes = [
+        "begin the file with this item:",
+        f"- classes: {{{name}: {{type: ns::Class, header: class.h, define: ns::define_class}}}}",
+        "'define' registers the class; leave it out where another library has done so",
+    ]
+    checker.diagnostics.error(E0716, message, span, notes=notes)
+
+
 def _check_returns(f: NativeFunction, checker: _Checker) -> None:
     context = TypeContext.of(f)
     for index, r in enumerate(f.func.returns):
         try:
-            return_type(r.type, mutable=r.is_write, context=context)
+            type_of_return(f, r, context)
         except NoCppType as problem:
             checker.diagnostics.error(
                 E0702, f"'{r.type}' cannot be returned: {problem}", f.return_span(index)
@@ -197,7 +229,10 @@ def _check_method(f: NativeFunction, checker: _Checker) -> None:
 def _check_symint_kernels(f: NativeFunction, checker: _Checker) -> None:
     for key, kernel in f.dispatch:
         # A structured kernel never takes SymInts: there the name is only a name.
-        if kernel.supports_symint and not kernel.structured and not f.func.has_symint():
+        # A library's author calls kernels as he likes.
+        if f.is_library or kernel.structured:
+            continue
+        if kernel.supports_symint and not f.func.has_symint():
             checker.diagnostics.error(
                 E0707,
                 f"kernel '{kernel.name}' takes SymInts, but no argument of '{f.func.name}' is one",
@@ -207,17 +242,20 @@ def _check_symint_kernels(f: NativeFunction, checker: _Checker) -> None:
 
 def _check_parameter_names(f: NativeFunction, checker: _Checker) -> None:
     # A function that dispatches again takes it before all others.
-    taken = {"dispatchKeySet"}
+    taken = set() if f.is_library else {"dispatchKeySet"}
     if f.func.arguments.tensor_options is not None:
         taken.add("options")
     for a in f.func.arguments.flat_all:
-        if a.name in taken:
+        name = a.name if a.name in taken else parameter_name(a.name)
+        if name in taken:
             checker.diagnostics.error(
                 E0709,
                 f"'{f.func.name}' would have two C++ parameters called '{a.name}'",
                 f.argument_name_span(a.name),
                 hint="give the argument another name",
             )
+        elif f.is_library:
+            taken.add(name)
 
 
 def _check_conversions(f: NativeFunction, checker: _Checker) -> None:
@@ -272,7 +310,7 @@ def _translations(
         if not method or Variant.method in f.variants:
             for signature in signatures.cpp(f, method=method).signatures():
                 yield signature.arguments(), dispatcher, method
-    for symint in {k.supports_symint for _, k in f.dispatch if not k.structured}:
+    for symint in {k.supports_symint for _, k in f.dispatch if k.is_declared}:
         yield dispatcher, signatures.native(f, symint=symint).arguments(), False
 
 

@@ -76,6 +76,7 @@ E0707 = Code(
     "- func: foo(Tensor self, int n) -> Tensor\n  dispatch:\n    CPU: foo_symint\n",
     "- func: foo(Tensor self, SymInt n) -> Tensor\n  dispatch:\n    CPU: foo_symint\n",
     ("V150",),
+    of_torchgen=True,
 )
 E0708 = Code(
     "E0708",
@@ -158,10 +159,22 @@ E0715 = Code(
     "- func: foo(Tensor self, int x=1, int y) -> Tensor\n",
     "- func: foo(Tensor self, int x=1, int y=1) -> Tensor\n",
     ("A18",),
+    of_torchgen=True,
+)
+
+E0716 = Code(
+    "E0716",
+    "a custom class without its C++ class",
+    "A schema names a class as TorchScript does: '__torch__.torch.classes.custom.Bar'. Kernels need its C++ class, and the header "
+    "that declares it: say both under 'classes' at the head of the file.",
+    "- func: custom::foo(__torch__.torch.classes.custom.Bar x) -> Tensor\n  dispatch:\n    CompositeExplicitAutograd: foo\n",
+    "- classes:\n    custom.Bar:\n      type: custom::Bar\n      header: custom/bar.h\n"
+    "- func: custom::foo(__torch__.torch.classes.custom.Bar x) -> Tensor\n  dispatch:\n    CompositeExplicitAutograd: foo\n",
+    target="torch",
 )
 
 CODES = (
     *(E0701, E0702, E0703, E0704, E0705, E0706, E0707),
     *(E0708, E0709, E0710, E0711, E0712, E0713, E0714),
-    E0715,
+    *(E0715, E0716),
 )

@@ -1,167 +1,46 @@
 """Schema types into C++ types, for each of the APIs that a schema is written out as.
 
-A C++ type is a value here; how it is written is the target's business (`spelling`). Source of the
-translation tables: what torchgen derives, see docs/architecture.md.
+Source of the translation tables: what torchgen derives, see docs/architecture.md; of those for libraries
+(`library_types`), what PyTorch's registry takes.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable
 from functools import cache
-from typing import NamedTuple, TypeAlias
+from typing import TypeAlias
 
-from opgen.dataclasses import dataclass
+from opgen.cpp.library_types import library_argument_type, library_return_type
+from opgen.cpp.type_values import (
+    DIMNAME_LIST,
+    I_OPT_TENSOR_LIST_REF,
+    I_TENSOR_LIST_REF,
+    INT_ARRAY_REF,
+    NOT_FOR_TORCHGEN,
+    OPTIONAL_INT_ARRAY_REF,
+    OPTIONAL_SCALAR_REF,
+    OPTIONAL_SYM_INT_ARRAY_REF,
+    OPTIONAL_TENSOR_REF,
+    OPTIONAL_TENSORS,
+    SCALAR,
+    SYM_INT_ARRAY_REF,
+    TENSOR,
+    TENSOR_LIST,
+    VOID,
+    ArrayRef,
+    ConstRef,
+    CType,
+    MutRef,
+    NoCppType,
+    Optional,
+    Tuple,
+    TypeContext,
+    Vector,
+    value_type,
+)
+from opgen.model.function_schema import FunctionSchema, Return, SchemaKind
 from opgen.model.native_function import NativeFunction
-from opgen.model.types import BaseTy, BaseType, CustomClassType, ListType, OptionalType, Type
-
-
-@dataclass(frozen=True, slots=True)
-class Base:
-    """A type with a name of its own, such as `Tensor`, `int64_t`, `IntArrayRef`."""
-
-    name: str
-
-    def __hash__(self) -> int:
-        return hash(self.name)
-
-
-class _Nested:
-    """A type of another: its hash, which every look-up of a spelling asks for, is made once."""
-
-    __slots__ = ("_hash",)
-
-    elem: CType
-    _hash: int
-
-    def __post_init__(self) -> None:
-        object.__setattr__(self, "_hash", hash((type(self).__name__, self.elem)))
-
-    def __hash__(self) -> int:
-        return self._hash
-
-
-@dataclass(frozen=True, slots=True)
-class ConstRef(_Nested):
-    elem: CType
-
-    __hash__ = _Nested.__hash__
-
-
-@dataclass(frozen=True, slots=True)
-class MutRef(_Nested):
-    elem: CType
-
-    __hash__ = _Nested.__hash__
-
-
-@dataclass(frozen=True, slots=True)
-class Optional(_Nested):
-    elem: CType
-
-    __hash__ = _Nested.__hash__
-
-
-@dataclass(frozen=True, slots=True)
-class ArrayRef(_Nested):
-    elem: CType
-
-    __hash__ = _Nested.__hash__
-
-
-@dataclass(frozen=True, slots=True)
-class Vector(_Nested):
-    elem: CType
-
-    __hash__ = _Nested.__hash__
-
-
-@dataclass(frozen=True, slots=True)
-class List:
-    """A list that owns its elements and can hold optional ones."""
-
-    elem: CType
-
-
-@dataclass(frozen=True, slots=True)
-class Array:
-    elem: CType
-    size: int
-
-
-@dataclass(frozen=True, slots=True)
-class Tuple:
-    elems: tuple[CType, ...]
-
-
-CType: TypeAlias = Base | ConstRef | MutRef | Optional | ArrayRef | Vector | List | Array | Tuple
-
-VOID = Base("void")
-TENSOR = Base("Tensor")
-SCALAR = Base("Scalar")
-INT = Base("int64_t")
-SYM_INT = Base("SymInt")
-BOOL = Base("bool")
-INT_ARRAY_REF = Base("IntArrayRef")
-SYM_INT_ARRAY_REF = Base("SymIntArrayRef")
-OPTIONAL_INT_ARRAY_REF = Base("OptionalIntArrayRef")
-OPTIONAL_SYM_INT_ARRAY_REF = Base("OptionalSymIntArrayRef")
-TENSOR_LIST = Base("TensorList")
-I_TENSOR_LIST_REF = Base("ITensorListRef")
-I_OPT_TENSOR_LIST_REF = Base("IOptTensorListRef")
-OPTIONAL_TENSOR_REF = Base("OptionalTensorRef")
-OPTIONAL_SCALAR_REF = Base("OptionalScalarRef")
-TENSOR_OPTIONS = Base("TensorOptions")
-DIMNAME_LIST = Base("DimnameList")
-OPTIONAL_TENSORS = ConstRef(List(Optional(TENSOR)))
-
-# Base types that are passed by value under another name than the schema's.
-_VALUE_NAMES = {BaseTy.int: "int64_t", BaseTy.float: "double", BaseTy.str: "string_view"}
-
-
-class NoCppType(Exception):
-    """A schema type that has no C++ spelling in the place where it stands; the message says why."""
-
-
-class TypeContext(NamedTuple):
-    """What about the function at hand changes its types.
-
-    In a structured group tensor lists are ITensorListRef; with `use_const_ref_for_mutable_tensors`
-    a written tensor looks like one that is only read.
-    """
-
-    structured_group: bool
-    use_const_ref: bool
-
-    @staticmethod
-    def of(f: NativeFunction) -> TypeContext:
-        return TypeContext(f.part_of_structured_group, f.use_const_ref_for_mutable_tensors)
-
-
-def value_type(type: Type, *, symint: bool) -> CType | None:
-    """The C++ type of a schema type that is passed by value; None for one that is not.
-
-    Raises NoCppType for custom classes and for lists of bool without a size.
-    """
-    match type:
-        case BaseType(BaseTy.Tensor | BaseTy.Scalar):
-            return None
-        case BaseType(BaseTy.SymInt):
-            return SYM_INT if symint else INT
-        case BaseType(BaseTy.GraphModule):
-            raise NoCppType("GraphModule has no C++ type")
-        case BaseType(name):
-            return Base(_VALUE_NAMES.get(name, name.name))
-        case OptionalType(elem):
-            inner = value_type(elem, symint=symint)
-            return None if inner is None else Optional(inner)
-        case ListType(BaseType(BaseTy.bool), size):
-            if size is None:
-                raise NoCppType("a list of bool needs a size, as in bool[3]")
-            return Array(BOOL, size)
-        case ListType():
-            return None
-        case CustomClassType():
-            raise NoCppType("a custom class has no C++ type")
+from opgen.model.types import BaseTy, BaseType, ListType, OptionalType, Type
 
 
 def _is(type: Type, base: BaseTy) -> bool:
@@ -171,6 +50,8 @@ def _is(type: Type, base: BaseTy) -> bool:
 @cache
 def argument_type(type: Type, *, mutable: bool, symint: bool, context: TypeContext) -> CType:
     """An argument of the public C++ API and of the dispatcher. Raises NoCppType."""
+    if context.library:
+        return library_argument_type(type, mutable=mutable, symint=symint, context=context)
     value = value_type(type, symint=symint)
     if value is not None:
         return value
@@ -184,8 +65,8 @@ def argument_type(type: Type, *, mutable: bool, symint: bool, context: TypeConte
             return _optional_argument(elem, mutable, symint, context)
         case ListType(elem):
             return _list_argument(elem, mutable, symint, context)
-        case CustomClassType():
-            raise NoCppType("a custom class has no C++ type")
+        case _:
+            raise NoCppType(f"{NOT_FOR_TORCHGEN[type.__class__]} has no C++ type")
 
 
 def _optional_argument(elem: Type, mutable: bool, symint: bool, context: TypeContext) -> CType:
@@ -221,6 +102,8 @@ def _list_argument(elem: Type, mutable: bool, symint: bool, context: TypeContext
 @cache
 def native_argument_type(type: Type, *, mutable: bool, symint: bool, context: TypeContext) -> CType:
     """An argument of an unstructured kernel. Raises NoCppType."""
+    if context.library:
+        return argument_type(type, mutable=mutable, symint=symint, context=context)
     if isinstance(type, OptionalType) and _is(type.elem, BaseTy.Tensor):
         optional = Optional(TENSOR)
         return MutRef(optional) if mutable and not context.use_const_ref else ConstRef(optional)
@@ -258,8 +141,8 @@ def structured_argument_type(type: Type, *, symint: bool = False) -> CType:
             return DIMNAME_LIST
         case ListType(elem):
             return ArrayRef(structured_argument_type(elem, symint=symint))
-        case CustomClassType():
-            raise NoCppType("a custom class has no C++ type")
+        case _:
+            raise NoCppType(f"{NOT_FOR_TORCHGEN[type.__class__]} has no C++ type")
 
 
 @cache
@@ -287,31 +170,31 @@ def return_type(type: Type, *, mutable: bool, context: TypeContext) -> CType:
             raise NoCppType("of the optional types only Tensor? and those of values can be")
 
 
+def type_of_return(f: NativeFunction, value: Return, context: TypeContext) -> CType:
+    """What one return of `f` is in every API. Raises NoCppType."""
+    if not context.library:
+        return return_type(value.type, mutable=value.is_write, context=context)
+    by_reference = value.is_write and _returns_references(f.func)
+    return library_return_type(value.type, by_reference=by_reference, context=context)
+
+
+def _returns_references(func: FunctionSchema) -> bool:
+    """Whether a written Tensor is returned as a reference: an in-place operator's first argument, and out arguments.
+
+    PyTorch's calls of boxed kernels know no others: they give back the first argument, or the last ones.
+    """
+    if func.kind() is SchemaKind.inplace:
+        return func.arguments.flat_all[0].name == "self"
+    return func.kind() is SchemaKind.out
+
+
 def returns_type(f: NativeFunction) -> CType:
     """All returns of `f`: void, one type, or a tuple. Raises NoCppType."""
     context = TypeContext.of(f)
-    types = [return_type(r.type, mutable=r.is_write, context=context) for r in f.func.returns]
+    types = [type_of_return(f, r, context) for r in f.func.returns]
     if not types:
         return VOID
     return types[0] if len(types) == 1 else Tuple(tuple(types))
-
-
-def holds_references(ctype: CType) -> bool:
-    """Whether it is a template of a reference, as `optional<const T&>`, which C++ does not have."""
-    match ctype:
-        case Base():
-            return False
-        case Tuple(elems):
-            return any(holds_references(elem) for elem in elems)
-        case ConstRef(elem) | MutRef(elem):
-            return holds_references(elem)
-        case Optional(elem) | ArrayRef(elem) | Vector(elem) | List(elem) | Array(elem):
-            return isinstance(elem, ConstRef | MutRef) or holds_references(elem)
-
-
-def without_reference(ctype: CType) -> CType:
-    """`Tensor` for `const Tensor&`: what a struct holds to keep such an argument."""
-    return ctype.elem if isinstance(ctype, ConstRef | MutRef) else ctype
 
 
 ArgumentType: TypeAlias = Callable[[Type], CType]

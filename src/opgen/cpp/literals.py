@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 import re
 
+from opgen import data
 from opgen.cpp.spelling import TypeSpelling
 from opgen.model.types import BaseTy, BaseType, ListType, OptionalType, Type
 
@@ -18,6 +19,9 @@ _FLOAT = rf"{_INT}(\.[0-9]*)?([eE]{_INT})?|[+-]?\.[0-9]+([eE]{_INT})?"
 _ANY_INT, _ANY_FLOAT = re.compile(_INT), re.compile(_FLOAT)
 _BOOL = "True|False"
 _NUMBERS = (re.compile(f"{_INT}|Mean"), "a whole number")
+# Words for element types, and the enumerators or numbers that they stand for.
+_DTYPES = {row[0]: row[1] for row in data.read_rows("dtype_words.txt")}
+_IMAGINARY = re.compile(r"([0-9]+(?:\.[0-9]*)?|\.[0-9]+)j")
 
 # What a default of each type looks like, and in words. Types that are not here have none but None.
 _PLAIN = {
@@ -26,11 +30,17 @@ _PLAIN = {
     BaseTy.DeviceIndex: _NUMBERS,
     BaseTy.float: (re.compile(_FLOAT), "a number"),
     BaseTy.Scalar: (re.compile(f"{_FLOAT}|{_BOOL}"), "a number, True or False"),
+    BaseTy.complex: (_IMAGINARY, "an imaginary number, as in '1j'"),
     BaseTy.bool: (re.compile(_BOOL), "True or False"),
     BaseTy.SymBool: (re.compile(_BOOL), "True or False"),
     BaseTy.str: (re.compile(_TEXT), "a text in quotes"),
-    BaseTy.ScalarType: (re.compile("long"), "long"),
-    BaseTy.MemoryFormat: (re.compile("contiguous_format"), "contiguous_format"),
+    BaseTy.ScalarType: (
+        re.compile("|".join((*_DTYPES, "[0-9]+"))),
+        "a dtype, as in 'float' or 'int64'",
+    ),
+    BaseTy.Layout: (re.compile("strided|[0-9]+"), "strided"),
+    BaseTy.MemoryFormat: (re.compile("contiguous_format|[0-9]+"), "contiguous_format"),
+    BaseTy.Device: (re.compile(_TEXT), "a text in quotes, as in 'cpu'"),
 }
 
 
@@ -55,7 +65,7 @@ def find_misfit(default: str, type: Type) -> str | None:
                 return f"'{type}' takes {words}"
             return _find_strange_number(default)
         case BaseType(BaseTy.Tensor):
-            return "a Tensor has no default: write 'Tensor? x=None'"
+            return None if default == "None" else "a Tensor has no default: write 'Tensor? x=None'"
         case _:
             return f"'{type}' has no default"
 
@@ -84,11 +94,22 @@ def _find_misfit_in_list(default: str, elem: Type, size: int | None) -> str | No
 
 def default_expression(default: str, type: Type, spelling: TypeSpelling, *, symint: bool) -> str:
     """The C++ text of a default. Raises BadDefault for a bare value of a list without a size."""
-    if default == "None" and str(type) == "Tensor?":
+    if default == "None" and str(type) in ("Tensor?", "Tensor"):
         return "{}"
     match type:
         case BaseType(BaseTy.str):
             return _string(default)
+        case BaseType(BaseTy.ScalarType) if default != "long":
+            return _enumerator("ScalarType", _DTYPES.get(default, default), spelling)
+        case BaseType(BaseTy.Layout):
+            name = "Strided" if default == "strided" else default
+            return _enumerator("Layout", name, spelling)
+        case BaseType(BaseTy.MemoryFormat) if default.isdigit():
+            return _enumerator("MemoryFormat", default, spelling)
+        case BaseType(BaseTy.Device):
+            return f"{spelling.prefix}Device({_string(default)})"
+        case BaseType(BaseTy.complex):
+            return f"{spelling.names['complex']}(0, {default[:-1]})"
         case OptionalType(elem):
             if default != "None":
                 return default_expression(default, elem, spelling, symint=symint)
@@ -104,6 +125,13 @@ def default_expression(default: str, type: Type, spelling: TypeSpelling, *, symi
         case _:
             pass
     return spelling.defaults.get(default, default)
+
+
+def _enumerator(enum: str, name: str, spelling: TypeSpelling) -> str:
+    """An enumerator, which may be given by its number."""
+    if name.isdigit():
+        return f"static_cast<{spelling.prefix}{enum}>({name})"
+    return f"{spelling.prefix}{enum}::{name}"
 
 
 def _elements(text: str, elem: Type, spelling: TypeSpelling) -> str:

@@ -2,13 +2,25 @@
 
 from __future__ import annotations
 
-from opgen.model.cpp_identifier import CPP_KEYWORDS, CppIdentifier, cpp_identifier
+from opgen.model.cpp_identifier import CPP_KEYWORDS, CppIdentifier, cpp_identifier, is_macro
 from opgen.model.function_schema import FunctionSchema
 from opgen.model.native_function import NativeFunction
+from opgen.model.types import BaseTy
 
 # What the class of an operator refers to by these names, after which it cannot be called itself.
 _MEMBERS = frozenset(
     {"call", "name", "opgen", "overload_name", "redispatch", "schema", "schema_str", "slot"}
+)
+
+# Parameters of these names would hide types of the parameters after them.
+_HIDING = frozenset(
+    (
+        *(t.name for t in BaseTy if t.name[0].isupper()),
+        *("int64_t", "ArrayRef", "IntArrayRef", "SymIntArrayRef", "OptionalArrayRef", "IValue"),
+        *("OptionalIntArrayRef", "OptionalSymIntArrayRef", "TensorList", "ITensorListRef"),
+        *("OptionalTensorRef", "OptionalScalarRef", "IOptTensorListRef", "TensorOptions"),
+        *("DimnameList", "List", "Dict", "Int", "dispatchKeySet"),
+    )
 )
 
 
@@ -27,6 +39,11 @@ def meta_namespace(namespace: str) -> str:
     return f"{operator_namespace(namespace)}::meta"
 
 
+def parameter_name(name: str) -> CppIdentifier:
+    """The C++ parameter of an argument: `name` itself, or `name_` where it would hide what declarations need."""
+    return CppIdentifier(f"{name}_") if name in _HIDING or is_macro(name) else cpp_identifier(name)
+
+
 def cpp_name(
     func: FunctionSchema, *, faithful: bool = False, symint: bool = False
 ) -> CppIdentifier:
@@ -42,8 +59,9 @@ def cpp_name(
 def operator_struct_name(func: FunctionSchema) -> CppIdentifier:
     """The class in namespace `_ops` of an operator: with the overload, so that it is the only one."""
     name = func.name.unambiguous_name()
-    # `name_` would be the class of the in-place variant.
-    taken = name in CPP_KEYWORDS or name in _MEMBERS
+    # `name_` would be the class of the in-place variant, and `foo_out` is that of foo.out.
+    is_out = not func.name.overload_name and name.endswith("_out")
+    taken = name in CPP_KEYWORDS or name in _MEMBERS or is_out
     return CppIdentifier(f"opgen_{name}" if taken else name)
 
 

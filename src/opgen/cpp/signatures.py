@@ -6,21 +6,12 @@ from collections.abc import Callable, Hashable, Iterable, Sequence
 from functools import cached_property
 from typing import TypeAlias
 
-from opgen.cpp.cpp_types import (
-    TENSOR_OPTIONS,
-    Base,
-    CType,
-    Optional,
-    TypeContext,
-    argument_type,
-    native_argument_type,
-    returns_type,
-)
+from opgen.cpp.cpp_types import argument_type, native_argument_type, returns_type
 from opgen.cpp.literals import default_expression
-from opgen.cpp.names import cpp_name, native_name
+from opgen.cpp.names import cpp_name, native_name, parameter_name
 from opgen.cpp.spelling import TypeSpelling, spell
+from opgen.cpp.type_values import TENSOR_OPTIONS, Base, CType, Optional, TypeContext
 from opgen.dataclasses import dataclass, field
-from opgen.model.cpp_identifier import cpp_identifier
 from opgen.model.function_schema import Argument, Arguments, SelfArgument, TensorOptionsArguments
 from opgen.model.native_function import NativeFunction
 from opgen.model.types import BaseTy, BaseType, OptionalType, Type
@@ -148,7 +139,8 @@ class CppSignature:
             ordered = (*arguments.non_out, *arguments.out)
         else:
             ordered = (*arguments.out, *arguments.non_out)
-        return [b for a in ordered for b in self._bindings(a, context)]
+        found = [b for a in ordered for b in self._bindings(a, context)]
+        return _with_defaults_last(found) if self.function.is_library else found
 
     def decl(self, spelling: TypeSpelling, *, scope: str = "") -> str:
         """The declaration, with defaults; `scope`, such as `Tensor::`, stands before the name."""
@@ -356,7 +348,13 @@ def _binding(
     symint = symint and argument.type.is_symint_like()
     ctype = type_of(argument.type, mutable=argument.is_write, symint=symint, context=context)
     default = _default(argument, symint=symint) if has_default else None
-    return Binding(cpp_identifier(argument.name), ctype, default)
+    return Binding(parameter_name(argument.name), ctype, default)
+
+
+def _with_defaults_last(bindings: Sequence[Binding]) -> list[Binding]:
+    """Without the defaults of parameters that stand before one without: C++ has them at the end only."""
+    last = max((i for i, b in enumerate(bindings) if b.default is None), default=-1)
+    return [Binding(b.name, b.type) if i < last else b for i, b in enumerate(bindings)]
 
 
 def _optional_option(argument: Argument, default: Default | None) -> Binding:

@@ -4,15 +4,17 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
-from opgen.cpp.cpp_types import (
+from opgen.cpp.type_values import (
     Array,
     ArrayRef,
     Base,
     ConstRef,
     CType,
+    Dict,
     List,
     MutRef,
     Optional,
+    Pointer,
     Tuple,
     Vector,
 )
@@ -34,6 +36,8 @@ class TypeSpelling:
     standard: str
     array_ref: str
     list: str
+    dictionary: str
+    pointer: str
     reference: str
     assign: str
     defaults: Mapping[str, str]
@@ -70,6 +74,10 @@ def _spell(ctype: CType, spelling: TypeSpelling) -> str:
             return f"{spelling.standard}vector<{spell(elem, spelling)}>"
         case List(elem):
             return f"{spelling.list}<{spell(elem, spelling)}>"
+        case Dict(key, value):
+            return f"{spelling.dictionary}<{spell(key, spelling)},{spell(value, spelling)}>"
+        case Pointer(name):
+            return f"{spelling.pointer}<{name}>"
         case Array(elem, size):
             return f"{spelling.standard}array<{spell(elem, spelling)},{size}>"
         case Tuple(elems):

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 
-from opgen.cpp.cpp_types import structured_argument_type, without_reference
-from opgen.cpp.names import meta_namespace
+from opgen.cpp.cpp_types import structured_argument_type
+from opgen.cpp.names import meta_namespace, parameter_name
 from opgen.cpp.signatures import Binding, parameters
 from opgen.cpp.spelling import TypeSpelling
-from opgen.model.cpp_identifier import cpp_identifier
+from opgen.cpp.type_values import without_reference
 from opgen.model.function_schema import TENSOR, Argument
 from opgen.model.native_function import Kernel
 from opgen.model.registry import OutlessGroup, StructuredGroup
@@ -88,6 +88,6 @@ def _outputs(group: OutlessGroup) -> tuple[Argument, ...]:
 
 def _bindings(arguments: Iterable[Argument], *, symint: bool = False) -> tuple[Binding, ...]:
     return tuple(
-        Binding(cpp_identifier(a.name), structured_argument_type(a.type, symint=symint))
+        Binding(parameter_name(a.name), structured_argument_type(a.type, symint=symint))
         for a in arguments
     )

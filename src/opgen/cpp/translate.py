@@ -9,7 +9,8 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Sequence
 from functools import cache
 
-from opgen.cpp.cpp_types import (
+from opgen.cpp.signatures import Binding
+from opgen.cpp.type_values import (
     I_OPT_TENSOR_LIST_REF,
     INT,
     INT_ARRAY_REF,
@@ -31,7 +32,6 @@ from opgen.cpp.cpp_types import (
     Optional,
     Vector,
 )
-from opgen.cpp.signatures import Binding
 from opgen.dataclasses import dataclass
 
 

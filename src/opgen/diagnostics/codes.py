@@ -12,7 +12,8 @@ class Code:
     """The record of one code. It stands beside the check that reports it.
 
     `failing` and `mended` are texts of `file`: the least that is reported, and the same put right.
-    `target` names the only target that reports it, if not all do.
+    `target` names the only target that reports it, if not all do. One `of_torchgen` is reported where torchgen's rules
+    hold: in namespace `aten`, and under --strict-torchgen. In the texts, names without a namespace are in `aten`.
     `facts` lists the numbers under which torchgen's behaviour in the same case is recorded.
     """
 
@@ -24,6 +25,7 @@ class Code:
     facts: tuple[str, ...] = ()
     file: str = "native_functions.yaml"
     target: str | None = None
+    of_torchgen: bool = False
 
     def __str__(self) -> str:
         return self.code

@@ -30,6 +30,7 @@ class Settings:
     select: tuple[str, ...] = ()
     backend_yaml: str | None = None
     strict_torchgen: bool = False
+    namespace: str | None = None
     kernels: tuple[str, ...] = ()
     delay: float = _DELAY
 
@@ -46,6 +47,7 @@ class Settings:
             select=tuple(_absolute(root, name) for name in self.select),
             backend_yaml=_optional(root, self.backend_yaml),
             strict_torchgen=self.strict_torchgen,
+            namespace=self.namespace,
             overlay=overlay,
         )
 
@@ -69,6 +71,7 @@ def read_settings(given: object) -> Settings:
         select=_texts(own, "select"),
         backend_yaml=_text(own, "backendYaml"),
         strict_torchgen=own.get("strictTorchgen") is True,
+        namespace=_text(own, "namespace"),
         kernels=_texts(own, "kernels"),
         delay=min(max(delay, 0), 10_000) / 1000 if isinstance(delay, (int, float)) else _DELAY,
     )

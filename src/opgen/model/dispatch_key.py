@@ -165,6 +165,22 @@ class DispatchKey(Enum):
     # Known to older PyTorch versions only: renamed to MAIA.
     ORT = auto()
 
+    # Of PyTorch's runtime alone: no native_functions.yaml of its own names them.
+    Fake = auto()
+    DeferredInit = auto()
+    AutocastMTIA = auto()
+    AutocastMAIA = auto()
+    AutocastIPU = auto()
+    AutocastHPU = auto()
+    AutocastXLA = auto()
+    AutocastMPS = auto()
+    AutocastPrivateUse1 = auto()
+    QuantizedMAIA = auto()
+    SparseMAIA = auto()
+    SparseCsrMAIA = auto()
+    NestedTensorMAIA = auto()
+    AutogradMAIA = auto()
+
     def __str__(self) -> str:
         return self.name
 
@@ -179,6 +195,30 @@ class DispatchKey(Enum):
 SUPPORTED_DISPATCH_KEYS: tuple[DispatchKey, ...] = tuple(
     DispatchKey[name] for name in data.read_names("dispatch_keys.txt")
 )
+
+# Keys that a row of a library's operator may name: those, and all others that PyTorch's registry takes a kernel for.
+LIBRARY_DISPATCH_KEYS: tuple[DispatchKey, ...] = tuple(
+    dict.fromkeys(
+        (
+            *SUPPORTED_DISPATCH_KEYS,
+            *(DispatchKey[name] for name in data.read_names("library_keys.txt")),
+        )
+    )
+)
+_ALL_KEYS = tuple(DispatchKey)
+_OF_RUNTIME_ALONE = frozenset(_ALL_KEYS[_ALL_KEYS.index(DispatchKey.Fake) :])
+
+
+def find_key(name: str) -> DispatchKey | None:
+    """The key of this name, if torchgen knows it."""
+    key = DispatchKey.__members__.get(name)
+    return None if key in _OF_RUNTIME_ALONE else key
+
+
+def find_library_key(name: str) -> DispatchKey | None:
+    """The key of this name, if PyTorch's runtime knows it."""
+    return DispatchKey.__members__.get(name)
+
 
 STRUCTURED_DISPATCH_KEYS: tuple[DispatchKey, ...] = (
     DispatchKey.CPU,

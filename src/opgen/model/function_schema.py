@@ -9,6 +9,7 @@ from collections.abc import Iterator
 from enum import Enum, auto
 
 from opgen.dataclasses import dataclass, field, replace
+from opgen.model.profile import Profile
 from opgen.model.types import BaseTy, BaseType, ListType, OptionalType, Type
 
 
@@ -88,27 +89,60 @@ class OperatorName:
 
 @dataclass(frozen=True, slots=True)
 class Annotation:
-    """Alias information: `a`, `a!` (written), `a -> *` (goes into the alias set `*`)."""
+    """Alias information: `a`, `a!` (written), `a -> *` (goes into the alias set `*`).
+
+    Without `alias_set` it is a bare `!`: written, and in an alias set that no other is in. It stands after
+    `depth` marks of the type: `Tensor(a!)[]` has depth 0, `Tensor[](a!)` 1. `inner` is one of the elements:
+    `Tensor(a)[](b)`.
+    """
 
     alias_set: tuple[str, ...]
     is_write: bool
     alias_set_after: tuple[str, ...]
+    depth: int = 0
+    inner: Annotation | None = None
+
+    @property
+    def text(self) -> str:
+        """As it stands in a type: `(a!)`, `!`."""
+        return f"({self})" if self.alias_set else str(self)
 
     def __str__(self) -> str:
         before = f"{'|'.join(self.alias_set)}{'!' if self.is_write else ''}"
         return f"{before} -> {'|'.join(self.alias_set_after)}" if self.alias_set_after else before
 
 
+def may_alias(one: Annotation | None, other: Annotation | None) -> bool:
+    """Whether two annotations name the same alias set. A bare `!` names none."""
+    return one is not None and one == other and bool(one.alias_set)
+
+
 def _annotated(type: Type, annotation: Annotation | None) -> str:
     if annotation is None:
         return str(type)
-    return str(type).replace("Tensor", f"Tensor({annotation})")
+    parts = _marks(type)
+    found: Annotation | None = annotation
+    while found is not None:
+        parts[found.depth] += found.text
+        found = found.inner
+    return "".join(parts)
+
+
+def _marks(type: Type) -> list[str]:
+    """The text of a type in parts: what its marks stand behind, then mark by mark."""
+    marks = []
+    while isinstance(type, OptionalType | ListType):
+        marks.append(str(type)[len(str(type.elem)) :])
+        type = type.elem
+    return [str(type), *reversed(marks)]
 
 
 @dataclass(frozen=True, slots=True)
 class Argument:
     """`default` is the text after `=`, as written.
 
+    `name` is that of no other argument of the operator. `written` is what the schema calls it, where that is not
+    the same: PyTorch takes two arguments of one name.
     The same few hundred are looked up and written tens of thousands of times, so hash and text are made once.
     """
 
@@ -116,6 +150,7 @@ class Argument:
     type: Type
     default: str | None
     annotation: Annotation | None
+    written: str | None = None
     _hash: int = field(init=False, repr=False, compare=False)
     _text: str | None = field(default=None, init=False, repr=False, compare=False)
 
@@ -128,7 +163,8 @@ class Argument:
 
     @property
     def is_write(self) -> bool:
-        return self.annotation is not None and self.annotation.is_write
+        """Whether it is a tensor, or several, that the operator writes. (`int!` is none.)"""
+        return _is_written(self.type, self.annotation)
 
     @property
     def type_text(self) -> str:
@@ -138,11 +174,17 @@ class Argument:
     def __str__(self) -> str:
         text = self._text
         if text is None:
-            text = f"{self.type_text} {self.name}"
+            text = f"{self.type_text} {self.written or self.name}"
             if self.default is not None:
                 text = f"{text}={self.default}"
             object.__setattr__(self, "_text", text)
         return text
+
+
+def _is_written(type: Type, annotation: Annotation | None) -> bool:
+    if annotation is None or not type.is_tensor_like():
+        return False
+    return annotation.is_write or (annotation.inner is not None and annotation.inner.is_write)
 
 
 @dataclass(frozen=True, slots=True)
@@ -153,7 +195,8 @@ class Return:
 
     @property
     def is_write(self) -> bool:
-        return self.annotation is not None and self.annotation.is_write
+        """Whether it is an argument that the operator writes."""
+        return _is_written(self.type, self.annotation)
 
     def __str__(self) -> str:
         text = _annotated(self.type, self.annotation)
@@ -319,15 +362,17 @@ def _stripped(argument: Argument, strip_default: bool) -> Argument:
 
 @dataclass(frozen=True, slots=True)
 class FunctionSchema:
-    """`name.overload(arguments) -> returns`, without a namespace."""
+    """`name.overload(arguments) -> returns`, without a namespace, as it is read by the rules of `profile`."""
 
     name: OperatorName
     arguments: Arguments
     returns: tuple[Return, ...]
+    profile: Profile = Profile.torchgen
 
     def __str__(self) -> str:
         returns = ", ".join(map(str, self.returns))
-        if len(self.returns) != 1:
+        # A single tuple: without parentheses around it, its elements would be the returns.
+        if len(self.returns) != 1 or returns.startswith("("):
             returns = f"({returns})"
         return f"{self.name}({self.arguments}) -> {returns}"
 
@@ -355,12 +400,15 @@ class FunctionSchema:
         return self.arguments.has_symint_arg()
 
     def kind(self) -> SchemaKind:
-        """Note that a written `self` alone does not make an operator mutable."""
+        """Note that by torchgen's rules a written `self` alone does not make an operator mutable."""
         if self.name.name.inplace:
             return SchemaKind.inplace
         if self.arguments.out:
             scratch = any(a.name.startswith(SCRATCH_PREFIX) for a in self.arguments.out)
+            scratch &= self.profile is Profile.torchgen
             return SchemaKind.scratch if scratch else SchemaKind.out
+        if self.profile is Profile.library:
+            return SchemaKind.mutable if self.is_mutable else SchemaKind.functional
         if self.arguments.post_self_positional_mutable:
             return SchemaKind.mutable
         return SchemaKind.functional
@@ -369,7 +417,7 @@ class FunctionSchema:
         """For each return the argument that it aliases: the first that has its annotation."""
         annotated = [a for a in self.arguments.flat_all if a.annotation is not None]
         return tuple(
-            next((a.name for a in annotated if a.annotation == r.annotation), None)
+            next((a.name for a in annotated if may_alias(a.annotation, r.annotation)), None)
             for r in self.returns
         )
 
@@ -405,17 +453,22 @@ class FunctionSchema:
             Return(f"{a.name}_out" if keep_return_names else None, a.type, None)
             for a in self._written_but_not_returned()
         )
-        return FunctionSchema(OperatorName(name, ""), arguments, kept + added)
+        return FunctionSchema(OperatorName(name, ""), arguments, kept + added, self.profile)
 
     def view_signature(self) -> FunctionSchema:
         """What a view operator and its copying sibling have in common."""
         return self.signature(strip_view_copy_name=True)
 
     def _written_but_not_returned(self) -> Iterator[Argument]:
-        # Positional arguments before self are never written.
-        own = () if self.arguments.self_arg is None else (self.arguments.self_arg.argument,)
-        for a in own + self.arguments.out + self.arguments.post_self_positional:
-            if a.is_write and all(a.annotation != r.annotation for r in self.returns):
+        arguments = self.arguments
+        if self.profile is Profile.library:
+            candidates = arguments.out + arguments.flat_non_out
+        else:
+            # Positional arguments before self are never written.
+            own = () if arguments.self_arg is None else (arguments.self_arg.argument,)
+            candidates = own + arguments.out + arguments.post_self_positional
+        for a in candidates:
+            if a.is_write and not any(may_alias(a.annotation, r.annotation) for r in self.returns):
                 yield a
 
 

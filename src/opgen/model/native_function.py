@@ -16,6 +16,7 @@ from opgen.model.function_schema import (
     argument_offsets,
     return_offsets,
 )
+from opgen.model.profile import Profile
 
 
 class Variant(Enum):
@@ -114,17 +115,46 @@ class Precompute:
     add: tuple[Argument, ...]
 
 
+class KernelSource(Enum):
+    """Where the function of a row of a dispatch table comes from.
+
+    `author`: somebody writes it under the name that opgen declares. `existing`: it is there, and called as it is.
+    `fallthrough`: none is called; the dispatcher goes on to the next key.
+    """
+
+    author = auto()
+    existing = auto()
+    fallthrough = auto()
+
+    # In C, by identity: Enum's own goes through Python.
+    __hash__ = object.__hash__
+
+
 @dataclass(frozen=True, slots=True)
 class Kernel:
-    """The C++ function for one dispatch key. `namespace` is as written; None if none was."""
+    """The C++ function for one dispatch key. `namespace` is as written; None if none was.
+
+    The name and namespace of an existing one are those in C++.
+    """
 
     name: str
     namespace: str | None
     structured: bool
+    source: KernelSource = KernelSource.author
+
+    @property
+    def is_declared(self) -> bool:
+        """Whether opgen declares it, for its author to define. A structured one is a class."""
+        return self.source is KernelSource.author and not self.structured
 
     @property
     def supports_symint(self) -> bool:
         return "_symint" in self.name
+
+    @property
+    def cpp_name(self) -> str:
+        """The name of an existing function in C++: `::vllm::rms_norm`."""
+        return f"::{self.namespace}::{self.name}" if self.namespace else f"::{self.name}"
 
 
 class EntrySpans(Protocol):
@@ -161,6 +191,9 @@ class EntrySpans(Protocol):
     def add_tag(self, tag: str) -> Edit | None:
         """The edit that adds a tag. None if it takes a person to do it."""
 
+    def misplaced_blanks(self) -> tuple[Edit, ...]:
+        """What makes the white space of the schema that of its canonical spelling."""
+
 
 @dataclass(frozen=True, slots=True)
 class OneSpan:
@@ -195,6 +228,9 @@ class OneSpan:
     def add_tag(self, tag: str) -> Edit | None:
         return None
 
+    def misplaced_blanks(self) -> tuple[Edit, ...]:
+        return ()
+
 
 @dataclass(frozen=True, slots=True)
 class NativeFunction:
@@ -226,11 +262,38 @@ class NativeFunction:
     category_override: str | None
     is_abstract: bool
     spans: EntrySpans = field(repr=False, compare=False)
+    # Headers that declare its existing kernels, as they stand behind `#include`.
+    includes: tuple[str, ...] = ()
     # `aten::add.Tensor`: the key of nearly every table, so it is put together once.
     full_name: str = field(init=False, repr=False, compare=False)
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "full_name", f"{self.namespace}::{self.func.name}")
+
+    @property
+    def profile(self) -> Profile:
+        """The rules that hold for it."""
+        return self.func.profile
+
+    @property
+    def is_library(self) -> bool:
+        """Whether the rules of PyTorch's runtime hold for it, not torchgen's."""
+        return self.func.profile is Profile.library
+
+    @property
+    def scope(self) -> str:
+        """Among which operators its name is the only one: torchgen's rules do not look at namespaces."""
+        return self.namespace if self.is_library else ""
+
+    @property
+    def scoped_name(self) -> str:
+        """The name that only it has: `add.Tensor`, `custom::add.Tensor`."""
+        return self.full_name if self.is_library else str(self.func.name)
+
+    @property
+    def scoped_root(self) -> str:
+        """The root name, with the namespace of a library's operator."""
+        return f"{self.namespace}::{self.root_name}" if self.is_library else self.root_name
 
     @property
     def root_name(self) -> str:

@@ -14,13 +14,14 @@ class RefusedEntry:
     """An entry that had errors: what of `func` could be read all the same.
 
     `base` is the operator's name without the marks of its variants; `name` is None if the overload
-    cannot be told, and `schema` if anything in it was wrong.
+    cannot be told, and `schema` if anything in it was wrong. `scope` is as that of a NativeFunction.
     """
 
     span: Span
     base: str
     name: OperatorName | None = None
     schema: FunctionSchema | None = None
+    scope: str = ""
 
 
 @dataclass(frozen=True, slots=True)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from enum import Enum, auto
 from typing import TypeAlias
 
@@ -9,7 +10,10 @@ from opgen.dataclasses import dataclass
 
 
 class BaseTy(Enum):
-    """Base types, of all PyTorch versions; data/types.txt says which are gone."""
+    """Base types of torchgen's language, of all PyTorch versions, and of PyTorch's runtime parser.
+
+    data/types.txt says which of the former are gone, data/library_types.txt which are of the latter.
+    """
 
     Generator = auto()
     ScalarType = auto()
@@ -32,6 +36,8 @@ class BaseTy(Enum):
     SymBool = auto()
     ConstQuantizerPtr = auto()
     GraphModule = auto()
+    Any = auto()
+    complex = auto()
 
     # In C, by identity: Enum's own goes through Python for every look-up of a type.
     __hash__ = object.__hash__
@@ -111,10 +117,21 @@ class ListType(_TypeQueries):
 
 
 @dataclass(frozen=True, slots=True)
+class CppClass:
+    """What a custom class is in C++: its type, the header that declares it as it stands behind `#include`, and the
+    function that registers it, if it is not registered already."""
+
+    type: str
+    header: str
+    define: str | None = None
+
+
+@dataclass(frozen=True, slots=True)
 class CustomClassType(_TypeQueries):
-    """`__torch__.torch.classes.<class_name>`; class_name may hold dots."""
+    """`__torch__.torch.classes.<class_name>`; class_name may hold dots. `cpp` is known where a file says it."""
 
     class_name: str
+    cpp: CppClass | None = None
 
     def __str__(self) -> str:
         return f"__torch__.torch.classes.{self.class_name}"
@@ -129,4 +146,60 @@ class CustomClassType(_TypeQueries):
         return None
 
 
-Type: TypeAlias = BaseType | OptionalType | ListType | CustomClassType
+@dataclass(frozen=True, slots=True)
+class DictType(_TypeQueries):
+    """`Dict(key, value)`."""
+
+    key: Type
+    value: Type
+
+    def __str__(self) -> str:
+        return f"Dict({self.key}, {self.value})"
+
+    def is_base_ty_like(self, base_ty: BaseTy) -> bool:
+        return False
+
+    def is_nullable(self) -> bool:
+        return False
+
+    def is_list_like(self) -> ListType | None:
+        return None
+
+
+@dataclass(frozen=True, slots=True)
+class TupleType(_TypeQueries):
+    """`(first, second, ...)`, of any number of elements."""
+
+    elems: tuple[Type, ...]
+
+    def __str__(self) -> str:
+        return f"({', '.join(map(str, self.elems))})"
+
+    def is_base_ty_like(self, base_ty: BaseTy) -> bool:
+        return False
+
+    def is_nullable(self) -> bool:
+        return False
+
+    def is_list_like(self) -> ListType | None:
+        return None
+
+
+Type: TypeAlias = BaseType | OptionalType | ListType | CustomClassType | DictType | TupleType
+
+
+def custom_classes(type: Type) -> Iterator[CustomClassType]:
+    """The custom classes that `type` is made of."""
+    match type:
+        case CustomClassType():
+            yield type
+        case OptionalType(elem) | ListType(elem):
+            yield from custom_classes(elem)
+        case DictType(key, value):
+            yield from custom_classes(key)
+            yield from custom_classes(value)
+        case TupleType(elems):
+            for elem in elems:
+                yield from custom_classes(elem)
+        case BaseType():
+            pass

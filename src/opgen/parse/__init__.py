@@ -1,6 +1,13 @@
 """YAML and schema texts into model values; what is wrong with them is reported, never raised."""
 
-from opgen.parse import codes_backend, codes_keys, codes_schema, codes_selective, codes_yaml
+from opgen.parse import (
+    codes_backend,
+    codes_keys,
+    codes_library,
+    codes_schema,
+    codes_selective,
+    codes_yaml,
+)
 from opgen.parse.allow_comments import Allow, read_allows
 from opgen.parse.backend_parser import parse_backend
 from opgen.parse.native_functions import Parsed, parse_entries, parse_native_functions
@@ -12,7 +19,7 @@ from opgen.parse.text_reader import SchemaCache
 
 CODES = (
     *(*codes_yaml.CODES, *codes_keys.CODES, *codes_schema.CODES),
-    *(*codes_backend.CODES, *codes_selective.CODES),
+    *(*codes_library.CODES, *codes_backend.CODES, *codes_selective.CODES),
 )
 
 # The code of white space that is missing or too much in a schema.

@@ -115,6 +115,7 @@ E0212 = Code(
     _FOO + "  dispatch:\n    CompositeImplicitAutograd: foo\n",
     _FOO,
     ("V042",),
+    of_torchgen=True,
 )
 E0213 = Code(
     "E0213",
@@ -124,6 +125,7 @@ E0213 = Code(
     _FOO + "  dispatch:\n    CompositeImplicitAutograd: foo_impl\n",
     _FOO,
     ("V043",),
+    of_torchgen=True,
 )
 E0214 = Code(
     "E0214",
@@ -134,6 +136,7 @@ E0214 = Code(
     "- func: new_foo(Tensor self) -> Tensor\n",
     "- func: new_foo(Tensor self) -> Tensor\n  dispatch:\n    CompositeExplicitAutograd: new_foo\n",
     ("V044",),
+    of_torchgen=True,
 )
 E0215 = Code(
     "E0215",
@@ -144,6 +147,7 @@ E0215 = Code(
     _FOO + "  dispatch:\n    CompositeImplicitAutograd: foo\n    CompositeExplicitAutograd: foo2\n",
     _FOO + "  dispatch:\n    CompositeExplicitAutograd: foo2\n",
     ("V045",),
+    of_torchgen=True,
 )
 E0216 = Code(
     "E0216",
@@ -178,6 +182,7 @@ E0219 = Code(
     _FOO + "  dispatch:\n    CPU: a::foo\n    CUDA: b::foo\n",
     _FOO + "  dispatch:\n    CPU: a::foo\n    CUDA: a::foo\n",
     ("V148",),
+    of_torchgen=True,
 )
 E0220 = Code(
     "E0220",
@@ -327,6 +332,7 @@ E0246 = Code(
     "- func: _foreach_foo(Tensor[] self) -> Tensor[]\n",
     "- func: _foreach_foo(Tensor[] self) -> Tensor[]\n  device_check: NoCheck\n",
     ("V110",),
+    of_torchgen=True,
 )
 E0247 = Code(
     "E0247",
@@ -337,6 +343,7 @@ E0247 = Code(
     "- func: foorand(Tensor self) -> Tensor\n",
     "- func: foorand(Tensor self) -> Tensor\n  tags: nondeterministic_seeded\n",
     ("V111",),
+    of_torchgen=True,
 )
 E0248 = Code(
     "E0248",
@@ -354,6 +361,7 @@ E0249 = Code(
     _OUT + "  use_const_ref_for_mutable_tensors: True\n",
     _OUT,
     ("V014",),
+    of_torchgen=True,
 )
 
 CODES: tuple[Code, ...] = tuple(v for v in list(vars().values()) if isinstance(v, Code))

@@ -28,12 +28,13 @@ E0302 = Code(
     _func("foo(Tensor self,Tensor other) -> Tensor"),
     _func("foo(Tensor self, Tensor other) -> Tensor"),
     ("V011", "V066", "A01", "C32"),
+    of_torchgen=True,
 )
 E0303 = Code(
     "E0303",
     "a bad namespace",
     "An operator may stand in one namespace, written before its name: 'custom::foo'. It is a C++ "
-    "namespace too, so it is an identifier. Without one the operator is in 'aten'.",
+    "namespace too, so it is an identifier.",
     _func("a::b::foo(Tensor self) -> Tensor"),
     _func("a::foo(Tensor self) -> Tensor"),
     ("V009", "A02", "C04"),
@@ -56,6 +57,7 @@ E0305 = Code(
     _func("foo_out(Tensor self, *, Tensor(a!) out) -> Tensor(a!)"),
     _func("foo.out(Tensor self, *, Tensor(a!) out) -> Tensor(a!)"),
     ("V025", "V047", "V069"),
+    of_torchgen=True,
 )
 E0306 = Code(
     "E0306",
@@ -65,6 +67,7 @@ E0306 = Code(
     _func("__int__(Tensor self) -> Tensor"),
     _func("__and__(Tensor self) -> Tensor"),
     ("V070",),
+    of_torchgen=True,
 )
 E0307 = Code(
     "E0307",
@@ -84,6 +87,7 @@ E0308 = Code(
     _func("foo_functional_(Tensor(a!) self) -> Tensor(a!)"),
     _func("foo_(Tensor(a!) self) -> Tensor(a!)"),
     ("V071",),
+    of_torchgen=True,
 )
 E0309 = Code(
     "E0309",
@@ -131,6 +135,7 @@ E0313 = Code(
     _func("foo(Tensor self, int(a) x) -> Tensor"),
     _func("foo(Tensor self, int x) -> Tensor"),
     ("V075", "V087", "V088"),
+    of_torchgen=True,
 )
 E0314 = Code(
     "E0314",
@@ -149,6 +154,7 @@ E0315 = Code(
     _func("foo(Tensor self, *, int a, *, int b) -> Tensor"),
     _func("foo(Tensor self, *, int a, int b) -> Tensor"),
     ("V011", "V083"),
+    of_torchgen=True,
 )
 E0316 = Code(
     "E0316",
@@ -158,6 +164,7 @@ E0316 = Code(
     _func("foo.out(Tensor self, *, Tensor(a!) out, int x) -> Tensor(a!)"),
     _func("foo.out(Tensor self, *, int x, Tensor(a!) out) -> Tensor(a!)"),
     ("V084",),
+    of_torchgen=True,
 )
 E0317 = Code(
     "E0317",
@@ -167,6 +174,7 @@ E0317 = Code(
     _func(f"foo(Tensor self, *, {_OPTIONS}, {_OPTIONS}) -> Tensor"),
     _func(f"foo(Tensor self, *, {_OPTIONS}) -> Tensor"),
     ("V085",),
+    of_torchgen=True,
 )
 E0318 = Code(
     "E0318",
@@ -176,6 +184,7 @@ E0318 = Code(
     _func("foo(Tensor(a!) x, Tensor self) -> Tensor"),
     _func("foo(Tensor self, Tensor(a!) x) -> Tensor"),
     ("V086",),
+    of_torchgen=True,
 )
 E0319 = Code(
     "E0319",
@@ -184,6 +193,7 @@ E0319 = Code(
     _func("foo(Tensor self, int x, int x) -> Tensor"),
     _func("foo(Tensor self, int x, int y) -> Tensor"),
     ("A13", "A14"),
+    of_torchgen=True,
 )
 E0320 = Code(
     "E0320",
@@ -210,6 +220,7 @@ E0322 = Code(
     _func("foo(Tensor self) -> (Tensor)"),
     _func("foo(Tensor self) -> Tensor"),
     ("V011",),
+    of_torchgen=True,
 )
 E0323 = Code(
     "E0323",
@@ -219,6 +230,54 @@ E0323 = Code(
     _func("foo(Tensor self, int? x) -> Tensor"),
     ("C16",),
 )
+E0324 = Code(
+    "E0324",
+    "a comment inside of a folded schema",
+    "A folded text ('>') becomes one line, so that a '#' makes a comment of all that follows it. In a literal text ('|') "
+    "a comment ends with its line.",
+    "- func: >-\n    custom::foo(Tensor x,\n    # how often\n    int n) -> Tensor\n  dispatch:\n    CPU: foo_cpu\n",
+    "- func: |-\n    custom::foo(Tensor x,\n    # how often\n    int n) -> Tensor\n  dispatch:\n    CPU: foo_cpu\n",
+)
+E0325 = Code(
+    "E0325",
+    "what PyTorch's parser takes, and no C++ kernel can have",
+    "PyTorch's schema parser knows types of TorchScript, type variables and any number of arguments ('...'). Its registry takes "
+    "no C++ function for them, or there is no C++ type that it could have.",
+    _func("custom::foo(Union(int, str) x) -> Tensor"),
+    _func("custom::foo(Any x) -> Tensor"),
+)
+E0326 = Code(
+    "E0326",
+    "no default after a default",
+    "An argument that has no default stands before those that have one, or after '*'. Only a list may stand anywhere: PyTorch's "
+    "registry refuses any other.",
+    _func("custom::foo(Tensor x, int n=1, int m) -> Tensor"),
+    _func("custom::foo(Tensor x, int m, int n=1) -> Tensor"),
+)
+E0327 = Code(
+    "E0327",
+    "a keyword of PyTorch's schema parser",
+    "PyTorch's parser reads words such as 'in', 'is', 'None', 'def' and 'with' as parts of a language. Nothing can be called so.",
+    _func("custom::foo(Tensor in) -> Tensor"),
+    _func("custom::foo(Tensor input) -> Tensor"),
+)
+E0328 = Code(
+    "E0328",
+    "an operator without a namespace",
+    "Every operator is in a namespace, as 'rms_norm' in '_C::rms_norm'. It stands before the operator's name, or once at the head "
+    "of the file, as '- namespace: _C', or on the command line, as '--namespace _C'. Only PyTorch's own files go without: a bare name "
+    "is one of 'aten' under --strict-torchgen, and in a file that defines PyTorch's own 'add.Tensor'.",
+    "- func: foo(Tensor self) -> Tensor\n  dispatch:\n    CPU: foo_cpu\n",
+    "- func: custom::foo(Tensor self) -> Tensor\n  dispatch:\n    CPU: foo_cpu\n",
+)
+E0329 = Code(
+    "E0329",
+    "an alias annotation that PyTorch's parser does not take",
+    "An alias annotation stands behind Tensor, or behind the brackets of a list: 'Tensor(a!)?', 'Tensor(a!)[]', 'Tensor[](a!)?'. "
+    "Behind a '?' PyTorch's parser refuses it, and inside of a tuple or a Dict it drops it without a word.",
+    _func("custom::foo(Tensor?(a!) x) -> ()"),
+    _func("custom::foo(Tensor(a!)? x) -> ()"),
+)
 E0330 = Code(
     "E0330",
     "an out argument and its return differ",
@@ -226,6 +285,7 @@ E0330 = Code(
     _func("foo.out(Tensor self, *, Tensor(a!) out) -> Tensor(b!)"),
     _func("foo.out(Tensor self, *, Tensor(a!) out) -> Tensor(a!)"),
     ("V089",),
+    of_torchgen=True,
 )
 E0331 = Code(
     "E0331",
@@ -234,6 +294,7 @@ E0331 = Code(
     _func("foo(Tensor self, Tensor(a!) x) -> Tensor(a!)"),
     _func("foo(Tensor self, Tensor(a!) x) -> Tensor"),
     ("V090",),
+    of_torchgen=True,
 )
 E0332 = Code(
     "E0332",
@@ -242,6 +303,7 @@ E0332 = Code(
     _func("foo.out(Tensor self, *, Tensor(a!) out) -> (Tensor(a!), Tensor)"),
     _func("foo.out(Tensor self, *, Tensor(a!) out) -> Tensor(a!)"),
     ("V091",),
+    of_torchgen=True,
 )
 E0333 = Code(
     "E0333",
@@ -251,6 +313,7 @@ E0333 = Code(
     _func("foo(Tensor x) -> Tensor(a!)"),
     _func("foo(Tensor x) -> Tensor"),
     ("V092",),
+    of_torchgen=True,
 )
 E0334 = Code(
     "E0334",
@@ -259,6 +322,7 @@ E0334 = Code(
     _func("foo.out(Tensor self, *, Tensor(a!)[] out) -> Tensor(a!)[]"),
     _func("foo.out(Tensor self, *, Tensor(a!)[] out) -> ()"),
     ("V093",),
+    of_torchgen=True,
 )
 E0335 = Code(
     "E0335",
@@ -268,6 +332,7 @@ E0335 = Code(
     _func("foo.out(Tensor self, *, Tensor(a!) x, Tensor(b!) y) -> Tensor(a!)"),
     _func("foo.out(Tensor self, *, Tensor(a!) x, Tensor(b!) y) -> (Tensor(a!), Tensor(b!))"),
     ("V094",),
+    of_torchgen=True,
 )
 E0336 = Code(
     "E0336",
@@ -277,6 +342,7 @@ E0336 = Code(
     _func("foo_(Tensor(a!) x) -> ()"),
     _func("foo_(Tensor(a!) self) -> Tensor(a!)"),
     ("V095",),
+    of_torchgen=True,
 )
 E0337 = Code(
     "E0337",
@@ -285,6 +351,7 @@ E0337 = Code(
     _func("foo_(Tensor(a!) self) -> ()"),
     _func("foo_(Tensor(a!) self) -> Tensor(a!)"),
     ("V096",),
+    of_torchgen=True,
 )
 E0338 = Code(
     "E0338",
@@ -293,6 +360,7 @@ E0338 = Code(
     _func("foo_(Tensor(a!)[] self) -> Tensor(a!)[]"),
     _func("foo_(Tensor(a!)[] self) -> ()"),
     ("V097",),
+    of_torchgen=True,
 )
 E0339 = Code(
     "E0339",
@@ -302,6 +370,7 @@ E0339 = Code(
     _func(f"foo_(Tensor(a!) self, *, {_OPTIONS}) -> Tensor(a!)"),
     _func("foo_(Tensor(a!) self) -> Tensor(a!)"),
     ("V098",),
+    of_torchgen=True,
 )
 E0340 = Code(
     "E0340",
@@ -311,6 +380,7 @@ E0340 = Code(
     _func("foo_.functional(Tensor(a!) self) -> Tensor(a!)"),
     _func("foo_.other(Tensor(a!) self) -> Tensor(a!)"),
     ("V099",),
+    of_torchgen=True,
 )
 E0341 = Code(
     "E0341",
@@ -319,6 +389,7 @@ E0341 = Code(
     _func("foo_.out(Tensor(a!) self, *, Tensor(b!) out) -> Tensor(b!)"),
     _func("foo.out(Tensor self, *, Tensor(a!) out) -> Tensor(a!)"),
     ("V100",),
+    of_torchgen=True,
 )
 E0342 = Code(
     "E0342",

@@ -109,4 +109,14 @@ E0112 = Code(
     _GOOD + "  tags: [core]\n",
 )
 
+E0114 = Code(
+    "E0114",
+    "a merge key, which torchgen's loader refuses",
+    "'<<' takes over the keys of another mapping. It is part of YAML 1.1, and torchgen's loader does not know it: "
+    "--strict-torchgen keeps a file good for PyTorch, so it refuses it.",
+    "- &foo\n  func: foo(Tensor self) -> Tensor\n- <<: *foo\n  func: bar(Tensor self) -> Tensor\n",
+    "- func: foo(Tensor self) -> Tensor\n- func: bar(Tensor self) -> Tensor\n",
+    ("C31",),
+)
+
 CODES: tuple[Code, ...] = tuple(v for v in list(vars().values()) if isinstance(v, Code))

@@ -8,12 +8,15 @@ from opgen.model.dispatch_key import DispatchKey
 from opgen.model.function_schema import FunctionSchema, OperatorName
 from opgen.model.native_function import (
     DeviceCheckType,
+    KernelSource,
     Precompute,
     UfuncInnerLoop,
     UfuncKey,
     Variant,
 )
+from opgen.model.profile import Profile
 from opgen.parse import entry_edits
+from opgen.parse.schema_spelling import Spelling
 from opgen.parse.yaml_nodes import MappingNode, Node, ScalarNode, SequenceNode
 
 
@@ -21,11 +24,13 @@ from opgen.parse.yaml_nodes import MappingNode, Node, ScalarNode, SequenceNode
 class NodeSpans:
     """Where the parts of an entry stand, looked up in its nodes when asked.
 
-    `schema_start` is where the schema begins in the value of `func`, after the namespace.
+    `schema_start` is where the schema begins in the value of `func`, after the namespace; in its canonical
+    `spelling`, if it need not be written in that one.
     """
 
     node: MappingNode
     schema_start: int = 0
+    spelling: Spelling | None = None
 
     @property
     def entry(self) -> Span:
@@ -63,13 +68,17 @@ class NodeSpans:
         func = self.node.get("func")
         if not isinstance(func, ScalarNode):
             return self.node.span
-        return func.part(self.schema_start + start, self.schema_start + end)
+        start, end = self.schema_start + start, self.schema_start + end
+        if self.spelling is not None:
+            start, end = self.spelling.written(start, end)
+        return func.part(start, end)
 
     def schema_name(self) -> Span:
         func = self.node.get("func")
         if not isinstance(func, ScalarNode):
             return self.node.span
-        length = func.value.find("(", self.schema_start)
+        text = func.value if self.spelling is None else self.spelling.text
+        length = text.find("(", self.schema_start)
         return self.schema(0, max(length, self.schema_start) - self.schema_start)
 
     def add_key(self, text: str) -> Edit | None:
@@ -80,6 +89,19 @@ class NodeSpans:
 
     def add_tag(self, tag: str) -> Edit | None:
         return entry_edits.add_tag(self.node, tag)
+
+    def misplaced_blanks(self) -> tuple[Edit, ...]:
+        func = self.node.get("func")
+        if self.spelling is None or not isinstance(func, ScalarNode):
+            return ()
+        edits = []
+        for start, end, replacement in self.spelling.blanks:
+            # The lines of a literal text are how somebody laid out a long schema.
+            if "\n" not in func.value[start:end]:
+                span = func.part(start, end)
+                if not span.text.strip():
+                    edits.append(Edit(span, replacement))
+        return tuple(edits)
 
     def _dispatch_row(self, key: DispatchKey) -> tuple[Span, Span] | None:
         table = self.node.get("dispatch")
@@ -110,22 +132,26 @@ class DispatchRow:
     key: DispatchKey
     kernel: str
     namespace: str | None
+    source: KernelSource = KernelSource.author
 
 
 @dataclass(slots=True)
 class Draft:
     """An entry being read. `bad` names the keys whose values could not be read.
 
-    `declared_tags` are all tags that there are; `tags` those of the entry. With `strict_torchgen`
-    what torchgen does not know is refused.
+    `declared_tags` are all tags that there are; `tags` those of the entry. If only out variants can be structured,
+    `no_outless` says where. `includes` are headers that the whole file names.
     """
 
     spans: NodeSpans
     declared_tags: tuple[str, ...] = ()
-    strict_torchgen: bool = False
+    no_outless: str | None = None
+    is_strict: bool = False
+    includes: tuple[str, ...] = ()
     bad: set[str] = field(default_factory=set)
     func: FunctionSchema | None = None
     namespace: str = "aten"
+    profile: Profile = Profile.torchgen
     variants: frozenset[Variant] = frozenset((Variant.function,))
     tags: tuple[str, ...] = ()
     structured: bool = False

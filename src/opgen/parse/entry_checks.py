@@ -21,6 +21,7 @@ from opgen.model.dispatch_key import (
 )
 from opgen.model.function_schema import FunctionSchema, SchemaKind
 from opgen.model.native_function import DeviceCheckType, Variant
+from opgen.model.profile import Profile
 from opgen.parse import codes_keys as codes
 from opgen.parse.draft import Draft, default_kernel_name
 from opgen.parse.names import did_you_mean
@@ -50,7 +51,10 @@ def check_entry(draft: Draft, diagnostics: Diagnostics) -> None:
     """Report every rule that the entry breaks."""
     if draft.func is None:
         return
+    is_library = draft.profile is Profile.library
     for needs, rule in _RULES:
+        if is_library and rule in _OF_TORCHGEN_ALONE:
+            continue
         if draft.bad and not draft.bad.isdisjoint(needs):
             continue
         for found in rule(draft, draft.func):
@@ -169,7 +173,7 @@ def _kernels_share_namespace(draft: Draft, func: FunctionSchema) -> Iterator[Fin
 def _ufuncs_are_structured(draft: Draft, func: FunctionSchema) -> Iterator[Finding]:
     if not draft.ufunc_inner_loop:
         return
-    outless = func.kind() is SchemaKind.functional and not draft.strict_torchgen
+    outless = func.kind() is SchemaKind.functional and draft.no_outless is None
     if not draft.structured or outless:
         lacks = "is no out variant" if draft.structured else "is not structured"
         message = f"'{func.name}' has an inner loop but {lacks}"
@@ -205,12 +209,13 @@ def _structured_is_an_out_variant(draft: Draft, func: FunctionSchema) -> Iterato
     if func.kind() is not SchemaKind.functional:
         hint = "did you mean 'structured_delegate: NAME.out'?"
         yield Finding(codes.E0241, message, draft.spans.key("structured"), hint=hint)
-    elif draft.strict_torchgen:
-        message = f"{message} in torchgen's language"
+    elif draft.no_outless is not None:
+        message = f"{message} {draft.no_outless}"
         hint = (
-            "give it an out variant with 'structured: True', and it 'structured_delegate: NAME.out';"
-            " or leave out --strict-torchgen (target torch is always strict)"
+            "give it an out variant with 'structured: True', and it 'structured_delegate: NAME.out'"
         )
+        if draft.is_strict:
+            hint = f"{hint}; or leave out --strict-torchgen"
         yield Finding(codes.E0241, message, draft.spans.key("structured"), hint=hint)
 
 
@@ -264,14 +269,15 @@ def _foreach_is_not_checked(draft: Draft, func: FunctionSchema) -> Iterator[Find
 def _random_is_tagged(draft: Draft, func: FunctionSchema) -> Iterator[Finding]:
     if "nondeterministic_seeded" in draft.tags:
         return
-    reason = _random_reason(func, draft.declared_tags)
+    reason = random_reason(func, draft.declared_tags)
     if reason is not None:
         message = f"'{func.name}' needs the tag 'nondeterministic_seeded': {reason}"
         fix = draft.spans.add_tag("nondeterministic_seeded")
         yield Finding(codes.E0247, message, draft.spans.schema_name(), fix=fix)
 
 
-def _random_reason(func: FunctionSchema, tags: Collection[str]) -> str | None:
+def random_reason(func: FunctionSchema, tags: Collection[str]) -> str | None:
+    """Why an operator is taken to draw random numbers; None if it is not. `tags` are those that are declared."""
     name = str(func.name)
     if "rand" in name:
         return "its name holds 'rand'"
@@ -287,6 +293,18 @@ def _random_reason(func: FunctionSchema, tags: Collection[str]) -> str | None:
     return None if argument is None else f"its argument '{argument.name}' holds 'dropout'"
 
 
+# What PyTorch's registry does not ask for, so that it holds in namespace aten only.
+_OF_TORCHGEN_ALONE: frozenset[Rule] = frozenset(
+    {
+        _const_refs_without_out,
+        _table_says_something,
+        _factories_have_a_table,
+        _composite_keys_agree,
+        _kernels_share_namespace,
+        _foreach_is_not_checked,
+        _random_is_tagged,
+    }
+)
 _RULES: tuple[tuple[frozenset[str], Rule], ...] = tuple(
     (frozenset(needs.split()), rule)
     for needs, rule in (

@@ -12,13 +12,14 @@ from opgen.model.dispatch_key import (
 )
 from opgen.model.function_schema import FunctionSchema, OperatorName, SchemaKind
 from opgen.model.native_function import Kernel, NativeFunction
+from opgen.model.profile import Profile
 from opgen.model.refused import RefusedEntry
 from opgen.parse import codes_yaml
 from opgen.parse.draft import Draft, default_kernel_name
 from opgen.parse.entry_checks import check_entry
-from opgen.parse.key_readers import EntryContext, describe, read_keys
+from opgen.parse.key_readers import EntryContext, read_keys
 from opgen.parse.schema_parser import SchemaReader
-from opgen.parse.yaml_nodes import MappingNode, Node, ScalarNode
+from opgen.parse.yaml_nodes import MappingNode, Node, ScalarNode, describe
 
 _IMPLICIT = DispatchKey.CompositeImplicitAutograd
 _NESTED = DispatchKey.CompositeImplicitAutogradNestedTensor
@@ -48,27 +49,29 @@ def parse_entry(node: Node, context: EntryContext) -> NativeFunction | RefusedEn
 
 def refuse(f: NativeFunction) -> RefusedEntry:
     """What is known of an operator whose entry was found to have an error."""
-    return RefusedEntry(f.span, f.func.name.name.base, f.func.name, f.func)
+    return RefusedEntry(f.span, f.func.name.name.base, f.func.name, f.func, f.scope)
 
 
 def _refused(draft: Draft) -> RefusedEntry | None:
+    is_library = draft.profile is Profile.library
+    scope = draft.namespace if is_library else ""
     if draft.func is not None:
         name = draft.func.name
-        return RefusedEntry(draft.spans.schema_name(), name.name.base, name, draft.func)
+        return RefusedEntry(draft.spans.schema_name(), name.name.base, name, draft.func, scope)
     node = draft.node("func")
     if not isinstance(node, ScalarNode):
         return None
     written = node.value.partition("(")[0].rpartition("::")[2].strip()
-    found = _find_name(written)
-    base = found or _find_name(written.partition(".")[0])
+    found = _find_name(written, is_library)
+    base = found or _find_name(written.partition(".")[0], is_library)
     if base is None:
         return None
-    return RefusedEntry(draft.spans.schema_name(), base.name.base, found)
+    return RefusedEntry(draft.spans.schema_name(), base.name.base, found, scope=scope)
 
 
-def _find_name(text: str) -> OperatorName | None:
+def _find_name(text: str, is_library: bool) -> OperatorName | None:
     # What is wrong with it is reported already.
-    return SchemaReader(text, Diagnostics()).operator_name(0, len(text))
+    return SchemaReader(text, Diagnostics()).operator_name(0, len(text), allow_out=is_library)
 
 
 def _build(draft: Draft, func: FunctionSchema) -> NativeFunction:
@@ -95,13 +98,14 @@ def _build(draft: Draft, func: FunctionSchema) -> NativeFunction:
         category_override=draft.category_override,
         is_abstract=_is_abstract(draft, dispatch),
         spans=draft.spans,
+        includes=draft.includes,
     )
 
 
 def _kernels(draft: Draft, func: FunctionSchema) -> tuple[tuple[DispatchKey, Kernel], ...]:
     of_structured = _structured_keys(draft, func)
     rows = [
-        (row.key, Kernel(row.kernel, row.namespace, row.key in of_structured))
+        (row.key, Kernel(row.kernel, row.namespace, row.key in of_structured, row.source))
         for row in draft.dispatch
     ]
     plain = not draft.structured and draft.structured_delegate is None

@@ -6,33 +6,49 @@ leaves the field at its default; the draft then knows that the key is bad.
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Collection, Iterable, Mapping
+from typing import NamedTuple
 
 from opgen.dataclasses import dataclass, field
 from opgen.diagnostics import Diagnostics, Edit, Span
 from opgen.diagnostics.codes import Code
 from opgen.model.cpp_identifier import RESERVED_PREFIX, is_cpp_name, is_identifier
-from opgen.model.dispatch_key import SUPPORTED_DISPATCH_KEYS, DispatchKey
+from opgen.model.dispatch_key import (
+    LIBRARY_DISPATCH_KEYS,
+    SUPPORTED_DISPATCH_KEYS,
+    DispatchKey,
+    find_key,
+    find_library_key,
+)
 from opgen.model.function_schema import Argument, FunctionSchema, OperatorName
 from opgen.model.native_function import (
     DTYPE_CLASSES,
     DeviceCheckType,
+    KernelSource,
     Precompute,
     ScalarType,
     UfuncInnerLoop,
     UfuncKey,
     Variant,
 )
+from opgen.model.profile import Profile
 from opgen.model.tags import TagSet
 from opgen.parse import codes_keys as codes
-from opgen.parse import codes_schema, codes_yaml, entry_edits
+from opgen.parse import codes_library, codes_schema, codes_yaml, entry_edits
 from opgen.parse.draft import DispatchRow, Draft, NodeSpans, comma_parts
+from opgen.parse.file_header import FileHeader
+from opgen.parse.library_reader import LibraryReader
 from opgen.parse.names import Vocabulary, shorten
 from opgen.parse.schema_parser import SchemaReader, check_namespace
+from opgen.parse.schema_spelling import Spelling, spell
 from opgen.parse.text_reader import SchemaCache
-from opgen.parse.yaml_nodes import MappingNode, Node, ScalarNode, SequenceNode
+from opgen.parse.yaml_nodes import MappingNode, Node, ScalarNode, SequenceNode, describe
 
 _MAX_KERNEL_NAMESPACES = 2
+# What a row says where no kernel is called.
+_FALLTHROUGH = "fallthrough"
+_EXISTING = re.compile(r"(?:::[A-Za-z_]\w*)+(?:<[\w:, <>*]+>)?")
 _DTYPES: Mapping[str, tuple[ScalarType, ...]] = {
     **{dtype.name: (dtype,) for dtype in ScalarType},
     **DTYPE_CLASSES,
@@ -41,23 +57,17 @@ _DTYPES: Mapping[str, tuple[ScalarType, ...]] = {
 _MAX_KNOWN = 500
 # Keys whose values no rule looks into.
 _MAY_END_IN_A_LINE_END = frozenset(("python_module", "category_override"))
-_KIND_WORDS = {
-    "str": "text",
-    "bool": "true or false",
-    "null": "empty",
-    "int": "a number",
-    "float": "a number",
-    "seq": "a list",
-    "map": "a mapping",
-    "timestamp": "a date",
+_HINT_FOR_ATEN = {
+    "aten": "kernels of a backend for PyTorch's own operators stand in a file of their own (--backend-yaml)"
 }
 
 
 @dataclass(frozen=True, slots=True)
 class EntryContext:
-    """What all entries are read with. Rows for `ignore_keys` are dropped from dispatch tables.
+    """What all entries of a file are read with. Rows for `ignore_keys` are dropped from dispatch tables.
 
-    With `strict_torchgen` opgen's extensions of the language are refused.
+    With `strict_torchgen` the rules of torchgen hold for every namespace, and opgen's extensions of the language are
+    refused. `namespace` is that of operators without one. If only out variants can be structured, `no_outless` says where.
     """
 
     tags: TagSet
@@ -65,6 +75,22 @@ class EntryContext:
     diagnostics: Diagnostics
     cache: SchemaCache = field(default_factory=SchemaCache)
     strict_torchgen: bool = False
+    namespace: str = "aten"
+    header: FileHeader = field(default_factory=FileHeader)
+    no_outless: str | None = None
+
+    def profile(self, namespace: str) -> Profile:
+        """The rules for operators of `namespace`."""
+        is_atens = namespace == "aten" or self.strict_torchgen
+        return Profile.torchgen if is_atens else Profile.library
+
+
+class _Row(NamedTuple):
+    """The value of a row of a dispatch table."""
+
+    namespace: str | None
+    name: str
+    source: KernelSource
 
 
 def read_keys(node: MappingNode, context: EntryContext) -> Draft:
@@ -80,7 +106,13 @@ class _EntryReader:
     __slots__ = ("_context", "_key", "draft")
 
     def __init__(self, node: MappingNode, context: EntryContext) -> None:
-        self.draft = Draft(NodeSpans(node), context.tags.names, context.strict_torchgen)
+        self.draft = Draft(
+            NodeSpans(node),
+            context.tags.names,
+            context.no_outless,
+            context.strict_torchgen,
+            context.header.include,
+        )
         self._context = context
         self._key = ""
 
@@ -88,7 +120,8 @@ class _EntryReader:
         node = self.draft.spans.node
         if node.get("func") is None:
             self._error(codes.E0202, "this entry has no 'func'", node.span)
-        for key, value in node.pairs:
+        # Which rules hold for the other keys, the operator's namespace says.
+        for key, value in sorted(node.pairs, key=lambda pair: pair[0].value != "func"):
             self._key = key.value
             handler = _HANDLERS.get(key.value)
             if handler is not None:
@@ -165,6 +198,16 @@ class _EntryReader:
         context = self._context
         return SchemaReader(node.value[offset:], context.diagnostics, locate, context.cache)
 
+    def _library_reader(self, node: ScalarNode, spelling: Spelling, offset: int) -> LibraryReader:
+        """Reads the schema that begins at `offset` of the canonical spelling of `node`."""
+
+        def locate(start: int, end: int) -> Span:
+            return node.part(*spelling.written(start + offset, end + offset))
+
+        context = self._context
+        text, cache = spelling.text[offset:], context.cache.library
+        return LibraryReader(text, context.diagnostics, locate, cache, context.header.classes)
+
     def _operator_name(self, node: ScalarNode, start: int, end: int) -> OperatorName | None:
         text = node.value[start:end]
         if "::" in text:
@@ -172,7 +215,8 @@ class _EntryReader:
             stop = start + text.rindex("::") + 2
             self._error(codes.E0206, message, node.part(start, stop))
             return None
-        name = self._schema_reader(node).operator_name(start, end)
+        reader = self._schema_reader(node)
+        name = reader.operator_name(start, end, allow_out=self.draft.profile is Profile.library)
         if name is None:
             self.draft.bad.add(self._key)
         return name
@@ -180,27 +224,56 @@ class _EntryReader:
     # One handler for each key
 
     def _read_func(self, value: Node) -> None:
-        node = self._text(value)
-        if node is None:
+        if not self._is_text(value) or not isinstance(value, ScalarNode):
             return
-        namespace, colons, _ = node.value.partition("(")[0].rpartition("::")
+        spelling = None
+        if self._context.profile(_written_namespace(value.value, self._context.namespace)) is (
+            Profile.library
+        ):
+            spelling = spell(value.value)
+            if self._hides_by_comment(value, spelling):
+                return
+        node = value if spelling is not None else self._text(value)
+        assert node is not None
+        text = node.value if spelling is None else spelling.text
+        namespace, colons, _ = text.partition("(")[0].rpartition("::")
         offset = len(namespace) + len(colons)
-        if colons and not self._is_namespace(namespace, node):
+        self.draft.namespace = self._context.namespace
+        if colons and not self._is_namespace(namespace, node, spelling):
             self.draft.bad.add("func")
         elif colons:
             self.draft.namespace = namespace
-        self.draft.spans = NodeSpans(self.draft.spans.node, offset)
-        func = self._schema_reader(node, offset).schema()
+        self.draft.spans = NodeSpans(self.draft.spans.node, offset, spelling)
+        if spelling is None:
+            func = self._schema_reader(node, offset).schema()
+        else:
+            self.draft.profile = Profile.library
+            func = self._library_reader(node, spelling, offset).schema()
         if "func" not in self.draft.bad:
             self.draft.func = func
 
-    def _is_namespace(self, namespace: str, node: ScalarNode) -> bool:
+    def _hides_by_comment(self, node: ScalarNode, spelling: Spelling) -> bool:
+        """Report a comment in a folded text: it would hide all that follows it."""
+        if not spelling.comments or node.style != ">":
+            return False
+        start = spelling.comments[0][0]
+        message = "a '#' in a folded text makes a comment of all that follows"
+        hint = "take the comment out of the text, or write '|-' for '>-'"
+        self._error(codes_schema.E0324, message, node.part(start, start + 1), hint=hint)
+        return True
+
+    def _is_namespace(self, namespace: str, node: ScalarNode, spelling: Spelling | None) -> bool:
         if "::" in namespace.strip(":"):
             message = "an operator stands in one namespace at most"
             span = node.part(0, len(namespace))
             self._error(codes_schema.E0303, message, span)
             return False
-        return check_namespace(self._schema_reader(node), namespace, 0)
+        reader = (
+            self._schema_reader(node)
+            if spelling is None
+            else self._library_reader(node, spelling, 0)
+        )
+        return check_namespace(reader, namespace, 0)
 
     def _read_variants(self, value: Node) -> None:
         node = self._text(value)
@@ -308,11 +381,35 @@ class _EntryReader:
                 self._error(codes_yaml.E0108, "a dispatch key is a name", key.span)
                 continue
             node = self._text(kernel, f"dispatch key '{shorten(key.value)}'")
-            parts = None if node is None else self._kernel(node)
+            row = None if node is None else self._row(node)
             for start, end in comma_parts(key.value):
-                self._add_row(key, start, end, parts)
+                self._add_row(key, start, end, row)
 
-    def _kernel(self, node: ScalarNode) -> tuple[str | None, str] | None:
+    def _row(self, node: ScalarNode) -> _Row | None:
+        """What a row calls."""
+        if self._context.strict_torchgen or self.draft.profile is Profile.torchgen:
+            return self._kernel(node)
+        if node.value == _FALLTHROUGH:
+            return _Row(None, _FALLTHROUGH, KernelSource.fallthrough)
+        if node.value.startswith("::"):
+            return self._existing(node)
+        return self._kernel(node)
+
+    def _existing(self, node: ScalarNode) -> _Row | None:
+        parts = node.value.partition("<")[0].split("::")[1:]
+        if not _EXISTING.fullmatch(node.value) or not all(map(is_cpp_name, parts)):
+            message = f"'{shorten(node.value)}' is not the name of a C++ function"
+            self._error(codes_library.E0253, message, node.span)
+            return None
+        namespace, _, name = node.value.removeprefix("::").rpartition("::")
+        if "<" in node.value:
+            plain, less, arguments = node.value.removeprefix("::").partition("<")
+            namespace, _, name = plain.rpartition("::")
+            name += less + arguments
+        return _Row(namespace or None, name, KernelSource.existing)
+
+    def _kernel(self, node: ScalarNode) -> _Row | None:
+        """A kernel that somebody is to write."""
         *namespaces, name = parts = node.value.split("::")
         bad = next((p for p in parts if not is_cpp_name(p)), None)
         if bad is not None:
@@ -333,33 +430,34 @@ class _EntryReader:
             message = f"'{shorten(name)}': names that begin with '{RESERVED_PREFIX}' are reserved"
             self._error(codes_schema.E0342, message, node.span)
         else:
-            return ("::".join(namespaces) or None, name)
+            return _Row("::".join(namespaces) or None, name, KernelSource.author)
         return None
 
-    def _add_row(
-        self, node: ScalarNode, start: int, end: int, kernel: tuple[str | None, str] | None
-    ) -> None:
+    def _add_row(self, node: ScalarNode, start: int, end: int, kernel: _Row | None) -> None:
         name = node.value[start:end]
-        key = DispatchKey.__members__.get(name)
+        is_library = self.draft.profile is Profile.library
+        key = find_library_key(name) if is_library else find_key(name)
+        supported = LIBRARY_DISPATCH_KEYS if is_library else SUPPORTED_DISPATCH_KEYS
         if key is None:
             message = f"unknown dispatch key '{shorten(name)}'" if name else "no dispatch key"
             taken = {row.key for row in self.draft.dispatch}
-            known = [k.name for k in SUPPORTED_DISPATCH_KEYS if k not in taken]
+            known = [k.name for k in supported if k not in taken]
             self._unknown(codes.E0209, message, name, node.part(start, end), known)
             return
         draft = self.draft
         draft.dispatch_key_count += 1
         if key in self._context.ignore_keys:
             return
-        if key not in SUPPORTED_DISPATCH_KEYS:
+        if key not in supported:
             message = f"dispatch key '{name}' takes no kernels in a table"
-            self._error(codes.E0210, message, node.part(start, end))
+            hint = None if is_library else _HINT_FOR_ATEN.get(self.draft.namespace)
+            self._error(codes.E0210, message, node.part(start, end), hint=hint)
         elif any(row.key is key for row in draft.dispatch):
             message = f"dispatch key '{name}' has a kernel already"
             first = (draft.spans.dispatch_key(key), "the first")
             self._error(codes.E0218, message, node.part(start, end), labels=[first])
         elif kernel is not None:
-            draft.dispatch.append(DispatchRow(key, kernel[1], kernel[0]))
+            draft.dispatch.append(DispatchRow(key, kernel.name, kernel.namespace, kernel.source))
 
     def _read_ufunc_inner_loop(self, value: Node) -> None:
         if isinstance(value, MappingNode):
@@ -458,6 +556,12 @@ class _EntryReader:
         return tuple(found)
 
 
+def _written_namespace(schema: str, otherwise: str) -> str:
+    """The namespace that stands before the operator's name, or `otherwise`."""
+    namespace, colons, _ = schema.partition("(")[0].rpartition("::")
+    return namespace.strip() if colons else otherwise
+
+
 Handler = Callable[[_EntryReader, Node], None]
 
 
@@ -498,7 +602,3 @@ _HANDLERS: Mapping[str, Handler] = {
     "manual_cpp_binding": _flag("manual_cpp_binding"),
     "ufunc_inner_loop": _EntryReader._read_ufunc_inner_loop,
 }
-
-
-def describe(node: Node) -> str:
-    return _KIND_WORDS.get(node.kind, f"of the YAML type '{node.kind}'")

@@ -29,10 +29,10 @@ from opgen.model.function_schema import (
     OperatorName,
     Return,
     SelfArgument,
-    TensorOptionsArguments,
 )
-from opgen.model.types import BaseTy, BaseType, OptionalType
+from opgen.model.types import BaseTy
 from opgen.parse import codes_schema as codes
+from opgen.parse.library_schema import option_starts, split_options
 from opgen.parse.names import did_you_mean, shorten
 from opgen.parse.schema_checks import check_schema
 from opgen.parse.schema_text import (
@@ -46,9 +46,9 @@ from opgen.parse.text_reader import Locate, SchemaCache
 from opgen.parse.type_parser import TypeReader, is_base_type
 
 # A function of such a name would hide the type of its own parameters, or of its neighbours'.
-_TAKEN_NAMES = frozenset(
+TAKEN_NAMES = frozenset(
     (
-        *(t.name for t in BaseTy if t.name[0].isupper()),
+        *(t.name for t in BaseTy if t.name[0].isupper() and t is not BaseTy.Any),
         *("int64_t", "ArrayRef", "IntArrayRef", "SymIntArrayRef", "OptionalArrayRef"),
         *("OptionalIntArrayRef", "OptionalSymIntArrayRef", "TensorList", "ITensorListRef"),
         *("DimnameList", "TensorOptions"),
@@ -68,12 +68,6 @@ _BLANK_MESSAGES = {
     " ": "a single space stands here",
     ", ": "one space stands after each comma",
 }
-_OPTION_TYPES = (
-    ("dtype", BaseTy.ScalarType),
-    ("layout", BaseTy.Layout),
-    ("device", BaseTy.Device),
-    ("pin_memory", BaseTy.bool),
-)
 
 
 @until_too_many(lambda: None)
@@ -106,9 +100,15 @@ class SchemaReader(TypeReader):
         for begin, stop in ((0, start), (end, len(text))):
             if begin < stop:
                 self.report(codes.E0302, _BLANK_MESSAGES[""], begin, stop, replacement="")
-        name = self.operator_name(start, opening)
-        arguments = self._argument_list(opening + 1, closing)
-        returns = self._returns(returned, end)
+        return self._assembled((start, opening), (opening + 1, closing), (returned, end))
+
+    def _assembled(
+        self, name_at: tuple[int, int], arguments_at: tuple[int, int], returns_at: tuple[int, int]
+    ) -> FunctionSchema | None:
+        """The schema whose three parts stand there."""
+        name = self.operator_name(*name_at)
+        arguments = self._argument_list(*arguments_at)
+        returns = self._returns(*returns_at)
         if self._failed or name is None or arguments is None or returns is None:
             return None
         schema = FunctionSchema(name, arguments, returns)
@@ -164,10 +164,13 @@ class SchemaReader(TypeReader):
 
     # Names
 
-    def operator_name(self, start: int, end: int) -> OperatorName | None:
+    def operator_name(
+        self, start: int, end: int, *, allow_out: bool = False
+    ) -> OperatorName | None:
+        """The operator that is named there; `allow_out` says whether its name may end in `_out`."""
         text = self._text[start:end]
         base, dot, overload = text.partition(".")
-        name = self._base_name(base, start)
+        name = self._base_name(base, start, allow_out)
         if len(overload) > MAX_NAME:
             message = f"an overload name has at most {MAX_NAME} characters"
             self.report(codes.E0309, message, start + len(base), end)
@@ -180,24 +183,31 @@ class SchemaReader(TypeReader):
             return None
         return None if name is None else OperatorName(name, overload)
 
-    def _base_name(self, text: str, start: int) -> BaseOperatorName | None:
+    def _has_usable_name(self, text: str, start: int) -> bool:
+        """Whether files and generated code can be called after an operator of this name."""
         end = start + len(text)
         if not is_identifier(text):
             message = f"bad operator name '{shorten(text)}'" if text else "no operator name"
             self.report(codes.E0304, message, start, end)
-            return None
+            return False
         if len(text) > MAX_NAME:
             message = f"an operator's name has at most {MAX_NAME} characters: it names files"
             self.report(codes.E0304, message, start, end)
-            return None
+            return False
         if text.startswith(RESERVED_PREFIX):
             message = f"'{shorten(text)}': names that begin with '{RESERVED_PREFIX}' are reserved"
             self.report(codes.E0342, message, start, end)
+            return False
+        return True
+
+    def _base_name(self, text: str, start: int, allow_out: bool) -> BaseOperatorName | None:
+        end = start + len(text)
+        if not self._has_usable_name(text, start):
             return None
-        if text in _TAKEN_NAMES or is_macro(text):
+        if text in TAKEN_NAMES or is_macro(text):
             self.report(codes.E0342, f"'{text}' is a name of C++ already", start, end)
             return None
-        if text.endswith("_out"):
+        if text.endswith("_out") and not allow_out:
             hint = f"did you mean '{shorten(text)[: -len('_out')]}.out'?"
             self.report(codes.E0305, "an operator name cannot end in '_out'", start, end, hint=hint)
             return None
@@ -263,7 +273,7 @@ class SchemaReader(TypeReader):
                 message = f"'{argument.name}' comes after the out arguments but is not written"
                 self.report(codes.E0316, message, begin, stop)
             target.append((argument, begin))
-        options = _option_starts([a for a, _ in keyword])
+        options = option_starts([a for a, _ in keyword])
         if len(options) > 1:
             self._report_options(keyword, options[1:])
         else:
@@ -300,7 +310,7 @@ class SchemaReader(TypeReader):
                 if argument.is_write:
                     message = f"'{argument.name}' is written but stands before self"
                     self.report(codes.E0318, message, start, start + len(str(argument)))
-        before, options, after = _split_options([a for a, _ in keyword])
+        before, options, after = split_options([a for a, _ in keyword])
         if self._failed:
             return None
         return Arguments(
@@ -499,26 +509,3 @@ def check_namespace(reader: SchemaReader, namespace: str, start: int) -> bool:
         reader.report(codes.E0342, f"the namespace '{namespace}' is reserved", start, end)
         return False
     return True
-
-
-def _option_starts(keyword: list[Argument]) -> list[int]:
-    return [i for i in range(len(keyword) - 3) if _are_options(tuple(keyword[i : i + 4]))]
-
-
-def _split_options(
-    keyword: list[Argument],
-) -> tuple[tuple[Argument, ...], TensorOptionsArguments | None, tuple[Argument, ...]]:
-    """Keyword arguments before the tensor options, the options, and those after them."""
-    starts = _option_starts(keyword)
-    if not starts:
-        return tuple(keyword), None, ()
-    first = starts[0]
-    options = TensorOptionsArguments(*keyword[first : first + 4])
-    return tuple(keyword[:first]), options, tuple(keyword[first + 4 :])
-
-
-def _are_options(arguments: tuple[Argument, ...]) -> bool:
-    return all(
-        a.name == name and a.type in (BaseType(ty), OptionalType(BaseType(ty)))
-        for a, (name, ty) in zip(arguments, _OPTION_TYPES)
-    )

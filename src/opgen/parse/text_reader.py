@@ -22,6 +22,14 @@ class SchemaCache:
     arguments: dict[str, Argument] = field(default_factory=dict)
     returns: dict[str, Return] = field(default_factory=dict)
     types: dict[str, Type] = field(default_factory=dict)
+    _library: list[SchemaCache] = field(default_factory=list)
+
+    @property
+    def library(self) -> SchemaCache:
+        """The cache of schemas that are read by the rules of PyTorch's runtime, which take more."""
+        if not self._library:
+            self._library.append(SchemaCache())
+        return self._library[0]
 
 
 class TextReader:

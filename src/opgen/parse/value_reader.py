@@ -8,9 +8,8 @@ from opgen.dataclasses import dataclass
 from opgen.diagnostics import Diagnostics
 from opgen.diagnostics.codes import Code
 from opgen.model.backend import WrittenName
-from opgen.parse.key_readers import describe
 from opgen.parse.names import did_you_mean, shorten
-from opgen.parse.yaml_nodes import MappingNode, Node, ScalarNode, SequenceNode
+from opgen.parse.yaml_nodes import MappingNode, Node, ScalarNode, SequenceNode, describe
 
 
 @dataclass(frozen=True, slots=True)

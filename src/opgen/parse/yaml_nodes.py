@@ -34,6 +34,16 @@ _PART_SIZE = 20
 _COLLECTION_SIZE = 80
 _UNPRINTABLE = re.compile("[^\t\n\r\x20-\x7e\x85\xa0-\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]")
 _TRUE = frozenset(("true", "yes", "on"))
+_KIND_WORDS = {
+    "str": "text",
+    "bool": "true or false",
+    "null": "empty",
+    "int": "a number",
+    "float": "a number",
+    "seq": "a list",
+    "map": "a mapping",
+    "timestamp": "a date",
+}
 
 
 class ScalarNode(NamedTuple):
@@ -132,15 +142,25 @@ class MappingNode(NamedTuple):
 Node: TypeAlias = ScalarNode | SequenceNode | MappingNode
 
 
+def describe(node: Node) -> str:
+    """What YAML takes a node for, in words."""
+    return _KIND_WORDS.get(node.kind, f"of the YAML type '{node.kind}'")
+
+
 def _first_line(source: Source, start: int, end: int) -> Span:
     text = source.text[start:end]
     line = re.split(r"[\r\n]", text, maxsplit=1)[0].rstrip()
     return Span(source, start, start + len(line))
 
 
-def compose(source: Source, diagnostics: Diagnostics) -> Node | None:
-    """The one document of `source`; None if it is empty or is not YAML."""
-    return _Composer(source, diagnostics).compose()
+def compose(
+    source: Source, diagnostics: Diagnostics, *, strict_torchgen: bool = False
+) -> Node | None:
+    """The one document of `source`; None if it is empty or is not YAML.
+
+    With `strict_torchgen` merge keys are reported: torchgen's loader refuses them.
+    """
+    return _Composer(source, diagnostics, strict_torchgen).compose()
 
 
 class _TooLarge(Exception):
@@ -161,6 +181,7 @@ class _Open:
 class _Composer:
     source: Source
     diagnostics: Diagnostics
+    strict_torchgen: bool = False
     # What a byte order mark shifts offsets by: the loader does not see it.
     base: int = 0
     stack: list[_Open] = field(default_factory=list)
@@ -285,6 +306,10 @@ class _Composer:
                 self.diagnostics.error(codes.E0108, "a key must be plain text", key.span)
             elif key.value == "<<" and not key.style:
                 merges.append(value)
+                if self.strict_torchgen:
+                    hint = "write the keys out"
+                    message = "torchgen's loader refuses '<<'"
+                    self.diagnostics.error(codes.E0114, message, key.span, hint=hint)
             elif (first := seen.setdefault(key.value, key)) is not key:
                 self._duplicate(first, key)
             else:

@@ -33,8 +33,10 @@ class Inputs:
     select: tuple[Path, ...] = ()
     backend_yaml: Path | None = None
     impl_path: Path | None = None
-    # Refuse opgen's extensions of the language.
+    # Refuse opgen's extensions of the language, and hold every operator to torchgen's rules.
     strict_torchgen: bool = False
+    # That of operators without one, in files that do not say it.
+    namespace: str | None = None
     # Not an option: what is read instead of these files.
     overlay: Overlay = field(default_factory=dict)
 

@@ -43,6 +43,11 @@ def misplaced_blanks(inputs: Inputs) -> tuple[Diagnostics, Diagnostics]:
     return found if blanks else Diagnostics(), found.shown()
 
 
+def _where_no_outless(inputs: Inputs) -> str | None:
+    """Where structured operators need an out variant, in words; None if they do not."""
+    return None if TARGETS[inputs.target].makes_outless else f"for target {inputs.target}"
+
+
 @until_too_many(lambda: Registry((), (), (), ()))
 def read_registry(inputs: Inputs, diagnostics: Diagnostics) -> Registry:
     """Parse and resolve: the registry of what is not refused."""
@@ -52,8 +57,15 @@ def read_registry(inputs: Inputs, diagnostics: Diagnostics) -> Registry:
     sources = [
         decode_source(str(path), text, diagnostics) for path, text in texts if text is not None
     ]
-    strict = inputs.strict_torchgen or TARGETS[inputs.target].strict_torchgen
-    parsed = parse_entries(sources, tags, ignored, diagnostics, strict_torchgen=strict)
+    parsed = parse_entries(
+        sources,
+        tags,
+        ignored,
+        diagnostics,
+        strict_torchgen=inputs.strict_torchgen,
+        namespace=inputs.namespace,
+        no_outless=_where_no_outless(inputs),
+    )
     # What a file holds that cannot be read, nobody knows.
     unknown = parsed.refused.unknown or len(sources) < len(texts)
     refused = replace(parsed.refused, unknown=unknown)

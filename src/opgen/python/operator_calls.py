@@ -13,7 +13,16 @@ from keyword import iskeyword
 from opgen.dataclasses import dataclass
 from opgen.model.function_schema import Argument
 from opgen.model.native_function import NativeFunction
-from opgen.model.types import BaseTy, BaseType, CustomClassType, ListType, OptionalType, Type
+from opgen.model.types import (
+    BaseTy,
+    BaseType,
+    CustomClassType,
+    DictType,
+    ListType,
+    OptionalType,
+    TupleType,
+    Type,
+)
 from opgen.older_pythons import assert_never
 from opgen.python.layout import declare
 from opgen.python.python_types import or_none
@@ -110,6 +119,10 @@ def _taken(type: Type, words: CallWords) -> str:
             return words.taken.get(name, "_Any")
         case CustomClassType():
             return "_Any"
+        case DictType(key, value):
+            return f"_dict[{_taken(key, words)}, {_taken(value, words)}]"
+        case TupleType(elems):
+            return _tuple([_taken(elem, words) for elem in elems])
         case OptionalType(elem):
             return or_none(_taken(elem, words))
         case ListType(elem, size):
@@ -125,7 +138,11 @@ def _returns(types: Sequence[Type], words: CallWords) -> str:
     found = [_returned(type, words) for type in types]
     if len(found) == 1:
         return found[0]
-    return f"_tuple[{', '.join(found)}]" if found else "None"
+    return _tuple(found) if found else "None"
+
+
+def _tuple(types: Sequence[str]) -> str:
+    return f"_tuple[{', '.join(types)}]" if types else "_tuple[()]"
 
 
 def _returned(type: Type, words: CallWords) -> str:
@@ -134,6 +151,10 @@ def _returned(type: Type, words: CallWords) -> str:
             return words.returned.get(name) or words.taken.get(name, "_Any")
         case CustomClassType():
             return "_Any"
+        case DictType(key, value):
+            return f"_dict[{_returned(key, words)}, {_returned(value, words)}]"
+        case TupleType(elems):
+            return _tuple([_returned(elem, words) for elem in elems])
         case OptionalType(elem):
             return or_none(_returned(elem, words))
         case ListType(elem):

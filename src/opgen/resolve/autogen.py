@@ -46,7 +46,7 @@ def generate_variants(
 
     `tags` are those that are declared: files of releases that do not know the tag `out` get none.
     """
-    if base is None:
+    if base is None or not asks_for_variants(variants):
         return variants
     if wants_out(variants, base):
         schema = find_out_schema(base.func)
@@ -56,6 +56,11 @@ def generate_variants(
     if wants_functional(variants):
         variants = variants.with_member(_generated(base, functional_schema(base.func), tags))
     return variants
+
+
+def asks_for_variants(variants: Variants) -> bool:
+    """Whether any variant is to be generated: of a library's operator only if an entry names one."""
+    return any(f.autogen or not f.is_library for f in variants.members)
 
 
 def find_base(variants: Variants, tags: Collection[str]) -> NativeFunction | None:
@@ -127,7 +132,7 @@ def find_out_schema(func: FunctionSchema) -> FunctionSchema | None:
         if func.kind() is SchemaKind.functional
         else func.arguments  # what a mutable operator writes, its out variant writes too
     )
-    return FunctionSchema(name, arguments.with_out_args(outs), _returned(outs))
+    return FunctionSchema(name, arguments.with_out_args(outs), _returned(outs), func.profile)
 
 
 def functional_schema(func: FunctionSchema) -> FunctionSchema:
@@ -151,7 +156,7 @@ def _out_of_inplace(func: FunctionSchema, name: OperatorName) -> FunctionSchema 
     own = arguments.self_arg.argument
     out = Argument("out", own.type, None, own.annotation)
     return FunctionSchema(
-        name, arguments.remove_self_annotation().with_out_args((out,)), func.returns
+        name, arguments.remove_self_annotation().with_out_args((out,)), func.returns, func.profile
     )
 
 
@@ -174,6 +179,7 @@ def free_letters(func: FunctionSchema) -> str:
         for a in func.arguments.flat_all
         if a.annotation is not None
         for letter in a.annotation.alias_set
+        if len(letter) == 1
     ]
     if func.kind() is not SchemaKind.functional:
         return "".join(c for c in string.ascii_lowercase if c not in used)

@@ -21,14 +21,14 @@ _NO_VIEWS = frozenset(row[0] for row in data.read_exempt("V116"))
 
 @dataclass(frozen=True, slots=True)
 class Entries:
-    """All written operators, and look-ups by what rules ask for. Namespaces do not count.
+    """All written operators, and look-ups by what rules ask for, by scoped names (NativeFunction.scope).
 
     Of what is missing here, `refused` may be the reason, and has been reported.
     """
 
     functions: tuple[NativeFunction, ...]
     by_name: Mapping[str, NativeFunction]
-    base_names: frozenset[BaseOperatorName]
+    base_names: frozenset[tuple[str, BaseOperatorName]]
     refused: Refused
     # The names of those that may be a delegate.
     structured: Vocabulary
@@ -37,26 +37,41 @@ class Entries:
     def of(functions: tuple[NativeFunction, ...], refused: Refused) -> Entries:
         by_name: dict[str, NativeFunction] = {}
         for f in functions:
-            by_name.setdefault(str(f.func.name), f)
-        base_names = frozenset(f.func.name.name for f in functions)
-        structured = Vocabulary(name for name, f in by_name.items() if f.structured)
+            by_name.setdefault(f.scoped_name, f)
+        base_names = frozenset((f.scope, f.func.name.name) for f in functions)
+        structured = Vocabulary(str(f.func.name) for f in by_name.values() if f.structured)
         return Entries(tuple(by_name.values()), by_name, base_names, refused, structured)
 
     def delegators(self, out: NativeFunction) -> tuple[NativeFunction, ...]:
         """The operators that name `out` as their structured delegate."""
-        return tuple(f for f in self.functions if f.structured_delegate == out.func.name)
-
-    def has_structured_delegate(self, f: NativeFunction) -> bool:
-        """Whether what `f` names as its structured delegate exists and is structured."""
-        target = self.by_name.get(str(f.structured_delegate))
-        return target is not None and target.structured
-
-    def functionals(self, root_name: str) -> tuple[NativeFunction, ...]:
-        """The functional operators of this root name."""
         return tuple(
             f
             for f in self.functions
-            if f.root_name == root_name and f.func.kind() is SchemaKind.functional
+            if f.structured_delegate == out.func.name and f.scope == out.scope
+        )
+
+    def find_delegate(self, f: NativeFunction) -> NativeFunction | None:
+        """The operator that `f` names as its structured delegate."""
+        if f.structured_delegate is None:
+            return None
+        name = str(f.structured_delegate)
+        return self.by_name.get(f"{f.scope}::{name}" if f.scope else name)
+
+    def has_base_name(self, f: NativeFunction, name: BaseOperatorName) -> bool:
+        """Whether there is an operator called `name` beside `f`."""
+        return (f.scope, name) in self.base_names
+
+    def has_structured_delegate(self, f: NativeFunction) -> bool:
+        """Whether what `f` names as its structured delegate exists and is structured."""
+        target = self.find_delegate(f)
+        return target is not None and target.structured
+
+    def functionals(self, out: NativeFunction) -> tuple[NativeFunction, ...]:
+        """The functional operators of the root name of `out`."""
+        return tuple(
+            f
+            for f in self.functions
+            if f.scoped_root == out.scoped_root and f.func.kind() is SchemaKind.functional
         )
 
 
@@ -64,12 +79,12 @@ def check_names(
     functions: Iterable[NativeFunction], refused: Refused, diagnostics: Diagnostics
 ) -> None:
     """Report every operator whose name an earlier one has, or one that was refused."""
-    others = {str(e.name): e for e in refused.entries if e.name is not None}
+    others = {(e.scope, str(e.name)): e for e in refused.entries if e.name is not None}
     first: dict[str, NativeFunction] = {}
     for f in functions:
-        other = first.setdefault(str(f.func.name), f)
+        other = first.setdefault(f.scoped_name, f)
         if other is f:
-            bad = others.get(str(f.func.name))
+            bad = others.get((f.scope, str(f.func.name))) if others else None
             if bad is not None:
                 message = f"operator '{f.func.name}' is defined twice"
                 label = (bad.span, "the other one, which has errors of its own")
@@ -92,8 +107,9 @@ def check_entries(entries: Entries, diagnostics: Diagnostics) -> None:
     for f in entries.functions:
         if f.structured_delegate is not None:
             _delegate_is_structured(f, entries, diagnostics)
-        _arguments_are_no_keywords(f, diagnostics)
-        if "inplace_view" in f.tags:
+        if not f.is_library:
+            _arguments_are_no_keywords(f, diagnostics)
+        if "inplace_view" in f.tags and not f.is_library:
             _inplace_view_has_view(f, entries, diagnostics)
         if "generated" in f.tags:
             _written_is_not_generated(f, diagnostics)
@@ -107,7 +123,7 @@ def check_delegates_in_group(
     members = {id(f) for group in groups for f in group.functions()}
     primaries = {id(group.primary) for group in groups}
     for f in entries.functions:
-        target = _find_delegate(f, entries)
+        target = entries.find_delegate(f)
         if (
             target is None
             or id(f) in members
@@ -129,14 +145,8 @@ def signature_notes(*functions: NativeFunction) -> tuple[str, ...]:
     return tuple(f"signature of '{f.func.name}': {f.func.signature()}" for f in functions)
 
 
-def _find_delegate(f: NativeFunction, entries: Entries) -> NativeFunction | None:
-    if f.structured_delegate is None:
-        return None
-    return entries.by_name.get(str(f.structured_delegate))
-
-
 def _delegate_is_structured(f: NativeFunction, entries: Entries, diagnostics: Diagnostics) -> None:
-    target = _find_delegate(f, entries)
+    target = entries.find_delegate(f)
     span = f.spans.value("structured_delegate")
     delegates = f"'{f.func.name}' delegates to '{f.structured_delegate}'"
     if target is None:
@@ -147,6 +157,7 @@ def _delegate_is_structured(f: NativeFunction, entries: Entries, diagnostics: Di
             str(g.func.name)
             for g in entries.functions
             if g.structured
+            and g.scope == f.scope
             and g.func.name.name.base == base
             and g.func.signature() == f.func.signature()
         ]
@@ -189,7 +200,7 @@ def _inplace_view_has_view(f: NativeFunction, entries: Entries, diagnostics: Dia
         diagnostics.error(codes.E0405, message, span)
         return
     view = BaseOperatorName(name.base, False, name.dunder_method)
-    if view not in entries.base_names and not entries.refused.may_have_base(view.base):
+    if not entries.has_base_name(f, view) and not entries.refused.may_have_base(view.base):
         message = f"'{f.func.name}' has the tag 'inplace_view', but there is no view '{view}'"
         diagnostics.error(codes.E0406, message, span)
 

@@ -72,6 +72,7 @@ E0404 = Code(
     "- func: foo(Tensor self, int lambda) -> Tensor\n",
     "- func: foo(Tensor self, int lambd) -> Tensor\n",
     ("V115",),
+    of_torchgen=True,
 )
 E0405 = Code(
     "E0405",
@@ -88,6 +89,7 @@ E0405 = Code(
   tags: inplace_view
 """,
     ("V116",),
+    of_torchgen=True,
 )
 E0406 = Code(
     "E0406",
@@ -104,6 +106,7 @@ E0406 = Code(
   tags: inplace_view
 """,
     ("V117",),
+    of_torchgen=True,
 )
 E0407 = Code(
     "E0407",

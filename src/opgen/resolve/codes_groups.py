@@ -33,6 +33,7 @@ E0501 = Code(
     _entry("foo.a(Tensor self) -> Tensor") + _entry("foo.b(Tensor self) -> Tensor"),
     _entry("foo.a(Tensor self) -> Tensor") + _entry("foo.b(Tensor self, int dim) -> Tensor"),
     ("V118",),
+    of_torchgen=True,
 )
 E0502 = Code(
     "E0502",
@@ -122,6 +123,7 @@ E0509 = Code(
         *_kernel("foo_out_cpu"),
     ),
     ("V133", "C30"),
+    of_torchgen=True,
 )
 E0510 = Code(
     "E0510",
@@ -147,6 +149,7 @@ E0512 = Code(
     _entry(_FOO) + _entry(_OUT.replace("foo", "custom::foo", 1)),
     _entry(_FOO) + _entry(_OUT),
     ("V124", "V125", "V126"),
+    of_torchgen=True,
 )
 E0513 = Code(
     "E0513",
@@ -164,6 +167,7 @@ E0513 = Code(
     )
     + _entry(_MUTABLE_OUT, *_kernel("foo_out_cpu")),
     ("V127",),
+    of_torchgen=True,
 )
 E0514 = Code(
     "E0514",

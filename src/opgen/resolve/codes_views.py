@@ -29,6 +29,7 @@ E0601 = Code(
   tags: inplace_view
 """,
     ("V137",),
+    of_torchgen=True,
 )
 E0602 = Code(
     "E0602",
@@ -45,6 +46,7 @@ E0602 = Code(
 - func: foo_clone(Tensor self) -> Tensor
 """,
     ("V138",),
+    of_torchgen=True,
 )
 E0603 = Code(
     "E0603",
@@ -60,6 +62,7 @@ E0603 = Code(
 - func: foo_clone(Tensor self) -> Tensor
 """,
     ("V139",),
+    of_torchgen=True,
 )
 E0604 = Code(
     "E0604",
@@ -69,6 +72,7 @@ E0604 = Code(
     _VIEW,
     _VIEW + _COPY,
     ("V140",),
+    of_torchgen=True,
 )
 E0605 = Code(
     "E0605",
@@ -85,6 +89,7 @@ E0605 = Code(
   tags: view_copy
 """,
     ("V146",),
+    of_torchgen=True,
 )
 E0606 = Code(
     "E0606",
@@ -104,6 +109,7 @@ E0606 = Code(
 - func: foo.x(Tensor self, int dim) -> Tensor
 """,
     ("V141", "V143"),
+    of_torchgen=True,
 )
 E0607 = Code(
     "E0607",
@@ -112,6 +118,7 @@ E0607 = Code(
     _VIEW + _COPY.replace("  tags: view_copy\n", ""),
     _VIEW + _COPY,
     ("V142",),
+    of_torchgen=True,
 )
 E0608 = Code(
     "E0608",
@@ -131,6 +138,7 @@ E0608 = Code(
   tags: inplace_view
 """,
     ("V144", "V145"),
+    of_torchgen=True,
 )
 
 E0609 = Code(
@@ -141,6 +149,7 @@ E0609 = Code(
     _VIEW + _COPY.replace("CompositeExplicitAutogradNonFunctional", "CPU"),
     _VIEW + _COPY,
     ("V167", "C29"),
+    of_torchgen=True,
 )
 
 CODES: tuple[Code, ...] = tuple(v for v in list(vars().values()) if isinstance(v, Code))

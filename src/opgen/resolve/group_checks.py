@@ -50,6 +50,18 @@ class Completed:
     is_whole: bool = True
 
     @property
+    def is_library(self) -> bool:
+        """Whether the rules of PyTorch's runtime hold for the operator."""
+        return self.written.members[0].is_library
+
+    @property
+    def must_be_group(self) -> bool:
+        """Whether something asks for a functional and an out variant: torchgen's rules, or an entry of a library."""
+        return not self.is_library or any(
+            f.autogen or f.part_of_structured_group for f in self.written.members
+        )
+
+    @property
     def generated(self) -> tuple[NativeFunction, ...]:
         if self.all is self.written:
             return ()
@@ -72,7 +84,8 @@ Rule = Callable[[Completed, Diagnostics], bool]
 
 def check_variants(variants: Completed, diagnostics: Diagnostics) -> None:
     """Report every rule about variants that these break."""
-    _kinds_differ(variants.written, diagnostics)
+    if not variants.is_library:
+        _kinds_differ(variants.written, diagnostics)
     # any() stops at the first rule that reports: the others would say the same in other words.
     rules = _RULES if variants.is_whole else (_scratch_is_alone,)
     any(rule(variants, diagnostics) for rule in rules)
@@ -85,7 +98,7 @@ def check_generated_names(
     taken = dict(entries.by_name)
     for variants in sets:
         for f in variants.generated:
-            other = taken.setdefault(str(f.func.name), f)
+            other = taken.setdefault(f.scoped_name, f)
             if other is f:
                 continue
             generated = "generated" in other.tags
@@ -127,6 +140,7 @@ def _out_has_sibling(variants: Completed, diagnostics: Diagnostics) -> bool:
     out = variants.written.find(SchemaKind.out)
     if (
         out is None
+        or not variants.must_be_group
         or not is_lone_out(variants.written)
         or not may_have_variants(variants.written, variants.tags)
         or str(out.func.name) in _LONE_OUTS
@@ -135,7 +149,7 @@ def _out_has_sibling(variants: Completed, diagnostics: Diagnostics) -> bool:
     siblings = variants.entries.delegators(out)
     text = "delegates to it, but has another signature"
     if not siblings:
-        siblings = variants.entries.functionals(out.root_name)
+        siblings = variants.entries.functionals(out)
         text = "has another signature"
     diagnostics.error(
         codes.E0502,
@@ -155,6 +169,7 @@ def _results_can_be_outs(variants: Completed, diagnostics: Diagnostics) -> bool:
     base = variants.base
     if (
         base is None
+        or not variants.must_be_group
         or variants.written.find(SchemaKind.out) is not None
         or can_have_out(base)
         or str(base.func.name) in _NO_TENSOR_RESULTS
@@ -232,6 +247,8 @@ def _scratch_is_alone(variants: Completed, diagnostics: Diagnostics) -> bool:
 def _functional_is_there(variants: Completed, diagnostics: Diagnostics) -> bool:
     members = variants.all.members
     if len(members) == 1 or variants.all.find(SchemaKind.functional) is not None:
+        return False
+    if not variants.must_be_group:
         return False
     first, *others = members
     diagnostics.error(
@@ -321,7 +338,7 @@ def _functional_beside_mutable_is_marked(
     group: NativeFunctionsGroup, diagnostics: Diagnostics
 ) -> None:
     name = group.functional.func.name
-    if group.mutable is None or name.name.functional_overload:
+    if group.mutable is None or name.name.functional_overload or group.functional.is_library:
         return
     diagnostics.error(
         codes.E0513,

@@ -39,7 +39,7 @@ def collect_variants(functions: Iterable[NativeFunction]) -> tuple[Variants, ...
     """One set for each signature, in order of first appearance."""
 
     def name(f: NativeFunction) -> Hashable:
-        return f.func.name.name.base
+        return f.scoped_root
 
     sets = group_by_signature(functions, name, lambda f: f.func.signature())
     return tuple(Variants(*split_by_role(s, lambda f: f.func.kind())) for s in sets)
@@ -58,12 +58,12 @@ def group_by_signature(
     functions = tuple(functions)
     count = Counter(map(name, functions))
     sets: list[list[NativeFunction]] = []
-    places: dict[FunctionSchema, int] = {}
+    places: dict[tuple[Hashable, FunctionSchema], int] = {}
     for f in functions:
         if count[name(f)] == 1:
             sets.append([f])
             continue
-        place = places.setdefault(signature(f), len(sets))
+        place = places.setdefault((name(f), signature(f)), len(sets))
         if place == len(sets):
             sets.append([])
         sets[place].append(f)

@@ -18,7 +18,9 @@ _DECOMPOSING = (
 
 
 def check_view_variants(variants: ViewVariants, entries: Entries, diagnostics: Diagnostics) -> None:
-    """Report every rule about views that these break."""
+    """Report every rule about views that these break. A library need not write what replaces its views."""
+    if any(f.is_library for f in variants.by_role.values()):
+        return
     for f in variants.duplicates:
         _role_is_free(f, variants, diagnostics)
     inplace = variants.find(ViewSchemaKind.aliasing_inplace)
@@ -48,7 +50,7 @@ def _inplace_view_is_tagged(f: NativeFunction, entries: Entries, diagnostics: Di
         return
     name = f.func.name.name
     # Without it the tag would be reported.
-    has_view = BaseOperatorName(name.base, False, name.dunder_method) in entries.base_names
+    has_view = entries.has_base_name(f, BaseOperatorName(name.base, False, name.dunder_method))
     diagnostics.error(
         codes.E0601,
         f"'{f.func.name}' is an in-place view, so it needs the tag 'inplace_view'",

@@ -44,7 +44,7 @@ def collect_view_variants(functions: Sequence[NativeFunction]) -> tuple[ViewVari
     for f in functions:
         name = _view_name(f)
         if name not in related and (
-            first.setdefault(name, f.root_name) != f.root_name or f.is_view_op
+            first.setdefault(name, f.scoped_root) != f.scoped_root or f.is_view_op
         ):
             related.add(name)
     kept = [f for f in functions if _view_name(f) in related]
@@ -54,7 +54,7 @@ def collect_view_variants(functions: Sequence[NativeFunction]) -> tuple[ViewVari
 
 def _view_name(f: NativeFunction) -> str:
     """What the root names of a view and of what copies it have in common."""
-    return f.root_name.replace("_copy", "").replace("scatter", "inverse")
+    return f.scoped_root.replace("_copy", "").replace("scatter", "inverse")
 
 
 def find_view_group(variants: ViewVariants) -> NativeFunctionsViewGroup | None:

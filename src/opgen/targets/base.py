@@ -79,8 +79,8 @@ class Target:
     its tags an operator is registered with, `makes_ufuncs` whether
     kernels are made of inner loops.
     `python` is what is filled into Python signatures. `functionalizes` says whether that world replaces
-    operators that write their arguments, and views, by others, `strict_torchgen` whether it has nothing
-    for opgen's extensions of the language, `checks_structured` whether the generated code checks
+    operators that write their arguments, and views, by others, `makes_outless` whether it has structured
+    operators without out variants, `checks_structured` whether the generated code checks
     that the tensors of structured kernels share a device. `key_headers` are what the registrations of
     a key include besides. `meta_spelling` is how meta functions spell types where
     their bodies are compiled for known and for symbolic sizes, which names of their class mean;
@@ -115,7 +115,7 @@ class Target:
     registered_tags: Callable[[NativeFunction], frozenset[str]] = registered_tags
     makes_ufuncs: bool = True
     functionalizes: bool = False
-    strict_torchgen: bool = False
+    makes_outless: bool = True
     meta_spelling: TypeSpelling | None = None
     sized_bases: Mapping[str, str] = field(default_factory=dict)
     checks_structured: bool = False

@@ -41,6 +41,7 @@ E0750 = Code(
     _view("Tensor(a) self, int dim"),
     ("V164", "V165", "A41"),
     target="torch",
+    of_torchgen=True,
 )
 E0751 = Code(
     "E0751",
@@ -51,6 +52,7 @@ E0751 = Code(
     "- func: foo_(Tensor(a!) self) -> Tensor(a!)\n  dispatch:\n    CPU: foo_cpu_\n  autogen: foo, foo.out\n",
     ("V166", "A44", "A61"),
     target="torch",
+    of_torchgen=True,
 )
 E0752 = Code(
     "E0752",
@@ -60,6 +62,7 @@ E0752 = Code(
     "- func: foo_inverse(Tensor(a) self) -> Tensor(a)\n",
     ("V171", "C28"),
     target="torch",
+    of_torchgen=True,
 )
 
 CODES = (E0750, E0751, E0752)
@@ -68,12 +71,12 @@ CODES = (E0750, E0751, E0752)
 def report_unfunctionalizable(registry: Registry, diagnostics: Diagnostics) -> None:
     """Report operators that functionalization has nothing to replace by."""
     for group in registry.view_groups:
-        if not group.composite:
+        if not group.composite and not group.view.is_library:
             _check_view(group, diagnostics)
     grouped = {id(f) for g in registry.groups for f in g.functions()}
     grouped |= {id(f) for g in registry.view_groups for f in g.functions()}
     for f in registry.functions:
-        if id(f) not in grouped:
+        if id(f) not in grouped and not f.is_library:
             _check_alone(f, diagnostics)
 
 

@@ -23,11 +23,17 @@ _SPELLING = TypeSpelling(
         "SymBool": "c10::SymBool",
         "SymIntArrayRef": "c10::SymIntArrayRef",
         "string_view": "c10::string_view",
+        "string": "::std::string",
+        "IValue": "c10::IValue",
+        "complex": "c10::complex<double>",
+        "Any": "c10::IValue",
     },
     prefix="at::",
     standard="::std::",
     array_ref="at::ArrayRef",
     list="c10::List",
+    dictionary="c10::Dict",
+    pointer="c10::intrusive_ptr",
     reference=" ",
     assign="=",
     defaults={
@@ -54,6 +60,8 @@ _META_SPELLING = TypeSpelling(
     standard="::std::",
     array_ref="ArrayRef",
     list="List",
+    dictionary="Dict",
+    pointer="c10::intrusive_ptr",
     reference="",
     assign=" = ",
     defaults={},
@@ -121,6 +129,7 @@ _CALL_WORDS = CallWords(
         BaseTy.SymInt: "_int | _SymInt",
         BaseTy.DeviceIndex: "_int",
         BaseTy.float: "_float",
+        BaseTy.complex: "_complex",
         BaseTy.bool: "_bool",
         BaseTy.SymBool: "_bool | _SymBool",
         BaseTy.str: "_str",
@@ -142,7 +151,7 @@ _CALL_WORDS = CallWords(
         {
             **{
                 f"_{name}": f"from builtins import {name} as _{name}"
-                for name in ("bool", "complex", "float", "int", "list", "str", "tuple")
+                for name in ("bool", "complex", "dict", "float", "int", "list", "str", "tuple")
             },
             "_Sequence": "from collections.abc import Sequence as _Sequence",
             "_Any": "from typing import Any as _Any",
@@ -216,7 +225,7 @@ TORCH = Target(
     registered_tags=tags_that_inductor_follows,
     makes_ufuncs=False,
     functionalizes=True,
-    strict_torchgen=True,
+    makes_outless=False,
     meta_spelling=_META_SPELLING,
     sized_bases={
         "at::impl::MetaBase": "MetaBase",

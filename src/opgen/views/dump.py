@@ -10,7 +10,6 @@ from enum import Enum
 from typing import Any, TypeAlias
 
 from opgen.cpp import structured
-from opgen.cpp.cpp_types import NoCppType
 from opgen.cpp.literals import BadDefault
 from opgen.cpp.names import kernel_namespace, return_names
 from opgen.cpp.signatures import (
@@ -21,6 +20,7 @@ from opgen.cpp.signatures import (
     parameters,
 )
 from opgen.cpp.spelling import TypeSpelling
+from opgen.cpp.type_values import NoCppType
 from opgen.dataclasses import field_names
 from opgen.model.backend import ExternalBackend
 from opgen.model.dispatch_key import DispatchKey

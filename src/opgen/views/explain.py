@@ -61,6 +61,7 @@ class CodeView(FileView):
     failing: tuple[str, ...]
     mended: tuple[str, ...]
     facts: str
+    holds_for: str
 
 
 @view
@@ -168,7 +169,14 @@ def build_code_page(code: Code) -> CodeView:
         failing=_lines(code.failing) if has_example else (),
         mended=_lines(code.mended) if has_example else (),
         facts=", ".join(code.facts),
+        holds_for=_holds_for(code),
     )
+
+
+def _holds_for(code: Code) -> str:
+    if code.of_torchgen:
+        return "Reported for operators of namespace aten, and under --strict-torchgen for those of every namespace."
+    return "" if code.target is None else f"Reported for target {code.target}."
 
 
 def _lines(text: str) -> tuple[str, ...]:

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
 
-from opgen.cpp.cpp_types import Base
 from opgen.cpp.names import operator_namespace, operator_struct_name
 from opgen.cpp.signatures import Binding
+from opgen.cpp.type_values import Base
 from opgen.dataclasses import replace
 from opgen.model.native_function import NativeFunction, Variant
 from opgen.views.base import Block, FileView, FunctionView, blocks, view

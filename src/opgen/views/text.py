@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
 
-from opgen.cpp.cpp_types import CType
 from opgen.cpp.names import operator_namespace, operator_struct_name
 from opgen.cpp.signatures import (
     Binding,
@@ -16,6 +15,7 @@ from opgen.cpp.signatures import (
 )
 from opgen.cpp.spelling import TypeSpelling, spell
 from opgen.cpp.translate import translate
+from opgen.cpp.type_values import CType
 from opgen.dataclasses import field
 from opgen.model.native_function import NativeFunction
 from opgen.targets.base import Target

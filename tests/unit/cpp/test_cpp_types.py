@@ -9,6 +9,14 @@ import pytest
 from operators import SPELLING, operator
 
 from opgen.cpp.cpp_types import (
+    argument_type,
+    native_argument_type,
+    return_type,
+    returns_type,
+    structured_argument_type,
+)
+from opgen.cpp.spelling import spell
+from opgen.cpp.type_values import (
     ArrayRef,
     Base,
     ConstRef,
@@ -16,15 +24,9 @@ from opgen.cpp.cpp_types import (
     NoCppType,
     Optional,
     TypeContext,
-    argument_type,
     holds_references,
-    native_argument_type,
-    return_type,
-    returns_type,
-    structured_argument_type,
     without_reference,
 )
-from opgen.cpp.spelling import spell
 from opgen.model.function_schema import Argument
 
 PLAIN = TypeContext(structured_group=False, use_const_ref=False)

@@ -5,7 +5,15 @@ from __future__ import annotations
 import pytest
 from operators import CONVERSIONS, OPTIONS, operator
 
-from opgen.cpp.cpp_types import (
+from opgen.cpp.cpp_types import structured_argument_type
+from opgen.cpp.signatures import (
+    Binding,
+    CppSignatureGroup,
+    DispatcherSignature,
+    NativeSignature,
+)
+from opgen.cpp.translate import NoConversion, translate
+from opgen.cpp.type_values import (
     INT,
     SYM_INT,
     TENSOR,
@@ -14,15 +22,7 @@ from opgen.cpp.cpp_types import (
     ConstRef,
     MutRef,
     Optional,
-    structured_argument_type,
 )
-from opgen.cpp.signatures import (
-    Binding,
-    CppSignatureGroup,
-    DispatcherSignature,
-    NativeSignature,
-)
-from opgen.cpp.translate import NoConversion, translate
 from opgen.model.native_function import NativeFunction
 
 

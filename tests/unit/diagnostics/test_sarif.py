@@ -14,7 +14,8 @@ import pytest
 
 from opgen.diagnostics import Code, Diagnostics, Edit, Source, Span, render_sarif
 from opgen.parse import decode_source
-from opgen.pipeline import CODES, Inputs, load
+from opgen.pipeline import CODES, load
+from support.inputs import aten_inputs
 
 CODE = Code("E0201", "title", "explanation", "- fuc: a\n", "- func: a\n")
 
@@ -145,7 +146,7 @@ def test_every_case_of_the_error_tests_makes_a_valid_log(
     diagnostics = Diagnostics()
     for case in sorted(folder.glob("E*.yaml")):
         one = Diagnostics()
-        load(Inputs((case,)), one)
+        load(aten_inputs((case,)), one)
         for item in list(one)[:3]:
             if len(diagnostics) < 600:
                 diagnostics.add(item)

@@ -12,8 +12,9 @@ import pytest
 
 from opgen.diagnostics import Diagnostic, Diagnostics, Edit
 from opgen.edits import apply_edits, encode_like, fix_all
-from opgen.pipeline import CODES, Inputs, inspect
+from opgen.pipeline import CODES, inspect
 from opgen.reading import Overlay
+from support.inputs import aten_inputs
 from support.pytorch import packaged_native_functions
 
 CASES = Path(__file__).parents[2] / "errors"
@@ -27,7 +28,7 @@ FILES = sorted(
 
 def problems(path: Path, content: bytes, target: str) -> Diagnostics:
     diagnostics = Diagnostics()
-    inputs = Inputs((path,), target=target, overlay={path: content})
+    inputs = aten_inputs((path,), target=target, overlay={path: content})
     inspect(inputs, diagnostics, python=path.name.endswith(".python.yaml"))
     return diagnostics
 
@@ -304,7 +305,7 @@ def test_pytorch_s_file_with_misspellings_is_mended() -> None:
 
     def check(contents: Overlay) -> tuple[Diagnostics, None]:
         found = Diagnostics()
-        inspect(Inputs((path,), tags=tags, target="torch", overlay=contents), found)
+        inspect(aten_inputs((path,), tags=tags, target="torch", overlay=contents), found)
         return found, None
 
     fixed = fix_all({path: bad}, check)

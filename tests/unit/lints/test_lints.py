@@ -8,7 +8,7 @@ import pytest
 
 from opgen import pipeline
 from opgen.diagnostics import Diagnostics
-from opgen.pipeline import Inputs
+from support.inputs import aten_inputs
 
 _RENAMED = "- func: foo.out(Tensor self, *, Tensor(a!) result) -> Tensor(a!)\n"
 _OPTIONS = "ScalarType? dtype=None, Layout? layout=None, Device? device=None, bool? pin_memory=None"
@@ -19,7 +19,7 @@ def lints_of(text: str, folder: Path, *, target: str = "runtime") -> list[str]:
     file = folder / "native_functions.yaml"
     file.write_bytes(text.encode())
     diagnostics = Diagnostics()
-    pipeline.inspect(Inputs((file,), target=target), diagnostics)
+    pipeline.inspect(aten_inputs((file,), target=target), diagnostics)
     return [item.code for item in diagnostics]
 
 
@@ -170,7 +170,7 @@ def test_a_comment_is_for_its_own_entry(tmp_path: Path) -> None:
     file = tmp_path / "native_functions.yaml"
     file.write_text(text)
     diagnostics = Diagnostics()
-    pipeline.inspect(Inputs((file,)), diagnostics)
+    pipeline.inspect(aten_inputs((file,)), diagnostics)
     assert [item.message for item in diagnostics] == [
         "the out argument 'result' of 'foo.out' is not called 'out'"
     ]

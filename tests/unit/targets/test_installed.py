@@ -9,10 +9,11 @@ from pathlib import Path
 import pytest
 
 from opgen.diagnostics import Diagnostics, render_human
-from opgen.pipeline import Inputs, check_world
+from opgen.pipeline import check_world
 from opgen.resources import cmake_dir
 from opgen.targets.installed import report_world
 from opgen.targets.torch import TORCH
+from support.inputs import aten_inputs
 
 
 def fake(folder: Path, version: str | None) -> None:
@@ -73,8 +74,8 @@ def test_one_that_is_named_is_cmakes_to_look_at(
     for variable, errors in (("", 1), ("/elsewhere/share/cmake/Torch", 0)):
         monkeypatch.setenv("Torch_DIR", variable)
         diagnostics = Diagnostics()
-        check_world(Inputs((), target="torch"), diagnostics)
-        check_world(Inputs(()), diagnostics)
+        check_world(aten_inputs((), target="torch"), diagnostics)
+        check_world(aten_inputs(()), diagnostics)
         assert diagnostics.error_count == errors
 
 

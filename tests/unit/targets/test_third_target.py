@@ -16,13 +16,14 @@ from opgen.dataclasses import field_names, replace
 from opgen.diagnostics import Diagnostics
 from opgen.model.dispatch_key import DispatchKey
 from opgen.model.registry import Registry
-from opgen.pipeline import Inputs, load
+from opgen.pipeline import load
 from opgen.render import Renderer
 from opgen.targets import TARGETS, Target
 from opgen.targets.base import FileKind
 from opgen.views.base import FileView
 from opgen.views.context import Context, Library
 from opgen.views.tree import build_views
+from support.inputs import aten_inputs
 
 HERE = Path(__file__).parent
 GOLDEN = HERE.parents[1] / "golden"
@@ -65,7 +66,7 @@ def registry(request: pytest.FixtureRequest) -> Registry:
 
 def registry_of(*yaml: Path) -> Registry:
     diagnostics = Diagnostics()
-    registry = load(Inputs(yaml), diagnostics)
+    registry = load(aten_inputs(yaml), diagnostics)
     assert registry is not None
     return registry
 

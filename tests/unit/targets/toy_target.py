@@ -21,6 +21,8 @@ _SPELLING = TypeSpelling(
     standard="lib::",
     array_ref="toy::Span",
     list="toy::Chain",
+    dictionary="toy::Map",
+    pointer="toy::Owner",
     reference=" ",
     assign=" := ",
     defaults={

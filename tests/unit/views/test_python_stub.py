@@ -4,14 +4,14 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from opgen.pipeline import Inputs
+from support.inputs import aten_inputs
 from support.trees import make_tree, write_tree
 
 
 def _stub(folder: Path, yaml: str, module: str = "__init__", name: str = "aten") -> str:
     """The stub of a module of the package made of `yaml`."""
     (folder / "f.yaml").write_text(yaml)
-    tree = make_tree(Inputs((folder / "f.yaml",), name=name), python=True)
+    tree = make_tree(aten_inputs((folder / "f.yaml",), name=name), python=True)
     return tree.files[f"python/{name}/{module}.pyi"]
 
 
@@ -105,11 +105,13 @@ def test_what_is_written_in_place_comes_back(tmp_path: Path) -> None:
 def test_a_library_that_extends_another_has_the_classes_of_that(tmp_path: Path) -> None:
     """Protects tensors that go from one library to the other: one class for the type checker, too."""
     (tmp_path / "base.yaml").write_text(_entries("base::f(Tensor x) -> Tensor"))
-    base = write_tree(make_tree(Inputs((tmp_path / "base.yaml",)), python=True), tmp_path / "base")
+    base = write_tree(
+        make_tree(aten_inputs((tmp_path / "base.yaml",)), python=True), tmp_path / "base"
+    )
     (tmp_path / "more.yaml").write_text(
         _entries("more::g(Tensor self, int[2] n) -> (Tensor a, Tensor b)", variants="method")
     )
-    inputs = Inputs((tmp_path / "more.yaml",), extends=base / "opgen_manifest.json")
+    inputs = aten_inputs((tmp_path / "more.yaml",), extends=base / "opgen_manifest.json")
     stub = make_tree(inputs, python=True).files["python/more/__init__.pyi"]
     assert "class " not in stub and "from base import (\n" in stub
     assert "    Tensor as Tensor,\n" in stub and "    _Ints as _Ints,\n" in stub

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from opgen.pipeline import Inputs
 from opgen.views.shards import shard_of
+from support.inputs import aten_inputs
 from support.trees import make_tree
 
 
@@ -26,7 +26,7 @@ def test_another_operator_changes_one_shard_of_each_source(tmp_path: Path) -> No
             for i in range(count)
         )
         yaml.write_text("\n".join(entries))
-        return dict(make_tree(Inputs((yaml,)), shards=4, python=True).files)
+        return dict(make_tree(aten_inputs((yaml,)), shards=4, python=True).files)
 
     before, after = tree(20), tree(21)
     stems = ("RegisterCPU", "Operators", "RegisterSchema", "TensorMethods", "CPUStubs")

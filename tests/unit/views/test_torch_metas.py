@@ -5,7 +5,8 @@ from __future__ import annotations
 from pathlib import Path
 
 from opgen.diagnostics import Diagnostics
-from opgen.pipeline import Inputs, build_tree
+from opgen.pipeline import build_tree
+from support.inputs import aten_inputs
 
 ENTRIES = """
 - func: my::f(Tensor self, Tensor? t, Tensor[] ts, int a, int[] b, int[]? c, SymInt d, SymInt? e, SymInt[] g, SymInt[]? h) -> Tensor
@@ -22,7 +23,7 @@ ENTRIES = """
 def made(folder: Path, base: str, precomputed: str = "") -> dict[str, str]:
     source = folder / "my.yaml"
     source.write_text(ENTRIES.format(base=base, precomputed=precomputed))
-    tree = build_tree(Inputs((source,), target="torch"), Diagnostics())
+    tree = build_tree(aten_inputs((source,), target="torch"), Diagnostics())
     assert tree is not None
     return dict(tree.files)
 

@@ -7,8 +7,8 @@ from pathlib import Path
 
 import pytest
 
-from opgen.pipeline import Inputs
 from support.build import REPOSITORY
+from support.inputs import aten_inputs
 from support.trees import make_tree
 
 GOLDEN = sorted((REPOSITORY / "tests" / "golden").glob("*/input.yaml"))
@@ -21,7 +21,7 @@ def files(request: pytest.FixtureRequest) -> dict[str, str]:
     """The files of the repository's own operators, and of every golden input."""
     yaml = REPOSITORY / "native_functions.yaml" if request.param == "own" else request.param
     name = "aten" if request.param == "own" else None
-    return dict(make_tree(Inputs((yaml,), name=name)).files)
+    return dict(make_tree(aten_inputs((yaml,), name=name)).files)
 
 
 def test_every_file_says_what_it_is_for(files: dict[str, str]) -> None:

@@ -1,0 +1,42 @@
+"""The records of E025x: what can be wrong with the keys that are opgen's own, for libraries of operators."""
+
+from __future__ import annotations
+
+from opgen.diagnostics.codes import Code
+
+_FOO = "- func: custom::foo(Tensor self) -> Tensor\n"
+
+E0250 = Code(
+    "E0250",
+    "a key of opgen's own",
+    "torchgen does not know this key. --strict-torchgen keeps a file good for PyTorch, so it refuses it.",
+    "- namespace: custom\n- func: foo(Tensor self) -> Tensor\n",
+    _FOO,
+)
+E0251 = Code(
+    "E0251",
+    "the head of a file that is not at its head",
+    "What holds for a whole file ('namespace', 'include', 'classes') stands once, as the first item of the list.",
+    _FOO + "- namespace: custom\n",
+    "- namespace: custom\n- func: foo(Tensor self) -> Tensor\n",
+)
+E0252 = Code(
+    "E0252",
+    "a bad value at the head of a file",
+    "'namespace' takes the name of the operators that have none of their own. 'include' takes a header or a list of them, which "
+    "declare the functions that rows with '::' name. 'classes' takes a mapping from TorchScript's name of a class to 'type' (its "
+    "C++ class), 'header' (what declares it) and, if it is not registered yet, 'define' (a function that takes a torch::Library& and "
+    "registers it).",
+    "- namespace: custom\n  include: 3\n- func: foo(Tensor self) -> Tensor\n",
+    "- namespace: custom\n  include: foo.h\n- func: foo(Tensor self) -> Tensor\n",
+)
+E0253 = Code(
+    "E0253",
+    "an existing function that cannot be called",
+    "A row whose kernel begins with '::' names a C++ function that is there, with all of its namespaces: '::vllm::rms_norm', "
+    "'::rms_norm' if it is in none.",
+    _FOO + "  dispatch:\n    CPU: ::my kernel\n",
+    "- include: kernels.h\n" + _FOO + "  dispatch:\n    CPU: ::my_kernel\n",
+)
+
+CODES: tuple[Code, ...] = tuple(v for v in list(vars().values()) if isinstance(v, Code))
