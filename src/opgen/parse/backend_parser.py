@@ -43,7 +43,7 @@ def _read(reader: ValueReader) -> BackendFile | None:
     _check_cpp_name(reader, "cpp_namespace", namespace, _MAX_NAMESPACES)
     _check_cpp_name(reader, "class_name", class_name, 1)
     supported = reader.names("supported", null=True) + reader.names("full_codegen", null=False)
-    autograd, symint = reader.names("autograd", null=False), reader.names("symint", null=True)
+    autograd, symint = reader.names("autograd", null=True), reader.names("symint", null=True)
     use_out = reader.flag("use_out_as_primary", False)
     device_guard = reader.flag("device_guard", False)
     structured = tuple(
