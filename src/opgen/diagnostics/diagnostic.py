@@ -105,6 +105,12 @@ class Diagnostics:
             self._errors += 1
         self._items.append(diagnostic)
 
+    def rewind(self, count: int) -> None:
+        """Forget all but the first `count` that were put in."""
+        gone = self._items[count:]
+        del self._items[count:]
+        self._errors -= sum(1 for item in gone if item.severity is Severity.error)
+
     def remove(self, is_out: Callable[[Diagnostic], bool]) -> None:
         """Without the warnings that `is_out` answers yes for."""
         self._items = [i for i in self._items if i.severity is Severity.error or not is_out(i)]

@@ -73,11 +73,13 @@ def _parse_file(
 ) -> list[NativeFunction | RefusedEntry | None]:
     """The entries; None for each that nothing is known of, and for a file that cannot be read."""
     diagnostics = context.diagnostics
-    before = len(diagnostics)
+    before, errors_before = len(diagnostics), diagnostics.error_count
     root = compose(source, diagnostics)
     if root is None and len(diagnostics) > before:
         return [None]
     if not isinstance(root, SequenceNode):
+        if _is_other(root, diagnostics, before):
+            return [None]
         message = "a schema file is a list of entries"
         span = source.start if root is None else root.span
         hint = "write '[]' if there are none" if root is None else "each begins with '- func:'"
@@ -86,7 +88,23 @@ def _parse_file(
     # What YAML already has against an entry: a key that is written twice, an alias of nothing.
     spans = diagnostics.error_spans() if len(diagnostics) > before else ()
     bad = [span.start for span in spans if span.source is source]
-    return [_parse_one(node, context, bad) for node in root.items]
+    entries = []
+    may_be_other = True
+    for node in root.items:
+        entries.append(_parse_one(node, context, bad))
+        if may_be_other and diagnostics.error_count > errors_before:
+            if _is_other(root, diagnostics, before):
+                return [None]
+            may_be_other = False
+    return entries
+
+
+def _is_other(root: Node | None, diagnostics: Diagnostics, before: int) -> bool:
+    """Whether the file is of another kind, which is then all that is reported of it."""
+    # Loaded for files with errors alone.
+    from opgen.parse.neighbours import report_neighbour  # noqa: PLC0415
+
+    return report_neighbour(root, diagnostics, before, backend=False)
 
 
 def _parse_one(
