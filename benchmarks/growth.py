@@ -86,7 +86,7 @@ def sound(entries: list[Entry], path: Path) -> list[Entry]:
         text, starts = text_of(entries, "c0_")
         path.write_text(text)
         command = [*PROGRAM, "lint", str(path), "--format", "json", "--ignore-keys", IGNORED]
-        said = subprocess.run(command, capture_output=True, text=True, check=False).stderr
+        said = subprocess.run(command, capture_output=True, text=True, check=False).stdout
         found = [json.loads(line) for line in said.splitlines()]
         lines = [one["span"]["line"] for one in found if one["severity"] == "error"]
         if not lines:

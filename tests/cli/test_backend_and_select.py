@@ -74,6 +74,28 @@ def test_backend_files_that_are_wrong_are_reported_by_every_command(opgen: Opgen
     assert not Path("out").exists()
 
 
+def test_lints_are_about_files_of_ones_own(opgen: Opgen) -> None:
+    """Protects against 200 warnings about PyTorch's own file, which only is the base of the backend."""
+    schema = (
+        "foo.out(Tensor self, *, Tensor(a!) result) -> Tensor(a!)\n  dispatch: {CPU: foo_out}\n"
+    )
+    functional = "foo(Tensor self) -> Tensor\n  dispatch: {CPU: foo}\n"
+    for name, namespace in (("base", "aten"), ("own", "mine")):
+        entries = f"- func: {namespace}::{functional}- func: {namespace}::{schema}"
+        entries = entries if namespace == "aten" else entries.replace("foo", "bar")
+        # One is for a warning that the entry has, and says nothing; the other is for none.
+        allow = "# opgen: allow(W1005)\n# opgen: allow(W1002) none is there\n\n"
+        write(f"{name}.yaml", allow + entries)
+    write("xla.yaml", "backend: XLA\ncpp_namespace: xla_kernels\nsupported: [foo]\nautograd:\n")
+    backend = ("--backend-yaml", "xla.yaml")
+    alone = opgen("lint", "base.yaml")
+    assert "W1015]" in alone.stderr and alone.exit_code == 0
+    beside = opgen("lint", "base.yaml", *backend)
+    assert (beside.exit_code, beside.stderr) == (0, "")
+    both = opgen("lint", "base.yaml", "own.yaml", "--name", "both", *backend)
+    assert "own.yaml" in both.stderr and "base.yaml" not in both.stderr, both.stderr
+
+
 def test_skeletons_of_a_backend_stand_in_its_namespace(opgen: Opgen) -> None:
     write("xla.yaml", BACKEND)
     text = opgen("stub", "neg", "--yaml", "good.yaml", "--backend-yaml", "xla.yaml").stdout

@@ -101,11 +101,11 @@ def test_problems_of_all_files_are_reported_in_one_run(opgen: Opgen) -> None:
 
 
 def test_machine_formats(opgen: Opgen) -> None:
-    lines = opgen("lint", "bad.yaml", "--format", "json").stderr.splitlines()
+    lines = opgen("lint", "bad.yaml", "--format", "json").stdout.splitlines()
     assert [json.loads(line)["code"] for line in lines] == ["E0307", "E0209"]
-    lines = opgen("lint", "bad.yaml", "--format", "github").stderr.splitlines()
+    lines = opgen("lint", "bad.yaml", "--format", "github").stdout.splitlines()
     assert ["::error " in line and "file=bad.yaml,line=" in line for line in lines] == [True, True]
-    sarif = json.loads(opgen("lint", "bad.yaml", "--format", "sarif").stderr)
+    sarif = json.loads(opgen("lint", "bad.yaml", "--format", "sarif").stdout)
     assert [r["ruleId"] for r in sarif["runs"][0]["results"]] == ["E0307", "E0209"]
 
 

@@ -65,7 +65,7 @@ def test_what_is_left_is_reported_where_it_stands_now(opgen: Opgen) -> None:
     Path("f.yaml").write_text(f"{MISTAKES}\n{HOPELESS}")
     result = opgen("lint", "--fix", "f.yaml", "--format", "json")
     assert result.exit_code == 1
-    (problem,) = map(json.loads, result.stderr.splitlines())
+    (problem,) = map(json.loads, result.stdout.splitlines())
     assert problem["code"] == "E0404"
     text = Path("f.yaml").read_text()
     assert text == f"{MENDED}\n{HOPELESS}"

@@ -54,7 +54,7 @@ def test_the_lines_of_the_job_run(opgen: Opgen, format_name: str) -> None:
     """As the workflow calls them, on a good and on a bad file."""
     assert opgen("lint", "good.yaml", "--format", format_name, "--deny-warnings").exit_code == 0
     result = opgen("lint", "bad.yaml", "--format", format_name)
-    assert result.exit_code == 1 and not result.stdout and result.stderr
+    assert result.exit_code == 1 and result.stdout and not result.stderr
 
 
 @pytest.fixture

@@ -72,7 +72,7 @@ def test_the_report_of_a_stamped_run_is_that_of_the_first(opgen: Opgen) -> None:
     assert "warning" in first.stderr
     assert is_stamped(opgen, *arguments)
     assert opgen(*arguments).stderr == first.stderr
-    as_json = opgen(*arguments, "--format", "json").stderr
+    as_json = opgen(*arguments, "--format", "json").stdout
     assert json.loads(as_json.splitlines()[0])["severity"] == "warning"
     assert opgen(*arguments, "--deny-warnings").exit_code == 1
 

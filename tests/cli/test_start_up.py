@@ -34,10 +34,12 @@ def test_what_is_not_imported(arguments: list[str], absent: tuple[str, ...]) -> 
     assert result.stdout.splitlines()[-1] == "loaded []"
 
 
-# What only a run needs that compiles templates, makes a Python package, compares, or is of Python 3.10.
+# What only a run needs that compiles templates, makes a Python package, compares, is about files with errors, or is of
+# Python 3.10.
 NOT_FOR_GENERATING = (
     *("jinja2", "rich", "difflib", "pickle", "opgen.lsp"),
     *("opgen.views.python", "opgen.python.check", "opgen.python.signatures"),
+    "opgen.parse.neighbours",
     *(() if sys.version_info < (3, 11) else ("typing_extensions",)),
 )
 

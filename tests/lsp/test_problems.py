@@ -33,6 +33,18 @@ def test_a_problem_comes_and_goes_with_the_text(session: Session) -> None:
     assert session.problems(uri) == []
 
 
+def test_a_file_of_another_kind_is_one_problem(session: Session) -> None:
+    """Protects an editor against hundreds of marks in a file that is another program's."""
+    entry = "- func: f{}(Tensr self) -> Tensor\n  kernels: [{{arg_meta: null, kernel_name: k}}]\n"
+    uri = session.open("functions.yaml", "".join(entry.format(i) for i in range(300)))
+    (problem,) = session.problems(uri)
+    assert (problem.code, place(problem)) == ("E0113", (1, 2, 9))
+    assert "ExecuTorch" in problem.message
+    session.change(uri, "- func: f(Tensr self) -> Tensor\n")
+    (problem,) = session.problems(uri)
+    assert problem.code == "E0307"
+
+
 def test_closing_clears(session: Session) -> None:
     """An editor shows no problems of a document that nobody looks at."""
     uri = session.open("closed.yaml", BAD)

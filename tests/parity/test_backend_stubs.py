@@ -90,7 +90,7 @@ _REFUSED = {
     "B06": (f"{_HEAD}supported: add\n", "E0804"),
     "B06 mapping": (f"{_HEAD}supported: {{neg: 1}}\n", "E0804"),
     "B07": (f"{_HEAD}symint: a\n", "E0804"),
-    "B08": (f"{_HEAD}autograd:\n", "E0804"),
+    "B08": (f"{_HEAD}autograd: neg\n", "E0804"),
     "B09": (f"{_HEAD}supported: [add_out]\n", "E0808"),
     "B09 empty": (f"{_HEAD}supported: ['']\n", "E0808"),
     "B09 dot": (f"{_HEAD}supported: [neg.]\n", "E0808"),
@@ -126,8 +126,9 @@ _STRICTER = {
         "E0807",
     ),
 }
-# Where torchgen stops (BC), and opgen does not.
+# Where torchgen stops (B, BC), and opgen does not.
 _LOOSER = {
+    "B23": f"{_HEAD}supported: [neg]\nautograd:\n",
     "BC6": f"{_HEAD}supported: [mut_functional]\n",
     "BC7": f"{_HEAD}supported: [_foreach_neg]\n",
 }

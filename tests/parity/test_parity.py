@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import gzip
 import json
+import os
 from pathlib import Path
 
 import pytest
@@ -24,6 +25,12 @@ _OLD_SPELLINGS = (
     ("=MemoryFormat::Contiguous", "=c10::MemoryFormat::Contiguous"),
 )
 
+# More folders `pytorch-<version>` of OPGEN_CORPORA are compared as well.
+_FOUND = sorted(Path(os.environ.get("OPGEN_CORPORA", "/nowhere")).glob("pytorch-*"))
+_VERSIONS = dict.fromkeys(
+    ("2.0.1", "2.4.1", "2.8.0", *(found.name.removeprefix("pytorch-") for found in _FOUND))
+)
+
 
 def test_installed_torch(packaged: Path, torchgen_facts: list[dict[str, object]]) -> None:
     """Protects the claim itself: no field of any function differs from the installed torchgen's."""
@@ -34,7 +41,7 @@ def test_installed_torch(packaged: Path, torchgen_facts: list[dict[str, object]]
     assert len(ours) == len(torchgen_facts)
 
 
-@pytest.mark.parametrize("version", ["2.0.1", "2.4.1", "2.8.0"])
+@pytest.mark.parametrize("version", _VERSIONS)
 def test_older_versions(corpora: Path, version: str) -> None:
     """Protects against rules tuned to one file: types, keys and tags came and went."""
     folder = corpora / f"pytorch-{version}"

@@ -16,6 +16,7 @@ from rich.progress import BarColumn, Progress, TextColumn, TimeElapsedColumn
 from opgen import pipeline
 from opgen.cli.options import FOLDER, python_option, schema_options, shards_option
 from opgen.cli.report import finish
+from opgen.cli.streams import say
 from opgen.diagnostics import Diagnostics
 from opgen.pipeline import Inputs
 from opgen.resources import cmake_dir
@@ -72,8 +73,8 @@ def build(
     name = str(tree.header["name"])
     library = _shared_library(folder, name)
     if python:
-        click.echo(f"import {name}: in {folder / 'python'}")
-    click.echo(f"{library}  ({time.monotonic() - started:.1f} s)")
+        say(f"import {name}: in {folder / 'python'}", report_format)
+    say(f"{library}  ({time.monotonic() - started:.1f} s)", report_format)
 
 
 def _kernel_sources(

@@ -9,6 +9,7 @@ import click
 from opgen import pipeline
 from opgen.cli.options import FOLDER, python_option, schema_options, shards_option
 from opgen.cli.report import finish
+from opgen.cli.streams import say
 from opgen.diagnostics import Diagnostics
 from opgen.pipeline import Inputs
 from opgen.stale import Stale, compare
@@ -42,10 +43,10 @@ def check(
     stale = () if tree is None else compare(tree, output, diagnostics)
     finish(diagnostics, report_format, deny_warnings)
     if not stale:
-        click.echo(f"{output}: up to date")
+        say(f"{output}: up to date", report_format)
         return
     for entry in stale:
-        click.echo(_described(entry), nl=False)
+        say(_described(entry), report_format, nl=False)
     noun = "file differs" if len(stale) == 1 else "files differ"
     click.echo(
         f"{output}: {len(stale)} {noun}; run opgen generate to bring it up to date", err=True

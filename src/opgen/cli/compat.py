@@ -11,6 +11,7 @@ import click
 
 from opgen import pipeline
 from opgen.cli.report import finish
+from opgen.cli.streams import print_document
 from opgen.compat.breaks import BACKWARD, BOTH, Direction
 from opgen.compat.report import as_diagnostics, render_breaks_json
 from opgen.diagnostics import Diagnostics
@@ -60,8 +61,8 @@ def compat(
     after = Inputs((new,), tags, namespace=namespace)
     compared = pipeline.compare(before, after, allow, wanted, date.today(), diagnostics)
     if compared is not None:
-        click.echo(_rendered(compared, wanted, report_format), nl=False)
-    finish(diagnostics, report_format, deny_warnings)
+        print_document(_rendered(compared, wanted, report_format))
+    finish(diagnostics, report_format, deny_warnings, beside=compared is not None)
     if compared is not None and compared.breaks:
         raise SystemExit(1)
 

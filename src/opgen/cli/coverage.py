@@ -10,10 +10,11 @@ import click
 
 from opgen import pipeline
 from opgen.cli.options import TARGET_NAMES, installed_schema
-from opgen.cli.report import finish, report_unwritable
+from opgen.cli.report import finish_with, report_unwritable
 from opgen.diagnostics import Diagnostics
 from opgen.files import replace_file
 from opgen.pipeline import Inputs
+from opgen.pipeline.coverage import CoverageReport
 
 _FILE = click.Path(path_type=Path)
 
@@ -67,17 +68,17 @@ def coverage(
     """
     diagnostics = Diagnostics()
     schemas = yaml or (installed_schema(target, backend),)
-    inputs = Inputs(schemas, tags, target, backend_yaml=backend)
+    inputs = Inputs(schemas, tags, target, backend_yaml=backend, namespace="aten")
     found = pipeline.report_coverage(inputs, against, diagnostics)
     if found is not None and svg is not None:
         _draw(svg, found.svg, diagnostics)
-    finish(diagnostics, report_format, deny_warnings)
-    if found is None:
-        click.echo("the backend supports nothing")
-    elif report_format == "json":
-        click.echo(json.dumps(found.values))
-    else:
-        click.echo(found.text, nl=False)
+    finish_with(_printed(found, report_format), diagnostics, report_format, deny_warnings)
+
+
+def _printed(found: CoverageReport | None, report_format: str) -> str:
+    if report_format == "json":
+        return f"{json.dumps(None if found is None else found.values)}\n"
+    return "the backend supports nothing\n" if found is None else found.text
 
 
 def _draw(path: Path, svg: str, diagnostics: Diagnostics) -> None:

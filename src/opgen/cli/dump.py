@@ -8,7 +8,7 @@ import click
 
 from opgen import pipeline
 from opgen.cli.options import schema_options
-from opgen.cli.report import finish
+from opgen.cli.report import finish_with
 from opgen.diagnostics import Diagnostics
 from opgen.pipeline import Inputs
 
@@ -40,9 +40,6 @@ def dump(
     rows = (
         () if registry is None else pipeline.dump(registry, inputs, stage, op, extra, diagnostics)
     )
-    finish(diagnostics, report_format, deny_warnings)
-    if ndjson:
-        for row in rows:
-            click.echo(json.dumps(row, ensure_ascii=False))
-    else:
-        click.echo(json.dumps(rows, ensure_ascii=False))
+    parts = rows if ndjson else (rows,)
+    text = "".join(f"{json.dumps(part, ensure_ascii=False)}\n" for part in parts)
+    finish_with(text, diagnostics, report_format, deny_warnings)

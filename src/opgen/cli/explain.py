@@ -9,7 +9,7 @@ import click
 from opgen import pipeline
 from opgen.cli.completion import complete_explanation
 from opgen.cli.options import operator_options
-from opgen.cli.report import finish
+from opgen.cli.report import finish_with
 from opgen.diagnostics import Diagnostics
 from opgen.pipeline import Inputs
 
@@ -30,11 +30,8 @@ def explain(what: str, inputs: Inputs, report_format: str, deny_warnings: bool) 
         return
     diagnostics = Diagnostics()
     registry = pipeline.load(inputs, diagnostics)
-    finish(diagnostics, report_format, deny_warnings)
-    assert registry is not None
-    text = pipeline.explain(registry, inputs, what, diagnostics)
-    finish(diagnostics, report_format, deny_warnings)
-    click.echo(text, nl=False)
+    text = "" if registry is None else pipeline.explain(registry, inputs, what, diagnostics)
+    finish_with(text, diagnostics, report_format, deny_warnings)
 
 
 def _explain_code(code: str) -> None:

@@ -37,7 +37,7 @@ def format_command(
     if diagnostics.has_errors:
         finish(diagnostics, report_format, deny_warnings)
     if diff:
-        print_diffs(old, changed)
+        print_diffs(old, changed, report_format)
     if not (check or diff):
         write_back(old, changed, diagnostics)
     finish(diagnostics, report_format, deny_warnings)

@@ -15,6 +15,7 @@ import click
 
 from opgen import pipeline
 from opgen.cli.options import FOLDER, python_option, schema_options, shards_option
+from opgen.cli.streams import print_diagnostics, say
 from opgen.pipeline import Inputs
 
 
@@ -70,8 +71,8 @@ def generate(
     request = pipeline.read_request(inputs, told)
     stamp = None if list_outputs else pipeline.find_stamp(output, request)
     if stamp is not None and stamp.is_current and depfile is None and output_list is None:
-        click.echo(stamp.report, nl=False, err=True)
-        click.echo(f"{output}: 0 written, {stamp.unchanged} unchanged")
+        print_diagnostics(stamp.report, report_format)
+        say(f"{output}: 0 written, {stamp.unchanged} unchanged", report_format)
         return
     generating = importlib.import_module("opgen.cli.generating")
     generating.generate(

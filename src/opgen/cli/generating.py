@@ -10,7 +10,8 @@ import click
 
 from opgen import pipeline
 from opgen.cli.depfile import write_depfile, write_output_list
-from opgen.cli.report import finish, rendered
+from opgen.cli.report import finish, finish_with, rendered
+from opgen.cli.streams import print_diagnostics, say
 from opgen.diagnostics import Diagnostics
 from opgen.manifest import MANIFEST
 from opgen.pipeline import Inputs
@@ -35,7 +36,6 @@ def generate(
     """Write the tree, unless a `stamp` says that it is there, and what build systems ask for; or list the tree."""
     diagnostics = Diagnostics()
     if stamp is not None and stamp.is_current:
-        click.echo(stamp.report, nl=False, err=True)
         outputs: Iterable[str] = stamp.outputs
         summary = f"0 written, {stamp.unchanged} unchanged"
     else:
@@ -43,9 +43,8 @@ def generate(
         if written is None:
             tree = pipeline.build_tree(request.inputs, diagnostics, shards=shards, python=python)
             if tree is None or list_outputs or (deny_warnings and diagnostics.has_warnings):
-                finish(diagnostics, report_format, deny_warnings)
-                assert tree is not None
-                _list_outputs(tree, output)
+                listed = "" if tree is None else _listed_outputs(tree, output)
+                finish_with(listed, diagnostics, report_format, deny_warnings)
                 return
             written = write(tree, output, diagnostics)
         if not diagnostics.has_errors:
@@ -58,8 +57,11 @@ def generate(
     if depfile is not None and not diagnostics.has_errors:
         targets = [path for path in (output_list, output / MANIFEST) if path is not None]
         write_depfile(depfile, targets, _files_read(request.inputs), diagnostics)
-    finish(diagnostics, report_format, deny_warnings)
-    click.echo(f"{output}: {summary}")
+    if stamp is not None and stamp.is_current and not len(diagnostics):
+        print_diagnostics(stamp.report, report_format)
+    else:
+        finish(diagnostics, report_format, deny_warnings)
+    say(f"{output}: {summary}", report_format)
 
 
 def _write_edit(
@@ -85,9 +87,8 @@ def _files_read(inputs: Inputs) -> tuple[Path, ...]:
     return (*pipeline.input_files(inputs), *map(Path, own_files()))
 
 
-def _list_outputs(tree: Tree, output: Path) -> None:
-    for path in sorted((*tree.files, MANIFEST)):
-        click.echo((output / path).as_posix())
+def _listed_outputs(tree: Tree, output: Path) -> str:
+    return "".join(f"{(output / path).as_posix()}\n" for path in sorted((*tree.files, MANIFEST)))
 
 
 def _summary(written: WriteReport) -> str:

@@ -45,7 +45,7 @@ def lint(
     found, registry = fixed.first if diff else fixed.last
     diagnostics = found.shown()
     if diff:
-        print_diffs(contents, fixed.contents)
+        print_diffs(contents, fixed.contents, report_format)
     else:
         write_back(contents, fixed.contents, diagnostics)
         if report_format == "human":

@@ -100,7 +100,7 @@ _COMMON = (
         type=click.Choice(["human", "json", "github", "sarif"]),
         default="human",
         show_default=True,
-        help="How diagnostics are printed.",
+        help="How diagnostics are printed: to stderr for people, else to stdout.",
     ),
     click.option("--deny-warnings", is_flag=True, help="Exit 1 on a warning, too."),
 )

@@ -1,4 +1,4 @@
-"""Diagnostics onto stderr, and the exit code that follows from them."""
+"""Diagnostics onto the stream of their format, and the exit code that follows from them."""
 
 from __future__ import annotations
 
@@ -6,9 +6,8 @@ import os
 import sys
 from pathlib import Path
 
-import click
-
 from opgen import pipeline
+from opgen.cli.streams import print_diagnostics, print_document
 from opgen.diagnostics import (
     Diagnostics,
     render_github,
@@ -18,18 +17,29 @@ from opgen.diagnostics import (
 )
 
 
-def report(diagnostics: Diagnostics, report_format: str) -> None:
-    """Print every diagnostic to stderr, in order of position."""
-    text = rendered(diagnostics, report_format)
-    if text:
-        click.echo(text, err=True, nl=False)
+def finish(
+    diagnostics: Diagnostics, report_format: str, deny_warnings: bool, *, beside: bool = False
+) -> None:
+    """Print every diagnostic, in order of position; leave with code 1 if there is an error (or a denied warning).
 
-
-def finish(diagnostics: Diagnostics, report_format: str, deny_warnings: bool) -> None:
-    """Report, and leave with code 1 if there is an error (or a warning that is denied)."""
-    report(diagnostics, report_format)
-    if diagnostics.has_errors or (deny_warnings and diagnostics.has_warnings):
+    `beside` a document that stdout has, they go to stderr.
+    """
+    print_diagnostics(rendered(diagnostics, report_format), report_format, beside=beside)
+    if fails(diagnostics, deny_warnings):
         raise SystemExit(1)
+
+
+def finish_with(
+    document: str, diagnostics: Diagnostics, report_format: str, deny_warnings: bool
+) -> None:
+    """Finish with a document on stdout; if the diagnostics fail the run, they are there in its place."""
+    finish(diagnostics, report_format, deny_warnings, beside=not fails(diagnostics, deny_warnings))
+    print_document(document)
+
+
+def fails(diagnostics: Diagnostics, deny_warnings: bool) -> bool:
+    """Whether the run ends with code 1: an error, or a warning that is denied."""
+    return diagnostics.has_errors or (deny_warnings and diagnostics.has_warnings)
 
 
 def report_unwritable(path: Path | str, why: str | None, diagnostics: Diagnostics) -> None:
@@ -37,7 +47,7 @@ def report_unwritable(path: Path | str, why: str | None, diagnostics: Diagnostic
 
 
 def rendered(diagnostics: Diagnostics, report_format: str) -> str:
-    """What `report` prints."""
+    """What `finish` prints."""
     match report_format:
         case "json":
             return render_json(diagnostics)

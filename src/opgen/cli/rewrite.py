@@ -5,9 +5,8 @@ from __future__ import annotations
 from collections.abc import Mapping
 from pathlib import Path
 
-import click
-
 from opgen.cli.report import report_unwritable
+from opgen.cli.streams import say
 from opgen.diagnostics import Diagnostics
 from opgen.edits import unified_diff
 from opgen.files import rewrite_file
@@ -21,10 +20,10 @@ def read_contents(inputs: Inputs) -> dict[Path, bytes]:
     return {path: content for path, content in found.items() if content is not None}
 
 
-def print_diffs(old: Mapping[Path, bytes], new: Mapping[Path, bytes]) -> None:
+def print_diffs(old: Mapping[Path, bytes], new: Mapping[Path, bytes], report_format: str) -> None:
     for path, content in new.items():
         before, after = old[path].decode("utf-8-sig"), content.decode("utf-8-sig")
-        click.echo(unified_diff(str(path), before, after), nl=False)
+        say(unified_diff(str(path), before, after), report_format, nl=False)
 
 
 def write_back(

@@ -9,7 +9,7 @@ import click
 from opgen import pipeline
 from opgen.cli.completion import complete_operator
 from opgen.cli.options import operator_options
-from opgen.cli.report import finish
+from opgen.cli.report import finish_with
 from opgen.diagnostics import Diagnostics
 from opgen.pipeline import Inputs
 
@@ -50,8 +50,8 @@ def select(
         raise click.UsageError("name operators, or a file that does")
     diagnostics = Diagnostics()
     registry = pipeline.load(inputs, diagnostics)
-    finish(diagnostics, report_format, deny_warnings)
-    assert registry is not None
-    text = pipeline.selection_list(registry, inputs, operators, registrations, traces, diagnostics)
-    finish(diagnostics, report_format, deny_warnings)
-    click.echo(text, nl=False)
+    text = ""
+    if registry is not None:
+        named = (operators, registrations, traces)
+        text = pipeline.selection_list(registry, inputs, *named, diagnostics)
+    finish_with(text, diagnostics, report_format, deny_warnings)

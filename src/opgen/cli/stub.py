@@ -9,7 +9,8 @@ import click
 from opgen import pipeline
 from opgen.cli.completion import complete_operator
 from opgen.cli.options import operator_options
-from opgen.cli.report import finish, report_unwritable
+from opgen.cli.report import fails, finish, finish_with, report_unwritable
+from opgen.cli.streams import say
 from opgen.diagnostics import Diagnostics
 from opgen.files import create_file
 from opgen.pipeline import Inputs
@@ -34,16 +35,14 @@ def stub(
     """Print the meta and kernel functions to write for OP... (all operators, if none is named)."""
     diagnostics = Diagnostics()
     registry = pipeline.load(inputs, diagnostics)
-    finish(diagnostics, report_format, deny_warnings)
-    assert registry is not None
-    text = pipeline.skeletons(registry, inputs, operators, diagnostics)
-    if output is not None and not diagnostics.has_errors:
+    text = "" if registry is None else pipeline.skeletons(registry, inputs, operators, diagnostics)
+    if output is None:
+        finish_with(text, diagnostics, report_format, deny_warnings)
+        return
+    if not fails(diagnostics, deny_warnings):
         _write(output, text, diagnostics)
     finish(diagnostics, report_format, deny_warnings)
-    if output is None:
-        click.echo(text, nl=False)
-        return
-    click.echo(f"{output}: written")
+    say(f"{output}: written", report_format)
 
 
 def _write(output: Path, text: str, diagnostics: Diagnostics) -> None:

@@ -10,7 +10,7 @@ from typing import ParamSpec, TypeVar
 from opgen.dataclasses import dataclass, field
 from opgen.diagnostics.codes import Code
 from opgen.diagnostics.codes_limits import E0911
-from opgen.diagnostics.source import Span
+from opgen.diagnostics.source import Source, Span
 
 # More errors than a person reads. Stopping there bounds the time that any bytes can take.
 MAX_ERRORS = 1000
@@ -104,6 +104,12 @@ class Diagnostics:
                 raise TooManyErrors
             self._errors += 1
         self._items.append(diagnostic)
+
+    def forget(self, source: Source) -> None:
+        """Without what was said of `source`."""
+        kept = [item for item in self._items if item.span is None or item.span.source is not source]
+        self._errors = sum(1 for item in kept if item.severity is Severity.error)
+        self._items = kept
 
     def remove(self, is_out: Callable[[Diagnostic], bool]) -> None:
         """Without the warnings that `is_out` answers yes for."""

@@ -9,13 +9,14 @@ from __future__ import annotations
 from opgen.diagnostics import Diagnostics
 from opgen.lints.codes import CODES
 from opgen.lints.kernels import lint_kernels, lint_keys
+from opgen.lints.libraries import lint_blanks, lint_library
 from opgen.lints.names import lint_names
 from opgen.lints.silence import lint_allows, silence
 from opgen.lints.variants import lint_variants
 from opgen.model.dispatch_key import DispatchKey
 from opgen.model.registry import Registry
 
-__all__ = ["CODES", "lint", "lint_allows", "silence"]
+__all__ = ["CODES", "lint", "lint_allows", "lint_blanks", "silence"]
 
 
 def lint(
@@ -26,6 +27,9 @@ def lint(
     for f in registry.functions:
         # What is generated nobody can write otherwise.
         if "generated" not in f.tags:
-            lint_names(f, diagnostics)
+            if f.is_library:
+                lint_library(f, registry.tags, diagnostics)
+            else:
+                lint_names(f, diagnostics)
             lint_kernels(f, registry, diagnostics)
     lint_keys(registry, tensor_keys, diagnostics)

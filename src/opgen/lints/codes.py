@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from opgen.diagnostics.codes import Code
+from opgen.lints import codes_libraries
 
 _ADD_OUT = (
     "- func: add.out(Tensor self, Tensor other, *, Tensor(a!) out) -> Tensor(a!)\n"
@@ -190,6 +191,7 @@ ALWAYS = frozenset(
     for code in (
         *(W1002, W1003, W1004, W1005, W1006, W1007, W1008),
         *(W1010, W1011, W1012, W1013, W1017, W1018),
+        *codes_libraries.CODES,
     )
 )
 
@@ -211,4 +213,5 @@ CODES = (
     W1016,
     W1017,
     W1018,
+    *codes_libraries.CODES,
 )

@@ -7,7 +7,7 @@ from collections import Counter
 from opgen.diagnostics import Diagnostics
 from opgen.lints.codes import W1007, W1008, W1009, W1011, W1012, W1013
 from opgen.model.dispatch_key import COMPOSITE_DISPATCH_KEYS, UFUNC_DISPATCH_KEYS, DispatchKey
-from opgen.model.native_function import NativeFunction, ViewSchemaKind
+from opgen.model.native_function import KernelSource, NativeFunction, ViewSchemaKind
 from opgen.model.registry import Registry
 from opgen.resolve.computed_table import computed_table, serving_alias
 from opgen.resolve.dispatch_tables import needs_backend_select
@@ -35,7 +35,8 @@ _STUB_ENDINGS = ("_stub", "_kernel")
 def lint_kernels(f: NativeFunction, registry: Registry, diagnostics: Diagnostics) -> None:
     _shadowed(f, registry, diagnostics)
     _stub_under_composite(f, diagnostics)
-    _no_key_to_dispatch_on(f, diagnostics)
+    if not f.is_library:
+        _no_key_to_dispatch_on(f, diagnostics)
     _non_functional_view(f, diagnostics)
     _rows_apart(f, diagnostics)
 
@@ -90,6 +91,8 @@ def _shadowed(f: NativeFunction, registry: Registry, diagnostics: Diagnostics) -
 
 
 def _stub_under_composite(f: NativeFunction, diagnostics: Diagnostics) -> None:
+    if f.is_library and not f.func.arguments.has_tensor_arg():
+        return
     for key, kernel in f.dispatch:
         if key not in COMPOSITE_DISPATCH_KEYS:
             continue
@@ -142,6 +145,8 @@ def _non_functional_view(f: NativeFunction, diagnostics: Diagnostics) -> None:
 def _rows_apart(f: NativeFunction, diagnostics: Diagnostics) -> None:
     first: dict[str, DispatchKey] = {}
     for key, kernel in f.dispatch:
+        if kernel.source is KernelSource.fallthrough:
+            continue
         name = f"{kernel.namespace or ''}::{kernel.name}"
         other = first.setdefault(name, key)
         here, there = f.spans.kernel(key), f.spans.kernel(other)

@@ -23,7 +23,8 @@ def lint_variants(functions: Sequence[NativeFunction], diagnostics: Diagnostics)
     for variants in sets:
         f = variants.find(SchemaKind.inplace)
         # With other names of the arguments it is there, and W1006 reports the names.
-        if f is not None and _key(f) not in kept:
+        # Of a library's, opgen makes the functional form that graphs need.
+        if f is not None and _key(f) not in kept and not f.is_library:
             _inplace_alone(f, diagnostics)
     _without_out(sets, diagnostics)
     _renamed_arguments(functions, diagnostics)

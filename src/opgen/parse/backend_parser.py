@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
-from opgen.diagnostics import Diagnostics, Source, until_too_many
+from contextlib import suppress
+
+from opgen.diagnostics import Diagnostics, Source, TooManyErrors, until_too_many
 from opgen.model.backend import BackendFile, StructuredRoute, WrittenName
 from opgen.model.cpp_identifier import MAX_NAME, is_cpp_name
 from opgen.parse import codes_backend as codes
 from opgen.parse.names import shorten
 from opgen.parse.value_reader import ValueReader
-from opgen.parse.yaml_nodes import MappingNode, compose
+from opgen.parse.yaml_nodes import MappingNode, Node, compose
 
 _LAZY_KEYS = ("full_codegen", "ir_gen", "non_native")
 _KEYS = (
@@ -23,8 +25,24 @@ _MAX_NAMESPACES = 2
 @until_too_many(lambda: None)
 def parse_backend(source: Source, diagnostics: Diagnostics) -> BackendFile | None:
     """What `source` says; None if that is not enough to go on with."""
-    before = len(diagnostics)
+    before, errors_before = len(diagnostics), diagnostics.error_count
     root = compose(source, diagnostics)
+    file = None
+    # A file of another kind may have more errors than are reported.
+    with suppress(TooManyErrors):
+        file = _parse_root(root, source, diagnostics, before)
+    if diagnostics.error_count > errors_before:
+        # Loaded for files with errors alone.
+        from opgen.parse.neighbours import report_neighbour  # noqa: PLC0415
+
+        if report_neighbour(root, source, diagnostics, backend=True):
+            return None
+    return file
+
+
+def _parse_root(
+    root: Node | None, source: Source, diagnostics: Diagnostics, before: int
+) -> BackendFile | None:
     if not isinstance(root, MappingNode):
         if len(diagnostics) == before:
             span = source.start if root is None else root.span
@@ -43,7 +61,7 @@ def _read(reader: ValueReader) -> BackendFile | None:
     _check_cpp_name(reader, "cpp_namespace", namespace, _MAX_NAMESPACES)
     _check_cpp_name(reader, "class_name", class_name, 1)
     supported = reader.names("supported", null=True) + reader.names("full_codegen", null=False)
-    autograd, symint = reader.names("autograd", null=False), reader.names("symint", null=True)
+    autograd, symint = reader.names("autograd", null=True), reader.names("symint", null=True)
     use_out = reader.flag("use_out_as_primary", False)
     device_guard = reader.flag("device_guard", False)
     structured = tuple(

@@ -357,7 +357,8 @@ E0249 = Code(
     "E0249",
     "const references to out arguments",
     "'use_const_ref_for_mutable_tensors' is for old operators that write their arguments in place; out "
-    "arguments have signatures of their own.",
+    "arguments have signatures of their own. torchgen refuses it since PyTorch 2.7; beside the tags of an "
+    "older release it is accepted.",
     _OUT + "  use_const_ref_for_mutable_tensors: True\n",
     _OUT,
     ("V014",),

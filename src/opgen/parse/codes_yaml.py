@@ -5,6 +5,9 @@ from __future__ import annotations
 from opgen.diagnostics.codes import Code
 
 _GOOD = "- func: foo(Tensor self) -> Tensor\n"
+_SCALE = "- func: mine::scale(Tensor self, float by) -> Tensor\n"
+_SCALE_OUT = "- func: mine::scale.out(Tensor self, float by, *, Tensor(a!) out) -> Tensor(a!)\n"
+_KERNELS = "  kernels:\n  - arg_meta: null\n    kernel_name: mine::{name}\n"
 
 E0101 = Code(
     "E0101",
@@ -109,6 +112,16 @@ E0112 = Code(
     _GOOD + "  tags: [core]\n",
 )
 
+E0113 = Code(
+    "E0113",
+    "a file of another kind",
+    "The file is written for another program, or for another option of opgen: a list of kernels for ExecuTorch, the "
+    "operators of Ascend's, MUSA's or MLU's backends, derivatives, a file of PyTorch before 2.0, a backend file where "
+    "a schema file is expected or the other way round. What half of its entries have tells so; the notes say what "
+    "opgen can do with it. Nothing else is reported about such a file.",
+    _SCALE + _KERNELS.format(name="scale") + _SCALE_OUT + _KERNELS.format(name="scale_out"),
+    _SCALE + "  dispatch:\n    CPU: scale\n" + _SCALE_OUT + "  dispatch:\n    CPU: scale_out\n",
+)
 E0114 = Code(
     "E0114",
     "a merge key, which torchgen's loader refuses",
@@ -116,7 +129,6 @@ E0114 = Code(
     "--strict-torchgen keeps a file good for PyTorch, so it refuses it.",
     "- &foo\n  func: foo(Tensor self) -> Tensor\n- <<: *foo\n  func: bar(Tensor self) -> Tensor\n",
     "- func: foo(Tensor self) -> Tensor\n- func: bar(Tensor self) -> Tensor\n",
-    ("C31",),
 )
 
 CODES: tuple[Code, ...] = tuple(v for v in list(vars().values()) if isinstance(v, Code))

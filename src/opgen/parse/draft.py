@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+from itertools import pairwise
+
 from opgen.dataclasses import dataclass, field
 from opgen.diagnostics import Edit, Span
 from opgen.model.dispatch_key import DispatchKey
@@ -16,7 +19,7 @@ from opgen.model.native_function import (
 )
 from opgen.model.profile import Profile
 from opgen.parse import entry_edits
-from opgen.parse.schema_spelling import Spelling
+from opgen.parse.schema_spelling import Blank, Spelling
 from opgen.parse.yaml_nodes import MappingNode, Node, ScalarNode, SequenceNode
 
 
@@ -94,14 +97,16 @@ class NodeSpans:
         func = self.node.get("func")
         if self.spelling is None or not isinstance(func, ScalarNode):
             return ()
-        edits = []
-        for start, end, replacement in self.spelling.blanks:
-            # The lines of a literal text are how somebody laid out a long schema.
-            if "\n" not in func.value[start:end]:
-                span = func.part(start, end)
-                if not span.text.strip():
-                    edits.append(Edit(span, replacement))
-        return tuple(edits)
+        # The lines of a literal text are how somebody laid out a long schema.
+        blanks = [b for b in self.spelling.blanks if "\n" not in func.value[b.start : b.end]]
+        if not blanks:
+            return ()
+        start, end = blanks[0].start, blanks[-1].end
+        whole = func.part(start, end)
+        if whole.text == func.value[start:end]:
+            return (Edit(whole, _spaced(func.value, blanks)),)
+        edits = (Edit(func.part(b.start, b.end), b.replacement) for b in blanks)
+        return tuple(edit for edit in edits if not edit.span.text.strip())
 
     def _dispatch_row(self, key: DispatchKey) -> tuple[Span, Span] | None:
         table = self.node.get("dispatch")
@@ -112,6 +117,14 @@ class NodeSpans:
                 if name.value[start:end] == key.name:
                     return name.part(start, end), kernel.span
         return None
+
+
+def _spaced(text: str, blanks: Sequence[Blank]) -> str:
+    """The part of `text` from the first of `blanks` to the last, with what belongs in their places."""
+    parts = [blanks[0].replacement]
+    for before, after in pairwise(blanks):
+        parts += (text[before.end : after.start], after.replacement)
+    return "".join(parts)
 
 
 def comma_parts(text: str) -> list[tuple[int, int]]:

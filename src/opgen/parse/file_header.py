@@ -41,6 +41,7 @@ class FileHeader:
 class SchemaFile:
     """A list of entries, and what its head says of all of them."""
 
+    root: SequenceNode | None = None
     header: FileHeader = field(default_factory=FileHeader)
     entries: tuple[Node, ...] = ()
 
@@ -65,7 +66,7 @@ def split_header(
             diagnostics.error(codes.E0251, message, node.span)
         else:
             header = _read(node, diagnostics)
-    return SchemaFile(header, tuple(entries))
+    return SchemaFile(root, header, tuple(entries))
 
 
 def _is_header(node: Node) -> TypeGuard[MappingNode]:

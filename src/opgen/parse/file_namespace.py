@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Sequence
 from pathlib import PurePath
 
+from opgen.diagnostics import Diagnostics, Source
 from opgen.model.cpp_identifier import is_library_name
 from opgen.parse import codes_schema as codes
 from opgen.parse.file_header import SchemaFile
@@ -19,9 +20,10 @@ _PYTORCHS = "add.Tensor(Tensor self, Tensor other, *, Scalar alpha=1) -> Tensor"
 
 def bare_namespaces(
     files: Sequence[SchemaFile], given: str | None, context: EntryContext
-) -> list[str]:
+) -> list[str | None]:
     """The namespace of bare names in each file. Where there is none, report it, once for the file.
 
+    None of a file that is of another kind, which is reported instead.
     It is what the file says, else what was `given`; `aten` by torchgen's rules, and if one of the files is PyTorch's own.
     """
     bare = [list(_bare(file.entries)) for file in files]
@@ -30,14 +32,25 @@ def bare_namespaces(
     ):
         given = _ATEN
     guess: str | None = None
-    found = []
+    found: list[str | None] = []
     for file, nodes in zip(files, bare):
         known = file.header.namespace or given
         if known is None and nodes:
+            if is_of_other_kind(file.root, nodes[0].source, context.diagnostics):
+                found.append(None)
+                continue
             guess = guess or _guess(nodes[0])
             _report(nodes, guess, context)
         found.append(known or guess or _ATEN)
     return found
+
+
+def is_of_other_kind(root: Node | None, source: Source, diagnostics: Diagnostics) -> bool:
+    """Whether a file with errors is written for another program, which is then all that is reported of it."""
+    # Loaded for files with errors alone.
+    from opgen.parse.neighbours import report_neighbour  # noqa: PLC0415
+
+    return report_neighbour(root, source, diagnostics, backend=False)
 
 
 def _report(bare: Sequence[ScalarNode], guess: str, context: EntryContext) -> None:

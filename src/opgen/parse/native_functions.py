@@ -16,7 +16,7 @@ from opgen.parse import codes_schema
 from opgen.parse import codes_yaml as codes
 from opgen.parse.entry_parser import parse_entry, refuse
 from opgen.parse.file_header import SchemaFile, split_header
-from opgen.parse.file_namespace import bare_namespaces
+from opgen.parse.file_namespace import bare_namespaces, is_of_other_kind
 from opgen.parse.key_readers import EntryContext
 from opgen.parse.names import shorten
 from opgen.parse.text_reader import SchemaCache
@@ -107,6 +107,8 @@ def _read_file(source: Source, context: EntryContext) -> _ReadFile:
     if root is None and len(diagnostics) > before:
         return _ReadFile(SchemaFile(), None)
     if not isinstance(root, SequenceNode):
+        if is_of_other_kind(root, source, diagnostics):
+            return _ReadFile(SchemaFile(), None)
         message = "a schema file is a list of entries"
         span = source.start if root is None else root.span
         hint = "write '[]' if there are none" if root is None else "each begins with '- func:'"
@@ -115,17 +117,29 @@ def _read_file(source: Source, context: EntryContext) -> _ReadFile:
     # What YAML already has against an entry: a key that is written twice, an alias of nothing.
     spans = diagnostics.error_spans() if len(diagnostics) > before else ()
     bad = [span.start for span in spans if span.source is source]
-    return _ReadFile(split_header(root, diagnostics, strict_torchgen=context.strict_torchgen), bad)
+    file = split_header(root, diagnostics, strict_torchgen=context.strict_torchgen)
+    return _ReadFile(file, bad)
 
 
 def _parse_file(
-    file: _ReadFile, context: EntryContext, namespace: str
+    file: _ReadFile, context: EntryContext, namespace: str | None
 ) -> list[NativeFunction | RefusedEntry | None]:
     """The entries; None for each that nothing is known of, and for a file that cannot be read."""
-    if file.bad is None:
+    root, bad = file.schema_file.root, file.bad
+    if root is None or bad is None or namespace is None:
         return [None]
     own = replace(context, header=file.schema_file.header, namespace=namespace)
-    return [_parse_one(node, own, file.bad) for node in file.schema_file.entries]
+    diagnostics = context.diagnostics
+    errors_before = diagnostics.error_count - len(bad)
+    entries = []
+    may_be_other = True
+    for node in file.schema_file.entries:
+        entries.append(_parse_one(node, own, bad))
+        if may_be_other and diagnostics.error_count > errors_before:
+            if is_of_other_kind(root, root.source, diagnostics):
+                return [None]
+            may_be_other = False
+    return entries
 
 
 def _parse_one(

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
+from opgen.dataclasses import replace
 from opgen.diagnostics import Diagnostics
 from opgen.lints import lint as report_lints
 from opgen.lints import lint_allows, silence
@@ -69,9 +70,19 @@ def lint(registry: Registry, inputs: Inputs, diagnostics: Diagnostics) -> None:
     Operators of another library, for which only a backend is made, follow that one's conventions.
     """
     sound = not diagnostics.has_errors and not is_backend_only(inputs)
+    linted = _without_base(registry) if inputs.backend_yaml is not None else registry
     if sound:
-        report_lints(registry, TARGETS[inputs.target].tensor_keys, diagnostics)
+        report_lints(linted, TARGETS[inputs.target].tensor_keys, diagnostics)
     allows = allow_comments(registry)
     used = silence(allows, diagnostics)
     if sound:
-        lint_allows(allows, used, CODES.keys(), diagnostics)
+        sources = {id(f.spans.entry.source) for f in linted.functions}
+        own = [allow for allow in allows if id(allow.span.source) in sources]
+        lint_allows(own, used, CODES.keys(), diagnostics)
+
+
+def _without_base(registry: Registry) -> Registry:
+    """Without the files that hold operators of `aten` only: a backend file is for these, which are PyTorch's."""
+    own = {id(f.spans.entry.source) for f in registry.functions if f.namespace != "aten"}
+    kept = tuple(f for f in registry.functions if id(f.spans.entry.source) in own)
+    return replace(registry, functions=kept)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from opgen.dataclasses import replace
 from opgen.diagnostics import MAX_ERRORS, Diagnostics, until_too_many
+from opgen.lints import lint_blanks
 from opgen.model.registry import Registry
 from opgen.parse import (
     SPACING,
@@ -32,7 +33,12 @@ def misplaced_blanks(inputs: Inputs) -> tuple[Diagnostics, Diagnostics]:
     If anything else is, or more than MAX_BLANKS, the first is empty: such files are not formatted.
     """
     found = Diagnostics()
-    read_registry(inputs, found)
+    registry = read_registry(inputs, found)
+    if not found.has_errors:
+        blanks_of_libraries = Diagnostics()
+        for f in registry.functions:
+            lint_blanks(f, blanks_of_libraries)
+        return blanks_of_libraries, found
     blanks = all(item.code == SPACING for item in found.errors())
     if blanks and found.error_count == MAX_ERRORS:
         found = Diagnostics(most=MAX_BLANKS)

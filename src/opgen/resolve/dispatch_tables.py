@@ -14,6 +14,7 @@ from opgen.model.dispatch_key import (
 from opgen.model.function_schema import SchemaKind
 from opgen.model.native_function import Kernel, NativeFunction
 from opgen.model.registry import OutlessGroup, Registry, StructuredGroup
+from opgen.model.types import BaseTy
 
 
 class RegistrationKind(Enum):
@@ -112,6 +113,15 @@ def needs_backend_select(function: NativeFunction) -> bool:
         function.func.arguments.tensor_options is not None
         and not name.endswith("_like")
         and not name.startswith("new_")
+    )
+
+
+def selects_backend(function: NativeFunction) -> bool:
+    """Whether a call without a tensor says a backend: by tensor options, or in a library by a device."""
+    if needs_backend_select(function):
+        return True
+    return function.is_library and any(
+        a.type.is_base_ty_like(BaseTy.Device) for a in function.func.arguments.flat_all
     )
 
 

@@ -25,7 +25,13 @@ def test_today_and_elsewhere_every_rule_holds(rule: Rule, tags: tuple[str, ...])
     assert holds(rule, tags)
 
 
-def test_a_tag_of_the_same_span_shows_the_rule() -> None:
+def test_a_tag_declared_since_shows_the_rule() -> None:
     tags = (*_2_0, "pt2_compliant_tag")
     assert holds(Rule.RANDOM_BY_ARGUMENT_NAME, tags)
     assert not holds(Rule.VARIANTS_OF_CORE_COMPOSITES, tags)
+
+
+def test_2_5_is_without_the_rules_of_2_6_and_2_7() -> None:
+    tags = (*_2_0, "pt2_compliant_tag", "needs_fixed_stride_order", "flexible_layout")
+    assert not holds(Rule.VARIANTS_OF_CORE_COMPOSITES, tags)
+    assert not holds(Rule.NO_CONST_REF_TO_OUTS, tags)
