@@ -48,9 +48,12 @@ KernelTable::KernelTable(const char* library, DispatchKey key, const KernelRow* 
   impl->handles.reserve(count);
   for (std::size_t i = 0; i < count; ++i) {
     const OperatorSlot* slot = rows[i].slot;
+    KernelFunction kernel =
+        rows[i].function == nullptr
+            ? KernelFunction::fallthrough()
+            : KernelFunction::from_unboxed(rows[i].function, rows[i].with_keys, slot->boxing);
     impl->handles.push_back(Dispatcher::singleton().register_kernel(
-        slot->name, slot->overload_name, key,
-        KernelFunction::from_unboxed(rows[i].function, rows[i].with_keys, slot->boxing), library));
+        slot->name, slot->overload_name, key, kernel, library));
   }
   impl_ = impl.release();
 }

@@ -48,6 +48,11 @@ template <class Op>
 KernelRow kernel(typename Op::schema* function) noexcept {
   return {&Op::slot, reinterpret_cast<void*>(function), false};
 }
+// No function: a call goes on to the next key.
+template <class Op>
+KernelRow fallthrough() noexcept {
+  return {&Op::slot, nullptr, false};
+}
 namespace detail {
 template <class Signature>
 struct WithKeys;
@@ -141,6 +146,32 @@ struct MetaInplaceStub<Op, R(First, A...)> {
                                   tensor.device());
     }
     return static_cast<R>(self);
+  }
+};
+
+// The Meta kernel of an operator that returns nothing but arguments that it writes: nothing is to be
+// computed, and the sizes stay. `Returned`: the positions of what it returns.
+template <class Op, class Returned, class Schema = typename Op::schema>
+struct MetaOfWritten;
+template <class Op, std::size_t... returned, class R, class... A>
+struct MetaOfWritten<Op, std::index_sequence<returned...>, R(A...)> {
+  static R call(A... arguments) {
+    [[maybe_unused]] const std::tuple<A&...> all(arguments...);
+    if constexpr (std::is_void_v<R>) {
+      return;
+    } else {
+      return R(value(std::get<returned>(all))...);
+    }
+  }
+
+ private:
+  template <class T>
+  static decltype(auto) value(T& argument) {
+    if constexpr (requires { argument.vec(); }) {
+      return argument.vec();
+    } else {
+      return (argument);
+    }
   }
 };
 

@@ -188,6 +188,12 @@ def _returns_references(func: FunctionSchema) -> bool:
     return func.kind() is SchemaKind.out
 
 
+def returns_references(f: NativeFunction) -> bool:
+    """Whether what `f` returns are references to arguments."""
+    written = any(r.is_write for r in f.func.returns)
+    return written and (not f.is_library or _returns_references(f.func))
+
+
 def returns_type(f: NativeFunction) -> CType:
     """All returns of `f`: void, one type, or a tuple. Raises NoCppType."""
     context = TypeContext.of(f)

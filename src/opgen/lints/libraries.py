@@ -22,7 +22,7 @@ from opgen.lints.codes_libraries import (
     W1028,
 )
 from opgen.model.dispatch_key import COMPOSITE_DISPATCH_KEYS, DispatchKey
-from opgen.model.function_schema import TENSOR, may_alias
+from opgen.model.function_schema import TENSOR, may_share_memory
 from opgen.model.native_function import NativeFunction
 from opgen.model.types import BaseType
 from opgen.parse.entry_checks import random_reason
@@ -118,12 +118,10 @@ def _calls_reach_the_kernel(f: NativeFunction, diagnostics: Diagnostics) -> None
 
 
 def _aliases_are_of_arguments(f: NativeFunction, diagnostics: Diagnostics) -> None:
-    every = [a.annotation for a in f.func.arguments.flat_all]
+    every = [a.annotation for a in f.func.arguments.flat_all if a.annotation is not None]
     for index, value in enumerate(f.func.returns):
-        if value.annotation is None or any(may_alias(a, value.annotation) for a in every):
-            continue
-        sets = set(value.annotation.alias_set)
-        if any(a is not None and not sets.isdisjoint(a.alias_set) for a in every):
+        own = value.annotation
+        if own is None or any(may_share_memory(a, own) for a in every):
             continue
         message = f"no argument of '{f.func.name}' is annotated '{value.annotation}'"
         diagnostics.warning(

@@ -117,6 +117,12 @@ def may_alias(one: Annotation | None, other: Annotation | None) -> bool:
     return one is not None and one == other and bool(one.alias_set)
 
 
+def may_share_memory(one: Annotation, other: Annotation) -> bool:
+    """Whether two annotations name one alias set, or one of them every set (`*`)."""
+    sets, others = set(one.alias_set), set(other.alias_set)
+    return "*" in sets | others or not sets.isdisjoint(others)
+
+
 def _annotated(type: Type, annotation: Annotation | None) -> str:
     if annotation is None:
         return str(type)

@@ -10,10 +10,12 @@ from opgen.dataclasses import dataclass, field
 from opgen.diagnostics import Edit, Span
 from opgen.model.dispatch_key import DispatchKey
 from opgen.model.function_schema import (
+    Annotation,
     Argument,
     FunctionSchema,
     OperatorName,
     argument_offsets,
+    may_share_memory,
     return_offsets,
 )
 from opgen.model.profile import Profile
@@ -340,13 +342,26 @@ class NativeFunction:
     def is_view_op(self) -> bool:
         """Whether a result may share the storage of an argument that it is not."""
         for r in self.func.returns:
-            if r.annotation is not None and not r.annotation.is_write:
+            aliases = r.annotation is not None and not r.annotation.is_write
+            # In a library it may name an alias set that no argument is in.
+            if aliases and (not self.is_library or self._shares_alias_set(r.annotation)):
                 return True
+        if self.is_library:
+            return False
         # Both change the storage itself, so nothing is viewed.
         if "inplace_view" in self.tags and str(self.func.name) not in ("resize_", "resize_as_"):
             return True
         for a in self.func.arguments.flat_all:
             if a.annotation is not None and "*" in a.annotation.alias_set_after:
+                return True
+        return False
+
+    def _shares_alias_set(self, annotation: Annotation | None) -> bool:
+        """Whether an argument is in one of the alias sets of `annotation`, or may be in any."""
+        for a in self.func.arguments.flat_all:
+            if a.annotation is None or annotation is None:
+                continue
+            if may_share_memory(a.annotation, annotation):
                 return True
         return False
 

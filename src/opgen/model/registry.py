@@ -141,7 +141,7 @@ class NativeFunctionsViewGroup:
 class Registry:
     """`functions` holds the written operators in the order of the files, then the generated ones.
 
-    `dispatch_keys` are the keys in use, in the order of SUPPORTED_DISPATCH_KEYS; `tags` the names of
+    `dispatch_keys` are the keys in use, in the order of LIBRARY_DISPATCH_KEYS; `tags` the names of
     all tags that are declared.
     """
 

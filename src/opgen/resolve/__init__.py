@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from opgen.diagnostics import Diagnostics, until_too_many
 from opgen.diagnostics.codes import Code
-from opgen.model.dispatch_key import SUPPORTED_DISPATCH_KEYS, DispatchKey
+from opgen.model.dispatch_key import LIBRARY_DISPATCH_KEYS, DispatchKey
 from opgen.model.native_function import NativeFunction
 from opgen.model.refused import Refused
 from opgen.model.registry import OutlessGroup, Registry, StructuredGroup
@@ -18,7 +18,7 @@ from opgen.resolve import (
 )
 from opgen.resolve.autogen import find_base, generate_variants
 from opgen.resolve.checks import Entries, check_delegates_in_group, check_entries, check_names
-from opgen.resolve.dispatch_tables import serves_by_meta_alone
+from opgen.resolve.dispatch_tables import has_meta_of_written, serves_by_meta_alone
 from opgen.resolve.group_checks import Completed, check_generated_names, check_group, check_variants
 from opgen.resolve.grouping import find_group, find_outless_group
 from opgen.resolve.outless_checks import check_outless_group, check_structured_beside_out
@@ -111,11 +111,13 @@ def _complete_one(written: Variants, entries: Entries, tags: tuple[str, ...]) ->
 def _keys_in_use(
     functions: tuple[NativeFunction, ...], groups: tuple[StructuredGroup, ...]
 ) -> tuple[DispatchKey, ...]:
-    """The keys that anything is registered for, in the order of SUPPORTED_DISPATCH_KEYS.
+    """The keys that anything is registered for, in the order of LIBRARY_DISPATCH_KEYS.
 
     What a structured group registers for Meta and for all backends is named by no entry.
     """
     used = {key for f in functions for key, _ in f.dispatch}
+    if any(f.is_library and has_meta_of_written(f) for f in functions):
+        used |= {DispatchKey.Meta}
     for group in groups:
         if isinstance(group, OutlessGroup):
             used |= {DispatchKey.Meta}
@@ -123,4 +125,4 @@ def _keys_in_use(
                 used |= {DispatchKey.CompositeExplicitAutograd}
         elif group.structured:
             used |= {DispatchKey.Meta, DispatchKey.CompositeExplicitAutogradNonFunctional}
-    return tuple(key for key in SUPPORTED_DISPATCH_KEYS if key in used)
+    return tuple(key for key in LIBRARY_DISPATCH_KEYS if key in used)

@@ -7,7 +7,7 @@ from typing import NamedTuple
 
 from opgen.model.dispatch_key import (
     COMPOSITE_DISPATCH_KEYS,
-    SUPPORTED_DISPATCH_KEYS,
+    LIBRARY_DISPATCH_KEYS,
     DispatchKey,
 )
 from opgen.model.native_function import NativeFunction
@@ -95,11 +95,11 @@ def computed_table(registry: Registry, function: NativeFunction) -> tuple[Cell, 
     keys = {DispatchKey.CPU, DispatchKey.Meta, *registry.dispatch_keys}
     cells = [
         _cell(function, key, registered)
-        for key in SUPPORTED_DISPATCH_KEYS
-        if key in keys and key not in COMPOSITE_DISPATCH_KEYS
+        for key in LIBRARY_DISPATCH_KEYS
+        if key in keys and key not in COMPOSITE_DISPATCH_KEYS and key in RUNTIME_KEYS
     ]
     select = registered.get(DispatchKey.BackendSelect)
-    if select is not None:
+    if select is not None and DispatchKey.BackendSelect not in keys:
         cells.insert(0, Cell(DispatchKey.BackendSelect, select, _own_reason(select)))
     return tuple(cells)
 
@@ -226,6 +226,15 @@ def _own_reason(row: Registration) -> str:
         case RegistrationKind.composite_structured:
             assert row.group is not None
             return f"allocates by its meta function, then calls {row.group.primary.func.name}"
+        case RegistrationKind.existing:
+            assert row.kernel is not None
+            return f"the existing function {row.kernel.cpp_name}"
+        case RegistrationKind.fallthrough:
+            return "none: a call goes on to the next key"
+        case RegistrationKind.meta_of_written:
+            return "returns what is written, if anything: nothing is to be computed on meta tensors"
+        case RegistrationKind.select_by_device:
+            return "computes the backend from the device and the tensors, and dispatches again"
         case RegistrationKind.meta_inplace_stub:
             return "returns self: in-place on meta tensors, without a kernel for them"
         case RegistrationKind.backend_select:

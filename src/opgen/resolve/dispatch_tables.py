@@ -11,10 +11,12 @@ from opgen.model.dispatch_key import (
     is_cuda_dispatch_key,
     is_xpu_dispatch_key,
 )
-from opgen.model.function_schema import SchemaKind
-from opgen.model.native_function import Kernel, NativeFunction
+from opgen.model.function_schema import TENSOR, SchemaKind
+from opgen.model.native_function import Kernel, KernelSource, NativeFunction
 from opgen.model.registry import OutlessGroup, Registry, StructuredGroup
-from opgen.model.types import BaseTy
+from opgen.model.types import BaseTy, BaseType, OptionalType
+
+_DEVICE = BaseType(BaseTy.Device)
 
 
 class RegistrationKind(Enum):
@@ -26,10 +28,18 @@ class RegistrationKind(Enum):
     structured = auto()
     # The meta function and a call of the group's out variant through the dispatcher.
     composite_structured = auto()
+    # A function that is there, called as it is.
+    existing = auto()
+    # None: the dispatcher goes on to the next key.
+    fallthrough = auto()
     # Nothing: it only refuses tensors that are not meta tensors.
     meta_inplace_stub = auto()
+    # Nothing: all that the operator returns are arguments that it writes.
+    meta_of_written = auto()
     # Nothing: it computes the key from dtype, layout and device, and dispatches again.
     backend_select = auto()
+    # Nothing: it computes the key from a device and the tensors, and dispatches again.
+    select_by_device = auto()
     # A member of an external backend's class.
     external = auto()
     # The external kernel of the group's functional variant, whose results are copied.
@@ -65,6 +75,15 @@ _OF_STRUCTURED = (
 )
 
 
+_BY_SOURCE = {
+    KernelSource.author: RegistrationKind.unstructured,
+    KernelSource.existing: RegistrationKind.existing,
+    KernelSource.fallthrough: RegistrationKind.fallthrough,
+}
+# Functions that are there look after devices themselves.
+_UNGUARDED = (RegistrationKind.existing, RegistrationKind.fallthrough)
+
+
 def registrations_by_key(registry: Registry) -> dict[DispatchKey, tuple[Registration, ...]]:
     """What is registered for each key, in the order of the registry's keys, BackendSelect last.
 
@@ -76,7 +95,7 @@ def registrations_by_key(registry: Registry) -> dict[DispatchKey, tuple[Registra
             row = _find_registration(function, group, key)
             if row is not None:
                 found.setdefault(key, []).append(row)
-    order = (*registry.dispatch_keys, DispatchKey.BackendSelect)
+    order = dict.fromkeys((*registry.dispatch_keys, DispatchKey.BackendSelect))
     return {key: tuple(found[key]) for key in order if key in found}
 
 
@@ -88,9 +107,9 @@ def _possible_keys(
     if group is not None and group.structured:
         keys += [key for key, _ in group.primary.dispatch]
         keys += _OF_STRUCTURED
-    elif function.func.kind() is SchemaKind.inplace:
+    elif function.func.kind() is SchemaKind.inplace or function.is_library:
         keys.append(DispatchKey.Meta)
-    if function.func.arguments.tensor_options is not None:
+    if function.func.arguments.tensor_options is not None or function.is_library:
         keys.append(DispatchKey.BackendSelect)
     return iter(dict.fromkeys(keys))
 
@@ -117,12 +136,24 @@ def needs_backend_select(function: NativeFunction) -> bool:
 
 
 def selects_backend(function: NativeFunction) -> bool:
-    """Whether a call without a tensor says a backend: by tensor options, or in a library by a device."""
+    """Whether the backend is chosen by what a call says besides its tensors.
+
+    By tensor options; in a library also by a device, if there is no argument that is always a Tensor.
+    """
     if needs_backend_select(function):
         return True
-    return function.is_library and any(
-        a.type.is_base_ty_like(BaseTy.Device) for a in function.func.arguments.flat_all
-    )
+    if not function.is_library or function.has_composite_kernel:
+        return False
+    arguments = function.func.arguments.flat_all
+    return find_device(function) is not None and not any(a.type == TENSOR for a in arguments)
+
+
+def find_device(function: NativeFunction) -> int | None:
+    """The position of the first argument that is a device."""
+    for position, a in enumerate(function.func.arguments.flat_all):
+        if a.type in (_DEVICE, OptionalType(_DEVICE)):
+            return position
+    return None
 
 
 def members_with_groups(
@@ -145,16 +176,21 @@ def members_with_groups(
 def _find_registration(
     function: NativeFunction, group: StructuredGroup | None, key: DispatchKey
 ) -> Registration | None:
-    if key is DispatchKey.BackendSelect:
-        if not needs_backend_select(function):
+    if key is DispatchKey.BackendSelect and function.find_kernel(key) is None:
+        if not selects_backend(function):
             return None
-        return Registration(function, key, RegistrationKind.backend_select, None, group, False)
+        by_options = needs_backend_select(function)
+        selects = (
+            RegistrationKind.backend_select if by_options else RegistrationKind.select_by_device
+        )
+        return Registration(function, key, selects, None, group, False)
     if function.manual_kernel_registration:
         return None
-    kind, kernel = _source(function, group, key)
+    kind, kernel = _find_source(function, group, key)
     if kind is None:
         return None
-    return Registration(function, key, kind, kernel, group, _guards_devices(key))
+    guards = _guards_devices(key) and kind not in _UNGUARDED
+    return Registration(function, key, kind, kernel, group, guards)
 
 
 def serves_by_meta_alone(group: OutlessGroup) -> bool:
@@ -162,7 +198,7 @@ def serves_by_meta_alone(group: OutlessGroup) -> bool:
     return group.all_views and not group.primary.has_composite_kernel
 
 
-def _source(
+def _find_source(
     function: NativeFunction, group: StructuredGroup | None, key: DispatchKey
 ) -> tuple[RegistrationKind | None, Kernel | None]:
     if group is not None and group.structured:
@@ -178,10 +214,32 @@ def _source(
             return _composite_structured(function), None
     own = function.find_kernel(key)
     if own is not None:
-        return RegistrationKind.unstructured, own
-    if key is DispatchKey.Meta and _has_meta_inplace_stub(function):
-        return RegistrationKind.meta_inplace_stub, None
+        return _BY_SOURCE[own.source], own
+    if key is DispatchKey.Meta:
+        if has_meta_of_written(function):
+            return RegistrationKind.meta_of_written, None
+        if _has_meta_inplace_stub(function):
+            return RegistrationKind.meta_inplace_stub, None
     return None, None
+
+
+def has_meta_of_written(function: NativeFunction) -> bool:
+    """Whether nothing has to be computed for Meta: an operator of a library returns what it writes, if anything.
+
+    What an optional argument is returned as is not known, since it need not be given.
+    """
+    arguments = {a.name: a for a in function.func.arguments.flat_all}
+    if (
+        not function.is_library
+        or function.has_composite_kernel
+        or not any(a.type.is_tensor_like() for a in arguments.values())
+    ):
+        return False
+    returned = zip(function.func.aliased_return_names(), function.func.returns)
+    return all(
+        name is not None and value.is_write and not arguments[name].type.is_nullable()
+        for name, value in returned
+    )
 
 
 def _composite_structured(function: NativeFunction) -> RegistrationKind | None:
@@ -198,6 +256,7 @@ def _has_meta_inplace_stub(function: NativeFunction) -> bool:
     """
     return (
         function.func.kind() is SchemaKind.inplace
+        and not function.is_library
         and not function.has_composite_kernel
         and len(function.func.returns) == 1
     )

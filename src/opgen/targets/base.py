@@ -36,6 +36,7 @@ class FileKind(Enum):
     REGISTER_KEYS = auto()
     COMPOSITE_KERNELS = auto()
     REGISTER_FUNCTIONALIZE = auto()
+    REGISTER_TWINS = auto()
     REGISTER_AUTOGRAD = auto()
     STUBS = auto()
     BACKEND = auto()

@@ -88,6 +88,7 @@ _PYTHON = PythonSpelling(
 # The runtime neither functionalizes nor differentiates, and its functions of Python are generated.
 _FILES = frozenset(FileKind) - {
     FileKind.REGISTER_FUNCTIONALIZE,
+    FileKind.REGISTER_TWINS,
     FileKind.REGISTER_AUTOGRAD,
     FileKind.PYTHON_FUNCTIONS,
 }

@@ -4,7 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
+from opgen.model.dispatch_key import DispatchKey
 from opgen.model.native_function import NativeFunction
+from opgen.resolve.functional_forms import views_first_argument
 from opgen.views.base import Block, FileView, blocks, view
 from opgen.views.context import Context
 from opgen.views.operators import operator_headers
@@ -14,14 +16,14 @@ from opgen.views.text import operator_struct
 
 @view
 class AutogradRowView:
-    """`out`: the operator writes out arguments; `view`: its struct, if it is a view of its first argument;
-    `changes`: it writes or views an argument otherwise; `reshapes`: it changes an argument's shape.
+    """`kernel` is that of Autograd, and `tracking` that of ADInplaceOrView, as expressions; empty if there is none.
+
+    `reshapes`: the operator changes an argument's shape.
     """
 
     operator: str
-    out: bool
-    view: str
-    changes: bool
+    kernel: str
+    tracking: str
     reshapes: bool
 
 
@@ -59,18 +61,45 @@ def build_register_autograd(context: Context) -> Iterator[FileView]:
 
 
 def _row(f: NativeFunction, view: bool) -> AutogradRowView:
-    changes = f.is_view_op or any(a.is_write for a in f.func.arguments.flat_all)
     return AutogradRowView(
         operator=str(f.func.name),
-        out=bool(f.func.arguments.out),
-        view=operator_struct(f) if view else "",
-        changes=changes and not view,
+        kernel=_kernel(f),
+        tracking=_tracking(f, view),
         reshapes=_reshapes(f),
     )
 
 
+def _boxed(function: str) -> str:
+    return f"torch::CppFunction::makeFromBoxedFunction<&opgen::{function}>()"
+
+
+def _kernel(f: NativeFunction) -> str:
+    """What refuses to compute a gradient through `f`; none where its author brings a formula."""
+    if any(key.name.startswith("Autograd") for key, _ in f.dispatch):
+        return ""
+    if f.func.arguments.out:
+        return _boxed("autograd_of_out")
+    if f.is_library and f.func.is_mutable:
+        return _boxed("autograd_of_written")
+    return "torch::autograd::autogradNotImplementedFallback()"
+
+
+def _tracking(f: NativeFunction, view: bool) -> str:
+    """What tells autograd of views and of writes."""
+    if f.find_kernel(DispatchKey.ADInplaceOrView) is not None:
+        return ""
+    if view:
+        return f"opgen::tracked_view<{operator_struct(f)}>()"
+    if f.is_library:
+        return _boxed("count_writes") if f.func.is_mutable else ""
+    changes = f.is_view_op or any(a.is_write for a in f.func.arguments.flat_all)
+    return "torch::autograd::autogradNotImplementedInplaceOrViewFallback()" if changes else ""
+
+
 def _is_view(context: Context, f: NativeFunction) -> bool:
     """Whether `f` returns views of its first argument, one or a list of them."""
+    if f.is_library:
+        return f.is_view_op and views_first_argument(f)
     group = context.registry.view_group_of(f)
     return group is not None and f is group.view and len(f.func.returns) == 1
 

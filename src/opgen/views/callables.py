@@ -4,13 +4,14 @@ from __future__ import annotations
 
 from typing import TypeAlias
 
+from opgen.cpp.cpp_types import returns_references
 from opgen.cpp.names import kernel_namespace
 from opgen.cpp.signatures import DispatcherSignature, NativeSignature
 from opgen.model.function_schema import TENSOR, SchemaKind
 from opgen.model.native_function import DeviceCheckType, NativeFunction
 from opgen.model.registry import NativeFunctionsGroup, OutlessGroup
 from opgen.older_pythons import assert_never
-from opgen.resolve.dispatch_tables import Registration, RegistrationKind
+from opgen.resolve.dispatch_tables import Registration, RegistrationKind, find_device
 from opgen.views.context import Context
 from opgen.views.kernel_set import meta_class
 from opgen.views.text import operator_struct
@@ -34,8 +35,17 @@ def callable_text(context: Context, row: Registration) -> str:
             return _composite_structured(row)
         case RegistrationKind.meta_inplace_stub:
             return f"opgen::MetaInplaceStub<{operator_struct(row.function)}>::call"
+        case RegistrationKind.meta_of_written:
+            return _meta_of_written(context, row.function)
+        case RegistrationKind.existing:
+            return _existing(context, row)
+        case RegistrationKind.fallthrough:
+            raise AssertionError("nothing is called")
         case RegistrationKind.backend_select:
             return _backend_select(row.function)
+        case RegistrationKind.select_by_device:
+            device = find_device(row.function)
+            return f"opgen::BackendSelectByDevice<{operator_struct(row.function)}, {device}>::call"
         case RegistrationKind.unstructured:
             return _unstructured(context, row)
         case RegistrationKind.external:
@@ -112,6 +122,29 @@ def _variant(prefix: str, f: NativeFunction, *arguments: str) -> str:
 def _backend_select(f: NativeFunction) -> str:
     names = [a.name for a in f.func.arguments.flat_all]
     return f"opgen::BackendSelect<{operator_struct(f)}, {names.index('dtype')}>::call"
+
+
+def _existing(context: Context, row: Registration) -> str:
+    """`opgen::Existing<ns::_ops::f, &::ns::f>::call`; with the positions of what is returned by reference."""
+    assert row.kernel is not None
+    f = row.function
+    parameters = f"{operator_struct(f)}, &{row.kernel.cpp_name}"
+    if returns_references(f):
+        parameters += f", {_returned(context, f)}"
+    return f"opgen::Existing<{parameters}>::call"
+
+
+def _meta_of_written(context: Context, f: NativeFunction) -> str:
+    """`opgen::MetaOfWritten<ns::_ops::f, index_sequence<0>>::call`: the positions of what is returned."""
+    return f"opgen::MetaOfWritten<{operator_struct(f)}, {_returned(context, f)}>::call"
+
+
+def _returned(context: Context, f: NativeFunction) -> str:
+    """The positions of the arguments that are returned."""
+    every = [a.name for a in f.func.arguments.flat_all]
+    names = f.func.aliased_return_names()
+    returned = ", ".join(str(every.index(name)) for name in names if name is not None)
+    return f"{context.target.spelling.standard}index_sequence<{returned}>"
 
 
 def _unstructured(context: Context, row: Registration) -> str:

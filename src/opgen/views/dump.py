@@ -368,7 +368,16 @@ def _registered(row: Registration) -> str | None:
         case RegistrationKind.external:
             assert row.kernel is not None
             return f"{row.kernel.namespace}::{row.kernel.name}"
-        case RegistrationKind.meta_inplace_stub | RegistrationKind.backend_select:
+        case RegistrationKind.existing:
+            assert row.kernel is not None
+            return row.kernel.cpp_name
+        case (
+            RegistrationKind.meta_inplace_stub
+            | RegistrationKind.meta_of_written
+            | RegistrationKind.backend_select
+            | RegistrationKind.select_by_device
+            | RegistrationKind.fallthrough
+        ):
             return None
         case RegistrationKind.from_functional | RegistrationKind.from_out:
             return None

@@ -6,6 +6,7 @@ from collections.abc import Iterator
 
 from opgen.model.native_function import NativeFunction
 from opgen.model.registry import NativeFunctionsGroup
+from opgen.resolve.functional_forms import has_own_copy, is_replaced
 from opgen.views.base import Block, FileView, blocks, view
 from opgen.views.context import Context
 from opgen.views.operators import operator_headers
@@ -14,7 +15,7 @@ from opgen.views.shards import sharded
 from opgen.views.text import operator_struct
 
 # What a factory is told of its result, where the argument that it writes says so instead.
-_OF_OUT = {
+OF_OUT = {
     "dtype": "opgen::kDtypeOfOut",
     "layout": "opgen::kLayoutOfOut",
     "device": "opgen::kDeviceOfOut",
@@ -63,46 +64,19 @@ def build_register_functionalize(context: Context) -> Iterator[FileView]:
 def _written(context: Context) -> Iterator[_Replaced]:
     for group in context.registry.groups:
         for f in group.functions():
-            if is_replaced(f, group):
+            if is_replaced(f, group, frozenset(OF_OUT)):
                 yield _Replaced(f, (group.functional,), _row(context, f, group))
 
 
 def _views(context: Context) -> Iterator[_Replaced]:
     for group in context.registry.view_groups:
         copy = group.view_copy
-        # Those of another name (slice_scatter for slice_inverse) are not of the view's arguments.
-        if group.composite or copy is None or copy.root_name != f"{group.view.root_name}_copy":
+        if group.composite or copy is None or not has_own_copy(copy, group.view):
             continue
         yield _Replaced(group.view, (copy,), _view_row(group.view, "", copy))
         if group.view_inplace is not None:
             row = _view_row(group.view_inplace, "Inplace", group.view, copy)
             yield _Replaced(group.view_inplace, (group.view, copy), row)
-
-
-def is_replaced(f: NativeFunction, group: NativeFunctionsGroup) -> bool:
-    """Whether `f` writes arguments, does not decompose, and the functional variant takes what it takes.
-
-    What returns arguments beside other results is not replaced.
-    """
-    given = {a.name for a in f.func.arguments.flat_all}
-    if _is_factory(group.functional) and len(f.func.arguments.out) == 1:
-        given |= _OF_OUT.keys()
-    fresh = {name is None for name in f.func.aliased_return_names()}
-    return (
-        len(fresh) < 2
-        and f is not group.functional
-        and not f.has_composite_implicit_autograd_kernel
-        and all(a.name in given for a in group.functional.func.arguments.flat_all)
-    )
-
-
-def _is_factory(f: NativeFunction) -> bool:
-    """Whether `f` makes a tensor from nothing. (Stand-ins for tensors do not follow a device that an operator
-    is told beside tensors.)"""
-    arguments = f.func.arguments
-    return arguments.tensor_options is not None and not any(
-        a.type.is_tensor_like() for a in arguments.flat_all
-    )
 
 
 def _view_row(f: NativeFunction, kind: str, *siblings: NativeFunction) -> KernelRowView:
@@ -119,14 +93,17 @@ def _row(context: Context, f: NativeFunction, group: NativeFunctionsGroup) -> Ke
     """`opgen::Functionalize<at::_ops::f_, at::_ops::f, 0, index_sequence<0, 1>, index_sequence<0>, ...>::call`."""
     positions = {a.name: i for i, a in enumerate(f.func.arguments.flat_all)}
     wanted = group.functional.func.arguments.flat_all
-    given = ", ".join(str(positions.get(a.name, _OF_OUT.get(a.name))) for a in wanted)
+    given = ", ".join(str(positions.get(a.name, OF_OUT.get(a.name))) for a in wanted)
     # The functional variant returns what goes into the outs first.
     outs = [a.name for a in f.func.arguments.out]
     changed = [n for n in f.func.arguments.mutable_arg_names if n not in outs]
     written = ", ".join(str(positions[name]) for name in (*outs, *changed))
     aliased = f.func.aliased_return_names()
     own_returns = sum(name is None for name in aliased)
-    returned = ", ".join(str(positions[name]) for name in aliased if name is not None)
+    returned = ", ".join(
+        f"opgen::kFresh + {i}" if name is None else str(positions[name])
+        for i, name in enumerate(aliased)
+    )
     sequence = f"{context.target.spelling.standard}index_sequence"
     return KernelRowView(
         operator=str(f.func.name),

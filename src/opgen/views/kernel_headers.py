@@ -6,6 +6,7 @@ from collections.abc import Iterable, Iterator
 
 from opgen.views.base import Block, FileView, blocks, group_by, unique, view
 from opgen.views.context import Context
+from opgen.views.custom_classes import class_headers
 from opgen.views.kernel_set import KernelView, MetaView, StructuredKernelView
 from opgen.views.ufuncs import UfuncView, ufunc_views
 
@@ -23,6 +24,7 @@ class NativeHeaderView(FileView):
     root: str
     tensor_header: str
     includes: tuple[str, ...]
+    author_includes: tuple[str, ...]
     abi: int
     blocks: tuple[NativeBlock, ...]
 
@@ -56,6 +58,7 @@ def build_native_headers(context: Context) -> Iterator[FileView]:
                 *map(context.library.header, [*dtypes, *own_meta, *shared.get(root, ())]),
                 *unique(k.meta_header for k in structured.get(root, []) if k.meta_header),
             ),
+            author_includes=class_headers(context.functions_by_root.get(root, ())),
             abi=context.target.runtime_abi,
             blocks=_native_blocks(
                 structured.get(root, []), declared.get(root, []), ufuncs.get(root, [])

@@ -197,7 +197,7 @@ def _kernels(
         (kernel_namespace(f.namespace, kernel.namespace), kernel.name, key, f)
         for f in functions
         for key, kernel in f.dispatch
-        if not kernel.structured
+        if kernel.is_declared
     )
     for (namespace, name), found in group_by(uses, lambda use: use[:2]).items():
         rows = [(key, f) for *_, key, f in found]

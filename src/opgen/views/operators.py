@@ -8,6 +8,7 @@ from opgen.cpp.names import operator_namespace, operator_struct_name
 from opgen.model.native_function import NativeFunction
 from opgen.views.base import Block, FileView, blocks, cpp_string, group_by, view
 from opgen.views.context import Context
+from opgen.views.custom_classes import class_definitions, class_headers
 from opgen.views.shards import sharded
 from opgen.views.text import operator_struct
 
@@ -33,6 +34,7 @@ class SlotView:
 class OperatorsHeaderView(FileView):
     root: str
     tensor_header: str
+    author_includes: tuple[str, ...]
     abi: int
     whole: bool
     blocks: tuple[Block[OperatorView], ...]
@@ -57,9 +59,13 @@ class SchemaRowView:
 
 @view
 class SchemaBlockView:
-    """The schemas of one operator namespace; `first`: no source before this one has some of it."""
+    """The schemas of one operator namespace; `first`: no source before this one has some of it.
+
+    `definitions` are functions that register custom classes.
+    """
 
     namespace: str
+    definitions: tuple[str, ...]
     items: tuple[SchemaRowView, ...]
     first: bool
 
@@ -80,6 +86,7 @@ def build_operators_headers(context: Context) -> Iterator[FileView]:
             template="ops/root_ops.h.j2",
             root=root,
             tensor_header=context.tensor_header,
+            author_includes=class_headers(context.functions_by_root[root]),
             abi=context.target.runtime_abi,
             whole=all(map(context.keeps, context.functions_by_root[root])),
             blocks=blocks(
@@ -133,7 +140,8 @@ def _schema_blocks(
         rows = tuple(
             SchemaRowView(operator_struct(f), ",".join(sorted(tags_of(f)))) for f in members
         )
-        found.append(SchemaBlockView(namespace, rows, namespace not in declared))
+        definitions = class_definitions(members)
+        found.append(SchemaBlockView(namespace, definitions, rows, namespace not in declared))
         declared.add(namespace)
     return tuple(found)
 

@@ -7,7 +7,7 @@ from collections.abc import Iterable, Iterator
 from opgen.model.dispatch_key import DispatchKey
 from opgen.model.native_function import NativeFunction
 from opgen.resolve.dispatch_tables import Registration, RegistrationKind
-from opgen.views.base import Block, FileView, FunctionView, blocks, view
+from opgen.views.base import Block, FileView, FunctionView, blocks, unique, view
 from opgen.views.callables import callable_text
 from opgen.views.context import Context
 from opgen.views.dispatch_headers import direct_namespace
@@ -17,6 +17,8 @@ from opgen.views.text import operator_struct
 
 @view
 class KernelRowView:
+    """One row of a table of kernels. Without a `callable` a call goes on to the next key."""
+
     operator: str
     struct: str
     callable: str
@@ -28,6 +30,7 @@ class RegisterKeyView(FileView):
     name: str
     key: str
     includes: tuple[str, ...]
+    author_includes: tuple[str, ...]
     functions: tuple[Block[FunctionView], ...]
     tables: tuple[Block[KernelRowView], ...]
 
@@ -37,7 +40,7 @@ def build_register_keys(context: Context) -> Iterator[FileView]:
     for key, rows in context.registered.items():
         stem, count = f"Register{key.name}", context.library.shards
         for name, members in sharded(stem, rows, lambda row: row.function.root_name, count):
-            callables = [(row.function, callable_text(context, row)) for row in members]
+            callables = [(row.function, _callable(context, row)) for row in members]
             yield RegisterKeyView(
                 path=f"src/{name}.cpp",
                 template="RegisterKey.cpp.j2",
@@ -45,6 +48,7 @@ def build_register_keys(context: Context) -> Iterator[FileView]:
                 name=name,
                 key=key.name,
                 includes=_includes(context, key, members),
+                author_includes=_author_includes(members),
                 functions=_direct_functions(context, key, callables),
                 tables=blocks((f.namespace, _row(f, text)) for f, text in callables),
             )
@@ -59,8 +63,19 @@ def _direct_functions(
     return blocks(
         (direct_namespace(f, key), function)
         for f, text in callables
+        if text
         for function in context.spell.functions(f, text)
     )
+
+
+def _callable(context: Context, row: Registration) -> str:
+    return "" if row.kind is RegistrationKind.fallthrough else callable_text(context, row)
+
+
+def _author_includes(rows: tuple[Registration, ...]) -> tuple[str, ...]:
+    """The headers that declare existing functions, as they stand behind `#include`."""
+    existing = (row.function for row in rows if row.kind is RegistrationKind.existing)
+    return tuple(unique(header for f in existing for header in f.includes))
 
 
 def _row(f: NativeFunction, text: str) -> KernelRowView:
@@ -81,6 +96,7 @@ def _includes(
             assert row.group is not None
             headers.add(f"ops/{row.group.primary.root_name}_ops.h")
     besides = context.target.key_headers.get(key)
+    existing = any(row.kind is RegistrationKind.existing for row in rows)
     own = (
         sorted({_kernel_header(r) for r in rows if r.kind is RegistrationKind.structured})
         if context.library.backend_only
@@ -88,6 +104,7 @@ def _includes(
     )
     return (
         *(() if besides is None else (besides,)),
+        *(("opgen/existing.h",) if existing else ()),
         *map(context.library.operator_header, sorted(headers.difference(own))),
         *map(context.library.header, own),
         *_backend_includes(context, rows),
@@ -113,6 +130,10 @@ def _kernel_header(row: Registration) -> str:
             | RegistrationKind.external
             | RegistrationKind.from_functional
             | RegistrationKind.from_out
+            | RegistrationKind.select_by_device
+            | RegistrationKind.meta_of_written
+            | RegistrationKind.fallthrough
+            | RegistrationKind.existing
         ):
             return f"ops/{root}_ops.h"
         case RegistrationKind.composite_structured:

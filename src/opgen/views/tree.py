@@ -30,6 +30,7 @@ from opgen.views.operators import (
 from opgen.views.register import build_register_keys
 from opgen.views.selected_dtypes import build_selected_dtypes
 from opgen.views.stubs import build_stubs
+from opgen.views.twins import build_register_twins
 from opgen.views.umbrellas import build_umbrellas
 
 _Build: TypeAlias = Callable[[Context], Iterable[FileView]]
@@ -60,6 +61,7 @@ _BUILDERS: tuple[tuple[FileKind, _Build], ...] = (
     (FileKind.REGISTER_KEYS, build_register_keys),
     (FileKind.COMPOSITE_KERNELS, build_composite_kernels),
     (FileKind.REGISTER_FUNCTIONALIZE, build_register_functionalize),
+    (FileKind.REGISTER_TWINS, build_register_twins),
     (FileKind.REGISTER_AUTOGRAD, build_register_autograd),
     (FileKind.BACKEND, build_backend),
     (FileKind.SELECTED_DTYPES, build_selected_dtypes),

@@ -1,5 +1,5 @@
-// autograd.h: what autograd does with out= operators, and vmap with those that change a shape in
-// place: nothing, and so they refuse to be asked.
+// autograd.h: what autograd does with operators that write arguments, and vmap with those that change
+// a shape in place: there is no formula, and so they refuse to be asked.
 #pragma once
 
 #include <ATen/core/LegacyTypeDispatch.h>
@@ -7,6 +7,16 @@
 #include <ATen/core/dispatch/Dispatcher.h>
 #include <ATen/core/grad_mode.h>
 #include <ATen/core/stack.h>
+#include <torch/csrc/autograd/VariableTypeUtils.h>
+#include <torch/csrc/autograd/functions/basic_ops.h>
+#include <torch/csrc/autograd/functions/utils.h>
+
+#include <cstddef>
+#include <memory>
+#include <string>
+#include <type_traits>
+#include <utility>
+#include <vector>
 
 namespace opgen {
 
@@ -37,6 +47,117 @@ inline void autograd_of_out(const c10::OperatorHandle& op, c10::DispatchKeySet k
   }
   const at::AutoDispatchBelowAutograd guard;
   op.redispatchBoxed(keys & c10::after_autograd_keyset, stack);
+}
+
+namespace detail {
+
+// Calls `f` with every tensor in an argument or a return that is defined.
+template <class F>
+void for_each_tensor(const c10::IValue& value, const F& f) {
+  if (value.isTensor()) {
+    if (value.toTensor().defined()) f(value.toTensor());
+  } else if (value.isTensorList()) {
+    for (const at::Tensor& tensor : value.toTensorVector()) {
+      if (tensor.defined()) f(tensor);
+    }
+  } else if (value.isOptionalTensorList()) {
+    for (const auto& tensor : value.toOptionalTensorVector()) {
+      if (tensor.has_value() && tensor->defined()) f(*tensor);
+    }
+  }
+}
+
+inline bool is_written(const c10::Argument& argument) {
+  return argument.alias_info() != nullptr && argument.alias_info()->isWrite();
+}
+
+// The tensors among the arguments, which are the last on the stack, that the operator writes.
+inline std::vector<at::Tensor> written_tensors(const c10::FunctionSchema& schema,
+                                               const torch::jit::Stack& stack) {
+  const auto& arguments = schema.arguments();
+  const auto values = torch::jit::last(stack, arguments.size());
+  std::vector<at::Tensor> found;
+  for (std::size_t i = 0; i < arguments.size(); ++i) {
+    if (!is_written(arguments[i])) continue;
+    for_each_tensor(values[i], [&](const at::Tensor& tensor) { found.push_back(tensor); });
+  }
+  return found;
+}
+
+// How an Edge holds its node: this differs between releases of PyTorch.
+using NodePointer = decltype(torch::autograd::Edge::function);
+
+// A node that refuses to compute a gradient, and names the operator `name`.
+template <class Pointer = NodePointer>
+Pointer node_without_formula(const std::string& name) {
+  using torch::autograd::NotImplemented;
+  if constexpr (std::is_same_v<Pointer, std::shared_ptr<torch::autograd::Node>>) {
+    return std::make_shared<NotImplemented>(name);
+  } else {
+    return c10::make_intrusive<NotImplemented>(name);
+  }
+}
+
+}  // namespace detail
+
+// An operator that writes arguments, wherever they stand, boxed: a gradient that is asked for through
+// what it writes or returns is an error that names it.
+inline void autograd_of_written(const c10::OperatorHandle& op, c10::DispatchKeySet keys,
+                                torch::jit::Stack* stack) {
+  const c10::FunctionSchema& schema = op.schema();
+  const bool records = at::GradMode::is_enabled();
+  std::vector<at::Tensor> read;
+  for (const c10::IValue& value : torch::jit::last(*stack, schema.arguments().size())) {
+    detail::for_each_tensor(value, [&](const at::Tensor& tensor) {
+      TORCH_CHECK_NOT_IMPLEMENTED(!tensor._fw_grad(/*level=*/0).defined(),
+                                  "Trying to use forward AD with ", schema.name(),
+                                  " that does not support it because it has not been implemented "
+                                  "yet");
+      if (records && tensor.requires_grad()) read.push_back(tensor);
+    });
+  }
+  const std::vector<at::Tensor> written = detail::written_tensors(schema, *stack);
+  detail::NodePointer node;
+  if (!read.empty()) {
+    for (const at::Tensor& tensor : written) {
+      torch::autograd::check_inplace(tensor, /*requires_grad=*/true);
+    }
+    node = detail::node_without_formula(schema.name());
+    node->set_next_edges(torch::autograd::collect_next_edges(read));
+  }
+  {
+    const at::AutoDispatchBelowAutograd guard;
+    op.redispatchBoxed(keys & c10::after_autograd_keyset, stack);
+  }
+  if (!node) return;
+  const auto records_of = [](const at::Tensor& tensor) {
+    return torch::autograd::isDifferentiableType(tensor.scalar_type());
+  };
+  for (const at::Tensor& tensor : written) {
+    if (records_of(tensor)) torch::autograd::rebase_history(tensor, node);
+  }
+  const auto& returns = schema.returns();
+  const auto values = torch::jit::last(*stack, returns.size());
+  for (std::size_t i = 0; i < returns.size(); ++i) {
+    if (returns[i].alias_info() != nullptr) continue;
+    detail::for_each_tensor(values[i], [&](const at::Tensor& tensor) {
+      if (records_of(tensor)) torch::autograd::set_history(tensor, node);
+    });
+  }
+}
+
+// Counts a write to every tensor that the operator writes, so that autograd finds what was saved for
+// a gradient and then changed. (PyTorch's own fallback counts those alone that are returned.)
+inline void count_writes(const c10::OperatorHandle& op, c10::DispatchKeySet keys,
+                         torch::jit::Stack* stack) {
+  const std::vector<at::Tensor> written = detail::written_tensors(op.schema(), *stack);
+  {
+    const at::AutoDispatchBelowADInplaceOrView guard;
+    op.redispatchBoxed(keys & c10::after_ADInplaceOrView_keyset, stack);
+  }
+  for (const at::Tensor& tensor : written) {
+    if (!tensor.is_inference()) torch::autograd::impl::bump_version(tensor);
+  }
 }
 
 // vmap calls an operator without a rule for batches once for each; what that does to the shape of

@@ -63,6 +63,11 @@ inline void assign_result(TensorList outs, const std::vector<Tensor>& results) {
   for (const Tensor& tensor : tensors) copies.push_back(clone_arg(tensor));
   return copies;
 }
+[[nodiscard]] inline std::optional<std::vector<Tensor>> clone_arg(
+    const std::optional<TensorList>& tensors) {
+  if (!tensors.has_value()) return std::nullopt;
+  return clone_arg(*tensors);
+}
 [[nodiscard]] inline List<std::optional<Tensor>> clone_arg(
     const List<std::optional<Tensor>>& tensors) {
   List<std::optional<Tensor>> copies;

@@ -12,6 +12,7 @@
 #include <utility>
 #include <vector>
 
+#include "opgen/composite.h"
 #include "opgen/operator.h"
 #include "opgen/structured.h"
 
@@ -21,10 +22,25 @@ namespace detail {
 
 template <class T>
 bool is_functional([[maybe_unused]] const T& argument) {
-  if constexpr (kHoldsTensors<T>) {
+  if constexpr (std::is_same_v<T, std::optional<TensorList>>) {
+    return argument.has_value() && at::functionalization::impl::isFunctionalTensor(*argument);
+  } else if constexpr (kHoldsTensors<T>) {
     return at::functionalization::impl::isFunctionalTensor(argument);
   } else {
     return false;
+  }
+}
+
+// Whether an argument that is written holds no tensor: an optional one that is not given, a list of
+// none.
+template <class T>
+bool is_absent([[maybe_unused]] const T& argument) {
+  if constexpr (requires { argument.has_value(); }) {
+    return !argument.has_value();
+  } else if constexpr (requires { argument.empty(); }) {
+    return argument.empty();
+  } else {
+    return !argument.defined();
   }
 }
 
@@ -40,6 +56,9 @@ auto from_functional(const T& argument) {
     }
     impl::sync(argument);
     return impl::from_functional_tensor(argument);
+  } else if constexpr (std::is_same_v<T, std::optional<TensorList>>) {
+    using Tensors = std::optional<std::vector<Tensor>>;
+    return argument.has_value() ? Tensors(from_functional(*argument)) : Tensors();
   } else {
     if (!impl::isFunctionalTensor(argument)) return argument;
     impl::sync(argument);
@@ -49,7 +68,8 @@ auto from_functional(const T& argument) {
 
 template <class T>
 auto to_functional(const T& result) {
-  if constexpr (std::is_same_v<T, Tensor> || std::is_same_v<T, std::vector<Tensor>>) {
+  if constexpr (std::is_same_v<T, Tensor> || std::is_same_v<T, std::vector<Tensor>> ||
+                std::is_same_v<T, std::optional<Tensor>>) {
     return at::functionalization::impl::to_functional_tensor(result);
   } else {
     return result;
@@ -59,10 +79,15 @@ auto to_functional(const T& result) {
 template <class T, class R>
 void replace_functional(const T& written, const R& result) {
   namespace impl = at::functionalization::impl;
-  impl::propagate_xla_data(written, result);
-  impl::replace_(written, result);
-  impl::commit_update(written);
-  impl::sync(written);
+  if constexpr (requires { written.has_value(); }) {
+    if (written.has_value()) replace_functional(*written, *result);
+  } else {
+    if (is_absent(written)) return;
+    impl::propagate_xla_data(written, result);
+    impl::replace_(written, result);
+    impl::commit_update(written);
+    impl::sync(written);
+  }
 }
 
 template <std::size_t i, class R>
@@ -104,27 +129,50 @@ decltype(auto) given_at(const std::tuple<A&...>& all) {
 
 }  // namespace detail
 
+// Among the positions of arguments that are returned: a result that is no argument.
+inline constexpr std::size_t kFresh = static_cast<std::size_t>(-1) / 2;
+
+// Likewise: the argument at `position` or, if it is not given, the result `fresh`.
+inline constexpr std::size_t kEither = kFresh / 2;
+constexpr std::size_t either(std::size_t position, std::size_t fresh) {
+  return kEither + position * 1024 + fresh;
+}
+
 // `Given`: the positions in Op of the arguments that FunctionalOp takes; `Written`: of those that
-// Op writes; `Returned`: of those among them that it returns. FunctionalOp returns the `own`
-// results of Op that are no argument, then what Op would have written.
+// Op writes; `Returned`: for each return that of the argument that it is, or kFresh + i for the i-th
+// result that is none. FunctionalOp returns the `own` results of Op that are no argument, then what
+// Op would have written.
 template <class Op, class FunctionalOp, std::size_t own, class Given, class Written, class Returned,
           class Schema = typename Op::schema>
 struct Functionalize;
 template <class Op, class FunctionalOp, std::size_t own, std::size_t... given,
-          std::size_t... written, std::size_t... given_back, class R, class... A>
+          std::size_t... written, std::size_t... returned, class R, class... A>
 struct Functionalize<Op, FunctionalOp, own, std::index_sequence<given...>,
-                     std::index_sequence<written...>, std::index_sequence<given_back...>, R(A...)> {
+                     std::index_sequence<written...>, std::index_sequence<returned...>, R(A...)> {
   static R call(A... arguments) {
     std::tuple<A&...> all(arguments...);
-    if (!(detail::is_functional(std::get<written>(all)) && ...)) {
-      TORCH_CHECK(!(detail::is_functional(detail::given_at<given>(all)) || ...), Op::name,
-                  ": a tensor outside functionalization cannot be written with what is inside it");
+    const bool reads_inside = (detail::is_functional(detail::given_at<given>(all)) || ...);
+    const bool writes_inside = (detail::is_functional(std::get<written>(all)) || ...);
+    if (!reads_inside && !writes_inside) {
       at::AutoDispatchSkipFunctionalize guard;
       return Op::call(std::forward<A>(arguments)...);
     }
+    TORCH_CHECK(((detail::is_absent(std::get<written>(all)) ||
+                  detail::is_functional(std::get<written>(all))) &&
+                 ...),
+                Op::name,
+                ": a tensor outside functionalization cannot be written with what is inside it");
     const auto result = run(all);
     replace(all, result, std::make_index_sequence<sizeof...(written)>{});
-    return returned(all, result, std::make_index_sequence<own>{});
+    if constexpr (own == 0 && !std::is_object_v<R>) {
+      return detail::return_outputs<R>(std::get<returned>(all)...);
+    } else if constexpr (own == 0 && detail::kHoldsReferences<R>) {
+      return detail::return_outputs<R>(std::get<returned>(all)...);
+    } else if constexpr (sizeof...(returned) == 1) {
+      return (return_at<returned, R>(all, result), ...);
+    } else {
+      return return_all<R>(all, result);
+    }
   }
 
  private:
@@ -138,15 +186,92 @@ struct Functionalize<Op, FunctionalOp, own, std::index_sequence<given...>,
                       std::index_sequence<i...>) {
     (detail::replace_functional(std::get<written>(all), detail::result_at<own + i>(result)), ...);
   }
-  template <class Result, std::size_t... i>
-  static R returned(const std::tuple<A&...>& all, [[maybe_unused]] const Result& result,
-                    std::index_sequence<i...>) {
-    if constexpr (own > 0) {
-      return R(detail::to_functional(detail::result_at<i>(result))...);
+  template <class Tuple, class Result>
+  static Tuple return_all(const std::tuple<A&...>& all, const Result& result) {
+    return return_all<Tuple>(all, result, std::make_index_sequence<sizeof...(returned)>{});
+  }
+  template <class Tuple, class Result, std::size_t... i>
+  static Tuple return_all(const std::tuple<A&...>& all, const Result& result,
+                          std::index_sequence<i...>) {
+    return Tuple(return_at<returned, std::tuple_element_t<i, Tuple>>(all, result)...);
+  }
+  // One return, as the value T.
+  template <std::size_t at, class T, class Result>
+  static T return_at([[maybe_unused]] const std::tuple<A&...>& all,
+                     [[maybe_unused]] const Result& result) {
+    if constexpr (at >= kFresh) {
+      return detail::to_functional(detail::result_at<at - kFresh>(result));
+    } else if constexpr (at >= kEither) {
+      const auto& argument = std::get<(at - kEither) / 1024>(all);
+      const std::optional<Tensor> fresh =
+          detail::to_functional(detail::result_at<(at - kEither) % 1024>(result));
+      const std::optional<Tensor> found = argument.has_value() ? argument : fresh;
+      if constexpr (std::is_same_v<T, Tensor>) {
+        return found.has_value() ? *found : Tensor();
+      } else {
+        return found;
+      }
+    } else if constexpr (requires { std::get<at>(all).vec(); }) {
+      return std::get<at>(all).vec();
     } else {
-      return detail::return_outputs<R>(std::get<given_back>(all)...);
+      return T(std::get<at>(all));
     }
   }
+};
+
+// The functional twin of `Op`, on any backend: calls it on clones of what it writes (at `Written`),
+// and returns its `own` results that are no argument (at `Fresh` among its returns), then the
+// clones.
+template <class Twin, class Op, class Fresh, class Written, class Schema = typename Twin::schema>
+struct FunctionalTwin;
+template <class Twin, class Op, std::size_t... fresh, std::size_t... written, class R, class... A>
+struct FunctionalTwin<Twin, Op, std::index_sequence<fresh...>, std::index_sequence<written...>,
+                      R(A...)> {
+  static R call(A... arguments) {
+    return run(std::tuple<A&...>(arguments...), std::index_sequence_for<A...>{});
+  }
+
+ private:
+  template <std::size_t... i>
+  static R run(const std::tuple<A&...>& all, std::index_sequence<i...>) {
+    auto given = std::make_tuple(given_at<i>(all)...);
+    using Result = decltype(Op::call(std::get<i>(given)...));
+    if constexpr (sizeof...(fresh) == 0) {
+      static_cast<void>(Op::call(std::get<i>(given)...));
+      return R(std::move(std::get<written>(given))...);
+    } else {
+      const Result result = Op::call(std::get<i>(given)...);
+      return R(own_at<fresh>(result, given)..., std::move(std::get<written>(given))...);
+    }
+  }
+  // A result of Op; none where it is an argument that was given.
+  template <std::size_t at, class Result, class Given>
+  static auto own_at(const Result& result, [[maybe_unused]] const Given& given) {
+    if constexpr (at < kEither) {
+      return detail::result_at<at>(result);
+    } else {
+      const bool is_given = std::get<(at - kEither) / 1024>(given).has_value();
+      return is_given ? std::optional<Tensor>()
+                      : std::optional<Tensor>(detail::result_at<(at - kEither) % 1024>(result));
+    }
+  }
+  // The argument at `i`, or a clone of it if it is written.
+  template <std::size_t i>
+  static auto given_at(const std::tuple<A&...>& all) {
+    if constexpr (((i == written) || ...)) {
+      return clone_arg(std::get<i>(all));
+    } else {
+      return std::get<i>(all);
+    }
+  }
+};
+
+// The functional twin of the view `Op`: its elements in memory of their own.
+template <class Twin, class Op, class Schema = typename Twin::schema>
+struct ViewTwin;
+template <class Twin, class Op, class R, class... A>
+struct ViewTwin<Twin, Op, R(A...)> {
+  static R call(A... arguments) { return clone_view(Op::call(std::forward<A>(arguments)...)); }
 };
 
 }  // namespace opgen

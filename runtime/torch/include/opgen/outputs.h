@@ -9,6 +9,7 @@
 #include <optional>
 #include <string>
 #include <string_view>
+#include <tuple>
 #include <type_traits>
 
 #include "opgen/empty.h"
@@ -109,7 +110,14 @@ template <class T>
 constexpr bool kHoldsTensors =
     std::is_same_v<T, Tensor> || std::is_same_v<T, TensorList> ||
     std::is_same_v<T, ITensorListRef> || std::is_same_v<T, std::optional<Tensor>> ||
+    std::is_same_v<T, std::optional<TensorList>> ||
     std::is_same_v<T, List<std::optional<Tensor>>>;
+
+// Whether returns are references to arguments, one or a tuple of them.
+template <class R>
+inline constexpr bool kHoldsReferences = std::is_reference_v<R>;
+template <class... R>
+inline constexpr bool kHoldsReferences<std::tuple<R...>> = (std::is_reference_v<R> && ...);
 
 // The name of the argument at `position` of a schema.
 template <class Op>
@@ -139,6 +147,7 @@ inline bool joins(std::optional<Device>& common, const Tensor& tensor) {
 inline bool joins(std::optional<Device>& common, const std::optional<Tensor>& tensor) {
   return !tensor.has_value() || joins(common, *tensor);
 }
+inline bool joins(std::optional<Device>& common, const std::optional<TensorList>& tensors);
 template <class T>
 bool joins(std::optional<Device>& common, const T& tensors) {
   for (const auto& tensor : tensors) {
@@ -147,10 +156,16 @@ bool joins(std::optional<Device>& common, const T& tensors) {
   return true;
 }
 
+inline bool joins(std::optional<Device>& common, const std::optional<TensorList>& tensors) {
+  return !tensors.has_value() || joins(common, *tensors);
+}
+
 // Error, in ATen's words, if the tensors in `argument` are on another device than `common`.
 template <class Op, class A>
 void check_device(std::optional<Device>& common, const A& argument, std::size_t position) {
-  if constexpr (kHoldsTensors<A>) {
+  if constexpr (std::is_same_v<A, std::optional<TensorList>>) {
+    if (argument.has_value()) check_device<Op>(common, *argument, position);
+  } else if constexpr (kHoldsTensors<A>) {
     if (C10_LIKELY(joins(common, argument))) return;
     const std::string name = argument_name<Op>(position);
     c10::impl::check_and_update_common_device(common, argument, Op::name, name.c_str());

@@ -24,6 +24,24 @@ template <class Op, typename Op::schema* function>
 constexpr auto kernel() {
   return function;
 }
+namespace detail {
+template <class Schema>
+struct WithKeys;
+template <class R, class... A>
+struct WithKeys<R(A...)> {
+  using type = R(DispatchKeySet, A...);
+};
+}  // namespace detail
+template <class Op, typename detail::WithKeys<typename Op::schema>::type* function>
+constexpr auto kernel() {
+  return function;
+}
+
+// Registers custom classes before the schemas that name them, once however many sources do.
+template <auto define>
+void define_once(torch::Library& library) {
+  [[maybe_unused]] static const bool done = (define(library), true);
+}
 
 namespace detail {
 
@@ -59,12 +77,17 @@ inline std::optional<Device> device_to_guard(const std::optional<Device>& device
 inline std::optional<Device> device_to_guard(const Device& device) {
   return device;
 }
+inline std::optional<Device> device_to_guard(const std::optional<TensorList>& tensors);
 template <class T>
 std::optional<Device> device_to_guard(const T& tensors) {
   for (const auto& tensor : tensors) {
     if (const std::optional<Device> found = device_to_guard(tensor)) return found;
   }
   return std::nullopt;
+}
+
+inline std::optional<Device> device_to_guard(const std::optional<TensorList>& tensors) {
+  return tensors.has_value() ? device_to_guard(*tensors) : std::nullopt;
 }
 
 }  // namespace detail
@@ -133,6 +156,50 @@ struct MetaInplaceStub<Op, R(First, A...)> {
                                   tensor.device());
     }
     return static_cast<R>(self);
+  }
+};
+
+// The Meta kernel of an operator that returns nothing but arguments that it writes: nothing is to be
+// computed, and the sizes stay. `Returned`: the positions of what it returns.
+template <class Op, class Returned, class Schema = typename Op::schema>
+struct MetaOfWritten;
+template <class Op, std::size_t... returned, class R, class... A>
+struct MetaOfWritten<Op, std::index_sequence<returned...>, R(A...)> {
+  static R call(A... arguments) {
+    [[maybe_unused]] const std::tuple<A&...> all(arguments...);
+    if constexpr (std::is_void_v<R>) {
+      return;
+    } else if constexpr (detail::kHoldsReferences<R>) {
+      return detail::return_outputs<R>(std::get<returned>(all)...);
+    } else {
+      return R(value(std::get<returned>(all))...);
+    }
+  }
+
+ private:
+  template <class T>
+  static auto value(const T& argument) {
+    if constexpr (requires { argument.vec(); }) {
+      return argument.vec();
+    } else {
+      return argument;
+    }
+  }
+};
+
+// Chooses the backend of an operator of a library by the device that a call says, and by its
+// tensors, if any. The device, a Device or a Device?, stands at `device`.
+template <class Op, std::size_t device, class Schema = typename Op::schema>
+struct BackendSelectByDevice;
+template <class Op, std::size_t device, class R, class... A>
+struct BackendSelectByDevice<Op, device, R(A...)> {
+  static R call(A... arguments) {
+    const std::optional<Device> given = std::get<device>(std::forward_as_tuple(arguments...));
+    DispatchKeySet keys(c10::computeDispatchKey(std::nullopt, std::nullopt, given));
+    keys = c10::impl::computeDispatchKeySet(
+        keys | c10::detail::multi_dispatch_key_set(arguments...),
+        DispatchKeySet(DispatchKeySet::FULL_AFTER, DispatchKey::BackendSelect));
+    return Op::redispatch(keys, std::forward<A>(arguments)...);
   }
 };
 

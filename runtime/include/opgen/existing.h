@@ -1,0 +1,222 @@
+// existing.h: C++ functions that are there as kernels, in every spelling of arguments and results that
+// PyTorch's registry takes for a schema.
+#pragma once
+
+#include <array>
+#include <concepts>
+#include <cstddef>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <tuple>
+#include <type_traits>
+#include <utility>
+#include <vector>
+
+#include "opgen/error.h"
+#include "opgen/operator.h"
+
+namespace opgen {
+
+namespace detail {
+
+template <class T>
+inline constexpr bool kIsVector = false;
+template <class T>
+inline constexpr bool kIsVector<std::vector<T>> = true;
+template <class T>
+inline constexpr bool kIsList = false;
+template <class T>
+inline constexpr bool kIsList<List<T>> = true;
+template <class T>
+inline constexpr std::size_t kArraySize = 0;
+template <class T, std::size_t n>
+inline constexpr std::size_t kArraySize<std::array<T, n>> = n;
+template <class T>
+concept HoldsOptional = requires(const T& value) {
+  { value.has_value() } -> std::convertible_to<bool>;
+  *value;
+};
+template <class T>
+concept IsNumber = std::is_integral_v<T> || std::is_enum_v<T>;
+
+template <class T>
+inline constexpr bool kNoConversion = false;
+
+// Calls `f` with every element of a list, an array or a view of one.
+template <class From, class F>
+void for_each_element(const From& from, const F& f) {
+  for (std::size_t i = 0; i < from.size(); ++i) {
+    if constexpr (kIsList<From>) {
+      f(from.get(i));
+    } else {
+      f(from[i]);
+    }
+  }
+}
+
+// `from`, an argument as the dispatcher has it or a result of a function, as a value of type To.
+template <class To, class From>
+To as_value(const From& from) {
+  if constexpr (std::is_same_v<To, From>) {
+    return from;
+  } else if constexpr (HoldsOptional<To>) {
+    using Inner = std::remove_cvref_t<decltype(*std::declval<const To&>())>;
+    if constexpr (HoldsOptional<From>) {
+      return from.has_value() ? To(as_value<Inner>(*from)) : To(std::nullopt);
+    } else {
+      return To(as_value<Inner>(from));
+    }
+  } else if constexpr (requires { concrete_as<To>(from); }) {
+    return concrete_as<To>(from);
+  } else if constexpr (kIsVector<To>) {
+    To found;
+    found.reserve(from.size());
+    for_each_element(from, [&](const auto& element) {
+      found.push_back(as_value<typename To::value_type>(element));
+    });
+    return found;
+  } else if constexpr (kIsList<To>) {
+    To found;
+    for_each_element(from, [&](const auto& element) {
+      found.push_back(as_value<typename To::value_type>(element));
+    });
+    return found;
+  } else if constexpr (kArraySize<To> != 0) {
+    OPGEN_CHECK(from.size() == kArraySize<To>, "expected a list of ", kArraySize<To>, ", got ",
+                from.size());
+    To found{};
+    std::size_t i = 0;
+    for_each_element(from, [&](const auto& element) {
+      found[i++] = as_value<typename To::value_type>(element);
+    });
+    return found;
+  } else if constexpr (IsNumber<To> && IsNumber<From>) {
+    return static_cast<To>(from);
+  } else if constexpr (std::is_constructible_v<To, const From&>) {
+    return To(from);
+  } else {
+    static_assert(kNoConversion<To>,
+                  "the function's parameter or result has a type that its schema does not allow");
+  }
+}
+
+// What a parameter that is a view keeps the elements in, where they have to be made.
+template <class To, class From>
+struct Kept {
+  using type = To;
+};
+template <class T, class From>
+requires(!std::is_constructible_v<ArrayRef<T>, const From&>) struct Kept<ArrayRef<T>, From> {
+  using type = std::vector<T>;
+};
+
+// An argument of the dispatcher's type From on its way to a parameter of type To. Lives until the
+// call returns.
+template <class To, class From, class Plain = std::remove_cvref_t<To>>
+class Given {
+  static constexpr bool kIsSame = std::is_same_v<Plain, std::remove_cvref_t<From>>;
+  using Source = std::remove_cvref_t<From>;
+  using Stored = typename Kept<Plain, Source>::type;
+
+ public:
+  explicit Given(const Source& from) : value_(from) {}
+  operator To() {  // NOLINT(google-explicit-constructor)
+    if constexpr (kIsSame && std::is_lvalue_reference_v<To>) {
+      // A function may take `Tensor&` for what it does not write.
+      return const_cast<Plain&>(value_);
+    } else if constexpr (kIsSame) {
+      return value_;
+    } else {
+      stored_.emplace(as_value<Stored>(value_));
+      if constexpr (std::is_lvalue_reference_v<To>) {
+        return *stored_;
+      } else if constexpr (std::is_same_v<Stored, Plain>) {
+        return std::move(*stored_);
+      } else {
+        return Plain(*stored_);
+      }
+    }
+  }
+
+ private:
+  const Source& value_;
+  std::optional<std::conditional_t<kIsSame, bool, Stored>> stored_;
+};
+
+// A result as the dispatcher's type R.
+template <class R, class From>
+R returned_as(From&& from) {
+  using Source = std::remove_cvref_t<From>;
+  if constexpr (std::is_same_v<R, Source>) {
+    return std::forward<From>(from);
+  } else if constexpr (requires {
+                         std::tuple_size<R>::value;
+                         std::tuple_size<Source>::value;
+                       }) {
+    return std::apply(
+        [](auto&&... each) {
+          return [&]<class... T>(std::type_identity<std::tuple<T...>>) {
+            return R(as_value<T>(static_cast<const std::remove_cvref_t<decltype(each)>&>(each))...);
+          }(std::type_identity<R>{});
+        },
+        std::forward<From>(from));
+  } else if constexpr (requires { std::tuple_size<Source>::value; }) {
+    static_assert(std::tuple_size_v<Source> == 1, "one result is returned");
+    return as_value<R>(std::get<0>(from));
+  } else {
+    return as_value<R>(static_cast<const Source&>(from));
+  }
+}
+
+template <class R>
+inline constexpr bool kReturnsReferences = std::is_reference_v<R>;
+template <class... R>
+inline constexpr bool kReturnsReferences<std::tuple<R...>> = (std::is_reference_v<R> && ...);
+
+}  // namespace detail
+
+// `function` as a kernel of `Op`. `Returned`: the positions of the arguments that Op returns, where it
+// returns references to them.
+template <class Op, auto function, class Returned = std::index_sequence<>,
+          class Schema = typename Op::schema, class Function = decltype(function)>
+struct Existing;
+template <class Op, auto function, std::size_t... returned, class R, class... A, class NR,
+          class... NA>
+struct Existing<Op, function, std::index_sequence<returned...>, R(A...), NR (*)(NA...)> {
+  static_assert(sizeof...(NA) == sizeof...(A),
+                "the function takes as many arguments as the operator");
+  static R call(A... arguments) {
+    if constexpr (std::is_void_v<R>) {
+      static_assert(std::is_void_v<NR>, "the function returns something, and the operator nothing");
+      function(detail::Given<NA, A>(arguments)...);
+    } else if constexpr (detail::kReturnsReferences<R>) {
+      static_cast<void>(function(detail::Given<NA, A>(arguments)...));
+      const std::tuple<A&...> all(arguments...);
+      return R(std::get<returned>(all)...);
+    } else {
+      return detail::returned_as<R>(function(detail::Given<NA, A>(arguments)...));
+    }
+  }
+};
+// The same for a function that takes the keys of the call first.
+template <class Op, auto function, class Returned, class R, class... A, class NR, class... NA>
+struct Existing<Op, function, Returned, R(A...), NR (*)(DispatchKeySet, NA...)> {
+  static_assert(sizeof...(NA) == sizeof...(A),
+                "the function takes the keys, and as many arguments as the operator");
+  static R call(DispatchKeySet keys, A... arguments) {
+    if constexpr (std::is_void_v<R>) {
+      function(keys, detail::Given<NA, A>(arguments)...);
+    } else {
+      static_assert(!detail::kReturnsReferences<R> || std::is_same_v<R, NR>,
+                    "a function that takes the keys returns what the operator does");
+      return detail::returned_as<R>(function(keys, detail::Given<NA, A>(arguments)...));
+    }
+  }
+};
+// The same for a function that says that it throws nothing.
+template <class Op, auto function, class Returned, class R, class... A, class NR, class... NA>
+struct Existing<Op, function, Returned, R(A...), NR (*)(NA...) noexcept>
+    : Existing<Op, static_cast<NR (*)(NA...)>(function), Returned, R(A...), NR (*)(NA...)> {};
+
+}  // namespace opgen

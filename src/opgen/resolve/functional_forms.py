@@ -1,0 +1,214 @@
+"""Operators that write or view arguments into what stands in for them where nothing may be written.
+
+Functionalization (torch.compile, torch.export) replaces an operator by one that returns new tensors. In a group that is the
+functional variant. An operator of a library needs no group: PyTorch itself replaces one that only writes, and for
+every other opgen makes a hidden operator, its twin.
+Source of what PyTorch replaces: `can_auto_functionalize` of PyTorch 2.13, and torch.compile, by trial.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from opgen.dataclasses import dataclass, replace
+from opgen.model.cpp_identifier import RESERVED_PREFIX
+from opgen.model.dispatch_key import DispatchKey
+from opgen.model.function_schema import (
+    OPTIONAL_TENSOR,
+    TENSOR,
+    TENSOR_LIST,
+    Argument,
+    Arguments,
+    BaseOperatorName,
+    FunctionSchema,
+    OperatorName,
+    Return,
+    SelfArgument,
+)
+from opgen.model.native_function import NativeFunction, Variant
+from opgen.model.registry import NativeFunctionsGroup, Registry
+from opgen.model.types import ListType, OptionalType, Type
+
+# What tensors may be held in for functionalization to find them.
+_HOLDERS = (
+    TENSOR,
+    OPTIONAL_TENSOR,
+    TENSOR_LIST,
+    ListType(OPTIONAL_TENSOR, None),
+    OptionalType(TENSOR_LIST),
+)
+_WRITABLE = (TENSOR, OPTIONAL_TENSOR, TENSOR_LIST, OptionalType(TENSOR_LIST))
+_INHERITED_TAGS = frozenset({"nondeterministic_seeded", "pt2_compliant_tag"})
+
+
+@dataclass(frozen=True, slots=True)
+class TwinReturn:
+    """One return of an operator beside its twin.
+
+    `argument` is the one that it is. `own` is its place among the results of the twin, where it is none, or may be none:
+    an optional argument need not be given.
+    """
+
+    argument: str | None
+    own: int | None
+
+
+@dataclass(frozen=True, slots=True)
+class Twin:
+    """The hidden operator `twin` that stands in for `function`.
+
+    It returns the results of `function` that are no arguments, then what `function` would have written.
+    That of a view returns a copy.
+    """
+
+    function: NativeFunction
+    twin: NativeFunction
+    returns: tuple[TwinReturn, ...]
+    is_view: bool = False
+
+    @property
+    def own_count(self) -> int:
+        return sum(r.own is not None for r in self.returns)
+
+
+def is_replaced(f: NativeFunction, group: NativeFunctionsGroup, of_out: frozenset[str]) -> bool:
+    """Whether the functional variant of its group stands in for `f`.
+
+    It does if `f` writes arguments, does not decompose, and the functional variant takes what it takes; `of_out` are arguments
+    that a factory has from its out argument. What returns arguments beside other results is not replaced so.
+    """
+    given = {a.name for a in f.func.arguments.flat_all}
+    if _is_factory(group.functional) and len(f.func.arguments.out) == 1:
+        given |= of_out
+    fresh = {name is None for name in f.func.aliased_return_names()}
+    return (
+        len(fresh) < 2
+        and f is not group.functional
+        and not f.has_composite_implicit_autograd_kernel
+        and f.find_kernel(DispatchKey.Functionalize) is None
+        and all(a.name in given for a in group.functional.func.arguments.flat_all)
+    )
+
+
+def _is_factory(f: NativeFunction) -> bool:
+    """Whether `f` makes a tensor from nothing. (Stand-ins for tensors do not follow a device that an operator
+    is told beside tensors.)"""
+    arguments = f.func.arguments
+    return arguments.tensor_options is not None and not any(
+        a.type.is_tensor_like() for a in arguments.flat_all
+    )
+
+
+def find_twins(registry: Registry, of_out: frozenset[str]) -> Iterator[Twin]:
+    """The twins of all operators that need one, in their order."""
+    for f in registry.functions:
+        if not f.is_library or f.manual_kernel_registration or "generated" in f.tags:
+            continue
+        group = registry.group_of(f)
+        replaced = group is not None and is_replaced(f, group, of_out)
+        decomposes = f.has_composite_implicit_autograd_kernel
+        if replaced or decomposes or f.find_kernel(DispatchKey.Functionalize) is not None:
+            continue
+        if f.is_view_op:
+            view = registry.view_group_of(f)
+            if views_first_argument(f) and (view is None or not has_own_copy(view.view_copy, f)):
+                yield _view_twin(f)
+        elif _needs_twin(f):
+            yield _twin(f)
+
+
+def has_own_copy(copy: NativeFunction | None, view: NativeFunction) -> bool:
+    """Whether `copy` is the operator that copies what `view` views. Those of other names have other arguments."""
+    return copy is not None and copy.root_name == f"{view.root_name}_copy"
+
+
+def views_first_argument(f: NativeFunction) -> bool:
+    """Whether it returns views of its first argument, a Tensor, and writes nothing."""
+    arguments, returns = f.func.arguments.flat_all, f.func.returns
+    aliased = [a for a in arguments if a.annotation is not None]
+    return (
+        len(returns) == 1
+        and returns[0].type in (TENSOR, TENSOR_LIST)
+        and not f.func.is_mutable
+        and aliased == [arguments[0]]
+        and arguments[0].type == TENSOR
+    )
+
+
+def _needs_twin(f: NativeFunction) -> bool:
+    """Whether it writes, and PyTorch does not replace it by itself."""
+    func = f.func
+    marked = [a for a in func.arguments.flat_all if a.annotation is not None]
+    if not any(a.annotation is not None and a.annotation.is_write for a in marked):
+        return False
+    if not all(_can_hold(a.type) for a in func.arguments.flat_all):
+        return False
+    written = [a for a in func.arguments.flat_all if a.is_write]
+    if not all(a.type in _WRITABLE for a in written):
+        return False
+    only_tensors = all(a.type.is_tensor_like() for a in marked)
+    plain = all(r.annotation is None and r.type == TENSOR for r in func.returns)
+    return not (only_tensors and plain)
+
+
+def _can_hold(type: Type) -> bool:
+    """Whether functionalization finds the tensors in an argument of this type, if it may hold any."""
+    return type in _HOLDERS or "Tensor" not in str(type)
+
+
+def _twin(f: NativeFunction) -> Twin:
+    arguments = {a.name: a for a in f.func.arguments.flat_all}
+    own = 0
+    returns: list[TwinReturn] = []
+    results: list[Return] = []
+    for name, value in zip(f.func.aliased_return_names(), f.func.returns):
+        if name is not None and not arguments[name].type.is_nullable():
+            returns.append(TwinReturn(name, None))
+            continue
+        returns.append(TwinReturn(name, own))
+        own += 1
+        type = value.type if name is None else OPTIONAL_TENSOR
+        results.append(Return(None, type, None))
+    results += (Return(None, a.type, None) for a in f.func.arguments.flat_all if a.is_write)
+    return Twin(f, _hidden(f, "functional", tuple(results)), tuple(returns))
+
+
+def _view_twin(f: NativeFunction) -> Twin:
+    results = tuple(Return(None, r.type, None) for r in f.func.returns)
+    return Twin(f, _hidden(f, "copy", results), (), is_view=True)
+
+
+def _hidden(f: NativeFunction, what: str, returns: tuple[Return, ...]) -> NativeFunction:
+    base = BaseOperatorName(f"{RESERVED_PREFIX}{what}_{f.func.name.name}", False, False)
+    name = OperatorName(base, f.func.name.overload_name)
+    func = FunctionSchema(name, _plain(f.func.arguments), returns, f.profile)
+    return replace(
+        f,
+        func=func,
+        variants=frozenset({Variant.function}),
+        dispatch=(),
+        tags=f.tags & _INHERITED_TAGS,
+        structured=False,
+        structured_delegate=None,
+        autogen=(),
+    )
+
+
+def _plain(arguments: Arguments) -> Arguments:
+    """The same, without annotations and with no out arguments apart."""
+
+    def plain(some: tuple[Argument, ...]) -> tuple[Argument, ...]:
+        return tuple(replace(a, annotation=None) for a in some)
+
+    own = arguments.self_arg
+    return replace(
+        arguments,
+        pre_self_positional=plain(arguments.pre_self_positional),
+        self_arg=None if own is None else SelfArgument(*plain((own.argument,))),
+        post_self_positional=plain(arguments.post_self_positional),
+        pre_tensor_options_kwarg_only=plain(arguments.pre_tensor_options_kwarg_only),
+        post_tensor_options_kwarg_only=plain(
+            arguments.post_tensor_options_kwarg_only + arguments.out
+        ),
+        out=(),
+    )
