@@ -1,5 +1,5 @@
-// existing.h: C++ functions that are there as kernels, in every spelling of arguments and results that
-// PyTorch's registry takes for a schema.
+// existing.h: C++ functions that are there as kernels, in every spelling of arguments and results
+// that PyTorch's registry takes for a schema.
 #pragma once
 
 #include <array>
@@ -176,8 +176,8 @@ inline constexpr bool kReturnsReferences<std::tuple<R...>> = (std::is_reference_
 
 }  // namespace detail
 
-// `function` as a kernel of `Op`. `Returned`: the positions of the arguments that Op returns, where it
-// returns references to them.
+// `function` as a kernel of `Op`. `Returned`: the positions of the arguments that Op returns, where
+// it returns references to them.
 template <class Op, auto function, class Returned = std::index_sequence<>,
           class Schema = typename Op::schema, class Function = decltype(function)>
 struct Existing;

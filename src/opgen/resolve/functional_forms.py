@@ -1,14 +1,16 @@
 """Operators that write or view arguments into what stands in for them where nothing may be written.
 
 Functionalization (torch.compile, torch.export) replaces an operator by one that returns new tensors. In a group that is the
-functional variant. An operator of a library needs no group: PyTorch itself replaces one that only writes, and for
-every other opgen makes a hidden operator, its twin.
+functional variant. An operator of a library needs no group: PyTorch itself replaces one that writes and returns only new
+tensors, and for every other opgen makes a hidden operator, its twin.
 Source of what PyTorch replaces: `can_auto_functionalize` of PyTorch 2.13, and torch.compile, by trial.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+import keyword
+from collections.abc import Callable, Iterator
+from enum import Enum, auto
 
 from opgen.dataclasses import dataclass, replace
 from opgen.model.cpp_identifier import RESERVED_PREFIX
@@ -28,6 +30,7 @@ from opgen.model.function_schema import (
 from opgen.model.native_function import NativeFunction, Variant
 from opgen.model.registry import NativeFunctionsGroup, Registry
 from opgen.model.types import ListType, OptionalType, Type
+from opgen.resolve.dispatch_tables import find_registration
 
 # What tensors may be held in for functionalization to find them.
 _HOLDERS = (
@@ -38,6 +41,8 @@ _HOLDERS = (
     OptionalType(TENSOR_LIST),
 )
 _WRITABLE = (TENSOR, OPTIONAL_TENSOR, TENSOR_LIST, OptionalType(TENSOR_LIST))
+# What PyTorch itself lets be written. (An optional list, too, but inductor fails if it is not given.)
+_TAKEN_WRITTEN = (TENSOR, OPTIONAL_TENSOR, TENSOR_LIST)
 _INHERITED_TAGS = frozenset({"nondeterministic_seeded", "pt2_compliant_tag"})
 
 
@@ -53,18 +58,30 @@ class TwinReturn:
     own: int | None
 
 
+class TwinForm(Enum):
+    """How an operator is replaced by its twin."""
+
+    # The twin writes the same arguments and returns what is new, as PyTorch itself replaces operators: the operator
+    # decomposes into it. Memory is copied only where the old values are still wanted.
+    writer = auto()
+    # The twin writes nothing: it returns what is new, then what the operator would have written.
+    functional = auto()
+    # The twin of a view returns a copy.
+    copy = auto()
+
+
 @dataclass(frozen=True, slots=True)
 class Twin:
-    """The hidden operator `twin` that stands in for `function`.
+    """The hidden operator `twin` that stands in for `function`, and what of its results `function` returns.
 
-    It returns the results of `function` that are no arguments, then what `function` would have written.
-    That of a view returns a copy.
+    `functional` is the twin that writes nothing; for a view it is `twin`.
     """
 
+    form: TwinForm
     function: NativeFunction
     twin: NativeFunction
+    functional: NativeFunction
     returns: tuple[TwinReturn, ...]
-    is_view: bool = False
 
     @property
     def own_count(self) -> int:
@@ -114,7 +131,14 @@ def find_twins(registry: Registry, of_out: frozenset[str]) -> Iterator[Twin]:
             if views_first_argument(f) and (view is None or not has_own_copy(view.view_copy, f)):
                 yield _view_twin(f)
         elif _needs_twin(f):
-            yield _twin(f)
+            yield _twin(f, _has_meta(registry, f))
+
+
+def _has_meta(registry: Registry, f: NativeFunction) -> bool:
+    """Whether the generated code knows the sizes of what `f` returns."""
+    if f.find_kernel(DispatchKey.CompositeExplicitAutograd) is not None:
+        return True
+    return find_registration(registry, f, DispatchKey.Meta) is not None
 
 
 def has_own_copy(copy: NativeFunction | None, view: NativeFunction) -> bool:
@@ -136,19 +160,23 @@ def views_first_argument(f: NativeFunction) -> bool:
 
 
 def _needs_twin(f: NativeFunction) -> bool:
-    """Whether it writes, and PyTorch does not replace it by itself."""
+    """Whether it writes, PyTorch does not replace it by itself, and a twin can be made."""
     func = f.func
-    marked = [a for a in func.arguments.flat_all if a.annotation is not None]
+    every = func.arguments.flat_all
+    marked = [a for a in every if a.annotation is not None]
     if not any(a.annotation is not None and a.annotation.is_write for a in marked):
         return False
-    if not all(_can_hold(a.type) for a in func.arguments.flat_all):
+    if not all(_can_hold(a.type) for a in every):
         return False
-    written = [a for a in func.arguments.flat_all if a.is_write]
+    written = [a for a in every if a.is_write]
     if not all(a.type in _WRITABLE for a in written):
         return False
-    only_tensors = all(a.type.is_tensor_like() for a in marked)
-    plain = all(r.annotation is None and r.type == TENSOR for r in func.returns)
-    return not (only_tensors and plain)
+    is_taken = (
+        all(a.type in _TAKEN_WRITTEN for a in marked)
+        and all(r.annotation is None and r.type == TENSOR for r in func.returns)
+        and not any(keyword.iskeyword(a.name) or a.written for a in every)
+    )
+    return not is_taken
 
 
 def _can_hold(type: Type) -> bool:
@@ -156,7 +184,7 @@ def _can_hold(type: Type) -> bool:
     return type in _HOLDERS or "Tensor" not in str(type)
 
 
-def _twin(f: NativeFunction) -> Twin:
+def _twin(f: NativeFunction, has_meta: bool) -> Twin:
     arguments = {a.name: a for a in f.func.arguments.flat_all}
     own = 0
     returns: list[TwinReturn] = []
@@ -169,19 +197,33 @@ def _twin(f: NativeFunction) -> Twin:
         own += 1
         type = value.type if name is None else OPTIONAL_TENSOR
         results.append(Return(None, type, None))
-    results += (Return(None, a.type, None) for a in f.func.arguments.flat_all if a.is_write)
-    return Twin(f, _hidden(f, "functional", tuple(results)), tuple(returns))
+    written = [a for a in f.func.arguments.flat_all if a.is_write]
+    changed = (Return(None, a.type, None) for a in written)
+    functional = _hidden(f, "functional", _plain(f.func.arguments), (*results, *changed))
+    fresh = tuple(r if r.type != OPTIONAL_TENSOR else Return(None, TENSOR, None) for r in results)
+    if (
+        has_meta
+        and written
+        and all(a.type in _TAKEN_WRITTEN for a in written)
+        and all(r.type == TENSOR for r in fresh)
+    ):
+        writer = _hidden(f, "writer", _writing(f.func.arguments), fresh)
+        return Twin(TwinForm.writer, f, writer, functional, tuple(returns))
+    return Twin(TwinForm.functional, f, functional, functional, tuple(returns))
 
 
 def _view_twin(f: NativeFunction) -> Twin:
     results = tuple(Return(None, r.type, None) for r in f.func.returns)
-    return Twin(f, _hidden(f, "copy", results), (), is_view=True)
+    twin = _hidden(f, "copy", _plain(f.func.arguments), results)
+    return Twin(TwinForm.copy, f, twin, twin, ())
 
 
-def _hidden(f: NativeFunction, what: str, returns: tuple[Return, ...]) -> NativeFunction:
+def _hidden(
+    f: NativeFunction, what: str, arguments: Arguments, returns: tuple[Return, ...]
+) -> NativeFunction:
     base = BaseOperatorName(f"{RESERVED_PREFIX}{what}_{f.func.name.name}", False, False)
     name = OperatorName(base, f.func.name.overload_name)
-    func = FunctionSchema(name, _plain(f.func.arguments), returns, f.profile)
+    func = FunctionSchema(name, arguments, returns, f.profile)
     return replace(
         f,
         func=func,
@@ -194,20 +236,34 @@ def _hidden(f: NativeFunction, what: str, returns: tuple[Return, ...]) -> Native
     )
 
 
+def _writing(arguments: Arguments) -> Arguments:
+    """The same, with annotations of what is written alone, and names that code of Python can have."""
+
+    def change(a: Argument) -> Argument:
+        name = f"{a.name}_" if keyword.iskeyword(a.name) else a.name
+        annotation = a.annotation if a.is_write else None
+        return replace(a, name=name, written=None, annotation=annotation)
+
+    return _changed(arguments, change)
+
+
 def _plain(arguments: Arguments) -> Arguments:
     """The same, without annotations and with no out arguments apart."""
+    return _changed(arguments, lambda a: replace(a, annotation=None))
 
-    def plain(some: tuple[Argument, ...]) -> tuple[Argument, ...]:
-        return tuple(replace(a, annotation=None) for a in some)
+
+def _changed(arguments: Arguments, change: Callable[[Argument], Argument]) -> Arguments:
+    def changed(some: tuple[Argument, ...]) -> tuple[Argument, ...]:
+        return tuple(map(change, some))
 
     own = arguments.self_arg
     return replace(
         arguments,
-        pre_self_positional=plain(arguments.pre_self_positional),
-        self_arg=None if own is None else SelfArgument(*plain((own.argument,))),
-        post_self_positional=plain(arguments.post_self_positional),
-        pre_tensor_options_kwarg_only=plain(arguments.pre_tensor_options_kwarg_only),
-        post_tensor_options_kwarg_only=plain(
+        pre_self_positional=changed(arguments.pre_self_positional),
+        self_arg=None if own is None else SelfArgument(*changed((own.argument,))),
+        post_self_positional=changed(arguments.post_self_positional),
+        pre_tensor_options_kwarg_only=changed(arguments.pre_tensor_options_kwarg_only),
+        post_tensor_options_kwarg_only=changed(
             arguments.post_tensor_options_kwarg_only + arguments.out
         ),
         out=(),

@@ -5,8 +5,9 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from opgen.cpp.names import operator_namespace, operator_struct_name
-from opgen.resolve.functional_forms import Twin, find_twins
-from opgen.views.base import Block, FileView, blocks, cpp_string, view
+from opgen.model.native_function import NativeFunction
+from opgen.resolve.functional_forms import Twin, TwinForm, find_twins
+from opgen.views.base import Block, FileView, blocks, cpp_string, group_by, view
 from opgen.views.context import Context
 from opgen.views.functionalize import OF_OUT
 from opgen.views.operators import operator_headers
@@ -16,21 +17,31 @@ from opgen.views.text import operator_struct
 
 @view
 class TwinView:
-    """A twin, and the operator that it stands in for: `kernel` runs the twin, `replacement` the operator."""
+    """The hidden operator."""
 
     schema: str
     schema_literal: str
     struct: str
     full_struct: str
     full_name: str
-    name: str
     overload: str
     signature: str
     tags: tuple[str, ...]
-    kernel: str
-    operator: str
-    operator_struct: str
-    replacement: str
+
+
+@view
+class TwinRowView:
+    """What is registered for one key: for the twin, or for the operator that it stands in for."""
+
+    name: str
+    function: str
+
+
+@view
+class TwinTableView:
+    namespace: str
+    key: str
+    rows: tuple[TwinRowView, ...]
 
 
 @view
@@ -42,6 +53,7 @@ class RegisterTwinsView(FileView):
     includes: tuple[str, ...]
     blocks: tuple[Block[TwinView], ...]
     declared: tuple[Block[TwinView], ...]
+    tables: tuple[TwinTableView, ...]
 
 
 def build_register_twins(context: Context) -> Iterator[FileView]:
@@ -53,61 +65,108 @@ def build_register_twins(context: Context) -> Iterator[FileView]:
         return
     count = context.library.shards
     for name, some in sharded("RegisterTwins", twins, lambda t: t.function.root_name, count):
-        views = [(t, _twin(context, t)) for t in some]
+        views = [(t.function.namespace, _twin(context, t.twin)) for t in some]
+        rows = group_by(
+            (row for t in some for row in _rows(context, t)), lambda row: (row[0], row[1])
+        )
         yield RegisterTwinsView(
             path=f"src/{name}.cpp",
             template="RegisterTwins.cpp.j2",
             library=context.library.name,
             name=name,
             tensor_header=context.tensor_header,
-            has_views=any(t.is_view for t in some),
+            has_views=any(t.form is TwinForm.copy for t in some),
             includes=operator_headers(context, (t.function for t in some)),
-            blocks=blocks((t.function.namespace, v) for t, v in views),
-            declared=blocks((operator_namespace(t.function.namespace), v) for t, v in views),
+            blocks=blocks(views),
+            declared=blocks((operator_namespace(namespace), v) for namespace, v in views),
+            tables=tuple(
+                TwinTableView(namespace, key, tuple(row for _, _, row in members))
+                for (namespace, key), members in rows.items()
+            ),
         )
 
 
-def _twin(context: Context, twin: Twin) -> TwinView:
-    f, hidden = twin.function, twin.twin
+def _twin(context: Context, hidden: NativeFunction) -> TwinView:
     schema = context.spell.schema(hidden)
-    tags = context.target.registered_tags(hidden)
     return TwinView(
         schema=schema,
         schema_literal=cpp_string(schema),
         struct=operator_struct_name(hidden.func),
         full_struct=operator_struct(hidden),
         full_name=f"{hidden.namespace}::{hidden.func.name.name}",
-        name=str(hidden.func.name),
         overload=hidden.func.name.overload_name,
-        signature=context.spell.spelled(context.signatures.dispatcher(hidden)).function_type,
-        tags=tuple(sorted(tags)),
-        kernel=_kernel(context, twin),
-        operator=str(f.func.name),
-        operator_struct=operator_struct(f),
-        replacement=_replacement(context, twin),
+        signature=_signature(context, hidden),
+        tags=tuple(sorted(context.target.registered_tags(hidden))),
     )
 
 
-def _kernel(context: Context, twin: Twin) -> str:
+def _signature(context: Context, f: NativeFunction) -> str:
+    return context.spell.spelled(context.signatures.dispatcher(f)).function_type
+
+
+def _rows(context: Context, twin: Twin) -> Iterator[tuple[str, str, TwinRowView]]:
+    """Namespace, key and row of each registration of a twin and its operator."""
+    f, hidden = twin.function, twin.twin
+
+    def row(key: str, of: NativeFunction, function: str) -> tuple[str, str, TwinRowView]:
+        return f.namespace, key, TwinRowView(str(of.func.name), function)
+
+    def kernel(key: str, of: NativeFunction, what: str) -> tuple[str, str, TwinRowView]:
+        return row(key, of, f"opgen::kernel<{operator_struct(of)}, &{what}::call>()")
+
+    if twin.form is TwinForm.writer:
+        runs = _writer(context, twin)
+        yield kernel("CompositeExplicitAutograd", hidden, runs)
+        yield kernel("Autograd", hidden, runs)
+        yield kernel("CompositeImplicitAutograd", f, _decomposition(context, twin))
+        yield kernel("Functionalize", f, _functionalize(context, twin))
+        return
+    not_implemented = "torch::autograd::autogradNotImplementedFallback()"
+    if twin.form is TwinForm.copy:
+        structs = f"{operator_struct(hidden)}, {operator_struct(f)}"
+        runs = f"opgen::ViewTwin<{structs}>"
+        structs = f"{operator_struct(f)}, {operator_struct(hidden)}"
+        replaces = f"opgen::FunctionalizeView<{structs}>"
+    else:
+        runs = _functional(context, twin)
+        replaces = _functionalize(context, twin)
+    yield kernel("CompositeExplicitAutograd", hidden, runs)
+    yield row("Autograd", hidden, not_implemented)
+    yield kernel("Functionalize", f, replaces)
+
+
+def _writer(context: Context, twin: Twin) -> str:
     structs = f"{operator_struct(twin.twin)}, {operator_struct(twin.function)}"
-    if twin.is_view:
-        return f"opgen::ViewTwin<{structs}>::call"
-    own = [_own_result(twin, i) for i, r in enumerate(twin.returns) if r.own is not None]
-    return (
-        f"opgen::FunctionalTwin<{structs}, {_sequence(context, own)},"
-        f" {_sequence(context, _written(twin))}>::call"
+    return f"opgen::WriterTwin<{structs}, {_own_results(context, twin)}>"
+
+
+def _functional(context: Context, twin: Twin) -> str:
+    arguments = (
+        operator_struct(twin.function),
+        _own_results(context, twin),
+        _sequence(context, _written(twin)),
+        _signature(context, twin.functional),
     )
+    return f"opgen::FunctionalTwin<{', '.join(arguments)}>"
 
 
-def _replacement(context: Context, twin: Twin) -> str:
+def _decomposition(context: Context, twin: Twin) -> str:
     structs = f"{operator_struct(twin.function)}, {operator_struct(twin.twin)}"
-    if twin.is_view:
-        return f"opgen::FunctionalizeView<{structs}>::call"
+    return f"opgen::DecomposeToWriter<{structs}, {_sequence(context, _returned(twin))}>"
+
+
+def _functionalize(context: Context, twin: Twin) -> str:
     given = [str(i) for i, _ in enumerate(twin.function.func.arguments.flat_all)]
-    returned = [_returned(twin, i) for i, _ in enumerate(twin.returns)]
+    # A writer is no functional twin: what one would do is done in place.
+    called = (
+        _functional(context, twin)
+        if twin.form is TwinForm.writer
+        else operator_struct(twin.functional)
+    )
     return (
-        f"opgen::Functionalize<{structs}, {twin.own_count}, {_sequence(context, given)},"
-        f" {_sequence(context, _written(twin))}, {_sequence(context, returned)}>::call"
+        f"opgen::Functionalize<{operator_struct(twin.function)}, {called}, {twin.own_count},"
+        f" {_sequence(context, given)}, {_sequence(context, _written(twin))},"
+        f" {_sequence(context, _returned(twin))}>"
     )
 
 
@@ -123,6 +182,11 @@ def _written(twin: Twin) -> list[str]:
     return [str(i) for i, a in enumerate(twin.function.func.arguments.flat_all) if a.is_write]
 
 
+def _own_results(context: Context, twin: Twin) -> str:
+    own = [_own_result(twin, i) for i, r in enumerate(twin.returns) if r.own is not None]
+    return _sequence(context, own)
+
+
 def _own_result(twin: Twin, index: int) -> str:
     """Which return of the operator is a result of the twin's own, and in place of which argument, if any."""
     argument = twin.returns[index].argument
@@ -131,11 +195,14 @@ def _own_result(twin: Twin, index: int) -> str:
     return f"opgen::either({_position(twin, argument)}, {index})"
 
 
-def _returned(twin: Twin, index: int) -> str:
-    """What the operator returns: an argument, a result of the twin, or whichever there is."""
-    value = twin.returns[index]
-    if value.argument is None:
-        return f"opgen::kFresh + {value.own}"
-    if value.own is None:
-        return str(_position(twin, value.argument))
-    return f"opgen::either({_position(twin, value.argument)}, {value.own})"
+def _returned(twin: Twin) -> list[str]:
+    """What the operator returns: arguments, results of the twin, or whichever there is."""
+    found = []
+    for value in twin.returns:
+        if value.argument is None:
+            found.append(f"opgen::kFresh + {value.own}")
+        elif value.own is None:
+            found.append(str(_position(twin, value.argument)))
+        else:
+            found.append(f"opgen::either({_position(twin, value.argument)}, {value.own})")
+    return found

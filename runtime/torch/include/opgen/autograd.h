@@ -1,5 +1,5 @@
-// autograd.h: what autograd does with operators that write arguments, and vmap with those that change
-// a shape in place: there is no formula, and so they refuse to be asked.
+// autograd.h: what autograd does with operators that write arguments, and vmap with those that
+// change a shape in place: there is no formula, and so they refuse to be asked.
 #pragma once
 
 #include <ATen/core/LegacyTypeDispatch.h>
@@ -100,8 +100,8 @@ Pointer node_without_formula(const std::string& name) {
 
 }  // namespace detail
 
-// An operator that writes arguments, wherever they stand, boxed: a gradient that is asked for through
-// what it writes or returns is an error that names it.
+// An operator that writes arguments, wherever they stand, boxed: a gradient that is asked for
+// through what it writes or returns is an error that names it.
 inline void autograd_of_written(const c10::OperatorHandle& op, c10::DispatchKeySet keys,
                                 torch::jit::Stack* stack) {
   const c10::FunctionSchema& schema = op.schema();
@@ -146,8 +146,8 @@ inline void autograd_of_written(const c10::OperatorHandle& op, c10::DispatchKeyS
   }
 }
 
-// Counts a write to every tensor that the operator writes, so that autograd finds what was saved for
-// a gradient and then changed. (PyTorch's own fallback counts those alone that are returned.)
+// Counts a write to every tensor that the operator writes, so that autograd finds what was saved
+// for a gradient and then changed. (PyTorch's own fallback counts those alone that are returned.)
 inline void count_writes(const c10::OperatorHandle& op, c10::DispatchKeySet keys,
                          torch::jit::Stack* stack) {
   const std::vector<at::Tensor> written = detail::written_tensors(op.schema(), *stack);

@@ -138,10 +138,49 @@ constexpr std::size_t either(std::size_t position, std::size_t fresh) {
   return kEither + position * 1024 + fresh;
 }
 
+namespace detail {
+
+// One return, as the value T: an argument, or a result that is none, as `wrap` makes it.
+template <std::size_t at, class T, class All, class Result, class Wrap>
+T return_at([[maybe_unused]] const All& all, [[maybe_unused]] const Result& result,
+            [[maybe_unused]] const Wrap& wrap) {
+  if constexpr (at >= kFresh) {
+    return wrap(result_at<at - kFresh>(result));
+  } else if constexpr (at >= kEither) {
+    const auto& argument = std::get<(at - kEither) / 1024>(all);
+    if (argument.has_value()) return *argument;
+    const std::optional<Tensor> fresh = wrap(result_at<(at - kEither) % 1024>(result));
+    if constexpr (std::is_same_v<T, Tensor>) {
+      return fresh.has_value() ? *fresh : Tensor();
+    } else {
+      return fresh;
+    }
+  } else if constexpr (requires { std::get<at>(all).vec(); }) {
+    return std::get<at>(all).vec();
+  } else {
+    return T(std::get<at>(all));
+  }
+}
+
+// All that an operator returns, R, a value or a tuple of values.
+template <class R, std::size_t... returned, class All, class Result, class Wrap>
+R returns(const All& all, const Result& result, const Wrap& wrap) {
+  if constexpr (sizeof...(returned) == 1) {
+    return (return_at<returned, R>(all, result, wrap), ...);
+  } else {
+    return [&]<std::size_t... i>(std::index_sequence<i...>) {
+      return R(return_at<returned, std::tuple_element_t<i, R>>(all, result, wrap)...);
+    }
+    (std::make_index_sequence<sizeof...(returned)>{});
+  }
+}
+
+}  // namespace detail
+
 // `Given`: the positions in Op of the arguments that FunctionalOp takes; `Written`: of those that
-// Op writes; `Returned`: for each return that of the argument that it is, or kFresh + i for the i-th
-// result that is none. FunctionalOp returns the `own` results of Op that are no argument, then what
-// Op would have written.
+// Op writes; `Returned`: for each return that of the argument that it is, or kFresh + i for the
+// i-th result that is none. FunctionalOp returns the `own` results of Op that are no argument, then
+// what Op would have written.
 template <class Op, class FunctionalOp, std::size_t own, class Given, class Written, class Returned,
           class Schema = typename Op::schema>
 struct Functionalize;
@@ -168,10 +207,9 @@ struct Functionalize<Op, FunctionalOp, own, std::index_sequence<given...>,
       return detail::return_outputs<R>(std::get<returned>(all)...);
     } else if constexpr (own == 0 && detail::kHoldsReferences<R>) {
       return detail::return_outputs<R>(std::get<returned>(all)...);
-    } else if constexpr (sizeof...(returned) == 1) {
-      return (return_at<returned, R>(all, result), ...);
     } else {
-      return return_all<R>(all, result);
+      const auto wrap = [](const auto& fresh) { return detail::to_functional(fresh); };
+      return detail::returns<R, returned...>(all, result, wrap);
     }
   }
 
@@ -186,47 +224,15 @@ struct Functionalize<Op, FunctionalOp, own, std::index_sequence<given...>,
                       std::index_sequence<i...>) {
     (detail::replace_functional(std::get<written>(all), detail::result_at<own + i>(result)), ...);
   }
-  template <class Tuple, class Result>
-  static Tuple return_all(const std::tuple<A&...>& all, const Result& result) {
-    return return_all<Tuple>(all, result, std::make_index_sequence<sizeof...(returned)>{});
-  }
-  template <class Tuple, class Result, std::size_t... i>
-  static Tuple return_all(const std::tuple<A&...>& all, const Result& result,
-                          std::index_sequence<i...>) {
-    return Tuple(return_at<returned, std::tuple_element_t<i, Tuple>>(all, result)...);
-  }
-  // One return, as the value T.
-  template <std::size_t at, class T, class Result>
-  static T return_at([[maybe_unused]] const std::tuple<A&...>& all,
-                     [[maybe_unused]] const Result& result) {
-    if constexpr (at >= kFresh) {
-      return detail::to_functional(detail::result_at<at - kFresh>(result));
-    } else if constexpr (at >= kEither) {
-      const auto& argument = std::get<(at - kEither) / 1024>(all);
-      const std::optional<Tensor> fresh =
-          detail::to_functional(detail::result_at<(at - kEither) % 1024>(result));
-      const std::optional<Tensor> found = argument.has_value() ? argument : fresh;
-      if constexpr (std::is_same_v<T, Tensor>) {
-        return found.has_value() ? *found : Tensor();
-      } else {
-        return found;
-      }
-    } else if constexpr (requires { std::get<at>(all).vec(); }) {
-      return std::get<at>(all).vec();
-    } else {
-      return T(std::get<at>(all));
-    }
-  }
 };
 
-// The functional twin of `Op`, on any backend: calls it on clones of what it writes (at `Written`),
-// and returns its `own` results that are no argument (at `Fresh` among its returns), then the
-// clones.
-template <class Twin, class Op, class Fresh, class Written, class Schema = typename Twin::schema>
+// The functional twin of `Op`, with `Schema`, on any backend: calls it on clones of what it writes
+// (at `Written`), and returns its results that are no argument (at `Fresh` among its returns), then
+// the clones.
+template <class Op, class Fresh, class Written, class Schema>
 struct FunctionalTwin;
-template <class Twin, class Op, std::size_t... fresh, std::size_t... written, class R, class... A>
-struct FunctionalTwin<Twin, Op, std::index_sequence<fresh...>, std::index_sequence<written...>,
-                      R(A...)> {
+template <class Op, std::size_t... fresh, std::size_t... written, class R, class... A>
+struct FunctionalTwin<Op, std::index_sequence<fresh...>, std::index_sequence<written...>, R(A...)> {
   static R call(A... arguments) {
     return run(std::tuple<A&...>(arguments...), std::index_sequence_for<A...>{});
   }
@@ -264,6 +270,71 @@ struct FunctionalTwin<Twin, Op, std::index_sequence<fresh...>, std::index_sequen
       return std::get<i>(all);
     }
   }
+};
+
+// The twin of `Op` that writes what Op writes, and returns those of its results that are no
+// argument (at `Fresh` among its returns). For an argument that could have been left out and was
+// not, it returns a tensor of no elements.
+template <class Writer, class Op, class Fresh, class Schema = typename Writer::schema>
+struct WriterTwin;
+template <class Writer, class Op, std::size_t... fresh, class R, class... A>
+struct WriterTwin<Writer, Op, std::index_sequence<fresh...>, R(A...)> {
+  static R call(A... arguments) {
+    if constexpr (sizeof...(fresh) == 0) {
+      static_cast<void>(Op::call(arguments...));
+    } else {
+      const auto result = Op::call(arguments...);
+      return R(fresh_at<fresh>(result, std::tuple<A&...>(arguments...))...);
+    }
+  }
+
+ private:
+  template <std::size_t at, class Result>
+  static Tensor fresh_at(const Result& result, [[maybe_unused]] const std::tuple<A&...>& all) {
+    if constexpr (at < kEither) {
+      return detail::result_at<at>(result);
+    } else {
+      const auto& argument = std::get<(at - kEither) / 1024>(all);
+      if (argument.has_value()) return argument->new_empty({0});
+      return detail::result_at<(at - kEither) % 1024>(result);
+    }
+  }
+};
+
+// `Op` as a call of its twin: what torch.compile and torch.export trace, since they know what a
+// twin does. `Returned`: as Functionalize has it.
+template <class Op, class Writer, class Returned, class Schema = typename Op::schema>
+struct DecomposeToWriter;
+template <class Op, class Writer, std::size_t... returned, class R, class... A>
+struct DecomposeToWriter<Op, Writer, std::index_sequence<returned...>, R(A...)> {
+  static R call(A... arguments) {
+    // The twin calls Op: with tensors for which there is no kernel, it comes back to here.
+    thread_local bool is_running = false;
+    TORCH_CHECK_NOT_IMPLEMENTED(!is_running, "There is no kernel of '", Op::name,
+                                "' for these arguments: it has none for their backend");
+    is_running = true;
+    const Finally end{is_running};
+    [[maybe_unused]] const std::tuple<A&...> all(arguments...);
+    const auto same = [](const auto& fresh) { return fresh; };
+    if constexpr (!std::is_void_v<decltype(Writer::call(arguments...))>) {
+      return detail::returns<R, returned...>(all, Writer::call(arguments...), same);
+    } else {
+      Writer::call(arguments...);
+      if constexpr (std::is_void_v<R>) {
+        return;
+      } else if constexpr (detail::kHoldsReferences<R>) {
+        return detail::return_outputs<R>(std::get<returned>(all)...);
+      } else {
+        return detail::returns<R, returned...>(all, std::tuple<>(), same);
+      }
+    }
+  }
+
+ private:
+  struct Finally {
+    bool& is_running;
+    ~Finally() { is_running = false; }
+  };
 };
 
 // The functional twin of the view `Op`: its elements in memory of their own.

@@ -110,8 +110,7 @@ template <class T>
 constexpr bool kHoldsTensors =
     std::is_same_v<T, Tensor> || std::is_same_v<T, TensorList> ||
     std::is_same_v<T, ITensorListRef> || std::is_same_v<T, std::optional<Tensor>> ||
-    std::is_same_v<T, std::optional<TensorList>> ||
-    std::is_same_v<T, List<std::optional<Tensor>>>;
+    std::is_same_v<T, std::optional<TensorList>> || std::is_same_v<T, List<std::optional<Tensor>>>;
 
 // Whether returns are references to arguments, one or a tuple of them.
 template <class R>

@@ -159,8 +159,8 @@ struct MetaInplaceStub<Op, R(First, A...)> {
   }
 };
 
-// The Meta kernel of an operator that returns nothing but arguments that it writes: nothing is to be
-// computed, and the sizes stay. `Returned`: the positions of what it returns.
+// The Meta kernel of an operator that returns nothing but arguments that it writes: nothing is to
+// be computed, and the sizes stay. `Returned`: the positions of what it returns.
 template <class Op, class Returned, class Schema = typename Op::schema>
 struct MetaOfWritten;
 template <class Op, std::size_t... returned, class R, class... A>
