@@ -27,7 +27,7 @@ void relu_into(Tensor& out, const Tensor& self) {
 }  // namespace
 
 OPGEN_KERNEL(relu)(const Tensor& self) {
-  Tensor out = opgen::detail::empty({0}, self.options());
+  Tensor out = opgen::empty({0}, self.options());
   relu_into(out, self);
   return out;
 }

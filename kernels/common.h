@@ -5,19 +5,14 @@
 #include <array>
 #include <vector>
 
-#include <opgen/copy.h>
-#include <opgen/factories.h>
 #include <opgen/kernel.h>
-#include <opgen/memory_overlap.h>
-#include <opgen/resize.h>
-#include <opgen/shape_utils.h>
 
 #include "math.h"
 
 namespace kernels {
 
-using opgen::detail::DimMask;
-using opgen::detail::has_dim;
+using opgen::DimMask;
+using opgen::has_dim;
 
 // `dim`, counted from the end if negative. A 0-dimensional tensor is taken for one of one
 // dimension.
@@ -27,15 +22,15 @@ inline int64_t wrap_dim(int64_t dim, int64_t ndim) {
 
 // An absent or an empty list means all dimensions ...
 inline DimMask mask_of(OptionalIntArrayRef dims, int64_t ndim) {
-  return opgen::detail::make_dim_mask(dims, ndim);
+  return opgen::make_dim_mask(dims, ndim);
 }
 // ... but for `any` and `all`, where an empty list means none.
 inline DimMask mask_of_listed(OptionalIntArrayRef dims, int64_t ndim) {
-  return opgen::detail::make_dim_mask(dims, ndim, /*empty_means_none=*/true);
+  return opgen::make_dim_mask(dims, ndim, /*empty_means_none=*/true);
 }
 
 inline DimVector reduced_shape(IntArrayRef sizes, DimMask mask, bool keepdim) {
-  return opgen::detail::shape_from_dim_mask(sizes, mask, keepdim);
+  return opgen::shape_from_dim_mask(sizes, mask, keepdim);
 }
 
 // Walks `sizes` in row-major order. `strides[k]` are those of operand k, in elements; `f` is given
@@ -175,28 +170,28 @@ inline bool same_sizes(IntArrayRef a, IntArrayRef b) {
 
 // A number as a tensor that yields to full tensors in type promotion.
 inline Tensor number(const Scalar& value) {
-  return opgen::detail::wrapped_scalar_tensor(value);
+  return opgen::wrapped_scalar_tensor(value);
 }
 
 // A copy that keeps the strides, gaps between elements included, unless elements share places.
 inline Tensor clone_with_strides(const TensorBase& self) {
-  if (opgen::detail::has_internal_overlap(self) == opgen::detail::MemOverlap::Yes) {
-    return opgen::detail::clone(self);
+  if (opgen::has_internal_overlap(self) == opgen::MemOverlap::Yes) {
+    return opgen::clone(self);
   }
-  Tensor copy = opgen::detail::empty_strided(self.sizes(), self.strides(), self.options());
-  opgen::detail::copy_(copy, self);
+  Tensor copy = opgen::empty_strided(self.sizes(), self.strides(), self.options());
+  opgen::copy_(copy, self);
   return copy;
 }
 
 // The tensor itself if it has the dtype already.
 inline Tensor to_dtype(const TensorBase& self, ScalarType dtype) {
-  return opgen::detail::to_dtype(self, dtype);
+  return opgen::to_dtype(self, dtype);
 }
 
 // An unstructured kernel's out tensor takes the shape of the result; warns if it held something
 // else.
 inline void resize_out(const Tensor& out, IntArrayRef sizes) {
-  opgen::detail::resize_output(out, sizes);
+  opgen::resize_output(out, sizes);
 }
 
 }  // namespace kernels

@@ -98,7 +98,7 @@ Tensor& logical(Tensor& out, const Tensor& self, const Tensor& other, const char
 }
 
 Tensor new_bool(const Tensor& self) {
-  return opgen::detail::empty({0}, self.options().dtype(kBool));
+  return opgen::empty({0}, self.options().dtype(kBool));
 }
 
 }  // namespace

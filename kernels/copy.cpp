@@ -37,21 +37,21 @@ using namespace kernels;
 // ---- copy, clone, contiguous ----
 
 OPGEN_KERNEL(copy_)(Tensor& self, const Tensor& src, bool non_blocking) {
-  if (!self.is_same(src)) opgen::detail::copy_(self, src, non_blocking);
+  if (!self.is_same(src)) opgen::copy_(self, src, non_blocking);
   return self;
 }
 OPGEN_KERNEL(copy)(const Tensor& self, const Tensor& src, bool non_blocking) {
   Tensor out = clone_with_strides(self);
-  opgen::detail::copy_(out, src, non_blocking);
+  opgen::copy_(out, src, non_blocking);
   return out;
 }
 OPGEN_KERNEL(copy_meta)(const Tensor& self, const Tensor& src, bool /*non_blocking*/) {
-  OPGEN_CHECK(opgen::detail::is_expandable_to(src.sizes(), self.sizes()), "a tensor of shape ",
-              src.sizes(), " cannot be copied into one of shape ", self.sizes());
+  OPGEN_CHECK(opgen::is_expandable_to(src.sizes(), self.sizes()), "a tensor of shape ", src.sizes(),
+              " cannot be copied into one of shape ", self.sizes());
   return clone_with_strides(self);
 }
 OPGEN_KERNEL(clone)(const Tensor& self, std::optional<MemoryFormat> memory_format) {
-  return opgen::detail::clone(self, memory_format);
+  return opgen::clone(self, memory_format);
 }
 OPGEN_KERNEL(contiguous)(const Tensor& self, MemoryFormat memory_format) {
   if (self.is_contiguous(memory_format)) return self;
@@ -72,7 +72,7 @@ OPGEN_KERNEL(_to_copy)
                               "memory cannot be pinned on this device");
   const TensorOptions options = TensorOptions().dtype(dtype).device(device);
   Tensor out = at::empty_like(self, options, memory_format.value_or(MemoryFormat::Preserve));
-  opgen::detail::copy_(out, self, non_blocking);
+  opgen::copy_(out, self, non_blocking);
   return out;
 }
 
@@ -125,25 +125,25 @@ OPGEN_KERNEL(to)
 // ---- fill, zero ----
 
 OPGEN_KERNEL(fill_)(Tensor& self, const Scalar& value) {
-  opgen::detail::fill_(self, value);
+  opgen::fill_(self, value);
   return self;
 }
 OPGEN_KERNEL(fill_)(Tensor& self, const Tensor& value) {
   OPGEN_CHECK(value.dim() == 0, "fill_ only supports 0-dimension value tensor but got tensor with ",
               value.dim(), " dimensions.");
-  opgen::detail::copy_(self, value);
+  opgen::copy_(self, value);
   return self;
 }
 OPGEN_KERNEL(fill)(const Tensor& self, const Scalar& value) {
-  Tensor out = opgen::detail::empty_like(self);
+  Tensor out = opgen::empty_like(self);
   return out.fill_(value);
 }
 OPGEN_KERNEL(fill)(const Tensor& self, const Tensor& value) {
-  Tensor out = opgen::detail::empty_like(self);
+  Tensor out = opgen::empty_like(self);
   return out.fill_(value);
 }
 OPGEN_KERNEL(zero_)(Tensor& self) {
-  opgen::detail::zero_(self);
+  opgen::zero_(self);
   return self;
 }
 
@@ -151,7 +151,7 @@ OPGEN_KERNEL(zero_)(Tensor& self) {
 
 OPGEN_KERNEL(resize_)
 (const Tensor& self, IntArrayRef size, std::optional<MemoryFormat> memory_format) {
-  opgen::detail::resize_(self, size, memory_format);
+  opgen::resize_(self, size, memory_format);
   return self;
 }
 OPGEN_KERNEL(resize_as_)
@@ -213,7 +213,7 @@ OPGEN_KERNEL(is_signed)(const Tensor& self) {
 }
 
 OPGEN_KERNEL(_local_scalar_dense)(const Tensor& self) {
-  return opgen::detail::item(self);
+  return opgen::item(self);
 }
 OPGEN_KERNEL(item)(const Tensor& self) {
   OPGEN_CHECK(self.numel() == 1, "a Tensor with ", self.numel(),
@@ -227,17 +227,17 @@ OPGEN_KERNEL(is_nonzero)(const Tensor& self) {
 }
 
 OPGEN_KERNEL(result_type)(const Tensor& tensor, const Tensor& other) {
-  return opgen::detail::result_type_of(tensor, other);
+  return opgen::result_type_of(tensor, other);
 }
 OPGEN_KERNEL(result_type)(const Tensor& tensor, const Scalar& other) {
-  return opgen::detail::result_type_of(tensor, other);
+  return opgen::result_type_of(tensor, other);
 }
 OPGEN_KERNEL(result_type)(const Scalar& scalar, const Tensor& tensor) {
-  return opgen::detail::result_type_of(scalar, tensor);
+  return opgen::result_type_of(scalar, tensor);
 }
 OPGEN_KERNEL(result_type)(const Scalar& scalar1, const Scalar& scalar2) {
-  return opgen::detail::result_type_of(scalar1, scalar2);
+  return opgen::result_type_of(scalar1, scalar2);
 }
 OPGEN_KERNEL(promote_types)(ScalarType type1, ScalarType type2) {
-  return opgen::detail::promote_types(type1, type2);
+  return opgen::promote_types(type1, type2);
 }

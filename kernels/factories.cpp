@@ -67,13 +67,12 @@ OPGEN_KERNEL(empty)(IntArrayRef size, OPGEN_OPTIONS, std::optional<MemoryFormat>
   // What nearly every call asks for is made without options to fill and to read again.
   if (!memory_format.has_value() && (!layout.has_value() || *layout == opgen::kStrided) &&
       (!pin_memory.has_value() || !*pin_memory)) {
-    return opgen::detail::empty_contiguous(size,
-                                           dtype.has_value() ? *dtype : opgen::get_default_dtype(),
-                                           device.has_value() ? *device : Device(opgen::kCPU));
+    return opgen::empty_contiguous(size, dtype.has_value() ? *dtype : opgen::get_default_dtype(),
+                                   device.has_value() ? *device : Device(opgen::kCPU));
   }
   OPGEN_CHECK(memory_format != MemoryFormat::Preserve,
               "empty has no tensor whose memory format could be preserved");
-  return opgen::detail::empty(size, options_of(dtype, layout, device, pin_memory), memory_format);
+  return opgen::empty(size, options_of(dtype, layout, device, pin_memory), memory_format);
 }
 OPGEN_KERNEL(empty_out)(IntArrayRef size, std::optional<MemoryFormat> memory_format, Tensor& out) {
   OPGEN_CHECK(!memory_format.has_value(),
@@ -82,12 +81,11 @@ OPGEN_KERNEL(empty_out)(IntArrayRef size, std::optional<MemoryFormat> memory_for
   return out;
 }
 OPGEN_KERNEL(empty_strided)(IntArrayRef size, IntArrayRef stride, OPGEN_OPTIONS) {
-  return opgen::detail::empty_strided(size, stride, options_of(dtype, layout, device, pin_memory));
+  return opgen::empty_strided(size, stride, options_of(dtype, layout, device, pin_memory));
 }
 OPGEN_KERNEL(empty_like)
 (const Tensor& self, OPGEN_OPTIONS, std::optional<MemoryFormat> memory_format) {
-  return opgen::detail::empty_like(self, options_of(dtype, layout, device, pin_memory),
-                                   memory_format);
+  return opgen::empty_like(self, options_of(dtype, layout, device, pin_memory), memory_format);
 }
 OPGEN_KERNEL(new_empty_symint)(const Tensor& self, SymIntArrayRef size, OPGEN_OPTIONS) {
   return at::empty(size, options_like(self, dtype, layout, device, pin_memory));
@@ -98,13 +96,13 @@ OPGEN_KERNEL(new_empty_symint)(const Tensor& self, SymIntArrayRef size, OPGEN_OP
 namespace {
 
 Tensor filled(Tensor out, const Scalar& value) {
-  opgen::detail::fill_(out, value);
+  opgen::fill_(out, value);
   return out;
 }
 
 Tensor& fill_out(Tensor& out, IntArrayRef size, const Scalar& value) {
   resize_out(out, size);
-  opgen::detail::fill_(out, value);
+  opgen::fill_(out, value);
   return out;
 }
 
@@ -204,7 +202,7 @@ OPGEN_KERNEL(arange_out)(const Scalar& start, const Scalar& end, const Scalar& s
   const int64_t count = range_size(start, end, step, out.scalar_type());
   if (out.numel() != count) resize_out(out, {count});
   if (out.is_meta()) return out;
-  Tensor target = out.is_contiguous() ? out : Tensor(opgen::detail::contiguous(out));
+  Tensor target = out.is_contiguous() ? out : Tensor(opgen::contiguous(out));
   OPGEN_DISPATCH_REAL(out.scalar_type(), "arange", [&] {
     scalar_t* to = target.mutable_data_ptr<scalar_t>();
     if constexpr (std::is_integral_v<scalar_t>) {
@@ -220,7 +218,7 @@ OPGEN_KERNEL(arange_out)(const Scalar& start, const Scalar& end, const Scalar& s
       }
     }
   });
-  if (!target.is_same(out)) opgen::detail::copy_(out, target);
+  if (!target.is_same(out)) opgen::copy_(out, target);
   return out;
 }
 
@@ -230,7 +228,7 @@ OPGEN_KERNEL(linspace_out)(const Scalar& start, const Scalar& end, int64_t steps
   if (out.numel() != steps) resize_out(out, {steps});
   if (out.is_meta() || steps == 0) return out;
   if (steps == 1) return out.fill_(start);
-  Tensor target = out.is_contiguous() ? out : Tensor(opgen::detail::contiguous(out));
+  Tensor target = out.is_contiguous() ? out : Tensor(opgen::contiguous(out));
   OPGEN_DISPATCH_ALL_BUT_BOOL(out.scalar_type(), "linspace", [&] {
     scalar_t* to = target.mutable_data_ptr<scalar_t>();
     // Integers step by the rounded-down whole distance in double, half types in float.
@@ -247,7 +245,7 @@ OPGEN_KERNEL(linspace_out)(const Scalar& start, const Scalar& end, int64_t steps
                                               : last - by * wide(static_cast<part>(steps - i - 1)));
     }
   });
-  if (!target.is_same(out)) opgen::detail::copy_(out, target);
+  if (!target.is_same(out)) opgen::copy_(out, target);
   return out;
 }
 OPGEN_KERNEL(linspace)(const Scalar& start, const Scalar& end, int64_t steps, OPGEN_OPTIONS) {
@@ -307,14 +305,14 @@ OPGEN_KERNEL(eye_out)(int64_t n, int64_t m, Tensor& out) {
   OPGEN_CHECK(n >= 0, "n must be greater or equal to 0, got ", n);
   OPGEN_CHECK(m >= 0, "m must be greater or equal to 0, got ", m);
   // A fresh output, or one that the caller gave: either way without a warning about its old shape.
-  opgen::detail::resize_(out, {n, m});
-  opgen::detail::assert_no_internal_overlap(out);
-  opgen::detail::zero_(out);
+  opgen::resize_(out, {n, m});
+  opgen::assert_no_internal_overlap(out);
+  opgen::zero_(out);
   const int64_t count = std::min(n, m);
   if (count > 0) {
     const Tensor diagonal =
         out.as_strided({count}, {out.stride(0) + out.stride(1)}, out.storage_offset());
-    opgen::detail::fill_(diagonal, Scalar(1));
+    opgen::fill_(diagonal, Scalar(1));
   }
   return out;
 }
@@ -326,8 +324,8 @@ OPGEN_KERNEL(tril_indices)(int64_t row, int64_t col, int64_t offset, OPGEN_OPTIO
   const auto width = [=](int64_t i) { return std::clamp<int64_t>(i + offset + 1, 0, col); };
   int64_t count = 0;
   for (int64_t i = 0; i < row; ++i) count += width(i);
-  Tensor out = opgen::detail::empty({2, count},
-                                    options_of(dtype.value_or(kLong), layout, device, pin_memory));
+  Tensor out =
+      opgen::empty({2, count}, options_of(dtype.value_or(kLong), layout, device, pin_memory));
   if (out.is_meta()) return out;
   OPGEN_CHECK(out.scalar_type() == kLong || out.scalar_type() == kInt,
               "\"tril_indices\" not implemented for '", out.scalar_type(), "'");

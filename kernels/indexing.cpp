@@ -73,14 +73,14 @@ bool is_skipped(const TensorBase& tensor) {
 OPGEN_PRECOMPUTE_META_FUNC(cat)(const ITensorListRef& tensors, int64_t dim) {
   OPGEN_CHECK_VALUE(tensors.size() > 0, "torch.cat(): expected a non-empty list of Tensors");
   int64_t valid = -1;
-  opgen::detail::ResultTypeState state;
+  opgen::ResultTypeState state;
   for (size_t i = 0; i < tensors.size(); ++i) {
     OPGEN_CHECK(tensors[i].dim() > 0, "zero-dimensional tensor (at position ", i,
                 ") cannot be concatenated");
-    state = opgen::detail::update_result_type(tensors[i], state);
+    state = opgen::update_result_type(tensors[i], state);
     if (valid < 0 && !is_skipped(tensors[i])) valid = static_cast<int64_t>(i);
   }
-  const ScalarType dtype = opgen::detail::result_type(state);
+  const ScalarType dtype = opgen::result_type(state);
   const TensorBase& out = maybe_get_output();
   const ScalarType result = out.defined() ? out.scalar_type() : dtype;
   OPGEN_CHECK(canCast(dtype, result),
@@ -115,8 +115,7 @@ OPGEN_IMPL_FUNC(cat_out_cpu)
   for (const Tensor& tensor : tensors) {
     if (is_skipped(tensor)) continue;
     sizes[dim] = tensor.size(dim);
-    opgen::detail::copy_(
-        opgen::detail::alias_with_sizes_and_strides(out, sizes, out.strides(), start), tensor);
+    opgen::copy_(opgen::alias_with_sizes_and_strides(out, sizes, out.strides(), start), tensor);
     start += tensor.size(dim) * out.stride(dim);
   }
 }
@@ -162,7 +161,7 @@ OPGEN_KERNEL(stack_out)(TensorList tensors, int64_t dim, Tensor& out) {
     resize_out(out, sizes);
     DimVector joined(tensors[0].sizes());
     joined[dim] *= static_cast<int64_t>(tensors.size());
-    if (opgen::detail::computeStride(out.sizes(), out.strides(), joined).has_value()) {
+    if (opgen::computeStride(out.sizes(), out.strides(), joined).has_value()) {
       Tensor view = out.view(joined);
       at::cat_out(view, tensors, dim);
       return out;
@@ -254,9 +253,9 @@ OPGEN_META_FUNC(gather)
 }
 OPGEN_IMPL_FUNC(gather_out)
 (const Tensor& self, int64_t dim, const Tensor& index, bool /*sparse_grad*/, const Tensor& out) {
-  opgen::detail::assert_no_internal_overlap(out);
-  opgen::detail::assert_no_overlap(out, self);
-  opgen::detail::assert_no_partial_overlap(out, index);
+  opgen::assert_no_internal_overlap(out);
+  opgen::assert_no_overlap(out, self);
+  opgen::assert_no_partial_overlap(out, index);
   dispatch_by_size(self.itemsize(), [&]<class T>() {
     for_each_indexed<T>(self, dim, index, out, [](T& element, T& result) { result = element; });
   });
@@ -267,9 +266,9 @@ namespace {
 // What is written must not be what is read while it is written.
 template <class... Read>
 void start_scatter(const Tensor& self, const Tensor& out, const Read&... read) {
-  opgen::detail::assert_no_internal_overlap(out);
-  (opgen::detail::assert_no_overlap(out, read), ...);
-  if (!out.is_same(self)) opgen::detail::copy_(out, self);
+  opgen::assert_no_internal_overlap(out);
+  (opgen::assert_no_overlap(out, read), ...);
+  if (!out.is_same(self)) opgen::copy_(out, self);
 }
 
 }  // namespace
@@ -334,7 +333,7 @@ OPGEN_KERNEL(index_select_out)(const Tensor& self, int64_t dim, const Tensor& in
   check_same_device("index_select()", self, index);
   resize_out(out, shape);
   if (out.is_meta() || out.numel() == 0) return out;
-  const Tensor places = opgen::detail::contiguous(to_dtype(index, kLong));
+  const Tensor places = opgen::contiguous(to_dtype(index, kLong));
   const int64_t* place = places.const_data_ptr<int64_t>();
   const int64_t size = size_along(self, dim), stride = stride_along(self, dim),
                 out_stride = stride_along(out, dim);
@@ -350,7 +349,7 @@ OPGEN_KERNEL(index_select_out)(const Tensor& self, int64_t dim, const Tensor& in
   return out;
 }
 OPGEN_KERNEL(index_select)(const Tensor& self, int64_t dim, const Tensor& index) {
-  Tensor out = opgen::detail::empty({0}, self.options());
+  Tensor out = opgen::empty({0}, self.options());
   return at::index_select_out(out, self, dim, index);
 }
 
@@ -400,7 +399,7 @@ OPGEN_IMPL_FUNC(index_add_cpu_out)
   start_scatter(self, result, index, given);
   if (given.numel() == 0) return;
   const Tensor source = at_least_1d(given), out = at_least_1d(result);
-  const Tensor places = opgen::detail::contiguous(to_dtype(index, kLong));
+  const Tensor places = opgen::contiguous(to_dtype(index, kLong));
   const int64_t* place = places.const_data_ptr<int64_t>();
   const int64_t size = size_along(self, dim), from_stride = stride_along(source, dim),
                 stride = stride_along(out, dim);
@@ -428,14 +427,14 @@ OPGEN_KERNEL(take_out)(const Tensor& self, const Tensor& index, Tensor& out) {
   OPGEN_CHECK_INDEX(self.numel() != 0 || index.numel() == 0,
                     "take(): tried to take from an empty tensor");
   check_same_device("take()", self, index);
-  opgen::detail::assert_no_overlap(out, self);
+  opgen::assert_no_overlap(out, self);
   TensorIterator iter = opgen::TensorIteratorConfig()
                             .check_all_same_dtype(false)
                             .add_output(out)
                             .add_const_input(index)
                             .build();
   if (out.is_meta()) return out;
-  const Tensor flat = opgen::detail::contiguous(self);
+  const Tensor flat = opgen::contiguous(self);
   const int64_t size = flat.numel();
   dispatch_by_size(self.itemsize(), [&]<class T>() {
     const T* from = static_cast<const T*>(flat.const_data_ptr());
@@ -449,7 +448,7 @@ OPGEN_KERNEL(take_out)(const Tensor& self, const Tensor& index, Tensor& out) {
   return out;
 }
 OPGEN_KERNEL(take)(const Tensor& self, const Tensor& index) {
-  Tensor out = opgen::detail::empty(index.sizes(), self.options());
+  Tensor out = opgen::empty(index.sizes(), self.options());
   return at::take_out(out, self, index);
 }
 
@@ -459,7 +458,7 @@ OPGEN_KERNEL(masked_fill_)(Tensor& self, const Tensor& mask, const Scalar& value
   OPGEN_CHECK(mask.scalar_type() == kBool,
               "masked_fill_ only supports boolean masks, but got mask with dtype ",
               mask.scalar_type());
-  OPGEN_CHECK(opgen::detail::is_expandable_to(mask.sizes(), self.sizes()), "The size of mask ",
+  OPGEN_CHECK(opgen::is_expandable_to(mask.sizes(), self.sizes()), "The size of mask ",
               mask.sizes(), " must broadcast to the size of self ", self.sizes());
   check_same_device("masked_fill_", self, mask);
   if (self.is_meta()) return self;
@@ -485,13 +484,13 @@ OPGEN_KERNEL(masked_fill_)(Tensor& self, const Tensor& mask, const Tensor& value
   return self.masked_fill_(mask, value.item());
 }
 OPGEN_KERNEL(masked_fill)(const Tensor& self, const Tensor& mask, const Scalar& value) {
-  const DimVector shape = opgen::detail::infer_size(self.sizes(), mask.sizes());
-  Tensor out = opgen::detail::clone(self.expand(shape), MemoryFormat::Contiguous);
+  const DimVector shape = opgen::infer_size(self.sizes(), mask.sizes());
+  Tensor out = opgen::clone(self.expand(shape), MemoryFormat::Contiguous);
   return out.masked_fill_(mask, value);
 }
 OPGEN_KERNEL(masked_fill)(const Tensor& self, const Tensor& mask, const Tensor& value) {
-  const DimVector shape = opgen::detail::infer_size(self.sizes(), mask.sizes());
-  Tensor out = opgen::detail::clone(self.expand(shape), MemoryFormat::Contiguous);
+  const DimVector shape = opgen::infer_size(self.sizes(), mask.sizes());
+  Tensor out = opgen::clone(self.expand(shape), MemoryFormat::Contiguous);
   return out.masked_fill_(mask, value);
 }
 
@@ -499,15 +498,15 @@ OPGEN_KERNEL(masked_select_out)(const Tensor& self, const Tensor& mask, Tensor& 
   OPGEN_CHECK(mask.scalar_type() == kBool, "masked_select: expected BoolTensor for mask");
   OPGEN_CHECK(self.scalar_type() == out.scalar_type(),
               "masked_select(): self and result must have the same scalar type");
-  const DimVector shape = opgen::detail::infer_size(self.sizes(), mask.sizes());
-  const Tensor chosen = opgen::detail::contiguous(mask.expand(shape));
-  const Tensor source = opgen::detail::contiguous(self.expand(shape));
+  const DimVector shape = opgen::infer_size(self.sizes(), mask.sizes());
+  const Tensor chosen = opgen::contiguous(mask.expand(shape));
+  const Tensor source = opgen::contiguous(self.expand(shape));
   const bool* from_mask = chosen.const_data_ptr<bool>();
   const int64_t total = chosen.numel();
   const int64_t count = std::count(from_mask, from_mask + total, true);
   resize_out(out, {count});
   const Tensor dense =
-      out.is_contiguous() ? Tensor(out) : Tensor(opgen::detail::empty({count}, out.options()));
+      out.is_contiguous() ? Tensor(out) : Tensor(opgen::empty({count}, out.options()));
   dispatch_by_size(self.itemsize(), [&]<class T>() {
     const T* from = static_cast<const T*>(source.const_data_ptr());
     T* to = static_cast<T*>(dense.mutable_data_ptr());
@@ -515,11 +514,11 @@ OPGEN_KERNEL(masked_select_out)(const Tensor& self, const Tensor& mask, Tensor& 
       if (from_mask[i]) *to++ = from[i];
     }
   });
-  if (!dense.is_same(out)) opgen::detail::copy_(out, dense);
+  if (!dense.is_same(out)) opgen::copy_(out, dense);
   return out;
 }
 OPGEN_KERNEL(masked_select)(const Tensor& self, const Tensor& mask) {
-  Tensor out = opgen::detail::empty({0}, self.options());
+  Tensor out = opgen::empty({0}, self.options());
   return at::masked_select_out(out, self, mask);
 }
 
@@ -529,7 +528,7 @@ OPGEN_KERNEL(nonzero_out)(const Tensor& self, Tensor& out) {
   OPGEN_CHECK(out.scalar_type() == kLong, "Expected out to be a Long tensor, but got ",
               out.scalar_type());
   const int64_t ndim = self.dim();
-  const Tensor dense = opgen::detail::contiguous(self);
+  const Tensor dense = opgen::contiguous(self);
   std::vector<int64_t> places;
   OPGEN_DISPATCH_ALL(self.scalar_type(), "nonzero", [&] {
     const scalar_t* from = dense.const_data_ptr<scalar_t>();
@@ -538,8 +537,8 @@ OPGEN_KERNEL(nonzero_out)(const Tensor& self, Tensor& out) {
     }
   });
   const auto count = static_cast<int64_t>(places.size());
-  if (opgen::detail::resize_output(out, {count, ndim})) {
-    opgen::detail::restride_output(out, {count, ndim}, {1, count}, std::nullopt);
+  if (opgen::resize_output(out, {count, ndim})) {
+    opgen::restride_output(out, {count, ndim}, {1, count}, std::nullopt);
   }
   if (out.numel() == 0) return out;
   int64_t* to = out.mutable_data_ptr<int64_t>();
@@ -553,7 +552,7 @@ OPGEN_KERNEL(nonzero_out)(const Tensor& self, Tensor& out) {
   return out;
 }
 OPGEN_KERNEL(nonzero)(const Tensor& self) {
-  Tensor out = opgen::detail::empty({0}, self.options().dtype(kLong));
+  Tensor out = opgen::empty({0}, self.options().dtype(kLong));
   return at::nonzero_out(out, self);
 }
 
@@ -632,7 +631,7 @@ Indexed make_indexed(const Tensor& original, IOptTensorListRef given) {
   }
   DimVector shape;
   for (const Tensor& index : indices) {
-    if (index.defined()) shape = opgen::detail::infer_size(shape, index.sizes());
+    if (index.defined()) shape = opgen::infer_size(shape, index.sizes());
   }
   Indexed result;
   DimVector sizes, strides;
@@ -651,7 +650,7 @@ Indexed make_indexed(const Tensor& original, IOptTensorListRef given) {
     }
     result.sizes.push_back(self.size(d));
     result.strides.push_back(self.stride(d) * self.element_size());
-    OPGEN_CHECK_INDEX(self.size(d) != 0 || opgen::detail::multiply_integers(shape) == 0,
+    OPGEN_CHECK_INDEX(self.size(d) != 0 || opgen::multiply_integers(shape) == 0,
                       "index is out of bounds for dimension with size 0");
     DimVector index_sizes(static_cast<size_t>(first), 1);
     for (int64_t size : shape) index_sizes.push_back(size);
@@ -659,8 +658,7 @@ Indexed make_indexed(const Tensor& original, IOptTensorListRef given) {
     // Expanded first: the strides of a fresh result follow those of the converted index.
     result.indices.push_back(to_dtype(indices[d].expand(shape), kLong).reshape(index_sizes));
   }
-  result.self =
-      opgen::detail::alias_with_sizes_and_strides(self, sizes, strides, self.storage_offset());
+  result.self = opgen::alias_with_sizes_and_strides(self, sizes, strides, self.storage_offset());
   return result;
 }
 
@@ -722,15 +720,13 @@ OPGEN_KERNEL(_index_put_impl_)
   if (values.dim() != 0) check_same_device("index_put_", self, values);
   const Indexed indexed = make_indexed(self, IOptTensorListRef(indices));
   DimVector shape(indexed.self.sizes());
-  for (const Tensor& index : indexed.indices)
-    shape = opgen::detail::infer_size(shape, index.sizes());
-  OPGEN_CHECK(opgen::detail::is_expandable_to(values.sizes(), shape),
+  for (const Tensor& index : indexed.indices) shape = opgen::infer_size(shape, index.sizes());
+  OPGEN_CHECK(opgen::is_expandable_to(values.sizes(), shape),
               "shape mismatch: value tensor of shape ", values.sizes(),
               " cannot be broadcast to indexing result of shape ", shape);
   if (self.is_meta()) return self;
   // Values that share memory with self would change while they are read.
-  const Tensor source =
-      values.is_alias_of(self) ? Tensor(opgen::detail::clone(values)) : Tensor(values);
+  const Tensor source = values.is_alias_of(self) ? Tensor(opgen::clone(values)) : Tensor(values);
   opgen::TensorIteratorConfig config;
   config.set_check_mem_overlap(false)
       .check_all_same_dtype(false)
@@ -762,6 +758,6 @@ OPGEN_KERNEL(index_put_)
 OPGEN_KERNEL(index_put)
 (const Tensor& self, const List<std::optional<Tensor>>& indices, const Tensor& values,
  bool accumulate) {
-  Tensor out = opgen::detail::clone(self);
+  Tensor out = opgen::clone(self);
   return at::_index_put_impl_(out, indices, values, accumulate, /*unsafe=*/false);
 }

@@ -29,8 +29,8 @@
 #include "sum.h"
 
 using namespace kernels;
-using opgen::detail::blas_gemm;
-using opgen::detail::MatrixView;
+using opgen::blas_gemm;
+using opgen::MatrixView;
 
 namespace {
 
@@ -86,10 +86,10 @@ Matrix<const T> matrix_of(const Tensor& self) {
 // out = beta * addend + alpha * mat1 * mat2 by a BLAS, if there is one for it.
 bool blas_addmm(const Tensor& addend, const Tensor& mat1, const Tensor& mat2, const Scalar& beta,
                 const Scalar& alpha, const Tensor& out) {
-  using opgen::detail::get_overlap_status;
-  using opgen::detail::MemOverlapStatus;
+  using opgen::get_overlap_status;
+  using opgen::MemOverlapStatus;
   const MatrixView left(mat1), right(mat2), result(out);
-  if (!opgen::detail::blas_takes(left, right, result)) return false;
+  if (!opgen::blas_takes(left, right, result)) return false;
   if (!beta.equal(0)) {
     // The product is added to what is in `out`: the addend gets there first, which must not hurt
     // a factor.
@@ -97,7 +97,7 @@ bool blas_addmm(const Tensor& addend, const Tensor& mat1, const Tensor& mat2, co
     if (get_overlap_status(out, mat2) != MemOverlapStatus::No) return false;
     const MemOverlapStatus status = get_overlap_status(out, addend);
     if (status == MemOverlapStatus::No) {
-      opgen::detail::copy_(out, addend);
+      opgen::copy_(out, addend);
     } else if (status != MemOverlapStatus::Full) {
       return false;
     }
@@ -128,7 +128,7 @@ OPGEN_META_FUNC(mm)(const Tensor& self, const Tensor& mat2) {
 }
 OPGEN_IMPL_FUNC(mm_out_cpu)(const Tensor& self, const Tensor& mat2, const Tensor& out) {
   if (self.numel() == 0 || mat2.numel() == 0) {
-    opgen::detail::zero_(out);
+    opgen::zero_(out);
     return;
   }
   if (blas_gemm(MatrixView(self), MatrixView(mat2), MatrixView(out))) return;
@@ -153,7 +153,7 @@ OPGEN_META_FUNC(bmm)(const Tensor& self, const Tensor& mat2) {
 }
 OPGEN_IMPL_FUNC(bmm_out_cpu)(const Tensor& self, const Tensor& mat2, const Tensor& out) {
   if (self.numel() == 0 || mat2.numel() == 0) {
-    opgen::detail::zero_(out);
+    opgen::zero_(out);
     return;
   }
   OPGEN_DISPATCH_ALL_BUT_BOOL(self.scalar_type(), "bmm", [&] {
@@ -184,15 +184,14 @@ OPGEN_META_FUNC(addmm)
               "self and mat2 must have the same dtype, but got ", self.scalar_type(), " and ",
               mat2.scalar_type());
   const DimVector shape = {mat1.size(0), mat2.size(1)};
-  OPGEN_CHECK(opgen::detail::is_expandable_to(self.sizes(), shape),
-              "The expanded size of the tensor ", shape, " must match the existing size ",
-              self.sizes());
+  OPGEN_CHECK(opgen::is_expandable_to(self.sizes(), shape), "The expanded size of the tensor ",
+              shape, " must match the existing size ", self.sizes());
   set_output_raw_strided(0, shape, {}, mat1.options());
 }
 OPGEN_IMPL_FUNC(addmm_out_cpu)
 (const Tensor& self, const Tensor& mat1, const Tensor& mat2, const Scalar& beta,
  const Scalar& alpha, const Tensor& out) {
-  opgen::detail::assert_no_internal_overlap(out);
+  opgen::assert_no_internal_overlap(out);
   if (out.numel() == 0) return;
   OPGEN_DISPATCH_ALL_BUT_BOOL(mat1.scalar_type(), "addmm", [&] {
     using wide = sum_t<scalar_t>;
@@ -236,7 +235,7 @@ OPGEN_KERNEL(dot)(const Tensor& self, const Tensor& tensor) {
               "] to have the same number of elements, but got ", self.numel(), " and ",
               tensor.numel(), " elements respectively");
   check_same_device("dot", self, tensor);
-  Tensor out = opgen::detail::empty({}, self.options());
+  Tensor out = opgen::empty({}, self.options());
   if (out.is_meta()) return out;
   OPGEN_DISPATCH_ALL_BUT_BOOL(self.scalar_type(), "dot", [&] {
     using wide = sum_t<scalar_t>;
@@ -261,7 +260,7 @@ Tensor& copy_result(Tensor& out, const Tensor& result, const char* name) {
               ": Expected out tensor to have dtype ", result.scalar_type(), ", but got ",
               out.scalar_type(), " instead");
   resize_out(out, result.sizes());
-  opgen::detail::copy_(out, result);
+  opgen::copy_(out, result);
   return out;
 }
 
@@ -308,13 +307,13 @@ OPGEN_KERNEL(matmul)(const Tensor& self, const Tensor& other) {
   if (b.dim() == 2) {
     // One matrix for all batches: the batches are rows of one tall matrix.
     result.assign(a.sizes().begin(), a.sizes().end() - 1);
-    product = at::mm(a.reshape({opgen::detail::multiply_integers(result), a.size(-1)}), b);
+    product = at::mm(a.reshape({opgen::multiply_integers(result), a.size(-1)}), b);
     result.push_back(b.size(1));
   } else {
     const IntArrayRef a_batch(a.sizes().data(), static_cast<size_t>(a.dim() - 2));
     const IntArrayRef b_batch(b.sizes().data(), static_cast<size_t>(b.dim() - 2));
-    result = opgen::detail::infer_size(a_batch, b_batch);
-    const int64_t count = opgen::detail::multiply_integers(result);
+    result = opgen::infer_size(a_batch, b_batch);
+    const int64_t count = opgen::multiply_integers(result);
     DimVector a_shape(result), b_shape(result);
     a_shape.push_back(a.size(-2));
     a_shape.push_back(a.size(-1));

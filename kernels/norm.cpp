@@ -67,7 +67,7 @@ ScalarType statistics_dtype(const Tensor& input, const Tensor& weight, const Ten
 template <class T>
 std::vector<T> values_of(const Tensor& tensor) {
   if (!tensor.defined()) return {};
-  const Tensor dense = opgen::detail::contiguous(to_dtype(tensor, opgen::scalar_type_of<T>));
+  const Tensor dense = opgen::contiguous(to_dtype(tensor, opgen::scalar_type_of<T>));
   const T* data = dense.const_data_ptr<T>();
   return std::vector<T>(data, data + dense.numel());
 }
@@ -89,11 +89,11 @@ OPGEN_KERNEL(native_layer_norm)
   check_same_device("native_layer_norm", input, gamma);
   check_same_device("native_layer_norm", input, beta);
   const TensorOptions options = input.options().dtype(statistics_dtype(input, gamma, beta));
-  Tensor out = opgen::detail::empty(input.sizes(), input.options());
-  Tensor mean = opgen::detail::empty(rows.statistics, options);
-  Tensor rstd = opgen::detail::empty(rows.statistics, options);
+  Tensor out = opgen::empty(input.sizes(), input.options());
+  Tensor mean = opgen::empty(rows.statistics, options);
+  Tensor rstd = opgen::empty(rows.statistics, options);
   if (out.is_meta()) return {out, mean, rstd};
-  const Tensor dense = opgen::detail::contiguous(input);
+  const Tensor dense = opgen::contiguous(input);
   OPGEN_DISPATCH_FLOATING(input.scalar_type(), "native_layer_norm", [&] {
     using wide = wide_t<scalar_t>;
     const std::vector<wide> scale = values_of<wide>(gamma), shift = values_of<wide>(beta);
@@ -143,12 +143,12 @@ OPGEN_KERNEL(native_layer_norm_backward)
   const Tensor& parameter = gamma.defined() ? gamma : beta;
   const TensorOptions parameters = parameter.defined() ? parameter.options() : input.options();
   Tensor grad_input, grad_weight, grad_bias;
-  if (output_mask[0]) grad_input = opgen::detail::empty(input.sizes(), input.options());
-  if (output_mask[1]) grad_weight = opgen::detail::empty(normalized_shape, parameters);
-  if (output_mask[2]) grad_bias = opgen::detail::empty(normalized_shape, parameters);
+  if (output_mask[0]) grad_input = opgen::empty(input.sizes(), input.options());
+  if (output_mask[1]) grad_weight = opgen::empty(normalized_shape, parameters);
+  if (output_mask[2]) grad_bias = opgen::empty(normalized_shape, parameters);
   if (input.is_meta()) return {grad_input, grad_weight, grad_bias};
-  const Tensor dense = opgen::detail::contiguous(input);
-  const Tensor gradient = opgen::detail::contiguous(to_dtype(grad_out, input.scalar_type()));
+  const Tensor dense = opgen::contiguous(input);
+  const Tensor gradient = opgen::contiguous(to_dtype(grad_out, input.scalar_type()));
   const std::vector<double> means = values_of<double>(mean), rstds = values_of<double>(rstd);
   const std::vector<double> scale = values_of<double>(gamma);
   OPGEN_DISPATCH_FLOATING(input.scalar_type(), "native_layer_norm_backward", [&] {

@@ -74,7 +74,7 @@ void map_wide(TensorIteratorBase& iter, F f) {
   using wide = wide_t<T>;
   if constexpr (is_half_v<T>) {
     if (iter.is_cpu_scalar(2) && iter.operand(2).replaced) {
-      const wide b = opgen::detail::item(iter.operand(2).original_tensor()).to<wide>();
+      const wide b = opgen::item(iter.operand(2).original_tensor()).to<wide>();
       iter.remove_operand(2);
       opgen::cpu_kernel(iter,
                         [f, b](T a) -> T { return static_cast<T>(f(static_cast<wide>(a), b)); });
@@ -296,7 +296,7 @@ OPGEN_META_FUNC2(pow, Tensor_Scalar)(const Tensor& self, const Scalar& exponent)
   OPGEN_CHECK(!(isIntegralType(self.scalar_type(), /*include_bool=*/true) &&
                 exponent.isIntegral(true) && exponent.toLong() < 0),
               "Integers to negative integer powers are not allowed.");
-  const ScalarType common = opgen::detail::result_type_of(self, exponent);
+  const ScalarType common = opgen::result_type_of(self, exponent);
   opgen::TensorIteratorConfig config;
   config.add_output(maybe_get_output()).add_owned_const_input(to_dtype(self, common));
   config.promote_inputs_to_common_dtype(true)
@@ -307,11 +307,11 @@ OPGEN_META_FUNC2(pow, Tensor_Scalar)(const Tensor& self, const Scalar& exponent)
 OPGEN_IMPL_FUNC(pow_Tensor_Scalar_out)
 (const Tensor&, const Scalar& exponent, const Tensor& /*out*/) {
   if (exponent.equal(0.0) || exponent.equal(false) || exponent.equal(0)) {
-    opgen::detail::fill_(output(), Scalar(1));
+    opgen::fill_(output(), Scalar(1));
     return;
   }
   if (exponent.equal(1.0) || exponent.equal(true) || exponent.equal(1)) {
-    opgen::detail::copy_(output(), input());
+    opgen::copy_(output(), input());
     return;
   }
   if (isIntegralType(common_dtype(), /*include_bool=*/false)) {
@@ -363,12 +363,12 @@ OPGEN_IMPL_FUNC(pow_Tensor_Scalar_out)
 OPGEN_META_FUNC2(pow, Scalar)(const Scalar& self, const Tensor& exponent) {
   const TensorBase& out = maybe_get_output();
   const ScalarType dtype =
-      out.defined() ? out.scalar_type() : opgen::detail::result_type_of(self, exponent);
+      out.defined() ? out.scalar_type() : opgen::result_type_of(self, exponent);
   set_output_raw_strided(0, exponent.sizes(), {}, exponent.options().dtype(dtype));
 }
 OPGEN_IMPL_FUNC(pow_Scalar_out)(const Scalar& self, const Tensor& exponent, const Tensor& out) {
   if (!self.isBoolean() && (self.equal(1.0) || self.equal(1))) {
-    opgen::detail::fill_(out, Scalar(1));
+    opgen::fill_(out, Scalar(1));
     return;
   }
   Tensor target = out;

@@ -20,10 +20,10 @@ OPGEN_META_FUNC(clamp)(const Tensor& self, OptionalScalarRef min, OptionalScalar
   OPGEN_CHECK(min.has_value() || max.has_value(),
               "torch.clamp: At least one of 'min' or 'max' must not be None");
   OPGEN_CHECK(!self.is_complex(), "clamp is not supported for complex types");
-  opgen::detail::ResultTypeState state = opgen::detail::update_result_type(self, {});
-  if (min.has_value()) state = opgen::detail::update_result_type(min.get(), state);
-  if (max.has_value()) state = opgen::detail::update_result_type(max.get(), state);
-  const ScalarType common = opgen::detail::result_type(state);
+  opgen::ResultTypeState state = opgen::update_result_type(self, {});
+  if (min.has_value()) state = opgen::update_result_type(min.get(), state);
+  if (max.has_value()) state = opgen::update_result_type(max.get(), state);
+  const ScalarType common = opgen::result_type(state);
   OPGEN_CHECK(!isComplexType(common), "clamp is not supported for complex types");
   // A given output must be able to hold the common dtype.
   const TensorBase& out = maybe_get_output();
@@ -100,7 +100,7 @@ WhereOperands where_operands(const Tensor& condition, const Tensor& self, const 
   OPGEN_CHECK(kind == kBool || kind == kByte,
               "where expected condition to be a boolean tensor, but got a tensor with dtype ",
               kind);
-  const ScalarType common = opgen::detail::result_type_of(self, other);
+  const ScalarType common = opgen::result_type_of(self, other);
   // Numbers go where the condition is.
   const auto placed = [&](const Tensor& operand) {
     const bool moves = operand.dim() == 0 && operand.device() != condition.device();
@@ -137,8 +137,7 @@ OPGEN_KERNEL(where_self_out)
   return out;
 }
 OPGEN_KERNEL2(where, self)(const Tensor& condition, const Tensor& self, const Tensor& other) {
-  Tensor out = opgen::detail::empty(
-      {0}, condition.options().dtype(opgen::detail::result_type_of(self, other)));
+  Tensor out = opgen::empty({0}, condition.options().dtype(opgen::result_type_of(self, other)));
   return at::where_out(out, condition, self, other);
 }
 OPGEN_KERNEL2(where, ScalarSelf)(const Tensor& condition, const Scalar& self, const Tensor& other) {

@@ -150,7 +150,7 @@ OPGEN_IMPL_FUNC(neg_out)(const Tensor& /*self*/, const Tensor& /*out*/) {
   }                                                                              \
   OPGEN_IMPL_FUNC(op##_out)(const Tensor& self, const Tensor& out) {             \
     if (isIntegralType(self.scalar_type(), /*include_bool=*/false)) {            \
-      opgen::detail::copy_(out, self);                                           \
+      opgen::copy_(out, self);                                                   \
     } else {                                                                     \
       map_floating(*this, #op, function);                                        \
     }                                                                            \
@@ -198,7 +198,7 @@ OPGEN_IMPL_FUNC(bitwise_not_out)(const Tensor& /*self*/, const Tensor& /*out*/) 
 // ---- abs: the modulus of a complex number is real ----
 
 OPGEN_KERNEL(abs)(const Tensor& self) {
-  Tensor out = opgen::detail::empty({0}, self.options().dtype(toRealValueType(self.scalar_type())));
+  Tensor out = opgen::empty({0}, self.options().dtype(toRealValueType(self.scalar_type())));
   return at::abs_out(out, self);
 }
 OPGEN_KERNEL(abs_)(Tensor& self) {
@@ -209,7 +209,7 @@ OPGEN_KERNEL(abs_out)(const Tensor& self, Tensor& out) {
   if (self.is_complex() && out.is_complex()) {
     Tensor modulus = at::abs(self);
     resize_out(out, modulus.sizes());
-    opgen::detail::copy_(out, modulus);
+    opgen::copy_(out, modulus);
     return out;
   }
   if (!self.is_complex()) {
@@ -226,7 +226,7 @@ OPGEN_KERNEL(abs_out)(const Tensor& self, Tensor& out) {
   if (out.scalar_type() != toRealValueType(self.scalar_type())) {
     Tensor modulus = at::abs(self);
     resize_out(out, modulus.sizes());
-    opgen::detail::copy_(out, modulus);
+    opgen::copy_(out, modulus);
     return out;
   }
   TensorIterator iter = opgen::TensorIteratorConfig()
@@ -261,7 +261,7 @@ void map_to_bool(const Tensor& out, const Tensor& self, const char* name, F f) {
 }  // namespace
 
 OPGEN_KERNEL(logical_not)(const Tensor& self) {
-  Tensor out = opgen::detail::empty({0}, self.options().dtype(kBool));
+  Tensor out = opgen::empty({0}, self.options().dtype(kBool));
   return at::logical_not_out(out, self);
 }
 OPGEN_KERNEL(logical_not_)(Tensor& self) {
@@ -273,15 +273,15 @@ OPGEN_KERNEL(logical_not_out)(const Tensor& self, Tensor& out) {
     map_to_bool(out, self, "logical_not", is_zero);
     return out;
   }
-  Tensor answer = opgen::detail::empty({0}, self.options().dtype(kBool));
+  Tensor answer = opgen::empty({0}, self.options().dtype(kBool));
   map_to_bool(answer, self, "logical_not", is_zero);
   resize_out(out, answer.sizes());
-  opgen::detail::copy_(out, answer);
+  opgen::copy_(out, answer);
   return out;
 }
 
 OPGEN_KERNEL(isnan)(const Tensor& self) {
-  Tensor out = opgen::detail::empty({0}, self.options().dtype(kBool));
+  Tensor out = opgen::empty({0}, self.options().dtype(kBool));
   map_to_bool(out, self, "isnan", [](auto x) { return is_nan(x); });
   return out;
 }

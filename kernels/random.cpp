@@ -59,8 +59,8 @@ Tensor as_real(const Tensor& self) {
   for (int64_t stride : self.strides()) strides.push_back(2 * stride);
   sizes.push_back(2);
   strides.push_back(1);
-  Tensor real = opgen::detail::alias_with_sizes_and_strides(self, self.sizes(), self.strides(),
-                                                            self.storage_offset());
+  Tensor real = opgen::alias_with_sizes_and_strides(self, self.sizes(), self.strides(),
+                                                    self.storage_offset());
   opgen::TensorImpl* impl = real.unsafeGetTensorImpl();
   impl->set_dtype(toRealValueType(self.scalar_type()));
   impl->set_storage_offset(2 * self.storage_offset());
@@ -84,7 +84,7 @@ void uniform_into(const Tensor& complex_or_real, double from, double to,
     OPGEN_CHECK(to - from <= limit, "uniform_ expects to-from <= the greatest ", self.scalar_type(),
                 ", but found to=", to, " and from=", from,
                 " which result in to-from to exceed the limit");
-    Engine* engine = opgen::detail::cpu_generator(generator);
+    Engine* engine = opgen::cpu_generator(generator);
     const opgen::GeneratorLock lock(engine);
     const wide low = static_cast<wide>(from), width = static_cast<wide>(to) - low;
     draw_each<scalar_t>(self, *engine, [=](Engine& e) {
@@ -129,7 +129,7 @@ void normal_into(const Tensor& complex_or_real, double mean, double std,
   const Tensor self = as_real(complex_or_real);
   // The parts of a complex number share its variance.
   const double deviation = complex_or_real.is_complex() ? std / std::sqrt(2.0) : std;
-  Engine* engine = opgen::detail::cpu_generator(generator);
+  Engine* engine = opgen::cpu_generator(generator);
   const opgen::GeneratorLock lock(engine);
   OPGEN_DISPATCH_FLOATING(self.scalar_type(), "normal_", [&] {
     if (self.numel() >= 16 && self.is_contiguous()) {
@@ -168,7 +168,7 @@ OPGEN_KERNEL(normal_)(Tensor& self, double mean, double std, std::optional<Gener
 }
 OPGEN_KERNEL(normal_functional)
 (const Tensor& self, double mean, double std, std::optional<Generator> generator) {
-  Tensor out = opgen::detail::clone(self);
+  Tensor out = opgen::clone(self);
   return out.normal_(mean, std, generator);
 }
 
@@ -177,7 +177,7 @@ OPGEN_KERNEL(normal_functional)
 OPGEN_KERNEL(bernoulli_)(Tensor& self, double p, std::optional<Generator> generator) {
   OPGEN_CHECK(0 <= p && p <= 1, "bernoulli_ expects p to be in [0, 1], but got p=", p);
   if (self.is_meta()) return self;
-  Engine* engine = opgen::detail::cpu_generator(generator);
+  Engine* engine = opgen::cpu_generator(generator);
   const opgen::GeneratorLock lock(engine);
   OPGEN_DISPATCH_REAL_AND_BOOL(self.scalar_type(), "bernoulli_", [&] {
     draw_each<scalar_t>(self, *engine,
@@ -211,11 +211,11 @@ OPGEN_KERNEL(bernoulli_)(Tensor& self, const Tensor& p, std::optional<Generator>
   OPGEN_CHECK(p.is_floating_point(),
               "bernoulli expects probabilities of a floating dtype, but got ", p.scalar_type());
   if (self.numel() == 0) return self;
-  OPGEN_CHECK(opgen::detail::is_expandable_to(p.sizes(), self.sizes()), "probabilities of shape ",
+  OPGEN_CHECK(opgen::is_expandable_to(p.sizes(), self.sizes()), "probabilities of shape ",
               p.sizes(), " do not broadcast to ", self.sizes());
   check_same_device("bernoulli_", self, p);
   if (self.is_meta()) return self;
-  Engine* engine = opgen::detail::cpu_generator(generator);
+  Engine* engine = opgen::cpu_generator(generator);
   const opgen::GeneratorLock lock(engine);
   const Tensor chances =
       to_dtype(p, p.scalar_type() == kDouble ? kDouble : kFloat).expand(self.sizes());
@@ -285,7 +285,7 @@ Tensor& randint_into(Tensor& out, int64_t low, int64_t high, const MaybeGenerato
   check_bounds(low, high, out.scalar_type());
   if (out.is_meta()) return out;
   const uint64_t range = static_cast<uint64_t>(high) - static_cast<uint64_t>(low);
-  Engine* engine = opgen::detail::cpu_generator(generator);
+  Engine* engine = opgen::cpu_generator(generator);
   const opgen::GeneratorLock lock(engine);
   // Above 2^28 the remainder of 32 bits would favour small numbers.
   const bool long_draw = range >= (uint64_t(1) << 28);
@@ -384,7 +384,7 @@ OPGEN_KERNEL(randperm_out)(int64_t n, std::optional<Generator> generator, Tensor
   if (out.is_meta()) return out;
   std::vector<int64_t> order(static_cast<size_t>(n));
   for (int64_t i = 0; i < n; ++i) order[i] = i;
-  Engine* engine = opgen::detail::cpu_generator(generator);
+  Engine* engine = opgen::cpu_generator(generator);
   {
     const opgen::GeneratorLock lock(engine);
     for (int64_t i = 0; i < n - 1; ++i) {
@@ -419,7 +419,7 @@ OPGEN_KERNEL(randperm)(int64_t n, std::optional<Generator> generator, OPGEN_OPTI
 OPGEN_KERNEL(native_dropout)(const Tensor& input, double p, std::optional<bool> train) {
   if (input.numel() == 0) return {input, at::empty_like(input)};
   if (!train.value_or(true)) {
-    return {opgen::detail::clone(input), at::ones_like(input, input.options().dtype(kBool))};
+    return {opgen::clone(input), at::ones_like(input, input.options().dtype(kBool))};
   }
   OPGEN_CHECK(input.is_floating_point() || input.is_complex(),
               "native_dropout expects a floating or complex input, but got ", input.scalar_type());

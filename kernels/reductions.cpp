@@ -79,7 +79,7 @@ namespace {
 // divisor < 0: the sum itself.
 void sum_into(const Tensor& self, DimMask mask, const Tensor& out, int64_t divisor) {
   const Tensor input = to_dtype(self, out.scalar_type());
-  TensorIterator iter = opgen::detail::make_reduction(out, input, mask);
+  TensorIterator iter = opgen::make_reduction(out, input, mask);
   OPGEN_DISPATCH_ALL(out.scalar_type(), "sum", [&] {
     if constexpr (std::is_same_v<scalar_t, bool>) {
       opgen::cpu_reduce<bool, bool>(
@@ -185,7 +185,7 @@ OPGEN_IMPL_FUNC(prod_out)
   prod_into(self, mask_of(IntArrayRef(dim), self.dim()), out);
 }
 OPGEN_KERNEL(prod)(const Tensor& self, std::optional<ScalarType> dtype) {
-  Tensor out = opgen::detail::empty({}, self.options().dtype(sum_dtype(self, dtype, TensorBase())));
+  Tensor out = opgen::empty({}, self.options().dtype(sum_dtype(self, dtype, TensorBase())));
   if (!out.is_meta()) prod_into(self, mask_of(std::nullopt, self.dim()), out);
   return out;
 }
@@ -275,7 +275,7 @@ Tensor truth_by_dims(const Tensor& self, OptionalIntArrayRef dim, bool keepdim, 
 Tensor& store_truth(Tensor& out, const Tensor& result) {
   check_truth_output("any, all", out);
   resize_out(out, result.sizes());
-  opgen::detail::copy_(out, result);
+  opgen::copy_(out, result);
   return out;
 }
 
@@ -404,7 +404,7 @@ void extreme_of_all(const Tensor& self, Tensor& out) {
   resize_out(out, {});
   if (out.is_meta()) return;
   const bool casts = out.scalar_type() != self.scalar_type();
-  const Tensor value = casts ? Tensor(opgen::detail::empty({}, self.options())) : out;
+  const Tensor value = casts ? Tensor(opgen::empty({}, self.options())) : out;
   extreme_into<greatest>(self, mask_of(std::nullopt, self.dim()), value);
   if (casts) out.fill_(value.item());
 }
@@ -427,7 +427,7 @@ void extreme_of_all(const Tensor& self, Tensor& out) {
     extreme_along<greatest>(self, dim, first, second);                                             \
   }                                                                                                \
   OPGEN_KERNEL(op)(const Tensor& self) {                                                           \
-    Tensor out = opgen::detail::empty({}, self.options());                                         \
+    Tensor out = opgen::empty({}, self.options());                                                 \
     extreme_of_all<greatest>(self, out);                                                           \
     return out;                                                                                    \
   }                                                                                                \
@@ -510,12 +510,12 @@ OPGEN_META_FUNC(cumsum)(const Tensor& self, int64_t dim, std::optional<ScalarTyp
 }
 OPGEN_IMPL_FUNC(cumsum_out)
 (const Tensor& self, int64_t dim, std::optional<ScalarType> /*dtype*/, const Tensor& out) {
-  opgen::detail::assert_no_internal_overlap(out);
+  opgen::assert_no_internal_overlap(out);
   if (self.numel() == 0) return;
   const Tensor input = to_dtype(self, out.scalar_type());
   dim = wrap_dim(dim, self.dim());
   if (self.dim() == 0) {
-    opgen::detail::copy_(out, self);
+    opgen::copy_(out, self);
     return;
   }
   const int64_t count = self.size(dim), in_stride = input.stride(dim), out_stride = out.stride(dim);
@@ -607,8 +607,8 @@ Tensor var_or_std(const Tensor& self, OptionalIntArrayRef dim,
                   const std::optional<Scalar>& correction, bool keepdim, bool root) {
   check_var_input("std and var", self);
   const DimMask mask = mask_of(dim, self.dim());
-  Tensor out = opgen::detail::empty(reduced_shape(self.sizes(), mask, keepdim),
-                                    self.options().dtype(toRealValueType(self.scalar_type())));
+  Tensor out = opgen::empty(reduced_shape(self.sizes(), mask, keepdim),
+                            self.options().dtype(toRealValueType(self.scalar_type())));
   var_into(self, mask, correction, root, out, Tensor());
   return out;
 }
@@ -620,7 +620,7 @@ Tensor& var_or_std_out(Tensor& out, const Tensor& self, OptionalIntArrayRef dim,
               result.scalar_type(), " can't be cast to the desired output type ",
               out.scalar_type());
   resize_out(out, result.sizes());
-  opgen::detail::copy_(out, result);
+  opgen::copy_(out, result);
   return out;
 }
 
@@ -663,9 +663,8 @@ OPGEN_KERNEL(var_mean)
   check_var_input("var_mean", self);
   const DimMask mask = mask_of(dim, self.dim());
   const DimVector shape = reduced_shape(self.sizes(), mask, keepdim);
-  Tensor var =
-      opgen::detail::empty(shape, self.options().dtype(toRealValueType(self.scalar_type())));
-  Tensor mean = opgen::detail::empty(shape, self.options());
+  Tensor var = opgen::empty(shape, self.options().dtype(toRealValueType(self.scalar_type())));
+  Tensor mean = opgen::empty(shape, self.options());
   var_into(self, mask, correction, false, var, mean);
   return {var, mean};
 }
@@ -692,7 +691,7 @@ OPGEN_META_FUNC(linalg_vector_norm)
     OPGEN_CHECK(isComplexType(*dtype) == self.is_complex(), "linalg.vector_norm: dtype should be ",
                 self.is_complex() ? "complex" : "real", " for ",
                 self.is_complex() ? "complex" : "real", " inputs, but got ", *dtype);
-    OPGEN_CHECK(opgen::detail::promote_types(self.scalar_type(), *dtype) == *dtype,
+    OPGEN_CHECK(opgen::promote_types(self.scalar_type(), *dtype) == *dtype,
                 "linalg.vector_norm: the dtype of the input (", self.scalar_type(),
                 ") should be convertible without narrowing to the specified dtype (", *dtype, ")");
   }

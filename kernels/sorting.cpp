@@ -62,7 +62,7 @@ OPGEN_META_FUNC2(sort, stable)
   // As empty_like: lines stay as near to each other as they were.
   const DimVector strides = self.is_non_overlapping_and_dense()
                                 ? DimVector(self.strides())
-                                : opgen::detail::infer_dense_strides(self.sizes(), self.strides());
+                                : opgen::infer_dense_strides(self.sizes(), self.strides());
   set_output_raw_strided(0, self.sizes(), strides, self.options());
   set_output_raw_strided(1, self.sizes(), strides, self.options().dtype(kLong));
 }
@@ -91,7 +91,7 @@ OPGEN_KERNEL(argsort)(const Tensor& self, bool stable, int64_t dim, bool descend
 }
 OPGEN_KERNEL(argsort_out)
 (const Tensor& self, bool stable, int64_t dim, bool descending, Tensor& out) {
-  Tensor values = opgen::detail::empty({0}, self.options());
+  Tensor values = opgen::empty({0}, self.options());
   at::sort_out(values, out, self, stable, dim, descending);
   return out;
 }

@@ -62,8 +62,7 @@ Placement layout_of(const Tensor& self) {
 }
 
 Tensor view_with(const Tensor& self, const Placement& layout) {
-  return opgen::detail::alias_with_sizes_and_strides(self, layout.sizes, layout.strides,
-                                                     layout.offset);
+  return opgen::alias_with_sizes_and_strides(self, layout.sizes, layout.strides, layout.offset);
 }
 
 // In-place views: the tensor itself is laid out anew.
@@ -83,11 +82,11 @@ Tensor& lay_out(Tensor& self, const Placement& layout) {
 // ---- view, as_strided ----
 
 OPGEN_KERNEL(view)(const Tensor& self, IntArrayRef size) {
-  Tensor simple = opgen::detail::view_if_row_major(self, size);
+  Tensor simple = opgen::view_if_row_major(self, size);
   if (simple.defined()) return simple;
-  const DimVector shape = opgen::detail::infer_size(size, self.numel());
+  const DimVector shape = opgen::infer_view_size(size, self.numel());
   const std::optional<DimVector> strides =
-      opgen::detail::computeStride(self.sizes(), self.strides(), shape);
+      opgen::computeStride(self.sizes(), self.strides(), shape);
   OPGEN_CHECK(strides.has_value(),
               "view size is not compatible with input tensor's size and stride (at least one "
               "dimension spans across "
@@ -103,13 +102,13 @@ Placement strided_layout(const Tensor& self, IntArrayRef size, IntArrayRef strid
               "mismatch in length of strides and shape: ", stride.size(), " and ", size.size());
   const int64_t offset = storage_offset.value_or(self.storage_offset());
   OPGEN_CHECK(offset >= 0, "Tensor: invalid storage offset ", offset);
-  opgen::detail::check_sizes_nonnegative(size);
+  opgen::check_sizes_nonnegative(size);
   for (int64_t s : stride) {
     OPGEN_CHECK(
         s >= 0,
         "as_strided: Negative strides are not supported at the moment, got strides: ", stride);
   }
-  const int64_t needed = opgen::detail::storage_elements(size, stride, offset);
+  const int64_t needed = opgen::storage_elements(size, stride, offset);
   const auto bytes = static_cast<size_t>(needed) * self.itemsize();
   OPGEN_CHECK(bytes <= self.storage().nbytes(), "setStorage: sizes ", size, ", strides ", stride,
               ", storage offset ", offset, ", and itemsize ", self.itemsize(),
@@ -199,8 +198,7 @@ OPGEN_KERNEL(permute)(const Tensor& self, IntArrayRef dims) {
 // ---- expand, and what repeats elements ----
 
 OPGEN_KERNEL(expand)(const Tensor& self, IntArrayRef size, bool /*implicit*/) {
-  const opgen::detail::Geometry geometry =
-      opgen::detail::infer_expand_geometry(self.sizes(), self.strides(), size);
+  const opgen::Geometry geometry = opgen::infer_expand_geometry(self.sizes(), self.strides(), size);
   return view_with(self, {geometry.sizes, geometry.strides, self.storage_offset()});
 }
 OPGEN_KERNEL(expand_as)(const Tensor& self, const Tensor& other) {
@@ -219,7 +217,7 @@ OPGEN_KERNEL(repeat)(const Tensor& self, IntArrayRef repeats) {
     OPGEN_CHECK(repeats[d] >= 0, "Repeats cannot be negative, found ", repeats[d]);
     shape.push_back(repeats[d] * (d < extra ? 1 : self.size(d - extra)));
   }
-  Tensor out = opgen::detail::empty(shape, self.options());
+  Tensor out = opgen::empty(shape, self.options());
   if (out.numel() == 0) return out;
   for (int64_t d = 0; d < ndim; ++d) {
     const int64_t size = d < extra ? 1 : self.size(d - extra);
@@ -232,14 +230,14 @@ OPGEN_KERNEL(repeat)(const Tensor& self, IntArrayRef repeats) {
     source.push_back(size);
     source_strides.push_back(d < extra ? 0 : self.stride(d - extra));
   }
-  opgen::detail::copy_(view_with(out, {window, window_strides, 0}),
-                       view_with(self, {source, source_strides, self.storage_offset()}));
+  opgen::copy_(view_with(out, {window, window_strides, 0}),
+               view_with(self, {source, source_strides, self.storage_offset()}));
   return out;
 }
 
 OPGEN_KERNEL(flip)(const Tensor& self, IntArrayRef dims) {
   const DimMask mask = dims.empty() ? 0 : mask_of(dims, self.dim());
-  Tensor out = opgen::detail::empty_like(self);
+  Tensor out = opgen::empty_like(self);
   if (out.is_meta() || self.numel() == 0) return out;
   // A flipped dimension is read backwards, from its last element.
   DimVector strides(self.strides());
@@ -337,7 +335,7 @@ OPGEN_KERNEL(slice_scatter)
   OPGEN_CHECK(same_sizes(part.sizes(), src.sizes()),
               "expected src to have a size equal to the slice of self. src size = ", src.sizes(),
               ", slice size = ", part.sizes());
-  opgen::detail::copy_(part, src);
+  opgen::copy_(part, src);
   return out;
 }
 // `self` is a slice of a tensor laid out like `src`; the result is that whole tensor.
@@ -413,9 +411,8 @@ OPGEN_KERNEL(unsqueeze_)(Tensor& self, int64_t dim) {
 // ---- reshape and flatten: a view where strides allow it, a copy else ----
 
 OPGEN_KERNEL(reshape_symint)(const Tensor& self, SymIntArrayRef shape) {
-  const DimVector size = opgen::detail::infer_size(shape, self.numel());
-  const std::optional<DimVector> strides =
-      opgen::detail::computeStride(self.sizes(), self.strides(), size);
+  const DimVector size = opgen::infer_view_size(shape, self.numel());
+  const std::optional<DimVector> strides = opgen::computeStride(self.sizes(), self.strides(), size);
   if (strides.has_value()) return self.view(size);
   return at::clone(self, MemoryFormat::Contiguous).view(size);
 }
@@ -510,7 +507,7 @@ OPGEN_KERNEL(split_copy_Tensor_out)
   // These outs keep shape and dtype, as in PyTorch; those of the two operators below are resized.
   const std::vector<Tensor> parts = at::split(self, split_size, dim);
   check_count(out, parts, "split_copy");
-  for (size_t i = 0; i < parts.size(); ++i) opgen::detail::copy_(out[i], parts[i]);
+  for (size_t i = 0; i < parts.size(); ++i) opgen::copy_(out[i], parts[i]);
 }
 OPGEN_KERNEL(split_with_sizes_copy_out)
 (const Tensor& self, IntArrayRef split_sizes, int64_t dim, TensorList out) {

@@ -5,9 +5,6 @@
 #include <called/ops/empty_native.h>
 #include <called/ops/noop_native.h>
 
-#include <opgen/empty.h>
-#include <opgen/factories.h>
-
 using namespace opgen::types;
 
 OPGEN_KERNEL(noop)(const Tensor&, const Tensor&) {}
@@ -15,8 +12,8 @@ OPGEN_KERNEL(noop)(const Tensor&, const Tensor&) {}
 OPGEN_KERNEL(empty)
 (IntArrayRef size, std::optional<ScalarType> dtype, std::optional<Layout>,
  std::optional<Device> device, std::optional<bool>, std::optional<MemoryFormat>) {
-  return opgen::detail::empty_contiguous(size, dtype.value_or(opgen::get_default_dtype()),
-                                         device.value_or(Device(opgen::kCPU)));
+  return opgen::empty_contiguous(size, dtype.value_or(opgen::get_default_dtype()),
+                                 device.value_or(Device(opgen::kCPU)));
 }
 
 OPGEN_META_FUNC2(add, Tensor)(const Tensor& self, const Tensor& other, const Scalar&) {

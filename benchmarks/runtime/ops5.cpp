@@ -2,10 +2,7 @@
 // its compiler: schemas, checks of shapes, plain loops.
 #include <aten/TensorBody.h>
 #include <opgen/library.h>
-
-#include <opgen/copy.h>
-#include <opgen/empty.h>
-#include <opgen/factories.h>
+#include <opgen/tensor_functions.h>
 
 namespace {
 
@@ -21,12 +18,12 @@ void noop(const Tensor&, const Tensor&) {}
 
 Tensor add_meta(const Tensor& a, const Tensor& b) {
   check_same(a, b);
-  return opgen::detail::empty_like(a);
+  return opgen::empty_like(a);
 }
 Tensor add_cpu(const Tensor& a, const Tensor& b) {
   check_same(a, b);
   Tensor ac = a.contiguous(), bc = b.contiguous();
-  Tensor o = opgen::detail::empty(a.sizes(), a.options());
+  Tensor o = opgen::empty(a.sizes(), a.options());
   const float *x = ac.const_data_ptr<float>(), *y = bc.const_data_ptr<float>();
   float* z = o.mutable_data_ptr<float>();
   for (std::int64_t i = 0, n = o.numel(); i < n; ++i) z[i] = x[i] + y[i];
@@ -50,10 +47,10 @@ Tensor& mul_out_cpu(const Tensor& a, const Tensor& b, Tensor& out) {
 }
 
 Tensor scale_meta(const Tensor& a, double) {
-  return opgen::detail::empty_like(a);
+  return opgen::empty_like(a);
 }
 Tensor scale_cpu(const Tensor& a, double s) {
-  Tensor ac = a.contiguous(), o = opgen::detail::empty(a.sizes(), a.options());
+  Tensor ac = a.contiguous(), o = opgen::empty(a.sizes(), a.options());
   const float* x = ac.const_data_ptr<float>();
   float* z = o.mutable_data_ptr<float>();
   for (std::int64_t i = 0, n = o.numel(); i < n; ++i) z[i] = x[i] * static_cast<float>(s);
@@ -68,11 +65,11 @@ Tensor sum_dim_meta(const Tensor& a, std::int64_t dim, bool keepdim) {
   } else {
     sizes.erase(sizes.begin() + dim);
   }
-  return opgen::detail::empty(sizes, a.options());
+  return opgen::empty(sizes, a.options());
 }
 Tensor sum_dim_cpu(const Tensor& a, std::int64_t dim, bool keepdim) {
   Tensor o = sum_dim_meta(a, dim, keepdim), ac = a.contiguous();
-  opgen::detail::zero_(o);
+  opgen::zero_(o);
   dim = opgen::maybe_wrap_dim(dim, a.dim());
   std::int64_t outer = 1, inner = 1, mid = a.size(dim);
   for (std::int64_t d = 0; d < dim; ++d) outer *= a.size(d);

@@ -7,10 +7,6 @@
 #include <ops5/ops/scale_native.h>
 #include <ops5/ops/sum_dim_native.h>
 
-#include <opgen/copy.h>
-#include <opgen/empty.h>
-#include <opgen/factories.h>
-
 using opgen::Tensor;
 
 namespace {
@@ -29,7 +25,7 @@ Tensor empty_sum(const Tensor& a, std::int64_t dim, bool keepdim) {
   } else {
     sizes.erase(sizes.begin() + dim);
   }
-  return opgen::detail::empty(sizes, a.options());
+  return opgen::empty(sizes, a.options());
 }
 
 }  // namespace
@@ -38,12 +34,12 @@ OPGEN_KERNEL(noop)(const Tensor&, const Tensor&) {}
 
 OPGEN_KERNEL(add_meta)(const Tensor& a, const Tensor& b) {
   check_same(a, b);
-  return opgen::detail::empty_like(a);
+  return opgen::empty_like(a);
 }
 OPGEN_KERNEL(add_cpu)(const Tensor& a, const Tensor& b) {
   check_same(a, b);
   Tensor ac = a.contiguous(), bc = b.contiguous();
-  Tensor o = opgen::detail::empty(a.sizes(), a.options());
+  Tensor o = opgen::empty(a.sizes(), a.options());
   const float *x = ac.const_data_ptr<float>(), *y = bc.const_data_ptr<float>();
   float* z = o.mutable_data_ptr<float>();
   for (std::int64_t i = 0, n = o.numel(); i < n; ++i) z[i] = x[i] + y[i];
@@ -62,10 +58,10 @@ OPGEN_IMPL_FUNC(mul_out_cpu)(const Tensor& a, const Tensor& b, const Tensor& out
 }
 
 OPGEN_KERNEL(scale_meta)(const Tensor& a, double) {
-  return opgen::detail::empty_like(a);
+  return opgen::empty_like(a);
 }
 OPGEN_KERNEL(scale_cpu)(const Tensor& a, double s) {
-  Tensor ac = a.contiguous(), o = opgen::detail::empty(a.sizes(), a.options());
+  Tensor ac = a.contiguous(), o = opgen::empty(a.sizes(), a.options());
   const float* x = ac.const_data_ptr<float>();
   float* z = o.mutable_data_ptr<float>();
   for (std::int64_t i = 0, n = o.numel(); i < n; ++i) z[i] = x[i] * static_cast<float>(s);
@@ -77,7 +73,7 @@ OPGEN_KERNEL(sum_dim_meta)(const Tensor& a, std::int64_t dim, bool keepdim) {
 }
 OPGEN_KERNEL(sum_dim_cpu)(const Tensor& a, std::int64_t dim, bool keepdim) {
   Tensor o = empty_sum(a, dim, keepdim), ac = a.contiguous();
-  opgen::detail::zero_(o);
+  opgen::zero_(o);
   dim = opgen::maybe_wrap_dim(dim, a.dim());
   std::int64_t outer = 1, inner = 1, mid = a.size(dim);
   for (std::int64_t d = 0; d < dim; ++d) outer *= a.size(d);

@@ -1,6 +1,5 @@
 // main.cpp: main LIBTOY: the operators before and after the accelerator's library is loaded.
 #include <dlfcn.h>
-#include <opgen/copy.h>
 #include <opgen/device_guard.h>
 #include <opgen/kernel.h>
 #include <opgen/library.h>
@@ -17,13 +16,13 @@ using namespace opgen::types;
 const Device toy(opgen::kPrivateUse1, 1);
 
 Tensor on(Device device, IntArrayRef sizes, const Scalar& value) {
-  Tensor tensor = opgen::detail::empty(sizes, TensorOptions().dtype(kFloat).device(device));
-  opgen::detail::fill_(tensor, value);
+  Tensor tensor = opgen::empty(sizes, TensorOptions().dtype(kFloat).device(device));
+  opgen::fill_(tensor, value);
   return tensor;
 }
 void print(const char* what, const Tensor& tensor) {
-  Tensor host = opgen::detail::empty(tensor.sizes(), TensorOptions().dtype(tensor.scalar_type()));
-  opgen::detail::copy_(host, tensor);
+  Tensor host = opgen::empty(tensor.sizes(), TensorOptions().dtype(tensor.scalar_type()));
+  opgen::copy_(host, tensor);
   Device device = tensor.device();
   std::printf("%-28s %s %d:", what, toString(device.type()), device.index());
   for (std::int64_t i = 0; i < host.numel(); ++i)
@@ -51,7 +50,7 @@ int main(int, char** arguments) {
 
   Tensor a = on(toy, {2, 3}, 2), row = on(toy, {3}, 5);
   print("add, allocated by the meta", demo::add(a, row));
-  Tensor out = opgen::detail::empty({0}, a.options());
+  Tensor out = opgen::empty({0}, a.options());
   print("mul.out, resized", demo::mul_out(out, a, row));
   print("add_", demo::add_(a, row));
   print("mul_ of a column", demo::mul_(a, on(toy, {2, 1}, -1)));

@@ -1,13 +1,10 @@
 // toy.cpp: an accelerator in a hundred and some lines: memory, current device, streams, copy, fill
 // and two kernels. A shared library of its own that any program may load; it includes the
 // operators' headers and nothing of how they were made.
-#include <opgen/copy.h>
 #include <opgen/device_guard.h>
 #include <opgen/dispatch_macros.h>
-#include <opgen/empty.h>
 #include <opgen/library.h>
-#include <opgen/resize.h>
-#include <opgen/shape_utils.h>
+#include <opgen/tensor_functions.h>
 
 #include <cstdlib>
 #include <cstring>
@@ -86,16 +83,16 @@ void enqueue(Device device, std::function<void()> work) {
 // What the toy's own processor sees of a tensor.
 opgen::TensorBase seen(const opgen::TensorBase& tensor) {
   if (tensor.is_cpu()) return tensor;
-  return opgen::detail::from_blob(to_host(tensor.data_ptr()), tensor.sizes(), tensor.strides(),
-                                  TensorOptions().dtype(tensor.scalar_type()));
+  return opgen::from_blob(to_host(tensor.data_ptr()), tensor.sizes(), tensor.strides(),
+                          TensorOptions().dtype(tensor.scalar_type()));
 }
 void copy(const opgen::TensorBase& to, const opgen::TensorBase& from, bool non_blocking) {
   Device device = to.is_cpu() ? from.device() : to.device();
-  enqueue(device, [to, from] { opgen::detail::copy_(seen(to), seen(from)); });
+  enqueue(device, [to, from] { opgen::copy_(seen(to), seen(from)); });
   if (!non_blocking) opgen::synchronize(opgen::getCurrentStream(device));
 }
 void fill(const opgen::TensorBase& self, const Scalar& value) {
-  enqueue(self.device(), [self, value] { opgen::detail::fill_(seen(self), value); });
+  enqueue(self.device(), [self, value] { opgen::fill_(seen(self), value); });
 }
 
 // ---- Kernels -----------------------------------------------------------------------------------
@@ -103,19 +100,19 @@ void fill(const opgen::TensorBase& self, const Scalar& value) {
 // out = f(self, other). A program may give an out of any shape; from add() and add_() it is right.
 template <class F>
 Tensor& binary(const Tensor& self, const Tensor& other, Tensor& out, F f) {
-  opgen::detail::resize_output(out, opgen::detail::infer_size(self.sizes(), other.sizes()));
+  opgen::resize_output(out, opgen::infer_size(self.sizes(), other.sizes()));
   enqueue(out.device(), [self, other, out, f] {
     TensorOptions like = TensorOptions().dtype(out.scalar_type());
-    opgen::TensorBase a = opgen::detail::empty(out.sizes(), like);
-    opgen::TensorBase b = opgen::detail::empty(out.sizes(), like);
-    opgen::detail::copy_(a, seen(self));  // broadcasts and converts
-    opgen::detail::copy_(b, seen(other));
+    opgen::TensorBase a = opgen::empty(out.sizes(), like);
+    opgen::TensorBase b = opgen::empty(out.sizes(), like);
+    opgen::copy_(a, seen(self));  // broadcasts and converts
+    opgen::copy_(b, seen(other));
     OPGEN_DISPATCH_ALL_BUT_BOOL(out.scalar_type(), "binary", [&] {
       scalar_t* x = a.mutable_data_ptr<scalar_t>();
       const scalar_t* y = b.const_data_ptr<scalar_t>();
       for (std::int64_t i = 0; i < out.numel(); ++i) x[i] = f(x[i], y[i]);
     });
-    opgen::detail::copy_(seen(out), a);
+    opgen::copy_(seen(out), a);
   });
   return out;
 }
@@ -129,10 +126,10 @@ Tensor& mul_out(const Tensor& self, const Tensor& other, Tensor& out) {
 OPGEN_LIBRARY_IMPL(demo, PrivateUse1, m) {
   static ToyAllocator allocator;
   static ToyGuard guard;
-  static constexpr opgen::detail::DeviceCopy copies{&copy, &fill};
+  static constexpr opgen::DeviceCopy copies{&copy, &fill};
   opgen::set_allocator(opgen::kPrivateUse1, &allocator);
   opgen::set_device_guard_impl(opgen::kPrivateUse1, &guard);
-  opgen::detail::register_device_copy(opgen::kPrivateUse1, &copies);
+  opgen::register_device_copy(opgen::kPrivateUse1, &copies);
   m.impl("add.out", add_out);
   m.impl("mul.out", mul_out);
 }

@@ -41,8 +41,7 @@ void trace() {
   std::printf("%s", graph.str().c_str());
   say::show("replayed", graph.replay({say::full({1, 2}, 2), say::full({2, 2}, 1)})[0]);
   auto meta = opgen::TensorOptions().device(opgen::kMeta);
-  say::show("on Meta", graph.replay({opgen::detail::empty({7, 5}, meta),
-                                     opgen::detail::empty({5, 2}, meta)})[0]);
+  say::show("on Meta", graph.replay({opgen::empty({7, 5}, meta), opgen::empty({5, 2}, meta)})[0]);
 }
 
 void mixed_precision() {

@@ -14,12 +14,12 @@ using opgen::Tensor;
 
 // 0, 1, 2, … in floats.
 inline Tensor range(opgen::IntArrayRef sizes) {
-  Tensor t = opgen::detail::empty(sizes, {});
+  Tensor t = opgen::empty(sizes, {});
   for (std::int64_t i = 0; i < t.numel(); ++i) t.mutable_data_ptr<float>()[i] = float(i);
   return t;
 }
 inline Tensor full(opgen::IntArrayRef sizes, double value) {
-  return opgen::detail::full(sizes, value, opgen::TensorOptions().dtype(opgen::kFloat));
+  return opgen::full(sizes, value, opgen::TensorOptions().dtype(opgen::kFloat));
 }
 
 inline void section(const char* name) {
@@ -33,8 +33,8 @@ inline void show(const char* what, const opgen::TensorBase& t) {
   }
   std::printf("]");
   if (!t.is_meta()) {
-    opgen::TensorBase all = opgen::detail::clone(t, opgen::MemoryFormat::Contiguous);
-    all = opgen::detail::to_dtype(all, opgen::kDouble);
+    opgen::TensorBase all = opgen::clone(t, opgen::MemoryFormat::Contiguous);
+    all = opgen::to_dtype(all, opgen::kDouble);
     for (std::int64_t i = 0; i < all.numel(); ++i) {
       std::printf(" %g", all.const_data_ptr<double>()[i]);
     }

@@ -94,7 +94,7 @@ void run_tutorial() {
 
   {
     autocast::Mode mode;
-    Tensor half = opgen::detail::to_dtype(b, opgen::kBFloat16);
+    Tensor half = opgen::to_dtype(b, opgen::kBFloat16);
     say::show("autocast, two halves", myadd(half, half));
     say::show("autocast, one half", myadd(half, b));
   }

@@ -10,7 +10,7 @@
 namespace {
 
 opgen::Tensor range(std::int64_t rows, std::int64_t columns) {
-  opgen::Tensor t = opgen::detail::empty({rows, columns}, opgen::TensorOptions());
+  opgen::Tensor t = opgen::empty({rows, columns}, opgen::TensorOptions());
   for (std::int64_t i = 0; i < t.numel(); ++i)
     t.mutable_data_ptr<float>()[i] = static_cast<float>(i);
   return t;
@@ -28,7 +28,7 @@ int main() {
   opgen::Tensor a = range(2, 3), row = range(1, 3);
   print("myadd(a, row)", myops::myadd(a, row));
 
-  opgen::Tensor out = opgen::detail::empty({2, 3}, opgen::TensorOptions());
+  opgen::Tensor out = opgen::empty({2, 3}, opgen::TensorOptions());
   myops::myadd_out(out, a, a);
   print("myadd_out(out, a, a)", out);
 

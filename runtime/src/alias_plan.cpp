@@ -10,17 +10,28 @@ namespace opgen::detail {
 
 namespace {
 
-// "a|b" and "a" share a set; so do a wildcard and every set.
+// "a|b" and "a" share a set. A wildcard may be anything, and so says nothing.
 bool share_set(std::string_view left, std::string_view right) {
   while (!left.empty()) {
     std::size_t bar = left.find('|');
     std::string_view name = left.substr(0, bar);
     for (std::string_view rest = right; !rest.empty();) {
       std::size_t other = rest.find('|');
-      if (rest.substr(0, other) == name) return true;
+      if (rest.substr(0, other) == name && name != "*") return true;
       rest = other == std::string_view::npos ? std::string_view() : rest.substr(other + 1);
     }
     left = bar == std::string_view::npos ? std::string_view() : left.substr(bar + 1);
+  }
+  return false;
+}
+
+// What an argument is before the call or after it.
+bool share_set(const std::vector<AliasInfo>& arguments, const std::vector<AliasInfo>& returns) {
+  for (const AliasInfo& argument : arguments) {
+    for (const AliasInfo& result : returns) {
+      if (share_set(argument.before, result.before)) return true;
+      if (share_set(argument.after, result.before)) return true;
+    }
   }
   return false;
 }
@@ -32,16 +43,14 @@ AliasPlan make_alias_plan(const FunctionSchema& schema) {
   plan.arguments = static_cast<std::uint16_t>(schema.arguments.size());
   plan.returns = static_cast<std::uint16_t>(schema.returns.size());
   for (std::uint16_t i = 0; i < plan.arguments; ++i) {
-    const SchemaArgument& argument = schema.arguments[i];
-    if (argument.alias && argument.alias->is_write) plan.written.push_back(i);
+    if (schema.arguments[i].is_written()) plan.written.push_back(i);
   }
   for (std::uint16_t r = 0; r < plan.returns; ++r) {
-    const std::optional<AliasInfo>& alias = schema.returns[r].alias;
     std::uint16_t returned = 0;
-    for (std::uint16_t i = 0; alias && i < plan.arguments; ++i) {
-      const std::optional<AliasInfo>& source = schema.arguments[i].alias;
-      if (!source || !share_set(source->before, alias->before)) continue;
-      if (source->is_write) {
+    for (std::uint16_t i = 0; i < plan.arguments; ++i) {
+      const SchemaArgument& source = schema.arguments[i];
+      if (!share_set(source.aliases, schema.returns[r].aliases)) continue;
+      if (source.is_written()) {
         returned = static_cast<std::uint16_t>(i + 1);
       } else {
         plan.views.push_back({r, i});

@@ -8,6 +8,7 @@
 #include "opgen/inplace_or_view.h"
 #include "opgen/primitives.h"
 #include "opgen/weak_tensor.h"
+#include "tensors_of.h"
 
 namespace opgen::autocast {
 
@@ -146,16 +147,13 @@ DeviceType device_of(DispatchKeySet keys) {
 }
 
 void promote_value(ScalarType& current, DeviceType device, const IValue& value) {
-  if (value.isTensor()) current = internal::promote_type(current, device, value.toTensor());
-  if (!value.isList()) return;
-  for (const IValue& item : value.toList()) promote_value(current, device, item);
+  detail::for_each_tensor(value, [&](const TensorBase& tensor) {
+    current = internal::promote_type(current, device, tensor);
+  });
 }
 IValue cast_value(ScalarType to, DeviceType device, const IValue& value) {
-  if (value.isTensor()) return IValue(internal::cached_cast(to, value.toTensor(), device));
-  if (!value.isList()) return value;
-  std::vector<IValue> items;
-  for (const IValue& item : value.toList()) items.push_back(cast_value(to, device, item));
-  return IValue(std::move(items));
+  return detail::map_tensors(
+      value, [&](const TensorBase& tensor) { return internal::cached_cast(to, tensor, device); });
 }
 
 template <Policy policy>
@@ -163,9 +161,7 @@ void wrapper_kernel(const OperatorHandle& op, DispatchKeySet keys, Stack& stack)
   DeviceType device = device_of(keys);
   const FunctionSchema& schema = op.schema();
   IValue* arguments = stack.data() + (stack.size() - schema.arguments.size());
-  auto is_written = [&](std::size_t i) {
-    return schema.arguments[i].alias && schema.arguments[i].alias->is_write;
-  };
+  auto is_written = [&](std::size_t i) { return schema.arguments[i].is_written(); };
   ScalarType to = policy == Policy::Fp32 ? kFloat : lower_precision_dtype(device);
   for (std::size_t i = 0; policy == Policy::Promote && i < schema.arguments.size(); ++i) {
     if (!is_written(i)) promote_value(to, device, arguments[i]);
@@ -238,7 +234,7 @@ std::vector<RegistrationHandle> register_defaults(std::string_view ns, DeviceTyp
         if (op.name() != std::string(ns) + "::" + root) continue;
         bool writes = false;
         for (const SchemaArgument& argument : op.schema().arguments) {
-          writes |= argument.alias && argument.alias->is_write;
+          writes |= argument.is_written();
         }
         if (writes || op.has_kernel_for(key_of(device))) continue;
         handles.push_back(Dispatcher::singleton().register_kernel(

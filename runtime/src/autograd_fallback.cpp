@@ -5,6 +5,7 @@
 #include "opgen/autograd.h"
 #include "opgen/inplace_or_view.h"
 #include "opgen/small_vector.h"
+#include "tensors_of.h"
 
 namespace opgen {
 
@@ -26,11 +27,7 @@ class NotImplementedNode final : public autograd::Node {
 };
 
 void collect(const IValue& value, std::vector<TensorBase>& tensors) {
-  if (value.isTensor()) {
-    if (TensorBase tensor = value.toTensor(); tensor.defined()) tensors.push_back(tensor);
-  } else if (value.isList()) {
-    for (const IValue& item : value.toList()) collect(item, tensors);
-  }
+  detail::for_each_tensor(value, [&](const TensorBase& tensor) { tensors.push_back(tensor); });
 }
 
 bool is_differentiable(const TensorBase& tensor) noexcept {

@@ -73,6 +73,13 @@ const IValue& take(const opgen_value* value) {
   return value->value;
 }
 
+std::vector<IValue> values_of(const opgen_value* const* items, std::size_t count) {
+  std::vector<IValue> values;
+  values.reserve(count);
+  for (std::size_t i = 0; i < count; ++i) values.push_back(take(items[i]));
+  return values;
+}
+
 ScalarType dtype_of(std::int32_t number) {
   OPGEN_CHECK_VALUE(isValidScalarType(number), "no dtype has the number ", number);
   return static_cast<ScalarType>(number);
@@ -108,17 +115,19 @@ void check_extent(IntArrayRef sizes, IntArrayRef strides, std::int64_t offset, s
 void fill_missing(const FunctionSchema& schema, Stack& stack, const std::vector<bool>& given) {
   for (std::size_t i = 0; i < schema.arguments.size(); ++i) {
     const SchemaArgument& argument = schema.arguments[i];
-    try {
-      if (given[i]) {
-        stack[i] = convert_to_type(std::move(stack[i]), argument.type);
-        continue;
-      }
-    } catch (const TypeError& error) {
-      OPGEN_CHECK_TYPE(false, schema.full_name(), ": argument ", argument.name, ": ", error.msg());
+    OPGEN_CHECK_TYPE(given[i] || argument.default_value.has_value(), schema.full_name(),
+                     ": argument ", argument.name, " is missing");
+    if (!given[i] && argument.default_value->isNone()) {
+      stack[i] = IValue();  // of a Tensor, too
+      continue;
     }
-    OPGEN_CHECK_TYPE(argument.default_value.has_value(), schema.full_name(), ": argument ",
-                     argument.name, " is missing");
-    stack[i] = *argument.default_value;
+    try {
+      if (!given[i]) stack[i] = *argument.default_value;
+      stack[i] = convert_to_type(std::move(stack[i]), argument.type);
+    } catch (const TypeError& error) {
+      OPGEN_CHECK_TYPE(false, schema.full_name(), ": ", given[i] ? "" : "the default of ",
+                       "argument ", argument.name, ": ", error.msg());
+    }
   }
 }
 
@@ -136,6 +145,24 @@ std::string call_text(const FunctionSchema& schema, const opgen_value* const* ar
     text += message_text((positional ? arguments[i] : keyword_arguments[i - count])->value);
   }
   return text + ")";
+}
+
+// For each the name, type, annotations, whether it is given by name alone, and its default in a
+// list; an annotation is its sets before and after, whether it writes, and the lists before it.
+IValue parts_of(const std::vector<SchemaArgument>& arguments) {
+  std::vector<IValue> all;
+  for (const SchemaArgument& argument : arguments) {
+    std::vector<IValue> aliases;
+    for (const AliasInfo& alias : argument.aliases) {
+      aliases.emplace_back(std::vector<IValue>{alias.before, alias.after, alias.is_write,
+                                               static_cast<std::int64_t>(alias.lists)});
+    }
+    std::vector<IValue> defaults;
+    if (argument.default_value) defaults.push_back(*argument.default_value);
+    all.emplace_back(std::vector<IValue>{argument.name, argument.type.str(), std::move(aliases),
+                                         argument.kwarg_only, std::move(defaults)});
+  }
+  return IValue(std::move(all));
 }
 
 opgen_value* call(const char* name, const opgen_value* const* arguments, std::size_t count,
@@ -303,12 +330,13 @@ opgen_value* opgen_default_generator(void) {
   return guarded([] { return give(IValue(detail::default_cpu_generator())); });
 }
 opgen_value* opgen_list(const opgen_value* const* items, size_t count) {
-  return guarded([&] {
-    std::vector<IValue> values;
-    values.reserve(count);
-    for (std::size_t i = 0; i < count; ++i) values.push_back(take(items[i]));
-    return give(IValue(std::move(values)));
-  });
+  return guarded([&] { return give(IValue(values_of(items, count))); });
+}
+opgen_value* opgen_tuple(const opgen_value* const* items, size_t count) {
+  return guarded([&] { return give(IValue::tuple(values_of(items, count))); });
+}
+opgen_value* opgen_dict(const opgen_value* const* keys_and_values, size_t count) {
+  return guarded([&] { return give(IValue::dict(values_of(keys_and_values, 2 * count))); });
 }
 opgen_value* opgen_value_copy(const opgen_value* value) {
   return guarded([&] { return give(take(value)); });
@@ -318,6 +346,7 @@ void opgen_value_free(opgen_value* value) {
 }
 
 static_assert(static_cast<int>(IValue::Tag::Custom) == OPGEN_CUSTOM);
+static_assert(static_cast<int>(IValue::Tag::Dict) == OPGEN_DICT);
 int opgen_value_kind(const opgen_value* value) {
   return value == nullptr ? OPGEN_NONE : static_cast<int>(value->value.tag());
 }
@@ -365,13 +394,13 @@ int opgen_as_device(const opgen_value* value, int32_t* type, int32_t* index) {
 }
 int opgen_list_size(const opgen_value* list, size_t* size) {
   return guarded([&] {
-    *size = take(list).toList().size();
+    *size = take(list).elements().size();
     return 1;
   });
 }
 opgen_value* opgen_list_item(const opgen_value* list, size_t index) {
   return guarded([&] {
-    const std::vector<IValue>& items = take(list).toList();
+    const std::vector<IValue>& items = take(list).elements();
     OPGEN_CHECK_INDEX(index < items.size(), "index ", index, " of a list of ", items.size());
     return give(items[index]);
   });
@@ -403,6 +432,14 @@ opgen_value* opgen_operators(void) {
 }
 opgen_value* opgen_operator_schema(const char* name) {
   return guarded([&] { return give(IValue(find(name).schema().str())); });
+}
+opgen_value* opgen_parse_schema(const char* text, size_t size) {
+  return guarded([&] {
+    FunctionSchema schema = parse_schema(std::string_view(text, size));
+    std::vector<IValue> parts{schema.str(), schema.name, schema.overload_name,
+                              parts_of(schema.arguments), parts_of(schema.returns)};
+    return give(IValue(std::move(parts)));
+  });
 }
 opgen_value* opgen_operator_registrations(const char* name) {
   return guarded([&] { return give(IValue(find(name).dump_registrations())); });

@@ -12,6 +12,7 @@
 #include "opgen/function_schema.h"
 #include "opgen/tensor.h"
 #include "opgen/tensor_extra.h"
+#include "tensors_of.h"
 
 namespace opgen {
 
@@ -75,7 +76,7 @@ class Running {
 class StandIns {
  public:
   IValue of(const IValue& value) {
-    return map(value, [&](const TensorBase& tensor) {
+    return detail::map_tensors(value, [&](const TensorBase& tensor) {
       if (stands_for(tensor.unsafeGetTensorImpl()) != nullptr) return tensor;
       for (const auto& [known, stand_in] : pairs_) {
         if (known.is_same(tensor)) return stand_in;
@@ -84,7 +85,7 @@ class StandIns {
     });
   }
   IValue without(const IValue& value) {
-    return map(value, [&](const TensorBase& tensor) {
+    return detail::map_tensors(value, [&](const TensorBase& tensor) {
       const TensorBase* behind = stands_for(tensor.unsafeGetTensorImpl());
       if (behind == nullptr) return tensor;
       pairs_.emplace_back(*behind, tensor);
@@ -98,18 +99,6 @@ class StandIns {
   }
 
  private:
-  template <class F>
-  static IValue map(const IValue& value, F&& f) {
-    if (value.isTensor()) {
-      TensorBase tensor = value.toTensor();
-      return tensor.defined() ? IValue(f(tensor)) : value;
-    }
-    if (!value.isList()) return value;
-    std::vector<IValue> items;
-    for (const IValue& item : value.toList()) items.push_back(map(item, f));
-    return IValue(std::move(items));
-  }
-
   std::vector<std::pair<TensorBase, TensorBase>> pairs_;
 };
 

@@ -246,15 +246,18 @@ TensorBase to_dtype(const TensorBase& self, ScalarType dtype) {
   return converted;
 }
 
+TensorBase to_device(const TensorBase& self, Device device) {
+  if (self.device() == device) return self;
+  TensorBase there = empty_like(self, TensorOptions().device(device));
+  copy_(there, self);
+  return there;
+}
+
 Scalar item(const TensorBase& self) {
   OPGEN_CHECK(self.numel() == 1, "a tensor of ", self.numel(),
               " elements cannot be converted to a number");
   OPGEN_CHECK_NOT_IMPLEMENTED(!self.is_meta(), "a meta tensor has no value");
-  TensorBase host = self;
-  if (!self.is_cpu()) {
-    host = empty_like(self, TensorOptions().device(kCPU));
-    copy_(host, self);
-  }
+  TensorBase host = to_device(self, kCPU);
   return OPGEN_DISPATCH_ALL(host.scalar_type(), "item",
                             [&]() -> Scalar { return *host.const_data_ptr<scalar_t>(); });
 }

@@ -16,11 +16,15 @@ SchemaType schema_type(const CppType& type) {
   if (type.element != nullptr) {
     result.element = std::make_shared<const SchemaType>(schema_type(*type.element));
   }
+  for (auto member = type.members; member != nullptr && *member != nullptr; ++member) {
+    result.members.push_back(schema_type(**member));
+  }
+  if (type.any) result.kind = TypeKind::Any;
   return result;
 }
 
 std::string text_of(const CppType& type) {
-  return type.any ? "any value" : schema_type(type).str();
+  return type.any ? "any value" : schema_type(type).str();  // IValue also stands for a class
 }
 
 // C++ has one type where the schema language has several, and knows no classes of its own.
@@ -43,6 +47,13 @@ bool serves(const CppType& cpp, const SchemaType& written) {
     return cpp.kind == TypeKind::List && cpp.element->kind == TypeKind::Int;
   }
   if (!same_kind(written.kind, cpp.kind)) return false;
+  if (cpp.members != nullptr) {
+    auto member = cpp.members;
+    for (const SchemaType& type : written.members) {
+      if (*member == nullptr || !serves(**member++, type)) return false;
+    }
+    return *member == nullptr;
+  }
   if (cpp.element == nullptr) return written.kind != TypeKind::CustomClass;
   if (cpp.kind == TypeKind::List && cpp.size != 0 && cpp.size != written.size) return false;
   return serves(*cpp.element, *written.element);

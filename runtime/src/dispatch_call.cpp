@@ -5,6 +5,7 @@
 
 #include "dispatch_slots.h"
 #include "dispatcher_impl.h"
+#include "opgen/function_schema.h"
 
 namespace opgen {
 
@@ -15,6 +16,38 @@ thread_local constinit LocalKeys local_keys OPGEN_TLS = {kDefaultIncludedKeys.ra
 
 namespace {
 
+bool may_take_tensors(const FunctionSchema& schema) {
+  for (const SchemaArgument& argument : schema.arguments) {
+    if (argument.type.may_hold_tensors()) return true;
+  }
+  return false;
+}
+
+const std::string* find_device_argument(const FunctionSchema& schema) {
+  for (const SchemaArgument& argument : schema.arguments) {
+    const SchemaType& type = argument.type;
+    const SchemaType& plain = type.kind == TypeKind::Optional ? *type.element : type;
+    if (plain.kind == TypeKind::Device) return &argument.name;
+  }
+  return nullptr;
+}
+
+// A call without a tensor of which the keys could say where to go.
+[[noreturn]] void throw_no_backend(const OperatorHandle& op, const std::string& registered) {
+  const FunctionSchema* schema = op.has_schema() ? &op.schema() : nullptr;
+  const std::string* device = schema != nullptr ? find_device_argument(*schema) : nullptr;
+  OPGEN_CHECK_NOT_IMPLEMENTED(
+      false, op.full_name(),
+      schema == nullptr || may_take_tensors(*schema)
+          ? " was called without any of the tensors that it may take"
+          : " takes no tensors",
+      ", so nothing names a backend, and its kernels for ", registered,
+      " are not reached. Register one for CompositeExplicitAutograd, which serves every call",
+      device != nullptr ? ", or one for BackendSelect, which chooses by argument '" : "",
+      device != nullptr ? *device + "'" : std::string());
+  __builtin_unreachable();
+}
+
 [[noreturn]] void throw_no_kernel(const OperatorSlot& slot, DispatchKeySet keys) {
   OperatorHandle op(slot.entry);
   std::string registered;
@@ -24,12 +57,7 @@ namespace {
   }
   if (registered.empty()) registered = "no key";
   DispatchKey key = keys.highestPriorityTypeId();
-  if (key == DispatchKey::Undefined) {
-    OPGEN_CHECK_NOT_IMPLEMENTED(false, op.full_name(),
-                                " has no kernel for a call without tensors that name a backend; "
-                                "kernels are registered for ",
-                                registered);
-  }
+  if (key == DispatchKey::Undefined) throw_no_backend(op, registered);
   OPGEN_CHECK_NOT_IMPLEMENTED(false, op.full_name(), " has no kernel for ", key, " (the call has ",
                               keys, "); kernels are registered for ", registered);
   __builtin_unreachable();
@@ -93,6 +121,11 @@ void call_boxed_kernel(const OperatorSlot& slot, const KernelFunction& kernel, D
 
 void throw_stack_size(const Stack& stack, std::size_t expected) {
   OPGEN_CHECK(false, "the kernel takes ", expected, " arguments, the stack has ", stack.size());
+  __builtin_unreachable();
+}
+
+void throw_tuple_size(std::size_t expected, std::size_t got) {
+  OPGEN_CHECK_TYPE(false, "expected a tuple of ", expected, " values, got one of ", got);
   __builtin_unreachable();
 }
 

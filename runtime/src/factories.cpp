@@ -28,6 +28,12 @@ TensorBase full(IntArrayRef sizes, const Scalar& value, const TensorOptions& opt
   return result;
 }
 
+TensorOptions options_for_number(const Scalar& value, const TensorOptions& options) {
+  if (options.has_dtype()) return options;
+  if (value.isComplex()) return options.dtype(get_default_complex_dtype());
+  return options.dtype(value.isFloatingPoint() ? get_default_dtype() : value.type());
+}
+
 TensorBase scalar_tensor(const Scalar& value, const TensorOptions& options) {
   return full({}, value, options);
 }

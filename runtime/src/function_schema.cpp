@@ -1,5 +1,7 @@
-// function_schema.cpp: FunctionSchema back into text.
+// function_schema.cpp: FunctionSchema back into text, and compared.
 #include "opgen/function_schema.h"
+
+#include <algorithm>
 
 #include "type_names.h"
 
@@ -12,35 +14,125 @@ std::pair<std::string, std::string> split_operator_name(std::string_view text) {
   return {std::string(text.substr(0, dot)), std::string(text.substr(dot + 1))};
 }
 
-std::string SchemaType::str() const {
-  if (kind == TypeKind::Optional) return element->str() + "?";
-  if (kind == TypeKind::List) {
-    return element->str() + "[" + (size != 0 ? std::to_string(size) : std::string()) + "]";
-  }
-  if (kind == TypeKind::CustomClass) return class_name;
+namespace {
+
+const char* plain_name(TypeKind kind) noexcept {
   for (const TypeName& candidate : kTypeNames) {
     if (candidate.kind == kind) return candidate.name;
   }
   return "?";
 }
 
+// How many lists a type is made of.
+std::size_t list_depth(const SchemaType& type) noexcept {
+  if (type.kind == TypeKind::Optional) return list_depth(*type.element);
+  return type.kind == TypeKind::List ? 1 + list_depth(*type.element) : 0;
+}
+
+std::string members_text(const std::vector<SchemaType>& members) {
+  std::string text("(");
+  for (const SchemaType& member : members) {
+    if (text.size() > 1) text += ", ";
+    text += member.str();
+  }
+  return text + ")";
+}
+
+// The type with its annotations, each behind the type or the list that it is of.
+std::string type_text(const SchemaType& type, const std::vector<AliasInfo>& aliases) {
+  std::string text;
+  switch (type.kind) {
+    case TypeKind::Optional:
+      return type_text(*type.element, aliases) + "?";
+    case TypeKind::List:
+      text = type_text(*type.element, aliases) + "[";
+      if (type.size != 0) text += std::to_string(type.size);
+      text += "]";
+      break;
+    case TypeKind::CustomClass:
+      text = type.class_name;
+      break;
+    case TypeKind::Tuple:
+      return members_text(type.members);
+    case TypeKind::Dict:
+      text = "Dict" + members_text(type.members);
+      break;
+    default:
+      text = plain_name(type.kind);
+  }
+  for (const AliasInfo& alias : aliases) {
+    if (alias.lists == list_depth(type)) text += alias.str();
+  }
+  return text;
+}
+
+// "b|a" as "a|b".
+std::vector<std::string_view> sorted_sets(std::string_view joined) {
+  std::vector<std::string_view> sets;
+  for (std::size_t bar = 0; bar != std::string_view::npos;) {
+    bar = joined.find('|');
+    sets.push_back(joined.substr(0, bar));
+    if (bar != std::string_view::npos) joined.remove_prefix(bar + 1);
+  }
+  std::sort(sets.begin(), sets.end());
+  return sets;
+}
+
+template <class List>
+std::string list_text(const List& arguments, bool kwarg_only) {
+  std::string text;
+  for (const SchemaArgument& argument : arguments) {
+    if (!text.empty()) text += ", ";
+    if (argument.kwarg_only && !kwarg_only) {
+      text += "*, ";
+      kwarg_only = true;
+    }
+    text += argument.str();
+  }
+  return text;
+}
+
+}  // namespace
+
+std::string SchemaType::str() const {
+  return type_text(*this, {});
+}
+
+bool SchemaType::may_hold_tensors() const noexcept {
+  if (element != nullptr) return element->may_hold_tensors();
+  return kind == TypeKind::Tensor || kind == TypeKind::Any ||
+         std::any_of(members.begin(), members.end(),
+                     [](const SchemaType& member) { return member.may_hold_tensors(); });
+}
+
 bool SchemaType::operator==(const SchemaType& other) const noexcept {
   if (kind != other.kind || size != other.size || class_name != other.class_name) return false;
+  if (members != other.members) return false;
   if (element == nullptr || other.element == nullptr) return element == other.element;
   return *element == *other.element;
 }
 
 std::string AliasInfo::str() const {
-  return before + (is_write ? "!" : "") + (after.empty() ? "" : " -> " + after);
+  if (is_unnamed()) return "!";
+  return "(" + before + (is_write ? "!" : "") + (after.empty() ? "" : " -> " + after) + ")";
+}
+
+bool AliasInfo::operator==(const AliasInfo& other) const {
+  return is_write == other.is_write && lists == other.lists &&
+         sorted_sets(before) == sorted_sets(other.before) &&
+         sorted_sets(after) == sorted_sets(other.after);
 }
 
 std::string SchemaArgument::str() const {
-  std::string text = type.str();
-  // The annotation stands behind the innermost type, which is Tensor.
-  if (alias.has_value()) text = "Tensor(" + alias->str() + ")" + text.substr(6);
+  std::string text = type_text(type, aliases);
   if (!name.empty()) text += " " + name;
   if (default_text.has_value()) text += "=" + *default_text;
   return text;
+}
+
+bool SchemaArgument::operator==(const SchemaArgument& other) const {
+  return name == other.name && type == other.type && aliases == other.aliases &&
+         kwarg_only == other.kwarg_only && default_text == other.default_text;
 }
 
 std::string FunctionSchema::full_name() const {
@@ -55,27 +147,15 @@ std::optional<std::size_t> FunctionSchema::find_argument(std::string_view argume
 }
 
 std::string FunctionSchema::str() const {
-  std::string text = full_name() + "(";
-  bool kwarg_only = false;
-  const char* separator = "";
-  for (const SchemaArgument& argument : arguments) {
-    text += separator;
-    if (argument.kwarg_only && !kwarg_only) {
-      text += "*, ";
-      kwarg_only = true;
-    }
-    text += argument.str();
-    separator = ", ";
-  }
-  text += ") -> ";
-  if (returns.size() == 1) return text + returns[0].str();
-  text += "(";
-  separator = "";
-  for (const SchemaArgument& result : returns) {
-    text += separator + result.str();
-    separator = ", ";
-  }
-  return text + ")";
+  std::string text = full_name() + "(" + list_text(arguments, false) + ") -> ";
+  std::string results = list_text(returns, true);
+  // A tuple alone would be read as several results.
+  return text + (returns.size() == 1 && results[0] != '(' ? results : "(" + results + ")");
+}
+
+bool FunctionSchema::operator==(const FunctionSchema& other) const {
+  return name == other.name && overload_name == other.overload_name &&
+         arguments == other.arguments && returns == other.returns;
 }
 
 }  // namespace opgen

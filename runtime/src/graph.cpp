@@ -36,6 +36,12 @@ std::string constant_text(const IValue& value, const SchemaType& type) {
   return message_text(value);
 }
 
+const SchemaType& type_of_element(const SchemaType& container, std::size_t i) {
+  if (container.element != nullptr) return *container.element;
+  if (container.kind == TypeKind::Dict) return container.members[i % 2];
+  return i < container.members.size() ? container.members[i] : container;  // Any: unknown
+}
+
 std::string operand_text(const Operand& operand, const SchemaType& type) {
   switch (operand.kind) {
     case Operand::Kind::Value:
@@ -46,12 +52,14 @@ std::string operand_text(const Operand& operand, const SchemaType& type) {
       break;
   }
   const SchemaType& list = type.kind == TypeKind::Optional ? *type.element : type;
-  std::string text = "[";
-  for (const Operand& item : operand.items) {
-    if (text.size() > 1) text += ", ";
-    text += operand_text(item, list.element != nullptr ? *list.element : list);
+  const bool is_dict = operand.constant.isDict();
+  const char* brackets = is_dict ? "{}" : operand.constant.isTuple() ? "()" : "[]";
+  std::string text(1, brackets[0]);
+  for (std::size_t i = 0; i < operand.items.size(); ++i) {
+    if (i != 0) text += is_dict && i % 2 == 1 ? ": " : ", ";
+    text += operand_text(operand.items[i], type_of_element(list, i));
   }
-  return text + "]";
+  return text + brackets[1];
 }
 
 void append_values(const Operand& operand, std::vector<std::size_t>& values) {
@@ -99,7 +107,7 @@ class Replay {
     }
     std::vector<IValue> items;
     for (const Operand& item : operand.items) items.push_back(input(item));
-    return IValue(std::move(items));
+    return operand.constant.with_elements(std::move(items));
   }
 
  private:
@@ -115,13 +123,17 @@ class Replay {
       const SchemaType& type = schema.arguments[i].type;
       const SchemaType& plain = type.kind == TypeKind::Optional ? *type.element : type;
       if (plain.kind == TypeKind::Device) stack[i] = Device(kMeta);
+      if (plain.kind == TypeKind::List && plain.element->kind == TypeKind::Device &&
+          !stack[i].isNone()) {
+        stack[i] = IValue(std::vector<IValue>(stack[i].toList().size(), IValue(Device(kMeta))));
+      }
     }
   }
   void output(const Operand& operand, const IValue& value) {
     if (operand.kind == Operand::Kind::Value) {
       values_[operand.value] = value.toTensor();
     } else if (operand.kind == Operand::Kind::List) {
-      const std::vector<IValue>& items = value.toList();
+      const std::vector<IValue>& items = value.elements();
       OPGEN_CHECK(items.size() == operand.items.size(), "a call returns a list of ", items.size(),
                   " where the trace has ", operand.items.size());
       for (std::size_t i = 0; i < items.size(); ++i) output(operand.items[i], items[i]);

@@ -3,6 +3,8 @@
 
 #include <string>
 
+#include "opgen/operator.h"
+
 namespace opgen {
 
 HeapValue::~HeapValue() = default;
@@ -22,6 +24,17 @@ struct StringValue final : HeapValue {
   std::string text;
 };
 
+bool is_same_key(const IValue& a, const IValue& b) {
+  if (a.isInt() && b.isInt()) return a.toInt() == b.toInt();
+  if (a.isScalar() && b.isScalar()) {  // as in Python: 1 is 1.0, and True is both
+    return a.toScalar().toComplexDouble() == b.toScalar().toComplexDouble();
+  }
+  if (a.tag() != b.tag()) return false;
+  if (a.isString()) return a.toStringView() == b.toStringView();
+  if (a.isDevice()) return a.toDevice() == b.toDevice();
+  return a.isTensor() && a.tensor_impl() == b.tensor_impl();
+}
+
 template <class T>
 T* retained(T* object) noexcept {
   object->retain();
@@ -33,7 +46,7 @@ T* retained(T* object) noexcept {
 const char* toString(IValue::Tag tag) noexcept {
   constexpr const char* names[] = {"None",    "bool", "int",    "float",  "complex",
                                    "Tensor",  "str",  "Device", "Stream", "Generator",
-                                   "Storage", "list", "object"};
+                                   "Storage", "list", "object", "tuple",  "dict"};
   return names[static_cast<int>(tag)];
 }
 
@@ -51,6 +64,8 @@ IValue::IValue(const IValue& other) noexcept : payload_(other.payload_), tag_(ot
     case Tag::String:
     case Tag::List:
     case Tag::Custom:
+    case Tag::Tuple:
+    case Tag::Dict:
       payload_.heap->retain();
       break;
     default:
@@ -73,6 +88,8 @@ void IValue::release() noexcept {
     case Tag::String:
     case Tag::List:
     case Tag::Custom:
+    case Tag::Tuple:
+    case Tag::Dict:
       static_cast<void>(Ref<HeapValue>::adopt(payload_.heap));
       break;
     default:
@@ -109,9 +126,22 @@ IValue::IValue(Storage storage) noexcept : tag_(Tag::Storage) {
   payload_.storage = storage.unsafeGetStorageImpl();
   if (payload_.storage != nullptr) payload_.storage->retain();
 }
-IValue::IValue(std::vector<IValue> list) : tag_(Tag::List) {
-  for (IValue& item : list) item.own();
-  payload_.heap = new ListValue(std::move(list));
+IValue::IValue(std::vector<IValue> elements, Tag tag) : tag_(tag) {
+  for (IValue& element : elements) element.own();
+  payload_.heap = new ListValue(std::move(elements));
+}
+IValue::IValue(std::vector<IValue> list) : IValue(std::move(list), Tag::List) {}
+IValue IValue::dict(std::vector<IValue> elements) {
+  OPGEN_CHECK_VALUE(elements.size() % 2 == 0, "a key of a dict has no value");
+  for (std::size_t i = 0; i < elements.size(); i += 2) {
+    OPGEN_CHECK_TYPE(!elements[i].isNone() && !elements[i].has_elements(), "a ",
+                     toString(elements[i].tag()), " cannot be the key of a dict");
+    for (std::size_t j = 0; j < i; j += 2) {
+      OPGEN_CHECK_VALUE(!is_same_key(elements[i], elements[j]), "a dict has the key ", elements[i],
+                        " twice");
+    }
+  }
+  return IValue(std::move(elements), Tag::Dict);
 }
 IValue::IValue(Ref<HeapValue> custom) noexcept : tag_(custom ? Tag::Custom : Tag::None) {
   payload_.heap = custom.release();
@@ -183,6 +213,18 @@ const std::vector<IValue>& IValue::toList() const {
   if (tag_ != Tag::List) throw_kind("a list", tag_);
   return static_cast<const ListValue*>(payload_.heap)->items;
 }
+const std::vector<IValue>& IValue::toTuple() const {
+  if (tag_ != Tag::Tuple) throw_kind("a tuple", tag_);
+  return static_cast<const ListValue*>(payload_.heap)->items;
+}
+const std::vector<IValue>& IValue::toDict() const {
+  if (tag_ != Tag::Dict) throw_kind("a dict", tag_);
+  return static_cast<const ListValue*>(payload_.heap)->items;
+}
+const std::vector<IValue>& IValue::elements() const {
+  if (!has_elements()) throw_kind("a list, a tuple or a dict", tag_);
+  return static_cast<const ListValue*>(payload_.heap)->items;
+}
 Ref<HeapValue> IValue::toCustom() const {
   if (tag_ != Tag::Custom) throw_kind("an object", tag_);
   return Ref<HeapValue>::share(payload_.heap);
@@ -194,12 +236,26 @@ std::uint64_t IValue::key_bits() const noexcept {
     return payload_.generator->key_set().raw_repr();
   }
   std::uint64_t bits = 0;
-  if (tag_ == Tag::List) {
-    for (const IValue& item : static_cast<const ListValue*>(payload_.heap)->items) {
-      bits |= item.key_bits();
-    }
+  if (has_elements()) {
+    for (const IValue& element : elements()) bits |= element.key_bits();
   }
   return bits;
+}
+
+std::uint64_t detail::keys_of_any(const IValue& value) noexcept {
+  return value.key_bits();
+}
+
+// "[1, 2]", "(1, 2)", "{'a': 1, 'b': 2}"
+void IValue::append_elements(Message& message) const {
+  const char* const brackets = isList() ? "[]" : isTuple() ? "()" : "{}";
+  message.append(brackets, 1);
+  const std::vector<IValue>& all = elements();
+  for (std::size_t i = 0; i < all.size(); ++i) {
+    if (i != 0) message.append(isDict() && i % 2 == 1 ? ": " : ", ");
+    all[i].append_to(message);
+  }
+  message.append(brackets + 1, 1);
 }
 
 void IValue::append_to(Message& message) const {
@@ -217,16 +273,10 @@ void IValue::append_to(Message& message) const {
       return message.append("'");
     case Tag::Device:
       return append_message(message, toDevice());
-    case Tag::List: {
-      message.append("[");
-      const char* separator = "";
-      for (const IValue& item : toList()) {
-        message.append(separator);
-        item.append_to(message);
-        separator = ", ";
-      }
-      return message.append("]");
-    }
+    case Tag::List:
+    case Tag::Tuple:
+    case Tag::Dict:
+      return append_elements(message);
     default:
       return message.append(toString(tag_));
   }

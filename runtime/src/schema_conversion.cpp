@@ -13,6 +13,31 @@ bool is_number(TypeKind kind) noexcept {
          kind == TypeKind::Bool;
 }
 
+// Of a list too.
+IValue tuple_of(const IValue& value, const SchemaType& type) {
+  OPGEN_CHECK_TYPE(value.isTuple() || value.isList(), "expected ", type.str(), ", got ",
+                   toString(value.tag()));
+  const std::vector<IValue>& given = value.elements();
+  OPGEN_CHECK_TYPE(given.size() == type.members.size(), "expected ", type.str(), ", got ",
+                   given.size(), " values");
+  std::vector<IValue> elements;
+  elements.reserve(given.size());
+  for (std::size_t i = 0; i < given.size(); ++i) {
+    elements.push_back(convert_to_type(given[i], type.members[i]));
+  }
+  return IValue::tuple(std::move(elements));
+}
+
+IValue dict_of(const IValue& value, const SchemaType& type) {
+  OPGEN_CHECK_TYPE(value.isDict(), "expected ", type.str(), ", got ", toString(value.tag()));
+  std::vector<IValue> elements;
+  elements.reserve(value.toDict().size());
+  for (const IValue& element : value.toDict()) {
+    elements.push_back(convert_to_type(element, type.members[elements.size() % 2]));
+  }
+  return IValue::dict(std::move(elements));
+}
+
 }  // namespace
 
 IValue convert_to_type(IValue value, const SchemaType& type) {
@@ -26,10 +51,12 @@ IValue convert_to_type(IValue value, const SchemaType& type) {
         IValue one = convert_to_type(std::move(value), *type.element);
         return IValue(std::vector<IValue>(static_cast<std::size_t>(type.size), one));
       }
-      OPGEN_CHECK_TYPE(value.isList(), "expected ", type.str(), ", got ", toString(value.tag()));
+      // A tuple is as good as a list, as in Python.
+      OPGEN_CHECK_TYPE(value.isList() || value.isTuple(), "expected ", type.str(), ", got ",
+                       toString(value.tag()));
       std::vector<IValue> items;
-      items.reserve(value.toList().size());
-      for (const IValue& item : value.toList())
+      items.reserve(value.elements().size());
+      for (const IValue& item : value.elements())
         items.push_back(convert_to_type(item, *type.element));
       return IValue(std::move(items));
     }
@@ -73,6 +100,20 @@ IValue convert_to_type(IValue value, const SchemaType& type) {
     case TypeKind::Stream:
       fits = value.tag() == IValue::Tag::Stream;
       break;
+    case TypeKind::Complex:
+      if (value.isInt() || value.isDouble()) return IValue(value.toComplexDouble());
+      fits = value.isComplexDouble();
+      break;
+    case TypeKind::Any:
+      fits = true;
+      break;
+    case TypeKind::None:
+      fits = value.isNone();
+      break;
+    case TypeKind::Tuple:
+      return tuple_of(value, type);
+    case TypeKind::Dict:
+      return dict_of(value, type);
     case TypeKind::DimVectorType:
       fits = value.isList();
       break;

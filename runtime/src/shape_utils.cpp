@@ -115,6 +115,23 @@ TensorBase expand_view(const TensorBase& self, IntArrayRef desired) {
                                       self.storage_offset());
 }
 
+TensorBase as_strided(const TensorBase& self, IntArrayRef sizes, IntArrayRef strides,
+                      std::optional<std::int64_t> storage_offset) {
+  OPGEN_CHECK(sizes.size() == strides.size(), "as_strided: sizes ", sizes, " and strides ", strides,
+              " differ in number");
+  check_sizes_nonnegative(sizes);
+  for (std::int64_t stride : strides) {
+    OPGEN_CHECK(stride >= 0, "as_strided: negative stride in ", strides);
+  }
+  const std::int64_t offset = storage_offset.value_or(self.storage_offset());
+  OPGEN_CHECK(offset >= 0, "as_strided: negative storage offset ", offset);
+  const auto needed = static_cast<std::size_t>(storage_elements(sizes, strides, offset));
+  const std::size_t there = self.storage().nbytes() / self.itemsize();
+  OPGEN_CHECK(needed <= there, "as_strided: sizes ", sizes, ", strides ", strides, " and offset ",
+              offset, " reach ", needed, " elements of a storage of ", there);
+  return alias_with_sizes_and_strides(self, sizes, strides, offset);
+}
+
 std::int64_t multiply_integers(IntArrayRef sizes) {
   std::int64_t product = 1;
   for (std::int64_t size : sizes) {

@@ -6,7 +6,7 @@
 
 namespace opgen::detail {
 
-// Calls f(tensor) for a tensor that is defined, or for each such of a list.
+// Calls f(tensor) for a tensor that is defined, or for each such of what holds some.
 template <class F>
 void for_each_tensor(const TensorSpan& span, F&& f) {
   for (std::size_t i = 0; i < span.count; ++i) {
@@ -18,9 +18,23 @@ template <class F>
 void for_each_tensor(const IValue& value, F&& f) {
   if (value.isTensor()) {
     if (TensorBase tensor = value.toTensor(); tensor.defined()) f(tensor);
-  } else if (value.isList()) {
-    for (const IValue& item : value.toList()) for_each_tensor(item, f);
+  } else if (value.has_elements()) {
+    for (const IValue& element : value.elements()) for_each_tensor(element, f);
   }
+}
+
+// The value with every defined tensor replaced by f(tensor).
+template <class F>
+IValue map_tensors(const IValue& value, F&& f) {
+  if (value.isTensor()) {
+    TensorBase tensor = value.toTensor();
+    return tensor.defined() ? IValue(f(tensor)) : value;
+  }
+  if (!value.has_elements()) return value;
+  std::vector<IValue> elements;
+  elements.reserve(value.elements().size());
+  for (const IValue& element : value.elements()) elements.push_back(map_tensors(element, f));
+  return value.with_elements(std::move(elements));
 }
 
 }  // namespace opgen::detail

@@ -38,9 +38,10 @@ struct Trace::State {
     if (value.isTensor() && value.toTensor().defined()) {
       operand.kind = Graph::Operand::Kind::Value;
       operand.value = find_value(value.toTensor());
-    } else if (value.isList()) {
+    } else if (value.has_elements()) {
       operand.kind = Graph::Operand::Kind::List;
-      for (const IValue& item : value.toList()) operand.items.push_back(input(item));
+      operand.constant = value.with_elements({});
+      for (const IValue& item : value.elements()) operand.items.push_back(input(item));
     } else {
       operand.constant = value;
     }
@@ -52,9 +53,10 @@ struct Trace::State {
     if (value.isTensor() && value.toTensor().defined()) {
       operand.kind = Graph::Operand::Kind::Value;
       operand.value = add_value(value.toTensor());
-    } else if (value.isList()) {
+    } else if (value.has_elements()) {
       operand.kind = Graph::Operand::Kind::List;
-      for (const IValue& item : value.toList()) operand.items.push_back(output(item));
+      operand.constant = value.with_elements({});
+      for (const IValue& item : value.elements()) operand.items.push_back(output(item));
     } else {
       operand.constant = value;
     }
@@ -84,9 +86,11 @@ void trace_kernel(const OperatorHandle& op, DispatchKeySet keys, Stack& stack) {
   if (state == nullptr) return;
   const IValue* results = stack.data() + (stack.size() - schema.returns.size());
   for (std::size_t i = 0; i < schema.returns.size(); ++i) {
-    if (results[i].isScalar()) {
-      OPGEN_WARN("a trace records ", op.full_name(),
-                 ", which returns a number: what is computed from it is a constant of the graph");
+    const SchemaType& type = schema.returns[i].type;
+    if (!type.may_hold_tensors()) {
+      OPGEN_WARN("a trace records ", op.full_name(), ", which returns ",
+                 results[i].isScalar() ? "a number" : type.str(),
+                 ": what is computed from it is a constant of the graph");
     }
     node.outputs.push_back(state->output(results[i]));
   }

@@ -29,6 +29,15 @@ inline constexpr TypeName kTypeNames[] = {
     {"Stream", TypeKind::Stream},
     {"DimVector", TypeKind::DimVectorType},
     {"GraphModule", TypeKind::GraphModule},
+    {"complex", TypeKind::Complex},
+    {"Any", TypeKind::Any},
+    {"NoneType", TypeKind::None},
+    {"None", TypeKind::None},
 };
+
+// What PyTorch's parser takes and nothing here can stand for.
+inline constexpr const char* kTypesOfPyTorch[] = {
+    "Quantizer", "ConstQuantizerPtr", "Capsule", "AnyEnumType", "Future", "Await", "RRef",
+    "Union",     "SymFloat",          "Dimname", "PyObject"};
 
 }  // namespace opgen

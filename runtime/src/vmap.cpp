@@ -16,6 +16,7 @@ namespace opgen::batching {
 namespace {
 
 using detail::for_each_tensor;
+using detail::map_tensors;
 
 struct BatchedPart final : TensorPart {
   static constexpr TensorPartKind kKind = TensorPartKind::Batched;
@@ -24,16 +25,6 @@ struct BatchedPart final : TensorPart {
 
 thread_local std::int64_t levels = 0;
 thread_local Randomness randomness_now = Randomness::Error;
-
-// The value with every tensor replaced by f(tensor).
-template <class F>
-IValue map_tensors(const IValue& value, F&& f) {
-  if (value.isTensor() && value.toTensor().defined()) return IValue(f(value.toTensor()));
-  if (!value.isList()) return value;
-  std::vector<IValue> items;
-  for (const IValue& item : value.toList()) items.push_back(map_tensors(item, f));
-  return IValue(std::move(items));
-}
 
 // One call of an operator on wrappers of level `level`.
 struct Call {
@@ -44,10 +35,11 @@ struct Call {
   std::int64_t level = 0;
   std::int64_t batch_size = 0;
 
+  // Whether every tensor of it is; what has none is nobody's.
   [[nodiscard]] bool is_batched(const IValue& value) const {
-    bool found = false;
-    for_each_tensor(value, [&](const TensorBase& t) { found |= level_of(t) == level; });
-    return found;
+    bool all = true;
+    for_each_tensor(value, [&](const TensorBase& t) { all &= level_of(t) == level; });
+    return all;
   }
 };
 
@@ -73,13 +65,17 @@ void check_written(const Call& call) {
   }
 }
 
+// Tensors, or lists and tuples of nothing else.
+bool only_tensors(const SchemaType& type) {
+  if (type.element != nullptr) return only_tensors(*type.element);
+  if (type.kind != TypeKind::Tuple) return type.kind == TypeKind::Tensor;
+  return std::all_of(type.members.begin(), type.members.end(), only_tensors);
+}
+
 void check_returns(const Call& call) {
   for (const SchemaArgument& result : call.schema.returns) {
-    TypeKind kind = result.type.kind;
-    bool tensors = kind == TypeKind::Tensor ||
-                   (kind == TypeKind::List && result.type.element->kind == TypeKind::Tensor);
-    OPGEN_CHECK(tensors, "vmap: ", call.op.full_name(), " returns ", result.type.str(),
-                ", which would be another value for each example");
+    OPGEN_CHECK(only_tensors(result.type), "vmap: ", call.op.full_name(), " returns ",
+                result.type.str(), ", which would be another value for each example");
   }
 }
 
@@ -117,18 +113,24 @@ TensorBase join_views(const std::vector<TensorBase>& views) {
 }
 
 IValue join(const Call& call, const std::vector<IValue>& results, bool is_view) {
-  if (results[0].isList()) {
+  for (const IValue& result : results) {
+    OPGEN_CHECK(result.tag() == results[0].tag(), "vmap: ", call.op.full_name(), " returns ",
+                toString(results[0].tag()), " for one example and ", toString(result.tag()),
+                " for another");
+  }
+  if (results[0].isNone()) return results[0];
+  if (results[0].has_elements()) {
     std::vector<IValue> joined;
-    for (std::size_t i = 0; i < results[0].toList().size(); ++i) {
+    for (std::size_t i = 0; i < results[0].elements().size(); ++i) {
       std::vector<IValue> items;
       for (const IValue& result : results) {
-        OPGEN_CHECK(result.toList().size() == results[0].toList().size(),
+        OPGEN_CHECK(result.elements().size() == results[0].elements().size(),
                     "vmap: ", call.op.full_name(), " returns lists of different lengths");
-        items.push_back(result.toList()[i]);
+        items.push_back(result.elements()[i]);
       }
       joined.push_back(join(call, items, is_view));
     }
-    return IValue(std::move(joined));
+    return results[0].with_elements(std::move(joined));
   }
   std::vector<TensorBase> tensors;
   for (const IValue& result : results) {

@@ -122,8 +122,9 @@ namespace {
 
 bool equal(const IValue& a, const IValue& b) {
   if (a.tag() != b.tag()) return false;
-  if (a.isList()) {
-    return std::equal(a.toList().begin(), a.toList().end(), b.toList().begin(), b.toList().end(),
+  if (a.has_elements()) {
+    return std::equal(a.elements().begin(), a.elements().end(), b.elements().begin(),
+                      b.elements().end(),
                       [](const IValue& x, const IValue& y) { return equal(x, y); });
   }
   if (a.isNone()) return true;
@@ -152,7 +153,7 @@ IValue given;
 template <class P, class R = P>
 void both_ways(const char* type, const std::type_identity_t<P>& value) {
   given = detail::box<std::remove_cvref_t<P>>(value);
-  std::string schema = std::string("every(") + type + " x) -> " + type;
+  std::string schema = std::string("every(") + type + " x) -> (" + type + ")";
   RoundTrip<R(P)> call(
       schema.c_str(), +[](P x) -> R {
         CHECK(equal(detail::box<std::remove_cvref_t<P>>(x), given));
@@ -227,6 +228,188 @@ TEST(every_type_of_the_schema_language) {
   CHECK(checked_types > 90);
 }
 
+// Lists of other types, containers in containers, tuples, dicts: as the headers that opgen writes
+// for a library have them.
+TEST(every_container) {
+  checked_types = 0;
+  const Tensor a = fresh(), b = fresh();
+  alone_and_in_containers<complex<double>>("complex", complex<double>(1, -2), complex<double>());
+  both_ways<const List<bool>&, List<bool>>("bool[]", List<bool>{true, false, true});
+  both_ways<const List<bool>&, List<bool>>("bool[]", List<bool>());
+  both_ways<const List<std::string>&, List<std::string>>("str[]", List<std::string>{"a", ""});
+  both_ways<const List<std::string>&, std::vector<std::string>>("str[]", List<std::string>{"a"});
+  const std::string words[] = {"a", "b c"};
+  both_ways<ArrayRef<std::string>, std::vector<std::string>>("str[]", ArrayRef<std::string>(words));
+  both_ways<std::optional<List<bool>>>("bool[]?", std::nullopt);
+  both_ways<std::optional<List<std::string>>>("str[]?", List<std::string>{"x"});
+  using Counts = List<std::optional<std::int64_t>>;
+  both_ways<const Counts&, Counts>("int?[]", Counts{1, std::nullopt});
+  both_ways<const Counts&, std::vector<std::optional<std::int64_t>>>("int?[]", Counts{2});
+  using Tensors = List<List<Tensor>>;
+  both_ways<const Tensors&, Tensors>("Tensor[][]", Tensors{List<Tensor>{a, b}, List<Tensor>()});
+  both_ways<const List<List<std::int64_t>>&, List<List<std::int64_t>>>(
+      "int[][]", List<List<std::int64_t>>{List<std::int64_t>{1, 2}});
+  const Tensor tensors[] = {a, b};
+  both_ways<std::optional<TensorList>, std::optional<std::vector<Tensor>>>("Tensor[]?",
+                                                                           TensorList(tensors));
+  using Pair = std::tuple<Tensor, std::int64_t>;
+  both_ways<const List<Pair>&, List<Pair>>("(Tensor, int)[]", List<Pair>{Pair(a, 1), Pair(b, 2)});
+  both_ways<const List<Pair>&, std::vector<Pair>>("(Tensor, int)[]", List<Pair>{Pair(a, 1)});
+  using Nested = std::tuple<std::int64_t, std::tuple<std::string, bool>>;
+  both_ways<std::optional<Nested>>("(int, (str, bool))?", Nested(1, {"x", true}));
+  arrives<Pair>("(Tensor, int)", Pair(a, 3));
+  using Weights = Dict<std::string, Tensor>;
+  both_ways<const Weights&, Weights>("Dict(str, Tensor)", Weights{{"w", a}, {"b", b}});
+  both_ways<const Weights&, Weights>("Dict(str, Tensor)", Weights());
+  using Table = Dict<std::int64_t, std::vector<double>>;
+  both_ways<const Table&, Table>("Dict(int, float[])", Table{{3, {0.5}}});
+  both_ways<std::optional<Weights>>("Dict(str, Tensor)?", std::nullopt);
+  both_ways<const IValue&, IValue>("Any", IValue::dict({"a", IValue::tuple({1, 2.5})}));
+  both_ways<std::optional<IValue>>("Any?", std::nullopt);
+  both_ways<std::optional<IValue>>("Any?", IValue("x"));
+  both_ways<const List<IValue>&, List<IValue>>("Any[]", List<IValue>{1, "x", IValue()});
+  CHECK_EQ(checked_types, 30);
+}
+
+// The result of an operator without arguments, through boxed code and back.
+template <class R>
+void comes_back(const char* type, const R& result) {
+  static R held;
+  held = result;
+  std::string schema = std::string("gives(int x) -> ") + type;
+  RoundTrip<R(std::int64_t)> call(
+      schema.c_str(), +[](std::int64_t) -> R { return held; });
+  R back = call(std::int64_t(1));
+  if (!equal(detail::box(back), detail::box(result))) {
+    check::fail(__FILE__, __LINE__, std::string("another value comes back: ") + type);
+  }
+}
+
+TEST(results_that_are_no_tensors) {
+  comes_back("str", std::string("a long text that is not kept in place"));
+  comes_back("str[]", std::vector<std::string>{"a", "b"});
+  comes_back("float[]", std::vector<double>{0.5, 2});
+  comes_back("int[]", std::vector<std::int64_t>{1, 2});
+  comes_back("bool[]", List<bool>{true, false});
+  comes_back("bool", true);
+  comes_back("int", std::int64_t(7));
+  comes_back("float", 2.5);
+  comes_back("Scalar", Scalar(2.5));
+  comes_back("ScalarType", kHalf);
+  comes_back("Device", Device("cuda:1"));
+  comes_back("Layout", kStrided);
+  comes_back("complex", complex<double>(1, 2));
+  comes_back("int?[]", std::vector<std::optional<std::int64_t>>{1, std::nullopt});
+  comes_back("Tensor[]?", std::optional<std::vector<Tensor>>(std::vector<Tensor>{fresh()}));
+  comes_back("Dict(str, int)", Dict<std::string, std::int64_t>{{"a", 1}});
+  comes_back("Any", IValue("x"));
+  comes_back("NoneType", IValue());
+  using Pair = std::tuple<Tensor, std::int64_t>;
+  comes_back("((Tensor, int))", std::tuple<Pair>(Pair(fresh(), 2)));
+  using Several = std::tuple<std::string, std::vector<double>, Dict<std::int64_t, bool>>;
+  RoundTrip<Several()> several(
+      "several() -> (str, float[], Dict(int, bool))", +[]() {
+        return Several("x", {1.5}, {{1, true}});
+      });
+  auto [text, numbers, dict] = several();
+  CHECK(text == "x" && numbers.size() == 1 && dict.at(1));
+}
+
+namespace {
+
+template <class Signature>
+std::string why(const char* schema) {
+  return cpp_signature<Signature>->mismatch(parse_schema(schema));
+}
+
+}  // namespace
+
+// A kernel's C++ types against the schema, with what is wrong in words.
+TEST(kernels_are_checked_against_their_schemas) {
+  using Counts = List<std::optional<std::int64_t>>;
+  using Weights = Dict<std::string, Tensor>;
+  using Pair = std::tuple<std::int64_t, Tensor>;
+  CHECK_EQ((why<void(Tensor&, const std::optional<Tensor>&, TensorList, std::optional<TensorList>)>(
+               "f(Tensor! a, Tensor!? b, Tensor![] c, Tensor[](a!)? d) -> ()")),
+           "");
+  CHECK_EQ((why<Tensor(const Tensor&, Tensor&, std::int64_t)>(
+               "f(Tensor x, Tensor(a!) y, int n) -> Tensor(a!)")),
+           "");
+  CHECK_EQ((why<std::string(const List<bool>&, ArrayRef<double>, const List<std::string>&,
+                            ArrayRef<Device>, const Counts&, const List<List<Tensor>>&,
+                            OptionalIntArrayRef)>("f(bool[] a, float[] b, str[] c, Device[] d, "
+                                                  "int?[] e, Tensor[][] f, int[]? g) -> str")),
+           "");
+  CHECK_EQ((why<Dict<std::int64_t, std::vector<double>>(
+                Pair, const List<std::tuple<std::int64_t, std::string>>&, const Weights&,
+                const IValue&, std::optional<IValue>, complex<double>)>(
+               "f((int, Tensor) a, (int, str)[] b, Dict(str, Tensor) c, Any d, Any? e, complex f) "
+               "-> Dict(int, float[])")),
+           "");
+  CHECK_EQ((why<void(std::tuple<std::int64_t>)>("f((int, Tensor) a) -> ()")),
+           "argument a is (int, Tensor), the function takes (int)");
+  CHECK_EQ((why<void(const Dict<std::string, double>&)>("f(Dict(str, int) a) -> ()")),
+           "argument a is Dict(str, int), the function takes Dict(str, float)");
+  CHECK_EQ((why<void(const Tensor&)>("f(Any a) -> ()")),
+           "argument a is Any, the function takes Tensor");
+  CHECK_EQ((why<std::int64_t(std::int64_t)>("f(int a) -> int?")),
+           "result 0 is int?, the function returns int");
+  CHECK_EQ((cpp_signature<void(const List<bool>&, std::tuple<std::int64_t, double>, const Weights&,
+                               complex<double>)>->infer_schema("f")),
+           "f(bool[] _0, (int, float) _1, Dict(str, Tensor) _2, complex _3) -> ()");
+}
+
+TEST(dicts_keep_their_order) {
+  Dict<std::string, int> dict{{"b", 1}, {"a", 2}};
+  CHECK(!dict.insert("b", 9).second && dict.at("b") == 1);
+  dict.insert_or_assign("b", 3);
+  CHECK(dict.insert("c", 4).second && dict.size() == 3 && dict.contains("a"));
+  std::string order;
+  for (const auto& entry : dict) order += entry.key() + std::to_string(entry.value());
+  CHECK_EQ(order, "b3a2c4");
+  CHECK(dict.erase("a") == 1 && dict.erase("a") == 0 && dict.find("a") == dict.end());
+  CHECK_THROWS(IndexError, "no such key", dict.at("a"));
+  Dict<Tensor, int> by_tensor;
+  Tensor key = fresh();
+  by_tensor.insert(key, 1);
+  CHECK(by_tensor.contains(key) && !by_tensor.contains(fresh()));
+  CHECK_THROWS(ValueError, "has the key 'a' twice",
+               IValue::dict({IValue("a"), IValue(1), IValue("a"), IValue(2)}));
+  CHECK_THROWS(TypeError, "a list cannot be the key of a dict",
+               IValue::dict({IValue(std::vector<IValue>()), IValue(1)}));
+}
+
+TEST(tensors_in_containers_choose_the_kernel) {
+  using Weights = Dict<std::string, Tensor>;
+  using Pair = std::tuple<Tensor, std::int64_t>;
+  using S =
+      std::int64_t(const Weights&, const List<List<Tensor>>&, const IValue&, std::optional<Pair>);
+  Library m(Library::Kind::Fragment, "inside", DispatchKey::Undefined, "x.cpp", 1);
+  m.def("f(Dict(str, Tensor) a, Tensor[][] b, Any c, (Tensor, int)? d) -> int");
+  m.impl("f", DispatchKey::CPU,
+         [](const Weights&, const List<List<Tensor>>&, const IValue&, std::optional<Pair>) {
+           return std::int64_t(1);
+         });
+  m.impl("f", DispatchKey::Meta,
+         [](const Weights&, const List<List<Tensor>>&, const IValue&, std::optional<Pair>) {
+           return std::int64_t(2);
+         });
+  auto op = Dispatcher::singleton().findSchemaOrThrow("inside::f", "");
+  auto f = op.typed<S>();
+  const Tensor cpu = fresh(), meta = detail::empty({2}, kMeta);
+  CHECK_EQ(f.call({{"w", cpu}}, {}, IValue(), std::nullopt), 1);
+  CHECK_EQ(f.call({{"w", cpu}}, {List<Tensor>{meta}}, IValue(), std::nullopt), 2);
+  CHECK_EQ(f.call({}, {}, IValue::tuple({IValue(1), IValue(meta)}), std::nullopt), 2);
+  CHECK_EQ(f.call({}, {}, IValue(), Pair(meta, 1)), 2);
+  Stack stack;
+  stack.push_back(IValue::dict({IValue("w"), IValue(meta)}));
+  stack.push_back(IValue(std::vector<IValue>()));
+  stack.push_back(IValue());
+  stack.push_back(IValue());
+  op.call_boxed(stack);
+  CHECK_EQ(stack[0].toInt(), 2);
+}
+
 TEST(references_come_back_as_the_arguments) {
   {
     RoundTrip<Tensor&(Tensor&, const Tensor&)> call(
@@ -297,6 +480,9 @@ TEST(values) {
   } sink;
   append_message(sink, list);
   CHECK_EQ(sink.out, "[1, 2.5, true, 'x', cuda:1, None, Float[2] on cpu, (1-2j)]");
+  sink.out.clear();
+  append_message(sink, IValue::tuple({1, IValue::dict({"a", 2, "b", IValue::tuple({})})}));
+  CHECK_EQ(sink.out, "(1, {'a': 2, 'b': ()})");
   IValue copy = list, moved = std::move(copy);
   CHECK(copy.isNone() && moved.toList().size() == 8);  // NOLINT
   list = IValue(7);

@@ -15,6 +15,14 @@ OPGEN_LIBRARY(capi, m) {
   m.def(
       "pick.int(Tensor self, int[2] index=0, *, float scale=2, str mode='first', Tensor? "
       "other=None) -> (Tensor, float, str)");
+  m.def(
+      "contain((str, int) pair, Dict(str, int) more) -> Dict(str, int)",
+      [](std::tuple<std::string, std::int64_t> pair, const Dict<std::string, std::int64_t>& more) {
+        Dict<std::string, std::int64_t> result{{std::get<0>(pair) + "2", std::get<1>(pair)}};
+        for (const auto& entry : more) result.insert(entry.key(), entry.value());
+        return result;
+      });
+  m.def("mistyped(int n=1.5) -> int", [](std::int64_t n) { return n; });
   m.def("fail(str kind) -> ()", [](std::string_view kind) {
     OPGEN_CHECK_INDEX(kind != "index", "an index");
     OPGEN_CHECK_VALUE(kind != "value", "a value");
@@ -157,6 +165,59 @@ TEST(other_values) {
   CHECK(opgen_value_kind(v(opgen_default_generator())) == OPGEN_GENERATOR &&
         opgen_value_kind(v(opgen_value_copy(t))) == OPGEN_TENSOR);
   CHECK_EQ(opgen_runtime_abi(), OPGEN_RUNTIME_ABI);
+}
+
+TEST(tuples_dicts_and_defaults) {
+  Values v;
+  const opgen_value* entry[] = {v(opgen_string("k", 1)), v(opgen_int(3))};
+  const opgen_value* arguments[] = {v(opgen_tuple(entry, 2)), v(opgen_dict(entry, 1))};
+  CHECK(opgen_value_kind(arguments[0]) == OPGEN_TUPLE &&
+        opgen_value_kind(arguments[1]) == OPGEN_DICT);
+  opgen_value* results = v(opgen_call("capi::contain", arguments, 2, nullptr, nullptr, 0));
+  std::size_t size = 0;
+  const opgen_value* dict = v(opgen_list_item(results, 0));
+  CHECK(opgen_list_size(dict, &size) && size == 4 && opgen_value_kind(dict) == OPGEN_DICT);
+  int64_t value = 0;
+  CHECK(opgen_as_int(v(opgen_list_item(dict, 3)), &value) && value == 3);
+  const opgen_value* repeated[] = {entry[0], entry[1], entry[0], entry[1]};
+  CHECK(opgen_dict(repeated, 2) == nullptr &&
+        error() == "ValueError: a dict has the key 'k' twice");
+  const opgen_value* list[] = {arguments[1], arguments[1]};
+  CHECK(opgen_call("capi::contain", list, 2, nullptr, nullptr, 0) == nullptr);
+  CHECK_EQ(error(), "TypeError: capi::contain: argument pair: expected (str, int), got dict");
+  // A default that does not fit its type is one only for a call that needs it.
+  CHECK(opgen_call("capi::mistyped", nullptr, 0, nullptr, nullptr, 0) == nullptr);
+  CHECK_EQ(error(),
+           "TypeError: capi::mistyped: the default of argument n: expected int, got float");
+  CHECK(v(opgen_call("capi::mistyped", entry + 1, 1, nullptr, nullptr, 0)) != nullptr);
+}
+
+TEST(schemas) {
+  Values v;
+  const char text[] = "a::f.o(Tensor! x, Tensor(a)[](b! -> *) y, *, int n=3) -> (Tensor r)";
+  opgen_value* parts = v(opgen_parse_schema(text, sizeof text - 1));
+  auto at = [&](const opgen_value* list, std::size_t i) { return v(opgen_list_item(list, i)); };
+  auto string = [](const opgen_value* value) {
+    const char* found = nullptr;
+    std::size_t size = 0;
+    return opgen_as_string(value, &found, &size) ? std::string(found, size) : std::string("?");
+  };
+  CHECK_EQ(string(at(parts, 0)),
+           "a::f.o(Tensor! x, Tensor(a)[](b! -> *) y, *, int n=3) -> Tensor r");
+  CHECK(string(at(parts, 1)) == "a::f" && string(at(parts, 2)) == "o");
+  const opgen_value* list = at(at(parts, 3), 1);
+  CHECK(string(at(list, 0)) == "y" && string(at(list, 1)) == "Tensor[]");
+  const opgen_value* outer = at(at(list, 2), 1);
+  int64_t lists = 0;
+  int flag = 0;
+  CHECK(string(at(outer, 0)) == "b" && string(at(outer, 1)) == "*");
+  CHECK(opgen_as_bool(at(outer, 2), &flag) && flag == 1);
+  CHECK(opgen_as_int(at(outer, 3), &lists) && lists == 1);
+  const opgen_value* number = at(at(parts, 3), 2);
+  CHECK(opgen_as_bool(at(number, 3), &flag) && flag == 1);
+  CHECK(opgen_as_int(at(at(number, 4), 0), &lists) && lists == 3);
+  CHECK(opgen_parse_schema("f(Tensr x) -> ()", 16) == nullptr &&
+        error().find("character 3: unknown type 'Tensr'") != std::string::npos);
 }
 
 TEST(no_exception_crosses) {

@@ -50,6 +50,9 @@ OPERATOR(late, "t::late", "Tensor", Tensor(const Tensor&, const Tensor&));
 OPERATOR(factory, "t::factory", "",
          Tensor(IntArrayRef, std::optional<ScalarType>, std::optional<Layout>,
                 std::optional<Device>, std::optional<bool>));
+OPERATOR(on_device, "t::on_device", "", std::int64_t(std::int64_t, Device));
+OPERATOR(maybe_on_device, "t::maybe_on_device", "",
+         std::int64_t(std::optional<Device>, std::string_view));
 OPERATOR(lists, "t::lists", "",
          std::int64_t(TensorList, const std::optional<Tensor>&,
                       const List<std::optional<Tensor>>&));
@@ -415,6 +418,30 @@ TEST(backend_select) {
                factory::call({2}, {}, kSparse, {}, {}));
 }
 
+TEST(backend_select_by_a_device_alone) {
+  const SchemaRow schemas[] = {
+      {&on_device::slot, "on_device(int n, Device device) -> int", ""},
+      {&maybe_on_device::slot, "maybe_on_device(Device? device, str text) -> int", ""}};
+  const SchemaTable schema_table("t", "lib", schemas, 2);
+  const KernelRow select[] = {
+      kernel<on_device>(&BackendSelectByDevice<on_device, 1>::call),
+      kernel<maybe_on_device>(&BackendSelectByDevice<maybe_on_device, 0>::call)};
+  const KernelTable select_table("lib", DispatchKey::BackendSelect, select, 2);
+  const KernelRow cpu_rows[] = {
+      kernel<on_device>(+[](std::int64_t n, Device) { return n; }),
+      kernel<maybe_on_device>(+[](std::optional<Device>, std::string_view text) {
+        return static_cast<std::int64_t>(text.size());
+      })};
+  const KernelRow meta_rows[] = {kernel<on_device>(+[](std::int64_t n, Device) { return -n; })};
+  const KernelTable cpu_table("lib", DispatchKey::CPU, cpu_rows, 2);
+  const KernelTable meta_table("lib", DispatchKey::Meta, meta_rows, 1);
+  CHECK_EQ(on_device::call(3, kCPU), 3);
+  CHECK_EQ(on_device::call(3, kMeta), -3);
+  CHECK_EQ(maybe_on_device::call(std::nullopt, "four"), 4);
+  CHECK_THROWS(NotImplementedError, "t::maybe_on_device has no kernel for Meta",
+               maybe_on_device::call(Device(kMeta), "four"));
+}
+
 TEST(keys_of_lists_and_optionals) {
   const SchemaRow schemas[] = {
       {&lists::slot, "lists(Tensor[] a, Tensor? b, Tensor?[] c) -> int", ""}};
@@ -431,7 +458,12 @@ TEST(keys_of_lists_and_optionals) {
   CHECK_EQ(lists::call(tensors, std::nullopt, {}), 1);
   CHECK_EQ(lists::call(tensors, meta(), {}), 2);
   CHECK_EQ(lists::call(tensors, std::nullopt, {std::nullopt, meta()}), 2);
-  CHECK_THROWS(NotImplementedError, "without tensors", lists::call({}, std::nullopt, {}));
+  CHECK_THROWS(
+      NotImplementedError,
+      "t::lists was called without any of the tensors that it may take, so nothing names a "
+      "backend, and its kernels for CPU, Meta are not reached. Register one for "
+      "CompositeExplicitAutograd, which serves every call",
+      lists::call({}, std::nullopt, {}));
 }
 
 TEST(calls_run_while_others_register) {

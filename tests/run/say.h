@@ -10,7 +10,7 @@
 namespace say {
 
 inline opgen::Tensor tensor(opgen::IntArrayRef sizes, const opgen::TensorOptions& options = {}) {
-  return opgen::detail::empty(sizes, options);
+  return opgen::empty(sizes, options);
 }
 
 // 0, 1, 2, ... in floats.
@@ -26,7 +26,7 @@ inline opgen::Tensor meta(opgen::IntArrayRef sizes) {
 
 // A view with the first two dimensions exchanged.
 inline opgen::Tensor transposed(const opgen::Tensor& t) {
-  return opgen::detail::alias_with_sizes_and_strides(
+  return opgen::alias_with_sizes_and_strides(
       t, {t.size(1), t.size(0)}, {t.stride(1), t.stride(0)}, t.storage_offset());
 }
 
@@ -52,8 +52,8 @@ inline void show(const char* what, const opgen::Tensor& t) {
     std::printf(", no data\n");
     return;
   }
-  opgen::TensorBase flat = opgen::detail::clone(t, opgen::MemoryFormat::Contiguous);
-  flat = opgen::detail::to_dtype(flat, opgen::kDouble);
+  opgen::TensorBase flat = opgen::clone(t, opgen::MemoryFormat::Contiguous);
+  flat = opgen::to_dtype(flat, opgen::kDouble);
   std::printf(":");
   for (std::int64_t i = 0; i < flat.numel(); ++i) std::printf(" %g", flat.const_data_ptr<double>()[i]);
   std::printf("\n");

@@ -18,7 +18,7 @@ OPGEN_KERNEL(mymatmul)(const Tensor& self, const Tensor& other) {
               "mymatmul: ", self.sizes(), " and ", other.sizes(), " do not fit");
   OPGEN_CHECK(self.scalar_type() == other.scalar_type(), "mymatmul: ", self.scalar_type(), " and ",
               other.scalar_type(), " differ");
-  Tensor result = opgen::detail::full({self.size(0), other.size(1)}, 0, self.options());
+  Tensor result = opgen::full({self.size(0), other.size(1)}, 0, self.options());
   if (result.is_meta()) return result;
   OPGEN_DISPATCH_FLOATING(self.scalar_type(), "mymatmul", [&] {
     auto a = self.accessor<scalar_t, 2>(), b = other.accessor<scalar_t, 2>();
@@ -37,14 +37,14 @@ OPGEN_KERNEL(mymatmul)(const Tensor& self, const Tensor& other) {
 }
 
 OPGEN_KERNEL(row)(const Tensor& self, std::int64_t index) {
-  return opgen::detail::alias_with_sizes_and_strides(
+  return opgen::alias_with_sizes_and_strides(
       self, self.sizes().slice(1), self.strides().slice(1),
       self.storage_offset() + opgen::maybe_wrap_dim(index, self.size(0)) * self.stride(0));
 }
 
 OPGEN_KERNEL(total)(const Tensor& self) {
   double sum = 0;
-  Tensor all = opgen::detail::to_dtype(opgen::detail::contiguous(self), opgen::kDouble);
+  Tensor all = opgen::to_dtype(opgen::contiguous(self), opgen::kDouble);
   for (std::int64_t i = 0; i < all.numel(); ++i) sum += all.const_data_ptr<double>()[i];
   return sum;
 }

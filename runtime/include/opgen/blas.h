@@ -35,3 +35,12 @@ struct MatrixView {
                                        const Scalar& alpha = 1);
 
 }  // namespace opgen::detail
+
+namespace opgen {
+
+using detail::blas_gemm;
+using detail::blas_library;
+using detail::blas_takes;
+using detail::MatrixView;
+
+}  // namespace opgen

@@ -82,8 +82,12 @@ struct Unbox {
       return static_cast<T>(value.toInt());
     } else if constexpr (std::is_same_v<T, std::string_view>) {
       return value.toStringView();
+    } else if constexpr (std::is_same_v<T, std::string>) {
+      return T(value.toStringView());  // whoever names the type includes <string>
     } else if constexpr (std::is_same_v<T, Scalar>) {
       return value.toScalar();
+    } else if constexpr (std::is_same_v<T, complex<double>>) {
+      return value.toComplexDouble();
     } else if constexpr (std::is_same_v<T, Device>) {
       return value.toDevice();
     } else if constexpr (std::is_same_v<T, Stream>) {
@@ -139,6 +143,35 @@ struct Unbox<std::array<T, N>> {
   }
 };
 
+[[noreturn]] OPGEN_API OPGEN_COLD void throw_tuple_size(std::size_t expected, std::size_t got);
+
+template <class... T>
+struct Unbox<std::tuple<T...>> {
+  static std::tuple<T...> from(const IValue& value) {
+    const std::vector<IValue>& items = value.toTuple();
+    if (items.size() != sizeof...(T)) throw_tuple_size(sizeof...(T), items.size());
+    return from(items.data(), std::index_sequence_for<T...>());
+  }
+
+ private:
+  template <std::size_t... I>
+  static std::tuple<T...> from([[maybe_unused]] const IValue* items, std::index_sequence<I...>) {
+    return std::tuple<T...>(Unbox<T>::from(items[I])...);
+  }
+};
+template <class K, class V>
+struct Unbox<Dict<K, V>> {
+  static Dict<K, V> from(const IValue& value) {
+    const std::vector<IValue>& items = value.toDict();
+    Dict<K, V> result;
+    result.reserve(items.size() / 2);
+    for (std::size_t i = 0; i < items.size(); i += 2) {
+      result.insert(Unbox<K>::from(items[i]), Unbox<V>::from(items[i + 1]));
+    }
+    return result;
+  }
+};
+
 template <class T>
 struct Unbox<BorrowedTensor<T>> {
   static BorrowedTensor<T> from(const IValue& value) { return BorrowedTensor<T>(value); }
@@ -151,17 +184,33 @@ IValue box(const T& value) {
     return value;
   } else if constexpr (std::is_base_of_v<TensorBase, T>) {
     return IValue(static_cast<const TensorBase&>(value));
+  } else if constexpr (std::is_convertible_v<const T&, std::string_view>) {
+    return IValue(std::string_view(value));
   } else if constexpr (requires { value.has_value(); }) {
     if (!value.has_value()) return IValue();
     return box(*value);
+  } else if constexpr (IsTuple<T>::value) {
+    std::vector<IValue> items;
+    items.reserve(std::tuple_size_v<T>);
+    std::apply([&](const auto&... item) { (items.push_back(box(item)), ...); }, value);
+    return IValue::tuple(std::move(items));
+  } else if constexpr (requires { typename T::mapped_type; }) {
+    std::vector<IValue> items;
+    items.reserve(2 * value.size());
+    for (const auto& entry : value) {
+      items.push_back(box(entry.key()));
+      items.push_back(box(entry.value()));
+    }
+    return IValue::dict(std::move(items));
   } else if constexpr (requires {
                          value.begin();
                          value.size();
-                       } &&
-                       !std::is_same_v<T, std::string_view>) {
+                       }) {
     std::vector<IValue> items;
     items.reserve(value.size());
-    for (std::size_t i = 0; i < value.size(); ++i) items.push_back(box(value[i]));
+    for (std::size_t i = 0; i < value.size(); ++i) {
+      items.push_back(box<typename T::value_type>(value[i]));
+    }
     return IValue(std::move(items));
   } else {
     return IValue(value);

@@ -30,7 +30,9 @@ enum opgen_kind {
   OPGEN_GENERATOR,
   OPGEN_STORAGE,
   OPGEN_LIST,
-  OPGEN_CUSTOM
+  OPGEN_CUSTOM,
+  OPGEN_TUPLE,
+  OPGEN_DICT
 };
 
 // Numbers are PyTorch's: dtype, layout and device type. Pointers last as long as the tensor does.
@@ -86,6 +88,9 @@ OPGEN_C_API opgen_value* opgen_device(const char* text);
 OPGEN_C_API opgen_value* opgen_generator(uint64_t seed);
 OPGEN_C_API opgen_value* opgen_default_generator(void);
 OPGEN_C_API opgen_value* opgen_list(const opgen_value* const* items, size_t count);
+OPGEN_C_API opgen_value* opgen_tuple(const opgen_value* const* items, size_t count);
+// `count` keys, each followed by its value.
+OPGEN_C_API opgen_value* opgen_dict(const opgen_value* const* keys_and_values, size_t count);
 OPGEN_C_API opgen_value* opgen_value_copy(const opgen_value* value);
 OPGEN_C_API void opgen_value_free(opgen_value* value);
 
@@ -97,6 +102,7 @@ OPGEN_C_API int opgen_as_complex(const opgen_value* value, double* real, double*
 // Not terminated; lasts as long as the value.
 OPGEN_C_API int opgen_as_string(const opgen_value* value, const char** text, size_t* size);
 OPGEN_C_API int opgen_as_device(const opgen_value* value, int32_t* type, int32_t* index);
+// Of a list, a tuple or a dict, whose elements are its keys, each followed by its value.
 OPGEN_C_API int opgen_list_size(const opgen_value* list, size_t* size);
 OPGEN_C_API opgen_value* opgen_list_item(const opgen_value* list, size_t index);
 
@@ -115,6 +121,10 @@ OPGEN_C_API void opgen_set_composite_compliance(int on);
 // Full names of all operators, sorted.
 OPGEN_C_API opgen_value* opgen_operators(void);
 OPGEN_C_API opgen_value* opgen_operator_schema(const char* name);
+// A list: the schema as it is printed, the operator's name, its overload's, arguments, returns. Of
+// an argument: name, type, annotations, whether it is given by name alone, its default in a list or
+// an empty list. Of an annotation: sets before and after, whether it writes, lists in front of it.
+OPGEN_C_API opgen_value* opgen_parse_schema(const char* text, size_t size);
 OPGEN_C_API opgen_value* opgen_operator_registrations(const char* name);
 OPGEN_C_API opgen_value* opgen_operator_table(const char* name);
 // A list of lists of four strings: library, operator, key, the text to write.

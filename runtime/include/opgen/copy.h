@@ -29,6 +29,8 @@ OPGEN_API void zero_(const TensorBase& self);
 [[nodiscard]] OPGEN_API TensorBase contiguous(const TensorBase& self,
                                               MemoryFormat format = MemoryFormat::Contiguous);
 [[nodiscard]] OPGEN_API TensorBase to_dtype(const TensorBase& self, ScalarType dtype);
+// The tensor itself if it is there already; the device of a copy is the one that is named.
+[[nodiscard]] OPGEN_API TensorBase to_device(const TensorBase& self, Device device);
 // The value of a tensor of one element.
 [[nodiscard]] OPGEN_API Scalar item(const TensorBase& self);
 

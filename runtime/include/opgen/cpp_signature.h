@@ -26,6 +26,8 @@ struct CppType {
   const CppType* element = nullptr;  // of Optional and List
   std::int64_t size = 0;             // of a List: 0 if any
   bool any = false;                  // an IValue: whatever the schema says
+  // Of Tuple and Dict, null behind the last.
+  const CppType* const* members = nullptr;
 };
 
 struct CppSignature {
@@ -81,6 +83,7 @@ constexpr std::optional<TypeKind> plain_kind() noexcept {
   if constexpr (std::is_same_v<T, std::string_view> || std::is_same_v<T, std::string>)
     return TypeKind::Str;
   if constexpr (std::is_same_v<T, Scalar>) return TypeKind::Scalar;
+  if constexpr (std::is_same_v<T, complex<double>>) return TypeKind::Complex;
   if constexpr (std::is_same_v<T, Device>) return TypeKind::Device;
   if constexpr (std::is_same_v<T, ScalarType>) return TypeKind::ScalarType;
   if constexpr (std::is_same_v<T, Layout>) return TypeKind::Layout;
@@ -98,6 +101,19 @@ template <class T>
 inline constexpr CppType cpp_type = make_cpp_type<T>();
 
 template <class T>
+struct MembersOf {};
+template <class... T>
+struct MembersOf<std::tuple<T...>> {
+  static constexpr TypeKind kind = TypeKind::Tuple;
+  static constexpr const CppType* list[] = {&cpp_type<T>..., nullptr};
+};
+template <class K, class V>
+struct MembersOf<Dict<K, V>> {
+  static constexpr TypeKind kind = TypeKind::Dict;
+  static constexpr const CppType* list[] = {&cpp_type<K>, &cpp_type<V>, nullptr};
+};
+
+template <class T>
 constexpr CppType make_cpp_type() noexcept {
   if constexpr (std::is_same_v<T, IValue>) {
     return {TypeKind::CustomClass, nullptr, 0, true};
@@ -110,6 +126,8 @@ constexpr CppType make_cpp_type() noexcept {
     return {TypeKind::List, &cpp_type<typename ElementOf<T>::type>, ElementOf<T>::size};
   } else if constexpr (requires { typename ElementOf<T>::type; }) {
     return {TypeKind::List, &cpp_type<typename ElementOf<T>::type>};
+  } else if constexpr (requires { MembersOf<T>::kind; }) {
+    return {MembersOf<T>::kind, nullptr, 0, false, MembersOf<T>::list};
   } else {
     static_assert(sizeof(T) == 0,
                   "no schema type becomes this C++ type: int is std::int64_t, float is double, "

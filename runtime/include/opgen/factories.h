@@ -19,6 +19,9 @@ namespace opgen::detail {
                                               std::optional<MemoryFormat> format = std::nullopt);
 [[nodiscard]] OPGEN_API TensorBase full(IntArrayRef sizes, const Scalar& value,
                                         const TensorOptions& options);
+// With a dtype: what PyTorch's full() takes for a number: Bool, Long, or the default dtypes.
+[[nodiscard]] OPGEN_API TensorOptions options_for_number(const Scalar& value,
+                                                         const TensorOptions& options);
 // A tensor without dimensions that stands for a number: it does not take part in type promotion as
 // a tensor would. It has the number's own type: Bool, Long, Double or ComplexDouble.
 [[nodiscard]] OPGEN_API TensorBase wrapped_scalar_tensor(const Scalar& value, Device device = kCPU);

@@ -17,30 +17,50 @@ struct SchemaType {
   TypeKind kind = TypeKind::Tensor;
   std::shared_ptr<const SchemaType> element;
   std::int64_t size = 0;
-  std::string class_name;  // of CustomClass
+  std::string class_name;           // of CustomClass
+  std::vector<SchemaType> members;  // of Tuple; of Dict: its keys' type and its values'
 
   [[nodiscard]] OPGEN_API std::string str() const;
+  // A Tensor, or a container of such; Any may be one.
+  [[nodiscard]] OPGEN_API bool may_hold_tensors() const noexcept;
   [[nodiscard]] OPGEN_API bool operator==(const SchemaType& other) const noexcept;
 };
 
-// `(a! -> b)`: the sets before and after as written, `*` included; written to if `!`.
+// One annotation, `(a|b! -> c)` or `!`.
 struct AliasInfo {
+  // Sets by name, joined by "|"; "*" is any set. A bare `!` is a set of its own without a name:
+  // "$0", "$1", … in the order of a schema.
   std::string before;
-  std::string after;
+  std::string after;  // empty: the same
   bool is_write = false;
+  // How many lists stand in front of it: 0 in `Tensor(a!)[]`, 1 in `Tensor[](a!)`.
+  std::size_t lists = 0;
+
+  [[nodiscard]] bool is_unnamed() const noexcept { return before.front() == '$'; }
+  // "(a|b! -> c)", "!"
   [[nodiscard]] OPGEN_API std::string str() const;
-  [[nodiscard]] bool operator==(const AliasInfo&) const = default;
+  // The order of sets says nothing.
+  [[nodiscard]] OPGEN_API bool operator==(const AliasInfo& other) const;
 };
 
 struct SchemaArgument {
   std::string name;  // of a return: may be empty
   SchemaType type;
-  std::optional<AliasInfo> alias;
+  std::vector<AliasInfo> aliases;  // as they stand, from the inside
   bool kwarg_only = false;
-  bool is_out = false;
+  bool is_out = false;  // written, and given by name alone
   std::optional<std::string> default_text;
   std::optional<IValue> default_value;
+
+  [[nodiscard]] bool is_written() const noexcept {
+    for (const AliasInfo& alias : aliases) {
+      if (alias.is_write) return true;
+    }
+    return false;
+  }
   [[nodiscard]] OPGEN_API std::string str() const;
+  // Defaults are compared as they are written.
+  [[nodiscard]] OPGEN_API bool operator==(const SchemaArgument& other) const;
 };
 
 struct FunctionSchema {
@@ -51,10 +71,13 @@ struct FunctionSchema {
 
   [[nodiscard]] OPGEN_API std::string str() const;
   [[nodiscard]] OPGEN_API std::string full_name() const;  // "aten::add.Tensor"
+  // The first of this name.
   [[nodiscard]] OPGEN_API std::optional<std::size_t> find_argument(
       std::string_view name) const noexcept;
+  [[nodiscard]] OPGEN_API bool operator==(const FunctionSchema& other) const;
 };
 
+// Takes what PyTorch's own parser of schemas takes (docs/dispatch.md says what else, and what not).
 // ValueError that says where and why. `ns` applies if the text names no namespace.
 [[nodiscard]] OPGEN_API FunctionSchema parse_schema(std::string_view text,
                                                     std::string_view ns = {});

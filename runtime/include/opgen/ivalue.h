@@ -23,7 +23,8 @@ class OPGEN_API HeapValue : public RefCounted {
 struct ListValue;
 
 // ScalarType, Layout, MemoryFormat and QScheme travel as Int; Scalar as Bool, Int, Double or
-// Complex.
+// Complex. A List, a Tuple and a Dict have elements: those of a Dict are a key, its value, and so
+// on.
 class OPGEN_API IValue {
  public:
   enum class Tag : std::uint8_t {
@@ -39,7 +40,9 @@ class OPGEN_API IValue {
     Generator,
     Storage,
     List,
-    Custom
+    Custom,
+    Tuple,
+    Dict
   };
 
   IValue() noexcept = default;
@@ -99,6 +102,11 @@ class OPGEN_API IValue {
   template <class T>
   requires std::is_enum_v<T> IValue(T value)
   noexcept : IValue(static_cast<std::int64_t>(value)) {}  // NOLINT
+  [[nodiscard]] static IValue tuple(std::vector<IValue> elements) {
+    return IValue(std::move(elements), Tag::Tuple);
+  }
+  // Error if a key is none, or there twice.
+  [[nodiscard]] static IValue dict(std::vector<IValue> elements);
 
   [[nodiscard]] Tag tag() const noexcept { return tag_; }
   [[nodiscard]] bool isNone() const noexcept { return tag_ == Tag::None; }
@@ -111,6 +119,11 @@ class OPGEN_API IValue {
   [[nodiscard]] bool isString() const noexcept { return tag_ == Tag::String; }
   [[nodiscard]] bool isDevice() const noexcept { return tag_ == Tag::Device; }
   [[nodiscard]] bool isList() const noexcept { return tag_ == Tag::List; }
+  [[nodiscard]] bool isTuple() const noexcept { return tag_ == Tag::Tuple; }
+  [[nodiscard]] bool isDict() const noexcept { return tag_ == Tag::Dict; }
+  [[nodiscard]] bool has_elements() const noexcept {
+    return tag_ == Tag::List || tag_ == Tag::Tuple || tag_ == Tag::Dict;
+  }
 
   // TypeError if the value is of another kind. Int converts to double, Bool and Int to a Scalar.
   [[nodiscard]] bool toBool() const;
@@ -126,6 +139,15 @@ class OPGEN_API IValue {
   [[nodiscard]] Generator toGenerator() const;
   [[nodiscard]] Storage toStorage() const;
   [[nodiscard]] const std::vector<IValue>& toList() const;
+  [[nodiscard]] const std::vector<IValue>& toTuple() const;
+  // Keys and values by turns.
+  [[nodiscard]] const std::vector<IValue>& toDict() const;
+  // Of a List, a Tuple or a Dict.
+  [[nodiscard]] const std::vector<IValue>& elements() const;
+  // A value like this one, a List, a Tuple or a Dict, of other elements.
+  [[nodiscard]] IValue with_elements(std::vector<IValue> elements) const {
+    return IValue(std::move(elements), tag_);
+  }
   [[nodiscard]] Ref<HeapValue> toCustom() const;
   [[nodiscard]] const TensorImpl* tensor_impl() const noexcept {
     return tag_ == Tag::Tensor ? payload_.tensor : nullptr;
@@ -139,6 +161,7 @@ class OPGEN_API IValue {
 
  private:
   void append_to(Message& message) const;
+  void append_elements(Message& message) const;
   union Payload {
     std::int64_t integer = 0;
     double parts[2];
@@ -154,6 +177,7 @@ class OPGEN_API IValue {
     explicit Payload(TensorImpl* impl) noexcept : tensor(impl) {}
   };
 
+  IValue(std::vector<IValue> elements, Tag tag);
   IValue(TensorImpl* tensor, bool borrowed) noexcept
       : payload_(tensor), tag_(Tag::Tensor), borrowed_(borrowed) {}
 
@@ -164,6 +188,7 @@ class OPGEN_API IValue {
   bool borrowed_ = false;  // only a Tensor
 };
 
+// What a List, a Tuple and a Dict share.
 struct ListValue final : HeapValue {
   explicit ListValue(std::vector<IValue> values) : items(std::move(values)) {}
   std::vector<IValue> items;

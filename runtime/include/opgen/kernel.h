@@ -21,3 +21,4 @@
 #include "opgen/shape_utils.h"
 #include "opgen/structured.h"
 #include "opgen/tensor.h"
+#include "opgen/tensor_functions.h"

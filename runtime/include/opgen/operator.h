@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstdint>
+#include <tuple>
 #include <type_traits>
 #include <typeinfo>
 #include <utility>
@@ -53,23 +54,43 @@ template <class T>
 struct TensorsOf<ArrayRef<T>> : TensorsOf<T> {};
 template <class T>
 struct TensorsOf<List<T>> : TensorsOf<T> {};
+template <class... T>
+struct TensorsOf<std::tuple<T...>> : std::bool_constant<(false || ... || TensorsOf<T>::value)> {};
+template <class K, class V>
+struct TensorsOf<Dict<K, V>> : std::bool_constant<TensorsOf<K>::value || TensorsOf<V>::value> {};
 template <>
 struct TensorsOf<Tensor> : std::true_type {};
 template <>
 struct TensorsOf<Generator> : std::true_type {};
+template <>
+struct TensorsOf<IValue> : std::true_type {};
 
-// The keys of a tensor, generator, or optional or list of such; nothing for everything else.
+[[nodiscard]] OPGEN_API std::uint64_t keys_of_any(const IValue& value) noexcept;
+
+// The keys of a tensor, generator, or what holds such; nothing for everything else.
 template <class T>
 OPGEN_ALWAYS_INLINE std::uint64_t keys_of(const T& value) noexcept {
   if constexpr (!TensorsOf<T>::value) {
     return 0;
+  } else if constexpr (std::is_same_v<T, IValue>) {
+    return keys_of_any(value);
   } else if constexpr (requires { value.key_set(); }) {
     return value.key_set().raw_repr();
   } else if constexpr (requires { value.has_value(); }) {
     return value.has_value() ? keys_of(*value) : 0;
   } else {
     std::uint64_t keys = 0;
-    for (const auto& element : value) keys |= keys_of(element);
+    if constexpr (requires { std::tuple_size<T>::value; }) {
+      std::apply([&](const auto&... element) { keys = (keys | ... | keys_of(element)); }, value);
+    } else {
+      for (const auto& element : value) {
+        if constexpr (requires { element.key(); }) {
+          keys |= keys_of(element.key()) | keys_of(element.value());
+        } else {
+          keys |= keys_of(element);
+        }
+      }
+    }
     return keys;
   }
 }

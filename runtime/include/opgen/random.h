@@ -64,3 +64,13 @@ class NormalDraws {
 };
 
 }  // namespace opgen::detail
+
+namespace opgen {
+
+using detail::draw_below;
+using detail::draw_bernoulli;
+using detail::draw_uniform;
+using detail::manual_seed;
+using detail::NormalDraws;
+
+}  // namespace opgen

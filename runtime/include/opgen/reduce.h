@@ -32,6 +32,12 @@ namespace detail {
 [[nodiscard]] OPGEN_API TensorIterator make_reduction(const TensorBase& result,
                                                       const TensorBase& self, DimMask mask);
 
+}  // namespace detail
+
+using detail::make_reduction;
+
+namespace detail {
+
 // The iteration taken apart: dimensions along which outputs differ, and dimensions that fold.
 // Strides in bytes.
 struct ReductionPlan {

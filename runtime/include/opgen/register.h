@@ -217,4 +217,17 @@ struct BackendSelect<Op, dtype, R(A...)> {
   }
 };
 
+// The same for an operator without tensors that is told a device alone, a Device or a Device?; an
+// absent one means the CPU.
+template <class Op, std::size_t device, class Schema = typename Op::schema>
+struct BackendSelectByDevice;
+template <class Op, std::size_t device, class R, class... A>
+struct BackendSelectByDevice<Op, device, R(A...)> {
+  static R call(A... arguments) {
+    const std::optional<Device> given = std::get<device>(std::forward_as_tuple(arguments...));
+    const DispatchKey key = compute_dispatch_key(std::nullopt, std::nullopt, given);
+    return Op::redispatch(DispatchKeySet(key), std::forward<A>(arguments)...);
+  }
+};
+
 }  // namespace opgen

@@ -15,8 +15,8 @@ namespace detail {
 // Whether `output` has another shape; warns if it also has elements, since their loss is seldom
 // meant.
 OPGEN_API bool resize_output_check(const TensorBase& output, IntArrayRef sizes);
-// Gives `output` this shape, contiguous, if it has another. Returns whether it had.
-OPGEN_API bool resize_output(const TensorBase& output, IntArrayRef sizes);
+// Gives `out` this shape, contiguous, if it has another. Returns whether it had.
+OPGEN_API bool resize_output(const TensorBase& out, IntArrayRef sizes);
 // The same shape: nothing happens, strides stay. Another: contiguous, or in `format`; the storage
 // grows if it must and never shrinks.
 OPGEN_API const TensorBase& resize_(const TensorBase& self, IntArrayRef sizes,

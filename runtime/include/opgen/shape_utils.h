@@ -1,7 +1,7 @@
 // shape_utils.h: arithmetic on sizes and strides that metas and kernels share.
 //   maybe_wrap_dim, maybe_wrap_dims, make_dim_mask, shape_from_dim_mask: dimensions
 //   infer_size: the shape that two broadcast to, or a view's -1
-//   is_expandable_to, infer_expand_geometry, expand_view
+//   is_expandable_to, infer_expand_geometry, expand_view, as_strided
 //   contiguous_strides, strides_for_format, infer_dense_strides, computeStride
 //   multiply_integers, check_sizes_nonnegative, storage_elements
 #pragma once
@@ -48,6 +48,12 @@ struct Geometry {
                                                        IntArrayRef desired);
 // The view that expand() gives.
 [[nodiscard]] OPGEN_API TensorBase expand_view(const TensorBase& self, IntArrayRef desired);
+
+// Another view of the same storage; strides and offset in elements, the offset the tensor's own if
+// absent. Error if they are negative, differ in number from the sizes, or leave the storage.
+[[nodiscard]] OPGEN_API TensorBase
+as_strided(const TensorBase& self, IntArrayRef sizes, IntArrayRef strides,
+           std::optional<std::int64_t> storage_offset = std::nullopt);
 
 // The product; throws if it does not fit.
 [[nodiscard]] OPGEN_API std::int64_t multiply_integers(IntArrayRef sizes);

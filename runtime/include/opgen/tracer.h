@@ -14,11 +14,12 @@ namespace opgen {
 // Straight-line code: what was called, with which values. Immutable; may run on many threads.
 class OPGEN_API Graph {
  public:
-  // An argument: a value of the graph, a constant of the schema's type, or a list of such.
+  // An argument: a value of the graph, a constant of the schema's type, or a list, tuple or dict of
+  // such.
   struct Operand {
     enum class Kind : std::uint8_t { Value, Constant, List } kind = Kind::Constant;
     std::size_t value = 0;
-    IValue constant;
+    IValue constant;  // of List: an empty one of its kind
     std::vector<Operand> items;
   };
   struct Node {

@@ -28,6 +28,11 @@ enum class TypeKind : std::uint8_t {
   CustomClass,
   Optional,  // of element
   List,      // of element; size: 0 if any
+  Complex,
+  Any,
+  None,
+  Tuple,  // of members
+  Dict,   // of members: keys and values
 };
 
 }  // namespace opgen

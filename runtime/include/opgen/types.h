@@ -12,6 +12,7 @@
 #include "opgen/bfloat16.h"
 #include "opgen/complex.h"
 #include "opgen/device.h"
+#include "opgen/dict.h"
 #include "opgen/dispatch_key.h"
 #include "opgen/dispatch_key_set.h"
 #include "opgen/error.h"
@@ -35,6 +36,7 @@
 
 namespace opgen {
 
+class IValue;
 class TensorBase;
 class Tensor;  // its body is generated
 struct MetaBase;
@@ -54,6 +56,7 @@ using opgen::complex;
 using opgen::Device;
 using opgen::DeviceIndex;
 using opgen::DeviceType;
+using opgen::Dict;
 using opgen::DimVector;
 using opgen::DispatchKey;
 using opgen::DispatchKeySet;
@@ -62,6 +65,7 @@ using opgen::Half;
 using opgen::IntArrayRef;
 using opgen::IOptTensorListRef;
 using opgen::ITensorListRef;
+using opgen::IValue;
 using opgen::Layout;
 using opgen::List;
 using opgen::MemoryFormat;

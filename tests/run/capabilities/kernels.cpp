@@ -9,7 +9,7 @@ OPGEN_DEFINE_DISPATCH(name_stub);
 
 OPGEN_KERNEL(dot_cpu)(const Tensor& self, const Tensor& other) {
   float sum = dot_stub(opgen::kCPU, self.data_ptr<float>(), other.data_ptr<float>(), self.numel());
-  return opgen::detail::full({}, sum, opgen::kFloat);
+  return opgen::full({}, sum, opgen::kFloat);
 }
 OPGEN_KERNEL(compiled_for)(const Tensor&) {
   return name_stub(opgen::kCPU);

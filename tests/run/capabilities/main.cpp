@@ -7,7 +7,7 @@
 #include <string>
 
 int main() {
-  opgen::Tensor a = opgen::detail::full({1000}, 0.1, opgen::kFloat);
+  opgen::Tensor a = opgen::full({1000}, 0.1, opgen::kFloat);
   for (int i = 0; i < 1000; ++i) a.data_ptr<float>()[i] += static_cast<float>(i) / 7;
   std::printf("%s, %s, %a\n", opgen::toString(opgen::get_cpu_capability()),
               std::string(wide::compiled_for(a)).c_str(),

@@ -8,7 +8,7 @@ namespace {
 
 template <class F>
 Tensor map(const Tensor& self, std::int64_t begin, std::int64_t end, F f) {
-  Tensor result(opgen::detail::empty({end - begin}, self.options()));
+  Tensor result(opgen::empty({end - begin}, self.options()));
   for (std::int64_t i = begin; i < end; ++i) {
     result.mutable_data_ptr<float>()[i - begin] = f(self.const_data_ptr<float>()[i], i);
   }
@@ -23,7 +23,7 @@ Tensor Kernels::plus(const Tensor& self, const Tensor& other) {
 }
 Tensor Kernels::ramp(int64_t end, std::optional<ScalarType> dtype, std::optional<Layout>,
                      std::optional<Device> device, std::optional<bool>) {
-  Tensor result(opgen::detail::empty({end}, TensorOptions().dtype(dtype).device(device)));
+  Tensor result(opgen::empty({end}, TensorOptions().dtype(dtype).device(device)));
   return map(result, 0, end, [](float, std::int64_t i) { return static_cast<float>(i); });
 }
 std::tuple<Tensor, Tensor> Kernels::halves(const Tensor& self) {

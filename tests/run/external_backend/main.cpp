@@ -2,7 +2,6 @@
 #include "../say.h"
 
 #include <opgen/allocator.h>
-#include <opgen/copy.h>
 #include <opgen/device_guard.h>
 #include <opgen/stub.h>
 
@@ -36,7 +35,7 @@ void copy(const opgen::TensorBase& dst, const opgen::TensorBase& src, bool) {
   std::printf("(copy) ");
   std::memcpy(dst.mutable_data_ptr<float>(), src.const_data_ptr<float>(), src.numel() * sizeof(float));
 }
-const opgen::detail::DeviceCopy copies{copy, nullptr};
+const opgen::DeviceCopy copies{copy, nullptr};
 
 void show(const char* what, const opgen::Tensor& t) {
   std::printf("%s =", what);
@@ -57,7 +56,7 @@ int main() {
   Guard guard;
   opgen::set_allocator(opgen::DeviceType::PrivateUse1, &memory);
   opgen::set_device_guard_impl(opgen::DeviceType::PrivateUse1, &guard);
-  opgen::detail::register_device_copy(opgen::DeviceType::PrivateUse1, &copies);
+  opgen::register_device_copy(opgen::DeviceType::PrivateUse1, &copies);
 
   opgen::Tensor a = made(4), b = made(4), out = made(0);
   show("functional", at::plus(a, b));

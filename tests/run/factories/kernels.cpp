@@ -10,14 +10,14 @@ OPGEN_KERNEL(filled_cpu)
 (IntArrayRef size, const Scalar& value, std::optional<ScalarType> dtype, std::optional<Layout> layout,
  std::optional<Device> device, std::optional<bool>) {
   std::printf("on the CPU: ");
-  return opgen::detail::full(size, value, opgen::TensorOptions().dtype(dtype).layout(layout).device(device));
+  return opgen::full(size, value, opgen::TensorOptions().dtype(dtype).layout(layout).device(device));
 }
 
 OPGEN_KERNEL(filled_meta)
 (IntArrayRef size, const Scalar&, std::optional<ScalarType> dtype, std::optional<Layout>,
  std::optional<Device> device, std::optional<bool>) {
   std::printf("on Meta: ");
-  return opgen::detail::empty(size, opgen::TensorOptions().dtype(dtype).device(device));
+  return opgen::empty(size, opgen::TensorOptions().dtype(dtype).device(device));
 }
 
 OPGEN_KERNEL(like)

@@ -15,7 +15,7 @@ void scale(const Tensor& t, float by, float plus) {
 }
 
 Tensor scaled(const Tensor& t, float by) {
-  Tensor result = opgen::detail::clone(t);
+  Tensor result = opgen::clone(t);
   scale(result, by, 0);
   return result;
 }
@@ -38,14 +38,14 @@ OPGEN_KERNEL(each_doubled_cpu)(TensorList tensors) {
 }
 
 OPGEN_KERNEL(swapped)(const Tensor& self) {
-  return opgen::detail::alias_with_sizes_and_strides(
+  return opgen::alias_with_sizes_and_strides(
       self, {self.size(1), self.size(0)}, {self.stride(1), self.stride(0)}, self.storage_offset());
 }
 
 OPGEN_KERNEL(rows)(const Tensor& self) {
   std::vector<Tensor> results;
   for (std::int64_t i = 0; i < self.size(0); ++i) {
-    results.push_back(opgen::detail::alias_with_sizes_and_strides(
+    results.push_back(opgen::alias_with_sizes_and_strides(
         self, {self.size(1)}, {self.stride(1)}, self.storage_offset() + i * self.stride(0)));
   }
   return results;

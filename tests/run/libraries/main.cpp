@@ -6,6 +6,6 @@
 #include <cstdio>
 
 int main() {
-  opgen::Tensor three = opgen::detail::full({1}, 3, opgen::kFloat);
+  opgen::Tensor three = opgen::full({1}, 3, opgen::kFloat);
   std::printf("%g %g\n", *base::twice(three).data_ptr<float>(), *more::fourfold(three).data_ptr<float>());
 }

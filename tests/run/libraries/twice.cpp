@@ -5,7 +5,7 @@
 #include <base/ops/twice_native.h>
 
 OPGEN_KERNEL(twice_cpu)(const Tensor& self) {
-  Tensor result = opgen::detail::clone(self);
+  Tensor result = opgen::clone(self);
   for (std::int64_t i = 0; i < result.numel(); ++i) result.mutable_data_ptr<float>()[i] *= 2;
   return result;
 }

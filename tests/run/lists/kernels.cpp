@@ -23,7 +23,7 @@ OPGEN_KERNEL(count_given)(const List<std::optional<Tensor>>& tensors, const std:
 }
 
 OPGEN_KERNEL(foreach_clear_)(TensorList self) {
-  for (const Tensor& t : self) opgen::detail::zero_(t);
+  for (const Tensor& t : self) opgen::zero_(t);
 }
 
 OPGEN_KERNEL(masked_cpu)(const Tensor& self, std::array<bool, 2> output_mask) {

@@ -43,7 +43,7 @@ OPGEN_PRECOMPUTE_META_FUNC(head_and_sum)(const Tensor& self, int64_t dim) {
 OPGEN_IMPL_FUNC(head_and_sum_cpu)
 (const Tensor& self, int64_t wrapped_dim, int64_t length, const Tensor& head, const Tensor& sum) {
   OPGEN_CHECK(head.is_alias_of(self) && length == self.size(wrapped_dim));
-  opgen::detail::fill_(sum, self.numel() * 100 + wrapped_dim * 10 + length);
+  opgen::fill_(sum, self.numel() * 100 + wrapped_dim * 10 + length);
 }
 
 OPGEN_META_FUNC(unit)
@@ -57,24 +57,24 @@ OPGEN_META_FUNC(unit)
 OPGEN_IMPL_FUNC(unit_cpu)
 (int64_t n, std::optional<ScalarType>, std::optional<Layout>, std::optional<Device>,
  std::optional<bool>, const Tensor& out) {
-  opgen::detail::fill_(out, 0);
-  opgen::detail::fill_(
-      opgen::detail::alias_with_sizes_and_strides(out, {n}, {n + 1}, out.storage_offset()), 1);
+  opgen::fill_(out, 0);
+  opgen::fill_(
+      opgen::alias_with_sizes_and_strides(out, {n}, {n + 1}, out.storage_offset()), 1);
 }
 
 OPGEN_META_FUNC(painted)(const Tensor& self, const Scalar&) {
   set_output_raw_strided(0, self.sizes(), {}, self.options());
 }
 OPGEN_IMPL_FUNC(painted)(const Tensor&, const Scalar& value, const Tensor& out) {
-  opgen::detail::fill_(out, value);
+  opgen::fill_(out, value);
 }
 
 OPGEN_META_FUNC(halved)(const Tensor& self) {
   set_half(self);
 }
 OPGEN_IMPL_FUNC(halved_cpu)(const Tensor& self, const Tensor& out) {
-  opgen::detail::copy_(
-      out, opgen::detail::alias_with_sizes_and_strides(self, {half}, {2 * self.stride(0)}, 0));
+  opgen::copy_(
+      out, opgen::alias_with_sizes_and_strides(self, {half}, {2 * self.stride(0)}, 0));
 }
 
 OPGEN_META_FUNC(added)(const Tensor& self, const Tensor& other) {

@@ -8,7 +8,7 @@ OPGEN_KERNEL2(spread, default)(const Tensor& self) {
   return self;
 }
 OPGEN_KERNEL2(spread, dim)(const Tensor& self, int64_t dim) {
-  return {self, opgen::detail::full({dim}, dim, self.options())};
+  return {self, opgen::full({dim}, dim, self.options())};
 }
 
 OPGEN_KERNEL(shared)(const Tensor& self) {
@@ -23,7 +23,7 @@ OPGEN_UFUNC(shifted)(T self, T other, T alpha) {
 }
 
 OPGEN_KERNEL(union_cpu)(const Tensor& self, int64_t default_) {
-  return opgen::detail::full({default_}, self.size(0), self.options());
+  return opgen::full({default_}, self.size(0), self.options());
 }
 
 OPGEN_META_FUNC(polynomial)(int64_t n, const Tensor& self) {

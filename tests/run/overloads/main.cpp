@@ -10,9 +10,9 @@ int main() {
   say::show("first_name", at::first_name(a));
   say::show("second_name", at::second_name(a));
   say::show("shifted", at::shifted(a, a, 10));
-  opgen::Tensor bytes = opgen::detail::to_dtype(a, opgen::kByte);
+  opgen::Tensor bytes = opgen::to_dtype(a, opgen::kByte);
   say::show("shifted, bytes", at::shifted(bytes, bytes, 2));
-  opgen::Tensor half = opgen::detail::to_dtype(a, opgen::kHalf);
+  opgen::Tensor half = opgen::to_dtype(a, opgen::kHalf);
   say::show("shifted, halves", at::shifted(half, half, 0.5));
   say::show("union_", at::union_(a));
   say::show("a.union_(2)", a.union_(2));

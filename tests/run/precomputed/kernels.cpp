@@ -17,5 +17,5 @@ OPGEN_IMPL_FUNC(tails_out_cpu)
 (const Tensor& self, int64_t wrapped_dim, int64_t length, const Scalar& scale, bool row_major,
  const Tensor& out) {
   OPGEN_CHECK(length == self.size(wrapped_dim) && row_major == self.is_contiguous());
-  opgen::detail::fill_(out, static_cast<double>(wrapped_dim * 100 + length) * scale.to<double>());
+  opgen::fill_(out, static_cast<double>(wrapped_dim * 100 + length) * scale.to<double>());
 }

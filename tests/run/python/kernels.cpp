@@ -4,15 +4,13 @@
 #include <calls/Functions.h>
 #include <calls/NativeFunctions.h>
 
-#include <opgen/copy.h>
-#include <opgen/factories.h>
 
 namespace {
 using namespace opgen::types;
 
 // A tensor of numbers that were seen.
 Tensor seen(std::initializer_list<double> values) {
-  Tensor result = opgen::detail::empty({static_cast<std::int64_t>(values.size())},
+  Tensor result = opgen::empty({static_cast<std::int64_t>(values.size())},
                                        TensorOptions(opgen::kDouble));
   double* to = result.mutable_data_ptr<double>();
   for (double value : values) *to++ = value;
@@ -27,13 +25,13 @@ void add_doubles(const Tensor& self, const Tensor& other, double alpha, const Te
   }
 }
 Tensor as_double(const Tensor& self) {
-  return opgen::detail::to_dtype(self, opgen::kDouble);
+  return opgen::to_dtype(self, opgen::kDouble);
 }
 
 }  // namespace
 
 OPGEN_KERNEL(add)(const Tensor& self, const Tensor& other, const Scalar& alpha) {
-  Tensor result = opgen::detail::clone(as_double(self));
+  Tensor result = opgen::clone(as_double(self));
   add_doubles(result, as_double(other), alpha.toDouble(), result);
   return result;
 }
@@ -49,12 +47,12 @@ OPGEN_KERNEL(add_)(Tensor& self, const Tensor& other, const Scalar& alpha) {
 OPGEN_KERNEL(zeros)
 (IntArrayRef size, std::optional<ScalarType> dtype, std::optional<Layout> layout,
  std::optional<Device> device, std::optional<bool>) {
-  return opgen::detail::full(
+  return opgen::full(
       size, 0.0,
       TensorOptions().dtype(dtype.value_or(opgen::kFloat)).layout(layout).device(device));
 }
 OPGEN_KERNEL(zeros_out)(IntArrayRef, Tensor& out) {
-  opgen::detail::zero_(out);
+  opgen::zero_(out);
   return out;
 }
 
@@ -76,13 +74,13 @@ OPGEN_KERNEL(describe)(TensorList xs, const List<std::optional<Tensor>>& ys) {
 }
 
 OPGEN_KERNEL(extremes)(const Tensor& self) {
-  return {self, opgen::detail::clone(self)};
+  return {self, opgen::clone(self)};
 }
 OPGEN_KERNEL(extremes_out)(const Tensor&, Tensor& low, Tensor& high) {
   return {low, high};
 }
 OPGEN_KERNEL(halves)(const Tensor& self) {
-  return {opgen::detail::clone(self), opgen::detail::clone(self)};
+  return {opgen::clone(self), opgen::clone(self)};
 }
 OPGEN_KERNEL(_foreach_double_)(TensorList self) {
   for (const Tensor& one : self) add_doubles(one, one, 1, one);
@@ -103,7 +101,7 @@ OPGEN_KERNEL(refuse)(const Tensor& self, int64_t kind) {
   return self;
 }
 OPGEN_KERNEL(special_twice)(const Tensor& self) {
-  Tensor result = opgen::detail::clone(as_double(self));
+  Tensor result = opgen::clone(as_double(self));
   add_doubles(result, result, 1, result);
   return result;
 }

@@ -36,7 +36,7 @@ opgen::Tensor helper(const opgen::Tensor& self, F f) {
 }  // namespace
 
 OPGEN_KERNEL(twice_cpu)(const Tensor& self) {
-  Tensor out(opgen::detail::empty(self.sizes(), self.options()));
+  Tensor out(opgen::empty(self.sizes(), self.options()));
   const char* name = OPGEN_DISPATCH_ALL_BUT_BOOL(self.scalar_type(), "twice_cpu", [&] {
     doubled<scalar_t>(out, self);
     return opgen::toString(self.scalar_type());

@@ -10,9 +10,9 @@ int main() {
   opgen::Tensor a = say::range({3});
   say::show("selected", at::twice(a));
   say::show("its method", a.twice());
-  opgen::Tensor whole(opgen::detail::to_dtype(a, opgen::kLong));
+  opgen::Tensor whole(opgen::to_dtype(a, opgen::kLong));
   say::show("another type", at::twice(whole));
-  opgen::Tensor wide(opgen::detail::to_dtype(a, opgen::kDouble));
+  opgen::Tensor wide(opgen::to_dtype(a, opgen::kDouble));
   say::refused("a type that is not selected", [&] { at::twice(wide); });
   opgen::Tensor out = say::tensor({3});
   say::show("all overloads", at::twice_out(out, a));

@@ -48,9 +48,9 @@ OPGEN_IMPL_FUNC(ends_out_cpu)
   sizes.erase(sizes.begin() + wrapped_dim);
   strides.erase(strides.begin() + wrapped_dim);
   const auto slice = [&](int64_t at) {
-    return opgen::detail::alias_with_sizes_and_strides(
+    return opgen::alias_with_sizes_and_strides(
         self, sizes, strides, self.storage_offset() + at * self.stride(wrapped_dim));
   };
-  opgen::detail::copy_(first, slice(0));
-  opgen::detail::copy_(last, slice(self.size(wrapped_dim) - 1));
+  opgen::copy_(first, slice(0));
+  opgen::copy_(last, slice(self.size(wrapped_dim) - 1));
 }

@@ -26,7 +26,7 @@ int main() {
   say::show("first", first);
   say::show("last", last);
   opgen::Tensor x = say::tensor({0}, opgen::TensorOptions().dtype(opgen::kDouble));
-  opgen::Tensor y = opgen::detail::alias_with_sizes_and_strides(say::tensor({4}), {2}, {2}, 0);
+  opgen::Tensor y = opgen::alias_with_sizes_and_strides(say::tensor({4}), {2}, {2}, 0);
   at::ends_out(x, y, a, 1);
   say::show("first, in doubles", x);
   say::show("last, through a temporary", y);
@@ -42,18 +42,18 @@ int main() {
                                                                                           out);
     prepared();
     say::show("prepared", out);
-    opgen::detail::fill_(a, 4);
+    opgen::fill_(a, 4);
     prepared();
     say::show("prepared, other values, no meta", out);
   }
   {
-    opgen::Tensor z = opgen::detail::alias_with_sizes_and_strides(say::tensor({6}), {3}, {2}, 0);
+    opgen::Tensor z = opgen::alias_with_sizes_and_strides(say::tensor({6}), {3}, {2}, 0);
     opgen::Tensor b = say::range({2, 3});
     opgen::Prepared<at::native::structured_ends_out_cpu, at::_ops::ends_out> prepared(b, 0, x, z);
     prepared();
     say::show("prepared first", x);
     say::show("prepared last, through a temporary", z);
-    opgen::detail::fill_(b, 7);
+    opgen::fill_(b, 7);
     prepared();
     say::show("once more", z);
   }

@@ -29,12 +29,12 @@ OPGEN_IMPL_FUNC(plus_cpu)(const Tensor&, const Tensor&, const Tensor&) {
 OPGEN_KERNEL(ramp_cpu)
 (IntArrayRef size, std::optional<ScalarType>, std::optional<Layout>, std::optional<Device>,
  std::optional<bool>) {
-  Tensor out = opgen::detail::empty(size, TensorOptions(kFloat));
+  Tensor out = opgen::empty(size, TensorOptions(kFloat));
   float* const first = out.data_ptr<float>();
   for (int64_t i = 0; i < out.numel(); ++i) first[i] = static_cast<float>(i);
   return out;
 }
 
 OPGEN_KERNEL(missed_cpu)(const Tensor& self) {
-  return opgen::detail::clone(self);
+  return opgen::clone(self);
 }

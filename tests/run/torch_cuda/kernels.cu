@@ -67,18 +67,18 @@ OPGEN_IMPL_FUNC(total_cuda)(const Tensor& self, int64_t dim, OptionalTensorRef w
   const Tensor rows = self.movedim(dim, -1).contiguous();
   const int columns = static_cast<int>(rows.size(-1)), count = static_cast<int>(out.numel());
   if (count == 0) return;
-  Tensor weights, sums = out.is_contiguous() ? out : opgen::detail::empty(out.sizes(), out.options());
+  Tensor weights, sums = out.is_contiguous() ? out : opgen::empty(out.sizes(), out.options());
   if (weight.has_value()) weights = weight->contiguous();
   total_kernel<<<blocks_for(count), kThreads, 0, c10::cuda::getCurrentCUDAStream()>>>(
       count, columns, rows.const_data_ptr<float>(),
       weights.defined() ? weights.const_data_ptr<float>() : nullptr, sums.data_ptr<float>());
   C10_CUDA_KERNEL_LAUNCH_CHECK();
-  if (!sums.is_same(out)) opgen::detail::copy_(out, sums);
+  if (!sums.is_same(out)) opgen::copy_(out, sums);
 }
 
 OPGEN_KERNEL(ramp_cuda)(IntArrayRef size, std::optional<ScalarType>, std::optional<Layout>,
                         std::optional<Device> device, std::optional<bool>) {
-  const Tensor out = opgen::detail::empty(size, TensorOptions(kFloat).device(device));
+  const Tensor out = opgen::empty(size, TensorOptions(kFloat).device(device));
   const int n = static_cast<int>(out.numel());
   if (n > 0) {
     ramp_kernel<<<blocks_for(n), kThreads, 0, c10::cuda::getCurrentCUDAStream()>>>(
@@ -89,7 +89,7 @@ OPGEN_KERNEL(ramp_cuda)(IntArrayRef size, std::optional<ScalarType>, std::option
 }
 
 OPGEN_KERNEL(gather_cuda)(const Tensor& self, TensorList others, const std::optional<Tensor>&) {
-  Tensor sum = opgen::detail::clone(self);
+  Tensor sum = opgen::clone(self);
   for (const Tensor& other : others) sum.add_(other);
   return sum;
 }
@@ -99,5 +99,5 @@ OPGEN_KERNEL(unchecked_cuda)(const Tensor& self, const Tensor& other) {
 }
 
 OPGEN_KERNEL(unguarded_cuda)(const Tensor& self) {
-  return opgen::detail::clone(self);
+  return opgen::clone(self);
 }

@@ -54,7 +54,7 @@ OPGEN_IMPL_FUNC(ends_out_cpu)(const Tensor& self, const Tensor& first, const Ten
 }
 
 OPGEN_KERNEL(shifted_cpu)(const Tensor& self, const std::optional<Tensor>& by, int64_t times) {
-  Tensor result(opgen::detail::clone(self));
+  Tensor result(opgen::clone(self));
   OPGEN_DISPATCH_FLOATING_TYPES(self.scalar_type(), "shifted", [&] {
     const double amount = by.has_value() ? by->const_data_ptr<scalar_t>()[0] : 1.0;
     scalar_t* to = result.mutable_data_ptr<scalar_t>();
@@ -66,7 +66,7 @@ OPGEN_KERNEL(shifted_cpu)(const Tensor& self, const std::optional<Tensor>& by, i
 }
 
 OPGEN_KERNEL(shifted_meta)(const Tensor& self, const std::optional<Tensor>&, int64_t) {
-  return opgen::detail::empty_like(self);
+  return opgen::empty_like(self);
 }
 
 OPGEN_KERNEL(negate_)(Tensor& self) {

@@ -18,13 +18,13 @@ OPGEN_META_FUNC(doubled)(const Tensor& self) {
 
 OPGEN_IMPL_FUNC(doubled_out_cpu)(const Tensor& self, const Tensor& out) {
   OPGEN_CHECK(out.is_contiguous(), "impl was given other strides than meta asked for");
-  opgen::detail::copy_(out, self);
+  opgen::copy_(out, self);
   float* data = out.mutable_data_ptr<float>();
   for (std::int64_t i = 0; i < out.numel(); ++i) data[i] *= 2;
 }
 
 OPGEN_KERNEL(total_cpu)(const Tensor& self) {
-  Tensor all = opgen::detail::contiguous(self), result = opgen::detail::full({}, 0, self.options());
+  Tensor all = opgen::contiguous(self), result = opgen::full({}, 0, self.options());
   for (std::int64_t i = 0; i < all.numel(); ++i) {
     *result.mutable_data_ptr<float>() += all.const_data_ptr<float>()[i];
   }

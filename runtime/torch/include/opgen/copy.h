@@ -1,12 +1,4 @@
-// copy.h: copies between tensors, by the runtime's names.
+// copy.h: the runtime's name for a part of tensor_functions.h.
 #pragma once
 
-#include "opgen/tensor.h"
-
-namespace opgen::detail {
-
-inline void copy_(const Tensor& to, const Tensor& from) {
-  to.copy_(from);
-}
-
-}  // namespace opgen::detail
+#include "opgen/tensor_functions.h"

@@ -28,11 +28,11 @@ template <DispatchKey K>
 struct DeviceOf {
   using Guard = c10::OptionalDeviceGuard;
   static Tensor empty(IntArrayRef sizes, const TensorOptions& options) {
-    return detail::empty(sizes, options);
+    return opgen::empty(sizes, options);
   }
   static Tensor empty_strided(IntArrayRef sizes, IntArrayRef strides,
                               const TensorOptions& options) {
-    return detail::empty_strided(sizes, strides, options);
+    return opgen::empty_strided(sizes, strides, options);
   }
 };
 

@@ -1,6 +1,8 @@
 // resize.h: out= arguments take the shape of the result.
 #pragma once
 
+#include <type_traits>
+
 #include "opgen/tensor.h"
 
 // As in ATen/native/Resize.h, which brings more text than all else that is included here.
@@ -16,8 +18,14 @@ inline bool resize_output(const Tensor& out, IntArrayRef sizes) {
   if (out.sizes() == sizes) return false;
   return at::native::resize_output(out, sizes);
 }
-inline bool resize_output(const Tensor& out, SymIntArrayRef sizes) {
+inline bool resize_output_symint(const Tensor& out, SymIntArrayRef sizes) {
   return at::native::resize_output_symint(out, sizes);
+}
+// A template, so that `{2, 3}` are numbers.
+template <class Sizes>
+requires std::is_same_v<Sizes, SymIntArrayRef>
+bool resize_output(const Tensor& out, Sizes sizes) {
+  return opgen::resize_output_symint(out, sizes);
 }
 
 }  // namespace opgen

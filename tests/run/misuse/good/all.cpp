@@ -17,7 +17,7 @@ OPGEN_META_FUNC(shaped)(const Tensor& self, const Scalar&) {
   set_output_raw_strided(0, self.sizes(), {}, self.options());
 }
 OPGEN_IMPL_FUNC(shaped_out_cpu)(const Tensor& self, const Scalar&, const Tensor& out) {
-  opgen::detail::copy_(out, self);
+  opgen::copy_(out, self);
 }
 OPGEN_PRECOMPUTE_META_FUNC(ahead)(const Tensor& self, int64_t dim) {
   return precompute_out<>().set_wrapped(dim).set_length(self.size(dim));

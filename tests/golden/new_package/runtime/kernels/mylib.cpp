@@ -20,7 +20,7 @@ OPGEN_IMPL_FUNC(mix_out_cpu)(const Tensor&, const Tensor&, double weight, const 
 // The sums of the first, the first two, ... elements of a vector.
 OPGEN_KERNEL(running_sum_cpu)(const Tensor& self) {
   OPGEN_CHECK(self.dim() == 1, "running_sum: self has ", self.dim(), " dimensions, not 1");
-  Tensor result(opgen::detail::empty_like(self));
+  Tensor result = opgen::empty_like(self);
   OPGEN_DISPATCH_FLOATING_TYPES(self.scalar_type(), "running_sum", [&] {
     const scalar_t* from = self.const_data_ptr<scalar_t>();
     scalar_t* to = result.mutable_data_ptr<scalar_t>();
@@ -36,5 +36,5 @@ OPGEN_KERNEL(running_sum_cpu)(const Tensor& self) {
 // The same without elements: what it is like is known from the shape alone.
 OPGEN_KERNEL(running_sum_meta)(const Tensor& self) {
   OPGEN_CHECK(self.dim() == 1, "running_sum: self has ", self.dim(), " dimensions, not 1");
-  return Tensor(opgen::detail::empty_like(self));
+  return opgen::empty_like(self);
 }

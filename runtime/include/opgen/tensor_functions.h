@@ -1,0 +1,254 @@
+// tensor_functions.h: what kernels make, fill, copy, resize and compare tensors with. Target torch
+// has a header of this name with the same functions (docs/kernels-api.md lists them).
+#pragma once
+
+#include <optional>
+#include <utility>
+
+#include "opgen/copy.h"
+#include "opgen/cpu_generator.h"
+#include "opgen/empty.h"
+#include "opgen/factories.h"
+#include "opgen/memory_overlap.h"
+#include "opgen/promotion.h"
+#include "opgen/resize.h"
+#include "opgen/shape_utils.h"
+
+namespace opgen {
+
+// A namespace of its own, named by a using-directive below: `opgen::empty` finds it, and an
+// unqualified `empty(sizes, options)`, which may mean an operator of the caller's library, does
+// not. `T` is the library's Tensor; code without generated headers says `empty<TensorBase>(…)`.
+namespace tensor_functions {
+
+// ---- New tensors ----
+
+template <class T = Tensor>
+[[nodiscard]] T empty(IntArrayRef sizes, const TensorOptions& options = {},
+                      std::optional<MemoryFormat> format = std::nullopt) {
+  return T(detail::empty(sizes, options, format));
+}
+template <class T = Tensor>
+[[nodiscard]] T empty_strided(IntArrayRef sizes, IntArrayRef strides,
+                              const TensorOptions& options = {}) {
+  return T(detail::empty_strided(sizes, strides, options));
+}
+template <class T = Tensor>
+[[nodiscard]] T full(IntArrayRef sizes, const Scalar& value, const TensorOptions& options = {}) {
+  return T(detail::full(sizes, value, detail::options_for_number(value, options)));
+}
+template <class T = Tensor>
+[[nodiscard]] T zeros(IntArrayRef sizes, const TensorOptions& options = {}) {
+  return T(detail::full(sizes, 0, options.dtype(options.dtype())));
+}
+template <class T = Tensor>
+[[nodiscard]] T ones(IntArrayRef sizes, const TensorOptions& options = {}) {
+  return T(detail::full(sizes, 1, options.dtype(options.dtype())));
+}
+template <class T = Tensor>
+[[nodiscard]] T scalar_tensor(const Scalar& value, const TensorOptions& options = {}) {
+  return T(detail::full({}, value, options.dtype(options.dtype())));
+}
+template <class T = Tensor>
+[[nodiscard]] T wrapped_scalar_tensor(const Scalar& value, Device device = kCPU) {
+  return T(detail::wrapped_scalar_tensor(value, device));
+}
+template <class T = Tensor>
+[[nodiscard]] T from_blob(void* data, IntArrayRef sizes, IntArrayRef strides,
+                          const TensorOptions& options = {}, void* context = nullptr,
+                          void (*deleter)(void*) = nullptr) {
+  return T(detail::from_blob(data, sizes, strides, options, context, deleter));
+}
+
+// The same with sizes that may be symbols on target torch.
+template <class T = Tensor>
+[[nodiscard]] T empty_symint(SymIntArrayRef sizes, const TensorOptions& options = {},
+                             std::optional<MemoryFormat> format = std::nullopt) {
+  return empty<T>(sizes, options, format);
+}
+template <class T = Tensor>
+[[nodiscard]] T empty_strided_symint(SymIntArrayRef sizes, SymIntArrayRef strides,
+                                     const TensorOptions& options = {}) {
+  return empty_strided<T>(sizes, strides, options);
+}
+template <class T = Tensor>
+[[nodiscard]] T full_symint(SymIntArrayRef sizes, const Scalar& value,
+                            const TensorOptions& options = {}) {
+  return full<T>(sizes, value, options);
+}
+template <class T = Tensor>
+[[nodiscard]] T zeros_symint(SymIntArrayRef sizes, const TensorOptions& options = {}) {
+  return zeros<T>(sizes, options);
+}
+
+// ---- New tensors like another ----
+
+template <class T = Tensor>
+[[nodiscard]] T empty_like(const TensorBase& self, const TensorOptions& options = {},
+                           std::optional<MemoryFormat> format = std::nullopt) {
+  return T(detail::empty_like(self, options, format));
+}
+template <class T = Tensor>
+[[nodiscard]] T full_like(const TensorBase& self, const Scalar& value,
+                          const TensorOptions& options = {},
+                          std::optional<MemoryFormat> format = std::nullopt) {
+  TensorBase result = detail::empty_like(self, options, format);
+  detail::fill_(result, value);
+  return T(std::move(result));
+}
+template <class T = Tensor>
+[[nodiscard]] T zeros_like(const TensorBase& self, const TensorOptions& options = {},
+                           std::optional<MemoryFormat> format = std::nullopt) {
+  return full_like<T>(self, 0, options, format);
+}
+template <class T = Tensor>
+[[nodiscard]] T ones_like(const TensorBase& self, const TensorOptions& options = {},
+                          std::optional<MemoryFormat> format = std::nullopt) {
+  return full_like<T>(self, 1, options, format);
+}
+template <class T = Tensor>
+[[nodiscard]] T new_empty(const TensorBase& self, IntArrayRef sizes,
+                          const TensorOptions& options = {}) {
+  return T(detail::empty(sizes, self.options().merge_in(options)));
+}
+template <class T = Tensor>
+[[nodiscard]] T new_empty_strided(const TensorBase& self, IntArrayRef sizes, IntArrayRef strides,
+                                  const TensorOptions& options = {}) {
+  return T(detail::empty_strided(sizes, strides, self.options().merge_in(options)));
+}
+template <class T = Tensor>
+[[nodiscard]] T new_full(const TensorBase& self, IntArrayRef sizes, const Scalar& value,
+                         const TensorOptions& options = {}) {
+  return T(detail::full(sizes, value, self.options().merge_in(options)));
+}
+template <class T = Tensor>
+[[nodiscard]] T new_zeros(const TensorBase& self, IntArrayRef sizes,
+                          const TensorOptions& options = {}) {
+  return new_full<T>(self, sizes, 0, options);
+}
+template <class T = Tensor>
+[[nodiscard]] T new_ones(const TensorBase& self, IntArrayRef sizes,
+                         const TensorOptions& options = {}) {
+  return new_full<T>(self, sizes, 1, options);
+}
+template <class T = Tensor>
+[[nodiscard]] T new_empty_symint(const TensorBase& self, SymIntArrayRef sizes,
+                                 const TensorOptions& options = {}) {
+  return new_empty<T>(self, sizes, options);
+}
+
+// ---- Elements ----
+
+using detail::copy_;
+using detail::fill_;
+using detail::item;
+using detail::zero_;
+
+template <class T = Tensor>
+[[nodiscard]] T clone(const TensorBase& self, std::optional<MemoryFormat> format = std::nullopt) {
+  return T(detail::clone(self, format));
+}
+template <class T = Tensor>
+[[nodiscard]] T contiguous(const TensorBase& self, MemoryFormat format = MemoryFormat::Contiguous) {
+  return T(detail::contiguous(self, format));
+}
+template <class T = Tensor>
+[[nodiscard]] T to_dtype(const TensorBase& self, ScalarType dtype) {
+  return T(detail::to_dtype(self, dtype));
+}
+template <class T = Tensor>
+[[nodiscard]] T to_device(const TensorBase& self, Device device) {
+  return T(detail::to_device(self, device));
+}
+
+// ---- Shapes ----
+
+using detail::resize_;
+using detail::resize_output;
+inline bool resize_output_symint(const TensorBase& out, SymIntArrayRef sizes) {
+  return detail::resize_output(out, sizes);
+}
+
+template <class T = Tensor>
+[[nodiscard]] T as_strided(const TensorBase& self, IntArrayRef sizes, IntArrayRef strides,
+                           std::optional<std::int64_t> storage_offset = std::nullopt) {
+  return T(detail::as_strided(self, sizes, strides, storage_offset));
+}
+template <class T = Tensor>
+[[nodiscard]] T expand(const TensorBase& self, IntArrayRef sizes) {
+  return T(detail::expand_view(self, sizes));
+}
+
+// Two names: in `infer_size({2, 1}, {3})` the second list would be a number as well.
+[[nodiscard]] inline DimVector infer_size(IntArrayRef a, IntArrayRef b) {
+  return detail::infer_size(a, b);
+}
+[[nodiscard]] inline DimVector infer_view_size(IntArrayRef shape, std::int64_t numel) {
+  return detail::infer_size(shape, numel);
+}
+
+using detail::check_sizes_nonnegative;
+using detail::computeStride;
+using detail::contiguous_strides;
+using detail::infer_dense_strides;
+using detail::is_expandable_to;
+using detail::maybe_wrap_dims;
+using detail::multiply_integers;
+using detail::storage_elements;
+
+using detail::DimMask;
+using detail::has_dim;
+using detail::make_dim_mask;
+using detail::shape_from_dim_mask;
+
+// ---- Dtypes, memory that is shared ----
+
+using detail::promote_types;
+using detail::result_type_of;
+
+using detail::assert_no_internal_overlap;
+using detail::assert_no_overlap;
+using detail::assert_no_partial_overlap;
+using detail::get_overlap_status;
+using detail::has_internal_overlap;
+using detail::MemOverlap;
+using detail::MemOverlapStatus;
+
+// ---- This runtime's alone ----
+
+using detail::cpu_generator;
+using detail::default_cpu_generator;
+
+using detail::result_type;
+using detail::ResultTypeState;
+using detail::update_result_type;
+
+using detail::Geometry;
+using detail::infer_expand_geometry;
+using detail::restride_output;
+
+using detail::DeviceCopy;
+using detail::register_device_copy;
+
+// empty() of a strided, row-major tensor, without options to look at.
+template <class T = Tensor>
+[[nodiscard]] T empty_contiguous(IntArrayRef sizes, ScalarType dtype, Device device) {
+  return T(detail::empty_contiguous(sizes, dtype, device));
+}
+// as_strided() without a look at the storage: strides and offset are known to fit.
+template <class T = Tensor>
+[[nodiscard]] T alias_with_sizes_and_strides(const TensorBase& base, IntArrayRef sizes,
+                                             IntArrayRef strides, std::int64_t storage_offset) {
+  return T(detail::alias_with_sizes_and_strides(base, sizes, strides, storage_offset));
+}
+// A view of other sizes, if `base` is row-major and all sizes are given and right; else undefined.
+template <class T = Tensor>
+[[nodiscard]] T view_if_row_major(const TensorBase& base, IntArrayRef sizes) {
+  return T(detail::view_if_row_major(base, sizes));
+}
+
+}  // namespace tensor_functions
+
+using namespace tensor_functions;  // NOLINT(google-build-using-namespace)
+
+}  // namespace opgen
