@@ -10,6 +10,7 @@ from opgen.dataclasses import dataclass, field, replace
 from opgen.diagnostics.codes import Code
 from opgen.importing import codes
 from opgen.importing.cpp_functions import CppFunction, Functions
+from opgen.importing.cpp_includes import included_names, posix_path
 from opgen.importing.cpp_macros import split_arguments
 from opgen.importing.cpp_spelling import Declared, UnknownName, spell_signature
 from opgen.importing.cpp_text import CppText
@@ -18,7 +19,6 @@ from opgen.importing.registrations import FunctionName, Kernel
 
 # Headers that a C++ compiler takes; those of CUDA need another one.
 _MOST_LABELS = 3
-_INCLUDED = re.compile(r"[<\"]([^<>\"]+)[>\"]")
 _INCLUDABLE = (".h", ".hpp", ".hh", ".hxx", ".h++")
 
 
@@ -135,14 +135,13 @@ class Callables:
 
     def _include(self, header: CppText, text: CppText) -> str:
         """How the sources include a header: as the registering one does, else as another, else from the YAML on."""
-        path = _posix(header.source.path)
+        path = posix_path(header)
         for source in (text, *self.texts.values()):
-            for directive in source.directives:
-                found = _INCLUDED.match(directive.text) if directive.word == "include" else None
-                name = "" if found is None else posixpath.normpath(found[1])
-                if name and not name.startswith("..") and f"/{path}".endswith(f"/{name}"):
+            for written in included_names(source):
+                name = posixpath.normpath(written)
+                if not name.startswith("..") and f"/{path}".endswith(f"/{name}"):
                     return name
-        return posixpath.relpath(path, _posix(self.folder) or ".")
+        return posixpath.relpath(path, self.folder or ".")
 
 
 def _check_local(name: FunctionName, found: Sequence[CppFunction]) -> None:
@@ -179,7 +178,3 @@ def _template_names(function: CppFunction) -> list[str]:
     parameters = split_arguments(function.template[1:-1]) if function.template else []
     found = (re.match(r".*?(\w+)\s*(?:=.*)?$", one, re.DOTALL) for one in parameters)
     return [one[1] for one in found if one is not None]
-
-
-def _posix(path: str) -> str:
-    return path.replace("\\", "/")

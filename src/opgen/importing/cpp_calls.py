@@ -101,6 +101,13 @@ def _ways_on(text: CppText, start: int, end: int, choice: dict[int, int]) -> lis
     return []
 
 
+def read_brackets(text: CppText, place: int, opening: int, closing: int, grammar: Grammar) -> Call:
+    """A call without a name: what stands between two brackets, of each `#if` in them the first branch."""
+    here = excerpt(text, opening, closing + 1)
+    arguments = tuple(_arguments(here, grammar))
+    return Call("", "", arguments, text.span(place, closing + 1), here.conditions)
+
+
 def _calls(
     text: CppText, place: int, links: list[_Link], choice: Choice, grammar: Grammar
 ) -> Iterator[Call]:

@@ -10,6 +10,7 @@ from opgen.dataclasses import dataclass, field
 from opgen.diagnostics import Span
 from opgen.importing.cpp_declarations import find_function, read_signature, read_type
 from opgen.importing.cpp_grammar import Grammar, Node, Piece
+from opgen.importing.cpp_includes import Includes
 from opgen.importing.cpp_text import CppText, Scope, excerpt
 from opgen.importing.cpp_types import Aliases, CppSignature, CppType
 from opgen.importing.registrations import FunctionName
@@ -76,17 +77,21 @@ class Functions:
         self._found: dict[str, tuple[CppFunction, ...]] = {}
         self._names: dict[int, Names] = {}
         self._types: Mapping[str, CppType] | None = None
+        self._includes = Includes(texts)
 
     def find(self, name: FunctionName, text: CppText, offset: int) -> tuple[CppFunction, ...]:
         """The functions that `name` means where it stands: all declarations of those in the nearest namespace.
 
-        Functions that only another file knows are left out.
+        What the file or its headers declare comes first; what only another file knows is left out.
         """
         candidates = [f for f in self._of_name(name.base) if f.text is text or not _is_apart(f)]
-        for path in self._paths(name, text, offset):
-            found = tuple(f for f in candidates if f.path == path)
-            if found:
-                return found
+        seen = self._includes.reached(text)
+        for some in ([f for f in candidates if id(f.text) in seen], candidates):
+            for path in self._paths(name, text, offset):
+                found = tuple(f for f in some if f.path == path)
+                if found:
+                    # Instances of templates stand where the template is defined.
+                    return (*found, *(f for f in candidates if f.instance and f.path == path))
         return ()
 
     def names_of(self, text: CppText) -> Names:

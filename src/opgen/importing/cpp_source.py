@@ -8,7 +8,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from opgen.dataclasses import dataclass, field, replace
 from opgen.diagnostics import Span
 from opgen.importing import codes
-from opgen.importing.cpp_calls import Argument, Call, read_chain
+from opgen.importing.cpp_calls import Argument, Call, read_brackets, read_chain
 from opgen.importing.cpp_constants import Constants, canonical_key
 from opgen.importing.cpp_kernels import KernelReader, RegisteredKernel
 from opgen.importing.cpp_macros import IMPL, Library, is_library_macro, split_arguments
@@ -25,6 +25,8 @@ from opgen.importing.schema_text import find_name, find_schema
 
 # Of a file. PyTorch's longest has 3,300.
 _MOST_CALLS = 20_000
+# What schemas call custom classes by.
+CLASSES = "__torch__.torch.classes"
 # Functions that call functions that register.
 _DEEPEST = 5
 _MACRO_CALL = re.compile(r"\b(\w+)\s*\(")
@@ -32,7 +34,9 @@ _HELPER = re.compile(
     r"\b(\w+)\s*\(\s*(?:[^(){};]*,\s*)?(?:(?:\w+\s*::\s*)*)(?:Stable)?Library\s*&\s*(\w+)\s*(?=[,)])"
 )
 _GIVEN_TO = re.compile(r"\b(\w+)\s*\(\s*(?:[^(){};]*,\s*)?$")
-_OLDER = re.compile(r"\b(?:RegisterOperators|MAKE_TORCH_LIBRARY(?:_IMPL)?)\b")
+_OLDER = re.compile(
+    r"\bRegisterOperators\b(?!\s*::)\s*(?:\w+\s*)?(\()?|\bMAKE_TORCH_LIBRARY(?:_IMPL)?\b"
+)
 # A macro that nobody defines here, with a schema in its brackets.
 _STATEMENT = re.compile(r"(?<![\w.>:])([A-Z][A-Z0-9_]{2,})\s*\(")
 _LIKE_SCHEMA = re.compile(r"\w\s*\(.*\)\s*->", re.DOTALL)
@@ -93,6 +97,7 @@ class CppReader:
         self._calls_left = _MOST_CALLS
         for block in self._blocks(text):
             self._body(text, block, 0)
+        self._older(text)
         self._hidden(text)
 
     def finish(self) -> None:
@@ -203,8 +208,7 @@ class CppReader:
                 case "set_python_module" | "impl_abstract_pystub":
                     self._python_module(call)
                 case "class_":
-                    message = f"a class of C++ for TorchScript, '{call.template}', is no operator"
-                    self._problems.warn(codes.LEFT_OUT, message, call.span)
+                    self._class(block, call)
                     # What follows are the methods of the class.
                     return
                 case _ if call.method not in _SILENT:
@@ -299,11 +303,19 @@ class CppReader:
         )
 
     def _own_namespace(self, block: _Block, written: str, span: Span) -> str:
-        if not written or written == block.namespace or block.namespace == "_":
+        if not written or written == block.namespace or block.namespace in ("_", ""):
             return written or block.namespace
         message = f"'{written}' is not the library's namespace, '{block.namespace}'"
         self._problems.warn(codes.OTHER_NAMESPACE, message, span)
         return written
+
+    def _class(self, block: _Block, call: Call) -> None:
+        name = self._constants.find_text(call.arguments[0]) if call.arguments else None
+        if name is not None:
+            last = call.template.rpartition("::")[2].strip()
+            self.reading.classes[last] = f"{CLASSES}.{block.namespace}.{name}"
+        message = f"a class of C++ for TorchScript, '{call.template}', is no operator"
+        self._problems.warn(codes.LEFT_OUT, message, call.span)
 
     def _python_module(self, call: Call) -> None:
         module = self._constants.find_text(call.arguments[0]) if call.arguments else None
@@ -342,25 +354,43 @@ class CppReader:
             self._body(helper.text, inner, depth + 1)
 
     def _hidden(self, text: CppText) -> None:
-        """Report the sources' own macros that register, and older ways to."""
-        if self._hiding:
-            names = "|".join(map(re.escape, sorted(self._hiding)))
-            for found in re.finditer(rf"\b({names})\s*\(", text.masked):
-                if text.is_dead(found.start()):
-                    continue
-                define = self._macros.named(found[1], text)[0]
-                place = define.text.span(define.offset, define.offset + 1)
-                message = f"macro '{found[1]}' registers something"
-                hint = "write what it stands for"
-                span = text.span(found.start(), text.find_closing(found.end() - 1) or found.end())
-                labels = [(place, "it is defined here")]
-                self._problems.warn(codes.NOT_UNDERSTOOD, message, span, hint=hint, labels=labels)
+        """Report the sources' own macros that register."""
+        if not self._hiding:
+            return
+        names = "|".join(map(re.escape, sorted(self._hiding)))
+        for found in re.finditer(rf"\b({names})\s*\(", text.masked):
+            if text.is_dead(found.start()):
+                continue
+            define = self._macros.named(found[1], text)[0]
+            place = define.text.span(define.offset, define.offset + 1)
+            message = f"macro '{found[1]}' registers something"
+            hint = "write what it stands for"
+            closing = text.find_closing(found.end() - 1)
+            span = text.span(found.start(), found.end() if closing is None else closing + 1)
+            labels = [(place, "it is defined here")]
+            self._problems.warn(codes.NOT_UNDERSTOOD, message, span, hint=hint, labels=labels)
+
+    # The registration of older releases
+
+    def _older(self, text: CppText) -> None:
+        """`torch::RegisterOperators().op("ns::name", &f)`, also with the operator in the first brackets."""
         for found in _OLDER.finditer(text.masked):
-            if not text.is_dead(found.start()):
-                message = f"'{found[0]}' is not read"
+            if text.is_dead(found.start()):
+                continue
+            closing = None if found[1] is None else text.find_closing(found.end() - 1)
+            if closing is None:
+                message = f"'{found[0].strip()}' is not read"
                 hint = "register with TORCH_LIBRARY"
                 span = text.span(*found.span())
                 self._problems.warn(codes.NOT_UNDERSTOOD, message, span, hint=hint)
+                continue
+            block = _Block("", None, "", found.start(), len(text.masked))
+            grammar = self._constants.grammar
+            first = read_brackets(text, found.start(), found.end() - 1, closing, grammar)
+            calls, _ = read_chain(text, found.start(), closing + 1, block.end, grammar)
+            for call in (first, *calls):
+                if call.arguments and call.method in ("", "op"):
+                    self._def(text, block, call)
 
     def _unknown_macros(self, text: CppText, block: _Block) -> None:
         """Report macros that are defined elsewhere, and are given something like a schema."""
@@ -386,7 +416,7 @@ def find_classes(texts: Iterable[CppText]) -> dict[str, str]:
             names = [a[1:-1] for a in arguments[:2] if a[:1] == a[-1:] == '"']
             if len(names) == 2:
                 last = match[1].rpartition("::")[2].strip()
-                found[last] = f"__torch__.torch.classes.{names[0]}.{names[1]}"
+                found[last] = f"{CLASSES}.{names[0]}.{names[1]}"
     return found
 
 

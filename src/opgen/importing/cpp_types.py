@@ -76,6 +76,7 @@ class NoSchemaType(Exception):
     """A C++ type from which PyTorch infers no schema type, or one that nothing in the sources explains."""
 
 
+# What PyTorch infers and its schema parser cannot read again (SymFloat, SymBool) is left out.
 # Names as they stand behind `at::`, `c10::`, `torch::` or a `using`; what is of `std` has its namespace.
 _PLAIN: Mapping[str, str] = MappingProxyType(
     {
@@ -102,8 +103,6 @@ _PLAIN: Mapping[str, str] = MappingProxyType(
         "Stream": "Stream",
         "QScheme": "QScheme",
         "SymInt": "SymInt",
-        "SymFloat": "SymFloat",
-        "SymBool": "SymBool",
         "IValue": "Any",
         "TensorList": "Tensor[]",
         "ITensorListRef": "Tensor[]",

@@ -100,8 +100,9 @@ Registration = Definition | NameAlone | Implementation
 class Reading:
     """All that was read: registrations in the order of the sources, and namespaces that only the build knows.
 
-    `hidden` counts what was seen and not understood.
+    `classes` are the names of custom classes in schemas, by their last names in C++.
     """
 
     registrations: list[Registration] = field(default_factory=list)
     unknown_namespaces: dict[str, list[Span]] = field(default_factory=dict)
+    classes: dict[str, str] = field(default_factory=dict)

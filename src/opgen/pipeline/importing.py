@@ -123,7 +123,7 @@ def _read_sources(imports: Imports, diagnostics: Diagnostics, problems: Problems
     cpp.finish()
     _report_namespaces(reading, problems)
     functions = Functions(tuple(texts.values()), grammar)
-    classes = find_classes(texts.values())
+    classes = {**find_classes(texts.values()), **reading.classes}
     inference = Inference(functions, texts, classes, problems)
     found = chain.from_iterable(
         inference.expand(one) if isinstance(one, NameAlone) else (one,)
@@ -136,8 +136,11 @@ def _sources(given: Sequence[str], diagnostics: Diagnostics, problems: Problems)
     """The texts of the sources; what is not UTF-8 in them, such as names in comments, does no harm."""
     sources = []
     for path in find_sources(given, problems):
-        content = read_bytes(Path(path), diagnostics, most=_MOST_BYTES)
-        if content is not None:
+        content = read_bytes(Path(path), diagnostics)
+        if content is not None and len(content) > _MOST_BYTES:
+            message = f"{path} has more than {_MOST_BYTES // 1_000_000} MB, and is not read"
+            problems.warn(codes.NOT_READ, message, None)
+        elif content is not None:
             digest = hashlib.sha256(content).hexdigest()
             sources.append(Source(path, content.decode("utf-8-sig", "replace"), digest))
     return sources

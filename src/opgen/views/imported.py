@@ -11,7 +11,7 @@ from opgen.importing.registrations import Kernel
 from opgen.views.base import Block, FileView, blocks, unique, view
 
 # What YAML would take for something else than text in a plain scalar. Source: YAML 1.2, 7.3.3.
-_INDICATOR = re.compile(r"[-?:,\[\]{}#&*!|>'\"%@`\s]")
+_INDICATOR = re.compile(r"[,\[\]{}#&*!|>'\"%@`\s]|[-?:](?:\s|$)|(?:---|\.\.\.)(?:\s|$)")
 _BREAKS_OFF = re.compile(r":(?:\s|$)|\s#|\s$")
 _ESCAPES = {"\\": "\\\\", '"': '\\"', "\n": "\\n", "\t": "\\t", "\r": "\\r"}
 _ALWAYS: Conditions = ()
