@@ -39,7 +39,11 @@ _KEYS: Mapping[str, str] = MappingProxyType(
     }
 )
 _WORD_OR_TEXT = re.compile(rf"\s*(?:(?P<text>{LITERAL})|(?P<name>[A-Za-z_]\w*))\s*", re.DOTALL)
-_KEY = re.compile(r"(?:\w+::)*(?:DispatchKey|DeviceType)::(\w+)|(?:\w+::)*k([A-Z]\w*)")
+# Source of the devices: `dispatch` in torch/library.h.
+_KEY = re.compile(
+    r"(?:\w+::)*(?:DispatchKey|DeviceType)::(\w+)"
+    r"|(?:\w+::)*k(CPU|CUDA|IPU|XLA|Lazy|XPU|MPS|Meta|HIP|MAIA|HPU|MTIA|PrivateUse1)"
+)
 _TAG = re.compile(r"\bTag\s*::\s*(\w+)")
 _TAGS_ALONE = re.compile(r"[\w:<>\s]*\{[\w:,\s]*\}|(?:\w+\s*::\s*)*Tag\s*::\s*\w+")
 _PATH = re.compile(r"[\w:]+")

@@ -28,10 +28,10 @@ from opgen.importing.schema_text import find_schema
 # Seconds. PyTorch itself takes a few, libraries for accelerators half a minute.
 _MOST_TIME = 600
 _SHOWN_LINES = 12
-# `CPU: registered at /src/ops.cpp:12 :: (Tensor _0) -> Tensor _0 [ boxed unboxed ]`
-_ROW = re.compile(
-    r"(?P<key>\w+)(?:\[alias\])?: registered at (?P<place>.*?) :: .* \[ (?P<forms>[\w ]*)\]"
-)
+# `CPU: registered at /src/ops.cpp:12 :: (Tensor _0) -> Tensor _0 [ boxed unboxed ]`. The place may be words of its
+# own: CppFunction::debug.
+_ROW = re.compile(r"(?P<key>\w+)(?:\[alias\])?: (?P<place>.*?) :: .* \[ (?P<forms>[\w ]*)\]")
+_IN_PYTHON = re.compile(r"\.pyc?:\d+$|<[\w ]+>:\d+$")
 _CAMEL = re.compile(r"(?<=[a-z])(?=[A-Z])|(?<=[A-Z])(?=[A-Z][a-z])")
 
 
@@ -99,7 +99,7 @@ def _registrations(operator: dict[str, Any], problems: Problems) -> Iterator[Reg
         problems.warn(codes.NOT_PRINTED, message, None)
     yield Definition(namespace, str(parsed), span, (), tuple(operator["tags"]))
     for row in _rows(operator["dump"]):
-        if re.search(r"\.pyc?:\d+$|<\w+>:\d+$", row.place):
+        if not row.is_fallthrough and _IN_PYTHON.search(row.place):
             message = f"'{full_name}' has a kernel for {row.key} in Python, where it stays"
             problems.warn(codes.STAYS_IN_PYTHON, message, None)
             continue

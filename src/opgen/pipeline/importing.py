@@ -79,6 +79,18 @@ class _Found:
 @until_too_many(lambda: None)
 def import_operators(imports: Imports, diagnostics: Diagnostics) -> Imported | None:
     """The YAML of all that is registered; None if there are errors, which `diagnostics` then holds."""
+    collected = collect_entries(imports, diagnostics)
+    if collected is None:
+        return None
+    entries, files = collected
+    rows = sum(1 for entry in entries for row in entry.rows.values() if row.written)
+    return Imported(_render(entries, imports.output), len(entries), rows, files)
+
+
+def collect_entries(
+    imports: Imports, diagnostics: Diagnostics
+) -> tuple[Sequence[Entry], int] | None:
+    """The operators in order, and of how many files; None if there are errors."""
     problems = Problems(diagnostics)
     if imports.libraries:
         asked = ask_library(imports.libraries, imports.namespaces, problems)
@@ -97,8 +109,7 @@ def import_operators(imports: Imports, diagnostics: Diagnostics) -> Imported | N
         folder = posixpath.dirname(imports.output)
         callables = Callables(found.functions, found.texts, folder, problems)
     write_rows(entries, callables, problems)
-    rows = sum(1 for entry in entries for row in entry.rows.values() if row.written)
-    return Imported(_render(entries, imports.output), len(entries), rows, found.files)
+    return entries, found.files
 
 
 # Sources
