@@ -16,11 +16,26 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from importing_support import CPP, GONE, HERE, HIDDEN, NOT_BUILT, PYTHON, SOURCES, Read, read
+import yaml
+from importing_support import (
+    CPP,
+    DEFINES,
+    GONE,
+    HERE,
+    HIDDEN,
+    NOT_BUILT,
+    PYTHON,
+    SOURCES,
+    Read,
+    read,
+)
 
 from opgen.diagnostics import Diagnostics
-from opgen.importing.merge import Entry
-from opgen.pipeline.importing import Imports, collect_entries
+from opgen.importing import cpp_spelling
+from opgen.importing.cpp_functions import Names
+from opgen.importing.cpp_spelling import spell_signature
+from opgen.importing.cpp_types import Aliases, CppParameter, CppSignature, CppType
+from opgen.pipeline.importing import Imports, collect_entries, import_operators
 from support.build import launcher, locked, require_headers, run
 from support.pytorch import torch_folder
 
@@ -63,8 +78,8 @@ def compile_unit(source: Path, output: Path, more: Sequence[str]) -> None:
     includes = (SOURCES, SOURCES / "granite", source.parent, torch / "include")
     includes += (torch / "include/torch/csrc/api/include", Path(sysconfig.get_path("include")))
     command: list[str | Path] = [*launcher(), "g++", "-std=c++20", "-O0", "-w", "-fPIC"]
-    command += ["-DTORCH_EXTENSION_NAME=_kiln", *(f"-I{path}" for path in includes), *more]
-    command += [source, "-o", output, f"-L{torch / 'lib'}", "-ltorch", "-ltorch_cpu", "-lc10"]
+    command += ["-DTORCH_EXTENSION_NAME=_kiln", *(f"-I{path}" for path in includes), source, *more]
+    command += ["-o", output, f"-L{torch / 'lib'}", "-ltorch", "-ltorch_cpu", "-lc10"]
     with locked("torch"):
         run(command)
 
@@ -104,7 +119,9 @@ def test_what_is_read_is_what_the_library_says(
     library: Path, record_property: RecordProperty
 ) -> None:
     cpp, python = read(*CPP), read(*PYTHON)
-    from_cpp, from_python = ask([library], [], cpp), ask([], ["tables", "functions", "engine"], python)
+    from_cpp, from_python = ask([library], [], cpp), ask(
+        [], ["tables", "functions", "engine"], python
+    )
     schemas, rows = assert_equal(cpp, from_cpp, NOT_BUILT)
     more_schemas, more_rows = assert_equal(python, from_python, GONE)
     schemas, rows = schemas + more_schemas, rows + more_rows
@@ -133,6 +150,62 @@ def test_a_library_says_the_same_when_it_is_asked(library: Path) -> None:
         assert sorted(entry.tags) == sorted(from_sources[name].tags)
         written = {_made_alike(entry.schema), _made_alike(from_sources[name].schema)}
         assert len(written) == 1, written
+
+
+@pytest.mark.slow
+def test_other_files_can_call_the_kernels_as_they_are(library: Path, tmp_path: Path) -> None:
+    """A unit that knows only what the YAML includes takes the address of each function that a row names.
+
+    It is linked with the library, so a declaration that differs from its function is found, too.
+    """
+    diagnostics = Diagnostics()
+    sources = tuple(str(SOURCES / source) for source in CPP)
+    imports = Imports(sources, (), (), DEFINES, True, f"{tmp_path}/all.yaml")
+    made = import_operators(imports, diagnostics)
+    assert made is not None and not diagnostics.has_errors
+    for path, text in made.texts.items():
+        Path(path).write_text(text)
+    items = yaml.safe_load(made.texts[f"{tmp_path}/all.yaml"])
+    included = items[0]["include"]
+    assert "all_kernels.h" in included and "ops.h" in included
+    rows = [row for item in items[1:] for row in item.get("dispatch", {}).values()]
+    functions = sorted({row for row in rows if row.startswith("::")})
+    assert len(functions) > 100 and "::odds::kernels::times<float>" in functions
+    lines = [f'#include "{header}"\n' for header in included]
+    lines += ["void take(void*);\nvoid all() {\n"]
+    lines += [f"  take(reinterpret_cast<void*>(&{function}));\n" for function in functions]
+    (tmp_path / "calls.cpp").write_text("".join([*lines, "}\nvoid take(void*) {}\n"]))
+    folders = [f"-I{SOURCES / folder}" for folder in ("kiln", "odds")]
+    more = (*folders, "-shared", "-Wl,--no-undefined", str(library))
+    compile_unit(tmp_path / "calls.cpp", tmp_path / "libcalls.so", more)
+
+
+@pytest.mark.slow
+def test_every_name_that_a_header_may_say_is_there(tmp_path: Path) -> None:
+    """One unit with a declaration for each name, and the headers that are included for them."""
+    of_templates = {
+        *("at::ArrayRef", "at::OptionalArrayRef", "c10::List", "c10::complex", "c10::optional"),
+        *("std::array", "std::optional", "std::tuple", "std::vector", "std::complex"),
+    }
+    names = [f"at::{name}" for name in cpp_spelling.ATEN]
+    names += [f"c10::{name}" for name in cpp_spelling.C10]
+    names += [f"std::{name}" for name in cpp_spelling.STD]
+    arguments = {"c10::Dict": ("int64_t", "double"), "std::array": ("bool", "3")}
+    arguments |= {
+        f"std::{name}": ("int64_t", "double") for name in ("map", "pair", "unordered_map")
+    }
+    headers: set[str] = set()
+    lines = []
+    for index, name in enumerate(names):
+        inner = arguments.get(name, ("double",) if name in of_templates else ())
+        type_ = CppType(name, tuple(CppType(one) for one in inner), True, "&")
+        signature = CppSignature(CppType("void"), (CppParameter(type_, "x"),))
+        declared = spell_signature(signature, Names(Aliases({}), {}, {}))
+        lines.append(f"void f{index}({declared.signature.parameters[0].type} x);\n")
+        headers.update(declared.headers)
+    lines = [f"#include <{header}>\n" for header in sorted(headers)] + lines
+    (tmp_path / "names.cpp").write_text("".join(lines))
+    compile_unit(tmp_path / "names.cpp", tmp_path / "names.o", ("-c",))
 
 
 def _made_alike(schema: str) -> str:

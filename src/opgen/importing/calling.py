@@ -17,6 +17,7 @@ from opgen.importing.cpp_text import CppText
 from opgen.importing.problems import Problems
 from opgen.importing.registrations import FunctionName, Kernel
 
+_STABLE = ("torch::stable::", "torch::headeronly::")
 # Headers that a C++ compiler takes; those of CUDA need another one.
 _MOST_LABELS = 3
 _INCLUDABLE = (".h", ".hpp", ".hh", ".hxx", ".h++")
@@ -86,6 +87,7 @@ class Callables:
         plain = [f for f in found if not f.instance and f.template != "<>"]
         _check_local(name, found)
         _check_template(name, found, plain)
+        self._check_stable(name, found)
         self._check_overloads(name, plain)
         full_name = f"::{found[0].full_name}{name.template}"
         header = next((f for f in plain if f.text.source.path.endswith(_INCLUDABLE)), None)
@@ -109,6 +111,20 @@ class Callables:
             raise _Uncallable(codes.UNKNOWN_TYPE, message, hint, [function]) from None
         *namespaces, last = function.path
         return Declaration("::".join(namespaces), last, declared, function.template)
+
+    def _check_stable(self, name: FunctionName, functions: Sequence[CppFunction]) -> None:
+        """Raise if a function is on the stable ABI, which has a tensor of its own."""
+        for function in functions:
+            namespaces = self.functions.names_of(function.text).namespaces
+            signature = function.signature
+            types = [*(p.type for p in signature.parameters), signature.returns]
+            for written in (one for type_ in types if type_ is not None for one in type_.names()):
+                root, _, rest = written.removeprefix("::").partition("::")
+                full_name = "::".join((*namespaces.get(root, (root,)), rest))
+                if full_name.startswith(_STABLE):
+                    message = f"'{name}' takes or gives {full_name}: only TORCH_BOX can register it"
+                    hint = "go on registering it by hand"
+                    raise _Uncallable(codes.CANNOT_CALL, message, hint, [function])
 
     def _check_overloads(self, name: FunctionName, functions: Sequence[CppFunction]) -> None:
         """Raise if there is more than one function of the name."""

@@ -219,7 +219,8 @@ CANNOT_CALL = _code(
     "W1171",
     "a function that no other file can call",
     "With --kernels-as-they-are, generated registration calls the functions that are there. A function that is static "
-    "or stands in an unnamed namespace is known in its own file only; a template is known where it is instantiated. "
+    "or stands in an unnamed namespace is known in its own file only; a template is known where it is instantiated; one on "
+    "the stable ABI takes tensors of another class. "
     "The row is a comment until the function can be called: drop `static`, move it out of the unnamed namespace, or "
     "instantiate it (`template at::Tensor f<float>(const at::Tensor&);`).",
     _source(

@@ -11,7 +11,7 @@ from opgen.importing.cpp_types import CppParameter, CppSignature, CppType
 
 _TENSOR = "ATen/core/Tensor.h"
 # What PyTorch has in `at`, whatever namespace it is written with, and the header of each.
-_ATEN: Mapping[str, str] = MappingProxyType(
+ATEN: Mapping[str, str] = MappingProxyType(
     {
         **dict.fromkeys(
             (
@@ -24,10 +24,11 @@ _ATEN: Mapping[str, str] = MappingProxyType(
         "ITensorListRef": "ATen/core/IListRef.h",
         "OptionalIntArrayRef": "c10/util/OptionalArrayRef.h",
         "OptionalArrayRef": "c10/util/OptionalArrayRef.h",
+        "OptionalSymIntArrayRef": "ATen/core/Tensor.h",
         "QScheme": "c10/core/QScheme.h",
     }
 )
-_C10: Mapping[str, str] = MappingProxyType(
+C10: Mapping[str, str] = MappingProxyType(
     {
         "List": "ATen/core/List.h",
         "Dict": "ATen/core/Dict.h",
@@ -40,18 +41,9 @@ _C10: Mapping[str, str] = MappingProxyType(
         "complex": "c10/util/complex.h",
         "string_view": "c10/util/string_view.h",
         "optional": "c10/util/Optional.h",
-        "OptionalSymIntArrayRef": "c10/util/OptionalArrayRef.h",
     }
 )
-_STABLE: Mapping[str, str] = MappingProxyType(
-    {
-        "torch::stable::Tensor": "torch/csrc/stable/tensor.h",
-        "torch::stable::Device": "torch/csrc/stable/device.h",
-        "torch::headeronly::ScalarType": "torch/headeronly/core/ScalarType.h",
-        "torch::headeronly::HeaderOnlyArrayRef": "torch/headeronly/util/HeaderOnlyArrayRef.h",
-    }
-)
-_STD: Mapping[str, str] = MappingProxyType(
+STD: Mapping[str, str] = MappingProxyType(
     {
         **{name: name for name in ("array", "optional", "string", "string_view", "tuple")},
         **{name: name for name in ("vector", "map", "unordered_map", "pair", "complex")},
@@ -115,16 +107,14 @@ class _Speller:
         if name in _PLAIN or name in self.own or name.isdigit():
             self._need("cstdint" if name.endswith("_t") else "")
             return name
-        if name in _STABLE:
-            return self._known(name, _STABLE[name])
-        if root == "std" and rest in _STD:
-            return self._known(name, _STD[rest])
+        if root == "std" and rest in STD:
+            return self._known(name, STD[rest])
         last = _OTHER_NAMES.get(rest or name, rest or name)
-        if root in ("", "at", "c10", "torch") and last in _ATEN:
+        if root in ("", "at", "c10", "torch") and last in ATEN:
             # `c10::ScalarType` and `at::ScalarType` are one.
-            return self._known(f"at::{last}", _ATEN[last])
-        if root in ("at", "c10", "torch") and last in _C10:
-            return self._known(f"c10::{last}", _C10[last])
+            return self._known(f"at::{last}", ATEN[last])
+        if root in ("at", "c10", "torch") and last in C10:
+            return self._known(f"c10::{last}", C10[last])
         raise UnknownName(name)
 
     def _known(self, name: str, header: str) -> str:

@@ -9,7 +9,9 @@ from torch.library import Library
 other_lib = Library("engine_other", "FRAGMENT")
 
 
-def attend(q: torch.Tensor, k: torch.Tensor, out: torch.Tensor, layer: str, scale: Optional[float] = None) -> None:
+def attend(
+    q: torch.Tensor, k: torch.Tensor, out: torch.Tensor, layer: str, scale: Optional[float] = None
+) -> None:
     out.copy_(q + k)
 
 
@@ -25,7 +27,9 @@ def counted(x: torch.Tensor) -> int:
     return x.numel()
 
 
-def quoted(x: "torch.Tensor", where: "Optional[torch.device]" = None, sizes: "Optional[list[int]]" = None) -> "list[torch.Tensor]":
+def quoted(
+    x: "torch.Tensor", where: "Optional[torch.device]" = None, sizes: "Optional[list[int]]" = None
+) -> "list[torch.Tensor]":
     return [x]
 
 

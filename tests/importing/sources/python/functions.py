@@ -37,8 +37,12 @@ def erase(canvas: Tensor, mask: Optional[Tensor] = None, hard: bool = False) -> 
     canvas.zero_()
 
 
-@torch.library.custom_op("sketch::erase_all", mutates_args=["canvases", "extra"], device_types="cpu")
-def erase_all(canvases: List[Tensor], extra: Tensor | None, at: typing.Optional[List[int]] = None) -> None:
+@torch.library.custom_op(
+    "sketch::erase_all", mutates_args=["canvases", "extra"], device_types="cpu"
+)
+def erase_all(
+    canvases: List[Tensor], extra: Tensor | None, at: typing.Optional[List[int]] = None
+) -> None:
     pass
 
 
@@ -69,7 +73,9 @@ def typed(
     return [x]
 
 
-@custom_op("sketch::stated", mutates_args=(), schema="(Tensor x, int[2] size=[1,1]) -> (Tensor, Tensor)")
+@custom_op(
+    "sketch::stated", mutates_args=(), schema="(Tensor x, int[2] size=[1,1]) -> (Tensor, Tensor)"
+)
 def stated(x, size=(1, 1)):
     return x, x
 

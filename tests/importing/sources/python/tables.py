@@ -13,20 +13,17 @@ STRIDES = (Tag.needs_fixed_stride_order, torch.Tag.pt2_compliant_tag)
 
 tables_lib = Library(NAMESPACE, "DEF")
 tables_lib.define("row(Tensor table, int index) -> Tensor")
+tables_lib.define("rows.range(Tensor table, int first, int last, " "*, int step=1) -> Tensor")
 tables_lib.define(
-    "rows.range(Tensor table, int first, int last, "
-    "*, int step=1) -> Tensor"
+    "fill_row(Tensor(a!) table, int index, Scalar value) -> ()", tags=Tag.pt2_compliant_tag
 )
-tables_lib.define("fill_row(Tensor(a!) table, int index, Scalar value) -> ()", tags=Tag.pt2_compliant_tag)
 tables_lib.define("names(Tensor table) -> str[]", "CONSERVATIVE")
 tables_lib.define(
-    dedent(
-        """
+    dedent("""
         joined(Tensor[] tables,
                str how='outer, left',
                bool? keep=None) -> (Tensor, int[])
-        """
-    ).strip(),
+        """).strip(),
     tags=STRIDES,
 )
 tables_lib.define("spaced ( Tensor ! x , Tensor []y , int ? z = None)->( )")
@@ -63,7 +60,11 @@ for_cuda = Library("tables", "IMPL", "CUDA")
 for_cuda.impl("row", row)
 
 tl.define(HEAD + "sorted", "(Tensor table, int[] columns=[0, 1], *, bool stable=False) -> Tensor")
-define("tables::largest", "(Tensor table, int n) -> (Tensor values, Tensor indices)", tags=(torch.Tag.core,))
+define(
+    "tables::largest",
+    "(Tensor table, int n) -> (Tensor values, Tensor indices)",
+    tags=(torch.Tag.core,),
+)
 
 
 @tl.impl("tables::sorted", ("cpu", "cuda"))
