@@ -83,7 +83,7 @@ class Callables:
         found = self.functions.find(name, text, kernel.span.start)
         if not found:
             message = f"no given source declares '{name}'"
-            raise _Uncallable(codes.NOT_DECLARED, message, "give the header that does, too")
+            raise _Uncallable(codes.NOT_DECLARED, message, "pass the header that does, too")
         plain = [f for f in found if not f.instance and f.template != "<>"]
         _check_local(name, found)
         _check_template(name, found, plain)
@@ -96,7 +96,7 @@ class Callables:
         first = next((f for f in plain if f.is_definition), (plain or list(found))[0])
         if first.is_member:
             message = f"the class of '{name}' is known in its own file only"
-            hint = "declare the class in a header, and give that, too"
+            hint = "declare the class in a header, and pass that, too"
             raise _Uncallable(codes.CANNOT_CALL, message, hint, [first])
         return Called(full_name, declaration=self._declaration(name, first))
 
@@ -106,8 +106,8 @@ class Callables:
         try:
             declared = spell_signature(function.signature, names, own)
         except UnknownName as problem:
-            message = f"the type of '{name}' has '{problem}', which only its own file knows"
-            hint = "declare the function in a header, and give that, too"
+            message = f"the type of '{name}' uses '{problem}', which only its own file knows"
+            hint = "declare the function in a header, and pass that, too"
             raise _Uncallable(codes.UNKNOWN_TYPE, message, hint, [function]) from None
         *namespaces, last = function.path
         return Declaration("::".join(namespaces), last, declared, function.template)
@@ -122,8 +122,8 @@ class Callables:
                 root, _, rest = written.removeprefix("::").partition("::")
                 full_name = "::".join((*namespaces.get(root, (root,)), rest))
                 if full_name.startswith(_STABLE):
-                    message = f"'{name}' takes or gives {full_name}: only TORCH_BOX can register it"
-                    hint = "go on registering it by hand"
+                    message = f"'{name}' uses {full_name}, which only TORCH_BOX can register"
+                    hint = "keep registering it by hand"
                     raise _Uncallable(codes.CANNOT_CALL, message, hint, [function])
 
     def _check_overloads(self, name: FunctionName, functions: Sequence[CppFunction]) -> None:
@@ -185,7 +185,7 @@ def _check_template(
     message = f"'{name}' is a template, and no source instantiates it"
     hint = "instantiate it explicitly: template ... f<...>(...);"
     if not wanted:
-        message = f"'{name}' is a template, and its arguments are not written"
+        message = f"'{name}' is a template without arguments"
         hint = "name the instance: &f<float>"
     raise _Uncallable(codes.CANNOT_CALL, message, hint, templates)
 

@@ -41,6 +41,8 @@ _OLDER = re.compile(
 _STATEMENT = re.compile(r"(?<![\w.>:])([A-Z][A-Z0-9_]{2,})\s*\(")
 _LIKE_SCHEMA = re.compile(r"\w\s*\(.*\)\s*->", re.DOTALL)
 _IDENTIFIER = re.compile(r"[A-Za-z_]\w*")
+# No dispatch key is called so.
+_MACRO = re.compile(r"[A-Z][A-Z0-9]*_[A-Z0-9_]+")
 # What else a library can be asked, and says nothing of operators.
 _SILENT = frozenset({"reset", "_resolve"})
 
@@ -104,8 +106,8 @@ class CppReader:
         """Report the functions that register for a library, and that no library calls."""
         for helper in self._helpers:
             if id(helper) not in self._called and _registers(helper):
-                message = f"nothing here calls '{helper.name}' with a library"
-                hint = "give the source that does, too"
+                message = f"no given source calls '{helper.name}' with a library"
+                hint = "pass the source that does, too"
                 self._problems.warn(codes.NOT_UNDERSTOOD, message, helper.span, hint=hint)
 
     # Blocks
@@ -141,7 +143,8 @@ class CppReader:
         key = None
         if library.kind == IMPL:
             expanded = self._macros.expand(library.key, text)
-            if expanded.unknown or not _IDENTIFIER.fullmatch(expanded.text):
+            is_key = _IDENTIFIER.fullmatch(expanded.text) and not _MACRO.fullmatch(expanded.text)
+            if expanded.unknown or not is_key:
                 self._report_key(expanded.text, span)
                 return None
             key = canonical_key(expanded.text)
@@ -163,7 +166,7 @@ class CppReader:
             return None
         if _IDENTIFIER.fullmatch(expanded.text):
             return expanded.text
-        message = f"'{words}' is no namespace that can be read"
+        message = f"'{words}' is not a namespace"
         self._problems.warn(codes.NOT_UNDERSTOOD, message, span)
         return None
 
@@ -203,7 +206,7 @@ class CppReader:
                     self._impl(text, block, call)
                 case "fallback":
                     key = block.key or "all keys"
-                    message = f"a fallback for {key} is of no operator"
+                    message = f"a fallback for {key} belongs to no operator"
                     self._problems.warn(codes.FALLBACK, message, call.span)
                 case "set_python_module" | "impl_abstract_pystub":
                     self._python_module(call)
@@ -212,7 +215,7 @@ class CppReader:
                     # What follows are the methods of the class.
                     return
                 case _ if call.method not in _SILENT:
-                    message = f"'{call.method}' is not known to register anything"
+                    message = f"what '{call.method}' registers is not known"
                     self._problems.warn(codes.NOT_UNDERSTOOD, message, call.span)
 
     def _def(self, text: CppText, block: _Block, call: Call) -> None:
@@ -225,7 +228,7 @@ class CppReader:
             return
         tags, kernel = self._tags_and_kernel(rest)
         if "AliasAnalysisKind" in first.code:
-            message = "an alias analysis of its own is no part of an entry"
+            message = "an entry cannot hold an alias analysis"
             self._problems.warn(codes.LEFT_OUT, message, first.span)
         schema = find_schema(words)
         if schema is not None:
@@ -248,7 +251,7 @@ class CppReader:
     ) -> None:
         name = find_name(words)
         if name is None or kernel is None:
-            message = "this is no schema"
+            message = "this is not a schema"
             hint = "name(arguments) -> returns"
             self._problems.warn(codes.NO_SUCH_SCHEMA, message, call.arguments[0].span, hint=hint)
             return
@@ -314,7 +317,7 @@ class CppReader:
         if name is not None:
             last = call.template.rpartition("::")[2].strip()
             self.reading.classes[last] = f"{CLASSES}.{block.namespace}.{name}"
-        message = f"a class of C++ for TorchScript, '{call.template}', is no operator"
+        message = f"an entry cannot hold the custom class '{call.template}'"
         self._problems.warn(codes.LEFT_OUT, message, call.span)
 
     def _python_module(self, call: Call) -> None:
@@ -324,7 +327,7 @@ class CppReader:
         self._problems.warn(codes.LEFT_OUT, message, call.span)
 
     def _report_text(self, argument: Argument, what: str) -> None:
-        message = f"the {what} is not known before the program runs"
+        message = f"the {what} is known only at run time"
         self._problems.warn(codes.NOT_UNDERSTOOD, message, argument.span)
 
     def _report_too_many(self, text: CppText, offset: int) -> None:
@@ -341,7 +344,7 @@ class CppReader:
         named = [h for h in self._helpers if given is not None and h.name == given[1]]
         helpers = [h for h in named if h.text is text] or named
         if not helpers or depth >= _DEEPEST:
-            message = f"it is not known what this registers with '{block.variable}'"
+            message = f"what this registers with '{block.variable}' is not known"
             begin = start if given is None else given.start()
             self._problems.warn(codes.NOT_UNDERSTOOD, message, text.span(begin, end))
             return
@@ -363,8 +366,8 @@ class CppReader:
                 continue
             define = self._macros.named(found[1], text)[0]
             place = define.text.span(define.offset, define.offset + 1)
-            message = f"macro '{found[1]}' registers something"
-            hint = "write what it stands for"
+            message = f"macro '{found[1]}' hides a registration"
+            hint = "write out what it expands to"
             closing = text.find_closing(found.end() - 1)
             span = text.span(found.start(), found.end() if closing is None else closing + 1)
             labels = [(place, "it is defined here")]
@@ -402,7 +405,7 @@ class CppReader:
             inside = text.code[found.end() : closing]
             if before[-1:] in "{};)" and '"' in inside and _LIKE_SCHEMA.search(inside):
                 message = f"macro '{found[1]}' is defined in none of the sources"
-                hint = "write what it stands for"
+                hint = "write out what it expands to"
                 span = text.span(found.start(), closing + 1)
                 self._problems.warn(codes.NOT_UNDERSTOOD, message, span, hint=hint)
 

@@ -169,7 +169,7 @@ def _report_undefined(
                 hint = known.did_you_mean(name)
                 problems.warn(codes.NOT_DEFINED, message, row.span, hint=hint)
             continue
-        count = f"{len(rows)} kernels" if len(rows) > 1 else "a kernel"
-        message = f"no source defines an operator of '{namespace}', and there is {count} for one"
+        count = f"{len(rows)} kernels" if len(rows) > 1 else "1 kernel"
+        message = f"{count} of namespace '{namespace}', of which no source defines an operator"
         hint = "see opgen generate --backend-yaml" if namespace == "aten" else None
         problems.warn(codes.NOT_DEFINED, message, rows[0].span, hint=hint)

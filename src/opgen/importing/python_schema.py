@@ -209,7 +209,7 @@ class _Reader:
                 value = self.module.find_value(node, self.around) if depth else None
                 if value is not None:
                     return self._default(value, depth - 1)
-        raise NoSchema(f"the default '{ast.unparse(node)}' is not known before the program runs")
+        raise NoSchema(f"the default '{ast.unparse(node)}' is known only at run time")
 
     def _is(self, call: ast.Call, name: str) -> bool:
         return _SHORT.get(self.module.dotted(call.func), self.module.dotted(call.func)) == name
@@ -270,7 +270,7 @@ class _Reader:
 
     def returns(self, node: ast.expr | None) -> str:
         if node is None:
-            raise NoSchema("it says not what it returns")
+            raise NoSchema("its return type is not annotated")
         if isinstance(node, ast.Constant) and isinstance(node.value, str):
             node = _parsed(node.value)
         if _is_none(node):

@@ -149,7 +149,7 @@ class _ModuleReader:
         schema = self._text(call.argument(1, "schema"), call)
         found = None if qualified is None else find_name(qualified)
         if found is None or schema is None or not found[0]:
-            self._report(call, "the name or the schema is not known before the program runs")
+            self._report(call, "the name or the schema is known only at run time")
             return
         self._add(found[0], f"{found[1]}{schema}", self._tags(call), call)
 
@@ -179,7 +179,7 @@ class _ModuleReader:
             key = self._text(call.argument(2, "dispatch_key"), call) or library.key
             self._python_kernel(call, library, call.argument(0, "op_name"), key)
         elif library is not None and method == "fallback":
-            message = "a fallback in Python is of no operator"
+            message = "a fallback belongs to no operator"
             self.problems.warn(codes.FALLBACK, message, self.module.span(call.node))
         elif library is not None and method in _IN_PYTHON:
             operator = self._name_in(library, call.argument(0, "op_name"), call)
@@ -196,10 +196,10 @@ class _ModuleReader:
     ) -> None:
         text = self._text(schema, call)
         if text is None:
-            self._report(call, "the schema is not known before the program runs")
+            self._report(call, "the schema is known only at run time")
             return
         if self._text(analysis, call):
-            message = "an alias analysis of its own is no part of an entry"
+            message = "an entry cannot hold an alias analysis"
             self.problems.warn(codes.LEFT_OUT, message, self.module.span(call.node))
         namespace = library.namespace or self.namespace
         if namespace is None:
@@ -222,7 +222,7 @@ class _ModuleReader:
         qualified = self._text(call.argument(0, "name"), call)
         found = None if qualified is None else find_name(qualified)
         if found is None or not found[0]:
-            self._report(call, "the operator's name is not known before the program runs")
+            self._report(call, "the operator's name is known only at run time")
             return
         function = call.function or self._function(call.argument(1, "fn"), call)
         if call.function is not None:
@@ -230,7 +230,7 @@ class _ModuleReader:
         tags = self._tags(call)
         schema = self._text(call.keywords.get("schema"), call)
         if schema is None and "schema" in call.keywords and not _is_none(call.keywords["schema"]):
-            self._report(call, "the schema is not known before the program runs")
+            self._report(call, "the schema is known only at run time")
             return
         if schema is None:
             mutates = call.keywords.get("mutates_args")
@@ -246,7 +246,7 @@ class _ModuleReader:
         given = {n: call.argument(i, n) for i, n in enumerate(_HELPER_ARGUMENTS)}
         name = self._text(given["op_name"], call)
         if name is None:
-            self._report(call, "the operator's name is not known before the program runs")
+            self._report(call, "the operator's name is known only at run time")
             return
         namespace = self._helpers_namespace(call, given["target_lib"])
         if namespace is None:
@@ -292,7 +292,7 @@ class _ModuleReader:
         if isinstance(mutates, ast.Constant) and mutates.value == UNKNOWN:
             names = None
         elif mutates is not None and names is None:
-            why = "mutates_args is not known before the program runs"
+            why = "mutates_args is known only at run time"
         if function is None:
             why = "its function is not among the sources"
         if not why and function is not None:
@@ -318,7 +318,7 @@ class _ModuleReader:
         span = self.module.span(call.node)
         if schema is None:
             hint = "name(arguments) -> returns"
-            self.problems.warn(codes.NO_SUCH_SCHEMA, "this is no schema", span, hint=hint)
+            self.problems.warn(codes.NO_SUCH_SCHEMA, "this is not a schema", span, hint=hint)
             return
         if schema.namespace and schema.namespace != namespace:
             message = f"'{schema.namespace}' is not the library's namespace, '{namespace}'"
@@ -384,7 +384,7 @@ class _ModuleReader:
         names = [self.module.dotted(item) for item in items]
         known = [n.rpartition(".")[2] for n in names if ".Tag." in n]
         if len(known) < len(items):
-            self._report(call, "a tag is not known before the program runs")
+            self._report(call, "a tag is known only at run time")
         return tuple(dict.fromkeys(known))
 
     def _library(self, node: ast.expr, call: _Call) -> _PythonLibrary | None:

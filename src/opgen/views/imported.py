@@ -126,7 +126,7 @@ def _comments(entry: Entry) -> Iterator[str]:
     if condition:
         yield condition
     if entry.is_inferred:
-        yield "PyTorch infers this schema from the type of the function: no argument has a name, none is written."
+        yield "PyTorch infers this schema from the C++ function: arguments have no names, and none is marked as written."
     for other in entry.others:
         where = _condition([other.conditions])
         yield f"Defined with another schema, too{f'. {where}' if where else ''}:"

@@ -1,4 +1,4 @@
-// Kernels that basalt.yaml names, as their sources define them. Written by opgen import: it is yours now.
+// Declarations of the kernels that basalt.yaml names, as their sources define them. Written by opgen import.
 #pragma once
 
 #include <ATen/core/Generator.h>
