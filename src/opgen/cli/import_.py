@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
 
 import click
@@ -89,12 +89,14 @@ def import_command(
         output=(output or "").replace(os.sep, "/"),
     )
     found = pipeline.import_operators(imports, diagnostics)
+    if found is not None and output is not None and not force:
+        _report_in_the_way(found.texts, diagnostics)
     finish(diagnostics, report_format, deny_warnings)
     assert found is not None
     if output is None:
         click.echo(found.texts[""], nl=False)
     else:
-        _write(found.texts, force, report_format)
+        _write(found.texts, force)
     if report_format == "human":
         click.echo(_summary(found, sources), err=True)
 
@@ -109,25 +111,27 @@ def _defines(given: Sequence[str]) -> Mapping[str, str]:
     return found
 
 
-def _write(texts: Mapping[str, str], force: bool, report_format: str) -> None:
-    """Write all files, or report what is in the way of one."""
-    diagnostics = Diagnostics()
-    for path in texts if not force else ():
+def _report_in_the_way(paths: Iterable[str], diagnostics: Diagnostics) -> None:
+    for path in paths:
         if os.path.lexists(path):
             message, hint = f"{path} is there already", "--force overwrites it"
             diagnostics.error(IN_THE_WAY, message, None, hint=hint)
-    finish(diagnostics, report_format, False)
+
+
+def _write(texts: Mapping[str, str], force: bool) -> None:
+    """Write all files; leave with code 1 at the first that cannot be written."""
     for path, text in texts.items():
+        content = text.encode("utf-8", "replace")
         try:
             Path(path).parent.mkdir(parents=True, exist_ok=True)
             if force:
-                replace_file(path, text.encode("utf-8", "replace"))
+                replace_file(path, content)
             else:
-                create_file(Path(path), text.encode("utf-8", "replace"))
+                create_file(Path(path), content)
         except OSError as error:
+            diagnostics = Diagnostics()
             report_unwritable(error.filename or path, error.strerror, diagnostics)
-            break
-    finish(diagnostics, report_format, False)
+            finish(diagnostics, "human", False)
 
 
 def _summary(found: Imported, sources: Sequence[str]) -> str:

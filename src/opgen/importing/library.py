@@ -26,7 +26,7 @@ from opgen.importing.registrations import (
 from opgen.importing.schema_text import find_schema
 
 # Seconds. PyTorch itself takes a few, libraries for accelerators half a minute.
-_MOST_TIME = 600
+MOST_TIME = 600
 _SHOWN_LINES = 12
 # `CPU: registered at /src/ops.cpp:12 :: (Tensor _0) -> Tensor _0 [ boxed unboxed ]`. The place may be words of its
 # own: CppFunction::debug.
@@ -69,11 +69,11 @@ def _ask(
             [sys.executable, str(script), asked],
             capture_output=True,
             check=False,
-            timeout=_MOST_TIME,
+            timeout=MOST_TIME,
             stdin=subprocess.DEVNULL,
         )
     except subprocess.TimeoutExpired:
-        message = f"{named} did not answer within {_MOST_TIME} seconds"
+        message = f"{named} did not answer within {MOST_TIME} seconds"
         problems.error(codes.LIBRARY_FAILED, message, None)
         return None
     lines = done.stdout.decode("utf-8", "replace").splitlines()

@@ -10,7 +10,7 @@ from opgen.diagnostics.codes import Code
 from opgen.importing import codes
 
 # Of any bytes there may be a million, and to show each takes a moment.
-_MOST = 1000
+MOST = 1000
 
 
 @dataclass(slots=True)
@@ -29,10 +29,10 @@ class Problems:
         notes: Iterable[str] = (),
     ) -> None:
         self.count += 1
-        if self.count <= _MOST:
+        if self.count <= MOST:
             self.diagnostics.warning(code, message, span, hint=hint, labels=labels, notes=notes)
-        elif self.count == _MOST + 1:
-            message = f"{_MOST} warnings are reported; there are more"
+        elif self.count == MOST + 1:
+            message = f"{MOST} warnings are reported; there are more"
             self.diagnostics.warning(codes.MORE, message, None)
 
     def error(
