@@ -62,23 +62,26 @@ def read_chain(
 ) -> tuple[tuple[Call, ...], int]:
     """The calls that follow the variable at `place`, whose name ends at `name_end`, and where they end.
 
-    Each is there once for every way through the branches of `#if` that stand in its brackets.
+    Each is there once for every way through the branches of `#if` that stand in its brackets. There are none if those
+    ways are too many.
     """
     calls: list[Call] = []
     last, ways = name_end, 0
     left: list[dict[int, int]] = [{}]
     while left and ways < _MOST_WAYS:
-        choice = left.pop(0)
+        choice = left.pop()
         links = list(_links(text, name_end, end, choice))
         if not links:
             continue
         last = max(last, links[-1].closing + 1)
         more = _ways_on(text, place, last, choice)
-        left += more
+        left += reversed(more)
+        if len(left) > _MOST_WAYS:
+            return (), last
         if not more:
             ways += 1
             calls += _calls(text, place, links, choice, grammar)
-    return tuple(calls), last
+    return (() if left else tuple(calls)), last
 
 
 def _links(text: CppText, position: int, end: int, choice: Choice) -> Iterator[_Link]:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable
 
 from opgen.dataclasses import dataclass, field
 from opgen.diagnostics import Source
@@ -116,14 +115,42 @@ def _directive(found: re.Match[str]) -> Directive:
 
 
 @dataclass(slots=True)
+class _OpenIf:
+    """An `#if` that is not at its end: the branch that it stands in, and whether it has an `#else`.
+
+    `failed` are its conditions so far, negated. An include guard counts as if it had an `#else`.
+    """
+
+    group: Group
+    parent: Branch | None
+    failed: list[str]
+    is_whole: bool
+
+    def condition(self, last: str) -> str:
+        """What holds where the conditions of the branches so far do not, and `last` does."""
+        parts = [*self.failed, *([last] if last else [])]
+        if len(parts) == 1:
+            return parts[0]
+        return " && ".join(f"({part})" if _needs_brackets(part) else part for part in parts)
+
+    def add(self, condition: str) -> None:
+        """A branch with this condition, and none if it is empty, has ended or begins."""
+        if not condition:
+            self.is_whole = True
+        elif len(self.failed) < _MOST_CONDITIONS:
+            self.failed += [part for part in (_negated(condition),) if part not in ALWAYS]
+        elif len(self.failed) == _MOST_CONDITIONS:
+            self.failed.append("...")
+
+
+@dataclass(slots=True)
 class _Branches:
     """Reads the directives in order. What is wrong with them, the compiler says: here it is passed over."""
 
     branches: list[Branch] = field(default_factory=list)
     offsets: list[int] = field(default_factory=lambda: [0])
     innermost: list[Branch | None] = field(default_factory=lambda: [None])
-    # For each `#if` that is not at its end: the branch that it stands in, and its conditions so far.
-    open: list[tuple[Group, Branch | None, list[str]]] = field(default_factory=list)
+    open: list[_OpenIf] = field(default_factory=list)
 
     def read(
         self, directives: tuple[Directive, ...], size: int
@@ -135,35 +162,33 @@ class _Branches:
                 self._next(directive)
             elif self.open and directive.word == "endif":
                 self._end(directive)
-        for group, _, _ in self.open:
-            group.branches[-1].end = size
+        for left in self.open:
+            left.group.branches[-1].end = size
         return tuple(self.branches), (tuple(self.offsets), tuple(self.innermost))
 
     def _begin(self, directive: Directive, is_guard: bool) -> None:
         condition = "" if is_guard else _condition(directive)
-        group, parent = Group([]), self.innermost[-1]
-        self.open.append((group, parent, [condition]))
-        self._add(group, parent, directive, condition)
+        now = _OpenIf(Group([]), self.innermost[-1], [], is_guard)
+        now.add(condition)
+        self.open.append(now)
+        self._add(now, directive, condition)
 
     def _next(self, directive: Directive) -> None:
-        group, parent, conditions = self.open[-1]
-        group.branches[-1].end = directive.start
+        now = self.open[-1]
+        now.group.branches[-1].end = directive.start
         condition = "" if directive.word == "else" else _condition(directive)
-        self._add(group, parent, directive, _condition_after(conditions, condition))
-        conditions.append(condition)
+        self._add(now, directive, now.condition(condition))
+        now.add(condition)
 
     def _end(self, directive: Directive) -> None:
-        group, parent, conditions = self.open.pop()
-        group.branches[-1].end = directive.start
-        # An `#else`, and an include guard, say no condition.
-        group.otherwise = "" if "" in conditions else _condition_after(conditions, "")
-        self._note(directive.end, parent)
+        now = self.open.pop()
+        now.group.branches[-1].end = directive.start
+        now.group.otherwise = "" if now.is_whole else now.condition("")
+        self._note(directive.end, now.parent)
 
-    def _add(
-        self, group: Group, parent: Branch | None, directive: Directive, condition: str
-    ) -> None:
-        here = directive.end
-        branch = Branch(here, here, condition, parent, group, len(group.branches))
+    def _add(self, now: _OpenIf, directive: Directive, condition: str) -> None:
+        here, group = directive.end, now.group
+        branch = Branch(here, here, condition, now.parent, group, len(group.branches))
         group.branches.append(branch)
         self.branches.append(branch)
         self._note(here, branch)
@@ -171,15 +196,6 @@ class _Branches:
     def _note(self, offset: int, branch: Branch | None) -> None:
         self.offsets.append(offset)
         self.innermost.append(branch)
-
-
-def _condition_after(conditions: Iterable[str], condition: str) -> str:
-    """What holds where the `conditions` of earlier branches do not, and `condition` does."""
-    earlier = [condition for condition in conditions if condition]
-    parts = [_negated(one) for one in earlier[:_MOST_CONDITIONS]]
-    parts += ["..."] if len(earlier) > _MOST_CONDITIONS else []
-    parts += [condition] if condition else []
-    return joined_conditions(part for part in parts if part not in ALWAYS)
 
 
 def _condition(directive: Directive) -> str:
@@ -195,14 +211,6 @@ def _negated(condition: str) -> str:
     if re.fullmatch(r"!?\s*defined\s*\(\s*\w+\s*\)|!\w+", condition):
         return condition[1:].strip() if condition.startswith("!") else f"!{condition}"
     return f"!{condition}" if re.fullmatch(r"\w+", condition) else f"!({condition})"
-
-
-def joined_conditions(conditions: Iterable[str]) -> str:
-    """One condition that all of them are together."""
-    parts = list(conditions)
-    if len(parts) == 1:
-        return parts[0]
-    return " && ".join(f"({part})" if _needs_brackets(part) else part for part in parts)
 
 
 def _needs_brackets(condition: str) -> bool:

@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Sequence
 
 from opgen.dataclasses import dataclass, field
 from opgen.diagnostics import Span
-from opgen.diagnostics.suggestions import Vocabulary
+from opgen.diagnostics.suggestions import Vocabulary, shorten
 from opgen.importing import codes
 from opgen.importing.calling import Callables, Called
 from opgen.importing.problems import Problems
@@ -20,6 +21,8 @@ from opgen.importing.registrations import (
 )
 
 Conditions = tuple[str, ...]
+# It names files, too.
+_NAMESPACE = re.compile(r"[A-Za-z_]\w*", re.ASCII)
 _SAID = frozenset({KernelKind.function, KernelKind.fallthrough})
 
 
@@ -110,6 +113,10 @@ def _write_function(row: Row, callables: Callables | None, problems: Problems) -
 
 def _define(entries: dict[str, Entry], found: Definition, problems: Problems) -> None:
     full_name = f"{found.namespace}::{found.name}"
+    if not _NAMESPACE.fullmatch(found.namespace):
+        message = f"'{shorten(found.namespace)}' is not a namespace"
+        problems.warn(codes.NOT_UNDERSTOOD, message, found.span)
+        return
     entry = entries.get(full_name)
     if entry is None:
         entries[full_name] = Entry(

@@ -8,6 +8,7 @@ from types import MappingProxyType
 
 from opgen.dataclasses import dataclass, field
 from opgen.diagnostics import Span
+from opgen.diagnostics.suggestions import shorten
 from opgen.importing import codes
 from opgen.importing.problems import Problems
 from opgen.importing.python_module import Around, Function, PythonModule
@@ -329,6 +330,10 @@ class _ModuleReader:
     def _fallthrough(self, operator: str, key: str, call: _Call) -> None:
         namespace, _, name = operator.partition("::")
         span = self.module.span(call.node)
+        if not key.isidentifier():
+            message = f"the dispatch key '{shorten(key)}' is not known"
+            self.problems.warn(codes.UNKNOWN_KEY, message, span)
+            return
         kernel = Kernel(KernelKind.fallthrough, FALLTHROUGH, span)
         self.reading.registrations.append(Implementation(namespace, name, key, kernel, span))
 

@@ -54,7 +54,7 @@ def build_imported(path: str, entries: Sequence[Entry], own_header: str) -> Impo
     return ImportedView(
         path=path,
         template="imported.yaml.j2",
-        includes=", ".join(map(yaml_text, listed)),
+        includes=", ".join(map(_in_list, listed)),
         entries=tuple(_entry(entry) for entry in entries),
     )
 
@@ -86,6 +86,13 @@ def yaml_text(text: str) -> str:
         doubled = text.replace("'", "''")
         return f"'{doubled}'"
     return text
+
+
+def _in_list(text: str) -> str:
+    """A scalar of a list in brackets."""
+    if re.fullmatch(r"[\w./+-]+", text) and text.isascii():
+        return yaml_text(text)
+    return f'"{"".join(map(_escaped, text))}"'
 
 
 def _escaped(character: str) -> str:
@@ -124,12 +131,12 @@ def _entry(entry: Entry) -> EntryView:
 def _comments(entry: Entry) -> Iterator[str]:
     condition = _condition(entry.ways)
     if condition:
-        yield condition
+        yield _printable(condition)
     if entry.is_inferred:
         yield "PyTorch infers this schema from the C++ function: arguments have no names, and none is marked as written."
     for other in entry.others:
         where = _condition([other.conditions])
-        yield f"Defined with another schema, too{f'. {where}' if where else ''}:"
+        yield _printable(f"Defined with another schema, too{f'. {where}' if where else ''}:")
         yield f"- func: {yaml_text(f'{other.namespace}::{other.schema}')}"
 
 
