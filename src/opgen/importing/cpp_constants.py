@@ -89,6 +89,7 @@ class Constants:
         values = self.initializers(_last_name(words), argument.excerpt.text)
         codes = {" ".join(value.code.split()) for value in values}
         code = codes.pop() if len(codes) == 1 else ""
+        code = code if code.endswith("}") else f"{{{code}}}"
         is_tags = _TAGS_ALONE.fullmatch(code) is not None and _TAG.search(code) is not None
         return tuple(dict.fromkeys(_TAG.findall(code))) if is_tags else None
 
@@ -118,8 +119,9 @@ class Constants:
                 continue
             if text.is_dead(found.start()):
                 continue
-            start = found.end() if found[2] == "=" else found.end() - 1
-            end = text.find_statement_end(start)
+            start = found.end()
+            in_braces = found[2] == "{"
+            end = text.find_closing(start - 1) if in_braces else text.find_statement_end(start)
             if end is not None:
                 yield argument_of(excerpt(text, start, end), self.grammar)
 
