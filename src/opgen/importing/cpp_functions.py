@@ -243,7 +243,9 @@ def _head_start(text: CppText, start: int) -> int:
     """Where the declaration begins that has its name at `start`."""
     first = max(0, start - _HEAD)
     ends = [found.end() for found in _BOUNDARY.finditer(text.masked, first, start)]
-    return ends[-1] if ends else first
+    # What stands before an `#else` is of another branch.
+    ends += [branch.start for branch in text.branch_chain(start) if branch.index]
+    return max(first, *ends) if ends else first
 
 
 def _namespaces(scope: Scope | None) -> tuple[str, ...]:

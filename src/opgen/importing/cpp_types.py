@@ -152,7 +152,7 @@ class _Spelling:
     def of(self, type_: CppType) -> str:
         """The schema type. Raises NoSchemaType."""
         resolved = self.aliases.resolved(type_)
-        if resolved.mark == "*" or (resolved.arguments and "*" in resolved.mark):
+        if "*" in resolved.mark or "[]" in resolved.mark:
             raise NoSchemaType(str(type_))
         name = _known_name(resolved.name)
         if not resolved.arguments and name in _PLAIN:

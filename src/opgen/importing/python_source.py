@@ -47,6 +47,7 @@ _IN_PYTHON: Mapping[str, str] = MappingProxyType(
         "register_torch_dispatch": "a rule for __torch_dispatch__",
     }
 )
+_METHODS = frozenset({"define", "impl", "fallback", *_IN_PYTHON})
 _HELPER = "direct_register_custom_op"
 _HELPER_ARGUMENTS = (
     *("op_name", "op_func", "mutates_args", "fake_impl", "target_lib", "dispatch_key", "tags"),
@@ -122,8 +123,8 @@ class _ModuleReader:
             self._helper(call)
         elif name.startswith(_MODULES):
             self._torch_library(call, method)
-        elif isinstance(call.node, ast.Call | ast.Attribute) and "." in name:
-            self._method(call, method)
+        else:
+            self._method(call)
 
     # Functions of torch.library
 
@@ -166,10 +167,11 @@ class _ModuleReader:
 
     # Methods
 
-    def _method(self, call: _Call, method: str) -> None:
+    def _method(self, call: _Call) -> None:
         node = call.node.func if isinstance(call.node, ast.Call) else call.node
-        if not isinstance(node, ast.Attribute):
+        if not isinstance(node, ast.Attribute) or node.attr not in _METHODS:
             return
+        method = node.attr
         library = self._library(node.value, call)
         owner = self._operator(node.value, call)
         if library is not None and method == "define":
@@ -382,7 +384,7 @@ class _ModuleReader:
 
     def _tags_of(self, node: ast.expr | None, call: _Call) -> tuple[str, ...]:
         if isinstance(node, ast.Name):
-            node = self.module.find_value(node, call.around)
+            node = self.module.find_value(node, call.around) or node
         if node is None or _is_none(node):
             return ()
         items = node.elts if isinstance(node, ast.Tuple | ast.List | ast.Set) else [node]

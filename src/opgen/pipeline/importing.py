@@ -38,7 +38,7 @@ from opgen.views.imported import build_imported, build_kernels_header
 _MOST_BYTES = 2_000_000
 # A Python file without any of these words registers nothing.
 _MOST_LABELS = 3
-_REGISTERS = re.compile(r"torch\._?library|custom_op|triton_op|\bLibrary\b")
+_REGISTERS = re.compile(r"torch\._?library|custom_op|triton_op|\bLibrary\b|\.(?:define|impl)\(")
 
 
 @dataclass(frozen=True, slots=True)
