@@ -36,7 +36,7 @@ SIGNATURES = [
     "(x: dtype, y: Optional[torch.dtype] = None, z: torch.dtype = torch.float16) -> Tuple[Tensor, int]",
     "(x: torch.device, y: torch.device | None = None, z: dtype = torch.half) -> tuple[Tensor]",
     "(n: int = N, m: int = -1, p: float = -2.5, q: float = 1, s: str = TEXT) -> Tensor",
-    "(x: Shape, y: 'Tensor', w: \"List['int']\", z: 'Optional[int]' = None) -> 'Tensor'",
+    "(x: Shape, y: 'Tensor', w: \"list[int]\", z: 'Optional[int]' = None) -> 'Tensor'",
     "(x: typing.Optional[typing.Sequence[int]], y: typing.List[Tensor]) -> typing.Tuple[Tensor, typing.List[Tensor]]",
     "(self: Tensor, other: Tensor, *, out: Tensor) -> Tensor",
 ]
