@@ -13,6 +13,7 @@ from opgen.importing.cpp_text import Choice, CppText, Excerpt, excerpt
 
 # So many ways through the branches of `#if` inside of one call are read.
 _MOST_WAYS = 16
+_LONGEST_CHAIN = 2000
 _METHOD = re.compile(r"\s*(?:\.|->)\s*(?:template\s+)?(\w+)\s*(<[^;{}()]*>)?\s*\(")
 
 
@@ -63,7 +64,7 @@ def read_chain(
     """The calls that follow the variable at `place`, whose name ends at `name_end`, and where they end.
 
     Each is there once for every way through the branches of `#if` that stand in its brackets. There are none if those
-    ways are too many.
+    ways are too many, or the chain is too long.
     """
     calls: list[Call] = []
     last, ways = name_end, 0
@@ -76,7 +77,7 @@ def read_chain(
         last = max(last, links[-1].closing + 1)
         more = _ways_on(text, place, last, choice)
         left += reversed(more)
-        if len(left) > _MOST_WAYS:
+        if len(left) > _MOST_WAYS or len(links) > _LONGEST_CHAIN:
             return (), last
         if not more:
             ways += 1

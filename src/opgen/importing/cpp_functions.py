@@ -262,23 +262,44 @@ def _plain(part: str) -> str:
 def _read_names(text: CppText, grammar: Grammar, others: Mapping[str, CppType]) -> Names:
     types = dict(others)
     brought: dict[str, tuple[str, ...]] = {}
-    for found in _USING.finditer(text.masked):
-        path = tuple("".join(found[1].split()).removeprefix("::").split("::"))
+    for found in _outside_of_functions(text, _USING):
+        path = _parts(found[1])
         types[path[-1]] = CppType("::".join(path))
         brought[path[-1]] = path
-    for found, _ in zip(
-        (*_ALIAS.finditer(text.masked), *_TYPEDEF.finditer(text.masked)), range(_MOST_PLACES)
-    ):
+    named = (*_outside_of_functions(text, _ALIAS), *_outside_of_functions(text, _TYPEDEF))
+    for found in named[:_MOST_PLACES]:
         piece = grammar.parse_declaration(excerpt(text, found.start(), found.end() - 1))
-        named = None if piece is None else _alias(piece)
-        if named is not None:
-            types[named[0]] = named[1]
-    opened = [found[1].removeprefix("::") for found in _USING_NAMESPACE.finditer(text.masked)]
+        alias = None if piece is None else _alias(piece)
+        if alias is not None:
+            scope = text.scope(found.start())
+            types.update(dict.fromkeys(_names_of_alias(scope, alias[0]), alias[1]))
+    opened = ["::".join(_parts(one[1])) for one in _outside_of_functions(text, _USING_NAMESPACE)]
     namespaces = {
-        found[1]: tuple(found[2].removeprefix("::").split("::"))
-        for found in _NAMESPACE_ALIAS.finditer(text.masked)
+        found[1]: _parts(found[2]) for found in _outside_of_functions(text, _NAMESPACE_ALIAS)
     }
     return Names(Aliases(types, tuple(dict.fromkeys(opened))), namespaces, brought)
+
+
+def _outside_of_functions(text: CppText, wanted: re.Pattern[str]) -> tuple[re.Match[str], ...]:
+    """What is found in the file, its namespaces and its classes."""
+
+    def is_outside(offset: int) -> bool:
+        scope = text.scope(offset)
+        return scope is None or all(one.kind != "other" for one in scope.chain())
+
+    return tuple(found for found in wanted.finditer(text.masked) if is_outside(found.start()))
+
+
+def _names_of_alias(scope: Scope | None, name: str) -> Iterator[str]:
+    """The ends of its full name: `Id`, `ns::Id`; of a class only with its name, `Type::Id`, `ns::Type::Id`."""
+    path = (*_namespaces(scope), name)
+    shortest = 2 if scope is not None and scope.kind == "class" else 1
+    for count in range(shortest, len(path) + 1):
+        yield "::".join(path[-count:])
+
+
+def _parts(path: str) -> tuple[str, ...]:
+    return tuple("".join(path.split()).removeprefix("::").split("::"))
 
 
 def _alias(piece: Piece) -> tuple[str, CppType] | None:
