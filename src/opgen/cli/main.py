@@ -41,6 +41,7 @@ COMMANDS: Mapping[str, str] = MappingProxyType(
         "explain": "explain:explain",
         "format": "format:format_command",
         "generate": "generate:generate",
+        "import": "import_:import_command",
         "lint": "lint:lint",
         "lsp": "lsp:lsp",
         "new": "new:new",

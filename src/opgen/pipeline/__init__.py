@@ -37,6 +37,7 @@ if TYPE_CHECKING:
     from opgen.pipeline.declared import declared_tags
     from opgen.pipeline.editing import edited_tree
     from opgen.pipeline.generating import build_tree
+    from opgen.pipeline.importing import import_operators
     from opgen.pipeline.installed import installed_package, installed_schema
     from opgen.pipeline.linting import inspect, lint, survey
     from opgen.pipeline.loading import load, misplaced_blanks
@@ -62,6 +63,7 @@ __all__ = [
     "explain_all_codes",
     "explain_code",
     "find_stamp",
+    "import_operators",
     "input_files",
     "inspect",
     "installed_package",
@@ -101,6 +103,7 @@ _LATER: Mapping[str, str] = MappingProxyType(
         "check_world": "world",
         "declared_tags": "declared",
         "edited_tree": "editing",
+        "import_operators": "importing",
         "new_package": "starting",
     }
 )

@@ -10,6 +10,7 @@ from opgen.cpp import backend_check
 from opgen.cpp import check as cpp_check
 from opgen.diagnostics import LIMIT_CODES
 from opgen.diagnostics.codes import Code, collect_codes
+from opgen.importing.codes import CODES as IMPORT_CODES
 from opgen.lints import CODES as LINT_CODES
 from opgen.parse import CODES as PARSE_CODES
 from opgen.python.codes import CODES as PYTHON_CODES
@@ -30,4 +31,5 @@ CODES: Mapping[str, Code] = collect_codes(
     installed.CODES,
     LINT_CODES,
     FILE_CODES,
+    IMPORT_CODES,
 )

@@ -91,6 +91,7 @@ _SUBJECTS = {
     "E08": "External backends and selective builds",
     "E09": "Files, options and limits",
     "E11": "Two versions of a file",
+    "E116": "Importing operators",
     "W": "Warnings",
 }
 
@@ -99,8 +100,9 @@ def build_code_index(codes: Iterable[Code]) -> FileView:
     """All codes, by what they are about: docs/diagnostics.md."""
     pages: dict[str, list[CodeView]] = {}
     for code in codes:
-        letter, hundred = code.code[0], code.code[:3]
-        subject = _SUBJECTS.get(hundred, _SUBJECTS.get(letter, hundred))
+        # The longest beginning that has a subject of its own.
+        beginnings = (code.code[:4], code.code[:3], code.code[0])
+        subject = next((_SUBJECTS[b] for b in beginnings if b in _SUBJECTS), code.code[:3])
         pages.setdefault(subject, []).append(build_code_page(code))
     groups = tuple(
         CodeGroupView(subject, _anchor(subject), tuple(found)) for subject, found in pages.items()

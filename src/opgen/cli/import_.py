@@ -1,0 +1,145 @@
+"""`opgen import`: YAML from registrations that are there, in C++, in Python, or in a loaded library."""
+
+from __future__ import annotations
+
+import os
+import re
+from collections.abc import Iterable, Mapping, Sequence
+from pathlib import Path
+
+import click
+
+from opgen import pipeline
+from opgen.cli.report import finish, report_unwritable
+from opgen.diagnostics import Diagnostics
+from opgen.files import create_file, replace_file
+from opgen.importing.codes import IN_THE_WAY
+from opgen.pipeline.importing import Imported, Imports
+
+
+@click.command("import")
+@click.argument("sources", nargs=-1, metavar="[SOURCES]...")
+@click.option(
+    "--from-library",
+    "libraries",
+    multiple=True,
+    metavar="LIB|MODULE",
+    help="Ask a shared library, or a Python module that loads one, instead of sources; repeatable.",
+)
+@click.option(
+    "--namespace",
+    "namespaces",
+    multiple=True,
+    help="What a macro that only the build knows stands for; of a library, which operators are asked for.",
+)
+@click.option(
+    "-D",
+    "defines",
+    multiple=True,
+    metavar="NAME=VALUE",
+    help="What a macro stands for: -D TORCH_EXTENSION_NAME=_C; repeatable.",
+)
+@click.option(
+    "--kernels-as-they-are",
+    is_flag=True,
+    help="Rows name the functions that are there, for registration that calls them unchanged.",
+)
+@click.option(
+    "-o",
+    "--output",
+    metavar="FILE|FOLDER/",
+    help="The YAML; with a slash at the end, a folder with one for each namespace.  [default: print it]",
+)
+@click.option("--force", is_flag=True, help="Overwrite files that are there.")
+@click.option(
+    "--format",
+    "report_format",
+    type=click.Choice(["human", "json", "github", "sarif"]),
+    default="human",
+    show_default=True,
+    help="How diagnostics are printed.",
+)
+@click.option("--deny-warnings", is_flag=True, help="Exit 1 on a warning, too.")
+def import_command(
+    sources: tuple[str, ...],
+    libraries: tuple[str, ...],
+    namespaces: tuple[str, ...],
+    defines: tuple[str, ...],
+    kernels_as_they_are: bool,
+    output: str | None,
+    force: bool,
+    report_format: str,
+    deny_warnings: bool,
+) -> None:
+    """Write YAML from what SOURCES register: files, folders, patterns; C++, CUDA, Python.
+
+    What is not understood is reported with its place, and left out. See docs/import.md.
+    """
+    if bool(sources) == bool(libraries):
+        raise click.UsageError("name sources, or a library by --from-library")
+    if kernels_as_they_are and (libraries or not output):
+        raise click.UsageError("--kernels-as-they-are is for sources, and needs -o")
+    diagnostics = Diagnostics()
+    imports = Imports(
+        sources=sources,
+        libraries=libraries,
+        namespaces=namespaces,
+        defines=_defines(defines),
+        kernels_as_they_are=kernels_as_they_are,
+        output=(output or "").replace(os.sep, "/"),
+    )
+    found = pipeline.import_operators(imports, diagnostics)
+    if found is not None and output is not None and not force:
+        _report_in_the_way(found.texts, diagnostics)
+    finish(diagnostics, report_format, deny_warnings)
+    assert found is not None
+    if output is None:
+        click.echo(found.texts[""], nl=False)
+    else:
+        _write(found.texts, force)
+    if report_format == "human":
+        click.echo(_summary(found, sources), err=True)
+
+
+def _defines(given: Sequence[str]) -> Mapping[str, str]:
+    found = {}
+    for one in given:
+        name, equals, value = one.partition("=")
+        if not equals or not re.fullmatch(r"[A-Za-z_]\w*", name):
+            raise click.BadParameter(f"'{one}' is not NAME=VALUE", param_hint="-D")
+        found[name] = value
+    return found
+
+
+def _report_in_the_way(paths: Iterable[str], diagnostics: Diagnostics) -> None:
+    for path in paths:
+        if os.path.lexists(path):
+            message, hint = f"{path} is there already", "--force overwrites it"
+            diagnostics.error(IN_THE_WAY, message, None, hint=hint)
+
+
+def _write(texts: Mapping[str, str], force: bool) -> None:
+    """Write all files; leave with code 1 at the first that cannot be written."""
+    for path, text in texts.items():
+        content = text.encode("utf-8", "replace")
+        try:
+            Path(path).parent.mkdir(parents=True, exist_ok=True)
+            if force:
+                replace_file(path, content)
+            else:
+                create_file(Path(path), content)
+        except OSError as error:
+            diagnostics = Diagnostics()
+            report_unwritable(error.filename or path, error.strerror, diagnostics)
+            finish(diagnostics, "human", False)
+
+
+def _summary(found: Imported, sources: Sequence[str]) -> str:
+    schemas = _counted(found.schemas, "schema", "schemas")
+    rows = _counted(found.rows, "row of a kernel", "rows of kernels")
+    where = f" in {_counted(found.files, 'file', 'files')}" if sources else ""
+    return f"{schemas}, {rows}{where}"
+
+
+def _counted(number: int, one: str, many: str) -> str:
+    return f"{number} {one if number == 1 else many}"

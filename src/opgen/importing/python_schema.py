@@ -1,0 +1,320 @@
+"""Infer a schema from a Python function's annotations.
+
+Source of the rules: torch.library.infer_schema of PyTorch 2.13, which decides by the types that annotations are; here
+they are read as they are written. Each rule was compared with what it says.
+"""
+
+from __future__ import annotations
+
+import ast
+import re
+from collections.abc import Iterable, Mapping, Sequence
+from types import MappingProxyType
+
+from opgen.dataclasses import dataclass
+from opgen.importing.python_module import Around, Function, PythonModule
+
+_DEEPEST = 8
+UNKNOWN = "unknown"
+
+
+class NoSchema(Exception):
+    """Annotations or defaults from which PyTorch infers no schema, or which are not known before the program runs."""
+
+
+# Types by their names, and which of `[]`, `?[]` and `[]?` PyTorch takes of each.
+_BASES: Mapping[str, tuple[str, bool, bool, bool]] = MappingProxyType(
+    {
+        "torch.Tensor": ("Tensor", True, True, False),
+        "int": ("SymInt", True, False, True),
+        "float": ("float", True, False, True),
+        "bool": ("bool", True, False, True),
+        "str": ("str", False, False, False),
+        "torch.types.Number": ("Scalar", True, False, False),
+        "torch.dtype": ("ScalarType", False, False, False),
+        "torch.device": ("Device", False, False, False),
+        "torch.distributed.distributed_c10d.GroupName": ("str", False, False, False),
+    }
+)
+# What names without a library are in annotations that are texts, and after `from torch import ...`.
+_SHORT: Mapping[str, str] = MappingProxyType(
+    {
+        "Tensor": "torch.Tensor",
+        "device": "torch.device",
+        "dtype": "torch.dtype",
+        "types.Number": "torch.types.Number",
+        "torch._tensor.Tensor": "torch.Tensor",
+        "torch._C.dtype": "torch.dtype",
+        "torch._C.device": "torch.device",
+        "builtins.int": "int",
+        "builtins.float": "float",
+        "builtins.bool": "bool",
+        "builtins.str": "str",
+    }
+)
+_LISTS = frozenset(
+    {
+        *("list", "List", "typing.List", "Sequence", "typing.Sequence"),
+        *("collections.abc.Sequence", "typing_extensions.Sequence"),
+    }
+)
+_RETURN_LISTS = frozenset({"list", "List", "typing.List"})
+_OPTIONALS = frozenset({"Optional", "typing.Optional", "typing_extensions.Optional"})
+_UNIONS = frozenset({"Union", "typing.Union", "typing_extensions.Union"})
+_TUPLES = frozenset({"tuple", "Tuple", "typing.Tuple"})
+_RETURNS: Mapping[str, str] = MappingProxyType(
+    {
+        "torch.Tensor": "Tensor",
+        "int": "SymInt",
+        "float": "float",
+        "bool": "bool",
+        "torch.types.Number": "Scalar",
+    }
+)
+_NUMBER = frozenset({"int", "float", "bool"})
+_DTYPE = re.compile(
+    r"torch\.(?:q?u?int\d+(?:x\d)?|b?float\d+\w*|complex\d+|bool|half|short|int|long|float|double|c(?:half|float|double))"
+)
+# Types of elements with two names, by the one that PyTorch does not print.
+_DTYPES: Mapping[str, str] = MappingProxyType(
+    {
+        "half": "float16",
+        "float": "float32",
+        "double": "float64",
+        "short": "int16",
+        "int": "int32",
+        "long": "int64",
+        "chalf": "complex32",
+        "cfloat": "complex64",
+        "cdouble": "complex128",
+    }
+)
+
+
+@dataclass(frozen=True, slots=True)
+class _Annotation:
+    """`base` with `[]`, or a `?` inside or outside of it."""
+
+    base: str
+    is_list: bool = False
+    inner_optional: bool = False
+    is_optional: bool = False
+
+    def schema_type(self) -> str | None:
+        """The schema type; None if PyTorch takes none of this form."""
+        known = _BASES.get(self.base)
+        if known is None:
+            return None
+        name, as_list, as_optional_list, as_list_optional = known
+        if not self.is_list:
+            return f"{name}?" if self.is_optional else name
+        if self.inner_optional:
+            return f"{name}?[]" if as_optional_list and not self.is_optional else None
+        if self.is_optional:
+            return f"{name}[]?" if as_list_optional else None
+        return f"{name}[]" if as_list else None
+
+
+@dataclass(frozen=True, slots=True)
+class _Argument:
+    schema_type: str
+    name: str
+    default: str | None
+    is_keyword: bool
+
+
+def infer_schema(
+    module: PythonModule,
+    function: Function,
+    around: Around,
+    mutates: Iterable[str] | str,
+    tags: Sequence[str] = (),
+) -> str:
+    """The schema without the name, `(Tensor x) -> Tensor`. `mutates` are names, or UNKNOWN.
+
+    Raises NoSchema.
+    """
+    reader = _Reader(module, around)
+    arguments = reader.arguments(function.args)
+    unknown = [] if mutates == UNKNOWN else set(mutates) - {a.name for a in arguments}
+    if unknown:
+        raise NoSchema(f"no argument is called '{min(unknown)}', which mutates_args names")
+    words: list[str] = []
+    written: list[str] = []
+    for index, argument in enumerate(arguments):
+        if argument.is_keyword and "*" not in words:
+            words.append("*")
+        type_ = argument.schema_type
+        is_tensor = type_.startswith("Tensor")
+        if is_tensor if mutates == UNKNOWN else argument.name in mutates:
+            if not is_tensor:
+                raise NoSchema(f"'{argument.name}' is written, and is no tensor")
+            type_ = f"Tensor(a{index}!){type_.removeprefix('Tensor')}"
+            written.append(f"Tensor(a{index}!)")
+        default = "" if argument.default is None else f"={argument.default}"
+        words.append(f"{type_} {argument.name}{default}")
+    returns = reader.returns(function.returns)
+    if "inplace" in tags:
+        returns = "Tensor(a0!)"
+    elif "out" in tags:
+        returns = written[0] if len(written) == 1 else f"({', '.join(written)})"
+    return f"({', '.join(words)}) -> {returns}"
+
+
+@dataclass(frozen=True, slots=True)
+class _Reader:
+    module: PythonModule
+    around: Around
+
+    # Arguments
+
+    def arguments(self, given: ast.arguments) -> list[_Argument]:
+        if given.posonlyargs or given.vararg or given.kwarg:
+            raise NoSchema("positional-only arguments, *args and **kwargs have no schema")
+        missing: list[ast.expr | None] = [None] * (len(given.args) - len(given.defaults))
+        found = [
+            self._argument(argument, default, False)
+            for argument, default in zip(given.args, [*missing, *given.defaults])
+        ]
+        found += [
+            self._argument(argument, default, True)
+            for argument, default in zip(given.kwonlyargs, given.kw_defaults)
+        ]
+        return found
+
+    def _argument(self, argument: ast.arg, default: ast.expr | None, is_keyword: bool) -> _Argument:
+        if argument.annotation is None:
+            raise NoSchema(f"'{argument.arg}' has no annotation")
+        type_ = self._annotation(argument.annotation, _DEEPEST).schema_type()
+        if type_ is None:
+            words = ast.unparse(argument.annotation)
+            raise NoSchema(f"'{argument.arg}' has type '{words}'")
+        value = None if default is None else self._default(default, _DEEPEST)
+        return _Argument(type_, argument.arg, value, is_keyword)
+
+    def _default(self, node: ast.expr, depth: int) -> str:
+        match node:
+            case ast.Constant(value=str(text)):
+                return f'"{text}"'
+            case ast.Constant(value=None | bool() | int() | float()):
+                return str(node.value)
+            case ast.UnaryOp(op=ast.USub(), operand=ast.Constant(value=int() | float() as number)):
+                return str(-number)
+            case ast.Call(args=[ast.Constant(value=str(text))]) if self._is(node, "torch.device"):
+                return f'"{text}"'
+            case ast.Name() | ast.Attribute() if _DTYPE.fullmatch(self.module.dotted(node)):
+                name = self.module.dotted(node).removeprefix("torch.")
+                return _DTYPES.get(name, name)
+            case ast.Name() | ast.Attribute():
+                value = self.module.find_value(node, self.around) if depth else None
+                if value is not None:
+                    return self._default(value, depth - 1)
+        raise NoSchema(f"the default '{ast.unparse(node)}' is known only at run time")
+
+    def _is(self, call: ast.Call, name: str) -> bool:
+        return _SHORT.get(self.module.dotted(call.func), self.module.dotted(call.func)) == name
+
+    # Annotations
+
+    def _annotation(self, node: ast.expr, depth: int) -> _Annotation:
+        if depth <= 0:
+            raise NoSchema("an annotation is nested too deeply")
+        match node:
+            case ast.Constant(value=str(text)):
+                return self._annotation(_parsed(text), depth - 1)
+            case ast.BinOp(op=ast.BitOr()):
+                return self._union(_alternatives(node), depth - 1)
+            case ast.Subscript(value=of, slice=inner):
+                return self._subscript(self._name(of), inner, depth - 1)
+            case ast.Name() | ast.Attribute():
+                return self._named(node, depth)
+            case _:
+                return _Annotation(ast.unparse(node))
+
+    def _named(self, node: ast.Name | ast.Attribute, depth: int) -> _Annotation:
+        name = self._name(node)
+        if name in _BASES:
+            return _Annotation(name)
+        value = self.module.find_value(node, self.around)
+        return _Annotation(name) if value is None else self._annotation(value, depth - 1)
+
+    def _name(self, node: ast.expr) -> str:
+        dotted = self.module.dotted(node)
+        return _SHORT.get(dotted, dotted)
+
+    def _subscript(self, of: str, inner: ast.expr, depth: int) -> _Annotation:
+        parts = inner.elts if isinstance(inner, ast.Tuple) else [inner]
+        if of in _OPTIONALS and len(parts) == 1:
+            return self._union([parts[0], ast.Constant(None)], depth)
+        if of in _UNIONS:
+            return self._union(parts, depth)
+        if of in _LISTS and len(parts) == 1:
+            item = self._annotation(parts[0], depth)
+            if not item.is_list:
+                return _Annotation(item.base, True, item.is_optional)
+        return _Annotation(f"{of}[{ast.unparse(inner)}]")
+
+    def _union(self, parts: Sequence[ast.expr], depth: int) -> _Annotation:
+        some = [part for part in parts if not _is_none(part)]
+        is_optional = len(some) < len(parts)
+        found = [self._annotation(part, depth) for part in some]
+        if {one.base for one in found} == _NUMBER and not any(one.is_list for one in found):
+            return _Annotation("torch.types.Number", is_optional=is_optional)
+        if len(found) != 1:
+            return _Annotation(" | ".join(map(ast.unparse, parts)))
+        (one,) = found
+        optional = is_optional or one.is_optional
+        return _Annotation(one.base, one.is_list, one.inner_optional, optional)
+
+    # Returns
+
+    def returns(self, node: ast.expr | None) -> str:
+        if node is None:
+            raise NoSchema("its return type is not annotated")
+        if isinstance(node, ast.Constant) and isinstance(node.value, str):
+            node = _parsed(node.value)
+        if _is_none(node):
+            return "()"
+        if isinstance(node, ast.Subscript) and self._name(node.value) in _TUPLES:
+            inner = node.slice
+            parts = inner.elts if isinstance(inner, ast.Tuple) else [inner]
+            types = [self._return(part) for part in parts]
+            return f"(({types[0]}))" if len(types) == 1 else f"({', '.join(types)})"
+        return self._return(node)
+
+    def _return(self, node: ast.expr, depth: int = _DEEPEST) -> str:
+        name = self._name(node)
+        if name in _RETURNS:
+            return _RETURNS[name]
+        match node:
+            case ast.Subscript(value=of, slice=inner) if self._name(of) in _RETURN_LISTS:
+                if self._annotation(inner, _DEEPEST) == _Annotation("torch.Tensor"):
+                    return "Tensor[]"
+            case ast.Name() | ast.Attribute():
+                value = self.module.find_value(node, self.around)
+                if value is not None and depth > 0:
+                    return self._return(value, depth - 1)
+            case ast.BinOp() | ast.Subscript():
+                if self._annotation(node, _DEEPEST) == _Annotation("torch.types.Number"):
+                    return "Scalar"
+        raise NoSchema(f"it returns '{ast.unparse(node)}'")
+
+
+def _parsed(text: str) -> ast.expr:
+    try:
+        return ast.parse(text.strip(), mode="eval").body
+    except (SyntaxError, ValueError, RecursionError, MemoryError):
+        raise NoSchema(f"the annotation '{text[:60]}' is no type") from None
+
+
+def _alternatives(node: ast.expr) -> list[ast.expr]:
+    """The types of `a | b | c`."""
+    found: list[ast.expr] = []
+    while isinstance(node, ast.BinOp) and isinstance(node.op, ast.BitOr):
+        found.append(node.right)
+        node = node.left
+    return [node, *reversed(found)]
+
+
+def _is_none(node: ast.expr) -> bool:
+    return isinstance(node, ast.Constant) and node.value is None

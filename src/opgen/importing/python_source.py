@@ -1,0 +1,506 @@
+"""Read the registrations of Python sources: torch.library, and helpers that define an operator from a function."""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Iterator, Mapping, Sequence
+from types import MappingProxyType
+
+from opgen.dataclasses import dataclass, field
+from opgen.diagnostics import Span
+from opgen.diagnostics.suggestions import shorten
+from opgen.importing import codes
+from opgen.importing.problems import Problems
+from opgen.importing.python_module import Around, Function, PythonModule
+from opgen.importing.python_schema import UNKNOWN, NoSchema, infer_schema
+from opgen.importing.registrations import (
+    CATCH_ALL,
+    FALLTHROUGH,
+    Definition,
+    Implementation,
+    Kernel,
+    KernelKind,
+    Reading,
+)
+from opgen.importing.schema_text import find_name, find_schema
+
+_LIBRARY = frozenset({"torch.library.Library", "torch.library._scoped_library"})
+# What `torch.library` has, wherever it is imported from.
+_MODULES = (
+    "torch.library.",
+    "torch._library.",
+    "torch._library.triton.",
+    "torch._library.custom_ops.",
+)
+_CUSTOM_OPS = frozenset({"custom_op", "triton_op"})
+# What registers something for an operator in Python, and how it is called in a report.
+_IN_PYTHON: Mapping[str, str] = MappingProxyType(
+    {
+        "register_fake": "a fake kernel",
+        "_register_fake": "a fake kernel",
+        "impl_abstract": "a fake kernel",
+        "register_meta": "a fake kernel",
+        "register_kernel": "a kernel",
+        "register_autograd": "a backward formula",
+        "register_autocast": "an autocast rule",
+        "register_vmap": "a rule for vmap",
+        "register_torch_dispatch": "a rule for __torch_dispatch__",
+    }
+)
+_METHODS = frozenset({"define", "impl", "fallback", *_IN_PYTHON})
+_HELPER = "direct_register_custom_op"
+_HELPER_ARGUMENTS = (
+    *("op_name", "op_func", "mutates_args", "fake_impl", "target_lib", "dispatch_key", "tags"),
+)
+_ALWAYS_TAGGED = "pt2_compliant_tag"
+
+
+@dataclass(frozen=True, slots=True)
+class _PythonLibrary:
+    """A `torch.library.Library`: its namespace, None if that is not known, and the key of an IMPL one."""
+
+    namespace: str | None
+    key: str | None
+
+
+@dataclass(frozen=True, slots=True)
+class _Call:
+    """A call, or a decorator with or without brackets; `function` is what it decorates."""
+
+    name: str
+    node: ast.expr
+    arguments: tuple[ast.expr, ...]
+    keywords: Mapping[str, ast.expr]
+    around: Around
+    function: Function | None = None
+
+    def argument(self, place: int, name: str) -> ast.expr | None:
+        """The argument that is given by place or by name."""
+        if place < len(self.arguments):
+            return self.arguments[place]
+        return self.keywords.get(name)
+
+
+class PythonReader:
+    """Reads modules one after the other into `reading`."""
+
+    def __init__(
+        self,
+        modules: Sequence[PythonModule],
+        namespace: str | None,
+        reading: Reading,
+        problems: Problems,
+    ) -> None:
+        self._reading = reading
+        self._modules = modules
+        self._namespace = namespace
+        self._problems = problems
+
+    def read(self, module: PythonModule) -> None:
+        """Read one module, in order."""
+        one = _ModuleReader(module, self._modules, self._namespace, self._problems, self._reading)
+        for call in _calls(module):
+            one.read(call)
+
+
+@dataclass(slots=True)
+class _ModuleReader:
+    module: PythonModule
+    modules: Sequence[PythonModule]
+    namespace: str | None
+    problems: Problems
+    reading: Reading
+    # Operators by the names of the objects that custom_op gives.
+    operators: dict[str, str] = field(default_factory=dict)
+
+    def read(self, call: _Call) -> None:
+        name = call.name
+        method = name.rpartition(".")[2]
+        if any(isinstance(one, Function) and one.name == _HELPER for one in call.around):
+            # What the helper does with its arguments is read where it is called.
+            return
+        if method == _HELPER:
+            self._helper(call)
+        elif name.startswith(_MODULES):
+            self._torch_library(call, method)
+        else:
+            self._method(call)
+
+    # Functions of torch.library
+
+    def _torch_library(self, call: _Call, method: str) -> None:
+        first = call.argument(0, "qualname") or call.argument(0, "op") or call.argument(0, "lib")
+        library = None if first is None else self._library(first, call)
+        if method in _CUSTOM_OPS:
+            self._custom_op(call)
+        elif method == "define" and library is not None:
+            self._define(library, call.argument(1, "schema"), None, call)
+            self._stays(call, "a kernel", None)
+        elif method == "define":
+            self._define_qualified(call)
+        elif method == "impl" and library is not None:
+            name = call.argument(1, "name")
+            self._python_kernel(call, library, name, self._text(call.argument(2, "key"), call))
+        elif method == "impl":
+            self._impl_qualified(call)
+        elif method in _IN_PYTHON:
+            self._stays(call, _IN_PYTHON[method], self._operator(first, call))
+
+    def _define_qualified(self, call: _Call) -> None:
+        qualified = self._text(call.argument(0, "qualname"), call)
+        schema = self._text(call.argument(1, "schema"), call)
+        found = None if qualified is None else find_name(qualified)
+        if found is None or schema is None or not found[0]:
+            self._report(call, "the name or the schema is known only at run time")
+            return
+        self._add(found[0], f"{found[1]}{schema}", self._tags(call), call)
+
+    def _impl_qualified(self, call: _Call) -> None:
+        keys = self._strings(call.argument(1, "types"), call)
+        operator = self._operator(call.argument(0, "qualname"), call)
+        function = call.argument(2, "func")
+        if operator is not None and self._is_fallthrough(function):
+            for key in keys or ():
+                self._fallthrough(operator, key, call)
+            return
+        self._stays(call, f"a kernel for {_listed(keys)}", operator)
+
+    # Methods
+
+    def _method(self, call: _Call) -> None:
+        node = call.node.func if isinstance(call.node, ast.Call) else call.node
+        if not isinstance(node, ast.Attribute) or node.attr not in _METHODS:
+            return
+        method = node.attr
+        library = self._library(node.value, call)
+        owner = self._operator(node.value, call)
+        if library is not None and method == "define":
+            self._define(
+                library, call.argument(0, "schema"), call.argument(1, "alias_analysis"), call
+            )
+        elif library is not None and method == "impl":
+            key = self._text(call.argument(2, "dispatch_key"), call) or library.key
+            self._python_kernel(call, library, call.argument(0, "op_name"), key)
+        elif library is not None and method == "fallback":
+            message = "a fallback belongs to no operator"
+            self.problems.warn(codes.FALLBACK, message, self.module.span(call.node))
+        elif library is not None and method in _IN_PYTHON:
+            operator = self._name_in(library, call.argument(0, "op_name"), call)
+            self._stays(call, _IN_PYTHON[method], operator)
+        elif owner is not None and method in _IN_PYTHON:
+            self._stays(call, _IN_PYTHON[method], owner)
+
+    def _define(
+        self,
+        library: _PythonLibrary,
+        schema: ast.expr | None,
+        analysis: ast.expr | None,
+        call: _Call,
+    ) -> None:
+        text = self._text(schema, call)
+        if text is None:
+            self._report(call, "the schema is known only at run time")
+            return
+        if self._text(analysis, call):
+            message = "an entry cannot hold an alias analysis"
+            self.problems.warn(codes.LEFT_OUT, message, self.module.span(call.node))
+        namespace = library.namespace or self.namespace
+        if namespace is None:
+            self._unknown_namespace(call)
+            return
+        self._add(namespace, text, self._tags(call), call)
+
+    def _python_kernel(
+        self, call: _Call, library: _PythonLibrary, name: ast.expr | None, key: str | None
+    ) -> None:
+        operator = self._name_in(library, name, call)
+        if operator is not None and self._is_fallthrough(call.argument(1, "fn")):
+            self._fallthrough(operator, key or CATCH_ALL, call)
+            return
+        self._stays(call, f"a kernel for {key or CATCH_ALL}", operator)
+
+    # Operators that are defined by a function
+
+    def _custom_op(self, call: _Call) -> None:
+        qualified = self._text(call.argument(0, "name"), call)
+        found = None if qualified is None else find_name(qualified)
+        if found is None or not found[0]:
+            self._report(call, "the operator's name is known only at run time")
+            return
+        function = call.function or self._function(call.argument(1, "fn"), call)
+        if call.function is not None:
+            self.operators[call.function.name] = f"{found[0]}::{found[1]}"
+        tags = self._tags(call)
+        schema = self._text(call.keywords.get("schema"), call)
+        if schema is None and "schema" in call.keywords and not _is_none(call.keywords["schema"]):
+            self._report(call, "the schema is known only at run time")
+            return
+        if schema is None:
+            mutates = call.keywords.get("mutates_args")
+            schema = self._inferred(call, function, mutates, tags, f"{found[0]}::{found[1]}")
+        if schema is None:
+            return
+        all_tags = tuple(dict.fromkeys((_ALWAYS_TAGGED, *tags)))
+        self._add(found[0], f"{found[1]}{schema}", all_tags, call)
+        self._stays(call, "its kernel", f"{found[0]}::{found[1]}")
+
+    def _helper(self, call: _Call) -> None:
+        """`direct_register_custom_op(op_name=..., op_func=..., mutates_args=[...])`."""
+        given = {n: call.argument(i, n) for i, n in enumerate(_HELPER_ARGUMENTS)}
+        name = self._text(given["op_name"], call)
+        if name is None:
+            self._report(call, "the operator's name is known only at run time")
+            return
+        namespace = self._helpers_namespace(call, given["target_lib"])
+        if namespace is None:
+            self._unknown_namespace(call)
+            return
+        function = self._function(given["op_func"], call)
+        operator = f"{namespace}::{name}"
+        schema = self._inferred(call, function, given["mutates_args"], (), operator)
+        if schema is None:
+            return
+        tags = self._tags_of(given["tags"], call)
+        self._add(namespace, f"{name}{schema}", tags, call)
+        key = self._text(given["dispatch_key"], call)
+        kernel = "its kernel" if key is None else f"its kernel for {key}"
+        self._stays(call, kernel, operator)
+
+    def _helpers_namespace(self, call: _Call, target: ast.expr | None) -> str | None:
+        """The namespace of the library that the helper is given, or else takes by itself."""
+        if target is not None and not _is_none(target):
+            library = self._library(target, call)
+            if library is not None:
+                return library.namespace
+        found = {
+            library.namespace
+            for module in self.modules
+            for function in module.functions.get(_HELPER, ())
+            for library in _own_libraries(module, function)
+        }
+        if len(found) == 1:
+            return found.pop()
+        return self.namespace
+
+    def _inferred(
+        self,
+        call: _Call,
+        function: Function | None,
+        mutates: ast.expr | None,
+        tags: Sequence[str],
+        operator: str,
+    ) -> str | None:
+        why = ""
+        names = self._strings(mutates, call) if mutates is not None else ()
+        if isinstance(mutates, ast.Constant) and mutates.value == UNKNOWN:
+            names = None
+        elif mutates is not None and names is None:
+            why = "mutates_args is known only at run time"
+        if function is None:
+            why = "its function is not among the sources"
+        if not why and function is not None:
+            written = UNKNOWN if names is None else names
+            try:
+                return infer_schema(self.module, function, call.around, written, tags)
+            except NoSchema as problem:
+                why = str(problem)
+        message = f"'{operator}' has no schema: {why}"
+        self.problems.warn(codes.NO_SCHEMA, message, self.module.span(call.node))
+        return None
+
+    def _function(self, node: ast.expr | None, call: _Call) -> Function | None:
+        """The function that an expression names; None if it is defined elsewhere."""
+        if not isinstance(node, ast.Name):
+            return None
+        return self.module.find_function(node.id, call.node.lineno)
+
+    # What is found
+
+    def _add(self, namespace: str, text: str, tags: tuple[str, ...], call: _Call) -> None:
+        schema = find_schema(text)
+        span = self.module.span(call.node)
+        if schema is None:
+            hint = "name(arguments) -> returns"
+            self.problems.warn(codes.NO_SUCH_SCHEMA, "this is not a schema", span, hint=hint)
+            return
+        if schema.namespace and schema.namespace != namespace:
+            message = f"'{schema.namespace}' is not the library's namespace, '{namespace}'"
+            self.problems.warn(codes.OTHER_NAMESPACE, message, span)
+        own = schema.namespace or namespace
+        self.reading.registrations.append(Definition(own, str(schema), span, (), tags))
+
+    def _fallthrough(self, operator: str, key: str, call: _Call) -> None:
+        namespace, _, name = operator.partition("::")
+        span = self.module.span(call.node)
+        if not key.isidentifier():
+            message = f"the dispatch key '{shorten(key)}' is not known"
+            self.problems.warn(codes.UNKNOWN_KEY, message, span)
+            return
+        kernel = Kernel(KernelKind.fallthrough, FALLTHROUGH, span)
+        self.reading.registrations.append(Implementation(namespace, name, key, kernel, span))
+
+    def _stays(self, call: _Call, what: str, operator: str | None) -> None:
+        whose = "an operator" if operator is None else f"'{operator}'"
+        message = f"{whose} has {what} in Python, where it stays"
+        self.problems.warn(codes.STAYS_IN_PYTHON, message, self._short_span(call))
+
+    def _report(self, call: _Call, message: str) -> None:
+        self.problems.warn(codes.NOT_UNDERSTOOD, message, self._short_span(call))
+
+    def _unknown_namespace(self, call: _Call) -> None:
+        span = self._short_span(call)
+        name = "the namespace of a library in Python"
+        self.reading.unknown_namespaces.setdefault(name, []).append(span)
+
+    def _short_span(self, call: _Call) -> Span:
+        """The name that is called: the call may have many lines."""
+        node = call.node.func if isinstance(call.node, ast.Call) else call.node
+        return self.module.span(node)
+
+    # Values
+
+    def _text(self, node: ast.expr | None, call: _Call) -> str | None:
+        return self.module.find_text(node, call.around)
+
+    def _strings(self, node: ast.expr | None, call: _Call) -> tuple[str, ...] | None:
+        """The texts of a tuple, list or set; of an empty one, also `{}`; None if they are not known."""
+        if isinstance(node, ast.Name | ast.Attribute):
+            node = self.module.find_value(node, call.around)
+        if isinstance(node, ast.Dict) and not node.keys:
+            return ()
+        if isinstance(node, ast.Call) and not node.args and self.module.dotted(node.func) in _EMPTY:
+            return ()
+        if isinstance(node, ast.Tuple | ast.List | ast.Set):
+            found = [self._text(item, call) for item in node.elts]
+            known = tuple(text for text in found if text is not None)
+            return known if len(known) == len(found) else None
+        text = self._text(node, call)
+        if text is not None:
+            return (text,)
+        return () if node is not None and _is_none(node) else None
+
+    def _tags(self, call: _Call) -> tuple[str, ...]:
+        return self._tags_of(call.keywords.get("tags"), call)
+
+    def _tags_of(self, node: ast.expr | None, call: _Call) -> tuple[str, ...]:
+        if isinstance(node, ast.Name):
+            node = self.module.find_value(node, call.around) or node
+        if node is None or _is_none(node):
+            return ()
+        items = node.elts if isinstance(node, ast.Tuple | ast.List | ast.Set) else [node]
+        names = [self.module.dotted(item) for item in items]
+        known = [n.rpartition(".")[2] for n in names if ".Tag." in n]
+        if len(known) < len(items):
+            self._report(call, "a tag is known only at run time")
+        return tuple(dict.fromkeys(known))
+
+    def _library(self, node: ast.expr, call: _Call) -> _PythonLibrary | None:
+        """The library that an expression is; None if it is none that is known."""
+        if isinstance(node, ast.Name | ast.Attribute):
+            found = self.module.find_assigned(ast.unparse(node), call.around, call.node.lineno)
+            if found is None:
+                return self._imported_library(self.module.dotted(node))
+            return _library_of(self.module, found.value, found.around)
+        return _library_of(self.module, node, call.around)
+
+    def _imported_library(self, dotted: str) -> _PythonLibrary | None:
+        """A library that another of the sources makes, `from pkg.lib import my_lib`."""
+        path, _, name = dotted.rpartition(".")
+        file = path.rpartition(".")[2]
+        for module in self.modules if file else ():
+            if module.source.path.rpartition("/")[2] in (f"{file}.py", "__init__.py"):
+                for one in module.assigned.get(name, ()):
+                    found = _library_of(module, one.value, one.around)
+                    if found is not None:
+                        return found
+        return None
+
+    def _operator(self, node: ast.expr | None, call: _Call) -> str | None:
+        """`ns::name` of a text, of `torch.ops.ns.name`, or of what custom_op gave."""
+        if node is None:
+            return None
+        text = self._text(node, call)
+        if text is not None:
+            return text if "::" in text else None
+        dotted = self.module.dotted(node)
+        if dotted in self.operators:
+            return self.operators[dotted]
+        made = self.module.find_value(node, call.around) if isinstance(node, ast.Name) else None
+        if isinstance(made, ast.Call) and made.args:
+            is_custom = self.module.dotted(made.func).rpartition(".")[2] in _CUSTOM_OPS
+            return self._text(made.args[0], call) if is_custom else None
+        parts = dotted.split(".")
+        if parts[:2] != ["torch", "ops"] or not 4 <= len(parts) <= 5:
+            return None
+        overload = f".{parts[4]}" if len(parts) == 5 and parts[4] != "default" else ""
+        return f"{parts[2]}::{parts[3]}{overload}"
+
+    def _name_in(self, library: _PythonLibrary, node: ast.expr | None, call: _Call) -> str | None:
+        text = self._text(node, call)
+        if text is None or library.namespace is None:
+            return self._operator(node, call)
+        return text if "::" in text else f"{library.namespace}::{text}"
+
+    def _is_fallthrough(self, node: ast.expr | None) -> bool:
+        return node is not None and self.module.dotted(node).endswith("fallthrough_kernel")
+
+
+_EMPTY = frozenset({"set", "frozenset", "tuple", "list", "dict"})
+
+
+def _calls(module: PythonModule) -> Iterator[_Call]:
+    """Calls and decorators, in order."""
+    decorators: set[int] = set()
+    for node, around in module.nodes:
+        if isinstance(node, Function):
+            for decorator in node.decorator_list:
+                decorators.add(id(decorator))
+                yield _call(module, decorator, around, node)
+        elif isinstance(node, ast.Call) and id(node) not in decorators:
+            # `register_fake("ns::f")(fn)`, and `custom_op("ns::f", mutates_args=())(fn)`.
+            inner = node.func
+            if isinstance(inner, ast.Call):
+                decorators.add(id(inner))
+                given = node.args[0] if node.args else None
+                name = given.id if isinstance(given, ast.Name) else ""
+                function = module.find_function(name, node.lineno)
+                yield _call(module, inner, around, function)
+            else:
+                yield _call(module, node, around, None)
+
+
+def _call(module: PythonModule, node: ast.expr, around: Around, function: Function | None) -> _Call:
+    if not isinstance(node, ast.Call):
+        return _Call(module.dotted(node), node, (), {}, around, function)
+    keywords = {one.arg: one.value for one in node.keywords if one.arg is not None}
+    name = module.dotted(node.func)
+    return _Call(name, node, tuple(node.args), keywords, around, function)
+
+
+def _library_of(module: PythonModule, node: ast.expr, around: Around) -> _PythonLibrary | None:
+    """The library that an expression makes."""
+    if not isinstance(node, ast.Call) or module.dotted(node.func) not in _LIBRARY:
+        return None
+    given = [*node.args, None, None, None]
+    named = {one.arg: one.value for one in node.keywords}
+    namespace = module.find_text(given[0] or named.get("ns"), around)
+    key = module.find_text(given[2] or named.get("dispatch_key"), around)
+    return _PythonLibrary(namespace, key or None)
+
+
+def _own_libraries(module: PythonModule, function: Function) -> Iterator[_PythonLibrary]:
+    """The libraries of the module that a function names."""
+    for node in ast.walk(function):
+        if isinstance(node, ast.Name):
+            for one in module.assigned.get(node.id, ()):
+                found = _library_of(module, one.value, one.around)
+                if found is not None:
+                    yield found
+
+
+def _is_none(node: ast.expr) -> bool:
+    return isinstance(node, ast.Constant) and node.value is None
+
+
+def _listed(keys: Sequence[str] | None) -> str:
+    return ", ".join(keys) if keys else "some keys"

@@ -1,0 +1,200 @@
+"""Registrations that are there already, in sources or in a loaded library, into YAML."""
+
+from __future__ import annotations
+
+import hashlib
+import posixpath
+import re
+from collections.abc import Iterable, Mapping, Sequence
+from itertools import chain
+from pathlib import Path
+
+from opgen.dataclasses import dataclass, field
+from opgen.diagnostics import Diagnostics, Source, until_too_many
+from opgen.importing import codes
+from opgen.importing.calling import Callables
+from opgen.importing.cpp_constants import Constants
+from opgen.importing.cpp_functions import Functions
+from opgen.importing.cpp_grammar import Grammar
+from opgen.importing.cpp_lexing import read_cpp
+from opgen.importing.cpp_macros import read_macros
+from opgen.importing.cpp_source import CppReader, find_classes
+from opgen.importing.cpp_text import CppText
+from opgen.importing.inference import Inference
+from opgen.importing.library import ask_library
+from opgen.importing.merge import Entry, merge, write_rows
+from opgen.importing.paths import find_sources, is_python
+from opgen.importing.problems import Problems
+from opgen.importing.python_module import NotPython, PythonModule, read_python
+from opgen.importing.python_source import PythonReader
+from opgen.importing.registrations import NameAlone, Reading, Registration
+from opgen.reading import read_bytes
+from opgen.render import Renderer
+from opgen.resources import templates_dir
+from opgen.views.base import FileView, group_by
+from opgen.views.imported import build_imported, build_kernels_header
+
+# A generated file of PyTorch has 1.5 MB.
+_MOST_BYTES = 2_000_000
+# A Python file without any of these words registers nothing.
+_MOST_LABELS = 3
+_REGISTERS = re.compile(r"torch\._?library|custom_op|triton_op|\bLibrary\b|\.(?:define|impl)\(")
+
+
+@dataclass(frozen=True, slots=True)
+class Imports:
+    """What is to be imported, sources or libraries, and how.
+
+    `output` is a file, a folder if it ends in a slash, or nothing for one text without a name.
+    """
+
+    sources: tuple[str, ...] = ()
+    libraries: tuple[str, ...] = ()
+    namespaces: tuple[str, ...] = ()
+    defines: Mapping[str, str] = field(default_factory=dict)
+    kernels_as_they_are: bool = False
+    output: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Imported:
+    """Path to text of all that is to be written, and how much it holds."""
+
+    texts: Mapping[str, str]
+    schemas: int
+    rows: int
+    files: int
+
+
+@dataclass(slots=True)
+class _Found:
+    """Registrations in the order of the files, and what C++ declares, by the identity of its Source."""
+
+    registrations: list[Registration]
+    files: int = 0
+    functions: Functions | None = None
+    texts: Mapping[int, CppText] = field(default_factory=dict)
+
+
+@until_too_many(lambda: None)
+def import_operators(imports: Imports, diagnostics: Diagnostics) -> Imported | None:
+    """The YAML of all that is registered; None if there are errors, which `diagnostics` then holds."""
+    collected = collect_entries(imports, diagnostics)
+    if collected is None:
+        return None
+    entries, files = collected
+    rows = sum(1 for entry in entries for row in entry.rows.values() if row.written)
+    return Imported(_render(entries, imports.output), len(entries), rows, files)
+
+
+def collect_entries(
+    imports: Imports, diagnostics: Diagnostics
+) -> tuple[Sequence[Entry], int] | None:
+    """The operators in order, and of how many files; None if there are errors."""
+    problems = Problems(diagnostics)
+    if imports.libraries:
+        asked = ask_library(imports.libraries, imports.namespaces, problems)
+        found = _Found(asked or [])
+    else:
+        found = _read_sources(imports, diagnostics, problems)
+    if diagnostics.has_errors:
+        return None
+    entries = merge(found.registrations, problems)
+    if not entries:
+        what = "libraries" if imports.libraries else "sources"
+        problems.error(codes.NOTHING_FOUND, f"the {what} define no operator", None)
+        return None
+    callables = None
+    if imports.kernels_as_they_are and found.functions is not None:
+        folder = posixpath.dirname(imports.output)
+        callables = Callables(found.functions, found.texts, folder, problems)
+    write_rows(entries, callables, problems)
+    return entries, found.files
+
+
+# Sources
+
+
+def _read_sources(imports: Imports, diagnostics: Diagnostics, problems: Problems) -> _Found:
+    sources = _sources(imports.sources, diagnostics, problems)
+    texts = {id(source): read_cpp(source) for source in sources if not is_python(source.path)}
+    modules = {id(module.source): module for module in _modules(sources, problems)}
+    macros = read_macros(texts.values(), imports.defines)
+    grammar = Grammar()
+    constants = Constants(tuple(texts.values()), macros, grammar)
+    namespace = next(iter(imports.namespaces), None)
+    reading = Reading()
+    cpp = CppReader(tuple(texts.values()), constants, namespace, reading, problems)
+    python = PythonReader(tuple(modules.values()), namespace, reading, problems)
+    for source in sources:
+        if id(source) in texts:
+            cpp.read(texts[id(source)])
+        elif id(source) in modules:
+            python.read(modules[id(source)])
+    cpp.finish()
+    _report_namespaces(reading, problems)
+    functions = Functions(tuple(texts.values()), grammar)
+    classes = {**find_classes(texts.values()), **reading.classes}
+    inference = Inference(functions, texts, classes, problems)
+    found = chain.from_iterable(
+        inference.expand(one) if isinstance(one, NameAlone) else (one,)
+        for one in reading.registrations
+    )
+    return _Found(list(found), len(sources), functions, texts)
+
+
+def _sources(given: Sequence[str], diagnostics: Diagnostics, problems: Problems) -> list[Source]:
+    """The texts of the sources; what is not UTF-8 in them, such as names in comments, does no harm."""
+    sources = []
+    for path in find_sources(given, problems):
+        content = read_bytes(Path(path), diagnostics)
+        if content is not None and len(content) > _MOST_BYTES:
+            message = f"{path} has more than {_MOST_BYTES // 1_000_000} MB, and is not read"
+            problems.warn(codes.NOT_READ, message, None)
+        elif content is not None:
+            digest = hashlib.sha256(content).hexdigest()
+            sources.append(Source(path, content.decode("utf-8-sig", "replace"), digest))
+    return sources
+
+
+def _modules(sources: Iterable[Source], problems: Problems) -> Iterable[PythonModule]:
+    for source in sources:
+        if not is_python(source.path) or _REGISTERS.search(source.text) is None:
+            continue
+        try:
+            yield read_python(source)
+        except NotPython as error:
+            message = f"{source.path} is not read: {error}"
+            problems.warn(codes.NOT_READ, message, error.span)
+
+
+def _report_namespaces(reading: Reading, problems: Problems) -> None:
+    """One error for each macro that only the build knows, with the places where it stands."""
+    for name, spans in reading.unknown_namespaces.items():
+        first, *others = spans
+        labels = [(span, "and here") for span in others[:_MOST_LABELS]]
+        message = f"the namespace is not known: {name}"
+        hint = "--namespace NAME" if " " in name else f"-D {name}=NAME, or --namespace NAME"
+        problems.error(codes.UNKNOWN_NAMESPACE, message, first, hint=hint, labels=labels)
+
+
+# Texts
+
+
+def _render(entries: Sequence[Entry], output: str) -> Mapping[str, str]:
+    """One YAML, or one for each namespace if the output is a folder; each with the header that it includes."""
+    views: list[FileView] = []
+    if output.endswith("/"):
+        for namespace, own in group_by(entries, lambda entry: entry.namespace).items():
+            views += _views(f"{output}{namespace}.yaml", own)
+    else:
+        views += _views(output, entries)
+    return Renderer(templates_dir() / "text").render_all(views)
+
+
+def _views(path: str, entries: Sequence[Entry]) -> list[FileView]:
+    folder, name = posixpath.split(path)
+    header_name = f"{posixpath.splitext(name)[0]}_kernels.h"
+    header = build_kernels_header(posixpath.join(folder, header_name), name, entries)
+    yaml = build_imported(path, entries, "" if header is None else header_name)
+    return [yaml] if header is None else [header, yaml]

@@ -1,0 +1,192 @@
+"""Imported entries as YAML, and the header that declares kernels which no header of the sources declares."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Iterator, Sequence
+
+from opgen.importing.calling import Called, Declaration
+from opgen.importing.merge import Conditions, Entry, Row
+from opgen.importing.registrations import Kernel
+from opgen.views.base import Block, FileView, blocks, unique, view
+
+# What YAML would take for something else than text in a plain scalar. Source: YAML 1.2, 7.3.3.
+_INDICATOR = re.compile(r"[,\[\]{}#&*!|>'\"%@`\s]|[-?:](?:\s|$)|(?:---|\.\.\.)(?:\s|$)")
+_BREAKS_OFF = re.compile(r":(?:\s|$)|\s#|\s$")
+_ESCAPES = {"\\": "\\\\", '"': '\\"', "\n": "\\n", "\t": "\\t", "\r": "\\r"}
+_ALWAYS: Conditions = ()
+
+
+@view
+class EntryView:
+    """An entry. `rows` are the lines under `dispatch`, comments among them; without a real one there is no key."""
+
+    comments: tuple[str, ...]
+    func: str
+    rows: tuple[str, ...]
+    has_rows: bool
+    tags: str
+
+
+@view
+class ImportedView(FileView):
+    includes: str
+    entries: tuple[EntryView, ...]
+
+
+@view
+class DeclarationView:
+    template: str
+    declaration: str
+
+
+@view
+class KernelsHeaderView(FileView):
+    yaml: str
+    headers: tuple[str, ...]
+    blocks: tuple[Block[DeclarationView], ...]
+
+
+def build_imported(path: str, entries: Sequence[Entry], own_header: str) -> ImportedView:
+    """The YAML. `own_header` is the header that `build_kernels_header` makes; empty if there is none."""
+    includes = [called.include for called in _called(entries) if called.include]
+    listed = list(unique([*sorted(includes), *([own_header] if own_header else [])]))
+    return ImportedView(
+        path=path,
+        template="imported.yaml.j2",
+        includes=", ".join(map(_in_list, listed)),
+        entries=tuple(_entry(entry) for entry in entries),
+    )
+
+
+def build_kernels_header(
+    path: str, yaml: str, entries: Sequence[Entry]
+) -> KernelsHeaderView | None:
+    """Declarations of the kernels that the sources declare in no header; None if there are none."""
+    declarations = [c.declaration for c in _called(entries) if c.declaration is not None]
+    if not declarations:
+        return None
+    headers = {header for one in declarations for header in one.declared.headers}
+    pairs = unique((one.namespace, _words(one)) for one in declarations)
+    made = blocks((namespace, DeclarationView(*words)) for namespace, words in pairs)
+    return KernelsHeaderView(
+        path=path,
+        template="kernels.h.j2",
+        yaml=yaml,
+        headers=tuple(sorted(headers, key=lambda header: ("/" not in header, header))),
+        blocks=made,
+    )
+
+
+def yaml_text(text: str) -> str:
+    """A scalar that YAML reads as `text`: plain where that will do, else in quotes."""
+    if not text.isprintable():
+        return f'"{"".join(map(_escaped, text))}"'
+    if not text or _INDICATOR.match(text) or _BREAKS_OFF.search(text):
+        doubled = text.replace("'", "''")
+        return f"'{doubled}'"
+    return text
+
+
+def _in_list(text: str) -> str:
+    """A scalar of a list in brackets."""
+    if re.fullmatch(r"[\w./+-]+", text) and text.isascii():
+        return yaml_text(text)
+    return f'"{"".join(map(_escaped, text))}"'
+
+
+def _escaped(character: str) -> str:
+    if character in _ESCAPES:
+        return _ESCAPES[character]
+    code = ord(character)
+    if character.isprintable():
+        return character
+    return (
+        f"\\x{code:02x}"
+        if code < 0x100
+        else f"\\u{code:04x}" if code < 0x10000 else f"\\U{code:08x}"
+    )
+
+
+def _called(entries: Iterable[Entry]) -> Iterator[Called]:
+    for entry in entries:
+        yield from (row.called for row in entry.rows.values() if row.called is not None)
+
+
+# Entries
+
+
+def _entry(entry: Entry) -> EntryView:
+    lines = [line for row in entry.rows.values() for line in _row(row, entry)]
+    tags = ", ".join(entry.tags)
+    return EntryView(
+        comments=tuple(_comments(entry)),
+        func=yaml_text(f"{entry.namespace}::{entry.schema}"),
+        rows=tuple(lines),
+        has_rows=any(row.written for row in entry.rows.values()),
+        tags=f"[{tags}]" if len(entry.tags) > 1 else tags,
+    )
+
+
+def _comments(entry: Entry) -> Iterator[str]:
+    condition = _condition(entry.ways)
+    if condition:
+        yield _printable(condition)
+    if entry.is_inferred:
+        yield "PyTorch infers this schema from the C++ function: arguments have no names, and none is marked as written."
+    for other in entry.others:
+        where = _condition([other.conditions])
+        yield _printable(f"Defined with another schema, too{f'. {where}' if where else ''}:")
+        yield f"- func: {yaml_text(f'{other.namespace}::{other.schema}')}"
+
+
+def _row(row: Row, entry: Entry) -> Iterator[str]:
+    """The lines of a row: its condition, if it is another than the entry's; itself; what else was registered."""
+    condition = _condition(row.ways)
+    if condition and condition != _condition(entry.ways):
+        yield f"# {_printable(condition)}"
+    if row.written:
+        yield f"{row.key}: {yaml_text(row.written)}"
+    else:
+        yield f"# {row.key}: {_printable(_not_written(row.kernel))}"
+    for kernel, conditions in row.others:
+        where = _condition([conditions])
+        yield f"# {row.key}: {_printable(_not_written(kernel))}{f'. {_printable(where)}' if where else ''}"
+
+
+def _not_written(kernel: Kernel) -> str:
+    location = kernel.span.source.location(kernel.span.start)
+    file = kernel.span.source.path.replace("\\", "/").rpartition("/")[2]
+    return f"{kernel.words} ({file}, line {location.line})"
+
+
+def _condition(ways: Sequence[Conditions]) -> str:
+    """`Only #if A && B`, also with several ways; empty if one of them has no condition."""
+    several = list(unique(ways))
+    if _ALWAYS in several or _are_opposite(several):
+        return ""
+    return "Only " + ", or ".join(f"#if {' && '.join(way)}" for way in several)
+
+
+def _are_opposite(ways: Sequence[Conditions]) -> bool:
+    if len(ways) != 2 or any(len(way) != 1 for way in ways):
+        return False
+    one, other = ways[0][0], ways[1][0]
+    return f"!{one}" == other or f"!{other}" == one or f"!({one})" == other
+
+
+def _printable(text: str) -> str:
+    return "".join(c if c.isprintable() else "\ufffd" for c in text)
+
+
+# Declarations
+
+
+def _words(one: Declaration) -> tuple[str, str]:
+    """`template <typename T>`, and `at::Tensor f(const at::Tensor& x);`."""
+    signature = one.declared.signature
+    parameters = ", ".join(f"{p.type} {p.name}".rstrip() for p in signature.parameters)
+    return (
+        f"template {one.template}" if one.template else "",
+        f"{signature.returns} {one.name}({parameters});",
+    )

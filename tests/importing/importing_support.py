@@ -1,0 +1,43 @@
+"""What the tests of `opgen import` share: the sources, and how each set of them is imported."""
+
+from __future__ import annotations
+
+import os
+from pathlib import Path
+
+from opgen.dataclasses import dataclass
+from opgen.diagnostics import Diagnostics
+from opgen.importing.merge import Entry
+from opgen.pipeline.importing import Imports, collect_entries
+
+HERE = Path(__file__).parent
+SOURCES = HERE / "sources"
+EXPECTED = HERE / "expected"
+DEFINES = {"TORCH_EXTENSION_NAME": "_kiln"}
+CPP = (
+    *("abacus.cpp", "basalt", "granite", "kiln", "lumen.cpp"),
+    *("mosaic.cpp", "mosaic.h", "odds", "prism", "quartz.cpp"),
+)
+PYTHON = ("python",)
+
+# What the sources register so that nobody can know it before the program runs; each is reported.
+HIDDEN = frozenset({"odds::by_macro", "odds::looped", "tables::looped", "sketch::made_later"})
+# What only a build with other macros defines.
+NOT_BUILT = frozenset({"odds::only_never"})
+# A library in Python that ends with its block.
+GONE = frozenset({"tables_scoped::gone"})
+
+
+@dataclass(frozen=True, slots=True)
+class Read:
+    entries: dict[str, Entry]
+    diagnostics: Diagnostics
+
+
+def read(*sources: str, namespaces: tuple[str, ...] = ()) -> Read:
+    """The entries that are read from `sources`, which are paths under SOURCES, by name."""
+    diagnostics = Diagnostics()
+    paths = tuple(os.fspath(SOURCES / source) for source in sources)
+    found = collect_entries(Imports(paths, (), namespaces, DEFINES), diagnostics)
+    assert found is not None, list(diagnostics)
+    return Read({entry.name: entry for entry in found[0]}, diagnostics)

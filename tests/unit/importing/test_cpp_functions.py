@@ -1,0 +1,198 @@
+"""Which function a name means, the schema of its type, and how other files call it."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+from importing_unit_support import Found, library, read
+
+from opgen.diagnostics import Diagnostics
+from opgen.pipeline.importing import Imports, import_operators
+
+
+def inferred(folder: Path, declarations: str, kernel: str = "&f") -> Found:
+    return read(folder, declarations + library(f'm.def("op", {kernel});', 'm.def("g() -> ()");'))
+
+
+@pytest.mark.parametrize(
+    ("declaration", "schema"),
+    [
+        ("at::Tensor f(const at::Tensor& x, int64_t n = 3);", "(Tensor _0, int _1) -> Tensor _0"),
+        ("static inline Tensor f(Tensor const& x) { }", "(Tensor _0) -> Tensor _0"),
+        (
+            "[[nodiscard]] auto f(double d) -> std::tuple<at::Tensor, bool>;",
+            "(float _0) -> (Tensor _0, bool _1)",
+        ),
+        ("void f(void);", "() -> ()"),
+        ('extern "C" void f(at::Tensor x);', "(Tensor _0) -> ()"),
+        ("DEMO_API at::Tensor f(at::ArrayRef<at::Tensor>);", "(Tensor[] _0) -> Tensor _0"),
+        ("__global__ __host__ at::Tensor f(at::Tensor);", "(Tensor _0) -> Tensor _0"),
+        ("using T = const at::Tensor&;\nvoid f(T a);", "(Tensor _0) -> ()"),
+        ("using namespace std;\nvoid f(vector<string> a);", "(str[] _0) -> ()"),
+        ("using std::vector;\ntypedef vector<int64_t> V;\nvoid f(V a);", "(int[] _0) -> ()"),
+        ("namespace a { void f(at::Tensor); }\nusing a::f;", "(Tensor _0) -> ()"),
+        ("namespace a { void f(at::Tensor); }\nusing namespace a;", "(Tensor _0) -> ()"),
+        ("namespace { void f(std::optional<at::Generator> g); }", "(Generator? _0) -> ()"),
+        ("void f(at::Tensor);\nvoid f(at::Tensor x) { }", "(Tensor _0) -> ()"),
+        ("namespace b { void f(int64_t); }\nvoid f(at::Tensor);", "(Tensor _0) -> ()"),
+    ],
+)
+def test_inferred_schemas(declaration: str, schema: str, tmp_path: Path) -> None:
+    found = inferred(tmp_path, declaration + "\n")
+    assert found.codes == [] and found.entries["demo::op"].schema == f"op{schema}"
+
+
+@pytest.mark.parametrize(
+    "declaration",
+    [
+        "",
+        "void f(float x);",
+        "void f(int x);",
+        "void f(at::Tensor* x);",
+        "void f(at::Tensor x[]);",
+        "void f(Options x);",
+        "void f(auto x);",
+        "void f(int64_t x, ...);",
+        "void f(void (*x)(int64_t));",
+        "void f(int64_t);\nvoid f(at::Tensor);",
+        "namespace a { void f(int64_t); }",
+        "template <typename T> void f(T x);",
+        "#if X\nvoid f(int64_t);\n#else\nvoid f(double);\n#endif\n",
+        "void f(int64_t\n#if X\n, double\n#endif\n);",
+        "struct S { static void f(int64_t); };",
+        "#if 0\nvoid f(int64_t);\n#endif",
+    ],
+)
+def test_no_schema(declaration: str, tmp_path: Path) -> None:
+    """Protects against a schema that PyTorch does not infer: none is wrong."""
+    found = inferred(tmp_path, declaration + "\n")
+    assert found.codes == ["W1165"] and found.schemas == ["demo::g() -> ()"]
+
+
+@pytest.mark.parametrize(
+    ("kernel", "schema"),
+    [
+        ("&S::f", "(int _0) -> ()"),
+        ("&t<double>", "(float _0) -> Tensor _0"),
+        ("t<at::Tensor>", "(Tensor _0) -> Tensor _0"),
+        ("&b::f", "(Tensor _0) -> ()"),
+        ("&alias::f", "(Tensor _0) -> ()"),
+        ("&::a::b::f", "(Tensor _0) -> ()"),
+        ("[](at::Tensor x) -> bool { return x.defined(); }", "(Tensor _0) -> bool _0"),
+        ("[](at::Tensor x) { [] { return 1; }(); }", "(Tensor _0) -> ()"),
+    ],
+)
+def test_names_and_lambdas(kernel: str, schema: str, tmp_path: Path) -> None:
+    declarations = (
+        "struct S { static void f(int64_t); };\ntemplate <typename T> at::Tensor t(const T& x);\n"
+        "namespace a { namespace b { void f(at::Tensor); } }\nnamespace b { void f(at::Tensor); }\n"
+        "namespace alias = a::b;\n"
+    )
+    found = inferred(tmp_path, declarations, kernel)
+    assert found.entries["demo::op"].schema == f"op{schema}"
+
+
+def test_the_nearest_namespace_is_meant(tmp_path: Path) -> None:
+    text = (
+        "void f(double);\nnamespace a { void f(int64_t); namespace b {\n"
+        + library('m.def("op", f);', 'm.def("root", ::f);')
+        + "} }"
+    )
+    found = read(tmp_path, text)
+    assert found.schemas == ["demo::op(int _0) -> ()", "demo::root(float _0) -> ()"]
+
+
+def test_headers_that_a_file_includes_come_first(tmp_path: Path) -> None:
+    files = {
+        "one/f.h": "void f(int64_t);",
+        "two/f.h": "void f(double);",
+        "two/ops.cpp": '#include "f.h"\n' + library('m.def("op", &f);'),
+    }
+    assert read(tmp_path, files).schemas == ["demo::op(float _0) -> ()"]
+
+
+def test_what_another_file_keeps_for_itself_is_not_meant(tmp_path: Path) -> None:
+    files = {"a.cpp": "static void f(int64_t) {}", "ops.cpp": library('m.def("op", &f);')}
+    assert read(tmp_path, files).codes == ["E1161", "W1165"]
+
+
+# Kernels as they are
+
+ROW = ('m.def("op(Tensor x) -> Tensor");', 'm.impl("op", torch::kCPU, {kernel});')
+
+
+def called(folder: Path, declarations: str, kernel: str) -> Found:
+    lines = (line.replace("{kernel}", kernel) for line in ROW)
+    return read(folder, declarations + library(*lines), as_they_are=True)
+
+
+@pytest.mark.parametrize(
+    ("declaration", "kernel", "row"),
+    [
+        ("at::Tensor f(at::Tensor x) { return x; }", "&f", "::f"),
+        ("namespace a { at::Tensor f(at::Tensor x); }", "&a::f", "::a::f"),
+        ("namespace a::b { at::Tensor f(at::Tensor x); }\nusing namespace a;", "b::f", "::a::b::f"),
+        ("at::Tensor f(at::Tensor);\nat::Tensor f(torch::Tensor x) { }", "f", "::f"),
+        ("at::Tensor f(const int64_t x);\nat::Tensor f(int64_t x) { }", "f", "::f"),
+        (
+            "template <class T> T f(T x) { }\ntemplate at::Tensor f<at::Tensor>(at::Tensor);",
+            "&f<at::Tensor>",
+            "::f<at::Tensor>",
+        ),
+    ],
+)
+def test_full_names(declaration: str, kernel: str, row: str, tmp_path: Path) -> None:
+    found = called(tmp_path, declaration + "\n", kernel)
+    assert (found.rows("demo::op"), found.codes) == ({"CPU": row}, [])
+
+
+@pytest.mark.parametrize(
+    ("declaration", "kernel", "code"),
+    [
+        ("static at::Tensor f(at::Tensor x) { }", "f", "W1171"),
+        ("namespace { at::Tensor f(at::Tensor x) { } }", "f", "W1171"),
+        ("template <class T> T f(T x) { }", "&f<at::Tensor>", "W1171"),
+        ("template <class T> T f(T x) { }", "&f", "W1171"),
+        ("struct S { static at::Tensor f(at::Tensor x); };", "&S::f", "W1171"),
+        ("torch::stable::Tensor f(torch::stable::Tensor x);", "TORCH_BOX(&f)", "W1171"),
+        ("at::Tensor f(at::Tensor x);\nat::Tensor f(int64_t x);", "static_cast<F*>(&f)", "W1172"),
+        ("", "f", "W1173"),
+        ("at::Tensor f(Options x);", "f", "W1174"),
+        ("", "[](at::Tensor x) { return x; }", "W1161"),
+    ],
+)
+def test_what_no_other_file_can_call(
+    declaration: str, kernel: str, code: str, tmp_path: Path
+) -> None:
+    found = called(tmp_path, declaration + "\n", kernel)
+    assert (found.rows("demo::op"), found.codes) == ({"CPU": ""}, [code])
+
+
+@pytest.mark.parametrize(
+    ("header", "directive", "included"),
+    [
+        ("src/f.h", '#include "f.h"', "f.h"),
+        ("src/deep/f.h", '#include "deep/f.h"', "deep/f.h"),
+        ("src/deep/f.h", "#include <deep/../deep/f.h>", "deep/f.h"),
+        ("include/f.h", '#include "../include/f.h"', "include/f.h"),
+        ("include/f.hpp", "", "include/f.hpp"),
+    ],
+)
+def test_headers_are_included_as_the_sources_do(
+    header: str, directive: str, included: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    files = {
+        header: "namespace a { at::Tensor f(at::Tensor x); }",
+        "src/ops.cpp": f"{directive}\n"
+        + library(*(line.replace("{kernel}", "&a::f") for line in ROW)),
+    }
+    for name, text in files.items():
+        Path(name).parent.mkdir(parents=True, exist_ok=True)
+        Path(name).write_text(text)
+    diagnostics = Diagnostics()
+    imports = Imports(tuple(files), (), (), {}, True, "ops.yaml")
+    made = import_operators(imports, diagnostics)
+    assert made is not None and list(made.texts) == ["ops.yaml"]
+    assert f"\n- include: [{included}]\n" in made.texts["ops.yaml"]

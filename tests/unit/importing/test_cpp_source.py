@@ -1,0 +1,252 @@
+"""Registrations in C++: each form by itself. All of them together are in tests/importing."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+from importing_unit_support import library, read
+
+
+@pytest.mark.parametrize(
+    "line",
+    [
+        'm.def("f(Tensor x) -> Tensor");',
+        'm . def ( "f(Tensor x)" " -> Tensor" ) ;',
+        'm->def("demo::f(Tensor x)->Tensor");',
+        'm.def(R"--(f(Tensor x) -> Tensor)--");',
+        'm.def(u8"f(Tensor x) -> Tensor");',
+        'm.def(std::string("f(Tensor x)") + " -> Tensor");',
+        'm.def(std::string{"f(Tensor x) -> Tensor"}.c_str());',
+        'm.def((("f(Tensor x) -> Tensor")));',
+        'm.def(torch::schema("f(Tensor x) -> Tensor"));',
+        'm.def(torch::jit::parseSchema("f(Tensor x) -> Tensor"));',
+        "m.def(kConstant);",
+        "m.def(demo::kBraced);",
+        "m.def(OTHER);",
+        'm.def("f(" ARGUMENTS ") -> Tensor");',
+        'm.def("f(Tensor x) -> " RESULT);',
+        'if (true) { for (;;) { m.def("f(Tensor x) -> Tensor"); } }',
+        'm.def("f(Tensor x) -> Tensor", torch::_RegisterOrVerify::REGISTER);',
+        'm.def("f(Tensor x) -> Tensor", {});',
+        'm.def(\n#ifdef Z\n  "f(Tensor x)"\n#else\n  "f(Tensor x)"\n#endif\n  " -> Tensor");',
+        'm.def("f(Tensor x"  // a comment, "quoted"\n  /* , int y */ ") -> Tensor");',
+    ],
+)
+def test_ways_to_write_a_schema(line: str, tmp_path: Path) -> None:
+    constants = (
+        '#define ARGUMENTS "Tensor x"\n#define RESULT "Tensor"\n#define OTHER kConstant\n'
+        'constexpr char kConstant[] = "f(Tensor x) -> Tensor";\n'
+        'namespace demo { inline constexpr std::string_view kBraced{"f(Tensor x) -> " RESULT}; }\n'
+    )
+    found = read(tmp_path, constants + library(line))
+    assert (found.schemas, found.codes) == (["demo::f(Tensor x) -> Tensor"], [])
+
+
+@pytest.mark.parametrize(
+    "line",
+    [
+        "m.def(name);",
+        "m.def(make(1));",
+        'm.def(flag ? "a() -> ()" : "b() -> ()");',
+        "m.def(kTwice);",
+        'm.def(("f(" + types + ") -> ()").c_str());',
+        "m.def(kItself);",
+        "DEFINE(m, f);",
+        'ELSEWHERE("f(Tensor x) -> Tensor");',
+        "helper(m);",
+        "auto& other = m;",
+        'm.impl(name, "CPU", &f);',
+        "m.unheard_of(1);",
+    ],
+)
+def test_what_is_known_only_at_run_time(line: str, tmp_path: Path) -> None:
+    constants = (
+        "#define DEFINE(m, name) m.def(#name)\n"
+        'const char* kTwice = "a() -> ()";\nnamespace b { const char* kTwice = "b() -> ()"; }\n'
+        "const char* kItself = kItself;\n"
+    )
+    found = read(tmp_path, constants + library(line, 'm.def("g() -> ()");'))
+    assert (found.schemas, found.codes) == (["demo::g() -> ()"], ["W1160"])
+
+
+@pytest.mark.parametrize(
+    ("kernel", "row"),
+    [
+        ("&f", "f"),
+        ("f", "f"),
+        ("&a::b::f", "f"),
+        ("::f", "f"),
+        ("TORCH_FN(a::f)", "f"),
+        ("TORCH_BOX(&f)", "f"),
+        ("(&f)", "f"),
+        ("torch::CppFunction(&f)", "f"),
+        ('torch::CppFunction::makeFromUnboxedFunction(f).debug("f")', "f"),
+        ("static_cast<void (*)(int, at::Tensor)>(&f)", "f"),
+        ("(void (*)(int)) &f", "f"),
+        ("std::move(f)", "f"),
+        ("NAMED(f)", "f"),
+        ("kernel", "f"),
+        ("&A<int, b::c>::call", "call"),
+        ("torch::CppFunction::makeFallthrough()", "fallthrough"),
+        ("c10::BoxedKernel::makeFallthrough()", "fallthrough"),
+        ("[](at::Tensor x) { return x; }", ""),
+        ("+[](at::Tensor x) { m.impl(1); return x; }", ""),
+        ("local", ""),
+        ("torch::CppFunction::makeFromBoxedFunction<&f>()", ""),
+        ("torch::autograd::autogradNotImplementedFallback()", ""),
+        ("Functor{}", ""),
+        ("make<f>()", ""),
+        ("x ? f : g", ""),
+        ("f<<int>>", ""),
+    ],
+)
+def test_kernels(kernel: str, row: str, tmp_path: Path) -> None:
+    macros = "#define NAMED(x) TORCH_FN(::demo::x)\nconstexpr auto kernel = &f;\n"
+    lines = (
+        'm.def("f(Tensor x) -> ()");',
+        "auto local = [](int x) {};",
+        f'm.impl("f", torch::kCPU, {kernel});',
+    )
+    found = read(tmp_path, macros + library(*lines))
+    assert found.rows("demo::f") == {"CPU": row}
+    assert found.codes == ([] if row else found.codes) and len(found.codes) == (not row)
+
+
+@pytest.mark.parametrize(
+    ("key", "name"),
+    [
+        ("torch::kCUDA", "CUDA"),
+        ("at::kCPU", "CPU"),
+        ("c10::kPrivateUse1", "PrivateUse1"),
+        ("c10::DeviceType::Meta", "Meta"),
+        ("c10::DispatchKey::AutocastCUDA", "AutocastCUDA"),
+        ("torch::DispatchKey::Autocast", "AutocastCUDA"),
+        ("c10::DispatchKey::CatchAll", "CompositeImplicitAutograd"),
+        ("kOurs", "XPU"),
+        ("OURS", "XPU"),
+    ],
+)
+def test_keys(key: str, name: str, tmp_path: Path) -> None:
+    constants = "constexpr auto kOurs{c10::DispatchKey::XPU};\n#define OURS kOurs\n"
+    lines = ('m.def("f() -> ()");', f'm.impl("f", {key}, &f);')
+    found = read(tmp_path, constants + library(*lines))
+    assert found.rows("demo::f") == {name: "f"}
+    dispatched = read(
+        tmp_path, constants + library(lines[0], f'm.impl("f", torch::dispatch({key}, f));')
+    )
+    assert dispatched.rows("demo::f") == {name: "f"}
+
+
+@pytest.mark.parametrize(
+    ("tags", "found"),
+    [
+        ("{at::Tag::core}", ("core",)),
+        ("{torch::Tag::core, at::Tag::pointwise}", ("core", "pointwise")),
+        ("std::vector<at::Tag>{at::Tag::core}", ("core",)),
+        ("{}", ()),
+        ("kTags", ("core",)),
+    ],
+)
+@pytest.mark.parametrize("kernel", ["", "&f, "])
+def test_tags(tags: str, found: tuple[str, ...], kernel: str, tmp_path: Path) -> None:
+    constants = "const std::vector<at::Tag> kTags = {at::Tag::core};\n"
+    read_back = read(tmp_path, constants + library(f'm.def("f() -> ()", {kernel}{tags});'))
+    assert read_back.entries["demo::f"].tags == found
+    assert len(read_back.entries["demo::f"].rows) == bool(kernel)
+
+
+@pytest.mark.parametrize(
+    ("macro", "namespace"),
+    [
+        ("TORCH_LIBRARY(demo, ops)", "demo"),
+        ("TORCH_LIBRARY_FRAGMENT(demo, ops)", "demo"),
+        ("STABLE_TORCH_LIBRARY(demo, ops)", "demo"),
+        ("STABLE_TORCH_LIBRARY_FRAGMENT(demo, ops)", "demo"),
+        ("TORCH_LIBRARY_EXPAND(TORCH_EXTENSION_NAME, ops)", "_C"),
+        ("TORCH_LIBRARY_EXPAND(CONCAT(TORCH_EXTENSION_NAME, _cache), ops)", "_C_cache"),
+        ("TORCH_LIBRARY(C10_CONCATENATE(_C, _more), ops)", "_C_more"),
+        ("OURS(ops)", "ours_C"),
+        ("TORCH_LIBRARY(NAME, ops)", "named"),
+        ("TORCH_LIBRARY(UPPER, ops)", "UPPER"),
+        ("TORCH_LIBRARY(MY_NAMESPACE, ops)", "given"),
+    ],
+)
+def test_libraries(macro: str, namespace: str, tmp_path: Path) -> None:
+    macros = (
+        "#define _JOIN(a, b) a##b\n#define CONCAT(a, b) _JOIN(a, b)\n#define NAME named\n"
+        "#define OURS(m) TORCH_LIBRARY_EXPAND(CONCAT(ours, TORCH_EXTENSION_NAME), m)\n"
+    )
+    text = f'{macros}{macro} {{ ops.def("f() -> ()"); ops.impl("f", &f); }}'
+    defines = {"TORCH_EXTENSION_NAME": "_C", "MY_NAMESPACE": "given"}
+    found = read(tmp_path, text, defines=defines)
+    assert (found.schemas, found.codes) == ([f"{namespace}::f() -> ()"], [])
+
+
+def test_a_macro_means_what_the_last_file_says_unless_the_own_one_does(tmp_path: Path) -> None:
+    files = {
+        "a.h": "#define NS from_header\n",
+        "a.cpp": '#define NS own\nTORCH_LIBRARY(NS, m) { m.def("f() -> ()"); }',
+        "b.cpp": 'TORCH_LIBRARY(NS, m) { m.def("g() -> ()"); }',
+    }
+    found = read(tmp_path, files)
+    # Two files define it: in the third it is not known which is meant.
+    assert found.codes == ["E1160"]
+    (tmp_path / "a.h").unlink()
+    assert read(tmp_path, {"b.cpp": files["b.cpp"], "c.h": "#define NS only\n"}).schemas == [
+        "only::g() -> ()"
+    ]
+
+
+def test_functions_that_take_a_library(tmp_path: Path) -> None:
+    files = {
+        "more.cpp": "void more(int n, torch::Library& lib) {\n"
+        '  lib.def("from_more() -> ()");\n  deeper(lib);\n}\n'
+        'void deeper(torch::Library & library) { library.impl("from_more", &f); }\n'
+        'void unused(torch::Library& m) { m.def("unused() -> ()"); }\n',
+        "ops.cpp": library("#ifdef MORE", "more(1, m);", "#endif"),
+    }
+    found = read(tmp_path, files)
+    assert found.schemas == ["demo::from_more() -> ()"] and found.codes == ["W1160"]
+    assert found.entries["demo::from_more"].ways == [("defined(MORE)",)]
+    assert found.rows("demo::from_more") == {"CompositeImplicitAutograd": "f"}
+
+
+def test_definitions_in_both_branches_are_one_entry(tmp_path: Path) -> None:
+    same, other = 'm.def("f(int x) -> ()");', 'm.def("f(float x) -> ()");'
+    merged = read(tmp_path, library("#if A", same, "#else", same, "#endif"))
+    assert merged.codes == [] and merged.entries["demo::f"].ways == [("A",), ("!A",)]
+    different = read(tmp_path, library("#if A", same, "#else", other, "#endif"))
+    assert different.codes == ["W1167"]
+    assert [one.schema for one in different.entries["demo::f"].others] == ["f(float x) -> ()"]
+
+
+def test_a_row_that_can_be_written_comes_before_one_that_cannot(tmp_path: Path) -> None:
+    lines = (
+        'm.def("f() -> ()");',
+        "#if A",
+        'm.impl("f", [] {});',
+        "#else",
+        'm.impl("f", &f);',
+        "#endif",
+    )
+    found = read(tmp_path, library(*lines))
+    assert found.rows("demo::f") == {"CompositeImplicitAutograd": "f"} and found.codes == ["W1168"]
+
+
+def test_methods_of_a_custom_class_are_no_operators(tmp_path: Path) -> None:
+    line = 'm.class_<ns::Box>("Box").def(torch::init<>()).def("size", &Box::size);'
+    found = read(tmp_path, library(line, 'm.def("f() -> ()");'))
+    assert (found.schemas, found.codes) == (["demo::f() -> ()"], ["W1176"])
+
+
+def test_pybind11_is_no_library(tmp_path: Path) -> None:
+    text = 'PYBIND11_MODULE(demo, m) { m.def("f(Tensor x) -> Tensor", &f); }\n'
+    assert read(tmp_path, text).codes == ["E1161"]
+
+
+def test_what_follows_a_mistake_is_read(tmp_path: Path) -> None:
+    """Protects against a brace or a quote that takes the rest of a file along."""
+    broken = library('m.def("f(" ;', 'm.def("g() -> ()"', 'm.def("h() -> ()");')
+    found = read(tmp_path, broken + 'TORCH_LIBRARY(next, m) { m.def("i() -> ()"); }')
+    assert found.schemas[-1] == "next::i() -> ()"

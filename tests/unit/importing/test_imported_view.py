@@ -1,0 +1,59 @@
+"""Texts that stand in YAML."""
+
+from __future__ import annotations
+
+import pytest
+import yaml
+from hypothesis import given
+from hypothesis import strategies as st
+
+from opgen.importing.merge import Conditions
+from opgen.views.imported import _condition, yaml_text
+
+
+@given(st.text())
+def test_yaml_reads_what_was_written(text: str) -> None:
+    text = text.encode("utf-8", "replace").decode()
+    assert yaml.safe_load(f"- func: {yaml_text(text)}\n") in (
+        [{"func": text}],
+        [{"func": _typed(text)}],
+    )
+
+
+def _typed(text: str) -> object:
+    """What YAML takes a plain scalar for: no schema is a number, but any text may be."""
+    return yaml.safe_load(text) if yaml_text(text) == text else text
+
+
+@pytest.mark.parametrize(
+    ("text", "written"),
+    [
+        ("ns::f(Tensor! x) -> ()", "ns::f(Tensor! x) -> ()"),
+        ('ns::f(str s="a: b") -> ()', "'ns::f(str s=\"a: b\") -> ()'"),
+        ("ns::f(str s='a #b') -> ()", "'ns::f(str s=''a #b'') -> ()'"),
+        ('ns::f(str s="\\n") -> ()', 'ns::f(str s="\\n") -> ()'),
+        ("ns::f(str s='\n') -> ()", "\"ns::f(str s='\\n') -> ()\""),
+        ("::f", "::f"),
+        ("::f<float>", "::f<float>"),
+    ],
+)
+def test_quotes_stand_where_they_are_needed(text: str, written: str) -> None:
+    assert yaml_text(text) == written
+    assert yaml.safe_load(f"x: {written}") == {"x": text}
+
+
+@pytest.mark.parametrize(
+    ("ways", "words"),
+    [
+        ([()], ""),
+        ([("A",)], "Only #if A"),
+        ([("A", "B > 1")], "Only #if A && B > 1"),
+        ([("A",), ("B",)], "Only #if A, or #if B"),
+        ([("A",), ("!A",)], ""),
+        ([("A > 1",), ("!(A > 1)",)], ""),
+        ([("A",), ()], ""),
+        ([("A",), ("A",)], "Only #if A"),
+    ],
+)
+def test_conditions(ways: list[Conditions], words: str) -> None:
+    assert _condition(ways) == words

@@ -1,0 +1,198 @@
+"""Registrations in Python: each form by itself. All of them together are in tests/importing."""
+
+from __future__ import annotations
+
+import importlib.util
+from pathlib import Path
+
+import pytest
+from importing_unit_support import Found, read
+
+from opgen.diagnostics import Source
+from opgen.importing.python_module import NotPython, read_python
+from opgen.importing.python_schema import NoSchema, infer_schema
+
+HEAD = """\
+import collections.abc
+import typing
+from typing import List, Optional, Sequence, Tuple, Union
+import torch
+import torch.types
+from torch import Tensor, dtype
+from torch.types import Number
+N = 3
+TEXT = "text"
+Shape = Sequence[int]
+"""
+SIGNATURES = [
+    "(x: Tensor) -> Tensor",
+    "(x: torch.Tensor, n: int = 3, *, p: float = 1e-05, q: bool = True) -> None",
+    "(x: Optional[Tensor], y: Tensor | None, z: Union[None, Tensor] = None) -> int",
+    "(x: List[Tensor], y: list[Tensor], z: Sequence[Tensor], w: collections.abc.Sequence[Tensor]) -> float",
+    "(x: list[Optional[Tensor]], y: Sequence[Tensor | None]) -> bool",
+    "(x: Optional[List[int]] = None, y: Sequence[float] | None = None, z: Optional[bool] = None) -> Number",
+    "(x: str, y: Optional[str] = 'a, b', z: str = \"it's\") -> List[Tensor]",
+    "(x: Number, y: List[Number], z: Optional[Number] = 2, w: Union[int, float, bool] = 1.5) -> list[Tensor]",
+    "(x: dtype, y: Optional[torch.dtype] = None, z: torch.dtype = torch.float16) -> Tuple[Tensor, int]",
+    "(x: torch.device, y: torch.device | None = None, z: dtype = torch.half) -> tuple[Tensor]",
+    "(n: int = N, m: int = -1, p: float = -2.5, q: float = 1, s: str = TEXT) -> Tensor",
+    "(x: Shape, y: 'Tensor', w: \"list[int]\", z: 'Optional[int]' = None) -> 'Tensor'",
+    "(x: typing.Optional[typing.Sequence[int]], y: typing.List[Tensor]) -> typing.Tuple[Tensor, typing.List[Tensor]]",
+    "(self: Tensor, other: Tensor, *, out: Tensor) -> Tensor",
+]
+REFUSED = [
+    "(x) -> Tensor",
+    "(x: Tensor)",
+    "(*x: Tensor) -> Tensor",
+    "(x: Tensor, /) -> Tensor",
+    "(**x: Tensor) -> Tensor",
+    "(x: Tuple[int, int]) -> Tensor",
+    "(x: dict[str, Tensor]) -> Tensor",
+    "(x: Optional[List[Tensor]]) -> Tensor",
+    "(x: List[List[int]]) -> Tensor",
+    "(x: List[str]) -> Tensor",
+    "(x: Tensor) -> Optional[Tensor]",
+    "(x: Tensor) -> Sequence[Tensor]",
+    "(x: Tensor) -> str",
+    "(x: Tensor, n: int = (1, 2)) -> Tensor",
+    "(x: object) -> Tensor",
+    "(x: Union[int, str]) -> Tensor",
+]
+WRITTEN: list[object] = [(), ["x"], "unknown"]
+
+
+def ours(signature: str, mutates: object) -> str:
+    module = read_python(Source("a.py", f"{HEAD}\ndef f{signature}: ...\n"))
+    function = module.functions["f"][0]
+    assert isinstance(mutates, str | list | tuple)
+    return infer_schema(module, function, (), mutates)
+
+
+@pytest.mark.skipif(importlib.util.find_spec("torch") is None, reason="torch is not installed")
+@pytest.mark.parametrize("mutates", WRITTEN, ids=str)
+@pytest.mark.parametrize("signature", [*SIGNATURES, *REFUSED])
+def test_schemas_are_those_that_torch_infers(signature: str, mutates: object) -> None:
+    """Beside torch.library.infer_schema: the same text, or both refuse."""
+    import torch  # noqa: PLC0415
+
+    names: dict[str, object] = {}
+    code = compile(f"{HEAD}\ndef f{signature}: ...\n", "a.py", "exec", dont_inherit=True)
+    exec(code, names)
+    try:
+        theirs = torch.library.infer_schema(names["f"], mutates_args=mutates)
+    except ValueError:
+        with pytest.raises(NoSchema):
+            ours(signature, mutates)
+        return
+    assert ours(signature, mutates) == theirs
+
+
+def test_unknown_arguments_are_not_written() -> None:
+    with pytest.raises(NoSchema, match="no argument is called 'y'"):
+        ours("(x: Tensor) -> Tensor", ["y"])
+
+
+def python(folder: Path, text: str, **files: str) -> Found:
+    named = {f"{name}.py": content for name, content in files.items()}
+    return read(folder, {**named, "ops.py": f"import torch\n{text}\n"})
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        'lib = torch.library.Library("demo", "DEF")\nlib.define("f() -> ()")',
+        'from torch.library import Library as L\nL("demo", "FRAGMENT").define("f() -> ()")',
+        'import torch.library as tl\ntl.Library(ns="demo", kind="DEF").define(schema="f() -> ()")',
+        'NS = "demo"\nlib: object = torch.library.Library(NS, "DEF")\nlib.define("f()" + " -> ()")',
+        'def g():\n    lib = torch.library.Library("demo", "DEF")\n    lib.define("f() -> ()")',
+        'lib = torch.library.Library("other", "DEF")\ndef g():\n    lib = torch.library.Library("demo", "DEF")\n    lib.define("f() -> ()")',
+        'torch.library.define("demo::f", "() -> ()")',
+        'from torch.library import define\nNAME = "f"\ndefine(f"demo::{NAME}", "() -> ()")',
+        'if (lib := torch.library.Library("demo", "DEF")):\n    lib.define("f() -> ()")',
+        'from lib import demo_lib\ndemo_lib.define("f() -> ()")',
+    ],
+)
+def test_ways_to_define(text: str, tmp_path: Path) -> None:
+    other = 'import torch.library\ndemo_lib = torch.library.Library("demo", "FRAGMENT")\n'
+    found = python(tmp_path, text, lib=other)
+    assert (found.schemas, found.codes) == (["demo::f() -> ()"], [])
+
+
+DEMO = 'lib = torch.library.Library("demo", "DEF")\nlib.define("f(Tensor x) -> Tensor")\n'
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        'lib.impl("f", lambda x: x, "CPU")',
+        "lib.impl(torch.ops.demo.f, lambda x: x)",
+        '@torch.library.impl(lib, "f", "CPU")\ndef g(x): ...',
+        '@torch.library.impl("demo::f", ("cpu", "cuda"))\ndef g(x): ...',
+        'torch.library.impl("demo::f", "cpu")(lambda x: x)',
+        '@torch.library.register_fake("demo::f")\ndef g(x): ...',
+        'torch.library.register_fake("demo::f", lambda x: x)',
+        'torch.library.register_kernel("demo::f", "cpu", lambda x: x)',
+        'torch.library.register_autograd("demo::f", lambda c, g: g)',
+        'if hasattr(torch.library, "x"):\n    from torch.library import register_fake\nelse:\n'
+        '    from torch.library import impl_abstract as register_fake\nregister_fake("demo::f")(g)',
+        '@torch.library.impl_abstract("demo::f")\ndef g(x): ...',
+    ],
+)
+def test_kernels_stay_in_python(text: str, tmp_path: Path) -> None:
+    found = python(tmp_path, DEMO + text)
+    assert found.codes == ["W1164"] and found.rows("demo::f") == {}
+
+
+def test_a_fallthrough_is_a_row(tmp_path: Path) -> None:
+    text = 'lib.impl("f", torch.library.fallthrough_kernel, "AutocastCPU")'
+    found = python(tmp_path, DEMO + text)
+    assert (found.rows("demo::f"), found.codes) == ({"AutocastCPU": "fallthrough"}, [])
+
+
+@pytest.mark.parametrize(
+    ("text", "code"),
+    [
+        ("lib.define(name)", "W1160"),
+        ('lib.define("f(" + str(1) + ") -> ()")', "W1160"),
+        ('lib.define("g(")', "W1169"),
+        ('lib.define("other::g() -> ()")', "W1170"),
+        ('lib.define("g() -> ()", tags=some)', "W1160"),
+        ('lib.define("g() -> ()", "CONSERVATIVE")', "W1176"),
+        ('lib.fallback(f, "XPU")', "W1163"),
+        ('torch.library.custom_op("demo::g", mutates_args=())(elsewhere)', "W1165"),
+        ('torch.library.Library("../../etc", "DEF").define("g() -> ()")', "W1160"),
+        ('lib.impl("f", torch.library.fallthrough_kernel, "CPU: x")', "W1177"),
+    ],
+)
+def test_what_is_not_understood(text: str, code: str, tmp_path: Path) -> None:
+    found = python(tmp_path, DEMO + text)
+    assert found.codes == [code]
+
+
+def test_a_helper_that_defines_from_a_function(tmp_path: Path) -> None:
+    call = (
+        "def g(x: torch.Tensor, out: torch.Tensor) -> None: ...\n"
+        'direct_register_custom_op(op_name="g", op_func=g, mutates_args=["out"])'
+    )
+    helper = (
+        "import torch.library\nhelp_lib = torch.library.Library('helped', 'FRAGMENT')\n"
+        "def direct_register_custom_op(op_name, op_func, mutates_args=None, target_lib=None):\n"
+        "    (target_lib or help_lib).define(op_name + make(op_func))\n"
+    )
+    found = python(tmp_path, call, helper=helper)
+    assert found.schemas == ["helped::g(Tensor x, Tensor(a1!) out) -> ()"]
+    assert found.codes == ["W1164"]
+    (tmp_path / "helper.py").unlink()
+    assert python(tmp_path, f"import torch.library\n{call}").codes == ["E1160"]
+
+
+@pytest.mark.parametrize("text", ["def f(:\n", "\0", "(" * 5000, "x = " + "-" * 50_000 + "1"])
+def test_what_is_not_python(text: str) -> None:
+    with pytest.raises(NotPython):
+        read_python(Source("a.py", text))
+
+
+def test_spans_count_characters() -> None:
+    module = read_python(Source("a.py", 'é = "ü"; x = f("é", 1)\n'))
+    call = module.assigned["x"][0].value
+    assert module.span(call).text == 'f("é", 1)'
