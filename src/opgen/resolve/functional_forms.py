@@ -175,8 +175,15 @@ def _needs_twin(f: NativeFunction) -> bool:
         all(a.type in _TAKEN_WRITTEN for a in marked)
         and all(r.annotation is None and r.type == TENSOR for r in func.returns)
         and not any(keyword.iskeyword(a.name) or a.written for a in every)
+        and not _is_lone_result(func.returns, written)
     )
     return not is_taken
+
+
+def _is_lone_result(returns: tuple[Return, ...], written: list[Argument]) -> bool:
+    """Whether its one tensor may be all that a replacement returns. Inductor 2.13 fails there ("getitem is not an
+    OpOverload"), with PyTorch's own replacement as with a twin."""
+    return len(returns) == 1 and all(a.type.is_nullable() or a.type == TENSOR_LIST for a in written)
 
 
 def _can_hold(type: Type) -> bool:
@@ -207,7 +214,8 @@ def _twin(f: NativeFunction, has_meta: bool) -> Twin:
         and all(a.type in _TAKEN_WRITTEN for a in written)
         and all(r.type == TENSOR for r in fresh)
     ):
-        writer = _hidden(f, "writer", _writing(f.func.arguments), fresh)
+        padding = (Return(None, TENSOR, None),) if _is_lone_result(fresh, written) else ()
+        writer = _hidden(f, "writer", _writing(f.func.arguments), (*fresh, *padding))
         return Twin(TwinForm.writer, f, writer, functional, tuple(returns))
     return Twin(TwinForm.functional, f, functional, functional, tuple(returns))
 

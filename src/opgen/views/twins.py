@@ -112,14 +112,14 @@ def _rows(context: Context, twin: Twin) -> Iterator[tuple[str, str, TwinRowView]
         return f.namespace, key, TwinRowView(str(of.func.name), function)
 
     def kernel(key: str, of: NativeFunction, what: str) -> tuple[str, str, TwinRowView]:
-        return row(key, of, f"opgen::kernel<{operator_struct(of)}, &{what}::call>()")
+        return row(key, of, f"opgen::kernel<{operator_struct(of)}, &{what}>()")
 
     if twin.form is TwinForm.writer:
         runs = _writer(context, twin)
-        yield kernel("CompositeExplicitAutograd", hidden, runs)
-        yield kernel("Autograd", hidden, runs)
-        yield kernel("CompositeImplicitAutograd", f, _decomposition(context, twin))
-        yield kernel("Functionalize", f, _functionalize(context, twin))
+        yield kernel("CompositeExplicitAutograd", hidden, f"{runs}::call")
+        yield kernel("Autograd", hidden, f"{runs}::call_autograd")
+        yield kernel("CompositeImplicitAutograd", f, f"{_decomposition(context, twin)}::call")
+        yield kernel("Functionalize", f, f"{_functionalize(context, twin)}::call")
         return
     not_implemented = "torch::autograd::autogradNotImplementedFallback()"
     if twin.form is TwinForm.copy:
@@ -130,20 +130,20 @@ def _rows(context: Context, twin: Twin) -> Iterator[tuple[str, str, TwinRowView]
     else:
         runs = _functional(context, twin)
         replaces = _functionalize(context, twin)
-    yield kernel("CompositeExplicitAutograd", hidden, runs)
+    yield kernel("CompositeExplicitAutograd", hidden, f"{runs}::call")
     yield row("Autograd", hidden, not_implemented)
-    yield kernel("Functionalize", f, replaces)
+    yield kernel("Functionalize", f, f"{replaces}::call")
 
 
 def _writer(context: Context, twin: Twin) -> str:
     structs = f"{operator_struct(twin.twin)}, {operator_struct(twin.function)}"
-    return f"opgen::WriterTwin<{structs}, {_own_results(context, twin)}>"
+    return f"opgen::WriterTwin<{structs}, {_own_results(context, twin, twin.twin)}>"
 
 
 def _functional(context: Context, twin: Twin) -> str:
     arguments = (
         operator_struct(twin.function),
-        _own_results(context, twin),
+        _own_results(context, twin, twin.functional),
         _sequence(context, _written(twin)),
         _signature(context, twin.functional),
     )
@@ -182,8 +182,10 @@ def _written(twin: Twin) -> list[str]:
     return [str(i) for i, a in enumerate(twin.function.func.arguments.flat_all) if a.is_write]
 
 
-def _own_results(context: Context, twin: Twin) -> str:
+def _own_results(context: Context, twin: Twin, of: NativeFunction) -> str:
     own = [_own_result(twin, i) for i, r in enumerate(twin.returns) if r.own is not None]
+    if of is not twin.functional:
+        own += ["opgen::kPadding"] * (len(of.func.returns) - len(own))
     return _sequence(context, own)
 
 
