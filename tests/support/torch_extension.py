@@ -21,14 +21,17 @@ def require_torch() -> None:
         pytest.skip("torch is not installed: nothing to build target torch against")
 
 
-def build_extension(yaml: Path, kernels: Path, tree: Path) -> Path:
-    """The shared library of `yaml`, without optimisation and with every warning an error."""
+def build_extension(yaml: Path, kernels: Path, tree: Path, *options: str) -> Path:
+    """The shared library of `yaml`, without optimisation and with every warning an error.
+
+    `options` are further ones of `opgen build`.
+    """
     variables = {
         **environment(),
         "CXXFLAGS": "-O0 -Wall -Wextra -Wshadow -Werror",
         **({"CMAKE_CXX_COMPILER_LAUNCHER": launcher()[0]} if launcher() else {}),
     }
-    command = [tool("opgen"), "build", yaml, "--target", "torch", "-o", tree]
+    command = [tool("opgen"), "build", yaml, "--target", "torch", "-o", tree, *options]
     # A unit with ATen's headers takes a gigabyte: one at a time.
     with locked("torch"):
         run([*command, "--kernels", kernels, "--build-type", "None", "-j", "1"], env=variables)

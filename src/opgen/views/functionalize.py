@@ -9,6 +9,7 @@ from opgen.model.registry import NativeFunctionsGroup
 from opgen.resolve.functional_forms import has_own_copy, is_replaced
 from opgen.views.base import Block, FileView, blocks, view
 from opgen.views.context import Context
+from opgen.views.custom_classes import ClassDefinition, class_definitions
 from opgen.views.operators import operator_headers
 from opgen.views.register import KernelRowView
 from opgen.views.shards import sharded
@@ -29,6 +30,7 @@ class RegisterFunctionalizeView(FileView):
     name: str
     has_views: bool
     includes: tuple[str, ...]
+    classes: tuple[ClassDefinition, ...]
     tables: tuple[Block[KernelRowView], ...]
 
 
@@ -57,6 +59,7 @@ def build_register_functionalize(context: Context) -> Iterator[FileView]:
             includes=operator_headers(
                 context, (f for r in rows for f in (r.function, *r.siblings))
             ),
+            classes=class_definitions(r.function for r in rows),
             tables=blocks((r.function.namespace, r.row) for r in rows),
         )
 

@@ -10,6 +10,7 @@ from opgen.resolve.dispatch_tables import Registration, RegistrationKind
 from opgen.views.base import Block, FileView, FunctionView, blocks, unique, view
 from opgen.views.callables import callable_text
 from opgen.views.context import Context
+from opgen.views.custom_classes import ClassDefinition, class_definitions
 from opgen.views.dispatch_headers import direct_namespace
 from opgen.views.shards import sharded
 from opgen.views.text import operator_struct
@@ -24,6 +25,10 @@ class KernelRowView:
     callable: str
 
 
+# Keys for which RegisterAutograd.cpp and RegisterFunctionalize.cpp are.
+_OWN = frozenset({DispatchKey.Autograd, DispatchKey.Functionalize})
+
+
 @view
 class RegisterKeyView(FileView):
     library: str
@@ -31,6 +36,7 @@ class RegisterKeyView(FileView):
     key: str
     includes: tuple[str, ...]
     author_includes: tuple[str, ...]
+    classes: tuple[ClassDefinition, ...]
     functions: tuple[Block[FunctionView], ...]
     tables: tuple[Block[KernelRowView], ...]
 
@@ -38,7 +44,7 @@ class RegisterKeyView(FileView):
 def build_register_keys(context: Context) -> Iterator[FileView]:
     """One source per key that has kernels, or one per shard of it."""
     for key, rows in context.registered.items():
-        stem, count = f"Register{key.name}", context.library.shards
+        stem, count = _stem(key), context.library.shards
         for name, members in sharded(stem, rows, lambda row: row.function.root_name, count):
             callables = [(row.function, _callable(context, row)) for row in members]
             yield RegisterKeyView(
@@ -49,9 +55,15 @@ def build_register_keys(context: Context) -> Iterator[FileView]:
                 key=key.name,
                 includes=_includes(context, key, members),
                 author_includes=_author_includes(members),
+                classes=class_definitions(row.function for row in members),
                 functions=_direct_functions(context, key, callables),
                 tables=blocks((f.namespace, _row(f, text)) for f, text in callables),
             )
+
+
+def _stem(key: DispatchKey) -> str:
+    """The file of a key, which is not that of what opgen registers of its own accord for it."""
+    return f"Register{key.name}Kernels" if key in _OWN else f"Register{key.name}"
 
 
 def _direct_functions(

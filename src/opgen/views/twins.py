@@ -9,6 +9,7 @@ from opgen.model.native_function import NativeFunction
 from opgen.resolve.functional_forms import Twin, TwinForm, find_twins
 from opgen.views.base import Block, FileView, blocks, cpp_string, group_by, view
 from opgen.views.context import Context
+from opgen.views.custom_classes import ClassDefinition, class_definitions
 from opgen.views.functionalize import OF_OUT
 from opgen.views.operators import operator_headers
 from opgen.views.shards import sharded
@@ -51,6 +52,7 @@ class RegisterTwinsView(FileView):
     tensor_header: str
     has_views: bool
     includes: tuple[str, ...]
+    classes: tuple[ClassDefinition, ...]
     blocks: tuple[Block[TwinView], ...]
     declared: tuple[Block[TwinView], ...]
     tables: tuple[TwinTableView, ...]
@@ -77,6 +79,7 @@ def build_register_twins(context: Context) -> Iterator[FileView]:
             tensor_header=context.tensor_header,
             has_views=any(t.form is TwinForm.copy for t in some),
             includes=operator_headers(context, (t.function for t in some)),
+            classes=class_definitions(t.function for t in some),
             blocks=blocks(views),
             declared=blocks((operator_namespace(namespace), v) for namespace, v in views),
             tables=tuple(

@@ -13,6 +13,7 @@ from dataclasses import dataclass
 from typing import Any
 
 import torch
+from torch._inductor.utils import run_and_get_code
 
 Values = list[Any]
 
@@ -224,6 +225,7 @@ def main() -> None:
                 print(f"{case.name}: {check.__name__} fails")
                 print(traceback.format_exc()[-2500:])
     assert not failures, failures
+    kept_in_place()
     print("ok")
 
 
@@ -294,6 +296,22 @@ def exported(case: Case) -> None:
         have = graph.module()(*copy.deepcopy(tensors))
         want = Module()(*copy.deepcopy(tensors))
         same(have, want)
+
+
+def kept_in_place() -> None:
+    """A compiled program writes memory where the operator wrote it: it copies nothing."""
+
+    def run(x: Any, y: Any) -> Any:
+        torch.ops.forms.step_(x, 0.5)
+        into = torch.ops.forms.relu_into(y, torch.empty_like(y))
+        out, _, _ = torch.ops.forms.attend(into, y, torch.empty_like(y))
+        return out
+
+    torch._dynamo.reset()
+    _, (code,) = run_and_get_code(torch.compile(run), rand(3, 4), rand(3, 4))
+    for name in ("step_", "relu_into", "attend"):
+        assert f"torch.ops.forms.opgen_writer_{name}.default(" in code, code
+    assert "aten.clone" not in code and "copy_" not in code and "cpp_fused" not in code, code
 
 
 def versions(arguments: Values, named: dict[str, Any]) -> dict[int | str, list[int]]:
