@@ -166,7 +166,7 @@ def _needs_twin(f: NativeFunction) -> bool:
     marked = [a for a in every if a.annotation is not None]
     if not any(a.annotation is not None and a.annotation.is_write for a in marked):
         return False
-    if not all(_can_hold(a.type) for a in every):
+    if not all(finds_tensors(a.type) for a in every):
         return False
     written = [a for a in every if a.is_write]
     if not all(a.type in _WRITABLE for a in written):
@@ -186,7 +186,7 @@ def _is_lone_result(returns: tuple[Return, ...], written: list[Argument]) -> boo
     return len(returns) == 1 and all(a.type.is_nullable() or a.type == TENSOR_LIST for a in written)
 
 
-def _can_hold(type: Type) -> bool:
+def finds_tensors(type: Type) -> bool:
     """Whether functionalization finds the tensors in an argument of this type, if it may hold any."""
     return type in _HOLDERS or "Tensor" not in str(type)
 
