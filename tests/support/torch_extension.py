@@ -6,6 +6,7 @@ import importlib.util
 import os
 import subprocess
 import sys
+from collections.abc import Sequence
 from pathlib import Path
 
 import pytest
@@ -21,20 +22,25 @@ def require_torch() -> None:
         pytest.skip("torch is not installed: nothing to build target torch against")
 
 
-def build_extension(yaml: Path, kernels: Path, tree: Path, *options: str) -> Path:
+def build_extension(
+    yaml: Path | Sequence[Path], kernels: Path | None, tree: Path, *options: str
+) -> Path:
     """The shared library of `yaml`, without optimisation and with every warning an error.
 
-    `options` are further ones of `opgen build`.
+    Without `kernels` it has stubs for them. `options` are further ones of `opgen build`.
     """
     variables = {
         **environment(),
         "CXXFLAGS": "-O0 -Wall -Wextra -Wshadow -Werror",
         **({"CMAKE_CXX_COMPILER_LAUNCHER": launcher()[0]} if launcher() else {}),
     }
-    command = [tool("opgen"), "build", yaml, "--target", "torch", "-o", tree, *options]
+    files = [yaml] if isinstance(yaml, Path) else yaml
+    command = [tool("opgen"), "build", *files, "--target", "torch", "-o", tree, *options]
+    if kernels is not None:
+        command += ["--kernels", kernels]
     # A unit with ATen's headers takes a gigabyte: one at a time.
     with locked("torch"):
-        run([*command, "--kernels", kernels, "--build-type", "None", "-j", "1"], env=variables)
+        run([*command, "--build-type", "None", "-j", "1"], env=variables)
     (library,) = (tree / "cmake-build").glob("lib*.so")
     return library
 

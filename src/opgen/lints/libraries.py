@@ -112,7 +112,9 @@ def _returns_can_be_traced(f: NativeFunction, diagnostics: Diagnostics) -> None:
         hint = "it breaks the graph; return a Tensor if the call has to be in one"
         diagnostics.warning(W1025, message, f.return_span(0), hint=hint)
     elif f.func.is_mutable:
-        message = f"torch.compile drops a call that returns 'SymInt', and so what '{f.func.name}' writes"
+        message = (
+            f"torch.compile drops a call that returns 'SymInt', and so what '{f.func.name}' writes"
+        )
         hint = "return a Tensor, or nothing"
         diagnostics.warning(W1025, message, f.return_span(0), hint=hint)
 

@@ -212,7 +212,7 @@ def _twin(f: NativeFunction, has_meta: bool) -> Twin:
         has_meta
         and written
         and all(a.type in _TAKEN_WRITTEN for a in written)
-        and all(r.type == TENSOR for r in fresh)
+        and all(r.type == TENSOR for r, at in zip(f.func.returns, returns) if at.own is not None)
     ):
         padding = (Return(None, TENSOR, None),) if _is_lone_result(fresh, written) else ()
         writer = _hidden(f, "writer", _writing(f.func.arguments), (*fresh, *padding))
