@@ -177,9 +177,17 @@ def collect_kernels(
     groups = [
         (group, any(keeps(f) for f in group.functions())) for group in registry.structured_groups()
     ]
-    shared = _shared_names(registry)
+    shared = _of_two(
+        (kernel.name, kernel_namespace(f.namespace, kernel.namespace))
+        for f in registry.functions
+        for _, kernel in f.dispatch
+    )
+    shared_metas = _of_two(
+        (meta_macro_name(group), group.functional.namespace)
+        for group in registry.structured_groups()
+    )
     return KernelSet(
-        metas=tuple(meta_view(group, spell, kept, shared) for group, kept in groups),
+        metas=tuple(meta_view(group, spell, kept, shared_metas) for group, kept in groups),
         structured=tuple(
             k for group, kept in groups for k in _structured(group, spell, kept, shared)
         ),
@@ -187,18 +195,10 @@ def collect_kernels(
     )
 
 
-def _shared_names(registry: Registry) -> frozenset[str]:
-    """The names of kernels and meta classes that two namespaces have."""
-    names = {
-        (kernel.name, kernel_namespace(f.namespace, kernel.namespace))
-        for f in registry.functions
-        for _, kernel in f.dispatch
-    }
-    names |= {
-        (meta_macro_name(group), group.functional.namespace)
-        for group in registry.structured_groups()
-    }
-    return frozenset(name for name, count in Counter(n for n, _ in names).items() if count > 1)
+def _of_two(names: Iterable[tuple[str, str]]) -> frozenset[str]:
+    """The names that stand in two namespaces or more, of pairs of name and namespace."""
+    counts = Counter(name for name, _ in set(names))
+    return frozenset(name for name, count in counts.items() if count > 1)
 
 
 def structured_kernels(
