@@ -144,11 +144,14 @@ def explain_all_codes() -> str:
     return Renderer(templates_dir() / "text").render(build_code_index(CODES.values()))
 
 
-def json_schema(what: str, tags: Path | None, diagnostics: Diagnostics) -> dict[str, Any]:
+def json_schema(
+    what: str, tags: Path | None, diagnostics: Diagnostics, *, strict_torchgen: bool = False
+) -> dict[str, Any]:
     """The JSON Schema of one of SCHEMAS. Entries may have the tags of the file `tags`."""
     match what:
         case "native_functions":
-            return build_json_schema(read_tags(Inputs((), tags), diagnostics))
+            known = read_tags(Inputs((), tags), diagnostics)
+            return build_json_schema(known, strict_torchgen=strict_torchgen)
         case "tags":
             return build_tags_schema()
         case _:
