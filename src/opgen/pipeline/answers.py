@@ -9,6 +9,7 @@ from typing import Any
 
 from opgen import data
 from opgen.codes_files import E0908
+from opgen.dataclasses import replace
 from opgen.diagnostics import Diagnostics, until_too_many
 from opgen.model.mention import Mention
 from opgen.model.native_function import NativeFunction
@@ -65,6 +66,9 @@ def dump(
 @until_too_many(str)
 def explain(registry: Registry, inputs: Inputs, operator: str, diagnostics: Diagnostics) -> str:
     """Everything that follows from the entries of one operator, in words."""
+    # What the library is called shows in the paths of headers alone.
+    if inputs.name is None and len({f.namespace for f in registry.functions}) > 1:
+        inputs = replace(inputs, name="NAME")
     context = library_context(registry, inputs, diagnostics, 1)
     functions = _find(registry, operator, diagnostics)
     if context is None or diagnostics.has_errors:

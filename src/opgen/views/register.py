@@ -38,7 +38,7 @@ class RegisterKeyView(FileView):
 def build_register_keys(context: Context) -> Iterator[FileView]:
     """One source per key that has kernels, or one per shard of it."""
     for key, rows in context.registered.items():
-        stem, count = f"Register{key.name}", context.library.shards
+        stem, count = _stem(key), context.library.shards
         for name, members in sharded(stem, rows, lambda row: row.function.root_name, count):
             callables = [(row.function, _callable(context, row)) for row in members]
             yield RegisterKeyView(
@@ -52,6 +52,14 @@ def build_register_keys(context: Context) -> Iterator[FileView]:
                 functions=_direct_functions(context, key, callables),
                 tables=blocks((f.namespace, _row(f, text)) for f, text in callables),
             )
+
+
+# Keys that a file of another kind is called after: RegisterAutograd.cpp, RegisterFunctionalize.cpp.
+_TAKEN = (DispatchKey.Autograd, DispatchKey.Functionalize)
+
+
+def _stem(key: DispatchKey) -> str:
+    return f"Register{key.name}{'Kernels' if key in _TAKEN else ''}"
 
 
 def _direct_functions(
