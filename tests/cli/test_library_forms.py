@@ -91,3 +91,27 @@ def test_rows_of_autograd_and_functionalize(opgen: Opgen) -> None:
         assert f"TORCH_LIBRARY_IMPL(vf, {key}, m)" in text
         assert f'm.impl("{operator}", torch::CppFunction::makeFallthrough());' in text
     assert '"nms"' not in Path("out/src/RegisterAutograd.cpp").read_text().split("other")[0]
+
+
+def test_backends_of_libraries(opgen: Opgen) -> None:
+    """Of keys that libraries alone have, those of other backends are dropped; those for all backends stay."""
+
+    def kept(*options: str) -> set[str]:
+        row = opgen("dump", str(FORMS), "--op", "vf::nms", "--stage", "model", *options)
+        assert row.exit_code == 0, row.stderr
+        return set(json.loads(row.stdout)[0]["dispatch"])
+
+    target = ("--target", "torch")
+    assert kept(*target, "--backends", "CPU") == {"CPU", "Autograd"}
+    assert kept(*target, "--backends", "PrivateUse1,CUDA") == {
+        "PrivateUse1",
+        "AutocastCUDA",
+        "Autograd",
+    }
+    everything = kept(*target)
+    assert everything - kept(*target, "--ignore-keys", "Autograd, PrivateUse1") == {
+        "Autograd",
+        "PrivateUse1",
+    }
+    result = opgen("lint", str(FORMS), *target, "--backends", "PrivateUs1")
+    assert result.exit_code == 1 and "did you mean 'PrivateUse1'?" in result.stderr

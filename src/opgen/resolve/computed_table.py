@@ -180,7 +180,7 @@ def serves(alias: DispatchKey, key: DispatchKey, registered: Collection[Dispatch
             and not any(backend in registered for backend in _backends_below(key))
         )
     # What is above the backends has fallbacks of its own: Functionalize, Tracer, ZeroTensor, …
-    if not _is_backend(key):
+    if not is_backend(key):
         return False
     match alias:
         case DispatchKey.CompositeImplicitAutograd:
@@ -195,10 +195,11 @@ def serves(alias: DispatchKey, key: DispatchKey, registered: Collection[Dispatch
 
 def _is_served(key: DispatchKey) -> bool:
     """Whether a call needs a kernel for it: without one for a key above the backends, it goes on."""
-    return key in SUPPORTED_DISPATCH_KEYS or _is_backend(key) or key.name.startswith(_AUTOGRAD)
+    return key in SUPPORTED_DISPATCH_KEYS or is_backend(key) or key.name.startswith(_AUTOGRAD)
 
 
-def _is_backend(key: DispatchKey) -> bool:
+def is_backend(key: DispatchKey) -> bool:
+    """Whether tensors have it for the device and layout that they are of."""
     return key in _SINGLE_BACKENDS or _without_prefix(key) in _BACKENDS
 
 
