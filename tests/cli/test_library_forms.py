@@ -115,3 +115,45 @@ def test_backends_of_libraries(opgen: Opgen) -> None:
     }
     result = opgen("lint", str(FORMS), *target, "--backends", "PrivateUs1")
     assert result.exit_code == 1 and "did you mean 'PrivateUse1'?" in result.stderr
+
+
+def test_compat_of_libraries(opgen: Opgen) -> None:
+    """What callers of operators in PyTorch feel: names with namespaces, what is written, classes."""
+
+    def broken(*changes: tuple[str, str]) -> dict[str, str]:
+        text = FORMS.read_text()
+        for old, new in changes:
+            assert old in text
+            text = text.replace(old, new)
+        Path("new.yaml").write_text(text)
+        result = opgen("compat", str(FORMS), "new.yaml", "--format", "json")
+        rows = [json.loads(line) for line in result.stdout.splitlines()]
+        assert result.exit_code == bool(rows), result.stderr
+        return {row["operator"]: f"{row['code']} {row['message']}" for row in rows}
+
+    assert broken() == {}
+    # Of the file's layout, C++ and kernels a caller knows nothing.
+    assert broken(("type: ::vf::Queue", "type: ::vf::OtherQueue"), ("::vf::rms_norm", "mine")) == {}
+    assert broken(("Tensor! result", "Tensor result")) == {
+        "vf::rms_norm": "E1114 argument 'result' is no longer written"
+    }
+    assert broken(("rotate(Tensor positions", "rotate(Tensor! positions")) == {
+        "vf::rotate": "E1114 argument 'positions' is written now"
+    }
+    assert (
+        broken(("classes.vf.Queue q", "classes.vf.Row q"), ("    vf.Queue:", "    vf.Row:"))
+        == {
+            "vf::push": "E1110 the type of argument 'q' was __torch__.torch.classes.vf.Queue and is "
+            "__torch__.torch.classes.vf.Row"
+        }
+        or broken()
+    )
+    moved = broken(("- namespace: vf\n", "- namespace: vg\n"))
+    assert len(moved) == 17 and moved["vf::blur"] == (
+        "E1101 operator 'vf::blur' is gone; 'vg::blur' is another operator to all who call it"
+    )
+    # An operator of another namespace was there before.
+    gone = broken(
+        ("- func: nms(Tensor dets, Tensor scores", "- func: nms2(Tensor dets, Tensor scores")
+    )
+    assert gone == {"vf::nms": "E1101 operator 'vf::nms' is gone"}
