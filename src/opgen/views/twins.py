@@ -89,6 +89,16 @@ def build_register_twins(context: Context) -> Iterator[FileView]:
         )
 
 
+def find_twin_rows(
+    context: Context, f: NativeFunction
+) -> tuple[tuple[NativeFunction, ...], tuple[tuple[str, str], ...]]:
+    """The hidden operators that stand in for `f`, and what is registered for `f` itself: keys and functions."""
+    twins = [t for t in find_twins(context.registry, frozenset(OF_OUT)) if t.function is f]
+    own = str(f.func.name)
+    rows = [(key, r.function) for t in twins for _, key, r in _rows(context, t) if r.name == own]
+    return tuple(t.twin for t in twins), tuple(rows)
+
+
 def _twin(context: Context, hidden: NativeFunction) -> TwinView:
     schema = context.spell.schema(hidden)
     return TwinView(
