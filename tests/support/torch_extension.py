@@ -21,17 +21,28 @@ def require_torch() -> None:
         pytest.skip("torch is not installed: nothing to build target torch against")
 
 
-def build_extension(yaml: Path, kernels: Path, tree: Path) -> Path:
-    """The shared library of `yaml`, without optimisation and with every warning an error."""
+STRICT = "-O0 -Wall -Wextra -Wshadow -Werror"
+
+
+def build_extension(
+    yaml: Path, kernels: Path, tree: Path, *more: str | Path, flags: str = STRICT
+) -> Path:
+    """The shared library of `yaml`, without optimisation and with every warning an error.
+
+    `more` are options of `opgen build`.
+    """
     variables = {
         **environment(),
-        "CXXFLAGS": "-O0 -Wall -Wextra -Wshadow -Werror",
+        "CXXFLAGS": flags,
         **({"CMAKE_CXX_COMPILER_LAUNCHER": launcher()[0]} if launcher() else {}),
     }
     command = [tool("opgen"), "build", yaml, "--target", "torch", "-o", tree]
     # A unit with ATen's headers takes a gigabyte: one at a time.
     with locked("torch"):
-        run([*command, "--kernels", kernels, "--build-type", "None", "-j", "1"], env=variables)
+        run(
+            [*command, "--kernels", kernels, "--build-type", "None", "-j", "1", *more],
+            env=variables,
+        )
     (library,) = (tree / "cmake-build").glob("lib*.so")
     return library
 

@@ -10,6 +10,8 @@ from opgen.importing.cpp_types import CppSignature
 
 # The key that PyTorch registers a kernel for that is given with none.
 CATCH_ALL = "CompositeImplicitAutograd"
+# What schemas call custom classes by.
+CLASSES = "__torch__.torch.classes"
 # What a row says in the place of a kernel.
 FALLTHROUGH = "fallthrough"
 

@@ -1,4 +1,4 @@
-"""Register<Key>[_n].cpp: the table of kernels for one dispatch key, and its direct functions."""
+"""Register<Key>[_n].cpp, of some keys Register<Key>Kernels: the table of kernels for a key, and its direct functions."""
 
 from __future__ import annotations
 
@@ -13,6 +13,9 @@ from opgen.views.context import Context
 from opgen.views.dispatch_headers import direct_namespace
 from opgen.views.shards import sharded
 from opgen.views.text import operator_struct
+
+# Keys whose own names are those of files for all operators: RegisterAutograd.cpp, RegisterFunctionalize.cpp.
+_TAKEN = frozenset({DispatchKey.Autograd, DispatchKey.Functionalize})
 
 
 @view
@@ -39,6 +42,8 @@ def build_register_keys(context: Context) -> Iterator[FileView]:
     """One source per key that has kernels, or one per shard of it."""
     for key, rows in context.registered.items():
         stem, count = f"Register{key.name}", context.library.shards
+        if key in _TAKEN:
+            stem += "Kernels"
         for name, members in sharded(stem, rows, lambda row: row.function.root_name, count):
             callables = [(row.function, _callable(context, row)) for row in members]
             yield RegisterKeyView(

@@ -1,0 +1,4 @@
+"""Operators that do two steps in one."""
+
+from . import _C as _C  # loads the library
+from . import ops as ops
