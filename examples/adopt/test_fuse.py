@@ -17,7 +17,9 @@ def pair(*sizes: int, requires_grad: bool = False) -> tuple[torch.Tensor, torch.
 def test_values(sizes: tuple[int, ...]) -> None:
     a, b = pair(*sizes)
     torch.testing.assert_close(fuse.ops.muladd(a, b, 0.5), a * b + 0.5)
-    torch.testing.assert_close(fuse.ops.mul(a.mT if a.dim() > 1 else a, b.mT if b.dim() > 1 else b).sum(), (a * b).sum())
+    torch.testing.assert_close(
+        fuse.ops.mul(a.mT if a.dim() > 1 else a, b.mT if b.dim() > 1 else b).sum(), (a * b).sum()
+    )
     out = torch.full_like(a, 9.0)
     assert fuse.ops.add_out(a, b, out) is None
     torch.testing.assert_close(out, a + b)

@@ -95,7 +95,10 @@ def test_a_file_for_each_namespace(opgen: Opgen, ops: Path) -> None:
     assert opgen("import", "csrc", "-o", "out/").exit_code == 0
     assert sorted(path.name for path in Path("out").iterdir()) == ["demo.yaml", "other.yaml"]
     assert Path("out/demo.yaml").read_text() == YAML
-    assert "- func: other::f(Tensor! x) -> ()\n  tags: core\n" in Path("out/other.yaml").read_text()
+    assert (
+        "- func: other::f(Tensor! x) -> ()\n  tags: core\n  manual"
+        in Path("out/other.yaml").read_text()
+    )
     both = opgen("import", "csrc").stdout
     assert both.index("other::f") < both.index("demo::scale"), "files come before folders"
 
@@ -297,6 +300,7 @@ def test_from_library(opgen: Opgen, monkeypatch: pytest.MonkeyPatch, tmp_path: P
         "    CPU: f_cpu\n    AutocastCUDA: fallthrough\n"
         "    CompositeExplicitAutograd: f_composite_explicit_autograd\n\n"
         "- func: demo::g.out(Tensor x, *, Tensor(a!) out) -> Tensor(a!)\n"
+        "  manual_kernel_registration: True\n"
     )
     assert "warning[W1164]: 'demo::f' has a kernel for Meta in Python" in result.stderr
     every = opgen("import", "--from-library", "lib.so")

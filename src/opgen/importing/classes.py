@@ -65,11 +65,11 @@ def _find(name: str, last: str | None, texts: Sequence[CppText], folder: str) ->
 
 def _definitions(text: CppText, last: str) -> Iterator[str]:
     """The full names of the classes called `last` that a file defines."""
-    heads = re.finditer(rf"\b(?:struct|class)\b[^;{{}}()=]*?\b{last}\b[^;{{}}()=]*", text.masked)
-    for head in heads:
-        scope = text.scope_opened_by(head.end()) if not text.is_dead(head.start()) else None
-        if scope is None or scope.kind != "class" or scope.name != last:
+    head = rf"(?<!\w)(enum\s+)?(?:struct|class)\b[^;{{}}()=:]*?\b{last}\s*(?:final\s*)?(?::[^;{{}}]*)?\{{"
+    for found in re.finditer(head, text.masked):
+        if found[1] is not None or text.is_dead(found.start()):
             continue
-        around = scope.chain()
-        if all(one.kind in ("namespace", "linkage", "class") for one in around):
-            yield "::" + "::".join(one.name for one in around if one.name)
+        scope = text.scope(found.start())
+        around = () if scope is None else scope.chain()
+        if all(one.kind != "other" for one in around):
+            yield "::" + "::".join((*(one.name for one in around if one.name), last))

@@ -21,6 +21,7 @@ from opgen.importing.cpp_lexing import read_cpp
 from opgen.importing.cpp_macros import read_macros
 from opgen.importing.cpp_source import CppReader, find_classes
 from opgen.importing.cpp_text import CppText
+from opgen.importing.fakes import report_fakes
 from opgen.importing.inference import Inference
 from opgen.importing.library import ask_library
 from opgen.importing.merge import Entry, merge, write_rows
@@ -28,7 +29,7 @@ from opgen.importing.paths import find_sources, is_python
 from opgen.importing.problems import Problems
 from opgen.importing.python_module import NotPython, PythonModule, read_python
 from opgen.importing.python_source import PythonReader
-from opgen.importing.registrations import NameAlone, Reading, Registration
+from opgen.importing.registrations import FakeKernel, NameAlone, Reading, Registration
 from opgen.reading import read_bytes
 from opgen.render import Renderer
 from opgen.resources import templates_dir
@@ -79,6 +80,7 @@ class _Found:
     functions: Functions | None = None
     texts: Mapping[int, CppText] = field(default_factory=dict)
     classes: Mapping[str, str] = field(default_factory=dict)
+    fakes: Sequence[FakeKernel] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -124,6 +126,7 @@ def collect_entries(imports: Imports, diagnostics: Diagnostics) -> Collected | N
     if imports.kernels_as_they_are and found.functions is not None:
         callables = Callables(found.functions, found.texts, folder, problems)
     write_rows(entries, callables, problems)
+    report_fakes({entry.name: entry for entry in entries}, found.fakes, problems)
     return Collected(entries, classes, found.files)
 
 
@@ -155,7 +158,7 @@ def _read_sources(imports: Imports, diagnostics: Diagnostics, problems: Problems
         inference.expand(one) if isinstance(one, NameAlone) else (one,)
         for one in reading.registrations
     )
-    return _Found(list(found), len(sources), functions, texts, classes)
+    return _Found(list(found), len(sources), functions, texts, classes, reading.fakes)
 
 
 def _sources(given: Sequence[str], diagnostics: Diagnostics, problems: Problems) -> list[Source]:

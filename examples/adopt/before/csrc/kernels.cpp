@@ -1,9 +1,10 @@
 // kernels.cpp: the operators of fuse for the CPU.
 #include <Python.h>
-#include <torch/all.h>
+
+#include <ATen/ATen.h>
 #include <torch/library.h>
 
-// `import fuse._C` loads the library, and with it the registrations below; the module has nothing else.
+// `import fuse._C` loads the library, and with it what that registers; the module has nothing else.
 extern "C" PyObject* PyInit__C() {
   static PyModuleDef module = {PyModuleDef_HEAD_INIT, "_C", nullptr, -1, nullptr};
   return PyModule_Create(&module);

@@ -42,7 +42,9 @@ def _(a: Tensor, b: Tensor, out: Tensor) -> None:
 
 def _setup_context(ctx: Any, inputs: tuple[Tensor, Tensor, float], output: Tensor) -> None:
     a, b, _ = inputs
-    ctx.save_for_backward(a if ctx.needs_input_grad[1] else None, b if ctx.needs_input_grad[0] else None)
+    ctx.save_for_backward(
+        a if ctx.needs_input_grad[1] else None, b if ctx.needs_input_grad[0] else None
+    )
 
 
 def _backward(ctx: Any, grad: Tensor) -> tuple[Tensor | None, Tensor | None, None]:
