@@ -62,13 +62,7 @@ function(opgen_add_library target)
   endif()
   target_compile_features(${target} PUBLIC cxx_std_20)
   target_include_directories(${target} PUBLIC "$<BUILD_INTERFACE:${arg_TREE}/include>")
-  # A base class of the author (structured_inherits) has a header beside the kernels. Not by -I: a
-  # math.h there is none of the system's.
-  foreach(kernel IN LISTS arg_KERNELS)
-    get_filename_component(kernel "${kernel}" ABSOLUTE)
-    get_filename_component(folder "${kernel}" DIRECTORY)
-    target_compile_options(${target} PRIVATE "SHELL:-iquote \"${folder}\"")
-  endforeach()
+  opgen_look_for_headers(${target} BESIDE ${arg_KERNELS})
   target_link_libraries(${target} PUBLIC opgen::runtime)
   if(NOT CMAKE_BUILD_TYPE AND NOT CMAKE_CONFIGURATION_TYPES)
     # g++ vectorises the kernels' loops at -O3 only.

@@ -63,6 +63,7 @@ function(opgen_add_operators target)
 
   set(sources ${outputs})
   list(FILTER sources INCLUDE REGEX "^(src|stubs)/.*[.]cpp$")
+  set(OPGEN_YAML ${arg_YAML})
   set(names TREE "${tree}" SOURCES ${sources} KERNELS ${arg_KERNELS})
   if(arg_OPGEN_TARGET STREQUAL "torch")
     include("${CMAKE_CURRENT_FUNCTION_LIST_DIR}/opgen_torchConfig.cmake")
@@ -81,6 +82,19 @@ function(opgen_add_operators target)
       opgen_add_python_module(${target} NAME "${arg_NAME}" TREE "${tree}" SOURCES ${module})
     endif()
   endif()
+endfunction()
+
+# Where the library `target` finds the author's headers: beside the files BESIDE, the kernels, which may have one with a
+# base class (structured_inherits); beside OPGEN_YAML, the YAML, whose `include` names some; and in the folders OPGEN_INCLUDE.
+function(opgen_look_for_headers target)
+  cmake_parse_arguments(PARSE_ARGV 1 arg "" "" "BESIDE")
+  foreach(file IN LISTS arg_BESIDE OPGEN_YAML)
+    get_filename_component(file "${file}" ABSOLUTE)
+    get_filename_component(folder "${file}" DIRECTORY)
+    # Not by -I: a math.h there is none of the system's.
+    target_compile_options(${target} PRIVATE "SHELL:-iquote \"${folder}\"")
+  endforeach()
+  target_include_directories(${target} PRIVATE ${OPGEN_INCLUDE})
 endfunction()
 
 # Install the Python package of the library `target`, which opgen_add_operators(... PYTHON) made.

@@ -95,7 +95,10 @@ def test_a_file_for_each_namespace(opgen: Opgen, ops: Path) -> None:
     assert opgen("import", "csrc", "-o", "out/").exit_code == 0
     assert sorted(path.name for path in Path("out").iterdir()) == ["demo.yaml", "other.yaml"]
     assert Path("out/demo.yaml").read_text() == YAML
-    assert "- func: other::f(Tensor! x) -> ()\n  tags: core\n" in Path("out/other.yaml").read_text()
+    assert (
+        "- func: other::f(Tensor! x) -> ()\n  tags: core\n  manual"
+        in Path("out/other.yaml").read_text()
+    )
     both = opgen("import", "csrc").stdout
     assert both.index("other::f") < both.index("demo::scale"), "files come before folders"
 
@@ -120,14 +123,38 @@ def test_warnings(opgen: Opgen, ops: Path) -> None:
 
 
 def test_formats_of_diagnostics(opgen: Opgen, ops: Path) -> None:
+    """Diagnostics for programs are all that stdout has, once the YAML goes to a file."""
     ops.write_text(OPS.replace("&scale_cpu", "boxed<scale>()"))
     arguments = ("import", str(ops), "-o", "ops.yaml", "--force", "--format")
-    rows = [json.loads(line) for line in opgen(*arguments, "json").stderr.splitlines()]
+    rows = [json.loads(line) for line in opgen(*arguments, "json").stdout.splitlines()]
     assert [row["code"] for row in rows] == ["W1162"]
     assert rows[0]["span"]["path"] == "csrc/deep/ops.cpp" and rows[0]["span"]["line"] == 6
-    assert opgen(*arguments, "github").stderr.startswith("::warning title=W1162,file=csrc/deep/")
-    log = json.loads(opgen(*arguments, "sarif").stderr)
+    assert opgen(*arguments, "github").stdout.startswith("::warning title=W1162,file=csrc/deep/")
+    sarif = opgen(*arguments, "sarif")
+    assert sarif.stderr == ""
+    log = json.loads(sarif.stdout)
     assert [result["ruleId"] for result in log["runs"][0]["results"]] == ["W1162"]
+
+
+def test_yaml_on_stdout_is_alone_there(opgen: Opgen, ops: Path) -> None:
+    """Warnings go to stderr beside it, whatever their format; if the run fails they have stdout."""
+    ops.write_text(OPS.replace("&scale_cpu", "boxed<scale>()"))
+    result = opgen("import", str(ops), "--format", "json")
+    assert result.stdout.startswith("# Written by opgen import") and result.exit_code == 0
+    assert [json.loads(line)["code"] for line in result.stderr.splitlines()] == ["W1162"]
+    denied = opgen("import", str(ops), "--format", "json", "--deny-warnings")
+    assert denied.exit_code == 1 and "func" not in denied.stdout
+    assert [json.loads(line)["code"] for line in denied.stdout.splitlines()] == ["W1162"]
+
+
+def test_a_file_that_cannot_be_written_is_reported_in_the_format(opgen: Opgen, ops: Path) -> None:
+    Path("file").write_text("")
+    """One log has all, warnings of the reading, too."""
+    ops.write_text(OPS.replace("&scale_cpu", "boxed<scale>()"))
+    result = opgen("import", str(ops), "-o", "file/ops.yaml", "--format", "json")
+    assert result.exit_code == 1
+    codes = [json.loads(line)["code"] for line in result.stdout.splitlines()]
+    assert sorted(codes) == ["E0904", "W1162"]
 
 
 @pytest.mark.parametrize(
@@ -273,6 +300,7 @@ def test_from_library(opgen: Opgen, monkeypatch: pytest.MonkeyPatch, tmp_path: P
         "    CPU: f_cpu\n    AutocastCUDA: fallthrough\n"
         "    CompositeExplicitAutograd: f_composite_explicit_autograd\n\n"
         "- func: demo::g.out(Tensor x, *, Tensor(a!) out) -> Tensor(a!)\n"
+        "  manual_kernel_registration: True\n"
     )
     assert "warning[W1164]: 'demo::f' has a kernel for Meta in Python" in result.stderr
     every = opgen("import", "--from-library", "lib.so")

@@ -114,6 +114,8 @@ def test_version_help_and_cmake_folder(opgen: Opgen) -> None:
         assert opgen(command, "--help").exit_code == 0
     folder = Path(opgen("--cmake-dir").stdout.strip())
     assert (folder / "opgenConfig.cmake").is_file()
+    headers = Path(opgen("--torch-include-dir").stdout.strip())
+    assert (headers / "opgen" / "register.h").is_file()
 
 
 @pytest.mark.skipif(shutil.which("script") is None, reason="script(1) is not installed")

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import re
 from pathlib import Path
 
 from opgen.dataclasses import dataclass
@@ -27,6 +28,33 @@ NOT_BUILT = frozenset({"odds::only_never"})
 # A library in Python that ends with its block.
 GONE = frozenset({"tables_scoped::gone"})
 
+# A compiler that is none of CUDA's takes the kernels without their launches.
+NOT_CUDA = """\
+#define __global__
+#define __device__
+#define __forceinline__ inline
+#define __restrict__
+#define __launch_bounds__(threads)
+struct dim3 {
+  dim3(long) {}
+};
+"""
+UNITS = (
+    *("kiln/kernels.cpp", "kiln/bindings.cpp", "prism/prism.cpp", "prism/cpu.cpp"),
+    *("prism/meta.cpp", "prism/autograd.cpp", "prism/autocast.cpp", "prism/quantized.cpp"),
+    *("lumen.cpp", "mosaic.cpp", "abacus.cpp", "odds/odds.cpp", "granite/extension.cc"),
+    *("quartz.cpp", "basalt/schemas.cpp", "basalt/device.cpp", "basalt/autograd_device.cpp"),
+)
+
+
+def write_all_sources(folder: Path, before: str = "") -> Path:
+    """One unit of all C++ sources, after `before`: ATen's headers take most of the time."""
+    kernels = re.sub("<<<.*?>>>", "", (SOURCES / "granite/kernels.cu").read_text(), flags=re.DOTALL)
+    (folder / "kernels_cu.inc").write_text(kernels)
+    lines = [f'#include "{unit}"\n' for unit in (*UNITS, "kernels_cu.inc")]
+    (folder / "all.cpp").write_text(before + NOT_CUDA + "".join(lines))
+    return folder / "all.cpp"
+
 
 @dataclass(frozen=True, slots=True)
 class Read:
@@ -40,4 +68,4 @@ def read(*sources: str, namespaces: tuple[str, ...] = ()) -> Read:
     paths = tuple(os.fspath(SOURCES / source) for source in sources)
     found = collect_entries(Imports(paths, (), namespaces, DEFINES), diagnostics)
     assert found is not None, list(diagnostics)
-    return Read({entry.name: entry for entry in found[0]}, diagnostics)
+    return Read({entry.name: entry for entry in found.entries}, diagnostics)

@@ -28,6 +28,7 @@ from importing_support import (
     SOURCES,
     Read,
     read,
+    write_all_sources,
 )
 
 from opgen.diagnostics import Diagnostics
@@ -41,34 +42,13 @@ from support.pytorch import torch_folder
 
 RecordProperty = Callable[[str, object], None]
 
-# A compiler that is none of CUDA's takes the kernels without their launches.
-NOT_CUDA = """\
-#define __global__
-#define __device__
-#define __forceinline__ inline
-#define __restrict__
-#define __launch_bounds__(threads)
-struct dim3 {
-  dim3(long) {}
-};
-"""
-UNITS = (
-    *("kiln/kernels.cpp", "kiln/bindings.cpp", "prism/prism.cpp", "prism/cpu.cpp"),
-    *("prism/meta.cpp", "prism/autograd.cpp", "prism/autocast.cpp", "prism/quantized.cpp"),
-    *("lumen.cpp", "mosaic.cpp", "abacus.cpp", "odds/odds.cpp", "granite/extension.cc"),
-    *("quartz.cpp", "basalt/schemas.cpp", "basalt/device.cpp", "basalt/autograd_device.cpp"),
-)
-
 
 @pytest.fixture(scope="module")
 def library(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """All C++ sources as one shared library, of one unit: ATen's headers take most of the time."""
     require_headers()
     folder = tmp_path_factory.mktemp("library")
-    kernels = re.sub("<<<.*?>>>", "", (SOURCES / "granite/kernels.cu").read_text(), flags=re.DOTALL)
-    (folder / "kernels_cu.cpp").write_text(kernels)
-    lines = [f'#include "{unit}"\n' for unit in (*UNITS, "kernels_cu.cpp")]
-    (folder / "all.cpp").write_text(NOT_CUDA + "".join(lines))
+    write_all_sources(folder)
     compile_unit(folder / "all.cpp", folder / "libsources.so", ("-shared", "-DODDS_WIDE"))
     return folder / "libsources.so"
 
@@ -142,7 +122,7 @@ def test_a_library_says_the_same_when_it_is_asked(library: Path) -> None:
     namespaces = ("basalt", "granite", "prism", "quartz", "odds_more")
     asked = collect_entries(Imports((), (str(library),), namespaces), diagnostics)
     assert asked is not None and not diagnostics.has_errors
-    from_library = {entry.name: entry for entry in asked[0]}
+    from_library = {entry.name: entry for entry in asked.entries}
     from_sources = {n: e for n, e in read(*CPP).entries.items() if e.namespace in namespaces}
     assert from_library.keys() == from_sources.keys()
     for name, entry in from_library.items():

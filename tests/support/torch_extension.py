@@ -22,20 +22,27 @@ def require_torch() -> None:
         pytest.skip("torch is not installed: nothing to build target torch against")
 
 
+STRICT = "-O0 -Wall -Wextra -Wshadow -Werror"
+
+
 def build_extension(
-    yaml: Path | Sequence[Path], kernels: Path | None, tree: Path, *options: str
+    yaml: Path | Sequence[Path],
+    kernels: Path | None,
+    tree: Path,
+    *more: str | Path,
+    flags: str = STRICT,
 ) -> Path:
     """The shared library of `yaml`, without optimisation and with every warning an error.
 
-    Without `kernels` it has stubs for them. `options` are further ones of `opgen build`.
+    Without `kernels` it has stubs for them. `more` are options of `opgen build`.
     """
     variables = {
         **environment(),
-        "CXXFLAGS": "-O0 -Wall -Wextra -Wshadow -Werror",
+        "CXXFLAGS": flags,
         **({"CMAKE_CXX_COMPILER_LAUNCHER": launcher()[0]} if launcher() else {}),
     }
     files = [yaml] if isinstance(yaml, Path) else yaml
-    command = [tool("opgen"), "build", *files, "--target", "torch", "-o", tree, *options]
+    command = [tool("opgen"), "build", *files, "--target", "torch", "-o", tree, *more]
     if kernels is not None:
         command += ["--kernels", kernels]
     # A unit with ATen's headers takes a gigabyte: one at a time.

@@ -144,6 +144,13 @@ class Given {
   std::optional<std::conditional_t<kIsSame, bool, Stored>> stored_;
 };
 
+// The elements of a tuple as those of the tuple R. (A generic lambda that unpacks both at once is
+// an internal error of g++ 12.)
+template <class R, class From, std::size_t... i>
+R elements_as(const From& from, std::index_sequence<i...>) {
+  return R(as_value<std::tuple_element_t<i, R>>(std::get<i>(from))...);
+}
+
 // A result as the dispatcher's type R.
 template <class R, class From>
 R returned_as(From&& from) {
@@ -154,13 +161,10 @@ R returned_as(From&& from) {
                          std::tuple_size<R>::value;
                          std::tuple_size<Source>::value;
                        }) {
-    return std::apply(
-        [](auto&&... each) {
-          return [&]<class... T>(std::type_identity<std::tuple<T...>>) {
-            return R(as_value<T>(static_cast<const std::remove_cvref_t<decltype(each)>&>(each))...);
-          }(std::type_identity<R>{});
-        },
-        std::forward<From>(from));
+    static_assert(std::tuple_size_v<R> == std::tuple_size_v<Source>,
+                  "the function returns as many results as the operator");
+    return elements_as<R>(static_cast<const Source&>(from),
+                          std::make_index_sequence<std::tuple_size_v<R>>());
   } else if constexpr (requires { std::tuple_size<Source>::value; }) {
     static_assert(std::tuple_size_v<Source> == 1, "one result is returned");
     return as_value<R>(std::get<0>(from));

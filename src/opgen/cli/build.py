@@ -7,6 +7,7 @@ import shutil
 import subprocess
 import sys
 import time
+from collections.abc import Mapping
 from pathlib import Path
 
 import click
@@ -42,6 +43,14 @@ _NINJA_STATUS = re.compile(r"^\[(\d+)/(\d+)\] (.*)$")
     type=click.Path(path_type=Path),
     help="A kernel source, or a folder whose *.cpp (and *.cu, for torch) are all compiled in. Repeatable.",
 )
+@click.option(
+    "-I",
+    "--include",
+    "folders",
+    multiple=True,
+    type=click.Path(path_type=Path),
+    help="A folder of headers, for the kernels and for what the YAML includes. Repeatable.",
+)
 @click.option("--build-type", default="Release", show_default=True, help="CMake's build type.")
 @click.option("-j", "--jobs", type=click.IntRange(1), help="Compilers at once.  [default: Ninja's]")
 @shards_option
@@ -50,6 +59,7 @@ def build(
     inputs: Inputs,
     output: Path,
     kernels: tuple[Path, ...],
+    folders: tuple[Path, ...],
     build_type: str,
     jobs: int | None,
     shards: int,
@@ -62,13 +72,15 @@ def build(
     diagnostics = Diagnostics()
     pipeline.check_world(inputs, diagnostics)
     sources = _kernel_sources(kernels, TARGETS[inputs.target].kernel_suffixes, diagnostics)
+    headers = _header_folders(folders, diagnostics)
     tree = pipeline.build_tree(inputs, diagnostics, shards=shards, python=python)
     if tree is not None and not diagnostics.has_errors:
         write(tree, output, diagnostics)
     finish(diagnostics, report_format, deny_warnings)
     assert tree is not None
     folder = output / "cmake-build"
-    _configure(output, folder, sources, build_type, inputs)
+    given = {"OPGEN_KERNELS": sources, "OPGEN_INCLUDE": headers}
+    _configure(output, folder, given, build_type, inputs)
     _compile(folder, jobs)
     name = str(tree.header["name"])
     library = _shared_library(folder, name)
@@ -92,17 +104,34 @@ def _kernel_sources(
             diagnostics.error(
                 "E0905", f"{path} does not exist", None, hint="give a *.cpp or a folder"
             )
-    for source in sources:
-        if _NOT_FOR_CMAKE.search(str(source)):
-            message = f"{source}: CMake's lists cannot hold this name"
-            hint = "rename what has a ';', a quote, a '$<' or a line end"
-            diagnostics.error("E0905", message, None, hint=hint)
+    _check_names(sources, diagnostics)
     return sources
 
 
+def _header_folders(paths: tuple[Path, ...], diagnostics: Diagnostics) -> list[Path]:
+    for path in paths:
+        if not path.is_dir():
+            diagnostics.error("E0905", f"{path} is no folder", None, hint="give one of headers")
+    folders = [path.resolve() for path in paths]
+    _check_names(folders, diagnostics)
+    return folders
+
+
+def _check_names(paths: list[Path], diagnostics: Diagnostics) -> None:
+    for path in paths:
+        if _NOT_FOR_CMAKE.search(str(path)):
+            message = f"{path}: CMake's lists cannot hold this name"
+            hint = "rename what has a ';', a quote, a '$<' or a line end"
+            diagnostics.error("E0905", message, None, hint=hint)
+
+
 def _configure(
-    output: Path, folder: Path, sources: list[Path], build_type: str, inputs: Inputs
+    output: Path, folder: Path, given: Mapping[str, list[Path]], build_type: str, inputs: Inputs
 ) -> None:
+    """`given` are lists of CMake's."""
+    yaml = [
+        path.resolve() for path in inputs.yaml if not _NOT_FOR_CMAKE.search(str(path.resolve()))
+    ]
     package = TARGETS[inputs.target].cmake_package
     command = [
         _tool("cmake"),
@@ -116,8 +145,9 @@ def _configure(
         f"-DCMAKE_BUILD_TYPE={build_type}",
         f"-D{package}_DIR={cmake_dir()}",
         f"-DPython_EXECUTABLE={sys.executable}",
-        f"-DOPGEN_KERNELS={';'.join(map(str, sources))}",
     ]
+    lists = {**given, "OPGEN_YAML": yaml}
+    command += [f"-D{name}={';'.join(map(str, paths))}" for name, paths in lists.items()]
     if inputs.extends is not None:
         command.append(f"-DOPGEN_BASE_TREE={inputs.extends.resolve().parent}")
     result = subprocess.run(command, capture_output=True, text=True, check=False)

@@ -10,7 +10,7 @@ from pathlib import Path
 import click
 
 from opgen import pipeline
-from opgen.cli.report import finish, report_unwritable
+from opgen.cli.report import fails, finish, finish_with, report_unwritable
 from opgen.diagnostics import Diagnostics
 from opgen.files import create_file, replace_file
 from opgen.importing.codes import IN_THE_WAY
@@ -91,12 +91,14 @@ def import_command(
     found = pipeline.import_operators(imports, diagnostics)
     if found is not None and output is not None and not force:
         _report_in_the_way(found.texts, diagnostics)
-    finish(diagnostics, report_format, deny_warnings)
-    assert found is not None
     if output is None:
-        click.echo(found.texts[""], nl=False)
+        text = "" if found is None else found.texts[""]
+        finish_with(text, diagnostics, report_format, deny_warnings)
     else:
-        _write(found.texts, force)
+        if found is not None and not fails(diagnostics, deny_warnings):
+            _write(found.texts, force, diagnostics)
+        finish(diagnostics, report_format, deny_warnings)
+    assert found is not None
     if report_format == "human":
         click.echo(_summary(found, sources), err=True)
 
@@ -118,8 +120,8 @@ def _report_in_the_way(paths: Iterable[str], diagnostics: Diagnostics) -> None:
             diagnostics.error(IN_THE_WAY, message, None, hint=hint)
 
 
-def _write(texts: Mapping[str, str], force: bool) -> None:
-    """Write all files; leave with code 1 at the first that cannot be written."""
+def _write(texts: Mapping[str, str], force: bool, diagnostics: Diagnostics) -> None:
+    """Write all files; report the first that cannot be written, and stop there."""
     for path, text in texts.items():
         content = text.encode("utf-8", "replace")
         try:
@@ -129,9 +131,8 @@ def _write(texts: Mapping[str, str], force: bool) -> None:
             else:
                 create_file(Path(path), content)
         except OSError as error:
-            diagnostics = Diagnostics()
             report_unwritable(error.filename or path, error.strerror, diagnostics)
-            finish(diagnostics, "human", False)
+            return
 
 
 def _summary(found: Imported, sources: Sequence[str]) -> str:

@@ -20,12 +20,18 @@ from typing import Any
 import click
 
 from opgen import __version__
-from opgen.resources import cmake_dir
+from opgen.resources import cmake_dir, runtime_dir
 
 
 def _print_cmake_dir(context: click.Context, _: click.Parameter, wanted: bool) -> None:
     if wanted:
         click.echo(cmake_dir())
+        context.exit()
+
+
+def _print_torch_include_dir(context: click.Context, _: click.Parameter, wanted: bool) -> None:
+    if wanted:
+        click.echo(runtime_dir() / "torch" / "include")
         context.exit()
 
 
@@ -92,6 +98,14 @@ class _Group(click.Group):
     expose_value=False,
     callback=_print_cmake_dir,
     help="Print the folder for CMAKE_PREFIX_PATH, so that find_package(opgen) works.",
+)
+@click.option(
+    "--torch-include-dir",
+    is_flag=True,
+    is_eager=True,
+    expose_value=False,
+    callback=_print_torch_include_dir,
+    help="Print the folder of headers that sources generated for target torch include.",
 )
 def main() -> None:
     """Turn native_functions.yaml into a registered, type-checked C++ operator library."""

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import posixpath
 import re
 from collections.abc import Mapping, Sequence
 
@@ -10,7 +9,7 @@ from opgen.dataclasses import dataclass, field, replace
 from opgen.diagnostics.codes import Code
 from opgen.importing import codes
 from opgen.importing.cpp_functions import CppFunction, Functions
-from opgen.importing.cpp_includes import included_names, posix_path
+from opgen.importing.cpp_includes import CPP_HEADERS, how_included
 from opgen.importing.cpp_macros import split_arguments
 from opgen.importing.cpp_spelling import Declared, UnknownName, spell_signature
 from opgen.importing.cpp_text import CppText
@@ -18,9 +17,7 @@ from opgen.importing.problems import Problems
 from opgen.importing.registrations import FunctionName, Kernel
 
 _STABLE = ("torch::stable::", "torch::headeronly::")
-# Headers that a C++ compiler takes; those of CUDA need another one.
 _MOST_LABELS = 3
-_INCLUDABLE = (".h", ".hpp", ".hh", ".hxx", ".h++")
 
 
 @dataclass(frozen=True, slots=True)
@@ -90,9 +87,11 @@ class Callables:
         self._check_stable(name, found)
         self._check_overloads(name, plain)
         full_name = f"::{found[0].full_name}{name.template}"
-        header = next((f for f in plain if f.text.source.path.endswith(_INCLUDABLE)), None)
+        header = next((f for f in plain if f.text.source.path.endswith(CPP_HEADERS)), None)
         if header is not None:
-            return Called(full_name, include=self._include(header.text, text))
+            # As the registering file includes it, if that does.
+            texts = (text, *self.texts.values())
+            return Called(full_name, include=how_included(header.text, texts, self.folder))
         first = next((f for f in plain if f.is_definition), (plain or list(found))[0])
         if first.is_member:
             message = f"the class of '{name}' is known in its own file only"
@@ -149,16 +148,6 @@ class Callables:
         types = (parameter.type for parameter in signature.parameters)
         return ", ".join(str(t if t.mark else replace(t, is_const=False)) for t in types)
 
-    def _include(self, header: CppText, text: CppText) -> str:
-        """How the sources include a header: as the registering one does, else as another, else from the YAML on."""
-        path = posix_path(header)
-        for source in (text, *self.texts.values()):
-            for written in included_names(source):
-                name = posixpath.normpath(written)
-                if not name.startswith("..") and f"/{path}".endswith(f"/{name}"):
-                    return name
-        return posixpath.relpath(path, self.folder or ".")
-
 
 def _check_local(name: FunctionName, found: Sequence[CppFunction]) -> None:
     """Raise if only its own file knows the function."""
@@ -179,7 +168,7 @@ def _check_template(
     if not templates or (len(templates) < len(plain) and not name.template):
         return
     wanted = "".join(name.template.split())
-    in_header = any(f.is_definition and f.text.source.path.endswith(_INCLUDABLE) for f in templates)
+    in_header = any(f.is_definition and f.text.source.path.endswith(CPP_HEADERS) for f in templates)
     if wanted and (in_header or any(f.instance == wanted for f in found)):
         return
     message = f"'{name}' is a template, and no source instantiates it"

@@ -135,8 +135,8 @@ STAYS_IN_PYTHON = Code(
     "W1164",
     "a kernel that stays in Python",
     "Rows of `dispatch` name C++ functions. Python can keep registering its kernels after the generated library "
-    "is loaded: the operator is the same. Remove a fake kernel (register_fake) where opgen generates the Meta "
-    "kernel.",
+    "is loaded: the operator is the same. Fake kernels (register_fake) and formulas (register_autograd) are "
+    "registered there, too.",
     _PY_LIBRARY + _PY_DEFINE + 'lib.impl("scale", lambda x, by: x * by, "CPU")\n',
     _PY_LIBRARY + _PY_DEFINE,
     file=PYTHON,
@@ -283,7 +283,9 @@ LEFT_OUT = _code(
     "W1176",
     "something that an entry cannot hold",
     "The registration holds more than a schema, a kernel and tags: the Python module with fake kernels "
-    "(set_python_module), an explicit alias analysis, or a custom class. The entry does not include it.",
+    "(set_python_module), an explicit alias analysis, or a custom class. The entry does not include it. Custom "
+    "classes stay registered by hand; an operator that takes one is imported if a given header defines the class, "
+    "and is a comment otherwise.",
     _in_library('m.set_python_module("demo.fakes");', _SCALE),
     _in_library(_SCALE),
 )
@@ -325,6 +327,20 @@ MORE = _code(
     "W1180",
     "more problems than are reported",
     "Reports stop after a thousand warnings: more often have one cause. Fix some, and run it again.",
+)
+NEEDLESS_FAKE = Code(
+    "W1181",
+    "a fake kernel of an operator whose Meta kernel is generated",
+    "An operator that returns nothing, or only arguments that it writes, needs no computation on Meta, so opgen "
+    "generates its Meta kernel, which serves as its fake kernel. One in Python that is registered later takes its "
+    "place: PyTorch 2.13 allows that without a word, and raises RuntimeError with allow_override=False. "
+    "Remove the one in Python. (A fake kernel that also checks its arguments may stay.)",
+    'import torch\n\nlib = torch.library.Library("demo", "DEF")\nlib.define("fill(Tensor! x) -> ()")\n'
+    'lib.impl("fill", torch.library.fallthrough_kernel, "CPU")\n\n\n'
+    '@torch.library.register_fake("demo::fill")\ndef _(x):\n    pass\n',
+    'import torch\n\nlib = torch.library.Library("demo", "DEF")\nlib.define("fill(Tensor! x) -> ()")\n'
+    'lib.impl("fill", torch.library.fallthrough_kernel, "CPU")\n',
+    file=PYTHON,
 )
 
 CODES: tuple[Code, ...] = tuple(value for value in list(vars().values()) if isinstance(value, Code))

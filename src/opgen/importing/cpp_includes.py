@@ -8,6 +8,8 @@ from collections.abc import Iterable, Iterator, Sequence
 
 from opgen.importing.cpp_text import CppText
 
+# What a C++ compiler takes; other headers are CUDA's.
+CPP_HEADERS = (".h", ".hpp", ".hh", ".hxx", ".h++")
 _INCLUDED = re.compile(r"[<\"]([^<>\"]+)[>\"]")
 
 
@@ -46,6 +48,17 @@ def included_names(text: CppText) -> Iterator[str]:
         found = _INCLUDED.match(directive.text) if directive.word == "include" else None
         if found is not None:
             yield found[1].strip()
+
+
+def how_included(header: CppText, texts: Iterable[CppText], folder: str) -> str:
+    """How the first of `texts` that includes a header names it; if none does, its path from `folder` on."""
+    path = posix_path(header)
+    for text in texts:
+        for written in included_names(text):
+            name = posixpath.normpath(written)
+            if not name.startswith("..") and f"/{path}".endswith(f"/{name}"):
+                return name
+    return posixpath.relpath(path, folder or ".")
 
 
 def posix_path(text: CppText) -> str:

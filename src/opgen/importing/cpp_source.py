@@ -16,6 +16,7 @@ from opgen.importing.cpp_text import CppText
 from opgen.importing.problems import Problems
 from opgen.importing.registrations import (
     CATCH_ALL,
+    CLASSES,
     Definition,
     Implementation,
     NameAlone,
@@ -25,8 +26,6 @@ from opgen.importing.schema_text import find_name, find_schema
 
 # Of a file. PyTorch's longest has 3,300.
 _MOST_CALLS = 20_000
-# What schemas call custom classes by.
-CLASSES = "__torch__.torch.classes"
 # Functions that call functions that register.
 _DEEPEST = 5
 _MACRO_CALL = re.compile(r"\b(\w+)\s*\(")

@@ -44,7 +44,10 @@ class Row:
 
 @dataclass(slots=True)
 class Entry:
-    """An operator. `ways` are as those of a row; `others` are further definitions with another schema."""
+    """An operator. `ways` are as those of a row; `others` are further definitions with another schema.
+
+    `left_out` is why the entry can only be a comment; empty if it is written.
+    """
 
     namespace: str
     schema: str
@@ -54,6 +57,7 @@ class Entry:
     is_inferred: bool
     rows: dict[str, Row] = field(default_factory=dict)
     others: list[Definition] = field(default_factory=list)
+    left_out: str = ""
 
     @property
     def name(self) -> str:

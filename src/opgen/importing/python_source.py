@@ -17,6 +17,7 @@ from opgen.importing.registrations import (
     CATCH_ALL,
     FALLTHROUGH,
     Definition,
+    FakeKernel,
     Implementation,
     Kernel,
     KernelKind,
@@ -34,12 +35,13 @@ _MODULES = (
 )
 _CUSTOM_OPS = frozenset({"custom_op", "triton_op"})
 # What registers something for an operator in Python, and how it is called in a report.
+_FAKE, _META_KERNEL = "a fake kernel", "a kernel for Meta"
 _IN_PYTHON: Mapping[str, str] = MappingProxyType(
     {
-        "register_fake": "a fake kernel",
-        "_register_fake": "a fake kernel",
-        "impl_abstract": "a fake kernel",
-        "register_meta": "a fake kernel",
+        "register_fake": _FAKE,
+        "_register_fake": _FAKE,
+        "impl_abstract": _FAKE,
+        "register_meta": _FAKE,
         "register_kernel": "a kernel",
         "register_autograd": "a backward formula",
         "register_autocast": "an autocast rule",
@@ -340,6 +342,9 @@ class _ModuleReader:
         self.reading.registrations.append(Implementation(namespace, name, key, kernel, span))
 
     def _stays(self, call: _Call, what: str, operator: str | None) -> None:
+        if operator is not None and what in (_FAKE, _META_KERNEL):
+            self.reading.fakes.append(FakeKernel(operator, self._short_span(call)))
+            return
         whose = "an operator" if operator is None else f"'{operator}'"
         message = f"{whose} has {what} in Python, where it stays"
         self.problems.warn(codes.STAYS_IN_PYTHON, message, self._short_span(call))

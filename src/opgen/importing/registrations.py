@@ -10,6 +10,8 @@ from opgen.importing.cpp_types import CppSignature
 
 # The key that PyTorch registers a kernel for that is given with none.
 CATCH_ALL = "CompositeImplicitAutograd"
+# What schemas call custom classes by.
+CLASSES = "__torch__.torch.classes"
 # What a row says in the place of a kernel.
 FALLTHROUGH = "fallthrough"
 
@@ -97,6 +99,14 @@ Registration = Definition | NameAlone | Implementation
 
 
 @dataclass(frozen=True, slots=True)
+class FakeKernel:
+    """A fake kernel in Python of the operator `ns::name.overload`."""
+
+    operator: str
+    span: Span = field(compare=False)
+
+
+@dataclass(frozen=True, slots=True)
 class Reading:
     """All that was read: registrations in the order of the sources, and namespaces that only the build knows.
 
@@ -106,3 +116,4 @@ class Reading:
     registrations: list[Registration] = field(default_factory=list)
     unknown_namespaces: dict[str, list[Span]] = field(default_factory=dict)
     classes: dict[str, str] = field(default_factory=dict)
+    fakes: list[FakeKernel] = field(default_factory=list)

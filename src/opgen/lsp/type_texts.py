@@ -62,5 +62,5 @@ def describe_type(text: str) -> str | None:
         name = text[len(_CUSTOM_CLASS) :]
         return f"The custom class `{name}`, whose C++ class the key `classes` names (outside of `aten`)."
     found = _BASE.match(text)
-    name = None if found is None else BaseTy.__members__.get(found.group())
-    return None if name is None else TYPE_TEXTS[name]
+    base = None if found is None else BaseTy.__members__.get(found.group())
+    return None if base is None else TYPE_TEXTS[base]

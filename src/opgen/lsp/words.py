@@ -66,8 +66,7 @@ def find_word(outline: Outline, offset: int) -> Word | None:
     if not span.text or _is_comment(outline, span):
         return None
     if key.span.start <= offset <= key.span.end:
-        kind = Kind.head_key if entry.is_head else Kind.key
-        return Word(kind, key.span, entry, key)
+        return Word(Kind.head_key if entry.is_head else Kind.key, key.span, entry, key)
     if entry.is_head:
         is_nested = key.name == "classes" and _before_colon(outline, span)
         return Word(Kind.head_key, span, entry, key) if is_nested else None

@@ -13,6 +13,7 @@ from opgen.dataclasses import dataclass, field
 from opgen.diagnostics import Diagnostics, Source, until_too_many
 from opgen.importing import codes
 from opgen.importing.calling import Callables
+from opgen.importing.classes import CustomClass, find_custom_classes
 from opgen.importing.cpp_constants import Constants
 from opgen.importing.cpp_functions import Functions
 from opgen.importing.cpp_grammar import Grammar
@@ -20,6 +21,7 @@ from opgen.importing.cpp_lexing import read_cpp
 from opgen.importing.cpp_macros import read_macros
 from opgen.importing.cpp_source import CppReader, find_classes
 from opgen.importing.cpp_text import CppText
+from opgen.importing.fakes import report_fakes
 from opgen.importing.inference import Inference
 from opgen.importing.library import ask_library
 from opgen.importing.merge import Entry, merge, write_rows
@@ -27,7 +29,7 @@ from opgen.importing.paths import find_sources, is_python
 from opgen.importing.problems import Problems
 from opgen.importing.python_module import NotPython, PythonModule, read_python
 from opgen.importing.python_source import PythonReader
-from opgen.importing.registrations import NameAlone, Reading, Registration
+from opgen.importing.registrations import FakeKernel, NameAlone, Reading, Registration
 from opgen.reading import read_bytes
 from opgen.render import Renderer
 from opgen.resources import templates_dir
@@ -68,12 +70,26 @@ class Imported:
 
 @dataclass(slots=True)
 class _Found:
-    """Registrations in the order of the files, and what C++ declares, by the identity of its Source."""
+    """Registrations in the order of the files, and what C++ declares, by the identity of its Source.
+
+    `classes` are the full names of custom classes in schemas, by their last names in C++.
+    """
 
     registrations: list[Registration]
     files: int = 0
     functions: Functions | None = None
     texts: Mapping[int, CppText] = field(default_factory=dict)
+    classes: Mapping[str, str] = field(default_factory=dict)
+    fakes: Sequence[FakeKernel] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class Collected:
+    """The operators in order, the custom classes that their schemas name, and the number of files."""
+
+    entries: Sequence[Entry]
+    classes: Mapping[str, CustomClass]
+    files: int
 
 
 @until_too_many(lambda: None)
@@ -82,15 +98,14 @@ def import_operators(imports: Imports, diagnostics: Diagnostics) -> Imported | N
     collected = collect_entries(imports, diagnostics)
     if collected is None:
         return None
-    entries, files = collected
-    rows = sum(1 for entry in entries for row in entry.rows.values() if row.written)
-    return Imported(_render(entries, imports.output), len(entries), rows, files)
+    written = [entry for entry in collected.entries if not entry.left_out]
+    rows = sum(1 for entry in written for row in entry.rows.values() if row.written)
+    texts = _render(collected, imports.output)
+    return Imported(texts, len(written), rows, collected.files)
 
 
-def collect_entries(
-    imports: Imports, diagnostics: Diagnostics
-) -> tuple[Sequence[Entry], int] | None:
-    """The operators in order, and of how many files; None if there are errors."""
+def collect_entries(imports: Imports, diagnostics: Diagnostics) -> Collected | None:
+    """All that is registered; None if there are errors."""
     problems = Problems(diagnostics)
     if imports.libraries:
         asked = ask_library(imports.libraries, imports.namespaces, problems)
@@ -104,12 +119,15 @@ def collect_entries(
         what = "libraries" if imports.libraries else "sources"
         problems.error(codes.NOTHING_FOUND, f"the {what} define no operator", None)
         return None
+    folder = posixpath.dirname(imports.output)
+    texts = tuple(found.texts.values())
+    classes = find_custom_classes(entries, found.classes, texts, folder, problems)
     callables = None
     if imports.kernels_as_they_are and found.functions is not None:
-        folder = posixpath.dirname(imports.output)
         callables = Callables(found.functions, found.texts, folder, problems)
     write_rows(entries, callables, problems)
-    return entries, found.files
+    report_fakes({entry.name: entry for entry in entries}, found.fakes, problems)
+    return Collected(entries, classes, found.files)
 
 
 # Sources
@@ -140,7 +158,7 @@ def _read_sources(imports: Imports, diagnostics: Diagnostics, problems: Problems
         inference.expand(one) if isinstance(one, NameAlone) else (one,)
         for one in reading.registrations
     )
-    return _Found(list(found), len(sources), functions, texts)
+    return _Found(list(found), len(sources), functions, texts, classes, reading.fakes)
 
 
 def _sources(given: Sequence[str], diagnostics: Diagnostics, problems: Problems) -> list[Source]:
@@ -181,20 +199,23 @@ def _report_namespaces(reading: Reading, problems: Problems) -> None:
 # Texts
 
 
-def _render(entries: Sequence[Entry], output: str) -> Mapping[str, str]:
+def _render(collected: Collected, output: str) -> Mapping[str, str]:
     """One YAML, or one for each namespace if the output is a folder; each with the header that it includes."""
     views: list[FileView] = []
     if output.endswith("/"):
-        for namespace, own in group_by(entries, lambda entry: entry.namespace).items():
-            views += _views(f"{output}{namespace}.yaml", own)
+        groups = group_by(collected.entries, lambda entry: entry.namespace)
+        for namespace, own in groups.items():
+            views += _views(f"{output}{namespace}.yaml", own, collected.classes)
     else:
-        views += _views(output, entries)
+        views += _views(output, collected.entries, collected.classes)
     return Renderer(templates_dir() / "text").render_all(views)
 
 
-def _views(path: str, entries: Sequence[Entry]) -> list[FileView]:
+def _views(
+    path: str, entries: Sequence[Entry], classes: Mapping[str, CustomClass]
+) -> list[FileView]:
     folder, name = posixpath.split(path)
     header_name = f"{posixpath.splitext(name)[0]}_kernels.h"
     header = build_kernels_header(posixpath.join(folder, header_name), name, entries)
-    yaml = build_imported(path, entries, "" if header is None else header_name)
+    yaml = build_imported(path, entries, classes, "" if header is None else header_name)
     return [yaml] if header is None else [header, yaml]

@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 
 from opgen.importing.calling import Called, Declaration
+from opgen.importing.classes import CustomClass
 from opgen.importing.merge import Conditions, Entry, Row
 from opgen.importing.registrations import Kernel
 from opgen.views.base import Block, FileView, blocks, unique, view
@@ -19,18 +20,30 @@ _ALWAYS: Conditions = ()
 
 @view
 class EntryView:
-    """An entry. `rows` are the lines under `dispatch`, comments among them; without a real one there is no key."""
+    """An entry. `rows` are the lines under `dispatch`, comments among them; without a real one there is no key.
+
+    `left_out`: all of it is a comment.
+    """
 
     comments: tuple[str, ...]
     func: str
     rows: tuple[str, ...]
     has_rows: bool
     tags: str
+    left_out: bool
+
+
+@view
+class CustomClassView:
+    name: str
+    type: str
+    header: str
 
 
 @view
 class ImportedView(FileView):
     includes: str
+    classes: tuple[CustomClassView, ...]
     entries: tuple[EntryView, ...]
 
 
@@ -47,7 +60,9 @@ class KernelsHeaderView(FileView):
     blocks: tuple[Block[DeclarationView], ...]
 
 
-def build_imported(path: str, entries: Sequence[Entry], own_header: str) -> ImportedView:
+def build_imported(
+    path: str, entries: Sequence[Entry], classes: Mapping[str, CustomClass], own_header: str
+) -> ImportedView:
     """The YAML. `own_header` is the header that `build_kernels_header` makes; empty if there is none."""
     includes = [called.include for called in _called(entries) if called.include]
     listed = list(unique([*sorted(includes), *([own_header] if own_header else [])]))
@@ -55,6 +70,7 @@ def build_imported(path: str, entries: Sequence[Entry], own_header: str) -> Impo
         path=path,
         template="imported.yaml.j2",
         includes=", ".join(map(_in_list, listed)),
+        classes=tuple(_class(one) for one in classes.values() if _is_named(one, entries)),
         entries=tuple(_entry(entry) for entry in entries),
     )
 
@@ -110,7 +126,21 @@ def _escaped(character: str) -> str:
 
 def _called(entries: Iterable[Entry]) -> Iterator[Called]:
     for entry in entries:
-        yield from (row.called for row in entry.rows.values() if row.called is not None)
+        if not entry.left_out:
+            yield from (row.called for row in entry.rows.values() if row.called is not None)
+
+
+# Custom classes
+
+
+def _class(one: CustomClass) -> CustomClassView:
+    return CustomClassView(name=one.name, type=one.type, header=yaml_text(one.header))
+
+
+def _is_named(one: CustomClass, entries: Iterable[Entry]) -> bool:
+    """Whether a schema that is written has the class."""
+    name = re.compile(rf"\.{re.escape(one.name)}(?![\w.])")
+    return any(name.search(entry.schema) for entry in entries if not entry.left_out)
 
 
 # Entries
@@ -125,6 +155,7 @@ def _entry(entry: Entry) -> EntryView:
         rows=tuple(lines),
         has_rows=any(row.written for row in entry.rows.values()),
         tags=f"[{tags}]" if len(entry.tags) > 1 else tags,
+        left_out=bool(entry.left_out),
     )
 
 
@@ -132,6 +163,8 @@ def _comments(entry: Entry) -> Iterator[str]:
     condition = _condition(entry.ways)
     if condition:
         yield _printable(condition)
+    if entry.left_out:
+        yield f"Left out: {_printable(entry.left_out)}."
     if entry.is_inferred:
         yield "PyTorch infers this schema from the C++ function: arguments have no names, and none is marked as written."
     for other in entry.others:

@@ -1,4 +1,4 @@
-"""Register<Key>[_n].cpp: the table of kernels for one dispatch key, and its direct functions."""
+"""Register<Key>[_n].cpp, of some keys Register<Key>Kernels: the table of kernels for a key, and its direct functions."""
 
 from __future__ import annotations
 
@@ -15,6 +15,9 @@ from opgen.views.dispatch_headers import direct_namespace
 from opgen.views.shards import sharded
 from opgen.views.text import operator_struct
 
+# Keys whose own names are those of files for all operators: RegisterAutograd.cpp, RegisterFunctionalize.cpp.
+_OWN = frozenset({DispatchKey.Autograd, DispatchKey.Functionalize})
+
 
 @view
 class KernelRowView:
@@ -23,10 +26,6 @@ class KernelRowView:
     operator: str
     struct: str
     callable: str
-
-
-# Keys for which RegisterAutograd.cpp and RegisterFunctionalize.cpp are.
-_OWN = frozenset({DispatchKey.Autograd, DispatchKey.Functionalize})
 
 
 @view

@@ -42,7 +42,7 @@ def read(
     output = str(folder / "out.yaml")
     imports = Imports(paths, (), (), defines or {}, as_they_are, output)
     collected = collect_entries(imports, diagnostics)
-    entries = {} if collected is None else {entry.name: entry for entry in collected[0]}
+    entries = {} if collected is None else {entry.name: entry for entry in collected.entries}
     return Found(entries, [item.code for item in diagnostics])
 
 

@@ -1,4 +1,5 @@
-// Declarations of the kernels that basalt.yaml names, as their sources define them. Written by opgen import.
+// The kernels that basalt.yaml names, as their sources define them.
+// Written by opgen import.
 #pragma once
 
 #include <ATen/core/Generator.h>

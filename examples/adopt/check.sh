@@ -1,0 +1,13 @@
+#!/bin/sh
+# check.sh: what is committed in after/ is what opgen makes of before/, and of the YAML.
+set -eu
+cd "$(dirname "$0")"
+again=$(mktemp -d)
+trap 'rm -rf "$again"' EXIT
+(cd before && opgen import csrc fuse --kernels-as-they-are -o "$again/native_functions.yaml") 2>/dev/null
+for file in native_functions.yaml native_functions_kernels.h; do
+  diff -u "after/$file" "$again/$file"
+done
+cd after
+opgen lint --deny-warnings --target torch native_functions.yaml
+opgen check native_functions.yaml --target torch -o generated

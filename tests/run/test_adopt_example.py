@@ -1,0 +1,73 @@
+"""`examples/adopt`: one file of tests passes on an extension before and after opgen registers its operators."""
+
+from __future__ import annotations
+
+import os
+import shutil
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from support.build import REPOSITORY, environment, locked, require_headers, run
+from support.pytorch import torch_folder
+
+EXAMPLE = REPOSITORY / "examples" / "adopt"
+META = """
+import torch, fuse
+print(torch._C._dispatch_has_kernel_for_dispatch_key("fuse::add_out", "Meta"))
+
+print("RegisterMeta.cpp" in torch._C._dispatch_dump("fuse::add_out"))
+"""
+
+
+def built(state: str, folder: Path) -> dict[str, str]:
+    """The environment in which `import fuse` finds the package, built in a copy of its folder."""
+    torch_folder()
+    pytest.importorskip("setuptools")
+    require_headers()
+    package = folder / state
+    shutil.copytree(EXAMPLE / state, package)
+    variables = {**environment(), "CFLAGS": "-O0", "MAX_JOBS": "1"}
+    with locked("torch"):
+        run(
+            [sys.executable, "setup.py", "-q", "build_ext", "--inplace"], env=variables, cwd=package
+        )
+    return {**os.environ, "PYTHONPATH": str(package)}
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("state", ["before", "after"])
+def test_the_same_tests_pass(state: str, tmp_path: Path) -> None:
+    variables = built(state, tmp_path)
+    command = [
+        sys.executable,
+        "-m",
+        "pytest",
+        "-q",
+        "-p",
+        "no:cacheprovider",
+        "--rootdir",
+        tmp_path,
+    ]
+    said = run([*command, EXAMPLE / "test_fuse.py"], env=variables, cwd=tmp_path)
+    assert "13 passed" in said
+    done = subprocess.run(
+        [sys.executable, "-W", "ignore", "-c", META],
+        capture_output=True,
+        text=True,
+        check=True,
+        env=variables,
+        cwd=tmp_path,
+    )
+    # Before, the fake kernel of Python is that of Meta; after, the generated one.
+    assert done.stdout.split() == ["True", str(state == "after")]
+
+
+def test_the_kernels_are_those_of_before() -> None:
+    """Protects the promise that no kernel is edited: what is gone is the blocks at the end."""
+    before, after = (
+        (EXAMPLE / state / "csrc" / "kernels.cpp").read_text() for state in ("before", "after")
+    )
+    assert before.startswith(after) and before[len(after) :].startswith("\nTORCH_LIBRARY(")
