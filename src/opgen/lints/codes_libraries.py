@@ -1,4 +1,4 @@
-"""The records of the lints of libraries' operators (W1019 to W1028)."""
+"""The records of the lints of libraries' operators (W1019 to W1029)."""
 
 from __future__ import annotations
 

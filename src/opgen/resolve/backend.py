@@ -93,7 +93,9 @@ class _Resolver:
             return None
         if key in self.registry.dispatch_keys or key in _OWN_KEYS:
             message = f"dispatch key '{name}' has kernels already"
-            self.diagnostics.error(codes.E0807, message, span)
+            named = (f for f in self.registry.functions if f.find_kernel(key) is not None)
+            labels = [(f.spans.dispatch_key(key), "the first") for f in named][:1]
+            self.diagnostics.error(codes.E0807, message, span, labels=labels)
             return None
         return key
 
