@@ -74,7 +74,7 @@ class Target:
     visible outside its library; `api_macros` holds those of dispatch keys that have one of their own.
     `kernel_suffixes` are those of the sources in a folder of kernels.
     `templates` are the folders of templates, the first that has one first. `tensor_header` declares the
-    types of signatures, where class Tensor is not the library's; `cmake_package` is what a generated
+    types of signatures, where class Tensor is not the library's, and `type_headers` those that it does not declare, by their C++ names; `cmake_package` is what a generated
     CMakeLists.txt finds. `own_namespaces` are those whose operators that world has already, and
     `knows_all_tags` is whether a tags.yaml may add to the built-in tags there, `registered_tags` which of
     its tags an operator is registered with, `makes_ufuncs` whether
@@ -111,6 +111,7 @@ class Target:
     cmake_package: str
     kernel_suffixes: tuple[str, ...] = (".cpp",)
     tensor_header: str | None = None
+    type_headers: Mapping[str, str] = field(default_factory=dict)
     own_namespaces: frozenset[str] = frozenset()
     knows_all_tags: bool = True
     registered_tags: Callable[[NativeFunction], frozenset[str]] = registered_tags

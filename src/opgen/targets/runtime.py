@@ -117,6 +117,10 @@ RUNTIME = Target(
     symint_overloads=False,
     meta_base="MetaBase",
     base_headers={"TensorIteratorBase": "opgen/iterator.h"},
+    type_headers={
+        "::std::string": "<string>",
+        "IValue": "<opgen/ivalue.h>",
+    },
     author_header="{0}.h",
     element_types={
         "Bool": "bool",

@@ -1,12 +1,14 @@
-"""Custom classes in schemas into what generated C++ includes and calls for them."""
+"""Types in schemas, custom classes above all, into what generated C++ includes and calls for them."""
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable, Iterator
 
 from opgen.model.native_function import NativeFunction
 from opgen.model.types import CustomClassType, custom_classes
 from opgen.views.base import unique, view
+from opgen.views.context import Context
 
 
 @view
@@ -17,9 +19,19 @@ class ClassDefinition:
     define: str
 
 
-def class_headers(functions: Iterable[NativeFunction]) -> tuple[str, ...]:
-    """The headers that declare the classes in the schemas, as they stand behind `#include`."""
-    return tuple(unique(one.cpp.header for one in _classes(functions) if one.cpp is not None))
+def type_headers(context: Context, functions: Iterable[NativeFunction]) -> tuple[str, ...]:
+    """The headers that declare the types in the schemas, custom classes among them, as they stand behind `#include`."""
+    functions = [f for f in functions if f.is_library]
+    texts = [
+        context.spell.spelled(context.signatures.dispatcher(f)).function_type for f in functions
+    ]
+    headers = [
+        header
+        for name, header in context.target.type_headers.items()
+        if any(re.search(rf"{re.escape(name)}\b", text) for text in texts)
+    ]
+    headers += (one.cpp.header for one in _classes(functions) if one.cpp is not None)
+    return tuple(unique(headers))
 
 
 def class_definitions(functions: Iterable[NativeFunction]) -> tuple[ClassDefinition, ...]:

@@ -6,7 +6,7 @@ from collections.abc import Iterable, Iterator
 
 from opgen.views.base import Block, FileView, blocks, group_by, unique, view
 from opgen.views.context import Context
-from opgen.views.custom_classes import class_headers
+from opgen.views.custom_classes import type_headers
 from opgen.views.kernel_set import KernelView, MetaView, StructuredKernelView
 from opgen.views.ufuncs import UfuncView, ufunc_views
 
@@ -58,7 +58,7 @@ def build_native_headers(context: Context) -> Iterator[FileView]:
                 *map(context.library.header, [*dtypes, *own_meta, *shared.get(root, ())]),
                 *unique(k.meta_header for k in structured.get(root, []) if k.meta_header),
             ),
-            author_includes=class_headers(context.functions_by_root.get(root, ())),
+            author_includes=type_headers(context, context.functions_by_root.get(root, ())),
             abi=context.target.runtime_abi,
             blocks=_native_blocks(
                 structured.get(root, []), declared.get(root, []), ufuncs.get(root, [])

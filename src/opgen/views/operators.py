@@ -8,7 +8,7 @@ from opgen.cpp.names import operator_namespace, operator_struct_name
 from opgen.model.native_function import NativeFunction
 from opgen.views.base import Block, FileView, blocks, cpp_string, group_by, view
 from opgen.views.context import Context
-from opgen.views.custom_classes import ClassDefinition, class_definitions, class_headers
+from opgen.views.custom_classes import ClassDefinition, class_definitions, type_headers
 from opgen.views.shards import sharded
 from opgen.views.text import operator_struct
 
@@ -83,7 +83,7 @@ def build_operators_headers(context: Context) -> Iterator[FileView]:
             template="ops/root_ops.h.j2",
             root=root,
             tensor_header=context.tensor_header,
-            author_includes=class_headers(context.functions_by_root[root]),
+            author_includes=type_headers(context, context.functions_by_root[root]),
             abi=context.target.runtime_abi,
             whole=all(map(context.keeps, context.functions_by_root[root])),
             blocks=blocks(
