@@ -1,6 +1,6 @@
 """What a program may call: files in, a registry, diagnostics or generated texts out. See docs/api.md.
 
-Paths are strings or Path values; options are called as on the command line.
+Paths are strings or Path values, one or several; options are called as on the command line.
 """
 
 from __future__ import annotations
@@ -21,12 +21,12 @@ PathLike: TypeAlias = str | os.PathLike[str]
 
 
 def load(
-    paths: Iterable[PathLike],
+    paths: PathLike | Iterable[PathLike],
     *,
     tags: PathLike | None = None,
     target: str = "runtime",
-    backends: Iterable[str] = (),
-    ignore_keys: Iterable[str] = (),
+    backends: str | Iterable[str] = (),
+    ignore_keys: str | Iterable[str] = (),
     strict_torchgen: bool = False,
     namespace: str | None = None,
 ) -> Registry:
@@ -40,12 +40,12 @@ def load(
 
 
 def lint(
-    paths: Iterable[PathLike],
+    paths: PathLike | Iterable[PathLike],
     *,
     tags: PathLike | None = None,
     target: str = "runtime",
-    backends: Iterable[str] = (),
-    ignore_keys: Iterable[str] = (),
+    backends: str | Iterable[str] = (),
+    ignore_keys: str | Iterable[str] = (),
     strict_torchgen: bool = False,
     namespace: str | None = None,
     python: bool = False,
@@ -58,13 +58,13 @@ def lint(
 
 
 def generate(
-    paths: Iterable[PathLike],
+    paths: PathLike | Iterable[PathLike],
     output: PathLike | None = None,
     *,
     tags: PathLike | None = None,
     target: str = "runtime",
-    backends: Iterable[str] = (),
-    ignore_keys: Iterable[str] = (),
+    backends: str | Iterable[str] = (),
+    ignore_keys: str | Iterable[str] = (),
     strict_torchgen: bool = False,
     namespace: str | None = None,
     name: str | None = None,
@@ -86,11 +86,11 @@ def generate(
 
 
 def _inputs(
-    paths: Iterable[PathLike],
+    paths: PathLike | Iterable[PathLike],
     tags: PathLike | None,
     target: str,
-    backends: Iterable[str],
-    ignore_keys: Iterable[str],
+    backends: str | Iterable[str],
+    ignore_keys: str | Iterable[str],
     strict_torchgen: bool,
     namespace: str | None,
     name: str | None = None,
@@ -98,12 +98,19 @@ def _inputs(
     if target not in TARGETS:
         raise ValueError(f"there is no target '{target}'; there are {', '.join(TARGETS)}")
     return Inputs(
-        yaml=tuple(map(Path, paths)),
+        yaml=(Path(paths),) if isinstance(paths, str | os.PathLike) else tuple(map(Path, paths)),
         tags=None if tags is None else Path(tags),
         target=target,
-        backends=tuple(backends),
-        ignore_keys=tuple(ignore_keys),
+        backends=_names(backends),
+        ignore_keys=_names(ignore_keys),
         name=name,
         strict_torchgen=strict_torchgen,
         namespace=namespace,
     )
+
+
+def _names(given: str | Iterable[str]) -> tuple[str, ...]:
+    """Names, or one text of them as on the command line: `CPU, CUDA`."""
+    if not isinstance(given, str):
+        return tuple(given)
+    return tuple(part.strip() for part in given.split(",") if part.strip())

@@ -165,9 +165,12 @@ def test_schema_prints_json_schemas(opgen: Opgen) -> None:
     Path("tags.yaml").write_text("- tag: mine\n  desc: My own.\n")
     plain = json.loads(opgen("schema").stdout)
     mine = json.loads(opgen("schema", "--tags", "tags.yaml").stdout)
-    tags = mine["items"]["properties"]["tags"]["anyOf"][0]
+    tags = mine["items"]["else"]["properties"]["tags"]["anyOf"][0]
     assert (tags["enum"], tags["enumDescriptions"]) == (["mine"], ["My own."])
-    assert "pointwise" in plain["items"]["properties"]["tags"]["anyOf"][0]["enum"]
+    assert "pointwise" in plain["items"]["else"]["properties"]["tags"]["anyOf"][0]["enum"]
+    assert "namespace" in plain["items"]["then"]["properties"]
+    strict = json.loads(opgen("schema", "--strict-torchgen").stdout)
+    assert "func" in strict["items"]["properties"] and "then" not in strict["items"]
     assert json.loads(opgen("schema", "tags").stdout)["title"] == "tags.yaml"
     assert "span" in json.loads(opgen("schema", "diagnostics").stdout)["properties"]
     assert opgen("schema", "--tags", "missing.yaml").exit_code == 1

@@ -14,8 +14,16 @@ from support.inputs import aten_inputs
 _DOCS = Path(__file__).parents[2] / "docs"
 
 
-@pytest.mark.parametrize("name", ["dispatch-keywords.md", "lints.md", "structured.md"])
-def test_every_example_is_clean(name: str, tmp_path: Path) -> None:
+@pytest.mark.parametrize(
+    ("name", "target"),
+    [
+        ("dispatch-keywords.md", "runtime"),
+        ("keys.md", "torch"),
+        ("lints.md", "runtime"),
+        ("structured.md", "runtime"),
+    ],
+)
+def test_every_example_is_clean(name: str, target: str, tmp_path: Path) -> None:
     examples = re.findall(
         r"^```yaml\n(.*?)^```", (_DOCS / name).read_text(), re.DOTALL | re.MULTILINE
     )
@@ -24,5 +32,5 @@ def test_every_example_is_clean(name: str, tmp_path: Path) -> None:
         file = tmp_path / f"{number}.yaml"
         file.write_text(text)
         diagnostics = Diagnostics()
-        pipeline.inspect(aten_inputs((file,)), diagnostics)
+        pipeline.inspect(aten_inputs((file,), target=target), diagnostics)
         assert render_human(diagnostics) == "", text

@@ -6,6 +6,7 @@ import importlib
 from collections import Counter
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
+from itertools import product
 from pathlib import Path
 from random import Random
 from typing import Any
@@ -17,7 +18,9 @@ from schema_mutations import mutate
 from opgen.compat.breaks import STRICTER, Direction
 from opgen.compat.operators import compare_operator, compare_operators, is_compatible
 from opgen.dataclasses import replace
+from opgen.diagnostics import Diagnostics, Source
 from opgen.model.native_function import NativeFunction
+from opgen.parse import builtin_tags, parse_native_functions
 
 # So many schemas are changed; each pair is asked about in both orders.
 _SAMPLE = 250
@@ -121,6 +124,106 @@ def test_verdicts_of_many_mutated_schemas(
     """Protects the same on what a sample does not meet."""
     verdicts = _check(_pairs(operators, parse_schema, _ALL, seed=2))
     assert verdicts.total() == 2 * _ALL
+
+
+# Forms that libraries have; each of a group is compared with each.
+_OF_LIBRARIES = (
+    (
+        "f(Tensor x, Tensor y) -> ()",
+        "f(Tensor! x, Tensor y) -> ()",
+        "f(Tensor(a!) x, Tensor y) -> ()",
+        "f(Tensor(b!) x, Tensor y) -> ()",
+        "f(Tensor(a!) x, Tensor(b!) y) -> ()",
+        "f(Tensor(a!) x, Tensor(a!) y) -> ()",
+        "f(Tensor(a!) x, Tensor y, int n=0) -> ()",
+        "f(Tensor(a!) x, Tensor y) -> Tensor(a!)",
+        "f(Tensor(a) x, Tensor y) -> Tensor(a)",
+        "f(Tensor x, Tensor y) -> Tensor",
+        "f(Tensor(a!)? x, Tensor y) -> ()",
+        "f(Tensor(a|b!) x, Tensor y) -> ()",
+        "f(Tensor(a -> *) x, Tensor y) -> Tensor",
+        "f(Tensor(word!) x, Tensor y) -> ()",
+        "f(Tensor x, Tensor y) -> Tensor r",
+        "f(Tensor x, Tensor y) -> Tensor(a)",
+        "f(Tensor x, *, Tensor y) -> Tensor",
+    ),
+    (
+        "f(Tensor(a!)[] x) -> ()",
+        "f(Tensor[](a!) x) -> ()",
+        "f(Tensor![] x) -> ()",
+        "f(Tensor[]! x) -> ()",
+        "f(Tensor[] x) -> ()",
+        "f(Tensor(a!)[]? x) -> ()",
+        "f(Tensor?[] x) -> ()",
+    ),
+    (
+        "f(Dict(str, Tensor) x) -> ()",
+        "f(Dict(str, int) x) -> ()",
+        "f(Dict(str, Tensor)? x) -> ()",
+        "f(Any x) -> ()",
+        "f(int x) -> ()",
+        "f(complex x) -> ()",
+        "f(float x) -> ()",
+        "f(Scalar x) -> ()",
+        "f(int? x) -> ()",
+        "f(bool x) -> ()",
+        "f((Tensor, int) x) -> ()",
+        "f((Tensor, int)[] x) -> ()",
+        "f((Tensor, SymInt)[] x) -> ()",
+        "f(SymBool x) -> ()",
+        "f(SymInt x) -> ()",
+        "f(Device x) -> ()",
+        "f(Stream x) -> ()",
+        "f(str x) -> ()",
+        "f(Dict(str, Any) x) -> ()",
+        "f(Any? x) -> ()",
+    ),
+    (
+        "f(Tensor x, *, Tensor(a!) out) -> Tensor(a!)",
+        "f(Tensor x, *, Tensor(a!) out) -> ()",
+        "f(Tensor x, Tensor(a!) out) -> ()",
+        "f(Tensor x, *, Tensor! out) -> ()",
+        "f(Tensor x, *, Tensor(a!)[] out) -> ()",
+        "f(Tensor x, *, Tensor(a!) out, Tensor(b!) out2) -> ()",
+        "f(Tensor x, *, Tensor(a!) out, int n=3) -> ()",
+    ),
+    (
+        "f(Tensor input, Tensor input) -> ()",
+        "f(Tensor input, Tensor other) -> ()",
+        "f(Tensor input, Tensor input, Tensor input) -> ()",
+        "f(Tensor input) -> ()",
+    ),
+    (
+        "f(Tensor self) -> int",
+        "f(Tensor self) -> str",
+        "f(Tensor self) -> ()",
+        "f(Tensor self) -> (Tensor, int)",
+        "f(Tensor self) -> Scalar",
+        "f(Tensor self) -> int?",
+        "f(Tensor self) -> Any",
+        "f(Tensor self) -> Tensor?",
+    ),
+)
+
+
+@pytest.mark.parametrize("schemas", _OF_LIBRARIES, ids=lambda group: group[0].partition(" x")[0])
+def test_verdicts_of_libraries_schemas(
+    schemas: tuple[str, ...], parse_schema: Callable[[str], Any]
+) -> None:
+    """Protects the same where PyTorch's runtime parser takes more than torchgen."""
+    functions = [_library_function(schema) for schema in schemas]
+    for old, new in product(functions, functions):
+        parsed = [parse_schema(f"{f.namespace}::{f.func}") for f in (old, new)]
+        pair = Pair(old, new, *parsed)
+        assert _ours(pair) == _theirs(pair), f"{old.func}\n{new.func}"
+
+
+def _library_function(schema: str) -> NativeFunction:
+    diagnostics = Diagnostics()
+    source = Source("f.yaml", f"- func: ns::{schema}\n")
+    (found,) = parse_native_functions([source], builtin_tags(), (), diagnostics)
+    assert not diagnostics.has_errors
+    return found
 
 
 def test_nothing_breaks_without_a_change(operators: tuple[NativeFunction, ...]) -> None:

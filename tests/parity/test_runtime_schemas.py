@@ -10,6 +10,7 @@ from hypothesis import strategies as st
 from runtime_parser import Parsed, RuntimeParser, comparable, parse_with_torch
 
 from support.build import runtime_library
+from support.library_schemas import FORMS
 from support.pytorch import torch_folder
 
 pytestmark = pytest.mark.slow
@@ -20,78 +21,6 @@ def parser() -> RuntimeParser:
     torch_folder()
     return RuntimeParser(runtime_library())
 
-
-# Forms of everyone's operators, in names of our own. Each is taken by both, with one result.
-FORMS = """
-rotate(Tensor! q, Tensor! k, Tensor positions, int head_size, bool interleaved) -> ()
-norm(Tensor! out, Tensor input, Tensor weight, float epsilon) -> ()
-gather(Tensor! out, Tensor!? seen, Tensor index) -> ()
-swap(Tensor![] blocks, Tensor mapping) -> ()
-swap_all(Tensor[]! blocks, Tensor[]!? scales, Tensor mapping) -> ()
-both_marks(Tensor![]! blocks) -> ()
-named_list(Tensor(a!)[] x, Tensor[](b!) y, Tensor[](c!)? z, Tensor(d)[](e) v) -> ()
-sized_list(Tensor[2](a!)? x, Tensor[3]! y) -> ()
-words(Tensor(out!) x, Tensor(a12!) y, Tensor(_b_1) z) -> Tensor(out!)
-sets(Tensor(a|b) x, Tensor(c|d|e! -> f) y) -> Tensor(a|b)
-wild(Tensor(*) x, Tensor(* -> a) y, Tensor(a -> *) z, Tensor(*!) w) -> Tensor(a)[]
-same_after(Tensor(a -> a) x, Tensor(b! -> b) y) -> ()
-bare_return(Tensor x) -> Tensor!
-returned(Tensor x, Tensor(a!) y, int n) -> Tensor(a!)
-returned_first(Tensor(a!) x, Tensor y) -> (Tensor(a!), Tensor)
-maybe_returned(Tensor(a!)? x) -> Tensor(a!)?
-list_returned(Tensor(a!)[] x) -> Tensor(a!)[]
-one_in_parentheses(Tensor x) -> (Tensor)
-one_with_name(Tensor x) -> (Tensor values)
-name_without(Tensor x) -> Tensor values
-several(Tensor x) -> (Tensor values, Tensor, int count)
-nothing() -> ()
-only_numbers(int n, float f=0.5, bool b=True, str s='a') -> (int, bool, str, float)
-no_value() -> None
-a::plus(Tensor a, Tensor b) -> Tensor
-a::plus.with_scalar(Tensor a, Scalar b) -> Tensor
-add_out(Tensor a, Tensor b, Tensor(a!) out) -> ()
-alone.out(Tensor a, *, Tensor(a!) out) -> Tensor(a!)
-writes_another_(Tensor x, Tensor(a!) y) -> ()
-writes_nothing_(Tensor x) -> Tensor
-_private(Tensor x) -> Tensor
-__iand__(Tensor(a!) self, Tensor other) -> Tensor(a!)
-again(Tensor x, int x, float y, int y) -> ()
-cpp_words(int new, int default, int template, int operator, int this, Tensor namespace) -> ()
-python_words(int lambda, int async, int yield, int None_, int self, int print) -> ()
-UPPER(Tensor Q, Tensor K1, int BLOCK_M, int x_2) -> Tensor O
-optionals(Tensor? a, int? b=None, int[]? c=None, str? d=None, Tensor[]? e=None, bool? f=True) -> ()
-twice(int?? a, Tensor??[] b, int[]?? c) -> ()
-lists(bool[] a, float[] b, str[] c, Device[] d, int?[] e, Tensor[][] f, Tensor?[] g, Scalar[] h) -> ()
-handles(Layout a, MemoryFormat b, Storage c, QScheme d, Stream e, Generator? f, ScalarType g) -> ()
-indices(DeviceIndex a, SymInt b, SymInt[] c, SymInt[2] d, SymBool e, SymInt? f) -> ()
-tuples((Tensor, int) a, (Tensor, int)[] b, (int, (Tensor, str))? c, () d, (int) e) -> ()
-tuple_results(Tensor x) -> ((Tensor, int), (int, int)[])
-one_tuple(Tensor x) -> ((Tensor, int))
-dicts(Dict(str, Tensor) a, Dict(int, Tensor[])? b, Dict(str, (int, int))[] c) -> Dict(str, Tensor)
-written_dict(Dict(str, Tensor)(a!) a, Dict(str, Tensor)! b) -> ()
-anything(Any a, Any? b=None, Any[] c) -> Any
-complexes(complex a, complex b=1j, complex c=-2.5j, complex[] d) -> complex
-sizes(int[3] a, int[2]? b=None, bool[2] c=[True,False], float[1] d=0, int[2] e=1) -> ()
-annotated_numbers(int(a) x, int[](b) y, Scalar(c) z) -> ()
-inner_marks((Tensor(a!), int) x, Dict(str, Tensor(b)) y) -> ()
-numbers(int a=-1, int b=- 3, int c=007, float d=1e-5, float e=.5, float f=5., float g=1E5, float h=2) -> ()
-mistyped(int a=1.5, int b=True, float c=None, bool d=1, str e=1, int? g=True) -> ()
-scalars(Scalar a=1, Scalar b=1.5, Scalar c=True, Scalar d=2j, Scalar? e=None) -> ()
-lists_of_numbers(int[] a=[], int[] b=[1, -2 ,3], float[] c=[1,2.5], bool[] d=[True], SymInt[] e=[4]) -> ()
-old_words(int a=Mean, int b=long, ScalarType c=float, ScalarType d=complex, Layout e=strided, MemoryFormat f=contiguous_format) -> ()
-dtypes(ScalarType a=float8_e4m3fn, ScalarType? b=bfloat16, ScalarType c=int, ScalarType[] d=[half, bool], ScalarType e=6) -> ()
-strings(str a="x", str b='y', str c="a,b)", str d='it\\'s', str e="\\n\\t\\\\", str f="\\101", str g='') -> ()
-tripled(str a='''b''', str c=\"\"\"d 'e' f\"\"\") -> ()
-devices(Device a="cpu", Device b='cuda:1') -> ()
-tensor_default(Tensor a=None, Tensor? b=None, Generator? c=None) -> ()
-lists_without_default(int a=1, int[] b, Tensor?[] c, int[2] d, *, int e, int f=2, Tensor g) -> ()
-star_alone(Tensor a, *) -> ()
-two_stars(*, Tensor a, *, Tensor b) -> ()
-unspaced(Tensor(a!)x,Tensor?y,Tensor[]z,int[3]w=1,*,int v=2)->(Tensor(a!),int)
-  spaced  (  Tensor  ( a ! )  x  ,  int  ?  y  ,  Tensor  [  ]  z  ,  Tensor  !  w  )  ->  (  Tensor  ,  int  )
-before(Tensor (a!) x, int ? y, Tensor []z, Dict ( str , int ) w) -> Tensor
-tabs(\tTensor\tx\t)\t->\tTensor\t
-""".strip().splitlines()
 
 LINES = [
     "f(\n  Tensor! out,\n\n  Tensor input) -> ()",

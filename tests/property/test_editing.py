@@ -10,6 +10,7 @@ from pathlib import Path
 
 import pytest
 
+from opgen.dataclasses import replace
 from opgen.diagnostics import Diagnostics
 from opgen.pipeline.editing import edited_tree
 from opgen.pipeline.generating import build_tree
@@ -63,10 +64,7 @@ class Library:
 
     def _edited(self, text: str) -> Inputs:
         (path,) = self.inputs.yaml
-        return aten_inputs((path,), **self._options(), overlay={path: text.encode()})
-
-    def _options(self) -> dict[str, object]:
-        return {"target": self.inputs.target, "ignore_keys": self.inputs.ignore_keys}
+        return replace(self.inputs, overlay={path: text.encode()})
 
     def assert_same(self, text: str) -> Tree | None:
         """That the edit made alone, if it can be, is the edit; it is returned."""
@@ -202,11 +200,26 @@ def _own_for_torch(folder: Path) -> Inputs:
     return aten_inputs((path,), target="torch")
 
 
+def _forms(folder: Path) -> Inputs:
+    """The same with a head, and forms that libraries alone have."""
+    inputs = _own_for_torch(folder)
+    (path,) = inputs.yaml
+    text = path.read_text().replace("- func: mine::", "- func: ")
+    # Methods are warned of, and no edit is made alone where there is anything to say.
+    text = re.sub(r"(?m)^  variants: .*\n", "", text.partition("\n\n")[2])
+    forms = (REPOSITORY / "tests/support/library_forms.yaml").read_text()
+    head, *entries = entries_of(forms)
+    kept = [e for e in entries if "|" not in e and "loose" not in e]
+    path.write_text(head.replace("namespace: vf", "namespace: mine") + "".join(kept) + text)
+    return replace(inputs, namespace=None, name="forms")
+
+
 COMMENT = "  # a word\n"
 LIBRARIES = {
     "runtime": lambda folder: Library(_own(folder), folder / "out"),
     "python": lambda folder: Library(_own(folder), folder / "out", shards=3, python=True),
     "torch": lambda folder: Library(_own_for_torch(folder), folder / "out"),
+    "forms": lambda folder: Library(_forms(folder), folder / "out"),
 }
 
 

@@ -6,6 +6,7 @@ import importlib.util
 import os
 import subprocess
 import sys
+from collections.abc import Sequence
 from pathlib import Path
 
 import pytest
@@ -25,24 +26,28 @@ STRICT = "-O0 -Wall -Wextra -Wshadow -Werror"
 
 
 def build_extension(
-    yaml: Path, kernels: Path, tree: Path, *more: str | Path, flags: str = STRICT
+    yaml: Path | Sequence[Path],
+    kernels: Path | None,
+    tree: Path,
+    *more: str | Path,
+    flags: str = STRICT,
 ) -> Path:
     """The shared library of `yaml`, without optimisation and with every warning an error.
 
-    `more` are options of `opgen build`.
+    Without `kernels` it has stubs for them. `more` are options of `opgen build`.
     """
     variables = {
         **environment(),
         "CXXFLAGS": flags,
         **({"CMAKE_CXX_COMPILER_LAUNCHER": launcher()[0]} if launcher() else {}),
     }
-    command = [tool("opgen"), "build", yaml, "--target", "torch", "-o", tree]
+    files = [yaml] if isinstance(yaml, Path) else yaml
+    command = [tool("opgen"), "build", *files, "--target", "torch", "-o", tree, *more]
+    if kernels is not None:
+        command += ["--kernels", kernels]
     # A unit with ATen's headers takes a gigabyte: one at a time.
     with locked("torch"):
-        run(
-            [*command, "--kernels", kernels, "--build-type", "None", "-j", "1", *more],
-            env=variables,
-        )
+        run([*command, "--build-type", "None", "-j", "1"], env=variables)
     (library,) = (tree / "cmake-build").glob("lib*.so")
     return library
 

@@ -97,3 +97,13 @@ def test_a_folder_that_cannot_be_written_is_an_exception(yaml: Path) -> None:
     (yaml.parent / "out").write_text("in the way")
     with pytest.raises(opgen.OpgenError, match="is not a directory"):
         opgen.generate([yaml], yaml.parent / "out")
+
+
+def test_one_path_is_a_list_of_one(yaml: Path) -> None:
+    """A path that is a text would else be taken for a list of letters."""
+    several = opgen.load([yaml]).functions
+    assert opgen.load(str(yaml)).functions == opgen.load(yaml).functions == several
+    assert opgen.lint(str(yaml)) == opgen.lint([yaml])
+    assert opgen.generate(str(yaml)) == opgen.generate((yaml,))
+    kept = opgen.load(yaml, backends="CUDA, Meta").functions
+    assert kept == opgen.load(yaml, backends=["CUDA", "Meta"]).functions != several

@@ -19,12 +19,17 @@ from opgen.diagnostics import Diagnostics
     type=click.Path(path_type=Path),
     help="The tags file, of whose tags entries may have.  [default: the built-in list]",
 )
-def schema(what: str, tags: Path | None) -> None:
+@click.option(
+    "--strict-torchgen",
+    is_flag=True,
+    help="Of native_functions: only what torchgen takes, as for a file of PyTorch's own.",
+)
+def schema(what: str, tags: Path | None, strict_torchgen: bool) -> None:
     """Print the JSON Schema of a file, for an editor or a validator.
 
     native_functions and tags: the YAML files. diagnostics: one line of --format json.
     """
     diagnostics = Diagnostics()
-    found = pipeline.json_schema(what, tags, diagnostics)
+    found = pipeline.json_schema(what, tags, diagnostics, strict_torchgen=strict_torchgen)
     finish(diagnostics, "human", deny_warnings=False)
     click.echo(json.dumps(found, indent=2, ensure_ascii=False))

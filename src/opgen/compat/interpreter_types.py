@@ -39,10 +39,23 @@ class OptionalOf:
     elem: InterpreterType
 
 
-InterpreterType: TypeAlias = Plain | ListOf | OptionalOf
+@dataclass(frozen=True, slots=True)
+class DictOf:
+    key: InterpreterType
+    value: InterpreterType
 
+
+@dataclass(frozen=True, slots=True)
+class TupleOf:
+    elems: tuple[InterpreterType, ...]
+
+
+InterpreterType: TypeAlias = Plain | ListOf | OptionalOf | DictOf | TupleOf
+
+ANY = Plain("Any")
 INT = Plain("int")
 FLOAT = Plain("float")
+COMPLEX = Plain("complex")
 NUMBER = Plain("number")
 
 _KNOWN_AS = {
@@ -61,13 +74,18 @@ def interpreter_type(type: Type) -> InterpreterType:
     match type:
         case SchemaBaseType(name):
             return _KNOWN_AS.get(name, Plain(name.name))
-        case CustomClassType() | DictType() | TupleType():
+        case CustomClassType():
             return Plain(str(type))
+        case DictType(key, value):
+            return DictOf(interpreter_type(key), interpreter_type(value))
+        case TupleType(elems):
+            return TupleOf(tuple(map(interpreter_type, elems)))
         case ListType(elem):
             return ListOf(interpreter_type(elem))
         case OptionalType(elem):
             inner = interpreter_type(elem)
-            return inner if isinstance(inner, OptionalOf) else OptionalOf(inner)
+            # Any may be missing, too.
+            return inner if isinstance(inner, OptionalOf) or inner == ANY else OptionalOf(inner)
 
 
 def list_size(type: Type) -> int | None:
@@ -78,14 +96,16 @@ def list_size(type: Type) -> int | None:
 
 def is_accepted(given: InterpreterType, wanted: InterpreterType) -> bool:
     """Whether every value of type `given` can be passed where `wanted` is declared."""
-    if given == wanted:
+    if given == wanted or wanted == ANY:
         return True
     match given, wanted:
         case OptionalOf(inner), OptionalOf():
             return is_accepted(inner, wanted)
         case _, OptionalOf(inner):
             return is_accepted(given, inner)
+        case TupleOf(some), TupleOf(others):
+            return len(some) == len(others) and all(map(is_accepted, some, others))
         case Plain(), Plain():
-            return wanted == NUMBER and given in (INT, FLOAT)
+            return wanted == NUMBER and given in (INT, FLOAT, COMPLEX)
         case _:
             return False

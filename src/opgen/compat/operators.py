@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Collection, Iterable, Iterator, Sequence
 
 from opgen.compat.breaks import BACKWARD, BOTH, Break, BreakKind, Direction
 from opgen.compat.schema_rules import Versions, compare_schemas
@@ -15,15 +15,21 @@ def compare_operators(
     old: Iterable[NativeFunction], new: Iterable[NativeFunction]
 ) -> tuple[Break, ...]:
     """Every break, in the order of the old operators. New operators break nothing."""
+    old = tuple(old)
+    before = {f.full_name for f in old}
     after = {f.full_name: f for f in new}
     bases = {_base_name(f) for f in after.values()}
+    moved: dict[str, list[str]] = {}
+    for f in after.values():
+        if f.full_name not in before:
+            moved.setdefault(str(f.func.name), []).append(f.full_name)
     return tuple(
         found
         for f in old
         for found in (
             compare_operator(f, after[f.full_name])
             if f.full_name in after
-            else (_removed(f, overload=_base_name(f) in bases),)
+            else (_removed(f, bases, moved.get(str(f.func.name), ())),)
         )
     )
 
@@ -50,11 +56,14 @@ def _base_name(f: NativeFunction) -> str:
     return f"{f.namespace}::{f.func.name.name}"
 
 
-def _removed(f: NativeFunction, *, overload: bool) -> Break:
-    if overload:
+def _removed(f: NativeFunction, bases: Collection[str], moved: Sequence[str]) -> Break:
+    """The break of an operator that is gone; `moved` are those of its name in other namespaces."""
+    if _base_name(f) in bases:
         kind, message = BreakKind.removed_overload, f"overload '{f.full_name}' is gone"
     else:
         kind, message = BreakKind.removed_operator, f"operator '{f.full_name}' is gone"
+        if moved:
+            message += f"; '{moved[0]}' is another operator to all who call it"
     return Break(f.full_name, kind, message, str(f.func), "", f.span, None, BOTH)
 
 

@@ -47,13 +47,30 @@ class Versions:
 
 def compare_schemas(versions: Versions) -> Iterator[Break]:
     """Every break between the schemas, whatever its direction."""
-    old, new = versions.old.func.arguments, versions.new.func.arguments
-    yield from _compare_lists(versions, old.flat_non_out, new.flat_non_out, out=False)
-    yield from _compare_lists(versions, old.out, new.out, out=True)
+    old, new = _without_outs(versions.old), _without_outs(versions.new)
+    yield from _compare_lists(versions, old, new, out=False)
+    yield from _compare_lists(versions, _outs(versions.old), _outs(versions.new), out=True)
     yield from _compare_returns(versions)
 
 
 # Arguments
+
+
+def _outs(f: NativeFunction) -> tuple[Argument, ...]:
+    """The out arguments. To PyTorch they begin with the first one behind `*` that is written, whatever is returned."""
+    arguments = f.func.arguments
+    return arguments.flat_all[_first_out(f) :] if f.is_library else arguments.out
+
+
+def _without_outs(f: NativeFunction) -> tuple[Argument, ...]:
+    arguments = f.func.arguments
+    return arguments.flat_all[: _first_out(f)] if f.is_library else arguments.flat_non_out
+
+
+def _first_out(f: NativeFunction) -> int:
+    every, positional = f.func.arguments.flat_all, len(f.func.arguments.flat_positional)
+    behind = range(positional, len(every))
+    return next((i for i in behind if every[i].is_write), len(every))
 
 
 def _compare_lists(
@@ -78,7 +95,7 @@ def _removed(versions: Versions, argument: Argument, *, seen_forward: bool) -> B
     spans = versions.argument_spans(argument, None)
     moved = next((a for a in versions.new.func.arguments.flat_all if a.name == argument.name), None)
     if moved is not None:
-        message = f"argument '{argument.name}' {_now_out(moved)} an out argument"
+        message = f"argument '{argument.name}' {_now_out(versions, moved)} an out argument"
         spans = versions.argument_spans(argument, moved)
         texts = (argument, moved)
         return versions.found(BreakKind.changed_argument_alias, message, texts, spans, BOTH)
@@ -88,8 +105,8 @@ def _removed(versions: Versions, argument: Argument, *, seen_forward: bool) -> B
     return versions.found(kind, message, (argument, ""), spans, verdicts, stricter)
 
 
-def _now_out(argument: Argument) -> str:
-    return "is now" if argument.is_write else "is no longer"
+def _now_out(versions: Versions, argument: Argument) -> str:
+    return "is now" if argument in _outs(versions.new) else "is no longer"
 
 
 def _reordered(versions: Versions, old: Sequence[Argument], new: Sequence[Argument]) -> Break:
@@ -118,10 +135,14 @@ def _new_out_arguments(versions: Versions, aligned: Alignment) -> Iterator[Break
         message = f"new out argument '{argument.name}' stands before old ones"
         yield _new(versions, BreakKind.inserted_argument, message, argument, BOTH)
     for argument in aligned.appended:
+        is_out = argument.is_write
         message = f"out argument '{argument.name}' is new"
+        if not is_out:
+            message = f"argument '{argument.name}' behind the out arguments is new"
         spans = versions.argument_spans(None, argument)
         kind = BreakKind.new_out_argument
-        yield versions.found(kind, message, ("", argument), spans, FORWARD, BACKWARD)
+        stricter = BACKWARD if argument.default is None else _NONE
+        yield versions.found(kind, message, ("", argument), spans, FORWARD, stricter)
 
 
 def _new(
@@ -139,6 +160,8 @@ def _compare_arguments(versions: Versions, old: Argument, new: Argument) -> Iter
     """What is different about one argument, but for its name."""
     if old.annotation != new.annotation and _alias(old.annotation) != _alias(new.annotation):
         message = f"the alias annotation of argument '{new.name}' is different"
+        if old.is_write != new.is_write:
+            message = f"argument '{new.name}' is {'' if new.is_write else 'no longer '}written{' now' if new.is_write else ''}"
         yield _changed(versions, BreakKind.changed_argument_alias, message, old, new, BOTH)
     verdicts = _type_verdicts(old, new)
     if verdicts:
@@ -236,13 +259,17 @@ def _compare_return(versions: Versions, index: int, old: Return, new: Return) ->
 # Of both
 
 
-def _alias(annotation: Annotation | None) -> tuple[frozenset[str], bool, frozenset[str]] | None:
-    """Alias sets without order; what says nothing of the sets afterwards leaves them as they are."""
+def _alias(annotation: Annotation | None) -> tuple[object, ...] | None:
+    """Alias sets without order, and where in the type they stand, from the inside out.
+
+    What says nothing of the sets afterwards leaves them as they are.
+    """
     if annotation is None:
         return None
     before = frozenset(annotation.alias_set)
     after = frozenset(annotation.alias_set_after) or before
-    return before, annotation.is_write, after
+    inner = _alias(annotation.inner)
+    return before, annotation.is_write, after, annotation.depth, inner
 
 
 def _argument_span(f: NativeFunction, argument: Argument | None) -> Span:

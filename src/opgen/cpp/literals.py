@@ -136,10 +136,12 @@ def _enumerator(enum: str, name: str, spelling: TypeSpelling) -> str:
 
 def _elements(text: str, elem: Type, spelling: TypeSpelling) -> str:
     """The elements of a list, of which the words for bools and quotes are different in C++."""
-    elements = text.split(",")
-    if elem == BaseType(BaseTy.str):
-        return ",".join(map(_string, elements)) if text else ""
-    return ",".join(spelling.defaults.get(element, element) for element in elements)
+    if not text:
+        return ""
+    return ",".join(
+        default_expression(element.strip(), elem, spelling, symint=False)
+        for element in text.split(",")
+    )
 
 
 def _string(default: str) -> str:

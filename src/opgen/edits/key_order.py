@@ -11,6 +11,10 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 KEY_ORDER = (
+    # Of a file's head, which has these alone.
+    "namespace",
+    "include",
+    "classes",
     "func",
     "use_const_ref_for_mutable_tensors",
     "device_check",

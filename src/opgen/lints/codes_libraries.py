@@ -61,7 +61,8 @@ W1025 = Code(
     "W1025",
     "a return that cannot be traced",
     "Where an operator returns one number, bool or text, torch.compile breaks the graph (with fullgraph=True it is an error), and "
-    "torch.export refuses it. That is of no matter for an operator which is called once, to ask something.",
+    "torch.export refuses it. A SymInt can be traced, but the call is not kept: what the operator writes is lost. "
+    "None of this matters for an operator that is called once, to ask something.",
     f"- func: custom::foo(Tensor x) -> int{_CPU}",
     f"- func: custom::foo(Tensor x) -> Tensor{_CPU}",
 )
@@ -90,4 +91,13 @@ W1028 = Code(
     f"- func: custom::foo_(Tensor(a!) self) -> Tensor(a!){_CPU}",
 )
 
-CODES = (W1019, W1020, W1021, W1022, W1023, W1024, W1025, W1026, W1027, W1028)
+W1029 = Code(
+    "W1029",
+    "tensors where a compiler does not look",
+    "torch.compile, torch.export and autograd find the tensors of a call in Tensor, Tensor?, Tensor[], Tensor?[] and Tensor[]? alone. "
+    "In a Dict or a tuple they find none: eager calls work, compiled ones end in an error. Pass two lists instead.",
+    f"- func: custom::foo(Tensor x, Dict(str, Tensor) parts) -> Tensor{_CPU}",
+    f"- func: custom::foo(Tensor x, str[] names, Tensor[] parts) -> Tensor{_CPU}",
+)
+
+CODES = (W1019, W1020, W1021, W1022, W1023, W1024, W1025, W1026, W1027, W1028, W1029)

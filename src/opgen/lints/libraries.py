@@ -20,6 +20,7 @@ from opgen.lints.codes_libraries import (
     W1026,
     W1027,
     W1028,
+    W1029,
 )
 from opgen.model.dispatch_key import COMPOSITE_DISPATCH_KEYS, DispatchKey
 from opgen.model.function_schema import TENSOR, may_share_memory
@@ -27,6 +28,7 @@ from opgen.model.native_function import NativeFunction
 from opgen.model.types import BaseType
 from opgen.parse.entry_checks import random_reason
 from opgen.resolve.dispatch_tables import selects_backend
+from opgen.resolve.functional_forms import finds_tensors
 
 _EXPLICIT = DispatchKey.CompositeExplicitAutograd
 
@@ -37,6 +39,7 @@ def lint_library(f: NativeFunction, tags: Collection[str], diagnostics: Diagnost
     _random_is_tagged(f, tags, diagnostics)
     _arguments_can_be_named(f, diagnostics)
     _marks_are_of_tensors(f, diagnostics)
+    _tensors_are_found(f, diagnostics)
     _calls_have_an_effect(f, diagnostics)
     _returns_can_be_traced(f, diagnostics)
     _calls_reach_the_kernel(f, diagnostics)
@@ -82,6 +85,14 @@ def _marks_are_of_tensors(f: NativeFunction, diagnostics: Diagnostics) -> None:
             diagnostics.warning(W1023, message, f.argument_type_span(a.name), hint=hint)
 
 
+def _tensors_are_found(f: NativeFunction, diagnostics: Diagnostics) -> None:
+    for a in f.func.arguments.flat_all:
+        if not finds_tensors(a.type):
+            message = f"torch.compile does not find the tensors in '{a.type}'"
+            hint = "pass lists: 'Tensor[]' and another for what goes with each"
+            diagnostics.warning(W1029, message, f.argument_type_span(a.name), hint=hint)
+
+
 def _calls_have_an_effect(f: NativeFunction, diagnostics: Diagnostics) -> None:
     if not f.func.returns and not f.func.is_mutable:
         message = f"'{f.func.name}' returns nothing and says of no argument that it writes it"
@@ -93,9 +104,18 @@ def _calls_have_an_effect(f: NativeFunction, diagnostics: Diagnostics) -> None:
 
 def _returns_can_be_traced(f: NativeFunction, diagnostics: Diagnostics) -> None:
     returns = f.func.returns
-    if len(returns) == 1 and isinstance(returns[0].type, BaseType) and returns[0].type != TENSOR:
-        message = f"torch.compile cannot trace a call that returns '{returns[0].type}'"
+    if len(returns) != 1 or not isinstance(returns[0].type, BaseType) or returns[0].type == TENSOR:
+        return
+    type = returns[0].type
+    if str(type) != "SymInt":
+        message = f"torch.compile cannot trace a call that returns '{type}'"
         hint = "it breaks the graph; return a Tensor if the call has to be in one"
+        diagnostics.warning(W1025, message, f.return_span(0), hint=hint)
+    elif f.func.is_mutable:
+        message = (
+            f"torch.compile drops a call that returns 'SymInt', and so what '{f.func.name}' writes"
+        )
+        hint = "return a Tensor, or nothing"
         diagnostics.warning(W1025, message, f.return_span(0), hint=hint)
 
 

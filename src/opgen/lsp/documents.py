@@ -39,7 +39,10 @@ def analyze(text: str, inputs: Inputs, is_stale: Callable[[], bool]) -> Analysis
 
 @dataclass(slots=True)
 class Document:
-    """An open document. `good` is the last analysis without errors, for what is asked while typing."""
+    """An open document. `good` is the last analysis without errors, for what is asked while typing.
+
+    `bare` is the namespace of names without one, where the text does not say it.
+    """
 
     uri: str
     path: Path
@@ -47,6 +50,7 @@ class Document:
     version: int | None = None
     analysis: Analysis | None = None
     good: Analysis | None = None
+    bare: str = "aten"
     _outline: Outline | None = None
 
     @property
@@ -56,7 +60,7 @@ class Document:
     @property
     def outline(self) -> Outline:
         if self._outline is None:
-            self._outline = build_outline(self.source)
+            self._outline = build_outline(self.source, self.bare)
         return self._outline
 
     @property
@@ -69,6 +73,9 @@ class Document:
 
     def replace_text(self, text: str, version: int | None) -> None:
         self.source, self.version, self._outline = Source(str(self.path), text), version, None
+
+    def read_bare_names_in(self, namespace: str) -> None:
+        self.bare, self._outline = namespace, None
 
     def accept(self, analysis: Analysis) -> None:
         self.analysis = analysis
@@ -87,9 +94,16 @@ class Documents:
 
     def open(self, uri: str, text: str, version: int | None) -> Document:
         path = path_of(uri)
-        document = Document(uri, path, Source(str(path), text), version)
+        bare = self.settings.bare_namespace
+        document = Document(uri, path, Source(str(path), text), version, bare=bare)
         self._open[uri] = document
         return document
+
+    def take_settings(self, settings: Settings) -> None:
+        self.settings = settings
+        self._closed.clear()
+        for document in self._open.values():
+            document.read_bare_names_in(settings.bare_namespace)
 
     def find(self, uri: str) -> Document | None:
         return self._open.get(uri)
@@ -146,7 +160,7 @@ class Documents:
             source = read_source(path, Diagnostics())
             if source is None:
                 return None
-            known = self._closed[path] = stamp, build_outline(source)
+            known = self._closed[path] = stamp, build_outline(source, self.settings.bare_namespace)
         return known[1]
 
 

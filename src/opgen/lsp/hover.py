@@ -8,7 +8,14 @@ from opgen.lsp.type_texts import describe_type
 from opgen.lsp.words import Kind, Word
 from opgen.model.dispatch_key import DispatchKey
 from opgen.older_pythons import assert_never
-from opgen.parse.entry_keys import ENTRY_KEYS, describe_dispatch_key
+from opgen.parse.entry_keys import (
+    CLASS_KEYS,
+    ENTRY_KEYS,
+    EXISTING_TEXT,
+    FALLTHROUGH_TEXT,
+    HEAD_KEYS,
+    describe_dispatch_key,
+)
 
 
 def hover_text(word: Word, known: Analysis | None) -> str | None:
@@ -22,12 +29,19 @@ def hover_text(word: Word, known: Analysis | None) -> str | None:
         case Kind.kernel:
             operator = _operator(word.operator, known)
             head = f"Kernel `{word.text}` of `{word.operator}`"
+            if word.is_existing:
+                head = f"Function `::{word.text}` of `{word.operator}`: {EXISTING_TEXT}"
             return head if operator is None else f"{head}\n\n{operator}"
         case Kind.dispatch_key:
             found = DispatchKey.__members__.get(word.text)
             return None if found is None else f"**{word.text}**: {describe_dispatch_key(found)}"
         case Kind.tag:
             return _tag(word.text, known)
+        case Kind.fallthrough:
+            return f"**{word.text}**: {FALLTHROUGH_TEXT}"
+        case Kind.head_key:
+            text = HEAD_KEYS.get(word.text) or CLASS_KEYS.get(word.text)
+            return None if text is None else f"**{word.text}**: {text}"
         case Kind.schema:
             text = describe_type(word.text)
             return None if text is None else f"**{word.text}**: {text}"

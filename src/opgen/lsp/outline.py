@@ -12,6 +12,7 @@ from collections.abc import Mapping
 
 from opgen.dataclasses import dataclass
 from opgen.diagnostics import Source, Span
+from opgen.parse.entry_keys import HEAD_KEYS
 
 _ENTRY = re.compile(r"^( *)-( +|$)")
 _KEY = re.compile(r"([A-Za-z_]\w*)[ \t]*:(?=[ \t]|$)[ \t]*")
@@ -33,7 +34,10 @@ class Key:
 
 @dataclass(frozen=True, slots=True)
 class Entry:
-    """An entry, whose keys begin at column `indent`. `name` is as `func` has it; None if it has none."""
+    """An entry, or the head of the file. Its keys begin at column `indent`.
+
+    `name` is as `func` has it; None if it has none. `bare` is the namespace of names without one.
+    """
 
     first: int
     end: int
@@ -41,6 +45,11 @@ class Entry:
     keys: tuple[Key, ...]
     span: Span
     name: Span | None
+    bare: str = "aten"
+
+    @property
+    def is_head(self) -> bool:
+        return any(key.name in HEAD_KEYS for key in self.keys) and self.key("func") is None
 
     def key(self, name: str) -> Key | None:
         return next((key for key in self.keys if key.name == name), None)
@@ -51,7 +60,7 @@ class Entry:
     @property
     def namespace(self) -> str:
         text = "" if self.name is None else self.name.text
-        return text.rsplit("::", 1)[0] if "::" in text else "aten"
+        return text.rsplit("::", 1)[0] if "::" in text else self.bare
 
     @property
     def operator(self) -> str:
@@ -103,8 +112,11 @@ def is_schema(text: str) -> bool:
     return _LISTED.search(text) is not None
 
 
-def build_outline(source: Source) -> Outline:
-    """The entries of `source`: what begins with a dash as far left as the first dash."""
+def build_outline(source: Source, namespace: str = "aten") -> Outline:
+    """The entries of `source`: what begins with a dash as far left as the first dash.
+
+    Names without a namespace are in that of the head, else in `namespace`.
+    """
     lines = [source.line_text(n + 1) for n in range(len(source.line_starts()))]
     dashes = [(n, found) for n, line in enumerate(lines) if (found := _ENTRY.match(line))]
     margin = dashes[0][1].group(1) if dashes else ""
@@ -112,7 +124,10 @@ def build_outline(source: Source) -> Outline:
     entries = []
     for i, (first, indent) in enumerate(firsts):
         end = firsts[i + 1][0] if i + 1 < len(firsts) else len(lines)
-        entries.append(_entry(source, lines, first, end, max(indent, len(margin) + 2)))
+        entry = _entry(source, lines, first, end, max(indent, len(margin) + 2), namespace)
+        if i == 0 and entry.is_head:
+            namespace = _namespace(entry) or namespace
+        entries.append(entry)
     by_name: dict[str, Entry] = {}
     for entry in entries:
         if entry.name is not None:
@@ -120,7 +135,15 @@ def build_outline(source: Source) -> Outline:
     return Outline(source, tuple(entries), by_name)
 
 
-def _entry(source: Source, lines: list[str], first: int, end: int, indent: int) -> Entry:
+def _namespace(head: Entry) -> str | None:
+    key = head.key("namespace")
+    found = None if key is None else _NAME.match(key.value.text)
+    return None if found is None else found.group(1)
+
+
+def _entry(
+    source: Source, lines: list[str], first: int, end: int, indent: int, namespace: str
+) -> Entry:
     starts = source.line_starts()
     found = []
     for n in range(first, end):
@@ -140,7 +163,7 @@ def _entry(source: Source, lines: list[str], first: int, end: int, indent: int) 
         value = Span(source, starts[n] + match.end(), starts[final] + len(lines[final]))
         keys.append(Key(match.group(1), n, stop, name, value))
     span = Span(source, starts[first] + indent - 2, starts[last] + len(lines[last]))
-    return Entry(first, end, indent, tuple(keys), span, _name(keys))
+    return Entry(first, end, indent, tuple(keys), span, _name(keys), namespace)
 
 
 def _is_content(line: str) -> bool:

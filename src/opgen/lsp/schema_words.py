@@ -7,9 +7,9 @@ from collections import Counter
 from collections.abc import Iterator
 
 from opgen.lsp.suggestion import Suggestion, What
-from opgen.lsp.type_texts import TYPE_TEXTS, known_types
+from opgen.lsp.type_texts import DICT_TEXT, TYPE_TEXTS, known_types, library_types
 from opgen.model.registry import Registry
-from opgen.model.types import BaseTy
+from opgen.model.types import BaseTy, CustomClassType
 
 _DEFAULT = re.compile(r"^(\S+) \w+=[\w.'\[\]-]*$")
 _TYPE = re.compile(r"^\w*$")
@@ -26,10 +26,13 @@ _PLAIN_DEFAULTS = {
     "SymInt[]": ("[]",),
 }
 _ANNOTATED = ("Tensor(a!)", "Tensor(a)")
+_ANNOTATED_IN_LIBRARIES = (*_ANNOTATED, "Tensor!", "Tensor!?", "Tensor![]", "Tensor?[]")
 
 
-def complete_schema(text: str, registry: Registry | None) -> Iterator[Suggestion]:
-    """What may follow `text`, the value of `func` up to the cursor."""
+def complete_schema(
+    text: str, registry: Registry | None, *, is_library: bool = False
+) -> Iterator[Suggestion]:
+    """What may follow `text`, the value of `func` up to the cursor, of an operator of a library or of aten."""
     _, arrow, results = text.rpartition("-> ")
     if arrow:
         if _TYPE.match(results.lstrip("(").rsplit(", ", 1)[-1]):
@@ -44,7 +47,7 @@ def complete_schema(text: str, registry: Registry | None) -> Iterator[Suggestion
     if default is not None:
         yield from _defaults(default.group(1), registry)
     elif _TYPE.match(piece):
-        yield from _types()
+        yield from _library_types(registry) if is_library else _types()
 
 
 def _last_argument(text: str) -> str | None:
@@ -70,6 +73,27 @@ def _types() -> Iterator[Suggestion]:
         for name in forms:
             yield Suggestion(name, What.type, TYPE_TEXTS[base], f"{rank:03}")
             rank += 1
+
+
+def _library_types(registry: Registry | None) -> Iterator[Suggestion]:
+    """Those of PyTorch's runtime parser, and the custom classes that the file's operators have."""
+    rank = 0
+    for base in sorted(library_types(), key=lambda b: b is not BaseTy.Tensor):
+        forms = [f"{base.name}{form}" for form in _FORMS]
+        forms += _ANNOTATED_IN_LIBRARIES if base is BaseTy.Tensor else ()
+        for name in forms:
+            yield Suggestion(name, What.type, TYPE_TEXTS[base], f"{rank:03}")
+            rank += 1
+    yield Suggestion("Dict(str, Tensor)", What.type, DICT_TEXT, f"{rank:03}")
+    functions = () if registry is None else registry.functions
+    used = {
+        str(a.type)
+        for function in functions
+        for a in function.func.arguments.flat_all
+        if isinstance(a.type, CustomClassType)
+    }
+    for name in sorted(used):
+        yield Suggestion(name, What.type, "A custom class.", f"{rank + 1:03}")
 
 
 def _defaults(type_text: str, registry: Registry | None) -> Iterator[Suggestion]:

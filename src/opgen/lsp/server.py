@@ -19,7 +19,7 @@ from opgen.lsp.analyst import Analyst
 from opgen.lsp.completion import complete, word_start
 from opgen.lsp.documents import Analysis, Document, Documents, is_schema_file
 from opgen.lsp.hover import hover_text
-from opgen.lsp.kernels import Definition, KernelIndex
+from opgen.lsp.kernels import Definition, KernelIndex, find_functions
 from opgen.lsp.navigation import find_definitions, find_references
 from opgen.lsp.positions import Positions
 from opgen.lsp.publishing import by_uri
@@ -88,12 +88,19 @@ class Server(LanguageServer):
 
     async def definitions(self) -> Sequence[Definition]:
         """The kernels in the sources of the workspace."""
+        loop = asyncio.get_running_loop()
+        return await loop.run_in_executor(None, self.kernels.definitions, self._source_roots())
+
+    async def functions(self, name: str) -> list[Span]:
+        """Where an existing function is defined in the sources of the workspace."""
+        loop = asyncio.get_running_loop()
+        return await loop.run_in_executor(None, find_functions, self._source_roots(), name)
+
+    def _source_roots(self) -> list[Path]:
         root, named = self.documents.root, self.documents.settings.kernels
         if root is None:
-            return ()
-        roots = [root / name for name in named] or [root]
-        loop = asyncio.get_running_loop()
-        return await loop.run_in_executor(None, self.kernels.definitions, roots)
+            return []
+        return [root / name for name in named] or [root]
 
     def close(self, uri: str) -> None:
         self.analyst.cancel(uri)
@@ -150,7 +157,7 @@ def _add_settings(server: Server) -> None:
         uri = folders[0].uri if folders else params.root_uri
         path = to_fs_path(uri) if uri else None
         server.documents.root = Path(path) if path else None
-        server.documents.settings = read_settings(params.initialization_options)
+        server.documents.take_settings(read_settings(params.initialization_options))
 
     @server.feature(types.INITIALIZED)
     async def initialized(params: types.InitializedParams) -> None:
@@ -181,7 +188,7 @@ async def _ask_for_settings(server: Server) -> None:
 
 
 def _take_settings(server: Server, given: object) -> None:
-    server.documents.settings = read_settings(given)
+    server.documents.take_settings(read_settings(given))
     for document in server.documents.schemas():
         server.schedule(document)
 
@@ -241,7 +248,13 @@ def _add_questions(server: Server) -> None:
             return types.CompletionList(False, [])
         definitions = await server.definitions()
         offset = server.positions.offset(document.source, params.position)
-        found = complete(server.documents.outlines(document), offset, document.known, definitions)
+        found = complete(
+            server.documents.outlines(document),
+            offset,
+            document.known,
+            definitions,
+            strict_torchgen=server.documents.settings.strict_torchgen,
+        )
         span = _typed(document.source, offset)
         where = server.positions.range(span)
         return types.CompletionList(False, [_item(one, where) for one in found])
@@ -272,6 +285,8 @@ def _add_navigation(server: Server) -> None:
         if found is None:
             return []
         document, word = found
+        if word.is_existing:
+            return [server.location(span) for span in await server.functions(word.text)]
         outlines = server.documents.outlines(document)
         spans = find_definitions(word, outlines, await server.definitions())
         return [server.location(span) for span in spans]

@@ -34,6 +34,11 @@ class Settings:
     kernels: tuple[str, ...] = ()
     delay: float = _DELAY
 
+    @property
+    def bare_namespace(self) -> str:
+        """That of operators without one, in files that do not say it."""
+        return "aten" if self.strict_torchgen else self.namespace or "aten"
+
     def inputs(self, document: Path, root: Path | None, overlay: Mapping[Path, bytes]) -> Inputs:
         """How the schema file `document` is to be read."""
         together = tuple(_absolute(root, name) for name in self.yaml)

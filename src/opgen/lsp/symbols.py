@@ -16,7 +16,20 @@ _MAX_FOUND = 200
 
 
 def document_symbols(outline: Outline, positions: Positions) -> list[types.DocumentSymbol]:
-    """The operators of a document, each with its kernels."""
+    """The operators of a document, each with its kernels, behind the namespace that its head names."""
+    head = outline.entries[0] if outline.entries and outline.entries[0].is_head else None
+    key = None if head is None else head.key("namespace")
+    symbols = []
+    if head is not None and key is not None and key.value.text:
+        where = positions.range(head.span), positions.range(key.value)
+        symbols = [types.DocumentSymbol(key.value.text, types.SymbolKind.Namespace, *where)]
+    return [
+        *symbols,
+        *_operators(outline, positions),
+    ]
+
+
+def _operators(outline: Outline, positions: Positions) -> list[types.DocumentSymbol]:
     return [
         types.DocumentSymbol(
             name=entry.name.text,

@@ -8,6 +8,7 @@ from enum import Enum, auto
 from opgen.dataclasses import dataclass
 from opgen.diagnostics import Span
 from opgen.lsp.outline import Entry, Key, Outline
+from opgen.parse.entry_keys import FALLTHROUGH
 
 _DELEGATES = ("structured_delegate", "autogen")
 
@@ -21,6 +22,10 @@ class Kind(Enum):
     dispatch_key = auto()
     tag = auto()
     schema = auto()
+    # What a row says where no kernel is called.
+    fallthrough = auto()
+    # A key of a file's head, or of a class there.
+    head_key = auto()
 
 
 @dataclass(frozen=True, slots=True)
@@ -35,6 +40,12 @@ class Word:
     @property
     def text(self) -> str:
         return self.span.text
+
+    @property
+    def is_existing(self) -> bool:
+        """Whether it is an existing function: `::ns::fn`."""
+        before = self.span.source.text[max(self.span.start - 2, 0) : self.span.start]
+        return self.kind is Kind.kernel and before == "::"
 
     @property
     def operator(self) -> str:
@@ -55,7 +66,10 @@ def find_word(outline: Outline, offset: int) -> Word | None:
     if not span.text or _is_comment(outline, span):
         return None
     if key.span.start <= offset <= key.span.end:
-        return Word(Kind.key, key.span, entry, key)
+        return Word(Kind.head_key if entry.is_head else Kind.key, key.span, entry, key)
+    if entry.is_head:
+        is_nested = key.name == "classes" and _before_colon(outline, span)
+        return Word(Kind.head_key, span, entry, key) if is_nested else None
     kind = _kind(outline, span, entry, key)
     return None if kind is None else Word(kind, span, entry, key)
 
@@ -70,7 +84,10 @@ def _kind(outline: Outline, span: Span, entry: Entry, key: Key) -> Kind | None:
     if key.name == "tags":
         return Kind.tag
     if key.name == "dispatch":
-        return Kind.dispatch_key if _before_colon(outline, span) else Kind.kernel
+        if _before_colon(outline, span):
+            return Kind.dispatch_key
+        goes_on = span.text == FALLTHROUGH and entry.namespace != "aten"
+        return Kind.fallthrough if goes_on else Kind.kernel
     return None
 
 

@@ -79,19 +79,48 @@ def spell(written: str) -> Spelling:
     before: _Token | None = None
     for token in kept:
         gap = "" if before is None else state.between(before, token)
-        start = 0 if before is None else before.end
-        given = written[start : token.start]
-        if given != gap and not given.strip() and not state.is_in_list:
-            blanks.append(Blank(start, token.start, gap))
+        _compare(written, before, token, gap, state, blanks)
         parts += (gap, token.text)
         length += len(gap)
         places.append((length, token.start, len(token.text)))
         length += len(token.text)
         state.enter(token)
         before = token
-    if before is not None and before.end < len(written) and not written[before.end :].strip():
-        blanks.append(Blank(before.end, len(written), ""))
+    if len(kept) < len(tokens):
+        # What PyTorch's parser drops may stay, with its white space in order.
+        blanks = _blanks(written, tokens)
+    end = tokens[-1].end if tokens else 0
+    if tokens and end < len(written) and not written[end:].strip():
+        blanks.append(Blank(end, len(written), ""))
     return Spelling("".join(parts), tuple(blanks), tuple(comments), tuple(places))
+
+
+def _blanks(written: str, tokens: list[_Token]) -> list[Blank]:
+    """The blanks between `tokens` that are not as the canonical spelling has them."""
+    blanks: list[Blank] = []
+    state = _Place()
+    before: _Token | None = None
+    for token in tokens:
+        gap = "" if before is None else state.between(before, token)
+        _compare(written, before, token, gap, state, blanks)
+        state.enter(token)
+        before = token
+    return blanks
+
+
+def _compare(
+    written: str,
+    before: _Token | None,
+    token: _Token,
+    gap: str,
+    state: _Place,
+    blanks: list[Blank],
+) -> None:
+    """Note the blank between two tokens, if it is not `gap` and matters."""
+    start = 0 if before is None else before.end
+    given = written[start : token.start]
+    if given != gap and not given.strip() and not state.is_in_list:
+        blanks.append(Blank(start, token.start, gap))
 
 
 class _Place:

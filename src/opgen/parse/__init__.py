@@ -10,6 +10,7 @@ from opgen.parse import (
 )
 from opgen.parse.allow_comments import Allow, read_allows
 from opgen.parse.backend_parser import parse_backend
+from opgen.parse.file_namespace import is_of_pytorchs_file
 from opgen.parse.native_functions import Parsed, parse_entries, parse_native_functions
 from opgen.parse.schema_parser import parse_function_schema
 from opgen.parse.selective_parser import parse_selective
@@ -33,6 +34,7 @@ __all__ = [
     "SchemaCache",
     "builtin_tags",
     "decode_source",
+    "is_of_pytorchs_file",
     "parse_backend",
     "parse_entries",
     "parse_function_schema",

@@ -1,6 +1,6 @@
-"""What the keys of an entry are for and what they take: the texts and shapes of `opgen schema` and editors.
+"""What the keys of an entry and of a file's head are for and what they take: texts of `opgen schema` and editors.
 
-`key_readers` reads the same keys; a test compares what both take.
+`key_readers` and `file_header` read the same keys; a test compares what both take.
 """
 
 from __future__ import annotations
@@ -68,7 +68,8 @@ ENTRY_KEYS: Mapping[str, EntryKey] = {
     "dispatch": EntryKey(
         Shape.dispatch,
         "The kernel for each dispatch key. Without a table there is one kernel, of the operator's "
-        "name, for `CompositeImplicitAutograd`.",
+        "name, for `CompositeImplicitAutograd`. Outside of `aten` a row may name an existing "
+        "function, `::ns::fn`, or say `fallthrough`.",
     ),
     "autogen": EntryKey(
         Shape.operator_names,
@@ -109,6 +110,26 @@ ENTRY_KEYS: Mapping[str, EntryKey] = {
     ),
 }
 
+# The keys of a file's head, its first item (opgen only).
+HEAD_KEYS: Mapping[str, str] = {
+    "namespace": "The namespace of all operators of this file that are written without one.",
+    "include": "The headers that declare the existing functions, `::ns::fn`, of this file's dispatch "
+    "tables: one, or a list.",
+    "classes": "The C++ class behind each custom class: `ns.C` is "
+    "`__torch__.torch.classes.ns.C` in schemas. For target `torch`.",
+}
+CLASS_KEYS: Mapping[str, str] = {
+    "type": "The C++ class, a `torch::CustomClassHolder`, with all of its namespaces.",
+    "header": "The header that declares the class.",
+    "define": "A function that takes a `torch::Library&` and registers the class. Without it, the "
+    "class is registered elsewhere.",
+}
+
+# Values of rows of a dispatch table that are no kernels to write.
+FALLTHROUGH = "fallthrough"
+FALLTHROUGH_TEXT = "No kernel: a call goes on to the next dispatch key."
+EXISTING_TEXT = "An existing C++ function, called as it is. A header of `include` declares it."
+
 _COMPOSITE_TEXTS: Mapping[DispatchKey, str] = {
     DispatchKey.CompositeImplicitAutograd: "serves every backend and is differentiable, because it "
     "calls operators that are",
@@ -120,11 +141,52 @@ _COMPOSITE_TEXTS: Mapping[DispatchKey, str] = {
 }
 
 
+# Keys that stand for no backend, those that rows of libraries name.
+_OTHER_TEXTS: Mapping[DispatchKey, str] = {
+    DispatchKey.BackendSelect: "chooses the backend of a call without tensors, and calls again",
+    DispatchKey.ADInplaceOrView: "tells autograd of views and of writes, below its formulas",
+    DispatchKey.Autograd: "computes gradients on every backend",
+    DispatchKey.AutogradOther: "computes gradients on backends without an autograd key of their own",
+    DispatchKey.Functionalize: "replaces the operator by one that writes nothing, while a program is traced",
+    DispatchKey.Python: "serves tensors of classes of Python",
+    DispatchKey.Tracer: "records the call for torch.jit.trace",
+    DispatchKey.Fake: "serves tensors that have sizes and no data",
+    DispatchKey.Conjugate: "serves tensors that are to be conjugated when they are read",
+    DispatchKey.Negative: "serves tensors that are to be negated when they are read",
+    DispatchKey.FuncTorchBatched: "serves tensors that vmap has made of several",
+    DispatchKey.FuncTorchBatchedDecomposition: "is what vmap calls in place of the operator",
+}
+_AUTOGRAD, _AUTOCAST = "Autograd", "Autocast"
+
+
 def describe_dispatch_key(key: DispatchKey) -> str:
     """What a kernel for `key` is for, in a sentence."""
     if key in COMPOSITE_DISPATCH_KEYS:
         return f"The kernel {_COMPOSITE_TEXTS[key]}."
+    if key in _OTHER_TEXTS:
+        return f"The kernel {_OTHER_TEXTS[key]}."
     if key is DispatchKey.Meta:
         return "The kernel for tensors without data: it computes sizes and types only."
+    if key.name.startswith(_AUTOGRAD):
+        return f"The kernel that computes gradients for tensors of {key.name[len(_AUTOGRAD) :]}."
+    if key.name.startswith(_AUTOCAST):
+        device = key.name[len(_AUTOCAST) :]
+        return f"The kernel that casts arguments under autocast on {device}, and calls again."
+    if key.name.startswith("PrivateUse"):
+        return f"The kernel for tensors of a device that is not PyTorch's own, under {key}."
+    if key in _OF_PYTORCH_ITSELF:
+        return f"A key of PyTorch's own machinery: {key}."
     structured = " Structured operators may have one." if key in STRUCTURED_DISPATCH_KEYS else ""
     return f"The kernel for tensors of {key}.{structured}"
+
+
+# Keys of layers above the backends, whose kernels are PyTorch's own.
+_OF_PYTORCH_ITSELF = frozenset(
+    DispatchKey[name]
+    for name in (
+        *("FuncTorchDynamicLayerBackMode", "FuncTorchDynamicLayerFrontMode", "FuncTorchVmapMode"),
+        *("FuncTorchGradWrapper", "Batched", "BatchedNestedTensor", "VmapMode", "DeferredInit"),
+        *("PythonTLSSnapshot", "PythonDispatcher", "PreDispatch"),
+        *("TESTING_ONLY_GenericWrapper", "TESTING_ONLY_GenericMode"),
+    )
+)

@@ -18,6 +18,11 @@ _ATEN = "aten"
 _PYTORCHS = "add.Tensor(Tensor self, Tensor other, *, Scalar alpha=1) -> Tensor"
 
 
+def is_of_pytorchs_file(text: str) -> bool:
+    """Whether the text of a schema file has the entry by which PyTorch's own are known, with no head before it."""
+    return text.find(f"\n- func: {_PYTORCHS}\n") >= 0
+
+
 def bare_namespaces(
     files: Sequence[SchemaFile], given: str | None, context: EntryContext
 ) -> list[str | None]:

@@ -267,6 +267,11 @@ class LibraryReader(SchemaReader):
             else:
                 found.append(self._return(begin, stop))
         good = tuple(value for value in found if value is not None)
+        if len(found) == len(good) == 1 and isinstance(good[0].type, TupleType):
+            # What PyTorch infers from a kernel's type are as many returns as the tuple has elements.
+            message = "PyTorch's registry takes no kernel that returns one tuple"
+            hint = f"write '{text[1:-1]}' for as many returns" if text.startswith("((") else None
+            self.report(codes.E0325, message, start, end, hint=hint)
         return None if self._failed or len(good) < len(found) else good
 
     def _new_return(self, text: str, start: int, end: int) -> Return | None:

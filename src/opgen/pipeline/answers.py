@@ -9,6 +9,7 @@ from typing import Any
 
 from opgen import data
 from opgen.codes_files import E0908
+from opgen.dataclasses import replace
 from opgen.diagnostics import Diagnostics, until_too_many
 from opgen.model.mention import Mention
 from opgen.model.native_function import NativeFunction
@@ -65,6 +66,9 @@ def dump(
 @until_too_many(str)
 def explain(registry: Registry, inputs: Inputs, operator: str, diagnostics: Diagnostics) -> str:
     """Everything that follows from the entries of one operator, in words."""
+    # What the library is called shows in the paths of headers alone.
+    if inputs.name is None and len({f.namespace for f in registry.functions}) > 1:
+        inputs = replace(inputs, name="NAME")
     context = library_context(registry, inputs, diagnostics, 1)
     functions = _find(registry, operator, diagnostics)
     if context is None or diagnostics.has_errors:
@@ -144,11 +148,14 @@ def explain_all_codes() -> str:
     return Renderer(templates_dir() / "text").render(build_code_index(CODES.values()))
 
 
-def json_schema(what: str, tags: Path | None, diagnostics: Diagnostics) -> dict[str, Any]:
+def json_schema(
+    what: str, tags: Path | None, diagnostics: Diagnostics, *, strict_torchgen: bool = False
+) -> dict[str, Any]:
     """The JSON Schema of one of SCHEMAS. Entries may have the tags of the file `tags`."""
     match what:
         case "native_functions":
-            return build_json_schema(read_tags(Inputs((), tags), diagnostics))
+            known = read_tags(Inputs((), tags), diagnostics)
+            return build_json_schema(known, strict_torchgen=strict_torchgen)
         case "tags":
             return build_tags_schema()
         case _:

@@ -2,10 +2,17 @@
 
 from __future__ import annotations
 
+from collections.abc import Collection
+
 from opgen.codes_files import E0908
 from opgen.dataclasses import replace
 from opgen.diagnostics import Diagnostics
-from opgen.model.dispatch_key import COMPOSITE_DISPATCH_KEYS, SUPPORTED_DISPATCH_KEYS, DispatchKey
+from opgen.model.dispatch_key import (
+    COMPOSITE_DISPATCH_KEYS,
+    LIBRARY_DISPATCH_KEYS,
+    SUPPORTED_DISPATCH_KEYS,
+    DispatchKey,
+)
 from opgen.model.tags import TagSet
 from opgen.parse import (
     builtin_tags,
@@ -34,18 +41,41 @@ def read_tags(inputs: Inputs, diagnostics: Diagnostics) -> TagSet:
     return replace(tags, is_whole=diagnostics.error_count == before)
 
 
+# What stands before a backend's name in keys that act for it, above its kernels.
+_ABOVE = ("Autograd", "Autocast")
+
+
 def ignored_keys(inputs: Inputs, diagnostics: Diagnostics) -> frozenset[DispatchKey]:
+    """The keys whose rows are dropped: those named, and with `backends` those of all other backends.
+
+    Keys that act for every backend (Autograd, BackendSelect, Functionalize, ...) stay.
+    """
     ignored = {key for name in inputs.ignore_keys if (key := _key(name, diagnostics))}
     kept = {key for name in inputs.backends if (key := _key(name, diagnostics))}
     if inputs.backends:
         kept.update(COMPOSITE_DISPATCH_KEYS)
         ignored.update(key for key in SUPPORTED_DISPATCH_KEYS if key not in kept)
+        ignored.update(key for key in LIBRARY_DISPATCH_KEYS if _is_of_others(key, kept))
     return frozenset(ignored)
+
+
+def _is_of_others(key: DispatchKey, kept: Collection[DispatchKey]) -> bool:
+    """Whether `key` is of a backend that is not kept."""
+    # Loaded for this option alone.
+    from opgen.resolve.computed_table import is_backend  # noqa: PLC0415
+
+    if key in kept:
+        return False
+    for prefix in _ABOVE:
+        if key.name.startswith(prefix):
+            backend = DispatchKey.__members__.get(key.name.removeprefix(prefix))
+            return backend is not None and is_backend(backend) and backend not in kept
+    return is_backend(key)
 
 
 def _key(name: str, diagnostics: Diagnostics) -> DispatchKey | None:
     key = DispatchKey.__members__.get(name)
     if key is None:
-        hint = did_you_mean(name, DispatchKey.__members__)
+        hint = did_you_mean(name, [key.name for key in LIBRARY_DISPATCH_KEYS])
         diagnostics.error(E0908, f"there is no dispatch key '{name}'", None, hint=hint)
     return key

@@ -24,6 +24,7 @@ from opgen.dataclasses import replace
 from opgen.diagnostics import Diagnostics
 from opgen.files import state_of
 from opgen.manifest import MANIFEST
+from opgen.parse import is_of_pytorchs_file
 from opgen.pipeline.entries import Edit, split_entries
 from opgen.pipeline.generating import build_tree
 from opgen.pipeline.inputs import Inputs, tags_path
@@ -77,20 +78,24 @@ def _read_manifest(directory: Path, stamp: Stamp) -> dict[str, Any] | None:
 
 def _find_edit(inputs: Inputs, schemas: Iterable[str]) -> Edit | None:
     """From what the schemas were to what they are; None if a file is no plain list of as many entries."""
-    allowed, rows = [], []
+    befores, rows = [], []
     try:
         texts = [inputs.overlay[path].decode() for path in inputs.yaml]
     except UnicodeDecodeError:
         return None
     for before, after in zip(schemas, texts):
         old, new = split_entries(before), split_entries(after)
-        if old is None or new is None or old.allowed != new.allowed:
+        if old is None or new is None or old.before != new.before:
             return None
         if len(old.entries) != len(new.entries):
             return None
-        allowed.append(new.allowed)
+        befores.append(new.before)
         rows.append(tuple(zip(old.entries, new.entries)))
-    return Edit(inputs, tuple(allowed), tuple(rows))
+    if inputs.namespace is None and all(
+        any(map(is_of_pytorchs_file, side)) for side in (schemas, texts)
+    ):
+        inputs = replace(inputs, namespace="aten")
+    return Edit(inputs, tuple(befores), tuple(rows))
 
 
 def _small_tree(inputs: Inputs | None, *, shards: int, python: bool) -> Tree | None:

@@ -21,6 +21,7 @@ _MOST = 100
 
 # What may stand before the first entry, and what one looks like: nothing but entries and comments is at a margin.
 _PREAMBLE = re.compile(r"(?:[ ]*(?:#[^\n]*)?\n)*")
+_HEAD = re.compile(r"- (?:namespace|include|classes):[^\n]*\n(?:(?:[ #][^\n]*)?\n)*")
 _ENTRY = re.compile(r"- func: (?:\w+::)?(\w+)[.(][^\n]*\n(?:(?:[ #][^\n]*)?\n)*")
 _ANCHOR = re.compile(r"&\S")
 _ALLOW = re.compile(r"opgen:[ \t]*allow")
@@ -46,9 +47,12 @@ class Entry:
 
 @dataclass(frozen=True, slots=True)
 class SchemaText:
-    """The entries of a file, and the comments before the first one that allow something in all of them."""
+    """The entries of a file, and what stands before the first one and holds for all of them.
 
-    allowed: str
+    That is its head, or the comments that allow something.
+    """
+
+    before: str
     entries: tuple[Entry, ...]
 
 
@@ -64,6 +68,11 @@ def split_entries(text: str) -> SchemaText | None:
     start = _PREAMBLE.match(text)
     assert start is not None
     at, found = start.end(), []
+    own = _HEAD.match(text, at)
+    if own is not None:
+        at = own.end()
+        if _ALLOW.search(text, 0, at):
+            return None
     while entry := _ENTRY.match(text, at):
         # A blank line is not a change of the entry before it.
         found.append(Entry(entry[0].rstrip("\n ") + "\n", entry[1]))
@@ -71,7 +80,8 @@ def split_entries(text: str) -> SchemaText | None:
     head, _, above = start[0].rpartition("\n\n")
     if at < len(text) or _ALLOW.search(above):
         return None
-    return SchemaText(f"{head}\n\n" if _ALLOW.search(head) else "", tuple(found))
+    before = f"{head}\n\n" if _ALLOW.search(head) else ""
+    return SchemaText(before if own is None else own[0], tuple(found))
 
 
 # One entry as it was and as it is.
@@ -84,11 +94,11 @@ Place: TypeAlias = tuple[int, int]
 class Edit:
     """All entries of a library before and after an edit.
 
-    `rows` are those of each file, and `allowed` is what its comments allow in all of them.
+    `rows` are those of each file, and `before` is what stands before all of them.
     """
 
     inputs: Inputs
-    allowed: tuple[str, ...]
+    before: tuple[str, ...]
     rows: tuple[tuple[Row, ...], ...]
     _by_family: Mapping[str, set[Place]] = field(init=False)
 
@@ -141,7 +151,7 @@ class Edit:
         for file, texts in chosen.items():
             if any(map(_ALLOW.search, texts)):
                 return None
-            contents[self.inputs.yaml[file]] = "".join((self.allowed[file], *texts)).encode()
+            contents[self.inputs.yaml[file]] = "".join((self.before[file], *texts)).encode()
         overlay = {**self.inputs.overlay, **contents}
         return replace(self.inputs, yaml=tuple(contents), overlay=overlay)
 

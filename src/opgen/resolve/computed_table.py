@@ -8,6 +8,7 @@ from typing import NamedTuple
 from opgen.model.dispatch_key import (
     COMPOSITE_DISPATCH_KEYS,
     LIBRARY_DISPATCH_KEYS,
+    SUPPORTED_DISPATCH_KEYS,
     DispatchKey,
 )
 from opgen.model.native_function import NativeFunction
@@ -54,6 +55,7 @@ _PRECEDENCE = (
     DispatchKey.CompositeExplicitAutograd,
     DispatchKey.CompositeImplicitAutogradNestedTensor,
     DispatchKey.CompositeImplicitAutograd,
+    DispatchKey.Autograd,
 )
 # Keys that kernels are registered for although no entry names them.
 _DERIVED = (DispatchKey.Meta, DispatchKey.BackendSelect)
@@ -90,13 +92,13 @@ RUNTIME_KEYS: tuple[DispatchKey, ...] = tuple(
 
 
 def computed_table(registry: Registry, function: NativeFunction) -> tuple[Cell, ...]:
-    """A cell for CPU, Meta and every other runtime key in use, and for BackendSelect if it acts."""
+    """A cell for CPU, Meta and every other backend in use, for keys above them with a kernel, and BackendSelect."""
     registered = _registered(registry, function)
     keys = {DispatchKey.CPU, DispatchKey.Meta, *registry.dispatch_keys}
     cells = [
         _cell(function, key, registered)
         for key in LIBRARY_DISPATCH_KEYS
-        if key in keys and key not in COMPOSITE_DISPATCH_KEYS and key in RUNTIME_KEYS
+        if key in keys and key in RUNTIME_KEYS and (key in registered or _is_served(key))
     ]
     select = registered.get(DispatchKey.BackendSelect)
     if select is not None and DispatchKey.BackendSelect not in keys:
@@ -109,7 +111,8 @@ def explained_table(registry: Registry, function: NativeFunction) -> tuple[Cell,
     registered = _registered(registry, function)
     others = (DispatchKey.PrivateUse1, DispatchKey.AutogradCPU)
     shown = computed_table(registry, function)
-    return (*shown, *(_cell(function, key, registered) for key in others))
+    keys = {cell.key for cell in shown}
+    return (*shown, *(_cell(function, key, registered) for key in others if key not in keys))
 
 
 def whole_table(registry: Registry, function: NativeFunction) -> tuple[Cell, ...]:
@@ -154,6 +157,8 @@ def _cell(
     if alias is None:
         return Cell(key, None, _nothing_reason(function, key, registered))
     row = registered[alias]
+    if alias is DispatchKey.Autograd:
+        return Cell(key, row, f"{alias}: {_own_reason(row)}")
     if key.name.startswith(_AUTOGRAD):
         return Cell(key, row, f"{alias}: the gradient is that of the operators that it calls")
     return Cell(key, row, _alias_reason(row))
@@ -162,6 +167,8 @@ def _cell(
 def serves(alias: DispatchKey, key: DispatchKey, registered: Collection[DispatchKey]) -> bool:
     """Whether a kernel for `alias` is called for the runtime key `key`, which has none itself."""
     nested = key.name.startswith(_NESTED) or key is DispatchKey.AutogradNestedTensor
+    if alias is DispatchKey.Autograd:
+        return key.name.startswith(_AUTOGRAD)
     if alias is DispatchKey.CompositeImplicitAutogradNestedTensor:
         return nested
     if key.name.startswith(_AUTOGRAD):
@@ -173,7 +180,7 @@ def serves(alias: DispatchKey, key: DispatchKey, registered: Collection[Dispatch
             and not any(backend in registered for backend in _backends_below(key))
         )
     # What is above the backends has fallbacks of its own: Functionalize, Tracer, ZeroTensor, …
-    if not _is_backend(key):
+    if not is_backend(key):
         return False
     match alias:
         case DispatchKey.CompositeImplicitAutograd:
@@ -186,7 +193,13 @@ def serves(alias: DispatchKey, key: DispatchKey, registered: Collection[Dispatch
             return not nested
 
 
-def _is_backend(key: DispatchKey) -> bool:
+def _is_served(key: DispatchKey) -> bool:
+    """Whether a call needs a kernel for it: without one for a key above the backends, it goes on."""
+    return key in SUPPORTED_DISPATCH_KEYS or is_backend(key) or key.name.startswith(_AUTOGRAD)
+
+
+def is_backend(key: DispatchKey) -> bool:
+    """Whether tensors have it for the device and layout that they are of."""
     return key in _SINGLE_BACKENDS or _without_prefix(key) in _BACKENDS
 
 
@@ -253,8 +266,12 @@ def _alias_reason(row: Registration) -> str:
     """The reason, when `row` is registered for a key that stands for several."""
     if row.kind is RegistrationKind.composite_structured:
         return f"{row.key}: {_own_reason(row)}"
+    if row.kind is RegistrationKind.fallthrough:
+        return f"{row.key}: {_own_reason(row)}"
     if row.kernel is None:
         return f"{row.key}: the meta function makes the views on every backend"
+    if row.kind is RegistrationKind.existing:
+        return f"{row.key}: {_own_reason(row)} serves every backend without one of its own"
     return f"{row.key}: the kernel {row.kernel.name} serves every backend without one of its own"
 
 
@@ -265,7 +282,11 @@ def _nothing_reason(
         return "registered by hand"
     if key.name.startswith(_AUTOGRAD):
         return "no kernel for autograd: a call goes on to its backend"
-    composite = [str(alias) for alias in _PRECEDENCE if alias in registered]
+    if not _is_served(key):
+        return (
+            "no kernel for this key: a call goes on to the next, if PyTorch has no fallback for it"
+        )
+    composite = [str(a) for a in _PRECEDENCE if a in registered and a is not DispatchKey.Autograd]
     if not composite:
         return "no kernel for this key, and none that serves every backend"
     return f"no kernel for this key, and {' and '.join(composite)} does not serve it"

@@ -166,7 +166,7 @@ def _needs_twin(f: NativeFunction) -> bool:
     marked = [a for a in every if a.annotation is not None]
     if not any(a.annotation is not None and a.annotation.is_write for a in marked):
         return False
-    if not all(_can_hold(a.type) for a in every):
+    if not all(finds_tensors(a.type) for a in every):
         return False
     written = [a for a in every if a.is_write]
     if not all(a.type in _WRITABLE for a in written):
@@ -175,11 +175,18 @@ def _needs_twin(f: NativeFunction) -> bool:
         all(a.type in _TAKEN_WRITTEN for a in marked)
         and all(r.annotation is None and r.type == TENSOR for r in func.returns)
         and not any(keyword.iskeyword(a.name) or a.written for a in every)
+        and not _is_lone_result(func.returns, written)
     )
     return not is_taken
 
 
-def _can_hold(type: Type) -> bool:
+def _is_lone_result(returns: tuple[Return, ...], written: list[Argument]) -> bool:
+    """Whether its one tensor may be all that a replacement returns. Inductor 2.13 fails there ("getitem is not an
+    OpOverload"), with PyTorch's own replacement as with a twin."""
+    return len(returns) == 1 and all(a.type.is_nullable() or a.type == TENSOR_LIST for a in written)
+
+
+def finds_tensors(type: Type) -> bool:
     """Whether functionalization finds the tensors in an argument of this type, if it may hold any."""
     return type in _HOLDERS or "Tensor" not in str(type)
 
@@ -205,9 +212,10 @@ def _twin(f: NativeFunction, has_meta: bool) -> Twin:
         has_meta
         and written
         and all(a.type in _TAKEN_WRITTEN for a in written)
-        and all(r.type == TENSOR for r in fresh)
+        and all(r.type == TENSOR for r, at in zip(f.func.returns, returns) if at.own is not None)
     ):
-        writer = _hidden(f, "writer", _writing(f.func.arguments), fresh)
+        padding = (Return(None, TENSOR, None),) if _is_lone_result(fresh, written) else ()
+        writer = _hidden(f, "writer", _writing(f.func.arguments), (*fresh, *padding))
         return Twin(TwinForm.writer, f, writer, functional, tuple(returns))
     return Twin(TwinForm.functional, f, functional, functional, tuple(returns))
 

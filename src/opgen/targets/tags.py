@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from opgen.model.function_schema import TENSOR
 from opgen.model.native_function import NativeFunction
 
 
@@ -11,15 +10,12 @@ def registered_tags(f: NativeFunction) -> frozenset[str]:
     return f.tags
 
 
-def tags_that_inductor_follows(f: NativeFunction) -> frozenset[str]:
-    """All, but `out` where PyTorch's inductor would call the operator with other arguments than it was given.
+def tags_that_pytorch_follows(f: NativeFunction) -> frozenset[str]:
+    """All but `out`.
 
-    In place of a functional operator of one result, inductor calls an overload that is tagged `out`: first
-    with the tensors, then with all other arguments, then once more with those that have a name in its
-    graph. So it is right for tensors alone. Source: calls that torch 2.13 wrote; the test of
-    tests/run/torch_aten/compiled.py with inductor runs them.
+    Inductor calls an overload that has it in place of the functional operator.
+    It does so wrongly: with arguments other than tensors in another order and twice, and with tensors of sizes that change
+    not at all ("LoweringException: AssertionError"). Source: torch 2.13, by trial; tests/run/torch_aten/compiled.py and
+    tests/run/torch_library/forms.py.
     """
-    takes_tensors_alone = all(a.type == TENSOR for a in f.func.arguments.flat_non_out)
-    if takes_tensors_alone or len(f.func.returns) != 1:
-        return f.tags
     return f.tags - {"out"}

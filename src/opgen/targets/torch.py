@@ -14,7 +14,7 @@ from opgen.python.layout import declare_as_torchgen
 from opgen.python.python_types import stub_return_type, stub_type
 from opgen.python.spelling import CallWords, PythonSpelling
 from opgen.targets.base import FileKind, Installed, Target
-from opgen.targets.tags import tags_that_inductor_follows
+from opgen.targets.tags import tags_that_pytorch_follows
 from opgen.targets.world import World
 
 _SPELLING = TypeSpelling(
@@ -222,7 +222,7 @@ TORCH = Target(
     tensor_header="opgen/tensor.h",
     own_namespaces=frozenset({"aten", "prim", "prims", "quantized", "torch", "c10", "opgen"}),
     knows_all_tags=False,
-    registered_tags=tags_that_inductor_follows,
+    registered_tags=tags_that_pytorch_follows,
     makes_ufuncs=False,
     functionalizes=True,
     makes_outless=False,

@@ -60,6 +60,13 @@ def build_register_autograd(context: Context) -> Iterator[FileView]:
         )
 
 
+def find_autograd_row(context: Context, f: NativeFunction) -> AutogradRowView | None:
+    """What autograd does with `f`; None if its gradient is that of what it calls."""
+    if f.has_composite_implicit_autograd_kernel:
+        return None
+    return _row(f, _is_view(context, f))
+
+
 def _row(f: NativeFunction, view: bool) -> AutogradRowView:
     return AutogradRowView(
         operator=str(f.func.name),

@@ -32,6 +32,7 @@ def collect_backend_kernels(
             replace(
                 meta_view(s.group, spell, _is_kept(s, keeps)),
                 namespace=_meta_namespace(backend),
+                qualifier=f"{_meta_namespace(backend)}::",
             )
             for s in own_metas
         ),

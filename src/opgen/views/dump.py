@@ -24,13 +24,20 @@ from opgen.cpp.type_values import NoCppType
 from opgen.dataclasses import field_names
 from opgen.model.backend import ExternalBackend
 from opgen.model.dispatch_key import DispatchKey
-from opgen.model.native_function import Kernel, NativeFunction, Precompute, Variant
+from opgen.model.native_function import (
+    Kernel,
+    KernelSource,
+    NativeFunction,
+    Precompute,
+    Variant,
+)
 from opgen.model.registry import (
     NativeFunctionsViewGroup,
     OutlessGroup,
     Registry,
     StructuredGroup,
 )
+from opgen.older_pythons import assert_never
 from opgen.python.python_types import NoPythonSignature
 from opgen.python.signatures import PythonSignature, Spellings
 from opgen.resolve.dispatch_tables import Registration, RegistrationKind
@@ -173,12 +180,18 @@ def _place(f: NativeFunction) -> Row:
 
 
 def _kernel(f: NativeFunction, kernel: Kernel) -> Row:
-    namespace = kernel_namespace(f.namespace, kernel.namespace)
-    return {
-        "kernel": f"{namespace}::{kernel.name}",
-        "structured": kernel.structured,
-        "symint": kernel.supports_symint,
-    }
+    """Of a row that is no kernel to write also its `source`; a fallthrough has no kernel."""
+    row: Row = {"kernel": None, "structured": kernel.structured, "symint": kernel.supports_symint}
+    match kernel.source:
+        case KernelSource.author:
+            namespace = kernel_namespace(f.namespace, kernel.namespace)
+            return row | {"kernel": f"{namespace}::{kernel.name}"}
+        case KernelSource.existing:
+            return row | {"kernel": kernel.cpp_name, "source": "existing"}
+        case KernelSource.fallthrough:
+            return row | {"symint": False, "source": "fallthrough"}
+        case _:
+            assert_never(kernel.source)
 
 
 def _precomputed(precomputed: Precompute) -> Row:
@@ -237,7 +250,7 @@ def cpp_row(f: NativeFunction, spelling: TypeSpelling) -> Row:
         "kernel_decls": {
             str(key): _native(f, spelling, symint=kernel.supports_symint, name=kernel.name)
             for key, kernel in _by_name(f.dispatch)
-            if not kernel.structured
+            if kernel.is_declared
         },
     }
 

@@ -9,7 +9,9 @@ from opgen.diagnostics.codes import Code
 from opgen.model.native_function import NativeFunction
 from opgen.model.registry import OutlessGroup, StructuredGroup
 from opgen.resolve.computed_table import Cell, computed_table, explained_table
+from opgen.resolve.dispatch_tables import RegistrationKind
 from opgen.views.base import FileView, view
+from opgen.views.besides import Besides, hidden_operators, registered_besides
 from opgen.views.callables import callable_text
 from opgen.views.context import Context
 from opgen.views.kernel_headers import meta_roots
@@ -36,6 +38,7 @@ class ExplanationView(FileView):
     group: tuple[str, ...]
     place: str
     cells: tuple[CellView, ...]
+    hidden: tuple[str, ...]
     signatures: tuple[str, ...]
     to_write: tuple[str, ...]
     headers: tuple[str, ...]
@@ -119,8 +122,8 @@ def _anchor(title: str) -> str:
 def build_explanation(context: Context, f: NativeFunction) -> FileView:
     """Everything that follows from the entry of `f`."""
     span = f.spans.entry
-    cells = explained_table(context.registry, f)
-    width = max((len(cell.key.name) for cell in cells), default=0)
+    rows = _rows(context, f, explained_table(context.registry, f))
+    width = max((len(row.key) for row in rows), default=0)
     return ExplanationView(
         path="",
         template="operator.txt.j2",
@@ -131,7 +134,8 @@ def build_explanation(context: Context, f: NativeFunction) -> FileView:
         tags=", ".join(sorted(f.tags)) or "none",
         group=tuple(_group_lines(context, f)),
         place=f"{span.source.path}:{span.source.location(span.start).line}",
-        cells=tuple(_cell(context, cell, width) for cell in cells),
+        cells=tuple(_cell(row, width) for row in rows),
+        hidden=hidden_operators(context, f),
         signatures=tuple(_signatures(context, f)),
         to_write=tuple(
             m.to_write
@@ -154,7 +158,7 @@ def build_summary(context: Context, f: NativeFunction) -> FileView:
         schema=str(f.func),
         kind=_kind(f),
         facts=tuple(facts),
-        cells=tuple(_cell(context, cell, 0) for cell in computed_table(context.registry, f)),
+        cells=tuple(_cell(r, 0) for r in _rows(context, f, computed_table(context.registry, f))),
         signatures=tuple(_signatures(context, f)),
     )
 
@@ -212,9 +216,28 @@ def _structured(group: StructuredGroup) -> str:
     return f" (structured without an out variant: meta makes {makes or 'new tensors'})"
 
 
-def _cell(context: Context, cell: Cell, width: int) -> CellView:
-    target = "nothing" if cell.registration is None else callable_text(context, cell.registration)
-    return CellView(cell.key.name.ljust(width), " " * width, target, cell.reason)
+def _rows(context: Context, f: NativeFunction, cells: Iterable[Cell]) -> list[Besides]:
+    """The dispatch table, and what the target registers besides."""
+    besides = registered_besides(context, f)
+    taken = {row.key for row in besides}
+    rows = []
+    for cell in cells:
+        # One row for all keys of autograd.
+        is_autograd = cell.registration is None and cell.key.name.startswith("Autograd")
+        if not (is_autograd and "Autograd" in taken):
+            rows.append(Besides(cell.key.name, _called(context, cell), cell.reason))
+    return [*rows, *besides]
+
+
+def _called(context: Context, cell: Cell) -> str:
+    row = cell.registration
+    if row is None or row.kind is RegistrationKind.fallthrough:
+        return "nothing"
+    return callable_text(context, row)
+
+
+def _cell(row: Besides, width: int) -> CellView:
+    return CellView(row.key.ljust(width), " " * width, row.function, row.reason)
 
 
 def _signatures(context: Context, f: NativeFunction) -> Iterator[str]:

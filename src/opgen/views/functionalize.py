@@ -5,10 +5,11 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from opgen.model.native_function import NativeFunction
-from opgen.model.registry import NativeFunctionsGroup
+from opgen.model.registry import NativeFunctionsGroup, NativeFunctionsViewGroup
 from opgen.resolve.functional_forms import has_own_copy, is_replaced
 from opgen.views.base import Block, FileView, blocks, view
 from opgen.views.context import Context
+from opgen.views.custom_classes import ClassDefinition, class_definitions
 from opgen.views.operators import operator_headers
 from opgen.views.register import KernelRowView
 from opgen.views.shards import sharded
@@ -29,6 +30,7 @@ class RegisterFunctionalizeView(FileView):
     name: str
     has_views: bool
     includes: tuple[str, ...]
+    classes: tuple[ClassDefinition, ...]
     tables: tuple[Block[KernelRowView], ...]
 
 
@@ -57,8 +59,20 @@ def build_register_functionalize(context: Context) -> Iterator[FileView]:
             includes=operator_headers(
                 context, (f for r in rows for f in (r.function, *r.siblings))
             ),
+            classes=class_definitions(r.function for r in rows),
             tables=blocks((r.function.namespace, r.row) for r in rows),
         )
+
+
+def find_functionalized(context: Context, f: NativeFunction) -> tuple[str, NativeFunction] | None:
+    """What is registered for `f`, and the sibling that it calls; None if functionalization replaces it by none."""
+    group = context.registry.group_of(f)
+    if group is not None and is_replaced(f, group, frozenset(OF_OUT)):
+        return _row(context, f, group).callable, group.functional
+    views = context.registry.view_group_of(f)
+    own = () if views is None or views.composite else _views_of(views)
+    found = next((r for r in own if r.function is f), None)
+    return None if found is None else (found.row.callable, found.siblings[-1])
 
 
 def _written(context: Context) -> Iterator[_Replaced]:
@@ -70,13 +84,18 @@ def _written(context: Context) -> Iterator[_Replaced]:
 
 def _views(context: Context) -> Iterator[_Replaced]:
     for group in context.registry.view_groups:
-        copy = group.view_copy
-        if group.composite or copy is None or not has_own_copy(copy, group.view):
-            continue
-        yield _Replaced(group.view, (copy,), _view_row(group.view, "", copy))
-        if group.view_inplace is not None:
-            row = _view_row(group.view_inplace, "Inplace", group.view, copy)
-            yield _Replaced(group.view_inplace, (group.view, copy), row)
+        if not group.composite:
+            yield from _views_of(group)
+
+
+def _views_of(group: NativeFunctionsViewGroup) -> Iterator[_Replaced]:
+    copy = group.view_copy
+    if copy is None or not has_own_copy(copy, group.view):
+        return
+    yield _Replaced(group.view, (copy,), _view_row(group.view, "", copy))
+    if group.view_inplace is not None:
+        row = _view_row(group.view_inplace, "Inplace", group.view, copy)
+        yield _Replaced(group.view_inplace, (group.view, copy), row)
 
 
 def _view_row(f: NativeFunction, kind: str, *siblings: NativeFunction) -> KernelRowView:

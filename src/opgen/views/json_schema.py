@@ -9,7 +9,11 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 from typing import Any
 
-from opgen.model.dispatch_key import SUPPORTED_DISPATCH_KEYS
+from opgen.model.dispatch_key import (
+    LIBRARY_DISPATCH_KEYS,
+    SUPPORTED_DISPATCH_KEYS,
+    DispatchKey,
+)
 from opgen.model.native_function import (
     DTYPE_CLASSES,
     DeviceCheckType,
@@ -19,38 +23,112 @@ from opgen.model.native_function import (
 )
 from opgen.model.tags import TagSet
 from opgen.older_pythons import assert_never
-from opgen.parse.entry_keys import ENTRY_KEYS, Shape, describe_dispatch_key
+from opgen.parse.entry_keys import (
+    CLASS_KEYS,
+    ENTRY_KEYS,
+    HEAD_KEYS,
+    Shape,
+    describe_dispatch_key,
+)
 
 Schema = dict[str, Any]
 
 _DRAFT = "http://json-schema.org/draft-07/schema#"
 _NAME = "[A-Za-z_][A-Za-z0-9_]*"
-_KERNEL = f"^({_NAME}::){{0,2}}{_NAME}$"
+_KERNEL = f"({_NAME}::){{0,2}}{_NAME}"
+_EXISTING = f"(::{_NAME})+(<[A-Za-z0-9_:, <>*]+>)?"
 # What is after the point may be any text, as in torchgen.
 _OPERATOR = rf"^{_NAME}(\..+)?$"
+_OF_ATEN = r"^\s*aten\s*::"
+_FUNC_OF_ATEN = r"^[^\s(]+\([\s\S]*\) -> [\s\S]+$"
+_FUNC = r"^[^(]*[^\s(][^(]*\([\s\S]*\)\s*->\s*\S[\s\S]*$"
+_HEADER = r"^(<[^<>\"\n]+>|[^<>\"\n]+)$"
+_CLASS = rf"^{_NAME}(\.{_NAME})+$"
+_QUALIFIED = rf"^(::)?{_NAME}(::{_NAME})*(<[A-Za-z0-9_:, <>*]+>)?$"
 
 
-def build_json_schema(tags: TagSet) -> Schema:
-    """Of a native_functions.yaml whose tags are `tags`."""
+def build_json_schema(tags: TagSet, *, strict_torchgen: bool = False) -> Schema:
+    """Of a native_functions.yaml whose tags are `tags`.
+
+    What a bare name's namespace is, only the file or the command line says; such an entry may have what those of
+    libraries have. With `strict_torchgen` all entries follow torchgen's rules, and there is no head.
+    """
+    schema = {"$schema": _DRAFT, "title": "native_functions.yaml", "type": "array"}
+    if strict_torchgen:
+        own: Schema = {"func": {"pattern": _FUNC_OF_ATEN}, "dispatch": _dispatch_of_aten()}
+        return {**schema, "items": _entry(tags, own)}
+    is_head: Schema = {
+        "not": {"required": ["func"]},
+        "anyOf": [{"required": [name]} for name in HEAD_KEYS],
+    }
+    entry = {
+        **_entry(tags, {}),
+        "if": {"properties": {"func": {"pattern": _OF_ATEN}}, "required": ["func"]},
+        "then": {
+            "properties": {"func": {"pattern": _FUNC_OF_ATEN}, "dispatch": _dispatch_of_aten()}
+        },
+        "else": {"properties": {"func": {"pattern": _FUNC}, "dispatch": _dispatch_of_libraries()}},
+    }
     return {
-        "$schema": _DRAFT,
-        "title": "native_functions.yaml",
-        "type": "array",
-        "items": {
-            "type": "object",
-            "description": "An operator: its schema, and how it is dispatched.",
-            "required": ["func"],
-            "additionalProperties": False,
-            "properties": {
-                name: {
-                    **_shape(key.shape, tags),
-                    "description": key.description.replace("`", ""),
-                    "markdownDescription": key.description,
-                }
-                for name, key in ENTRY_KEYS.items()
-            },
+        **schema,
+        "items": {"if": is_head, "then": _head(), "else": entry},
+        # The head is the first item.
+        "allOf": [{"items": [True], "additionalItems": {"not": is_head}}],
+    }
+
+
+def _entry(tags: TagSet, own: Schema) -> Schema:
+    """Of an entry, some of whose keys have schemas of their `own`."""
+    return {
+        "type": "object",
+        "description": "An operator: its schema, and how it is dispatched.",
+        "required": ["func"],
+        "additionalProperties": False,
+        "properties": {
+            name: {
+                **_shape(key.shape, tags),
+                **own.get(name, {}),
+                **_words(key.description),
+            }
+            for name, key in ENTRY_KEYS.items()
         },
     }
+
+
+def _head() -> Schema:
+    header: Schema = {"type": "string", "pattern": _HEADER}
+    qualified: Schema = {"type": "string", "pattern": _QUALIFIED}
+    one_class: Schema = {
+        "type": "object",
+        "required": ["type", "header"],
+        "additionalProperties": False,
+        "properties": {
+            "type": {**qualified, **_words(CLASS_KEYS["type"])},
+            "header": {**header, **_words(CLASS_KEYS["header"])},
+            "define": {"type": ["string", "null"], "pattern": _QUALIFIED}
+            | _words(CLASS_KEYS["define"]),
+        },
+    }
+    shapes: Mapping[str, Schema] = {
+        "namespace": {"type": ["string", "null"], "pattern": f"^{_NAME}$"},
+        "include": {"anyOf": [header, {"type": "array", "items": header}]},
+        "classes": {
+            "type": "object",
+            "patternProperties": {_CLASS: one_class},
+            "additionalProperties": False,
+        },
+    }
+    return {
+        "type": "object",
+        "description": "What holds for the whole file.",
+        "additionalProperties": False,
+        "properties": {name: {**shapes[name], **_words(text)} for name, text in HEAD_KEYS.items()},
+    }
+
+
+def _words(text: str) -> Schema:
+    """What editors show; not all of them know Markdown."""
+    return {"description": text.replace("`", ""), "markdownDescription": text}
 
 
 def build_tags_schema() -> Schema:
@@ -76,7 +154,7 @@ def _shape(shape: Shape, tags: TagSet) -> Schema:
         case Shape.flag:
             return {"type": "boolean"}
         case Shape.schema:
-            return {"type": "string", "pattern": r"^[^\s(]+\([\s\S]*\) -> [\s\S]+$"}
+            return {"type": "string"}
         case Shape.variants:
             return _variants()
         case Shape.device_check:
@@ -97,7 +175,7 @@ def _shape(shape: Shape, tags: TagSet) -> Schema:
         case Shape.tags:
             return _tags(tags)
         case Shape.dispatch:
-            return _dispatch()
+            return {"type": ["object", "null"]}
         case Shape.inner_loops:
             return _inner_loops()
         case _:
@@ -121,18 +199,23 @@ def _tags(tags: TagSet) -> Schema:
     return {"anyOf": [one, {"type": "array", "items": one}]}
 
 
-def _dispatch() -> Schema:
-    names = [key.name for key in SUPPORTED_DISPATCH_KEYS]
-    kernel = {"type": "string", "pattern": _KERNEL}
+def _dispatch_of_aten() -> Schema:
+    return _dispatch(SUPPORTED_DISPATCH_KEYS, f"^{_KERNEL}$")
+
+
+def _dispatch_of_libraries() -> Schema:
+    return _dispatch(LIBRARY_DISPATCH_KEYS, f"^({_KERNEL}|{_EXISTING})$")
+
+
+def _dispatch(keys: tuple[DispatchKey, ...], pattern: str) -> Schema:
+    kernel: Schema = {"type": "string", "pattern": pattern}
     return {
-        "type": ["object", "null"],
         # One key each, for completion and hover; then lists of them, `CPU, CUDA`.
         "properties": {
-            key.name: {**kernel, "description": describe_dispatch_key(key)}
-            for key in SUPPORTED_DISPATCH_KEYS
+            key.name: {**kernel, "description": describe_dispatch_key(key)} for key in keys
         },
         "patternProperties": {
-            _listed(names, r"\s*,\s*", around=r"\s*"): {
+            _listed((key.name for key in keys), r"\s*,\s*", around=r"\s*"): {
                 **kernel,
                 "description": "One kernel for several dispatch keys.",
             }

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections import Counter
+from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
 from typing import TypeAlias
 
 from opgen.cpp import structured
@@ -50,11 +51,14 @@ class KernelView:
     """An unstructured kernel: a struct whose static members `call` an author defines.
 
     A kernel shared by operators of several roots is declared in the header of the first of `roots`
-    (sorted) and included by those of the others.
+    (sorted) and included by those of the others. `qualifier` stands before its struct in the macro that
+    defines it; where kernels of two namespaces share a name, nothing does: the namespace that it is
+    defined in tells.
     """
 
     namespace: str
     name: str
+    qualifier: str
     roots: tuple[str, ...]
     calls: tuple[CallView, ...]
 
@@ -95,6 +99,7 @@ class StructuredKernelView:
 
     root: str
     namespace: str
+    qualifier: str
     schema: str
     operator: str
     key: DispatchKey
@@ -135,6 +140,7 @@ class MetaView:
 
     root: str
     namespace: str
+    qualifier: str
     schema: str
     operator: str
     macro: str
@@ -171,11 +177,28 @@ def collect_kernels(
     groups = [
         (group, any(keeps(f) for f in group.functions())) for group in registry.structured_groups()
     ]
-    return KernelSet(
-        metas=tuple(meta_view(group, spell, kept) for group, kept in groups),
-        structured=tuple(k for group, kept in groups for k in _structured(group, spell, kept)),
-        kernels=tuple(_kernels(registry.functions, spell, keeps)),
+    shared = _of_two(
+        (kernel.name, kernel_namespace(f.namespace, kernel.namespace))
+        for f in registry.functions
+        for _, kernel in f.dispatch
     )
+    shared_metas = _of_two(
+        (meta_macro_name(group), group.functional.namespace)
+        for group in registry.structured_groups()
+    )
+    return KernelSet(
+        metas=tuple(meta_view(group, spell, kept, shared_metas) for group, kept in groups),
+        structured=tuple(
+            k for group, kept in groups for k in _structured(group, spell, kept, shared)
+        ),
+        kernels=tuple(_kernels(registry.functions, spell, keeps, shared)),
+    )
+
+
+def _of_two(names: Iterable[tuple[str, str]]) -> frozenset[str]:
+    """The names that stand in two namespaces or more, of pairs of name and namespace."""
+    counts = Counter(name for name, _ in set(names))
+    return frozenset(name for name, count in counts.items() if count > 1)
 
 
 def structured_kernels(
@@ -191,7 +214,10 @@ def meta_class(group: StructuredGroup) -> str:
 
 
 def _kernels(
-    functions: Iterable[NativeFunction], spell: Speller, keeps: Callable[[NativeFunction], bool]
+    functions: Iterable[NativeFunction],
+    spell: Speller,
+    keeps: Callable[[NativeFunction], bool],
+    shared: Collection[str],
 ) -> Iterator[KernelView]:
     uses = (
         (kernel_namespace(f.namespace, kernel.namespace), kernel.name, key, f)
@@ -206,6 +232,7 @@ def _kernels(
         yield KernelView(
             namespace=namespace,
             name=name,
+            qualifier="" if name in shared else f"{namespace}::",
             roots=tuple(sorted({f.root_name for _, f in rows})),
             calls=tuple(
                 _call(members, name, overload, spell, any(keeps(f) for _, f in members))
@@ -249,22 +276,29 @@ def _overloads(functions: list[NativeFunction]) -> list[str]:
 
 
 def _structured(
-    group: StructuredGroup, spell: Speller, kept: bool
+    group: StructuredGroup, spell: Speller, kept: bool, shared: Collection[str]
 ) -> Iterator[StructuredKernelView]:
     for key, kernel in unique_by_name(structured_kernels(group)):
-        yield structured_kernel_view(group, key, kernel, spell, kept)
+        yield structured_kernel_view(group, key, kernel, spell, kept, shared)
 
 
 def structured_kernel_view(
-    group: StructuredGroup, key: DispatchKey, kernel: Kernel, spell: Speller, kept: bool
+    group: StructuredGroup,
+    key: DispatchKey,
+    kernel: Kernel,
+    spell: Speller,
+    kept: bool,
+    shared: Collection[str] = (),
 ) -> StructuredKernelView:
-    """The class of a kernel that serves all members of `group`."""
+    """The class of a kernel that serves all members of `group`; `shared` are names that two namespaces have."""
+    namespace = kernel_namespace(group.primary.namespace, kernel.namespace)
     arguments = structured.impl_arguments(group)
     names, unnamed = _forwarding(group)
     given = (*structured.meta_arguments(group), *structured.out_arguments(group))
     return StructuredKernelView(
         root=group.root_name,
-        namespace=kernel_namespace(group.primary.namespace, kernel.namespace),
+        namespace=namespace,
+        qualifier="" if kernel.name in shared else f"{namespace}::",
         schema=spell.schema(group.primary),
         operator=group.primary.full_name,
         key=key,
@@ -307,8 +341,11 @@ def _forwarding(group: StructuredGroup) -> tuple[tuple[str, ...], frozenset[str]
     return tuple(names), frozenset(given - set(names))
 
 
-def meta_view(group: StructuredGroup, spell: Speller, kept: bool) -> MetaView:
-    """The meta class of `group`."""
+def meta_view(
+    group: StructuredGroup, spell: Speller, kept: bool, shared: Collection[str] = ()
+) -> MetaView:
+    """The meta class of `group`; `shared` are names that two namespaces have."""
+    namespace = meta_namespace(group.functional.namespace)
     base = group.primary.structured_inherits or spell.target.meta_base
     sized_base = spell.target.sized_bases.get(base, "")
     is_sized = bool(sized_base)
@@ -316,14 +353,15 @@ def meta_view(group: StructuredGroup, spell: Speller, kept: bool) -> MetaView:
     arguments = structured.meta_arguments(group, symint=is_sized)
     parameters = spell.parameters(arguments, defaults=False, spelling=spelling)
     elements = structured.precomputed_elements(group, symint=is_sized)
-    name = group.functional.func.name
+    macro = meta_macro_name(group)
     struct = structured.struct_name(group)
     return MetaView(
         root=group.root_name,
-        namespace=meta_namespace(group.functional.namespace),
+        namespace=namespace,
+        qualifier="" if macro in shared else f"{namespace}::",
         schema=spell.schema(group.functional),
         operator=group.functional.full_name,
-        macro=name.unambiguous_name(),
+        macro=macro,
         struct=struct,
         base=base,
         sized_base=sized_base,
@@ -340,6 +378,11 @@ def meta_view(group: StructuredGroup, spell: Speller, kept: bool) -> MetaView:
         to_write=f"{_meta_macro(group)}({parameters})",
         kept=kept,
     )
+
+
+def meta_macro_name(group: StructuredGroup) -> str:
+    """What the macro that defines its meta function is called after."""
+    return group.functional.func.name.unambiguous_name()
 
 
 def _meta_macro(group: StructuredGroup) -> str:

@@ -8,7 +8,7 @@ from opgen.cpp.names import operator_namespace, operator_struct_name
 from opgen.model.native_function import NativeFunction
 from opgen.views.base import Block, FileView, blocks, cpp_string, group_by, view
 from opgen.views.context import Context
-from opgen.views.custom_classes import class_definitions, class_headers
+from opgen.views.custom_classes import ClassDefinition, class_definitions, class_headers
 from opgen.views.shards import sharded
 from opgen.views.text import operator_struct
 
@@ -59,13 +59,9 @@ class SchemaRowView:
 
 @view
 class SchemaBlockView:
-    """The schemas of one operator namespace; `first`: no source before this one has some of it.
-
-    `definitions` are functions that register custom classes.
-    """
+    """The schemas of one operator namespace; `first`: no source before this one has some of it."""
 
     namespace: str
-    definitions: tuple[str, ...]
     items: tuple[SchemaRowView, ...]
     first: bool
 
@@ -75,6 +71,7 @@ class RegisterSchemaView(FileView):
     library: str
     name: str
     includes: tuple[str, ...]
+    classes: tuple[ClassDefinition, ...]
     blocks: tuple[SchemaBlockView, ...]
 
 
@@ -126,6 +123,7 @@ def build_register_schema(context: Context) -> Iterator[FileView]:
             library=context.library.name,
             name=name,
             includes=operator_headers(context, functions),
+            classes=class_definitions(functions),
             blocks=_schema_blocks(context, functions, declared),
         )
 
@@ -140,8 +138,7 @@ def _schema_blocks(
         rows = tuple(
             SchemaRowView(operator_struct(f), ",".join(sorted(tags_of(f)))) for f in members
         )
-        definitions = class_definitions(members)
-        found.append(SchemaBlockView(namespace, definitions, rows, namespace not in declared))
+        found.append(SchemaBlockView(namespace, rows, namespace not in declared))
         declared.add(namespace)
     return tuple(found)
 

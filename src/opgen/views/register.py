@@ -10,12 +10,13 @@ from opgen.resolve.dispatch_tables import Registration, RegistrationKind
 from opgen.views.base import Block, FileView, FunctionView, blocks, unique, view
 from opgen.views.callables import callable_text
 from opgen.views.context import Context
+from opgen.views.custom_classes import ClassDefinition, class_definitions
 from opgen.views.dispatch_headers import direct_namespace
 from opgen.views.shards import sharded
 from opgen.views.text import operator_struct
 
 # Keys whose own names are those of files for all operators: RegisterAutograd.cpp, RegisterFunctionalize.cpp.
-_TAKEN = frozenset({DispatchKey.Autograd, DispatchKey.Functionalize})
+_OWN = frozenset({DispatchKey.Autograd, DispatchKey.Functionalize})
 
 
 @view
@@ -34,6 +35,7 @@ class RegisterKeyView(FileView):
     key: str
     includes: tuple[str, ...]
     author_includes: tuple[str, ...]
+    classes: tuple[ClassDefinition, ...]
     functions: tuple[Block[FunctionView], ...]
     tables: tuple[Block[KernelRowView], ...]
 
@@ -41,9 +43,7 @@ class RegisterKeyView(FileView):
 def build_register_keys(context: Context) -> Iterator[FileView]:
     """One source per key that has kernels, or one per shard of it."""
     for key, rows in context.registered.items():
-        stem, count = f"Register{key.name}", context.library.shards
-        if key in _TAKEN:
-            stem += "Kernels"
+        stem, count = _stem(key), context.library.shards
         for name, members in sharded(stem, rows, lambda row: row.function.root_name, count):
             callables = [(row.function, _callable(context, row)) for row in members]
             yield RegisterKeyView(
@@ -54,9 +54,15 @@ def build_register_keys(context: Context) -> Iterator[FileView]:
                 key=key.name,
                 includes=_includes(context, key, members),
                 author_includes=_author_includes(members),
+                classes=class_definitions(row.function for row in members),
                 functions=_direct_functions(context, key, callables),
                 tables=blocks((f.namespace, _row(f, text)) for f, text in callables),
             )
+
+
+def _stem(key: DispatchKey) -> str:
+    """The file of a key, which is not that of what opgen registers of its own accord for it."""
+    return f"Register{key.name}Kernels" if key in _OWN else f"Register{key.name}"
 
 
 def _direct_functions(

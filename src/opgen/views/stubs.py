@@ -5,7 +5,9 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 
 from opgen.cpp.names import kernel_namespace
+from opgen.model.cpp_identifier import cpp_identifier
 from opgen.model.dispatch_key import DispatchKey
+from opgen.model.function_schema import TENSOR
 from opgen.views.backend import MemberView, backend_members
 from opgen.views.base import Block, FileView, blocks, cpp_string, group_by, view
 from opgen.views.composite_set import CompositeKernel
@@ -67,6 +69,8 @@ class SkeletonView:
     key: str
     to_write: str
     within: str
+    # What to know before writing it, a comment line each.
+    notes: tuple[str, ...]
 
 
 @view
@@ -112,9 +116,36 @@ def build_skeletons(context: Context, operators: frozenset[str]) -> FileView:
         template="skeletons.cpp.j2",
         includes=tuple(sorted({context.library.header(m.header) for m in wanted})),
         functions=tuple(
-            SkeletonView(m.schema, m.operator, m.key.name, m.to_write, m.within) for m in wanted
+            SkeletonView(m.schema, m.operator, m.key.name, m.to_write, m.within, _notes(context, m))
+            for m in wanted
         ),
     )
+
+
+def _notes(context: Context, m: MissingFunction) -> tuple[str, ...]:
+    """How a Meta kernel is written for sizes that may be symbols, where the world has them."""
+    f = context.registry.find_function(m.operator)
+    if m.key is not DispatchKey.Meta or f is None or not context.target.functionalizes:
+        return ()
+    kernel = f.find_kernel(m.key)
+    if kernel is None or kernel.structured:
+        return ()
+    notes = [
+        "It computes sizes and types alone. While a program is traced, sizes are symbols: ask for",
+        "sym_size(dim), sym_sizes() or sym_numel(), and compute with c10::SymInt.",
+    ]
+    if f.func.has_symint() and not kernel.supports_symint:
+        notes.append(
+            f"Call it '{kernel.name}_symint' in the YAML: then SymInt arguments are symbols, too."
+        )
+    like = next((a.name for a in f.func.arguments.flat_all if a.type == TENSOR), None)
+    if like is not None and f.func.returns and all(r.type == TENSOR for r in f.func.returns):
+        like = cpp_identifier(like)
+        one = f"opgen::empty_symint({like}.sym_sizes(), {like}.options())"
+        count = len(f.func.returns)
+        made = one if count == 1 else f"{{{', '.join([one] * count)}}}"
+        notes += (f"For results like '{like}':", f"  return {made};")
+    return tuple(notes)
 
 
 def missing_functions(context: Context) -> tuple[MissingFunction, ...]:

@@ -9,6 +9,7 @@ from opgen.model.native_function import NativeFunction
 from opgen.resolve.functional_forms import Twin, TwinForm, find_twins
 from opgen.views.base import Block, FileView, blocks, cpp_string, group_by, view
 from opgen.views.context import Context
+from opgen.views.custom_classes import ClassDefinition, class_definitions
 from opgen.views.functionalize import OF_OUT
 from opgen.views.operators import operator_headers
 from opgen.views.shards import sharded
@@ -51,6 +52,7 @@ class RegisterTwinsView(FileView):
     tensor_header: str
     has_views: bool
     includes: tuple[str, ...]
+    classes: tuple[ClassDefinition, ...]
     blocks: tuple[Block[TwinView], ...]
     declared: tuple[Block[TwinView], ...]
     tables: tuple[TwinTableView, ...]
@@ -77,6 +79,7 @@ def build_register_twins(context: Context) -> Iterator[FileView]:
             tensor_header=context.tensor_header,
             has_views=any(t.form is TwinForm.copy for t in some),
             includes=operator_headers(context, (t.function for t in some)),
+            classes=class_definitions(t.function for t in some),
             blocks=blocks(views),
             declared=blocks((operator_namespace(namespace), v) for namespace, v in views),
             tables=tuple(
@@ -84,6 +87,16 @@ def build_register_twins(context: Context) -> Iterator[FileView]:
                 for (namespace, key), members in rows.items()
             ),
         )
+
+
+def find_twin_rows(
+    context: Context, f: NativeFunction
+) -> tuple[tuple[NativeFunction, ...], tuple[tuple[str, str], ...]]:
+    """The hidden operators that stand in for `f`, and what is registered for `f` itself: keys and functions."""
+    twins = [t for t in find_twins(context.registry, frozenset(OF_OUT)) if t.function is f]
+    own = str(f.func.name)
+    rows = [(key, r.function) for t in twins for _, key, r in _rows(context, t) if r.name == own]
+    return tuple(t.twin for t in twins), tuple(rows)
 
 
 def _twin(context: Context, hidden: NativeFunction) -> TwinView:
@@ -112,14 +125,14 @@ def _rows(context: Context, twin: Twin) -> Iterator[tuple[str, str, TwinRowView]
         return f.namespace, key, TwinRowView(str(of.func.name), function)
 
     def kernel(key: str, of: NativeFunction, what: str) -> tuple[str, str, TwinRowView]:
-        return row(key, of, f"opgen::kernel<{operator_struct(of)}, &{what}::call>()")
+        return row(key, of, f"opgen::kernel<{operator_struct(of)}, &{what}>()")
 
     if twin.form is TwinForm.writer:
         runs = _writer(context, twin)
-        yield kernel("CompositeExplicitAutograd", hidden, runs)
-        yield kernel("Autograd", hidden, runs)
-        yield kernel("CompositeImplicitAutograd", f, _decomposition(context, twin))
-        yield kernel("Functionalize", f, _functionalize(context, twin))
+        yield kernel("CompositeExplicitAutograd", hidden, f"{runs}::call")
+        yield kernel("Autograd", hidden, f"{runs}::call_autograd")
+        yield kernel("CompositeImplicitAutograd", f, f"{_decomposition(context, twin)}::call")
+        yield kernel("Functionalize", f, f"{_functionalize(context, twin)}::call")
         return
     not_implemented = "torch::autograd::autogradNotImplementedFallback()"
     if twin.form is TwinForm.copy:
@@ -130,20 +143,20 @@ def _rows(context: Context, twin: Twin) -> Iterator[tuple[str, str, TwinRowView]
     else:
         runs = _functional(context, twin)
         replaces = _functionalize(context, twin)
-    yield kernel("CompositeExplicitAutograd", hidden, runs)
+    yield kernel("CompositeExplicitAutograd", hidden, f"{runs}::call")
     yield row("Autograd", hidden, not_implemented)
-    yield kernel("Functionalize", f, replaces)
+    yield kernel("Functionalize", f, f"{replaces}::call")
 
 
 def _writer(context: Context, twin: Twin) -> str:
     structs = f"{operator_struct(twin.twin)}, {operator_struct(twin.function)}"
-    return f"opgen::WriterTwin<{structs}, {_own_results(context, twin)}>"
+    return f"opgen::WriterTwin<{structs}, {_own_results(context, twin, twin.twin)}>"
 
 
 def _functional(context: Context, twin: Twin) -> str:
     arguments = (
         operator_struct(twin.function),
-        _own_results(context, twin),
+        _own_results(context, twin, twin.functional),
         _sequence(context, _written(twin)),
         _signature(context, twin.functional),
     )
@@ -182,8 +195,10 @@ def _written(twin: Twin) -> list[str]:
     return [str(i) for i, a in enumerate(twin.function.func.arguments.flat_all) if a.is_write]
 
 
-def _own_results(context: Context, twin: Twin) -> str:
+def _own_results(context: Context, twin: Twin, of: NativeFunction) -> str:
     own = [_own_result(twin, i) for i, r in enumerate(twin.returns) if r.own is not None]
+    if of is not twin.functional:
+        own += ["opgen::kPadding"] * (len(of.func.returns) - len(own))
     return _sequence(context, own)
 
 

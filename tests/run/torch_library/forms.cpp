@@ -139,6 +139,15 @@ OPGEN_KERNEL(attend_meta)
           at::empty_symint({rows}, q.options())};
 }
 
+OPGEN_KERNEL(softmax_into_cpu)(const at::Tensor& x, const std::optional<at::Tensor>& out) {
+  const at::Tensor result = out.has_value() ? *out : at::empty_like(x);
+  return result.copy_(x.softmax(-1));
+}
+
+OPGEN_KERNEL(softmax_into_meta)(const at::Tensor& x, const std::optional<at::Tensor>& out) {
+  return out.has_value() ? *out : at::empty_like(x);
+}
+
 OPGEN_KERNEL(append_cpu)(at::Tensor& cache, const at::Tensor& x, int64_t at) {
   cache.select(0, at).copy_(x);
   return {cache.sum(), cache};

@@ -8,6 +8,7 @@ import pytest
 
 from opgen import pipeline
 from opgen.diagnostics import Diagnostics
+from opgen.lints import codes_libraries
 from support.inputs import aten_inputs
 
 _RENAMED = "- func: foo.out(Tensor self, *, Tensor(a!) result) -> Tensor(a!)\n"
@@ -182,3 +183,12 @@ def test_one_comment_may_allow_several(tmp_path: Path) -> None:
     assert lints_of(text, tmp_path) == ["W1004", "W1005"]
     assert lints_of(f"# opgen: allow(W1004, W1005) why\n{text}", tmp_path) == []
     assert lints_of(f"# opgen: allow(W1004, W1010) why\n{text}", tmp_path) == ["W1016", "W1005"]
+
+
+def test_the_page_has_every_lint_of_libraries() -> None:
+    """docs/lints.md says of each why, what to do, and how often it is met."""
+    page = (Path(__file__).parents[3] / "docs" / "lints.md").read_text()
+    for code in codes_libraries.CODES:
+        (row,) = [line for line in page.splitlines() if line.startswith(f"| {code.code} |")]
+        _, what, why, remedy, count = (cell.strip() for cell in row.strip("|").split(" | "))
+        assert what and why and remedy and int(count)

@@ -13,14 +13,16 @@ import yaml
 
 from opgen import pipeline
 from opgen.diagnostics import Diagnostics, Source
-from opgen.model.dispatch_key import SUPPORTED_DISPATCH_KEYS
+from opgen.model.dispatch_key import LIBRARY_DISPATCH_KEYS
 from opgen.parse import builtin_tags, parse_native_functions
-from opgen.parse.entry_keys import ENTRY_KEYS, describe_dispatch_key
+from opgen.parse.entry_keys import CLASS_KEYS, ENTRY_KEYS, HEAD_KEYS, describe_dispatch_key
+from opgen.parse.file_header import KEYS
 from opgen.views.json_schema import build_json_schema
 from support.pytorch import packaged_native_functions
 
 ROOT = Path(__file__).parents[3]
 FUNC = "- func: foo(Tensor self) -> Tensor\n"
+VARIED = ROOT / "tests/support/library_forms.yaml"
 
 # A value of each type of YAML, and those that single keys have rules for.
 VALUES = (
@@ -76,12 +78,39 @@ VALUES = (
         "{Gen: a (All)}",
     ),
     *("{Generic: 1}", "foo(Tensor self) -> Tensor", "foo(Tensor self)", "2026-01-01"),
+    # What libraries have besides.
+    *(
+        "{Autograd: foo}",
+        "{'CPU, AutocastCUDA': foo}",
+        "{PrivateUse1: foo}",
+        "{Autograd: fall through}",
+    ),
+    *("{CPU: '::a::b::c::foo'}", "{CPU: '::foo<at::Tensor, 2>'}", "{CPU: '::a b'}", "{CPU: '::'}"),
+    *("{BackendSelect: fallthrough}", "{Quantized: foo}", "' foo ( Tensor x )->Tensor '"),
+    *("'foo(Tensor x)->'", "'foo(Tensor! x) -> ()'", "'(Tensor x) -> ()'"),
+)
+
+# Of a head.
+HEAD_VALUES = (
+    *("null", "3", "custom", "a::b", "a-b", "''", "[]", "[custom]", "{}"),
+    *("kernels.h", "<a/b.h>", "[a.h, <b.h>]", "[a.h, 3]", "'a\"b'", "'<a'", "[[a.h]]"),
+    *(
+        "{a.C: 3}",
+        "{C: {type: C, header: c.h}}",
+        "{a.C: {type: C, header: c.h}}",
+        "{a.C: {type: C}}",
+    ),
+    "{a.C: {type: '::a::C', header: <c.h>, define: a::define}}",
+    "{a.C: {type: C, header: c.h, defines: d}}",
+    "{a.C: {type: 'C D', header: c.h}}",
+    "{a.C: {type: 'a::C<int, b::D*>', header: c.h}}",
+    "{a.C: {type: C, header: c.h, define: null}}",
 )
 
 # What the parser says of one value by itself. The rest are rules between keys.
 OF_A_VALUE = {
     *("E0201", "E0203", "E0204", "E0205", "E0206", "E0207", "E0208", "E0209", "E0210", "E0211"),
-    *("E0220", "E0221", "E0222", "E0301", "E0304"),
+    *("E0220", "E0221", "E0222", "E0252", "E0253", "E0301", "E0304"),
 }
 
 
@@ -92,25 +121,71 @@ def validator() -> jsonschema.Draft7Validator:
     return jsonschema.Draft7Validator(schema)
 
 
-def reported(text: str) -> set[str]:
+@pytest.fixture(scope="module")
+def strict() -> jsonschema.Draft7Validator:
+    schema = build_json_schema(builtin_tags(), strict_torchgen=True)
+    jsonschema.Draft7Validator.check_schema(schema)
+    return jsonschema.Draft7Validator(schema)
+
+
+def reported(text: str, namespace: str = "aten") -> set[str]:
     diagnostics = Diagnostics()
-    parse_native_functions([Source("f.yaml", text)], builtin_tags(), (), diagnostics)
+    source = Source("f.yaml", text)
+    parse_native_functions([source], builtin_tags(), (), diagnostics, namespace=namespace)
     return {item.code for item in diagnostics}
 
 
-@pytest.mark.parametrize("key", ENTRY_KEYS)
-def test_each_key_takes_what_the_parser_takes(
-    validator: jsonschema.Draft7Validator, key: str
+def check(
+    validator: jsonschema.Draft7Validator, namespace: str, func: str, keys: tuple[str, ...]
 ) -> None:
     """In both directions, for every value above: one table of keys and one parser cannot drift apart."""
-    taken = 0
-    for value in VALUES:
-        text = f"- func: {value}\n" if key == "func" else f"{FUNC}  {key}: {value}\n"
-        said = reported(text) & OF_A_VALUE
+    for key in keys:
+        taken = 0
+        for value in VALUES:
+            text = f"- func: {value}\n" if key == "func" else f"{func}  {key}: {value}\n"
+            said = reported(text, namespace) & OF_A_VALUE
+            valid = validator.is_valid(yaml.safe_load(text))
+            assert valid == (not said), f"{key}: {value}: {said or 'taken by the parser'}"
+            taken += valid
+        assert 0 < taken < len(VALUES)
+
+
+def test_each_key_takes_what_the_parser_takes(
+    validator: jsonschema.Draft7Validator, strict: jsonschema.Draft7Validator
+) -> None:
+    """Of operators of aten, and those of libraries."""
+    check(strict, "aten", FUNC, tuple(ENTRY_KEYS))
+    others = tuple(key for key in ENTRY_KEYS if key != "func")
+    check(validator, "custom", FUNC.replace("foo", "aten::foo"), others)
+    check(validator, "custom", FUNC, tuple(ENTRY_KEYS))
+
+
+@pytest.mark.parametrize("key", HEAD_KEYS)
+def test_the_head_takes_what_the_parser_takes(
+    validator: jsonschema.Draft7Validator, key: str
+) -> None:
+    for value in HEAD_VALUES:
+        text = f"- {key}: {value}\n{FUNC}"
+        said = reported(text, "custom") & (OF_A_VALUE | {"E0303"})
         valid = validator.is_valid(yaml.safe_load(text))
         assert valid == (not said), f"{key}: {value}: {said or 'taken by the parser'}"
-        taken += valid
-    assert 0 < taken < len(VALUES)
+
+
+def test_the_head_is_the_first_item(
+    validator: jsonschema.Draft7Validator, strict: jsonschema.Draft7Validator
+) -> None:
+    assert tuple(HEAD_KEYS) == KEYS
+    for text, code in (
+        (f"- namespace: custom\n{FUNC}", None),
+        (f"{FUNC}- namespace: custom\n", "E0251"),
+        (f"- namespace: custom\n- include: a.h\n{FUNC}", "E0251"),
+        (f"- namespace: custom\n  func: 3\n{FUNC}", "E0201"),
+        (f"- namespace: custom\n  variants: method\n{FUNC}", "E0252"),
+        (f"- namspace: custom\n{FUNC}", "E0202"),
+    ):
+        assert (code is None) == validator.is_valid(yaml.safe_load(text)), text
+        assert code is None or code in reported(text, "custom")
+        assert not strict.is_valid(yaml.safe_load(text))
 
 
 def test_there_is_no_other_key(validator: jsonschema.Draft7Validator) -> None:
@@ -124,13 +199,16 @@ def test_there_is_no_other_key(validator: jsonschema.Draft7Validator) -> None:
 
 
 def test_our_own_files_are_valid(validator: jsonschema.Draft7Validator) -> None:
+    """PyTorch's language is within that of libraries; every form of theirs is in VARIED."""
     schema = pipeline.json_schema("native_functions", ROOT / "tags.yaml", Diagnostics())
     own = jsonschema.Draft7Validator(schema)
     tags = jsonschema.Draft7Validator(pipeline.json_schema("tags", None, Diagnostics()))
     own.validate(yaml.safe_load((ROOT / "native_functions.yaml").read_text(encoding="utf-8")))
     tags.validate(yaml.safe_load((ROOT / "tags.yaml").read_text(encoding="utf-8")))
     assert not tags.is_valid([{"tag": "a"}])
-    for case in sorted((ROOT / "tests/golden").glob("*/native_functions.yaml")):
+    cases = sorted((ROOT / "tests/golden").glob("*/input.yaml"))
+    assert cases
+    for case in (VARIED, *cases):
         validator.validate(yaml.safe_load(case.read_text(encoding="utf-8")))
 
 
@@ -143,21 +221,26 @@ def test_pytorchs_files_are_valid(validator: jsonschema.Draft7Validator) -> None
     for path in found:
         tags = path.with_name("tags.yaml")
         diagnostics = Diagnostics()
-        schema = pipeline.json_schema(
-            "native_functions", tags if tags.is_file() else None, diagnostics
-        )
         entries: Any = yaml.load(path.read_text(encoding="utf-8"), yaml.CSafeLoader)
         assert isinstance(entries, list)
-        errors = list(jsonschema.Draft7Validator(schema).iter_errors(entries))
-        assert not errors, f"{path}: {errors[0].json_path} {errors[0].message}"
+        for strict in (False, True):
+            schema = pipeline.json_schema(
+                "native_functions",
+                tags if tags.is_file() else None,
+                diagnostics,
+                strict_torchgen=strict,
+            )
+            errors = list(jsonschema.Draft7Validator(schema).iter_errors(entries))
+            assert not errors, f"{path}: {errors[0].json_path} {errors[0].message}"
 
 
-def test_everything_has_words(validator: jsonschema.Draft7Validator) -> None:
+def test_everything_has_words(strict: jsonschema.Draft7Validator) -> None:
     """Hover shows them: keys, dispatch keys, tags."""
-    keys = validator.schema["items"]["properties"]
+    keys = strict.schema["items"]["properties"]
     assert all(key["description"].endswith(".") for key in keys.values())
-    texts = {describe_dispatch_key(key) for key in SUPPORTED_DISPATCH_KEYS}
-    assert len(texts) == len(SUPPORTED_DISPATCH_KEYS)
+    assert all(text.endswith(".") for text in (*HEAD_KEYS.values(), *CLASS_KEYS.values()))
+    texts = {describe_dispatch_key(key) for key in LIBRARY_DISPATCH_KEYS}
+    assert len(texts) == len(LIBRARY_DISPATCH_KEYS)
     tags = keys["tags"]["anyOf"][0]
     assert len(tags["enum"]) == len(tags["enumDescriptions"])
-    assert json.dumps(validator.schema)
+    assert json.dumps(strict.schema)

@@ -272,6 +272,37 @@ struct FunctionalTwin<Op, std::index_sequence<fresh...>, std::index_sequence<wri
   }
 };
 
+namespace detail {
+
+// Whether autograd has something to do for an argument.
+template <class T>
+bool wants_gradient([[maybe_unused]] const T& argument) {
+  if constexpr (std::is_same_v<T, Tensor>) {
+    if (!argument.defined()) return false;
+    return (at::GradMode::is_enabled() && argument.requires_grad()) ||
+           argument._fw_grad(/*level=*/0).defined();
+  } else if constexpr (!kHoldsTensors<T>) {
+    return false;
+  } else if constexpr (requires { argument.has_value(); }) {
+    return argument.has_value() && wants_gradient(*argument);
+  } else if constexpr (std::is_same_v<T, List<std::optional<Tensor>>>) {
+    for (std::size_t i = 0; i < argument.size(); ++i) {
+      if (wants_gradient(argument.get(i))) return true;
+    }
+    return false;
+  } else {
+    for (const Tensor& tensor : argument) {
+      if (wants_gradient(tensor)) return true;
+    }
+    return false;
+  }
+}
+
+}  // namespace detail
+
+// Among the results of a twin that writes: a tensor of no elements.
+inline constexpr std::size_t kPadding = static_cast<std::size_t>(-1);
+
 // The twin of `Op` that writes what Op writes, and returns those of its results that are no
 // argument (at `Fresh` among its returns). For an argument that could have been left out and was
 // not, it returns a tensor of no elements.
@@ -287,11 +318,22 @@ struct WriterTwin<Writer, Op, std::index_sequence<fresh...>, R(A...)> {
       return R(fresh_at<fresh>(result, std::tuple<A&...>(arguments...))...);
     }
   }
+  // Autograd has Op's own formula, if there is something to do for it. Else the twin stays what a
+  // graph shows.
+  static R call_autograd(A... arguments) {
+    if ((detail::wants_gradient(arguments) || ...)) return call(std::forward<A>(arguments)...);
+    at::AutoDispatchBelowAutograd guard;
+    return Writer::call(std::forward<A>(arguments)...);
+  }
 
  private:
   template <std::size_t at, class Result>
-  static Tensor fresh_at(const Result& result, [[maybe_unused]] const std::tuple<A&...>& all) {
-    if constexpr (at < kEither) {
+  static Tensor fresh_at([[maybe_unused]] const Result& result,
+                         [[maybe_unused]] const std::tuple<A&...>& all) {
+    if constexpr (at == kPadding) {
+      constexpr std::size_t first = std::get<0>(std::tuple(fresh...));
+      return fresh_at<first>(result, all).new_empty({0});
+    } else if constexpr (at < kEither) {
       return detail::result_at<at>(result);
     } else {
       const auto& argument = std::get<(at - kEither) / 1024>(all);

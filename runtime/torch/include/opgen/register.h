@@ -37,11 +37,17 @@ constexpr auto kernel() {
   return function;
 }
 
-// Registers custom classes before the schemas that name them, once however many sources do.
+// Registers custom classes of namespace `name` before the schemas and kernels that name them, once
+// however many sources ask for it.
 template <auto define>
-void define_once(torch::Library& library) {
-  [[maybe_unused]] static const bool done = (define(library), true);
+bool define_class(const char* name) {
+  static torch::Library library(torch::Library::FRAGMENT, name, std::nullopt, __FILE__, __LINE__);
+  static const bool done = (define(library), true);
+  return done;
 }
+#define OPGEN_DEFINE_CLASS(name, define)                                       \
+  [[maybe_unused]] static const bool C10_ANONYMOUS_VARIABLE(opgen_class_of_) = \
+      opgen::define_class<&define>(#name);
 
 namespace detail {
 
