@@ -37,6 +37,14 @@ def opgen_build(folder: Path, *arguments: str) -> subprocess.CompletedProcess[st
     )
 
 
+def test_a_folder_of_headers_that_is_not_there(tmp_path: Path) -> None:
+    """It is reported before anything is written."""
+    (tmp_path / "good.yaml").write_text(GOOD)
+    done = opgen_build(tmp_path, "-I", "nowhere")
+    assert done.returncode == 1 and "error[E0905]: nowhere is no folder" in done.stderr
+    assert not (tmp_path / "out").exists()
+
+
 @pytest.mark.slow
 def test_build_and_what_it_says(tmp_path: Path) -> None:
     (tmp_path / "good.yaml").write_text(GOOD)

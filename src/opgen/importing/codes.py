@@ -285,7 +285,7 @@ LEFT_OUT = _code(
     "The registration holds more than a schema, a kernel and tags: the Python module with fake kernels "
     "(set_python_module), an explicit alias analysis, or a custom class. The entry does not include it. Custom "
     "classes stay registered by hand; an operator that takes one is imported if a given header defines the class, "
-    "and is a comment otherwise.",
+    "and is a comment otherwise. So is an operator of Python that returns one tuple, which no C++ function does.",
     _in_library('m.set_python_module("demo.fakes");', _SCALE),
     _in_library(_SCALE),
 )

@@ -23,6 +23,7 @@ from opgen.importing.registrations import (
 Conditions = tuple[str, ...]
 # It names files, too.
 _NAMESPACE = re.compile(r"[A-Za-z_]\w*", re.ASCII)
+_LONE_TUPLE = re.compile(r"-> \(\((?:[^()]|\([^()]*\))*\)(?: \w+)?\)$")
 _SAID = frozenset({KernelKind.function, KernelKind.fallthrough})
 
 
@@ -79,6 +80,8 @@ def merge(registrations: Sequence[Registration], problems: Problems) -> list[Ent
             else:
                 _implement(entry, found, problems)
     _report_undefined(entries, undefined, problems)
+    for entry in entries.values():
+        _leave_out_lone_tuple(entry, problems)
     return list(entries.values())
 
 
@@ -158,6 +161,15 @@ def _implement(entry: Entry, found: Implementation, problems: Problems) -> None:
         message = f"'{entry.name}' has two kernels for {found.key}"
         labels = [(row.kernel.span, "this one is written")]
         problems.warn(codes.TWO_KERNELS, message, other[0].span, labels=labels)
+
+
+def _leave_out_lone_tuple(entry: Entry, problems: Problems) -> None:
+    """An operator of Python may return one tuple; no C++ function does, since `std::tuple` is several results."""
+    if _LONE_TUPLE.search(entry.schema) is not None:
+        entry.left_out = "no C++ function returns one tuple"
+        message = f"'{entry.name}' is left out: {entry.left_out}"
+        hint = "return the elements themselves, or keep the operator in Python"
+        problems.warn(codes.LEFT_OUT, message, entry.span, hint=hint)
 
 
 def _is_same(one: Kernel, other: Kernel) -> bool:

@@ -1,7 +1,6 @@
-"""Schema texts into their canonical spelling, by their words alone.
+"""Schema texts, in their canonical spelling, into name and the rest, by their words alone.
 
-What the words mean, nobody is asked: PyTorch takes more than any list of types. A blank stands between two words, one
-after each comma, none in the list of a default. `Tensor!` stays `Tensor!`.
+What the words mean, nobody is asked: PyTorch takes more than any list of types.
 """
 
 from __future__ import annotations
@@ -10,6 +9,7 @@ import re
 from collections.abc import Sequence
 
 from opgen.dataclasses import dataclass
+from opgen.model.schema_spelling import spell
 
 # No schema is longer; the longest of PyTorch has 492 characters.
 _LONGEST = 60_000
@@ -24,8 +24,6 @@ _TOKEN = re.compile(
     re.VERBOSE | re.DOTALL,
 )
 _NAME = re.compile(r"[A-Za-z_]\w*")
-_TIGHT_BEFORE = frozenset({",", ")", "]", "?", "!", "[", ".", "::", "|", "=", "+"})
-_TIGHT_AFTER = frozenset({"(", "[", ".", "::", "|", "=", "+", "-"})
 
 
 @dataclass(frozen=True, slots=True)
@@ -54,7 +52,8 @@ def find_schema(text: str) -> SchemaText | None:
     if len(words) == closing + 2 or not _are_balanced(words[closing + 2 :]):
         return None
     *namespace, name = "".join(words[:end]).split("::")
-    return SchemaText("::".join(namespace), name, _spelled(words[end:]))
+    canonical = spell(text).text
+    return SchemaText("::".join(namespace), name, canonical[canonical.index("(") :])
 
 
 def find_name(text: str) -> tuple[str, str] | None:
@@ -110,31 +109,3 @@ def _are_balanced(words: Sequence[str]) -> bool:
         if depth < 0:
             return False
     return depth == 0
-
-
-def _spelled(words: Sequence[str]) -> str:
-    parts: list[str] = []
-    # Of each bracket that is open, whether it is that of a default: `[1,2]`.
-    lists: list[bool] = []
-    before = ""
-    for word in words:
-        parts += [" ", word] if _is_apart(before, word, any(lists)) else [word]
-        if word == "[":
-            lists.append(before in ("=", "[") or (before == "," and any(lists)))
-        elif word == "]" and lists:
-            lists.pop()
-        before = word
-    return "".join(parts)
-
-
-def _is_apart(before: str, word: str, in_default: bool) -> bool:
-    """Whether a blank stands between two words."""
-    if before == "->" or word == "->":
-        return before != "("
-    if before == ",":
-        return not in_default
-    if not before or before in _TIGHT_AFTER or word in _TIGHT_BEFORE:
-        return False
-    if before == "*" or word == "*":
-        return before not in ("*", "(") and word not in (")", "!", "|")
-    return word != "("

@@ -18,8 +18,8 @@ from opgen.model.native_function import (
     Variant,
 )
 from opgen.model.profile import Profile
+from opgen.model.schema_spelling import Blank, Spelling
 from opgen.parse import entry_edits
-from opgen.parse.schema_spelling import Blank, Spelling
 from opgen.parse.yaml_nodes import MappingNode, Node, ScalarNode, SequenceNode
 
 

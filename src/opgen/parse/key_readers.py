@@ -33,6 +33,7 @@ from opgen.model.native_function import (
     Variant,
 )
 from opgen.model.profile import Profile
+from opgen.model.schema_spelling import Spelling, spell
 from opgen.model.tags import TagSet
 from opgen.parse import codes_keys as codes
 from opgen.parse import codes_library, codes_schema, codes_yaml, entry_edits
@@ -41,7 +42,6 @@ from opgen.parse.file_header import FileHeader
 from opgen.parse.library_reader import LibraryReader
 from opgen.parse.names import Vocabulary, shorten
 from opgen.parse.schema_parser import SchemaReader, check_namespace
-from opgen.parse.schema_spelling import Spelling, spell
 from opgen.parse.text_reader import SchemaCache
 from opgen.parse.yaml_nodes import MappingNode, Node, ScalarNode, SequenceNode, describe
 

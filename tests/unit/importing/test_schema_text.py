@@ -12,7 +12,7 @@ from opgen.importing.schema_text import find_name, find_schema
 
 SPELLINGS = [
     ("f(Tensor x)->Tensor", "f(Tensor x) -> Tensor"),
-    ("f ( Tensor   a,\n int b ) ->  ( Tensor )", "f(Tensor a, int b) -> (Tensor)"),
+    ("f ( Tensor   a,\n int b ) ->  ( Tensor )", "f(Tensor a, int b) -> Tensor"),
     (
         "f(Tensor ! x, Tensor! ? y, Tensor [ ] z) -> ( )",
         "f(Tensor! x, Tensor!? y, Tensor[] z) -> ()",
