@@ -33,12 +33,7 @@ class Table:
 
 
 def read_table() -> Table:
-    sections = {
-        head: list(map(_cells, re.findall(r"^\| (.*) \|$", body, re.M)))[1:]
-        for head, body in re.findall(
-            r"^##+ ([^\n]+)\n(.*?)(?=^##|\Z)", PAGE.read_text(encoding="utf-8"), re.M | re.S
-        )
-    }
+    sections = _read_sections()
     numbers: dict[str, str] = {}
     for number, _case, verdict in (row for head in _NUMBERED for row in sections[head]):
         assert number not in numbers, f"{number} is listed twice"
@@ -49,6 +44,20 @@ def read_table() -> Table:
         otherwise={row[0]: _pattern(row[1]) for row in sections["Derived otherwise"]},
         numbers=numbers,
     )
+
+
+def read_rows(head: str) -> list[list[str]]:
+    """The cells of each row of the table under a head."""
+    return _read_sections()[head]
+
+
+def _read_sections() -> Mapping[str, list[list[str]]]:
+    return {
+        head: list(map(_cells, re.findall(r"^\| (.*) \|$", body, re.M)))[1:]
+        for head, body in re.findall(
+            r"^##+ ([^\n]+)\n(.*?)(?=^##|\Z)", PAGE.read_text(encoding="utf-8"), re.M | re.S
+        )
+    }
 
 
 def codes_in(text: str) -> frozenset[str]:

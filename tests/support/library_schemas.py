@@ -91,6 +91,9 @@ devices(Device a="cpu", Device b='cuda:1') -> ()
 tensor_default(Tensor a=None, Tensor? b=None, Generator? c=None) -> ()
 lists_without_default(int a=1, int[] b, Tensor?[] c, int[2] d, *, int e, int f=2, Tensor g) -> ()
 star_alone(Tensor a, *) -> ()
+options(int n, *, ScalarType? dtype=None, Layout? layout=None, Device? device=None, bool? pin_memory=None) -> Tensor
+certain_options(int n, *, ScalarType dtype, Layout layout, Device device, bool pin_memory) -> Tensor
+some_options(int n, *, ScalarType? dtype=None, Layout? layout=None, Device device, bool? pin_memory=None) -> Tensor
 two_stars(*, Tensor a, *, Tensor b) -> ()
 unspaced(Tensor(a!)x,Tensor?y,Tensor[]z,int[3]w=1,*,int v=2)->(Tensor(a!),int)
   spaced  (  Tensor  ( a ! )  x  ,  int  ?  y  ,  Tensor  [  ]  z  ,  Tensor  !  w  )  ->  (  Tensor  ,  int  )

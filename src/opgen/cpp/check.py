@@ -32,6 +32,7 @@ from opgen.cpp.cpp_types import (
     structured_argument_type,
     type_of_return,
 )
+from opgen.cpp.library_defaults import find_refused
 from opgen.cpp.literals import find_misfit
 from opgen.cpp.names import parameter_name
 from opgen.cpp.signatures import Binding, Signatures
@@ -181,7 +182,11 @@ def _check_returns(f: NativeFunction, checker: _Checker) -> None:
 
 def _check_defaults(f: NativeFunction, checker: _Checker) -> None:
     for a in f.func.arguments.flat_all:
-        problem = None if a.default is None else find_misfit(a.default, a.type)
+        if a.default is None:
+            continue
+        problem = find_misfit(a.default, a.type)
+        if problem is None and f.is_library:
+            problem = find_refused(a.default, a.type)
         if problem is not None:
             checker.diagnostics.error(
                 E0703,

@@ -30,7 +30,9 @@ E0703 = Code(
     "a default does not fit its type",
     "A default is a value of its argument's type, written as in Python: 1, 0.5, True, 'text', [0,1], or None for "
     "an optional; int also takes Mean, ScalarType long and MemoryFormat contiguous_format. A bare number for a list "
-    "stands for a repeated one, which needs a size, as in int[2] x=1. A Tensor has no default; Tensor? has None.",
+    "stands for a repeated one, which needs a size, as in int[2] x=1. A Tensor has no default; Tensor? has None. Outside of "
+    "aten PyTorch takes fewer: Device? and optional lists have None alone, float? has 1.0 and not 1, lists of other things than "
+    "numbers and bools have none.",
     "- func: foo(Tensor self, int[] x=1) -> Tensor\n",
     "- func: foo(Tensor self, int[] x=[1]) -> Tensor\n",
     ("V161", "A17", "A19", "A20", "A21", "A22", "A23", "A24"),

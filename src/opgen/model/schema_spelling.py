@@ -157,6 +157,9 @@ class _Place:
 
     def between(self, before: _Token, after: _Token) -> str:
         """What the canonical spelling has between two tokens."""
+        if self._in_default and before.end < after.start and _is_value(before) and _is_value(after):
+            # Two values, which PyTorch's parser refuses, do not become one.
+            return " "
         if self.is_in_list:
             return ""
         if "->" in (before.text, after.text) or before.text == ",":
@@ -168,6 +171,11 @@ class _Place:
         if after.text == "(":
             return ""
         return " " if after.is_word and before.text not in ("-", "+") else ""
+
+
+def _is_value(token: _Token) -> bool:
+    """Whether it is a value, or a part of a number."""
+    return token.is_word or token.text == "."
 
 
 def _tokens(text: str) -> tuple[list[_Token], list[tuple[int, int]]]:
@@ -236,5 +244,11 @@ def _without_bare_stars(tokens: list[_Token]) -> list[_Token]:
 
 
 def _without_double_optional(tokens: list[_Token]) -> list[_Token]:
-    pairs = zip(tokens, (None, *tokens))
-    return [t for t, before in pairs if t.text != "?" or before is None or before.text != "?"]
+    """Without a `?` behind another. Behind a list with a size PyTorch's parser takes one alone, so both stay."""
+    kept: list[_Token] = []
+    for i, token in enumerate(tokens):
+        sized = i > 2 and tokens[i - 2].text == "]" and tokens[i - 3].text.isdigit()
+        if token.text == "?" and i and tokens[i - 1].text == "?" and not sized:
+            continue
+        kept.append(token)
+    return kept

@@ -34,6 +34,7 @@ from opgen.model.types import (
     Type,
 )
 from opgen.parse import codes_schema as codes
+from opgen.parse.library_keywords import KEYWORDS
 from opgen.parse.library_schema import arguments_in_roles, base_name, distinct
 from opgen.parse.names import Vocabulary, shorten
 from opgen.parse.schema_parser import TAKEN_NAMES, SchemaReader
@@ -49,37 +50,6 @@ _NO_KERNEL = {
     **dict.fromkeys(("AnyClassType", "AnyEnumType"), "it is a type of TorchScript's alone"),
     "number": "write 'Scalar'",
 }
-# What PyTorch's lexer has tokens of its own for, so that nothing can be called so.
-_WORDS = frozenset(
-    [
-        "False",
-        "None",
-        "True",
-        "and",
-        "as",
-        "assert",
-        "break",
-        "class",
-        "continue",
-        "def",
-        "del",
-        "elif",
-        "else",
-        "for",
-        "global",
-        "if",
-        "import",
-        "in",
-        "is",
-        "not",
-        "or",
-        "pass",
-        "raise",
-        "return",
-        "while",
-        "with",
-    ]
-)
 _CUSTOM_CLASS = re.compile(r"__torch__\.torch\.classes\.([A-Za-z0-9_.]*[A-Za-z0-9_])")
 _WORD = re.compile(r"[A-Za-z_][A-Za-z0-9_]*")
 _MARK = re.compile(r"\?|\[([0-9]*)\]")
@@ -133,7 +103,7 @@ class LibraryReader(SchemaReader):
         if not self._has_usable_name(text, start):
             return False
         end = start + len(text)
-        if text in _WORDS:
+        if text in KEYWORDS:
             self._report_word(text, start)
             return False
         if text in TAKEN_NAMES or is_macro(text):
@@ -155,7 +125,7 @@ class LibraryReader(SchemaReader):
         elif text == "default" or text.startswith("__"):
             message = f"PyTorch keeps the overload name '{shorten(text)}' for itself"
             self.report(codes.E0309, message, start, end)
-        elif text in _WORDS:
+        elif text in KEYWORDS:
             self._report_word(text, start + 1)
         else:
             return True
@@ -166,9 +136,9 @@ class LibraryReader(SchemaReader):
         if not is_identifier(name):
             self.report(code, f"bad {what} name '{shorten(name)}'", start, end)
         elif len(name) > MAX_NAME:
-            message = f"the name of an {what} has at most {MAX_NAME} characters"
+            message = f"{what} names have at most {MAX_NAME} characters"
             self.report(code, message, start, end)
-        elif name in _WORDS:
+        elif name in KEYWORDS:
             self._report_word(name, start)
         elif name.startswith(RESERVED_PREFIX):
             message = f"'{shorten(name)}': names that begin with '{RESERVED_PREFIX}' are reserved"
@@ -258,10 +228,18 @@ class LibraryReader(SchemaReader):
         text = self._text[start:end]
         if text == "()":
             return ()
-        if text.startswith("(") and _closing(self._text, start) == end - 1:
+        if text.startswith("("):
+            closing = _closing(self._text, start)
+            if closing != end - 1:
+                self._report_parenthesis(start, closing, end)
+                return None
             start, end = start + 1, end - 1
         found = []
         for begin, stop in self.pieces(start, end):
+            if begin > start and not text.startswith("("):
+                message = "several returns stand in parentheses"
+                self.report(codes.E0301, message, start, end, hint=f"write '({shorten(text)})'")
+                return None
             if self._text[begin:stop] == "...":
                 self._report_dots(begin, "returns")
             else:
@@ -273,6 +251,15 @@ class LibraryReader(SchemaReader):
             hint = f"write '{text[1:-1]}' for as many returns" if text.startswith("((") else None
             self.report(codes.E0325, message, start, end, hint=hint)
         return None if self._failed or len(good) < len(found) else good
+
+    def _report_parenthesis(self, start: int, closing: int, end: int) -> None:
+        """Report returns in parentheses that do not end where the text does."""
+        if closing < 0:
+            self.report(codes.E0301, "'(' is not closed", start, end)
+            return
+        message = "nothing follows the parenthesis that closes the returns"
+        hint = "a tuple is a return of its own: '((int, int)[])'"
+        self.report(codes.E0301, message, closing + 1, end, hint=hint)
 
     def _new_return(self, text: str, start: int, end: int) -> Return | None:
         if not text.strip():
@@ -388,7 +375,7 @@ class LibraryReader(SchemaReader):
             return None
         inside = self._text[start + 1 : closing]
         match = _ANNOTATION.fullmatch(inside)
-        if match is None:
+        if match is None or not KEYWORDS.isdisjoint(_WORD.findall(inside)):
             message = f"'{shorten(inside)}' is not an alias annotation"
             hint = "as in '(a!)', '(a)', '(a -> *)', or '!' for an alias set without a name"
             self.report(codes.E0312, message, start + 1, closing, hint=hint)

@@ -57,6 +57,12 @@ def _are_options(arguments: tuple[Argument, ...]) -> bool:
     )
 
 
+def _are_optional(keyword: Sequence[Argument]) -> bool:
+    """Whether the first four options, if there are some, may each be left out: a TensorOptions has no others."""
+    start = next(iter(option_starts(keyword)), len(keyword))
+    return all(isinstance(a.type, OptionalType) for a in keyword[start : start + 4])
+
+
 def distinct(arguments: Sequence[Argument]) -> tuple[Argument, ...]:
     """The arguments, each under a name of its own: PyTorch takes two of one name."""
     names = {a.name for a in arguments}
@@ -82,9 +88,8 @@ def arguments_in_roles(
     outs = _out_count(keyword, returns)
     kept, out = keyword[: len(keyword) - outs], keyword[len(keyword) - outs :]
     taken = {a.name for a in (*positional, *keyword)}
-    before, options, after = (
-        (tuple(kept), None, ()) if outs or "options" in taken else split_options(kept)
-    )
+    gathers = not outs and "options" not in taken and _are_optional(kept)
+    before, options, after = split_options(kept) if gathers else (tuple(kept), None, ())
     me = next((i for i, a in enumerate(positional) if a.name == "self"), None)
     return Arguments(
         pre_self_positional=tuple(positional[:me]) if me is not None else (),

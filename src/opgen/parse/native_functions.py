@@ -18,6 +18,7 @@ from opgen.parse.entry_parser import parse_entry, refuse
 from opgen.parse.file_header import SchemaFile, split_header
 from opgen.parse.file_namespace import bare_namespaces, is_of_other_kind
 from opgen.parse.key_readers import EntryContext
+from opgen.parse.library_keywords import KEYWORDS
 from opgen.parse.names import shorten
 from opgen.parse.text_reader import SchemaCache
 from opgen.parse.yaml_nodes import Node, SequenceNode, compose
@@ -58,9 +59,10 @@ def parse_entries(
     context = EntryContext(
         tags, ignore_keys, diagnostics, cache, strict_torchgen, no_outless=no_outless
     )
-    if namespace is not None and not is_library_name(namespace):
+    if namespace is not None and (not is_library_name(namespace) or namespace in KEYWORDS):
         message = f"'{shorten(namespace)}' cannot be a namespace of operators"
-        diagnostics.error(codes_schema.E0303, message, None, hint="letters, digits and '_'")
+        hint = "letters, digits and '_', and no keyword of C++ or of PyTorch's schema parser"
+        diagnostics.error(codes_schema.E0303, message, None, hint=hint)
         namespace = None
     read = [_read_file(source, context) for source in sources]
     names = bare_namespaces([file.schema_file for file in read], namespace, context)

@@ -32,6 +32,7 @@ from opgen.model.function_schema import (
 )
 from opgen.model.types import BaseTy
 from opgen.parse import codes_schema as codes
+from opgen.parse.library_keywords import KEYWORDS
 from opgen.parse.library_schema import option_starts, split_options
 from opgen.parse.names import did_you_mean, shorten
 from opgen.parse.schema_checks import check_schema
@@ -507,5 +508,9 @@ def check_namespace(reader: SchemaReader, namespace: str, start: int) -> bool:
         return False
     if namespace in RESERVED_NAMESPACES or namespace.startswith(RESERVED_PREFIX):
         reader.report(codes.E0342, f"the namespace '{namespace}' is reserved", start, end)
+        return False
+    if namespace in KEYWORDS:
+        message = f"'{namespace}' is a keyword of PyTorch's schema parser"
+        reader.report(codes.E0327, message, start, end, hint="choose another name")
         return False
     return True

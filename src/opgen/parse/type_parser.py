@@ -118,6 +118,9 @@ class TypeReader(TextReader):
         if "#" in text:
             # In quotes, or after '>' or '|', where YAML has no comments: 'bool #' is no misspelt bool.
             hint, mend = "a comment cannot stand inside of this text", None
+        elif "!" in text:
+            # PyTorch's runtime takes it. Without the mark it is an operator that writes nothing.
+            hint, mend = "by torchgen's rules what is written has a letter: 'Tensor(a!)'", None
         self.report(codes.E0307, message, start, start + len(text), hint=hint, replacement=mend)
         return None
 

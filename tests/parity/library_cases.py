@@ -1,0 +1,141 @@
+"""The tables about operators of libraries in docs/torchgen-differences.md, read: cases, and what is said of them.
+
+In a cell, spans of code are schemas of namespace `my` and the keys of the entry before them; `;` begins another file.
+"""
+
+from __future__ import annotations
+
+import json
+import re
+from dataclasses import dataclass
+from pathlib import Path
+
+from differences_table import codes_in, read_rows
+
+from opgen.diagnostics import Diagnostics
+from opgen.pipeline import Inputs
+from opgen.pipeline.linting import inspect
+
+_SPAN = re.compile(r"`([^`]+)`")
+_FILE = Path("case.yaml")
+# Cases that no cell can hold, by what their row says of itself.
+_WRITTEN_OUT = {
+    "types with more than 8 marks, or more than 8 inside each other": (
+        f"- func: my::f(int{'[]' * 9} x) -> Tensor\n",
+        f"- func: my::f({'(int, ' * 10}int{')' * 10} x) -> Tensor\n",
+    ),
+    "control characters in a default": ("- func: \"my::f(str x='\\t') -> Tensor\"\n",),
+    "names of more than 200 characters": tuple(
+        f"- func: {func.replace('N', 'n' * 201)}\n"
+        for func in (
+            "my::N(Tensor x) -> Tensor",
+            "my::f.N(Tensor x) -> Tensor",
+            "my::f(Tensor N) -> Tensor",
+            "my::f(Tensor x) -> Tensor N",
+            "N::f(Tensor x) -> Tensor",
+        )
+    ),
+    "a comment in a folded text": (
+        "- func: >-\n    my::f(Tensor x, # both\n    int n) -> Tensor\n",
+    ),
+    "merge keys (`<<`), which torchgen's loader refuses": (
+        "- &f\n  func: my::f(Tensor x) -> Tensor\n  tags: core\n"
+        "- <<: *f\n  func: my::g(Tensor x) -> Tensor\n",
+    ),
+    "the head of a file: `namespace`, `include`, `classes`": (
+        "- namespace: my\n- func: f(Tensor x) -> Tensor\n",
+        "- include: f.h\n- func: my::f(Tensor x) -> Tensor\n",
+        "- classes: {my.C: {type: my::C, header: c.h}}\n- func: my::f(Tensor x) -> Tensor\n",
+    ),
+}
+
+
+@dataclass(frozen=True)
+class Case:
+    """A file, the schemas in it, and what the page says of it. `name` is that of its row, for people."""
+
+    name: str
+    text: str
+    schemas: tuple[str, ...]
+    codes: frozenset[str]
+    torch_takes: bool = True
+
+
+def rule_rows() -> list[list[str]]:
+    """Numbers, torchgen's rule, case, PyTorch, opgen."""
+    return read_rows("Rules of torchgen in libraries")
+
+
+def rule_cases() -> list[Case]:
+    return [
+        case
+        for numbers, rule, cell, pytorch, ours in rule_rows()
+        for case in _cases(f"{numbers} {rule}", rule, cell, _first_codes(ours), pytorch)
+    ]
+
+
+def refusal_cases() -> list[Case]:
+    return [
+        case
+        for code, what, cell, _ in read_rows("What opgen refuses and PyTorch's parser takes")
+        for case in _cases(f"{code} {what}", what, cell, codes_in(code), "takes")
+    ]
+
+
+def strict_cases() -> list[Case]:
+    return [
+        case
+        for code, what, cell in read_rows("Under --strict-torchgen")
+        for case in _cases(f"{code} {what}", what, cell, codes_in(code), "takes")
+    ]
+
+
+def reported(text: str, *, strict: bool = False) -> frozenset[str]:
+    """The codes of all that `opgen lint` reports of a file, for target torch; if it is strict, for each target."""
+    diagnostics = Diagnostics()
+    for target in ("torch", "runtime") if strict else ("torch",):
+        overlay = {_FILE: text.encode()}
+        inputs = Inputs((_FILE,), target=target, strict_torchgen=strict, overlay=overlay)
+        inspect(inputs, diagnostics, refused=True)
+    return frozenset(str(d.code) for d in diagnostics)
+
+
+def refused(schema: str) -> frozenset[str]:
+    """The codes of the errors in a schema that has a kernel for every backend."""
+    func = json.dumps(schema, ensure_ascii=False)
+    codes = reported(f"- func: {func}\n  dispatch:\n    CompositeExplicitAutograd: kernel\n")
+    return frozenset(code for code in codes if code.startswith("E"))
+
+
+def _first_codes(cell: str) -> frozenset[str]:
+    """The codes that the cell begins with: what is behind a comma or `;` is about other cases."""
+    return codes_in(re.split(r"[,;]", cell)[0])
+
+
+def _cases(name: str, key: str, cell: str, codes: frozenset[str], pytorch: str) -> list[Case]:
+    takes = pytorch.startswith("takes")
+    assert takes or pytorch.startswith("refuses"), pytorch
+    if cell == "–":
+        return [Case(name, text, _schemas_of(text), codes, takes) for text in _WRITTEN_OUT[key]]
+    return [
+        Case(name, *_file(_SPAN.findall(part)), codes, takes)
+        for part in re.split(r"(?<=`);\s", cell)
+    ]
+
+
+def _file(spans: list[str]) -> tuple[str, tuple[str, ...]]:
+    text, schemas = "", []
+    for span in spans:
+        if "->" in span:
+            schema = span if re.match(r"\w+::", span) else f"my::{span}"
+            schemas.append(schema)
+            text += f"- func: {json.dumps(schema)}\n"
+        else:
+            text += f"  {span}\n"
+    return text, tuple(schemas)
+
+
+def _schemas_of(text: str) -> tuple[str, ...]:
+    if "\n    my::" in text or "\\t" in text or "namespace:" in text:
+        return ()
+    return tuple(re.findall(r"func: (.*)", text))
