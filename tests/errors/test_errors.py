@@ -115,8 +115,8 @@ def report(name: str, content: bytes) -> Diagnostics:
         if name.endswith("python.yaml"):
             spellings = Spellings(target.spelling, target.python)
             check_python(registry.functions, spellings, diagnostics)
-    if not diagnostics.has_errors and name.endswith(".lint.yaml"):
-        lint(registry, target.tensor_keys, diagnostics)
+    if not diagnostics.has_errors and ".lint." in name:
+        lint(registry, target.tensor_keys, diagnostics, traced=target.functionalizes)
         allows = read_allows(source)
         lint_allows(allows, silence(allows, diagnostics), ALL_CODES.keys(), diagnostics)
     return diagnostics
@@ -125,7 +125,7 @@ def report(name: str, content: bytes) -> Diagnostics:
 def _suffix(code: Code) -> str:
     """What the name of a file with an example of `code` ends in."""
     if code in LINT_CODES:
-        return ".lint.yaml"
+        return ".lint.yaml" if code.target is None else f".lint.{code.target}.yaml"
     if code in REFUSALS:
         return ".refused.torch.yaml"
     if code is refusals.E0756:

@@ -20,15 +20,22 @@ __all__ = ["CODES", "lint", "lint_allows", "lint_blanks", "silence"]
 
 
 def lint(
-    registry: Registry, tensor_keys: frozenset[DispatchKey] | None, diagnostics: Diagnostics
+    registry: Registry,
+    tensor_keys: frozenset[DispatchKey] | None,
+    diagnostics: Diagnostics,
+    *,
+    traced: bool,
 ) -> None:
-    """Report what goes against a convention. `tensor_keys` are those that tensors of the target have."""
+    """Report what goes against a convention.
+
+    `tensor_keys` are those that tensors of the target have, `traced` whether its world traces programs.
+    """
     lint_variants(registry.functions, diagnostics)
     for f in registry.functions:
         # What is generated nobody can write otherwise.
         if "generated" not in f.tags:
             if f.is_library:
-                lint_library(f, registry.tags, diagnostics)
+                lint_library(f, registry.tags, diagnostics, traced=traced)
             else:
                 lint_names(f, diagnostics)
             lint_kernels(f, registry, diagnostics)

@@ -56,6 +56,7 @@ W1024 = Code(
     "keep it out of compiled code.",
     f"- func: custom::foo(Tensor x, Tensor out) -> (){_CPU}",
     f"- func: custom::foo(Tensor x, Tensor! out) -> (){_CPU}",
+    target="torch",
 )
 W1025 = Code(
     "W1025",
@@ -65,6 +66,7 @@ W1025 = Code(
     "None of this matters for an operator that is called once, to ask something.",
     f"- func: custom::foo(Tensor x) -> int{_CPU}",
     f"- func: custom::foo(Tensor x) -> Tensor{_CPU}",
+    target="torch",
 )
 W1026 = Code(
     "W1026",
@@ -98,6 +100,7 @@ W1029 = Code(
     "In a Dict or a tuple they find none: eager calls work, compiled ones end in an error. Pass two lists instead.",
     f"- func: custom::foo(Tensor x, Dict(str, Tensor) parts) -> Tensor{_CPU}",
     f"- func: custom::foo(Tensor x, str[] names, Tensor[] parts) -> Tensor{_CPU}",
+    target="torch",
 )
 
 CODES = (W1019, W1020, W1021, W1022, W1023, W1024, W1025, W1026, W1027, W1028, W1029)

@@ -33,15 +33,21 @@ from opgen.resolve.functional_forms import finds_tensors
 _EXPLICIT = DispatchKey.CompositeExplicitAutograd
 
 
-def lint_library(f: NativeFunction, tags: Collection[str], diagnostics: Diagnostics) -> None:
-    """Report what goes against a convention in an operator of a library. `tags` are those that are declared."""
+def lint_library(
+    f: NativeFunction, tags: Collection[str], diagnostics: Diagnostics, *, traced: bool
+) -> None:
+    """Report what goes against a convention in an operator of a library.
+
+    `tags` are those that are declared; `traced`: compilers may trace its calls, as torch.compile does.
+    """
     lint_blanks(f, diagnostics)
     _random_is_tagged(f, tags, diagnostics)
     _arguments_can_be_named(f, diagnostics)
     _marks_are_of_tensors(f, diagnostics)
-    _tensors_are_found(f, diagnostics)
-    _calls_have_an_effect(f, diagnostics)
-    _returns_can_be_traced(f, diagnostics)
+    if traced:
+        _tensors_are_found(f, diagnostics)
+        _calls_have_an_effect(f, diagnostics)
+        _returns_can_be_traced(f, diagnostics)
     _calls_reach_the_kernel(f, diagnostics)
     _aliases_are_of_arguments(f, diagnostics)
     _name_promises_what_it_does(f, diagnostics)

@@ -72,7 +72,8 @@ def lint(registry: Registry, inputs: Inputs, diagnostics: Diagnostics) -> None:
     sound = not diagnostics.has_errors and not is_backend_only(inputs)
     linted = _without_base(registry) if inputs.backend_yaml is not None else registry
     if sound:
-        report_lints(linted, TARGETS[inputs.target].tensor_keys, diagnostics)
+        target = TARGETS[inputs.target]
+        report_lints(linted, target.tensor_keys, diagnostics, traced=target.functionalizes)
     allows = allow_comments(registry)
     used = silence(allows, diagnostics)
     if sound:
