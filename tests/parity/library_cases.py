@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import json
 import re
+from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -90,10 +91,12 @@ def strict_cases() -> list[Case]:
     ]
 
 
-def reported(text: str, *, strict: bool = False) -> frozenset[str]:
-    """The codes of all that `opgen lint` reports of a file, for target torch; if it is strict, for each target."""
+def reported(
+    text: str, targets: Sequence[str] = ("torch",), *, strict: bool = False
+) -> frozenset[str]:
+    """The codes of all that `opgen lint` reports of a file for each target."""
     diagnostics = Diagnostics()
-    for target in ("torch", "runtime") if strict else ("torch",):
+    for target in targets:
         overlay = {_FILE: text.encode()}
         inputs = Inputs((_FILE,), target=target, strict_torchgen=strict, overlay=overlay)
         inspect(inputs, diagnostics, refused=True)

@@ -87,7 +87,7 @@ E0708 = Code(
     "For this argument there is no conversion between them. Use a simpler type.",
     "- func: foo(Tensor self, SymInt?[] x) -> Tensor\n",
     "- func: foo(Tensor self, SymInt[] x) -> Tensor\n",
-    ("V179", "C22", "C23", "C24", "C25", "C26"),
+    ("V179", "C22", "C23", "C25", "C26"),
 )
 
 E0709 = Code(
