@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from bisect import bisect_left
 from collections.abc import Iterable, Mapping, Sequence
+from functools import lru_cache
 
 # Longer names are not typed by hand, and comparing them takes long.
 _MAX_LENGTH = 64
@@ -94,6 +95,13 @@ class Vocabulary:
 def did_you_mean(word: str, known: Sequence[str] | Mapping[str, object]) -> str | None:
     """As the Vocabulary of `known`, for one question."""
     return Vocabulary(known).did_you_mean(word)
+
+
+@lru_cache(maxsize=256)
+def meant(word: str, known: tuple[str, ...]) -> tuple[str | None, str | None]:
+    """The question and the certain answer (`did_you_mean`, `only_near`) for a word that a file may hold thousands of times."""
+    vocabulary = Vocabulary(known)
+    return vocabulary.did_you_mean(word), vocabulary.only_near(word)
 
 
 def shorten(text: str) -> str:

@@ -40,7 +40,7 @@ from opgen.parse import codes_library, codes_schema, codes_yaml, entry_edits
 from opgen.parse.draft import DispatchRow, Draft, NodeSpans, comma_parts
 from opgen.parse.file_header import FileHeader
 from opgen.parse.library_reader import LibraryReader
-from opgen.parse.names import Vocabulary, shorten
+from opgen.parse.names import meant, shorten
 from opgen.parse.schema_parser import SchemaReader, check_namespace
 from opgen.parse.text_reader import SchemaCache
 from opgen.parse.yaml_nodes import MappingNode, Node, ScalarNode, SequenceNode, describe
@@ -152,10 +152,9 @@ class _EntryReader:
         self, code: Code, message: str, word: str, span: Span, known: Iterable[str]
     ) -> None:
         """Report a `word` that is none of the `known` ones, with the one that is meant."""
-        vocabulary = Vocabulary(tuple(known)[:_MAX_KNOWN])
-        near = vocabulary.only_near(word)
+        hint, near = meant(word, tuple(known)[:_MAX_KNOWN])
         fix = Edit(span, near) if near is not None and span.text == word else None
-        self._error(code, message, span, hint=vocabulary.did_you_mean(word), fix=fix)
+        self._error(code, message, span, hint=hint, fix=fix)
 
     # Values of the types that keys take
 

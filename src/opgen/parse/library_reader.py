@@ -36,7 +36,7 @@ from opgen.model.types import (
 from opgen.parse import codes_schema as codes
 from opgen.parse.library_keywords import KEYWORDS
 from opgen.parse.library_schema import arguments_in_roles, base_name, distinct
-from opgen.parse.names import Vocabulary, shorten
+from opgen.parse.names import meant, shorten
 from opgen.parse.schema_parser import TAKEN_NAMES, SchemaReader
 from opgen.parse.schema_text import skip_quoted
 from opgen.parse.text_reader import Locate, SchemaCache
@@ -412,7 +412,7 @@ class LibraryReader(SchemaReader):
 
     def _report_type(self, name: str, start: int, end: int) -> None:
         text = self._text[start:end]
-        types = Vocabulary([*_BASE_TYPES, "Dict"])
+        hint, near = meant(name, (*_BASE_TYPES, "Dict"))
         notes = []
         if name[:1].islower():
             notes.append("PyTorch's parser takes it for a type variable, which no kernel can have")
@@ -423,8 +423,8 @@ class LibraryReader(SchemaReader):
             start,
             end,
             notes=notes,
-            hint=types.did_you_mean(name) if name else None,
-            replacement=types.only_near(name) if name else None,
+            hint=hint if name else None,
+            replacement=near if name else None,
         )
 
     def _tuple(self, start: int, end: int, nesting: int) -> tuple[Type, int] | None:

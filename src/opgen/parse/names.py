@@ -1,5 +1,5 @@
 """Names in messages, as parsers want them."""
 
-from opgen.diagnostics.suggestions import Vocabulary, did_you_mean, shorten
+from opgen.diagnostics.suggestions import did_you_mean, meant, shorten
 
-__all__ = ["Vocabulary", "did_you_mean", "shorten"]
+__all__ = ["did_you_mean", "meant", "shorten"]

@@ -38,6 +38,8 @@ _OLD_TYPES = re.compile(r"\b(IntList|BoolTensor|IndexTensor|SparseTensorRef|Dimn
 _OLD_OPERATORS = frozenset(("_cast_Byte", "symeig", "prelu_backward"))
 _ASCEND_KEYS = frozenset(("acl_op", "op_api", "gen_opapi"))
 _ASCEND_SECTIONS = frozenset(("official", "custom", "custom_autograd"))
+# So many entries tell what kind of file it is.
+_ENOUGH = 1000
 # Of derivatives.yaml, besides the names of arguments.
 _FORMULA_KEYS = ("result", "output_differentiability")
 
@@ -60,9 +62,10 @@ def report_neighbour(
 
 def _find(root: Node | None, backend: bool) -> tuple[Neighbour, Span] | None:
     if isinstance(root, SequenceNode):
-        entries = tuple(item for item in root.items if isinstance(item, MappingNode))
+        items = root.items[:_ENOUGH]
+        entries = tuple(item for item in items if isinstance(item, MappingNode))
         lists = (*_LISTS, (texts.SCHEMA, _schema_file)) if backend else _LISTS
-        return _first(lists, entries) if 2 * len(entries) >= len(root.items) else None
+        return _first(lists, entries) if 2 * len(entries) >= len(items) else None
     if isinstance(root, MappingNode):
         return _first(_MAPPINGS if backend else (*_MAPPINGS, (texts.BACKEND, _backend_file)), root)
     return None

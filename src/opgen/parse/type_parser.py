@@ -8,7 +8,7 @@ from opgen import data
 from opgen.model.function_schema import Annotation
 from opgen.model.types import BaseTy, BaseType, CustomClassType, ListType, OptionalType, Type
 from opgen.parse import codes_schema as codes
-from opgen.parse.names import Vocabulary, shorten
+from opgen.parse.names import meant, shorten
 from opgen.parse.schema_text import base_end
 from opgen.parse.text_reader import TextReader
 
@@ -109,8 +109,7 @@ class TypeReader(TextReader):
         if custom is not None:
             return CustomClassType(custom[1])
         message = f"unknown type '{shorten(text)}'" if text else "no type"
-        types = Vocabulary(_BASE_TYPES)
-        hint, mend = types.did_you_mean(text), types.only_near(text)
+        hint, mend = meant(text, tuple(_BASE_TYPES))
         if not text.isidentifier():
             # 'SymInt[2' is no misspelt SymInt.
             mend = f"{text}]" if _OPEN_LIST.fullmatch(text) and is_base_type(text) else None

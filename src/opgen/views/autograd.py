@@ -32,6 +32,7 @@ class RegisterAutogradView(FileView):
     library: str
     name: str
     includes: tuple[str, ...]
+    writes: bool
     reshapes: bool
     blocks: tuple[Block[AutogradRowView], ...]
 
@@ -55,6 +56,7 @@ def build_register_autograd(context: Context) -> Iterator[FileView]:
             library=context.library.name,
             name=name,
             includes=operator_headers(context, views),
+            writes=any(_kernel(f) == _OF_WRITTEN for f in some),
             reshapes=any(map(_reshapes, some)),
             blocks=blocks((f.namespace, _row(f, f in views)) for f in some),
         )
@@ -80,6 +82,9 @@ def _boxed(function: str) -> str:
     return f"torch::CppFunction::makeFromBoxedFunction<&opgen::{function}>()"
 
 
+_OF_WRITTEN = _boxed("autograd_of_written")
+
+
 def _kernel(f: NativeFunction) -> str:
     """What refuses to compute a gradient through `f`; none where its author brings a formula."""
     if any(key.name.startswith("Autograd") for key, _ in f.dispatch):
@@ -87,7 +92,7 @@ def _kernel(f: NativeFunction) -> str:
     if f.func.arguments.out:
         return _boxed("autograd_of_out")
     if f.is_library and f.func.is_mutable:
-        return _boxed("autograd_of_written")
+        return _OF_WRITTEN
     return "torch::autograd::autogradNotImplementedFallback()"
 
 

@@ -1,4 +1,4 @@
-// autograd.h: what autograd does with operators that write arguments, and vmap with those that
+// autograd.h: what autograd does with out= operators and with writes, and vmap with operators that
 // change a shape in place: there is no formula, and so they refuse to be asked.
 #pragma once
 
@@ -7,15 +7,8 @@
 #include <ATen/core/dispatch/Dispatcher.h>
 #include <ATen/core/grad_mode.h>
 #include <ATen/core/stack.h>
-#include <torch/csrc/autograd/VariableTypeUtils.h>
-#include <torch/csrc/autograd/functions/basic_ops.h>
-#include <torch/csrc/autograd/functions/utils.h>
 
 #include <cstddef>
-#include <memory>
-#include <string>
-#include <type_traits>
-#include <utility>
 #include <vector>
 
 namespace opgen {
@@ -84,67 +77,7 @@ inline std::vector<at::Tensor> written_tensors(const c10::FunctionSchema& schema
   return found;
 }
 
-// How an Edge holds its node: this differs between releases of PyTorch.
-using NodePointer = decltype(torch::autograd::Edge::function);
-
-// A node that refuses to compute a gradient, and names the operator `name`.
-template <class Pointer = NodePointer>
-Pointer node_without_formula(const std::string& name) {
-  using torch::autograd::NotImplemented;
-  if constexpr (std::is_same_v<Pointer, std::shared_ptr<torch::autograd::Node>>) {
-    return std::make_shared<NotImplemented>(name);
-  } else {
-    return c10::make_intrusive<NotImplemented>(name);
-  }
-}
-
 }  // namespace detail
-
-// An operator that writes arguments, wherever they stand, boxed: a gradient that is asked for
-// through what it writes or returns is an error that names it.
-inline void autograd_of_written(const c10::OperatorHandle& op, c10::DispatchKeySet keys,
-                                torch::jit::Stack* stack) {
-  const c10::FunctionSchema& schema = op.schema();
-  const bool records = at::GradMode::is_enabled();
-  std::vector<at::Tensor> read;
-  for (const c10::IValue& value : torch::jit::last(*stack, schema.arguments().size())) {
-    detail::for_each_tensor(value, [&](const at::Tensor& tensor) {
-      TORCH_CHECK_NOT_IMPLEMENTED(!tensor._fw_grad(/*level=*/0).defined(),
-                                  "Trying to use forward AD with ", schema.name(),
-                                  " that does not support it because it has not been implemented "
-                                  "yet");
-      if (records && tensor.requires_grad()) read.push_back(tensor);
-    });
-  }
-  const std::vector<at::Tensor> written = detail::written_tensors(schema, *stack);
-  detail::NodePointer node;
-  if (!read.empty()) {
-    for (const at::Tensor& tensor : written) {
-      torch::autograd::check_inplace(tensor, /*requires_grad=*/true);
-    }
-    node = detail::node_without_formula(schema.name());
-    node->set_next_edges(torch::autograd::collect_next_edges(read));
-  }
-  {
-    const at::AutoDispatchBelowAutograd guard;
-    op.redispatchBoxed(keys & c10::after_autograd_keyset, stack);
-  }
-  if (!node) return;
-  const auto records_of = [](const at::Tensor& tensor) {
-    return torch::autograd::isDifferentiableType(tensor.scalar_type());
-  };
-  for (const at::Tensor& tensor : written) {
-    if (records_of(tensor)) torch::autograd::rebase_history(tensor, node);
-  }
-  const auto& returns = schema.returns();
-  const auto values = torch::jit::last(*stack, returns.size());
-  for (std::size_t i = 0; i < returns.size(); ++i) {
-    if (returns[i].alias_info() != nullptr) continue;
-    detail::for_each_tensor(values[i], [&](const at::Tensor& tensor) {
-      if (records_of(tensor)) torch::autograd::set_history(tensor, node);
-    });
-  }
-}
 
 // Counts a write to every tensor that the operator writes, so that autograd finds what was saved
 // for a gradient and then changed. (PyTorch's own fallback counts those alone that are returned.)
@@ -156,7 +89,7 @@ inline void count_writes(const c10::OperatorHandle& op, c10::DispatchKeySet keys
     op.redispatchBoxed(keys & c10::after_ADInplaceOrView_keyset, stack);
   }
   for (const at::Tensor& tensor : written) {
-    if (!tensor.is_inference()) torch::autograd::impl::bump_version(tensor);
+    if (!tensor.is_inference()) tensor.unsafeGetTensorImpl()->bump_version();
   }
 }
 
