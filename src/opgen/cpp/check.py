@@ -51,7 +51,7 @@ from opgen.model.registry import (
     Registry,
     StructuredGroup,
 )
-from opgen.model.types import BaseTy, BaseType, ListType, Type, custom_classes
+from opgen.model.types import BaseTy, BaseType, ListType, Type, CustomClassType, custom_classes
 
 __all__ = ["CODES", "check_signatures"]
 
@@ -142,17 +142,25 @@ def _refuse_inner_references(ctype: CType) -> None:
 
 def _has_known_classes(f: NativeFunction, checker: _Checker) -> bool:
     """Whether each custom class that `f` takes or returns has a C++ class. One that has none is reported once."""
-    found = [(a.type, f.argument_type_span(a.name)) for a in f.func.arguments.flat_all]
-    found += [(r.type, f.return_span(i)) for i, r in enumerate(f.func.returns)]
-    for type, span in found:
-        for one in custom_classes(type):
-            if not checker.spelling.pointer:
-                message = f"'{one.class_name}' is a custom class, and this target has none"
-                checker.diagnostics.error(E0701, message, span)
+    for a in f.func.arguments.flat_all:
+        for one in custom_classes(a.type):
+            if not _is_known_class(one, f.argument_type_span(a.name), checker):
                 return False
-            if one.cpp is None:
-                _report_class(one.class_name, span, checker)
+    for i, r in enumerate(f.func.returns):
+        for one in custom_classes(r.type):
+            if not _is_known_class(one, f.return_span(i), checker):
                 return False
+    return True
+
+
+def _is_known_class(one: CustomClassType, span: Span, checker: _Checker) -> bool:
+    if not checker.spelling.pointer:
+        message = f"'{one.class_name}' is a custom class, and this target has none"
+        checker.diagnostics.error(E0701, message, span)
+        return False
+    if one.cpp is None:
+        _report_class(one.class_name, span, checker)
+        return False
     return True
 
 
