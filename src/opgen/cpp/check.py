@@ -51,7 +51,7 @@ from opgen.model.registry import (
     Registry,
     StructuredGroup,
 )
-from opgen.model.types import BaseTy, BaseType, ListType, Type, CustomClassType, custom_classes
+from opgen.model.types import BaseTy, BaseType, CustomClassType, ListType, Type, custom_classes
 
 __all__ = ["CODES", "check_signatures"]
 
