@@ -28,7 +28,7 @@ def opgen_build(folder: Path, *arguments: str) -> subprocess.CompletedProcess[st
     if launcher():
         variables["CMAKE_CXX_COMPILER_LAUNCHER"] = launcher()[0]
     return subprocess.run(
-        [tool("opgen"), "build", "good.yaml", "-o", "out", *arguments],
+        [tool("opgen"), "build", "good.yaml", "-o", "out", "--namespace", "aten", *arguments],
         cwd=folder,
         env=variables,
         capture_output=True,

@@ -153,7 +153,8 @@ def torchgen_answer(case: Case, tags: Path, runs: int) -> Answer:
 
 
 def opgen_answer(case: Case, runs: int) -> Answer:
-    command = [sys.executable, "-c", _OPGEN, "lint", "native_functions.yaml"]
+    lint = ("lint", "--namespace", "aten", "native_functions.yaml")
+    command = [sys.executable, "-c", _OPGEN, *lint]
     result, seconds = _run(case, command, runs)
     text = result.stderr.rstrip("\n")
     return Answer(text, len(text.splitlines()), seconds)

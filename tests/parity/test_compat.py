@@ -72,7 +72,7 @@ def _is_other_schema(new: NativeFunction, old: NativeFunction) -> bool:
 def _parsed(f: NativeFunction, parse: Callable[[str], Any]) -> Any:
     try:
         return parse(f"{f.namespace}::{f.func}")
-    except RuntimeError:
+    except (RuntimeError, ValueError):  # ValueError: of C++'s stod, for a number out of range.
         return None
 
 

@@ -113,10 +113,10 @@ SHAPES = {
     "open calls": ("ops.cpp", "TORCH_LIBRARY(a, m) {\n" + "m.def(" * 200_000),
     "calls without end": ("ops.cpp", "TORCH_LIBRARY(a, m) {\n" + "m.def(x);" * 150_000),
     "a long chain": ("ops.cpp", "TORCH_LIBRARY(a, m) {\nm" + '.def("f() -> ()")' * 50_000 + ";}"),
-    "braces": ("ops.cpp", "{}" * 700_000),
+    "braces": ("ops.cpp", "{}" * 300_000),
     "deep braces": ("ops.cpp", "{" * 1_000_000),
     "deep #if": ("ops.cpp", "#if a\n" * 200_000),
-    "many #elif": ("ops.cpp", "#if a\n" + "#elif b\n" * 150_000),
+    "many #elif": ("ops.cpp", "#if a\n" + "#elif b\n" * 60_000),
     "branches in a call": (
         "ops.cpp",
         'TORCH_LIBRARY(a, m) {\nm.def("f("\n' + '#if a\n"x"\n#else\n"y"\n#endif\n' * 5000 + ");}",

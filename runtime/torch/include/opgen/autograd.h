@@ -88,9 +88,8 @@ inline void count_writes(const c10::OperatorHandle& op, c10::DispatchKeySet keys
     const at::AutoDispatchBelowADInplaceOrView guard;
     op.redispatchBoxed(keys & c10::after_ADInplaceOrView_keyset, stack);
   }
-  for (const at::Tensor& tensor : written) {
-    if (!tensor.is_inference()) tensor.unsafeGetTensorImpl()->bump_version();
-  }
+  // An inference tensor outside of inference mode refuses.
+  for (const at::Tensor& tensor : written) tensor.unsafeGetTensorImpl()->bump_version();
 }
 
 // vmap calls an operator without a rule for batches once for each; what that does to the shape of
