@@ -1,13 +1,42 @@
 # opgenTorchCuda.cmake: the CUDA compiler and libraries for kernels in .cu files, from the packages nvidia-* of Python
-# or from a toolkit of the system. Read only where a library has such kernels, and PyTorch has CUDA.
+# or from a toolkit of the system. Looked for only where a library has such kernels, and PyTorch has CUDA.
 
 include_guard(GLOBAL)
 
-# Compile the .cu files CUDA of the library `target`, and link it to PyTorch's CUDA libraries.
+# Set `result` to whether a library with the kernels in the remaining arguments is compiled for CUDA.
+function(opgen_wants_cuda result)
+  set(files ${ARGN})
+  list(FILTER files INCLUDE REGEX "[.]cu$")
+  set(cuda "")
+  if(TARGET opgen::torch)
+    get_target_property(cuda opgen::torch OPGEN_TORCH_CUDA)
+  endif()
+  if(cuda AND (files OR OPGEN_CUDA))
+    set(${result} TRUE PARENT_SCOPE)
+  else()
+    set(${result} FALSE PARENT_SCOPE)
+  endif()
+endfunction()
+
+# Enable the language CUDA if one of the arguments is a .cu file that is compiled. A macro: in a function, nothing would be
+# left of the language when it returns.
+macro(opgen_enable_cuda_for)
+  opgen_wants_cuda(opgen_cuda ${ARGN})
+  if(opgen_cuda AND NOT TARGET opgen::torch_cuda)
+    opgen_import_cuda(opgen_cuda_root ${ARGN})
+    get_property(opgen_languages GLOBAL PROPERTY ENABLED_LANGUAGES)
+    if(NOT "CUDA" IN_LIST opgen_languages)
+      # CMake compiles a program to try the compiler. Of a wheel it finds the libraries by this path alone.
+      set(ENV{LIBRARY_PATH} "${opgen_cuda_root}/lib:$ENV{LIBRARY_PATH}")
+      enable_language(CUDA)
+    endif()
+  endif()
+endmacro()
+
+# Compile the .cu files of the library `target`, and link it to PyTorch's CUDA libraries.
 function(opgen_compile_cuda target)
-  cmake_parse_arguments(PARSE_ARGV 1 arg "" "" "CUDA")
   if(NOT TARGET opgen::torch_cuda)
-    opgen_import_cuda(${arg_CUDA})
+    message(FATAL_ERROR "${target} has kernels in .cu files: find_package(opgen_torch) must come before it")
   endif()
   target_link_libraries(${target} PUBLIC opgen::torch_cuda)
   target_compile_definitions(${target} PUBLIC OPGEN_TORCH_CUDA)
@@ -48,8 +77,9 @@ function(opgen_cuda_architectures result)
   set(${result} "${found}" PARENT_SCOPE)
 endfunction()
 
-# Make opgen::torch_cuda, and enable CMake's language CUDA; the arguments are the files that need it, for the message.
-function(opgen_import_cuda)
+# Make opgen::torch_cuda, and set `root_of_toolkit` and the cache's CMAKE_CUDA_COMPILER, if they are not known yet; the
+# remaining arguments are the kernels, for messages.
+function(opgen_import_cuda root_of_toolkit)
   get_target_property(folder opgen::torch OPGEN_TORCH_FOLDER)
   add_library(opgen::torch_cuda INTERFACE IMPORTED GLOBAL)
   target_link_libraries(opgen::torch_cuda INTERFACE opgen::torch)
@@ -57,7 +87,9 @@ function(opgen_import_cuda)
     # find_package(Torch) of the project has enabled the language, and found all libraries.
     return()
   endif()
-  opgen_find_nvcc(nvcc ${ARGN})
+  set(files ${ARGN})
+  list(FILTER files INCLUDE REGEX "[.]cu$")
+  opgen_find_nvcc(nvcc ${files})
   # A program of another name may stand for it on the PATH: a script, or a link.
   execute_process(COMMAND "${nvcc}" --dryrun -c x.cu ERROR_VARIABLE steps OUTPUT_QUIET)
   if(NOT steps MATCHES "#[$] TOP=([^\n]*)")
@@ -73,18 +105,12 @@ function(opgen_import_cuda)
     target_include_directories(opgen::torch_cuda INTERFACE "${root}/include/cccl")
   endif()
   target_link_libraries(opgen::torch_cuda INTERFACE opgen::libtorch_cuda opgen::libc10_cuda "${cudart}")
-  get_property(languages GLOBAL PROPERTY ENABLED_LANGUAGES)
-  if(NOT "CUDA" IN_LIST languages)
-    # CMake compiles a program to try the compiler. Of a wheel it finds the libraries by this path alone.
-    set(ENV{LIBRARY_PATH} "${root}/lib:$ENV{LIBRARY_PATH}")
-    set(CMAKE_CUDA_COMPILER "${nvcc}" CACHE FILEPATH "The compiler of .cu files")
-    if(NOT CMAKE_CUDA_ARCHITECTURES)
-      opgen_cuda_architectures(architectures)
-      set(CMAKE_CUDA_ARCHITECTURES "${architectures}" CACHE STRING "What .cu files are compiled for")
-    endif()
-    # In the folder's own scope: of this function nothing is left when the build files are written.
-    cmake_language(DEFER CALL enable_language CUDA)
+  set(CMAKE_CUDA_COMPILER "${nvcc}" CACHE FILEPATH "The compiler of .cu files")
+  if(NOT CMAKE_CUDA_ARCHITECTURES)
+    opgen_cuda_architectures(architectures)
+    set(CMAKE_CUDA_ARCHITECTURES "${architectures}" CACHE STRING "What .cu files are compiled for")
   endif()
+  set(${root_of_toolkit} "${root}" PARENT_SCOPE)
 endfunction()
 
 # Set `nvcc` to the first compiler found for the CUDA that PyTorch was built with: of the same major release, as CUDA's

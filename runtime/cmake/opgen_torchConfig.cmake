@@ -29,6 +29,7 @@ set(opgen_torch_oldest 2.13)
 set(opgen_torch_newest 2.13)
 
 include("${CMAKE_CURRENT_LIST_DIR}/opgenTorch.cmake")
+include("${CMAKE_CURRENT_LIST_DIR}/opgenTorchCuda.cmake")
 if(NOT TARGET opgen::torch)
   opgen_find_torch(opgen_torch_folder)
   opgen_import_torch("${opgen_torch_folder}")
@@ -37,26 +38,33 @@ opgen_check_torch_release(${opgen_torch_oldest} ${opgen_torch_newest})
 
 include("${CMAKE_CURRENT_LIST_DIR}/opgenOperators.cmake")
 
-function(opgen_add_torch_library target)
+macro(opgen_add_torch_library)
+  opgen_enable_cuda_for(${ARGN})
+  opgen_make_torch_library(${ARGN})
+endmacro()
+
+function(opgen_make_torch_library target)
   cmake_parse_arguments(PARSE_ARGV 1 arg "" "TREE" "SOURCES;KERNELS")
   list(TRANSFORM arg_SOURCES PREPEND "${arg_TREE}/")
-  # Of a torch without CUDA nobody can reach a CUDA kernel: those in .cu files are left out, and their stubs stand in.
-  set(cuda ${arg_KERNELS})
-  list(FILTER cuda INCLUDE REGEX "[.]cu$")
+  # First in their unit: where another library has the namespace, nothing else of this one is registered.
+  set(schemas ${arg_SOURCES})
+  list(FILTER schemas INCLUDE REGEX "/RegisterSchema[_0-9]*[.]cpp$")
+  list(PREPEND arg_SOURCES ${schemas})
+  list(REMOVE_DUPLICATES arg_SOURCES)
   get_target_property(torch_cuda opgen::torch OPGEN_TORCH_CUDA)
   if(NOT torch_cuda)
+    # Nobody can reach a CUDA kernel: those in .cu files are left out, and their stubs stand in.
     list(FILTER arg_KERNELS EXCLUDE REGEX "[.]cu$")
-    set(cuda "")
   endif()
   add_library(${target} SHARED ${arg_SOURCES} ${arg_KERNELS})
   target_compile_features(${target} PUBLIC cxx_std_20)
-  target_include_directories(${target} PUBLIC 
+  target_include_directories(${target} PUBLIC
     "${arg_TREE}/include" "${CMAKE_CURRENT_FUNCTION_LIST_DIR}/../torch/include")
   opgen_look_for_headers(${target} BESIDE ${arg_KERNELS})
   target_link_libraries(${target} PUBLIC opgen::torch)
-  if(cuda OR (OPGEN_CUDA AND torch_cuda))
-    include("${CMAKE_CURRENT_FUNCTION_LIST_DIR}/opgenTorchCuda.cmake")
-    opgen_compile_cuda(${target} CUDA ${cuda})
+  opgen_wants_cuda(cuda ${arg_KERNELS})
+  if(cuda)
+    opgen_compile_cuda(${target})
     set_target_properties(${target} PROPERTIES OPGEN_BUILT_FOR_CUDA "${torch_cuda}")
   endif()
   # ATen's headers cost seconds in every unit. Stubs may stand beside the calls of what they stand for:
