@@ -144,6 +144,21 @@ def test_a_selective_build(opgen: Opgen) -> None:
     assert "opgen::ScalarType::Half" in Path("out/include/custom/SelectedDtypes.h").read_text()
 
 
+def test_a_fragment_shares_its_namespace(opgen: Opgen) -> None:
+    """Protects several libraries with one namespace: none of those that say so claims all of it."""
+    Path("part.yaml").write_text(
+        "- namespace: custom\n  fragment: True\n- func: part(Tensor self) -> Tensor\n  dispatch:\n    CPU: part_cpu\n"
+    )
+    command = ("generate", "part.yaml", "--target", "torch", "-o", "fragment")
+    assert opgen(*command).exit_code == 0
+    assert (
+        "OPGEN_LIBRARY_FRAGMENT(custom, m) {" in Path("fragment/src/RegisterSchema.cpp").read_text()
+    )
+    Path("part.yaml").write_text(Path("part.yaml").read_text().replace("True", "1"))
+    result = opgen(*command)
+    assert result.exit_code == 1 and "error[E0252]: 'fragment' takes true or false" in result.stderr
+
+
 def test_what_writes_is_replaced_by_what_does_not(tree: Path) -> None:
     """Protects torch.compile: without it PyTorch refuses custom operators that return what they write."""
     text = (tree / "src/RegisterFunctionalize.cpp").read_text()
