@@ -110,7 +110,7 @@ OPGEN_IMPL_FUNC(rms_norm_cuda)
   const Tensor to = out.is_contiguous() ? out : opgen::empty(out.sizes(), out.options());
   const int64_t columns = rows.size(-1), count = columns == 0 ? 0 : rows.numel() / columns;
   if (count == 0) return;
-  OPGEN_DISPATCH_FLOATING_TYPES_AND2(kHalf, kBFloat16, rows.scalar_type(), "rms_norm", [&] {
+  OPGEN_DISPATCH_FLOATING_TYPES_AND2(Half, BFloat16, rows.scalar_type(), "rms_norm", [&] {
     using Wide = at::acc_type<scalar_t, /*is_cuda=*/true>;
     const auto stream = c10::cuda::getCurrentCUDAStream();
     rms_norm_kernel<scalar_t, Wide><<<static_cast<unsigned>(count), kThreads, 0, stream>>>(
