@@ -102,9 +102,14 @@ function(opgen_look_for_headers target)
     get_filename_component(file "${file}" ABSOLUTE)
     get_filename_component(folder "${file}" DIRECTORY)
     # Not by -I: a math.h there is none of the system's.
-    target_compile_options(${target} PRIVATE
-      "$<$<NOT:$<COMPILE_LANGUAGE:CUDA>>:SHELL:-iquote \"${folder}\">"
-      "$<$<COMPILE_LANGUAGE:CUDA>:-Xcompiler=-iquote,${folder}>")
+    if(TARGET opgen::torch_cuda)
+      # nvcc itself does not know the option.
+      target_compile_options(${target} PRIVATE
+        "$<$<NOT:$<COMPILE_LANGUAGE:CUDA>>:SHELL:-iquote \"${folder}\">"
+        "$<$<COMPILE_LANGUAGE:CUDA>:-Xcompiler=-iquote,${folder}>")
+    else()
+      target_compile_options(${target} PRIVATE "SHELL:-iquote \"${folder}\"")
+    endif()
   endforeach()
   target_include_directories(${target} PRIVATE ${OPGEN_INCLUDE})
 endfunction()

@@ -75,7 +75,7 @@ def test_it_is_a_device(pocket: dict[str, str]) -> None:
 @pytest.mark.slow
 @pytest.mark.parametrize("first", ["torch", "pocket"])
 def test_pytorch_loads_it_by_itself(pocket: dict[str, str], first: str, tmp_path: Path) -> None:
-    """Protects the entry point `torch.backends`, as the wheel has it: whichever of the two is imported first."""
+    """Protects the entry point `torch.backends`, as the wheel has it, in both orders of imports."""
     shutil.copytree(EXAMPLE / "pocket", tmp_path / "pocket", ignore=shutil.ignore_patterns("__*__"))
     info = tmp_path / "pocket-0.1.0.dist-info"
     info.mkdir()
