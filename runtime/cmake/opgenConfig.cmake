@@ -4,6 +4,7 @@
 # says where one is installed.
 #
 #   opgen_add_operators(mylib YAML native_functions.yaml ... [OPGEN_TARGET runtime|torch] [TAGS tags.yaml]
+#                       [BACKEND_YAML backend.yaml]
 #                       [KERNELS a.cpp ...] [SELECT selected.yaml ...] [EXTENDS base] [NAME name]
 #                       [SHARDS n] [PYTHON] [OPTIONS option of opgen generate ...])
 #

@@ -4,7 +4,9 @@
 #   opgen_add_torch_library(mylib TREE folder SOURCES src/RegisterCPU.cpp ... [KERNELS a.cpp ...])
 #
 # compiles a tree that `opgen generate --target torch` wrote into a shared library, for
-# torch.ops.load_library. The torch is that of Python_EXECUTABLE, unless Torch_DIR says otherwise.
+# torch.ops.load_library. The torch is that of Python_EXECUTABLE, unless Torch_DIR says otherwise, or the project has
+# called find_package(Torch) itself. It is opgen::torch (opgenTorch.cmake). Kernels in .cu files need CUDA's compiler
+# (opgenTorchCuda.cmake), and so do .cpp files that include its headers: say -DOPGEN_CUDA=ON then. Nothing else does.
 #
 #   opgen_add_operators(mylib OPGEN_TARGET torch YAML native_functions.yaml [KERNELS a.cpp ...] ...)
 #
@@ -26,54 +28,44 @@ include_guard(GLOBAL)
 set(opgen_torch_oldest 2.13)
 set(opgen_torch_newest 2.13)
 
-if(NOT TARGET torch)
-  if(NOT Torch_DIR AND DEFINED ENV{Torch_DIR})
-    set(Torch_DIR "$ENV{Torch_DIR}")
-  endif()
-  if(NOT Torch_DIR)
-    find_package(Python 3.10 REQUIRED COMPONENTS Interpreter)
-    # Found, not imported: that takes seconds.
-    execute_process(
-      COMMAND "${Python_EXECUTABLE}" -c
-        "import importlib.util as u; s = u.find_spec('torch'); print(s.submodule_search_locations[0] if s else '')"
-      OUTPUT_VARIABLE opgen_torch_folder OUTPUT_STRIP_TRAILING_WHITESPACE)
-    if(NOT opgen_torch_folder)
-      message(FATAL_ERROR "torch is not installed for ${Python_EXECUTABLE}: pip install torch, or set Torch_DIR")
-    endif()
-    list(PREPEND CMAKE_PREFIX_PATH "${opgen_torch_folder}")
-  endif()
-  find_package(Torch QUIET CONFIG)
-  if(NOT Torch_FOUND)
-    message(FATAL_ERROR "there is no PyTorch for C++ in ${opgen_torch_folder}${Torch_DIR}: pip install torch, or set Torch_DIR")
-  endif()
+include("${CMAKE_CURRENT_LIST_DIR}/opgenTorch.cmake")
+include("${CMAKE_CURRENT_LIST_DIR}/opgenTorchCuda.cmake")
+if(NOT TARGET opgen::torch)
+  opgen_find_torch(opgen_torch_folder)
+  opgen_import_torch("${opgen_torch_folder}")
 endif()
-if(Torch_VERSION AND Torch_VERSION VERSION_LESS opgen_torch_oldest)
-  message(FATAL_ERROR "torch ${Torch_VERSION} in ${Torch_DIR} is too old: opgen needs ${opgen_torch_oldest} or newer")
-endif()
-string(REGEX MATCH "^[0-9]+[.][0-9]+" opgen_torch_release "${Torch_VERSION}")
-if(opgen_torch_release VERSION_GREATER opgen_torch_newest)
-  message(WARNING "torch ${Torch_VERSION} is newer than ${opgen_torch_newest}, the last that opgen was tried with")
-endif()
+opgen_check_torch_release(${opgen_torch_oldest} ${opgen_torch_newest})
 
 include("${CMAKE_CURRENT_LIST_DIR}/opgenOperators.cmake")
-set(opgen_torch_include "${CMAKE_CURRENT_LIST_DIR}/../torch/include")
 
-function(opgen_add_torch_library target)
+macro(opgen_add_torch_library)
+  opgen_enable_cuda_for(${ARGN})
+  opgen_make_torch_library(${ARGN})
+endmacro()
+
+function(opgen_make_torch_library target)
   cmake_parse_arguments(PARSE_ARGV 1 arg "" "TREE" "SOURCES;KERNELS")
   list(TRANSFORM arg_SOURCES PREPEND "${arg_TREE}/")
-  # TorchConfig.cmake enables CUDA and finds c10_cuda where torch has it. Elsewhere nobody can reach
-  # a CUDA kernel: those in .cu files are left out, and their stubs stand in.
-  if(NOT C10_CUDA_LIBRARY)
+  # First in their unit: where another library has the namespace, nothing else of this one is registered.
+  set(schemas ${arg_SOURCES})
+  list(FILTER schemas INCLUDE REGEX "/RegisterSchema[_0-9]*[.]cpp$")
+  list(PREPEND arg_SOURCES ${schemas})
+  list(REMOVE_DUPLICATES arg_SOURCES)
+  get_target_property(torch_cuda opgen::torch OPGEN_TORCH_CUDA)
+  if(NOT torch_cuda)
+    # Nobody can reach a CUDA kernel: those in .cu files are left out, and their stubs stand in.
     list(FILTER arg_KERNELS EXCLUDE REGEX "[.]cu$")
   endif()
   add_library(${target} SHARED ${arg_SOURCES} ${arg_KERNELS})
   target_compile_features(${target} PUBLIC cxx_std_20)
-  target_include_directories(${target} PUBLIC "${arg_TREE}/include" "${opgen_torch_include}")
+  target_include_directories(${target} PUBLIC
+    "${arg_TREE}/include" "${CMAKE_CURRENT_FUNCTION_LIST_DIR}/../torch/include")
   opgen_look_for_headers(${target} BESIDE ${arg_KERNELS})
-  target_link_libraries(${target} PUBLIC torch)
-  if(C10_CUDA_LIBRARY)
-    target_compile_definitions(${target} PUBLIC OPGEN_TORCH_CUDA)
-    target_link_libraries(${target} PUBLIC ${TORCH_LIBRARIES})
+  target_link_libraries(${target} PUBLIC opgen::torch)
+  opgen_wants_cuda(cuda ${arg_KERNELS})
+  if(cuda)
+    opgen_compile_cuda(${target})
+    set_target_properties(${target} PROPERTIES OPGEN_BUILT_FOR_CUDA "${torch_cuda}")
   endif()
   # ATen's headers cost seconds in every unit. Stubs may stand beside the calls of what they stand for:
   # no compiler looks into a weak function.
@@ -92,8 +84,18 @@ function(opgen_add_torch_python_package target)
   set(package "${CMAKE_BINARY_DIR}/python/${arg_NAME}")
   opgen_copy_package(copies FROM "${arg_TREE}/python/${arg_NAME}" TO "${package}")
   target_sources(${target} PRIVATE ${copies})
+  get_target_property(torch opgen::torch OPGEN_TORCH_VERSION)
+  get_target_property(cuda ${target} OPGEN_BUILT_FOR_CUDA)
+  if(NOT cuda)
+    set(cuda "")
+  endif()
   file(CONFIGURE OUTPUT "${package}/_built_for.py" @ONLY CONTENT
-    "\"\"\"The PyTorch that the library beside this file was compiled against.\"\"\"\n\nTORCH = \"@Torch_VERSION@\"\n")
+    [[
+"""The PyTorch that the library beside this file was compiled against, and its CUDA, if kernels need that."""
+
+TORCH = "@torch@"
+CUDA = "@cuda@"
+]])
   set_target_properties(${target} PROPERTIES
     PREFIX lib
     OUTPUT_NAME "${arg_NAME}"

@@ -67,7 +67,7 @@ def test_classes_derive_from_what_is_installed(tree: dict[str, str]) -> None:
 def test_registrations_are_over_the_installed_operators(tree: dict[str, str]) -> None:
     """Protects lean includes: the headers of the operators with kernels, and no others."""
     text = tree["src/RegisterPrivateUse1.cpp"]
-    assert "TORCH_LIBRARY_IMPL(aten, PrivateUse1, m) {" in text
+    assert "OPGEN_LIBRARY_IMPL(aten, PrivateUse1, m) {" in text
     included = [line for line in text.splitlines() if line.startswith("#include <ATen/")]
     roots = ("abs", "add", "cumulate", "mul", "total")
     assert included == [f"#include <ATen/ops/{root}_ops.h>" for root in roots]
@@ -75,7 +75,7 @@ def test_registrations_are_over_the_installed_operators(tree: dict[str, str]) ->
         assert f'"{name}",' in text
     assert '"total.out",' not in text, "use_out_as_primary"
     assert "opgen::InplaceFromOut<at::_ops::abs_, at::_ops::abs_out," in text
-    assert "TORCH_LIBRARY_IMPL(_, PrivateUse1, m)" in tree["src/RegisterPrivateUse1Fallback.cpp"]
+    assert "OPGEN_LIBRARY_IMPL(_, PrivateUse1, m)" in tree["src/RegisterPrivateUse1Fallback.cpp"]
 
 
 def test_skeletons(opgen: Opgen) -> None:

@@ -88,7 +88,7 @@ def test_rows_of_autograd_and_functionalize(opgen: Opgen) -> None:
     assert result.exit_code == 0, result.stderr
     for key, operator in (("Autograd", "nms"), ("Functionalize", "blur")):
         text = Path(f"out/src/Register{key}Kernels.cpp").read_text()
-        assert f"TORCH_LIBRARY_IMPL(vf, {key}, m)" in text
+        assert f"OPGEN_LIBRARY_IMPL(vf, {key}, m)" in text
         assert f'm.impl("{operator}", torch::CppFunction::makeFallthrough());' in text
     assert '"nms"' not in Path("out/src/RegisterAutograd.cpp").read_text().split("other")[0]
 

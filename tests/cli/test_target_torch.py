@@ -49,7 +49,7 @@ def test_what_is_pytorchs_own_is_not_made(tree: Path) -> None:
 
 def test_schemas_have_their_tags(tree: Path) -> None:
     text = (tree / "src/RegisterSchema.cpp").read_text()
-    assert "TORCH_LIBRARY(custom, m) {" in text
+    assert "OPGEN_LIBRARY(custom, m) {" in text
     assert "m.def(custom::_ops::plus::schema_str, {at::Tag::core});" in text
     # Without its tag `out`: see opgen.targets.tags.
     assert "plus_out::schema_str, {}" in text
@@ -58,7 +58,7 @@ def test_schemas_have_their_tags(tree: Path) -> None:
 
 def test_kernels_are_registered_under_their_overloads(tree: Path) -> None:
     text = (tree / "src/RegisterCPU.cpp").read_text()
-    assert "TORCH_LIBRARY_IMPL(custom, CPU, m) {" in text
+    assert "OPGEN_LIBRARY_IMPL(custom, CPU, m) {" in text
     for operator in ("plus", "plus.out", "grown"):
         assert f'"{operator}",' in text
     composite = (tree / "src/RegisterCompositeExplicitAutograd.cpp").read_text()
@@ -144,10 +144,25 @@ def test_a_selective_build(opgen: Opgen) -> None:
     assert "opgen::ScalarType::Half" in Path("out/include/custom/SelectedDtypes.h").read_text()
 
 
+def test_a_fragment_shares_its_namespace(opgen: Opgen) -> None:
+    """Protects several libraries with one namespace: none of those that say so claims all of it."""
+    Path("part.yaml").write_text(
+        "- namespace: custom\n  fragment: True\n- func: part(Tensor self) -> Tensor\n  dispatch:\n    CPU: part_cpu\n"
+    )
+    command = ("generate", "part.yaml", "--target", "torch", "-o", "fragment")
+    assert opgen(*command).exit_code == 0
+    assert (
+        "OPGEN_LIBRARY_FRAGMENT(custom, m) {" in Path("fragment/src/RegisterSchema.cpp").read_text()
+    )
+    Path("part.yaml").write_text(Path("part.yaml").read_text().replace("True", "1"))
+    result = opgen(*command)
+    assert result.exit_code == 1 and "error[E0252]: 'fragment' takes true or false" in result.stderr
+
+
 def test_what_writes_is_replaced_by_what_does_not(tree: Path) -> None:
     """Protects torch.compile: without it PyTorch refuses custom operators that return what they write."""
     text = (tree / "src/RegisterFunctionalize.cpp").read_text()
-    assert "TORCH_LIBRARY_IMPL(custom, Functionalize, m) {" in text
+    assert "OPGEN_LIBRARY_IMPL(custom, Functionalize, m) {" in text
     assert '"plus.out",' in text and '"grown.out",' in text and '"plus",' not in text
     arguments = "custom::_ops::plus_out, custom::_ops::plus, 0, ::std::index_sequence<0, 1>"
     third = "::std::index_sequence<2>"
@@ -210,7 +225,9 @@ def test_a_package_names_the_functions_that_pytorch_has(opgen: Opgen) -> None:
     assert opgen(*command).exit_code == 0
     folder = Path("out/python")
     files = {path.relative_to(folder).as_posix() for path in folder.rglob("*") if path.is_file()}
-    assert files == {f"custom/{name}" for name in ("__init__.py", "__init__.pyi", "py.typed")}
+    assert files == {
+        f"custom/{name}" for name in ("__init__.py", "__init__.pyi", "_loading.py", "py.typed")
+    }
     names = "    grown=_torch.ops.custom.grown,\n    plus=_torch.ops.custom.plus,\n"
     assert names in (folder / "custom/__init__.py").read_text()
     stub = (folder / "custom/__init__.pyi").read_text()

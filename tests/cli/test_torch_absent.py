@@ -82,22 +82,67 @@ def test_opgen_build_says_so_before_it_writes(
     assert f"error[E0916]: torch is not installed for {sys.executable}" in result.stderr
 
 
-def test_a_package_refuses_another_release_than_its_own(opgen: Opgen, tmp_path: Path) -> None:
-    """Protects against undefined symbols, and worse, where PyTorch was exchanged under a package."""
+@pytest.fixture
+def package(opgen: Opgen) -> Path:
+    """The folder of a package `custom` without its library; a test adds a torch that is made up."""
     Path("custom.yaml").write_text(
         "- func: custom::foo(Tensor self) -> Tensor\n  dispatch:\n    CPU: foo_cpu\n"
     )
-    assert (
-        opgen("generate", "custom.yaml", "--target", "torch", "--python", "-o", "out").exit_code
-        == 0
-    )
+    result = opgen("generate", "custom.yaml", "--target", "torch", "--python", "-o", "out")
+    assert result.exit_code == 0
     packages = Path("out/python").resolve()
-    (packages / "custom" / "_built_for.py").write_text('TORCH = "2.13.0"\n')
-    (packages / "torch.py").write_text('__version__ = "2.14.1+cpu"\n')
-    command = [sys.executable, "-c", "import custom"]
+    (packages / "custom" / "_built_for.py").write_text('TORCH = "2.13.0"\nCUDA = ""\n')
+    return packages
+
+
+def last_line_of_import(packages: Path) -> str:
     done = subprocess.run(
-        command, env={"PYTHONPATH": str(packages)}, capture_output=True, text=True, check=False
+        [sys.executable, "-S", "-c", "import custom"],
+        env={"PYTHONPATH": str(packages)},
+        capture_output=True,
+        text=True,
+        check=False,
     )
-    assert done.stderr.splitlines()[-1] == (
-        "ImportError: custom was built for torch 2.13.0, and torch 2.14.1+cpu is installed: build it again"
+    return done.stderr.splitlines()[-1]
+
+
+def test_a_package_refuses_another_release_than_its_own(package: Path) -> None:
+    """Protects against undefined symbols, and worse, where PyTorch was exchanged under a package."""
+    (package / "torch.py").write_text('__version__ = "2.14.1+cpu"\n')
+    assert last_line_of_import(package) == (
+        "ImportError: custom was built for torch 2.13.0, and torch 2.14.1+cpu is installed: "
+        "build it again, or pip install 'torch==2.13.*'"
+    )
+
+
+def test_a_package_without_torch_says_which_to_install(package: Path) -> None:
+    assert last_line_of_import(package) == (
+        "ImportError: custom needs PyTorch 2.13: pip install 'torch==2.13.*'"
+    )
+
+
+@pytest.mark.parametrize(("cuda", "words"), [("None", "has no CUDA"), ("'12.8'", "has CUDA 12.8")])
+def test_kernels_for_cuda_need_a_torch_with_it(cuda: str, words: str, package: Path) -> None:
+    (package / "custom" / "_built_for.py").write_text('TORCH = "2.13.0"\nCUDA = "13.0"\n')
+    (package / "torch").mkdir()
+    (package / "torch" / "__init__.py").write_text(
+        'from torch import version\n__version__ = "2.13.1"\n'
+    )
+    (package / "torch" / "version.py").write_text(f"cuda = {cuda}\n")
+    assert last_line_of_import(package) == (
+        f"ImportError: custom has kernels for CUDA 13.0, and the installed torch 2.13.1 {words}: "
+        "install a torch with that CUDA, or build custom again"
+    )
+
+
+def test_a_library_that_cannot_be_loaded(package: Path) -> None:
+    """Protects the releases in the message: an undefined symbol alone says nothing to a user."""
+    (package / "torch.py").write_text(
+        "import ctypes, types\n__version__ = '2.13.1'\n"
+        "ops = types.SimpleNamespace(load_library=lambda path: ctypes.CDLL(str(path)))\n"
+    )
+    library = package / "custom" / "libcustom.so"
+    assert last_line_of_import(package) == (
+        f"ImportError: {library}, built for torch 2.13.0, cannot be loaded with torch 2.13.1: {library}: "
+        "cannot open shared object file: No such file or directory"
     )

@@ -7,10 +7,12 @@ stay the same from run to run, so that ccache knows the objects again.
 from __future__ import annotations
 
 import os
+import re
 import shlex
 import shutil
 import subprocess
 import sys
+from importlib import metadata
 from pathlib import Path
 
 import pytest
@@ -45,6 +47,7 @@ def test_of_target_torch() -> None:
     packaged_native_functions()  # skips without torch
     folder = made("torch")
     assert {"mylib"} == libraries(folder), "libtorch is found at run time"
+    the_wheel_says_which_torch_it_is_for(folder)
     call = "mylib.mix(torch.ones(1), torch.ones(1), 0.5)"
     typed(folder, f"{call}, mylib.running_sum(torch.ones(1))", "torch._tensor.Tensor")
     reason = "import torch; torch.__version__ = '2.99.0'; import mylib"
@@ -54,24 +57,46 @@ def test_of_target_torch() -> None:
     assert "mylib was built for torch 2.13.0, and torch 2.99.0 is installed" in refused.stderr
 
 
+def the_wheel_says_which_torch_it_is_for(folder: Path) -> None:
+    """By the step of its workflow: in the version, the file's name and the dependencies; one for every Python."""
+    text = (folder / "mylib/.github/workflows/wheels.yml").read_text()
+    assert re.findall(r'torch: \["2\.\d+"', text)
+    (step,) = (
+        s["run"] for s in yaml.safe_load(text)["jobs"]["build"]["steps"] if s.get("name") == "build"
+    )
+    run(["sh", "-ec", step], cwd=folder / "mylib", env=variables_of(folder))
+    (wheel,) = (folder / "mylib/dist").glob("*.whl")
+    release = ".".join(metadata.version("torch").split(".")[:2])
+    assert wheel.name.startswith(f"mylib-0.1.0+torch{release}-py3-none-")
+    said = "import importlib.metadata as m; print(m.version('mylib'), m.requires('mylib')[0])"
+    found = run([python_of(folder), "-c", said])
+    assert found == f"0.1.0+torch{release} torch=={release}.*\n"
+
+
+def variables_of(folder: Path, *definitions: str) -> dict[str, str]:
+    """In which the steps of the package's jobs run."""
+    variables = {
+        **environment(),
+        "PATH": f"{python_of(folder).parent}{os.pathsep}{os.environ['PATH']}",
+        "PYTHONPATH": "",
+        "CCACHE_NOHASHDIR": "1",
+        "CMAKE_ARGS": shlex.join([*QUICK, *definitions]),
+        "CMAKE_BUILD_PARALLEL_LEVEL": "1",
+    }
+    if launcher():
+        variables["CMAKE_CXX_COMPILER_LAUNCHER"] = launcher()[0]
+    return variables
+
+
 def made(target: str, *definitions: str) -> Path:
     """The folder of a new package that its CI job was run on: all steps but the one that fetches what is needed."""
     folder = cache_folder() / f"new-{target}"
     with locked(folder.name):
         shutil.rmtree(folder, ignore_errors=True)
         _, wheel = opgen_packages()
-        python = fresh_environment(folder / "environment", wheel, "scikit-build-core>=0.10")
+        python = fresh_environment(folder / "environment", wheel, "scikit-build-core>=1.1")
         project = folder / "mylib"
-        variables = {
-            **environment(),
-            "PATH": f"{python.parent}{os.pathsep}{os.environ['PATH']}",
-            "PYTHONPATH": "",
-            "CCACHE_NOHASHDIR": "1",
-            "CMAKE_ARGS": shlex.join([*QUICK, *definitions]),
-            "CMAKE_BUILD_PARALLEL_LEVEL": "1",
-        }
-        if launcher():
-            variables["CMAKE_CXX_COMPILER_LAUNCHER"] = launcher()[0]
+        variables = variables_of(folder, *definitions)
         opgen = [python, "-m", "opgen"]
         run([*opgen, "new", "mylib", "--target", target, "-o", project], env=variables)
         job = yaml.safe_load((project / ".github/workflows/ci.yml").read_text())["jobs"]["test"]

@@ -4,8 +4,10 @@ from __future__ import annotations
 
 import os
 import re
+import shutil
 import subprocess
 import sys
+from importlib import metadata
 from pathlib import Path
 
 import pytest
@@ -19,6 +21,7 @@ from support.build import (
     run,
     tool,
 )
+from support.opgen_wheel import fresh_environment, opgen_packages
 from support.pytorch import torch_folder
 
 EXAMPLE = REPOSITORY / "examples" / "privateuse1"
@@ -67,6 +70,50 @@ def test_it_trains(pocket: dict[str, str]) -> None:
 def test_it_is_a_device(pocket: dict[str, str]) -> None:
     """Protects the parts that PyTorch asks for: memory, guards, copies, views, saving, printing."""
     python(pocket, HERE / "device.py")
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("first", ["torch", "pocket"])
+def test_pytorch_loads_it_by_itself(pocket: dict[str, str], first: str, tmp_path: Path) -> None:
+    """Protects the entry point `torch.backends`, as the wheel has it, in both orders of imports."""
+    shutil.copytree(EXAMPLE / "pocket", tmp_path / "pocket", ignore=shutil.ignore_patterns("__*__"))
+    info = tmp_path / "pocket-0.1.0.dist-info"
+    info.mkdir()
+    (info / "METADATA").write_text("Metadata-Version: 2.1\nName: pocket\nVersion: 0.1.0\n")
+    entry = re.search(
+        r'"torch.backends"\]\n(\w+) = "(.*)"', (EXAMPLE / "pyproject.toml").read_text()
+    )
+    assert entry
+    (info / "entry_points.txt").write_text(f"[torch.backends]\n{entry[1]} = {entry[2]}\n")
+    installed = {**pocket, "PYTHONPATH": str(tmp_path)}
+    program = f"import {first}, torch; print((torch.ones(2, device='pocket') + 1).tolist())"
+    assert python(installed, "-c", program) == "[2.0, 2.0]\n"
+    off = {**installed, "TORCH_DEVICE_BACKEND_AUTOLOAD": "0"}
+    if first == "pocket":
+        assert python(off, "-c", program) == "[2.0, 2.0]\n"
+    else:
+        shown = "import torch; print(torch._C._get_privateuse1_backend_name())"
+        assert python(off, "-c", shown) == "privateuseone\n"
+
+
+@pytest.mark.nightly
+def test_its_wheel(tmp_path: Path) -> None:
+    """Protects pyproject.toml and CMakeLists.txt: pip builds and installs it, and `import torch` knows the device."""
+    torch_folder()
+    _, wheel = opgen_packages()
+    own = fresh_environment(tmp_path / "environment", wheel, "scikit-build-core>=1.1")
+    project = shutil.copytree(EXAMPLE, tmp_path / "pocket")
+    path = f"{own.parent}{os.pathsep}{os.environ['PATH']}"
+    variables = {**environment(), "PATH": path, "PYTHONPATH": "", "CXXFLAGS": "-O0"}
+    variables["CMAKE_BUILD_PARALLEL_LEVEL"] = "1"
+    install = [own, "-m", "pip", "install", "--no-build-isolation", "--no-deps", "."]
+    with locked("torch"):
+        run(install, cwd=project, env=variables)
+    program = "import torch; print((torch.ones(2, device='pocket') + 1).tolist())"
+    assert run([own, "-c", program], cwd=tmp_path, env=variables) == "[2.0, 2.0]\n"
+    said = "import importlib.metadata as m; print(m.version('pocket'), *m.requires('pocket'))"
+    release = ".".join(metadata.version("torch").split(".")[:2])
+    assert run([own, "-c", said], env=variables) == f"0.1.0+torch{release} torch=={release}.*\n"
 
 
 @pytest.mark.slow

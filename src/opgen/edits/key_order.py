@@ -14,6 +14,7 @@ KEY_ORDER = (
     # Of a file's head, which has these alone.
     "namespace",
     "include",
+    "fragment",
     "classes",
     "func",
     "use_const_ref_for_mutable_tensors",

@@ -266,6 +266,8 @@ class NativeFunction:
     spans: EntrySpans = field(repr=False, compare=False)
     # Headers that declare its existing kernels, as they stand behind `#include`.
     includes: tuple[str, ...] = ()
+    # Whether other libraries may define operators of its namespace, too.
+    shares_namespace: bool = False
     # `aten::add.Tensor`: the key of nearly every table, so it is put together once.
     full_name: str = field(init=False, repr=False, compare=False)
 

@@ -16,7 +16,7 @@ E0250 = Code(
 E0251 = Code(
     "E0251",
     "the head of a file that is not at its head",
-    "What holds for a whole file ('namespace', 'include', 'classes') stands once, as the first item of the list.",
+    "What holds for a whole file ('namespace', 'include', 'fragment', 'classes') stands once, as the first item of the list.",
     _FOO + "- namespace: custom\n",
     "- namespace: custom\n- func: foo(Tensor self) -> Tensor\n",
 )
@@ -24,7 +24,8 @@ E0252 = Code(
     "E0252",
     "a bad value at the head of a file",
     "'namespace' takes the name of the operators that have none of their own. 'include' takes a header or a list of them, which "
-    "declare the functions that rows with '::' name. 'classes' takes a mapping from TorchScript's name of a class to 'type' (its "
+    "declare the functions that rows with '::' name. 'fragment' says whether other libraries define operators of the same namespace, "
+    "too. 'classes' takes a mapping from TorchScript's name of a class to 'type' (its "
     "C++ class), 'header' (what declares it) and, if it is not registered yet, 'define' (a function that takes a torch::Library& and "
     "registers it).",
     "- namespace: custom\n  include: 3\n- func: foo(Tensor self) -> Tensor\n",

@@ -153,7 +153,8 @@ class Draft:
     """An entry being read. `bad` names the keys whose values could not be read.
 
     `declared_tags` are all tags that there are; `tags` those of the entry. If only out variants can be structured,
-    `no_outless` says where. `includes` are headers that the whole file names.
+    `no_outless` says where. `includes` are headers that the whole file names, and it says whether
+    it `shares_namespace` with other libraries.
     """
 
     spans: NodeSpans
@@ -161,6 +162,7 @@ class Draft:
     no_outless: str | None = None
     is_strict: bool = False
     includes: tuple[str, ...] = ()
+    shares_namespace: bool = False
     bad: set[str] = field(default_factory=set)
     func: FunctionSchema | None = None
     namespace: str = "aten"

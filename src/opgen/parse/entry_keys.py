@@ -115,6 +115,8 @@ HEAD_KEYS: Mapping[str, str] = {
     "namespace": "The namespace of all operators of this file that are written without one.",
     "include": "The headers that declare the existing functions, `::ns::fn`, of this file's dispatch "
     "tables: one, or a list.",
+    "fragment": "Whether other libraries may define operators of the same namespace, too: `True` for "
+    "each of them. For target `torch`.",
     "classes": "The C++ class behind each custom class: `ns.C` is "
     "`__torch__.torch.classes.ns.C` in schemas. For target `torch`.",
 }

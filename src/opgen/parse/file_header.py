@@ -16,7 +16,7 @@ from opgen.parse.schema_parser import SchemaReader, check_namespace
 from opgen.parse.value_reader import ValueReader
 from opgen.parse.yaml_nodes import MappingNode, Node, ScalarNode, SequenceNode
 
-KEYS = ("namespace", "include", "classes")
+KEYS = ("namespace", "include", "fragment", "classes")
 _CLASS_KEYS = ("type", "header", "define")
 # As it stands between `<>` or quotes in C++.
 _HEADER = re.compile(r"<[^<>\"\n]+>|[^<>\"\n]+")
@@ -29,11 +29,13 @@ class FileHeader:
     """What all entries of a file have in common.
 
     `namespace` is that of operators without one; `include` are headers of existing kernels, as they stand behind
-    `#include`; `classes` the C++ classes of custom classes, by TorchScript's name (`ns.C`).
+    `#include`; a `fragment` shares its namespaces with other libraries; `classes` are the C++ classes of custom classes, by
+    TorchScript's name (`ns.C`).
     """
 
     namespace: str | None = None
     include: tuple[str, ...] = ()
+    fragment: bool = False
     classes: Mapping[str, CppClass] = field(default_factory=dict)
 
 
@@ -84,7 +86,8 @@ def _read(node: MappingNode, diagnostics: Diagnostics) -> FileHeader:
     reader = ValueReader(node, codes.E0252, diagnostics)
     reader.check_keys(KEYS, codes.E0252)
     namespace = _namespace(reader)
-    return FileHeader(namespace, tuple(_includes(reader)), dict(_classes(reader)))
+    fragment = reader.flag("fragment", False)
+    return FileHeader(namespace, tuple(_includes(reader)), fragment, dict(_classes(reader)))
 
 
 def _namespace(reader: ValueReader) -> str | None:

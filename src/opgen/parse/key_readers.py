@@ -112,6 +112,7 @@ class _EntryReader:
             context.no_outless,
             context.strict_torchgen,
             context.header.include,
+            context.header.fragment,
         )
         self._context = context
         self._key = ""

@@ -22,9 +22,9 @@ def new_package(name: str, target: str, diagnostics: Diagnostics) -> Mapping[str
     if diagnostics.has_errors:
         return {}
     world = TARGETS[target].world
-    oldest = "" if world is None else ".".join(map(str, world.oldest))
+    releases = () if world is None else world.releases
     new = templates_dir() / "new"
-    return Renderer(new / target, new).render_all(build_new_package(name, oldest))
+    return Renderer(new / target, new).render_all(build_new_package(name, releases))
 
 
 def _check_name(name: str, diagnostics: Diagnostics) -> None:

@@ -14,3 +14,9 @@ class World:
     package: str
     oldest: Release
     newest: Release
+
+    @property
+    def releases(self) -> tuple[str, ...]:
+        """`2.9`, `2.10`, ...: from the oldest to the newest, which have the same first number."""
+        major, first = self.oldest
+        return tuple(f"{major}.{minor}" for minor in range(first, self.newest[1] + 1))

@@ -112,6 +112,7 @@ def _head() -> Schema:
     shapes: Mapping[str, Schema] = {
         "namespace": {"type": ["string", "null"], "pattern": f"^{_NAME}$"},
         "include": {"anyOf": [header, {"type": "array", "items": header}]},
+        "fragment": {"type": "boolean"},
         "classes": {
             "type": "object",
             "patternProperties": {_CLASS: one_class},

@@ -7,15 +7,19 @@ from opgen.views.base import FileView, view
 
 @view
 class NewPackageView(FileView):
-    """`oldest` is the oldest release of what it is compiled against; empty if that is opgen's own runtime."""
+    """`releases` of what it is compiled against, oldest first; none if that is opgen's own runtime."""
 
     name: str
-    oldest: str
+    releases: tuple[str, ...]
+
+    @property
+    def oldest(self) -> str:
+        return self.releases[0]
 
 
-def build_new_package(name: str, oldest: str) -> tuple[NewPackageView, ...]:
-    """The files of package `name`: two operators, their kernels and tests, a build, a job for CI."""
-    files = (
+def build_new_package(name: str, releases: tuple[str, ...]) -> tuple[NewPackageView, ...]:
+    """The files of package `name`: two operators, their kernels and tests, a build, jobs for CI."""
+    files: tuple[tuple[str, str], ...] = (
         (".github/workflows/ci.yml", "ci.yml.j2"),
         (".gitignore", "gitignore.j2"),
         ("CMakeLists.txt", "CMakeLists.txt.j2"),
@@ -25,4 +29,6 @@ def build_new_package(name: str, oldest: str) -> tuple[NewPackageView, ...]:
         ("pyproject.toml", "pyproject.toml.j2"),
         (f"tests/test_{name}.py", "test.py.j2"),
     )
-    return tuple(NewPackageView(path, template, name, oldest) for path, template in files)
+    if releases:
+        files = (*files, (".github/workflows/wheels.yml", "wheels.yml.j2"))
+    return tuple(NewPackageView(path, template, name, releases) for path, template in files)

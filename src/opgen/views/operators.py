@@ -59,11 +59,11 @@ class SchemaRowView:
 
 @view
 class SchemaBlockView:
-    """The schemas of one operator namespace; `first`: no source before this one has some of it."""
+    """The schemas of one operator namespace. A fragment is no claim to all of it: another source or library has some."""
 
     namespace: str
     items: tuple[SchemaRowView, ...]
-    first: bool
+    fragment: bool
 
 
 @view
@@ -113,7 +113,7 @@ def build_operators_sources(context: Context) -> Iterator[FileView]:
 def build_register_schema(context: Context) -> Iterator[FileView]:
     """RegisterSchema[_n].cpp: one table of schemas and tags per operator namespace."""
     kept = [f for f in context.registry.functions if context.keeps(f)]
-    declared = set[str]()
+    declared = {f.namespace for f in kept if f.shares_namespace}
     for name, functions in sharded(
         "RegisterSchema", kept, lambda f: f.root_name, context.library.shards
     ):
@@ -131,14 +131,14 @@ def build_register_schema(context: Context) -> Iterator[FileView]:
 def _schema_blocks(
     context: Context, functions: Iterable[NativeFunction], declared: set[str]
 ) -> tuple[SchemaBlockView, ...]:
-    """The tables of one source; `declared` is what sources before it declared, and is added to."""
+    """The tables of one source; `declared` are the namespaces that others declare, and is added to."""
     tags_of = context.target.registered_tags
     found = []
     for namespace, members in group_by(functions, lambda f: f.namespace).items():
         rows = tuple(
             SchemaRowView(operator_struct(f), ",".join(sorted(tags_of(f)))) for f in members
         )
-        found.append(SchemaBlockView(namespace, rows, namespace not in declared))
+        found.append(SchemaBlockView(namespace, rows, namespace in declared))
         declared.add(namespace)
     return tuple(found)
 

@@ -25,8 +25,15 @@ class PythonFunctionsView(FileView):
     names: tuple[str, ...]
 
 
+@view
+class LoadingView(FileView):
+    """What loads the library, or says why that is impossible."""
+
+    library: str
+
+
 def build_python_functions(context: Context) -> Iterator[FileView]:
-    """python/<library>: __init__.py, its stub, py.typed."""
+    """python/<library>: __init__.py, _loading.py, a stub, py.typed."""
     library = context.library.name
     kept = [f for f in context.registry.functions if context.keeps(f)]
     namespaces = sorted({f.namespace for f in kept})
@@ -41,6 +48,7 @@ def build_python_functions(context: Context) -> Iterator[FileView]:
         others=tuple(one for one in namespaces if one != namespace),
         names=tuple(functions),
     )
+    yield LoadingView(f"{folder}/_loading.py", "loading.py.j2", library)
     title = f"Library {library}, for type checkers and editors."
     parts = tuple(_stub(context, functions))
     yield StubView(f"{folder}/__init__.pyi", "stub.pyi.j2", title, parts)

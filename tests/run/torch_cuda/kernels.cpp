@@ -5,6 +5,9 @@
 #include <gpu/ops/plus_meta.h>
 #include <gpu/ops/plus_native.h>
 #include <gpu/ops/ramp_native.h>
+#include <gpu/ops/rms_norm_meta.h>
+#include <gpu/ops/rms_norm_native.h>
+#include <gpu/ops/sum_of_meta.h>
 #include <gpu/ops/total_meta.h>
 
 OPGEN_META_FUNC(plus)(const Tensor& self, const Tensor& other) {
@@ -18,6 +21,33 @@ OPGEN_META_FUNC(total)(const Tensor& self, int64_t dim, OptionalTensorRef weight
               "total: one weight for each element");
   sizes.erase(sizes.begin() + removed);
   set_output_raw_strided(0, sizes, {}, self.options());
+}
+
+OPGEN_META_FUNC(sum_of)(const Tensor& self, ArrayRef<int64_t> dim, bool keepdim) {
+  DimVector sizes;
+  for (int64_t d = 0; d < self.dim(); ++d) {
+    bool folds = dim.empty();
+    for (const int64_t one : dim) folds |= opgen::maybe_wrap_dim(one, self.dim()) == d;
+    if (!folds) {
+      sizes.push_back(self.size(d));
+    } else if (keepdim) {
+      sizes.push_back(1);
+    }
+  }
+  set_output_raw_strided(0, sizes, {}, self.options());
+}
+
+OPGEN_META_FUNC(rms_norm)(const Tensor& self, const Tensor& weight, double) {
+  OPGEN_CHECK(self.dim() > 0 && weight.dim() == 1, "rms_norm: one weight for each column");
+  OPGEN_SYM_CHECK(opgen::sym_eq(weight.size(0), self.size(self.dim() - 1)),
+                  "rms_norm: one weight for each column");
+  set_output_raw_strided(0, self.sizes(), {}, self.options());
+}
+
+OPGEN_IMPL_FUNC(rms_norm_cpu)
+(const Tensor& self, const Tensor& weight, double eps, const Tensor& out) {
+  const Tensor squares = self.pow(2).mean(-1, /*keepdim=*/true);
+  opgen::copy_(out, self.mul(squares.add(eps).rsqrt()).mul(weight));
 }
 
 OPGEN_IMPL_FUNC(plus_cpu)(const Tensor&, const Tensor&, const Tensor&) {

@@ -25,6 +25,20 @@ for dtype in (torch.float32, torch.float64, torch.int64):
 a, weight = torch.rand(6, 7).cuda(), torch.rand(6).cuda()
 torch.testing.assert_close(ops.total(a, 0, weight), (a * weight[:, None]).sum(0))
 torch.testing.assert_close(ops.total(a, 1), a.sum(1))
+torch.testing.assert_close(ops.sum_of(a, [0]), a.sum(0))
+torch.testing.assert_close(ops.sum_of(a.t(), [0, -1], True), a.sum((0, 1), keepdim=True))
+
+for dtype in (torch.float32, torch.float64, torch.float16, torch.bfloat16):
+    for shape in ((5, 7), (3, 1000), (2, 3, 8), (0, 4)):
+        x = torch.randn(shape, generator=generator).to(dtype).cuda()
+        scale = torch.randn(shape[-1], generator=generator).to(dtype).cuda()
+        wanted = torch.nn.functional.rms_norm(x, shape[-1:], scale, 1e-6)
+        torch.testing.assert_close(ops.rms_norm(x, scale), wanted, rtol=1e-2, atol=1e-2)
+        if dtype is torch.float32 and x.numel():
+            torch.library.opcheck(ops.rms_norm.default, (x, scale))
+            compiled = torch.compile(lambda x, scale: ops.rms_norm(x * 2, scale) + 1, dynamic=True)
+            torch.testing.assert_close(compiled(x, scale), ops.rms_norm(x * 2, scale) + 1)
+
 assert ops.ramp([5], device="cuda").tolist() == [0, 1, 2, 3, 4]
 assert torch.equal(ops.gather(a, [a, a]), 3 * a)
 assert torch.equal(ops.unchecked(weight, weight.cpu()), 2 * weight)

@@ -31,6 +31,12 @@ def missing(text: str) -> bool:
     return "is not written yet" in text
 
 
+x, scale = torch.randn(3, 5), torch.randn(5)
+torch.testing.assert_close(
+    torch.ops.gpu.rms_norm(x, scale), torch.nn.functional.rms_norm(x, (5,), scale, 1e-6)
+)
+assert torch.ops.gpu.sum_of(x.to("meta"), [0], True).shape == (1, 5)
+
 # Structured: outs first, then what is positional.
 assert refused("plus", here, nowhere) == differs("other", "gpu::plus")
 assert refused("plus_", here, nowhere) == differs("other", "gpu::plus_")

@@ -12,6 +12,7 @@
 #include <utility>
 
 #include "opgen/operator.h"
+#include "opgen/registration.h"
 #include "opgen/structured.h"
 #include "opgen/stub.h"
 #include "opgen/symbolic_iterator.h"
@@ -38,11 +39,12 @@ constexpr auto kernel() {
 }
 
 // Registers custom classes of namespace `name` before the schemas and kernels that name them, once
-// however many sources ask for it.
+// however many sources of a shared library ask for it.
 template <auto define>
-bool define_class(const char* name) {
-  static torch::Library library(torch::Library::FRAGMENT, name, std::nullopt, __FILE__, __LINE__);
-  static const bool done = (define(library), true);
+__attribute__((visibility("hidden"))) bool define_class(const char* name) {
+  static const bool done = detail::Registrations::of_this_library().add(
+      torch::Library::FRAGMENT, name, std::nullopt, __FILE__, __LINE__,
+      [](torch::Library& library) { define(library); });
   return done;
 }
 #define OPGEN_DEFINE_CLASS(name, define)                                       \

@@ -29,7 +29,7 @@ void add_out(const at::Tensor & a, const at::Tensor & b, at::Tensor & out) {
 
 }  // namespace fuse::cpu
 
-TORCH_LIBRARY_IMPL(fuse, CPU, m) {
+OPGEN_LIBRARY_IMPL(fuse, CPU, m) {
   m.impl(
       "muladd",
       opgen::kernel<fuse::_ops::muladd, &opgen::Existing<fuse::_ops::muladd, &::fuse::muladd_cpu>::call>());

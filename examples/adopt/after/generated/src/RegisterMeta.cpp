@@ -13,7 +13,7 @@ void add_out(const at::Tensor & a, const at::Tensor & b, at::Tensor & out) {
 
 }  // namespace fuse::meta
 
-TORCH_LIBRARY_IMPL(fuse, Meta, m) {
+OPGEN_LIBRARY_IMPL(fuse, Meta, m) {
   m.impl(
       "add_out",
       opgen::kernel<fuse::_ops::opgen_add_out, &opgen::MetaOfWritten<fuse::_ops::opgen_add_out, ::std::index_sequence<>>::call>());

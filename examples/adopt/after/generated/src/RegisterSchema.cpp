@@ -5,7 +5,7 @@
 #include <fuse/ops/mul_ops.h>
 #include <fuse/ops/muladd_ops.h>
 
-TORCH_LIBRARY(fuse, m) {
+OPGEN_LIBRARY(fuse, m) {
   m.def(fuse::_ops::muladd::schema_str, {});
   m.def(fuse::_ops::mul::schema_str, {});
   m.def(fuse::_ops::opgen_add_out::schema_str, {});

@@ -39,7 +39,9 @@ class ReductionElement {
       for (std::size_t n = 0; n < operands; ++n) strides[n] = iter.strides(static_cast<int>(n))[d];
       // The output stands still where elements fold.
       if (strides[0] == 0) {
-        folded_.add(iter.shape()[d], {strides[Outputs::count]});
+        // nvcc takes braces around one number for the number.
+        const std::int64_t stride[1] = {strides[Outputs::count]};
+        folded_.add(iter.shape()[d], stride);
       } else {
         kept_.add(iter.shape()[d], strides);
       }

@@ -1,7 +1,7 @@
 """The device "pocket" for PyTorch: `import pocket`, then torch.ones(2, device="pocket").
 
 The library is $POCKET_LIBRARY, else libpocket.so beside this file. This module is also `torch.pocket`,
-which PyTorch asks about devices.
+which PyTorch asks about devices. Where the package is installed, `import torch` imports it (_autoload.py).
 """
 
 from __future__ import annotations

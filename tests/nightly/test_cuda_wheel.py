@@ -1,0 +1,139 @@
+"""The wheel that `pip install torch` brings on Linux, which has CUDA, on a machine without a toolkit: libraries are built with it.
+
+It is fetched without what it depends on, and never imported: that would take 5 GB. Kernels in .cu files are compiled by the nvcc of the
+packages nvidia-*, and linked; nothing runs. tests/run/torch_cuda/on_a_gpu.py runs them where there is a GPU.
+"""
+
+from __future__ import annotations
+
+import os
+import re
+import subprocess
+import sys
+from importlib import metadata
+from pathlib import Path
+
+import pytest
+
+from support.build import REPOSITORY, cache_folder, environment, launcher, locked, run, tool
+from support.pytorch import torch_folder
+
+pytestmark = [
+    pytest.mark.nightly,
+    pytest.mark.skipif(sys.platform != "linux", reason="wheels with CUDA are for Linux"),
+]
+COMPILER = ("nvcc", "crt", "runtime", "cccl")
+
+PLUS = """\
+- func: custom::plus(Tensor self, Tensor other) -> Tensor
+  structured_delegate: plus.out
+
+- func: custom::plus.out(Tensor self, Tensor other, *, Tensor(a!) out) -> Tensor(a!)
+  structured: True
+  structured_inherits: TensorIteratorBase
+  dispatch:
+    CPU: plus_out_cpu
+    CUDA: plus_out_cuda
+"""
+
+
+@pytest.fixture(scope="module")
+def site() -> Path:
+    """A folder of packages: the torch that is tested, as the index has it for Linux."""
+    torch_folder()
+    folder = cache_folder() / "cuda-wheel"
+    version = metadata.version("torch").partition("+")[0]
+    with locked("cuda-wheel"):
+        if not (folder / "torch" / "version.py").is_file():
+            # By its address: a build for the CPU, if pip has been shown one, is of the same release.
+            install(folder, f"torch=={version}", "--index-url", "https://pypi.org/simple")
+    if "cu" not in version_of(folder):
+        pytest.skip(f"the index has torch {version_of(folder)} for this machine, without CUDA")
+    return folder
+
+
+@pytest.fixture(scope="module")
+def site_with_nvcc(site: Path) -> Path:
+    cuda = re.search(r"cuda[^=]*= *'([\d.]+)'", (site / "torch" / "version.py").read_text())
+    assert cuda
+    if int(cuda[1].split(".")[0]) < 13:
+        pytest.skip("the packages of CUDA 12 have no nvcc")
+    with locked("cuda-wheel"):
+        if not (site / "nvidia").is_dir():
+            install(site, *(f"nvidia-cuda-{name}=={cuda[1]}.*" for name in COMPILER))
+            install(site, f"nvidia-nvvm=={cuda[1]}.*")
+    return site
+
+
+def install(folder: Path, *arguments: str) -> None:
+    # Not what this environment prefers: a folder of wheels may hold a torch for the CPU.
+    variables = {k: v for k, v in os.environ.items() if k != "PIP_FIND_LINKS"}
+    command = [sys.executable, "-m", "pip", "install", "--quiet", "--no-deps", "--target", folder]
+    done = subprocess.run(
+        [*map(str, command), *arguments],
+        env={**variables, "PIP_CONFIG_FILE": os.devnull},
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    if done.returncode:
+        pytest.skip(f"pip could not fetch {arguments[0]}: {done.stderr[-500:]}")
+
+
+def version_of(site: Path) -> str:
+    found = re.search(r"__version__ = '(.*)'", (site / "torch" / "version.py").read_text())
+    assert found
+    return found[1]
+
+
+def build(site: Path, yaml: Path, kernels: Path, tree: Path) -> Path:
+    """The library that `opgen build` makes, with no nvcc on the PATH and none named in the environment."""
+    ours = (tool("opgen"), tool("ninja"), tool("cmake"))
+    hidden = ("CUDA_HOME", "CUDA_PATH", "CUDACXX", "CUDAToolkit_ROOT")
+    variables = {k: v for k, v in environment().items() if k not in hidden}
+    variables |= {
+        "PATH": os.pathsep.join(
+            [*dict.fromkeys(str(Path(one).parent) for one in ours), "/usr/bin", "/bin"]
+        ),
+        "Torch_DIR": str(site / "torch" / "share" / "cmake" / "Torch"),
+        "CXXFLAGS": "-O0 -Wall -Wextra -Wshadow -Werror",
+        "CUDAARCHS": "90-real",
+        **({"CMAKE_CXX_COMPILER_LAUNCHER": launcher()[0]} if launcher() else {}),
+    }
+    command = [tool("opgen"), "build", yaml, "--target", "torch", "-o", tree, "--kernels", kernels]
+    with locked("torch"):
+        run([*command, "--build-type", "None", "-j", "1"], env=variables)
+    (library,) = (tree / "cmake-build").glob("lib*.so")
+    return library
+
+
+def needed(library: Path) -> set[str]:
+    return set(re.findall(r"\(NEEDED\).*\[(\S+?)\.so", run(["readelf", "-d", library])))
+
+
+def test_a_library_without_cu_files_needs_no_toolkit(site: Path, tmp_path: Path) -> None:
+    """Protects most users: their torch has CUDA, their operators do not, their machine has no toolkit."""
+    (tmp_path / "ops.yaml").write_text(PLUS)
+    (tmp_path / "kernels").mkdir()
+    plus = re.search(r"```cpp\n(#include.*?)```", (REPOSITORY / "docs/torch.md").read_text(), re.S)
+    assert plus and "plus_out_cpu" in plus[1]
+    (tmp_path / "kernels" / "plus.cpp").write_text(plus[1])
+    library = build(site, tmp_path / "ops.yaml", tmp_path / "kernels", tmp_path / "tree")
+    assert needed(library) >= {"libtorch", "libtorch_cpu", "libc10"}
+    assert not [name for name in needed(library) if "cud" in name]
+    assert "CUDA_COMPILER" not in (tmp_path / "tree/cmake-build/CMakeCache.txt").read_text()
+    # It loads into this environment's torch, of the same release.
+    program = "import sys, torch; torch.ops.load_library(sys.argv[1]); print(torch.ops.custom.plus(*torch.ones(2)))"
+    assert run([sys.executable, "-c", program, library]) == "tensor(2.)\n"
+
+
+def test_cu_files_are_compiled_by_the_packages_nvcc(site_with_nvcc: Path, tmp_path: Path) -> None:
+    """Protects an add, two reductions and a rms_norm for CUDA: compiled, and linked with every symbol found."""
+    cases = REPOSITORY / "tests" / "run" / "torch_cuda"
+    library = build(site_with_nvcc, cases / "operators.yaml", cases, tmp_path / "tree")
+    assert needed(library) >= {"libtorch", "libtorch_cpu", "libc10", "libtorch_cuda", "libc10_cuda"}
+    cache = (tmp_path / "tree/cmake-build/CMakeCache.txt").read_text()
+    assert re.search(rf"CMAKE_CUDA_COMPILER:\w+={site_with_nvcc}/nvidia/cu\d+/bin/nvcc\n", cache)
+    symbols = run(["nm", "-C", "--defined-only", library])
+    for name in ("plus", "total", "sum_of", "rms_norm"):
+        assert f"structured_{name}_cuda::impl(" in symbols, name
