@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import subprocess
 import sys
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from pathlib import Path
 
 from support.build import RUNTIME, launcher, locked, run, tool
@@ -16,17 +16,15 @@ def torch_of(python: str) -> Path:
     return Path(run([python, "-c", lines]).strip())
 
 
-def include_flags(tree: Path, torch: Path) -> list[str]:
-    """What a compiler is given to find the headers of a tree, of opgen and of torch."""
+def include_flags(trees: Iterable[Path], torch: Path) -> list[str]:
+    """What a compiler is given to find the headers of trees, of opgen and of torch."""
     system = (torch / "include", torch / "include" / "torch" / "csrc" / "api" / "include")
-    own = (tree / "include", RUNTIME / "torch" / "include")
+    own = (*(tree / "include" for tree in trees), RUNTIME / "torch" / "include")
     return [*(f"-I{folder}" for folder in own), *(f"-isystem{folder}" for folder in system)]
 
 
-def write_unit(tree: Path, kernels: Sequence[Path] = ()) -> Path:
-    """All that is generated, and the kernels, as one source."""
-    unit = tree / "unit.cpp"
-    sources = [*sorted(tree.glob("src/*.cpp")), *sorted(tree.glob("stubs/*.cpp")), *kernels]
+def write_unit(unit: Path, sources: Iterable[Path]) -> Path:
+    """The sources as one; its path."""
     unit.write_text("".join(f'#include "{source}"\n' for source in sources))
     return unit
 
@@ -50,12 +48,12 @@ def build_for(
     edit(tree)
     torch = torch_of(python)
     library = tree / f"lib{yaml.stem}.so"
-    unit = write_unit(tree, [kernels])
+    unit = write_unit(tree / "unit.cpp", [*sorted(tree.glob("src/*.cpp")), kernels])
     libraries = [f"-L{torch / 'lib'}", "-ltorch", "-ltorch_cpu", "-lc10"]
     command = [*launcher(), tool("g++"), "-std=c++20", "-shared", "-fPIC", "-w", *flags]
     # A unit with ATen's headers takes a gigabyte: one at a time.
     with locked("torch"):
-        run([*command, *include_flags(tree, torch), str(unit), "-o", str(library), *libraries])
+        run([*command, *include_flags([tree], torch), str(unit), "-o", str(library), *libraries])
     return library
 
 
