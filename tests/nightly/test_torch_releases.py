@@ -39,11 +39,11 @@ LIBRARIES: Mapping[str, tuple[Path, tuple[Path, ...]]] = {
 
 # Backends of PyTorch's own operators: its own file, of the same release, is read beside them.
 BACKENDS: Mapping[str, tuple[Path, tuple[Path, ...]]] = {
-    "backend": (
+    "privateuse1": (
         RUN / "torch_backend/backend.yaml",
         tuple(sorted((RUN / "torch_backend").glob("*.cpp"))),
     ),
-    "privateuse1": (
+    "pocket": (
         EXAMPLES / "privateuse1/backend.yaml",
         tuple(sorted((EXAMPLES / "privateuse1/src").glob("*.cpp"))),
     ),
@@ -68,7 +68,7 @@ def test_backends(release: str, backend: str, compiler: str, tmp_path: Path) -> 
     torch = headers_of(release)
     yaml, kernels = BACKENDS[backend]
     own = torch / "torchgen/packaged/ATen/native/native_functions.yaml"
-    generate(own, tmp_path / "tree", "--backend-yaml", yaml)
+    generate(own, tmp_path / "tree", "--backend-yaml", yaml, "--name", backend)
     sources = [write_unit(tmp_path / "unit.cpp", generated(tmp_path / "tree")), *kernels]
     parse(compiler, sources, include_flags([tmp_path / "tree"], torch / "torch"))
 
