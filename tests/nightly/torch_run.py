@@ -52,7 +52,7 @@ def run(python: str) -> Any:
                 tests / name / yaml,
                 tests / name / kernels,
                 Path(folder) / name,
-                flags=["-O1"],
+                flags=["-O0"],
             )
             for name, yaml, kernels in (
                 ("torch_target", "operators.yaml", "kernels.cpp"),

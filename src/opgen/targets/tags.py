@@ -26,4 +26,5 @@ def spell_tags(names: Collection[str]) -> str:
     release takes what it has: opgen/release.h leaves out the others."""
     always = ", ".join(f"at::Tag::{name}" for name in names if name not in TAG_SINCE)
     later = ", ".join(f"opgen::tag::{name}" for name in names if name in TAG_SINCE)
-    return f"opgen::tags_there_are<{later}>({{{always}}})" if later else f"{{{always}}}"
+    # In braces, since m.def takes a vector that stands there by itself for a kernel.
+    return f"{{opgen::tags_there_are<{later}>({{{always}}})}}" if later else f"{{{always}}}"

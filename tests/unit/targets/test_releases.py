@@ -43,5 +43,5 @@ def test_tags_that_a_release_lacks() -> None:
     assert spell_tags(()) == "{}"
     assert spell_tags(("core", "pointwise")) == "{at::Tag::core, at::Tag::pointwise}"
     assert spell_tags(("inplace", "pointwise", "reduction")) == (
-        "opgen::tags_there_are<opgen::tag::inplace, opgen::tag::reduction>({at::Tag::pointwise})"
+        "{opgen::tags_there_are<opgen::tag::inplace, opgen::tag::reduction>({at::Tag::pointwise})}"
     )

@@ -8,6 +8,7 @@
 #include <torch/version.h>
 
 #include <cstdint>
+#include <initializer_list>
 #include <memory>
 #include <type_traits>
 #include <utility>
@@ -107,11 +108,11 @@ OPGEN_TAG(reduction)  // since 2.10
 
 }  // namespace tag
 
-// `tags`, without those that this release does not have.
-template <class... Known>
+// `tags`, and those of `Later` that this release has.
+template <class... Later>
 std::vector<at::Tag> tags_there_are(std::initializer_list<at::Tag> tags) {
   std::vector<at::Tag> all(tags);
-  (Known::add_to(all), ...);
+  (Later::add_to(all), ...);
   return all;
 }
 
