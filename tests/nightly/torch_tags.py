@@ -1,4 +1,4 @@
-"""Which tags a release of PyTorch mishandles: `python torch_tags.py PYTHON [--aoti TAG,...]`.
+"""Which tags a release of PyTorch mishandles: `python torch_tags.py PYTHON [--tags TAG,...] [--ways WAY,...]`.
 
 PYTHON is the interpreter of an environment that has the release. A library is built for it in which each tag has the
 same operators; it is registered with tags that opgen itself would leave out. What fails with a tag, and does not
@@ -10,7 +10,6 @@ from __future__ import annotations
 import argparse
 import json
 import re
-import subprocess
 import sys
 import tempfile
 from pathlib import Path
@@ -18,7 +17,7 @@ from pathlib import Path
 from opgen.parse import builtin_tags
 
 sys.path.insert(0, str(Path(__file__).parents[1]))
-from support.torch_release import build_for
+from support.torch_release import answer_of, build_for
 
 HERE = Path(__file__).parent / "torch_release"
 
@@ -58,14 +57,18 @@ OPERATORS = """
 def main() -> None:
     options = argparse.ArgumentParser(description=__doc__)
     options.add_argument("python")
-    options.add_argument("--aoti", default="none,out,out_variant,inplace")
+    options.add_argument("--tags", default=",".join(sorted(set(builtin_tags().names) - UNTRUE)))
+    options.add_argument("--ways", default="static,dynamic,default,aoti")
     given = options.parse_args()
-    tags = ["none", *sorted(set(builtin_tags().names) - UNTRUE)]
+    tags = ["none", *given.tags.split(",")]
     with tempfile.TemporaryDirectory() as folder:
         library = build_library(given.python, tags, Path(folder))
-        command = [given.python, HERE / "tags.py", library, ",".join(tags), given.aoti]
-        done = subprocess.run(command, stdout=subprocess.PIPE, text=True, check=True)
-    print(report(json.loads(done.stdout.splitlines()[-1])))
+        asked = (",".join(tags), given.ways)
+        answer = json.loads(answer_of(given.python, HERE / "tags.py", library, *asked))
+    print(f"torch {answer['torch']}: {', '.join(answer['tags'])}")
+    for way, found in answer["failures"].items():
+        for call, error in found.items():
+            print(f"  {way}: {call}: {error}")
 
 
 def build_library(python: str, tags: list[str], folder: Path) -> Path:
@@ -99,22 +102,8 @@ def retagged(row: re.Match[str]) -> str:
     tag = re.sub(r"_(plus|scaled|ends)(_|_out)?$", "", struct)
     kind = struct[len(tag) :].replace("_out", ".out")
     applies = tag != "none" and any(only in kind for only in ONLY.get(tag, ("",)))
-    tags = f"TAGGED({tag})" if applies else "{}"
+    tags = f"{{TAGGED({tag})}}" if applies else "{}"
     return f"m.def(tagged::_ops::{struct}::schema_str, {tags});"
-
-
-def report(answer: dict[str, object]) -> str:
-    failures = answer["failures"]
-    assert isinstance(failures, dict)
-    alike = failures["none"]
-    lines = [f"torch {answer['torch']}: {len(failures) - 1} tags"]
-    for tag, found in failures.items():
-        lines += [
-            f"  {tag}: {what}: {error}"
-            for what, error in found.items()
-            if tag == "none" or what not in alike
-        ]
-    return "\n".join(lines)
 
 
 main()

@@ -20,8 +20,9 @@ TAG_SINCE: Mapping[str, Release] = {
     "reduction": (2, 10),
 }
 
-# Tags that are not registered, since a release does the wrong thing with them; the reason of each.
+# Tags that are not registered, since a release does the wrong thing with them; what it does. Seen with 2.12.1, 2.13.0 and
+# 2.15.0.
 UNREGISTERED_TAGS: Mapping[str, str] = {
-    "out": "torch.compile calls the overload in place of the functional one, and gives it numbers twice (2.13 to 2.15)",
-    "out_variant": "torch.compile of 2.11 and 2.12 does with it what later releases do with 'out', where it says nothing",
+    "out": "inductor calls the overload for the functional one, and fails where sizes change (2.13) or in AOTInductor (2.15)",
+    "out_variant": "inductor calls the overload for the functional one, and fails where sizes change (2.12)",
 }
