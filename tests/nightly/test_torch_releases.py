@@ -5,6 +5,7 @@
 
 from __future__ import annotations
 
+import os
 import re
 import shutil
 from collections.abc import Iterable, Mapping
@@ -15,6 +16,7 @@ import pytest
 from support.build import REPOSITORY, environment, run, tool
 from support.torch_headers import RELEASES, headers_of
 from support.torch_release import generate, include_flags, write_unit
+from support.torch_releases_page import add_compiler
 
 pytestmark = pytest.mark.nightly
 
@@ -51,6 +53,7 @@ BACKENDS: Mapping[str, tuple[Path, tuple[Path, ...]]] = {
 }
 
 COMPILERS = [name for name in ("g++", "clang++") if shutil.which(name)]
+UPDATE = os.environ.get("OPGEN_UPDATE_GOLDEN") == "1"
 WARNINGS = ("-Wall", "-Wextra", "-Wshadow", "-Werror")
 
 
@@ -59,19 +62,18 @@ WARNINGS = ("-Wall", "-Wextra", "-Wshadow", "-Werror")
 def test_libraries(release: str, compiler: str, tmp_path: Path) -> None:
     """Protects the range of releases that is promised. All is one unit, since ATen's headers are slow."""
     check_libraries(release, LIBRARIES, compiler, tmp_path)
+    if UPDATE:
+        add_compiler(release, "libraries", compiler)
 
 
 @pytest.mark.parametrize("compiler", COMPILERS)
-@pytest.mark.parametrize("backend", BACKENDS)
 @pytest.mark.parametrize("release", RELEASES)
-def test_backends(release: str, backend: str, compiler: str, tmp_path: Path) -> None:
+def test_backends(release: str, compiler: str, tmp_path: Path) -> None:
     """The same of kernels for PyTorch's own operators, as that release declares them."""
-    torch = headers_of(release)
-    yaml, kernels = BACKENDS[backend]
-    own = torch / "torchgen/packaged/ATen/native/native_functions.yaml"
-    generate(own, tmp_path / "tree", "--backend-yaml", yaml, "--name", backend)
-    sources = [write_unit(tmp_path / "unit.cpp", generated(tmp_path / "tree")), *kernels]
-    parse(compiler, sources, include_flags([tmp_path / "tree"], torch / "torch"))
+    for backend in BACKENDS:
+        check_backend(release, backend, compiler, tmp_path / backend)
+    if UPDATE:
+        add_compiler(release, "backends", compiler)
 
 
 @pytest.mark.parametrize("compiler", COMPILERS)
@@ -96,6 +98,15 @@ def check_libraries(release: str, names: Iterable[str], compiler: str, folder: P
     unit = folder / "unit.cpp"
     unit.write_text("".join(lines))
     parse(compiler, [unit], [*flags, *include_flags(trees, headers_of(release) / "torch")])
+
+
+def check_backend(release: str, backend: str, compiler: str, folder: Path) -> None:
+    torch = headers_of(release)
+    yaml, kernels = BACKENDS[backend]
+    own = torch / "torchgen/packaged/ATen/native/native_functions.yaml"
+    generate(own, folder / "tree", "--backend-yaml", yaml, "--name", backend)
+    sources = [write_unit(folder / "unit.cpp", generated(folder / "tree")), *kernels]
+    parse(compiler, sources, include_flags([folder / "tree"], torch / "torch"))
 
 
 def macros(tree: Path) -> set[str]:

@@ -2,14 +2,13 @@
 
 PYTHON is the interpreter of an environment that has the release, and no opgen. Two libraries are built for it
 (tests/run/torch_target and tests/run/torch_library); torch_release/checks.py is run there. `--write` puts what passed into
-the table of docs/torch-releases.md, `--headers COMPILER` that test_torch_releases.py passed.
+the table of docs/torch-releases.md.
 """
 
 from __future__ import annotations
 
 import argparse
 import json
-import re
 import sys
 import tempfile
 from collections.abc import Mapping
@@ -19,10 +18,9 @@ from typing import Any
 sys.path.insert(0, str(Path(__file__).parents[1]))
 from support.build import REPOSITORY
 from support.torch_release import answer_of, build_for
+from support.torch_releases_page import COLUMNS, write_cells
 
 HERE = Path(__file__).parent
-PAGE = REPOSITORY / "docs" / "torch-releases.md"
-COLUMNS = ("headers", "build", "values", "opcheck", "inductor", "export", "AOTInductor")
 
 
 def main() -> int:
@@ -38,7 +36,7 @@ def main() -> int:
     version = answer["torch"].split("+")[0]
     print(f"torch {answer['torch']}: {cells}")
     if given.write:
-        write_row(version, cells)
+        write_cells(version, cells)
     return len(answer["failed"])
 
 
@@ -68,16 +66,6 @@ def counts(answer: Mapping[str, Mapping[str, list[str]]]) -> dict[str, str]:
     kinds = [kind for kind in COLUMNS if kind in passed or kind in failed]
     found = {kind: (len(passed.get(kind, ())), len(failed.get(kind, ()))) for kind in kinds}
     return {kind: f"{good} of {good + bad}" for kind, (good, bad) in found.items()}
-
-
-def write_row(version: str, cells: Mapping[str, str]) -> None:
-    """Put `cells`, by their columns, into the row of that release; the others stay."""
-    text = PAGE.read_text()
-    row = re.search(rf"^\| {re.escape(version)} \|(.*)\|$", text, re.MULTILINE)
-    assert row, f"{PAGE} has no row for {version}"
-    had = dict(zip(COLUMNS, (cell.strip() for cell in row[1].split("|"))))
-    new = " | ".join((version, *((had | cells)[column] for column in COLUMNS)))
-    PAGE.write_text(text.replace(row[0], f"| {new} |"))
 
 
 if __name__ == "__main__":
