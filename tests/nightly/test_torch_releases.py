@@ -8,6 +8,7 @@ from __future__ import annotations
 import os
 import re
 import shutil
+import sys
 from collections.abc import Iterable, Mapping
 from pathlib import Path
 
@@ -81,6 +82,22 @@ def test_an_older_release_is_refused_in_words(compiler: str, tmp_path: Path) -> 
     """Protects who compiles by hand: an error says which releases are taken."""
     with pytest.raises(AssertionError, match=r"this PyTorch is too old: opgen needs 2\.9 or newer"):
         check_libraries("2.8.0", ["both"], compiler, tmp_path)
+
+
+@pytest.mark.parametrize("release", ["2.9.1", "2.12.1", "2.15.0"])
+def test_run(release: str, tmp_path: Path) -> None:
+    """Protects what the page says was run: in an environment with the wheel of the index, which takes 7 GB."""
+    if shutil.disk_usage(tmp_path).free < 20e9:
+        pytest.skip("an environment with torch takes 7 GB, and this disk has no 20")
+    folder = tmp_path / "environment"
+    try:
+        run([sys.executable, "-m", "venv", folder])
+        python = folder / "bin" / "python"
+        run([python, "-m", "pip", "install", "-q", "--no-cache-dir", f"torch=={release}", "numpy"])
+        write = ["--write"] if UPDATE else []
+        print(run([sys.executable, Path(__file__).parent / "torch_run.py", python, *write]))
+    finally:
+        shutil.rmtree(folder)
 
 
 def check_libraries(release: str, names: Iterable[str], compiler: str, folder: Path) -> None:

@@ -128,6 +128,7 @@ def main() -> None:
             failed.setdefault(kind, []).append(f"{name}\n{traceback.format_exc()[-1500:]}")
         else:
             passed.setdefault(kind, []).append(name)
+        print(f"{kind}: {name}", file=sys.stderr, flush=True)
     print(json.dumps({"torch": torch.__version__, "passed": passed, "failed": failed}))
 
 
