@@ -24,9 +24,9 @@
 include_guard(GLOBAL)
 
 # The releases of PyTorch that this file and the headers beside it are written for: from the first on,
-# tried with all up to the last. targets/torch.py has the same.
-set(opgen_torch_oldest 2.13)
-set(opgen_torch_newest 2.13)
+# tried with all up to the last. targets/releases.py has the same.
+set(opgen_torch_oldest 2.9)
+set(opgen_torch_newest 2.15)
 
 include("${CMAKE_CURRENT_LIST_DIR}/opgenTorch.cmake")
 include("${CMAKE_CURRENT_LIST_DIR}/opgenTorchCuda.cmake")

@@ -52,16 +52,17 @@ def test_cmake_without_torch(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("version", "words"),
     [
-        ("2.12.1", "too old: opgen needs 2.13 or newer"),
-        ("2.14.0", "torch 2.14.0 is newer than 2.13, the last that opgen was tried with"),
-        ("2.13.7", "found"),
+        ("2.8.0", "too old: opgen needs 2.9 or newer"),
+        ("2.16.0", "torch 2.16.0 is newer than 2.15, the last that opgen was tried with"),
+        ("2.9.1", "found"),
+        ("2.15.7", "found"),
     ],
 )
 def test_cmake_and_releases(version: str, words: str, tmp_path: Path) -> None:
     folder = fake_torch(tmp_path / "torch", version)
     said = configure(tmp_path, f"-DTorch_DIR={folder}")
     assert words in said
-    assert ("-- found" in said) == (version != "2.12.1")
+    assert ("-- found" in said) == (version != "2.8.0")
 
 
 def test_cmake_knows_the_version_of_opgen(tmp_path: Path) -> None:

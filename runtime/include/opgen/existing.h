@@ -103,11 +103,11 @@ To as_value(const From& from) {
 
 // What a parameter that is a view keeps the elements in, where they have to be made.
 template <class To, class From>
-struct Kept {
+struct StoredAs {
   using type = To;
 };
 template <class T, class From>
-requires(!std::is_constructible_v<ArrayRef<T>, const From&>) struct Kept<ArrayRef<T>, From> {
+requires(!std::is_constructible_v<ArrayRef<T>, const From&>) struct StoredAs<ArrayRef<T>, From> {
   using type = std::vector<T>;
 };
 
@@ -117,7 +117,7 @@ template <class To, class From, class Plain = std::remove_cvref_t<To>>
 class Given {
   static constexpr bool kIsSame = std::is_same_v<Plain, std::remove_cvref_t<From>>;
   using Source = std::remove_cvref_t<From>;
-  using Stored = typename Kept<Plain, Source>::type;
+  using Stored = typename StoredAs<Plain, Source>::type;
 
  public:
   explicit Given(const Source& from) : value_(from) {}

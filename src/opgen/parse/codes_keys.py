@@ -338,7 +338,7 @@ E0247 = Code(
     "E0247",
     "a random operator without its tag",
     "An operator that draws random numbers has the tag nondeterministic_seeded. It is demanded of those that "
-    "take a Generator, have 'rand' in their name, or have 'dropout' in their name or an argument's (but for "
+    "take a Generator, have 'rand' in their name (but for '_philox_'), or have 'dropout' in their name or an argument's (but for "
     "'backward' operators).",
     "- func: foorand(Tensor self) -> Tensor\n",
     "- func: foorand(Tensor self) -> Tensor\n  tags: nondeterministic_seeded\n",

@@ -15,7 +15,8 @@ _GOOD = "- func: custom::foo(Tensor self) -> Tensor\n  dispatch:\n    CPU: foo_c
 E0916 = Code(
     "E0916",
     "PyTorch is not there, or is too old",
-    "A library of target torch is compiled against the PyTorch of the Python that runs opgen, from release 2.13 on. "
+    "A library of target torch is compiled against the PyTorch of the Python that runs opgen, from release 2.9 on: "
+    "releases before that lack functions that the generated code calls. "
     "Install it there; or set Torch_DIR in the environment to the folder of another one's TorchConfig.cmake.",
     _GOOD,
     _GOOD,
@@ -24,8 +25,8 @@ E0916 = Code(
 W0917 = Code(
     "W0917",
     "PyTorch is newer than any that was tried",
-    "The headers that opgen brings along are tried with PyTorch 2.13. Of a newer release, what they use may be "
-    "different: the compiler says so, or the library's tests.",
+    "The headers that opgen brings along are compiled with those of PyTorch 2.9 to 2.15 (docs/torch-releases.md). Of a "
+    "newer release, what they use may be different: the compiler says so, or the library's tests.",
     _GOOD,
     _GOOD,
     target="torch",

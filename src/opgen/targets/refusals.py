@@ -7,6 +7,7 @@ from opgen.diagnostics.codes import Code
 from opgen.model.registry import Registry
 from opgen.parse import builtin_tags
 from opgen.targets.base import Target
+from opgen.targets.releases import UNREGISTERED_TAGS
 from opgen.targets.unsupported import report_unsupported
 
 _GOOD = "- func: custom::foo(Tensor self) -> Tensor\n  dispatch:\n    CPU: foo_cpu\n"
@@ -52,7 +53,20 @@ E0756 = Code(
     target="torch",
 )
 
-CODES = (E0753, E0754, E0755, E0756)
+W0757 = Code(
+    "W0757",
+    "a tag that is not registered with PyTorch",
+    "Some release of PyTorch does the wrong thing with the tag, so opgen registers the operator without it; nothing else "
+    "changes. docs/torch-releases.md has the list, and what goes wrong.",
+    "- func: custom::foo(Tensor self) -> Tensor\n  dispatch:\n    CPU: foo_cpu\n"
+    "- func: custom::foo.out(Tensor self, *, Tensor(a!) out) -> Tensor(a!)\n  dispatch:\n    CPU: foo_out_cpu\n"
+    "  tags: out_variant\n",
+    "- func: custom::foo(Tensor self) -> Tensor\n  dispatch:\n    CPU: foo_cpu\n"
+    "- func: custom::foo.out(Tensor self, *, Tensor(a!) out) -> Tensor(a!)\n  dispatch:\n    CPU: foo_out_cpu\n",
+    target="torch",
+)
+
+CODES = (E0753, E0754, E0755, E0756, W0757)
 
 
 def report_not_installed(registry: Registry, target: Target, diagnostics: Diagnostics) -> None:
@@ -82,3 +96,8 @@ def report_refused(registry: Registry, target: Target, diagnostics: Diagnostics)
         for tag in () if known is None else sorted(f.tags - known):
             message = f"target {target.name} does not know the tag '{tag}'"
             diagnostics.error(E0755, message, f.spans.value("tags"))
+        for tag in sorted(f.tags - target.registered_tags(f)):
+            span = f.spans.item("tags", tag)
+            if span.text == tag:  # written, not derived
+                message = f"the tag '{tag}' is not registered: {UNREGISTERED_TAGS[tag]}"
+                diagnostics.warning(W0757, message, span)

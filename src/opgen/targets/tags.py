@@ -1,8 +1,14 @@
-"""Tags of operators that a target's world takes for more than they say."""
+"""Which tags of an operator a target registers, and how they are spelled.
+
+Facts about PyTorch's releases are in `releases`.
+"""
 
 from __future__ import annotations
 
+from collections.abc import Collection
+
 from opgen.model.native_function import NativeFunction
+from opgen.targets.releases import TAG_SINCE, UNREGISTERED_TAGS
 
 
 def registered_tags(f: NativeFunction) -> frozenset[str]:
@@ -11,11 +17,14 @@ def registered_tags(f: NativeFunction) -> frozenset[str]:
 
 
 def tags_that_pytorch_follows(f: NativeFunction) -> frozenset[str]:
-    """All but `out`.
+    """All but those that a release of PyTorch mishandles."""
+    return f.tags - UNREGISTERED_TAGS.keys()
 
-    Inductor calls an overload that has it in place of the functional operator.
-    It does so wrongly: with arguments other than tensors in another order and twice, and with tensors of sizes that change
-    not at all ("LoweringException: AssertionError"). Source: torch 2.13, by trial; tests/run/torch_aten/compiled.py and
-    tests/run/torch_library/forms.py.
-    """
-    return f.tags - {"out"}
+
+def spell_tags(names: Collection[str]) -> str:
+    """The list of tags that `m.def` of PyTorch takes. Of those that came with a later release than the oldest, each
+    release takes what it has: opgen/release.h leaves out the others."""
+    always = ", ".join(f"at::Tag::{name}" for name in names if name not in TAG_SINCE)
+    later = ", ".join(f"opgen::tag::{name}" for name in names if name in TAG_SINCE)
+    # In braces, since m.def takes a vector that stands there by itself for a kernel.
+    return f"{{opgen::tags_there_are<{later}>({{{always}}})}}" if later else f"{{{always}}}"

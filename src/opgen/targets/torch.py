@@ -14,8 +14,8 @@ from opgen.python.layout import declare_as_torchgen
 from opgen.python.python_types import stub_return_type, stub_type
 from opgen.python.spelling import CallWords, PythonSpelling
 from opgen.targets.base import FileKind, Installed, Target
+from opgen.targets.releases import PYTORCH
 from opgen.targets.tags import tags_that_pytorch_follows
-from opgen.targets.world import World
 
 _SPELLING = TypeSpelling(
     names={
@@ -242,5 +242,5 @@ TORCH = Target(
     ),
     fallback_header="opgen/cpu_fallback.h",
     call_words=_CALL_WORDS,
-    world=World("torch", oldest=(2, 13), newest=(2, 13)),
+    world=PYTORCH,
 )

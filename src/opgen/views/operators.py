@@ -6,6 +6,7 @@ from collections.abc import Iterable, Iterator
 
 from opgen.cpp.names import operator_namespace, operator_struct_name
 from opgen.model.native_function import NativeFunction
+from opgen.targets.tags import spell_tags
 from opgen.views.base import Block, FileView, blocks, cpp_string, group_by, view
 from opgen.views.context import Context
 from opgen.views.custom_classes import ClassDefinition, class_definitions, type_headers
@@ -53,8 +54,8 @@ class SchemaRowView:
     tags: str
 
     @property
-    def tag_names(self) -> tuple[str, ...]:
-        return tuple(self.tags.split(",")) if self.tags else ()
+    def tag_list(self) -> str:
+        return spell_tags(self.tags.split(",") if self.tags else ())
 
 
 @view

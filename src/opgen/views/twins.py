@@ -7,6 +7,7 @@ from collections.abc import Iterator
 from opgen.cpp.names import operator_namespace, operator_struct_name
 from opgen.model.native_function import NativeFunction
 from opgen.resolve.functional_forms import Twin, TwinForm, find_twins
+from opgen.targets.tags import spell_tags
 from opgen.views.base import Block, FileView, blocks, cpp_string, group_by, view
 from opgen.views.context import Context
 from opgen.views.custom_classes import ClassDefinition, class_definitions
@@ -27,7 +28,7 @@ class TwinView:
     full_name: str
     overload: str
     signature: str
-    tags: tuple[str, ...]
+    tags: str
 
 
 @view
@@ -109,7 +110,7 @@ def _twin(context: Context, hidden: NativeFunction) -> TwinView:
         full_name=f"{hidden.namespace}::{hidden.func.name.name}",
         overload=hidden.func.name.overload_name,
         signature=_signature(context, hidden),
-        tags=tuple(sorted(context.target.registered_tags(hidden))),
+        tags=spell_tags(sorted(context.target.registered_tags(hidden))),
     )
 
 

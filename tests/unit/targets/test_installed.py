@@ -39,17 +39,18 @@ def report(monkeypatch: pytest.MonkeyPatch, folder: Path) -> str:
 def test_none_at_all(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
     said = report(monkeypatch, tmp_path)
     assert "error[E0916]: torch is not installed for /usr/bin/python\n" in said
-    assert "help: /usr/bin/python -m pip install 'torch>=2.13'" in said
+    assert "help: /usr/bin/python -m pip install 'torch>=2.9'" in said
 
 
 @pytest.mark.parametrize(
     ("version", "code", "words"),
     [
-        ("2.12.1", "E0916", "torch 2.12.1 is too old: opgen needs 2.13 or newer"),
+        ("2.8.0", "E0916", "torch 2.8.0 is too old: opgen needs 2.9 or newer"),
         ("1.13.0+cu117", "E0916", "torch 1.13.0+cu117 is too old"),
-        ("2.14.0.dev20270101", "W0917", "newer than 2.13, the last that opgen was tried with"),
+        ("2.16.0.dev20270801", "W0917", "newer than 2.15, the last that opgen was tried with"),
         ("2.13.0+cpu", None, ""),
-        ("2.13.1", None, ""),
+        ("2.9.1", None, ""),
+        ("2.15.1", None, ""),
         (None, None, ""),
     ],
 )

@@ -8,29 +8,21 @@
 #include <torch/csrc/autograd/functions/utils.h>
 
 #include <cstddef>
-#include <memory>
 #include <string>
-#include <type_traits>
 #include <vector>
 
 #include "opgen/autograd.h"
+#include "opgen/release.h"
 
 namespace opgen {
 
 namespace detail {
 
-// How an Edge holds its node: this differs between releases of PyTorch.
 using NodePointer = decltype(torch::autograd::Edge::function);
 
 // A node that refuses to compute a gradient, and names the operator `name`.
-template <class Pointer = NodePointer>
-Pointer node_without_formula(const std::string& name) {
-  using torch::autograd::NotImplemented;
-  if constexpr (std::is_same_v<Pointer, std::shared_ptr<torch::autograd::Node>>) {
-    return std::make_shared<NotImplemented>(name);
-  } else {
-    return c10::make_intrusive<NotImplemented>(name);
-  }
+inline NodePointer node_without_formula(const std::string& name) {
+  return make_held<NodePointer, torch::autograd::NotImplemented>(name);
 }
 
 }  // namespace detail

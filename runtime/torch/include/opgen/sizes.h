@@ -2,14 +2,14 @@
 // it is written with, which mean other types for each.
 #pragma once
 
-#include <ATen/TensorIterator.h>
 #include <ATen/core/ATen_fwd.h>
 
+#include "opgen/release.h"
 #include "opgen/symbolic_meta.h"
 
 namespace opgen {
 
-// Known sizes: ATen's own classes, and nothing else.
+// Known sizes: ATen's own classes.
 struct ConcreteSizes {
   using Tensor = at::Tensor;
   using Int = std::int64_t;
@@ -20,7 +20,7 @@ struct ConcreteSizes {
   using OptionalTensorRef = at::OptionalTensorRef;
   using TensorIteratorConfig = at::TensorIteratorConfig;
   using MetaBase = at::impl::MetaBase;
-  using TensorIteratorBase = at::TensorIteratorBase;
+  using TensorIteratorBase = detail::IteratorBase;
 };
 
 // Sizes that are symbols while torch.compile and torch.export trace. Whoever finds this name in a

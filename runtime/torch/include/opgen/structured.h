@@ -19,6 +19,7 @@
 #include "opgen/iterator.h"
 #include "opgen/kernel_macros.h"
 #include "opgen/outputs.h"
+#include "opgen/release.h"
 #include "opgen/sizes.h"
 #include "opgen/symbolic.h"
 
@@ -31,18 +32,16 @@ inline constexpr bool kIterates = std::is_base_of_v<TensorIteratorBase, Impl>;
 
 // Outputs that meta asks for are allocated. `Impl` is the author's class, with meta and impl.
 template <DispatchKey K, class Impl>
-struct FreshOutputs final : Impl {
-  void set_output_strided(std::int64_t i, IntArrayRef sizes, IntArrayRef strides,
-                          TensorOptions options) override {
+struct FreshOutputs final : TakesOutputs<FreshOutputs<K, Impl>, Impl> {
+  void output_strided(std::int64_t i, IntArrayRef sizes, IntArrayRef strides,
+                      const TensorOptions& options) {
     guard.use(options.device());
     outputs[i] = create_out<K>(sizes, strides, options);
-    if constexpr (kIterates<Impl>) {
-      TensorIteratorBase::set_output_raw_strided(i, sizes, strides, options);
-    }
+    if constexpr (kIterates<Impl>) this->take_as_iterator(i, sizes, strides, options);
   }
-  void set_output_raw_strided(std::int64_t i, IntArrayRef sizes, IntArrayRef strides,
-                              TensorOptions options) override {
-    set_output_strided(i, sizes, strides, options);
+  void output_raw_strided(std::int64_t i, IntArrayRef sizes, IntArrayRef strides,
+                          const TensorOptions& options) {
+    output_strided(i, sizes, strides, options);
   }
   const Tensor& maybe_get_output(std::int64_t i) override { return outputs[i]; }
 
@@ -52,18 +51,18 @@ struct FreshOutputs final : Impl {
 
 // Outputs are what the caller gave; `inplace`: a member that is written is also read.
 template <DispatchKey K, class Impl, bool inplace>
-struct GivenOutputs final : Impl {
+struct GivenOutputs final : TakesOutputs<GivenOutputs<K, Impl, inplace>, Impl> {
   template <class... T>
   explicit GivenOutputs(T&... outputs) : given{&outputs...} {}
 
-  void set_output_strided(std::int64_t i, IntArrayRef sizes, IntArrayRef strides,
-                          TensorOptions options) override {
+  void output_strided(std::int64_t i, IntArrayRef sizes, IntArrayRef strides,
+                      const TensorOptions& options) {
     take(i, sizes, strides, options);
     if (given[i]->strides() != strides) proxies[i] = create_out<K>(sizes, strides, options);
     tell(i, sizes, strides, options);
   }
-  void set_output_raw_strided(std::int64_t i, IntArrayRef sizes, IntArrayRef strides,
-                              TensorOptions options) override {
+  void output_raw_strided(std::int64_t i, IntArrayRef sizes, IntArrayRef strides,
+                          const TensorOptions& options) {
     take(i, sizes, strides, options);
     tell(i, sizes, strides, options);
   }
@@ -91,9 +90,7 @@ struct GivenOutputs final : Impl {
     }
   }
   void tell(std::int64_t i, IntArrayRef sizes, IntArrayRef strides, const TensorOptions& options) {
-    if constexpr (kIterates<Impl>) {
-      TensorIteratorBase::set_output_raw_strided(i, sizes, strides, options);
-    }
+    if constexpr (kIterates<Impl>) this->take_as_iterator(i, sizes, strides, options);
   }
 };
 

@@ -9,6 +9,7 @@
 #include <utility>
 #include <vector>
 
+#include "opgen/release.h"
 #include "opgen/symbolic_layout.h"
 
 // As in ATen/ExpandUtils.h, which brings ATen/Functions.h: 6 MB, and 2 s of each unit.
@@ -22,16 +23,25 @@ namespace opgen {
 
 namespace detail {
 
-class DtypeIterator final : public at::TensorIteratorBase {
+class DtypeIterator final : public TakesOutputs<DtypeIterator, at::TensorIteratorBase> {
  public:
   explicit DtypeIterator(std::size_t noutputs) : made_(noutputs) {}
   using at::TensorIteratorBase::build;
 
   const Tensor& maybe_get_output(std::int64_t i) override { return made_.at(i); }
-  void set_output_raw_strided(std::int64_t i, IntArrayRef sizes, IntArrayRef strides,
-                              TensorOptions options) override {
+  void output_raw_strided(std::int64_t i, IntArrayRef sizes, IntArrayRef strides,
+                          const TensorOptions& options) {
     made_.at(i) = tensor_base(i).defined() ? tensor(i) : allocate(sizes, options);
-    at::TensorIteratorBase::set_output_raw_strided(i, sizes, strides, options);
+    take_as_iterator(i, sizes, strides, options);
+  }
+  void output_strided(std::int64_t i, IntArrayRef sizes, IntArrayRef strides,
+                      const TensorOptions& options) {
+    output_raw_strided(i, sizes, strides, options);
+  }
+  // The dtype that operands are computed in, if there is one. (Since 2.13 ATen has a function.)
+  [[nodiscard]] std::optional<ScalarType> found_common_dtype() const {
+    if (common_dtype_ == ScalarType::Undefined) return std::nullopt;
+    return common_dtype_;
   }
   // What set_output_raw_strided is told of output `i`.
   [[nodiscard]] TensorOptions options(std::int64_t i) const {
@@ -158,7 +168,7 @@ OPGEN_ONCE void SymbolicIteratorBase::iterate(std::vector<SymbolicTensor> operan
   std::vector<const SymbolicTensor*> laid_out;
   for (std::size_t i = 0; i < iterated.size(); ++i) {
     const bool counts = iterated[i].defined() && (i >= nout || !resized[i]);
-    if (i >= nout) iterated[i] = detail::as_iterated(iterated[i], types_->maybe_common_dtype());
+    if (i >= nout) iterated[i] = detail::as_iterated(iterated[i], types_->found_common_dtype());
     laid_out.push_back(counts ? &iterated[i] : nullptr);
   }
   const detail::OutputLayout found =

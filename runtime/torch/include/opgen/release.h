@@ -1,0 +1,119 @@
+// release.h: what differs between the releases of PyTorch that opgen takes, 2.9 to 2.15. No other
+// file asks for the release. Where it can, this one asks for what is there, not for a number.
+#pragma once
+
+#include <ATen/TensorIterator.h>
+#include <ATen/TensorMeta.h>
+#include <ATen/core/enum_tag.h>
+#include <torch/version.h>
+
+#include <cstdint>
+#include <initializer_list>
+#include <memory>
+#include <type_traits>
+#include <utility>
+#include <vector>
+
+// Before 2.9 sizes that are symbols cannot be asked whether a tensor is contiguous, and views are
+// told to functionalization in another way.
+#if TORCH_VERSION_MAJOR < 2 || (TORCH_VERSION_MAJOR == 2 && TORCH_VERSION_MINOR < 9)
+#error "this PyTorch is too old: opgen needs 2.9 or newer"
+#endif
+
+namespace opgen {
+
+namespace detail {
+
+template <class... T>
+struct Types {};
+
+// What set_output_strided and set_output_raw_strided take after `options`: up to 2.12 the names of
+// dimensions, since 2.13 nothing.
+template <class... More>
+Types<More...> types_after_options(void (at::impl::MetaBase::*)(std::int64_t, at::IntArrayRef,
+                                                                at::IntArrayRef, at::TensorOptions,
+                                                                More...));
+using AfterOptions = decltype(types_after_options(&at::impl::MetaBase::set_output_strided));
+
+// `Base`, a MetaBase, with its two virtual functions: these call output_strided() and
+// output_raw_strided() of `Derived`.
+template <class Derived, class Base, class More = AfterOptions>
+struct TakesOutputs;
+template <class Derived, class Base, class... More>
+struct TakesOutputs<Derived, Base, Types<More...>> : Base {
+  void set_output_strided(std::int64_t i, at::IntArrayRef sizes, at::IntArrayRef strides,
+                          at::TensorOptions options, More...) final {
+    static_cast<Derived*>(this)->output_strided(i, sizes, strides, options);
+  }
+  void set_output_raw_strided(std::int64_t i, at::IntArrayRef sizes, at::IntArrayRef strides,
+                              at::TensorOptions options, More...) final {
+    static_cast<Derived*>(this)->output_raw_strided(i, sizes, strides, options);
+  }
+
+ protected:
+  // What ATen's own iterator does with an output.
+  void take_as_iterator(std::int64_t i, at::IntArrayRef sizes, at::IntArrayRef strides,
+                        const at::TensorOptions& options) {
+    at::TensorIteratorBase::set_output_raw_strided(i, sizes, strides, options, More()...);
+  }
+};
+
+// ATen's iterator as the base of a meta, where set_output_raw_strided() takes four arguments.
+template <class More>
+struct IteratorBaseFor;
+template <>
+struct IteratorBaseFor<Types<>> {
+  using type = at::TensorIteratorBase;
+};
+template <class More>
+struct IteratorBaseFor<Types<More>> {
+  struct type : at::TensorIteratorBase {
+    using at::TensorIteratorBase::set_output_raw_strided;
+    void set_output_raw_strided(std::int64_t i, at::IntArrayRef sizes, at::IntArrayRef strides,
+                                at::TensorOptions options) {
+      this->set_output_raw_strided(i, sizes, strides, options, More());
+    }
+  };
+};
+using IteratorBase = typename IteratorBaseFor<AfterOptions>::type;
+
+// A new T in the pointer that PyTorch holds it by: nodes of autograd are in a std::shared_ptr up to
+// 2.12, in a c10::intrusive_ptr since.
+template <class Pointer, class T, class... A>
+Pointer make_held(A&&... arguments) {
+  if constexpr (std::is_constructible_v<Pointer, std::shared_ptr<T>>) {
+    return std::make_shared<T>(std::forward<A>(arguments)...);
+  } else {
+    return c10::make_intrusive<T>(std::forward<A>(arguments)...);
+  }
+}
+
+}  // namespace detail
+
+// Tags that not every release has.
+namespace tag {
+
+#define OPGEN_TAG(name)                          \
+  struct name {                                  \
+    template <class Tag>                         \
+    static void add_to(std::vector<Tag>& tags) { \
+      if constexpr (requires { Tag::name; }) {   \
+        tags.push_back(Tag::name);               \
+      }                                          \
+    }                                            \
+  };
+OPGEN_TAG(inplace)    // since 2.13
+OPGEN_TAG(reduction)  // since 2.10
+#undef OPGEN_TAG
+
+}  // namespace tag
+
+// `tags`, and those of `Later` that this release has.
+template <class... Later>
+std::vector<at::Tag> tags_there_are(std::initializer_list<at::Tag> tags) {
+  std::vector<at::Tag> all(tags);
+  (Later::add_to(all), ...);
+  return all;
+}
+
+}  // namespace opgen

@@ -1,0 +1,64 @@
+"""Libraries for the PyTorch of another environment, which need not have opgen."""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+from collections.abc import Callable, Iterable, Sequence
+from pathlib import Path
+
+from support.build import RUNTIME, launcher, locked, run, tool
+
+
+def torch_of(python: str) -> Path:
+    """Where the package torch of that interpreter is."""
+    lines = "import importlib.util as u; print(u.find_spec('torch').submodule_search_locations[0])"
+    return Path(run([python, "-c", lines]).strip())
+
+
+def include_flags(trees: Iterable[Path], torch: Path) -> list[str]:
+    """What a compiler is given to find the headers of trees, of opgen and of torch."""
+    system = (torch / "include", torch / "include" / "torch" / "csrc" / "api" / "include")
+    own = (*(tree / "include" for tree in trees), RUNTIME / "torch" / "include")
+    return [*(f"-I{folder}" for folder in own), *(f"-isystem{folder}" for folder in system)]
+
+
+def write_unit(unit: Path, sources: Iterable[Path]) -> Path:
+    """The sources as one; its path."""
+    unit.write_text("".join(f'#include "{source}"\n' for source in sources))
+    return unit
+
+
+def generate(yaml: Path, tree: Path, *options: str | Path) -> None:
+    command = [sys.executable, "-m", "opgen", "generate", yaml, "--target", "torch", "-o", tree]
+    run([*command, *options])
+
+
+def build_for(
+    python: str,
+    yaml: Path,
+    kernels: Path,
+    tree: Path,
+    *,
+    edit: Callable[[Path], None] = lambda tree: None,
+    flags: Sequence[str] = ("-O0",),
+) -> Path:
+    """The shared library of `yaml` for the torch of `python`, by a compiler's command; `edit` may change the tree."""
+    generate(yaml, tree)
+    edit(tree)
+    torch = torch_of(python)
+    library = tree / f"lib{yaml.stem}.so"
+    unit = write_unit(tree / "unit.cpp", [*sorted(tree.glob("src/*.cpp")), kernels])
+    libraries = [f"-L{torch / 'lib'}", "-ltorch", "-ltorch_cpu", "-lc10"]
+    command = [*launcher(), tool("g++"), "-std=c++20", "-shared", "-fPIC", "-w", *flags]
+    # A unit with ATen's headers takes a gigabyte: one at a time.
+    with locked("torch"):
+        run([*command, *include_flags([tree], torch), str(unit), "-o", str(library), *libraries])
+    return library
+
+
+def answer_of(python: str, script: Path, *arguments: str | Path) -> str:
+    """What a script prints last, in the environment of `python`; its errors go to this process's."""
+    command = [python, str(script), *map(str, arguments)]
+    done = subprocess.run(command, stdout=subprocess.PIPE, text=True, check=True)
+    return done.stdout.splitlines()[-1]
