@@ -30,6 +30,22 @@ def report_fakes(
             problems.warn(codes.STAYS_IN_PYTHON, message, fake.span)
 
 
+def find_traced_by_python(
+    entries: Iterable[Entry], fakes: Iterable[FakeKernel]
+) -> frozenset[str]:
+    """The operators that have kernels for backends alone, and their fake kernel in Python."""
+    in_python = {fake.operator for fake in fakes}
+    return frozenset(
+        entry.name
+        for entry in entries
+        if entry.name in in_python
+        and not entry.left_out
+        and not _has_generated_meta(entry)
+        and any(row.written for row in entry.rows.values())
+        and not any(key == _META or key.startswith("Composite") for key in entry.rows)
+    )
+
+
 def _has_generated_meta(entry: Entry) -> bool:
     """Whether nothing has to be computed for Meta: the operator has kernels, and returns what it writes, if anything."""
     keys = {row.key for row in entry.rows.values() if row.written}

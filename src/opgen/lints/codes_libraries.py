@@ -1,4 +1,4 @@
-"""The records of the lints of libraries' operators (W1019 to W1029)."""
+"""The records of the lints of libraries' operators (W1019 to W1030)."""
 
 from __future__ import annotations
 
@@ -103,4 +103,16 @@ W1029 = Code(
     target="torch",
 )
 
-CODES = (W1019, W1020, W1021, W1022, W1023, W1024, W1025, W1026, W1027, W1028, W1029)
+W1030 = Code(
+    "W1030",
+    "an operator that cannot be traced",
+    "torch.compile and torch.export call operators with tensors that have no data. This one has kernels for backends alone, so such a call "
+    "ends in an error that names neither the operator's file nor what to write. Add a row for Meta, whose kernel makes the results without "
+    "computing them, or say in one line of Python what is returned ('fake'), also where sizes depend on data: new_size(). Where Python's "
+    "torch.library.register_fake does it, a comment allows the warning.",
+    f"- func: custom::foo(Tensor x) -> Tensor{_CPU}",
+    f"- func: custom::foo(Tensor x) -> Tensor{_CPU}    Meta: foo_meta\n",
+    target="torch",
+)
+
+CODES = (W1019, W1020, W1021, W1022, W1023, W1024, W1025, W1026, W1027, W1028, W1029, W1030)

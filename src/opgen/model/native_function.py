@@ -266,6 +266,8 @@ class NativeFunction:
     spans: EntrySpans = field(repr=False, compare=False)
     # Headers that declare its existing kernels, as they stand behind `#include`.
     includes: tuple[str, ...] = ()
+    # What it returns where tensors have no data: an expression of Python over its arguments.
+    fake: str | None = None
     # `aten::add.Tensor`: the key of nearly every table, so it is put together once.
     full_name: str = field(init=False, repr=False, compare=False)
 

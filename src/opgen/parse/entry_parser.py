@@ -99,6 +99,7 @@ def _build(draft: Draft, func: FunctionSchema) -> NativeFunction:
         is_abstract=_is_abstract(draft, dispatch),
         spans=draft.spans,
         includes=draft.includes,
+        fake=draft.fake,
     )
 
 

@@ -18,12 +18,13 @@ from opgen.views.text import operator_struct
 class AutogradRowView:
     """`kernel` is that of Autograd, and `tracking` that of ADInplaceOrView, as expressions; empty if there is none.
 
-    `reshapes`: the operator changes an argument's shape.
+    `refusal` is what `tracking` calls where a gradient is asked for. `reshapes`: the operator changes an argument's shape.
     """
 
     operator: str
     kernel: str
     tracking: str
+    refusal: str
     reshapes: bool
 
 
@@ -33,6 +34,7 @@ class RegisterAutogradView(FileView):
     name: str
     includes: tuple[str, ...]
     writes: bool
+    refuses: bool
     reshapes: bool
     blocks: tuple[Block[AutogradRowView], ...]
 
@@ -57,6 +59,7 @@ def build_register_autograd(context: Context) -> Iterator[FileView]:
             name=name,
             includes=operator_headers(context, views),
             writes=any(_kernel(f) == _OF_WRITTEN for f in some),
+            refuses=any(map(_leaves_room_for_formula, some)),
             reshapes=any(map(_reshapes, some)),
             blocks=blocks((f.namespace, _row(f, f in views)) for f in some),
         )
@@ -70,10 +73,19 @@ def find_autograd_row(context: Context, f: NativeFunction) -> AutogradRowView | 
 
 
 def _row(f: NativeFunction, view: bool) -> AutogradRowView:
+    if _leaves_room_for_formula(f):
+        return AutogradRowView(
+            operator=str(f.func.name),
+            kernel="",
+            tracking=_boxed("refuse_gradients"),
+            refusal=_NOT_IMPLEMENTED,
+            reshapes=False,
+        )
     return AutogradRowView(
         operator=str(f.func.name),
         kernel=_kernel(f),
         tracking=_tracking(f, view),
+        refusal="",
         reshapes=_reshapes(f),
     )
 
@@ -83,17 +95,37 @@ def _boxed(function: str) -> str:
 
 
 _OF_WRITTEN = _boxed("autograd_of_written")
+_NOT_IMPLEMENTED = "torch::autograd::autogradNotImplementedFallback()"
+
+
+def _leaves_room_for_formula(f: NativeFunction) -> bool:
+    """Whether torch.library.register_autograd takes `f`: functional operators alone.
+
+    Its kernel goes under Autograd, and PyTorch warns if one is there: the one that refuses gradients is registered below.
+    """
+    every = (*f.func.arguments.flat_all, *f.func.returns)
+    return (
+        bool(f.func.returns)
+        and all(x.annotation is None for x in every)
+        and not _brings_formula(f)
+        and f.find_kernel(DispatchKey.ADInplaceOrView) is None
+        and not _reshapes(f)
+    )
+
+
+def _brings_formula(f: NativeFunction) -> bool:
+    return any(key.name.startswith("Autograd") for key, _ in f.dispatch)
 
 
 def _kernel(f: NativeFunction) -> str:
     """What refuses to compute a gradient through `f`; none where its author brings a formula."""
-    if any(key.name.startswith("Autograd") for key, _ in f.dispatch):
+    if _brings_formula(f):
         return ""
     if f.func.arguments.out:
         return _boxed("autograd_of_out")
     if f.is_library and f.func.is_mutable:
         return _OF_WRITTEN
-    return "torch::autograd::autogradNotImplementedFallback()"
+    return _NOT_IMPLEMENTED
 
 
 def _tracking(f: NativeFunction, view: bool) -> str:
