@@ -30,9 +30,7 @@ def report_fakes(
             problems.warn(codes.STAYS_IN_PYTHON, message, fake.span)
 
 
-def find_traced_by_python(
-    entries: Iterable[Entry], fakes: Iterable[FakeKernel]
-) -> frozenset[str]:
+def find_traced_by_python(entries: Iterable[Entry], fakes: Iterable[FakeKernel]) -> frozenset[str]:
     """The operators that have kernels for backends alone, and their fake kernel in Python."""
     in_python = {fake.operator for fake in fakes}
     return frozenset(

@@ -24,5 +24,6 @@ def build_new_package(name: str, oldest: str) -> tuple[NewPackageView, ...]:
         ("native_functions.yaml", "native_functions.yaml.j2"),
         ("pyproject.toml", "pyproject.toml.j2"),
         (f"tests/test_{name}.py", "test.py.j2"),
+        *(((f"python/{name}/ops.py", "ops.py.j2"),) if oldest else ()),
     )
     return tuple(NewPackageView(path, template, name, oldest) for path, template in files)

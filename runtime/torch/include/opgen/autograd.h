@@ -9,6 +9,7 @@
 #include <ATen/core/stack.h>
 #include <torch/csrc/autograd/autograd_not_implemented_fallback.h>
 
+#include <algorithm>
 #include <cstddef>
 #include <vector>
 
@@ -131,11 +132,17 @@ inline void count_writes(const c10::OperatorHandle& op, c10::DispatchKeySet keys
   }
 }
 
-// vmap calls an operator without a rule for batches once for each; what that does to the shape of
-// its argument would be lost.
+// vmap calls an operator without a rule for batches once for each; what that does to an out
+// argument's size, or to the shape of an argument, would be lost, and a view would be a copy.
 inline void refuse_batches(const c10::OperatorHandle& op, torch::jit::Stack*) {
+  const auto& arguments = op.schema().arguments();
+  const bool is_out = std::any_of(arguments.begin(), arguments.end(),
+                                  [](const c10::Argument& argument) { return argument.is_out(); });
   TORCH_CHECK(false, "Batching rule not implemented for ", op.operator_name(),
-              "; the fallback path doesn't work on out= or view ops.");
+              "; the fallback path doesn't work on out= or view ops. ",
+              is_out ? "Call it without out, and copy the result."
+                     : "A kernel for CompositeImplicitAutograd, which calls other operators, needs "
+                       "no rule; torch.library.register_vmap registers one.");
 }
 
 }  // namespace opgen
