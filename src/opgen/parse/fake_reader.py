@@ -14,7 +14,7 @@ _LONGEST = 2000
 def find_fake_problem(text: str, arguments: Collection[str]) -> str | None:
     """Why `text` is no expression over `arguments`; None if it is one."""
     # Imported here: few files have a fake.
-    import ast
+    import ast  # noqa: PLC0415
 
     if "\n" in text or "\0" in text or len(text) > _LONGEST:
         return f"an expression of one line, of at most {_LONGEST} characters"

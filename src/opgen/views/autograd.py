@@ -7,8 +7,8 @@ from collections.abc import Iterator
 from opgen.model.dispatch_key import DispatchKey
 from opgen.model.native_function import NativeFunction
 from opgen.resolve.functional_forms import views_first_argument
-from opgen.views.batching import CALL_FOR_EACH, boxed, find_batching, has_aliases
 from opgen.views.base import Block, FileView, blocks, view
+from opgen.views.batching import CALL_FOR_EACH, boxed, find_batching, has_aliases
 from opgen.views.context import Context
 from opgen.views.operators import operator_headers
 from opgen.views.shards import sharded

@@ -15,7 +15,9 @@ from opgen.views.text import operator_struct
 
 # Module and context of set_python_module. PyTorch puts the context in parentheses behind "you may need to import".
 _GENERATED = '"{0}", "it registers the fake"'
-_AUTHORS = '"{0}.ops", "a fake that it registers, or a row Meta in the YAML, is missing"'
+_AUTHORS = (
+    '"{0}.ops", "if no fake is there, its author has to write one, or a row Meta in the YAML"'
+)
 
 
 @view

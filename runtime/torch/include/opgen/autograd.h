@@ -87,9 +87,8 @@ namespace detail {
 // gradient is recorded does not count where PyTorch is told to do nothing about missing formulas.
 inline bool asks_for_formula(const c10::FunctionSchema& schema, const torch::jit::Stack& stack) {
   using torch::autograd::AutogradFallbackMode;
-  const bool records =
-      at::GradMode::is_enabled() &&
-      torch::autograd::getAutogradFallbackMode() != AutogradFallbackMode::Nothing;
+  const bool records = at::GradMode::is_enabled() &&
+                       torch::autograd::getAutogradFallbackMode() != AutogradFallbackMode::Nothing;
   bool asks = false;
   for (const c10::IValue& value : torch::jit::last(stack, schema.arguments().size())) {
     for_each_tensor(value, [&](const at::Tensor& tensor) {
@@ -101,12 +100,14 @@ inline bool asks_for_formula(const c10::FunctionSchema& schema, const torch::jit
 
 }  // namespace detail
 
-// Where the kernel that refuses gradients is kept: a key that no tensor has, before that of autograd.
+// Where the kernel that refuses gradients is kept: a key that no tensor has, before that of
+// autograd.
 inline constexpr auto kWithoutFormula = c10::DispatchKey::DeferredInit;
 
-// A functional operator, boxed, right above its kernels and below every formula: so the key Autograd
-// is free for torch.library.register_autograd, which would warn that it overrides a kernel. What
-// asks for a gradient here has found no formula (register_autograd's know no forward gradients).
+// A functional operator, boxed, right above its kernels and below every formula: so the key
+// Autograd is free for torch.library.register_autograd, which would warn that it overrides a
+// kernel. What asks for a gradient here has found no formula (register_autograd's know no forward
+// gradients).
 inline void refuse_gradients(const c10::OperatorHandle& op, c10::DispatchKeySet keys,
                              torch::jit::Stack* stack) {
   const c10::DispatchKeySet below = keys & c10::after_ADInplaceOrView_keyset;

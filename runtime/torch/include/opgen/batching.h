@@ -32,7 +32,8 @@ inline const at::functorch::BatchedTensorImpl* find_batch(const at::Tensor& tens
 // `value` with `f(tensor)` in the place of each tensor.
 template <class F>
 c10::IValue map_tensors(const c10::IValue& value, const F& f) {
-  if (value.isTensor()) return value.toTensor().defined() ? c10::IValue(f(value.toTensor())) : value;
+  if (value.isTensor())
+    return value.toTensor().defined() ? c10::IValue(f(value.toTensor())) : value;
   if (value.isTensorList()) {
     std::vector<at::Tensor> mapped;
     for (const at::Tensor& tensor : value.toTensorVector()) mapped.push_back(f(tensor));
@@ -102,8 +103,8 @@ class BatchLoop {
         TORCH_CHECK(batch != nullptr, "vmap: ", op_.operator_name(), " writes its argument '",
                     arguments[i].name(), "', which is one for the whole batch: pass one for each ",
                     "of its elements (in_dims)");
-        TORCH_CHECK(size_ < 2 || batch->value().stride(batch->bdim()) != 0, "vmap: ",
-                    op_.operator_name(), " writes its argument '", arguments[i].name(),
+        TORCH_CHECK(size_ < 2 || batch->value().stride(batch->bdim()) != 0,
+                    "vmap: ", op_.operator_name(), " writes its argument '", arguments[i].name(),
                     "', whose elements share memory: clone() it first");
       });
     }
@@ -180,8 +181,8 @@ class BatchLoop {
 
 }  // namespace detail
 
-// vmap of an operator, boxed: it is called once for each element of the batch, with views of what it
-// reads and writes.
+// vmap of an operator, boxed: it is called once for each element of the batch, with views of what
+// it reads and writes.
 inline void call_for_each(const c10::OperatorHandle& op, torch::jit::Stack* stack) {
   const c10::impl::ExcludeDispatchKeyGuard guard(c10::DispatchKey::FuncTorchBatched);
   const std::size_t count = op.schema().arguments().size();

@@ -35,11 +35,11 @@ namespace opgen::detail {
 #define OPGEN_CHECK_INDEX(condition, ...) TORCH_CHECK_INDEX(condition, ##__VA_ARGS__)
 #define OPGEN_CHECK_VALUE(condition, ...) TORCH_CHECK_VALUE(condition, ##__VA_ARGS__)
 #define OPGEN_CHECK_TYPE(condition, ...) TORCH_CHECK_TYPE(condition, ##__VA_ARGS__)
-#define OPGEN_CHECK_NOT_IMPLEMENTED(condition, ...)                        \
-  if (C10_UNLIKELY_OR_CONST(!(condition))) {                               \
-    ::opgen::detail::throw_not_implemented(                                \
-        {__func__, __FILE__, static_cast<std::uint32_t>(__LINE__)},        \
-        std::string(TORCH_CHECK_MSG(condition, "", ##__VA_ARGS__)));       \
+#define OPGEN_CHECK_NOT_IMPLEMENTED(condition, ...)                  \
+  if (C10_UNLIKELY_OR_CONST(!(condition))) {                         \
+    ::opgen::detail::throw_not_implemented(                          \
+        {__func__, __FILE__, static_cast<std::uint32_t>(__LINE__)},  \
+        std::string(TORCH_CHECK_MSG(condition, "", ##__VA_ARGS__))); \
   }
 #define OPGEN_INTERNAL_ASSERT(condition, ...) TORCH_INTERNAL_ASSERT(condition, ##__VA_ARGS__)
 #define OPGEN_WARN(...) TORCH_WARN(__VA_ARGS__)
