@@ -22,9 +22,8 @@ def find_fake_problem(text: str, arguments: Collection[str]) -> str | None:
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")
             tree = ast.parse(text, mode="eval")
-    except SyntaxError as error:
-        return f"Python says: {error.msg}"
-    except (ValueError, RecursionError, MemoryError):
+    except (SyntaxError, ValueError, RecursionError, MemoryError):
+        # In words of ours: those of a SyntaxError change with each Python.
         return "Python cannot parse it"
     names = [node for node in ast.walk(tree) if isinstance(node, ast.Name)]
     bound = {n.id for n in names if not isinstance(n.ctx, ast.Load)}
