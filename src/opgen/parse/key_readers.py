@@ -370,13 +370,13 @@ class _EntryReader:
             start += len(text) + 2
 
     def _read_fake(self, value: Node) -> None:
-        if self._context.strict_torchgen or self.draft.profile is Profile.torchgen:
-            message = "'fake' is a key of opgen's own, for operators of libraries"
-            self._error(codes_library.E0250, message, value.span)
-            return
         node = self._optional_text(value)
         func = self.draft.func
         if node is None or func is None:
+            return
+        if self._context.strict_torchgen or self.draft.profile is Profile.torchgen:
+            message = "'fake' is a key of opgen's own, for operators of libraries"
+            self._error(codes_library.E0250, message, value.span)
             return
         self.draft.fake = node.value.strip()
         problem = find_fake_problem(
