@@ -141,7 +141,7 @@ inline void refuse_batches(const c10::OperatorHandle& op, torch::jit::Stack*) {
                                   [](const c10::Argument& argument) { return argument.is_out(); });
   TORCH_CHECK(false, "Batching rule not implemented for ", op.operator_name(),
               "; the fallback path doesn't work on out= or view ops. ",
-              is_out ? "Call it without out, and copy the result."
+              is_out ? "Call the functional variant, and copy what it returns."
                      : "A kernel for CompositeImplicitAutograd, which calls other operators, needs "
                        "no rule; torch.library.register_vmap registers one.");
 }
