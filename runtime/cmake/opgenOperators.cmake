@@ -22,7 +22,7 @@ macro(opgen_add_operators)
 endmacro()
 
 function(opgen_make_operators target)
-  cmake_parse_arguments(PARSE_ARGV 1 arg "PYTHON" "OPGEN_TARGET;BACKEND_YAML;TAGS;EXTENDS;NAME;SHARDS"
+  cmake_parse_arguments(PARSE_ARGV 1 arg "PYTHON" "OPGEN_TARGET;BACKEND_YAML;TAGS;EXTENDS;NAME;SHARDS;PYTHON_FOLDER"
     "YAML;KERNELS;SELECT;OPTIONS")
   if(arg_UNPARSED_ARGUMENTS)
     message(FATAL_ERROR "opgen_add_operators(${target}): '${arg_UNPARSED_ARGUMENTS}' is no argument of it")
@@ -42,6 +42,15 @@ function(opgen_make_operators target)
   foreach(files YAML BACKEND_YAML TAGS KERNELS SELECT)
     list(TRANSFORM arg_${files} PREPEND "${CMAKE_CURRENT_SOURCE_DIR}/" REGEX "^[^/]")
   endforeach()
+
+  set(folder "")
+  if(arg_PYTHON_FOLDER)
+    if(NOT arg_PYTHON OR NOT arg_OPGEN_TARGET STREQUAL "torch")
+      message(FATAL_ERROR "opgen_add_operators(${target}): PYTHON_FOLDER goes with PYTHON and OPGEN_TARGET torch")
+    endif()
+    get_filename_component(folder "${arg_PYTHON_FOLDER}" ABSOLUTE)
+    set(folder FOLDER "${folder}")
+  endif()
 
   set(tree "${CMAKE_CURRENT_BINARY_DIR}/opgen-${target}")
   set(command "${OPGEN_EXECUTABLE}" generate ${arg_YAML} -o "${tree}" --name "${arg_NAME}"
@@ -85,7 +94,7 @@ function(opgen_make_operators target)
   set_target_properties(${target} PROPERTIES OPGEN_TREE "${tree}" OPGEN_EXTENDS "${arg_EXTENDS}")
   if(arg_PYTHON)
     if(arg_OPGEN_TARGET STREQUAL "torch")
-      opgen_add_torch_python_package(${target} NAME "${arg_NAME}" TREE "${tree}")
+      opgen_add_torch_python_package(${target} NAME "${arg_NAME}" TREE "${tree}" ${folder})
     else()
       set(module ${outputs})
       list(FILTER module INCLUDE REGEX "^python/.*[.]cpp$")
@@ -205,6 +214,30 @@ function(opgen_copy_package copies)
       DEPENDS "${arg_FROM}/${text}"
       VERBATIM)
     list(APPEND found "${arg_TO}/${text}")
+  endforeach()
+  set(${copies} "${found}" PARENT_SCOPE)
+endfunction()
+
+# Have the author's own files of a package, all that is in and below the folder FROM, copied into the folder TO. The generated
+# package is in TREE; `copies` are the copies, for the target that needs them.
+function(opgen_copy_author_files copies)
+  cmake_parse_arguments(PARSE_ARGV 1 arg "" "FROM;TO;TREE" "")
+  if(NOT IS_DIRECTORY "${arg_FROM}")
+    message(FATAL_ERROR "PYTHON_FOLDER: there is no folder ${arg_FROM}")
+  endif()
+  set(found "")
+  file(GLOB_RECURSE files CONFIGURE_DEPENDS RELATIVE "${arg_FROM}" "${arg_FROM}/*")
+  list(FILTER files EXCLUDE REGEX "(^|/)__pycache__/|[.]pyc$")
+  foreach(file IN LISTS files)
+    if(EXISTS "${arg_TREE}/${file}" OR file STREQUAL "_built_for.py")
+      message(FATAL_ERROR "${arg_FROM}/${file}: opgen writes this file of the package itself; its __init__.py imports ops.py, which is yours")
+    endif()
+    add_custom_command(
+      OUTPUT "${arg_TO}/${file}"
+      COMMAND "${CMAKE_COMMAND}" -E copy "${arg_FROM}/${file}" "${arg_TO}/${file}"
+      DEPENDS "${arg_FROM}/${file}"
+      VERBATIM)
+    list(APPEND found "${arg_TO}/${file}")
   endforeach()
   set(${copies} "${found}" PARENT_SCOPE)
 endfunction()

@@ -12,10 +12,11 @@
 #
 # generates that tree, too (opgenConfig.cmake says what else it takes).
 #
-#   opgen_add_torch_python_package(mylib TREE folder [NAME name])
+#   opgen_add_torch_python_package(mylib TREE folder [NAME name] [FOLDER folder])
 #
 # makes the package of Python in the tree (`--python`) importable from the build folder's python/; the
-# library lies in it.
+# library lies in it, and so do the author's own files, those in FOLDER (PYTHON_FOLDER of opgen_add_operators).
+# Its __init__.py imports ops.py, if there is one.
 #
 #   opgen_install_python_package(mylib [DESTINATION folder])
 #
@@ -77,13 +78,17 @@ endfunction()
 
 # The package's texts, and beside them the library: what __init__.py loads is called lib<name>.so everywhere.
 function(opgen_add_torch_python_package target)
-  cmake_parse_arguments(PARSE_ARGV 1 arg "" "TREE;NAME" "")
+  cmake_parse_arguments(PARSE_ARGV 1 arg "" "TREE;NAME;FOLDER" "")
   if(NOT arg_NAME)
     set(arg_NAME ${target})
   endif()
   set(package "${CMAKE_BINARY_DIR}/python/${arg_NAME}")
   opgen_copy_package(copies FROM "${arg_TREE}/python/${arg_NAME}" TO "${package}")
   target_sources(${target} PRIVATE ${copies})
+  if(arg_FOLDER)
+    opgen_copy_author_files(own FROM "${arg_FOLDER}" TO "${package}" TREE "${arg_TREE}/python/${arg_NAME}")
+    target_sources(${target} PRIVATE ${own})
+  endif()
   get_target_property(torch opgen::torch OPGEN_TORCH_VERSION)
   get_target_property(cuda ${target} OPGEN_BUILT_FOR_CUDA)
   if(NOT cuda)

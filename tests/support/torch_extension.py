@@ -48,7 +48,8 @@ def build_extension(
     # A unit with ATen's headers takes a gigabyte: one at a time.
     with locked("torch"):
         run([*command, "--build-type", "None", "-j", "1"], env=variables)
-    (library,) = (tree / "cmake-build").glob("lib*.so")
+    where = "python/*/lib*.so" if "--python" in more else "lib*.so"
+    (library,) = (tree / "cmake-build").glob(where)
     return library
 
 

@@ -30,6 +30,8 @@ KEY_ORDER = (
     "device_guard",
     "cpp_no_default_args",
     "dispatch",
+    # Of opgen alone: it stands for a row of the table.
+    "fake",
     "tags",
     "manual_cpp_binding",
     "manual_kernel_registration",

@@ -8,9 +8,10 @@ from collections.abc import Iterable, Iterator, Mapping
 from opgen.importing import codes
 from opgen.importing.merge import Entry
 from opgen.importing.problems import Problems
-from opgen.importing.registrations import FakeKernel
+from opgen.importing.registrations import FALLTHROUGH, FakeKernel
 
 _META = "Meta"
+_ABOVE_BACKENDS = ("ADInplaceOrView", "Autocast", "Autograd", "BackendSelect", "Func", "Python")
 _WRITTEN_RETURN = re.compile(r"Tensor\((\w+)!\)(?:\[\])?(?: \w+)?")
 _WRITTEN_ARGUMENT = re.compile(r"Tensor\((\w+)!\)(?:\[\])?(?= )")
 _BRACKETS = {"(": 1, "[": 1, "{": 1, ")": -1, "]": -1, "}": -1}
@@ -28,6 +29,24 @@ def report_fakes(
         else:
             message = f"'{fake.operator}' has a fake kernel in Python, where it stays"
             problems.warn(codes.STAYS_IN_PYTHON, message, fake.span)
+
+
+def find_traced_by_python(entries: Iterable[Entry], fakes: Iterable[FakeKernel]) -> frozenset[str]:
+    """The operators that have kernels for backends alone, and their fake kernel in Python."""
+    in_python = {fake.operator for fake in fakes}
+    return frozenset(
+        entry.name
+        for entry in entries
+        if entry.name in in_python
+        and not entry.left_out
+        and not _has_generated_meta(entry)
+        and any(
+            row.written != FALLTHROUGH and not row.key.startswith(_ABOVE_BACKENDS)
+            for row in entry.rows.values()
+            if row.written
+        )
+        and not any(key == _META or key.startswith("Composite") for key in entry.rows)
+    )
 
 
 def _has_generated_meta(entry: Entry) -> bool:

@@ -35,7 +35,7 @@ def lint(
         # What is generated nobody can write otherwise.
         if "generated" not in f.tags:
             if f.is_library:
-                lint_library(f, registry.tags, diagnostics, traced=traced)
+                lint_library(f, registry, diagnostics, traced=traced)
             else:
                 lint_names(f, diagnostics)
             lint_kernels(f, registry, diagnostics)

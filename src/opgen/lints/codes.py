@@ -191,7 +191,7 @@ ALWAYS = frozenset(
     for code in (
         *(W1002, W1003, W1004, W1005, W1006, W1007, W1008),
         *(W1010, W1011, W1012, W1013, W1017, W1018),
-        *codes_libraries.CODES,
+        *(code for code in codes_libraries.CODES if code.target != "torch"),
     )
 )
 

@@ -1,10 +1,11 @@
-"""The records of the lints of libraries' operators (W1019 to W1029)."""
+"""The records of the lints of libraries' operators (W1019 to W1030)."""
 
 from __future__ import annotations
 
 from opgen.diagnostics.codes import Code
 
 _CPU = "\n  dispatch:\n    CPU: foo_cpu\n"
+_META = "    Meta: foo_meta\n"
 
 W1019 = Code(
     "W1019",
@@ -65,7 +66,7 @@ W1025 = Code(
     "torch.export refuses it. A SymInt can be traced, but the call is not kept: what the operator writes is lost. "
     "None of this matters for an operator that is called once, to ask something.",
     f"- func: custom::foo(Tensor x) -> int{_CPU}",
-    f"- func: custom::foo(Tensor x) -> Tensor{_CPU}",
+    f"- func: custom::foo(Tensor x) -> Tensor{_CPU}{_META}",
     target="torch",
 )
 W1026 = Code(
@@ -98,9 +99,21 @@ W1029 = Code(
     "tensors where a compiler does not look",
     "torch.compile, torch.export and autograd find the tensors of a call in Tensor, Tensor?, Tensor[], Tensor?[] and Tensor[]? alone. "
     "In a Dict or a tuple they find none: eager calls work, compiled ones end in an error. Pass two lists instead.",
-    f"- func: custom::foo(Tensor x, Dict(str, Tensor) parts) -> Tensor{_CPU}",
-    f"- func: custom::foo(Tensor x, str[] names, Tensor[] parts) -> Tensor{_CPU}",
+    f"- func: custom::foo(Tensor x, Dict(str, Tensor) parts) -> Tensor{_CPU}{_META}",
+    f"- func: custom::foo(Tensor x, str[] names, Tensor[] parts) -> Tensor{_CPU}{_META}",
     target="torch",
 )
 
-CODES = (W1019, W1020, W1021, W1022, W1023, W1024, W1025, W1026, W1027, W1028, W1029)
+W1030 = Code(
+    "W1030",
+    "an operator that cannot be traced",
+    "torch.compile and torch.export call operators with tensors that have no data. This one has kernels for backends alone, so such a call "
+    "ends in an error that names neither the operator's file nor what to write. Add a row for Meta, whose kernel makes the results without "
+    "computing them, or say in one line of Python what is returned ('fake'), also where sizes depend on data: new_size(). Where Python's "
+    "torch.library.register_fake does it, a comment allows the warning.",
+    f"- func: custom::foo(Tensor x) -> Tensor{_CPU}",
+    f"- func: custom::foo(Tensor x) -> Tensor{_CPU}{_META}",
+    target="torch",
+)
+
+CODES = (W1019, W1020, W1021, W1022, W1023, W1024, W1025, W1026, W1027, W1028, W1029, W1030)

@@ -21,33 +21,37 @@ from opgen.lints.codes_libraries import (
     W1027,
     W1028,
     W1029,
+    W1030,
 )
 from opgen.model.dispatch_key import COMPOSITE_DISPATCH_KEYS, DispatchKey
 from opgen.model.function_schema import TENSOR, may_share_memory
 from opgen.model.native_function import NativeFunction
+from opgen.model.registry import Registry
 from opgen.model.types import BaseType
 from opgen.parse.entry_checks import random_reason
 from opgen.resolve.dispatch_tables import selects_backend
+from opgen.resolve.fakes import first_backend_key, lacks_fake
 from opgen.resolve.functional_forms import finds_tensors
 
 _EXPLICIT = DispatchKey.CompositeExplicitAutograd
 
 
 def lint_library(
-    f: NativeFunction, tags: Collection[str], diagnostics: Diagnostics, *, traced: bool
+    f: NativeFunction, registry: Registry, diagnostics: Diagnostics, *, traced: bool
 ) -> None:
     """Report what goes against a convention in an operator of a library.
 
-    `tags` are those that are declared; `traced`: compilers may trace its calls, as torch.compile does.
+    `traced`: compilers may trace its calls, as torch.compile does.
     """
     lint_blanks(f, diagnostics)
-    _random_is_tagged(f, tags, diagnostics)
+    _random_is_tagged(f, registry.tags, diagnostics)
     _arguments_can_be_named(f, diagnostics)
     _marks_are_of_tensors(f, diagnostics)
     if traced:
         _tensors_are_found(f, diagnostics)
         _calls_have_an_effect(f, diagnostics)
         _returns_can_be_traced(f, diagnostics)
+        _results_are_known(f, registry, diagnostics)
     _calls_reach_the_kernel(f, diagnostics)
     _aliases_are_of_arguments(f, diagnostics)
     _name_promises_what_it_does(f, diagnostics)
@@ -123,6 +127,21 @@ def _returns_can_be_traced(f: NativeFunction, diagnostics: Diagnostics) -> None:
         )
         hint = "return a Tensor, or nothing"
         diagnostics.warning(W1025, message, f.return_span(0), hint=hint)
+
+
+def _results_are_known(f: NativeFunction, registry: Registry, diagnostics: Diagnostics) -> None:
+    """Of what returns no tensors, W1025 says that it cannot be traced."""
+    returns = f.func.returns
+    if not any(r.type.is_tensor_like() for r in returns) and len(returns) == 1:
+        return
+    if not lacks_fake(registry, f):
+        return
+    key = first_backend_key(f)
+    assert key is not None
+    message = f"'{f.func.name}' cannot be traced: it has a kernel for {key}, and none for Meta"
+    name = f.func.name.name
+    hint = f"add a row 'Meta: {name}_meta', or a line 'fake: ...'"
+    diagnostics.warning(W1030, message, f.spans.dispatch_key(key), hint=hint)
 
 
 def _calls_reach_the_kernel(f: NativeFunction, diagnostics: Diagnostics) -> None:

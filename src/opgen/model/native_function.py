@@ -268,6 +268,8 @@ class NativeFunction:
     includes: tuple[str, ...] = ()
     # Whether other libraries may define operators of its namespace, too.
     shares_namespace: bool = False
+    # What it returns where tensors have no data: an expression of Python over its arguments.
+    fake: str | None = None
     # `aten::add.Tensor`: the key of nearly every table, so it is put together once.
     full_name: str = field(init=False, repr=False, compare=False)
 

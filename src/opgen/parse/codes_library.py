@@ -40,4 +40,25 @@ E0253 = Code(
     "- include: kernels.h\n" + _FOO + "  dispatch:\n    CPU: ::my_kernel\n",
 )
 
+_NMS = "- func: custom::nms(Tensor boxes) -> Tensor\n  dispatch:\n    CPU: nms_cpu\n"
+_IS_FAKE = "  fake: boxes.new_empty([new_size()], dtype=torch.int64)\n"
+
+E0254 = Code(
+    "E0254",
+    "a fake that is no Python expression",
+    "'fake' says what the operator returns where tensors have no data: a Python expression of one line over the arguments, with torch "
+    "and new_size(min=0, max=None), a size that depends on data. The package that --python makes registers it "
+    "(torch.library.register_fake). Of several results it is a tuple.",
+    _NMS + "  fake: boxes.new_empty([new_size(])\n",
+    _NMS + _IS_FAKE,
+)
+E0255 = Code(
+    "E0255",
+    "a fake beside a Meta kernel",
+    "'fake' is what an operator has in place of a Meta kernel. A row for Meta, a structured group and a CompositeImplicitAutograd kernel "
+    "say already what is returned where tensors have no data.",
+    _NMS + "    Meta: nms_meta\n" + _IS_FAKE,
+    _NMS + _IS_FAKE,
+)
+
 CODES: tuple[Code, ...] = tuple(v for v in list(vars().values()) if isinstance(v, Code))

@@ -184,6 +184,7 @@ class Draft:
     device_check: DeviceCheckType = DeviceCheckType.ExactSame
     python_module: str | None = None
     category_override: str | None = None
+    fake: str | None = None
     # Whether there is a table, how many keys it names, and its rows without the ignored keys.
     has_dispatch: bool = False
     dispatch_key_count: int = 0

@@ -23,6 +23,7 @@ from opgen.model.function_schema import FunctionSchema, SchemaKind
 from opgen.model.native_function import DeviceCheckType, Variant
 from opgen.model.profile import Profile
 from opgen.parse import codes_keys as codes
+from opgen.parse import codes_library
 from opgen.parse.draft import Draft, default_kernel_name
 from opgen.parse.names import did_you_mean
 
@@ -67,6 +68,24 @@ def check_entry(draft: Draft, diagnostics: Diagnostics) -> None:
                 hint=found.hint,
                 fix=found.fix,
             )
+
+
+def _fake_in_place_of_meta(draft: Draft, func: FunctionSchema) -> Iterator[Finding]:
+    if draft.fake is None:
+        return
+    keys = {row.key for row in draft.dispatch}
+    labels: tuple[tuple[Span, str], ...] = ()
+    if draft.structured or draft.structured_delegate is not None:
+        reason = "its meta function says what it returns"
+    elif DispatchKey.Meta in keys:
+        reason = "it has a kernel for Meta"
+        labels = ((draft.spans.dispatch_key(DispatchKey.Meta), "here"),)
+    elif _IMPLICIT in keys or not draft.has_dispatch:
+        reason = "it decomposes into what it calls"
+    else:
+        return
+    message = f"'{func.name}' needs no fake: {reason}"
+    yield Finding(codes_library.E0255, message, draft.spans.key("fake"), labels)
 
 
 def _const_refs_without_out(draft: Draft, func: FunctionSchema) -> Iterator[Finding]:
@@ -328,5 +347,6 @@ _RULES: tuple[tuple[frozenset[str], Rule], ...] = tuple(
         ("structured_inherits structured", _base_class_when_structured),
         ("device_check", _foreach_is_not_checked),
         ("tags", _random_is_tagged),
+        ("fake dispatch structured structured_delegate", _fake_in_place_of_meta),
     )
 )

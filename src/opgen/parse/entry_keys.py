@@ -103,6 +103,12 @@ ENTRY_KEYS: Mapping[str, EntryKey] = {
     "manual_cpp_binding": EntryKey(
         Shape.flag, "The C++ function or method is written by hand; the operator is generated."
     ),
+    "fake": EntryKey(
+        Shape.optional_text,
+        "What the operator returns where tensors have no data, in place of a Meta kernel: a Python expression over "
+        "its arguments, with `torch` and `new_size()`, a size that depends on data (opgen only, for target `torch` "
+        "with `--python`).",
+    ),
     "ufunc_inner_loop": EntryKey(
         Shape.inner_loops,
         "The inner loops that CPU and CUDA kernels are made from: `name (element types)`, "

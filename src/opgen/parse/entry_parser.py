@@ -100,6 +100,7 @@ def _build(draft: Draft, func: FunctionSchema) -> NativeFunction:
         spans=draft.spans,
         includes=draft.includes,
         shares_namespace=draft.shares_namespace,
+        fake=draft.fake,
     )
 
 

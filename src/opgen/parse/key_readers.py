@@ -38,6 +38,7 @@ from opgen.model.tags import TagSet
 from opgen.parse import codes_keys as codes
 from opgen.parse import codes_library, codes_schema, codes_yaml, entry_edits
 from opgen.parse.draft import DispatchRow, Draft, NodeSpans, comma_parts
+from opgen.parse.fake_reader import find_fake_problem
 from opgen.parse.file_header import FileHeader
 from opgen.parse.library_reader import LibraryReader
 from opgen.parse.names import meant, shorten
@@ -369,6 +370,23 @@ class _EntryReader:
                 self.draft.autogen += (name,)
             start += len(text) + 2
 
+    def _read_fake(self, value: Node) -> None:
+        node = self._optional_text(value)
+        func = self.draft.func
+        if node is None or func is None:
+            return
+        if self._context.strict_torchgen or self.draft.profile is Profile.torchgen:
+            message = "'fake' is a key of opgen's own, for operators of libraries"
+            self._error(codes_library.E0250, message, value.span)
+            return
+        self.draft.fake = node.value.strip()
+        problem = find_fake_problem(
+            self.draft.fake, [argument.name for argument in func.arguments.flat_all]
+        )
+        if problem is not None:
+            message = f"'{shorten(node.value)}' is not what '{func.name}' returns"
+            self._error(codes_library.E0254, message, node.span, hint=problem)
+
     def _read_dispatch(self, value: Node) -> None:
         if value.kind == "null":
             return
@@ -601,4 +619,5 @@ _HANDLERS: Mapping[str, Handler] = {
     "manual_kernel_registration": _flag("manual_kernel_registration"),
     "manual_cpp_binding": _flag("manual_cpp_binding"),
     "ufunc_inner_loop": _EntryReader._read_ufunc_inner_loop,
+    "fake": _EntryReader._read_fake,
 }

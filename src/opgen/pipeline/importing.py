@@ -5,7 +5,7 @@ from __future__ import annotations
 import hashlib
 import posixpath
 import re
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from itertools import chain
 from pathlib import Path
 
@@ -21,7 +21,7 @@ from opgen.importing.cpp_lexing import read_cpp
 from opgen.importing.cpp_macros import read_macros
 from opgen.importing.cpp_source import CppReader, find_classes
 from opgen.importing.cpp_text import CppText
-from opgen.importing.fakes import report_fakes
+from opgen.importing.fakes import find_traced_by_python, report_fakes
 from opgen.importing.inference import Inference
 from opgen.importing.library import ask_library
 from opgen.importing.merge import Entry, merge, write_rows
@@ -85,11 +85,15 @@ class _Found:
 
 @dataclass(frozen=True, slots=True)
 class Collected:
-    """The operators in order, the custom classes that their schemas name, and the number of files."""
+    """The operators in order, the custom classes that their schemas name, and the number of files.
+
+    `traced_by_python` names the operators whose fake kernel is, and stays, in Python.
+    """
 
     entries: Sequence[Entry]
     classes: Mapping[str, CustomClass]
     files: int
+    traced_by_python: Collection[str]
 
 
 @until_too_many(lambda: None)
@@ -127,7 +131,8 @@ def collect_entries(imports: Imports, diagnostics: Diagnostics) -> Collected | N
         callables = Callables(found.functions, found.texts, folder, problems)
     write_rows(entries, callables, problems)
     report_fakes({entry.name: entry for entry in entries}, found.fakes, problems)
-    return Collected(entries, classes, found.files)
+    traced_by_python = find_traced_by_python(entries, found.fakes)
+    return Collected(entries, classes, found.files, traced_by_python)
 
 
 # Sources
@@ -205,17 +210,21 @@ def _render(collected: Collected, output: str) -> Mapping[str, str]:
     if output.endswith("/"):
         groups = group_by(collected.entries, lambda entry: entry.namespace)
         for namespace, own in groups.items():
-            views += _views(f"{output}{namespace}.yaml", own, collected.classes)
+            views += _views(f"{output}{namespace}.yaml", own, collected)
     else:
-        views += _views(output, collected.entries, collected.classes)
+        views += _views(output, collected.entries, collected)
     return Renderer(templates_dir() / "text").render_all(views)
 
 
-def _views(
-    path: str, entries: Sequence[Entry], classes: Mapping[str, CustomClass]
-) -> list[FileView]:
+def _views(path: str, entries: Sequence[Entry], collected: Collected) -> list[FileView]:
     folder, name = posixpath.split(path)
     header_name = f"{posixpath.splitext(name)[0]}_kernels.h"
     header = build_kernels_header(posixpath.join(folder, header_name), name, entries)
-    yaml = build_imported(path, entries, classes, "" if header is None else header_name)
+    yaml = build_imported(
+        path,
+        entries,
+        collected.classes,
+        "" if header is None else header_name,
+        collected.traced_by_python,
+    )
     return [yaml] if header is None else [header, yaml]

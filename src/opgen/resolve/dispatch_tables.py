@@ -231,6 +231,7 @@ def has_meta_of_written(function: NativeFunction) -> bool:
     arguments = {a.name: a for a in function.func.arguments.flat_all}
     if (
         not function.is_library
+        or function.fake is not None
         or function.has_composite_kernel
         or not any(a.type.is_tensor_like() for a in arguments.values())
     ):

@@ -8,6 +8,7 @@ from opgen.model.dispatch_key import DispatchKey
 from opgen.model.native_function import NativeFunction
 from opgen.resolve.functional_forms import views_first_argument
 from opgen.views.base import Block, FileView, blocks, view
+from opgen.views.batching import CALL_FOR_EACH, boxed, find_batching, has_aliases
 from opgen.views.context import Context
 from opgen.views.operators import operator_headers
 from opgen.views.shards import sharded
@@ -18,13 +19,14 @@ from opgen.views.text import operator_struct
 class AutogradRowView:
     """`kernel` is that of Autograd, and `tracking` that of ADInplaceOrView, as expressions; empty if there is none.
 
-    `reshapes`: the operator changes an argument's shape.
+    `refusal` is what `tracking` calls where a gradient is asked for, `batching` what vmap calls.
     """
 
     operator: str
     kernel: str
     tracking: str
-    reshapes: bool
+    refusal: str
+    batching: str
 
 
 @view
@@ -33,7 +35,9 @@ class RegisterAutogradView(FileView):
     name: str
     includes: tuple[str, ...]
     writes: bool
-    reshapes: bool
+    refuses: bool
+    batches: bool
+    loops: bool
     blocks: tuple[Block[AutogradRowView], ...]
 
 
@@ -57,7 +61,9 @@ def build_register_autograd(context: Context) -> Iterator[FileView]:
             name=name,
             includes=operator_headers(context, views),
             writes=any(_kernel(f) == _OF_WRITTEN for f in some),
-            reshapes=any(map(_reshapes, some)),
+            refuses=any(map(_leaves_room_for_formula, some)),
+            batches=any(map(find_batching, some)),
+            loops=any(find_batching(f) == CALL_FOR_EACH for f in some),
             blocks=blocks((f.namespace, _row(f, f in views)) for f in some),
         )
 
@@ -70,30 +76,54 @@ def find_autograd_row(context: Context, f: NativeFunction) -> AutogradRowView | 
 
 
 def _row(f: NativeFunction, view: bool) -> AutogradRowView:
+    if _leaves_room_for_formula(f):
+        return AutogradRowView(
+            operator=str(f.func.name),
+            kernel="",
+            tracking=boxed("refuse_gradients"),
+            refusal=_NOT_IMPLEMENTED,
+            batching=find_batching(f),
+        )
     return AutogradRowView(
         operator=str(f.func.name),
         kernel=_kernel(f),
         tracking=_tracking(f, view),
-        reshapes=_reshapes(f),
+        refusal="",
+        batching=find_batching(f),
     )
 
 
-def _boxed(function: str) -> str:
-    return f"torch::CppFunction::makeFromBoxedFunction<&opgen::{function}>()"
+_OF_WRITTEN = boxed("autograd_of_written")
+_NOT_IMPLEMENTED = "torch::autograd::autogradNotImplementedFallback()"
 
 
-_OF_WRITTEN = _boxed("autograd_of_written")
+def _leaves_room_for_formula(f: NativeFunction) -> bool:
+    """Whether torch.library.register_autograd takes `f`: functional operators alone.
+
+    Its kernel goes under Autograd, and PyTorch warns if one is there: the one that refuses gradients is registered below.
+    """
+    return (
+        bool(f.func.returns)
+        and not has_aliases(f)
+        and not _brings_formula(f)
+        and f.find_kernel(DispatchKey.ADInplaceOrView) is None
+        and "inplace_view" not in f.tags
+    )
+
+
+def _brings_formula(f: NativeFunction) -> bool:
+    return any(key.name.startswith("Autograd") for key, _ in f.dispatch)
 
 
 def _kernel(f: NativeFunction) -> str:
     """What refuses to compute a gradient through `f`; none where its author brings a formula."""
-    if any(key.name.startswith("Autograd") for key, _ in f.dispatch):
+    if _brings_formula(f):
         return ""
     if f.func.arguments.out:
-        return _boxed("autograd_of_out")
+        return boxed("autograd_of_out")
     if f.is_library and f.func.is_mutable:
         return _OF_WRITTEN
-    return "torch::autograd::autogradNotImplementedFallback()"
+    return _NOT_IMPLEMENTED
 
 
 def _tracking(f: NativeFunction, view: bool) -> str:
@@ -103,7 +133,7 @@ def _tracking(f: NativeFunction, view: bool) -> str:
     if view:
         return f"opgen::tracked_view<{operator_struct(f)}>()"
     if f.is_library:
-        return _boxed("count_writes") if f.func.is_mutable else ""
+        return boxed("count_writes") if f.func.is_mutable else ""
     changes = f.is_view_op or any(a.is_write for a in f.func.arguments.flat_all)
     return "torch::autograd::autogradNotImplementedInplaceOrViewFallback()" if changes else ""
 
@@ -114,7 +144,3 @@ def _is_view(context: Context, f: NativeFunction) -> bool:
         return f.is_view_op and views_first_argument(f)
     group = context.registry.view_group_of(f)
     return group is not None and f is group.view and len(f.func.returns) == 1
-
-
-def _reshapes(f: NativeFunction) -> bool:
-    return "inplace_view" in f.tags

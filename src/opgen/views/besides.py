@@ -22,6 +22,7 @@ _AUTOGRAD = {
     "opgen::autograd_of_out": "there is no gradient through an out argument: tensors that want one are refused",
     "opgen::autograd_of_written": "no formula: a gradient through what it writes or returns is an error that names it",
 }
+_NO_FORMULA = "no formula: a gradient through it is an error that names it"
 _DECOMPOSES = (
     "decomposes, while traced, into the hidden {0}, which writes the same and returns what is new"
 )
@@ -62,11 +63,11 @@ def _besides(context: Context, f: NativeFunction) -> Iterator[Besides]:
 def _autograd(f: NativeFunction, row: AutogradRowView) -> Iterator[Besides]:
     if row.kernel:
         function = _plain(row.kernel)
-        reason = _AUTOGRAD.get(
-            function, "no formula: a gradient through it is an error that names it"
-        )
+        reason = _AUTOGRAD.get(function, _NO_FORMULA)
         yield Besides("Autograd", function, reason)
-    if row.tracking:
+    if row.refusal:
+        yield Besides("ADInplaceOrView", _plain(row.tracking), _NO_FORMULA)
+    elif row.tracking:
         what = "views" if f.is_view_op else "writes"
         yield Besides("ADInplaceOrView", _plain(row.tracking), f"tells autograd of its {what}")
 

@@ -164,6 +164,7 @@ def _attribute_fields(f: NativeFunction) -> Row:
         "generated": "generated" in f.tags,
         "python_module": f.python_module,
         "category_override": f.category_override,
+        **({} if f.fake is None else {"fake": f.fake}),
         "device_guard": f.device_guard,
         "device_check": f.device_check.name,
         "manual_kernel_registration": f.manual_kernel_registration,

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 
 from opgen.importing.calling import Called, Declaration
 from opgen.importing.classes import CustomClass
@@ -16,6 +16,7 @@ _INDICATOR = re.compile(r"[,\[\]{}#&*!|>'\"%@`\s]|[-?:](?:\s|$)|(?:---|\.\.\.)(?
 _BREAKS_OFF = re.compile(r":(?:\s|$)|\s#|\s$")
 _ESCAPES = {"\\": "\\\\", '"': '\\"', "\n": "\\n", "\t": "\\t", "\r": "\\r"}
 _ALWAYS: Conditions = ()
+_TRACED_BY_PYTHON = "opgen: allow(W1030) Python registers its fake kernel"
 
 
 @view
@@ -61,9 +62,16 @@ class KernelsHeaderView(FileView):
 
 
 def build_imported(
-    path: str, entries: Sequence[Entry], classes: Mapping[str, CustomClass], own_header: str
+    path: str,
+    entries: Sequence[Entry],
+    classes: Mapping[str, CustomClass],
+    own_header: str,
+    traced_by_python: Collection[str],
 ) -> ImportedView:
-    """The YAML. `own_header` is the header that `build_kernels_header` makes; empty if there is none."""
+    """The YAML. `own_header` is the header that `build_kernels_header` makes; empty if there is none.
+
+    `traced_by_python` names the operators whose fake kernel is in Python.
+    """
     includes = [called.include for called in _called(entries) if called.include]
     listed = list(unique([*sorted(includes), *([own_header] if own_header else [])]))
     return ImportedView(
@@ -71,7 +79,7 @@ def build_imported(
         template="imported.yaml.j2",
         includes=", ".join(map(_in_list, listed)),
         classes=tuple(_class(one) for one in classes.values() if _is_named(one, entries)),
-        entries=tuple(_entry(entry) for entry in entries),
+        entries=tuple(_entry(entry, entry.name in traced_by_python) for entry in entries),
     )
 
 
@@ -146,11 +154,11 @@ def _is_named(one: CustomClass, entries: Iterable[Entry]) -> bool:
 # Entries
 
 
-def _entry(entry: Entry) -> EntryView:
+def _entry(entry: Entry, traced_by_python: bool) -> EntryView:
     lines = [line for row in entry.rows.values() for line in _row(row, entry)]
     tags = ", ".join(entry.tags)
     return EntryView(
-        comments=tuple(_comments(entry)),
+        comments=(*_comments(entry), *([_TRACED_BY_PYTHON] if traced_by_python else ())),
         func=yaml_text(f"{entry.namespace}::{entry.schema}"),
         rows=tuple(lines),
         has_rows=any(row.written for row in entry.rows.values()),

@@ -2,16 +2,23 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 
 from opgen.cpp.names import operator_namespace, operator_struct_name
 from opgen.model.native_function import NativeFunction
+from opgen.resolve.fakes import lacks_fake
 from opgen.targets.tags import spell_tags
 from opgen.views.base import Block, FileView, blocks, cpp_string, group_by, view
 from opgen.views.context import Context
 from opgen.views.custom_classes import ClassDefinition, class_definitions, type_headers
 from opgen.views.shards import sharded
 from opgen.views.text import operator_struct
+
+# Module and context of set_python_module. PyTorch puts the context in parentheses behind "you may need to import".
+_GENERATED = '"{0}", "it registers the fake"'
+_AUTHORS = (
+    '"{0}.ops", "if no fake is there, its author has to write one, or a row Meta in the YAML"'
+)
 
 
 @view
@@ -50,8 +57,11 @@ class OperatorsSourceView(FileView):
 
 @view
 class SchemaRowView:
+    """`module` is the argument list of `set_python_module`, said of this row and those behind it; empty if nothing is said."""
+
     struct: str
     tags: str
+    module: str = ""
 
     @property
     def tag_list(self) -> str:
@@ -136,12 +146,33 @@ def _schema_blocks(
     tags_of = context.target.registered_tags
     found = []
     for namespace, members in group_by(functions, lambda f: f.namespace).items():
-        rows = tuple(
-            SchemaRowView(operator_struct(f), ",".join(sorted(tags_of(f)))) for f in members
-        )
-        found.append(SchemaBlockView(namespace, rows, namespace in declared))
+        rows = []
+        for module, some in _by_python_module(context, members):
+            for f in some:
+                tags = ",".join(sorted(tags_of(f)))
+                rows.append(SchemaRowView(operator_struct(f), tags, module))
+                module = ""
+        found.append(SchemaBlockView(namespace, tuple(rows), namespace in declared))
         declared.add(namespace)
     return tuple(found)
+
+
+def _by_python_module(
+    context: Context, functions: Sequence[NativeFunction]
+) -> Iterator[tuple[str, Sequence[NativeFunction]]]:
+    """The functions, those last whose fakes are in Python, with what `set_python_module` says of them.
+
+    PyTorch names that module where a fake is missing, and takes fakes from no other: so it is said of these operators alone.
+    """
+    if context.target.call_words is None or not context.library.python:
+        yield "", functions
+        return
+    found: dict[str, list[NativeFunction]] = {"": [], _GENERATED: [], _AUTHORS: []}
+    for f in functions:
+        module = _GENERATED if f.fake is not None else ""
+        found[_AUTHORS if lacks_fake(context.registry, f) else module].append(f)
+    for words, some in found.items():
+        yield words.format(context.library.name), some
 
 
 def operator_headers(context: Context, functions: Iterable[NativeFunction]) -> tuple[str, ...]:

@@ -7,12 +7,22 @@ from collections.abc import Iterable, Iterator
 from keyword import iskeyword
 
 from opgen.model.native_function import NativeFunction
+from opgen.parse.fake_reader import GIVEN_NAMES
 from opgen.python.operator_calls import operator_declarations
 from opgen.views.base import FileView, group_by, view
 from opgen.views.context import Context
 from opgen.views.python_stub import StubView
 
 _WORD = re.compile(r"\b_\w+")
+
+
+@view
+class FakeView:
+    """An overload under torch.ops, and the function of its arguments that says what it returns."""
+
+    overload: str
+    parameters: str
+    returns: str
 
 
 @view
@@ -23,6 +33,7 @@ class PythonFunctionsView(FileView):
     namespace: str
     others: tuple[str, ...]
     names: tuple[str, ...]
+    fakes: tuple[FakeView, ...]
 
 
 @view
@@ -47,12 +58,26 @@ def build_python_functions(context: Context) -> Iterator[FileView]:
         namespace=namespace,
         others=tuple(one for one in namespaces if one != namespace),
         names=tuple(functions),
+        fakes=tuple(_fake(f) for f in kept if f.fake is not None),
     )
     yield LoadingView(f"{folder}/_loading.py", "loading.py.j2", library)
     title = f"Library {library}, for type checkers and editors."
     parts = tuple(_stub(context, functions))
     yield StubView(f"{folder}/__init__.pyi", "stub.pyi.j2", title, parts)
     yield StubView(f"{folder}/py.typed", "py.typed.j2", "", ())
+
+
+def _fake(f: NativeFunction) -> FakeView:
+    assert f.fake is not None
+    name = f.func.name
+    # Attributes of torch.ops may have any name, parameters may not.
+    arguments = [a.name for a in f.func.arguments.flat_all if not iskeyword(a.name)]
+    given = [n for n in GIVEN_NAMES if n not in arguments]
+    return FakeView(
+        overload=f"{f.namespace}.{name.name}.{name.overload_name or 'default'}",
+        parameters=", ".join((*given, *arguments)),
+        returns=f.fake,
+    )
 
 
 def _by_name(functions: Iterable[NativeFunction]) -> dict[str, list[NativeFunction]]:

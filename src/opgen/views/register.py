@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 
 from opgen.model.dispatch_key import DispatchKey
 from opgen.model.native_function import NativeFunction
 from opgen.resolve.dispatch_tables import Registration, RegistrationKind
 from opgen.views.base import Block, FileView, FunctionView, blocks, unique, view
+from opgen.views.batching import decomposes
 from opgen.views.callables import callable_text
 from opgen.views.context import Context
 from opgen.views.custom_classes import ClassDefinition, class_definitions
@@ -16,6 +17,7 @@ from opgen.views.shards import sharded
 from opgen.views.text import operator_struct
 
 # Keys whose own names are those of files for all operators: RegisterAutograd.cpp, RegisterFunctionalize.cpp.
+_DECOMPOSED = (DispatchKey.CompositeImplicitAutograd, DispatchKey.CompositeExplicitAutograd)
 _OWN = frozenset({DispatchKey.Autograd, DispatchKey.Functionalize})
 
 
@@ -29,6 +31,15 @@ class KernelRowView:
 
 
 @view
+class KernelTableView:
+    """The kernels of one namespace for one key."""
+
+    namespace: str
+    key: str
+    items: tuple[KernelRowView, ...]
+
+
+@view
 class RegisterKeyView(FileView):
     library: str
     name: str
@@ -37,7 +48,7 @@ class RegisterKeyView(FileView):
     author_includes: tuple[str, ...]
     classes: tuple[ClassDefinition, ...]
     functions: tuple[Block[FunctionView], ...]
-    tables: tuple[Block[KernelRowView], ...]
+    tables: tuple[KernelTableView, ...]
 
 
 def build_register_keys(context: Context) -> Iterator[FileView]:
@@ -56,8 +67,26 @@ def build_register_keys(context: Context) -> Iterator[FileView]:
                 author_includes=_author_includes(members),
                 classes=class_definitions(row.function for row in members),
                 functions=_direct_functions(context, key, callables),
-                tables=blocks((f.namespace, _row(f, text)) for f, text in callables),
+                tables=tuple(_tables(context, key, callables)),
             )
+
+
+def _tables(
+    context: Context, key: DispatchKey, callables: Sequence[tuple[NativeFunction, str]]
+) -> Iterator[KernelTableView]:
+    """The kernels for `key`; composite ones also for the layers in which what they call does the work."""
+    yield from _table(key, callables)
+    if context.target.functionalizes and key in _DECOMPOSED:
+        for layer in (DispatchKey.Functionalize, DispatchKey.FuncTorchBatchedDecomposition):
+            rows = [(f, text) for f, text in callables if text and decomposes(f, key, layer)]
+            yield from _table(layer, rows)
+
+
+def _table(
+    key: DispatchKey, callables: Iterable[tuple[NativeFunction, str]]
+) -> Iterator[KernelTableView]:
+    for block in blocks((f.namespace, _row(f, text)) for f, text in callables):
+        yield KernelTableView(block.namespace, key.name, block.items)
 
 
 def _stem(key: DispatchKey) -> str:

@@ -237,7 +237,7 @@ def exported() -> None:
 
 
 def mapped() -> None:
-    """vmap: one call for each, by PyTorch's own fallback; or a refusal that names the operator."""
+    """vmap: one call for each, or for composite views a decomposition; or a refusal that names the operator."""
     o, x = torch.ops.slice, torch.rand(4, 3, 3) + 0.5
     for call in (
         lambda t: o.add.Tensor(t, t),
@@ -248,6 +248,9 @@ def mapped() -> None:
         lambda t: o.zero.default(t),
         lambda t: o.roll.default(t, [1]),
         lambda t: o.ones_like.default(t),
+        lambda t: o.cat.default([t, t]),
+        lambda t: o.diagonal.default(t),
+        lambda t: tuple(o.unbind.int(t)),
     ):
         one_by_one = [call(t) for t in x]
         several = isinstance(one_by_one[0], tuple)
@@ -256,9 +259,6 @@ def mapped() -> None:
     for call in (
         lambda t: o.add.out(t, t, out=t.clone()),
         lambda t: o.max.dim_max(t, 0, max=t[0].clone(), max_values=t[0].long()),
-        lambda t: o.cat.default([t, t]),
-        lambda t: o.diagonal.default(t),
-        lambda t: tuple(o.unbind.int(t)),
         lambda t: o.unsqueeze_.default(t.clone(), 0),
     ):
         try:

@@ -5,6 +5,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import copy
 import sys
 import traceback
@@ -215,7 +216,7 @@ def main() -> None:
     for case in CASES:
         if chosen and case.name not in chosen:
             continue
-        for check in (eager, checked, compiled, exported):
+        for check in (eager, checked, mapped, compiled, exported):
             torch.manual_seed(0)
             torch._dynamo.reset()
             try:
@@ -253,6 +254,31 @@ def checked(case: Case) -> None:
     if case.checked:
         arguments, named = case.make()
         torch.library.opcheck(case.operator, tuple(arguments), named)
+
+
+def mapped(case: Case) -> None:
+    """vmap of two calls is what the two give; out= operators are refused in words."""
+    is_tensor = [isinstance(x, torch.Tensor) for x in torch.utils._pytree.tree_leaves(case.make())]
+    if not any(is_tensor) or not case.compiles:
+        return
+    two = [torch.utils._pytree.tree_flatten(case.make()) for _ in range(2)]
+    (leaves, spec), (others, _) = two
+
+    def call(*given: torch.Tensor) -> Values:
+        moved = iter([x.clone() for x in given])
+        all = [next(moved) if own else x for x, own in zip(leaves, is_tensor)]
+        arguments, named = torch.utils._pytree.tree_unflatten(all, spec)
+        result = case.operator(*arguments, **named)
+        return tensors([result, all])
+
+    pairs = [pair for pair, own in zip(zip(leaves, others), is_tensor) if own]
+    if case.name.endswith(".out"):
+        with contextlib.suppress(RuntimeError):
+            torch.func.vmap(call)(*map(torch.stack, pairs))
+            raise AssertionError("sizes that vmap does not know")
+        return
+    want = [call(*one) for one in zip(*pairs)]
+    same(torch.func.vmap(call)(*map(torch.stack, pairs)), list(map(torch.stack, zip(*want))))
 
 
 def compiled(case: Case) -> None:

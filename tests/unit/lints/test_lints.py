@@ -192,3 +192,32 @@ def test_the_page_has_every_lint_of_libraries() -> None:
         (row,) = [line for line in page.splitlines() if line.startswith(f"| {code.code} |")]
         _, what, why, remedy, count = (cell.strip() for cell in row.strip("|").split(" | "))
         assert what and why and remedy and int(count)
+
+
+_TRACED = {
+    "a kernel for CPU alone": ("(Tensor x) -> Tensor", "CPU: foo", ["W1030"]),
+    "a kernel of a device of others": ("(Tensor x) -> Tensor", "PrivateUse1: foo", ["W1030"]),
+    "a view": ("(Tensor(a) x) -> Tensor(a)", "CPU: foo", ["W1030"]),
+    "tensors beside a number": ("(Tensor x) -> (Tensor, int)", "CPU: foo", ["W1030"]),
+    "a row for Meta": ("(Tensor x) -> Tensor", "CPU, Meta: foo", []),
+    "one for all backends": ("(Tensor x) -> Tensor", "CompositeExplicitAutograd: foo", []),
+    "it returns what it writes": ("(Tensor! x) -> ()", "CPU: foo", []),
+    "it writes, and returns more": ("(Tensor! x) -> Tensor", "CPU: foo", ["W1030"]),
+    "no kernel at all": ("(Tensor x) -> Tensor", "Autograd: fallthrough", []),
+    "what W1025 says": ("(Tensor x) -> int", "CPU: foo", ["W1025"]),
+}
+
+
+@pytest.mark.parametrize(("schema", "row", "codes"), _TRACED.values(), ids=_TRACED)
+def test_what_cannot_be_traced(schema: str, row: str, codes: list[str], tmp_path: Path) -> None:
+    text = f"- func: lib::foo{schema}\n  dispatch:\n    {row}\n"
+    assert lints_of(text, tmp_path, target="torch") == codes
+    assert "W1030" not in lints_of(text, tmp_path), "of PyTorch alone"
+    allowed = f"# opgen: allow(W1030) Python registers its fake\n{text}"
+    assert lints_of(allowed, tmp_path, target="torch") == [c for c in codes if c != "W1030"]
+    assert "W1016" not in lints_of(allowed, tmp_path), "linted for both targets"
+
+
+def test_a_fake_can_be_traced(tmp_path: Path) -> None:
+    text = "- func: lib::foo(Tensor x) -> Tensor\n  dispatch:\n    CPU: foo\n  fake: x.clone()\n"
+    assert lints_of(text, tmp_path, target="torch") == []

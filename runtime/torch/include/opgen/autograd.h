@@ -1,5 +1,5 @@
-// autograd.h: what autograd does with out= operators and with writes, and vmap with operators that
-// change a shape in place: there is no formula, and so they refuse to be asked.
+// autograd.h: what autograd does with operators that have no formula, with out= operators and with
+// writes, and vmap with operators that change a shape in place: they refuse to be asked.
 #pragma once
 
 #include <ATen/core/LegacyTypeDispatch.h>
@@ -7,7 +7,9 @@
 #include <ATen/core/dispatch/Dispatcher.h>
 #include <ATen/core/grad_mode.h>
 #include <ATen/core/stack.h>
+#include <torch/csrc/autograd/autograd_not_implemented_fallback.h>
 
+#include <algorithm>
 #include <cstddef>
 #include <vector>
 
@@ -79,6 +81,44 @@ inline std::vector<at::Tensor> written_tensors(const c10::FunctionSchema& schema
 
 }  // namespace detail
 
+namespace detail {
+
+// Whether autograd has something to do for an argument, which are the last on the stack. That a
+// gradient is recorded does not count where PyTorch is told to do nothing about missing formulas.
+inline bool asks_for_formula(const c10::FunctionSchema& schema, const torch::jit::Stack& stack) {
+  using torch::autograd::AutogradFallbackMode;
+  const bool records = at::GradMode::is_enabled() &&
+                       torch::autograd::getAutogradFallbackMode() != AutogradFallbackMode::Nothing;
+  bool asks = false;
+  for (const c10::IValue& value : torch::jit::last(stack, schema.arguments().size())) {
+    for_each_tensor(value, [&](const at::Tensor& tensor) {
+      asks = asks || (records && tensor.requires_grad()) || tensor._fw_grad(/*level=*/0).defined();
+    });
+  }
+  return asks;
+}
+
+}  // namespace detail
+
+// Where the kernel that refuses gradients is kept: a key that no tensor has, before that of
+// autograd.
+inline constexpr auto kWithoutFormula = c10::DispatchKey::DeferredInit;
+
+// A functional operator, boxed, right above its kernels and below every formula: so the key
+// Autograd is free for torch.library.register_autograd, which would warn that it overrides a
+// kernel. What asks for a gradient here has found no formula (register_autograd's know no forward
+// gradients).
+inline void refuse_gradients(const c10::OperatorHandle& op, c10::DispatchKeySet keys,
+                             torch::jit::Stack* stack) {
+  const c10::DispatchKeySet below = keys & c10::after_ADInplaceOrView_keyset;
+  if (detail::asks_for_formula(op.schema(), *stack)) {
+    op.redispatchBoxed(below.add(kWithoutFormula), stack);
+    return;
+  }
+  const at::AutoDispatchBelowAutograd guard;
+  op.redispatchBoxed(below, stack);
+}
+
 // Counts a write to every tensor that the operator writes, so that autograd finds what was saved
 // for a gradient and then changed. (PyTorch's own fallback counts those alone that are returned.)
 inline void count_writes(const c10::OperatorHandle& op, c10::DispatchKeySet keys,
@@ -92,11 +132,17 @@ inline void count_writes(const c10::OperatorHandle& op, c10::DispatchKeySet keys
   for (const at::Tensor& tensor : written) tensor.unsafeGetTensorImpl()->bump_version();
 }
 
-// vmap calls an operator without a rule for batches once for each; what that does to the shape of
-// its argument would be lost.
+// vmap calls an operator without a rule for batches once for each; what that does to an out
+// argument's size, or to the shape of an argument, would be lost, and a view would be a copy.
 inline void refuse_batches(const c10::OperatorHandle& op, torch::jit::Stack*) {
+  const auto& arguments = op.schema().arguments();
+  const bool is_out = std::any_of(arguments.begin(), arguments.end(),
+                                  [](const c10::Argument& argument) { return argument.is_out(); });
   TORCH_CHECK(false, "Batching rule not implemented for ", op.operator_name(),
-              "; the fallback path doesn't work on out= or view ops.");
+              "; the fallback path doesn't work on out= or view ops. ",
+              is_out ? "Call the functional variant, and copy what it returns."
+                     : "A kernel for CompositeImplicitAutograd, which calls other operators, needs "
+                       "no rule; torch.library.register_vmap registers one.");
 }
 
 }  // namespace opgen

@@ -8,10 +8,10 @@
 
 namespace opgen {
 
-// NotImplementedError with operator, key and the text to write.
+// NotImplementedError with operator, key and the text to write; for fake tensors a RuntimeError.
 [[noreturn]] inline void throw_missing_kernel(const char* op, const char* key,
                                               const char* signature) {
-  TORCH_CHECK_NOT_IMPLEMENTED(false, op, " on ", key, " is not written yet: write ", signature);
+  OPGEN_CHECK_NOT_IMPLEMENTED(false, op, " on ", key, " is not written yet: write ", signature);
 }
 
 }  // namespace opgen

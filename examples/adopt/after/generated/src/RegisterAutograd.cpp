@@ -6,12 +6,19 @@
 
 OPGEN_LIBRARY_IMPL(fuse, Autograd, m) {
   static_cast<void>(m);
-  m.impl("muladd", torch::autograd::autogradNotImplementedFallback());
-  m.impl("mul", torch::autograd::autogradNotImplementedFallback());
   m.impl("add_out", torch::CppFunction::makeFromBoxedFunction<&opgen::autograd_of_written>());
 }
 
 OPGEN_LIBRARY_IMPL(fuse, ADInplaceOrView, m) {
   static_cast<void>(m);
+  m.impl("muladd", torch::CppFunction::makeFromBoxedFunction<&opgen::refuse_gradients>());
+  m.impl("mul", torch::CppFunction::makeFromBoxedFunction<&opgen::refuse_gradients>());
   m.impl("add_out", torch::CppFunction::makeFromBoxedFunction<&opgen::count_writes>());
+}
+
+TORCH_LIBRARY_IMPL(fuse, DeferredInit, m) {
+  static_assert(opgen::kWithoutFormula == c10::DispatchKey::DeferredInit);
+  static_cast<void>(m);
+  m.impl("muladd", torch::autograd::autogradNotImplementedFallback());
+  m.impl("mul", torch::autograd::autogradNotImplementedFallback());
 }

@@ -35,6 +35,11 @@ def test_running_sum() -> None:
         mylib.running_sum(torch.ones(2, 2))
 
 
+def test_gradient_of_running_sum() -> None:
+    a = torch.randn(5, dtype=torch.float64, requires_grad=True)
+    assert torch.autograd.gradcheck(mylib.running_sum, (a,))
+
+
 def test_shapes_without_elements() -> None:
     a = torch.empty(2, 1, device="meta")
     assert mylib.mix(a, torch.empty(3, device="meta")).shape == (2, 3)

@@ -1,0 +1,76 @@
+"""The key `fake`: which texts are expressions over the arguments, and who may have one."""
+
+from __future__ import annotations
+
+import pytest
+
+from opgen.diagnostics import Diagnostics, Source
+from opgen.parse import builtin_tags, parse_entries
+from opgen.parse.fake_reader import find_fake_problem
+
+GOOD = (
+    "x.new_empty([new_size()], dtype=torch.int64)",
+    "(torch.empty_like(x), x.new_empty([new_size(max=n)]))",
+    "[x.new_empty(s) for s in sizes]",
+    "x if n is None else x.new_empty([max(n, 1)])",
+    "(lambda y: y.new_empty([y.size(0)]))(x)",
+)
+BAD = (
+    ("x.new_empty([", "cannot parse"),
+    ("y = x", "cannot parse"),
+    ("import os", "cannot parse"),
+    ("x.new_empty([m])", "'m' is no argument"),
+    ("np.zeros(3)", "'np' is no argument"),
+    ("x\n.clone()", "one line"),
+    ("x" + " + x" * 1000, "at most"),
+    ("(" * 900 + ")" * 900, "cannot parse"),
+    ("x\0", "one line"),
+    ("", "cannot parse"),
+)
+
+
+@pytest.mark.parametrize("text", GOOD)
+def test_an_expression_is_taken(text: str) -> None:
+    assert find_fake_problem(text, ("x", "n", "sizes")) is None
+
+
+@pytest.mark.parametrize(("text", "words"), BAD, ids=range(len(BAD)))
+def test_what_is_no_expression_is_refused(text: str, words: str) -> None:
+    assert words in str(find_fake_problem(text, ("x", "n", "sizes")))
+
+
+def codes(text: str, *, strict: bool = False) -> list[str]:
+    diagnostics = Diagnostics()
+    source = Source("f.yaml", text)
+    parse_entries(
+        [source], builtin_tags(), (), diagnostics, strict_torchgen=strict, namespace="aten"
+    )
+    return [str(one.code) for one in diagnostics]
+
+
+FAKE = "  fake: x.new_empty([new_size()])\n"
+
+
+def test_only_libraries_have_it() -> None:
+    body = "foo(Tensor x) -> Tensor\n  dispatch:\n    CPU: foo_cpu\n"
+    assert codes(f"- func: lib::{body}{FAKE}") == []
+    assert codes(f"- func: lib::{body}{FAKE}", strict=True) == ["E0250"]
+    assert codes(f"- func: {body}{FAKE}") == ["E0250"]
+
+
+@pytest.mark.parametrize(
+    "rest",
+    [
+        "  dispatch:\n    CPU, Meta: foo\n",
+        "  dispatch:\n    CompositeImplicitAutograd: foo\n",
+        "",
+        "  structured_delegate: foo.out\n",
+    ],
+)
+def test_it_stands_in_place_of_a_meta_kernel(rest: str) -> None:
+    assert "E0255" in codes(f"- func: lib::foo(Tensor x) -> Tensor\n{rest}{FAKE}")
+
+
+def test_a_composite_that_reads_data_may_have_one() -> None:
+    rest = "  dispatch:\n    CompositeExplicitAutograd: foo\n"
+    assert codes(f"- func: lib::foo(Tensor x) -> Tensor\n{rest}{FAKE}") == []
