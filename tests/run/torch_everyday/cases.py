@@ -360,7 +360,7 @@ CASES = [
         "int8_vectorwise_quant with threshold",
         lambda n: given(randn(n, 6), 1.0),
         int8_vectorwise_quant,
-        sizes=DATA,
+        unknown=DATA,
     ),
     Case("dequantize_blockwise", lambda n: blocks(n, torch.float16), dequantize_blockwise),
     Case(
@@ -373,7 +373,7 @@ CASES = [
         lambda n: given(randn(3, n, 2, 4), randn(3, n, 2), None, torch.bfloat16),
         fwd_combine,
     ),
-    Case("nms", lambda n: given(boxes(4 * n), rand(4 * n), 0.3), nms, sizes=DATA),
+    Case("nms", lambda n: given(boxes(4 * n), rand(4 * n), 0.3), nms, unknown=DATA),
     Case("roi_align", lambda n: regions(n, 0.5, 2, True), roi_align),
     Case("roi_align adaptive", lambda n: regions(n, 1.0, -1, False), roi_align),
     Case(
@@ -395,7 +395,7 @@ CASES = [
         "scatter_sum without size",
         lambda n: given(randn(n, 4), torch.arange(n) // 2, 0, None, None),
         scatter_sum,
-        sizes=DATA,
+        unknown=DATA,
     ),
     Case("jagged_to_padded_dense", jagged, jagged_to_padded_dense),
     Case("gelu", lambda n: given(randn(n, 4)), gelu),

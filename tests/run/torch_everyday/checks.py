@@ -9,7 +9,7 @@ import copy
 import warnings
 from collections.abc import Callable, Sequence
 from concurrent.futures import ThreadPoolExecutor
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import Any
@@ -30,17 +30,16 @@ class Case:
     """Calls of one operator: `make(n)` has the arguments of the size `n`.
 
     `name` is the operator's, with its overload, and what is special about these calls. Without a `reference`
-    the operator's own eager results are right. `sizes` says why sizes of results are not known before the call.
+    the operator's own eager results are right. `unknown` says why sizes of results are not known before the call.
     """
 
     name: str
     make: Callable[[int], Call]
     reference: Callable[..., Any] | None = None
-    sizes: str = ""
-    checked: bool = True  # opcheck takes such arguments
+    unknown: str = ""
     compiles: bool = True  # dynamo does
     whole: bool = True  # one graph holds it
-    seeds: tuple[int, ...] = field(default=SIZES)
+    sizes: tuple[int, ...] = SIZES
 
     def operator(self, namespace: str) -> Any:
         name, _, overload = self.name.split(" ")[0].partition(".")
@@ -82,7 +81,7 @@ def right(case: Case, operator: Any, n: int) -> tuple[Any, Call]:
 
 def value(case: Case, operator: Any) -> None:
     """What it computes, for three sizes; tensors that are not contiguous give the same."""
-    for n in case.seeds:
+    for n in case.sizes:
         want = right(case, operator, n)
         arguments, named = case.call(n)
         same((operator(*arguments, **named), (arguments, named)), want)
@@ -90,13 +89,13 @@ def value(case: Case, operator: Any) -> None:
 
 def opcheck(case: Case, operator: Any) -> None:
     """PyTorch's own tests of custom operators."""
-    arguments, named = case.call(case.seeds[0])
+    arguments, named = case.call(case.sizes[0])
     torch.library.opcheck(operator, tuple(arguments), named)
 
 
 def fake(case: Case, operator: Any) -> None:
     """A fake tensor has the sizes, strides and dtypes of the real one; what depends on data is a new symbol."""
-    for n in case.seeds:
+    for n in case.sizes:
         arguments, named = case.call(n)
         with FakeTensorMode(shape_env=ShapeEnv()) as mode:
             fakes = pytree.tree_map_only(torch.Tensor, mode.from_tensor, (arguments, named))
@@ -107,7 +106,7 @@ def fake(case: Case, operator: Any) -> None:
             raise Differs(f"{len(some)} fake results, not {len(others)}")
         for one, other in zip(some, others):
             if isinstance(other, torch.Tensor):
-                same_layout(one, other, bool(case.sizes))
+                same_layout(one, other, bool(case.unknown))
 
 
 def same_layout(one: Any, other: torch.Tensor, open_sizes: bool) -> None:
@@ -126,7 +125,7 @@ def same_layout(one: Any, other: torch.Tensor, open_sizes: bool) -> None:
 
 def functionalize(case: Case, operator: Any) -> None:
     """torch.func.functionalize gives the same, and writes the same."""
-    for n in case.seeds:
+    for n in case.sizes:
         leaves, spec = pytree.tree_flatten(case.call(n))
         places = [i for i, x in enumerate(leaves) if isinstance(x, torch.Tensor)]
 
@@ -151,7 +150,7 @@ def compiled(case: Case, operator: Any, *, mark: bool = False, **options: Any) -
         capture_scalar_outputs=True, capture_dynamic_output_shape_ops=True
     ):
         fast = torch.compile(program(operator), fullgraph=case.whole, **options)
-        for n in case.seeds:
+        for n in case.sizes:
             arguments, named = case.call(n)
             if mark:
                 for tensor, dim in varying(case, (arguments, named)):
@@ -168,7 +167,7 @@ def program(operator: Any) -> Callable[..., Any]:
 
 def varying(case: Case, call: Call) -> list[tuple[torch.Tensor, int]]:
     """The dimensions of a call's tensors that differ between sizes."""
-    some, others = (pytree.tree_leaves(case.call(n)) for n in case.seeds[:2])
+    some, others = (pytree.tree_leaves(case.call(n)) for n in case.sizes[:2])
     found = []
     for tensor, one, other in zip(pytree.tree_leaves(call), some, others):
         if isinstance(tensor, torch.Tensor):
@@ -230,7 +229,7 @@ def is_tensor(value: Any) -> bool:
 
 def exported_program(cases: Sequence[Case], operators: Sequence[Any]) -> tuple[Program, Any]:
     """The calls of all the cases as one exported program, whose sizes are symbols where they vary."""
-    calls = [case.call(case.seeds[0]) for case in cases]
+    calls = [case.call(case.sizes[0]) for case in cases]
     module = Program(list(zip(operators, calls)))
     symbols: list[dict[int, Any]] = []
     for case, call in zip(cases, calls):
@@ -248,7 +247,7 @@ def exported_program(cases: Sequence[Case], operators: Sequence[Any]) -> tuple[P
 
 
 def runs_alike(run: Any, module: Program, cases: Sequence[Case]) -> None:
-    for sizes in zip(*(case.seeds for case in cases)):
+    for sizes in zip(*(case.sizes for case in cases)):
         tensors = module.tensors([case.call(n) for case, n in zip(cases, sizes)])
         want = Program.forward(_with_sizes(module, cases, sizes), *copy.deepcopy(tensors))
         same(run(*tensors), want)
@@ -283,7 +282,7 @@ def aoti_of(cases: Sequence[Case], operators: Sequence[Any], kept: Path | None =
         runs_alike(aoti_load_package(package), module, cases)
         if kept is not None:
             calls = []
-            for sizes in zip(*(case.seeds for case in cases)):
+            for sizes in zip(*(case.sizes for case in cases)):
                 given = module.tensors([case.call(n) for case, n in zip(cases, sizes)])
                 results = _with_sizes(module, cases, sizes)(*copy.deepcopy(given))
                 calls.append([given, pytree.tree_leaves(results)])
@@ -295,7 +294,7 @@ def vmap(case: Case, operator: Any) -> None:
     pairs = []
     for seed in (1, 2):
         torch.manual_seed(seed)
-        pairs.append(case.make(case.seeds[0]))
+        pairs.append(case.make(case.sizes[0]))
     some, spec = pytree.tree_flatten(pairs[0])
     others = pytree.tree_leaves(pairs[1])
     places = [i for i, x in enumerate(some) if isinstance(x, torch.Tensor)]
@@ -323,8 +322,8 @@ def vmap(case: Case, operator: Any) -> None:
 
 def threads(case: Case, operator: Any) -> None:
     """Several threads of Python at once, each with tensors of its own."""
-    wanted = [right(case, operator, n) for n in case.seeds]
-    calls = [[copy.deepcopy(case.call(n)) for n in case.seeds] for _ in range(THREADS * 5)]
+    wanted = [right(case, operator, n) for n in case.sizes]
+    calls = [[copy.deepcopy(case.call(n)) for n in case.sizes] for _ in range(THREADS * 5)]
 
     def one(mine: list[Call]) -> list[Any]:
         return [(operator(*call[0], **call[1]), call) for call in mine]
