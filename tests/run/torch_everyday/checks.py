@@ -289,6 +289,19 @@ def aoti_of(cases: Sequence[Case], operators: Sequence[Any], kept: Path | None =
             torch.save(calls, kept / "calls.pt")
 
 
+def aoti_failing(cases: Sequence[Case], namespace: str) -> list[Case]:
+    """Those of the cases with which AOTInductor fails, found by halves: most are compiled together."""
+    try:
+        aoti_of(cases, [case.operator(namespace) for case in cases])
+    except Exception:
+        if len(cases) == 1:
+            return list(cases)
+        half = len(cases) // 2
+        found = aoti_failing(cases[:half], namespace) + aoti_failing(cases[half:], namespace)
+        return found or list(cases)
+    return []
+
+
 def vmap(case: Case, operator: Any) -> None:
     """Every tensor has one more dimension in front."""
     pairs = []

@@ -208,16 +208,6 @@ def failing(check: Any, chosen: list[Case], namespace: str) -> int:
     return failures
 
 
-def all_in_one(chosen: list[Case], namespace: str) -> int:
-    """AOTInductor of all cases in one program; where it fails, of each alone."""
-    try:
-        checks.aoti_of(chosen, [case.operator(namespace) for case in chosen])
-    except Exception:
-        print("AOTInductor of all:", traceback.format_exc()[-2500:])
-        return max(1, failing(checks.aoti, chosen, namespace))
-    return 0
-
-
 def main() -> None:
     namespace, library, *words = sys.argv[1:]
     warnings.simplefilter("ignore")
@@ -232,7 +222,9 @@ def main() -> None:
     for check in checks.COMPILERS:
         begun = time.monotonic()
         if check is checks.aoti:
-            failures += all_in_one([c for c in chosen if c.whole], namespace)
+            found = checks.aoti_failing([c for c in chosen if c.whole], namespace)
+            failing(check, found, namespace)
+            failures += len(found)
         else:
             failures += failing(check, chosen, namespace)
         print(f"{check.__name__}: {time.monotonic() - begun:.0f} s", flush=True)

@@ -74,13 +74,13 @@ def cell(check: Check, case: Case) -> Cell:
 
 
 def aoti_column(chosen: Sequence[Case], kept: Path | None) -> list[Cell]:
-    """All in one program; where that fails, each alone."""
-    try:
-        checks.aoti_of(chosen, [case.operator(MINE) for case in chosen], kept)
-    except Exception:
-        print("one program of all fails, each alone:", traceback.format_exc()[-2000:])
-        return [cell(checks.aoti, case) for case in chosen]
-    return [Cell(case, "aoti", None) for case in chosen]
+    """Those that pass make one program, which is left in `kept`."""
+    failing = checks.aoti_failing(chosen, MINE)
+    passing = [case for case in chosen if case not in failing]
+    if kept is not None:
+        checks.aoti_of(passing, [case.operator(MINE) for case in passing], kept)
+    made = {case.name: cell(checks.aoti, case) for case in failing}
+    return [made.get(case.name, Cell(case, "aoti", None)) for case in chosen]
 
 
 def sweep(chosen: Sequence[Case], columns: Sequence[Check], kept: Path | None) -> list[Cell]:
