@@ -18,7 +18,7 @@ OPGEN_KERNEL(permute_cols_meta)(const Tensor& A, const Tensor&) {
 }
 
 OPGEN_KERNEL(weak_ref_tensor)(const Tensor& tensor) {
-  return tensor.view_symint(tensor.sym_sizes());
+  return tensor.alias();
 }
 
 OPGEN_KERNEL(int8_vectorwise_quant_cpu)(const Tensor& A, double threshold) {
@@ -183,7 +183,7 @@ OPGEN_KERNEL(lfilter_cpu)
     const auto x = waveform.accessor<const scalar_t, 3>();
     const auto a = a_coeffs.accessor<const scalar_t, 2>();
     const auto b = b_coeffs.accessor<const scalar_t, 2>();
-    const auto y = result.accessor<scalar_t, 3>();
+    auto y = result.accessor<scalar_t, 3>();
     for (std::int64_t n = 0; n < waveform.size(0); ++n) {
       for (std::int64_t c = 0; c < waveform.size(1); ++c) {
         for (std::int64_t t = 0; t < waveform.size(2); ++t) {

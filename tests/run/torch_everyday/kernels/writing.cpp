@@ -10,6 +10,10 @@
 
 namespace {
 
+// Outside of kernels the names are those of namespace opgen.
+using opgen::MemoryFormat;
+using opgen::Tensor;
+
 // Rows of the last dimension.
 std::int64_t rows_of(const Tensor& x) {
   return x.size(-1) == 0 ? 0 : x.numel() / x.size(-1);
@@ -129,8 +133,8 @@ OPGEN_KERNEL(reshape_and_cache_cpu)
   const Tensor slots = opgen::contiguous(slot_mapping);
   OPGEN_DISPATCH_FLOATING_TYPES(key.scalar_type(), "reshape_and_cache", [&] {
     const auto k = key.accessor<const scalar_t, 3>(), v = value.accessor<const scalar_t, 3>();
-    const auto keys = key_cache.accessor<scalar_t, 5>();
-    const auto values = value_cache.accessor<scalar_t, 4>();
+    auto keys = key_cache.accessor<scalar_t, 5>();
+    auto values = value_cache.accessor<scalar_t, 4>();
     const std::int64_t* slot = slots.const_data_ptr<std::int64_t>();
     for (std::int64_t token = 0; token < slots.numel(); ++token) {
       if (slot[token] < 0) continue;
@@ -164,9 +168,9 @@ OPGEN_KERNEL(topk_softmax_cpu)
   const std::int64_t tokens = gating_output.size(0), experts = gating_output.size(1);
   const std::int64_t k = topk_weights.size(1);
   const auto gates = gating_output.accessor<const float, 2>();
-  const auto weights = topk_weights.accessor<float, 2>();
-  const auto indices = topk_indices.accessor<std::int32_t, 2>();
-  const auto sources = token_expert_indices.accessor<std::int32_t, 2>();
+  auto weights = topk_weights.accessor<float, 2>();
+  auto indices = topk_indices.accessor<std::int32_t, 2>();
+  auto sources = token_expert_indices.accessor<std::int32_t, 2>();
   std::vector<float> shares(experts), scores(experts);
   std::vector<std::int32_t> order(experts);
   for (std::int64_t token = 0; token < tokens; ++token) {
@@ -194,8 +198,8 @@ OPGEN_KERNEL(moe_align_block_size_cpu)
  Tensor& experts_ids, Tensor& num_tokens_post_pad, const std::optional<Tensor>& maybe_expert_map) {
   const Tensor ids = opgen::contiguous(topk_ids);
   const std::int32_t* expert = ids.const_data_ptr<std::int32_t>();
-  const auto sorted = sorted_token_ids.accessor<std::int32_t, 1>();
-  const auto blocks = experts_ids.accessor<std::int32_t, 1>();
+  auto sorted = sorted_token_ids.accessor<std::int32_t, 1>();
+  auto blocks = experts_ids.accessor<std::int32_t, 1>();
   opgen::fill_(sorted_token_ids, ids.numel());
   opgen::fill_(experts_ids, -1);
   std::int64_t at = 0;
@@ -218,7 +222,7 @@ OPGEN_KERNEL(merge_attn_states_cpu)
 (Tensor& output, const std::optional<Tensor>& output_lse, const Tensor& prefix_output,
  const Tensor& prefix_lse, const Tensor& suffix_output, const Tensor& suffix_lse) {
   // Outputs are (tokens, heads, head_size), logarithms of sums (heads, tokens).
-  const auto out = output.accessor<float, 3>();
+  auto out = output.accessor<float, 3>();
   const auto a = prefix_output.accessor<const float, 3>();
   const auto b = suffix_output.accessor<const float, 3>();
   const auto la = prefix_lse.accessor<const float, 2>(), lb = suffix_lse.accessor<const float, 2>();
@@ -239,8 +243,8 @@ OPGEN_KERNEL(merge_attn_states_cpu)
 OPGEN_KERNEL(dynamic_scaled_int8_quant_cpu)
 (Tensor& result, const Tensor& input, Tensor& scale, const std::optional<Tensor>& azp) {
   const auto x = input.accessor<const float, 2>();
-  const auto y = result.accessor<std::int8_t, 2>();
-  const auto scales = scale.accessor<float, 2>();
+  auto y = result.accessor<std::int8_t, 2>();
+  auto scales = scale.accessor<float, 2>();
   for (std::int64_t row = 0; row < input.size(0); ++row) {
     float least = std::numeric_limits<float>::infinity(), most = -least;
     for (std::int64_t i = 0; i < input.size(1); ++i) {
@@ -300,7 +304,7 @@ OPGEN_KERNEL(fwd_combine_cpu)
   const auto logs = lse_partial.accessor<const float, 3>();
   const Tensor sum = opgen::zeros({tokens, heads, size}, out_partial.options());
   const Tensor lse = opgen::empty({tokens, heads}, lse_partial.options());
-  const auto sums = sum.accessor<float, 3>();
+  auto sums = sum.accessor<float, 3>();
   for (std::int64_t t = 0; t < tokens; ++t) {
     for (std::int64_t h = 0; h < heads; ++h) {
       float most = -std::numeric_limits<float>::infinity(), total = 0;
