@@ -137,7 +137,7 @@ def main() -> None:
         torch.ops.load_library(options.twin)
         cases.register_fakes(TWIN)
         cases.register_fakes_by_hand(TWIN)
-    every = (*checks.QUICK, *(checks.COMPILERS if options.all else ()))
+    every = (*checks.QUICK, *(checks.COMPILERS if options.all or options.columns else ()))
     columns = [c for c in every if c.__name__ in (options.columns or [c.__name__])]
     cells = sweep([c for c in cases.CASES if options.only in c.name], columns, options.keep)
     made = table(cells)
