@@ -1,5 +1,5 @@
-// from_cpp LIBRARY PACKAGE CALLS: runs what AOTInductor compiled without Python. CALLS holds, for each call, the
-// arguments and the results that Python found (torch.save of a list).
+// from_cpp LIBRARY PACKAGE CALLS: runs what AOTInductor compiled without Python. CALLS holds, for
+// each call, the arguments and the results that Python found (torch.save of a list).
 #include <ATen/ATen.h>
 #include <dlfcn.h>
 #include <torch/csrc/inductor/aoti_package/model_package_loader.h>
