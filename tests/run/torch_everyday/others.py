@@ -1,11 +1,12 @@
 """The operators of the other tests and examples, through inductor and AOTInductor.
 
-`python others.py NAMESPACE LIBRARY|MODULE [WORD]`: NAMESPACE is that of one of the tables below, WORD is in the
-names of the cases to try. Whatever fails is printed; every operator of the namespace has to be in a case.
+`python others.py NAMESPACE LIBRARY|MODULE [--only WORD] [--columns CHECK...]`: NAMESPACE is that of one of the tables
+below. Whatever fails is printed; every operator of the namespace has to be in a case.
 """
 
 from __future__ import annotations
 
+import argparse
 import copy
 import importlib
 import sys
@@ -80,6 +81,7 @@ SLICE: dict[str, Make] = {
     "div.Tensor": lambda n: given(rand(n, 4), positive(4)),
     "expand": lambda n: given(rand(n, 1), [-1, 3]),
     "full": lambda n: given([2, 3], 1.5),
+    "full.out": lambda n: given([2, 3], 1.5, out=rand(2, 3)),
     "_log_softmax": lambda n: given(rand(n, 4), 1, False),
     "max.dim": lambda n: given(rand(n, 4), 1),
     "amax": lambda n: given(rand(n, 4), [0]),
@@ -89,6 +91,7 @@ SLICE: dict[str, Make] = {
     "mm": lambda n: given(rand(n, 4), rand(4, 5)),
     "mul.Tensor": lambda n: given(rand(n, 4), rand(n, 1)),
     "ones_like": lambda n: given(rand(n, 4)),
+    "ones_like.out": lambda n: given(rand(n, 4), out=rand(n, 4)),
     "select.int": lambda n: given(rand(n, 4), 0, 1),
     "sigmoid": lambda n: given(rand(n, 4)),
     "_softmax": lambda n: given(rand(n, 4), 0, False),
@@ -209,7 +212,13 @@ def failing(check: Any, chosen: list[Case], namespace: str) -> int:
 
 
 def main() -> None:
-    namespace, library, *words = sys.argv[1:]
+    parser = argparse.ArgumentParser()
+    parser.add_argument("namespace")
+    parser.add_argument("library")
+    parser.add_argument("--only", default="", help="cases whose names hold this")
+    parser.add_argument("--columns", nargs="*", help="these checks alone")
+    options = parser.parse_args()
+    namespace, library = options.namespace, options.library
     warnings.simplefilter("ignore")
     if Path(library).is_file():
         torch.ops.load_library(library)
@@ -217,9 +226,10 @@ def main() -> None:
         importlib.import_module(library)
     chosen = cases_of(namespace)
     assert not missing(namespace, chosen), missing(namespace, chosen)
-    chosen = [c for c in chosen if c.compiles and all(word in c.name for word in words)]
+    chosen = [c for c in chosen if c.compiles and options.only in c.name]
     failures = 0
-    for check in checks.COMPILERS:
+    columns = [*checks.QUICK, *checks.COMPILERS] if options.columns else checks.COMPILERS
+    for check in (c for c in columns if c.__name__ in (options.columns or [c.__name__])):
         begun = time.monotonic()
         if check is checks.aoti:
             found = checks.aoti_failing([c for c in chosen if c.whole], namespace)
