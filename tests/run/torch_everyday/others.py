@@ -169,7 +169,10 @@ def written(case: Case, functional: Any, operator: Any) -> Make:
 
 
 def forms() -> list[Case]:
-    """The cases of torch_library/forms.py, their sizes changed alike."""
+    """The cases of torch_library/forms.py, their sizes changed alike.
+
+    An operator that returns a SymInt breaks the graph while its argument's sizes are known.
+    """
     sys.path.insert(0, str(Path(__file__).parents[1] / "torch_library"))
     theirs = importlib.import_module("forms")
 
@@ -180,7 +183,10 @@ def forms() -> list[Case]:
 
         return make
 
-    return [Case(c.name, sized(c), compiles=c.compiles, whole=c.whole) for c in theirs.CASES]
+    return [
+        Case(c.name, sized(c), compiles=c.compiles, whole=c.whole and c.name != "doubled_rows")
+        for c in theirs.CASES
+    ]
 
 
 def cases_of(namespace: str) -> list[Case]:
