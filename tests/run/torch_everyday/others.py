@@ -160,7 +160,8 @@ def written(case: Case, functional: Any, operator: Any) -> Make:
     def make(n: int) -> Call:
         arguments, named = case.make(n)
         results = torch.utils._pytree.tree_leaves(functional(*arguments, **named))
-        outs = dict(zip(names, (torch.zeros_like(r) for r in results)))
+        # Row-major: dynamo traces no others.
+        outs = dict(zip(names, (torch.zeros(r.shape, dtype=r.dtype) for r in results)))
         if not names and results[0].dtype != arguments[0].dtype:
             arguments = [arguments[0].to(results[0].dtype), *arguments[1:]]
         return arguments, {**named, **outs}
