@@ -61,6 +61,14 @@ def test_the_same_tests_pass(state: str, tmp_path: Path) -> None:
     assert done.stdout.split() == ["True", str(state == "after")]
 
 
+@pytest.mark.nightly
+def test_inductor(tmp_path: Path) -> None:
+    """Protects what is generated from what inductor and AOTInductor get wrong: static, changing and unknown sizes."""
+    variables = built("after", tmp_path)
+    script = Path(__file__).parent / "torch_everyday" / "others.py"
+    run([sys.executable, script, "fuse", "fuse"], env=variables, cwd=tmp_path)
+
+
 def test_the_kernels_are_those_of_before() -> None:
     """Protects the promise that no kernel is edited: what is gone is the blocks at the end."""
     before, after = (

@@ -1,4 +1,4 @@
-"""The Meta kernel of docs/torch.md, and the one that `opgen stub` begins, compile and carry symbolic sizes."""
+"""The examples of docs/torch.md, and the Meta kernel that `opgen stub` begins: they compile, and carry symbolic sizes."""
 
 from __future__ import annotations
 
@@ -49,20 +49,76 @@ print("good")
 """
 
 
-def test_meta_kernels(tmp_path: Path) -> None:
+FIRST = """
+import sys, tempfile, torch
+
+torch.ops.load_library(sys.argv[1])
+plus, plus_ = torch.ops.custom.plus, torch.ops.custom.plus_
+
+def program(x, y):
+    return plus(plus_(x.clone(), y), y) + plus(x, y, out=torch.empty_like(x))
+
+# With default settings the second size makes sizes symbols.
+for function in (plus, program):
+    torch._dynamo.reset()
+    compiled = torch.compile(function)
+    for n in (3, 5, 8):
+        assert torch.equal(compiled(torch.ones(n), torch.ones(n)), function(torch.ones(n), torch.ones(n)))
+
+class Module(torch.nn.Module):
+    def forward(self, x, y):
+        return plus(x, y), program(x, y)
+
+sizes = torch.export.Dim.DYNAMIC
+exported = torch.export.export(
+    Module(), (torch.ones(3), torch.ones(3)), dynamic_shapes=({0: sizes}, {0: sizes})
+)
+with tempfile.TemporaryDirectory() as folder:
+    package = torch._inductor.aoti_compile_and_package(exported, package_path=folder + "/plus.pt2")
+    loaded = torch._inductor.aoti_load_package(package)
+    for n in (3, 5, 8):
+        assert [x.tolist() for x in loaded(torch.ones(n), torch.ones(n))] == [[2.0] * n, [5.0] * n]
+print("good")
+"""
+
+
+@pytest.fixture(scope="module")
+def library(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """The operators of the page's first example, of its Meta kernel by hand, and of a stub."""
     require_torch()
+    folder = tmp_path_factory.mktemp("docs")
     page = (REPOSITORY / "docs/torch.md").read_text()
-    section = page.split("### A Meta kernel by hand")[1].split("\n## ")[0]
-    (schema,) = re.findall(r"```yaml\n(.*?)```", section, re.DOTALL)
-    (kernels,) = re.findall(r"```cpp\n(.*?)```", section, re.DOTALL)
-    yaml, folder = tmp_path / "ops.yaml", tmp_path / "kernels"
-    yaml.write_text(schema + STUBBED)
-    folder.mkdir()
-    (folder / "documented.cpp").write_text(kernels)
-    (folder / "stubbed.cpp").write_text(_filled_in(_stub(yaml)))
-    library = build_extension(yaml, folder, tmp_path / "tree")
+    first = page.split("# Target torch")[1].split("\n## ")[0]
+    by_hand = page.split("### A Meta kernel by hand")[1].split("\n## ")[0]
+    yaml, kernels = folder / "ops.yaml", folder / "kernels"
+    kernels.mkdir()
+    schemas = []
+    for name, section in (("first", first), ("by_hand", by_hand)):
+        (schema,) = re.findall(r"```yaml\n(.*?)```", section, re.DOTALL)
+        (source,) = re.findall(r"```cpp\n(.*?)```", section, re.DOTALL)
+        schemas.append(schema)
+        (kernels / f"{name}.cpp").write_text(source)
+    yaml.write_text("\n".join([*schemas, STUBBED]))
+    (kernels / "stubbed.cpp").write_text(_filled_in(_stub(yaml)))
+    return build_extension(yaml, kernels, folder / "tree")
+
+
+@pytest.fixture(autouse=True)
+def _no_cached_code(monkeypatch: pytest.MonkeyPatch) -> None:
+    """What inductor kept of another build is not used."""
+    monkeypatch.setenv("TORCHINDUCTOR_FORCE_DISABLE_CACHES", "1")
+
+
+def test_meta_kernels(library: Path, tmp_path: Path) -> None:
     script = tmp_path / "check.py"
     script.write_text(CHECK)
+    assert run_script(script, library) == "good\n"
+
+
+def test_first_example_through_inductor(library: Path, tmp_path: Path) -> None:
+    """Protects the page's first promise: sizes that change, and AOTInductor."""
+    script = tmp_path / "first.py"
+    script.write_text(FIRST)
     assert run_script(script, library) == "good\n"
 
 

@@ -8,6 +8,7 @@ from __future__ import annotations
 from collections.abc import Collection
 
 from opgen.model.native_function import NativeFunction
+from opgen.model.types import BaseTy, BaseType
 from opgen.targets.releases import TAG_SINCE, UNREGISTERED_TAGS
 
 
@@ -17,8 +18,28 @@ def registered_tags(f: NativeFunction) -> frozenset[str]:
 
 
 def tags_that_pytorch_follows(f: NativeFunction) -> frozenset[str]:
-    """All but those that a release of PyTorch mishandles."""
-    return f.tags - UNREGISTERED_TAGS.keys()
+    """All but those by which PyTorch compiles something else than `f`, in some release: `releases.UNREGISTERED_TAGS`, and `inplace`
+    where it is misread.
+
+    `inplace`: functionalization takes it for a tensor that comes first, is the only one that is written, and is returned.
+    Of others, such as `f_(Tensor(a!)[] self) -> ()`, it fails ("'list' object has no attribute '_base'") or loses
+    what they write. Source: torch 2.13, by trial; tests/run/torch_everyday.
+    """
+    misread = frozenset() if _writes_self_alone(f) else frozenset({"inplace"})
+    return f.tags - UNREGISTERED_TAGS.keys() - misread
+
+
+def _writes_self_alone(f: NativeFunction) -> bool:
+    """Whether the first argument is a tensor, the only one that is written, and the only result."""
+    arguments = f.func.arguments
+    if not arguments.flat_positional:
+        return False
+    first = arguments.flat_positional[0]
+    return (
+        first.type == BaseType(BaseTy.Tensor)
+        and arguments.mutable_arg_names == (first.name,)
+        and f.func.aliased_return_names() == (first.name,)
+    )
 
 
 def spell_tags(names: Collection[str]) -> str:

@@ -1,4 +1,4 @@
-"""Tags of out variants: inductor would call the operator in place of the functional one, and does so wrongly."""
+"""Tags that PyTorch takes for more than they say: they are in the model, and not registered for it."""
 
 from __future__ import annotations
 
@@ -25,3 +25,23 @@ def test_out(arguments: str, tmp_path: Path) -> None:
     (out,) = (f for f in opgen.load([yaml]).functions if f.func.arguments.out)
     assert registered_tags(out) == {"out", "pointwise"}
     assert tags_that_pytorch_follows(out) == {"pointwise"}
+
+
+@pytest.mark.parametrize(
+    ("schema", "registered"),
+    [
+        ("f_(Tensor(a!) self, Tensor x) -> Tensor(a!)", True),
+        ("f_(Tensor(a!)[] self, Scalar x) -> ()", False),
+        ("f_(Tensor! logits, Tensor mask) -> ()", False),
+        ("f_(Tensor x, Tensor(a!) self) -> ()", False),
+        ("f_(Tensor(a!) self, Tensor(b!) count) -> Tensor(a!)", False),
+        ("f_(Tensor(a!)? self, Tensor x) -> ()", False),
+    ],
+)
+def test_inplace(schema: str, registered: bool, tmp_path: Path) -> None:
+    """Protects what functionalization makes of a call: it takes the tag for a first tensor that is written, and
+    returned, and the only one."""
+    yaml = tmp_path / "f.yaml"
+    yaml.write_text(f"- func: my::{schema}\n  dispatch:\n    CPU: f_cpu\n")
+    (f,) = (f for f in opgen.load([yaml]).functions if str(f.func.name) == "f_")
+    assert tags_that_pytorch_follows(f) == ({"inplace"} if registered else set())
