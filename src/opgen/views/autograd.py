@@ -56,7 +56,7 @@ def build_register_autograd(context: Context) -> Iterator[FileView]:
             library=context.library.name,
             name=name,
             includes=operator_headers(context, views),
-            writes=any(_kernel(f) == _OF_WRITTEN for f in some),
+            writes=any(_OF_WRITTEN in _row(f, f in views).kernel for f in some),
             reshapes=any(map(_reshapes, some)),
             blocks=blocks((f.namespace, _row(f, f in views)) for f in some),
         )
@@ -70,10 +70,11 @@ def find_autograd_row(context: Context, f: NativeFunction) -> AutogradRowView | 
 
 
 def _row(f: NativeFunction, view: bool) -> AutogradRowView:
+    tracking = _tracking(f, view)
     return AutogradRowView(
         operator=str(f.func.name),
-        kernel=_kernel(f),
-        tracking=_tracking(f, view),
+        kernel=_kernel(f, tracking),
+        tracking=tracking,
         reshapes=_reshapes(f),
     )
 
@@ -82,17 +83,20 @@ def _boxed(function: str) -> str:
     return f"torch::CppFunction::makeFromBoxedFunction<&opgen::{function}>()"
 
 
-_OF_WRITTEN = _boxed("autograd_of_written")
+_OF_WRITTEN = "autograd_of_written"
+_COUNTS_WRITES = _boxed("count_writes")
 
 
-def _kernel(f: NativeFunction) -> str:
+def _kernel(f: NativeFunction, tracking: str) -> str:
     """What refuses to compute a gradient through `f`; none where its author brings a formula."""
     if any(key.name.startswith("Autograd") for key, _ in f.dispatch):
         return ""
+    # The kernels of autograd count writes themselves, unless the next kernel is another.
+    suffix = "" if tracking == _COUNTS_WRITES else "_uncounted"
     if f.func.arguments.out:
-        return _boxed("autograd_of_out")
+        return _boxed(f"autograd_of_out{suffix}")
     if f.is_library and f.func.is_mutable:
-        return _OF_WRITTEN
+        return _boxed(_OF_WRITTEN + suffix)
     return "torch::autograd::autogradNotImplementedFallback()"
 
 
@@ -103,7 +107,7 @@ def _tracking(f: NativeFunction, view: bool) -> str:
     if view:
         return f"opgen::tracked_view<{operator_struct(f)}>()"
     if f.is_library:
-        return _boxed("count_writes") if f.func.is_mutable else ""
+        return _COUNTS_WRITES if f.func.is_mutable else ""
     changes = f.is_view_op or any(a.is_write for a in f.func.arguments.flat_all)
     return "torch::autograd::autogradNotImplementedInplaceOrViewFallback()" if changes else ""
 

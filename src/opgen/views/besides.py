@@ -63,7 +63,8 @@ def _autograd(f: NativeFunction, row: AutogradRowView) -> Iterator[Besides]:
     if row.kernel:
         function = _plain(row.kernel)
         reason = _AUTOGRAD.get(
-            function, "no formula: a gradient through it is an error that names it"
+            function.removesuffix("_uncounted"),
+            "no formula: a gradient through it is an error that names it",
         )
         yield Besides("Autograd", function, reason)
     if row.tracking:
