@@ -78,35 +78,18 @@ function(opgen_add_torch_library target)
   # ATen's headers cost seconds in every unit. Stubs may stand beside the calls of what they stand for:
   # no compiler looks into a weak function.
   opgen_one_unit_per_shard(${target} SOURCES ${arg_SOURCES})
-  opgen_precompile_headers(${target} SOURCES ${arg_SOURCES} KERNELS ${arg_KERNELS})
+  opgen_precompile_headers(${target} KERNELS ${arg_KERNELS})
   if(CMAKE_SYSTEM_NAME STREQUAL "Linux")
     target_link_options(${target} PRIVATE "LINKER:-z,defs")
   endif()
 endfunction()
 
-# Have what all units of the library `target` read of ATen's compiled once, if there are two or more. The kernels'
-# units then take a third of the time, and each edit of one does. (One unit of all is no way: a stub and the kernel that
-# takes its place have one name.) A cache or a farm of compilers is worth more, and takes no precompiled headers as they
-# come. OPGEN_PRECOMPILE_HEADERS says otherwise, either way; CMAKE_DISABLE_PRECOMPILE_HEADERS is CMake's own.
+# With OPGEN_PRECOMPILE_HEADERS=ON, have what all units of the library `target` read of ATen's compiled once: an edit of a
+# kernel then takes a third less. Not unasked: g++ takes as long for it as for two or three such units and writes 300 MB,
+# which a build from nothing wins back from six units on, and ccache takes such a header only with some settings.
 function(opgen_precompile_headers target)
-  cmake_parse_arguments(PARSE_ARGV 1 arg "" "" "SOURCES;KERNELS")
-  if(NOT DEFINED OPGEN_PRECOMPILE_HEADERS)
-    get_target_property(launcher ${target} CXX_COMPILER_LAUNCHER)
-    get_property(rule GLOBAL PROPERTY RULE_LAUNCH_COMPILE)
-    get_filename_component(compiler "${CMAKE_CXX_COMPILER}" REALPATH)
-    set(OPGEN_PRECOMPILE_HEADERS ON)
-    if(launcher OR rule OR compiler MATCHES "(ccache|distcc|icecc)$")
-      set(OPGEN_PRECOMPILE_HEADERS OFF)
-    endif()
-  endif()
-  set(units ${arg_SOURCES})
-  list(TRANSFORM units REPLACE "^.*/[A-Za-z0-9]+_([0-9]+)[.]cpp$" "shard \\1")
-  list(TRANSFORM units REPLACE "^.*/[^/]*$" "shard 0")
-  list(FILTER arg_KERNELS INCLUDE REGEX "[.](cpp|cc|cxx)$")
-  list(APPEND units ${arg_KERNELS})
-  list(REMOVE_DUPLICATES units)
-  list(LENGTH units count)
-  if(NOT OPGEN_PRECOMPILE_HEADERS OR count LESS 2)
+  cmake_parse_arguments(PARSE_ARGV 1 arg "" "" "KERNELS")
+  if(NOT OPGEN_PRECOMPILE_HEADERS)
     return()
   endif()
   target_precompile_headers(${target} PRIVATE

@@ -7,6 +7,7 @@
 //   CompositeFunctional<Meta, Op, OutOp>, CompositeInplace<Meta, Op, OutOp, SelfPos>
 //                                   the same on any device that has a kernel for OutOp
 // K == Meta: only meta runs; its body for symbolic sizes, where the generated class has one.
+// Each is compiled once, for the dispatcher and for the functions that call it past the dispatcher.
 #pragma once
 
 #include <cstddef>
@@ -92,7 +93,13 @@ struct GivenOutputs final : Impl {
   }
   void tell(std::int64_t i, IntArrayRef sizes, IntArrayRef strides, const TensorOptions& options) {
     if constexpr (kIterates<Impl>) {
-      TensorIteratorBase::set_output_raw_strided(i, sizes, strides, options);
+      // An operand that is there, and stays as it is, is all that TensorIteratorBase would find.
+      at::OperandInfo& operand = this->operands_[i];
+      if (C10_LIKELY(operand.tensor_base().defined() && !operand.will_resize)) {
+        operand.current_dtype = operand.tensor_base().scalar_type();
+      } else {
+        TensorIteratorBase::set_output_raw_strided(i, sizes, strides, options);
+      }
     }
   }
 };
@@ -156,7 +163,7 @@ template <DispatchKey K, class Impl, class Op, class Signature = typename Op::sc
 struct Functional;
 template <DispatchKey K, class Impl, class Op, class R, class... A>
 struct Functional<K, Impl, Op, R(A...)> {
-  static R call(A... arguments) {
+  C10_NOINLINE static R call(A... arguments) {
     constexpr std::make_index_sequence<Impl::opgen_outputs> all{};
     detail::check_devices<K, Impl, Op>(arguments...);
     typename detail::OutputsOf<K, Impl>::Fresh op;
@@ -170,7 +177,7 @@ template <DispatchKey K, class Impl, class Op, class Signature = typename Op::sc
 struct Out;
 template <DispatchKey K, class Impl, class Op, class R, class... A>
 struct Out<K, Impl, Op, R(A...)> {
-  static R call(A... arguments) {
+  C10_NOINLINE static R call(A... arguments) {
     return run(std::tuple<A&...>(arguments...),
                std::make_index_sequence<sizeof...(A) - Impl::opgen_outputs>{},
                std::make_index_sequence<Impl::opgen_outputs>{});
@@ -195,7 +202,7 @@ template <DispatchKey K, class Impl, class Op, std::size_t SelfPos,
 struct Inplace;
 template <DispatchKey K, class Impl, class Op, std::size_t SelfPos, class R, class... A>
 struct Inplace<K, Impl, Op, SelfPos, R(A...)> {
-  static R call(A... arguments) {
+  C10_NOINLINE static R call(A... arguments) {
     detail::check_devices<K, Impl, Op>(arguments...);
     auto& self = std::get<SelfPos>(std::tuple<A&...>(arguments...));
     typename detail::OutputsOf<K, Impl>::template Given<true> op(self);
@@ -209,7 +216,7 @@ template <class Meta, class Op, class OutOp, class Signature = typename Op::sche
 struct CompositeFunctional;
 template <class Meta, class Op, class OutOp, class R, class... A>
 struct CompositeFunctional<Meta, Op, OutOp, R(A...)> {
-  static R call(A... arguments) {
+  C10_NOINLINE static R call(A... arguments) {
     return run(std::make_index_sequence<Meta::opgen_outputs>{}, arguments...);
   }
 
@@ -228,7 +235,7 @@ template <class Meta, class Op, class OutOp, std::size_t SelfPos,
 struct CompositeInplace;
 template <class Meta, class Op, class OutOp, std::size_t SelfPos, class R, class... A>
 struct CompositeInplace<Meta, Op, OutOp, SelfPos, R(A...)> {
-  static R call(A... arguments) {
+  C10_NOINLINE static R call(A... arguments) {
     auto& self = std::get<SelfPos>(std::tuple<A&...>(arguments...));
     detail::GivenOutputs<DispatchKey::CompositeExplicitAutogradNonFunctional, Meta, true> op(self);
     detail::run_structured<DispatchKey::Meta>(op, std::index_sequence<0>{}, arguments...);
