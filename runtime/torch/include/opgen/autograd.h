@@ -35,13 +35,14 @@ inline bool is_written(const c10::Argument& argument) {
   return argument.alias_info() != nullptr && argument.alias_info()->isWrite();
 }
 
-using Tensors = c10::SmallVector<at::Tensor, 4>;
+using WrittenTensors = c10::SmallVector<at::Tensor, 4>;
 
 // The tensors among the arguments, which are the last on the stack, that the operator writes.
-inline Tensors written_tensors(const c10::FunctionSchema& schema, const torch::jit::Stack& stack) {
+inline WrittenTensors written_tensors(const c10::FunctionSchema& schema,
+                                      const torch::jit::Stack& stack) {
   const auto& arguments = schema.arguments();
   const auto values = torch::jit::last(stack, arguments.size());
-  Tensors found;
+  WrittenTensors found;
   for (std::size_t i = 0; i < arguments.size(); ++i) {
     if (!is_written(arguments[i])) continue;
     for_each_tensor(values[i], [&](const at::Tensor& tensor) { found.push_back(tensor); });
@@ -51,7 +52,7 @@ inline Tensors written_tensors(const c10::FunctionSchema& schema, const torch::j
 
 // Runs the kernel below ADInplaceOrView, then counts a write to every one of `written`.
 inline void run_and_count(const c10::OperatorHandle& op, c10::DispatchKeySet keys,
-                          torch::jit::Stack* stack, const Tensors& written) {
+                          torch::jit::Stack* stack, const WrittenTensors& written) {
   {
     const at::AutoDispatchBelowADInplaceOrView guard;
     op.redispatchBoxed(keys & c10::after_ADInplaceOrView_keyset, stack);
@@ -65,7 +66,8 @@ inline void run_and_count(const c10::OperatorHandle& op, c10::DispatchKeySet key
 // kernel is count_writes (`counts`), that is done at once. A call through the dispatcher less: a
 // quarter of what an in-place operator on 16 elements takes.
 inline void run_below_autograd(const c10::OperatorHandle& op, c10::DispatchKeySet keys,
-                               torch::jit::Stack* stack, bool counts, const Tensors& written) {
+                               torch::jit::Stack* stack, bool counts,
+                               const WrittenTensors& written) {
   if (counts && keys.has(c10::DispatchKey::ADInplaceOrView)) {
     run_and_count(op, keys, stack, written);
     return;

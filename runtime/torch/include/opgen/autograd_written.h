@@ -44,7 +44,7 @@ inline void autograd_of_written(const c10::OperatorHandle& op, c10::DispatchKeyS
       if (records && tensor.requires_grad()) read.push_back(tensor);
     });
   }
-  const Tensors written = written_tensors(schema, *stack);
+  const WrittenTensors written = written_tensors(schema, *stack);
   NodePointer node;
   if (!read.empty()) {
     for (const at::Tensor& tensor : written) {
