@@ -1,6 +1,8 @@
 // forms_by_hand.cpp: the operators of forms.yaml as one writes them with TORCH_LIBRARY, with what
 // a call goes through: kernels, Autograd, ADInplaceOrView, BackendSelect. Autograd's and
-// ADInplaceOrView's are the fallbacks that PyTorch has for operators without a formula.
+// ADInplaceOrView's are the fallbacks that PyTorch has for operators without a formula. The latter
+// counts a write where the tensor is returned, so in write, write_two, write_new and foreach_ none:
+// there opgen does more.
 #include <ATen/core/LegacyTypeDispatch.h>
 #include <ATen/core/dispatch/Dispatcher.h>
 #include <torch/csrc/autograd/autograd_not_implemented_fallback.h>
@@ -31,7 +33,7 @@ Tensor add(const Tensor& self, const Tensor& other) {
 Tensor& add_(Tensor& self, const Tensor& other) {
   return self.add_(other);
 }
-void write(Tensor& result, const Tensor& input, double by) {
+void write_scaled(Tensor& result, const Tensor& input, double by) {
   work::scale(result, input, by);
 }
 void write_two(Tensor& first, Tensor& second, const Tensor& input) {
@@ -113,7 +115,7 @@ TORCH_LIBRARY_IMPL(by_hand, CPU, m) {
   m.impl("scaled", TORCH_FN(scaled));
   m.impl("scaled_", TORCH_FN(scaled_));
   m.impl("scaled.out", TORCH_FN(scaled_out));
-  m.impl("write", TORCH_FN(write));
+  m.impl("write", TORCH_FN(write_scaled));
   m.impl("write_two", TORCH_FN(write_two));
   m.impl("write_new", TORCH_FN(write_new));
   m.impl("first_of", TORCH_FN(work::first_of));
