@@ -3,20 +3,19 @@
     python benchmarks/torch_compare.py [--runs N] [--no-timing] [--write]
 
 Generates and builds benchmarks/torch/five.yaml with kernels.cpp, and by_hand.cpp beside it, and prints Markdown
-tables. Lines are those with code. Calls are made from C++ through the dispatcher, in turn in one process, in
-inference mode, on tensors of 16 elements: nanoseconds as median (min-max) of 41 rounds, and instructions by valgrind
-as (I(2N) - I(N)) / N. Compile times are processor seconds as the minimum and median of the runs, in turn. `--write`
-puts the tables into benchmarks/RESULTS.md. Needs g++, CMake, Ninja, valgrind and torch.
+tables. Lines are those with code. Calls are made from C++ through the dispatcher, in turn in one process, on tensors
+of 16 elements, in inference mode and in the usual mode, where gradients are recorded and none is wanted: nanoseconds as
+median (min-max) of 41 rounds, and instructions by valgrind as (I(2N) - I(N)) / N. Compile times are processor seconds
+of whole libraries, compiled and linked with the flags of CMake's Release, in turn. `--write` puts the tables into
+benchmarks/RESULTS.md. Needs g++, CMake, Ninja, valgrind and torch.
 """
 
 from __future__ import annotations
 
 import argparse
-import importlib.util
 import json
 import os
 import re
-import shlex
 import statistics
 import sys
 import tempfile
@@ -25,22 +24,28 @@ from pathlib import Path
 
 from processes import run
 from results import write_between
+from torch_builds import (
+    FLAGS,
+    FOLDER,
+    OPGEN,
+    build_seconds,
+    by_hand_commands,
+    by_hand_library,
+    call_tables,
+    configured,
+    library_in,
+    program,
+    rebuild_seconds,
+    spread,
+    torch_folder,
+    torch_headers,
+)
 
 from compile import processor_seconds
 
-HERE = Path(__file__).resolve().parent
-FOLDER = HERE / "torch"
 OPERATORS = ("axpy", "softclip", "exceeds", "span", "ends")
-OPGEN = (sys.executable, "-c", "from opgen.cli.main import main; main()")
 
 _MARK = re.compile(r"^// (\w+)$")
-
-
-def torch_folder() -> Path:
-    spec = importlib.util.find_spec("torch")
-    if spec is None or spec.origin is None:
-        sys.exit("torch is not installed: nothing to compare with")
-    return Path(spec.origin).parent
 
 
 def lines_by_operator(path: Path) -> dict[str, int]:
@@ -121,107 +126,70 @@ def _passed(results: dict[str, dict[str, str]], names: Sequence[str]) -> str:
     return f"{said.count('SUCCESS')} of {len(said)}"
 
 
-def calls_table(program: Path, libraries: Sequence[Path]) -> str:
-    """Nanoseconds and instructions of each call."""
-    names = ("axpy", "axpy.out", "axpy_", "span", "ends")
-    references = {"axpy": "at::add", "axpy.out": "at::add.out", "axpy_": "at::add_"}
-    counted = instructions(program, libraries)
-    measured = {}
-    for line in run([program, *libraries], OMP_NUM_THREADS="1").splitlines():
-        name, *numbers = line.split()
-        median, least, most = map(float, numbers)
-        measured[name] = f"{median:.0f} ({least:.0f}-{most:.0f})"
-    lines = [
-        "| call | generated, ns | by hand, ns | at::, ns | generated, instructions | by hand | at:: |",
-        "|---|---:|---:|---:|---:|---:|---:|",
-    ]
-    for name in names:
-        sides = [f"five::{name}", f"hand::{name}", references.get(name)]
-        times = [measured[side] if side else "" for side in sides]
-        count = [f"{counted[side]:,.0f}" if side else "" for side in sides]
-        lines.append(f"| `{name}` | " + " | ".join((*times, *count)) + " |")
-    return "\n".join(lines)
-
-
-def instructions(program: Path, libraries: Sequence[Path]) -> dict[str, float]:
-    """Of each call, from the dumps for N and 2N of them."""
-    totals: dict[str, list[tuple[int, int]]] = {}
-    with tempfile.TemporaryDirectory() as folder:
-        valgrind = ["valgrind", "--tool=callgrind", "--instr-atstart=no"]
-        output = f"--callgrind-out-file={folder}/out"
-        run([*valgrind, output, program, *libraries, "count"], OMP_NUM_THREADS="1")
-        for path in Path(folder).glob("out.*"):
-            text = path.read_text()
-            dumped = re.search(r"^desc: Trigger: Client Request: (\S+) (\d+)$", text, re.MULTILINE)
-            total = re.search(r"^totals: (\d+)", text, re.MULTILINE)
-            if dumped is not None and total is not None:
-                totals.setdefault(dumped[1], []).append((int(dumped[2]), int(total[1])))
-    counted = {}
-    for name, (one, two) in ((n, sorted(found)) for n, found in totals.items()):
-        counted[name] = (two[1] - one[1]) / (two[0] - one[0])
-    return counted
-
-
-def compile_table(tree: Path, include: Sequence[str], folder: Path, runs: int) -> str:
-    """Processor seconds of each unit, in turn."""
-    generated = sorted(tree.glob("cmake-build/CMakeFiles/five.dir/Unity/*.cxx"))
+def compile_table(folder: Path, torch: Path, runs: int) -> str:
+    """Processor seconds of the two libraries from nothing, step by step, in turn."""
+    source, kernels = FOLDER / "by_hand.cpp", [FOLDER / "kernels.cpp"]
+    options = ("-DOPGEN_PRECOMPILE_HEADERS=ON", "-DOPGEN_PRECOMPILE_HEADERS=OFF")
+    yaml = FOLDER / "five.yaml"
+    sides = [configured(yaml, kernels, folder / f"built_{i}", one) for i, one in enumerate(options)]
     extension = folder / "extension.cpp"
     extension.write_text("#include <torch/extension.h>\n")
-    units = {
-        "by hand, five operators, kernels and all": FOLDER / "by_hand.cpp",
-        "generated: registrations and stubs": generated[0],
-        "`kernels.cpp` beside it": FOLDER / "kernels.cpp",
-        "`#include <torch/extension.h>` alone": extension,
-    }
-    assert len(generated) == 1, generated
-    compiler = ["g++", "-std=c++20", "-O2", "-DNDEBUG", "-fPIC", *include]
-    times: dict[str, list[float]] = {name: [] for name in units}
+    including = ["g++", *FLAGS, *torch_headers(torch), "-c", str(extension), "-o", "/dev/null"]
+    taken: dict[str, list[float]] = {}
     for _ in range(runs):
-        for name, source in units.items():
-            command = [*compiler, "-c", str(source), "-o", str(folder / "unit.o")]
-            times[name].append(processor_seconds(command))
-    first = min(times["by hand, five operators, kernels and all"])
-    lines = ["| unit | s, minimum | median | of the one by hand |", "|---|---:|---:|---:|"]
-    for name, taken in times.items():
-        share = f"{min(taken) / first:.2f}"
-        lines.append(f"| {name} | {min(taken):.1f} | {statistics.median(taken):.1f} | {share} |")
+        one = {HAND: sum(map(processor_seconds, by_hand_commands(source, folder, torch)))}
+        for built, (headers, steps) in zip(sides, STEPS, strict=True):
+            seconds = build_seconds(built)
+            one |= {text: seconds[step] for step, text in steps.items()}
+            edited = built.parent / "kernels" / "kernels.cpp"
+            one[f"built again after an edit of `kernels.cpp`, {headers}"] = rebuild_seconds(
+                built, edited
+            )
+        one["`#include <torch/extension.h>` alone"] = processor_seconds(including)
+        for what, each in one.items():
+            taken.setdefault(what, []).append(each)
+    lines = ["| what | s, minimum / median / maximum | of the one by hand |", "|---|---:|---:|"]
+    for what, measured in taken.items():
+        share = statistics.median(measured) / statistics.median(taken[HAND])
+        lines.append(f"| {what} | {spread(measured)} | {share:.2f} |")
     return "\n".join(lines)
 
 
-def build(folder: Path, torch: Path) -> tuple[list[Path], list[str]]:
-    """The two libraries, and the compiler's arguments for any unit."""
-    tree = folder / "five"
-    kernels = folder / "kernels"
-    kernels.mkdir()
-    for name in ("kernels.cpp", "loops.h"):
-        (kernels / name).write_bytes((FOLDER / name).read_bytes())
-    yaml = FOLDER / "five.yaml"
-    run([*OPGEN, "build", yaml, "--target", "torch", "-o", tree, "--kernels", kernels, "-j", "1"])
-    headers = [torch / "include", torch / "include/torch/csrc/api/include"]
-    python = shlex.split(run([sys.executable, "-c", _PYTHON_INCLUDE]))
-    # CMake names the sources of a unit from the tree.
-    own = (HERE.parent / "runtime/torch/include", tree, tree / "include", FOLDER)
-    include = [f"-I{path}" for path in own]
-    include += [part for path in (*headers, *python) for part in ("-isystem", str(path))]
-    by_hand = folder / "libhand.so"
-    link = [f"-L{torch}/lib", "-ltorch", "-ltorch_cpu", "-lc10", f"-Wl,-rpath,{torch}/lib"]
-    compiler = ["g++", "-std=c++20", "-O3", "-DNDEBUG", "-fPIC", *include]
-    run([*compiler, "-shared", FOLDER / "by_hand.cpp", "-o", by_hand, *link])
-    run(
-        [
-            *compiler,
-            FOLDER / "calls.cpp",
-            "-o",
-            folder / "calls",
-            "-Wl,--no-as-needed",
-            *link,
-            "-ldl",
-        ]
-    )
-    return [tree / "cmake-build/libfive.so", by_hand], include
+HAND = "by hand: one unit, kernels and all, and the link"
+STEPS = (
+    (
+        "with precompiled headers",
+        {
+            "all": "**generated, as CMake builds it**: with precompiled headers",
+            "headers": "of that, the precompiled headers",
+            "generated": "of that, the generated unit",
+            "kernels": "of that, `kernels.cpp`",
+        },
+    ),
+    (
+        "without",
+        {
+            "all": "generated, without precompiled headers",
+            "generated": "of that, the generated unit, without",
+            "kernels": "of that, `kernels.cpp`, without",
+        },
+    ),
+)
 
 
-_PYTHON_INCLUDE = "import sysconfig; print(sysconfig.get_path('include'))"
+def calls_table(folder: Path, torch: Path, libraries: Sequence[Path]) -> str:
+    calls = program(FOLDER / "calls.cpp", folder, torch)
+    return "\n".join(call_tables(calls, libraries, "five", "hand"))
+
+
+def build(folder: Path, torch: Path) -> list[Path]:
+    """The two libraries."""
+    built = configured(FOLDER / "five.yaml", [FOLDER / "kernels.cpp"], folder / "five")
+    build_seconds(built)
+    source = FOLDER / "by_hand.cpp"
+    for command in by_hand_commands(source, folder, torch):
+        run(command)
+    return [library_in(built), by_hand_library(source, folder)]
 
 
 def main() -> None:
@@ -234,7 +202,7 @@ def main() -> None:
     os.environ.pop("CMAKE_CXX_COMPILER_LAUNCHER", None)
     with tempfile.TemporaryDirectory() as name:
         folder = Path(name)
-        libraries, include = build(folder, torch)
+        libraries = build(folder, torch)
         checks = json.loads(
             run([sys.executable, FOLDER / "opcheck.py", *libraries]).splitlines()[-1]
         )
@@ -256,8 +224,8 @@ def main() -> None:
             registered[row["key"]] = registered.get(row["key"], 0) + 1
         tables = [comparison(checks, registered)]
         if not given.no_timing:
-            tables.append(calls_table(folder / "calls", libraries))
-            tables.append(compile_table(folder / "five", include, folder, given.runs))
+            tables.append(calls_table(folder, torch, libraries))
+            tables.append(compile_table(folder, torch, given.runs))
     text = "\n\n".join(tables)
     print(text)
     if given.write:

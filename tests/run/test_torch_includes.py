@@ -14,7 +14,17 @@ COSTLY = ("ATen/Functions.h", "ATen/native/Resize.h", "torch/extension.h")
 
 
 @pytest.mark.parametrize(
-    "header", ["register.h", "structured.h", "boxing.h", "functionalize.h", "autograd.h"]
+    "header",
+    [
+        "register.h",
+        "structured.h",
+        "boxing.h",
+        "functionalize.h",
+        "autograd.h",
+        "autograd_written.h",
+        "autograd_view.h",
+        "kernel.h",
+    ],
 )
 def test_no_costly_header(header: str, tmp_path: Path) -> None:
     """Protects compile times: one include of ATen's list of all operators is half of a small library's unit."""

@@ -60,7 +60,7 @@ def build_register_autograd(context: Context) -> Iterator[FileView]:
             library=context.library.name,
             name=name,
             includes=operator_headers(context, views),
-            writes=any(_kernel(f) == _OF_WRITTEN for f in some),
+            writes=any(_OF_WRITTEN in _row(f, f in views).kernel for f in some),
             refuses=any(map(_leaves_room_for_formula, some)),
             batches=any(map(find_batching, some)),
             loops=any(find_batching(f) == CALL_FOR_EACH for f in some),
@@ -84,16 +84,18 @@ def _row(f: NativeFunction, view: bool) -> AutogradRowView:
             refusal=_NOT_IMPLEMENTED,
             batching=find_batching(f),
         )
+    tracking = _tracking(f, view)
     return AutogradRowView(
         operator=str(f.func.name),
-        kernel=_kernel(f),
-        tracking=_tracking(f, view),
+        kernel=_kernel(f, tracking),
+        tracking=tracking,
         refusal="",
         batching=find_batching(f),
     )
 
 
-_OF_WRITTEN = boxed("autograd_of_written")
+_OF_WRITTEN = "autograd_of_written"
+_COUNTS_WRITES = boxed("count_writes")
 _NOT_IMPLEMENTED = "torch::autograd::autogradNotImplementedFallback()"
 
 
@@ -115,14 +117,16 @@ def _brings_formula(f: NativeFunction) -> bool:
     return any(key.name.startswith("Autograd") for key, _ in f.dispatch)
 
 
-def _kernel(f: NativeFunction) -> str:
+def _kernel(f: NativeFunction, tracking: str) -> str:
     """What refuses to compute a gradient through `f`; none where its author brings a formula."""
     if _brings_formula(f):
         return ""
+    # The kernels of autograd count writes themselves, unless the next kernel is another.
+    suffix = "" if tracking == _COUNTS_WRITES else "_uncounted"
     if f.func.arguments.out:
-        return boxed("autograd_of_out")
+        return boxed(f"autograd_of_out{suffix}")
     if f.is_library and f.func.is_mutable:
-        return _OF_WRITTEN
+        return boxed(_OF_WRITTEN + suffix)
     return _NOT_IMPLEMENTED
 
 
@@ -133,7 +137,7 @@ def _tracking(f: NativeFunction, view: bool) -> str:
     if view:
         return f"opgen::tracked_view<{operator_struct(f)}>()"
     if f.is_library:
-        return boxed("count_writes") if f.func.is_mutable else ""
+        return _COUNTS_WRITES if f.func.is_mutable else ""
     changes = f.is_view_op or any(a.is_write for a in f.func.arguments.flat_all)
     return "torch::autograd::autogradNotImplementedInplaceOrViewFallback()" if changes else ""
 

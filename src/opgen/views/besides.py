@@ -63,7 +63,7 @@ def _besides(context: Context, f: NativeFunction) -> Iterator[Besides]:
 def _autograd(f: NativeFunction, row: AutogradRowView) -> Iterator[Besides]:
     if row.kernel:
         function = _plain(row.kernel)
-        reason = _AUTOGRAD.get(function, _NO_FORMULA)
+        reason = _AUTOGRAD.get(function.removesuffix("_uncounted"), _NO_FORMULA)
         yield Besides("Autograd", function, reason)
     if row.refusal:
         yield Besides("ADInplaceOrView", _plain(row.tracking), _NO_FORMULA)

@@ -1,17 +1,14 @@
 // autograd_written.h: what autograd does with operators that write arguments, wherever these stand.
-// Nodes of a graph need a header of PyTorch's that includes all of ATen's functions (5 s), so this
-// is apart from autograd.h.
+// Nodes of a graph need headers of PyTorch's that others do without, so this is apart from
+// autograd.h.
 #pragma once
-
-#include <torch/csrc/autograd/VariableTypeUtils.h>
-#include <torch/csrc/autograd/functions/basic_ops.h>
-#include <torch/csrc/autograd/functions/utils.h>
 
 #include <cstddef>
 #include <string>
 #include <vector>
 
 #include "opgen/autograd.h"
+#include "opgen/autograd_nodes.h"
 #include "opgen/release.h"
 
 namespace opgen {
@@ -25,17 +22,13 @@ inline NodePointer node_without_formula(const std::string& name) {
   return make_held<NodePointer, torch::autograd::NotImplemented>(name);
 }
 
-}  // namespace detail
-
-// An operator that writes arguments, wherever they stand, boxed: a gradient that is asked for
-// through what it writes or returns is an error that names it.
 inline void autograd_of_written(const c10::OperatorHandle& op, c10::DispatchKeySet keys,
-                                torch::jit::Stack* stack) {
+                                torch::jit::Stack* stack, bool counts) {
   const c10::FunctionSchema& schema = op.schema();
   const bool records = at::GradMode::is_enabled();
   std::vector<at::Tensor> read;
   for (const c10::IValue& value : torch::jit::last(*stack, schema.arguments().size())) {
-    detail::for_each_tensor(value, [&](const at::Tensor& tensor) {
+    for_each_tensor(value, [&](const at::Tensor& tensor) {
       TORCH_CHECK_NOT_IMPLEMENTED(!tensor._fw_grad(/*level=*/0).defined(),
                                   "Trying to use forward AD with ", schema.name(),
                                   " that does not support it because it has not been implemented "
@@ -43,19 +36,16 @@ inline void autograd_of_written(const c10::OperatorHandle& op, c10::DispatchKeyS
       if (records && tensor.requires_grad()) read.push_back(tensor);
     });
   }
-  const std::vector<at::Tensor> written = detail::written_tensors(schema, *stack);
-  detail::NodePointer node;
+  const WrittenTensors written = written_tensors(schema, *stack);
+  NodePointer node;
   if (!read.empty()) {
     for (const at::Tensor& tensor : written) {
       torch::autograd::check_inplace(tensor, /*requires_grad=*/true);
     }
-    node = detail::node_without_formula(schema.name());
+    node = node_without_formula(schema.name());
     node->set_next_edges(torch::autograd::collect_next_edges(read));
   }
-  {
-    const at::AutoDispatchBelowAutograd guard;
-    op.redispatchBoxed(keys & c10::after_autograd_keyset, stack);
-  }
+  run_below_autograd(op, keys, stack, counts, written);
   if (!node) return;
   const auto records_of = [](const at::Tensor& tensor) {
     return torch::autograd::isDifferentiableType(tensor.scalar_type());
@@ -67,10 +57,24 @@ inline void autograd_of_written(const c10::OperatorHandle& op, c10::DispatchKeyS
   const auto values = torch::jit::last(*stack, returns.size());
   for (std::size_t i = 0; i < returns.size(); ++i) {
     if (returns[i].alias_info() != nullptr) continue;
-    detail::for_each_tensor(values[i], [&](const at::Tensor& tensor) {
+    for_each_tensor(values[i], [&](const at::Tensor& tensor) {
       if (records_of(tensor)) torch::autograd::set_history(tensor, node);
     });
   }
+}
+
+}  // namespace detail
+
+// An operator that writes arguments, wherever they stand, boxed: a gradient that is asked for
+// through what it writes or returns is an error that names it.
+inline void autograd_of_written(const c10::OperatorHandle& op, c10::DispatchKeySet keys,
+                                torch::jit::Stack* stack) {
+  detail::autograd_of_written(op, keys, stack, /*counts=*/true);
+}
+// The same where the kernel of ADInplaceOrView is the author's.
+inline void autograd_of_written_uncounted(const c10::OperatorHandle& op, c10::DispatchKeySet keys,
+                                          torch::jit::Stack* stack) {
+  detail::autograd_of_written(op, keys, stack, /*counts=*/false);
 }
 
 }  // namespace opgen

@@ -7,6 +7,7 @@
 //   CompositeFunctional<Meta, Op, OutOp>, CompositeInplace<Meta, Op, OutOp, SelfPos>
 //                                   the same on any device that has a kernel for OutOp
 // K == Meta: only meta runs; its body for symbolic sizes, where the generated class has one.
+// Each is compiled once, for the dispatcher and for the functions that call it past the dispatcher.
 #pragma once
 
 #include <cstddef>
@@ -90,7 +91,15 @@ struct GivenOutputs final : TakesOutputs<GivenOutputs<K, Impl, inplace>, Impl> {
     }
   }
   void tell(std::int64_t i, IntArrayRef sizes, IntArrayRef strides, const TensorOptions& options) {
-    if constexpr (kIterates<Impl>) this->take_as_iterator(i, sizes, strides, options);
+    if constexpr (kIterates<Impl>) {
+      // An operand that is there, and stays as it is, is all that TensorIteratorBase would find.
+      at::OperandInfo& operand = this->operands_[i];
+      if (C10_LIKELY(operand.tensor_base().defined() && !operand.will_resize)) {
+        operand.current_dtype = operand.tensor_base().scalar_type();
+      } else {
+        this->take_as_iterator(i, sizes, strides, options);
+      }
+    }
   }
 };
 
@@ -153,7 +162,7 @@ template <DispatchKey K, class Impl, class Op, class Signature = typename Op::sc
 struct Functional;
 template <DispatchKey K, class Impl, class Op, class R, class... A>
 struct Functional<K, Impl, Op, R(A...)> {
-  static R call(A... arguments) {
+  C10_NOINLINE static R call(A... arguments) {
     constexpr std::make_index_sequence<Impl::opgen_outputs> all{};
     detail::check_devices<K, Impl, Op>(arguments...);
     typename detail::OutputsOf<K, Impl>::Fresh op;
@@ -167,7 +176,7 @@ template <DispatchKey K, class Impl, class Op, class Signature = typename Op::sc
 struct Out;
 template <DispatchKey K, class Impl, class Op, class R, class... A>
 struct Out<K, Impl, Op, R(A...)> {
-  static R call(A... arguments) {
+  C10_NOINLINE static R call(A... arguments) {
     return run(std::tuple<A&...>(arguments...),
                std::make_index_sequence<sizeof...(A) - Impl::opgen_outputs>{},
                std::make_index_sequence<Impl::opgen_outputs>{});
@@ -192,7 +201,7 @@ template <DispatchKey K, class Impl, class Op, std::size_t SelfPos,
 struct Inplace;
 template <DispatchKey K, class Impl, class Op, std::size_t SelfPos, class R, class... A>
 struct Inplace<K, Impl, Op, SelfPos, R(A...)> {
-  static R call(A... arguments) {
+  C10_NOINLINE static R call(A... arguments) {
     detail::check_devices<K, Impl, Op>(arguments...);
     auto& self = std::get<SelfPos>(std::tuple<A&...>(arguments...));
     typename detail::OutputsOf<K, Impl>::template Given<true> op(self);
@@ -206,7 +215,7 @@ template <class Meta, class Op, class OutOp, class Signature = typename Op::sche
 struct CompositeFunctional;
 template <class Meta, class Op, class OutOp, class R, class... A>
 struct CompositeFunctional<Meta, Op, OutOp, R(A...)> {
-  static R call(A... arguments) {
+  C10_NOINLINE static R call(A... arguments) {
     return run(std::make_index_sequence<Meta::opgen_outputs>{}, arguments...);
   }
 
@@ -225,7 +234,7 @@ template <class Meta, class Op, class OutOp, std::size_t SelfPos,
 struct CompositeInplace;
 template <class Meta, class Op, class OutOp, std::size_t SelfPos, class R, class... A>
 struct CompositeInplace<Meta, Op, OutOp, SelfPos, R(A...)> {
-  static R call(A... arguments) {
+  C10_NOINLINE static R call(A... arguments) {
     auto& self = std::get<SelfPos>(std::tuple<A&...>(arguments...));
     detail::GivenOutputs<DispatchKey::CompositeExplicitAutogradNonFunctional, Meta, true> op(self);
     detail::run_structured<DispatchKey::Meta>(op, std::index_sequence<0>{}, arguments...);

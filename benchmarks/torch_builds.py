@@ -1,0 +1,189 @@
+"""The two sides of a comparison for PyTorch, generated and written by hand, built and called."""
+
+from __future__ import annotations
+
+import importlib.util
+import re
+import shlex
+import statistics
+import sys
+import tempfile
+from collections.abc import Iterator, Sequence
+from pathlib import Path
+
+from processes import run
+
+from compile import processor_seconds
+from opgen.resources import cmake_dir
+
+HERE = Path(__file__).resolve().parent
+FOLDER = HERE / "torch"
+OPGEN = (sys.executable, "-c", "from opgen.cli.main import main; main()")
+# As CMake's Release has them, so that both sides are compiled alike.
+FLAGS = ("-std=gnu++20", "-O3", "-DNDEBUG", "-fPIC")
+MODES = ("usual", "inference")
+
+_PYTHON_INCLUDE = "import sysconfig; print(sysconfig.get_path('include'))"
+
+
+def torch_folder() -> Path:
+    spec = importlib.util.find_spec("torch")
+    if spec is None or spec.origin is None:
+        sys.exit("torch is not installed: nothing to compare with")
+    return Path(spec.origin).parent
+
+
+def torch_headers(torch: Path) -> list[str]:
+    """The compiler's arguments for PyTorch's headers, and Python's."""
+    python = shlex.split(run([sys.executable, "-c", _PYTHON_INCLUDE]))
+    headers = [torch / "include", torch / "include/torch/csrc/api/include", *python]
+    return [part for path in headers for part in ("-isystem", str(path))]
+
+
+def torch_libraries(torch: Path) -> list[str]:
+    return [f"-L{torch}/lib", "-ltorch", "-ltorch_cpu", "-lc10", f"-Wl,-rpath,{torch}/lib"]
+
+
+def by_hand_commands(source: Path, folder: Path, torch: Path) -> tuple[list[str], list[str]]:
+    """What compiles the library that is written by hand, and what links it."""
+    unit = folder / f"{source.stem}.o"
+    compile_it = ["g++", *FLAGS, *torch_headers(torch), "-c", str(source), "-o", str(unit)]
+    library = str(by_hand_library(source, folder))
+    return compile_it, ["g++", "-shared", str(unit), "-o", library, *torch_libraries(torch)]
+
+
+def by_hand_library(source: Path, folder: Path) -> Path:
+    return folder / f"lib{source.stem}.so"
+
+
+def program(source: Path, folder: Path, torch: Path) -> Path:
+    """A program that makes calls, compiled."""
+    made = folder / source.stem
+    link = ["-Wl,--no-as-needed", *torch_libraries(torch), "-ldl"]
+    run(["g++", *FLAGS, *torch_headers(torch), source, "-o", made, *link])
+    return made
+
+
+def configured(yaml: Path, kernels: Sequence[Path], folder: Path, *options: str) -> Path:
+    """The build folder of a generated library with its kernels, of which nothing is built yet."""
+    tree, built = folder / "tree", folder / "built"
+    sources = folder / "kernels"
+    sources.mkdir(parents=True, exist_ok=True)
+    for path in (*kernels, *FOLDER.glob("*.h")):
+        (sources / path.name).write_bytes(path.read_bytes())
+    run([*OPGEN, "generate", yaml, "--target", "torch", "-o", tree])
+    units = ";".join(str(sources / path.name) for path in kernels)
+    configure = ["cmake", "-S", str(tree), "-B", str(built), "-G", "Ninja"]
+    configure += ["-DCMAKE_BUILD_TYPE=Release"]
+    configure += [f"-Dopgen_torch_DIR={cmake_dir()}", f"-DPython_EXECUTABLE={sys.executable}"]
+    configure += [f"-DOPGEN_KERNELS={units}", "-DCMAKE_CXX_COMPILER_LAUNCHER=", *options]
+    run(configure)
+    return built
+
+
+def library_in(built: Path) -> Path:
+    return next(built.glob("lib*.so"))
+
+
+def build_seconds(built: Path) -> dict[str, float]:
+    """Processor seconds of a build from nothing, of each step and under `all` together."""
+    run(["ninja", "-C", built, "-t", "clean"])
+    outputs = run(["ninja", "-C", built, "-t", "targets", "all"])
+    steps = {
+        "headers": r"^(\S+\.gch): ",
+        "generated": r"^(\S+/Unity/\S+\.o): ",
+        "kernels": r"^((?!\S*/Unity/)\S+\.o): ",
+        "link": r"^(lib\S+\.so): ",
+    }
+    taken = {}
+    for step, pattern in steps.items():
+        targets = re.findall(pattern, outputs, re.MULTILINE)
+        taken[step] = _quiet(["ninja", "-j1", "-C", str(built), *targets]) if targets else 0.0
+    taken["all"] = sum(taken.values())
+    return taken
+
+
+def rebuild_seconds(built: Path, edited: Path) -> float:
+    """Processor seconds of a build after an edit of one source."""
+    edited.write_text(edited.read_text() + "// An edit.\n")
+    return _quiet(["ninja", "-j1", "-C", str(built)])
+
+
+def _quiet(command: Sequence[str]) -> float:
+    return processor_seconds(["sh", "-c", 'exec "$@" > /dev/null', "sh", *command])
+
+
+def call_tables(calls: Path, libraries: Sequence[Path], generated: str, hand: str) -> list[str]:
+    """Markdown for each mode: nanoseconds and instructions of each call on both sides."""
+    tables = []
+    for mode in MODES:
+        counted = instructions(calls, libraries, mode)
+        measured = nanoseconds(calls, libraries, mode)
+        tables += [
+            {"usual": "Usual mode", "inference": "Inference mode"}[mode] + ":",
+            "",
+            "| call | generated, ns | by hand, ns | share | generated, instructions | by hand | share |",
+            "|---|---:|---:|---:|---:|---:|---:|",
+            *_rows(measured, counted, generated, hand),
+            "",
+        ]
+    return tables[:-1]
+
+
+def _rows(
+    measured: dict[str, tuple[float, float, float]],
+    counted: dict[str, float],
+    generated: str,
+    hand: str,
+) -> Iterator[str]:
+    for name in measured:
+        side, _, call = name.partition("::")
+        if side not in (generated, hand):
+            yield f"| `{name}` | {_ns(measured[name])} | | | {counted[name]:,.0f} | | |"
+        if side != generated:
+            continue
+        other = f"{hand}::{call}"
+        times = f"{_ns(measured[name])} | {_ns(measured[other])}"
+        share = measured[name][0] / measured[other][0]
+        counts = f"{counted[name]:,.0f} | {counted[other]:,.0f}"
+        yield f"| `{call}` | {times} | {share:.2f} | {counts} | {counted[name] / counted[other]:.3f} |"
+
+
+def _ns(measured: tuple[float, float, float]) -> str:
+    median, least, most = measured
+    return f"{median:.0f} ({least:.0f}-{most:.0f})"
+
+
+def nanoseconds(
+    calls: Path, libraries: Sequence[Path], mode: str
+) -> dict[str, tuple[float, float, float]]:
+    """Of each call: median, least, most of the rounds."""
+    found = {}
+    for line in run([calls, *libraries, mode], OMP_NUM_THREADS="1").splitlines():
+        name, *numbers = line.split()
+        median, least, most = map(float, numbers)
+        found[name] = (median, least, most)
+    return found
+
+
+def instructions(calls: Path, libraries: Sequence[Path], mode: str) -> dict[str, float]:
+    """Of each call, from the dumps for N and 2N of them."""
+    totals: dict[str, list[tuple[int, int]]] = {}
+    with tempfile.TemporaryDirectory() as folder:
+        valgrind = ["valgrind", "--tool=callgrind", "--instr-atstart=no"]
+        output = f"--callgrind-out-file={folder}/out"
+        run([*valgrind, output, calls, *libraries, mode, "count"], OMP_NUM_THREADS="1")
+        for path in Path(folder).glob("out.*"):
+            text = path.read_text()
+            dumped = re.search(r"^desc: Trigger: Client Request: (\S+) (\d+)$", text, re.MULTILINE)
+            total = re.search(r"^totals: (\d+)", text, re.MULTILINE)
+            if dumped is not None and total is not None:
+                totals.setdefault(dumped[1], []).append((int(dumped[2]), int(total[1])))
+    counted = {}
+    for name, (one, two) in ((n, sorted(found)) for n, found in totals.items()):
+        counted[name] = (two[1] - one[1]) / (two[0] - one[0])
+    return counted
+
+
+def spread(taken: Sequence[float]) -> str:
+    return f"{min(taken):.1f} / {statistics.median(taken):.1f} / {max(taken):.1f}"
