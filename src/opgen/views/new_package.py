@@ -28,8 +28,11 @@ def build_new_package(name: str, releases: tuple[str, ...]) -> tuple[NewPackageV
         ("native_functions.yaml", "native_functions.yaml.j2"),
         ("pyproject.toml", "pyproject.toml.j2"),
         (f"tests/test_{name}.py", "test.py.j2"),
-        *(((f"python/{name}/ops.py", "ops.py.j2"),) if oldest else ()),
     )
     if releases:
-        files = (*files, (".github/workflows/wheels.yml", "wheels.yml.j2"))
+        files = (
+            *files,
+            (".github/workflows/wheels.yml", "wheels.yml.j2"),
+            (f"python/{name}/ops.py", "ops.py.j2"),
+        )
     return tuple(NewPackageView(path, template, name, releases) for path, template in files)

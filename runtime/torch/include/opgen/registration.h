@@ -12,11 +12,6 @@
 #include <c10/util/Exception.h>
 #include <dlfcn.h>
 #include <torch/library.h>
-#if __has_include(<torch/headeronly/version.h>)
-#include <torch/headeronly/version.h>
-#else
-#include <torch/version.h>
-#endif
 
 #include <cstdint>
 #include <exception>
@@ -26,6 +21,8 @@
 #include <string>
 #include <string_view>
 #include <utility>
+
+#include "opgen/release.h"
 
 // Of libtorch_cpu: the release that runs, in the same bytes as TORCH_ABI_VERSION. Weak: old
 // releases have none.
@@ -84,14 +81,13 @@ class __attribute__((visibility("hidden"))) Registrations {
   // Classes such as TensorImpl are compiled in, and differ from one release to the next, though not
   // from patch to patch.
   void check_release() {
-    constexpr std::uint64_t built = (std::uint64_t{TORCH_VERSION_MAJOR} << 8) | TORCH_VERSION_MINOR;
     const std::uint64_t running =
         aoti_torch_abi_version == nullptr ? 0 : aoti_torch_abi_version() >> 40;
-    if (running >> 8 == built) return;
+    if (running >> 8 == kBuiltFor) return;
     const auto part = [&](int shift) { return std::to_string((running >> shift) & 0xff); };
     const std::string release =
         running == 0 ? "an older torch" : "torch " + part(16) + "." + part(8) + "." + part(0);
-    refuse(path_ + " was built for torch " + TORCH_VERSION + ", and " + release +
+    refuse(path_ + " was built for torch " + kBuiltForText + ", and " + release +
            " is running: build it again");
   }
 

@@ -24,6 +24,11 @@ namespace opgen {
 
 namespace detail {
 
+// The release that this is compiled against: major and minor number, a byte each; and in words.
+inline constexpr std::uint64_t kBuiltFor =
+    (std::uint64_t{TORCH_VERSION_MAJOR} << 8) | TORCH_VERSION_MINOR;
+inline constexpr const char* kBuiltForText = TORCH_VERSION;
+
 template <class... T>
 struct Types {};
 
