@@ -158,6 +158,7 @@ def test_anything_is_an_answer(start: Start) -> None:
     gone = session.root / "gone.yaml"
     gone.write_text(GOOD)
     uri = session.open("gone.yaml", GOOD)
+    assert session.problems(uri) == []
     gone.unlink()
     session.change(uri, BAD)
     assert "E0307" in [p.code for p in session.problems(uri)]

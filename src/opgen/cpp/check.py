@@ -33,7 +33,7 @@ from opgen.cpp.cpp_types import (
     type_of_return,
 )
 from opgen.cpp.library_defaults import find_refused
-from opgen.cpp.literals import find_misfit
+from opgen.cpp.literals import find_misfit, find_misfit_to_torchgen
 from opgen.cpp.names import parameter_name
 from opgen.cpp.signatures import Binding, Signatures
 from opgen.cpp.spelling import TypeSpelling, spell
@@ -192,9 +192,12 @@ def _check_defaults(f: NativeFunction, checker: _Checker) -> None:
     for a in f.func.arguments.flat_all:
         if a.default is None:
             continue
+        if f.is_library and a.default == "None" and str(a.type) == "Tensor":
+            continue  # To PyTorch's parser, an undefined tensor.
         problem = find_misfit(a.default, a.type)
-        if problem is None and f.is_library:
-            problem = find_refused(a.default, a.type)
+        if problem is None:
+            find = find_refused if f.is_library else find_misfit_to_torchgen
+            problem = find(a.default, a.type)
         if problem is not None:
             checker.diagnostics.error(
                 E0703,

@@ -65,7 +65,7 @@ def find_misfit(default: str, type: Type) -> str | None:
                 return f"'{type}' takes {words}"
             return _find_strange_number(default)
         case BaseType(BaseTy.Tensor):
-            return None if default == "None" else "a Tensor has no default: write 'Tensor? x=None'"
+            return "a Tensor has no default: write 'Tensor? x=None'"
         case _:
             return f"'{type}' has no default"
 
@@ -79,6 +79,28 @@ def _find_strange_number(default: str) -> str | None:
     if _ANY_FLOAT.fullmatch(default) and math.isinf(float(default)):
         return "a number is at most 1.79e308"
     return None
+
+
+# What torchgen makes C++ of, where PyTorch's parser takes more.
+_OF_TORCHGEN = {
+    BaseTy.ScalarType: ("long",),
+    BaseTy.Layout: ("strided",),
+    BaseTy.MemoryFormat: ("contiguous_format",),
+    BaseTy.Device: (),
+    BaseTy.complex: (),
+}
+
+
+def find_misfit_to_torchgen(default: str, type: Type) -> str | None:
+    """What to write instead of `default`, which fits `type`; None if torchgen makes C++ of it."""
+    match type:
+        case OptionalType(elem):
+            return None if default == "None" else find_misfit_to_torchgen(default, elem)
+        case BaseType(base) if base in _OF_TORCHGEN and default not in _OF_TORCHGEN[base]:
+            taken = _OF_TORCHGEN[base]
+            return f"'{type}' takes {taken[0]}" if taken else f"'{type}' has no default"
+        case _:
+            return None
 
 
 def _find_misfit_in_list(default: str, elem: Type, size: int | None) -> str | None:
