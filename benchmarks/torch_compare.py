@@ -129,22 +129,17 @@ def _passed(results: dict[str, dict[str, str]], names: Sequence[str]) -> str:
 def compile_table(folder: Path, torch: Path, runs: int) -> str:
     """Processor seconds of the two libraries from nothing, step by step, in turn."""
     source, kernels = FOLDER / "by_hand.cpp", [FOLDER / "kernels.cpp"]
-    options = ("-DOPGEN_PRECOMPILE_HEADERS=ON", "-DOPGEN_PRECOMPILE_HEADERS=OFF")
-    yaml = FOLDER / "five.yaml"
-    sides = [configured(yaml, kernels, folder / f"built_{i}", one) for i, one in enumerate(options)]
+    built = configured(FOLDER / "five.yaml", kernels, folder / "built")
     extension = folder / "extension.cpp"
     extension.write_text("#include <torch/extension.h>\n")
     including = ["g++", *FLAGS, *torch_headers(torch), "-c", str(extension), "-o", "/dev/null"]
     taken: dict[str, list[float]] = {}
     for _ in range(runs):
         one = {HAND: sum(map(processor_seconds, by_hand_commands(source, folder, torch)))}
-        for built, (headers, steps) in zip(sides, STEPS, strict=True):
-            seconds = build_seconds(built)
-            one |= {text: seconds[step] for step, text in steps.items()}
-            edited = built.parent / "kernels" / "kernels.cpp"
-            one[f"built again after an edit of `kernels.cpp`, {headers}"] = rebuild_seconds(
-                built, edited
-            )
+        seconds = build_seconds(built)
+        one |= {text: seconds[step] for step, text in STEPS.items()}
+        edited = built.parent / "kernels" / "kernels.cpp"
+        one["built again after an edit of `kernels.cpp`"] = rebuild_seconds(built, edited)
         one["`#include <torch/extension.h>` alone"] = processor_seconds(including)
         for what, each in one.items():
             taken.setdefault(what, []).append(each)
@@ -156,25 +151,11 @@ def compile_table(folder: Path, torch: Path, runs: int) -> str:
 
 
 HAND = "by hand: one unit, kernels and all, and the link"
-STEPS = (
-    (
-        "with precompiled headers",
-        {
-            "all": "**generated, as CMake builds it**: with precompiled headers",
-            "headers": "of that, the precompiled headers",
-            "generated": "of that, the generated unit",
-            "kernels": "of that, `kernels.cpp`",
-        },
-    ),
-    (
-        "without",
-        {
-            "all": "generated, without precompiled headers",
-            "generated": "of that, the generated unit, without",
-            "kernels": "of that, `kernels.cpp`, without",
-        },
-    ),
-)
+STEPS = {
+    "all": "**generated, as CMake builds it**",
+    "generated": "of that, the generated unit",
+    "kernels": "of that, `kernels.cpp`",
+}
 
 
 def calls_table(folder: Path, torch: Path, libraries: Sequence[Path]) -> str:

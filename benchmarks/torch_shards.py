@@ -52,7 +52,7 @@ def seconds_of_units(yaml: Path, shards: int, folder: Path) -> list[float]:
     configure += [f"-Dopgen_torch_DIR={RUNTIME / 'cmake'}", f"-DPython_EXECUTABLE={sys.executable}"]
     configure += [f"-DCMAKE_MAKE_PROGRAM={tool('ninja')}", "-DCMAKE_EXPORT_COMPILE_COMMANDS=ON"]
     # Each unit by itself; no cache, whatever the environment says.
-    configure += ["-DOPGEN_PRECOMPILE_HEADERS=OFF", "-DCMAKE_CXX_COMPILER_LAUNCHER="]
+    configure += ["-DCMAKE_CXX_COMPILER_LAUNCHER="]
     run(configure)
     taken = []
     for unit in json.loads((built / "compile_commands.json").read_text()):

@@ -71,36 +71,9 @@ function(opgen_make_torch_library target)
   # ATen's headers cost seconds in every unit. Stubs may stand beside the calls of what they stand for:
   # no compiler looks into a weak function.
   opgen_one_unit_per_shard(${target} SOURCES ${arg_SOURCES})
-  opgen_precompile_headers(${target} KERNELS ${arg_KERNELS})
   if(CMAKE_SYSTEM_NAME STREQUAL "Linux")
     target_link_options(${target} PRIVATE "LINKER:-z,defs")
   endif()
-endfunction()
-
-# With OPGEN_PRECOMPILE_HEADERS=ON, have what all units of the library `target` read of ATen's compiled once: an edit of a
-# kernel then takes a third less. Not unasked: g++ takes as long for it as for two or three such units and writes 300 MB,
-# which a build from nothing wins back from six units on, and ccache takes such a header only with some settings.
-function(opgen_precompile_headers target)
-  cmake_parse_arguments(PARSE_ARGV 1 arg "" "" "KERNELS")
-  if(NOT OPGEN_PRECOMPILE_HEADERS)
-    return()
-  endif()
-  target_precompile_headers(${target} PRIVATE
-    "$<$<COMPILE_LANGUAGE:CXX>:<opgen/kernel.h$<ANGLE-R>>" "$<$<COMPILE_LANGUAGE:CXX>:<opgen/register.h$<ANGLE-R>>")
-  # When the author has said all of the sources.
-  cmake_language(EVAL CODE "cmake_language(DEFER CALL opgen_skip_precompiled_headers [[${arg_KERNELS}]])")
-endfunction()
-
-# Sources compiled otherwise than the target are, with -mavx2 or definitions of their own, read their headers themselves.
-function(opgen_skip_precompiled_headers sources)
-  foreach(source IN LISTS sources)
-    foreach(property COMPILE_OPTIONS COMPILE_FLAGS COMPILE_DEFINITIONS)
-      get_source_file_property(own "${source}" ${property})
-      if(own)
-        set_source_files_properties("${source}" PROPERTIES SKIP_PRECOMPILE_HEADERS ON)
-      endif()
-    endforeach()
-  endforeach()
 endfunction()
 
 # The package's texts, and beside them the library: what __init__.py loads is called lib<name>.so everywhere.

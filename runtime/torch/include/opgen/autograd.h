@@ -149,7 +149,7 @@ inline void refuse_gradients(const c10::OperatorHandle& op, c10::DispatchKeySet 
     op.redispatchBoxed(below.add(kWithoutFormula), stack);
     return;
   }
-  const at::AutoDispatchBelowAutograd guard;
+  const at::AutoDispatchBelowADInplaceOrView guard;  // As a formula of ATen's.
   op.redispatchBoxed(below, stack);
 }
 
