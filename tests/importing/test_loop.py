@@ -49,7 +49,7 @@ def test_what_is_imported_is_generated(
         opgen("generate", file, "--target", "torch", "-o", tmp_path / file.stem)
 
 
-@pytest.mark.slow
+@pytest.mark.nightly
 def test_every_source_as_generated(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """Schemas and keys of the library that is generated from the sources are those of the YAML."""
     require_headers()

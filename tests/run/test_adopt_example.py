@@ -39,8 +39,14 @@ def built(state: str, folder: Path) -> dict[str, str]:
     return {**os.environ, "PYTHONPATH": str(package)}
 
 
-@pytest.mark.slow
-@pytest.mark.parametrize("state", ["before", "after"])
+@pytest.mark.parametrize(
+    "state",
+    [
+        # What opgen has no part in.
+        pytest.param("before", marks=pytest.mark.nightly),
+        pytest.param("after", marks=pytest.mark.slow),
+    ],
+)
 def test_the_same_tests_pass(state: str, tmp_path: Path) -> None:
     variables = built(state, tmp_path)
     # Without the options of this repository's own tests.

@@ -89,7 +89,7 @@ def library(tmp_path_factory: pytest.TempPathFactory) -> Path:
     folder = tmp_path_factory.mktemp("docs")
     page = (REPOSITORY / "docs/torch.md").read_text()
     first = page.split("# Target torch")[1].split("\n## ")[0]
-    by_hand = page.split("### A Meta kernel by hand")[1].split("\n## ")[0]
+    by_hand = re.split("\n##+ ", page.split("### A Meta kernel by hand")[1])[0]
     yaml, kernels = folder / "ops.yaml", folder / "kernels"
     kernels.mkdir()
     schemas = []

@@ -44,7 +44,7 @@ def compile_beside(library: Path, source: Path, made: Path, *options: str) -> No
         run(command)
 
 
-@pytest.mark.slow
+@pytest.mark.nightly
 def test_without_a_compiler(library: Path) -> None:
     """Protects values, and what opcheck, fake tensors, torch.compile, torch.export and threads find: nothing fails."""
     columns = ("value", "opcheck", "fake", "aot_eager", "export", "threads")
