@@ -212,7 +212,7 @@ def test_gradients_are_refused_where_nobody_wrote_a_formula(opgen: Opgen) -> Non
     assert result.exit_code == 0, result.output
     text = Path("out/src/RegisterAutograd.cpp").read_text()
     # The key Autograd is left to torch.library.register_autograd, for operators that it takes.
-    autograd, above = text.split("TORCH_LIBRARY_IMPL(custom, ADInplaceOrView, m) {")
+    autograd, above = text.split("OPGEN_LIBRARY_IMPL(custom, ADInplaceOrView, m) {")
     assert 'm.impl("plus",' not in autograd
     boxed = 'm.impl("plus", torch::CppFunction::makeFromBoxedFunction<&opgen::refuse_gradients>());'
     assert boxed in above

@@ -16,7 +16,7 @@ from pathlib import Path
 import pytest
 from shapes import OTHERS, SCHEMAS
 
-SECONDS = 5
+SECONDS = 10
 MEMORY = 512 << 20
 GOOD = "- func: foo(Tensor self) -> Tensor\n  dispatch:\n    CPU: foo\n"
 BACKEND = "backend: XLA\ncpp_namespace: torch_xla\nsupported:\n- foo\n"

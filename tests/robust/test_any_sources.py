@@ -114,7 +114,7 @@ SHAPES = {
     "calls without end": ("ops.cpp", "TORCH_LIBRARY(a, m) {\n" + "m.def(x);" * 150_000),
     "a long chain": ("ops.cpp", "TORCH_LIBRARY(a, m) {\nm" + '.def("f() -> ()")' * 50_000 + ";}"),
     "braces": ("ops.cpp", "{}" * 300_000),
-    "deep braces": ("ops.cpp", "{" * 1_000_000),
+    "deep braces": ("ops.cpp", "{" * 300_000),
     "deep #if": ("ops.cpp", "#if a\n" * 200_000),
     "many #elif": ("ops.cpp", "#if a\n" + "#elif b\n" * 60_000),
     "branches in a call": (

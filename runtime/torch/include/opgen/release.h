@@ -5,7 +5,11 @@
 #include <ATen/TensorIterator.h>
 #include <ATen/TensorMeta.h>
 #include <ATen/core/enum_tag.h>
+#if __has_include(<torch/headeronly/version.h>)
+#include <torch/headeronly/version.h>
+#else
 #include <torch/version.h>
+#endif
 
 #include <cstdint>
 #include <initializer_list>
