@@ -90,7 +90,6 @@ def build_seconds(built: Path) -> dict[str, float]:
     run(["ninja", "-C", built, "-t", "clean"])
     outputs = run(["ninja", "-C", built, "-t", "targets", "all"])
     steps = {
-        "headers": r"^(\S+\.gch): ",
         "generated": r"^(\S+/Unity/\S+\.o): ",
         "kernels": r"^((?!\S*/Unity/)\S+\.o): ",
         "link": r"^(lib\S+\.so): ",

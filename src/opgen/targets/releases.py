@@ -1,6 +1,6 @@
 """What opgen knows of PyTorch's releases. The C++ side of the same is runtime/torch/include/opgen/release.h.
 
-Source: the headers of each release, and tests/nightly/test_torch_releases.py and torch_release.py, which compile and run
+Source: the headers of each release, and tests/nightly/test_torch_releases.py and torch_run.py, which compile and run
 what is generated; docs/torch-releases.md has what they found.
 """
 
