@@ -37,7 +37,7 @@ from opgen.importing.cpp_functions import Names
 from opgen.importing.cpp_spelling import spell_signature
 from opgen.importing.cpp_types import Aliases, CppParameter, CppSignature, CppType
 from opgen.pipeline.importing import Imports, collect_entries, import_operators
-from support.build import launcher, locked, require_headers, run
+from support.build import launcher, one_torch_unit, require_headers, run
 from support.pytorch import torch_folder
 
 RecordProperty = Callable[[str, object], None]
@@ -60,7 +60,7 @@ def compile_unit(source: Path, output: Path, more: Sequence[str]) -> None:
     command: list[str | Path] = [*launcher(), "g++", "-std=c++20", "-O0", "-w", "-fPIC"]
     command += ["-DTORCH_EXTENSION_NAME=_kiln", *(f"-I{path}" for path in includes), source, *more]
     command += ["-o", output, f"-L{torch / 'lib'}", "-ltorch", "-ltorch_cpu", "-lc10"]
-    with locked("torch"):
+    with one_torch_unit():
         run(command)
 
 

@@ -18,7 +18,7 @@ from click.testing import CliRunner
 from importing_support import CPP, HERE, PYTHON, SOURCES, write_all_sources
 
 from opgen.cli.main import main
-from support.build import launcher, locked, require_headers, run
+from support.build import launcher, one_torch_unit, require_headers, run
 from support.pytorch import torch_folder
 from support.torch_extension import STRICT, build_extension, run_script
 
@@ -109,6 +109,6 @@ def by_hand(folder: Path) -> Path:
     command: list[str | Path] = [*launcher(), "g++", "-std=c++20", "-O0", "-w", "-fPIC", *includes]
     command += [SPELLINGS / "spellings.cpp", "-shared", "-o", folder / "libspelt.so"]
     command += [f"-L{torch / 'lib'}", "-ltorch", "-ltorch_cpu", "-lc10"]
-    with locked("torch"):
+    with one_torch_unit():
         run(command)
     return folder / "libspelt.so"

@@ -15,7 +15,16 @@ from pathlib import Path
 
 import pytest
 
-from support.build import REPOSITORY, cache_folder, environment, launcher, locked, run, tool
+from support.build import (
+    REPOSITORY,
+    cache_folder,
+    environment,
+    launcher,
+    locked,
+    one_torch_unit,
+    run,
+    tool,
+)
 from support.pytorch import torch_folder
 
 pytestmark = [
@@ -101,7 +110,7 @@ def build(site: Path, yaml: Path, kernels: Path, tree: Path) -> Path:
         **({"CMAKE_CXX_COMPILER_LAUNCHER": launcher()[0]} if launcher() else {}),
     }
     command = [tool("opgen"), "build", yaml, "--target", "torch", "-o", tree, "--kernels", kernels]
-    with locked("torch"):
+    with one_torch_unit():
         run([*command, "--build-type", "None", "-j", "1"], env=variables)
     (library,) = (tree / "cmake-build").glob("lib*.so")
     return library

@@ -10,7 +10,7 @@ from pathlib import Path
 
 import pytest
 
-from support.build import REPOSITORY, environment, locked, require_headers, run, tool
+from support.build import REPOSITORY, environment, one_torch_unit, require_headers, run, tool
 from support.pytorch import torch_folder
 
 EXAMPLE = REPOSITORY / "examples" / "adopt"
@@ -32,7 +32,7 @@ def built(state: str, folder: Path) -> dict[str, str]:
     variables = {**environment(), "CFLAGS": "-O0", "MAX_JOBS": "1"}
     # setup.py asks opgen where its headers are.
     variables["PATH"] = f"{Path(tool('opgen')).parent}{os.pathsep}{variables['PATH']}"
-    with locked("torch"):
+    with one_torch_unit():
         run(
             [sys.executable, "setup.py", "-q", "build_ext", "--inplace"], env=variables, cwd=package
         )

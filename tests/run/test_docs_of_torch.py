@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from support.build import REPOSITORY, environment, tool
-from support.torch_extension import build_extension, require_torch, run_script
+from support.torch_extension import build_extension, keep_no_graphs, require_torch, run_script
 
 pytestmark = pytest.mark.slow
 
@@ -106,7 +106,7 @@ def library(tmp_path_factory: pytest.TempPathFactory) -> Path:
 @pytest.fixture(autouse=True)
 def _no_cached_code(monkeypatch: pytest.MonkeyPatch) -> None:
     """What inductor kept of another build is not used."""
-    monkeypatch.setenv("TORCHINDUCTOR_FORCE_DISABLE_CACHES", "1")
+    keep_no_graphs(monkeypatch)
 
 
 def test_meta_kernels(library: Path, tmp_path: Path) -> None:

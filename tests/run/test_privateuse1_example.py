@@ -17,7 +17,7 @@ from support.build import (
     cache_folder,
     environment,
     launcher,
-    locked,
+    one_torch_unit,
     run,
     tool,
 )
@@ -40,8 +40,7 @@ def pocket() -> dict[str, str]:
     tree = cache_folder() / "run" / "privateuse1"
     command = [tool("opgen"), "build", "--target", "torch", "--name", "pocket", "-o", tree]
     command += ["--backend-yaml", EXAMPLE / "backend.yaml", "--kernels", EXAMPLE / "src"]
-    # A unit with ATen's headers takes a gigabyte: one at a time.
-    with locked("torch"):
+    with one_torch_unit():
         run([*command, "--build-type", "None", "-j", "1"], env=variables)
     library = tree / "cmake-build" / "libpocket.so"
     return {**os.environ, "POCKET_LIBRARY": str(library), "PYTHONPATH": str(EXAMPLE)}
@@ -107,7 +106,7 @@ def test_its_wheel(tmp_path: Path) -> None:
     variables = {**environment(), "PATH": path, "PYTHONPATH": "", "CXXFLAGS": "-O0"}
     variables["CMAKE_BUILD_PARALLEL_LEVEL"] = "1"
     install = [own, "-m", "pip", "install", "--no-build-isolation", "--no-deps", "."]
-    with locked("torch"):
+    with one_torch_unit():
         run(install, cwd=project, env=variables)
     program = "import torch; print((torch.ones(2, device='pocket') + 1).tolist())"
     assert run([own, "-c", program], cwd=tmp_path, env=variables) == "[2.0, 2.0]\n"

@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 
 import opgen
-from support.build import environment, launcher, locked, run, tool
+from support.build import environment, launcher, one_torch_unit, run, tool
 from support.pytorch import packaged_native_functions
 
 pytestmark = pytest.mark.slow
@@ -85,8 +85,7 @@ def build(tree: Path) -> Path:
     }
     command = [tool("opgen"), "build", "--target", "torch", "-o", tree, "--kernels", HERE]
     command += ["--backend-yaml", HERE / "backend.yaml", "--build-type", "None", "-j", "1"]
-    # A unit with ATen's headers takes a gigabyte: one at a time.
-    with locked("torch"):
+    with one_torch_unit():
         run(command, env=variables)
     return tree / "cmake-build" / "libprivateuse1.so"
 

@@ -12,7 +12,7 @@ from pathlib import Path
 
 import pytest
 
-from support.build import REPOSITORY, environment, launcher, locked, run, tool
+from support.build import REPOSITORY, environment, launcher, one_torch_unit, run, tool
 
 HERE = Path(__file__).parent / "torch_cuda"
 YAML = HERE / "operators.yaml"
@@ -74,7 +74,7 @@ def _build(tree: Path, *options: str | Path) -> Path:
         **({"CMAKE_CXX_COMPILER_LAUNCHER": launcher()[0]} if launcher() else {}),
     }
     command = [tool("opgen"), "build", YAML, "--target", "torch", "-o", tree, "--kernels", HERE]
-    with locked("torch"):
+    with one_torch_unit():
         run([*command, *options, "--build-type", "None", "-j", "1"], env=variables)
     return tree / "cmake-build" / "libgpu.so"
 

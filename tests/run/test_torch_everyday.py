@@ -8,9 +8,9 @@ from pathlib import Path
 import pytest
 
 from support.aten_slice import native_functions, slice_of
-from support.build import REPOSITORY, locked, run, tool
+from support.build import REPOSITORY, one_torch_unit, run, tool
 from support.pytorch import packaged_native_functions, torch_folder
-from support.torch_extension import build_extension, require_torch, run_script
+from support.torch_extension import build_extension, keep_no_graphs, require_torch, run_script
 
 HERE = Path(__file__).parent
 EVERYDAY = HERE / "torch_everyday"
@@ -40,7 +40,7 @@ def compile_beside(library: Path, source: Path, made: Path, *options: str) -> No
     command += [f"-I{folder}" for folder in includes] + [f"-isystem{folder}" for folder in theirs]
     command += [library, f"-L{torch / 'lib'}", "-ltorch", "-ltorch_cpu", "-lc10", "-ldl"]
     command += [f"-Wl,-rpath,{folder}" for folder in (library.parent, torch / "lib")]
-    with locked("torch"):
+    with one_torch_unit():
         run(command)
 
 
@@ -58,7 +58,7 @@ def test_everything(
 ) -> None:
     """Protects the same through functorch, inductor and AOTInductor, in Python and from C++: what fails there
     fails in the same way when it is registered by hand."""
-    monkeypatch.setenv("TORCHINDUCTOR_FORCE_DISABLE_CACHES", "1")
+    keep_no_graphs(monkeypatch)
     said = run_script(EVERYDAY / "sweep.py", library, twin, "--all", "--keep", tmp_path)
     print(said)
     program = tmp_path / "from_cpp"
@@ -74,7 +74,7 @@ def test_everything(
 def test_other_libraries(namespace: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """Protects every operator and variant of the other tests from what inductor and AOTInductor get wrong."""
     require_torch()
-    monkeypatch.setenv("TORCHINDUCTOR_FORCE_DISABLE_CACHES", "1")
+    keep_no_graphs(monkeypatch)
     print(run_script(EVERYDAY / "others.py", namespace, other_library(namespace, tmp_path)))
 
 

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from support.torch_extension import build_extension, require_torch, run_script
+from support.torch_extension import build_extension, keep_no_graphs, require_torch, run_script
 
 HERE = Path(__file__).parent
 pytestmark = pytest.mark.slow
@@ -15,8 +15,7 @@ pytestmark = pytest.mark.slow
 def test_forms(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """Protects operators that write, view and return arguments: values, opcheck, torch.compile, torch.export."""
     require_torch()
-    # What inductor kept of another build may name hidden operators that this one does not have.
-    monkeypatch.setenv("TORCHINDUCTOR_FORCE_DISABLE_CACHES", "1")
+    keep_no_graphs(monkeypatch)
     folder = HERE / "torch_library"
     library = build_extension(folder / "forms.yaml", folder / "forms.cpp", tmp_path)
     assert run_script(folder / "forms.py", library) == "ok\n"
@@ -25,7 +24,7 @@ def test_forms(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
 def test_rows(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """Protects rows of every kind of key, custom classes, and namespaces that share names of operators and kernels."""
     require_torch()
-    monkeypatch.setenv("TORCHINDUCTOR_FORCE_DISABLE_CACHES", "1")
+    keep_no_graphs(monkeypatch)
     folder = HERE / "torch_rows"
     library = build_extension(folder / "rows.yaml", folder / "rows.cpp", tmp_path, "--name", "rows")
     assert run_script(folder / "rows.py", library) == "ok\n"

@@ -10,7 +10,7 @@ from pathlib import Path
 
 import pytest
 
-from support.build import cache_folder, environment, launcher, locked, run, tool
+from support.build import cache_folder, environment, launcher, one_torch_unit, run, tool
 from support.pytorch import torch_folder
 
 pytestmark = pytest.mark.slow
@@ -36,7 +36,7 @@ def shared() -> Path:
 def package(name: str, yaml: str) -> Path:
     torch_folder()
     folder = cache_folder() / "run" / "torch_loading" / name
-    with locked("torch"):
+    with one_torch_unit():
         folder.mkdir(parents=True, exist_ok=True)
         (folder / "ops.yaml").write_text(yaml)
         variables = {

@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from support.build import default_compiler, environment, launcher, locked, run, tool
+from support.build import default_compiler, environment, launcher, one_torch_unit, run, tool
 from support.pytorch import torch_folder
 
 HERE = Path(__file__).parent / "symbolic"
@@ -25,8 +25,7 @@ def library(tmp_path_factory: pytest.TempPathFactory) -> Path:
         **({"CMAKE_CXX_COMPILER_LAUNCHER": launcher()[0]} if launcher() else {}),
     }
     command = [tool("opgen"), "build", HERE / "operators.yaml", "--target", "torch", "-o", tree]
-    # A unit with ATen's headers takes a gigabyte: one at a time.
-    with locked("torch"):
+    with one_torch_unit():
         run([*command, "--kernels", HERE, "--build-type", "None", "-j", "1"], env=variables)
     return tree / "cmake-build" / "libsymb.so"
 

@@ -45,6 +45,12 @@ def locked(name: str) -> Iterator[None]:
         yield
 
 
+def one_torch_unit() -> contextlib.AbstractContextManager[None]:
+    """As many at once as there are cores: a unit with ATen's headers takes a gigabyte."""
+    worker = int(os.environ.get("PYTEST_XDIST_WORKER", "gw0").removeprefix("gw"))
+    return locked(f"torch-{worker % jobs()}")
+
+
 def tool(name: str) -> str:
     """The program `name`: beside this Python first, as pip installs it, then on the PATH."""
     found = shutil.which(name, path=str(Path(sys.executable).parent)) or shutil.which(name)

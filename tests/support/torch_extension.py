@@ -11,7 +11,7 @@ from pathlib import Path
 
 import pytest
 
-from support.build import environment, launcher, locked, run, tool
+from support.build import environment, launcher, one_torch_unit, run, tool
 
 
 def require_torch() -> None:
@@ -45,12 +45,20 @@ def build_extension(
     command = [tool("opgen"), "build", *files, "--target", "torch", "-o", tree, *more]
     if kernels is not None:
         command += ["--kernels", kernels]
-    # A unit with ATen's headers takes a gigabyte: one at a time.
-    with locked("torch"):
+    with one_torch_unit():
         run([*command, "--build-type", "None", "-j", "1"], env=variables)
     where = "python/*/lib*.so" if "--python" in more else "lib*.so"
     (library,) = (tree / "cmake-build").glob(where)
     return library
+
+
+def keep_no_graphs(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Inductor compiles every graph anew: one of another build may name operators and tags that this one has not.
+
+    What it has compiled of C++ is found again by its text, which saves most of the time.
+    """
+    monkeypatch.setenv("TORCHINDUCTOR_FX_GRAPH_CACHE", "0")
+    monkeypatch.setenv("TORCHINDUCTOR_AUTOGRAD_CACHE", "0")
 
 
 def run_script(script: Path, *arguments: str | Path) -> str:

@@ -7,7 +7,7 @@ import sys
 from collections.abc import Callable, Iterable, Sequence
 from pathlib import Path
 
-from support.build import RUNTIME, launcher, locked, run, tool
+from support.build import RUNTIME, launcher, one_torch_unit, run, tool
 
 
 def torch_of(python: str) -> Path:
@@ -51,8 +51,7 @@ def build_for(
     unit = write_unit(tree / "unit.cpp", [*sorted(tree.glob("src/*.cpp")), kernels])
     libraries = [f"-L{torch / 'lib'}", "-ltorch", "-ltorch_cpu", "-lc10"]
     command = [*launcher(), tool("g++"), "-std=c++20", "-shared", "-fPIC", "-w", *flags]
-    # A unit with ATen's headers takes a gigabyte: one at a time.
-    with locked("torch"):
+    with one_torch_unit():
         run([*command, *include_flags([tree], torch), str(unit), "-o", str(library), *libraries])
     return library
 
