@@ -24,7 +24,7 @@ OVERLOADS = tuple(
 )
 
 # Inputs per overload and dtype.
-FEW, MANY = 12, 200
+FEW, MORE, MANY = 12, 40, 200
 
 
 @pytest.fixture(scope="session")
@@ -75,6 +75,17 @@ def test_agrees_with_torch(
 
 
 @pytest.mark.slow
+@pytest.mark.parametrize("overload", OVERLOADS)
+def test_agrees_with_torch_on_more_inputs(
+    overload: str,
+    checker: Any,
+    record_property: Callable[[str, object], None],
+    capfd: pytest.CaptureFixture[str],
+) -> None:
+    _compare(checker, overload, MORE, record_property, capfd)
+
+
+@pytest.mark.nightly
 @pytest.mark.parametrize("overload", OVERLOADS)
 def test_agrees_with_torch_on_many_inputs(
     overload: str,
