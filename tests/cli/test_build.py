@@ -11,7 +11,7 @@ import click
 import pytest
 from cli_support import GOOD
 
-from support.build import REPOSITORY, environment, launcher, run, tool
+from support.build import DEBUG, REPOSITORY, environment, launcher, run, tool
 
 KERNELS = """\
 #include <opgen/kernel.h>
@@ -117,7 +117,7 @@ def test_a_wheel_works_outside_of_the_checkout(tmp_path: Path) -> None:
     assert Path(folder).is_relative_to(fresh)
 
     command = [tool("cmake"), "-S", ".", "-B", "built", "-G", "Ninja", f"-Dopgen_DIR={folder}"]
-    command += [f"-DCMAKE_MAKE_PROGRAM={tool('ninja')}", "-DCMAKE_BUILD_TYPE=Release"]
+    command += [f"-DCMAKE_MAKE_PROGRAM={tool('ninja')}", *DEBUG]
     command += [f"-DCMAKE_CXX_COMPILER_LAUNCHER={launcher()[0]}"] if launcher() else []
     run(command, cwd=project, env=variables)
     run([tool("cmake"), "--build", "built"], cwd=project, env=variables)

@@ -4,13 +4,13 @@ from __future__ import annotations
 
 import pytest
 
-from support.build import RUNTIME, cache_folder, cmake_build, locked, run, tool
+from support.build import DEBUG, RUNTIME, cache_folder, cmake_build, locked, run, tool
 
 
 @pytest.mark.slow
 def test_the_runtimes_own_tests_pass() -> None:
     folder = cache_folder() / "runtime-tests"
-    options = ("-DCMAKE_BUILD_TYPE=Debug", "-DOPGEN_BUILD_TESTS=ON", "-DOPGEN_WERROR=ON")
+    options = (*DEBUG, "-DOPGEN_BUILD_TESTS=ON", "-DOPGEN_WERROR=ON")
     with locked(folder.name):
         cmake_build(RUNTIME, folder, *options)
         said = run([tool("ctest"), "--test-dir", folder, "--output-on-failure"])

@@ -82,7 +82,7 @@ def ask(library: Path, schemas: dict[str, str]) -> dict[str, Any]:
     return {name: answer["operators"][name] for name in schemas}
 
 
-@pytest.mark.slow
+@pytest.mark.nightly
 def test_every_spelling_is_called_as_it_is(tmp_path: Path) -> None:
     """Each operator gives what it gave, and leaves in its arguments what it left."""
     require_headers()

@@ -19,6 +19,7 @@ import pytest
 import yaml
 
 from support.build import (
+    DEBUG,
     cache_folder,
     environment,
     launcher,
@@ -31,9 +32,6 @@ from support.opgen_wheel import fresh_environment, opgen_packages
 from support.pytorch import packaged_native_functions
 
 pytestmark = pytest.mark.slow
-
-# Kernels without optimisation, and of the runtime's package one runtime for all tests.
-QUICK = ("-DCMAKE_BUILD_TYPE=Debug", "-DCMAKE_CXX_FLAGS=-O0 -g0")
 
 
 def test_of_target_runtime() -> None:
@@ -80,7 +78,7 @@ def variables_of(folder: Path, *definitions: str) -> dict[str, str]:
         "PATH": f"{python_of(folder).parent}{os.pathsep}{os.environ['PATH']}",
         "PYTHONPATH": "",
         "CCACHE_NOHASHDIR": "1",
-        "CMAKE_ARGS": shlex.join([*QUICK, *definitions]),
+        "CMAKE_ARGS": shlex.join([*DEBUG, *definitions]),
         "CMAKE_BUILD_PARALLEL_LEVEL": "1",
     }
     if launcher():

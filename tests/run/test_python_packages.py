@@ -11,6 +11,7 @@ import pytest
 
 from opgen.manifest import MANIFEST
 from support.build import (
+    DEBUG,
     cmake_build,
     environment,
     jobs,
@@ -167,7 +168,7 @@ def test_packages_of_one_cmake_project_installed_side_by_side(tmp_path: Path) ->
     cmake_build(
         HERE.parent / "two_packages",
         built,
-        "-DCMAKE_BUILD_TYPE=Debug",
+        *DEBUG,
         python,
         *project_definitions(),
     )

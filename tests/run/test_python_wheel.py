@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import shlex
 import shutil
 import sys
 import zipfile
@@ -11,6 +12,7 @@ from pathlib import Path
 import pytest
 
 from support.build import (
+    DEBUG,
     REPOSITORY,
     cache_folder,
     environment,
@@ -35,6 +37,7 @@ def wheel() -> Iterator[Path]:
     require_headers()
     folder = cache_folder() / "wheel"
     variables = {**environment(), "PYTHONPATH": "", "CCACHE_NOHASHDIR": "1"}
+    variables["CMAKE_ARGS"] = shlex.join(DEBUG)
     if launcher():
         variables["CMAKE_CXX_COMPILER_LAUNCHER"] = launcher()[0]
     with locked("wheel"):

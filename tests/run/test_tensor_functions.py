@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from support.build import cache_folder, cmake_build, locked, project_definitions
+from support.build import DEBUG, cache_folder, cmake_build, locked, project_definitions
 from support.python_package import run_python
 from support.torch_extension import build_extension, require_torch, run_script
 
@@ -20,7 +20,7 @@ HERE = Path(__file__).parent / "tensor_functions"
 @functools.cache
 def on_the_runtime() -> str:
     folder = cache_folder() / "tensor-functions"
-    definitions = ("-DCMAKE_BUILD_TYPE=Debug", "-DCMAKE_CXX_FLAGS=-Wall -Wextra -Wshadow -Werror")
+    definitions = (*DEBUG, "-DCMAKE_CXX_FLAGS=-Wall -Wextra -Wshadow -Werror")
     python = f"-DPython_EXECUTABLE={sys.executable}"
     with locked(folder.name):
         cmake_build(HERE, folder, *definitions, python, *project_definitions())

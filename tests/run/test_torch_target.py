@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from support.build import cmake_build, project_definitions
+from support.build import DEBUG, cmake_build, project_definitions
 from support.python_package import run_python
 from support.torch_extension import build_extension, require_torch, run_script
 
@@ -21,7 +21,9 @@ def test_on_the_runtime(tmp_path: Path) -> None:
     cmake_build(
         HERE,
         tmp_path,
-        "-DCMAKE_BUILD_TYPE=Debug",
+        *DEBUG,
+        # As other tests compile the module's common part, which ccache then has.
+        "-DCMAKE_CXX_FLAGS=-Wall -Wextra -Wshadow -Werror",
         f"-DPython_EXECUTABLE={sys.executable}",
         *project_definitions(),
     )

@@ -23,6 +23,8 @@ import pytest
 REPOSITORY = Path(__file__).resolve().parents[2]
 RUNTIME = REPOSITORY / "runtime"
 INCLUDE = RUNTIME / "include"
+# Without what a debugger reads, which takes a quarter of the time.
+DEBUG = ("-DCMAKE_BUILD_TYPE=Debug", "-DCMAKE_CXX_FLAGS_DEBUG=-O0")
 WARNINGS = ("-Wall", "-Wextra", "-Wshadow", "-Werror")
 
 # All that generated sources and kernels include of the runtime.

@@ -10,6 +10,7 @@ import textwrap
 from pathlib import Path
 
 from support.build import (
+    DEBUG,
     REPOSITORY,
     cache_folder,
     cmake_build,
@@ -32,7 +33,7 @@ def calls_package() -> Path:
     tag = run([PYTHON, "-c", "import sys; print(sys.implementation.cache_tag)"]).strip()
     folder = cache_folder() / f"calls-{tag}"
     definitions = (
-        "-DCMAKE_BUILD_TYPE=Debug",
+        *DEBUG,
         "-DCMAKE_CXX_FLAGS=-Wall -Wextra -Wshadow -Werror",
         f"-DPython_EXECUTABLE={PYTHON}",
         *project_definitions(),
