@@ -3,6 +3,7 @@
 
 #include <type_traits>
 
+#include "opgen/symbolic_sizes.h"
 #include "opgen/tensor.h"
 
 // As in ATen/native/Resize.h, which brings more text than all else that is included here.
@@ -18,8 +19,12 @@ inline bool resize_output(const Tensor& out, IntArrayRef sizes) {
   if (out.sizes() == sizes) return false;
   return at::native::resize_output(out, sizes);
 }
+// What cannot be known while a program is traced is taken for equal, and checked when that runs.
 inline bool resize_output_symint(const Tensor& out, SymIntArrayRef sizes) {
-  return at::native::resize_output_symint(out, sizes);
+  const SymIntArrayRef own = out.sym_sizes();
+  if (detail::known_different(own, sizes)) return at::native::resize_output_symint(out, sizes);
+  TORCH_CHECK(detail::expect_equal(own, sizes), "out has sizes ", own, ", expected ", sizes);
+  return false;
 }
 // A template, so that `{2, 3}` are numbers.
 template <class Sizes>

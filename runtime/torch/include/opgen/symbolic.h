@@ -53,11 +53,6 @@ inline Tensor create_symbolic_out(SymIntArrayRef sizes, SymIntArrayRef strides,
 inline void resize_symbolic_out(const Tensor& out, SymIntArrayRef sizes, SymIntArrayRef strides,
                                 const TensorOptions& options) {
   check_like(out, options, "out");
-  const SymIntArrayRef own = out.sym_sizes();
-  if (!known_different(own, sizes)) {
-    TORCH_CHECK(expect_equal(own, sizes), "out has sizes ", own, ", expected ", sizes);
-    return;
-  }
   if (!resize_output(out, sizes)) return;
   if (!strides.empty()) {
     out.unsafeGetTensorImpl()->set_sizes_and_strides(sizes, strides);

@@ -8,31 +8,9 @@
 #include <vector>
 
 #include "opgen/symbolic_meta.h"
+#include "opgen/symbolic_sizes.h"
 
 namespace opgen::detail {
-
-inline bool known_equal(SymIntArrayRef a, SymIntArrayRef b) {
-  if (a.size() != b.size()) return false;
-  for (std::size_t i = 0; i < a.size(); ++i) {
-    if (!guard_or_false(sym_eq(a[i], b[i]))) return false;
-  }
-  return true;
-}
-inline bool known_different(SymIntArrayRef a, SymIntArrayRef b) {
-  if (a.size() != b.size()) return true;
-  for (std::size_t i = 0; i < a.size(); ++i) {
-    if (guard_or_false(sym_ne(a[i], b[i]))) return true;
-  }
-  return false;
-}
-// If that is open, the compiled program checks it.
-inline bool expect_equal(SymIntArrayRef a, SymIntArrayRef b) {
-  if (a.size() != b.size()) return false;
-  for (std::size_t i = 0; i < a.size(); ++i) {
-    if (!sym_eq(a[i], b[i]).expect_true(__FILE__, __LINE__)) return false;
-  }
-  return true;
-}
 
 // The sizes and strides of an output; a memory format where that is what the rule gives.
 struct OutputLayout {
