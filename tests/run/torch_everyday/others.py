@@ -128,6 +128,22 @@ FUSE: dict[str, Make] = {
 }
 # Of the slice: one without a Meta kernel, and views whose kernels read sizes as numbers.
 NOT_TRACED = ("roll", "diagonal", "split_with_sizes")
+# What fails with PyTorch 2.13, and why. Nothing else may fail, and these have to.
+_NO_OPTIONAL_LIST = (
+    "AOTInductor takes no optional list among results, as the hidden twin has; without the twin "
+    "PyTorch's own replacement fails in inductor where the list is None"
+)
+_COUNTED = "how many tensors unbind returns is its argument's size, in PyTorch's own, too"
+KNOWN = {
+    (
+        "forms::row",
+        "inductor_unbacked",
+    ): "a kernel in C++ that calls at::select, which asks for the size",
+    ("forms::rows", "inductor_unbacked"): _COUNTED,
+    ("forms::rows", "aoti"): _COUNTED,
+    ("forms::scale_some", "aoti"): _NO_OPTIONAL_LIST,
+    ("forms::scale_some none", "aoti"): _NO_OPTIONAL_LIST,
+}
 TABLES = {"both": BOTH, "symb": SYMB, "slice": SLICE, "fuse": FUSE}
 
 
@@ -209,15 +225,21 @@ def missing(namespace: str, chosen: list[Case]) -> set[str]:
     return every - called
 
 
-def failing(check: Any, chosen: list[Case], namespace: str) -> int:
-    failures = 0
+def unexpected(check: Any, chosen: list[Case], namespace: str) -> int:
+    """How many of the cases fail that should not, or do not and should; each is printed."""
+    count = 0
     for case in chosen:
+        name = f"{namespace}::{case.name}"
+        known = KNOWN.get((name, check.__name__))
         try:
             check(case, case.operator(namespace))
         except Exception:
-            failures += 1
-            print(f"\n{namespace}::{case.name}: {check.__name__}", traceback.format_exc()[-2500:])
-    return failures
+            print(f"\n{name}: {check.__name__}", known or traceback.format_exc()[-2500:])
+            count += known is None
+        else:
+            print(f"\n{name}: {check.__name__} does not fail: {known}" if known else "", end="")
+            count += known is not None
+    return count
 
 
 def main() -> None:
@@ -241,11 +263,15 @@ def main() -> None:
     for check in (c for c in columns if c.__name__ in (options.columns or [c.__name__])):
         begun = time.monotonic()
         if check is checks.aoti:
-            found = checks.aoti_failing([c for c in chosen if c.whole], namespace)
-            failing(check, found, namespace)
+            # Most are compiled together, and may fail together alone.
+            whole = [c for c in chosen if c.whole]
+            known = [c for c in whole if (f"{namespace}::{c.name}", "aoti") in KNOWN]
+            found = checks.aoti_failing([c for c in whole if c not in known], namespace)
             failures += len(found)
+            unexpected(check, found, namespace)
+            failures += unexpected(check, known, namespace)
         else:
-            failures += failing(check, chosen, namespace)
+            failures += unexpected(check, chosen, namespace)
         print(f"{check.__name__}: {time.monotonic() - begun:.0f} s", flush=True)
     assert not failures, failures
     print(f"ok: {len(chosen)} cases")
