@@ -92,10 +92,14 @@ def is_replaced(f: NativeFunction, group: NativeFunctionsGroup, of_out: frozense
     """Whether the functional variant of its group stands in for `f`.
 
     It does if `f` writes arguments, does not decompose, and the functional variant takes what it takes; `of_out` are arguments
-    that a factory has from its out argument. What returns arguments beside other results is not replaced so.
+    that its result has from its out argument (a factory) or from other tensors. What returns arguments beside other results is
+    not replaced so.
     """
     given = {a.name for a in f.func.arguments.flat_all}
-    if _is_factory(group.functional) and len(f.func.arguments.out) == 1:
+    if (
+        group.functional.func.arguments.tensor_options is not None
+        and len(f.func.arguments.out) == 1
+    ):
         given |= of_out
     fresh = {name is None for name in f.func.aliased_return_names()}
     return (
@@ -107,9 +111,9 @@ def is_replaced(f: NativeFunction, group: NativeFunctionsGroup, of_out: frozense
     )
 
 
-def _is_factory(f: NativeFunction) -> bool:
+def is_factory(f: NativeFunction) -> bool:
     """Whether `f` makes a tensor from nothing. (Stand-ins for tensors do not follow a device that an operator
-    is told beside tensors.)"""
+    is told beside tensors: `zeros_like` is told none.)"""
     arguments = f.func.arguments
     return arguments.tensor_options is not None and not any(
         a.type.is_tensor_like() for a in arguments.flat_all

@@ -6,7 +6,7 @@ from collections.abc import Iterator
 
 from opgen.model.native_function import NativeFunction
 from opgen.model.registry import NativeFunctionsGroup, NativeFunctionsViewGroup
-from opgen.resolve.functional_forms import has_own_copy, is_replaced
+from opgen.resolve.functional_forms import has_own_copy, is_factory, is_replaced
 from opgen.views.base import Block, FileView, blocks, view
 from opgen.views.context import Context
 from opgen.views.custom_classes import ClassDefinition, class_definitions
@@ -22,6 +22,10 @@ OF_OUT = {
     "device": "opgen::kDeviceOfOut",
     "pin_memory": "opgen::kPinnedOfOut",
 }
+
+
+# What a result has from another tensor, where nothing else is said.
+NOT_GIVEN = dict.fromkeys(OF_OUT, "opgen::kNotGiven")
 
 
 @view
@@ -112,7 +116,8 @@ def _row(context: Context, f: NativeFunction, group: NativeFunctionsGroup) -> Ke
     """`opgen::Functionalize<at::_ops::f_, at::_ops::f, 0, index_sequence<0, 1>, index_sequence<0>, ...>::call`."""
     positions = {a.name: i for i, a in enumerate(f.func.arguments.flat_all)}
     wanted = group.functional.func.arguments.flat_all
-    given = ", ".join(str(positions.get(a.name, OF_OUT.get(a.name))) for a in wanted)
+    options = OF_OUT if is_factory(group.functional) else NOT_GIVEN
+    given = ", ".join(str(positions.get(a.name, options.get(a.name))) for a in wanted)
     # The functional variant returns what goes into the outs first.
     outs = [a.name for a in f.func.arguments.out]
     changed = [n for n in f.func.arguments.mutable_arg_names if n not in outs]

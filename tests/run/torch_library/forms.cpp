@@ -185,6 +185,12 @@ OPGEN_KERNEL(halve_out_cpu)(const at::Tensor& x, at::Tensor& out) {
   return out.copy_(x / 2);
 }
 
+OPGEN_KERNEL(twos_like)
+(const at::Tensor& x, std::optional<at::ScalarType> dtype, std::optional<at::Layout> layout,
+ std::optional<at::Device> device, std::optional<bool> pin_memory) {
+  return at::full_like(x, 2, dtype, layout, device, pin_memory, std::nullopt);
+}
+
 OPGEN_KERNEL(accumulate__cpu)(const at::Tensor& x, at::Tensor& self) {
   self.add_(x);
 }

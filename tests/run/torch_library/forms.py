@@ -191,6 +191,13 @@ CASES = [
     Case(
         "halve.out", lambda: given(rand(4), out=rand(4)), lambda x, out: out.copy_(x / 2), ("out",)
     ),
+    Case("twos_like", lambda: given(rand(4)), lambda x: torch.full_like(x, 2)),
+    Case(
+        "twos_like.out",
+        lambda: given(rand(4), out=rand(4)),
+        lambda _, out: out.fill_(2),
+        ("out",),
+    ),
     Case(
         "accumulate_", lambda: given(rand(4), rand(4)), lambda x, y: y.add_(x) is None or None, (1,)
     ),

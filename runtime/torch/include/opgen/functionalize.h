@@ -107,6 +107,8 @@ inline constexpr std::size_t kDtypeOfOut = static_cast<std::size_t>(-1);
 inline constexpr std::size_t kLayoutOfOut = static_cast<std::size_t>(-2);
 inline constexpr std::size_t kDeviceOfOut = static_cast<std::size_t>(-3);
 inline constexpr std::size_t kPinnedOfOut = static_cast<std::size_t>(-4);
+// What is made like another tensor is told none of these.
+inline constexpr std::size_t kNotGiven = static_cast<std::size_t>(-5);
 
 namespace detail {
 
@@ -122,6 +124,8 @@ decltype(auto) given_at(const std::tuple<A&...>& all) {
     return std::optional<Device>(out.device());
   } else if constexpr (i == kPinnedOfOut) {
     return std::optional<bool>();
+  } else if constexpr (i == kNotGiven) {
+    return std::nullopt;
   } else {
     return (std::get<i>(all));
   }
