@@ -51,6 +51,9 @@ def test_they_agree_for_every_key(registry: opgen.Registry, library: Library) ->
             said, is_so = _served_by(cell), found.get(cell.key.name, "")
             if is_so in ("fallback", "fallthrough") or is_so.startswith("ambiguous"):
                 is_so = ""
+            if not said and cell.key.name.startswith("Autocast"):
+                # Another test of this process may have entered a scope of autocast, which registers wrappers.
+                continue
             assert said == is_so, (function.full_name, cell.key)
             served += is_so in composite
     assert served > 10_000

@@ -36,7 +36,7 @@ def built(state: str, folder: Path) -> dict[str, str]:
         run(
             [sys.executable, "setup.py", "-q", "build_ext", "--inplace"], env=variables, cwd=package
         )
-    return {**os.environ, "PYTHONPATH": str(package)}
+    return {**environment(), "PYTHONPATH": str(package)}
 
 
 @pytest.mark.parametrize(

@@ -103,9 +103,10 @@ def launcher() -> tuple[str, ...]:
 
 
 def environment() -> dict[str, str]:
-    """The environment for compilers: ccache may use precompiled headers."""
+    """The environment for compilers: ccache may use precompiled headers. Options of these tests are no other tests'."""
     sloppiness = "pch_defines,time_macros,include_file_mtime,include_file_ctime"
-    return {**os.environ, "CCACHE_SLOPPINESS": sloppiness, "LC_ALL": "C"}
+    others = {name: value for name, value in os.environ.items() if name != "PYTEST_ADDOPTS"}
+    return {**others, "CCACHE_SLOPPINESS": sloppiness, "LC_ALL": "C"}
 
 
 def cmake_build(source: Path, folder: Path, *definitions: str, target: str | None = None) -> None:
