@@ -91,15 +91,14 @@ class Twin:
 def is_replaced(f: NativeFunction, group: NativeFunctionsGroup, of_out: frozenset[str]) -> bool:
     """Whether the functional variant of its group stands in for `f`.
 
-    It does if `f` writes arguments, does not decompose, and the functional variant takes what it takes; `of_out` are arguments
-    that its result has from its out argument (a factory) or from other tensors. What returns arguments beside other results is
-    not replaced so.
+    It does if `f` writes arguments, does not decompose, and the functional variant takes what it takes. `of_out` are the tensor
+    options: a factory has them from its out argument, and a generated out variant calls the functional one without them. An
+    author's kernel may follow the dtype of its out argument, and is not replaced. Nor is what returns arguments beside
+    other results.
     """
     given = {a.name for a in f.func.arguments.flat_all}
-    if (
-        group.functional.func.arguments.tensor_options is not None
-        and len(f.func.arguments.out) == 1
-    ):
+    is_open = is_factory(group.functional) or "generated" in f.tags
+    if is_open and len(f.func.arguments.out) == 1:
         given |= of_out
     fresh = {name is None for name in f.func.aliased_return_names()}
     return (
@@ -112,8 +111,8 @@ def is_replaced(f: NativeFunction, group: NativeFunctionsGroup, of_out: frozense
 
 
 def is_factory(f: NativeFunction) -> bool:
-    """Whether `f` makes a tensor from nothing. (Stand-ins for tensors do not follow a device that an operator
-    is told beside tensors: `zeros_like` is told none.)"""
+    """Whether `f` makes a tensor from nothing. (Where an operator has tensors, fake tensors do not follow a device
+    that it is given as well.)"""
     arguments = f.func.arguments
     return arguments.tensor_options is not None and not any(
         a.type.is_tensor_like() for a in arguments.flat_all

@@ -23,8 +23,7 @@ OF_OUT = {
     "pin_memory": "opgen::kPinnedOfOut",
 }
 
-
-# What a result has from another tensor, where nothing else is said.
+# An option that is left out: the result takes it from another tensor.
 NOT_GIVEN = dict.fromkeys(OF_OUT, "opgen::kNotGiven")
 
 

@@ -107,7 +107,7 @@ inline constexpr std::size_t kDtypeOfOut = static_cast<std::size_t>(-1);
 inline constexpr std::size_t kLayoutOfOut = static_cast<std::size_t>(-2);
 inline constexpr std::size_t kDeviceOfOut = static_cast<std::size_t>(-3);
 inline constexpr std::size_t kPinnedOfOut = static_cast<std::size_t>(-4);
-// What is made like another tensor is told none of these.
+// An option that is left out: the result takes it from another tensor.
 inline constexpr std::size_t kNotGiven = static_cast<std::size_t>(-5);
 
 namespace detail {
