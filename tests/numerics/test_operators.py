@@ -23,9 +23,6 @@ OVERLOADS = tuple(
     if str(function.func.name) not in exceptions.EXEMPT
 )
 
-# Inputs per overload and dtype.
-FEW, MORE, MANY = 12, 40, 200
-
 
 @pytest.fixture(scope="session")
 def checker(library: Library, registry: opgen.Registry, torch_installed: None) -> Any:
@@ -34,13 +31,23 @@ def checker(library: Library, registry: opgen.Registry, torch_installed: None) -
     return check.Checker(library, registry)
 
 
-def _compare(
-    checker: Any,
+@pytest.mark.parametrize(
+    "count",
+    [
+        pytest.param(12, id="few"),
+        pytest.param(40, id="more", marks=pytest.mark.slow),
+        pytest.param(200, id="many", marks=pytest.mark.nightly),
+    ],
+)
+@pytest.mark.parametrize("overload", OVERLOADS)
+def test_agrees_with_torch(
     overload: str,
     count: int,
-    record: Callable[[str, object], None],
+    checker: Any,
+    record_property: Callable[[str, object], None],
     capfd: pytest.CaptureFixture[str],
 ) -> None:
+    """`count` inputs for each dtype."""
     reports = {dtype.name: checker.check(overload, dtype, count) for dtype in DTYPES}
     capfd.readouterr()  # both warn about every out argument that is resized
     supported = {name: report for name, report in reports.items() if report.supported}
@@ -52,7 +59,7 @@ def _compare(
         "inputs compared on Meta": sum(report.meta for report in reports.values()),
         "inputs that both refuse": sum(report.refused for report in reports.values()),
     }.items():
-        record(f"numerics: {figure}", total)
+        record_property(f"numerics: {figure}", total)
     if failures:
         text = "\n\n".join(map(str, failures[:4]))
         if overload in exceptions.KNOWN:
@@ -62,38 +69,6 @@ def _compare(
     few = {name: report.compared for name, report in supported.items() if report.compared < count}
     assert not few, f"not enough inputs that PyTorch accepts, of {count}: {few}"
     assert overload not in exceptions.KNOWN, "no longer fails: remove its line in exceptions.KNOWN"
-
-
-@pytest.mark.parametrize("overload", OVERLOADS)
-def test_agrees_with_torch(
-    overload: str,
-    checker: Any,
-    record_property: Callable[[str, object], None],
-    capfd: pytest.CaptureFixture[str],
-) -> None:
-    _compare(checker, overload, FEW, record_property, capfd)
-
-
-@pytest.mark.slow
-@pytest.mark.parametrize("overload", OVERLOADS)
-def test_agrees_with_torch_on_more_inputs(
-    overload: str,
-    checker: Any,
-    record_property: Callable[[str, object], None],
-    capfd: pytest.CaptureFixture[str],
-) -> None:
-    _compare(checker, overload, MORE, record_property, capfd)
-
-
-@pytest.mark.nightly
-@pytest.mark.parametrize("overload", OVERLOADS)
-def test_agrees_with_torch_on_many_inputs(
-    overload: str,
-    checker: Any,
-    record_property: Callable[[str, object], None],
-    capfd: pytest.CaptureFixture[str],
-) -> None:
-    _compare(checker, overload, MANY, record_property, capfd)
 
 
 def test_every_operator_is_registered(library: Library) -> None:

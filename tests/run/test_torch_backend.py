@@ -10,8 +10,9 @@ from pathlib import Path
 import pytest
 
 import opgen
-from support.build import environment, launcher, one_torch_unit, run, tool
+from support.build import environment, run, tool
 from support.pytorch import packaged_native_functions
+from support.torch_extension import build_extension
 
 pytestmark = pytest.mark.slow
 
@@ -78,16 +79,7 @@ def test_what_pytorch_makes_of_others(tmp_path: Path) -> None:
 
 def build(tree: Path) -> Path:
     """The library, without optimisation and with every warning an error."""
-    variables = {
-        **environment(),
-        "CXXFLAGS": "-O0 -Wall -Wextra -Wshadow -Werror",
-        **({"CMAKE_CXX_COMPILER_LAUNCHER": launcher()[0]} if launcher() else {}),
-    }
-    command = [tool("opgen"), "build", "--target", "torch", "-o", tree, "--kernels", HERE]
-    command += ["--backend-yaml", HERE / "backend.yaml", "--build-type", "None", "-j", "1"]
-    with one_torch_unit():
-        run(command, env=variables)
-    return tree / "cmake-build" / "libprivateuse1.so"
+    return build_extension([], HERE, tree, "--backend-yaml", HERE / "backend.yaml")
 
 
 def script(name: str, *arguments: str) -> str:

@@ -8,8 +8,9 @@ from pathlib import Path
 
 import pytest
 
-from support.build import default_compiler, environment, launcher, one_torch_unit, run, tool
+from support.build import default_compiler, run, tool
 from support.pytorch import torch_folder
+from support.torch_extension import build_extension
 
 HERE = Path(__file__).parent / "symbolic"
 
@@ -19,15 +20,7 @@ def library(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """The operators of HERE as a torch extension, with every warning an error."""
     torch_folder()
     tree = tmp_path_factory.mktemp("symbolic") / "tree"
-    variables = {
-        **environment(),
-        "CXXFLAGS": "-O0 -Wall -Wextra -Wshadow -Werror",
-        **({"CMAKE_CXX_COMPILER_LAUNCHER": launcher()[0]} if launcher() else {}),
-    }
-    command = [tool("opgen"), "build", HERE / "operators.yaml", "--target", "torch", "-o", tree]
-    with one_torch_unit():
-        run([*command, "--kernels", HERE, "--build-type", "None", "-j", "1"], env=variables)
-    return tree / "cmake-build" / "libsymb.so"
+    return build_extension(HERE / "operators.yaml", HERE, tree)
 
 
 def in_python(script: str, *arguments: str | Path) -> str:

@@ -135,18 +135,12 @@ _NO_OPTIONAL_LIST = (
 )
 _COUNTED = "how many tensors unbind returns is its argument's size, in PyTorch's own, too"
 KNOWN = {
-    (
-        "forms::row",
-        "inductor_unbacked",
-    ): "a kernel in C++ that calls at::select, which asks for the size",
+    ("forms::row", "inductor_unbacked"): "at::select, called from C++, asks for the size",
     ("forms::rows", "inductor_unbacked"): _COUNTED,
     ("forms::rows", "aoti"): _COUNTED,
     ("forms::scale_some", "aoti"): _NO_OPTIONAL_LIST,
     ("forms::scale_some none", "aoti"): _NO_OPTIONAL_LIST,
-    (
-        "slice::unsqueeze_",
-        "aoti",
-    ): "PyTorch's own fails in inductor alone: torch.export decomposes it",
+    ("slice::unsqueeze_", "aoti"): "inductor refuses PyTorch's own, which export decomposes",
 }
 KNOWN |= {
     (f"slice::{name}", "inductor_dynamic"): "its kernel takes sizes as numbers"
@@ -252,27 +246,32 @@ def failure_of(check: Any, case: Case, namespace: str) -> str | None:
     return None
 
 
-def reason_for(check: Any, case: Case, namespace: str) -> str | None:
-    """Why a check fails that is right to fail. The slice's operators are PyTorch's own, made again."""
-    known = KNOWN.get((f"{namespace}::{case.name}", check.__name__))
-    if known is None and namespace == "slice" and failure_of(check, case, "aten"):
-        return "PyTorch's own operator fails, too"
-    return known
+def known_reason(check: Any, case: Case, namespace: str) -> str | None:
+    return KNOWN.get((f"{namespace}::{case.name}", check.__name__))
 
 
-def unexpected(check: Any, chosen: list[Case], namespace: str) -> int:
-    """How many of the cases fail that should not, or do not and should; each is printed."""
+def unexpected(
+    check: Any, chosen: list[Case], namespace: str, failed_together: bool = False
+) -> int:
+    """How many of the cases fail that should not, or do not and should; each is printed.
+
+    Those that `failed_together` should fail alone, too. The slice's operators are PyTorch's own, made again: they may
+    fail where those do.
+    """
     count = 0
     for case in chosen:
         name = f"{namespace}::{case.name}: {check.__name__}"
+        reason = known_reason(check, case, namespace)
         failure = failure_of(check, case, namespace)
-        if failure is not None:
-            reason = reason_for(check, case, namespace)
-            print(f"\n{name}", reason or failure)
-            count += reason is None
-        elif (f"{namespace}::{case.name}", check.__name__) in KNOWN:
-            print(f"\n{name} does not fail any more")
-            count += 1
+        if failure is None:
+            if reason is not None or failed_together:
+                print(f"\n{name} does not fail (alone)")
+                count += 1
+            continue
+        if reason is None and namespace == "slice" and failure_of(check, case, "aten"):
+            reason = "PyTorch's own operator fails, too"
+        print(f"\n{name}", reason or failure)
+        count += reason is None
     return count
 
 
@@ -297,12 +296,11 @@ def main() -> None:
     for check in (c for c in columns if c.__name__ in (options.columns or [c.__name__])):
         begun = time.monotonic()
         if check is checks.aoti:
-            # Most are compiled together, and may fail together alone.
+            # All but those that are known to fail are compiled together.
             whole = [c for c in chosen if c.whole]
-            known = [c for c in whole if (f"{namespace}::{c.name}", "aoti") in KNOWN]
+            known = [c for c in whole if known_reason(check, c, namespace)]
             found = checks.aoti_failing([c for c in whole if c not in known], namespace)
-            alone = [c for c in found if failure_of(check, c, namespace)]
-            failures += len(found) - len(alone) + unexpected(check, alone, namespace)
+            failures += unexpected(check, found, namespace, failed_together=True)
             failures += unexpected(check, known, namespace)
         else:
             failures += unexpected(check, chosen, namespace)
