@@ -151,6 +151,7 @@ KNOWN |= {
     for name in (
         *("argmax", "argmin", "amax", "amax.out", "amin", "max.dim", "min.dim", "cat", "gather"),
         *("select.int", "avg_pool2d", "upsample_nearest1d", "upsample_nearest2d"),
+        *("scatter.src", "scatter_.src"),
     )
 }
 KNOWN |= {
