@@ -44,6 +44,15 @@ def test_a_folder_of_headers_that_is_not_there(tmp_path: Path) -> None:
     assert not (tmp_path / "out").exists()
 
 
+def test_a_folder_of_python_where_it_has_no_place(tmp_path: Path) -> None:
+    """Protects who forgets `--python`: nothing is compiled without the author's files."""
+    (tmp_path / "good.yaml").write_text(GOOD)
+    (tmp_path / "own").mkdir()
+    done = opgen_build(tmp_path, "--target", "torch", "--python-folder", "own")
+    assert done.returncode == 2 and "--python-folder goes with --python" in done.stderr
+    assert not (tmp_path / "out").exists()
+
+
 def assert_it_loads(library: Path) -> None:
     """In a process of its own: another test of this one may have loaded operators of the same names."""
     load = "import ctypes, sys; ctypes.CDLL(sys.argv[1])"

@@ -222,6 +222,20 @@ def test_gradients_are_refused_where_nobody_wrote_a_formula(opgen: Opgen) -> Non
     assert '"made_of_others"' not in text
 
 
+def test_a_factory_is_nothing_to_autograd(opgen: Opgen) -> None:
+    """Protects the time of its calls: no argument of it has a gradient, so no boxed kernel looks for one."""
+    options = "ScalarType? dtype=None, Layout? layout=None, Device? device=None, bool? pin_memory=None"
+    Path("custom.yaml").write_text(
+        f"- func: custom::made(int n, *, {options}) -> Tensor\n  dispatch:\n    CPU: made\n\n"
+        "- func: custom::of_a_dict(Dict(str, Tensor) of) -> Tensor\n  dispatch:\n    CPU: of_a_dict\n"
+    )
+    result = opgen("generate", "custom.yaml", "--target", "torch", "-o", "out")
+    assert result.exit_code == 0, result.output
+    text = Path("out/src/RegisterAutograd.cpp").read_text()
+    assert '"made"' not in text
+    assert '"of_a_dict"' in text
+
+
 def test_a_package_names_the_functions_that_pytorch_has(opgen: Opgen) -> None:
     """Protects `--python`: names and a stub beside the library, no extension module."""
     Path("custom.yaml").write_text(CUSTOM)

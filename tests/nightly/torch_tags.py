@@ -80,8 +80,9 @@ def build_library(python: str, tags: list[str], folder: Path) -> Path:
         text = re.sub(
             r"m\.def\(tagged::_ops::(\w+)::schema_str, .*\);", retagged, schemas.read_text()
         )
-        text = text.replace("TORCH_LIBRARY(", HELPER + "TORCH_LIBRARY(")
-        schemas.write_text(text)
+        before, library, after = text.partition("OPGEN_LIBRARY(")
+        assert library, text
+        schemas.write_text(before + HELPER + library + after)
 
     return build_for(python, yaml, HERE / "tags.cpp", folder / "tree", edit=registered_with_tags)
 

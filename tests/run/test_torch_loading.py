@@ -39,12 +39,15 @@ def package(name: str, yaml: str) -> Path:
     with one_torch_unit():
         folder.mkdir(parents=True, exist_ok=True)
         (folder / "ops.yaml").write_text(yaml)
+        (folder / "own").mkdir(exist_ok=True)
+        (folder / "own" / "ops.py").write_text(f'__all__ = ["OWN"]\nOWN = "of {name}"\n')
         variables = {
             **environment(),
             "CXXFLAGS": "-O0 -Wall -Wextra -Wshadow -Werror",
             **({"CMAKE_CXX_COMPILER_LAUNCHER": launcher()[0]} if launcher() else {}),
         }
         command = [tool("opgen"), "build", folder / "ops.yaml", "--target", "torch", "--python"]
+        command += ["--python-folder", folder / "own"]
         command += ["--name", name, "-o", folder / "tree", "--build-type", "None", "-j", "1"]
         run(command, env=variables)
     return folder / "tree" / "cmake-build" / "python"
@@ -88,6 +91,11 @@ print(torch.ops.taken.one.default._schema)
     )
     schema = "taken::one(Tensor self) -> Tensor\n"
     assert python(program, alone) == (0, words + words + schema)
+
+
+def test_the_authors_own_python_is_in_the_package(alone: Path) -> None:
+    """Protects `opgen build --python-folder`: what ops.py names in its `__all__` is the package's."""
+    assert python("import alone\nprint(alone.OWN)", alone) == (0, "of alone\n")
 
 
 def test_load_library_raises_what_the_library_says(alone: Path, tmp_path: Path) -> None:

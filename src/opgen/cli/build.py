@@ -55,6 +55,11 @@ _NINJA_STATUS = re.compile(r"^\[(\d+)/(\d+)\] (.*)$")
 @click.option("-j", "--jobs", type=click.IntRange(1), help="Compilers at once.  [default: Ninja's]")
 @shards_option
 @python_option
+@click.option(
+    "--python-folder",
+    type=click.Path(path_type=Path),
+    help="A folder of Python of your own, which is copied into the package; ops.py in it is imported (torch).",
+)
 def build(
     inputs: Inputs,
     output: Path,
@@ -64,6 +69,7 @@ def build(
     jobs: int | None,
     shards: int,
     python: bool,
+    python_folder: Path | None,
     report_format: str,
     deny_warnings: bool,
 ) -> None:
@@ -72,14 +78,15 @@ def build(
     diagnostics = Diagnostics()
     pipeline.check_world(inputs, diagnostics)
     sources = _kernel_sources(kernels, TARGETS[inputs.target].kernel_suffixes, diagnostics)
-    headers = _header_folders(folders, diagnostics)
+    headers = _folders(folders, "give one of headers", diagnostics)
+    own = _own_python(python_folder, inputs, python, diagnostics)
     tree = pipeline.build_tree(inputs, diagnostics, shards=shards, python=python)
     if tree is not None and not diagnostics.has_errors:
         write(tree, output, diagnostics)
     finish(diagnostics, report_format, deny_warnings)
     assert tree is not None
     folder = output / "cmake-build"
-    given = {"OPGEN_KERNELS": sources, "OPGEN_INCLUDE": headers}
+    given = {"OPGEN_KERNELS": sources, "OPGEN_INCLUDE": headers, "OPGEN_PYTHON_FOLDER": own}
     _configure(output, folder, given, build_type, inputs)
     _compile(folder, jobs)
     name = str(tree.header["name"])
@@ -108,10 +115,20 @@ def _kernel_sources(
     return sources
 
 
-def _header_folders(paths: tuple[Path, ...], diagnostics: Diagnostics) -> list[Path]:
+def _own_python(
+    folder: Path | None, inputs: Inputs, python: bool, diagnostics: Diagnostics
+) -> list[Path]:
+    if folder is None:
+        return []
+    if not python or inputs.target != "torch":
+        raise click.UsageError("--python-folder goes with --python and --target torch")
+    return _folders((folder,), "give one with ops.py", diagnostics)
+
+
+def _folders(paths: tuple[Path, ...], hint: str, diagnostics: Diagnostics) -> list[Path]:
     for path in paths:
         if not path.is_dir():
-            diagnostics.error("E0905", f"{path} is no folder", None, hint="give one of headers")
+            diagnostics.error("E0905", f"{path} is no folder", None, hint=hint)
     folders = [path.resolve() for path in paths]
     _check_names(folders, diagnostics)
     return folders

@@ -6,6 +6,7 @@ from collections.abc import Iterator
 
 from opgen.model.dispatch_key import DispatchKey
 from opgen.model.native_function import NativeFunction
+from opgen.model.types import BaseTy, Type
 from opgen.resolve.functional_forms import views_first_argument
 from opgen.views.base import Block, FileView, blocks, view
 from opgen.views.batching import CALL_FOR_EACH, boxed, find_batching, has_aliases
@@ -61,7 +62,7 @@ def build_register_autograd(context: Context) -> Iterator[FileView]:
             name=name,
             includes=operator_headers(context, views),
             writes=any(_OF_WRITTEN in _row(f, f in views).kernel for f in some),
-            refuses=any(map(_leaves_room_for_formula, some)),
+            refuses=any(_row(f, f in views).refusal for f in some),
             batches=any(map(find_batching, some)),
             loops=any(find_batching(f) == CALL_FOR_EACH for f in some),
             blocks=blocks((f.namespace, _row(f, f in views)) for f in some),
@@ -76,6 +77,14 @@ def find_autograd_row(context: Context, f: NativeFunction) -> AutogradRowView | 
 
 
 def _row(f: NativeFunction, view: bool) -> AutogradRowView:
+    if not any(_may_hold_tensors(a.type) for a in f.func.arguments.flat_all):
+        return AutogradRowView(
+            operator=str(f.func.name),
+            kernel="",
+            tracking="",
+            refusal="",
+            batching=find_batching(f),
+        )
     if _leaves_room_for_formula(f):
         return AutogradRowView(
             operator=str(f.func.name),
@@ -97,6 +106,11 @@ def _row(f: NativeFunction, view: bool) -> AutogradRowView:
 _OF_WRITTEN = "autograd_of_written"
 _COUNTS_WRITES = boxed("count_writes")
 _NOT_IMPLEMENTED = "torch::autograd::autogradNotImplementedFallback()"
+
+
+def _may_hold_tensors(type: Type) -> bool:
+    """Whether a gradient may be asked of an argument of this type, lists and dicts of tensors and Any counted."""
+    return type.is_base_ty_like(BaseTy.Any) or "Tensor" in str(type)
 
 
 def _leaves_room_for_formula(f: NativeFunction) -> bool:

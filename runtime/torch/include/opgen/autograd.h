@@ -22,14 +22,8 @@ template <class F>
 void for_each_tensor(const c10::IValue& value, const F& f) {
   if (value.isTensor()) {
     if (value.toTensor().defined()) f(value.toTensor());
-  } else if (value.isTensorList()) {
-    for (const at::Tensor& tensor : value.toTensorVector()) {
-      if (tensor.defined()) f(tensor);
-    }
-  } else if (value.isOptionalTensorList()) {
-    for (const auto& tensor : value.toOptionalTensorVector()) {
-      if (tensor.has_value() && tensor->defined()) f(*tensor);
-    }
+  } else if (value.isTensorList() || value.isOptionalTensorList()) {
+    for (const c10::IValue& element : value.toListRef()) for_each_tensor(element, f);
   }
 }
 
