@@ -455,7 +455,8 @@ OPGEN_KERNEL(masked_fill_)(Tensor& self, const Tensor& mask, const Scalar& value
               mask.sizes(), " must broadcast to the size of self ", self.sizes());
   check_same_device("masked_fill_", self, mask);
   if (self.is_meta()) return self;
-  const Tensor chosen = mask.expand(self.sizes());
+  const bool is_written = mask.is_alias_of(self) && !mask.is_same(self);
+  const Tensor chosen = (is_written ? Tensor(opgen::clone(mask)) : mask).expand(self.sizes());
   OPGEN_DISPATCH_ALL(self.scalar_type(), "masked_fill_", [&] {
     const scalar_t x = value.to<scalar_t>();
     const bool* from = chosen.const_data_ptr<bool>();
@@ -719,14 +720,17 @@ OPGEN_KERNEL(_index_put_impl_)
               self.scalar_type(), " for the destination and ", values.scalar_type(),
               " for the source.");
   if (values.dim() != 0) check_same_device("index_put_", self, values);
-  const Indexed indexed = make_indexed(self, IOptTensorListRef(indices));
+  Indexed indexed = make_indexed(self, IOptTensorListRef(indices));
   DimVector shape(indexed.self.sizes());
   for (const Tensor& index : indexed.indices) shape = opgen::infer_size(shape, index.sizes());
   OPGEN_CHECK(opgen::is_expandable_to(values.sizes(), shape),
               "shape mismatch: value tensor of shape ", values.sizes(),
               " cannot be broadcast to indexing result of shape ", shape);
   if (self.is_meta()) return self;
-  // Values that share memory with self would change while they are read.
+  // Values and places that share memory with self would change while they are read.
+  for (Tensor& index : indexed.indices) {
+    if (index.is_alias_of(self)) index = opgen::clone(index);
+  }
   const Tensor source = values.is_alias_of(self) ? Tensor(opgen::clone(values)) : Tensor(values);
   opgen::TensorIteratorConfig config;
   config.set_check_mem_overlap(false)
