@@ -166,16 +166,17 @@ OPGEN_KERNEL(set_tensor_)(Tensor& self, const Tensor& source) {
               self.scalar_type(), " and ", source.scalar_type());
   OPGEN_CHECK(self.device() == source.device(), "set_: the tensors are on different devices");
   opgen::TensorImpl* impl = self.unsafeGetTensorImpl();
+  impl->set_sizes_and_strides(source.sizes(), source.strides());  // first: it may throw
   impl->set_storage(source.storage());
   impl->set_storage_offset(source.storage_offset());
-  impl->set_sizes_and_strides(source.sizes(), source.strides());
   return self;
 }
 OPGEN_KERNEL(set_)(Tensor& self) {
   opgen::TensorImpl* impl = self.unsafeGetTensorImpl();
-  impl->set_storage(Storage(0, self.device()));
-  impl->set_storage_offset(0);
+  Storage none(0, self.device());
   impl->set_sizes_contiguous({0});
+  impl->set_storage(std::move(none));
+  impl->set_storage_offset(0);
   return self;
 }
 

@@ -253,9 +253,6 @@ OPGEN_META_FUNC(gather)
 }
 OPGEN_IMPL_FUNC(gather_out)
 (const Tensor& self, int64_t dim, const Tensor& index, bool /*sparse_grad*/, const Tensor& out) {
-  opgen::assert_no_internal_overlap(out);
-  opgen::assert_no_overlap(out, self);
-  opgen::assert_no_partial_overlap(out, index);
   dispatch_by_size(self.itemsize(), [&]<class T>() {
     for_each_indexed<T>(self, dim, index, out, [](T& element, T& result) { result = element; });
   });
@@ -263,11 +260,7 @@ OPGEN_IMPL_FUNC(gather_out)
 
 namespace {
 
-// What is written must not be what is read while it is written.
-template <class... Read>
-void start_scatter(const Tensor& self, const Tensor& out, const Read&... read) {
-  opgen::assert_no_internal_overlap(out);
-  (opgen::assert_no_overlap(out, read), ...);
+void start_scatter(const Tensor& self, const Tensor& out) {
   if (!out.is_same(self)) opgen::copy_(out, self);
 }
 
@@ -280,7 +273,7 @@ OPGEN_META_FUNC2(scatter, src)
 }
 OPGEN_IMPL_FUNC(scatter_src_out)
 (const Tensor& self, int64_t dim, const Tensor& index, const Tensor& src, const Tensor& out) {
-  start_scatter(self, out, index, src);
+  start_scatter(self, out);
   dispatch_by_size(self.itemsize(), [&]<class T>() {
     for_each_indexed<T>(out, dim, index, src, [](T& element, T& value) { element = value; });
   });
@@ -293,7 +286,7 @@ OPGEN_META_FUNC2(scatter, value)
 }
 OPGEN_IMPL_FUNC(scatter_value_out)
 (const Tensor& self, int64_t dim, const Tensor& index, const Scalar& value, const Tensor& out) {
-  start_scatter(self, out, index);
+  start_scatter(self, out);
   OPGEN_DISPATCH_ALL(self.scalar_type(), "scatter", [&] {
     const scalar_t x = value.to<scalar_t>();
     for_each_indexed<scalar_t>(out, dim, index, out,
@@ -308,7 +301,7 @@ OPGEN_META_FUNC(scatter_add)
 }
 OPGEN_IMPL_FUNC(scatter_add_out)
 (const Tensor& self, int64_t dim, const Tensor& index, const Tensor& src, const Tensor& out) {
-  start_scatter(self, out, index, src);
+  start_scatter(self, out);
   OPGEN_DISPATCH_ALL(self.scalar_type(), "scatter_add", [&] {
     for_each_indexed<scalar_t>(out, dim, index, src, [](scalar_t& element, scalar_t& value) {
       element = plus(element, value);
@@ -396,7 +389,7 @@ OPGEN_PRECOMPUTE_META_FUNC(index_add)
 OPGEN_IMPL_FUNC(index_add_cpu_out)
 (const Tensor& self, int64_t dim, const Tensor& index, const Tensor& given, const Scalar& alpha,
  const Tensor& result) {
-  start_scatter(self, result, index, given);
+  start_scatter(self, result);
   if (given.numel() == 0) return;
   const Tensor source = at_least_1d(given), out = at_least_1d(result);
   const Tensor places = opgen::contiguous(to_dtype(index, kLong));
@@ -462,7 +455,8 @@ OPGEN_KERNEL(masked_fill_)(Tensor& self, const Tensor& mask, const Scalar& value
               mask.sizes(), " must broadcast to the size of self ", self.sizes());
   check_same_device("masked_fill_", self, mask);
   if (self.is_meta()) return self;
-  const Tensor chosen = mask.expand(self.sizes());
+  const bool is_written = mask.is_alias_of(self) && !mask.is_same(self);
+  const Tensor chosen = (is_written ? Tensor(opgen::clone(mask)) : mask).expand(self.sizes());
   OPGEN_DISPATCH_ALL(self.scalar_type(), "masked_fill_", [&] {
     const scalar_t x = value.to<scalar_t>();
     const bool* from = chosen.const_data_ptr<bool>();
@@ -686,6 +680,14 @@ OPGEN_PRECOMPUTE_META_FUNC2(index, Tensor)(const Tensor& self, IOptTensorListRef
   OPGEN_CHECK(!out.defined() || out.scalar_type() == self.scalar_type(), "index_out: self (",
               self.scalar_type(), ") and result (", out.scalar_type(),
               ") must have the same scalar type");
+  if (out.defined()) {
+    // The iterator sees one element of the indexed dimensions, which is read over and over.
+    opgen::assert_no_internal_overlap(out);
+    opgen::assert_no_overlap(out, self);
+    for (const std::optional<Tensor>& index : indices) {
+      if (index.has_value() && index->defined()) opgen::assert_no_overlap(out, *index);
+    }
+  }
   opgen::TensorIteratorConfig config;
   config.set_check_mem_overlap(false).check_all_same_dtype(false);
   config.add_output(out).add_const_input(indexed.self);
@@ -718,14 +720,17 @@ OPGEN_KERNEL(_index_put_impl_)
               self.scalar_type(), " for the destination and ", values.scalar_type(),
               " for the source.");
   if (values.dim() != 0) check_same_device("index_put_", self, values);
-  const Indexed indexed = make_indexed(self, IOptTensorListRef(indices));
+  Indexed indexed = make_indexed(self, IOptTensorListRef(indices));
   DimVector shape(indexed.self.sizes());
   for (const Tensor& index : indexed.indices) shape = opgen::infer_size(shape, index.sizes());
   OPGEN_CHECK(opgen::is_expandable_to(values.sizes(), shape),
               "shape mismatch: value tensor of shape ", values.sizes(),
               " cannot be broadcast to indexing result of shape ", shape);
   if (self.is_meta()) return self;
-  // Values that share memory with self would change while they are read.
+  // Values and places that share memory with self would change while they are read.
+  for (Tensor& index : indexed.indices) {
+    if (index.is_alias_of(self)) index = opgen::clone(index);
+  }
   const Tensor source = values.is_alias_of(self) ? Tensor(opgen::clone(values)) : Tensor(values);
   opgen::TensorIteratorConfig config;
   config.set_check_mem_overlap(false)

@@ -68,8 +68,8 @@ Tensor view_with(const Tensor& self, const Placement& layout) {
 // In-place views: the tensor itself is laid out anew.
 const Tensor& lay_out(const Tensor& self, const Placement& layout) {
   opgen::TensorImpl* impl = self.unsafeGetTensorImpl();
-  impl->set_storage_offset(layout.offset);
   impl->set_sizes_and_strides(layout.sizes, layout.strides);
+  impl->set_storage_offset(layout.offset);
   return self;
 }
 Tensor& lay_out(Tensor& self, const Placement& layout) {
@@ -108,8 +108,7 @@ Placement strided_layout(const Tensor& self, IntArrayRef size, IntArrayRef strid
         s >= 0,
         "as_strided: Negative strides are not supported at the moment, got strides: ", stride);
   }
-  const int64_t needed = opgen::storage_elements(size, stride, offset);
-  const auto bytes = static_cast<size_t>(needed) * self.itemsize();
+  const size_t bytes = opgen::checked_storage_bytes(size, stride, offset, self.itemsize());
   OPGEN_CHECK(bytes <= self.storage().nbytes(), "setStorage: sizes ", size, ", strides ", stride,
               ", storage offset ", offset, ", and itemsize ", self.itemsize(),
               " requiring a storage size of ", bytes, " are out of bounds for storage of size ",

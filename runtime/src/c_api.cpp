@@ -12,6 +12,7 @@
 #include "opgen/dispatcher.h"
 #include "opgen/empty.h"
 #include "opgen/function_schema.h"
+#include "opgen/shape_utils.h"
 #include "opgen/stub.h"
 #include "text.h"
 
@@ -91,25 +92,12 @@ OperatorHandle find(const char* name) {
   return Dispatcher::singleton().findSchemaOrThrow(base, overload);
 }
 
-// The bytes from the first to past the last element; refuses what is out of the storage.
 void check_extent(IntArrayRef sizes, IntArrayRef strides, std::int64_t offset, std::size_t itemsize,
                   std::size_t storage_bytes) {
-  OPGEN_CHECK_VALUE(offset >= 0, "storage offset ", offset, " is negative");
-  std::int64_t last = offset;
-  std::int64_t first = offset;
-  bool overflow = false;
-  for (std::size_t i = 0; i < sizes.size(); ++i) {
-    OPGEN_CHECK_VALUE(sizes[i] >= 0, "a tensor cannot have a negative size: ", sizes);
-    if (sizes[i] == 0) return;
-    std::int64_t reach = 0;
-    overflow |= __builtin_mul_overflow(sizes[i] - 1, strides[i], &reach);
-    std::int64_t& end = reach < 0 ? first : last;
-    overflow |= __builtin_add_overflow(end, reach, &end);
-  }
   OPGEN_CHECK_VALUE(
-      !overflow && first >= 0 && static_cast<std::uint64_t>(last) < storage_bytes / itemsize,
-      "sizes ", sizes, ", strides ", strides, " and offset ", offset,
-      " reach outside a storage of ", storage_bytes, " bytes");
+      detail::checked_storage_bytes(sizes, strides, offset, itemsize) <= storage_bytes, "sizes ",
+      sizes, ", strides ", strides, " and offset ", offset, " reach outside a storage of ",
+      storage_bytes, " bytes");
 }
 
 void fill_missing(const FunctionSchema& schema, Stack& stack, const std::vector<bool>& given) {

@@ -105,6 +105,15 @@ void TensorIteratorBase::compute_shape(const IteratorSettings& settings,
   }
 }
 
+// Bytes that an input is read from would move, or be laid out over it.
+void TensorIteratorBase::check_may_resize(const TensorBase& out) const {
+  for (int j = num_outputs_; j < ntensors(); ++j) {
+    OPGEN_CHECK(!out.is_alias_of(tensor(j)), "an output would be resized from ", out.sizes(),
+                " to ", general_->shape, " while it shares its storage with an input of sizes ",
+                tensor(j).sizes(), "; give it a storage of its own");
+  }
+}
+
 void TensorIteratorBase::mark_resize_outputs(const IteratorSettings& settings,
                                              const DimVector* static_shape) {
   if (static_shape != nullptr) return;
@@ -115,6 +124,7 @@ void TensorIteratorBase::mark_resize_outputs(const IteratorSettings& settings,
       op.will_resize = true;
     } else if (out.sizes() != IntArrayRef(general_->shape)) {
       if (settings.resize_outputs && !op.is_read_write) {
+        check_may_resize(out);
         op.will_resize = true;
         continue;
       }

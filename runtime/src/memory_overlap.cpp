@@ -1,6 +1,9 @@
 // memory_overlap.cpp: whether tensors share memory.
 #include "opgen/memory_overlap.h"
 
+#include <algorithm>
+#include <vector>
+
 #include "opgen/shape_utils.h"
 #include "opgen/tensor.h"
 
@@ -37,6 +40,86 @@ MemOverlapStatus get_overlap_status(const TensorBase& a, const TensorBase& b) no
   return a_begin < b_end && b_begin < a_end ? MemOverlapStatus::Partial : MemOverlapStatus::No;
 }
 
+namespace {
+
+// Of a tensor with elements: its first and past its last byte, from the start of its storage.
+struct ByteRange {
+  std::int64_t begin;
+  std::int64_t end;
+
+  explicit ByteRange(const TensorBase& tensor) {
+    std::int64_t first = tensor.storage_offset();
+    std::int64_t last = first;
+    for (std::size_t d = 0; d < tensor.sizes().size(); ++d) {
+      if (tensor.sizes()[d] == 1) continue;
+      const std::int64_t reach = (tensor.sizes()[d] - 1) * tensor.strides()[d];
+      (reach < 0 ? first : last) += reach;
+    }
+    begin = first * item(tensor);
+    end = (last + 1) * item(tensor);
+  }
+  static std::int64_t item(const TensorBase& tensor) {
+    return static_cast<std::int64_t>(tensor.itemsize());
+  }
+};
+
+// f(the first byte of each element) until it gives true; whether it did.
+template <class F>
+bool any_element(const TensorBase& tensor, F f) {
+  IntArrayRef sizes = tensor.sizes();
+  IntArrayRef strides = tensor.strides();
+  DimVector index(sizes.size(), 0);
+  std::int64_t place = tensor.storage_offset();
+  for (;;) {
+    if (f(place * ByteRange::item(tensor))) return true;
+    std::size_t d = sizes.size();
+    for (;; --d) {
+      if (d == 0) return false;
+      place += strides[d - 1];
+      if (++index[d - 1] < sizes[d - 1]) break;
+      place -= sizes[d - 1] * strides[d - 1];
+      index[d - 1] = 0;
+    }
+  }
+}
+
+}  // namespace
+
+bool share_elements(const TensorBase& a, const TensorBase& b) {
+  if (a.numel() == 0 || b.numel() == 0 || !a.is_alias_of(b)) return false;
+  if (a.is_same(b)) return true;
+  const ByteRange range_a(a);
+  const ByteRange range_b(b);
+  if (range_a.end <= range_b.begin || range_b.end <= range_a.begin) return false;
+  if (a.is_non_overlapping_and_dense() && b.is_non_overlapping_and_dense()) return true;
+  if (a.numel() > b.numel()) return share_elements(b, a);
+  std::vector<std::int64_t> places;
+  places.reserve(static_cast<std::size_t>(a.numel()));
+  any_element(a, [&](std::int64_t place) {
+    places.push_back(place);
+    return false;
+  });
+  std::sort(places.begin(), places.end());
+  const std::int64_t before = ByteRange::item(a) - 1;
+  const std::int64_t length = ByteRange::item(b);
+  return any_element(b, [&](std::int64_t place) {
+    auto found = std::lower_bound(places.begin(), places.end(), place - before);
+    return found != places.end() && *found < place + length;
+  });
+}
+
+bool are_same_elements(const TensorBase& a, const TensorBase& b) noexcept {
+  if (a.is_same(b)) return true;
+  if (!a.is_alias_of(b) || a.storage_offset() != b.storage_offset() ||
+      a.scalar_type() != b.scalar_type() || a.sizes() != b.sizes()) {
+    return false;
+  }
+  for (std::size_t d = 0; d < a.sizes().size(); ++d) {
+    if (a.sizes()[d] > 1 && a.strides()[d] != b.strides()[d]) return false;
+  }
+  return true;
+}
+
 void assert_no_internal_overlap(const TensorBase& tensor) {
   OPGEN_CHECK(has_internal_overlap(tensor) != MemOverlap::Yes, "a tensor of sizes ", tensor.sizes(),
               " and strides ", tensor.strides(),
@@ -50,9 +133,8 @@ void assert_no_partial_overlap(const TensorBase& a, const TensorBase& b) {
 }
 
 void assert_no_overlap(const TensorBase& a, const TensorBase& b) {
-  MemOverlapStatus status = get_overlap_status(a, b);
   OPGEN_CHECK(
-      status != MemOverlapStatus::Partial && status != MemOverlapStatus::Full,
+      !share_elements(a, b),
       "an input and the tensor that is written to share memory, but elements are still read "
       "after they are overwritten; clone() the input first");
 }

@@ -1,9 +1,17 @@
 // output_sinks.cpp: outputs of structured operators: allocated, or checked and resized.
 #include "opgen/output_sinks.h"
 
+#include <iterator>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "opgen/apart_out.h"
+
 #include "opgen/copy.h"
 #include "opgen/device_guard.h"
 #include "opgen/factories.h"
+#include "opgen/function_schema.h"
 #include "opgen/iterator.h"
 #include "opgen/memory_overlap.h"
 #include "opgen/resize.h"
@@ -74,6 +82,62 @@ void check_out(const TensorBase& out, std::int64_t index, const TensorOptions& o
               " but got one on ", out.device());
 }
 
+// "add.out: out", by the schema.
+struct ArgumentName {
+  const WrittenCall& call;
+  std::size_t position;
+};
+void append_message(Message& message, const ArgumentName& name) {
+  if (name.call.schema == nullptr) {
+    message.append("argument ");
+    return opgen::detail::append_any(message, name.position);
+  }
+  const FunctionSchema schema = parse_schema(name.call.schema);
+  message.append(schema.arguments.at(name.position).name.c_str());
+}
+std::string operator_name(const WrittenCall& call) {
+  return call.schema == nullptr ? std::string("an operator")
+                                : parse_schema(call.schema).full_name();
+}
+
+[[noreturn]] OPGEN_COLD void throw_resized(const WrittenCall& call, std::size_t out,
+                                           std::size_t input, IntArrayRef from, IntArrayRef to) {
+  OPGEN_CHECK(false, operator_name(call), ": ", ArgumentName{call, out}, " would be resized from ",
+              from, " to ", to, " while it shares its storage with ", ArgumentName{call, input},
+              "; give it a storage of its own");
+  __builtin_unreachable();
+}
+[[noreturn]] OPGEN_COLD void throw_shared(const WrittenCall& call, std::size_t out,
+                                          std::size_t other, bool is_input) {
+  OPGEN_CHECK(!is_input, operator_name(call), ": ", ArgumentName{call, out}, " shares memory with ",
+              ArgumentName{call, other},
+              ", which is still read after elements of it are overwritten; clone() it first");
+  OPGEN_CHECK(false, operator_name(call), ": the outputs ", ArgumentName{call, other}, " and ",
+              ArgumentName{call, out}, " share memory");
+  __builtin_unreachable();
+}
+
+// One output beside all inputs.
+struct InputChecks {
+  const WrittenCall& call;
+  const TensorBase& out;
+  std::size_t out_position;
+  IntArrayRef sizes;  // that the output is to have
+  bool is_first = true;
+
+  void look_at(const TensorBase& input, std::size_t position) {
+    if (position == call.skipped) return;
+    const bool may_be_same = std::exchange(is_first, false) && call.aliasing == Aliasing::Inplace;
+    if (!out.is_alias_of(input)) return;
+    if (out.sizes() != sizes) throw_resized(call, out_position, position, out.sizes(), sizes);
+    if (may_be_same && are_same_elements(out, input)) return;
+    if (share_elements(out, input)) throw_shared(call, out_position, position, true);
+  }
+  static void visit(void* self, const TensorBase& input, std::size_t position) {
+    static_cast<InputChecks*>(self)->look_at(input, position);
+  }
+};
+
 // Whatever is written to one of them would be overwritten through the other.
 void check_apart(const TensorBase& a, const TensorBase& b, std::int64_t i, std::int64_t j) {
   MemOverlapStatus status = get_overlap_status(a, b);
@@ -105,15 +169,129 @@ void check_view(const TensorBase& base, std::int64_t index, IntArrayRef sizes, I
   for (std::int64_t stride : strides) {
     OPGEN_CHECK(stride >= 0, "output ", index, " is to be a view with negative strides: ", strides);
   }
-  const auto elements = static_cast<std::size_t>(storage_elements(sizes, strides, storage_offset));
-  OPGEN_CHECK(elements <= base.storage().nbytes() / base.itemsize(), "output ", index,
-              " is to be a view of sizes ", sizes, ", strides ", strides, " and storage offset ",
-              storage_offset, ", which needs ", elements, " elements, but the storage has ",
+  const std::size_t bytes = checked_storage_bytes(sizes, strides, storage_offset, base.itemsize());
+  OPGEN_CHECK(bytes <= base.storage().nbytes(), "output ", index, " is to be a view of sizes ",
+              sizes, ", strides ", strides, " and storage offset ", storage_offset,
+              ", which needs ", bytes / base.itemsize(), " elements, but the storage has ",
               base.storage().nbytes() / base.itemsize());
 }
 
 }  // namespace
 }  // namespace detail
+
+namespace detail {
+
+namespace {
+
+struct OutputsAndInputs {
+  const WrittenCall& inputs;
+  std::vector<std::pair<const TensorBase*, std::size_t>> outputs;
+  DimVector broadcast;
+  bool shares = false;
+  bool shares_in_part = false;
+  bool does_broadcast = true;
+
+  static void add_output(void* self, const TensorBase& tensor, std::size_t position) {
+    auto& all = *static_cast<OutputsAndInputs*>(self);
+    for (auto& [other, at] : all.outputs) {
+      if (share_elements(*other, tensor)) throw_shared(all.inputs, position, at, false);
+    }
+    all.outputs.emplace_back(&tensor, position);
+  }
+  static void look_at(void* self, const TensorBase& input, std::size_t) {
+    auto& all = *static_cast<OutputsAndInputs*>(self);
+    for (auto& [output, at] : all.outputs) {
+      if (!output->is_alias_of(input)) continue;
+      all.shares = true;
+      if (!are_same_elements(*output, input)) all.shares_in_part = true;
+    }
+  }
+  static void add_sizes(void* self, const TensorBase& input, std::size_t) {
+    auto& all = *static_cast<OutputsAndInputs*>(self);
+    if (!input.defined() || !all.does_broadcast) return;
+    all.does_broadcast = is_expandable_to(input.sizes(), all.outputs.front().first->sizes());
+    if (all.does_broadcast) all.broadcast = infer_size(all.broadcast, input.sizes());
+  }
+};
+
+// Both kinds of call have few tensors: the usual answer is found without looking at any twice.
+struct Storages {
+  const StorageImpl* seen[16];
+  std::size_t count = 0;
+  bool repeats = false;
+
+  static void add(void* self, const TensorBase& tensor, std::size_t) noexcept {
+    auto& all = *static_cast<Storages*>(self);
+    const StorageImpl* storage = tensor.unsafeGetTensorImpl()->storage();
+    if (storage == nullptr) return;
+    if (all.count == std::size(all.seen)) all.repeats = true;
+    for (std::size_t i = 0; i < all.count; ++i) all.repeats |= all.seen[i] == storage;
+    if (!all.repeats) all.seen[all.count++] = storage;
+  }
+  static void look_at(void* self, const TensorBase& tensor, std::size_t) noexcept {
+    auto& all = *static_cast<Storages*>(self);
+    const StorageImpl* storage = tensor.unsafeGetTensorImpl()->storage();
+    for (std::size_t i = 0; i < all.count; ++i) all.repeats |= all.seen[i] == storage;
+  }
+};
+
+}  // namespace
+
+bool needs_stand_ins(const WrittenCall& inputs, VisitTensors* outputs, const void* arguments,
+                     bool elementwise) {
+  Storages storages;
+  outputs(arguments, &Storages::add, &storages);
+  if (!storages.repeats) inputs.visit(arguments, &Storages::look_at, &storages);
+  if (OPGEN_LIKELY(!storages.repeats)) return false;
+
+  OutputsAndInputs all{inputs, {}, {}};
+  outputs(arguments, &OutputsAndInputs::add_output, &all);
+  inputs.visit(arguments, &OutputsAndInputs::look_at, &all);
+  if (!all.shares || !elementwise || all.shares_in_part || all.outputs.size() != 1) {
+    return all.shares;
+  }
+  inputs.visit(arguments, &OutputsAndInputs::add_sizes, &all);
+  return !all.does_broadcast || all.outputs.front().first->sizes() != IntArrayRef(all.broadcast);
+}
+
+TensorBase make_stand_in(const TensorBase& output) {
+  if (!output.defined()) return output;
+  assert_no_internal_overlap(output);
+  return empty_strided(output.sizes(), output.strides(), output.options());
+}
+
+void copy_stand_in(const WrittenCall& inputs, std::size_t position, const TensorBase& output,
+                   const TensorBase& stand_in) {
+  if (!output.defined()) return;
+  OPGEN_CHECK(output.sizes() == stand_in.sizes(), operator_name(inputs), ": ",
+              ArgumentName{inputs, position}, " would be resized from ", output.sizes(), " to ",
+              stand_in.sizes(),
+              " while it shares its storage with an input; give it a storage of "
+              "its own");
+  copy_(output, stand_in);
+}
+
+}  // namespace detail
+
+void CheckedSink::check_out(std::int64_t index, IntArrayRef sizes) const {
+  const TensorBase& out = *given_[index];
+  const std::size_t position = call_->first_out + static_cast<std::size_t>(index);
+  detail::InputChecks checks{*call_, out, position, sizes};
+  call_->visit(arguments_, &detail::InputChecks::visit, &checks);
+  for (std::int64_t i = 0; i < index; ++i) {
+    if (!detail::share_elements(*given_[i], out)) continue;
+    detail::throw_shared(*call_, position, call_->first_out + static_cast<std::size_t>(i), false);
+  }
+}
+
+bool CheckedSink::check_inplace(std::int64_t index) const {
+  const TensorBase& self = *given_[index];
+  detail::assert_no_internal_overlap(self);
+  if (call_->aliasing == Aliasing::Apart) return false;
+  detail::InputChecks checks{*call_, self, call_->first_out, self.sizes(), false};
+  call_->visit(arguments_, &detail::InputChecks::visit, &checks);
+  return true;
+}
 
 void OutputSink::set_view(std::int64_t index, IntArrayRef sizes, IntArrayRef strides,
                           std::int64_t storage_offset) {
@@ -143,7 +321,7 @@ void ViewSink::check_made(std::size_t count, const char* op) const {
 void OutputSink::set_output(std::int64_t index, IntArrayRef sizes, IntArrayRef strides,
                             const TensorOptions& options, bool exact) {
   guard_.enter(options.device());
-  if (OPGEN_UNLIKELY(kind_ >= Kind::View)) {
+  if (OPGEN_UNLIKELY(kind_ == Kind::View || kind_ == Kind::InplaceView)) {
     OPGEN_CHECK(kind_ == Kind::View && static_cast<ViewSink*>(this)->bases_[index] == nullptr,
                 "output ", index, " is a view: its meta function calls set_output_view");
   }
@@ -153,12 +331,19 @@ void OutputSink::set_output(std::int64_t index, IntArrayRef sizes, IntArrayRef s
     return;
   }
   const TensorBase& out = *given_[index];
+  bool takes_given = true;
   switch (kind_) {
+    case Kind::CheckedInplace:
+      detail::check_inplace(out, sizes, options);
+      takes_given = static_cast<CheckedSink*>(this)->check_inplace(index);
+      break;
     case Kind::Inplace:
       detail::check_inplace(out, sizes, options);
       break;
+    case Kind::CheckedOut:
     case Kind::Out:
       detail::check_out(out, index, options);
+      if (kind_ == Kind::CheckedOut) static_cast<CheckedSink*>(this)->check_out(index, sizes);
       if (detail::resize_output(out, sizes)) {
         detail::restride_output(out, sizes, strides,
                                 strides.empty() ? options.memory_format_opt() : std::nullopt);
@@ -170,6 +355,8 @@ void OutputSink::set_output(std::int64_t index, IntArrayRef sizes, IntArrayRef s
   }
   if (exact && !strides.empty() && out.strides() != strides) {
     fresh_[index] = detail::empty_strided(sizes, strides, options);
+  } else if (OPGEN_UNLIKELY(!takes_given)) {
+    fresh_[index] = detail::empty_strided(sizes, out.strides(), options);
   }
 }
 

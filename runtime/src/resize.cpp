@@ -1,6 +1,8 @@
 // resize.cpp: what out= does to a tensor of the wrong shape, and resize_.
 #include "opgen/resize.h"
 
+#include <utility>
+
 #include "opgen/memory_overlap.h"
 #include "opgen/shape_utils.h"
 #include "opgen/tensor.h"
@@ -9,21 +11,18 @@ namespace opgen::detail {
 
 namespace {
 
-// Grows the storage to what the tensor's sizes and strides reach.
-void grow_storage(const TensorBase& self) {
+// Lays the tensor out anew, on a storage that grows if it must. Refused, it is as it was.
+void lay_out(const TensorBase& self, IntArrayRef sizes, IntArrayRef strides) {
   TensorImpl* impl = self.unsafeGetTensorImpl();
   if (OPGEN_UNLIKELY(impl->is_stand_in()))
     detail::throw_stand_in(*impl, "calls resize_() on memory");
-  std::int64_t elements = storage_elements(self.sizes(), self.strides(), self.storage_offset());
-  std::size_t bytes = static_cast<std::size_t>(elements) * self.itemsize();
-  if (bytes == 0) return;
-  if (impl->storage() == nullptr) {
-    impl->set_storage(Storage(bytes, self.device()));
-  } else if (impl->storage()->nbytes() < bytes) {
-    OPGEN_CHECK(impl->storage()->resizable(), "a tensor on memory of ", impl->storage()->nbytes(),
-                " bytes that someone else owns cannot grow to ", bytes, " bytes");
-    impl->storage()->resize(bytes);
-  }
+  const std::size_t bytes =
+      checked_storage_bytes(sizes, strides, self.storage_offset(), self.itemsize());
+  StorageImpl* storage = impl->storage();
+  if (storage != nullptr && storage->nbytes() < bytes) storage->resize(bytes);
+  Storage fresh = storage == nullptr && bytes != 0 ? Storage(bytes, self.device()) : Storage();
+  impl->set_sizes_and_strides(sizes, strides);
+  if (fresh) impl->set_storage(std::move(fresh));
 }
 
 }  // namespace
@@ -52,30 +51,21 @@ const TensorBase& resize_(const TensorBase& self, IntArrayRef sizes,
                           std::optional<MemoryFormat> format) {
   OPGEN_CHECK(self.layout() == kStrided, "a ", self.layout(), " tensor cannot be resized");
   check_sizes_nonnegative(sizes);
-  if (self.sizes() != sizes) {
-    self.unsafeGetTensorImpl()->set_sizes_contiguous(sizes);
-    grow_storage(self);
-  }
-  if (format.has_value()) {
-    OPGEN_CHECK(*format != MemoryFormat::Preserve,
-                "a resized tensor cannot preserve a memory format");
-    if (!self.is_contiguous(*format)) {
-      self.unsafeGetTensorImpl()->set_sizes_and_strides(sizes, strides_for_format(sizes, *format));
-      grow_storage(self);
-    }
+  OPGEN_CHECK(format != MemoryFormat::Preserve, "a resized tensor cannot preserve a memory format");
+  const DimVector strides = strides_for_format(sizes, format.value_or(MemoryFormat::Contiguous));
+  if (self.sizes() != sizes || (format.has_value() && !self.is_contiguous(*format))) {
+    lay_out(self, sizes, strides);
   }
   return self;
 }
 
 void restride_output(const TensorBase& output, IntArrayRef sizes, IntArrayRef strides,
                      std::optional<MemoryFormat> format) {
-  TensorImpl* impl = output.unsafeGetTensorImpl();
   if (!strides.empty()) {
     OPGEN_INTERNAL_ASSERT(!format.has_value(), "strides and a memory format were both given");
-    impl->set_sizes_and_strides(sizes, strides);
-    grow_storage(output);
+    lay_out(output, sizes, strides);
   } else if (format.has_value() && *format != MemoryFormat::Preserve) {
-    impl->set_sizes_and_strides(sizes, strides_for_format(sizes, *format));
+    lay_out(output, sizes, strides_for_format(sizes, *format));
   }
 }
 

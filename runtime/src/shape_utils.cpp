@@ -125,10 +125,10 @@ TensorBase as_strided(const TensorBase& self, IntArrayRef sizes, IntArrayRef str
   }
   const std::int64_t offset = storage_offset.value_or(self.storage_offset());
   OPGEN_CHECK(offset >= 0, "as_strided: negative storage offset ", offset);
-  const auto needed = static_cast<std::size_t>(storage_elements(sizes, strides, offset));
-  const std::size_t there = self.storage().nbytes() / self.itemsize();
+  const std::size_t needed = checked_storage_bytes(sizes, strides, offset, self.itemsize());
+  const std::size_t there = self.storage().nbytes();
   OPGEN_CHECK(needed <= there, "as_strided: sizes ", sizes, ", strides ", strides, " and offset ",
-              offset, " reach ", needed, " elements of a storage of ", there);
+              offset, " reach ", needed, " bytes of a storage of ", there);
   return alias_with_sizes_and_strides(self, sizes, strides, offset);
 }
 
@@ -147,17 +147,37 @@ void check_sizes_nonnegative(IntArrayRef sizes) {
   }
 }
 
-std::int64_t storage_elements(IntArrayRef sizes, IntArrayRef strides, std::int64_t storage_offset) {
+std::size_t checked_storage_bytes(IntArrayRef sizes, IntArrayRef strides,
+                                  std::int64_t storage_offset, std::size_t itemsize) {
+  OPGEN_CHECK_VALUE(sizes.size() == strides.size(), "sizes ", sizes, " and strides ", strides,
+                    " differ in number");
+  OPGEN_CHECK_VALUE(storage_offset >= 0, "storage offset ", storage_offset, " is negative");
+  std::int64_t first = storage_offset;
   std::int64_t last = storage_offset;
+  bool overflow = false;
+  bool empty = false;
   for (std::size_t d = 0; d < sizes.size(); ++d) {
-    if (sizes[d] == 0) return 0;
+    OPGEN_CHECK_VALUE(sizes[d] >= 0, "a tensor cannot have a negative size: ", sizes);
+    if (sizes[d] == 0) empty = true;
+    if (sizes[d] <= 1) continue;  // nothing is stepped over
     std::int64_t reach = 0;
-    bool overflow = __builtin_mul_overflow(sizes[d] - 1, strides[d], &reach);
-    overflow = __builtin_add_overflow(last, reach, &last) || overflow;
-    OPGEN_CHECK(!overflow, "a storage for sizes ", sizes, " and strides ", strides,
-                " is too large");
+    overflow |= __builtin_mul_overflow(sizes[d] - 1, strides[d], &reach);
+    std::int64_t& end = strides[d] < 0 ? first : last;
+    overflow |= __builtin_add_overflow(end, reach, &end);
   }
-  return last + 1;
+  if (empty) return 0;
+  std::int64_t bytes = 0;
+  overflow |= __builtin_add_overflow(last, std::int64_t(1), &bytes);
+  overflow |= __builtin_mul_overflow(bytes, itemsize, &bytes);
+  OPGEN_CHECK(!overflow, "elements of sizes ", sizes, ", strides ", strides, " and offset ",
+              storage_offset, " do not fit any memory");
+  OPGEN_CHECK_VALUE(first >= 0, "sizes ", sizes, ", strides ", strides, " and offset ",
+                    storage_offset, " lead before the first byte of the storage");
+  return static_cast<std::size_t>(bytes);
+}
+
+std::int64_t storage_elements(IntArrayRef sizes, IntArrayRef strides, std::int64_t storage_offset) {
+  return static_cast<std::int64_t>(checked_storage_bytes(sizes, strides, storage_offset, 1));
 }
 
 DimVector contiguous_strides(IntArrayRef sizes) {

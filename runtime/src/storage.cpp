@@ -147,8 +147,16 @@ void StorageImpl::destroy(StorageImpl* storage) noexcept {
   StoragePool::free(storage);
 }
 
+void StorageImpl::check_resizable(std::size_t bytes) const {
+  OPGEN_CHECK(resizable_, "a tensor on memory of ", nbytes_,
+              " bytes that someone else owns cannot be resized to ", bytes, " bytes");
+  OPGEN_CHECK(!is_held(), "the ", nbytes_, " bytes of a tensor cannot be resized to ", bytes,
+              " while others hold them (a memoryview, an array of NumPy, a capsule of DLPack): let "
+              "go of it first, or resize a clone()");
+}
+
 void StorageImpl::resize(std::size_t bytes) {
-  OPGEN_CHECK(resizable_, "this storage wraps memory of someone else and cannot be resized");
+  check_resizable(bytes);
   Kind old_kind = kind_;
   void* old_data = data_;
   std::size_t old_bytes = nbytes_;

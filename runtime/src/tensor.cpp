@@ -7,6 +7,7 @@
 #include "opgen/copy.h"
 #include "opgen/empty.h"
 #include "opgen/local_keys.h"
+#include "opgen/shape_utils.h"
 #include "opgen/tensor_extra.h"
 #include "row_major.h"
 #include "tensor_pool.h"
@@ -91,9 +92,30 @@ void TensorImpl::set_dim(std::size_t ndim) {
 
 namespace {
 
+// Of the dimension outside of one of this size, where 0 counts as 1. What does not fit stays at the
+// largest: as many elements fit no memory, and an empty tensor may have any strides.
+std::int64_t next_stride(std::int64_t stride, std::int64_t size) noexcept {
+  std::int64_t next = 0;
+  return __builtin_mul_overflow(stride, size > 1 ? size : 1, &next) ? INT64_MAX : next;
+}
+
 // The arguments may be this tensor's own sizes, which set_dim moves.
 bool overlaps(IntArrayRef range, const std::int64_t* begin, const std::int64_t* end) noexcept {
   return range.data() >= begin && range.data() < end;
+}
+
+// Asked before anything is changed: a tensor whose new sizes are refused keeps its own.
+std::int64_t checked_numel(IntArrayRef sizes) {
+  std::int64_t numel = 1;
+  bool overflow = false;
+  bool empty = false;
+  for (std::int64_t size : sizes) {
+    overflow |= __builtin_mul_overflow(numel, size, &numel);
+    empty |= size == 0;
+  }
+  OPGEN_CHECK(!overflow || empty, "the number of elements of sizes ", sizes,
+              " does not fit 64 bits");
+  return empty ? 0 : numel;
 }
 
 }  // namespace
@@ -103,20 +125,14 @@ void TensorImpl::set_sizes_contiguous(IntArrayRef sizes) {
     DimVector copy(sizes);
     return set_sizes_contiguous(copy);
   }
+  std::int64_t numel = checked_numel(sizes);
   set_dim(sizes.size());
-  std::int64_t numel = 1;
   std::int64_t stride = 1;
-  bool overflow = false;
   for (std::size_t i = sizes.size(); i-- > 0;) {
-    std::int64_t size = sizes[i];
-    sizes_[i] = size;
+    sizes_[i] = sizes[i];
     strides_[i] = stride;
-    overflow |= __builtin_mul_overflow(stride, size > 1 ? size : 1, &stride);
-    if (size == 0) numel = 0;
+    stride = next_stride(stride, sizes[i]);
   }
-  if (numel != 0) numel = stride;
-  OPGEN_CHECK(!overflow || numel == 0, "the number of elements of sizes ", sizes,
-              " does not fit 64 bits");
   numel_ = numel;
   contiguous_ = true;
 }
@@ -130,15 +146,12 @@ void TensorImpl::set_sizes_and_strides(IntArrayRef sizes, IntArrayRef strides) {
     DimVector strides_copy(strides);
     return set_sizes_and_strides(sizes_copy, strides_copy);
   }
+  std::int64_t numel = checked_numel(sizes);
   set_dim(sizes.size());
-  bool overflow = false;
-  std::int64_t numel = 1;
   for (std::size_t i = 0; i < sizes.size(); ++i) {
     sizes_[i] = sizes[i];
     strides_[i] = strides[i];
-    overflow |= __builtin_mul_overflow(numel, sizes[i], &numel);
   }
-  OPGEN_CHECK(!overflow, "the number of elements of sizes ", sizes, " does not fit 64 bits");
   numel_ = numel;
   refresh_contiguous();
 }
@@ -285,7 +298,7 @@ void contiguous_strides(IntArrayRef sizes, DimVector& strides) {
   std::int64_t stride = 1;
   for (std::size_t i = sizes.size(); i-- > 0;) {
     strides[i] = stride;
-    stride *= sizes[i] > 1 ? sizes[i] : 1;
+    stride = next_stride(stride, sizes[i]);
   }
 }
 
@@ -299,7 +312,7 @@ void strides_for_format(IntArrayRef sizes, MemoryFormat format, DimVector& strid
   for (int d : order) {
     std::size_t i = static_cast<std::size_t>(d);
     strides[i] = stride;
-    stride *= sizes[i] > 1 ? sizes[i] : 1;
+    stride = next_stride(stride, sizes[i]);
   }
 }
 
@@ -315,32 +328,10 @@ DispatchKeySet default_key_set(DispatchKey key) noexcept {
 
 namespace {
 
-void check_sizes(IntArrayRef sizes) {
-  for (std::int64_t size : sizes) {
-    OPGEN_CHECK_VALUE(size >= 0, "a tensor cannot have a negative size: ", sizes);
+void check_strides(IntArrayRef strides) {
+  for (std::int64_t stride : strides) {
+    OPGEN_CHECK_VALUE(stride >= 0, "a tensor cannot have a negative stride: ", strides);
   }
-}
-
-std::size_t checked_bytes(std::int64_t elements, ScalarType dtype) {
-  std::int64_t bytes = 0;
-  bool overflow = __builtin_mul_overflow(elements, std::int64_t(elementSize(dtype)), &bytes);
-  OPGEN_CHECK(!overflow, elements, " elements of ", dtype, " do not fit any memory");
-  return static_cast<std::size_t>(bytes);
-}
-
-// Elements that the strides reach, from the first one on.
-std::int64_t storage_extent(IntArrayRef sizes, IntArrayRef strides) {
-  std::int64_t extent = 1;
-  bool overflow = false;
-  for (std::size_t i = 0; i < sizes.size(); ++i) {
-    if (sizes[i] == 0) return 0;
-    OPGEN_CHECK_VALUE(strides[i] >= 0, "a tensor cannot have a negative stride: ", strides);
-    std::int64_t reach = 0;
-    overflow |= __builtin_mul_overflow(sizes[i] - 1, strides[i], &reach);
-    overflow |= __builtin_add_overflow(extent, reach, &extent);
-  }
-  OPGEN_CHECK(!overflow, "sizes ", sizes, " with strides ", strides, " do not fit any memory");
-  return extent;
 }
 
 TensorBase fresh_tensor(const TensorOptions& options, std::size_t bytes) {
@@ -415,29 +406,23 @@ TensorBase empty(IntArrayRef sizes, const TensorOptions& options,
     return empty_contiguous(sizes, options.dtype(), options.device());
   }
   format = check_tensor_options_and_extract_memory_format(options, format);
-  check_sizes(sizes);
-  std::int64_t numel = 1;
-  bool overflow = false;
-  for (std::int64_t size : sizes) overflow |= __builtin_mul_overflow(numel, size, &numel);
-  OPGEN_CHECK(!overflow, "the number of elements of sizes ", sizes, " does not fit 64 bits");
-  TensorBase tensor = fresh_tensor(options, checked_bytes(numel, options.dtype()));
   MemoryFormat asked = format.value_or(MemoryFormat::Contiguous);
+  OPGEN_CHECK(asked != MemoryFormat::Preserve, "empty() has no tensor whose format to preserve");
+  DimVector strides;
+  strides_for_format(sizes, asked, strides);
+  std::size_t bytes = checked_storage_bytes(sizes, strides, 0, elementSize(options.dtype()));
+  TensorBase tensor = fresh_tensor(options, bytes);
   if (asked == MemoryFormat::Contiguous) {
     tensor.unsafeGetTensorImpl()->set_sizes_contiguous(sizes);
     return tensor;
   }
-  OPGEN_CHECK(asked != MemoryFormat::Preserve, "empty() has no tensor whose format to preserve");
-  DimVector strides;
-  strides_for_format(sizes, asked, strides);
   tensor.unsafeGetTensorImpl()->set_sizes_and_strides(sizes, strides);
   return tensor;
 }
 
 TensorBase empty_strided(IntArrayRef sizes, IntArrayRef strides, const TensorOptions& options) {
-  OPGEN_CHECK(sizes.size() == strides.size(), "sizes ", sizes, " and strides ", strides,
-              " differ in number");
-  check_sizes(sizes);
-  std::size_t bytes = checked_bytes(storage_extent(sizes, strides), options.dtype());
+  check_strides(strides);
+  std::size_t bytes = checked_storage_bytes(sizes, strides, 0, elementSize(options.dtype()));
   TensorBase tensor = fresh_tensor(options, bytes);
   tensor.unsafeGetTensorImpl()->set_sizes_and_strides(sizes, strides);
   return tensor;
@@ -445,11 +430,9 @@ TensorBase empty_strided(IntArrayRef sizes, IntArrayRef strides, const TensorOpt
 
 TensorBase from_blob(void* data, IntArrayRef sizes, IntArrayRef strides,
                      const TensorOptions& options, void* context, void (*deleter)(void*)) {
-  OPGEN_CHECK(sizes.size() == strides.size(), "sizes ", sizes, " and strides ", strides,
-              " differ in number");
-  check_sizes(sizes);
+  check_strides(strides);
   Device device = options.device();
-  std::size_t bytes = checked_bytes(storage_extent(sizes, strides), options.dtype());
+  std::size_t bytes = checked_storage_bytes(sizes, strides, 0, elementSize(options.dtype()));
   Storage storage(DataPtr{data, context, deleter, device}, bytes);
   DispatchKey key = compute_dispatch_key(options.dtype(), options.layout(), device);
   TensorBase tensor = TensorBase::adopt(TensorImpl::create(

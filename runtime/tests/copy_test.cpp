@@ -1,4 +1,5 @@
 // copy_test.cpp: copies between all dtypes and layouts, fills, clones, resizing and overlap.
+#include <algorithm>
 #include <cmath>
 #include <limits>
 #include <string>
@@ -163,6 +164,41 @@ TEST(resizing) {
   CHECK_THROWS(ValueError, "negative", detail::resize_(a, {-1}));
 }
 
+TEST(a_refused_resize_leaves_the_tensor_as_it_was) {
+  const std::int64_t huge = std::int64_t(1) << 62;
+  float bytes[6] = {};
+  Tensor fresh = arange({2, 3}, kLong);
+  Tensor borrowed =
+      detail::from_blob(bytes, {2, 3}, {3, 1}, TensorOptions(kFloat), nullptr, nullptr);
+  for (const Tensor& a : {fresh, borrowed}) {
+    const std::size_t there = a.storage().nbytes();
+    auto unchanged = [&] {
+      return is(a.sizes(), {2, 3}) && is(a.strides(), {3, 1}) && a.numel() == 6 &&
+             a.storage().nbytes() == there;
+    };
+    CHECK_THROWS(Error, "fit any memory", detail::resize_(a, {huge}));
+    CHECK(unchanged());
+    CHECK_THROWS(Error, "", detail::resize_(a, {huge, huge}));
+    CHECK(unchanged());
+    CHECK_THROWS(Error, "",
+                 detail::resize_(a, {std::int64_t(1) << 55}));  // out of memory, or of reach
+    CHECK(unchanged());
+    CHECK_THROWS(Error, "dimensions", detail::resize_(a, {7}, MemoryFormat::ChannelsLast));
+    CHECK(unchanged());
+    CHECK_THROWS(Error, "preserve", detail::resize_(a, {7}, MemoryFormat::Preserve));
+    CHECK(unchanged());
+    CHECK_THROWS(Error, "64 bits", a.unsafeGetTensorImpl()->set_sizes_contiguous({huge, huge}));
+    CHECK(unchanged());
+    CHECK_THROWS(Error, "64 bits",
+                 a.unsafeGetTensorImpl()->set_sizes_and_strides({huge, huge}, {1, 1}));
+    CHECK(unchanged());
+  }
+  CHECK_THROWS(Error, "someone else owns", detail::resize_(borrowed, {7}));
+  CHECK(is(borrowed.sizes(), {2, 3}));
+  detail::resize_(borrowed, {3});  // within what there is
+  CHECK(is(borrowed.sizes(), {3}));
+}
+
 TEST(resize_output_warns_only_when_elements_are_lost) {
   WarningHandler old = set_warning_handler(&keep_warning);
   last_warning.clear();
@@ -188,6 +224,36 @@ TEST(overlap_status) {
   CHECK(detail::get_overlap_status(a, arange({2, 3})) == MemOverlapStatus::No);
   CHECK(detail::get_overlap_status(a, strided(base, {3}, {2})) == MemOverlapStatus::TooHard);
   CHECK_THROWS(Error, "share memory", detail::assert_no_overlap(a, a));
+}
+
+TEST(shared_elements) {
+  Tensor base = arange({12});
+  auto view = [&](IntArrayRef sizes, IntArrayRef strides, std::int64_t offset) {
+    return strided(base, sizes, strides, offset);
+  };
+  const std::vector<Tensor> views = {base,
+                                     view({6}, {2}, 0),
+                                     view({6}, {2}, 1),
+                                     view({2, 3}, {6, 1}, 0),
+                                     view({2, 3}, {6, 1}, 3),
+                                     view({3, 2}, {1, 6}, 2),
+                                     view({4}, {3}, 1),
+                                     view({2, 2}, {0, 7}, 0),
+                                     view({}, {}, 11),
+                                     view({3, 0}, {4, 1}, 0),
+                                     view({2, 2, 2}, {6, 2, 1}, 0)};
+  for (const Tensor& a : views) {
+    for (const Tensor& b : views) {
+      std::vector<double> of_a = values(a), of_b = values(b);  // elements are their own places
+      bool shared = false;
+      for (double x : of_a) shared |= std::find(of_b.begin(), of_b.end(), x) != of_b.end();
+      CHECK_EQ(detail::share_elements(a, b), shared);
+      CHECK_EQ(detail::are_same_elements(a, b), a.is_same(b));
+      CHECK(!detail::share_elements(a, detail::clone(b)));
+    }
+    CHECK(detail::are_same_elements(a, strided(a, a.sizes(), a.strides(), a.storage_offset())));
+  }
+  CHECK(detail::are_same_elements(view({1, 2}, {5, 1}, 0), view({1, 2}, {9, 1}, 0)));
 }
 
 TEST(shapes) {
@@ -217,6 +283,30 @@ TEST(shapes) {
   CHECK_THROWS(Error, "twice", static_cast<void>(detail::make_dim_mask(IntArrayRef({0, -3}), 3)));
   CHECK_EQ(detail::storage_elements(IntArrayRef({2, 3}), IntArrayRef({10, 2}), 1), 16);
   CHECK_EQ(detail::storage_elements(IntArrayRef({0, 3}), IntArrayRef({10, 2}), 1), 0);
+}
+
+TEST(storage_bytes) {
+  const std::int64_t big = std::int64_t(1) << 61;
+  auto bytes = [](IntArrayRef sizes, IntArrayRef strides, std::int64_t offset, std::size_t item) {
+    return detail::checked_storage_bytes(sizes, strides, offset, item);
+  };
+  CHECK_EQ(bytes({2, 3}, {10, 2}, 1, 4), 64u);
+  CHECK_EQ(bytes({}, {}, 3, 8), 32u);
+  CHECK_EQ(bytes({4, 0}, {big, big}, big, 8), 0u);
+  CHECK_EQ(bytes({1, 2}, {INT64_MAX, 1}, 0, 8), 16u);  // what is not stepped over has any stride
+  CHECK_EQ(bytes({3}, {-1}, 2, 8), 24u);
+  CHECK_EQ(bytes({big}, {1}, 0, 3), 3 * static_cast<std::size_t>(big));
+  CHECK_THROWS(Error, "fit any memory", bytes({2}, {big - 1}, 0, 8));  // seen: read out of bounds
+  CHECK_THROWS(Error, "fit any memory", bytes({2 * big}, {1}, 0, 8));
+  CHECK_THROWS(Error, "fit any memory", bytes({INT64_MAX}, {1}, 1, 1));
+  CHECK_THROWS(Error, "fit any memory", bytes({2, 2}, {INT64_MAX, INT64_MAX}, 0, 1));
+  CHECK_THROWS(Error, "fit any memory", bytes({}, {}, INT64_MAX, 1));
+  CHECK_THROWS(ValueError, "before the first byte", bytes({4}, {-1}, 2, 8));
+  CHECK_THROWS(ValueError, "negative size", bytes({-1}, {1}, 0, 8));
+  CHECK_THROWS(ValueError, "offset -1 is negative", bytes({1}, {1}, -1, 8));
+  CHECK_THROWS(ValueError, "differ in number", bytes({1}, {}, 0, 8));
+  CHECK_THROWS(Error, "fit any memory",
+               static_cast<void>(detail::as_strided(arange({4}, kLong), {2}, {big - 1}, 0)));
 }
 
 TEST(composite_helpers) {

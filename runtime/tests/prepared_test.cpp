@@ -152,3 +152,14 @@ TEST(tensors_are_kept) {
   add();
   CHECK_EQ(values(out), (std::vector<double>{3, 3}));
 }
+
+TEST(outputs_in_the_memory_of_inputs_are_refused_at_once) {
+  Tensor self = arange({4}), second = empty({2, 1});
+  const std::int64_t numbers[] = {10, 20};
+  Tensor first = strided(self, {2}, {1}, 1);
+  CHECK_THROWS(Error, "shares memory",
+               Prepared<halves_cpu, halves_out>(self, IntArrayRef(numbers), first, second));
+  first = strided(self, {3}, {1}, 1);
+  CHECK_THROWS(Error, "would be resized",
+               Prepared<halves_cpu, halves_out>(self, IntArrayRef(numbers), first, second));
+}

@@ -1,5 +1,6 @@
 // storage_lifetime_test.cpp: bytes live as long as anything looks at them. Under AddressSanitizer,
 // where no block is kept for reuse, a read of freed bytes would end this test.
+#include <memory>
 #include <thread>
 
 #include "check.h"
@@ -105,4 +106,34 @@ TEST(the_cache_keeps_no_block_that_a_view_looks_at) {
   view = Tensor();
   CHECK(cpu_cached_bytes() >= std::size_t(8) << 20);
   set_cpu_cache_limit(0);
+}
+
+// What the buffer protocol, NumPy and DLPack do with the bytes of a tensor.
+TEST(held_bytes_stay_where_they_are) {
+  for (std::int64_t n : kCounts) {
+    Tensor t = ones(n);
+    {
+      HeldStorage held(t.storage());
+      HeldStorage again(t.storage());
+      const void* bytes = t.const_data_ptr();
+      CHECK_THROWS(Error, "while others hold them", detail::resize_(t, {2 * n}));
+      CHECK(t.numel() == n && t.const_data_ptr() == bytes && sum(t) == static_cast<double>(n));
+      detail::resize_(t, {n / 2});  // moves nothing
+      detail::resize_(t, {n});
+      CHECK(t.const_data_ptr() == bytes);
+      t.unsafeGetTensorImpl()->set_storage(Storage(static_cast<std::size_t>(n), Device(kCPU)));
+      CHECK_EQ(static_cast<const std::uint8_t*>(held.storage().data())[n - 1], 1);
+      detail::resize_(t, {2 * n});  // other bytes, which nobody holds
+    }
+    CHECK(!t.storage().unsafeGetStorageImpl()->is_held());
+  }
+}
+
+TEST(a_hold_ends_in_whatever_thread) {
+  Tensor t = ones(100);
+  auto held = std::make_unique<HeldStorage>(t.storage());
+  CHECK(t.storage().unsafeGetStorageImpl()->is_held());
+  std::thread([&] { held.reset(); }).join();
+  detail::resize_(t, {200});
+  CHECK_EQ(t.numel(), 200);
 }

@@ -3,8 +3,10 @@
 #include <tuple>
 
 #include "check.h"
+#include "opgen/apart_out.h"
 #include "opgen/cpu/loops.h"
 #include "opgen/kernel_macros.h"
+#include "opgen/resize.h"
 #include "opgen/structured.h"
 #include "tensors.h"
 
@@ -156,6 +158,110 @@ struct row_view_meta : MetaBase {
 };
 struct row_view_op {
   using schema = Tensor&(Tensor&, std::int64_t);
+};
+
+// -- kernels that look at nothing: one that may write over its first tensor, one that may not
+
+struct running_meta : InplaceMetaBase {
+  static constexpr std::size_t opgen_outputs = 1;
+  void meta(const Tensor& self, const Tensor&) {
+    set_output_raw_strided(0, self.sizes(), {}, self.options());
+  }
+};
+struct running_cpu : running_meta {
+  void impl(const Tensor& self, const Tensor& other, const Tensor& out) {
+    float sum = 0;
+    for (std::int64_t i = 0; i < self.numel(); ++i) {
+      sum += self.data_ptr<float>()[i * self.stride(0)];
+      sum += other.data_ptr<float>()[i * other.stride(0)];
+      out.data_ptr<float>()[i * out.stride(0)] = sum;
+    }
+  }
+};
+struct running_out_op {
+  static constexpr const char* schema_str =
+      "t::running.out(Tensor self, Tensor other, *, Tensor(a!) out) -> Tensor(a!)";
+  using schema = Tensor&(const Tensor&, const Tensor&, Tensor&);
+  static Tensor& call(const Tensor& self, const Tensor& other, Tensor& out) {
+    return Out<DispatchKey::CPU, running_cpu, running_out_op>::call(self, other, out);
+  }
+};
+struct running_inplace_op {
+  static constexpr const char* schema_str =
+      "t::running_(Tensor(a!) self, Tensor other) -> Tensor(a!)";
+  using schema = Tensor&(Tensor&, const Tensor&);
+};
+
+struct join_meta : MetaBase {
+  static constexpr std::size_t opgen_outputs = 1;
+  void meta(TensorList tensors, const std::optional<Tensor>&) {
+    std::int64_t size = 0;
+    for (const Tensor& tensor : tensors) size += tensor.size(0);
+    set_output_raw_strided(0, {size}, {}, tensors[0].options());
+  }
+};
+struct join_cpu : join_meta {
+  void impl(TensorList tensors, const std::optional<Tensor>&, const Tensor& out) {
+    std::int64_t start = 0;
+    for (const Tensor& tensor : tensors) {
+      detail::copy_(strided(out, {tensor.size(0)}, {out.stride(0)},
+                            out.storage_offset() + start * out.stride(0)),
+                    tensor);
+      start += tensor.size(0);
+    }
+  }
+};
+struct join_out_op {
+  static constexpr const char* schema_str =
+      "t::join.out(Tensor[] tensors, Tensor? unused=None, *, Tensor(a!) out) -> Tensor(a!)";
+  using schema = Tensor&(TensorList, const std::optional<Tensor>&, Tensor&);
+};
+
+struct reverse_raw_meta : MetaBase {
+  static constexpr std::size_t opgen_outputs = 1;
+  void meta(const Tensor& self) { set_output_raw_strided(0, self.sizes(), {}, self.options()); }
+};
+struct reverse_raw_cpu : reverse_raw_meta {
+  void impl(const Tensor& self, const Tensor& out) {
+    const std::int64_t n = self.numel();
+    for (std::int64_t i = 0; i < n; ++i) {
+      out.data_ptr<float>()[i * out.stride(0)] =
+          self.data_ptr<float>()[(n - 1 - i) * self.stride(0)];
+    }
+  }
+};
+struct reverse_raw_out_op {
+  using schema = Tensor&(const Tensor&, Tensor&);
+  static Tensor& call(const Tensor& self, Tensor& out) {
+    return Out<DispatchKey::CPU, reverse_raw_cpu, reverse_raw_out_op>::call(self, out);
+  }
+};
+
+// -- an out= kernel of no structure: it resizes first and reads then
+
+Tensor& pick_every_kernel(const Tensor& self, std::int64_t step, Tensor& out) {
+  const std::int64_t n = (self.size(0) + step - 1) / step;
+  detail::resize_output(out, {n});
+  for (std::int64_t i = 0; i < n; ++i) {
+    out.data_ptr<float>()[i * out.stride(0)] =
+        self.data_ptr<float>()[(self.size(0) - 1 - i * step) * self.stride(0)];
+  }
+  return out;
+}
+struct pick_every_out_op {
+  static constexpr const char* schema_str =
+      "t::pick_every.out(Tensor self, int step, *, Tensor(a!) out) -> Tensor(a!)";
+  using schema = Tensor&(const Tensor&, std::int64_t, Tensor&);
+};
+void halve_kernel(const Tensor& self, TensorList out) {
+  for (std::size_t i = 0; i < out.size(); ++i) {
+    detail::copy_(out[i], strided(self, {2}, {1},
+                                  self.storage_offset() + 2 - 2 * static_cast<std::int64_t>(i)));
+  }
+}
+struct halve_out_op {
+  static constexpr const char* schema_str = "t::halve.out(Tensor self, *, Tensor(a!)[] out) -> ()";
+  using schema = void(const Tensor&, TensorList);
 };
 
 // -- tensors of every kind, for the check of devices
@@ -385,4 +491,137 @@ TEST(set_output_without_outputs) {
   row_meta op;
   CHECK_THROWS(Error, "without outputs", op.meta(arange({2})));
   CHECK(!op.maybe_get_output().defined());
+}
+
+TEST(an_output_shares_no_memory_with_an_input) {
+  using join = Out<DispatchKey::CPU, join_cpu, join_out_op>;
+  Tensor memory = arange({12});
+  Tensor a = strided(memory, {2}, {1}), b = strided(memory, {2}, {1}, 4);
+  const std::vector<Tensor> both = {a, b};
+  auto out = [&](IntArrayRef sizes, IntArrayRef strides, std::int64_t offset) {
+    Tensor given = strided(memory, sizes, strides, offset);
+    join::call(both, std::nullopt, given);
+    return values(given);
+  };
+  CHECK_THROWS(Error,
+               "t::join.out: out would be resized from [2] to [4] while it shares its storage "
+               "with tensors",
+               join::call(both, std::nullopt, a));
+  CHECK(is(a.sizes(), {2}));
+  CHECK_THROWS(Error, "t::join.out: out shares memory with tensors, which is still read",
+               out({4}, {1}, 1));
+  CHECK_THROWS(Error, "shares memory", out({4}, {1}, 2));
+  CHECK_THROWS(Error, "shares memory", out({4}, {2}, 0));
+  CHECK_EQ(values(memory)[2], 2.0);
+  CHECK_EQ(out({4}, {1}, 8), (std::vector<double>{0, 1, 4, 5}));
+  // Between them: the gaps are nobody's.
+  const std::vector<Tensor> even = {strided(memory, {2}, {4}), strided(memory, {2}, {4}, 2)};
+  Tensor odd = strided(memory, {4}, {2}, 1);
+  join::call(even, std::nullopt, odd);
+  CHECK_EQ(values(odd), (std::vector<double>{0, 4, 2, 6}));
+  // On Meta, too, so that a program is refused there as well.
+  Tensor m = meta({4});
+  using on_meta = Out<DispatchKey::Meta, join_meta, join_out_op>;
+  CHECK_THROWS(Error, "shares memory", on_meta::call(TensorList(m), std::nullopt, m));
+}
+
+TEST(an_output_may_be_the_input_where_the_class_says_so) {
+  using running = Out<DispatchKey::CPU, running_cpu, running_out_op>;
+  Tensor a = arange({4}), ones = full({4}, 1);
+  running::call(a, ones, a);
+  CHECK_EQ(values(a), (std::vector<double>{1, 3, 6, 10}));
+  Tensor same = strided(a, {4}, {1});
+  running::call(a, ones, same);
+  CHECK_EQ(values(a), (std::vector<double>{2, 6, 13, 24}));
+  CHECK_THROWS(Error, "t::running.out: out shares memory with other", running::call(ones, a, a));
+  CHECK_THROWS(Error, "out shares memory with other", running::call(a, a, a));
+  Tensor memory = arange({8});
+  Tensor shifted = strided(memory, {4}, {1}, 1);
+  CHECK_THROWS(Error, "out shares memory with self",
+               running::call(strided(memory, {4}, {1}), ones, shifted));
+  Tensor turned = strided(memory, {2}, {1});
+  CHECK_THROWS(Error, "would be resized", running::call(strided(memory, {4}, {1}), ones, turned));
+
+  for (auto inplace :
+       {&Inplace<DispatchKey::CPU, running_cpu, running_inplace_op, 0>::call,
+        &CompositeInplace<running_meta, running_inplace_op, running_out_op, 0>::call}) {
+    Tensor self = arange({4});
+    CHECK_EQ(values(inplace(self, ones)), (std::vector<double>{1, 3, 6, 10}));
+    CHECK_THROWS(Error, "t::running_: self shares memory with other", inplace(self, self));
+    Tensor once = expand(full({1}, 1), {4});
+    CHECK_THROWS(Error, "several elements share one place", inplace(once, ones));
+  }
+}
+
+// A kernel that reads what it has overwritten.
+TEST(in_place_a_temporary_is_written) {
+  for (auto inplace :
+       {&Inplace<DispatchKey::CPU, reverse_raw_cpu, reverse_inplace_op, 0>::call,
+        &CompositeInplace<reverse_raw_meta, reverse_inplace_op, reverse_raw_out_op, 0>::call}) {
+    Tensor self = strided(arange({8}), {4}, {2});
+    CHECK(&inplace(self) == &self);
+    CHECK_EQ(values(self), (std::vector<double>{6, 4, 2, 0}));
+  }
+  Tensor self = arange({4});
+  CHECK_THROWS(Error, "share",
+               (Out<DispatchKey::CPU, reverse_raw_cpu, reverse_raw_out_op>::call(self, self)));
+}
+
+TEST(outputs_share_no_memory) {
+  using halves_out = Out<DispatchKey::CPU, halves_cpu, halves_out_op>;
+  Tensor memory = arange({12});
+  Tensor first = strided(memory, {3, 1}, {2, 1}), second = strided(memory, {3, 1}, {2, 1}, 2);
+  CHECK_THROWS(Error, "share memory", halves_out::call(arange({6}), first, second));
+  Tensor apart = strided(memory, {3, 1}, {2, 1}, 1);
+  halves_out::call(arange({6}), first, apart);
+  CHECK_EQ(values(strided(memory, {6}, {1})), (std::vector<double>{0, 3, 1, 4, 2, 5}));
+}
+
+TEST(iterators_do_not_resize_what_they_read) {
+  Tensor memory = arange({8});
+  Tensor read = strided(memory, {6}, {1}), part = strided(memory, {2}, {1}, 6);
+  CHECK_THROWS(Error, "would be resized from [2] to [6] while it shares its storage",
+               add_out(read, read, 1, part));
+  CHECK(is(part.sizes(), {2}));
+  CHECK_THROWS(Error, "would be resized", add_out(read, arange({1}, kDouble), 1, part));
+  CHECK_THROWS(Error, "overlap in memory", add_out(memory, memory, 1, read));
+  CHECK(is(part.sizes(), {2}) && is(read.sizes(), {6}));
+  CHECK_EQ(values(add_out(memory, memory, 1, memory))[5], 10.0);
+}
+
+TEST(kernels_without_structure_get_outputs_of_their_own) {
+  WarningHandler old = set_warning_handler(&keep_warning);
+  using pick_every = ApartOut<pick_every_out_op, &pick_every_kernel, 1, false>;
+  Tensor a = arange({4});
+  Tensor fresh = empty({0});
+  CHECK(&pick_every::call(a, 1, fresh) == &fresh);
+  CHECK_EQ(values(fresh), (std::vector<double>{3, 2, 1, 0}));
+  CHECK(&pick_every::call(a, 1, a) == &a);
+  CHECK_EQ(values(a), (std::vector<double>{3, 2, 1, 0}));
+  Tensor memory = arange({8});
+  Tensor shifted = strided(memory, {4}, {1}, 1);
+  pick_every::call(strided(memory, {4}, {1}), 1, shifted);
+  CHECK_EQ(values(memory), (std::vector<double>{0, 3, 2, 1, 0, 5, 6, 7}));
+  CHECK_THROWS(Error,
+               "t::pick_every.out: out would be resized from [4] to [2] while it shares its "
+               "storage with an input",
+               pick_every::call(a, 2, a));
+  CHECK(is(a.sizes(), {4}));
+  CHECK_EQ(values(a), (std::vector<double>{3, 2, 1, 0}));
+  // Said to be elementwise, it is taken at its word where the sizes are right.
+  using elementwise = ApartOut<pick_every_out_op, &pick_every_kernel, 1, true>;
+  a = arange({4});
+  elementwise::call(a, 1, a);
+  CHECK_EQ(values(a), (std::vector<double>{3, 2, 2, 3}));
+  Tensor part = strided(memory, {2}, {1});
+  CHECK_THROWS(Error, "would be resized", elementwise::call(memory, 1, part));
+
+  using halve = ApartOut<halve_out_op, &halve_kernel, 1, false>;
+  a = arange({4});
+  std::vector<Tensor> parts = {strided(a, {2}, {1}), strided(a, {2}, {1}, 2)};
+  halve::call(a, parts);
+  CHECK_EQ(values(a), (std::vector<double>{2, 3, 0, 1}));
+  parts[1] = strided(a, {2}, {1}, 1);
+  CHECK_THROWS(Error, "t::halve.out: the outputs out and out share memory", halve::call(a, parts));
+  set_warning_handler(old);
 }

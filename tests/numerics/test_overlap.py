@@ -1,15 +1,26 @@
-"""Two views of one memory, written and read: refused where PyTorch refuses them, equal where it does not."""
+"""Two views of one memory, written and read: refused where PyTorch refuses them, equal where it does not.
+
+Of an operator's outputs more is asked: sharing memory with an input or with one another, they are right or refused.
+"""
 
 from __future__ import annotations
 
 import importlib
+from collections import Counter
+from collections.abc import Iterator, Mapping
 from typing import Any
 
 import numpy as np
 import pytest
 
-from numerics.driver import Library, OperatorError
-from numerics.values import Array
+import opgen
+from numerics import exceptions
+from numerics.constraints import CONSTRAINTS
+from numerics.draw import Draw, Refused
+from numerics.driver import Handle, Library, OperatorError, TensorResult
+from numerics.values import FLOAT32, INT64, Array, TensorValue, Value, contiguous_strides
+from opgen.model.native_function import NativeFunction
+from support.library import own_package
 
 COUNT = 3000
 PLACES = 24
@@ -69,3 +80,258 @@ def test_views_that_overlap_are_judged_as_in_pytorch(library: Library) -> None:
             assert (library.tensor(base).array() == wanted).all(), what
     assert compared > COUNT // 20, f"{compared} of {COUNT} results were compared"
     assert COUNT // 10 < refused < COUNT * 9 // 10, f"{refused} of {COUNT} were refused"
+
+
+# Right with its first tensor as the output: PyTorch is, too.
+RIGHT = {
+    "cumsum.out",
+    "triu.out",
+    "tril.out",
+    "_softmax.out",
+    "softmax.int_out",
+    "sort.values_stable",
+    "add.out",
+}
+RIGHT |= {"scatter.value_out", "index_add.out", "pow.Scalar_out", "abs.out", "logical_not.out"}
+# Refused, where the sizes are right: PyTorch is wrong in silence, or refuses it as well.
+REFUSED = {"mm.out", "bmm.out", "cat.out", "gather.out", "amax.out", "sum.IntList_out", "mean.out"}
+
+INPUTS = 25
+
+
+def _tensors(library: Library, handles: Mapping[str, Handle]) -> Iterator[tuple[str, Handle]]:
+    """The tensors among arguments, those in lists as well."""
+    for name, handle in handles.items():
+        for one in (*handle.items, handle) if handle.items else (handle,):
+            try:
+                library.tensor(one)
+            except (AssertionError, OperatorError):
+                continue
+            yield name, one
+
+
+def _aliases(library: Library, tensor: Handle, like: TensorResult) -> Iterator[tuple[str, Handle]]:
+    """What shares the storage of a tensor, most of it with the sizes of a result."""
+    yield "itself", tensor
+    dense = contiguous_strides(like.sizes)
+    for offset, step in ((0, 1), (1, 1), (0, 2), (1, 2)):
+        strides = tuple(stride * step for stride in dense)
+        try:
+            yield f"from {offset} by {step}", library.view(tensor, like.sizes, strides, offset)
+        except OperatorError:
+            continue  # out of the storage
+    for sizes in ((0,), (1,)):
+        try:
+            yield f"of sizes {sizes}", library.view(tensor, sizes, (1,), 0)
+        except OperatorError:
+            continue
+
+
+def _written(library: Library, handle: Handle) -> list[Array]:
+    return [library.tensor(one).array() for one in handle.items or (handle,)]
+
+
+def _fresh(library: Library, result: Any) -> Handle:
+    """An output of the sizes and the dtype of a result, or a list of them."""
+    if isinstance(result, list):
+        return library.make([_fresh(library, one) for one in result])
+    sizes = result.sizes
+    storage = bytes(int(np.prod(sizes)) * result.dtype.itemsize)
+    return library.make(TensorValue(result.dtype, sizes, contiguous_strides(sizes), 0, storage))
+
+
+class _Aliased:
+    """One out= operator with its outputs in the memory of its inputs and of each other."""
+
+    def __init__(self, library: Library, function: NativeFunction, functional: str) -> None:
+        self.library = library
+        self.name = f"aten::{function.func.name}"
+        self.functional = f"aten::{functional}"
+        self.outs = [out.name for out in function.func.arguments.out]
+        self.counts: Counter[str] = Counter()
+        self.itself: Counter[str] = Counter()
+
+    def check(self, arguments: Mapping[str, Value]) -> None:
+        try:
+            results = self.library.call(self.functional, arguments)
+            outs = {out: _fresh(self.library, r) for out, r in zip(self.outs, results)}
+            if len(outs) == 1 and len(results) > 1:
+                outs = {self.outs[0]: _fresh(self.library, results)}
+            inputs = {name: self.library.make(value) for name, value in arguments.items()}
+            self.library.call_handles(self.name, {**inputs, **outs})
+        except (OperatorError, AttributeError):
+            return
+        wanted = {out: _written(self.library, handle) for out, handle in outs.items()}
+        for out in self.outs:
+            self._alias_with_inputs(arguments, results, wanted, out)
+
+    def _alias_with_inputs(
+        self,
+        arguments: Mapping[str, Value],
+        results: list[Any],
+        wanted: Mapping[str, list[Array]],
+        out: str,
+    ) -> None:
+        which = self.outs.index(out)
+        like = results[which] if len(self.outs) > 1 or len(results) == 1 else results
+        if not isinstance(like, TensorResult):
+            like = like[0] if like else None
+        if like is None:
+            return
+        made = {name: self.library.make(value) for name, value in arguments.items()}
+        count = len(list(_tensors(self.library, made)))
+        for number in range(count):
+            for kind in range(len(list(self._choices(made, number, like)))):
+                inputs = {name: self.library.make(value) for name, value in arguments.items()}
+                label, shared = list(self._choices(inputs, number, like))[kind]
+                self._call(inputs, results, wanted, out, (number, label), shared)
+
+    def _choices(
+        self, inputs: Mapping[str, Handle], number: int, like: TensorResult
+    ) -> Iterator[tuple[str, Handle]]:
+        return _aliases(self.library, list(_tensors(self.library, inputs))[number][1], like)
+
+    def _call(
+        self,
+        inputs: Mapping[str, Handle],
+        results: list[Any],
+        wanted: Mapping[str, list[Array]],
+        out: str,
+        what: tuple[int, str],
+        shared: Handle,
+    ) -> None:
+        is_list = len(self.outs) == 1 and len(results) > 1
+        outs = {o: _fresh(self.library, r) for o, r in zip(self.outs, results)}
+        if is_list:
+            outs[out] = self.library.make([shared, *(_fresh(self.library, r) for r in results[1:])])
+        else:
+            outs[out] = shared
+        before = self.library.tensor(shared)
+        bytes_before = before.storage()
+        try:
+            self.library.call_handles(self.name, {**inputs, **outs})
+        except OperatorError:
+            self.counts["refused"] += 1
+            after = self.library.tensor(shared)
+            assert (after.sizes, after.storage()) == (before.sizes, bytes_before), (self.name, what)
+            if what == (0, "itself"):
+                self.itself["refused"] += before.sizes == wanted[out][0].shape
+            return
+        self.counts["right"] += 1
+        self.itself["right"] += what == (0, "itself")
+        for name, arrays in wanted.items():
+            for mine, other in zip(_written(self.library, outs[name]), arrays):
+                same = mine.shape == other.shape and np.array_equal(
+                    mine, other, equal_nan=mine.dtype.kind in "fc"
+                )
+                assert same, f"{self.name} with {name} = {what}: {mine} instead of {other}"
+
+
+def _out_overloads(registry: opgen.Registry) -> Iterator[tuple[NativeFunction, str]]:
+    for function in registry.functions:
+        group = registry.group_of(function)
+        if group is None or function is not group.out:
+            continue
+        if "nondeterministic_seeded" in function.tags | group.functional.tags:
+            continue
+        functional = group.functional.func.name
+        if str(functional).partition(".")[0] not in exceptions.UNSPECIFIED | exceptions.EMPTY_ONLY:
+            yield function, str(functional)
+
+
+def test_aliased_outputs(library: Library, registry: opgen.Registry) -> None:
+    """Protects memory and numbers: `cat([a, b], out=a)` wrote out of bounds, `mm(a, b, out=a)` read what it wrote.
+
+    Every operator with out=, each output in the memory of each tensor argument: right or refused, and then nothing
+    has changed.
+    """
+    counts: Counter[str] = Counter()
+    itself: dict[str, Counter[str]] = {}
+    for function, functional in _out_overloads(registry):
+        aliased = _Aliased(library, function, functional)
+        for dtype in (FLOAT32, INT64):
+            for seed in range(INPUTS):
+                try:
+                    arguments = Draw(function.func, dtype, seed, CONSTRAINTS).all()
+                except Refused:
+                    continue
+                aliased.check(arguments)
+        counts += aliased.counts
+        itself[str(function.func.name)] = aliased.itself
+    assert min(counts["right"], counts["refused"]) > 2000, counts
+    for name in RIGHT:
+        assert itself[name]["right"] and not itself[name]["refused"], (name, itself[name])
+    for name in REFUSED:
+        assert itself[name]["refused"] and not itself[name]["right"], (name, itself[name])
+
+
+# Seen: memory written out of bounds, or wrong numbers in silence. Arguments, the one that is the output, and what is
+# said; None: right.
+SEEN = {
+    "cat": ("[v, w]", 0, "would be resized"),
+    "stack": ("[v, w]", 0, "would be resized"),
+    "index_select": ("v, 0, order", 0, None),
+    "take": ("v, order", 0, None),
+    "sort": ("v", 0, None),
+    "cumsum": ("v, 0", 0, None),
+    "softmax": ("v, 0", 0, None),
+    "tril": ("m", 0, None),
+    "triu": ("m", 0, None),
+    "mm": ("m, n", 0, "shares memory with self"),
+    "bmm": ("m.view(1, 3, 3), n.view(1, 3, 3)", 1, "shares memory with mat2"),
+    "addmm": ("n, m, m", 1, "shares memory with mat1"),
+    "gather": ("v, 0, order", 0, "shares memory with self"),
+    "amax": ("m, [0], True", 0, "would be resized"),
+    "sum": ("m, [0], True", 0, "would be resized"),
+    "var": ("m, [0]", 0, "would be resized"),
+    "avg_pool2d": ("m.view(1, 3, 3), 2", 0, "would be resized"),
+    "add": ("w, v", 1, None),
+}
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("name", list(SEEN))
+def test_outputs_that_were_inputs(name: str) -> None:
+    """Protects what was seen to go wrong, as Python calls it."""
+    aten = own_package()
+    arguments, written, refusal = SEEN[name]
+
+    def given() -> tuple[Any, ...]:
+        m = aten.tensor([[3.0, 1, 2], [6, 5, 4], [9, 8, 9.5]])
+        names = {"m": m, "n": m.add(1), "v": m[0].clone(), "w": m[1].clone()}
+        names["order"] = aten.tensor([2, 0, 1])
+        values = eval(f"({arguments},)", names)
+        return values if not isinstance(values[0], list) else (values[0], *values[1:])
+
+    def output(values: tuple[Any, ...]) -> Any:
+        first = values[0]
+        return first[written] if isinstance(first, list) else values[written]
+
+    function = getattr(aten, name)
+    values = given()
+    out = output(values)
+    before = out.tolist(), out.shape
+    if refusal is not None:
+        with pytest.raises(RuntimeError, match=refusal):
+            function(*values, out=out)
+        assert (out.tolist(), out.shape) == before
+        return
+    wanted = function(*given())
+    if name == "sort":
+        function(*values, out=(out, aten.zeros(3, dtype=aten.int64)))
+        wanted = wanted[0]
+    else:
+        function(*values, out=out)
+    assert out.tolist() == wanted.tolist()
+
+
+@pytest.mark.slow
+def test_written_places_and_masks() -> None:
+    """Protects in-place operators whose other arguments lie in the memory that they write."""
+    aten = own_package()
+    places = aten.tensor([2, 0, 1, 1])
+    places.index_put_([places], aten.tensor([0, 1, 2, 3]))
+    assert places.tolist() == [1, 3, 0, 1]
+    memory = aten.tensor([True, False, False, True])
+    memory[1:].masked_fill_(memory[:3], True)
+    assert memory.tolist() == [True, True, False, True]

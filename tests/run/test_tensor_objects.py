@@ -99,7 +99,10 @@ def test_a_pickle_that_lies(aten: Any) -> None:
         ((4,), (1,), -1),
         ((4,), (), 0),
     ]:
-        with pytest.raises(ValueError, match="do not lie in 16 bytes"):
+        with pytest.raises(
+            (ValueError, RuntimeError),
+            match=r"do not lie in 16|do not fit|negative|differ in number",
+        ):
             build(arguments[0], arguments[1], sizes, strides, offset, False)
     with pytest.raises(TypeError):
         build(b"1234", *arguments[1:])
@@ -217,3 +220,90 @@ def test_nothing_is_left_behind() -> None:
         """,
         own_operators().packages,
     )
+
+
+HUGE = 2**62
+
+
+def state(t: Any) -> Any:
+    return t.shape, t.stride(), t.storage_offset(), t.numel(), t.storage().nbytes, t.tolist()
+
+
+@pytest.mark.parametrize("name", ["as_strided", "as_strided_"])
+def test_strides_that_overflow_leave_no_storage(aten: Any, name: str) -> None:
+    """Protects memory before and behind a tensor from a product of sizes and strides that wraps around."""
+    t = aten.ones([4], dtype=aten.int64)
+    before = state(t)
+    for sizes, strides, offset in [
+        ((2,), (2**61 - 1,), 0),
+        ((2,), (2**61,), 0),
+        ((2, 2), (2**62, 2**62), 0),
+        ((HUGE,), (4,), 0),
+        ((2**63 - 1,), (1,), 1),
+        ((1,), (1,), 2**63 - 1),
+        ((1,), (1,), 2**61),
+    ]:
+        with pytest.raises((RuntimeError, ValueError)):
+            getattr(t, name)(sizes, strides, offset)
+        assert state(t) == before
+
+
+def test_a_refused_resize_leaves_the_tensor_as_it_was(aten: Any) -> None:
+    """Protects a program that catches the error: what it holds is still a tensor on its own bytes."""
+    array = np.arange(4, dtype=np.int64)
+    for t in [aten.ones(2, dtype=aten.int64), aten.from_numpy(array), aten.ones(2, 3, 4)[1]]:
+        before = state(t)
+        for sizes in [(HUGE,), (HUGE, HUGE), (2**61,), (2**55,), (2**40, 2**40, 2**40)]:
+            with pytest.raises((RuntimeError, ValueError, MemoryError)):
+                t.resize_(sizes)
+            assert state(t) == before
+        with pytest.raises((RuntimeError, ValueError)):
+            t.resize_((3, 3, 3), memory_format=aten.channels_last)
+        assert state(t) == before
+    t = aten.from_numpy(array)
+    with pytest.raises(RuntimeError, match="someone else owns"):
+        t.resize_((10**6,))
+    assert t.tolist() == array.tolist()
+
+
+HOLDERS = {
+    "memoryview": memoryview,
+    "numpy": lambda t: t.numpy(),
+    "__array__": np.asarray,
+    "storage": lambda t: memoryview(t.storage()),
+    "dlpack": lambda t: t.__dlpack__(),
+    "dlpack 1.0": lambda t: t.__dlpack__(max_version=(1, 0)),
+    "from_dlpack": np.from_dlpack,
+    "torch": torch.from_dlpack,
+}
+
+
+@pytest.mark.parametrize("size", [2, 1000, 300_000])
+@pytest.mark.parametrize("holder", list(HOLDERS))
+def test_bytes_that_others_hold_are_not_resized(aten: Any, holder: str, size: int) -> None:
+    """Protects whoever has the address of the bytes: seen was `bytes(m)` after a resize, of freed memory."""
+    t = aten.ones(size)
+    held = HOLDERS[holder](t)
+    before = state(t)
+    with pytest.raises(RuntimeError, match="while others hold them"):
+        t.resize_((4 * size,))
+    with pytest.raises(RuntimeError, match="while others hold them"):
+        aten.add(aten.ones(4 * size), 1, out=t)
+    assert state(t) == before
+    t.resize_((1,)).resize_((size,))  # moves nothing
+    del held
+    gc.collect()
+    assert t.resize_((4 * size,)).shape == (4 * size,)
+
+
+def test_bytes_that_others_hold_outlive_the_tensor(aten: Any) -> None:
+    """Protects what was exported from a tensor that is set to other bytes, or gone."""
+    t = aten.ones(300_000)
+    views = [memoryview(t), t.numpy(), np.from_dlpack(t), memoryview(t.storage())]
+    t.set_()
+    assert t.shape == (0,)
+    t.resize_((5,))
+    del t
+    gc.collect()
+    aten.zeros(300_000)
+    assert [bytes(view)[:4] for view in views] == [np.float32(1).tobytes()] * 4

@@ -108,6 +108,7 @@ struct FewOperands {
 }  // namespace detail
 
 struct OPGEN_API TensorIteratorBase : MetaBase {
+  static constexpr Aliasing opgen_aliasing = Aliasing::Checked;
   using TensorIteratorConfig = opgen::TensorIteratorConfig;  // as in MetaBase
   using StrideVector = SmallVector<std::int64_t, 5>;
   using PtrVector = SmallVector<char*, 4>;
@@ -323,6 +324,7 @@ struct OPGEN_API TensorIteratorBase : MetaBase {
   void destroy_general() noexcept;
   void mark_outputs();
   void check_mem_overlaps() const;
+  void check_may_resize(const TensorBase& out) const;
   void compute_shape(const detail::IteratorSettings& settings, const DimVector* static_shape);
   void mark_resize_outputs(const detail::IteratorSettings& settings, const DimVector* static_shape);
   void compute_types(const detail::IteratorSettings& settings);

@@ -20,6 +20,12 @@ enum class MemOverlapStatus : std::uint8_t { Full, Partial, No, TooHard };
 [[nodiscard]] OPGEN_API MemOverlapStatus get_overlap_status(const TensorBase& a,
                                                             const TensorBase& b) noexcept;
 
+// Whether some byte belongs to an element of both, wherever the gaps are. Of tensors with gaps in
+// one range of one storage each element is looked at.
+[[nodiscard]] OPGEN_API bool share_elements(const TensorBase& a, const TensorBase& b);
+// The same elements of one dtype in the same places.
+[[nodiscard]] OPGEN_API bool are_same_elements(const TensorBase& a, const TensorBase& b) noexcept;
+
 // For a tensor that is written: two of its elements must not be one place.
 OPGEN_API void assert_no_internal_overlap(const TensorBase& tensor);
 // For an output and an input of an elementwise operation: apart, or the very same elements.

@@ -13,6 +13,7 @@
 //       out= variant); an in-place view lays self out so
 //   maybe_get_output(i)
 //       the tensor given for out= or in-place; undefined otherwise
+// The class that it derives from says what its kernel bears: see Aliasing.
 #pragma once
 
 #include <cstdint>
@@ -23,6 +24,8 @@
 namespace opgen {
 
 struct OPGEN_API MetaBase {
+  static constexpr Aliasing opgen_aliasing = Aliasing::Apart;
+
   // Meta functions are written with these names, which mean other types where sizes are symbolic.
   using Tensor = opgen::Tensor;
   using Int = std::int64_t;
@@ -63,6 +66,15 @@ struct OPGEN_API MetaBase {
                   const TensorOptions& options, bool exact);
 
   bool opgen_is_iterator_ = false;
+};
+
+// The base of a meta class whose kernel is right when an output is exactly its first tensor
+// argument: it has read what it needs of it before it writes to the same place.
+struct OPGEN_API InplaceMetaBase : MetaBase {
+  static constexpr Aliasing opgen_aliasing = Aliasing::Inplace;
+
+ protected:
+  ~InplaceMetaBase() = default;
 };
 
 }  // namespace opgen

@@ -9,7 +9,32 @@
 
 namespace opgen {
 
+// Which tensors that a caller gives as outputs a kernel is right with. None that would be resized
+// may share its storage with an input, and no two outputs may share elements.
+enum class Aliasing : std::uint8_t {
+  Apart,    // no output shares elements with an input: refused for out=, in place a temporary is
+            // written
+  Inplace,  // the same, but an output may be exactly the first tensor argument
+  Checked,  // the class looks itself: an iterator, whose operands may be the same element by
+            // element
+};
+
 namespace detail {
+
+// The tensors among a call's arguments, each with the position of the argument that it is in.
+using VisitTensor = void(void* context, const TensorBase& tensor, std::size_t position);
+using VisitTensors = void(const void* arguments, VisitTensor* visit, void* context);
+
+inline constexpr std::size_t kNoPosition = static_cast<std::size_t>(-1);
+
+// What is known of an operator that writes tensors which the caller gave.
+struct WrittenCall {
+  const char* schema;     // for messages; null: positions are named
+  VisitTensors* visit;    // the inputs
+  std::size_t first_out;  // position of the first output; that of self in place
+  std::size_t skipped;    // position of an argument that is no input, though it is visited
+  Aliasing aliasing;
+};
 
 // Makes a device current for as long as the sink lives, once it is known; nothing for CPU and Meta.
 class OPGEN_API SinkGuard {
@@ -47,6 +72,9 @@ class OPGEN_API OutputSink {
     Prepared,     // no dtype, device or shape is looked at: the caller has seen to it
     View,         // some outputs, or all, are views of arguments: a ViewSink
     InplaceView,  // the given tensor is laid out anew
+    // As Out and Inplace, of a CheckedSink.
+    CheckedOut,
+    CheckedInplace,
   };
 
   // Tensors that are made as they are asked for.
@@ -79,6 +107,7 @@ class OPGEN_API OutputSink {
   }
 
  private:
+  friend class CheckedSink;
   friend class ViewSink;
   OutputSink(TensorBase* fresh, DispatchKey key, Kind kind) noexcept
       : fresh_(fresh), kind_(kind), guard_(key) {}
@@ -88,6 +117,26 @@ class OPGEN_API OutputSink {
   TensorBase* const* given_ = nullptr;
   Kind kind_;
   detail::SinkGuard guard_;
+};
+
+// Given tensors of a kernel that does not look itself whether they share memory with the inputs.
+class OPGEN_API CheckedSink : public OutputSink {
+ public:
+  using OutputSink::OutputSink;
+  // Both live as long as the sink.
+  void set_call(const detail::WrittenCall& call, const void* arguments) noexcept {
+    call_ = &call;
+    arguments_ = arguments;
+  }
+
+ private:
+  friend class OutputSink;
+  void check_out(std::int64_t index, IntArrayRef sizes) const;
+  // Whether the kernel may write to the given tensor.
+  [[nodiscard]] bool check_inplace(std::int64_t index) const;
+
+  const detail::WrittenCall* call_ = nullptr;
+  const void* arguments_ = nullptr;
 };
 
 // Outputs of which some are views.

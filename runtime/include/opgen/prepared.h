@@ -22,6 +22,12 @@
 
 namespace opgen {
 
+namespace detail {
+// A list that is kept.
+template <class T, std::size_t N>
+struct TensorsOf<SmallVector<T, N>> : TensorsOf<T> {};
+}  // namespace detail
+
 template <class Impl, class OutOp, class Signature = typename OutOp::schema>
 class Prepared;
 
@@ -35,6 +41,7 @@ class Prepared<Impl, OutOp, R(A...)> {
  public:
   explicit Prepared(const std::remove_cvref_t<A>&... arguments)
       : arguments_(Owner<A>(arguments)...), outputs_(make_outputs(kOuts)) {
+    detail::set_out_call<Impl, OutOp, sizeof...(A) - kOutputs>(outputs_, arguments_);
     set_up(kInputs);
   }
   Prepared(const Prepared&) = delete;
@@ -56,12 +63,12 @@ class Prepared<Impl, OutOp, R(A...)> {
  private:
   template <class P>
   using Owner = typename detail::OwnerOf<std::remove_cvref_t<P>>::type;
-  using Outputs = detail::WrittenOutputs<kOutputs>;
+  using Outputs = detail::WrittenOutputs<kOutputs, Tensor, detail::WrittenSink<Impl>>;
 
   template <std::size_t... O>
   [[nodiscard]] Outputs make_outputs(std::index_sequence<O...>) {
     // The CPU's key: a guard would hold its device for as long as this object lives.
-    return Outputs(DispatchKey::CPU, OutputSink::Kind::Out,
+    return Outputs(DispatchKey::CPU, detail::kOutKind<Impl>,
                    std::get<sizeof...(A) - kOutputs + O>(arguments_)...);
   }
   template <std::size_t... O>

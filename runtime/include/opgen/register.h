@@ -7,6 +7,7 @@
 #include <tuple>
 #include <utility>
 
+#include "opgen/apart_out.h"
 #include "opgen/device_guard.h"
 #include "opgen/operator.h"
 #include "opgen/structured.h"

@@ -3,7 +3,7 @@
 //   infer_size: the shape that two broadcast to, or a view's -1
 //   is_expandable_to, infer_expand_geometry, expand_view, as_strided
 //   contiguous_strides, strides_for_format, infer_dense_strides, computeStride
-//   multiply_integers, check_sizes_nonnegative, storage_elements
+//   multiply_integers, check_sizes_nonnegative, checked_storage_bytes, storage_elements
 #pragma once
 
 #include <cstdint>
@@ -58,8 +58,15 @@ as_strided(const TensorBase& self, IntArrayRef sizes, IntArrayRef strides,
 // The product; throws if it does not fit.
 [[nodiscard]] OPGEN_API std::int64_t multiply_integers(IntArrayRef sizes);
 OPGEN_API void check_sizes_nonnegative(IntArrayRef sizes);
-// How many elements a storage must hold: one past the last that can be addressed; 0 for an empty
-// tensor.
+// How many bytes a storage must hold: one past the last element that can be addressed; 0 for an
+// empty tensor. Strides and offset count elements. Whoever lays a tensor out on a storage, or makes
+// or resizes a storage for it, asks here first. ValueError if sizes and strides differ in number, a
+// size or the offset is negative, or negative strides lead before the first byte; Error if the
+// bytes do not fit 63 bits.
+[[nodiscard]] OPGEN_API std::size_t checked_storage_bytes(IntArrayRef sizes, IntArrayRef strides,
+                                                          std::int64_t storage_offset,
+                                                          std::size_t itemsize);
+// The same in elements.
 [[nodiscard]] OPGEN_API std::int64_t storage_elements(IntArrayRef sizes, IntArrayRef strides,
                                                       std::int64_t storage_offset = 0);
 

@@ -3,6 +3,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <utility>
 
 #include "opgen/allocator.h"
 #include "opgen/device.h"
@@ -30,6 +31,15 @@ class StorageImpl final : public RefCounted {
     __atomic_store_n(&version_, version() + 1, __ATOMIC_RELAXED);
   }
 
+  // While somebody else has the address of the bytes, they stay where they are: see HeldStorage.
+  [[nodiscard]] bool is_held() const noexcept {
+    return __atomic_load_n(&holders_, __ATOMIC_ACQUIRE) != 0;
+  }
+  void hold() noexcept { __atomic_fetch_add(&holders_, 1, __ATOMIC_RELAXED); }
+  void unhold() noexcept { __atomic_fetch_sub(&holders_, 1, __ATOMIC_RELEASE); }
+
+  // Error if the bytes cannot be replaced by so many: they are someone else's, or held.
+  OPGEN_API void check_resizable(std::size_t bytes) const;
   // Replaces the bytes, keeping the first min(old, new) of them. Every tensor on this storage
   // follows.
   OPGEN_API void resize(std::size_t bytes);
@@ -49,6 +59,7 @@ class StorageImpl final : public RefCounted {
   bool resizable_ = true;
   Device device_;
   std::uint32_t version_ = 0;
+  std::uint32_t holders_ = 0;
   void* data_ = nullptr;
   std::size_t nbytes_ = 0;
   void* context_ = nullptr;
@@ -87,6 +98,26 @@ class Storage {
 
  private:
   Ref<StorageImpl> impl_;
+};
+
+// The bytes of a storage in the hands of somebody who does not ask the tensor for their address:
+// the buffer protocol, NumPy, DLPack. As long as one lives, in whatever thread, the bytes are
+// neither resized nor freed, even if the tensor is set to others.
+class HeldStorage {
+ public:
+  explicit HeldStorage(Storage storage) noexcept : storage_(std::move(storage)) {
+    if (storage_) storage_.unsafeGetStorageImpl()->hold();
+  }
+  ~HeldStorage() {
+    if (storage_) storage_.unsafeGetStorageImpl()->unhold();
+  }
+  HeldStorage(const HeldStorage&) = delete;
+  HeldStorage& operator=(const HeldStorage&) = delete;
+
+  [[nodiscard]] const Storage& storage() const noexcept { return storage_; }
+
+ private:
+  Storage storage_;
 };
 
 }  // namespace opgen

@@ -2,7 +2,8 @@
 // in-place operators.
 //
 //   Functional<K, Impl, Op>         allocates what meta asks for, runs impl, returns the tensors
-//   Out<K, Impl, Op>                checks dtype and device of the given tensors, resizes them
+//   Out<K, Impl, Op>                checks dtype and device of the given tensors and what memory
+//                                   they share with others (Aliasing), resizes them
 //   Inplace<K, Impl, Op, SelfPos>   refuses a change of shape, dtype or device
 //   View<K, Impl, Op, Bases>        makes views of arguments, as meta asks; runs impl if there is
 //   one InplaceView<K, Impl, Op, SelfPos>
@@ -43,12 +44,12 @@ class FunctionalOutputs final : private OutputTensors<N, T>, public OutputSink {
 };
 
 // Tensors that the caller gave.
-template <std::size_t N, class T = Tensor>
-class WrittenOutputs final : private OutputTensors<N, T>, public OutputSink {
+template <std::size_t N, class T = Tensor, class Sink = OutputSink>
+class WrittenOutputs final : private OutputTensors<N, T>, public Sink {
  public:
   template <class... O>
-  WrittenOutputs(DispatchKey key, Kind kind, O&... outputs) noexcept
-      : OutputSink(given_, this->tensors, key, kind), given_{const_cast<T*>(&outputs)...} {}
+  WrittenOutputs(DispatchKey key, OutputSink::Kind kind, O&... outputs) noexcept
+      : Sink(given_, this->tensors, key, kind), given_{const_cast<T*>(&outputs)...} {}
   [[nodiscard]] T& tensor(std::size_t i) noexcept {
     return OPGEN_UNLIKELY(this->tensors[i].defined()) ? this->tensors[i]
                                                       : static_cast<T&>(*given_[i]);
@@ -79,6 +80,72 @@ const TensorBase* base_of(const Arguments& arguments) noexcept {
     return nullptr;
   } else {
     return &std::get<Position>(arguments);
+  }
+}
+
+template <class A>
+void visit_argument(const A& argument, std::size_t position, VisitTensor* visit, void* context) {
+  if constexpr (requires { argument.is_alias_of(argument); }) {
+    visit(context, argument, position);
+  } else if constexpr (!TensorsOf<A>::value || requires { argument.defined(); }) {
+    return;  // neither a tensor nor tensors
+  } else if constexpr (requires { argument.has_value(); }) {
+    if (argument.has_value()) visit_argument(*argument, position, visit, context);
+  } else if constexpr (requires { argument.begin(); }) {
+    for (const auto& element : argument) visit_argument(element, position, visit, context);
+  }
+}
+
+// Visits the tensors at some positions of a tuple.
+template <class Arguments, class Positions>
+struct TensorsAmong;
+template <class Arguments, std::size_t... P>
+struct TensorsAmong<Arguments, std::index_sequence<P...>> {
+  static void visit([[maybe_unused]] const void* arguments, [[maybe_unused]] VisitTensor* visit,
+                    [[maybe_unused]] void* context) {
+    [[maybe_unused]] const Arguments& all = *static_cast<const Arguments*>(arguments);
+    (visit_argument(std::get<P>(all), P, visit, context), ...);
+  }
+};
+
+template <class Op>
+constexpr const char* schema_of() noexcept {
+  if constexpr (requires { Op::schema_str; }) {
+    return Op::schema_str;
+  } else {
+    return nullptr;
+  }
+}
+
+// Which sink the tensors have that a caller gave to Impl's operators. Where the class does not look
+// itself, the sink knows the other arguments.
+template <class Impl>
+inline constexpr bool kIsChecked = Impl::opgen_aliasing != Aliasing::Checked;
+template <class Impl>
+using WrittenSink = std::conditional_t<kIsChecked<Impl>, CheckedSink, OutputSink>;
+template <class Impl>
+inline constexpr OutputSink::Kind kOutKind =
+    kIsChecked<Impl> ? OutputSink::Kind::CheckedOut : OutputSink::Kind::Out;
+template <class Impl>
+inline constexpr OutputSink::Kind kInplaceKind =
+    kIsChecked<Impl> ? OutputSink::Kind::CheckedInplace : OutputSink::Kind::Inplace;
+
+template <class Impl, class Op, std::size_t inputs, class Outputs, class Arguments>
+void set_out_call(Outputs& outputs, const Arguments& arguments) noexcept {
+  if constexpr (kIsChecked<Impl>) {
+    static constexpr WrittenCall call{
+        schema_of<Op>(), &TensorsAmong<Arguments, std::make_index_sequence<inputs>>::visit, inputs,
+        kNoPosition, Impl::opgen_aliasing};
+    outputs.set_call(call, &arguments);
+  }
+}
+template <class Impl, class Op, std::size_t self, class Outputs, class Arguments>
+void set_inplace_call(Outputs& outputs, const Arguments& arguments) noexcept {
+  if constexpr (kIsChecked<Impl>) {
+    using All = std::make_index_sequence<std::tuple_size_v<Arguments>>;
+    static constexpr WrittenCall call{schema_of<Op>(), &TensorsAmong<Arguments, All>::visit, self,
+                                      self, Impl::opgen_aliasing};
+    outputs.set_call(call, &arguments);
   }
 }
 
@@ -178,8 +245,9 @@ struct Out<K, Impl, Op, R(A...)> {
                std::index_sequence<O...> all) {
     detail::check_input_devices<K, Impl, Op>(std::get<I>(arguments)...);
     constexpr std::size_t first = sizeof...(I);
-    detail::WrittenOutputs<sizeof...(O)> outputs(K, OutputSink::Kind::Out,
-                                                 std::get<first + O>(arguments)...);
+    detail::WrittenOutputs<sizeof...(O), Tensor, detail::WrittenSink<Impl>> outputs(
+        K, detail::kOutKind<Impl>, std::get<first + O>(arguments)...);
+    detail::set_out_call<Impl, Op, first>(outputs, arguments);
     Impl op;
     detail::run_structured<K>(op, outputs, all, std::get<I>(arguments)...);
     outputs.finish();
@@ -195,8 +263,11 @@ template <DispatchKey K, class Impl, class Op, std::size_t SelfPos, class R, cla
 struct Inplace<K, Impl, Op, SelfPos, void, R(A...)> {
   static R call(A... arguments) {
     detail::check_input_devices<K, Impl, Op>(arguments...);
-    auto& self = std::get<SelfPos>(std::tuple<A&...>(arguments...));
-    detail::WrittenOutputs<Impl::opgen_outputs> outputs(K, OutputSink::Kind::Inplace, self);
+    const std::tuple<A&...> all(arguments...);
+    auto& self = std::get<SelfPos>(all);
+    detail::WrittenOutputs<Impl::opgen_outputs, Tensor, detail::WrittenSink<Impl>> outputs(
+        K, detail::kInplaceKind<Impl>, self);
+    detail::set_inplace_call<Impl, Op, SelfPos>(outputs, all);
     Impl op;
     detail::run_structured<K>(op, outputs, std::index_sequence<0>{}, arguments...);
     outputs.finish();
@@ -208,9 +279,11 @@ template <DispatchKey K, class Impl, class Op, std::size_t SelfPos, std::size_t.
 struct Inplace<K, Impl, Op, SelfPos, std::index_sequence<I...>, R(A...)> {
   static R call(A... arguments) {
     detail::check_input_devices<K, Impl, Op>(arguments...);
-    std::tuple<A&...> all(arguments...);
+    const std::tuple<A&...> all(arguments...);
     auto& self = std::get<SelfPos>(all);
-    detail::WrittenOutputs<Impl::opgen_outputs> outputs(K, OutputSink::Kind::Inplace, self);
+    detail::WrittenOutputs<Impl::opgen_outputs, Tensor, detail::WrittenSink<Impl>> outputs(
+        K, detail::kInplaceKind<Impl>, self);
+    detail::set_inplace_call<Impl, Op, SelfPos>(outputs, all);
     Impl op;
     detail::run_structured<K>(op, outputs, std::index_sequence<0>{}, std::get<I>(all)...);
     outputs.finish();
@@ -282,9 +355,11 @@ struct CompositeInplace;
 template <class Meta, class Op, class OutOp, std::size_t SelfPos, class R, class... A>
 struct CompositeInplace<Meta, Op, OutOp, SelfPos, void, R(A...)> {
   static R call(A... arguments) {
-    auto& self = std::get<SelfPos>(std::tuple<A&...>(arguments...));
-    detail::WrittenOutputs<Meta::opgen_outputs> outputs(
-        DispatchKey::CompositeExplicitAutogradNonFunctional, OutputSink::Kind::Inplace, self);
+    const std::tuple<A&...> all(arguments...);
+    auto& self = std::get<SelfPos>(all);
+    detail::WrittenOutputs<Meta::opgen_outputs, Tensor, detail::WrittenSink<Meta>> outputs(
+        DispatchKey::CompositeExplicitAutogradNonFunctional, detail::kInplaceKind<Meta>, self);
+    detail::set_inplace_call<Meta, Op, SelfPos>(outputs, all);
     Meta op;
     detail::run_structured<DispatchKey::Meta>(op, outputs, std::index_sequence<0>{}, arguments...);
     OutOp::call(arguments..., outputs.tensor(0));
@@ -296,10 +371,11 @@ template <class Meta, class Op, class OutOp, std::size_t SelfPos, std::size_t...
           class... A>
 struct CompositeInplace<Meta, Op, OutOp, SelfPos, std::index_sequence<I...>, R(A...)> {
   static R call(A... arguments) {
-    std::tuple<A&...> all(arguments...);
+    const std::tuple<A&...> all(arguments...);
     auto& self = std::get<SelfPos>(all);
-    detail::WrittenOutputs<Meta::opgen_outputs> outputs(
-        DispatchKey::CompositeExplicitAutogradNonFunctional, OutputSink::Kind::Inplace, self);
+    detail::WrittenOutputs<Meta::opgen_outputs, Tensor, detail::WrittenSink<Meta>> outputs(
+        DispatchKey::CompositeExplicitAutogradNonFunctional, detail::kInplaceKind<Meta>, self);
+    detail::set_inplace_call<Meta, Op, SelfPos>(outputs, all);
     Meta op;
     detail::run_structured<DispatchKey::Meta>(op, outputs, std::index_sequence<0>{},
                                               std::get<I>(all)...);

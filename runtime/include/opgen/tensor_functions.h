@@ -188,6 +188,7 @@ template <class T = Tensor>
 }
 
 using detail::check_sizes_nonnegative;
+using detail::checked_storage_bytes;
 using detail::computeStride;
 using detail::contiguous_strides;
 using detail::infer_dense_strides;

@@ -39,6 +39,7 @@ namespace opgen {
 class IValue;
 class TensorBase;
 class Tensor;  // its body is generated
+struct InplaceMetaBase;
 struct MetaBase;
 struct TensorIteratorBase;
 struct TensorIterator;
@@ -62,6 +63,7 @@ using opgen::DispatchKey;
 using opgen::DispatchKeySet;
 using opgen::Generator;
 using opgen::Half;
+using opgen::InplaceMetaBase;
 using opgen::IntArrayRef;
 using opgen::IOptTensorListRef;
 using opgen::ITensorListRef;

@@ -28,13 +28,13 @@ const char* format_of(ScalarType type) {
 }
 
 struct Shape {
-  explicit Shape(const TensorBase& tensor) : keeps(tensor) {
+  explicit Shape(const TensorBase& tensor) : held(tensor.storage()) {
     for (std::int64_t size : tensor.sizes()) sizes.push_back(size);
     for (std::int64_t stride : tensor.strides()) {
       strides.push_back(stride * static_cast<std::int64_t>(tensor.itemsize()));
     }
   }
-  TensorBase keeps;  // the bytes, even if the tensor is set to others
+  HeldStorage held;
   DimVector sizes;
   DimVector strides;
 };

@@ -3,6 +3,7 @@
 #include "objects.h"
 #include "opgen/autograd.h"
 #include "opgen/empty.h"
+#include "opgen/shape_utils.h"
 
 namespace opgen::python {
 
@@ -29,21 +30,6 @@ PyObject* copied(PyObject* self, PyObject*) {
   });
 }
 
-// How many elements a storage must have; -1 if the layout is none.
-std::int64_t extent(IntArrayRef sizes, IntArrayRef strides, std::int64_t offset) {
-  if (offset < 0 || sizes.size() != strides.size()) return -1;
-  std::int64_t last = offset;
-  bool empty = false;
-  for (std::size_t i = 0; i < sizes.size(); ++i) {
-    if (sizes[i] < 0 || strides[i] < 0) return -1;
-    if (sizes[i] == 0) empty = true;
-    std::int64_t step = 0;
-    if (__builtin_mul_overflow(sizes[i] - 1, strides[i], &step)) return -1;
-    if (sizes[i] > 0 && __builtin_add_overflow(last, step, &last)) return -1;
-  }
-  return empty ? 0 : last == INT64_MAX ? -1 : last + 1;
-}
-
 struct Place {
   ScalarType type;
   DimVector sizes;
@@ -52,12 +38,15 @@ struct Place {
 };
 
 TensorBase tensor_on(const Storage& storage, const Place& place, bool requires_grad) {
-  const std::int64_t count = extent(place.sizes, place.strides, place.offset);
-  const std::size_t room = storage.nbytes() / elementSize(place.type);
-  OPGEN_CHECK_VALUE(count >= 0 && static_cast<std::size_t>(count) <= room, "sizes ",
-                    IntArrayRef(place.sizes), " and strides ", IntArrayRef(place.strides),
-                    " from element ", place.offset, " on do not lie in ", storage.nbytes(),
-                    " bytes");
+  for (std::int64_t stride : place.strides) {
+    OPGEN_CHECK_VALUE(stride >= 0,
+                      "a tensor cannot have a negative stride: ", IntArrayRef(place.strides));
+  }
+  const std::size_t bytes = opgen::detail::checked_storage_bytes(
+      place.sizes, place.strides, place.offset, elementSize(place.type));
+  OPGEN_CHECK_VALUE(bytes <= storage.nbytes(), "sizes ", IntArrayRef(place.sizes), " and strides ",
+                    IntArrayRef(place.strides), " from element ", place.offset,
+                    " on do not lie in ", storage.nbytes(), " bytes");
   const Device device = storage.device();
   const DispatchKey key = compute_dispatch_key(place.type, std::nullopt, device);
   TensorBase whole = TensorBase::adopt(TensorImpl::create(

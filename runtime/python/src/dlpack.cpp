@@ -49,21 +49,21 @@ PyObject* refuse(const char* why) {
 // No object of Python is in it: a consumer may delete it in any thread, without the GIL.
 template <class M>
 struct Exported {
-  explicit Exported(TensorBase tensor)
-      : keeps(std::move(tensor)),
-        sizes(keeps.sizes().begin(), keeps.sizes().end()),
-        strides(keeps.strides().begin(), keeps.strides().end()) {
-    managed.tensor.data = keeps.numel() == 0 ? nullptr : keeps.data_ptr();
+  explicit Exported(const TensorBase& tensor)
+      : held(tensor.storage()),
+        sizes(tensor.sizes().begin(), tensor.sizes().end()),
+        strides(tensor.strides().begin(), tensor.strides().end()) {
+    managed.tensor.data = tensor.numel() == 0 ? nullptr : tensor.data_ptr();
     managed.tensor.device = {dlpack::kCpu, 0};
-    managed.tensor.ndim = static_cast<std::int32_t>(keeps.dim());
-    managed.tensor.dtype = data_type_of(keeps.scalar_type());
+    managed.tensor.ndim = static_cast<std::int32_t>(tensor.dim());
+    managed.tensor.dtype = data_type_of(tensor.scalar_type());
     managed.tensor.shape = sizes.data();
     managed.tensor.strides = strides.data();
     managed.context = this;
     managed.deleter = [](M* self) { delete static_cast<Exported*>(self->context); };
   }
   M managed{};
-  TensorBase keeps;
+  HeldStorage held;
   DimVector sizes;
   DimVector strides;
 };
@@ -77,8 +77,8 @@ void free_capsule(PyObject* capsule) {
 }
 
 template <class M>
-PyObject* new_capsule(TensorBase tensor, bool copied) {
-  auto exported = std::make_unique<Exported<M>>(std::move(tensor));
+PyObject* new_capsule(const TensorBase& tensor, bool copied) {
+  auto exported = std::make_unique<Exported<M>>(tensor);
   if constexpr (requires(M & managed) { managed.flags; }) {
     exported->managed.major = dlpack::kMajor;
     exported->managed.flags = copied ? dlpack::kIsCopied : 0;
@@ -142,10 +142,10 @@ PyObject* to_dlpack(PyObject* self, PyObject* args, PyObject* keywords) {
   if (copied < 0) return nullptr;
   return guarded([&]() -> PyObject* {
     if (!check_exported(tensor_of(self))) return nullptr;
-    TensorBase tensor =
+    const TensorBase tensor =
         copied != 0 ? opgen::detail::clone(tensor_of(self)) : TensorBase(tensor_of(self));
-    return major >= 1 ? new_capsule<dlpack::ManagedVersioned>(std::move(tensor), copied != 0)
-                      : new_capsule<dlpack::Managed>(std::move(tensor), copied != 0);
+    return major >= 1 ? new_capsule<dlpack::ManagedVersioned>(tensor, copied != 0)
+                      : new_capsule<dlpack::Managed>(tensor, copied != 0);
   });
 }
 

@@ -59,8 +59,14 @@ int get_buffer(PyObject* self, Py_buffer* view, int flags) {
     PyErr_SetString(PyExc_BufferError, "the bytes are not in the memory of the CPU");
     return -1;
   }
-  return PyBuffer_FillInfo(view, self, storage.mutable_data(),
-                           static_cast<Py_ssize_t>(storage.nbytes()), 0, flags);
+  const auto size = static_cast<Py_ssize_t>(storage.nbytes());
+  if (PyBuffer_FillInfo(view, self, storage.mutable_data(), size, 0, flags) != 0) return -1;
+  view->internal = new HeldStorage(storage);
+  return 0;
+}
+
+void release_buffer(PyObject*, Py_buffer* view) {
+  delete static_cast<HeldStorage*>(view->internal);
 }
 
 Storage copy_of(const Storage& from) {
@@ -158,6 +164,7 @@ PyType_Slot slots[] = {
     {Py_tp_methods, methods},
     {Py_mp_length, reinterpret_cast<void*>(&length)},
     {Py_bf_getbuffer, reinterpret_cast<void*>(&get_buffer)},
+    {Py_bf_releasebuffer, reinterpret_cast<void*>(&release_buffer)},
     {Py_tp_doc, const_cast<char*>("The bytes that a tensor and its views share.")},
     {0, nullptr}};
 PyType_Spec spec = {"opgen.UntypedStorage", sizeof(StorageObject), 0,

@@ -82,7 +82,8 @@ class Target:
     `python` is what is filled into Python signatures. `functionalizes` says whether that world replaces
     operators that write their arguments, and views, by others, `makes_outless` whether it has structured
     operators without out variants, `checks_structured` whether the generated code checks
-    that the tensors of structured kernels share a device. `key_headers` are what the registrations of
+    that the tensors of structured kernels share a device, `checks_outs` whether it looks at the memory that the outputs
+    of unstructured kernels share. `key_headers` are what the registrations of
     a key include besides. `meta_spelling` is how meta functions spell types where
     their bodies are compiled for known and for symbolic sizes, which names of their class mean;
     `sized_bases` names the bases of meta classes that exist for both. `tensor_keys` are the dispatch keys
@@ -121,6 +122,7 @@ class Target:
     meta_spelling: TypeSpelling | None = None
     sized_bases: Mapping[str, str] = field(default_factory=dict)
     checks_structured: bool = False
+    checks_outs: bool = False
     key_headers: Mapping[DispatchKey, str] = field(default_factory=dict)
     tensor_keys: frozenset[DispatchKey] | None = None
     installed: Installed | None = None

@@ -116,7 +116,10 @@ RUNTIME = Target(
     ),
     symint_overloads=False,
     meta_base="MetaBase",
-    base_headers={"TensorIteratorBase": "opgen/iterator.h"},
+    base_headers={
+        "InplaceMetaBase": "opgen/meta_base.h",
+        "TensorIteratorBase": "opgen/iterator.h",
+    },
     type_headers={
         "::std::string": "<string>",
         "IValue": "<opgen/ivalue.h>",
@@ -140,5 +143,6 @@ RUNTIME = Target(
     api_macros={},
     templates=("runtime",),
     cmake_package="opgen",
+    checks_outs=True,
     tensor_keys=frozenset({DispatchKey.CPU, DispatchKey.Meta}),
 )

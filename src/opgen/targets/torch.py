@@ -211,7 +211,10 @@ TORCH = Target(
     ),
     symint_overloads=True,
     meta_base="at::impl::MetaBase",
-    base_headers={"TensorIteratorBase": "ATen/TensorIterator.h"},
+    base_headers={
+        "InplaceMetaBase": "ATen/TensorMeta.h",
+        "TensorIteratorBase": "ATen/TensorIterator.h",
+    },
     author_header="{0}.h",
     element_types=_ELEMENT_TYPES,
     api_macro="TORCH_API",
@@ -229,6 +232,7 @@ TORCH = Target(
     meta_spelling=_META_SPELLING,
     sized_bases={
         "at::impl::MetaBase": "MetaBase",
+        "InplaceMetaBase": "MetaBase",
         "TensorIteratorBase": "TensorIteratorBase",
     },
     checks_structured=True,

@@ -153,7 +153,32 @@ def _unstructured(context: Context, row: Registration) -> str:
     namespace = kernel_namespace(f.namespace, row.kernel.namespace)
     function = f"{namespace}::opgen_{row.kernel.name}::call"
     native = context.signatures.native(f, symint=row.kernel.supports_symint)
-    return _adapted(context, f, row, native, function)
+    return _apart(context, f, _adapted(context, f, row, native, function))
+
+
+def _apart(context: Context, f: NativeFunction, function: str) -> str:
+    """`opgen::ApartOut<ns::_ops::f_out, &function, 1, false>::call`: an author's out= kernel, which need not look at
+    what memory its outputs share with its inputs. Of an elementwise operator an output may be an input.
+
+    Source: PyTorch leaves it to the kernels, of which those that forget it are wrong in silence.
+    """
+    arguments = f.func.arguments
+    outs = len(arguments.out)
+    written = f.func.kind() is SchemaKind.out and "generated" not in f.tags
+    if not (written and context.target.checks_outs and _has_input_tensors(f)):
+        return function
+    group = context.registry.group_of(f)
+    tags = f.tags if group is None else frozenset().union(*(g.tags for g in group.functions()))
+    elementwise = "true" if "pointwise" in tags else "false"
+    return f"opgen::ApartOut<{operator_struct(f)}, &{function}, {outs}, {elementwise}>::call"
+
+
+def _has_input_tensors(f: NativeFunction) -> bool:
+    """Whether there is something that an output may share memory with: another output, too."""
+    arguments = f.func.arguments
+    inputs = [a for a in arguments.flat_all if a not in arguments.out]
+    lists = any(a.type != TENSOR for a in arguments.out)
+    return lists or len(arguments.out) > 1 or any(a.type.is_tensor_like() for a in inputs)
 
 
 def _external(context: Context, row: Registration, f: NativeFunction) -> str:

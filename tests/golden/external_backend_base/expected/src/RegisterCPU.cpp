@@ -94,12 +94,12 @@ Tensor abs(const Tensor& self) {
 
 // abs.out(Tensor self, *, Tensor(a!) out) -> Tensor(a!)
 Tensor& abs_out(Tensor& out, const Tensor& self) {
-  return at::native::opgen_abs_out::call(self, out);
+  return opgen::ApartOut<at::_ops::abs_out, &at::native::opgen_abs_out::call, 1, false>::call(self, out);
 }
 
 // abs.out(Tensor self, *, Tensor(a!) out) -> Tensor(a!)
 Tensor& abs_outf(const Tensor& self, Tensor& out) {
-  return at::native::opgen_abs_out::call(self, out);
+  return opgen::ApartOut<at::_ops::abs_out, &at::native::opgen_abs_out::call, 1, false>::call(self, out);
 }
 
 // abs_(Tensor(a!) self) -> Tensor(a!)
@@ -114,12 +114,12 @@ Tensor& abs_(Tensor& self) {
 
 // total.out(Tensor weight, Tensor self, *, ScalarType? dtype=None, Tensor(a!) sum, Tensor(b!) count) -> (Tensor(a!), Tensor(b!))
 ::std::tuple<Tensor&,Tensor&> total_out(Tensor& sum, Tensor& count, const Tensor& weight, const Tensor& self, ::std::optional<ScalarType> dtype) {
-  return at::native::opgen_total_out::call(weight, self, dtype, sum, count);
+  return opgen::ApartOut<at::_ops::total_out, &at::native::opgen_total_out::call, 2, false>::call(weight, self, dtype, sum, count);
 }
 
 // total.out(Tensor weight, Tensor self, *, ScalarType? dtype=None, Tensor(a!) sum, Tensor(b!) count) -> (Tensor(a!), Tensor(b!))
 ::std::tuple<Tensor&,Tensor&> total_outf(const Tensor& weight, const Tensor& self, ::std::optional<ScalarType> dtype, Tensor& sum, Tensor& count) {
-  return at::native::opgen_total_out::call(weight, self, dtype, sum, count);
+  return opgen::ApartOut<at::_ops::total_out, &at::native::opgen_total_out::call, 2, false>::call(weight, self, dtype, sum, count);
 }
 
 }  // namespace at::cpu
@@ -160,7 +160,7 @@ const opgen::KernelRow opgen_kernels_RegisterCPU_aten[] = {
         &at::native::opgen_abs::call),
     // abs.out
     opgen::kernel<at::_ops::abs_out>(
-        &at::native::opgen_abs_out::call),
+        &opgen::ApartOut<at::_ops::abs_out, &at::native::opgen_abs_out::call, 1, false>::call),
     // abs_
     opgen::kernel<at::_ops::abs_>(
         &at::native::opgen_abs_::call),
@@ -169,7 +169,7 @@ const opgen::KernelRow opgen_kernels_RegisterCPU_aten[] = {
         &at::native::opgen_total::call),
     // total.out
     opgen::kernel<at::_ops::total_out>(
-        &at::native::opgen_total_out::call),
+        &opgen::ApartOut<at::_ops::total_out, &at::native::opgen_total_out::call, 2, false>::call),
 };
 const opgen::KernelTable opgen_table_RegisterCPU_aten(
     "aten",

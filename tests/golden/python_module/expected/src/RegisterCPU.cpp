@@ -9,12 +9,12 @@ namespace at::cpu {
 
 // scale.out(Tensor self, Scalar factor=2, *, int[2] dims=0, Tensor(a!) out) -> Tensor(a!)
 Tensor& scale_out(Tensor& out, const Tensor& self, const Scalar& factor, IntArrayRef dims) {
-  return at::native::opgen_scale_out::call(self, factor, dims, out);
+  return opgen::ApartOut<at::_ops::scale_out, &at::native::opgen_scale_out::call, 1, false>::call(self, factor, dims, out);
 }
 
 // scale.out(Tensor self, Scalar factor=2, *, int[2] dims=0, Tensor(a!) out) -> Tensor(a!)
 Tensor& scale_outf(const Tensor& self, const Scalar& factor, IntArrayRef dims, Tensor& out) {
-  return at::native::opgen_scale_out::call(self, factor, dims, out);
+  return opgen::ApartOut<at::_ops::scale_out, &at::native::opgen_scale_out::call, 1, false>::call(self, factor, dims, out);
 }
 
 }  // namespace at::cpu
@@ -25,7 +25,7 @@ using namespace opgen::types;
 const opgen::KernelRow opgen_kernels_RegisterCPU_aten[] = {
     // scale.out
     opgen::kernel<at::_ops::scale_out>(
-        &at::native::opgen_scale_out::call),
+        &opgen::ApartOut<at::_ops::scale_out, &at::native::opgen_scale_out::call, 1, false>::call),
 };
 const opgen::KernelTable opgen_table_RegisterCPU_aten(
     "aten",

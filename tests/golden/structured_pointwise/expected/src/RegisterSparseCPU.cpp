@@ -10,7 +10,7 @@ using namespace opgen::types;
 const opgen::KernelRow opgen_kernels_RegisterSparseCPU_aten[] = {
     // add.out
     opgen::kernel<at::_ops::add_out>(
-        &at::native::opgen_add_out_sparse_cpu::call),
+        &opgen::ApartOut<at::_ops::add_out, &at::native::opgen_add_out_sparse_cpu::call, 1, true>::call),
 };
 const opgen::KernelTable opgen_table_RegisterSparseCPU_aten(
     "aten",

@@ -14,12 +14,12 @@ Tensor tally(const Tensor& self, int64_t bins) {
 
 // tally.out(Tensor self, int bins=100, *, Tensor(a!) out) -> Tensor(a!)
 Tensor& tally_out(Tensor& out, const Tensor& self, int64_t bins) {
-  return at::native::opgen_tally_out::call(self, bins, out);
+  return opgen::ApartOut<at::_ops::tally_out, &at::native::opgen_tally_out::call, 1, false>::call(self, bins, out);
 }
 
 // tally.out(Tensor self, int bins=100, *, Tensor(a!) out) -> Tensor(a!)
 Tensor& tally_outf(const Tensor& self, int64_t bins, Tensor& out) {
-  return at::native::opgen_tally_out::call(self, bins, out);
+  return opgen::ApartOut<at::_ops::tally_out, &at::native::opgen_tally_out::call, 1, false>::call(self, bins, out);
 }
 
 // tally_(Tensor(a!) self, int bins=100) -> Tensor(a!)
@@ -38,7 +38,7 @@ const opgen::KernelRow opgen_kernels_RegisterCPU_aten[] = {
         &at::native::opgen_tally::call),
     // tally.out
     opgen::kernel<at::_ops::tally_out>(
-        &at::native::opgen_tally_out::call),
+        &opgen::ApartOut<at::_ops::tally_out, &at::native::opgen_tally_out::call, 1, false>::call),
     // tally_
     opgen::kernel<at::_ops::tally_>(
         &at::native::opgen_tally_::call),
