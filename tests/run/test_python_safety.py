@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
+from pathlib import Path
+
 import pytest
 
+from support.build import link_library
 from support.interpreters import venv_of
 from support.python_package import PYTHON, calls_package, run_python
 
@@ -344,3 +347,27 @@ print(calls.zeros(2).tolist())
     said = run_python(program, calls_package(python), python=python).splitlines()
     assert "does not support loading in subinterpreters" in said[0]
     assert said[1:] == ["[0.0, 0.0]"]
+
+
+@pytest.mark.slow
+def test_a_warning_while_a_library_is_loaded_is_raised_after_it(tmp_path: Path) -> None:
+    """Protects the process where warnings are errors: an exception in the initialisation of a library would end it."""
+    source = tmp_path / "replaces.cpp"
+    source.write_text("""#include <opgen/library.h>
+        static void count(const opgen::OperatorHandle&, opgen::DispatchKeySet, opgen::Stack&) {}
+        OPGEN_LIBRARY_IMPL(aten, CPU, m) {
+          m.impl("count", opgen::CppFunction::makeFromBoxedFunction(&count));
+        }
+        """)
+    library = link_library("replaces", tmp_path, [source], [])
+    program = f"""
+import calls, ctypes, warnings
+warnings.simplefilter("error")
+try:
+    ctypes.CDLL({str(library)!r})
+    for _ in range(1000):
+        pass
+except UserWarning as warning:
+    print(warning)
+"""
+    assert "aten::count: the kernel for CPU" in run_python(program, calls_package())

@@ -116,6 +116,8 @@ void give_back(Work&& work) {
 // `where`: what its message says at the end.
 PyObject* raise_current(const char* where = "");
 void warn_in_python(const char* text);
+// What GilRelease::restore takes back; null where this thread has no GIL.
+void* let_go_of_the_gil() noexcept;
 template <class Work>
 PyObject* guarded(Work&& work) {
   try {

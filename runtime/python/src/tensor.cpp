@@ -5,6 +5,7 @@
 
 #include "library_operator.h"
 #include "objects.h"
+#include "opgen/blocking.h"
 #include "opgen/copy.h"
 
 namespace opgen::python {
@@ -217,6 +218,7 @@ int make_tensor_type() {
   types.tensor = reinterpret_cast<PyTypeObject*>(PyType_FromSpec(&spec));
   if (types.tensor == nullptr) return -1;
   set_warning_handler(&warn_in_python);
+  set_blocking_hooks(&let_go_of_the_gil, &GilRelease::restore);
   // A number of NumPy on the left leaves the operator to the tensor, so that the result is one.
   Owned priority(PyFloat_FromDouble(1000));
   PyObject* type = reinterpret_cast<PyObject*>(types.tensor);
