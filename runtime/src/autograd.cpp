@@ -208,11 +208,13 @@ bool AutogradContext::needs_input_grad(std::size_t i) const {
 }
 
 std::vector<TensorBase> AutogradContext::unpack() const {
-  OPGEN_CHECK(!released_, node_->name(),
+  bool released = false;
+  const std::vector<SavedTensor> all = node_->saved(released);
+  OPGEN_CHECK(!released, node_->name(),
               " runs backward a second time: what it saved is gone; say retain_graph the first "
               "time");
   std::vector<TensorBase> tensors;
-  for (const SavedTensor& saved : saved_) {
+  for (const SavedTensor& saved : all) {
     tensors.push_back(saved.unpack(node_->shared_from_this()));
   }
   return tensors;
@@ -282,7 +284,6 @@ void FunctionNode::finish(const std::vector<TensorBase*>& outputs) {
 }
 
 Gradients FunctionNode::apply(Gradients gradients) {
-  std::lock_guard lock(mutex_);
   for (std::size_t i = 0; context.materialize_grads_ && i < gradients.size(); ++i) {
     if (gradients[i].defined()) continue;
     const Output& output = outputs()[i];
@@ -305,9 +306,16 @@ Gradients FunctionNode::apply(Gradients gradients) {
 }
 
 void FunctionNode::release_saved() {
+  std::vector<SavedTensor> released;  // goes without the lock: it may own other nodes
   std::lock_guard lock(mutex_);
-  context.saved_.clear();
+  released.swap(context.saved_);
   context.released_ = true;
+}
+
+std::vector<SavedTensor> FunctionNode::saved(bool& released) {
+  std::lock_guard lock(mutex_);
+  released = context.released_;
+  return context.saved_;
 }
 
 }  // namespace internal

@@ -169,11 +169,30 @@ TensorBase root_gradient(const TensorBase& root, const TensorBase& gradient) {
   return gradient;
 }
 
+// A backward() inside of a function's own backward runs on the same stack.
+class Nested {
+ public:
+  Nested() {
+    OPGEN_CHECK(depth < kMostNested, "backward() was called by functions' own backward() ",
+                kMostNested, " deep");
+    ++depth;
+  }
+  ~Nested() { --depth; }
+  Nested(const Nested&) = delete;
+  Nested& operator=(const Nested&) = delete;
+
+ private:
+  static constexpr int kMostNested = 100;
+  static thread_local int depth;
+};
+thread_local int Nested::depth = 0;
+
 Gradients run(const std::vector<TensorBase>& tensors, const Gradients& gradients,
               const std::vector<Edge>& targets, bool retain_graph, bool create_graph,
               bool accumulates) {
   OPGEN_CHECK(gradients.empty() || gradients.size() == tensors.size(), gradients.size(),
               " gradients for ", tensors.size(), " tensors");
+  const Nested nested;
   std::vector<Edge> roots;
   for (std::size_t i = 0; i < tensors.size(); ++i) {
     roots.push_back(gradient_edge(tensors[i]));

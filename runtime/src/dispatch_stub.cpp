@@ -62,11 +62,12 @@ namespace {
 std::string registered_devices(const detail::StubTable& table) {
   std::string text;
   auto add = [&](DeviceType type) { text.append(text.empty() ? "" : ", ").append(toString(type)); };
-  for (void* function : table.cpu) {
-    if (function != nullptr && text.empty()) add(DeviceType::CPU);
+  for (void* const& function : table.cpu) {
+    if (detail::load_stub(function) != nullptr && text.empty()) add(DeviceType::CPU);
   }
   for (int i = 0; i < kMaxDeviceTypes; ++i) {
-    if (table.devices[i] != nullptr && !(i == 0 && !text.empty())) add(static_cast<DeviceType>(i));
+    const bool registered = detail::load_stub(table.devices[i]) != nullptr;
+    if (registered && !(i == 0 && !text.empty())) add(static_cast<DeviceType>(i));
   }
   return text.empty() ? "no device" : text;
 }
@@ -76,10 +77,10 @@ std::string registered_devices(const detail::StubTable& table) {
 namespace detail {
 
 void* choose_dispatch(const StubTable& table, DeviceType device) {
-  void* function = table.devices[static_cast<int>(device)];
+  void* function = load_stub(table.devices[static_cast<int>(device)]);
   if (device == DeviceType::CPU && function == nullptr) {
     for (int i = static_cast<int>(get_cpu_capability()); i >= 0 && function == nullptr; --i) {
-      function = table.cpu[i];
+      function = load_stub(table.cpu[i]);
     }
   }
   OPGEN_CHECK_NOT_IMPLEMENTED(function != nullptr, table.name, " has no kernel for ", device,

@@ -205,11 +205,12 @@ RegistrationHandle Dispatcher::register_kernel(std::string_view name,
     impl_->registrations.emplace(
         id, Impl::Registration{Impl::Registration::Kind::Kernel, &entry, key, nullptr, {}});
   }
+  RegistrationHandle handle(id);  // undone if the handler of warnings throws
   if (replaces) {
     OPGEN_WARN(full, ": the kernel for ", key, " from ", library,
                " replaces one that was registered before");
   }
-  return RegistrationHandle(id);
+  return handle;
 }
 
 RegistrationHandle Dispatcher::register_fallback(DispatchKey key, KernelFunction kernel,

@@ -245,6 +245,7 @@ bool set_up_few(const TensorBase* const* tensors, const IteratorSettings& settin
       }
     }
     plan.set_strides(0, impls[0]);
+    sink.note_set(0);
   } else if (sink.kind() != OutputSink::Kind::Fresh) {
     return false;
   }
@@ -349,6 +350,7 @@ bool TensorIteratorBase::number_set_up(const IteratorSettings& settings) {
       if (!detail::is_apart_or_same(given, general_->operands[k].tensor().unsafeGetTensorImpl()))
         return false;
     }
+    if (opgen_sink_ != nullptr) opgen_sink_->note_set(0);
   } else {
     if (settings.has_static_device && !settings.static_device.is_cpu()) return false;
     out.will_resize = true;

@@ -17,8 +17,9 @@ std::int64_t TensorIteratorBase::num_output_elements() const {
 }
 
 void TensorIteratorBase::throw_no_common_dtype() {
-  OPGEN_INTERNAL_ASSERT(false,
-                        "this iteration has inputs of several dtypes, which were not promoted");
+  OPGEN_CHECK(false,
+              "the inputs of this iteration have no common dtype: they have several and are not "
+              "promoted, or there are none");
   __builtin_unreachable();
 }
 

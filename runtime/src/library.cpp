@@ -5,6 +5,20 @@
 
 namespace opgen {
 
+namespace {
+thread_local constinit int loading_scopes OPGEN_TLS = 0;
+}
+
+LoadingScope::LoadingScope() noexcept {
+  ++loading_scopes;
+}
+LoadingScope::~LoadingScope() {
+  --loading_scopes;
+}
+bool LoadingScope::is_alive() noexcept {
+  return loading_scopes != 0;
+}
+
 CppFunction::CppFunction(void* function, bool with_keys, const Boxing* unboxed,
                          const CppSignature* signature) noexcept
     : kernel_(KernelFunction::from_unboxed(function, with_keys, unboxed)), signature_(signature) {}

@@ -295,6 +295,7 @@ bool CheckedSink::check_inplace(std::int64_t index) const {
 
 void OutputSink::set_view(std::int64_t index, IntArrayRef sizes, IntArrayRef strides,
                           std::int64_t storage_offset) {
+  note_set(index);
   if (kind_ == Kind::View) {
     const TensorBase* base = static_cast<ViewSink*>(this)->bases_[index];
     OPGEN_CHECK(base != nullptr, "output ", index,
@@ -311,15 +312,21 @@ void OutputSink::set_view(std::int64_t index, IntArrayRef sizes, IntArrayRef str
   self->set_storage_offset(storage_offset);
 }
 
-void ViewSink::check_made(std::size_t count, const char* op) const {
-  for (std::size_t i = 0; i < count; ++i) {
-    OPGEN_CHECK(output(static_cast<std::int64_t>(i)).defined(), op,
-                ": the meta function says nothing of output ", i);
-  }
+void OutputSink::throw_not_set(const char* op) const {
+  OPGEN_CHECK(false, op, ": its meta function set no output ", __builtin_ctzll(~set_));
+  __builtin_unreachable();
+}
+
+void detail::throw_not_built(const char* op) {
+  OPGEN_CHECK(false, op,
+              ": its meta function set up no iteration: it calls build_borrowing_binary_op() or "
+              "another build_..._op(), or build(config)");
+  __builtin_unreachable();
 }
 
 void OutputSink::set_output(std::int64_t index, IntArrayRef sizes, IntArrayRef strides,
                             const TensorOptions& options, bool exact) {
+  note_set(index);
   guard_.enter(options.device());
   if (OPGEN_UNLIKELY(kind_ == Kind::View || kind_ == Kind::InplaceView)) {
     OPGEN_CHECK(kind_ == Kind::View && static_cast<ViewSink*>(this)->bases_[index] == nullptr,
@@ -362,6 +369,7 @@ void OutputSink::set_output(std::int64_t index, IntArrayRef sizes, IntArrayRef s
 
 const TensorBase& OutputSink::set_contiguous(std::int64_t index, IntArrayRef sizes,
                                              ScalarType dtype, Device device) {
+  note_set(index);
   return fresh_[index] = detail::empty_contiguous(sizes, dtype, device);
 }
 

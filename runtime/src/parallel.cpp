@@ -53,27 +53,40 @@ class Pool {
   void release() noexcept { busy_.unlock(); }
 
   // Piece i runs on thread i: which thread touches which memory stays the same from call to call.
-  void run(std::int64_t pieces, Body body) {
-    ensure_workers(static_cast<std::size_t>(pieces) - 1);
+  // The caller also takes the pieces of threads that could not be started.
+  void run(std::int64_t pieces, Body body) noexcept {
+    start_workers(static_cast<std::size_t>(pieces) - 1);
+    const auto workers = static_cast<std::int64_t>(workers_.size());
     {
       std::lock_guard<std::mutex> lock(mutex_);
       body_ = body;
       pieces_ = pieces;
-      remaining_ = pieces - 1;
+      remaining_ = workers < pieces - 1 ? workers : pieces - 1;
       ++generation_;
     }
     wake_.notify_all();
     body(0);
+    for (std::int64_t piece = workers + 1; piece < pieces; ++piece) body(piece);
     std::unique_lock<std::mutex> lock(mutex_);
     done_.wait(lock, [this] { return remaining_ == 0; });
   }
 
  private:
-  void ensure_workers(std::size_t count) {
-    while (workers_.size() < count) {
-      int number = static_cast<int>(workers_.size()) + 1;
-      std::uint64_t seen = generation_;
-      workers_.emplace_back([this, number, seen] { work(number, seen); });
+  // As many as the system gives; where it has no more, it is asked again after some regions.
+  void start_workers(std::size_t count) noexcept {
+    if (workers_.size() >= count) return;
+    if (regions_to_wait_ > 0) {
+      --regions_to_wait_;
+      return;
+    }
+    try {
+      while (workers_.size() < count) {
+        int number = static_cast<int>(workers_.size()) + 1;
+        std::uint64_t seen = generation_;
+        workers_.emplace_back([this, number, seen] { work(number, seen); });
+      }
+    } catch (const std::exception&) {
+      regions_to_wait_ = 64;
     }
   }
 
@@ -98,6 +111,7 @@ class Pool {
   std::condition_variable wake_;
   std::condition_variable done_;
   std::vector<std::thread> workers_;
+  int regions_to_wait_ = 0;
   Body body_;
   std::int64_t pieces_ = 0;
   std::int64_t remaining_ = 0;

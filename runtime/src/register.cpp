@@ -12,6 +12,7 @@
 #include <vector>
 
 #include "opgen/dispatcher.h"
+#include "opgen/loading.h"
 #include "opgen/stub.h"
 
 namespace opgen {
@@ -44,6 +45,7 @@ struct KernelTable::Impl {
 KernelTable::KernelTable(const char* library, DispatchKey key, const KernelRow* rows,
                          std::size_t count)
     : impl_(nullptr) {
+  const LoadingScope loading;
   auto impl = std::make_unique<Impl>();
   impl->handles.reserve(count);
   for (std::size_t i = 0; i < count; ++i) {

@@ -132,7 +132,14 @@ StorageImpl* StorageImpl::create(std::size_t bytes, Device device) {
 }
 
 StorageImpl* StorageImpl::adopt(DataPtr bytes, std::size_t size, bool resizable) {
-  StorageImpl* storage = ::new (detail::pool_allocate(sizeof(StorageImpl))) StorageImpl;
+  void* place = nullptr;
+  try {
+    place = detail::pool_allocate(sizeof(StorageImpl));
+  } catch (...) {
+    if (bytes.deleter != nullptr) bytes.deleter(bytes.context);
+    throw;
+  }
+  StorageImpl* storage = ::new (place) StorageImpl;
   storage->kind_ = Kind::External;
   storage->resizable_ = resizable;
   storage->device_ = bytes.device;

@@ -428,12 +428,36 @@ TensorBase empty_strided(IntArrayRef sizes, IntArrayRef strides, const TensorOpt
   return tensor;
 }
 
+namespace {
+
+// Memory that is given back unless somebody takes it.
+class GivenBytes {
+ public:
+  explicit GivenBytes(const DataPtr& bytes) noexcept : bytes_(bytes) {}
+  GivenBytes(const GivenBytes&) = delete;
+  GivenBytes& operator=(const GivenBytes&) = delete;
+  ~GivenBytes() {
+    if (bytes_.deleter != nullptr) bytes_.deleter(bytes_.context);
+  }
+  [[nodiscard]] DataPtr take() noexcept {
+    DataPtr taken = bytes_;
+    bytes_.deleter = nullptr;
+    return taken;
+  }
+
+ private:
+  DataPtr bytes_;
+};
+
+}  // namespace
+
 TensorBase from_blob(void* data, IntArrayRef sizes, IntArrayRef strides,
                      const TensorOptions& options, void* context, void (*deleter)(void*)) {
+  GivenBytes given(DataPtr{data, context, deleter, options.device()});
   check_strides(strides);
   Device device = options.device();
   std::size_t bytes = checked_storage_bytes(sizes, strides, 0, elementSize(options.dtype()));
-  Storage storage(DataPtr{data, context, deleter, device}, bytes);
+  Storage storage(given.take(), bytes);
   DispatchKey key = compute_dispatch_key(options.dtype(), options.layout(), device);
   TensorBase tensor = TensorBase::adopt(TensorImpl::create(
       storage, keys_of_fresh_tensor(default_key_set(key)), options.dtype(), device));

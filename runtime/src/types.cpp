@@ -1,7 +1,9 @@
 // types.cpp: out-of-line parts of Scalar, Device, DispatchKey, TensorOptions and Generator.
 #include "opgen/types.h"
 
-#include <thread>
+#include <atomic>
+
+#include "opgen/blocking.h"
 
 namespace opgen {
 
@@ -212,10 +214,40 @@ void GeneratorImpl::destroy(GeneratorImpl* impl) noexcept {
   delete impl;
 }
 void GeneratorImpl::lock() noexcept {
-  while (__atomic_test_and_set(&locked_, __ATOMIC_ACQUIRE)) std::this_thread::yield();
+  std::atomic_ref<bool> locked(locked_);
+  if (!locked.exchange(true, std::memory_order_acquire)) return;
+  const BlockingScope blocking;
+  while (locked.exchange(true, std::memory_order_acquire)) {
+    locked.wait(true, std::memory_order_relaxed);
+  }
 }
 void GeneratorImpl::unlock() noexcept {
-  __atomic_clear(&locked_, __ATOMIC_RELEASE);
+  std::atomic_ref<bool> locked(locked_);
+  locked.store(false, std::memory_order_release);
+  locked.notify_one();
+}
+
+namespace {
+
+void* hold_nothing() noexcept {
+  return nullptr;
+}
+void take_nothing_back(void*) noexcept {}
+
+// Set once, by a module of Python.
+std::atomic<void* (*)() noexcept> let_go{&hold_nothing};
+std::atomic<void (*)(void*) noexcept> take_back{&take_nothing_back};
+
+}  // namespace
+
+void set_blocking_hooks(void* (*before)() noexcept, void (*after)(void*) noexcept) noexcept {
+  take_back.store(after);
+  let_go.store(before);
+}
+
+BlockingScope::BlockingScope() noexcept : held_(let_go.load()()) {}
+BlockingScope::~BlockingScope() {
+  if (held_ != nullptr) take_back.load()(held_);
 }
 
 }  // namespace opgen

@@ -302,3 +302,71 @@ TEST(threads_share_a_leaf) {
   for (std::thread& thread : threads) thread.join();
   CHECK_EQ(values(grad_of(weight)), (Values{0, 200, 400, 600}));
 }
+
+namespace {
+
+// Recomputes what it needs, as checkpoints do, and asks for the gradient of that; `again` runs
+// backward() of its own graph.
+struct Recomputes : Function<Recomputes> {
+  static inline std::vector<TensorBase> again;
+  static Tensor forward(AutogradContext* ctx, const Tensor& self) {
+    AutoDispatchBelowAutograd below;
+    ctx->save_for_backward({self});
+    return ops::mul(self, self);
+  }
+  static variable_list backward(AutogradContext* ctx, variable_list gradients) {
+    std::vector<TensorBase> outer;
+    outer.swap(again);
+    if (!outer.empty()) autograd::backward(outer[0], {}, true);
+    Tensor self = ctx->get_saved_variables()[0];
+    AutoGradMode recording(true);
+    Tensor input = detach(self);
+    set_requires_grad(input, true);
+    Tensor output = ops::mul(input, input);
+    return {Tensor(autograd::grad({output}, {input}, {gradients[0]})[0])};
+  }
+};
+
+struct Endless : Function<Endless> {
+  static Tensor forward(AutogradContext*, const Tensor& self) {
+    AutoDispatchBelowAutograd below;
+    return ops::mul(self, self);
+  }
+  static variable_list backward(AutogradContext*, variable_list gradients) {
+    AutoGradMode recording(true);
+    autograd::backward(Endless::apply(leaf({1})));
+    return gradients;
+  }
+};
+
+}  // namespace
+
+TEST(backward_inside_of_backward) {
+  Tensor a = leaf({1});
+  set_requires_grad(a, false);
+  detail::fill_(a, 3);
+  set_requires_grad(a, true);
+  Tensor out = Recomputes::apply(a);
+  backward(out, {}, true);
+  CHECK_EQ(values(grad_of(a)), (Values{6}));
+  // The same node, while it runs: both add to the leaf.
+  Recomputes::again = {out};
+  backward(out, {}, true);
+  CHECK_EQ(values(grad_of(a)), (Values{18}));
+  CHECK_THROWS(Error, "100 deep", backward(Endless::apply(leaf({1}))));
+  backward(out);
+  CHECK_THROWS(Error, "a second time", backward(out));
+}
+
+TEST(threads_share_a_function) {
+  Tensor weight = leaf({4});
+  Tensor out = Recomputes::apply(weight);
+  std::vector<std::thread> threads;
+  for (int i = 0; i < 4; ++i) {
+    threads.emplace_back([out] {
+      for (int j = 0; j < 20; ++j) backward(out, tensors::full({4}, 1), true);
+    });
+  }
+  for (std::thread& thread : threads) thread.join();
+  CHECK_EQ(values(grad_of(weight)), (Values{0, 160, 320, 480}));
+}

@@ -537,3 +537,18 @@ TEST(key_sets) {
   CHECK(!after_ADInplaceOrView_keyset.has(K::ADInplaceOrView) &&
         after_ADInplaceOrView_keyset.has(K::BackendSelect));
 }
+
+TEST(a_handler_of_warnings_that_throws_undoes_the_registration) {
+  Scope scope("t::warned", {{DispatchKey::CPU, k<1>()}});
+  Dispatcher& dispatcher = Dispatcher::singleton();
+  const std::string before = dispatcher.find_operator("t::warned", "")->dump_table();
+  WarningHandler old = set_warning_handler([](const char* text) { throw Error(text); });
+  for (int i = 0; i < 2; ++i) {
+    CHECK_THROWS(Error, "replaces one",
+                 dispatcher.register_kernel("t::warned", "", DispatchKey::CPU, k<2>(), "other"));
+  }
+  const KernelRow kernels[] = {kernel<basic>(&unary<0>), kernel<basic>(&unary<0>)};
+  CHECK_THROWS(Error, "replaces one", KernelTable("other", DispatchKey::CPU, kernels, 2));
+  set_warning_handler(old);
+  CHECK_EQ(dispatcher.find_operator("t::warned", "")->dump_table(), before);
+}

@@ -1,10 +1,15 @@
 // parallel_test.cpp: parallel_for, dispatch stubs and random numbers.
+#include <pthread.h>
+
 #include <atomic>
 #include <cmath>
+#include <system_error>
 #include <thread>
 #include <vector>
 
 #include "check.h"
+#include "opgen/blocking.h"
+#include "opgen/cpu_generator.h"
 #include "opgen/dispatch_stub.h"
 #include "opgen/error.h"
 #include "opgen/parallel.h"
@@ -166,4 +171,102 @@ TEST(moments) {
   CHECK(std::fabs(static_cast<double>(heads) / n - 0.25) < 0.01);
   CHECK_THROWS(ValueError, "probability", static_cast<void>(detail::draw_bernoulli(engine, 1.5)));
   CHECK_THROWS(ValueError, "not negative", detail::NormalDraws(engine, 0, -1));
+}
+
+namespace {
+
+// While it lives, the system has no stack for another thread.
+struct NoMoreThreads {
+  NoMoreThreads() {
+    pthread_getattr_default_np(&before);
+    pthread_attr_t huge;
+    pthread_getattr_default_np(&huge);
+    pthread_attr_setstacksize(&huge, std::size_t{1} << 47);
+    pthread_setattr_default_np(&huge);
+  }
+  ~NoMoreThreads() { pthread_setattr_default_np(&before); }
+  pthread_attr_t before;
+};
+
+void check_every_index_once() {
+  for (int repetition = 0; repetition < 80; ++repetition) {
+    std::vector<int> seen(100, 0);
+    parallel_for(0, 100, 1, [&](std::int64_t begin, std::int64_t end) {
+      for (std::int64_t i = begin; i < end; ++i) ++seen[static_cast<std::size_t>(i)];
+    });
+    for (int count : seen) CHECK_EQ(count, 1);
+  }
+}
+
+}  // namespace
+
+TEST(threads_that_cannot_be_started) {
+  // More than any test before has started.
+  set_num_threads(12);
+  {
+    NoMoreThreads none;
+    bool refused = false;
+    try {
+      std::thread([] {}).join();
+    } catch (const std::system_error&) {
+      refused = true;
+    }
+    CHECK(refused);
+    check_every_index_once();
+    CHECK_THROWS(Error, "piece", parallel_for(0, 12, 1, [](std::int64_t begin, std::int64_t) {
+                   OPGEN_CHECK(begin != 11, "piece");
+                 }));
+  }
+  check_every_index_once();
+  set_num_threads(1);
+}
+
+TEST(stubs_are_set_while_others_call) {
+  static constinit DispatchStub<int (*)()> stub{"stub"};
+  stub.set(
+      DeviceType::CPU, +[] { return 1; });
+  std::atomic<bool> done{false};
+  std::thread other([&] {
+    while (!done) {
+      int value = stub(DeviceType::CPU);
+      CHECK(value == 1 || value == 2);
+      std::this_thread::yield();
+    }
+  });
+  for (int i = 0; i < 1000; ++i) {
+    stub.set(
+        DeviceType::CPU, i % 2 == 0 ? +[] { return 2; } : +[] { return 1; });
+    stub.set(
+        CPUCapability::DEFAULT, +[] { return 1; });
+  }
+  done = true;
+  other.join();
+}
+
+TEST(a_generator_that_others_wait_for) {
+  Generator generator = detail::default_cpu_generator().clone();
+  GeneratorImpl* impl = generator.unsafeGetGeneratorImpl();
+  static std::atomic<int> waiting{0};
+  set_blocking_hooks([]() noexcept -> void* { return ++waiting, &waiting; },
+                     [](void*) noexcept { --waiting; });
+  int held = 0;
+  std::vector<std::thread> threads;
+  {
+    GeneratorLock lock(impl);
+    CHECK_EQ(waiting.load(), 0);
+    for (int i = 0; i < 4; ++i) {
+      threads.emplace_back([&] {
+        for (int k = 0; k < 200; ++k) {
+          GeneratorLock inner(impl);
+          ++held;
+        }
+      });
+    }
+    while (waiting.load() < 4) std::this_thread::yield();
+    CHECK_EQ(held, 0);
+  }
+  for (std::thread& thread : threads) thread.join();
+  CHECK_EQ(held, 800);
+  CHECK_EQ(waiting.load(), 0);
+  set_blocking_hooks([]() noexcept -> void* { return nullptr; }, [](void*) noexcept {});
 }

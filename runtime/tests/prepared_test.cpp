@@ -29,6 +29,7 @@ struct add_cpu : add_meta {
   }
 };
 struct add_out {
+  static constexpr const char* name = "t::add";
   using schema = Tensor&(const Tensor&, const Tensor&, const Scalar&, Tensor&);
 };
 using PreparedAdd = Prepared<add_cpu, add_out>;
@@ -68,6 +69,7 @@ struct halves_cpu : halves_meta {
   }
 };
 struct halves_out {
+  static constexpr const char* name = "t::halves";
   using schema = std::tuple<Tensor&, Tensor&>(const Tensor&, IntArrayRef, Tensor&, Tensor&);
 };
 

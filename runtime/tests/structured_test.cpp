@@ -38,12 +38,15 @@ OPGEN_IMPL_FUNC(add_out_cpu)
   });
 }
 struct add_op {
+  static constexpr const char* name = "t::add";
   using schema = Tensor(const Tensor&, const Tensor&, const Scalar&);
 };
 struct add_inplace_op {
+  static constexpr const char* name = "t::add_inplace";
   using schema = Tensor&(Tensor&, const Tensor&, const Scalar&);
 };
 struct add_out_op {
+  static constexpr const char* name = "t::add_out";
   using schema = Tensor&(const Tensor&, const Tensor&, const Scalar&, Tensor&);
   static Tensor& call(const Tensor& self, const Tensor& other, const Scalar& alpha, Tensor& out) {
     return Out<DispatchKey::CPU, add_cpu, add_out_op>::call(self, other, alpha, out);
@@ -81,9 +84,11 @@ struct halves_cpu : halves_meta {
   }
 };
 struct halves_op {
+  static constexpr const char* name = "t::halves";
   using schema = std::tuple<Tensor, Tensor>(const Tensor&);
 };
 struct halves_out_op {
+  static constexpr const char* name = "t::halves_out";
   using schema = std::tuple<Tensor&, Tensor&>(const Tensor&, Tensor&, Tensor&);
 };
 
@@ -101,6 +106,7 @@ struct scale_cpu : scale_meta {
   }
 };
 struct scale_inplace_op {
+  static constexpr const char* name = "t::scale_inplace";
   using schema = Tensor&(Tensor&, std::int64_t);
 };
 
@@ -120,6 +126,7 @@ struct reverse_cpu : reverse_meta {
   }
 };
 struct reverse_inplace_op {
+  static constexpr const char* name = "t::reverse_inplace";
   using schema = Tensor&(Tensor&);
 };
 
@@ -135,6 +142,7 @@ struct row_cpu : row_meta {
   }
 };
 struct row_op {
+  static constexpr const char* name = "t::row";
   using schema = Tensor&(Tensor&);
 };
 
@@ -157,6 +165,7 @@ struct row_view_meta : MetaBase {
   }
 };
 struct row_view_op {
+  static constexpr const char* name = "t::row_view";
   using schema = Tensor&(Tensor&, std::int64_t);
 };
 
@@ -485,6 +494,83 @@ TEST(inplace_views_lay_self_out) {
   Tensor b = arange({3, 4});
   CHECK_THROWS(Error, "but the storage has 12", inplace::call(b, 3));
   CHECK_EQ(b.sizes(), IntArrayRef({3, 4}));
+}
+
+namespace {
+
+// -- authors who forget something
+
+struct silent_meta : MetaBase {
+  static constexpr std::size_t opgen_outputs = 1;
+  void meta(const Tensor&) {}
+};
+struct silent_cpu : silent_meta {
+  void impl(const Tensor&, const Tensor&) { CHECK(false); }
+};
+struct silent_op {
+  static constexpr const char* name = "m::pick";
+  using schema = Tensor(const Tensor&);
+};
+struct silent_out_op {
+  static constexpr const char* name = "m::pick";
+  using schema = Tensor&(const Tensor&, Tensor&);
+  static Tensor& call(const Tensor&, Tensor& out) { return out; }
+};
+struct silent_inplace_op {
+  static constexpr const char* name = "m::pick_";
+  using schema = Tensor&(Tensor&);
+};
+
+struct half_silent_meta : MetaBase {
+  static constexpr std::size_t opgen_outputs = 2;
+  void meta(const Tensor& self) { set_output_raw_strided(0, self.sizes(), {}, self.options()); }
+};
+struct half_silent_cpu : half_silent_meta {
+  void impl(const Tensor&, const Tensor&, const Tensor&) { CHECK(false); }
+};
+struct half_silent_op {
+  static constexpr const char* name = "m::both";
+  using schema = std::tuple<Tensor, Tensor>(const Tensor&);
+};
+
+struct unbuilt_meta : TensorIteratorBase {
+  static constexpr std::size_t opgen_outputs = 1;
+  void meta(const Tensor& self) {
+    if (self.dim() == 1) set_output_raw_strided(0, self.sizes(), {}, self.options());
+  }
+};
+struct unbuilt_cpu : unbuilt_meta {
+  void impl(const Tensor&, const Tensor&) {
+    cpu_kernel(*this, [](float x) { return x; });
+  }
+};
+
+}  // namespace
+
+TEST(a_meta_function_that_sets_no_output) {
+  constexpr const char* text = "m::pick: its meta function set no output 0";
+  Tensor a = arange({3}), given = arange({2});
+  CHECK_THROWS(Error, text, Functional<DispatchKey::CPU, silent_cpu, silent_op>::call(a));
+  CHECK_THROWS(Error, text, Functional<DispatchKey::Meta, silent_meta, silent_op>::call(a));
+  CHECK_THROWS(Error, text, Out<DispatchKey::CPU, silent_cpu, silent_out_op>::call(a, given));
+  CHECK_THROWS(Error, text, Out<DispatchKey::Meta, silent_meta, silent_out_op>::call(a, given));
+  CHECK_THROWS(Error, "m::pick_: its meta function set no output 0",
+               Inplace<DispatchKey::CPU, silent_cpu, silent_inplace_op, 0>::call(a));
+  CHECK_THROWS(Error, text, CompositeFunctional<silent_meta, silent_op, silent_out_op>::call(a));
+  CHECK_THROWS(Error, "m::both: its meta function set no output 1",
+               Functional<DispatchKey::CPU, half_silent_cpu, half_silent_op>::call(a));
+  CHECK_EQ(values(given), (std::vector<double>{0, 1}));
+}
+
+TEST(a_meta_function_that_builds_no_iteration) {
+  constexpr const char* text = "m::pick: its meta function set up no iteration";
+  Tensor given = arange({2});
+  for (const Tensor& a : {arange({2}), arange({2, 2})}) {
+    CHECK_THROWS(Error, text, Functional<DispatchKey::CPU, unbuilt_cpu, silent_op>::call(a));
+    CHECK_THROWS(Error, text, Out<DispatchKey::CPU, unbuilt_cpu, silent_out_op>::call(a, given));
+  }
+  CHECK_THROWS(Error, "set no output 0",
+               Functional<DispatchKey::Meta, unbuilt_meta, silent_op>::call(meta({2, 2})));
 }
 
 TEST(set_output_without_outputs) {

@@ -148,6 +148,14 @@ TEST(storages) {
     CHECK_THROWS(Error, "cannot be resized", blob.storage().unsafeGetStorageImpl()->resize(100));
   }
   CHECK_EQ(freed, 1);
+  // Whoever gives memory away has it no more, also where it is refused.
+  auto free = [](void*) { ++freed; };
+  CHECK_THROWS(Error, "", detail::from_blob(data, {2, 2}, {2}, kFloat, nullptr, free));
+  CHECK_THROWS(Error, "", detail::from_blob(data, {-1}, {1}, kFloat, nullptr, free));
+  const std::int64_t huge = std::int64_t{1} << 62;
+  CHECK_THROWS(Error, "", detail::from_blob(data, {huge}, {1}, kFloat, nullptr, free));
+  CHECK_EQ(freed, 4);
+  CHECK_THROWS(Error, "", detail::from_blob(data, {2, 2}, {2}, kFloat));
 }
 
 TEST(free_lists_across_threads) {

@@ -2,9 +2,13 @@
 
 from __future__ import annotations
 
+from pathlib import Path
+
 import pytest
 
-from support.python_package import calls_package, run_python
+from support.build import link_library
+from support.interpreters import venv_of
+from support.python_package import PYTHON, calls_package, run_python
 
 # Every form of call: what is made, written, counted, refused before the call and by the kernel.
 _FORMS = """
@@ -160,12 +164,210 @@ for _ in range(200):
 done = True
 thread.join()
 
-class Shortens:
-    def __index__(self):
-        sizes.clear()
-        return 1
-
-sizes = [Shortens(), 2, 3]
-refused(TypeError, lambda: calls.zeros(sizes))
 """
     run_python(_FORMS + program, calls_package())
+
+
+# Objects whose methods change what the call was given while it reads it.
+_CHANGES = """
+import copy
+
+class Does:
+    def __init__(self, act, value=1):
+        self.act, self.value = act, value
+    def __index__(self):
+        self.act()
+        gc.collect()
+        return self.value
+    def __float__(self):
+        return float(self.__index__())
+
+def clears(*items):
+    one = []
+    one[:] = [Does(one.clear), *items]
+    return one
+"""
+
+
+@pytest.mark.slow
+def test_lists_that_change_while_they_are_read() -> None:
+    """Protects memory: a list counts as it was when it was read, whatever its items' methods do to it."""
+    program = """
+assert calls.zeros(clears(2, 3)).shape == (1, 2, 3)
+assert calls.zeros([Does(lambda: None), 2]).shape == (1, 2)
+calls.describe(clears(2), more=clears(3, 4), floats=clears(0.5))
+refused(TypeError, lambda: calls.zeros(clears("x")))
+
+nested = []
+nested[:] = [[Does(nested.clear), 2], [3, 4]]
+assert calls.tensor(nested).tolist() == [[1, 2], [3, 4]]
+assert calls.tensor([clears(2), [3, 4]]).tolist() == [[1, 2], [3, 4]]
+rows = [[Does(lambda: rows[1].append(5)), 2], [3, 4]]
+refused(ValueError, lambda: calls.tensor(rows))
+rows = [[Does(lambda: rows.pop()), 2], [3, 4]]
+assert calls.tensor(rows).tolist() == [[1, 2], [3, 4]]
+
+written = calls.zeros(3, dtype=float)
+written[:] = clears(2, 3)
+assert written.tolist() == [1, 2, 3]
+refused(NotImplementedError, lambda: written[clears(2)])  # there is no operator index here
+assert written[Does(lambda: None)].item() == 2
+
+both = lambda a, b: calls.add(a, b)
+assert calls._vmap_call(both, [Does(lambda: None, 0), 0], 0, False, written, written).shape == (3,)
+dims = clears(0)
+dims[0].value = 0
+assert calls._vmap_call(both, dims, 0, False, written, written).tolist() == [2, 4, 6]
+"""
+    run_python(_FORMS + _CHANGES + program, calls_package())
+
+
+@pytest.mark.slow
+def test_a_list_that_another_thread_changes() -> None:
+    """Protects memory: while an __index__ runs, other threads run, too."""
+    program = """
+import threading
+sys.setswitchinterval(1e-6)
+done = False
+shared = []
+
+def change():
+    while not done:
+        shared[:] = [Does(int, 1) for _ in range(5)]
+        shared.clear()
+
+class Slow:
+    def __index__(self):
+        return sum(range(50)) * 0 + 1
+
+def fill():
+    while not done:
+        shared[:] = [Slow() for _ in range(20)]
+
+threads = [threading.Thread(target=work) for work in (change, fill)]
+for thread in threads:
+    thread.start()
+for _ in range(300):
+    for call in (calls.tensor, calls.zeros):
+        try:
+            call(shared)
+        except (TypeError, ValueError):
+            pass
+done = True
+for thread in threads:
+    thread.join()
+"""
+    run_python(_FORMS + _CHANGES.replace("        gc.collect()\n", "") + program, calls_package())
+
+
+@pytest.mark.slow
+def test_what_methods_of_python_give_is_looked_at() -> None:
+    """Protects memory where code of Python has the word: a memo, a capsule, a truth value, an argument left out."""
+    program = """
+for count in range(4):
+    refused(TypeError, lambda: calls._vmap_call(*[0] * count))
+
+held = a.storage()
+refused(TypeError, lambda: copy.deepcopy(a, {id(held): 5}))
+
+class Untrue:
+    def __bool__(self):
+        raise KeyError
+refused(KeyError, lambda: a.__array__(copy=Untrue()))
+
+class Producer:
+    def __dlpack_device__(self):
+        return self.device
+    def __dlpack__(self, **options):
+        return self.capsule
+one = Producer()
+one.device, one.capsule = [1, 0], 5
+refused(TypeError, lambda: calls.from_dlpack(one))
+one.device = (1, 0)
+refused(ValueError, lambda: calls.from_dlpack(one))
+"""
+    run_python(_FORMS + _CHANGES + program, calls_package())
+
+
+@pytest.mark.slow
+def test_finalizers_that_run_while_a_list_is_made() -> None:
+    """Protects tolist(): before Python 3.12 the collector may run at any new list, and with it any __del__."""
+    program = """
+class Meddles:
+    def __init__(self):
+        self.me = self
+    def __del__(self):
+        for one in gc.get_objects():
+            if type(one) is list and len(one) == 77:
+                one.clear()
+        big.add_(1)
+
+big = calls.zeros(77, 5, dtype=float)
+for _ in range(20):
+    for _ in range(5):
+        Meddles()
+    gc.set_threshold(3)
+    rows = big.tolist()
+    gc.set_threshold(700)
+    assert len({value for row in rows for value in row}) == 1
+"""
+    run_python(_FORMS + program, calls_package())
+
+
+@pytest.mark.parametrize(
+    "version",
+    [
+        pytest.param(None, marks=pytest.mark.slow),
+        pytest.param("3.12", marks=pytest.mark.nightly),
+        pytest.param("3.13", marks=pytest.mark.nightly),
+    ],
+)
+def test_a_second_interpreter_of_a_process_is_refused(version: str | None) -> None:
+    """Protects class Tensor, one for the process: its objects must not go to an interpreter with another GIL."""
+    python = PYTHON if version is None else venv_of(version)
+    program = """
+import calls, sys
+try:
+    import _interpreters as interpreters
+except ImportError:
+    import _xxsubinterpreters as interpreters
+lines = f"import sys; sys.path[:] = {sys.path}\\n" + '''
+try:
+    import calls
+except ImportError as error:
+    print(error)
+'''
+one = interpreters.create()
+if hasattr(interpreters, "run_string"):
+    failed = interpreters.run_string(one, lines)
+    assert failed is None, failed
+interpreters.destroy(one)
+print(calls.zeros(2).tolist())
+"""
+    said = run_python(program, calls_package(python), python=python).splitlines()
+    assert "does not support loading in subinterpreters" in said[0]
+    assert said[1:] == ["[0.0, 0.0]"]
+
+
+@pytest.mark.slow
+def test_a_warning_while_a_library_is_loaded_is_raised_after_it(tmp_path: Path) -> None:
+    """Protects the process where warnings are errors: an exception in the initialisation of a library would end it."""
+    source = tmp_path / "replaces.cpp"
+    source.write_text("""#include <opgen/library.h>
+        static void count(const opgen::OperatorHandle&, opgen::DispatchKeySet, opgen::Stack&) {}
+        OPGEN_LIBRARY_IMPL(aten, CPU, m) {
+          m.impl("count", opgen::CppFunction::makeFromBoxedFunction(&count));
+        }
+        """)
+    library = link_library("replaces", tmp_path, [source], [])
+    program = f"""
+import calls, ctypes, warnings
+warnings.simplefilter("error")
+try:
+    ctypes.CDLL({str(library)!r})
+    for _ in range(1000):
+        pass
+except UserWarning as warning:
+    print(warning)
+"""
+    assert "aten::count: the kernel for CPU" in run_python(program, calls_package())

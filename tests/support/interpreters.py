@@ -20,7 +20,8 @@ def venv_of(version: str, *packages: str) -> str:
     with locked(folder.name):
         if not (folder / "ready").exists():
             run([python, "-m", "venv", "--clear", str(folder)])
-            run([folder / "bin" / "python", "-m", "pip", "install", "-q", *packages])
+            if packages:
+                run([folder / "bin" / "python", "-m", "pip", "install", "-q", *packages])
             (folder / "ready").touch()
     return str(folder / "bin" / "python")
 

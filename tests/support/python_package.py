@@ -27,15 +27,15 @@ _CALLS = REPOSITORY / "tests" / "run" / "python"
 
 
 @functools.cache
-def calls_package() -> Path:
+def calls_package(python: str = PYTHON) -> Path:
     """The folder to import `calls` from: tests/run/python, an operator for each form of call."""
-    require_headers(PYTHON)
-    tag = run([PYTHON, "-c", "import sys; print(sys.implementation.cache_tag)"]).strip()
+    require_headers(python)
+    tag = run([python, "-c", "import sys; print(sys.implementation.cache_tag)"]).strip()
     folder = cache_folder() / f"calls-{tag}"
     definitions = (
         *DEBUG,
         "-DCMAKE_CXX_FLAGS=-Wall -Wextra -Wshadow -Werror",
-        f"-DPython_EXECUTABLE={PYTHON}",
+        f"-DPython_EXECUTABLE={python}",
         *project_definitions(),
     )
     with locked(folder.name):

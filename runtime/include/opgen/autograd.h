@@ -196,10 +196,15 @@ class OPGEN_API FunctionNode : public Node {
   [[nodiscard]] virtual Gradients call_backward(Gradients gradients) = 0;
 
  private:
+  friend class autograd::AutogradContext;
+  [[nodiscard]] std::vector<SavedTensor> saved(bool& released);
+
   std::string name_;
   std::vector<TensorBase> inputs_;  // until finish()
   std::vector<bool> is_tensor_;     // per argument of forward()
   bool recorded_ = false;
+  // Of what is saved, and not held while backward() of the author runs: that may call backward()
+  // on the same graph again.
   std::mutex mutex_;
 };
 
@@ -246,6 +251,7 @@ using variable_list = std::vector<Tensor>;
 // };
 // MyAdd::apply(a, b) calls forward, and records it if a tensor among the arguments requires a
 // gradient. backward returns one gradient per argument of forward, undefined for what is no tensor.
+// It may call backward() and grad() itself, and runs in several threads at once if they do.
 template <class Derived>
 struct Function {
   template <class... A>

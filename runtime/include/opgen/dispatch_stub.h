@@ -50,6 +50,13 @@ struct StubTable {
   void* cpu[kNumCPUCapabilities] = {};
   void* devices[kMaxDeviceTypes] = {};
 };
+// A library may be loaded, and with it functions set, while others are called.
+[[nodiscard]] inline void* load_stub(void* const& function) noexcept {
+  return __atomic_load_n(&function, __ATOMIC_ACQUIRE);
+}
+inline void store_stub(void*& place, void* function) noexcept {
+  __atomic_store_n(&place, function, __ATOMIC_RELEASE);
+}
 // Throws NotImplementedError if nothing is registered.
 [[nodiscard]] OPGEN_API void* choose_dispatch(const StubTable& table, DeviceType device);
 
@@ -70,10 +77,10 @@ class DispatchStub<R (*)(A...)> {
     return function(std::forward<A>(arguments)...);
   }
   void set(CPUCapability capability, R (*function)(A...)) noexcept {
-    table_.cpu[static_cast<int>(capability)] = reinterpret_cast<void*>(function);
+    detail::store_stub(table_.cpu[static_cast<int>(capability)], reinterpret_cast<void*>(function));
   }
   void set(DeviceType device, R (*function)(A...)) noexcept {
-    table_.devices[static_cast<int>(device)] = reinterpret_cast<void*>(function);
+    detail::store_stub(table_.devices[static_cast<int>(device)], reinterpret_cast<void*>(function));
   }
 
  private:

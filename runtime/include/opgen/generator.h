@@ -30,7 +30,8 @@ class OPGEN_API GeneratorImpl : public RefCounted {
   [[nodiscard]] Device device() const noexcept { return device_; }
   [[nodiscard]] DispatchKeySet key_set() const noexcept { return key_set_; }
 
-  // Held while numbers are drawn; GeneratorLock does it.
+  // Held while numbers are drawn; GeneratorLock does it. Who waits lets go of Python's GIL
+  // (blocking.h).
   void lock() noexcept;
   void unlock() noexcept;
 

@@ -270,6 +270,8 @@ struct OPGEN_API TensorIteratorBase : MetaBase {
   // Makes this an iteration over the same operands as `other`, which must outlive it.
   void borrow(const TensorIteratorBase& other);
 
+  // Whether build() or a build_..._op() was called.
+  [[nodiscard]] bool opgen_is_built() const noexcept { return form() != Form::Unbuilt; }
   // Used by MetaBase: output `index` is now as its sink made it.
   void opgen_note_output(std::int64_t index);
 

@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "opgen/dispatcher.h"
+#include "opgen/loading.h"
 
 namespace opgen {
 
@@ -154,11 +155,15 @@ class OPGEN_HIDDEN LibraryInit {
  public:
   LibraryInit(Library::Kind kind, void (*fill)(Library&), const char* ns, DispatchKey key,
               const char* file, int line)
+      : LibraryInit(LoadingScope(), kind, fill, ns, key, file, line) {}
+
+ private:
+  LibraryInit(const LoadingScope&, Library::Kind kind, void (*fill)(Library&), const char* ns,
+              DispatchKey key, const char* file, int line)
       : library_(kind, ns, key, file, line) {
     fill(library_);
   }
 
- private:
   Library library_;
 };
 

@@ -63,6 +63,11 @@ class OPGEN_API SinkGuard {
 
 }  // namespace detail
 
+namespace detail {
+// The meta function of an iterator operator called no build_..._op().
+[[noreturn]] OPGEN_API OPGEN_COLD void throw_not_built(const char* op);
+}  // namespace detail
+
 class OPGEN_API OutputSink {
  public:
   enum class Kind : std::uint8_t {
@@ -99,6 +104,14 @@ class OPGEN_API OutputSink {
   // Strides and offset count elements of the storage that is viewed. Throws if they lie outside.
   void set_view(std::int64_t index, IntArrayRef sizes, IntArrayRef strides,
                 std::int64_t storage_offset);
+  // Output `index` is as meta wants it, though set_output() was not called: what a caller gave may
+  // be as it must be.
+  void note_set(std::int64_t index) noexcept { set_ |= bit(index); }
+  // Error in the name of `op` if meta left one of `count` outputs out.
+  void check_set(std::size_t count, const char* op) const {
+    const std::uint64_t all = bit(static_cast<std::int64_t>(count)) - 1;
+    if (OPGEN_UNLIKELY((set_ & all) != all)) throw_not_set(op);
+  }
   // For given tensors, at the end: temporaries are copied back.
   void finish(std::size_t count) {
     for (std::size_t i = 0; i < count; ++i) {
@@ -112,9 +125,14 @@ class OPGEN_API OutputSink {
   OutputSink(TensorBase* fresh, DispatchKey key, Kind kind) noexcept
       : fresh_(fresh), kind_(kind), guard_(key) {}
   void copy_back(std::size_t index);
+  [[nodiscard]] static constexpr std::uint64_t bit(std::int64_t index) noexcept {
+    return std::uint64_t{1} << (index & 63);
+  }
+  [[noreturn]] OPGEN_COLD void throw_not_set(const char* op) const;
 
   TensorBase* fresh_;
   TensorBase* const* given_ = nullptr;
+  std::uint64_t set_ = 0;  // bit i: meta has said what output i is; there are few
   Kind kind_;
   detail::SinkGuard guard_;
 };
@@ -145,8 +163,6 @@ class OPGEN_API ViewSink : public OutputSink {
   // bases[i]: what output i is a view of; null if it is a tensor of its own.
   ViewSink(TensorBase* made, const TensorBase* const* bases, DispatchKey key) noexcept
       : OutputSink(made, key, Kind::View), bases_(bases) {}
-  // Throws if meta left one out.
-  void check_made(std::size_t count, const char* op) const;
 
  private:
   friend class OutputSink;

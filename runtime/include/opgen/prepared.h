@@ -90,6 +90,7 @@ class Prepared<Impl, OutOp, R(A...)> {
     } else {
       impl_->meta(argument<I>()...);
     }
+    detail::check_meta<OutOp>(*impl_, outputs_, kOutputs);
     if constexpr (kIterates) {
       operands_ = impl_->ntensors();
       once_ = impl_->has_replaced_operands();

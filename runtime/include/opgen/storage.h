@@ -45,6 +45,7 @@ class StorageImpl final : public RefCounted {
   OPGEN_API void resize(std::size_t bytes);
 
   OPGEN_API static StorageImpl* create(std::size_t bytes, Device device);
+  // The deleter runs in any case: when the last handle is gone, or if this throws.
   OPGEN_API static StorageImpl* adopt(DataPtr bytes, std::size_t size, bool resizable);
   OPGEN_API static void destroy(StorageImpl* storage) noexcept;
 

@@ -178,18 +178,31 @@ inline void check_input_devices(const A&... arguments) {
   }
 }
 
-template <DispatchKey K, class Impl, class Outputs, std::size_t... O, class... A>
+// After meta: every output is set, and what the kernel walks over is there.
+template <class Op, class Impl, class Outputs>
+inline void check_meta([[maybe_unused]] const Impl& op, const Outputs& outputs, std::size_t count) {
+  // Of Impl, so that an iterator need not be complete where there is none.
+  if constexpr (requires { op.opgen_is_built(); }) {
+    if (OPGEN_UNLIKELY(!op.opgen_is_built())) throw_not_built(Op::name);
+  }
+  outputs.check_set(count, Op::name);
+}
+
+template <DispatchKey K, class Op, class Impl, class Outputs, std::size_t... O, class... A>
 inline void run_structured(Impl& op, Outputs& outputs, std::index_sequence<O...>,
                            const A&... arguments) {
   op.opgen_bind(outputs);
   if constexpr (K == DispatchKey::Meta) {
     static_cast<void>(op.meta(arguments...));
+    outputs.check_set(sizeof...(O), Op::name);
   } else if constexpr (requires { typename Impl::meta_return_ty; }) {
     auto precomputed = op.meta(arguments...);
+    check_meta<Op>(op, outputs, sizeof...(O));
     op.opgen_impl(precomputed, arguments..., outputs.tensor(O)...);
     if constexpr (std::is_base_of_v<TensorIteratorBase, Impl>) op.cast_outputs();
   } else {
     op.meta(arguments...);
+    check_meta<Op>(op, outputs, sizeof...(O));
     op.impl(arguments..., outputs.tensor(O)...);
     if constexpr (std::is_base_of_v<TensorIteratorBase, Impl>) op.cast_outputs();
   }
@@ -223,7 +236,7 @@ struct Functional<K, Impl, Op, R(A...)> {
     constexpr std::make_index_sequence<Impl::opgen_outputs> all{};
     detail::FunctionalOutputs<Impl::opgen_outputs> outputs(K);
     Impl op;
-    detail::run_structured<K>(op, outputs, all, arguments...);
+    detail::run_structured<K, Op>(op, outputs, all, arguments...);
     return detail::take_outputs<R>(outputs, all);
   }
 };
@@ -249,7 +262,7 @@ struct Out<K, Impl, Op, R(A...)> {
         K, detail::kOutKind<Impl>, std::get<first + O>(arguments)...);
     detail::set_out_call<Impl, Op, first>(outputs, arguments);
     Impl op;
-    detail::run_structured<K>(op, outputs, all, std::get<I>(arguments)...);
+    detail::run_structured<K, Op>(op, outputs, all, std::get<I>(arguments)...);
     outputs.finish();
     return detail::return_outputs<R>(std::get<first + O>(arguments)...);
   }
@@ -269,7 +282,7 @@ struct Inplace<K, Impl, Op, SelfPos, void, R(A...)> {
         K, detail::kInplaceKind<Impl>, self);
     detail::set_inplace_call<Impl, Op, SelfPos>(outputs, all);
     Impl op;
-    detail::run_structured<K>(op, outputs, std::index_sequence<0>{}, arguments...);
+    detail::run_structured<K, Op>(op, outputs, std::index_sequence<0>{}, arguments...);
     outputs.finish();
     return detail::return_outputs<R>(self);
   }
@@ -285,7 +298,7 @@ struct Inplace<K, Impl, Op, SelfPos, std::index_sequence<I...>, R(A...)> {
         K, detail::kInplaceKind<Impl>, self);
     detail::set_inplace_call<Impl, Op, SelfPos>(outputs, all);
     Impl op;
-    detail::run_structured<K>(op, outputs, std::index_sequence<0>{}, std::get<I>(all)...);
+    detail::run_structured<K, Op>(op, outputs, std::index_sequence<0>{}, std::get<I>(all)...);
     outputs.finish();
     return detail::return_outputs<R>(self);
   }
@@ -305,8 +318,7 @@ struct View<K, Impl, Op, Bases<B...>, R(A...)> {
     const std::tuple<A&...> given(arguments...);
     detail::ViewOutputs<sizeof...(B)> outputs(K, detail::base_of<B>(given)...);
     Impl op;
-    detail::run_structured<detail::kRunAs<K, Impl>>(op, outputs, all, arguments...);
-    outputs.check_made(sizeof...(B), Op::name);
+    detail::run_structured<detail::kRunAs<K, Impl>, Op>(op, outputs, all, arguments...);
     return detail::take_outputs<R>(outputs, all);
   }
 };
@@ -323,8 +335,8 @@ struct InplaceView<K, Impl, Op, SelfPos, R(A...)> {
     using T = std::remove_cvref_t<decltype(self)>;
     detail::WrittenOutputs<1, T> outputs(K, OutputSink::Kind::InplaceView, self);
     Impl op;
-    detail::run_structured<detail::kRunAs<K, Impl>>(op, outputs, std::index_sequence<0>{},
-                                                    arguments...);
+    detail::run_structured<detail::kRunAs<K, Impl>, Op>(op, outputs, std::index_sequence<0>{},
+                                                        arguments...);
     return detail::return_outputs<R>(self);
   }
 };
@@ -343,7 +355,7 @@ struct CompositeFunctional<Meta, Op, OutOp, R(A...)> {
     detail::FunctionalOutputs<sizeof...(O)> outputs(
         DispatchKey::CompositeExplicitAutogradNonFunctional);
     Meta op;
-    detail::run_structured<DispatchKey::Meta>(op, outputs, all, arguments...);
+    detail::run_structured<DispatchKey::Meta, Op>(op, outputs, all, arguments...);
     OutOp::call(arguments..., outputs.tensor(O)...);
     return detail::take_outputs<R>(outputs, all);
   }
@@ -361,7 +373,8 @@ struct CompositeInplace<Meta, Op, OutOp, SelfPos, void, R(A...)> {
         DispatchKey::CompositeExplicitAutogradNonFunctional, detail::kInplaceKind<Meta>, self);
     detail::set_inplace_call<Meta, Op, SelfPos>(outputs, all);
     Meta op;
-    detail::run_structured<DispatchKey::Meta>(op, outputs, std::index_sequence<0>{}, arguments...);
+    detail::run_structured<DispatchKey::Meta, Op>(op, outputs, std::index_sequence<0>{},
+                                                  arguments...);
     OutOp::call(arguments..., outputs.tensor(0));
     outputs.finish();
     return detail::return_outputs<R>(self);
@@ -377,8 +390,8 @@ struct CompositeInplace<Meta, Op, OutOp, SelfPos, std::index_sequence<I...>, R(A
         DispatchKey::CompositeExplicitAutogradNonFunctional, detail::kInplaceKind<Meta>, self);
     detail::set_inplace_call<Meta, Op, SelfPos>(outputs, all);
     Meta op;
-    detail::run_structured<DispatchKey::Meta>(op, outputs, std::index_sequence<0>{},
-                                              std::get<I>(all)...);
+    detail::run_structured<DispatchKey::Meta, Op>(op, outputs, std::index_sequence<0>{},
+                                                  std::get<I>(all)...);
     OutOp::call(std::get<I>(all)..., outputs.tensor(0));
     outputs.finish();
     return detail::return_outputs<R>(self);

@@ -75,13 +75,11 @@ void release_buffer(PyObject*, Py_buffer* view) {
   delete static_cast<Shape*>(view->internal);
 }
 
-// Frees what a tensor borrowed, from whatever thread the last tensor goes in.
 void release_borrowed(void* context) {
-  const PyGILState_STATE state = PyGILState_Ensure();
-  auto* view = static_cast<Py_buffer*>(context);
-  PyBuffer_Release(view);
-  delete view;
-  PyGILState_Release(state);
+  give_back([context] {
+    std::unique_ptr<Py_buffer> view(static_cast<Py_buffer*>(context));
+    PyBuffer_Release(view.get());
+  });
 }
 
 ScalarType type_of(const Py_buffer& view) {

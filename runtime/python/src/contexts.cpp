@@ -1,5 +1,6 @@
 // contexts.cpp: what the dispatcher does for every operator, from Python: tables, graphs, mixed
 // precision, batches, times.
+#include <algorithm>
 #include <array>
 #include <memory>
 #include <string>
@@ -10,6 +11,7 @@
 #include "opgen/profiler.h"
 #include "opgen/tracer.h"
 #include "opgen/vmap.h"
+#include "values.h"
 
 namespace opgen::python {
 
@@ -34,7 +36,7 @@ void free_holder(PyObject* self) {
 // The tensors of a result: one, or a sequence of them. False with an exception for anything else.
 bool read_tensors(PyObject* object, const char* what, std::vector<TensorBase>& tensors) {
   const bool one = is_tensor(object);
-  if (!one && !PyTuple_Check(object) && !PyList_Check(object)) {
+  if (!one && !is_sequence(object)) {
     PyErr_Format(PyExc_TypeError, "%s must be a Tensor or a sequence of Tensors, not %s", what,
                  Py_TYPE(object)->tp_name);
     return false;
@@ -199,10 +201,10 @@ void register_wrappers(DeviceType device) {
   static std::vector<RegistrationHandle> kept;
   std::size_t& packages = seen[static_cast<std::size_t>(device)];
   if (packages == imported_packages) return;
-  packages = imported_packages;
   for (RegistrationHandle& handle : autocast::register_defaults("aten", device)) {
     kept.push_back(std::move(handle));
   }
+  packages = imported_packages;
 }
 
 // autocast(device_type="cpu", dtype=None, enabled=True, cache_enabled=True)
@@ -322,14 +324,33 @@ PyType_Spec profile_spec = {"opgen.profile", sizeof(Holder<Profiler>), 0, Py_TPF
 // ---- vmap
 // ----------------------------------------------------------------------------------------
 
-// Where the batch is in argument `i`; nullopt if in none.
-bool find_dim(PyObject* dims, Py_ssize_t i, std::optional<std::int64_t>& dim) {
-  PyObject* one =
-      PyTuple_Check(dims) || PyList_Check(dims) ? PySequence_Fast_GET_ITEM(dims, i) : dims;
-  dim = std::nullopt;
-  if (one == Py_None) return true;
-  dim = PyLong_AsLongLong(one);
+using BatchDims = std::vector<std::optional<std::int64_t>>;
+
+bool find_dim(PyObject* object, std::optional<std::int64_t>& dim) {
+  if (object == Py_None) return true;
+  dim = PyLong_AsLongLong(object);
   return PyErr_Occurred() == nullptr;
+}
+
+// Where the batch is in each argument, one number for all of them or a sequence; nullopt if in
+// none.
+bool find_dims(PyObject* in_dims, BatchDims& dims) {
+  if (!is_sequence(in_dims)) {
+    std::optional<std::int64_t> dim;
+    if (!find_dim(in_dims, dim)) return false;
+    std::fill(dims.begin(), dims.end(), dim);
+    return true;
+  }
+  const OwnedItems items(in_dims);
+  if (items.size() != dims.size()) {
+    PyErr_Format(PyExc_ValueError, "vmap: %zu in_dims for %zu arguments", items.size(),
+                 dims.size());
+    return false;
+  }
+  for (std::size_t i = 0; i < dims.size(); ++i) {
+    if (!find_dim(items[i], dims[i])) return false;
+  }
+  return true;
 }
 
 PyObject* enter_argument(batching::Scope& scope, PyObject* argument,
@@ -346,23 +367,23 @@ PyObject* enter_argument(batching::Scope& scope, PyObject* argument,
 
 // _vmap_call(function, in_dims, out_dim, different, *arguments)
 PyObject* vmap_call(PyObject*, PyObject* const* args, Py_ssize_t count) {
+  if (count < 4) {
+    return PyErr_Format(PyExc_TypeError,
+                        "_vmap_call() takes a function, in_dims, out_dim, different and the "
+                        "arguments, not %zd in all",
+                        count);
+  }
   return guarded([&]() -> PyObject* {
-    PyObject* in_dims = args[1];
     const std::int64_t out_dim = PyLong_AsLongLong(args[2]);
     if (PyErr_Occurred() != nullptr) return nullptr;
     const Py_ssize_t inputs = count - 4;
-    const bool each = PyTuple_Check(in_dims) || PyList_Check(in_dims);
-    if (each && PySequence_Fast_GET_SIZE(in_dims) != inputs) {
-      return PyErr_Format(PyExc_ValueError, "vmap: %zd in_dims for %zd arguments",
-                          PySequence_Fast_GET_SIZE(in_dims), inputs);
-    }
+    BatchDims dims(static_cast<std::size_t>(inputs));
+    if (!find_dims(args[1], dims)) return nullptr;
     batching::Scope scope(args[3] == Py_True ? batching::Randomness::Different
                                              : batching::Randomness::Error);
     Owned entered_all(PyTuple_New(inputs));
     for (Py_ssize_t i = 0; entered_all && i < inputs; ++i) {
-      std::optional<std::int64_t> dim;
-      if (!find_dim(in_dims, i, dim)) return nullptr;
-      PyObject* one = enter_argument(scope, args[4 + i], dim, i);
+      PyObject* one = enter_argument(scope, args[4 + i], dims[static_cast<std::size_t>(i)], i);
       if (one == nullptr) return nullptr;
       PyTuple_SET_ITEM(entered_all.get(), i, one);
     }

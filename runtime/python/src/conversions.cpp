@@ -156,11 +156,12 @@ bool Attempt::convert_integers(const Argument& argument, PyObject* object, Slot&
     slot.size = argument.size;
     return true;
   }
-  const std::size_t size = sequence_size(object);
+  const OwnedItems items(object);
+  const std::size_t size = items.size();
   std::int64_t* values = scratch.integers(size);
   std::int64_t product = 1;
   for (std::size_t i = 0; i < size; ++i) {
-    PyObject* item = sequence_item(object, i);
+    PyObject* item = items[i];
     if (!find_integer(item, values[i])) {
       if (is_too_large(item)) return wrong_type(argument, item);
       return fail(quoted(argument.name) + " must be a sequence of ints, and its item " +
@@ -176,26 +177,27 @@ bool Attempt::convert_integers(const Argument& argument, PyObject* object, Slot&
 
 bool Attempt::convert_list(const Argument& argument, PyObject* object, Slot& slot) {
   if (!is_sequence(object)) return false;
-  const std::size_t size = sequence_size(object);
+  const OwnedItems items(object);
+  const std::size_t size = items.size();
   slot.size = size;
   if (argument.type == Type::Floats) {
     auto& values = scratch.make<std::vector<double>>(size);
     for (std::size_t i = 0; i < size; ++i) {
-      if (!find_double(sequence_item(object, i), values[i])) return false;
+      if (!find_double(items[i], values[i])) return false;
     }
     slot.data = values.data();
   } else if (argument.type == Type::Scalars) {
     auto& values = scratch.make<std::vector<Scalar>>(size);
     for (std::size_t i = 0; i < size; ++i) {
-      if (!find_scalar(sequence_item(object, i), values[i])) return false;
+      if (!find_scalar(items[i], values[i])) return false;
     }
     slot.data = values.data();
   } else {
     if (size != argument.size) return false;
     bool* values = reinterpret_cast<bool*>(scratch.integers(size / 8 + 1));
     for (std::size_t i = 0; i < size; ++i) {
-      if (!PyBool_Check(sequence_item(object, i))) return false;
-      values[i] = sequence_item(object, i) == Py_True;
+      if (!PyBool_Check(items[i])) return false;
+      values[i] = items[i] == Py_True;
     }
     slot.data = values;
   }
@@ -204,10 +206,11 @@ bool Attempt::convert_list(const Argument& argument, PyObject* object, Slot& slo
 
 bool Attempt::convert_tensors(const Argument& argument, PyObject* object, Slot& slot) {
   if (!is_sequence(object)) return false;
-  const std::size_t size = sequence_size(object);
+  const OwnedItems items(object);
+  const std::size_t size = items.size();
   auto& tensors = scratch.make<std::vector<TensorBase>>(size);
   for (std::size_t i = 0; i < size; ++i) {
-    PyObject* item = sequence_item(object, i);
+    PyObject* item = items[i];
     if (item == Py_None && argument.type == Type::OptionalTensors) continue;
     if (!is_tensor(item)) {
       return fail(quoted(argument.name) + " must be " + kTypeNames[int(argument.type)] +
@@ -222,17 +225,19 @@ bool Attempt::convert_tensors(const Argument& argument, PyObject* object, Slot& 
 }
 
 bool Attempt::convert_outs(const Argument& argument, PyObject* object, Slot* first) {
-  if (!is_sequence(object) || sequence_size(object) != argument.size) {
+  const auto wrong_count = [&] {
     return fail("argument 'out' must be a tuple of " + std::to_string(argument.size) + " Tensors");
-  }
+  };
+  if (!is_sequence(object)) return wrong_count();
+  // As long as the call: another thread may take them out of a list while the kernel writes.
+  const OwnedItems& items = scratch.make<OwnedItems>(object);
+  if (items.size() != argument.size) return wrong_count();
   for (std::size_t i = 0; i < argument.size; ++i) {
-    PyObject* item = sequence_item(object, i);
+    PyObject* item = items[i];
     if (!is_tensor(item)) {
       return fail("argument 'out' must hold Tensors, and its item " + std::to_string(i) + " is " +
                   type_name(item));
     }
-    // Another thread may take it out of a list while the kernel writes to it.
-    if (PyList_Check(object)) scratch.make<Owned>(Py_NewRef(item));
     first[i].object = item;
     first[i].given = true;
     first[i].tensor = &tensor_of(item);

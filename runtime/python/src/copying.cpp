@@ -79,6 +79,10 @@ PyObject* deep_copied(PyObject* self, PyObject* memo) {
     if (!from || !module) return nullptr;
     Owned to(PyObject_CallMethod(module.get(), "deepcopy", "OO", from.get(), memo));
     if (!to) return nullptr;
+    // The memo may hold anything.
+    OPGEN_CHECK_TYPE(Py_TYPE(to.get()) == types.storage,
+                     "the deep copy of a tensor's storage is a storage, not ",
+                     Py_TYPE(to.get())->tp_name);
     const Place place{tensor.scalar_type(), DimVector(tensor.sizes()), DimVector(tensor.strides()),
                       tensor.storage_offset()};
     return new_tensor(tensor_on(storage_in(to.get()), place, autograd::requires_grad(tensor)));
@@ -163,6 +167,7 @@ PyObject* to_array(PyObject* self, PyObject* args, PyObject* keywords) {
     return nullptr;
   }
   const int wanted = copy == Py_None ? -1 : PyObject_IsTrue(copy);
+  if (wanted < 0 && PyErr_Occurred() != nullptr) return nullptr;
   return guarded([&]() -> PyObject* {
     bool is_copy = false;
     Owned array(array_on(self, is_copy));

@@ -19,6 +19,7 @@ struct Nested {
   bool is_integer = true;
   bool is_complex = false;
 
+  // By first items: collect() compares with all. No code of Python runs here.
   bool measure(PyObject* data) {
     while (PyList_Check(data) || PyTuple_Check(data)) {
       if (sizes.size() == 64) {
@@ -34,9 +35,11 @@ struct Nested {
   bool collect(PyObject* data, std::size_t dim) {
     const bool list = PyList_Check(data) || PyTuple_Check(data);
     if (dim == sizes.size()) return !list ? number(data) : uneven(dim);
-    if (!list || PySequence_Fast_GET_SIZE(data) != sizes[dim]) return uneven(dim);
-    for (std::int64_t i = 0; i < sizes[dim]; ++i) {
-      if (!collect(PySequence_Fast_GET_ITEM(data, i), dim + 1)) return false;
+    if (!list) return uneven(dim);
+    const OwnedItems items(data);
+    if (items.size() != static_cast<std::size_t>(sizes[dim])) return uneven(dim);
+    for (std::size_t i = 0; i < items.size(); ++i) {
+      if (!collect(items[i], dim + 1)) return false;
     }
     return true;
   }

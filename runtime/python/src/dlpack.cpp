@@ -1,6 +1,7 @@
 // dlpack.cpp: tensors to and from other libraries on the same bytes, by the capsules of DLPack.
 #include "dlpack.h"
 
+#include <algorithm>
 #include <memory>
 
 #include "objects.h"
@@ -160,15 +161,13 @@ PyObject* dlpack_device(PyObject* self, PyObject*) {
 // ---- From others
 // ---------------------------------------------------------------------------------
 
-// Called when the last tensor on the bytes is gone, in whatever thread. Producers expect the GIL;
-// after the end of Python there is none, and the bytes go with the process.
+// Called when the last tensor on the bytes is gone. Producers expect the GIL.
 template <class M>
 void release_managed(void* context) {
-  if (Py_IsInitialized() == 0) return;
-  const PyGILState_STATE state = PyGILState_Ensure();
-  auto* managed = static_cast<M*>(context);
-  if (managed->deleter != nullptr) managed->deleter(managed);
-  PyGILState_Release(state);
+  give_back([context] {
+    auto* managed = static_cast<M*>(context);
+    if (managed->deleter != nullptr) managed->deleter(managed);
+  });
 }
 
 struct Layout {
@@ -207,8 +206,16 @@ bool read_layout(const dlpack::Tensor& from, Layout& to) {
                  int(from.dtype.code), int(from.dtype.bits), int(from.dtype.lanes));
     return false;
   }
+  if (from.ndim < 0 || (from.ndim > 0 && from.shape == nullptr)) {
+    refuse("the capsule says nothing of the sizes");
+    return false;
+  }
   if (!read_sizes(from, to)) {
-    refuse("a tensor cannot have negative strides: copy the array first");
+    refuse("a tensor cannot have negative sizes or strides: copy the array first");
+    return false;
+  }
+  if (from.data == nullptr && std::find(to.sizes.begin(), to.sizes.end(), 0) == to.sizes.end()) {
+    refuse("the capsule has elements, but no address of them");
     return false;
   }
   to.data = static_cast<char*>(from.data);
@@ -289,7 +296,14 @@ int needs_cpu(PyObject* producer, bool wished) {
   Owned device(PyObject_CallMethod(producer, "__dlpack_device__", nullptr));
   int type = 0;
   int id = 0;
-  if (!device || !PyArg_ParseTuple(device.get(), "ii", &type, &id)) return -1;
+  if (!device) return -1;
+  if (!PyTuple_Check(device.get())) {
+    PyErr_Format(PyExc_TypeError,
+                 "__dlpack_device__() gives a tuple (device_type, device_id), not %s",
+                 Py_TYPE(device.get())->tp_name);
+    return -1;
+  }
+  if (!PyArg_ParseTuple(device.get(), "ii", &type, &id)) return -1;
   if (type == dlpack::kCpu || type == dlpack::kCudaHost || type == dlpack::kRocmHost) return 0;
   if (wished) return 1;
   PyErr_Format(PyExc_BufferError,

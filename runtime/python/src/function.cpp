@@ -32,7 +32,8 @@ bool find_results(FunctionObject* object) {
     if (result == nullptr) continue;
     Owned found(PyObject_GetAttrString(module.get(), result));
     if (!found) return false;
-    Py_XSETREF(object->result_types[i], found.release());
+    // Another thread may have been faster, and use it.
+    if (object->result_types[i] == nullptr) object->result_types[i] = found.release();
   }
   object->finds_results = false;
   return true;

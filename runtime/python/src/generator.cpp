@@ -64,6 +64,7 @@ PyObject* manual_seed(PyObject* self, PyObject* seed) {
   return self;
 }
 PyObject* initial_seed(PyObject* self, PyObject*) {
+  GeneratorLock lock(generator_of(self).unsafeGetGeneratorImpl());
   return PyLong_FromUnsignedLongLong(generator_of(self).current_seed());
 }
 PyObject* fresh_seed(PyObject* self, PyObject*) {

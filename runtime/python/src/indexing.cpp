@@ -32,9 +32,14 @@ LibraryOperator index_put_operator("aten::index_put_", "", "assignment to items 
 
 enum class Kind : std::uint8_t { None, Ellipsis, Slice, Bool, Int, Tensor, Other };
 
+// Read before the first of them is applied: what an __index__ does to the tensor is done by then.
 struct Key {
   Kind kind;
-  PyObject* object;
+  Py_ssize_t start;  // of Kind::Slice; the number of Kind::Int; 0 or 1 of Kind::Bool
+  Py_ssize_t stop;
+  Py_ssize_t step;
+  bool has_start;
+  bool has_stop;
   TensorBase tensor;  // of Kind::Tensor
   // How many dimensions of the indexed tensor it takes.
   [[nodiscard]] std::int64_t taken() const {
@@ -79,9 +84,20 @@ TensorBase index_tensor(PyObject* object) {
   return tensor;
 }
 
+bool read_slice(PyObject* object, Key& key) {
+  if (PySlice_Unpack(object, &key.start, &key.stop, &key.step) != 0) return false;
+  if (key.step < 1) {
+    PyErr_SetString(PyExc_ValueError, "the step of a slice of a tensor must be positive");
+    return false;
+  }
+  const auto* slice = reinterpret_cast<PySliceObject*>(object);
+  key.has_start = slice->start != Py_None;
+  key.has_stop = slice->stop != Py_None;
+  return true;
+}
+
 bool read_key(PyObject* object, Key& key) {
   key.kind = kind_of(object);
-  key.object = object;
   if (key.kind == Kind::Other) {
     PyErr_Format(PyExc_TypeError,
                  "a tensor is indexed by ints, slices, None, ... and tensors, lists or arrays of "
@@ -89,13 +105,26 @@ bool read_key(PyObject* object, Key& key) {
                  Py_TYPE(object)->tp_name);
     return false;
   }
-  if (key.kind != Kind::Tensor) return true;
-  key.tensor = index_tensor(object);
-  // An array without dimensions is a number.
-  if (key.tensor.defined() && key.tensor.dim() == 0 && !is_tensor(object)) {
-    key.kind = Key::is_mask(key.tensor) ? Kind::Bool : Kind::Int;
+  if (key.kind == Kind::Tensor) {
+    key.tensor = index_tensor(object);
+    if (!key.tensor.defined()) return false;
+    // An array without dimensions is a number.
+    if (key.tensor.dim() == 0 && !is_tensor(object)) {
+      key.kind = Key::is_mask(key.tensor) ? Kind::Bool : Kind::Int;
+    }
   }
-  return key.tensor.defined();
+  switch (key.kind) {
+    case Kind::Int:
+      key.start = PyNumber_AsSsize_t(object, PyExc_IndexError);
+      return key.start != -1 || PyErr_Occurred() == nullptr;
+    case Kind::Bool:
+      key.start = PyObject_IsTrue(object);
+      return key.start >= 0;
+    case Kind::Slice:
+      return read_slice(object, key);
+    default:
+      return true;
+  }
 }
 
 // ---- Views
@@ -118,8 +147,8 @@ class Indexer {
  private:
   // Where the next dimension is in tensor_, which operators have changed already.
   [[nodiscard]] std::int64_t at() const { return by_operators_ ? made_ : next_; }
-  bool pick(PyObject* key);
-  bool cut(PyObject* key);
+  bool pick(Py_ssize_t index);
+  void cut(const Key& key);
   void add_one();
   void add_places(TensorBase tensor, std::int64_t taken);
 
@@ -163,9 +192,7 @@ void Indexer::add_places(TensorBase tensor, std::int64_t taken) {
   masked_ += taken - 1;
 }
 
-bool Indexer::pick(PyObject* key) {
-  const Py_ssize_t index = PyNumber_AsSsize_t(key, PyExc_IndexError);
-  if (index == -1 && PyErr_Occurred() != nullptr) return false;
+bool Indexer::pick(Py_ssize_t index) {
   const std::int64_t size = tensor_.sizes()[static_cast<std::size_t>(at())];
   if (index < -size || index >= size) {
     PyErr_Format(PyExc_IndexError, "index %zd is out of range for dimension %lld of size %lld",
@@ -183,35 +210,29 @@ bool Indexer::pick(PyObject* key) {
   return true;
 }
 
-bool Indexer::cut(PyObject* key) {
-  Py_ssize_t start = 0, stop = 0, step = 0;
-  if (PySlice_Unpack(key, &start, &stop, &step) != 0) return false;
-  if (step < 1) {
-    PyErr_SetString(PyExc_ValueError, "the step of a slice of a tensor must be positive");
-    return false;
-  }
+void Indexer::cut(const Key& key) {
   if (by_operators_) {
     // As it was written, so that a graph of it fits tensors of other sizes.
-    const auto* slice = reinterpret_cast<PySliceObject*>(key);
-    const bool whole = slice->start == Py_None && slice->stop == Py_None && step == 1;
+    const bool whole = !key.has_start && !key.has_stop && key.step == 1;
     if (!whole) {
       tensor_ = slice_operator
-                    .call({tensor_, made_, slice->start == Py_None ? IValue() : IValue(start),
-                           slice->stop == Py_None ? IValue() : IValue(stop), step})
+                    .call({tensor_, made_, key.has_start ? IValue(key.start) : IValue(),
+                           key.has_stop ? IValue(key.stop) : IValue(), key.step})
                     .toTensor();
       changed_ = true;
     }
     ++made_;
-    return true;
+    return;
   }
   const auto dim = static_cast<std::size_t>(next_);
-  const Py_ssize_t count = PySlice_AdjustIndices(tensor_.sizes()[dim], &start, &stop, step);
+  Py_ssize_t start = key.start;
+  Py_ssize_t stop = key.stop;
+  const Py_ssize_t count = PySlice_AdjustIndices(tensor_.sizes()[dim], &start, &stop, key.step);
   if (count != 0) offset_ += start * tensor_.strides()[dim];
   sizes_.push_back(count);
-  strides_.push_back(step * tensor_.strides()[dim]);
+  strides_.push_back(key.step * tensor_.strides()[dim]);
   ++next_;
   ++made_;
-  return true;
 }
 
 bool Indexer::apply(const Key& key, std::int64_t taken_after) {
@@ -222,23 +243,21 @@ bool Indexer::apply(const Key& key, std::int64_t taken_after) {
   }
   switch (key.kind) {
     case Kind::Int:
-      return pick(key.object);
+      return pick(key.start);
     case Kind::Slice:
-      return cut(key.object);
+      cut(key);
+      return true;
     case Kind::Ellipsis:
       keep(std::max<std::int64_t>(left() - taken_after, 0));
       return true;
     case Kind::None:
       add_one();
       return true;
-    case Kind::Bool: {
+    case Kind::Bool:
       // All of a dimension of one, or nothing of it.
-      const int truth = PyObject_IsTrue(key.object);
-      if (truth < 0) return false;
       add_one();
-      add_places(opgen::detail::full({truth}, 0, TensorOptions(kLong)), 1);
+      add_places(opgen::detail::full({key.start}, 0, TensorOptions(kLong)), 1);
       return true;
-    }
     case Kind::Tensor: {
       const std::int64_t taken = key.taken();
       keep(taken);
@@ -269,9 +288,7 @@ bool select_items(const TensorBase& tensor, PyObject* object, Selection& selecti
   std::array<Key, 4> few;
   std::vector<Key> many(count > few.size() ? count : 0);
   Key* keys = many.empty() ? few.data() : many.data();
-  std::int64_t left = 0;
   int ellipses = 0;
-  bool batched = false;
   for (std::size_t i = 0; i < count; ++i) {
     Key& key = keys[i];
     PyObject* one = several ? PyTuple_GET_ITEM(object, static_cast<Py_ssize_t>(i)) : object;
@@ -280,6 +297,11 @@ bool select_items(const TensorBase& tensor, PyObject* object, Selection& selecti
       PyErr_SetString(PyExc_IndexError, "an index can have only one '...'");
       return false;
     }
+  }
+  std::int64_t left = 0;
+  bool batched = false;
+  for (std::size_t i = 0; i < count; ++i) {
+    const Key& key = keys[i];
     batched = batched || (key.kind == Kind::Tensor && needs_operators(key.tensor));
     left += key.taken();
   }

@@ -7,27 +7,26 @@ namespace opgen::python {
 
 namespace {
 
-// The submodule `name` of `module`, made if there is none. Borrowed.
-PyObject* submodule(PyObject* module, const char* package, const char* name) {
-  if (*name == 0) return module;
+// The submodule `name` of `module`, made if there is none.
+Owned submodule(PyObject* module, const char* package, const char* name) {
+  if (*name == 0) return Owned(Py_NewRef(module));
   if (PyObject_HasAttrString(module, name) != 0) {
-    Owned found(PyObject_GetAttrString(module, name));
-    return found.get();  // the module holds it
+    return Owned(PyObject_GetAttrString(module, name));
   }
   Owned full(PyUnicode_FromFormat("%s.%s", package, name));
   const char* text = full ? PyUnicode_AsUTF8(full.get()) : nullptr;
-  PyObject* made = text == nullptr ? nullptr : PyImport_AddModule(text);
-  if (made == nullptr || PyModule_AddObjectRef(module, name, made) != 0) return nullptr;
+  Owned made(text == nullptr ? nullptr : Py_XNewRef(PyImport_AddModule(text)));
+  if (!made || PyModule_AddObjectRef(module, name, made.get()) != 0) return {};
   return made;
 }
 
 int add_function(PyObject* module, const char* package, const Function& function) {
-  PyObject* place = function.method ? reinterpret_cast<PyObject*>(types.tensor)
-                                    : submodule(module, package, function.module);
-  if (place == nullptr) return -1;
+  const Owned place(function.method ? Owned(Py_NewRef(types.tensor))
+                                    : submodule(module, package, function.module));
+  if (!place) return -1;
   Owned name(PyUnicode_FromString(package));
   Owned object(name ? new_function(function, name.get()) : nullptr);
-  if (!object || PyObject_SetAttrString(place, function.name, object.get()) != 0) return -1;
+  if (!object || PyObject_SetAttrString(place.get(), function.name, object.get()) != 0) return -1;
   if (function.method) keep_operator(function);
   return 0;
 }
@@ -44,6 +43,26 @@ int name_types(const char* package) {
   return 0;
 }
 
+// Python before 3.12, and interpreters made the old way, load a module anywhere.
+int check_interpreter(const char* package) {
+  if (PyInterpreterState_Get() != PyInterpreterState_Main()) {
+    PyErr_Format(PyExc_ImportError, "module %s does not support loading in subinterpreters",
+                 package);
+    return -1;
+  }
+#ifdef Py_GIL_DISABLED
+  // With PYTHON_GIL=0 what the module says is of no account.
+  PyObject* asked = PySys_GetObject("_is_gil_enabled");
+  Owned enabled(asked == nullptr ? nullptr : PyObject_CallNoArgs(asked));
+  if (!enabled) return -1;
+  if (enabled.get() != Py_True) {
+    PyErr_Format(PyExc_ImportError, "module %s does not support running without the GIL", package);
+    return -1;
+  }
+#endif
+  return 0;
+}
+
 }  // namespace
 
 int init_module(PyObject* module, const char* package, const Function* functions,
@@ -53,6 +72,7 @@ int init_module(PyObject* module, const char* package, const Function* functions
 
 int init_module(PyObject* module, const char* package,
                 std::initializer_list<std::span<const Function>> tables) {
+  if (check_interpreter(package) != 0) return -1;
   const bool first = types.tensor == nullptr;
   if (make_constants(module) != 0) return -1;
   if (first && (make_function_type() != 0 || make_tensor_type() != 0)) return -1;

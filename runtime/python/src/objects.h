@@ -72,10 +72,52 @@ inline TensorBase& tensor_of(PyObject* object) {
 }
 PyObject* new_tensor(TensorBase tensor);  // tensor.cpp
 
+// What is being raised stays so, whatever other code of Python runs while this lives.
+class KeptException {
+ public:
+#if PY_VERSION_HEX >= 0x030C0000
+  KeptException() : exception_(PyErr_GetRaisedException()) {}
+  ~KeptException() {
+    PyErr_SetRaisedException(exception_);
+  }
+#else
+  KeptException() {
+    PyErr_Fetch(&type_, &exception_, &traceback_);
+  }
+  ~KeptException() {
+    PyErr_Restore(type_, exception_, traceback_);
+  }
+#endif
+  KeptException(const KeptException&) = delete;
+  KeptException& operator=(const KeptException&) = delete;
+
+ private:
+  PyObject* exception_ = nullptr;
+#if PY_VERSION_HEX < 0x030C0000
+  PyObject* type_ = nullptr;
+  PyObject* traceback_ = nullptr;
+#endif
+};
+
+// Gives back what a tensor borrowed from Python, from whatever thread the last tensor goes in.
+// After the end of Python there is nobody to give it to: it goes with the process.
+template <class Work>
+void give_back(Work&& work) {
+  if (Py_IsInitialized() == 0) return;
+  const PyGILState_STATE state = PyGILState_Ensure();
+  {
+    KeptException raised;
+    work();
+  }
+  PyGILState_Release(state);
+}
+
 // The exception of Python that answers to the C++ exception being handled. Returns null.
 // `where`: what its message says at the end.
 PyObject* raise_current(const char* where = "");
 void warn_in_python(const char* text);
+// What GilRelease::restore takes back; null where this thread has no GIL.
+void* let_go_of_the_gil() noexcept;
 template <class Work>
 PyObject* guarded(Work&& work) {
   try {

@@ -5,9 +5,12 @@
 #include <cstdio>
 #include <cstring>
 #include <new>
+#include <string>
 #include <thread>
+#include <vector>
 
 #include "objects.h"
+#include "opgen/loading.h"
 
 namespace opgen::python {
 
@@ -20,6 +23,10 @@ void* GilRelease::save() {
 // They wait until the process is gone instead, as Python 3.14 has it.
 [[noreturn]] static void wait_for_the_end() {
   for (;;) std::this_thread::sleep_for(std::chrono::hours(1));
+}
+
+void* let_go_of_the_gil() noexcept {
+  return PyGILState_Check() != 0 ? GilRelease::save() : nullptr;
 }
 
 void GilRelease::restore(void* state) noexcept {
@@ -67,6 +74,27 @@ PyObject* raise_current(const char* where) {
   }
 }
 
+namespace {
+
+// Warnings of libraries that are being loaded, with the GIL held: raised there, they would end the
+// process where Python makes exceptions of them.
+std::vector<std::string>& kept_warnings() {
+  static std::vector<std::string> all;
+  return all;
+}
+
+int give_kept_warnings(void*) {
+  std::vector<std::string> all;
+  all.swap(kept_warnings());
+  int raised = 0;
+  for (std::size_t i = 0; i < all.size() && raised == 0; ++i) {
+    raised = PyErr_WarnEx(PyExc_UserWarning, all[i].c_str(), 1);
+  }
+  return raised;
+}
+
+}  // namespace
+
 // A warning of C++ as one of Python, or as an exception where Python's filters say so. Threads
 // that Python does not know must not wait for it: it may be waiting for them.
 void warn_in_python(const char* text) {
@@ -75,6 +103,12 @@ void warn_in_python(const char* text) {
     return;
   }
   const PyGILState_STATE state = PyGILState_Ensure();
+  if (LoadingScope::is_alive()) {
+    kept_warnings().emplace_back(text);
+    Py_AddPendingCall(&give_kept_warnings, nullptr);  // as soon as the main thread runs Python
+    PyGILState_Release(state);
+    return;
+  }
   const int raised = PyErr_WarnEx(PyExc_UserWarning, text, 1);
   PyGILState_Release(state);
   if (raised != 0) throw Error(text);

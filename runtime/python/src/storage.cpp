@@ -106,11 +106,10 @@ PyObject* reduce(PyObject* self, PyObject* protocol) {
 }
 
 void release_view(void* context) {
-  if (Py_IsInitialized() == 0) return;
-  const PyGILState_STATE state = PyGILState_Ensure();
-  std::unique_ptr<Py_buffer> view(static_cast<Py_buffer*>(context));
-  PyBuffer_Release(view.get());
-  PyGILState_Release(state);
+  give_back([context] {
+    std::unique_ptr<Py_buffer> view(static_cast<Py_buffer*>(context));
+    PyBuffer_Release(view.get());
+  });
 }
 
 // Bytes that may be written are taken as they are, others are copied.

@@ -5,6 +5,7 @@
 
 #include "library_operator.h"
 #include "objects.h"
+#include "opgen/blocking.h"
 #include "opgen/copy.h"
 
 namespace opgen::python {
@@ -58,25 +59,29 @@ PyGetSetDef attributes[] = {
     {"_version", version, nullptr, "How often the bytes were changed in place.", nullptr},
     {nullptr, nullptr, nullptr, nullptr, nullptr}};
 
-PyObject* sizes_or_one(PyObject* self, PyObject* args, PyObject* keywords, IntArrayRef values) {
+// `values` are asked for last: an __index__ may have changed the tensor.
+PyObject* sizes_or_one(PyObject* self, PyObject* args, PyObject* keywords,
+                       IntArrayRef (*values)(const TensorBase&)) {
   static const char* names[] = {"dim", nullptr};
   PyObject* dim = nullptr;
   if (!PyArg_ParseTupleAndKeywords(args, keywords, "|O", const_cast<char**>(names), &dim)) {
     return nullptr;
   }
-  if (dim == nullptr) return tuple_of(values);
+  if (dim == nullptr) return tuple_of(values(tensor_of(self)));
   const Py_ssize_t wanted = PyNumber_AsSsize_t(dim, PyExc_IndexError);
   if (wanted == -1 && PyErr_Occurred() != nullptr) return nullptr;
   return guarded([&] {
     const std::int64_t at = maybe_wrap_dim(wanted, tensor_of(self).dim(), false);
-    return PyLong_FromLongLong(values[static_cast<std::size_t>(at)]);
+    return PyLong_FromLongLong(values(tensor_of(self))[static_cast<std::size_t>(at)]);
   });
 }
 PyObject* size(PyObject* self, PyObject* args, PyObject* keywords) {
-  return sizes_or_one(self, args, keywords, tensor_of(self).sizes());
+  return sizes_or_one(self, args, keywords,
+                      [](const TensorBase& tensor) { return tensor.sizes(); });
 }
 PyObject* stride(PyObject* self, PyObject* args, PyObject* keywords) {
-  return sizes_or_one(self, args, keywords, tensor_of(self).strides());
+  return sizes_or_one(self, args, keywords,
+                      [](const TensorBase& tensor) { return tensor.strides(); });
 }
 PyObject* dim(PyObject* self, PyObject*) {
   return ndim(self, nullptr);
@@ -213,6 +218,7 @@ int make_tensor_type() {
   types.tensor = reinterpret_cast<PyTypeObject*>(PyType_FromSpec(&spec));
   if (types.tensor == nullptr) return -1;
   set_warning_handler(&warn_in_python);
+  set_blocking_hooks(&let_go_of_the_gil, &GilRelease::restore);
   // A number of NumPy on the left leaves the operator to the tensor, so that the result is one.
   Owned priority(PyFloat_FromDouble(1000));
   PyObject* type = reinterpret_cast<PyObject*>(types.tensor);

@@ -2,6 +2,7 @@
 #include <string>
 
 #include "objects.h"
+#include "opgen/copy.h"
 #include "opgen/dispatch_macros.h"
 
 namespace opgen::python {
@@ -31,11 +32,14 @@ PyObject* list_of(const TensorBase& tensor, std::size_t dim, const char* data) {
   const std::int64_t size = tensor.sizes()[dim];
   const std::int64_t step = tensor.strides()[dim] * static_cast<std::int64_t>(tensor.itemsize());
   Owned list(PyList_New(size));
-  for (std::int64_t i = 0; list && i < size; ++i) {
+  if (!list) return nullptr;
+  PyObject_GC_UnTrack(list.get());  // nobody finds it before it is whole
+  for (std::int64_t i = 0; i < size; ++i) {
     PyObject* item = list_of(tensor, dim + 1, data + i * step);
     if (item == nullptr) return nullptr;
     PyList_SET_ITEM(list.get(), i, item);
   }
+  PyObject_GC_Track(list.get());
   return list.release();
 }
 
@@ -99,7 +103,10 @@ PyObject* to_list(const TensorBase& tensor) {
   OPGEN_CHECK_NOT_IMPLEMENTED(tensor.has_storage(),
                               "tolist() inside vmap: the tensor stands for a "
                               "whole batch");
-  return list_of(tensor, 0, static_cast<const char*>(tensor.data_ptr()));
+  if (tensor.dim() == 0) return list_of(tensor, 0, static_cast<const char*>(tensor.data_ptr()));
+  // Making lists may run finalizers, which may change or resize the tensor.
+  const TensorBase copy = opgen::detail::clone(tensor);
+  return list_of(copy, 0, static_cast<const char*>(copy.data_ptr()));
 }
 
 PyObject* show_tensor(PyObject* self) {

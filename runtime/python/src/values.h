@@ -4,6 +4,7 @@
 #include <string_view>
 
 #include "objects.h"
+#include "opgen/small_vector.h"
 
 namespace opgen::python {
 
@@ -21,15 +22,37 @@ inline bool is_sequence(PyObject* object) {
   return PyTuple_Check(object) || PyList_Check(object);
 }
 
-inline std::size_t sequence_size(PyObject* object) {
-  return static_cast<std::size_t>(PySequence_Fast_GET_SIZE(object));
-}
+// The items of a list or tuple as they are when this is made. Code of Python that runs meanwhile,
+// such as an item's __index__, may change the list and drop what was in it. Made without an
+// allocation of Python's, which could run finalizers first.
+class OwnedItems {
+ public:
+  explicit OwnedItems(PyObject* sequence)
+      : size_(static_cast<std::size_t>(PySequence_Fast_GET_SIZE(sequence))) {
+    PyObject** items = PySequence_Fast_ITEMS(sequence);
+    if (PyTuple_Check(sequence)) {
+      tuple_ = Owned(Py_NewRef(sequence));
+      items_ = items;
+      return;
+    }
+    copies_.reserve(size_);
+    for (std::size_t i = 0; i < size_; ++i) copies_.push_back(Py_NewRef(items[i]));
+    items_ = copies_.data();
+  }
+  OwnedItems(const OwnedItems&) = delete;
+  OwnedItems& operator=(const OwnedItems&) = delete;
+  ~OwnedItems() {
+    for (PyObject* item : copies_) Py_DECREF(item);
+  }
+  [[nodiscard]] std::size_t size() const { return size_; }
+  [[nodiscard]] PyObject* operator[](std::size_t i) const { return items_[i]; }
 
-// None behind the end: an __index__ of an item may have shortened its list.
-inline PyObject* sequence_item(PyObject* object, std::size_t i) {
-  if (i >= sequence_size(object)) return Py_None;
-  return PySequence_Fast_GET_ITEM(object, static_cast<Py_ssize_t>(i));
-}
+ private:
+  std::size_t size_;
+  Owned tuple_;
+  SmallVector<PyObject*, 8> copies_;
+  PyObject* const* items_ = nullptr;
+};
 
 inline std::string_view text_of(PyObject* text) {
   Py_ssize_t size = 0;

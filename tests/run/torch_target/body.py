@@ -19,6 +19,7 @@ def body(ops: Any, tensor: Callable[[Any], Any]) -> None:
     variants(ops, tensor)
     sizes_and_results(ops, tensor)
     unstructured(ops, tensor)
+    forgotten(ops, tensor)
 
 
 def variants(ops: Any, tensor: Callable[[Any], Any]) -> None:
@@ -51,3 +52,17 @@ def unstructured(ops: Any, tensor: Callable[[Any], Any]) -> None:
     assert ops.shifted(a).tolist() == [2, 3]
     assert ops.shifted(a, tensor([10.0]), times=2).tolist() == [21, 22]
     assert ops.negate_(a) is a and a.tolist() == [-1, -2]
+
+
+def forgotten(ops: Any, tensor: Callable[[Any], Any]) -> None:
+    """A meta function that sets no output, or sets up no iteration, says so by its operator's name."""
+    row, column, out = tensor([1.0, 2.0]), tensor([[1.0], [2.0]]), tensor([7.0])
+    unset = "pick: its meta function set no output 0"
+    fails(RuntimeError, f"both::{unset}", lambda: ops.pick(row))
+    fails(RuntimeError, f"both::{unset}", lambda: ops.pick(row, out=out))
+    fails(RuntimeError, "its meta function set no output 0", lambda: ops.pick_(row))
+    unbuilt = "both::walk: its meta function set up no iteration"
+    fails(RuntimeError, unbuilt, lambda: ops.walk(row))
+    fails(RuntimeError, unbuilt, lambda: ops.walk(column))
+    fails(RuntimeError, unbuilt, lambda: ops.walk(column, out=out))
+    assert out.tolist() == [7]

@@ -7,12 +7,16 @@
 #include <both/ops/ends_meta.h>
 #include <both/ops/ends_native.h>
 #include <both/ops/negate_native.h>
+#include <both/ops/pick_meta.h>
+#include <both/ops/pick_native.h>
 #include <both/ops/plus_meta.h>
 #include <both/ops/plus_native.h>
 #include <both/ops/shifted_native.h>
 #include <both/ops/tiled_meta.h>
 #include <both/ops/tiled_native.h>
 #include <both/ops/tripled_native.h>
+#include <both/ops/walk_meta.h>
+#include <both/ops/walk_native.h>
 
 OPGEN_META_FUNC(plus)(const Tensor& self, const Tensor& other) {
   build_borrowing_binary_op(maybe_get_output(), self, other);
@@ -80,4 +84,18 @@ OPGEN_KERNEL(negate_)(Tensor& self) {
 
 OPGEN_KERNEL(tripled)(const Tensor& self) {
   return both::plus(both::plus(self, self), self);
+}
+
+OPGEN_META_FUNC(pick)(const Tensor&) {}
+
+OPGEN_IMPL_FUNC(pick_out_cpu)(const Tensor& self, const Tensor& out) {
+  opgen::copy_(out, self);
+}
+
+OPGEN_META_FUNC(walk)(const Tensor& self) {
+  if (self.dim() == 1) set_output_raw_strided(0, self.sizes(), {}, self.options());
+}
+
+OPGEN_IMPL_FUNC(walk_out_cpu)(const Tensor&, const Tensor&) {
+  opgen::cpu_kernel(*this, [](float a) -> float { return a; });
 }

@@ -74,6 +74,33 @@ Tensor create_out(IntArrayRef sizes, IntArrayRef strides, const TensorOptions& o
   }
 }
 
+[[noreturn]] C10_NOINLINE inline void throw_not_set(const char* op, std::size_t index) {
+  TORCH_CHECK(false, op, ": its meta function set no output ", index);
+  __builtin_unreachable();
+}
+[[noreturn]] C10_NOINLINE inline void throw_not_built(const char* op) {
+  TORCH_CHECK(false, op,
+              ": its meta function set up no iteration: it calls build_borrowing_binary_op() or "
+              "another build_..._op(), or build(config)");
+  __builtin_unreachable();
+}
+
+// Which outputs meta has set.
+template <std::size_t N>
+class SetOutputs {
+ public:
+  void note(std::int64_t index) { set_[static_cast<std::size_t>(index)] = true; }
+  // Error in the name of `op` if one is missing.
+  void check(const char* op) const {
+    for (std::size_t i = 0; i < N; ++i) {
+      if (C10_UNLIKELY(!set_[i])) throw_not_set(op, i);
+    }
+  }
+
+ private:
+  bool set_[N] = {};
+};
+
 inline void check_like(const Tensor& given, const TensorOptions& wanted, const char* what) {
   TORCH_CHECK(wanted.dtype() == given.dtype(), "Expected ", what, " tensor to have dtype ",
               wanted.dtype(), ", but got ", given.dtype(), " instead");

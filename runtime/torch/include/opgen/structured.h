@@ -37,6 +37,7 @@ struct FreshOutputs final : TakesOutputs<FreshOutputs<K, Impl>, Impl> {
   void output_strided(std::int64_t i, IntArrayRef sizes, IntArrayRef strides,
                       const TensorOptions& options) {
     guard.use(options.device());
+    set.note(i);
     outputs[i] = create_out<K>(sizes, strides, options);
     if constexpr (kIterates<Impl>) this->take_as_iterator(i, sizes, strides, options);
   }
@@ -47,6 +48,7 @@ struct FreshOutputs final : TakesOutputs<FreshOutputs<K, Impl>, Impl> {
   const Tensor& maybe_get_output(std::int64_t i) override { return outputs[i]; }
 
   Tensor outputs[Impl::opgen_outputs];
+  SetOutputs<Impl::opgen_outputs> set;
   [[no_unique_address]] OutputGuard<K> guard;
 };
 
@@ -79,11 +81,13 @@ struct GivenOutputs final : TakesOutputs<GivenOutputs<K, Impl, inplace>, Impl> {
 
   const Tensor* given[Impl::opgen_outputs];
   Tensor proxies[Impl::opgen_outputs];
+  SetOutputs<Impl::opgen_outputs> set;
   [[no_unique_address]] OutputGuard<K> guard;
 
  private:
   void take(std::int64_t i, IntArrayRef sizes, IntArrayRef strides, const TensorOptions& options) {
     guard.use(options.device());
+    set.note(i);
     if constexpr (inplace) {
       check_inplace(*given[i], sizes, options);
     } else {
@@ -103,17 +107,31 @@ struct GivenOutputs final : TakesOutputs<GivenOutputs<K, Impl, inplace>, Impl> {
   }
 };
 
-template <DispatchKey K, class Op, std::size_t... O, class... A>
-void run_structured(Op& op, std::index_sequence<O...>, const A&... arguments) {
-  if constexpr (std::is_base_of_v<SymbolicMetaBase, Op>) {
+// After meta: every output is set, and what the kernel walks over is there.
+template <class Op, class Structured>
+void check_meta(const Structured& op) {
+  if constexpr (kIterates<Structured>) {
+    if (C10_UNLIKELY(op.ntensors() == 0)) throw_not_built(Op::name);
+  }
+  op.set.check(Op::name);
+}
+
+// `Structured`: the author's class with its outputs, for operator `Op`.
+template <DispatchKey K, class Op, class Structured, std::size_t... O, class... A>
+void run_structured(Structured& op, std::index_sequence<O...>, const A&... arguments) {
+  if constexpr (std::is_base_of_v<SymbolicMetaBase, Structured>) {
     static_cast<void>(op.meta(symbolic(arguments)...));
+    op.set.check(Op::name);
   } else if constexpr (K == DispatchKey::Meta) {
     static_cast<void>(op.meta(concrete(arguments)...));
-  } else if constexpr (requires { typename Op::meta_return_ty; }) {
+    op.set.check(Op::name);
+  } else if constexpr (requires { typename Structured::meta_return_ty; }) {
     auto precomputed = op.meta(concrete(arguments)...);
+    check_meta<Op>(op);
     op.opgen_impl(precomputed, concrete(arguments)..., op.maybe_get_output(O)...);
   } else {
     op.meta(concrete(arguments)...);
+    check_meta<Op>(op);
     op.impl(concrete(arguments)..., op.maybe_get_output(O)...);
   }
 }
@@ -166,7 +184,7 @@ struct Functional<K, Impl, Op, R(A...)> {
     constexpr std::make_index_sequence<Impl::opgen_outputs> all{};
     detail::check_devices<K, Impl, Op>(arguments...);
     typename detail::OutputsOf<K, Impl>::Fresh op;
-    detail::run_structured<K>(op, all, arguments...);
+    detail::run_structured<K, Op>(op, all, arguments...);
     return detail::take_outputs<R>(op.outputs, all);
   }
 };
@@ -190,7 +208,7 @@ struct Out<K, Impl, Op, R(A...)> {
     detail::check_devices<K, Impl, Op>(std::get<I>(arguments)...);
     typename detail::OutputsOf<K, Impl>::template Given<false> op(
         std::get<first + O>(arguments)...);
-    detail::run_structured<K>(op, all, std::get<I>(arguments)...);
+    detail::run_structured<K, Op>(op, all, std::get<I>(arguments)...);
     op.finish();
     return detail::return_outputs<R>(std::get<first + O>(arguments)...);
   }
@@ -205,7 +223,7 @@ struct Inplace<K, Impl, Op, SelfPos, R(A...)> {
     detail::check_devices<K, Impl, Op>(arguments...);
     auto& self = std::get<SelfPos>(std::tuple<A&...>(arguments...));
     typename detail::OutputsOf<K, Impl>::template Given<true> op(self);
-    detail::run_structured<K>(op, std::index_sequence<0>{}, arguments...);
+    detail::run_structured<K, Op>(op, std::index_sequence<0>{}, arguments...);
     op.finish();
     return detail::return_outputs<R>(self);
   }
@@ -223,7 +241,7 @@ struct CompositeFunctional<Meta, Op, OutOp, R(A...)> {
   template <std::size_t... O>
   static R run(std::index_sequence<O...> all, A... arguments) {
     detail::FreshOutputs<DispatchKey::CompositeExplicitAutogradNonFunctional, Meta> op;
-    detail::run_structured<DispatchKey::Meta>(op, all, arguments...);
+    detail::run_structured<DispatchKey::Meta, Op>(op, all, arguments...);
     OutOp::call(arguments..., op.outputs[O]...);
     return detail::take_outputs<R>(op.outputs, all);
   }
@@ -237,7 +255,7 @@ struct CompositeInplace<Meta, Op, OutOp, SelfPos, R(A...)> {
   C10_NOINLINE static R call(A... arguments) {
     auto& self = std::get<SelfPos>(std::tuple<A&...>(arguments...));
     detail::GivenOutputs<DispatchKey::CompositeExplicitAutogradNonFunctional, Meta, true> op(self);
-    detail::run_structured<DispatchKey::Meta>(op, std::index_sequence<0>{}, arguments...);
+    detail::run_structured<DispatchKey::Meta, Op>(op, std::index_sequence<0>{}, arguments...);
     Tensor output = op.maybe_get_output(0);
     OutOp::call(arguments..., output);
     op.finish();

@@ -73,11 +73,13 @@ template <class Meta>
 struct SymbolicFreshOutputs final : Meta {
   void set_output_raw_strided(std::int64_t i, SymIntArrayRef sizes, SymIntArrayRef strides,
                               TensorOptions options) override {
+    set.note(i);
     outputs[i] = create_symbolic_out(sizes, strides, options);
   }
   const SymbolicTensor& maybe_get_output(std::int64_t i) override { return outputs[i]; }
 
   SymbolicTensor outputs[Meta::opgen_outputs];
+  SetOutputs<Meta::opgen_outputs> set;
 };
 
 template <class Meta, bool inplace>
@@ -87,6 +89,7 @@ struct SymbolicGivenOutputs final : Meta {
 
   void set_output_raw_strided(std::int64_t i, SymIntArrayRef sizes, SymIntArrayRef strides,
                               TensorOptions options) override {
+    set.note(i);
     if constexpr (inplace) {
       check_symbolic_inplace(given[i], sizes, options);
     } else {
@@ -99,6 +102,7 @@ struct SymbolicGivenOutputs final : Meta {
   void finish() noexcept {}
 
   SymbolicTensor given[Meta::opgen_outputs];
+  SetOutputs<Meta::opgen_outputs> set;
 };
 
 }  // namespace opgen::detail

@@ -60,9 +60,10 @@ class OPGEN_API GilRelease {
   GilRelease(const GilRelease&) = delete;
   GilRelease& operator=(const GilRelease&) = delete;
 
- private:
   static void* save();
   static void restore(void* state) noexcept;
+
+ private:
   void* state_;
 };
 

@@ -20,4 +20,21 @@ OPGEN_API int init_module(PyObject* module, const char* package, const Function*
 OPGEN_API int init_module(PyObject* module, const char* package,
                           std::initializer_list<std::span<const Function>> tables);
 
+// The slots of a module that `fill` fills. Class Tensor and the tables of operators are one for the
+// whole process, and the GIL guards them: Python is told to refuse sub-interpreters and to take the
+// GIL, and init_module() refuses where Python does not.
+struct ModuleSlots {
+  explicit ModuleSlots(int (*fill)(PyObject*)) noexcept
+      : slots{{Py_mod_exec, reinterpret_cast<void*>(fill)},
+#ifdef Py_mod_multiple_interpreters
+              {Py_mod_multiple_interpreters, Py_MOD_MULTIPLE_INTERPRETERS_NOT_SUPPORTED},
+#endif
+#ifdef Py_mod_gil
+              {Py_mod_gil, Py_MOD_GIL_USED},
+#endif
+              {0, nullptr}} {
+  }
+  PyModuleDef_Slot slots[4];
+};
+
 }  // namespace opgen::python

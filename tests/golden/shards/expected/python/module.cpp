@@ -17,9 +17,9 @@ int opgen_fill(PyObject* module) {
           opgen_functions_3,
       });
 }
-PyModuleDef_Slot opgen_slots[] = {{Py_mod_exec, reinterpret_cast<void*>(&opgen_fill)}, {0, nullptr}};
+opgen::python::ModuleSlots opgen_slots(&opgen_fill);
 PyModuleDef opgen_module = {
-    PyModuleDef_HEAD_INIT, "_C", nullptr, 0, nullptr, opgen_slots, nullptr, nullptr, nullptr};
+    PyModuleDef_HEAD_INIT, "_C", nullptr, 0, nullptr, opgen_slots.slots, nullptr, nullptr, nullptr};
 
 }  // namespace
 static_assert(OPGEN_RUNTIME_ABI == 1, "this file is for opgen runtime ABI 1: generate it anew");
