@@ -43,6 +43,7 @@
 #include <aten/ops/view_as_native.h>
 #include <aten/ops/view_native.h>
 
+#include <opgen/autograd.h>
 #include <opgen/composite.h>
 
 #include "common.h"
@@ -138,6 +139,7 @@ OPGEN_KERNEL(detach)(const Tensor& self) {
   return view_with(self, layout_of(self));
 }
 OPGEN_KERNEL(detach_)(Tensor& self) {
+  opgen::autograd::detach_(self);
   return self;
 }
 
