@@ -77,10 +77,11 @@ OPGEN_IMPL_FUNC(gelu_out_cpu)(const Tensor&, std::string_view approximate, const
     constexpr wide cubic = static_cast<wide>(0.044715);
     opgen::cpu_kernel(*this, [by_tanh](scalar_t element) -> scalar_t {
       const wide x = static_cast<wide>(element);
-      // erfc keeps its digits where 1 + erf would cancel.
-      if (!by_tanh) return static_cast<scalar_t>(x * std::erfc(-x * sqrt_half) / 2);
+      // erfc keeps its digits where 1 + erf would cancel. The factor is halved, not the product,
+      // which has no room for the double of the greatest numbers.
+      if (!by_tanh) return static_cast<scalar_t>(x * (std::erfc(-x * sqrt_half) / 2));
       return static_cast<scalar_t>(
-          x * (wide(1) + std::tanh(sqrt_two_over_pi * (x + cubic * x * x * x))) / 2);
+          x * ((wide(1) + std::tanh(sqrt_two_over_pi * (x + cubic * x * x * x))) / 2));
     });
   });
 }

@@ -194,4 +194,14 @@ inline void resize_out(const Tensor& out, IntArrayRef sizes) {
   opgen::resize_output(out, sizes);
 }
 
+// The same for the out tensor of a factory, whose shape is what the call says: there is nothing to
+// warn about.
+inline void resize_factory_out(const Tensor& out, IntArrayRef sizes) {
+  if (same_sizes(out.sizes(), sizes)) {
+    opgen::resize_output(out, sizes);
+  } else {
+    opgen::resize_(out, sizes);
+  }
+}
+
 }  // namespace kernels

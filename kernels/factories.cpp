@@ -77,7 +77,7 @@ OPGEN_KERNEL(empty)(IntArrayRef size, OPGEN_OPTIONS, std::optional<MemoryFormat>
 OPGEN_KERNEL(empty_out)(IntArrayRef size, std::optional<MemoryFormat> memory_format, Tensor& out) {
   OPGEN_CHECK(!memory_format.has_value(),
               "'memory_format' argument is incompatible with 'out' tensor argument");
-  resize_out(out, size);
+  resize_factory_out(out, size);
   return out;
 }
 OPGEN_KERNEL(empty_strided)(IntArrayRef size, IntArrayRef stride, OPGEN_OPTIONS) {
@@ -101,7 +101,7 @@ Tensor filled(Tensor out, const Scalar& value) {
 }
 
 Tensor& fill_out(Tensor& out, IntArrayRef size, const Scalar& value) {
-  resize_out(out, size);
+  resize_factory_out(out, size);
   opgen::fill_(out, value);
   return out;
 }
@@ -177,11 +177,21 @@ int64_t range_size(const Scalar& start, const Scalar& end, const Scalar& step, S
               "upper bound and lower bound inconsistent with step sign");
   if (dtype == kLong) {
     // Doubles do not hold every int64; the bounds are cut to integers as the elements are.
-    const int64_t span = end.toLong() - start.toLong(), stride = step.toLong();
+    // Their distance may be one that int64 does not hold either.
+    const int64_t stride = step.toLong();
     OPGEN_CHECK(stride != 0, "step must be nonzero");
-    return (span + stride - (stride > 0 ? 1 : -1)) / stride;
+    const auto low = static_cast<uint64_t>(start.toLong()),
+               high = static_cast<uint64_t>(end.toLong()), width = static_cast<uint64_t>(stride);
+    const uint64_t span = stride > 0 ? high - low : low - high;
+    const uint64_t steps = stride > 0 ? width : uint64_t(0) - width;
+    const uint64_t count = span / steps + (span % steps != 0 ? 1 : 0);
+    OPGEN_CHECK(count <= static_cast<uint64_t>(std::numeric_limits<int64_t>::max()),
+                "invalid size, possible overflow?");
+    return static_cast<int64_t>(count);
   }
-  return static_cast<int64_t>(std::ceil((last - first) / by));
+  const double count = std::ceil((last - first) / by);
+  OPGEN_CHECK(count < 0x1p63, "invalid size, possible overflow?");
+  return static_cast<int64_t>(count);
 }
 
 }  // namespace
@@ -225,7 +235,7 @@ OPGEN_KERNEL(arange_out)(const Scalar& start, const Scalar& end, const Scalar& s
 // Values are counted from the nearer end, so that the last is exactly `end`.
 OPGEN_KERNEL(linspace_out)(const Scalar& start, const Scalar& end, int64_t steps, Tensor& out) {
   OPGEN_CHECK(steps >= 0, "number of steps must be non-negative");
-  if (out.numel() != steps) resize_out(out, {steps});
+  if (out.numel() != steps) resize_factory_out(out, {steps});
   if (out.is_meta() || steps == 0) return out;
   if (steps == 1) return out.fill_(start);
   Tensor target = out.is_contiguous() ? out : Tensor(opgen::contiguous(out));

@@ -325,11 +325,16 @@ OPGEN_KERNEL(index_select_out)(const Tensor& self, int64_t dim, const Tensor& in
   if (!shape.empty()) shape[dim] = index.numel();
   check_same_device("index_select()", self, index);
   resize_out(out, shape);
-  if (out.is_meta() || out.numel() == 0) return out;
+  if (out.is_meta()) return out;
   const Tensor places = opgen::contiguous(to_dtype(index, kLong));
   const int64_t* place = places.const_data_ptr<int64_t>();
   const int64_t size = size_along(self, dim), stride = stride_along(self, dim),
                 out_stride = stride_along(out, dim);
+  if (out.numel() == 0) {
+    // Without elements to move, a wrong index is one all the same.
+    for (int64_t k = 0; k < places.numel(); ++k) plain_place(place[k], size, dim);
+    return out;
+  }
   dispatch_by_size(self.itemsize(), [&]<class T>() {
     const T* from = static_cast<const T*>(self.const_data_ptr());
     T* to = static_cast<T*>(out.mutable_data_ptr());

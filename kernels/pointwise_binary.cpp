@@ -74,7 +74,8 @@ void map_wide(TensorIteratorBase& iter, F f) {
   using wide = wide_t<T>;
   if constexpr (is_half_v<T>) {
     if (iter.is_cpu_scalar(2) && iter.operand(2).replaced) {
-      const wide b = opgen::item(iter.operand(2).original_tensor()).to<wide>();
+      // One beyond the type's range is an infinity.
+      const wide b = static_cast<wide>(opgen::item(iter.operand(2).original_tensor()).toDouble());
       iter.remove_operand(2);
       opgen::cpu_kernel(iter,
                         [f, b](T a) -> T { return static_cast<T>(f(static_cast<wide>(a), b)); });
@@ -166,11 +167,14 @@ void div_rounded(TensorIteratorBase& iter, bool down) {
     });
     return;
   }
+  // What is truncated is the quotient as its dtype holds it, but for one divisor of all elements,
+  // as a number is: by that the wide quotient is truncated.
+  const bool one_divisor = iter.is_scalar(2);
   OPGEN_DISPATCH_FLOATING(iter.common_dtype(), name, [&] {
-    map_wide<scalar_t>(iter, [down](auto x, auto y) {
-      // What is truncated is the quotient as its dtype holds it.
-      return down ? divide_floor_float(x, y)
-                  : std::trunc(static_cast<decltype(x)>(static_cast<scalar_t>(x / y)));
+    map_wide<scalar_t>(iter, [down, one_divisor](auto x, auto y) {
+      using wide = decltype(x);
+      if (down) return divide_floor_float(x, y);
+      return std::trunc(one_divisor ? x / y : static_cast<wide>(static_cast<scalar_t>(x / y)));
     });
   });
 }
@@ -316,7 +320,7 @@ OPGEN_IMPL_FUNC(pow_Tensor_Scalar_out)
   }
   if (isIntegralType(common_dtype(), /*include_bool=*/false)) {
     OPGEN_DISPATCH_INTEGRAL(common_dtype(), "pow", [&] {
-      const int64_t n = exponent.toLong();
+      const int64_t n = exponent.to<scalar_t>();
       opgen::cpu_kernel(*this, [n](scalar_t a) -> scalar_t {
         return static_cast<scalar_t>(power_integer(static_cast<int64_t>(a), n));
       });
@@ -350,6 +354,12 @@ OPGEN_IMPL_FUNC(pow_Tensor_Scalar_out)
       opgen::cpu_kernel(*this, [](scalar_t x) -> scalar_t {
         auto w = widen(x);
         return narrowed<scalar_t>(decltype(w)(1) / w);
+      });
+    } else if (std::is_same_v<scalar_t, float> && n == std::trunc(n) && std::abs(n) > 0x1p24 &&
+               std::abs(n) < 0x1p63) {
+      // As a float, an odd exponent of so many digits would become even, and the sign be lost.
+      opgen::cpu_kernel(*this, [n](scalar_t x) -> scalar_t {
+        return narrowed<scalar_t>(std::pow(widen(x), widen(n)));
       });
     } else {
       const auto power = widen(exponent.to<scalar_t>());

@@ -6,6 +6,7 @@
 #include <aten/ops/clamp_native.h>
 #include <aten/ops/lerp_native.h>
 #include <aten/ops/nonzero.h>
+#include <aten/ops/scalar_tensor.h>
 #include <aten/ops/unbind.h>
 #include <aten/ops/where.h>
 #include <aten/ops/where_native.h>
@@ -111,6 +112,12 @@ WhereOperands where_operands(const Tensor& condition, const Tensor& self, const 
   return {to_dtype(condition, kBool), placed(self), placed(other)};
 }
 
+// A number as the dtype that it has in common with the other operand; throws if that cannot hold
+// it.
+Tensor operand_of(const Scalar& value, const Tensor& condition, ScalarType common) {
+  return at::scalar_tensor(value, condition.options().dtype(common));
+}
+
 template <class T>
 void select_elements(TensorIteratorBase& iter) {
   opgen::cpu_kernel(iter, [](bool chosen, T a, T b) -> T { return chosen ? a : b; });
@@ -141,14 +148,18 @@ OPGEN_KERNEL2(where, self)(const Tensor& condition, const Tensor& self, const Te
   return at::where_out(out, condition, self, other);
 }
 OPGEN_KERNEL2(where, ScalarSelf)(const Tensor& condition, const Scalar& self, const Tensor& other) {
-  return at::where(condition, number(self), other);
+  return at::where(condition, operand_of(self, condition, opgen::result_type_of(self, other)),
+                   other);
 }
 OPGEN_KERNEL2(where, ScalarOther)
 (const Tensor& condition, const Tensor& self, const Scalar& other) {
-  return at::where(condition, self, number(other));
+  return at::where(condition, self,
+                   operand_of(other, condition, opgen::result_type_of(self, other)));
 }
 OPGEN_KERNEL2(where, Scalar)(const Tensor& condition, const Scalar& self, const Scalar& other) {
-  return at::where(condition, number(self), number(other));
+  const ScalarType common = opgen::result_type_of(self, other);
+  return at::where(condition, operand_of(self, condition, common),
+                   operand_of(other, condition, common));
 }
 OPGEN_KERNEL2(where, default)(const Tensor& condition) {
   // The rows of `nonzero` are places; its columns are what indexing wants.

@@ -28,6 +28,12 @@ struct Pair {
 Pair pair_of(const char* op, const char* what, IntArrayRef list) {
   OPGEN_CHECK(list.size() == 1 || list.size() == 2, op, ": ", what,
               " must either be a single int, or a tuple of two ints");
+  // So that products of two of them, and sums of such, fit 64 bits.
+  for (int64_t number : list) {
+    OPGEN_CHECK(number >= std::numeric_limits<int32_t>::min() &&
+                    number <= std::numeric_limits<int32_t>::max(),
+                op, ": ", what, " must fit 32 bits, got ", list);
+  }
   return {list[0], list[list.size() - 1]};
 }
 
@@ -131,7 +137,8 @@ OPGEN_IMPL_FUNC(avg_pool2d_out_cpu)
         const scalar_t* from = self.const_data_ptr<scalar_t>();
         scalar_t* to = out.mutable_data_ptr<scalar_t>();
         for_each_plane(
-            self, out, out, out.size(-2) * out.size(-1) * kH * kW,
+            self, out, out,
+            out.size(-2) * out.size(-1) * std::min(kH, height) * std::min(kW, width),
             [&](int64_t in, int64_t result, int64_t) {
               for (int64_t i = 0; i < out.size(-2); ++i) {
                 for (int64_t j = 0; j < out.size(-1); ++j) {
@@ -192,10 +199,14 @@ T lowest() {
   }
 }
 
+// How many steps of the window's dilation lead from `start` to the first place at or after `place`.
+int64_t steps_to(int64_t place, int64_t start, const Window& window) {
+  return start >= place ? 0 : (place - start + window.dilation - 1) / window.dilation;
+}
+
 // The first place of a window from `start` on that is not before the input.
 int64_t first_inside(int64_t start, const Window& window) {
-  while (start < 0) start += window.dilation;
-  return start;
+  return start + steps_to(0, start, window) * window.dilation;
 }
 
 }  // namespace
@@ -219,7 +230,8 @@ OPGEN_IMPL_FUNC(max_pool2d_with_indices_out_cpu)
   OPGEN_DISPATCH_REAL(self.scalar_type(), "max_pool2d", [&] {
     const scalar_t* from = self.const_data_ptr<scalar_t>();
     scalar_t* to = out.mutable_data_ptr<scalar_t>();
-    const int64_t work = out.size(-2) * out.size(-1) * pool.vertical.size * pool.horizontal.size;
+    const int64_t work = out.size(-2) * out.size(-1) * std::min(pool.vertical.size, height) *
+                         std::min(pool.horizontal.size, width);
     for_each_plane(self, out, indices, work, [&](int64_t in, int64_t result, int64_t index) {
       for (int64_t i = 0; i < out.size(-2); ++i) {
         for (int64_t j = 0; j < out.size(-1); ++j) {
@@ -229,12 +241,14 @@ OPGEN_IMPL_FUNC(max_pool2d_with_indices_out_cpu)
           scalar_t best = lowest<scalar_t>();
           int64_t best_at =
               first_inside(top, pool.vertical) * width + first_inside(left, pool.horizontal);
-          for (int64_t a = 0; a < pool.vertical.size; ++a) {
+          // Only what lies inside is walked: a window may be far larger than the input.
+          const int64_t rows = std::min(pool.vertical.size, steps_to(height, top, pool.vertical));
+          const int64_t columns =
+              std::min(pool.horizontal.size, steps_to(width, left, pool.horizontal));
+          for (int64_t a = steps_to(0, top, pool.vertical); a < rows; ++a) {
             const int64_t y = top + a * pool.vertical.dilation;
-            if (y < 0 || y >= height) continue;
-            for (int64_t b = 0; b < pool.horizontal.size; ++b) {
+            for (int64_t b = steps_to(0, left, pool.horizontal); b < columns; ++b) {
               const int64_t x = left + b * pool.horizontal.dilation;
-              if (x < 0 || x >= width) continue;
               const scalar_t element = from[in + y * in_row + x * in_column];
               // The last not-a-number of a window is its place, the first of equal numbers else.
               if (element > best || is_nan(element)) {

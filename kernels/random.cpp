@@ -312,11 +312,11 @@ OPGEN_KERNEL(rand)(IntArrayRef size, std::optional<Generator> generator, OPGEN_O
   return new_empty(size, dtype, layout, device, pin_memory).uniform_(0, 1, generator);
 }
 OPGEN_KERNEL(rand_out)(IntArrayRef size, Tensor& out) {
-  resize_out(out, size);
+  resize_factory_out(out, size);
   return out.uniform_(0, 1, std::nullopt);
 }
 OPGEN_KERNEL(rand_out)(IntArrayRef size, std::optional<Generator> generator, Tensor& out) {
-  resize_out(out, size);
+  resize_factory_out(out, size);
   return out.uniform_(0, 1, generator);
 }
 OPGEN_KERNEL(randn)(IntArrayRef size, OPGEN_OPTIONS) {
@@ -326,11 +326,11 @@ OPGEN_KERNEL(randn)(IntArrayRef size, std::optional<Generator> generator, OPGEN_
   return new_empty(size, dtype, layout, device, pin_memory).normal_(0, 1, generator);
 }
 OPGEN_KERNEL(randn_out)(IntArrayRef size, Tensor& out) {
-  resize_out(out, size);
+  resize_factory_out(out, size);
   return out.normal_(0, 1, std::nullopt);
 }
 OPGEN_KERNEL(randn_out)(IntArrayRef size, std::optional<Generator> generator, Tensor& out) {
-  resize_out(out, size);
+  resize_factory_out(out, size);
   return out.normal_(0, 1, generator);
 }
 
@@ -353,21 +353,21 @@ OPGEN_KERNEL(randint)
   return randint_into(out, low, high, generator);
 }
 OPGEN_KERNEL(randint_out)(int64_t high, IntArrayRef size, Tensor& out) {
-  resize_out(out, size);
+  resize_factory_out(out, size);
   return randint_into(out, 0, high, std::nullopt);
 }
 OPGEN_KERNEL(randint_out)
 (int64_t high, IntArrayRef size, std::optional<Generator> generator, Tensor& out) {
-  resize_out(out, size);
+  resize_factory_out(out, size);
   return randint_into(out, 0, high, generator);
 }
 OPGEN_KERNEL(randint_out)(int64_t low, int64_t high, IntArrayRef size, Tensor& out) {
-  resize_out(out, size);
+  resize_factory_out(out, size);
   return randint_into(out, low, high, std::nullopt);
 }
 OPGEN_KERNEL(randint_out)
 (int64_t low, int64_t high, IntArrayRef size, std::optional<Generator> generator, Tensor& out) {
-  resize_out(out, size);
+  resize_factory_out(out, size);
   return randint_into(out, low, high, generator);
 }
 
@@ -380,7 +380,7 @@ OPGEN_KERNEL(randperm_out)(int64_t n, std::optional<Generator> generator, Tensor
               "n is too large for result tensor type: 'Byte'");
   OPGEN_CHECK(out.scalar_type() != kChar || n <= 128,
               "n is too large for result tensor type: 'Char'");
-  resize_out(out, {n});
+  resize_factory_out(out, {n});
   if (out.is_meta()) return out;
   std::vector<int64_t> order(static_cast<size_t>(n));
   for (int64_t i = 0; i < n; ++i) order[i] = i;

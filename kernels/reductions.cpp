@@ -203,6 +203,12 @@ void check_truth_output(const char* name, const TensorBase& out) {
               " only supports bool tensor for result, got: ", out.scalar_type());
 }
 
+// A given output has one of the two dtypes, and keeps it.
+ScalarType truth_dtype(const char* name, const TensorBase& self, const TensorBase& out) {
+  check_truth_output(name, out);
+  return out.defined() ? out.scalar_type() : truth_dtype(self);
+}
+
 // any: whether some element is not zero; all: whether none is.
 void truth_into(const Tensor& self, DimMask mask, const Tensor& out, bool any) {
   const char* name = any ? "any" : "all";
@@ -224,20 +230,18 @@ void truth_into(const Tensor& self, DimMask mask, const Tensor& out, bool any) {
 
 #define OPGEN_TRUTH(op, is_any)                                                                   \
   OPGEN_META_FUNC2(op, dim)(const Tensor& self, int64_t dim, bool keepdim) {                      \
-    check_truth_output(#op, maybe_get_output());                                                  \
     set_output_raw_strided(                                                                       \
         0, reduced_shape(self.sizes(), mask_of(IntArrayRef(dim), self.dim()), keepdim), {},       \
-        self.options().dtype(truth_dtype(self)));                                                 \
+        self.options().dtype(truth_dtype(#op, self, maybe_get_output())));                        \
   }                                                                                               \
   OPGEN_META_FUNC2(op, dims)(const Tensor& self, OptionalIntArrayRef dim, bool keepdim) {         \
-    check_truth_output(#op, maybe_get_output());                                                  \
     set_output_raw_strided(0,                                                                     \
                            reduced_shape(self.sizes(), mask_of_listed(dim, self.dim()), keepdim), \
-                           {}, self.options().dtype(truth_dtype(self)));                          \
+                           {}, self.options().dtype(truth_dtype(#op, self, maybe_get_output()))); \
   }                                                                                               \
   OPGEN_META_FUNC(op)(const Tensor& self) {                                                       \
-    check_truth_output(#op, maybe_get_output());                                                  \
-    set_output_raw_strided(0, {}, {}, self.options().dtype(truth_dtype(self)));                   \
+    set_output_raw_strided(0, {}, {},                                                             \
+                           self.options().dtype(truth_dtype(#op, self, maybe_get_output())));     \
   }                                                                                               \
   OPGEN_IMPL_FUNC(op##_out)                                                                       \
   (const Tensor& self, int64_t dim, bool /*keepdim*/, const Tensor& out) {                        \
@@ -593,7 +597,9 @@ void var_into(const Tensor& self, DimMask mask, const std::optional<Scalar>& cor
                       [&](const Slice& slice, const std::array<int64_t, 3>& at) {
                         const Moments moments = moments_of(from, slice, at[0]);
                         const double freedom = static_cast<double>(slice.numel) - taken;
-                        const double variance = moments.squares / (freedom > 0 ? freedom : 0.0);
+                        const double variance =
+                            slice.numel == 0 ? std::numeric_limits<double>::quiet_NaN()
+                                             : moments.squares / (freedom > 0 ? freedom : 0.0);
                         to[at[1]] = static_cast<real>(
                             static_cast<wide_t<real>>(root ? std::sqrt(variance) : variance));
                         if (means != nullptr)
@@ -614,7 +620,13 @@ Tensor var_or_std(const Tensor& self, OptionalIntArrayRef dim,
 
 Tensor& var_or_std_out(Tensor& out, const Tensor& self, OptionalIntArrayRef dim,
                        const std::optional<Scalar>& correction, bool keepdim, bool root) {
-  const Tensor result = var_or_std(self, dim, correction, keepdim, root);
+  check_var_input("std and var", self);
+  // An output of a wider dtype gets what that dtype can hold.
+  const Tensor input =
+      out.is_floating_point()
+          ? to_dtype(self, opgen::promote_types(self.scalar_type(), out.scalar_type()))
+          : self;
+  const Tensor result = var_or_std(input, dim, correction, keepdim, root);
   OPGEN_CHECK(canCast(result.scalar_type(), out.scalar_type()), "result type ",
               result.scalar_type(), " can't be cast to the desired output type ",
               out.scalar_type());

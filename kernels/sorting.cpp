@@ -112,6 +112,8 @@ OPGEN_IMPL_FUNC(topk_out_cpu)
  const Tensor& indices) {
   if (values.numel() == 0) return;
   dim = wrap_dim(dim, self.dim());
+  // A number has one place to fill, whatever k is.
+  const int64_t count = self.dim() == 0 ? 1 : k;
   OPGEN_DISPATCH_REAL(self.scalar_type(), "topk",
-                      [&] { sort_lines<scalar_t>(self, dim, largest, k, values, indices); });
+                      [&] { sort_lines<scalar_t>(self, dim, largest, count, values, indices); });
 }

@@ -52,8 +52,9 @@ inline double digamma(double x) {
   double result = 0;
   if (x < 0) {
     if (x == std::floor(x)) return std::numeric_limits<double>::quiet_NaN();
-    // The fraction alone goes to tan: its argument stays exact.
-    result = -pi / std::tan(pi * (x - std::floor(x)));
+    // The fraction alone goes to tan, the one with the sign of x: both are exact, and it keeps the
+    // digits of an x near 0.
+    result = -pi / std::tan(pi * (x - std::trunc(x)));
     x = 1 - x;
   }
   for (; x < 10; x += 1) result -= 1 / x;
@@ -67,7 +68,7 @@ inline double digamma(double x) {
 }
 
 inline double trigamma(double x) {
-  if (std::isinf(x) && x < 0) return std::numeric_limits<double>::quiet_NaN();
+  if (std::isinf(x)) return x > 0 ? 0 : std::numeric_limits<double>::quiet_NaN();
   if (x >= 0.5 || std::isnan(x)) return hurwitz_zeta(2, x);
   if (x == std::floor(x)) return std::numeric_limits<double>::infinity();
   const double sine = std::sin(pi * x);

@@ -43,6 +43,7 @@
 #include <aten/ops/view_as_native.h>
 #include <aten/ops/view_native.h>
 
+#include <opgen/autograd.h>
 #include <opgen/composite.h>
 
 #include "common.h"
@@ -137,6 +138,7 @@ OPGEN_KERNEL(detach)(const Tensor& self) {
   return view_with(self, layout_of(self));
 }
 OPGEN_KERNEL(detach_)(Tensor& self) {
+  opgen::autograd::detach_(self);
   return self;
 }
 
@@ -183,11 +185,12 @@ OPGEN_KERNEL(permute)(const Tensor& self, IntArrayRef dims) {
               "ordering of dimensions i.e. input.dim() = ",
               self.dim(), " is not equal to len(dims) = ", dims.size());
   Placement layout{{}, {}, self.storage_offset()};
-  DimMask seen = 0;
+  // No mask of bits: a view may have any number of dimensions.
+  opgen::SmallVector<bool, 8> seen(dims.size(), false);
   for (int64_t dim : dims) {
     dim = wrap_dim(dim, self.dim());
-    OPGEN_CHECK(!has_dim(seen, dim), "permute(): duplicate dims are not allowed.");
-    seen |= DimMask(1) << dim;
+    OPGEN_CHECK(!seen[dim], "permute(): duplicate dims are not allowed.");
+    seen[dim] = true;
     layout.sizes.push_back(self.size(dim));
     layout.strides.push_back(self.stride(dim));
   }
@@ -214,7 +217,11 @@ OPGEN_KERNEL(repeat)(const Tensor& self, IntArrayRef repeats) {
   DimVector shape, window, window_strides, source, source_strides;
   for (int64_t d = 0; d < ndim; ++d) {
     OPGEN_CHECK(repeats[d] >= 0, "Repeats cannot be negative, found ", repeats[d]);
-    shape.push_back(repeats[d] * (d < extra ? 1 : self.size(d - extra)));
+    int64_t size = 0;
+    OPGEN_CHECK(!__builtin_mul_overflow(repeats[d], d < extra ? 1 : self.size(d - extra), &size),
+                "repeat(): a tensor of sizes ", self.sizes(), " repeated ", repeats,
+                " times is too large");
+    shape.push_back(size);
   }
   Tensor out = opgen::empty(shape, self.options());
   if (out.numel() == 0) return out;
@@ -285,8 +292,11 @@ OPGEN_KERNEL(slice)
   const int64_t last = std::max(first, end.has_value() ? clamped(*end) : size);
   Placement layout = layout_of(self);
   layout.offset += first * layout.strides[dim];
-  layout.sizes[dim] = (last - first + step - 1) / step;
-  layout.strides[dim] *= step;
+  const int64_t length = last - first;
+  layout.sizes[dim] = length / step + (length % step != 0 ? 1 : 0);
+  // A step too large for a stride leads to no second element: nothing is addressed by it.
+  int64_t stride = 0;
+  if (!__builtin_mul_overflow(layout.strides[dim], step, &stride)) layout.strides[dim] = stride;
   return view_with(self, layout);
 }
 
@@ -351,24 +361,28 @@ OPGEN_KERNEL(slice_inverse_symint)
 
 namespace {
 
-Placement squeezed(const Tensor& self, DimMask mask) {
+// Without the dimensions of size 1 that `is_named(d)` names.
+template <class F>
+Placement squeezed(const Tensor& self, F is_named) {
   Placement layout{{}, {}, self.storage_offset()};
   for (int64_t d = 0; d < self.dim(); ++d) {
-    if (has_dim(mask, d) && self.size(d) == 1) continue;
+    if (self.size(d) == 1 && is_named(d)) continue;
     layout.sizes.push_back(self.size(d));
     layout.strides.push_back(self.stride(d));
   }
   return layout;
 }
 
-DimMask all_dims(const Tensor& self) {
-  return mask_of(std::nullopt, self.dim());
+Placement squeezed_all(const Tensor& self) {
+  return squeezed(self, [](int64_t) { return true; });
 }
-DimMask one_dim(const Tensor& self, int64_t dim) {
-  return DimMask(1) << wrap_dim(dim, self.dim());
+Placement squeezed_one(const Tensor& self, int64_t dim) {
+  const int64_t named = wrap_dim(dim, self.dim());
+  return squeezed(self, [named](int64_t d) { return d == named; });
 }
-DimMask some_dims(const Tensor& self, IntArrayRef dims) {
-  return mask_of_listed(dims, self.dim());
+Placement squeezed_some(const Tensor& self, IntArrayRef dims) {
+  const DimMask mask = mask_of_listed(dims, self.dim());
+  return squeezed(self, [mask](int64_t d) { return has_dim(mask, d); });
 }
 
 Placement unsqueezed(const Tensor& self, int64_t dim) {
@@ -383,22 +397,22 @@ Placement unsqueezed(const Tensor& self, int64_t dim) {
 }  // namespace
 
 OPGEN_KERNEL(squeeze)(const Tensor& self) {
-  return view_with(self, squeezed(self, all_dims(self)));
+  return view_with(self, squeezed_all(self));
 }
 OPGEN_KERNEL(squeeze)(const Tensor& self, int64_t dim) {
-  return view_with(self, squeezed(self, one_dim(self, dim)));
+  return view_with(self, squeezed_one(self, dim));
 }
 OPGEN_KERNEL(squeeze)(const Tensor& self, IntArrayRef dim) {
-  return view_with(self, squeezed(self, some_dims(self, dim)));
+  return view_with(self, squeezed_some(self, dim));
 }
 OPGEN_KERNEL(squeeze_)(Tensor& self) {
-  return lay_out(self, squeezed(self, all_dims(self)));
+  return lay_out(self, squeezed_all(self));
 }
 OPGEN_KERNEL(squeeze_)(Tensor& self, int64_t dim) {
-  return lay_out(self, squeezed(self, one_dim(self, dim)));
+  return lay_out(self, squeezed_one(self, dim));
 }
 OPGEN_KERNEL(squeeze_)(Tensor& self, IntArrayRef dim) {
-  return lay_out(self, squeezed(self, some_dims(self, dim)));
+  return lay_out(self, squeezed_some(self, dim));
 }
 OPGEN_KERNEL(unsqueeze)(const Tensor& self, int64_t dim) {
   return view_with(self, unsqueezed(self, dim));
@@ -444,16 +458,21 @@ OPGEN_KERNEL(split_with_sizes)(const Tensor& self, IntArrayRef split_sizes, int6
   OPGEN_CHECK(self.dim() != 0, "split expects at least a 1-dimensional tensor");
   dim = wrap_dim(dim, self.dim());
   std::vector<Tensor> parts;
+  const int64_t size = self.size(dim);
   int64_t start = 0;
+  bool fits = true;
   for (int64_t length : split_sizes) {
     OPGEN_CHECK(
         length >= 0,
         "split_with_sizes expects split_sizes have only non-negative entries, but got split_sizes=",
         split_sizes);
+    // Compared before it is added: a sum of lengths may overflow.
+    if (length > size - start) fits = false;
+    if (!fits) continue;
     parts.push_back(at::slice(self, dim, start, start + length, 1));
     start += length;
   }
-  OPGEN_CHECK(start == self.size(dim), "split_with_sizes expects split_sizes to sum exactly to ",
+  OPGEN_CHECK(fits && start == size, "split_with_sizes expects split_sizes to sum exactly to ",
               self.size(dim), " (input tensor's size at dimension ", dim,
               "), but got split_sizes=", split_sizes);
   return parts;
@@ -467,10 +486,12 @@ OPGEN_KERNEL(split)(const Tensor& self, int64_t split_size, int64_t dim) {
               "split_size can only be 0 if dimension size is 0, but got dimension size of ", size);
   std::vector<Tensor> parts;
   if (size == 0) return std::vector<Tensor>{at::slice(self, dim, 0, 0, 1)};
-  for (int64_t start = 0; start < size; start += split_size) {
-    parts.push_back(at::slice(self, dim, start, std::min(start + split_size, size), 1));
+  for (int64_t start = 0;;) {
+    const int64_t length = std::min(split_size, size - start);
+    parts.push_back(at::slice(self, dim, start, start + length, 1));
+    start += length;
+    if (start == size) return parts;
   }
-  return parts;
 }
 OPGEN_KERNEL(split_symint)(const Tensor& self, SymIntArrayRef split_size, int64_t dim) {
   return at::split_with_sizes(self, split_size, dim);
@@ -481,7 +502,7 @@ OPGEN_KERNEL(chunk)(const Tensor& self, int64_t chunks, int64_t dim) {
   const int64_t size = self.size(dim);
   // An empty dimension gives as many empty parts as were asked for.
   if (size == 0) return at::split_with_sizes(self, DimVector(static_cast<size_t>(chunks), 0), dim);
-  return at::split(self, (size + chunks - 1) / chunks, dim);
+  return at::split(self, size / chunks + (size % chunks != 0 ? 1 : 0), dim);
 }
 OPGEN_KERNEL(unbind)(const Tensor& self, int64_t dim) {
   dim = wrap_dim(dim, self.dim());

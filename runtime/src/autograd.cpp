@@ -103,6 +103,17 @@ TensorBase detach(const TensorBase& tensor) {
                                                      tensor.storage_offset());
 }
 
+void detach_(const TensorBase& tensor) {
+  AutogradPart* part = find_autograd(tensor);
+  const bool is_followed =
+      is_view(tensor) && (requires_grad(tensor) || requires_grad(view_base(tensor)));
+  OPGEN_CHECK(!is_followed, "a view cannot be detached in place: use detach()");
+  if (part == nullptr) return;
+  part->requires_grad = false;
+  part->grad_fn = nullptr;
+  part->output_nr = 0;
+}
+
 Edge gradient_edge(const TensorBase& tensor) {
   AutogradPart* part = find_autograd(tensor);
   if (part == nullptr) return {};

@@ -141,6 +141,7 @@ void TensorIteratorBase::compute_types(const IteratorSettings& settings) {
   bool inputs_differ = false;
   bool outputs_differ = false;
   bool has_undefined_outputs = false;
+  bool only_numbers = true;
 
   for (OperandInfo& op : general_->operands) {
     if (!op.is_type_defined()) {
@@ -154,6 +155,9 @@ void TensorIteratorBase::compute_types(const IteratorSettings& settings) {
     }
     if (!op.tensor().defined()) continue;
     if (common_device_.is_cpu() && !op.device.is_cpu()) common_device_ = op.device;
+    if (!op.is_output) {
+      only_numbers = only_numbers && op.tensor().unsafeGetTensorImpl()->is_wrapped_number();
+    }
     ScalarType& dtype = op.is_output ? output_dtype : common_dtype_;
     if (dtype == ScalarType::Undefined) {
       dtype = op.target_dtype;
@@ -182,7 +186,10 @@ void TensorIteratorBase::compute_types(const IteratorSettings& settings) {
     if (inputs_differ) common_dtype_ = ScalarType::Undefined;
     return;
   }
-  if (inputs_differ && settings.promote_inputs_to_common_dtype) {
+  // Numbers alone have no precision of their own: two doubles of Python are of the default dtype.
+  const bool lacks_precision =
+      only_numbers && (isFloatingType(common_dtype_) || isComplexType(common_dtype_));
+  if ((inputs_differ || lacks_precision) && settings.promote_inputs_to_common_dtype) {
     detail::ResultTypeState state;
     for (const OperandInfo& op : general_->operands) {
       if (!op.is_output) state = detail::update_result_type(op.tensor(), state);

@@ -166,7 +166,7 @@ std::int64_t parallel_pieces(std::int64_t n, std::int64_t grain) noexcept {
   if (grain < 1) grain = 1;
   if (n <= grain || in_region) return 1;
   std::int64_t threads = get_num_threads();
-  std::int64_t pieces = (n + grain - 1) / grain;
+  std::int64_t pieces = n / grain + (n % grain != 0 ? 1 : 0);
   return pieces < threads ? pieces : threads;
 }
 

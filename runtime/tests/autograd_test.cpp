@@ -153,6 +153,21 @@ TEST(what_is_refused) {
   CHECK_THROWS(Error, "MulFunctionBackward runs backward a second time", backward(out));
 }
 
+TEST(detached_in_place) {
+  Tensor a = leaf({2}), out = ops::mul(a, a);
+  detach_(out);
+  CHECK(!requires_grad(out) && is_leaf(out) && grad_fn(out) == nullptr);
+  CHECK(requires_grad(a));
+  detach_(a);
+  CHECK(!requires_grad(a) && !requires_grad(ops::mul(a, a)));
+  detach_(arange({2}));
+  // A graph that was recorded before stays as it is.
+  Tensor b = leaf({2}), sum = ops::sum(ops::mul(b, b));
+  detach_(b);
+  backward(sum);
+  CHECK_EQ(values(grad_of(b)), (Values{0, 2}));
+}
+
 TEST(a_saved_tensor_was_changed) {
   Tensor a = leaf({2}), b = arange({2});
   Tensor out = ops::sum(ops::mul(a, b));

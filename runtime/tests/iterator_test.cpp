@@ -120,6 +120,12 @@ TEST(promotion) {
   CHECK_EQ(add(arange({3}, kByte), number(7)).scalar_type(), kByte);
   CHECK_EQ(add(b, number(7)).scalar_type(), kLong);
   CHECK_EQ(values(add(i, number(1.5))), (std::vector<double>{1.5, 2.5, 3.5}));
+  // Numbers alone are of the default dtype, unless a tensor says more.
+  CHECK_EQ(add(number(1.5), number(2.5)).scalar_type(), kFloat);
+  CHECK_EQ(add(number(1), number(2.5)).scalar_type(), kFloat);
+  CHECK_EQ(add(number(1), number(2)).scalar_type(), kLong);
+  CHECK_EQ(add(number(1.5), scalar(1, kDouble)).scalar_type(), kDouble);
+  CHECK_EQ(values(add(number(1.5), number(2.5))), std::vector<double>{4});
 }
 
 TEST(integers_to_float) {

@@ -1,5 +1,6 @@
 // reduce_test.cpp: reductions over any dimensions and layouts, their accuracy, and threads.
 #include <cmath>
+#include <limits>
 
 #include "check.h"
 #include "opgen/reduce.h"
@@ -66,6 +67,22 @@ TEST(no_elements) {
   CHECK_EQ(values(sum(empty({0, 3}), IntArrayRef({0}), false)), (std::vector<double>{0, 0, 0}));
   CHECK_EQ(sum(empty({0, 3}), IntArrayRef({1}), false).numel(), 0);
   CHECK_EQ(values(sum(scalar(4, kFloat), std::nullopt, false)), std::vector<double>{4});
+}
+
+// By rows, by columns, and on any strides.
+TEST(sums_of_integers_wrap_round) {
+  const Scalar most(std::numeric_limits<std::int64_t>::max());
+  for (std::int64_t n : {2, 7, 64, 1000}) {
+    const auto wrapped = static_cast<std::int64_t>(
+        static_cast<std::uint64_t>(n) *
+        static_cast<std::uint64_t>(std::numeric_limits<std::int64_t>::max()));
+    Tensor row = full({n}, most, kLong);
+    CHECK(sum(row, std::nullopt, false).const_data_ptr<std::int64_t>()[0] == wrapped);
+    Tensor columns = sum(full({n, 9}, most, kLong), IntArrayRef({0}), false);
+    for (int k = 0; k < 9; ++k) CHECK(columns.const_data_ptr<std::int64_t>()[k] == wrapped);
+    Tensor sparse = strided(full({3 * n}, most, kLong), {n}, {3}, 0);
+    CHECK(sum(sparse, std::nullopt, false).const_data_ptr<std::int64_t>()[0] == wrapped);
+  }
 }
 
 TEST(sums_are_accurate) {

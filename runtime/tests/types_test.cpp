@@ -122,6 +122,14 @@ TEST(scalars) {
   CHECK((-Scalar(3)).equal(-3) && (-Scalar(2.5)).equal(-2.5));
   CHECK(Scalar(true).equal(true) && !Scalar(true).equal(1) &&
         !Scalar(complex<double>(1, 1)).equal(1));
+  // Neither side loses digits or its sign.
+  constexpr std::int64_t large = std::int64_t(1) << 53;
+  CHECK(!Scalar(std::int64_t(1) << 32).equal(0) && !Scalar((std::int64_t(1) << 32) + 1).equal(1));
+  CHECK(!Scalar(large + 1).equal(static_cast<double>(large)) && Scalar(large).equal(0x1p53));
+  CHECK(!Scalar(0x1p53).equal(large + 1) && Scalar(0x1p53).equal(large));
+  CHECK(!Scalar(-1).equal(~std::uint64_t(0)) && !Scalar(-1).equal(std::uint8_t(255)));
+  CHECK(!Scalar(256).equal(std::uint8_t(0)) && !Scalar(0x1p63).equal(INT64_MIN));
+  CHECK(Scalar(-0x1p63).equal(INT64_MIN) && !Scalar(NAN).equal(0) && !Scalar(INFINITY).equal(1));
   CHECK_THROWS(Error, "boolean", -Scalar(true));
 }
 

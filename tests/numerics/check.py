@@ -332,20 +332,12 @@ class _Run:
             self._compare_values(what, ours.dtype, ours.carried(), theirs.carried())
 
     def _compare_values(self, what: str, dtype: Dtype, ours: Any, theirs: Any) -> None:
-        if ours.tobytes() == theirs.tobytes():
-            return
-        a, b = to_numbers(dtype, ours), to_numbers(dtype, theirs)
         relative, absolute = tolerance(self._precision(dtype), operator_base(self.function.func))
-        with np.errstate(all="ignore"):
-            bad = ~_close(a, b, relative, absolute)
-        if bad.any() and not exceptions.off_by_one(self.name, a, b):
-            where = tuple(int(i) for i in np.argwhere(bad)[0])
-            count = int(bad.sum())
-            raise Mismatch(
-                "values",
-                f"{what} {dtype.name}{list(a.shape)} differs in {count} of {bad.size} elements, first at"
-                f" {list(where)}: {a[where]!r}, not {b[where]!r}",
-            )
+        text = differing(dtype, ours, theirs, relative, absolute)
+        if text and not exceptions.off_by_one(
+            self.name, to_numbers(dtype, ours), to_numbers(dtype, theirs)
+        ):
+            raise Mismatch("values", f"{what} {text}")
 
     def _precision(self, dtype: Dtype) -> Dtype:
         """The dtype whose rounding shows in results of `dtype`: an out argument may be wider than what is computed."""
@@ -408,7 +400,7 @@ class _Run:
                 yield self.library.tensor(handle)
 
 
-def steps(tensor: TensorResult | ReferenceTensor) -> tuple[int, ...]:
+def steps(tensor: Any) -> tuple[int, ...]:
     """Strides of the dimensions along which there is a step to take.
 
     Those of dimensions of size 1 and of empty tensors address nothing. PyTorch's own CPU and Meta kernels differ in
@@ -417,6 +409,22 @@ def steps(tensor: TensorResult | ReferenceTensor) -> tuple[int, ...]:
     if 0 in tensor.sizes:
         return ()
     return tuple(stride for size, stride in zip(tensor.sizes, tensor.strides) if size > 1)
+
+
+def differing(dtype: Dtype, ours: Any, theirs: Any, relative: float, absolute: float) -> str:
+    """How two arrays of `dtype.carrier` differ by more than the tolerance; empty if they do not."""
+    if np.array_equal(ours, theirs):
+        return ""
+    a, b = to_numbers(dtype, ours), to_numbers(dtype, theirs)
+    with np.errstate(all="ignore"):
+        bad = ~_close(a, b, relative, absolute)
+    if not bad.any():
+        return ""
+    where = tuple(int(i) for i in np.argwhere(bad)[0])
+    return (
+        f"{dtype.name}{list(a.shape)} differs in {int(bad.sum())} of {bad.size} elements, first at"
+        f" {list(where)}: {a[where]!r}, not {b[where]!r}"
+    )
 
 
 def _has_foreign_dtype(function: NativeFunction, results: list[Any]) -> bool:

@@ -39,6 +39,9 @@ OPGEN_API void set_grad(const TensorBase& tensor, const TensorBase& gradient);
 [[nodiscard]] OPGEN_API std::shared_ptr<Node> grad_fn(const TensorBase& tensor) noexcept;
 // The same bytes and counter without the history.
 [[nodiscard]] OPGEN_API TensorBase detach(const TensorBase& tensor);
+// The tensor itself without the history: a leaf that requires no gradient. A view that autograd
+// follows cannot be cut off from its base.
+OPGEN_API void detach_(const TensorBase& tensor);
 // For a leaf that requires a gradient, its accumulator; invalid if none is required.
 [[nodiscard]] OPGEN_API Edge gradient_edge(const TensorBase& tensor);
 // Error if autograd cannot follow an in-place change of this tensor, made by operator `op`.

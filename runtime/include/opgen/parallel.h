@@ -33,8 +33,9 @@ OPGEN_API void run_pieces(std::int64_t begin, std::int64_t end, std::int64_t pie
 
 }  // namespace detail
 
-// Calls f(first, last) on disjoint parts of [begin, end), none but the last shorter than `grain`. A
-// nested call runs in its caller.
+// Calls f(first, last) on disjoint parts of [begin, end): one part per thread, and no more than
+// ranges of `grain` would be. They are equal, so that none but the last is shorter than half of
+// `grain`, and a range of at most `grain` is one part. A nested call runs in its caller.
 template <class F>
 void parallel_for(std::int64_t begin, std::int64_t end, std::int64_t grain, const F& f) {
   if (begin >= end) return;

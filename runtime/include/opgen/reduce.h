@@ -80,11 +80,21 @@ inline constexpr std::int64_t kColumnRows = 8;
 inline constexpr std::int64_t kColumnLeaf = 64;
 inline constexpr std::int64_t kColumnBlock = 1024;
 
+// a + b of numbers or vectors of them; integers wrap round, which signed ones may not do in C++.
+template <class T>
+OPGEN_ALWAYS_INLINE T sum_of(const T& a, const T& b) {
+  if constexpr (std::is_integral_v<T> && !std::is_same_v<T, bool>) {
+    using U = std::make_unsigned_t<T>;
+    return static_cast<T>(static_cast<U>(static_cast<U>(a) + static_cast<U>(b)));
+  } else {
+    return static_cast<T>(a + b);
+  }
+}
 // The step of cpu_sum.
 template <class Acc, class In>
 struct AddStep {
   OPGEN_ALWAYS_INLINE Acc operator()(Acc acc, In value) const {
-    return static_cast<Acc>(acc + static_cast<Acc>(value));
+    return sum_of(acc, static_cast<Acc>(value));
   }
 };
 // Sums of numbers in their own type add whole vectors.
@@ -99,7 +109,7 @@ inline constexpr bool kAddsVectors<AddStep<T, T>, T> =
 template <class T, std::int64_t count>
 OPGEN_ALWAYS_INLINE void join(T (&sums)[count]) {
   for (std::int64_t width = count / 2; width > 0; width /= 2) {
-    for (std::int64_t k = 0; k < width; ++k) sums[k] = sums[k] + sums[k + width];
+    for (std::int64_t k = 0; k < width; ++k) sums[k] = sum_of(sums[k], sums[k + width]);
   }
 }
 // n elements side by side.
@@ -132,11 +142,11 @@ OPGEN_ALWAYS_INLINE T sum_row_here(const T* at, std::int64_t n) {
   }
   for (; i + V::size <= n; i += V::size) total = total + V::load(at + i);
   T rest(0);
-  for (; i < n; ++i) rest += at[i];
+  for (; i < n; ++i) rest = sum_of(rest, at[i]);
   T lanes[V::size];
   total.store(lanes);
   join(lanes);
-  return lanes[0] + rest;
+  return sum_of(lanes[0], rest);
 }
 // acc[k] = the sum of row k of `count` rows of n elements, `stride` bytes apart.
 template <class T>
@@ -168,7 +178,7 @@ OPGEN_ALWAYS_INLINE void add_rows(const char* at, std::int64_t stride, std::int6
     T sums[rows];
     for (std::int64_t r = 0; r < rows; ++r) sums[r] = row(r)[k];
     join(sums);
-    acc[k] = first ? sums[0] : acc[k] + sums[0];
+    acc[k] = first ? sums[0] : sum_of(acc[k], sums[0]);
   }
 }
 // acc[k] = the sum of element k of n rows, `stride` bytes apart. n > 0.
@@ -350,8 +360,8 @@ template <class Out, class In = Out, class Project>
 void cpu_sum(TensorIteratorBase& iter, const Project& project) {
   using Acc = opmath_type<Out>;
   cpu_reduce<Out, In>(
-      iter, Acc(0), detail::AddStep<Acc, In>(),
-      [](Acc a, Acc b) { return static_cast<Acc>(a + b); }, project);
+      iter, Acc(0), detail::AddStep<Acc, In>(), [](Acc a, Acc b) { return detail::sum_of(a, b); },
+      project);
 }
 template <class Out, class In = Out>
 void cpu_sum(TensorIteratorBase& iter) {

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstdint>
+#include <limits>
 #include <type_traits>
 
 #include "opgen/complex.h"
@@ -74,22 +75,41 @@ class Scalar {
     return Scalar(static_cast<std::int64_t>(0 - static_cast<std::uint64_t>(integer_)));
   }
 
-  // Equal in value; a boolean equals only a boolean.
+  // Equal in value, without rounding either side; a boolean equals only a boolean.
   template <class T>
   requires std::is_arithmetic_v<T>
   [[nodiscard]] constexpr bool equal(T number) const noexcept {
-    if (tag_ == Tag::Double || tag_ == Tag::Complex) {
-      return double_ == static_cast<double>(number) && imag_ == 0;
-    }
+    const bool is_real = tag_ != Tag::Complex || imag_ == 0;
     if constexpr (std::is_same_v<T, bool>) {
+      if (tag_ == Tag::Double || tag_ == Tag::Complex)
+        return is_real && double_ == (number ? 1 : 0);
       return tag_ == Tag::Bool && (integer_ != 0) == number;
+    } else if constexpr (std::is_integral_v<T>) {
+      if (tag_ == Tag::Double || tag_ == Tag::Complex) return is_real && same(number, double_);
+      // A negative number is no unsigned one of the same bits.
+      const bool in_range = std::is_signed_v<T> || integer_ >= 0;
+      return tag_ == Tag::Integer && in_range && static_cast<T>(integer_) == number &&
+             static_cast<std::int64_t>(static_cast<T>(integer_)) == integer_;
     } else {
-      return tag_ == Tag::Integer && static_cast<T>(integer_) == number;
+      if (tag_ == Tag::Double || tag_ == Tag::Complex) {
+        return is_real && double_ == static_cast<double>(number);
+      }
+      return tag_ == Tag::Integer && same(integer_, static_cast<double>(number));
     }
   }
 
  private:
   enum class Tag : std::uint8_t { Bool, Integer, Double, Complex };
+
+  // Whether an integer and a double are the same number: 2^53 + 1 has no double of its own.
+  template <class T>
+  [[nodiscard]] static constexpr bool same(T integer, double number) noexcept {
+    // The first power of two beyond T.
+    constexpr double limit = 2.0 * static_cast<double>(static_cast<std::uint64_t>(1)
+                                                       << (std::numeric_limits<T>::digits - 1));
+    return number >= (std::is_signed_v<T> ? -limit : 0.0) && number < limit &&
+           static_cast<double>(integer) == number && static_cast<T>(number) == integer;
+  }
 
   union {
     std::int64_t integer_;

@@ -113,6 +113,9 @@ TensorBase tensor_from_buffer(PyObject* object) {
     strides.push_back(held->strides[i] / itemsize);
   }
   void* data = held->buf;
+  OPGEN_CHECK_VALUE(held->len == 0 || is_aligned(data, type),
+                    "the elements of the array do not lie at multiples of their size: copy it, or "
+                    "use tensor()");
   return opgen::detail::from_blob(data, sizes, strides, TensorOptions(type), held.release(),
                                   &release_borrowed);
 }

@@ -69,11 +69,25 @@ struct Nested {
   }
 };
 
+// Floating elements round what they are given, to infinity too; others must hold it.
+template <class T>
+T element(const Scalar& number) {
+  if constexpr (std::is_same_v<T, complex<float>>) {
+    return T(element<float>(number));
+  } else if constexpr (std::is_same_v<T, double> || is_complex_type<T>::value) {
+    return number.to<T>();
+  } else if constexpr (isFloatingType(scalar_type_of<T>)) {
+    return static_cast<T>(static_cast<float>(number.toDouble()));
+  } else {
+    return number.to<T>();
+  }
+}
+
 template <class T>
 TensorBase filled(const Nested& nested, ScalarType type) {
   TensorBase tensor = opgen::detail::empty_contiguous(nested.sizes, type, kCPU);
   T* to = static_cast<T*>(tensor.data_ptr());
-  for (const Scalar& number : nested.numbers) *to++ = number.to<T>();
+  for (const Scalar& number : nested.numbers) *to++ = element<T>(number);
   return tensor;
 }
 

@@ -220,9 +220,7 @@ bool read_layout(const dlpack::Tensor& from, Layout& to) {
   }
   to.data = static_cast<char*>(from.data);
   if (to.data != nullptr) to.data += from.byte_offset;
-  const std::size_t size = elementSize(to.type);
-  const std::size_t alignment = isComplexType(to.type) ? size / 2 : size;
-  if (reinterpret_cast<std::uintptr_t>(to.data) % alignment != 0) {
+  if (!is_aligned(to.data, to.type)) {
     refuse("the elements do not lie at multiples of their size: copy the array first");
     return false;
   }
