@@ -22,7 +22,7 @@ OPGEN_KERNEL(plus_out)(const Tensor& self, const Tensor& other, Tensor& out) {
 }
 
 OPGEN_KERNEL(scaled)(const Tensor& self, double by, int64_t times) {
-  return self * by * times;
+  return (self * by * times).contiguous();
 }
 OPGEN_KERNEL(scaled_meta)(const Tensor& self, double, int64_t) {
   return opgen::empty_symint(self.sym_sizes(), self.options());
