@@ -15,15 +15,14 @@ every file that `opgen check` compares.
 from __future__ import annotations
 
 import json
-import os
 from collections.abc import Iterable, Mapping
 from pathlib import Path
 from typing import Any
 
 from opgen.dataclasses import replace
 from opgen.diagnostics import Diagnostics
-from opgen.files import state_of
-from opgen.manifest import MANIFEST
+from opgen.files import read_regular
+from opgen.manifest import MANIFEST, MAX_MANIFEST_BYTES
 from opgen.parse import is_of_pytorchs_file
 from opgen.pipeline.entries import Edit, split_entries
 from opgen.pipeline.generating import build_tree
@@ -67,13 +66,21 @@ def edited_tree(
 def _read_manifest(directory: Path, stamp: Stamp) -> dict[str, Any] | None:
     """The manifest of a folder; None if it is no longer as it was."""
     try:
-        with open(directory / MANIFEST, "rb") as file:
-            if state_of(os.fstat(file.fileno())) != tuple(stamp.outputs[MANIFEST]):
-                return None
-            found: dict[str, Any] = json.load(file)
-            return found
-    except (OSError, ValueError):
+        state, content = read_regular(directory / MANIFEST, MAX_MANIFEST_BYTES)
+        if state != tuple(stamp.outputs.get(MANIFEST, ())):
+            return None
+        found = json.loads(content)
+    except (OSError, ValueError, RecursionError):
         return None
+    return found if _is_whole(found) else None
+
+
+def _is_whole(manifest: Any) -> bool:
+    """Whether a manifest has all that a run writes into one."""
+    kinds = {"name": str, "files": dict, "operators": dict, "format": int}
+    return isinstance(manifest, dict) and all(
+        isinstance(manifest.get(key), kind) for key, kind in kinds.items()
+    )
 
 
 def _find_edit(inputs: Inputs, schemas: Iterable[str]) -> Edit | None:
@@ -134,6 +141,6 @@ def _new_texts(old: Tree, new: Tree, directory: Path) -> dict[str, str] | None:
 def _read_text(path: Path) -> str | None:
     """The text of a file; None if it cannot be read, or is no longer one."""
     try:
-        return path.read_bytes().decode()
+        return read_regular(path)[1].decode()
     except (OSError, UnicodeDecodeError):
         return None
