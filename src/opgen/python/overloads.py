@@ -54,7 +54,8 @@ def functions_by_name(
     for f in functions:
         for method in (False, True):
             if _is_called_as(f, method):
-                groups[method, f.namespace, f.python_module, str(f.func.name.name)].append(f)
+                module = f.python_module or None
+                groups[method, f.namespace, module, str(f.func.name.name)].append(f)
     yield from groups.items()
 
 
