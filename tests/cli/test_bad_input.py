@@ -152,7 +152,7 @@ def test_a_python_module_names_no_other_file(tmp_path: Path, module: str) -> Non
     assert victim.read_text() == "mine" and not out.exists()
 
 
-@pytest.mark.parametrize("name", ["default", "class", "Tensor", "int64_t", "lambda", "NULL"])
+@pytest.mark.parametrize("name", ["default", "private", "Tensor", "int64_t", "lambda", "NULL"])
 def test_an_argument_is_called_by_a_word_of_cpp_beside_an_out_variant(
     tmp_path: Path, name: str
 ) -> None:

@@ -24,11 +24,13 @@ from opgen.diagnostics import Diagnostics
 from opgen.files import read_regular
 from opgen.manifest import MANIFEST, MAX_MANIFEST_BYTES
 from opgen.parse import is_of_pytorchs_file
+from opgen.parse.yaml_nodes import may_be_too_large
 from opgen.pipeline.entries import Edit, split_entries
 from opgen.pipeline.generating import build_tree
 from opgen.pipeline.inputs import Inputs, tags_path
 from opgen.pipeline.splicing import spliced
 from opgen.pipeline.stamp import Request, Stamp
+from opgen.reading import MAX_BYTES
 from opgen.writer import Tree
 
 
@@ -86,9 +88,12 @@ def _is_whole(manifest: Any) -> bool:
 def _find_edit(inputs: Inputs, schemas: Iterable[str]) -> Edit | None:
     """From what the schemas were to what they are; None if a file is no plain list of as many entries."""
     befores, rows = [], []
+    contents = [inputs.overlay[path] for path in inputs.yaml]
     try:
-        texts = [inputs.overlay[path].decode() for path in inputs.yaml]
+        texts = [content.decode() for content in contents]
     except UnicodeDecodeError:
+        return None
+    if any(map(may_be_too_large, texts)) or any(len(content) > MAX_BYTES for content in contents):
         return None
     for before, after in zip(schemas, texts):
         old, new = split_entries(before), split_entries(after)
@@ -115,11 +120,22 @@ def _small_tree(inputs: Inputs | None, *, shards: int, python: bool) -> Tree | N
 
 
 def _new_header(header: Mapping[str, Any], old: Tree, new: Tree) -> dict[str, Any] | None:
-    """The header of the large tree's manifest, with the operators as they are now; None if more of it differs."""
+    """The header of the large tree's manifest, with the operators as they are now; None if more of it differs.
+
+    Nor is there one if the large library has something else for these operators than the small one has.
+    """
+    operators = header["operators"]
+    if any(operators.get(name) != was for name, was in _as_read(old.header["operators"]).items()):
+        return None
     others = [{k: v for k, v in t.header.items() if k != "operators"} for t in (old, new)]
     if others[0] != others[1]:
         return None
-    return {**header, "operators": {**header["operators"], **new.header["operators"]}}
+    return {**header, "operators": {**operators, **new.header["operators"]}}
+
+
+def _as_read(value: Any) -> Any:
+    """`value` as it is when it has been written and read."""
+    return json.loads(json.dumps(value))
 
 
 def _new_texts(old: Tree, new: Tree, directory: Path) -> dict[str, str] | None:
