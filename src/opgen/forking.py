@@ -2,10 +2,13 @@
 
 Python runs one thread at a time, so two processors need two processes. A forked one starts with all values
 of its parent and gives back one of its own; it shares nothing that it could spoil, but for files.
+
+It ends with its parent, however that ends: with it would live the locks and the stdout that it got from there.
 """
 
 from __future__ import annotations
 
+import _thread
 import marshal
 import os
 import sys
@@ -70,16 +73,23 @@ class _Child:
     """A forked process that sends one value."""
 
     def __init__(self, work: Callable[[], object]) -> None:
-        self._source, sink = os.pipe()
+        pipes: list[int] = []
         try:
+            for _ in range(2):
+                pipes += os.pipe()
             self._process = os.fork()
         except OSError:
-            os.close(self._source)
-            os.close(sink)
+            for end in pipes:
+                os.close(end)
             raise
+        self._source, sink, source_of_life, self._life = pipes
         if not self._process:
-            _work_and_exit(work, sink)
+            # Nobody else may have the parent's ends, or they outlive it.
+            os.close(self._source)
+            os.close(self._life)
+            _work_and_exit(work, sink, source_of_life)
         os.close(sink)
+        os.close(source_of_life)
         self._is_done = False
 
     def value(self, here: Callable[[], T]) -> T:
@@ -97,16 +107,18 @@ class _Child:
 
     def end(self) -> None:
         os.close(self._source)
+        os.close(self._life)
         if not self._is_done:
             with suppress(OSError):
                 os.kill(self._process, _SIGKILL)
                 os.waitpid(self._process, 0)
 
 
-def _work_and_exit(work: Callable[[], object], sink: int) -> None:
+def _work_and_exit(work: Callable[[], object], sink: int, source_of_life: int) -> None:
     """The life of the forked process: never back to what its parent does, and never a word."""
     status = 1
     try:
+        _thread.start_new_thread(_exit_with_parent, (source_of_life,))
         value: Any = work()
         sent = marshal.dumps(value)
         with os.fdopen(sink, "wb") as pipe:
@@ -114,3 +126,10 @@ def _work_and_exit(work: Callable[[], object], sink: int) -> None:
         status = 0
     finally:
         os._exit(status)
+
+
+def _exit_with_parent(source_of_life: int) -> None:
+    """Wait for the end of the pipe, whose other end the parent has and never writes to."""
+    with suppress(OSError):
+        os.read(source_of_life, 1)
+    os._exit(1)

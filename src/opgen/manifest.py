@@ -9,17 +9,26 @@ from __future__ import annotations
 
 import hashlib
 import json
+import re
 from collections.abc import Mapping
 from json.encoder import encode_basestring
-from pathlib import Path, PurePosixPath
+from pathlib import Path
 from typing import Any
 
 from opgen.dataclasses import dataclass, field
 from opgen.diagnostics import Diagnostics
+from opgen.diagnostics.suggestions import shorten
+from opgen.files import read_regular
 
 MANIFEST = "opgen_manifest.json"
 MANIFEST_FORMAT = 1
+# It has a line for each file and operator: PyTorch's has 3 MB.
+MAX_MANIFEST_BYTES = 30_000_000
 _HINT = "move it away, or generate into another directory"
+# Names of what can be printed, none of them `.` or `..`, and no more folders in each other than a system can look at.
+_NAME = r"(?!\.{1,2}(?:/|\Z))[ -.0-\[\]-~]{1,255}"
+_SAFE_PATH = re.compile(rf"(?:{_NAME}/){{0,63}}{_NAME}")
+_MAX_PATH = 1000
 
 
 @dataclass(frozen=True, slots=True)
@@ -79,11 +88,15 @@ def read_manifest(directory: Path, diagnostics: Diagnostics) -> Manifest | None:
     """What the manifest of `directory` says; an empty one where there is none; None after E0902."""
     path = directory / MANIFEST
     try:
-        value = json.loads(path.read_bytes())
+        content = read_regular(path, MAX_MANIFEST_BYTES + 1)[1]
+        if len(content) > MAX_MANIFEST_BYTES:
+            raise ValueError
+        value = json.loads(content)
     except FileNotFoundError:
         return Manifest()
     except (OSError, ValueError, RecursionError) as error:
-        message = f"{path} cannot be read ({type(error).__name__})"
+        why = error.strerror if isinstance(error, OSError) else type(error).__name__
+        message = f"{path} cannot be read ({why})"
         diagnostics.error("E0902", message, None, hint=_HINT)
         return None
     problem = _problem(value)
@@ -98,24 +111,19 @@ def _problem(value: object) -> str | None:
     if not isinstance(value, dict) or not isinstance(value.get("files"), dict):
         return "it has no list of files"
     if value.get("format") != MANIFEST_FORMAT:
-        return f"its format is {value.get('format')!r}, not {MANIFEST_FORMAT}"
+        found = shorten(ascii(value.get("format")))
+        return f"its format is {found}, not {MANIFEST_FORMAT}"
     pending = value.get("pending", {})
     if not isinstance(pending, dict):
         return "its list of pending files is none"
     for path, found in (*value["files"].items(), *pending.items()):
-        if not isinstance(found, str) or not is_safe_path(path):
-            return f"{path!r} is no path inside the directory"
+        if not is_safe_path(path):
+            return f"{shorten(ascii(path))} is no path inside the directory"
+        if not isinstance(found, str):
+            return f"the digest of {path} is no text"
     return None
 
 
 def is_safe_path(path: str) -> bool:
-    """Whether `path` is relative, in normal form, and stays inside its directory."""
-    pure = PurePosixPath(path)
-    return (
-        not pure.is_absolute()
-        and ".." not in pure.parts
-        and str(pure) == path
-        and "\\" not in path
-        and "\0" not in path
-        and path not in (".", MANIFEST)
-    )
+    """Whether `path` is relative, in normal form, stays inside its directory, and can be printed as it is."""
+    return len(path) <= _MAX_PATH and path != MANIFEST and _SAFE_PATH.fullmatch(path) is not None

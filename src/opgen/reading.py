@@ -11,8 +11,6 @@ from opgen.diagnostics.codes_limits import E0912
 from opgen.parse import decode_source
 
 MAX_BYTES = 10_000_000
-# A manifest has a line for each file and operator: PyTorch's has 3 MB.
-MAX_MANIFEST_BYTES = 30_000_000
 
 # Contents that stand for those of files: texts that are not saved, or edits that are not written.
 Overlay = Mapping[Path, bytes]

@@ -9,7 +9,7 @@ from pathlib import Path
 from opgen.dataclasses import dataclass
 from opgen.diagnostics import Diagnostics
 from opgen.manifest import MANIFEST, manifest_text, read_manifest
-from opgen.writer import Tree
+from opgen.writer import Tree, look, read
 
 
 @dataclass(frozen=True, slots=True)
@@ -17,7 +17,7 @@ class Stale:
     """One path on which a directory differs from what would be generated."""
 
     path: str
-    kind: str  # "stale", "missing" or "left over"
+    kind: str  # "stale", "missing", "left over", or what stands there: "a link"
     diff: str
 
 
@@ -29,12 +29,18 @@ def compare(tree: Tree, directory: Path, diagnostics: Diagnostics) -> tuple[Stal
     contents = tree.contents()
     wanted = {**contents, MANIFEST: manifest_text(tree.manifest(contents)).encode()}
     top = os.fspath(directory)
+    paths = sorted({*wanted, *old.paths})
+    seen = look(directory, paths) if os.path.isdir(directory) else None
     stale = []
-    for path in sorted({*wanted, *old.paths}):
-        actual = _read(f"{top}/{path}")
+    for path in paths:
+        there = seen is not None and path in seen.files
+        actual = read(f"{top}/{path}")[1] if there else None
         if path not in wanted:
             if actual is not None:
                 stale.append(Stale(path, "left over", ""))
+        elif seen is not None and (kind := seen.other_kind(path)) is not None:
+            # What is behind a link may be as it should, but `generate` would refuse it.
+            stale.append(Stale(path, kind, ""))
         elif actual is None:
             stale.append(Stale(path, "missing", ""))
         elif actual != wanted[path]:
@@ -42,15 +48,6 @@ def compare(tree: Tree, directory: Path, diagnostics: Diagnostics) -> tuple[Stal
             diff = _unified_diff(path, old_text, wanted[path].decode())
             stale.append(Stale(path, "stale", diff))
     return tuple(stale)
-
-
-def _read(path: str) -> bytes | None:
-    # Of thousands of files a Path for each, and a buffer, would take half of the time.
-    try:
-        with open(path, "rb", buffering=0) as file:
-            return file.read()
-    except OSError:
-        return None
 
 
 def _unified_diff(path: str, old: str, new: str) -> str:

@@ -15,13 +15,23 @@ from typing import Any
 
 from opgen.dataclasses import dataclass, field
 from opgen.diagnostics import Diagnostics, until_too_many
-from opgen.files import FileState, Locked, is_temporary, locked, replace_file, state_of
+from opgen.files import (
+    FileState,
+    Locked,
+    is_temporary,
+    locked,
+    read_regular,
+    remove_temporaries,
+    replace_file,
+    state_of,
+)
 from opgen.forking import beside
 from opgen.manifest import (
     MANIFEST,
     MANIFEST_FORMAT,
     Manifest,
     digest,
+    is_safe_path,
     joined_parts,
     manifest_parts,
     read_manifest,
@@ -91,8 +101,10 @@ def write(
             diagnostics.error("E0901", f"{directory} is not a directory", None)
             return WriteReport()
         directory.mkdir(parents=True, exist_ok=True)
-        with locked(directory):
-            return _write_locked(tree, directory, diagnostics, states)
+        with locked(directory) as check_same:
+            written = _write_locked(tree, directory, diagnostics, states, check_same)
+            check_same()
+            return written
     except Locked:
         message = f"another opgen is writing to {directory}"
         diagnostics.error("E0903", message, None, hint="run it again when that one is done")
@@ -103,15 +115,27 @@ def write(
 
 
 def _write_locked(
-    tree: Tree, directory: Path, diagnostics: Diagnostics, known: Mapping[str, FileState]
+    tree: Tree,
+    directory: Path,
+    diagnostics: Diagnostics,
+    known: Mapping[str, FileState],
+    check_same: Callable[[], None],
 ) -> WriteReport:
+    check_same()
+    for path in tree.files:
+        # Names are judged where they are read; whatever comes after that, nothing is written elsewhere.
+        if not is_safe_path(path):
+            message = f"cannot write {path!a}: it is no path inside of {directory}"
+            diagnostics.error("E0904", message, None)
     # Every run that writes makes a new manifest.
     if known and state_of(os.stat(directory / MANIFEST)) != known[MANIFEST]:
         raise Outdated
     manifest = read_manifest(directory, diagnostics)
     if manifest is None:
         return WriteReport()
-    seen = _look(directory, (*tree.files, *manifest.paths))
+    if diagnostics.has_errors:
+        return WriteReport()
+    seen = look(directory, (*tree.files, *manifest.paths))
     old = _settled(manifest, directory, seen)
     contents = tree.contents()
     states = {path: known[path] for path in tree.others if path not in contents}
@@ -121,7 +145,8 @@ def _write_locked(
     if diagnostics.has_errors:
         return WriteReport()
     for path in seen.temporaries:
-        os.unlink(directory / path)
+        Path(directory / path).unlink(missing_ok=True)
+    check_same()
     return _write_all(tree, contents, states, directory, old, seen)
 
 
@@ -129,7 +154,7 @@ def _write_locked(
 
 
 @dataclass(frozen=True, slots=True)
-class _Seen:
+class Seen:
     """What stands in the folders that matter, by path from the top.
 
     A symbolic link is neither a file nor a folder: what is behind it is somebody else's.
@@ -137,14 +162,24 @@ class _Seen:
 
     files: frozenset[str]
     folders: frozenset[str]
+    links: frozenset[str]
     others: frozenset[str]
     temporaries: tuple[str, ...]
 
+    def other_kind(self, path: str) -> str | None:
+        """What stands at `path` if it is neither a file nor nothing."""
+        if path in self.folders:
+            return "a folder"
+        if path in self.links:
+            return "a link"
+        return "not a regular file" if path in self.others else None
 
-def _look(directory: Path, paths: Iterable[str]) -> _Seen:
+
+def look(directory: Path, paths: Iterable[str]) -> Seen:
     """Read the folders of `paths`, each once: that costs less than a question for each file."""
     wanted = _folders(paths)
-    files, others, temporaries = set[str](), set[str](), list[str]()
+    files, links, others = set[str](), set[str](), set[str]()
+    temporaries = list[str]()
     folders = {"."}
     for folder in sorted(wanted, key=lambda f: (f.count("/"), f)):
         if folder not in folders:
@@ -155,13 +190,18 @@ def _look(directory: Path, paths: Iterable[str]) -> _Seen:
                 path = prefix + entry.name
                 if entry.is_dir(follow_symlinks=False):
                     folders.add(path)
+                elif entry.is_symlink():
+                    links.add(path)
                 elif not entry.is_file(follow_symlinks=False):
                     others.add(path)
                 elif is_temporary(entry.name):
                     temporaries.append(path)
                 else:
                     files.add(path)
-    return _Seen(frozenset(files), frozenset(folders), frozenset(others), tuple(temporaries))
+    return Seen(
+        *map(frozenset, (files, folders, links, others)),
+        tuple(temporaries),
+    )
 
 
 def _folders(paths: Iterable[str]) -> frozenset[str]:
@@ -174,21 +214,25 @@ def _folders(paths: Iterable[str]) -> frozenset[str]:
     return frozenset(found)
 
 
-def _unchanged(contents: Mapping[str, bytes], directory: Path, seen: _Seen) -> dict[str, FileState]:
+def _unchanged(contents: Mapping[str, bytes], directory: Path, seen: Seen) -> dict[str, FileState]:
     """The files that hold what they are to hold already, each in the state that it was read in."""
     top = os.fspath(directory)
 
     def unchanged(paths: Iterable[str]) -> dict[str, FileState]:
-        read = ((path, *_read(f"{top}/{path}")) for path in paths)
-        return {path: state for path, state, found in read if found == contents[path]}
+        rows = ((path, *read(f"{top}/{path}")) for path in paths)
+        return {path: state for path, state, found in rows if found == contents[path]}
 
-    return _in_halves([path for path in contents if path in seen.files], unchanged)
+    return _in_halves([path for path in contents if path in seen.files], unchanged, unchanged)
 
 
-def _in_halves(
-    paths: Sequence[str], work: Callable[[Iterable[str]], dict[str, FileState]]
-) -> dict[str, FileState]:
-    """What `work` makes of `paths`. Most of it is the system's work, which two processes can ask for."""
+_Work = Callable[[Iterable[str]], dict[str, FileState]]
+
+
+def _in_halves(paths: Sequence[str], work: _Work, instead: _Work) -> dict[str, FileState]:
+    """What `work` makes of `paths`. Most of it is the system's work, which two processes can ask for.
+
+    `instead` makes the other half if the second process cannot.
+    """
     # In turn, so that both halves have large and small files.
     halves = paths[::2], paths[1::2]
     with beside(lambda: work(halves[1]), worth=len(paths) >= _MANY) as others:
@@ -198,14 +242,13 @@ def _in_halves(
             # Stopped in the middle of a file, the other process would leave a temporary one.
             others(dict)
             raise
-        return {**states, **others(lambda: work(halves[1]))}
+        return {**states, **others(lambda: instead(halves[1]))}
 
 
-def _read(path: str) -> tuple[FileState, bytes | None]:
-    """The bytes of a file, None if it cannot be read, and its state before that."""
+def read(path: str) -> tuple[FileState, bytes | None]:
+    """The bytes of a file, None if it cannot be read or is none, and its state before that."""
     try:
-        with open(path, "rb", buffering=0) as file:
-            return state_of(os.fstat(file.fileno())), file.read()
+        return read_regular(path)
     except OSError:
         return (0, 0, 0), None
 
@@ -215,7 +258,7 @@ def _refuse_foreign_files(
     changed: Iterable[str],
     directory: Path,
     old: Mapping[str, str],
-    seen: _Seen,
+    seen: Seen,
     diagnostics: Diagnostics,
 ) -> None:
     """E0901 for every path that is taken by something opgen did not write.
@@ -223,13 +266,13 @@ def _refuse_foreign_files(
     A file whose bytes equal what would be written is adopted, hence not among the `changed`.
     """
     for folder in sorted(_folders(tree.files) - {"."}):
-        if folder in seen.files or folder in seen.others:
-            what = "a file" if folder in seen.files else "a link"
+        what = "a file" if folder in seen.files else seen.other_kind(folder)
+        if what not in (None, "a folder"):
             message = f"{directory / folder} is {what}, and a folder is needed there"
             diagnostics.error("E0901", message, None)
     for path in sorted((*changed, MANIFEST)):
-        if path in seen.folders or path in seen.others:
-            what = "a folder" if path in seen.folders else "a link"
+        what = seen.other_kind(path)
+        if what is not None:
             message = f"{directory / path} is {what}, and a file is to be written there"
             diagnostics.error("E0901", message, None)
         elif path not in old and path != MANIFEST and _exists(path, directory, seen):
@@ -241,7 +284,7 @@ def _refuse_foreign_files(
             )
 
 
-def _exists(path: str, directory: Path, seen: _Seen) -> bool:
+def _exists(path: str, directory: Path, seen: Seen) -> bool:
     # Asked again: it may be gone since it was seen, and on a file system that takes Foo.h for foo.h
     # the folder's list has another name for it.
     return _folder_of(path) in seen.folders and os.path.lexists(directory / path)
@@ -254,11 +297,11 @@ def _folder_of(path: str) -> str:
 # What is done
 
 
-def _settled(manifest: Manifest, directory: Path, seen: _Seen) -> dict[str, str]:
+def _settled(manifest: Manifest, directory: Path, seen: Seen) -> dict[str, str]:
     """Path to digest of opgen's files: what a killed run was writing is, where it got that far."""
     files = dict(manifest.files)
     for path, wanted in manifest.pending.items():
-        content = _read(f"{directory}/{path}")[1] if path in seen.files else None
+        content = read(f"{directory}/{path}")[1] if path in seen.files else None
         if content is not None and digest(content) == wanted:
             files[path] = wanted
     return files
@@ -270,7 +313,7 @@ def _write_all(
     unchanged: Mapping[str, FileState],
     directory: Path,
     old: Mapping[str, str],
-    seen: _Seen,
+    seen: Seen,
 ) -> WriteReport:
     manifest = tree.manifest(contents)
     new: dict[str, str] = manifest["files"]
@@ -288,7 +331,7 @@ def _write_all(
     states = _replace_files(top, {path: contents[path] for path in changed})
     removed, kept = _remove(directory, left_over, old, seen)
     text = joined_parts(parts).encode()
-    state, found = _read(f"{top}/{MANIFEST}")
+    state, found = read(f"{top}/{MANIFEST}")
     if found != text:
         state = replace_file(f"{top}/{MANIFEST}", text)
     return WriteReport(
@@ -302,14 +345,21 @@ def _write_all(
 
 def _replace_files(top: str, contents: Mapping[str, bytes]) -> dict[str, FileState]:
     """Make the files under `top` hold `contents`."""
-    return _in_halves(
-        tuple(contents),
-        lambda paths: {path: replace_file(f"{top}/{path}", contents[path]) for path in paths},
-    )
+
+    def replaced(paths: Iterable[str]) -> dict[str, FileState]:
+        return {path: replace_file(f"{top}/{path}", contents[path]) for path in paths}
+
+    def instead(paths: Iterable[str]) -> dict[str, FileState]:
+        # What the second process was writing when it died.
+        for folder in {_folder_of(path) for path in contents}:
+            remove_temporaries(f"{top}/{folder}")
+        return replaced(paths)
+
+    return _in_halves(tuple(contents), replaced, instead)
 
 
 def _remove(
-    directory: Path, paths: Iterable[str], old: Mapping[str, str], seen: _Seen
+    directory: Path, paths: Iterable[str], old: Mapping[str, str], seen: Seen
 ) -> tuple[tuple[str, ...], tuple[str, ...]]:
     """Remove `paths`, but keep a file whose bytes are no longer those that opgen wrote."""
     removed, kept = [], []
@@ -317,7 +367,8 @@ def _remove(
         if path not in seen.files:
             continue
         file = directory / path
-        if digest(file.read_bytes()) != old[path]:
+        found = read(os.fspath(file))[1]
+        if found is None or digest(found) != old[path]:
             kept.append(path)
             continue
         file.unlink()

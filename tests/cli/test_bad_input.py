@@ -8,6 +8,9 @@ from pathlib import Path
 
 import pytest
 from cli_support import Opgen
+from click.testing import CliRunner
+
+from opgen.cli.main import main
 
 EVERY_COMMAND = (
     ("generate", "bad.yaml", "-o", "out"),
@@ -129,3 +132,34 @@ def test_strange_files(opgen: Opgen, text: str) -> None:
     result = opgen("lint", "strange.yaml")
     assert result.exit_code in (0, 1)
     assert (result.exit_code == 1) == ("error[" in result.stderr)
+
+
+@pytest.mark.parametrize("module", ["../../../victim", "nn\nimport os", "/tmp/victim", "a/b"])
+def test_a_python_module_names_no_other_file(tmp_path: Path, module: str) -> None:
+    """It becomes part of the path of a stub, and of the text of another."""
+    yaml = tmp_path / "a" / "b" / "c" / "native_functions.yaml"
+    yaml.parent.mkdir(parents=True)
+    entry = f"- func: lib::f(Tensor self) -> Tensor\n  python_module: {json.dumps(module)}\n"
+    yaml.write_text(entry)
+    victim = tmp_path / "a" / "victim.pyi"
+    victim.write_text("mine")
+    out = yaml.parent / "out"
+    for target in ("runtime", "torch"):
+        result = CliRunner().invoke(
+            main, ["generate", str(yaml), "-o", str(out), "--python", "--target", target]
+        )
+        assert (result.exit_code, "E0226" in result.stderr) == (1, True), result.stderr
+    assert victim.read_text() == "mine" and not out.exists()
+
+
+@pytest.mark.parametrize("name", ["default", "private", "Tensor", "int64_t", "lambda", "NULL"])
+def test_an_argument_is_called_by_a_word_of_cpp_beside_an_out_variant(
+    tmp_path: Path, name: str
+) -> None:
+    yaml = tmp_path / "native_functions.yaml"
+    yaml.write_text(
+        f"- func: lib::f(Tensor self, int {name}=1) -> Tensor\n"
+        f"- func: lib::f.out(Tensor self, int {name}=1, *, Tensor(a!) out) -> Tensor(a!)\n"
+    )
+    result = CliRunner().invoke(main, ["generate", str(yaml), "-o", str(tmp_path), "--python"])
+    assert result.exit_code == 0, result.output

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import os
 import random
 import re
+import time
 from collections.abc import Callable
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -214,12 +216,27 @@ def _forms(folder: Path) -> Inputs:
     return replace(inputs, namespace=None, name="forms")
 
 
+def _select(folder: Path) -> Inputs:
+    """A selection by name is of more operators than a few entries have, so none is made alone."""
+    path = folder / "selected.yaml"
+    path.write_text("include_all_operators: true\n")
+    return replace(_own(folder), select=(path,))
+
+
+def _backend(folder: Path) -> Inputs:
+    """With a kernel of a backend for one operator."""
+    path = folder / "backend.yaml"
+    path.write_text("backend: XLA\ncpp_namespace: torch_xla\nsupported:\n- dot\n")
+    return replace(_own(folder), backend_yaml=path)
+
+
 COMMENT = "  # a word\n"
 LIBRARIES = {
     "runtime": lambda folder: Library(_own(folder), folder / "out"),
     "python": lambda folder: Library(_own(folder), folder / "out", shards=3, python=True),
     "torch": lambda folder: Library(_own_for_torch(folder), folder / "out"),
     "forms": lambda folder: Library(_forms(folder), folder / "out"),
+    "select": lambda folder: Library(_select(folder), folder / "out", python=True),
 }
 
 
@@ -286,6 +303,123 @@ def test_what_reaches_others_is_made_as_a_whole(library: Library, edit: tuple[st
 def test_random_edits(library: Library, examples: int) -> None:
     alone = [library.assert_same(edited(library.text, seed)) for seed in range(examples)]
     assert any(alone)
+
+
+def test_an_edit_beside_a_backend(tmp_path: Path) -> None:
+    """Only what has kernels there can be made alone; random edits are whole runs or the same."""
+    library = Library(_backend(tmp_path), tmp_path / "out")
+    entries = entries_of(library.text)
+    text = "".join(e + COMMENT if _name(e) == "dot" else e for e in entries)
+    assert library.assert_same(text) is not None
+    for seed in range(int(os.environ.get("OPGEN_BACKEND_EDITS", "3"))):
+        library.assert_same(edited(library.text, seed))
+
+
+BLOCK = "- func: lib::a(Tensor self) -> Tensor\n  category_override: |+\n    x\n"
+
+
+@pytest.mark.parametrize(
+    ("before", "after"),
+    [
+        (BLOCK, BLOCK + "\n"),
+        (BLOCK + "  # a word\n", BLOCK + "\n  # a word\n"),
+        (BLOCK.replace("|+", "|"), BLOCK.replace("|+", "|").rstrip()),
+    ],
+)
+def test_an_entry_with_a_block_scalar_is_made_as_a_whole(
+    tmp_path: Path, before: str, after: str
+) -> None:
+    """The line ends and blanks after it are part of its value."""
+    path = tmp_path / "native_functions.yaml"
+    path.write_text(before)
+    library = Library(Inputs((path,)), tmp_path / "out")
+    assert library.alone(after) is None
+
+
+def test_an_edit_beyond_the_limits_is_left_to_the_whole_run(tmp_path: Path) -> None:
+    """It refuses the file, which the small libraries alone would not."""
+    path = tmp_path / "native_functions.yaml"
+    entry = "- func: lib::a{}(Tensor self) -> Tensor\n  tags: [{}]\n"
+    tags = ", ".join(["core"] * 10)
+    path.write_text("".join(entry.format(i, tags) for i in range(2)))
+    library = Library(Inputs((path,)), tmp_path / "out")
+    text = library.text
+    for much in (
+        f"  # {'x' * 10_000_000}\n",
+        f"  tags: [{', '.join(['core'] * 70_000)}]\n",
+    ):
+        assert library.alone(text + much) is None
+
+
+def test_a_long_word_in_a_comment_takes_no_time(tmp_path: Path) -> None:
+    path = tmp_path / "native_functions.yaml"
+    path.write_text("- func: lib::a(Tensor self) -> Tensor\n")
+    library = Library(Inputs((path,)), tmp_path / "out")
+    started = time.process_time()
+    assert library.assert_same(f"{library.text}  # {'_out' * 40_000}\n") is not None
+    assert time.process_time() - started < 5
+
+
+# Of PyTorch's file: an in-place operator whose kernel for Meta is there because the library has others.
+META = """\
+- func: tanh(Tensor self) -> Tensor
+  structured_delegate: tanh.out
+
+- func: tanh.out(Tensor self, *, Tensor(a!) out) -> Tensor(a!)
+  structured: True
+  dispatch:
+    CPU: tanh_out
+
+- func: hard(Tensor self, Scalar min_val=-1) -> Tensor
+  dispatch:
+    CPU: hard
+
+- func: hard_(Tensor(a!) self, Scalar min_val=-1) -> Tensor(a!)
+  dispatch:
+    CPU: hard_
+"""
+
+
+@pytest.mark.parametrize("others", ["structured", "named", "none"])
+def test_an_in_place_operator_keeps_its_meta_header(tmp_path: Path, others: str) -> None:
+    text = META if others == "structured" else META[META.index("- func: hard(") :]
+    if others == "named":
+        text += "\n- func: f(Tensor self) -> Tensor\n  dispatch:\n    Meta: f_meta\n"
+    path = tmp_path / "native_functions.yaml"
+    path.write_text(text)
+    library = Library(aten_inputs((path,)), tmp_path / "out")
+    assert ("include/aten/ops/hard_meta_dispatch.h" in library.files) == (others != "none")
+    for old, new in (("Tensor\n  disp", "Tensor\n  # a word\n  disp"), ("=-1", "=-2")):
+        start, end = library.text.index("- func: hard("), library.text.rindex("hard_\n")
+        edited = library.text[start:end].replace(old, new)
+        alone = library.assert_same(library.text[:start] + edited + library.text[end:])
+        assert (alone is not None) == (others != "none")
+
+
+@pytest.mark.nightly
+def test_a_comment_at_every_entry_of_pytorchs_file(
+    tmp_path: Path, record_property: Callable[[str, object], None]
+) -> None:
+    """What a whole run makes of it is what it made before: so no text changes, and not the manifest."""
+    ignored = ("MPS", "SparseMPS", "SparseCsrMPS", "XPU", "MTIA")
+    inputs = aten_inputs((packaged_native_functions(),), ignore_keys=ignored)
+    library = Library(inputs, tmp_path / "out")
+    head, *entries = entries_of(library.text)
+    commented = [entry.replace("\n", "\n" + COMMENT, 1) for entry in entries]
+    whole = library.whole("".join((head, *commented)))
+    assert whole is not None and whole.files == library.files
+    step = int(os.environ.get("OPGEN_EVERY_NTH_ENTRY", "1"))
+    made = 0
+    for at in range(0, len(entries), step):
+        changed = [*entries[:at], commented[at], *entries[at + 1 :]]
+        alone = library.alone("".join((head, *changed)))
+        if alone is not None:
+            made += 1
+            assert not alone.files, entries[at]
+            assert alone.manifest() == whole.manifest(), entries[at]
+    record_property("editing: comments at entries", len(range(0, len(entries), step)))
+    record_property("editing: of these made alone", made)
+    assert made > 0.8 * len(entries) / step
 
 
 @pytest.mark.nightly

@@ -11,6 +11,7 @@ from opgen import pipeline
 from opgen.cli.options import FOLDER
 from opgen.cli.report import finish, report_unwritable
 from opgen.diagnostics import Diagnostics
+from opgen.files import Locked
 from opgen.new_folder import create_folder
 from opgen.targets import TARGETS
 
@@ -42,6 +43,8 @@ def new(name: str, target: str, output: Path | None) -> None:
 def _write(folder: Path, texts: Mapping[str, str], diagnostics: Diagnostics) -> None:
     try:
         create_folder(folder, {path: text.encode() for path, text in texts.items()})
+    except Locked:
+        report_unwritable(folder, "another opgen is writing there", diagnostics)
     except FileExistsError:
         message = f"{folder} is there already, and is no empty folder"
         diagnostics.error("E0901", message, None, hint="name another one: -o FOLDER")

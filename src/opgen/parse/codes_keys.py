@@ -238,6 +238,15 @@ E0225 = Code(
     _FOO + "  dispatch:\n    CPU: at::foo\n",
     ("A57",),
 )
+E0226 = Code(
+    "E0226",
+    "a Python module of a bad name",
+    "'python_module' names the submodule that Python finds the function in: identifiers with dots between them, "
+    "none of them a keyword of Python. It becomes part of Python's files and of their names.",
+    _FOO + "  python_module: ../nn\n",
+    _FOO + "  python_module: nn\n",
+    ("A47",),
+)
 E0230 = Code(
     "E0230",
     "precomputed without structured",

@@ -6,6 +6,7 @@ leaves the field at its default; the draft then knows that the key is bad.
 
 from __future__ import annotations
 
+import keyword
 import re
 from collections.abc import Callable, Collection, Iterable, Mapping
 from typing import NamedTuple
@@ -13,7 +14,7 @@ from typing import NamedTuple
 from opgen.dataclasses import dataclass, field
 from opgen.diagnostics import Diagnostics, Edit, Span
 from opgen.diagnostics.codes import Code
-from opgen.model.cpp_identifier import RESERVED_PREFIX, is_cpp_name, is_identifier
+from opgen.model.cpp_identifier import MAX_NAME, RESERVED_PREFIX, is_cpp_name, is_identifier
 from opgen.model.dispatch_key import (
     LIBRARY_DISPATCH_KEYS,
     SUPPORTED_DISPATCH_KEYS,
@@ -57,7 +58,7 @@ _DTYPES: Mapping[str, tuple[ScalarType, ...]] = {
 # More names than any list of PyTorch has. With more, a thousand unknown ones would take long.
 _MAX_KNOWN = 500
 # Keys whose values no rule looks into.
-_MAY_END_IN_A_LINE_END = frozenset(("python_module", "category_override"))
+_MAY_END_IN_A_LINE_END = frozenset(("category_override",))
 _HINT_FOR_ATEN = {
     "aten": "kernels of a backend for PyTorch's own operators stand in a file of their own (--backend-yaml)"
 }
@@ -302,6 +303,18 @@ class _EntryReader:
             message = f"unknown device check '{shorten(node.value)}'"
             known = DeviceCheckType.__members__
             self._unknown(codes.E0205, message, node.value, node.span, known)
+
+    def _read_python_module(self, value: Node) -> None:
+        node = self._optional_text(value)
+        if node is None:
+            return
+        # torchgen takes an empty one, too, for the library's own module.
+        if not node.value or _is_module_name(node.value):
+            self.draft.python_module = node.value
+        else:
+            message = f"'{shorten(node.value)}' cannot be the name of a Python module"
+            hint = "identifiers with dots between them, and no keyword of Python"
+            self._error(codes.E0226, message, node.span, hint=hint)
 
     def _read_structured_delegate(self, value: Node) -> None:
         node = self._optional_text(value)
@@ -580,6 +593,13 @@ def _written_namespace(schema: str, otherwise: str) -> str:
     return namespace.strip() if colons else otherwise
 
 
+def _is_module_name(text: str) -> bool:
+    """Whether Python can import a module called `text`, and a file can have its name."""
+    return len(text) <= MAX_NAME and all(
+        is_identifier(part) and not keyword.iskeyword(part) for part in text.split(".")
+    )
+
+
 Handler = Callable[[_EntryReader, Node], None]
 
 
@@ -612,7 +632,7 @@ _HANDLERS: Mapping[str, Handler] = {
     "tags": _EntryReader._read_tags,
     "device_check": _EntryReader._read_device_check,
     "device_guard": _flag("device_guard"),
-    "python_module": _any_text("python_module"),
+    "python_module": _EntryReader._read_python_module,
     "category_override": _any_text("category_override"),
     "cpp_no_default_args": _EntryReader._read_cpp_no_default_args,
     "use_const_ref_for_mutable_tensors": _flag("use_const_ref_for_mutable_tensors"),

@@ -46,6 +46,18 @@ _KIND_WORDS = {
 }
 
 
+def may_be_too_large(text: str) -> bool:
+    """Whether a file of this text, which has no aliases, may be refused for its size; told without composing it.
+
+    There are at most two values for each colon, and one for each item of a list.
+    """
+    colons, commas, lines = text.count(": ") + text.count(":\n"), text.count(","), text.count("\n")
+    items, opened = text.count("- "), text.count("[") + text.count("{")
+    parts = 2 * colons + 2 * commas + lines + items + opened
+    size = len(text) + _PART_SIZE * parts + _COLLECTION_SIZE * (items + opened + text.count(":\n"))
+    return size > _MAX_SIZE
+
+
 class ScalarNode(NamedTuple):
     """`tag` is the written one without its prefix, or empty. `start` is before the opening quote."""
 

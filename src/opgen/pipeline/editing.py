@@ -15,21 +15,22 @@ every file that `opgen check` compares.
 from __future__ import annotations
 
 import json
-import os
 from collections.abc import Iterable, Mapping
 from pathlib import Path
 from typing import Any
 
 from opgen.dataclasses import replace
 from opgen.diagnostics import Diagnostics
-from opgen.files import state_of
-from opgen.manifest import MANIFEST
+from opgen.files import read_regular
+from opgen.manifest import MANIFEST, MAX_MANIFEST_BYTES
 from opgen.parse import is_of_pytorchs_file
+from opgen.parse.yaml_nodes import may_be_too_large
 from opgen.pipeline.entries import Edit, split_entries
 from opgen.pipeline.generating import build_tree
 from opgen.pipeline.inputs import Inputs, tags_path
 from opgen.pipeline.splicing import spliced
 from opgen.pipeline.stamp import Request, Stamp
+from opgen.reading import MAX_BYTES
 from opgen.writer import Tree
 
 
@@ -67,21 +68,32 @@ def edited_tree(
 def _read_manifest(directory: Path, stamp: Stamp) -> dict[str, Any] | None:
     """The manifest of a folder; None if it is no longer as it was."""
     try:
-        with open(directory / MANIFEST, "rb") as file:
-            if state_of(os.fstat(file.fileno())) != tuple(stamp.outputs[MANIFEST]):
-                return None
-            found: dict[str, Any] = json.load(file)
-            return found
-    except (OSError, ValueError):
+        state, content = read_regular(directory / MANIFEST, MAX_MANIFEST_BYTES)
+        if state != tuple(stamp.outputs.get(MANIFEST, ())):
+            return None
+        found = json.loads(content)
+    except (OSError, ValueError, RecursionError):
         return None
+    return found if _is_whole(found) else None
+
+
+def _is_whole(manifest: Any) -> bool:
+    """Whether a manifest has all that a run writes into one."""
+    kinds = {"name": str, "files": dict, "operators": dict, "format": int}
+    return isinstance(manifest, dict) and all(
+        isinstance(manifest.get(key), kind) for key, kind in kinds.items()
+    )
 
 
 def _find_edit(inputs: Inputs, schemas: Iterable[str]) -> Edit | None:
     """From what the schemas were to what they are; None if a file is no plain list of as many entries."""
     befores, rows = [], []
+    contents = [inputs.overlay[path] for path in inputs.yaml]
     try:
-        texts = [inputs.overlay[path].decode() for path in inputs.yaml]
+        texts = [content.decode() for content in contents]
     except UnicodeDecodeError:
+        return None
+    if any(map(may_be_too_large, texts)) or any(len(content) > MAX_BYTES for content in contents):
         return None
     for before, after in zip(schemas, texts):
         old, new = split_entries(before), split_entries(after)
@@ -108,11 +120,22 @@ def _small_tree(inputs: Inputs | None, *, shards: int, python: bool) -> Tree | N
 
 
 def _new_header(header: Mapping[str, Any], old: Tree, new: Tree) -> dict[str, Any] | None:
-    """The header of the large tree's manifest, with the operators as they are now; None if more of it differs."""
+    """The header of the large tree's manifest, with the operators as they are now; None if more of it differs.
+
+    Nor is there one if the large library has something else for these operators than the small one has.
+    """
+    operators = header["operators"]
+    if any(operators.get(name) != was for name, was in _as_read(old.header["operators"]).items()):
+        return None
     others = [{k: v for k, v in t.header.items() if k != "operators"} for t in (old, new)]
     if others[0] != others[1]:
         return None
-    return {**header, "operators": {**header["operators"], **new.header["operators"]}}
+    return {**header, "operators": {**operators, **new.header["operators"]}}
+
+
+def _as_read(value: Any) -> Any:
+    """`value` as it is when it has been written and read."""
+    return json.loads(json.dumps(value))
 
 
 def _new_texts(old: Tree, new: Tree, directory: Path) -> dict[str, str] | None:
@@ -134,6 +157,6 @@ def _new_texts(old: Tree, new: Tree, directory: Path) -> dict[str, str] | None:
 def _read_text(path: Path) -> str | None:
     """The text of a file; None if it cannot be read, or is no longer one."""
     try:
-        return path.read_bytes().decode()
+        return read_regular(path)[1].decode()
     except (OSError, UnicodeDecodeError):
         return None

@@ -8,24 +8,36 @@ from __future__ import annotations
 
 import re
 from collections.abc import Collection, Iterable, Iterator, Mapping
+from itertools import islice
 from typing import TypeAlias
 
 from opgen.dataclasses import dataclass, field, replace
 from opgen.diagnostics import Diagnostics
+from opgen.model.dispatch_key import DispatchKey
 from opgen.model.registry import Registry
 from opgen.pipeline.inputs import Inputs
 from opgen.pipeline.loading import read_registry
+from opgen.resolve.dispatch_tables import find_registration
 
 # With more entries than these, the whole library is not much slower.
 _MOST = 100
+# Those of one operator with its variants, mostly.
+_FEW = 12
 
 # What may stand before the first entry, and what one looks like: nothing but entries and comments is at a margin.
 _PREAMBLE = re.compile(r"(?:[ ]*(?:#[^\n]*)?\n)*")
 _HEAD = re.compile(r"- (?:namespace|include|classes):[^\n]*\n(?:(?:[ #][^\n]*)?\n)*")
 _ENTRY = re.compile(r"- func: (?:\w+::)?(\w+)[.(][^\n]*\n(?:(?:[ #][^\n]*)?\n)*")
 _ANCHOR = re.compile(r"&\S")
+# The line ends and blanks at the end of a block scalar may be part of it. YAML ends lines by more than line feeds.
+_BLOCK = re.compile(r"[|>][-+0-9]{0,2}[ \t]*(?:[ \t]#.*)?$", re.MULTILINE)
+_LINE_END = re.compile("\r(?!\n)|[\x85\u2028\u2029]")
+# A structured operator, or a kernel for Meta: with either, some operators get a kernel for Meta that they do not name.
+_FOR_META = re.compile(r"^ +(?:structured: True|[\w, ]*\bMeta\b[\w, ]*: )", re.MULTILINE)
 _ALLOW = re.compile(r"opgen:[ \t]*allow")
 _WORD = re.compile(r"\w+")
+# No name of anything is longer, with all that is added to it.
+_LONGEST = 400
 # What is added to an operator's name for others that belong to it.
 _DERIVED = re.compile(
     r"_(?:out|outf|symint|copy|scatter|inverse|functional|ops|native|meta|[a-z]+_dispatch)$"
@@ -59,10 +71,10 @@ class SchemaText:
 def split_entries(text: str) -> SchemaText | None:
     """The entries of a file that is a plain list of them, each begun by `- func:`; None of any other.
 
-    With an anchor, one entry could be part of another. A comment that allows something right above the
+    With an anchor, one entry could be part of another, and what stands after a block scalar part of it. A comment that allows something right above the
     first entry would, without it, allow it in others.
     """
-    if _ANCHOR.search(text):
+    if any(one.search(text) for one in (_ANCHOR, _BLOCK, _LINE_END)):
         return None
     text += "" if text.endswith("\n") else "\n"
     start = _PREAMBLE.match(text)
@@ -129,10 +141,18 @@ class Edit:
         other keys.
         """
         chosen = self._closed(places)
+        for_meta = False
         while len(chosen) <= _MOST:
             old, new = (self._registry(chosen, side) for side in (0, 1))
             if old is None or new is None or not _are_alike(old, new):
                 return None
+            if any(map(_may_lack_meta, (old, new))):
+                found = frozenset() if for_meta else self._rows_for_meta()
+                if not found:
+                    return None
+                for_meta = True
+                chosen = self._closed(chosen | found)
+                continue
             found = self._closed(chosen | self._places_of((*_names(old), *_names(new))))
             if found == chosen:
                 return chosen
@@ -172,6 +192,20 @@ class Edit:
             chosen = found
         return chosen
 
+    def _rows_for_meta(self) -> frozenset[Place]:
+        """A few rows with which Meta is a key of the library, if it may be one of the whole library."""
+        found = (
+            (file, at)
+            for file, rows in enumerate(self.rows)
+            for at, (old, new) in enumerate(rows)
+            if old == new and _FOR_META.search(old.text)
+        )
+        for place in islice(found, _MOST):
+            closed = self._closed(frozenset({place}))
+            if len(closed) <= _FEW:
+                return closed
+        return frozenset()
+
     def _places_of(self, names: Iterable[str]) -> frozenset[Place]:
         """The places of the rows that may share one of these names."""
         found = set[Place]()
@@ -181,6 +215,8 @@ class Edit:
 def _family(name: str) -> str:
     """What all names have in common that are made of the name of one operator."""
     name = name.lower()
+    if len(name) > _LONGEST:
+        return name
     if name.startswith("__i") and name.endswith("__"):
         name = name[3:]
     name = name.strip("_")
@@ -203,6 +239,14 @@ def _are_alike(old: Registry, new: Registry) -> bool:
     first, now_first = _first_members(old), _first_members(new)
     stay = all(now_first.get(what, name) == name for what, name in first.items())
     return names[0] == names[1] and stay and old.dispatch_keys == new.dispatch_keys
+
+
+def _may_lack_meta(registry: Registry) -> bool:
+    """Whether an operator would get a kernel for Meta if another operator of the library had one."""
+    if DispatchKey.Meta in registry.dispatch_keys:
+        return False
+    rows = (find_registration(registry, f, DispatchKey.Meta) for f in registry.functions)
+    return any(row is not None for row in rows)
 
 
 def _first_members(registry: Registry) -> dict[tuple[object, ...], str]:

@@ -12,13 +12,14 @@ from opgen.codes_files import E0902, E0906, E0907, E0909, E0914
 from opgen.cpp.signatures import Signatures
 from opgen.dataclasses import dataclass
 from opgen.diagnostics import Diagnostics
+from opgen.manifest import MAX_MANIFEST_BYTES
 from opgen.model.backend import ExternalBackend
 from opgen.model.cpp_identifier import is_library_name
 from opgen.model.registry import Registry
 from opgen.parse.names import shorten
 from opgen.pipeline.inputs import Inputs
 from opgen.pipeline.installed import is_backend_only
-from opgen.reading import MAX_MANIFEST_BYTES, Overlay, read_bytes
+from opgen.reading import Overlay, read_bytes
 from opgen.targets import TARGETS
 from opgen.targets.base import Target
 from opgen.views.context import MODULE_SOURCE, Context, Library

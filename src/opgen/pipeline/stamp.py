@@ -11,7 +11,8 @@ stamp from telling what is not so:
 * A run reads the very bytes that the key is of, so an edit meanwhile belongs to the next run.
 * The state of an output is asked of the open file, before it is read or after it is written.
 * A clock has ticks. An output as young as the stamp may have been changed since within one of them, so
-  it is not trusted.
+  it is not trusted. Where they take more than milliseconds, an edit in the tick of the run is likely enough for
+  there to be no stamp.
 * Links and folders that stand in for an output or its folder are other files. What a killed run left
   changes its folder, and is looked for at the top, which other files come and go in.
 """
@@ -27,9 +28,10 @@ import sys
 import time
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
+from typing import Any
 
 from opgen.dataclasses import dataclass, replace
-from opgen.files import FileState, is_temporary, replace_file, state_of
+from opgen.files import FileState, is_temporary, read_regular, replace_file, state_of
 from opgen.pipeline.inputs import MOST, Inputs, input_files, with_contents
 from opgen.resources import own_files
 
@@ -43,6 +45,9 @@ _LIBRARIES = ("jinja2", "yaml")
 # Clocks of file systems tick every 1 to 10 ms. Where they tick by seconds there is no use in waiting.
 _TICK_S = 0.004
 _TICKS = 4
+# All times of a file system whose clock ticks slowly are whole numbers of these; one in so many of another's is.
+_SLOW_TICK_NS = 10_000_000
+_MAX_BYTES = 100_000_000
 
 
 @dataclass(frozen=True, slots=True)
@@ -94,9 +99,8 @@ def find_stamp(directory: Path, request: Request) -> Stamp | None:
     """The stamp of `directory`, if it is true, and of a run that differed from this one in its schemas at most."""
     top = os.fspath(directory)
     try:
-        with open(os.path.join(top, STAMP), "rb") as file:
-            stamped_ns = os.fstat(file.fileno()).st_mtime_ns
-            head, _, body = file.read().partition(b"\n")
+        (_, stamped_ns, _), content = read_regular(os.path.join(top, STAMP), _MAX_BYTES)
+        head, _, body = content.partition(b"\n")
         key = head.removeprefix(_MAGIC).split(b" ")[0].decode()
         if not request.key or head != _head(key, body):
             return None
@@ -105,9 +109,18 @@ def find_stamp(directory: Path, request: Request) -> Stamp | None:
             return None
         if not _is_true(top, said["files"], said["folders"], stamped_ns):
             return None
-        return Stamp(said["files"], said["report"], said["schemas"], key == request.key)
-    except (OSError, ValueError, KeyError):
+        return _stamp_of(said, key == request.key)
+    except (OSError, ValueError, KeyError, TypeError, AttributeError, RecursionError):
+        # Nobody but opgen writes one: whatever this is, everything is generated.
         return None
+
+
+def _stamp_of(said: Mapping[str, Any], is_current: bool) -> Stamp | None:
+    """The stamp that says so; None if it is of another form. What it says of files was compared with them."""
+    report, schemas = said["report"], said["schemas"]
+    if not said["files"] or not all(isinstance(text, str) for text in (report, *schemas)):
+        return None
+    return Stamp(said["files"], report, schemas, is_current)
 
 
 def leave_stamp(
@@ -123,7 +136,7 @@ def leave_stamp(
     top = os.fspath(directory)
     path = directory / STAMP
     try:
-        if os.path.lexists(path) and not path.read_bytes().startswith(_OURS):
+        if os.path.lexists(path) and read_regular(path, len(_OURS))[1] != _OURS:
             return
         folders = {
             name: _folder_state(os.lstat(os.path.join(top, name))) for name in _folders(states)
@@ -137,7 +150,10 @@ def leave_stamp(
             "schemas": schemas,
         }
         body = json.dumps(said, separators=(",", ":")).encode()
-        newest = max(state[1] for state in (*states.values(), *folders.values()))
+        times = [state[1] for state in (*states.values(), *folders.values())]
+        newest = max(times)
+        if not any(time % _SLOW_TICK_NS for time in times):
+            return
         for _ in range(_TICKS):
             if replace_file(path, _head(request.key, body) + b"\n" + body)[1] > newest:
                 return

@@ -10,8 +10,9 @@ from opgen.cpp.names import cpp_name
 from opgen.diagnostics import Diagnostics
 from opgen.model.native_function import NativeFunction
 from opgen.model.types import BaseTy, BaseType, ListType, OptionalType, Type
-from opgen.python.codes import E0760, E0761, E0762, E0763, E0764, E0765
+from opgen.python.codes import E0760, E0761, E0762, E0763, E0764, E0765, E0766
 from opgen.python.overloads import functions_by_name, without_outputs
+from opgen.python.package import package_declarations
 from opgen.python.python_types import NoPythonSignature
 from opgen.python.signatures import REQUIRES_GRAD, Spellings, field_names
 
@@ -20,6 +21,9 @@ _UNBOUND = tuple(re.compile(pattern) for pattern in data.read_names("python_unbo
 _UNBOUND_OVERLOADS = frozenset(
     f"{name}{mark}.Scalar" for name in ("add", "sub", "mul", "div") for mark in ("", "_")
 )
+
+# What the package has beside what its stub declares: its extension module, its named tuples.
+_FILES = frozenset({"_C", "return_types"})
 
 _PARSED = frozenset(
     {
@@ -50,6 +54,7 @@ def check_python(
     """Report every operator that a Python binding is wanted for and cannot be made of."""
     bound = [f for f in functions if is_bound(f)]
     sound = [f for f in bound if _is_sound(f, diagnostics)]
+    _check_modules(bound, diagnostics)
     for (method, *_), group in functions_by_name(sound):
         _check_overloads(group, method, spellings, diagnostics)
 
@@ -82,6 +87,27 @@ def _check_names(f: NativeFunction, diagnostics: Diagnostics) -> None:
     except NoPythonSignature as problem:
         index = next(i for i, r in enumerate(f.func.returns) if r.name is None)
         diagnostics.error(E0761, str(problem), f.return_span(index), hint="this has no name")
+
+
+def _check_modules(functions: Sequence[NativeFunction], diagnostics: Diagnostics) -> None:
+    within = [f for f in functions if f.python_module]
+    if not within:
+        return
+    taken = {str(f.func.name.name) for f in functions if not f.python_module}
+    taken |= {one.name for one in package_declarations()}
+    for f in within:
+        module = f.python_module
+        assert module is not None
+        if "." in module:
+            problem = "is in another submodule"
+        elif module in _FILES or module.startswith("__"):
+            problem = "has the name of a file of every package"
+        elif module in taken:
+            problem = "has the name of something else in the package"
+        else:
+            continue
+        hint = "give it another name"
+        diagnostics.error(E0766, f"submodule '{module}' {problem}", f.span, hint=hint)
 
 
 def _check_types(f: NativeFunction, diagnostics: Diagnostics) -> None:

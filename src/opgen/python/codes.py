@@ -72,4 +72,14 @@ E0765 = Code(
     file=FILE,
 )
 
-CODES = (E0760, E0761, E0762, E0763, E0764, E0765)
+E0766 = Code(
+    "E0766",
+    "a Python module that cannot be made",
+    "A submodule is one attribute of the package, with a stub of its own. So it has one name, without dots, and not "
+    "that of something else in the package: a class, a dtype, a function without 'python_module', or a file.",
+    f"{_FOO}  python_module: return_types\n",
+    f"{_FOO}  python_module: nn\n",
+    file=FILE,
+)
+
+CODES = (E0760, E0761, E0762, E0763, E0764, E0765, E0766)

@@ -37,10 +37,12 @@ def python_functions(
 
     Of these `check_python` has found nothing to report. Raises NoPythonSignature.
     """
-    return tuple(
+    found = (
         PythonFunction(name, namespace, module, method, _overloads(found, method, spellings))
         for (method, namespace, module, name), found in functions_by_name(functions)
     )
+    # Of a selection there may be an out variant alone, which Python cannot call.
+    return tuple(one for one in found if one.overloads)
 
 
 Name = tuple[bool, str, str | None, str]
@@ -54,7 +56,8 @@ def functions_by_name(
     for f in functions:
         for method in (False, True):
             if _is_called_as(f, method):
-                groups[method, f.namespace, f.python_module, str(f.func.name.name)].append(f)
+                module = f.python_module or None
+                groups[method, f.namespace, module, str(f.func.name.name)].append(f)
     yield from groups.items()
 
 

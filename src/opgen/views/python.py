@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 
-from opgen.cpp.names import operator_struct_name
+from opgen.cpp.names import operator_struct_name, parameter_name
 from opgen.model.function_schema import TENSOR
 from opgen.model.native_function import NativeFunction
 from opgen.model.types import ListType, OptionalType
@@ -286,12 +286,12 @@ def _default(context: Context, default: str, kind: str, size: int) -> str:
 
 
 def _slots(arguments: Sequence[PythonArgument]) -> dict[str, int]:
-    """Where each argument of the schema is: every out argument has a slot of its own."""
+    """Where each argument of the schema is, by its C++ name: every out argument has a slot of its own."""
     found: dict[str, int] = {}
     for a in arguments:
         names = [one.name for one in a.outputs] if isinstance(a, PythonOutArgument) else [a.name]
         for name in names:
-            found[name] = len(found)
+            found[parameter_name(name)] = len(found)
     return found
 
 

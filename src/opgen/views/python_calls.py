@@ -61,6 +61,9 @@ _LISTS = {
     "bool": "Bools",
 }
 
+# Of a selection.
+_ALONE = "without the operator that it is the out variant of"
+
 Fields = tuple[tuple[str, str], ...]
 
 
@@ -179,6 +182,9 @@ def python_calls(context: Context) -> PythonCalls:
         python_functions(operators, _spellings(context)),
         key=lambda one: (one.module or "", one.name, one.method, one.namespace),
     )
+    called = {id(f) for one in functions for o in one.overloads for f in (o.base, o.out)}
+    problems = [(f, why or (None if id(f) in called else _ALONE)) for f, why in problems]
+    operators = tuple(f for f, why in problems if why is None)
     left_out = tuple(f"{f.func.name} ({why})" for f, why in problems if why is not None)
     return PythonCalls(context, tuple(functions), operators, left_out)
 
