@@ -33,7 +33,7 @@ from hunt.worker import Outcome, receive, send
 # without a report can spoil.
 _CALLS_PER_WORKER = 6000
 _BATCH = 48
-_SECONDS = 40.0
+_SECONDS = 15.0
 # Of one overload, each round.
 ACCEPTED, MOST = 40, 200
 _FRAME = re.compile(r"#\d+ 0x[0-9a-f]+ in (.+?) (\S+?/(?:runtime|kernels|src|python|include)/\S+?):(\d+)")
@@ -271,6 +271,8 @@ def _compare(batch: _Asked, worker: Worker, findings: Findings, exceptions: Exce
         found = difference(plan, ours, theirs, apart)
         if found is None:
             findings.kinds["(equal)" if theirs.refused is None else "(both refuse)"] += 1
+            if theirs.refused is None and apart is None:
+                findings.keep(plan)
         elif found.kind.startswith("("):
             findings.kinds[found.kind] += 1
             findings.note(found.kind, plan.operator, described(plan))
@@ -296,29 +298,31 @@ def _confirm(findings: Findings, build: Build, oracle: Oracle) -> None:
 
 
 def summary(findings: Sequence[Findings], accepted_at_least: int) -> str:
-    """What all of them come to."""
-    calls: collections.Counter[str] = collections.Counter()
-    accepted: collections.Counter[str] = collections.Counter()
-    kinds: collections.Counter[str] = collections.Counter()
-    excepted: collections.Counter[str] = collections.Counter()
-    for each in findings:
-        calls.update(each.calls)
-        accepted.update(each.accepted)
-        kinds.update(each.kinds)
-        excepted.update(each.excepted)
-    few = sorted((n, name) for name, n in accepted.items() if n < accepted_at_least)
-    few += [(0, name) for name in calls if name not in accepted]
-    lines = [
-        f"calls: {sum(calls.values()):,} of {len(calls)} overloads; PyTorch accepted"
-        f" {sum(accepted.values()):,}; at least {accepted_at_least:,} of each but {len(few)}",
-        *(f"  {name}: {n}" for n, name in few[:20]),
-        *(f"{count:10,}  {kind}" for kind, count in kinds.most_common()),
-        *(f"{count:10,}  as listed: {reason}" for reason, count in excepted.most_common()),
-    ]
-    defects = [(key, defect) for each in findings for key, defect in each.defects.items()]
-    lines.append(f"findings: {len({key for key, _ in defects})}")
-    for key, defect in sorted(defects, key=lambda item: item[0]):
-        lines.append(f"{defect.count:8,}  {key}{'' if defect.confirmed else '  (not when made alone)'}")
-        lines.append(f"          {defect.text}")
+    """What all hunts come to."""
+    lines = []
+    total = collections.Counter[str]()
+    for name, which in (
+        ("single calls", [f for f in findings if f.name.startswith("calls-")]),
+        *((f.name, [f]) for f in findings if not f.name.startswith("calls-")),
+    ):
+        calls, accepted, kinds, excepted = (
+            sum((getattr(each, what) for each in which), collections.Counter[str]())
+            for what in ("calls", "accepted", "kinds", "excepted")
+        )
+        total["calls"] += sum(calls.values())
+        lines.append(f"{name}: {sum(calls.values()):,} calls, {sum(accepted.values()):,} accepted")
+        if name == "single calls":
+            few = sorted((accepted[op], op) for op in calls if accepted[op] < accepted_at_least)
+            lines.append(
+                f"  of {len(calls)} overloads, PyTorch has accepted {accepted_at_least:,} calls of each but {len(few)}"
+            )
+            lines += [f"    {op}: {count}" for count, op in few[:20]]
+        lines += [f"{count:12,}  {kind}" for kind, count in kinds.most_common()]
+        lines += [f"{count:12,}  as listed: {reason}" for reason, count in excepted.most_common()]
+    defects = {key: defect for each in findings for key, defect in each.defects.items()}
+    lines.append(f"in all: {total['calls']:,} calls, {len(defects)} findings")
+    for key, defect in sorted(defects.items()):
+        alone = "" if defect.confirmed else "  (not when made alone)"
+        lines += [f"{defect.count:8,}  {key}{alone}", f"          {defect.text}"]
         lines.append(f"          {defect.program}")
     return "\n".join(lines)

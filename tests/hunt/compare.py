@@ -16,6 +16,7 @@ from numerics.values import BY_NAME, to_numbers
 
 # How ours says that an output lies upon an input.
 _OVERLAP = re.compile(r"overlap|share[sd]? (memory|storage|its storage)|same memory|single memory|one place|in one place|aliases", re.I)
+_ONE_PLACE = re.compile("share one place|elements in one place")
 _MEMORY = re.compile(r"cannot allocate|out of memory|MemoryError", re.I)
 
 
@@ -59,6 +60,12 @@ def difference(plan: Plan, ours: Outcome, theirs: Outcome, apart: Outcome | None
 def _refused(plan: Plan, ours: Outcome, theirs: Outcome, apart: Outcome | None) -> Difference:
     if _MEMORY.search(ours.message) or ours.refused == "MemoryError":
         return Difference("(memory)", "")
+    if apart is None and _ONE_PLACE.search(ours.message):
+        return Difference("(output with elements in one place refused)", "")
+    found = _facts(theirs.results)
+    if found and all(0 in each.sizes for each in found):
+        # PyTorch looks at dtypes where it reads elements, and here it read none.
+        return Difference("(refused where there are no elements)", "")
     if apart is not None and _OVERLAP.search(ours.message):
         right = apart.refused is None and _results(plan, theirs, apart) is None
         return Difference(

@@ -12,6 +12,10 @@ from pathlib import Path
 from typing import Any
 
 
+# Of one operator.
+_KEPT = 4
+
+
 @dataclass(slots=True)
 class Defect:
     """What was found under one key: how often, where first, and a program that shows it."""
@@ -28,9 +32,11 @@ class Findings:
 
     def __init__(self, folder: Path, name: str) -> None:
         self.folder = folder
+        self.name = name
         self._file = folder / f"{name}.json"
         self._journal = folder / f"{name}.journal"
         self._new: dict[str, Any] = {}
+        self._kept: dict[str, list[Any]] = {}
         (folder / "programs").mkdir(parents=True, exist_ok=True)
         kept = json.loads(self._file.read_text()) if self._file.exists() else {}
         self.rounds: int = kept.get("rounds", 0)
@@ -41,9 +47,13 @@ class Findings:
         self.notes: dict[str, dict[str, str]] = kept.get("notes", {})
         self.defects = {key: Defect(**each) for key, each in kept.get("defects", {}).items()}
 
+    @property
+    def plans_file(self) -> Path:
+        return self._file.with_suffix(".plans")
+
     @staticmethod
-    def all_in(folder: Path, names: str) -> list[Findings]:
-        return [Findings(folder, file.stem) for file in sorted(folder.glob(f"{names}.json"))]
+    def all_in(folder: Path) -> list[Findings]:
+        return [Findings(folder, file.stem) for file in sorted(folder.glob("*.json"))]
 
     def journal(self, lines: Sequence[str]) -> None:
         """What is about to be called, should this process not live to tell."""
@@ -56,6 +66,12 @@ class Findings:
     def note(self, kind: str, operator: str, text: str) -> None:
         """One example of what is no defect, for who wonders."""
         self.notes.setdefault(kind, {}).setdefault(operator, text)
+
+    def keep(self, plan: Any) -> None:
+        """A call that is right, for the other hunts: a few of each operator."""
+        kept = self._kept.setdefault(plan.operator, [])
+        if len(kept) < _KEPT:
+            kept.append(plan)
 
     def found(
         self, key: str, operator: str, text: str, program: str, report: str, plan: Any = None
@@ -83,6 +99,8 @@ class Findings:
         self.defects[key].confirmed = again
 
     def write(self) -> None:
+        if self._kept:
+            self.plans_file.write_bytes(pickle.dumps(self._kept))
         kept = {
             "rounds": self.rounds,
             "calls": self.calls,

@@ -14,6 +14,7 @@ import copy
 import ctypes
 import gc
 import json
+import os
 import pickle
 import re
 import subprocess
@@ -27,11 +28,14 @@ from typing import Any
 sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
 
 import numpy as np
-from hypothesis import HealthCheck, seed, settings
+from hypothesis import HealthCheck, Phase, seed, settings
+from hypothesis.internal.conjecture import engine
 from hypothesis import strategies as st
 from hypothesis.stateful import RuleBasedStateMachine, precondition, rule, run_state_machine_as_test
 
 MOST_TENSORS = 7
+# Of the 300 that hypothesis takes: what is found is a program already.
+_SHRINKING_SECONDS = 10
 SIZES = st.sampled_from(["()", "(3,)", "(0,)", "(2, 3)", "(4, 1)", "(2, 0, 3)", "(2, 2, 2)", "(40,)", "(1,) * 9", "(1,) * 66"])
 HUGE = st.sampled_from(["(2**62,)", "(2**31, 2**31)", "(2**61, 2)", "(2**63 - 1,)", "(-1,)", "(2**40, 0)"])
 DTYPES = st.sampled_from(["float32", "float64", "int64", "uint8", "bool", "complex64"])
@@ -402,8 +406,11 @@ def run_here(packages: str, allocator: str, journal: str, number: int, examples:
     torch.set_grad_enabled(False)
     torch.set_num_threads(1)
     if allocator != "-":
-        ctypes.CDLL(allocator).hunt_install()
+        ctypes.CDLL(allocator).hunt_install("LD_PRELOAD" not in os.environ)
     Machine.ours_module, Machine.torch_module = aten, torch
+    engine.MAX_SHRINKING_SECONDS = _SHRINKING_SECONDS
+    gc.collect()
+    gc.freeze()  # what PyTorch has imported is not looked at again
     with open(journal, "w", encoding="utf-8") as Machine.journal:
         for steps in (20, 60, 200):
             chosen = settings(
@@ -415,6 +422,7 @@ def run_here(packages: str, allocator: str, journal: str, number: int, examples:
                 suppress_health_check=list(HealthCheck),
                 print_blob=False,
                 report_multiple_bugs=False,
+                phases=(Phase.generate, Phase.shrink),
             )
             test: Callable[[], None] = seed(number * 3 + steps)(
                 lambda: run_state_machine_as_test(Machine, settings=chosen)  # noqa: B023

@@ -17,8 +17,9 @@ import resource
 import struct
 import sys
 import warnings
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
+from functools import partial
 from pathlib import Path
 from typing import Any, BinaryIO
 
@@ -83,20 +84,38 @@ class Caller:
             }
 
     def outcome(self, plan: Plan) -> Outcome:
-        bases = [self._base(buffer.dtype, buffer.content) for buffer in plan.buffers]
-        tensors = [
-            bases[p.buffer].as_strided(p.sizes, p.strides, p.offset) for p in plan.tensors
-        ]
-        made = _Made(bases, tensors)
+        bases, tensors = self.made(plan)
         try:
-            value = self.call(plan, tensors)
+            value = self.prepared(plan, tensors)()
         except Exception as refused:
+            made = _Made(bases, tensors)
             return Outcome(
                 type(refused).__name__,
                 str(refused)[:600],
                 (),
                 tuple(self._facts(tensor, made, False) for tensor in tensors),
             )
+        return self.read(value, bases, tensors)
+
+    def made(self, plan: Plan) -> tuple[list[Any], list[Any]]:
+        """The plan's buffers as tensors, and its tensors on them."""
+        bases = [self._base(buffer.dtype, buffer.content) for buffer in plan.buffers]
+        return bases, [
+            bases[p.buffer].as_strided(p.sizes, p.strides, p.offset) for p in plan.tensors
+        ]
+
+    def prepared(self, plan: Plan, tensors: list[Any]) -> Callable[[], Any]:
+        """The call, its arguments made."""
+        function = self._function(plan)
+        if self._is_torch and plan.by_schema is not None:
+            return partial(function, **{key: self.value(v, tensors) for key, v in plan.by_schema})
+        positional = [self.value(v, tensors) for v in plan.positional]
+        named = {key: self.value(v, tensors) for key, v in plan.named}
+        return partial(function, *positional, **named)
+
+    def read(self, value: Any, bases: list[Any], tensors: list[Any]) -> Outcome:
+        """What a call came to that returned `value`."""
+        made = _Made(bases, tensors)
         return Outcome(
             None,
             "",
@@ -105,12 +124,8 @@ class Caller:
             tuple(self._content(base) or b"" for base in bases),
         )
 
-    def call(self, plan: Plan, tensors: list[Any]) -> Any:
-        function = self._function(plan)
-        if self._is_torch and plan.by_schema is not None:
-            return function(**{key: self.value(v, tensors) for key, v in plan.by_schema})
-        positional = [self.value(v, tensors) for v in plan.positional]
-        return function(*positional, **{key: self.value(v, tensors) for key, v in plan.named})
+    def facts(self, tensor: Any, bases: list[Any], tensors: list[Any]) -> Facts:
+        return self._facts(tensor, _Made(bases, tensors), True)
 
     def _function(self, plan: Plan) -> Any:
         if not self._is_torch:
@@ -268,7 +283,7 @@ def our_module(packages: str, runtime: str, allocator: str | None) -> Any:
     import aten  # noqa: PLC0415
 
     if allocator:
-        ctypes.CDLL(allocator).hunt_install()
+        ctypes.CDLL(allocator).hunt_install("LD_PRELOAD" not in os.environ)
     ctypes.CDLL(runtime)["_ZN5opgen15set_num_threadsEi"](1)
     return aten
 
