@@ -20,7 +20,7 @@ from numerics.constraints import CONSTRAINTS
 from numerics.draw import Draw, Refused, operator_base
 from numerics.driver import Handle, Library, OperatorError, TensorResult
 from numerics.reference import ReferenceTensor
-from numerics.tolerances import tolerance
+from numerics.tolerances import close, tolerance
 from numerics.values import (
     BY_NAME,
     BY_NUMBER,
@@ -417,7 +417,7 @@ def differing(dtype: Dtype, ours: Any, theirs: Any, relative: float, absolute: f
         return ""
     a, b = to_numbers(dtype, ours), to_numbers(dtype, theirs)
     with np.errstate(all="ignore"):
-        bad = ~_close(a, b, relative, absolute)
+        bad = ~close(a, b, relative, absolute)
     if not bad.any():
         return ""
     where = tuple(int(i) for i in np.argwhere(bad)[0])
@@ -475,19 +475,6 @@ def _flat(results: list[Any]) -> Iterator[Any]:
             yield from _flat(result)
         else:
             yield result
-
-
-def _close(a: Any, b: Any, relative: float, absolute: float) -> Any:
-    if a.dtype.kind in "bui":
-        return a == b
-    if a.dtype.kind == "c":
-        same = (a == b) | (np.isnan(a) & np.isnan(b))
-        near = np.abs(a - b) <= absolute + relative * np.abs(b)
-        return same | near
-    wide = np.float64 if a.dtype.itemsize < 8 else a.dtype
-    a, b = a.astype(wide), b.astype(wide)
-    same = (a == b) | (np.isnan(a) & np.isnan(b))
-    return same | ((np.abs(a - b) <= absolute + relative * np.abs(b)) & np.isfinite(b))
 
 
 def _empty(dtype: Dtype) -> TensorValue:

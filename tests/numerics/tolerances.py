@@ -6,6 +6,10 @@ depend on more than that.
 
 from __future__ import annotations
 
+from typing import Any
+
+import numpy as np
+
 from numerics.values import Dtype
 
 # (relative, absolute); dtypes without a row are compared exactly.
@@ -50,3 +54,17 @@ def tolerance(dtype: Dtype, operator: str) -> tuple[float, float]:
     relative, absolute = TOLERANCES.get(dtype.name, (0.0, 0.0))
     factor, _ = LOOSER.get(f"{operator}:{dtype.name}") or LOOSER.get(operator) or (1.0, "")
     return relative * factor, absolute * factor
+
+
+def close(a: Any, b: Any, relative: float, absolute: float) -> Any:
+    """For each element whether `a` is as near to `b` as that; NaN is near to NaN."""
+    if a.dtype.kind in "bui":
+        return a == b
+    if a.dtype.kind == "c":
+        same = (a == b) | (np.isnan(a) & np.isnan(b))
+        near = np.abs(a - b) <= absolute + relative * np.abs(b)
+        return same | near
+    wide = np.float64 if a.dtype.itemsize < 8 else a.dtype
+    a, b = a.astype(wide), b.astype(wide)
+    same = (a == b) | (np.isnan(a) & np.isnan(b))
+    return same | ((np.abs(a - b) <= absolute + relative * np.abs(b)) & np.isfinite(b))

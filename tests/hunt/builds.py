@@ -1,0 +1,126 @@
+"""Our operators and their package of Python under a sanitizer, and how a process is started that loads them.
+
+Sanitizers are loaded before Python, which is not compiled with them; in PyTorch and NumPy they see the calls of the C
+library alone. The build lies in `sanitized-<name>` of the tests' cache folder, or in $OPGEN_HUNT_BUILD.
+"""
+
+from __future__ import annotations
+
+import functools
+import os
+import subprocess
+import sys
+from dataclasses import dataclass
+from pathlib import Path
+
+from support.build import INCLUDE, REPOSITORY, cache_folder, default_compiler, locked, run
+from support.library import own_operators
+
+_HERE = Path(__file__).parent
+_COMMON = "-O1 -g1 -fno-omit-frame-pointer"
+_FLAGS = {
+    "address": f"{_COMMON} -fsanitize=address,undefined -fno-sanitize-recover=undefined",
+    "thread": f"{_COMMON} -fsanitize=thread",
+    "none": "-O1 -g1",
+}
+SANITIZERS = tuple(_FLAGS)
+_LINKED = {"address": "-fsanitize=address,undefined", "thread": "-fsanitize=thread"}
+_PRELOADED = {"address": ("libasan.so", "libubsan.so"), "thread": ("libtsan.so",), "none": ()}
+_OPTIONS = {
+    # A tensor of impossible size is to be refused by the runtime, not by the sanitizer.
+    "ASAN_OPTIONS": "detect_leaks=0:allocator_may_return_null=1:max_allocation_size_mb=2048"
+    ":quarantine_size_mb=64:handle_abort=1:detect_stack_use_after_return=0:verify_asan_link_order=0",
+    "UBSAN_OPTIONS": "print_stacktrace=1",
+    # What synchronises PyTorch's and NumPy's own threads is not seen.
+    "TSAN_OPTIONS": f"halt_on_error=0:exitcode=66:report_signal_unsafe=0:suppressions={_HERE / 'tsan.supp'}",
+}
+
+
+@dataclass(frozen=True)
+class Build:
+    """A package of Python that a sanitizer watches."""
+
+    sanitizer: str
+    folder: Path
+
+    @property
+    def tree(self) -> Path:
+        return self.folder / "aten" / "cmake-build"
+
+    @property
+    def packages(self) -> Path:
+        return self.tree / "python"
+
+    @property
+    def runtime(self) -> Path:
+        return self.tree / "opgen-runtime" / "libopgen_runtime.so"
+
+    def environment(self, *before: Path) -> dict[str, str]:
+        """For a process that imports the package. `before`: libraries to load before the sanitizer's."""
+        path = default_compiler().path
+        names = [
+            run([path, f"-print-file-name={name}"]).strip() for name in _PRELOADED[self.sanitizer]
+        ]
+        preload = " ".join([*map(str, before), *names])
+        return {
+            **os.environ,
+            **_OPTIONS,
+            **({"LD_PRELOAD": preload} if preload else {}),
+            # Every object is a block of its own, so that one that was freed is seen.
+            "PYTHONMALLOC": "malloc",
+            "PYTHONPATH": f"{REPOSITORY / 'src'}:{REPOSITORY / 'tests'}",
+            "OMP_NUM_THREADS": "1",
+        }
+
+    def command(self, *arguments: str | Path) -> list[str]:
+        """Of a Python with these arguments. ThreadSanitizer needs its addresses where they always are."""
+        fixed = ["setarch", os.uname().machine, "-R"] if self.sanitizer == "thread" else []
+        return [*fixed, sys.executable, *map(str, arguments)]
+
+    @functools.cached_property
+    def allocator(self) -> Path:
+        """A library that makes every storage a block of exactly its size, and can refuse one."""
+        return self._library("allocator.cpp", str(self.runtime), f"-Wl,-rpath,{self.runtime.parent}")
+
+    @functools.cached_property
+    def faults(self) -> Path:
+        """A library to load first, which fails the calls of the C library that it is told to."""
+        return self._library("faults.cpp", "-ldl", plain=True)
+
+    def _library(self, source: str, *linked: str, plain: bool = False) -> Path:
+        made = self.folder / f"{Path(source).stem}.so"
+        newest = (_HERE / source).stat().st_mtime
+        with locked("hunt-libraries"):
+            if not made.exists() or made.stat().st_mtime < newest:
+                flags = ["-O1", "-g1"] if plain else _FLAGS[self.sanitizer].split()
+                command = [default_compiler().path, "-std=c++20", "-fPIC", "-shared", *flags]
+                run([*command, f"-I{INCLUDE}", str(_HERE / source), "-o", made, *linked])
+        return made
+
+
+@functools.cache
+def built(sanitizer: str) -> Build:
+    """Brought up to date; the first time takes some minutes. With "none", what the other tests call."""
+    if sanitizer == "none":
+        assert own_operators().packages
+        return Build(sanitizer, cache_folder())
+    given = os.environ.get("OPGEN_HUNT_BUILD") if sanitizer == "address" else None
+    folder = Path(given) if given else cache_folder() / f"sanitized-{sanitizer}"
+    environment = {
+        **os.environ,
+        "OPGEN_TEST_BUILD": str(folder),
+        "CXXFLAGS": _FLAGS[sanitizer],
+        "LDFLAGS": _LINKED[sanitizer],
+        "PYTHONPATH": f"{REPOSITORY / 'src'}:{REPOSITORY / 'tests'}",
+    }
+    lines = "from support.library import own_operators; own_operators().packages"
+    done = subprocess.run(
+        [sys.executable, "-c", lines],
+        env=environment,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.STDOUT,
+        text=True,
+        check=False,
+    )
+    assert done.returncode == 0, done.stdout
+    return Build(sanitizer, folder)
