@@ -188,6 +188,7 @@ struct running_cpu : running_meta {
   }
 };
 struct running_out_op {
+  static constexpr const char* name = "t::running_out";
   static constexpr const char* schema_str =
       "t::running.out(Tensor self, Tensor other, *, Tensor(a!) out) -> Tensor(a!)";
   using schema = Tensor&(const Tensor&, const Tensor&, Tensor&);
@@ -196,6 +197,7 @@ struct running_out_op {
   }
 };
 struct running_inplace_op {
+  static constexpr const char* name = "t::running_inplace";
   static constexpr const char* schema_str =
       "t::running_(Tensor(a!) self, Tensor other) -> Tensor(a!)";
   using schema = Tensor&(Tensor&, const Tensor&);
@@ -221,6 +223,7 @@ struct join_cpu : join_meta {
   }
 };
 struct join_out_op {
+  static constexpr const char* name = "t::join_out";
   static constexpr const char* schema_str =
       "t::join.out(Tensor[] tensors, Tensor? unused=None, *, Tensor(a!) out) -> Tensor(a!)";
   using schema = Tensor&(TensorList, const std::optional<Tensor>&, Tensor&);
@@ -240,6 +243,7 @@ struct reverse_raw_cpu : reverse_raw_meta {
   }
 };
 struct reverse_raw_out_op {
+  static constexpr const char* name = "t::reverse_raw_out";
   using schema = Tensor&(const Tensor&, Tensor&);
   static Tensor& call(const Tensor& self, Tensor& out) {
     return Out<DispatchKey::CPU, reverse_raw_cpu, reverse_raw_out_op>::call(self, out);

@@ -28,7 +28,8 @@ E0903 = Code(
     "E0903",
     "another run is writing to the folder",
     "Two runs that write to one folder at the same time would mix their files, so the second one stops "
-    "before it touches anything. The lock ends with the run that has it, also if that is killed.",
+    "before it touches anything. So does a second 'opgen build' while one compiles there. The lock ends with the run "
+    "that has it, also if that is killed.",
     _GOOD,
     _GOOD,
 )
@@ -114,7 +115,7 @@ E0915 = Code(
     "E0915",
     "a bad name of a new package",
     "A package of operators is named like their namespace, in C++, in YAML and in Python: so it cannot be a keyword of Python, a "
-    "module that comes with Python, or a namespace of PyTorch's own. (What C++ does not take is E0914.)",
+    "module that comes with Python, a name such as '__init__', or a namespace of PyTorch's own. (What C++ does not take is E0914.)",
     _GOOD,
     _GOOD,
 )

@@ -49,6 +49,7 @@ NAMES = (
     ("aten", "E0915", "a namespace of PyTorch's own"),
     ("lambda", "E0915", "a keyword of Python"),
     ("json", "E0915", "a module of Python's own"),
+    ("__init__", "E0915", "a name that Python keeps for itself"),
     ("my-lib", "E0914", "cannot be the name of a library"),
     ("2fast", "E0914", "cannot be the name of a library"),
     ("class", "E0914", "cannot be the name of a library"),

@@ -2,6 +2,10 @@
 
 from __future__ import annotations
 
+import os
+import time
+from pathlib import Path
+
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -9,6 +13,7 @@ from lsprotocol import types
 
 from opgen.diagnostics import Source, Span
 from opgen.lsp.completion import complete
+from opgen.lsp.kernels import KernelIndex, find_functions
 from opgen.lsp.mending import change
 from opgen.lsp.outline import build_outline
 from opgen.lsp.positions import Positions
@@ -75,3 +80,56 @@ def test_a_span_of_two_units() -> None:
     ends = [positions.range(Span(source, 1, 2)).end.character for positions in _ENCODINGS]
     names = [positions.encoding.value for positions in _ENCODINGS]
     assert dict(zip(names, ends)) == {"utf-8": 5, "utf-16": 3, "utf-32": 2}
+
+
+_LONG = 60_000
+_HEADS = ("", "- func: ", "- func: add(", "  dispatch: ", "    ", "  tags: [", "  autogen: ", "- ")
+_PARTS = (
+    " ",
+    "a",
+    "a,",
+    "a, ",
+    "a::",
+    "::",
+    "a.",
+    "-",
+    "'",
+    "' ",
+    "[",
+    "(",
+    "-> ",
+    "\t",
+    "|",
+    ": ",
+)
+
+
+@pytest.mark.parametrize("head", _HEADS)
+def test_one_long_line_takes_no_time(head: str) -> None:
+    """Whatever it is made of, and whatever it ends with: no pattern begins anew at each character."""
+    for part in _PARTS:
+        for end in ("", "!", " x:"):
+            line = head + part * (_LONG // len(part)) + end
+            text = f"- func: add(Tensor self) -> Tensor\n{line}\n"
+            started = time.process_time()
+            outline = build_outline(Source("x", text))
+            offset = len(text) - 1
+            find_word(outline, offset)
+            complete([outline], offset, None, ())
+            assert time.process_time() - started < 2, (part, end)
+
+
+def test_a_long_line_of_a_source_takes_no_time(tmp_path: Path) -> None:
+    for part in _PARTS:
+        (tmp_path / "a.cpp").write_text(
+            f"int x;{part * (_LONG // len(part))}fn\nOPGEN_KERNEL(fn)\n"
+        )
+        started = time.process_time()
+        find_functions([tmp_path], "fn")
+        KernelIndex().definitions([tmp_path])
+        assert time.process_time() - started < 2, part
+
+
+def test_a_pipe_among_the_sources_is_none(tmp_path: Path) -> None:
+    os.mkfifo(tmp_path / "a.cpp")
+    assert find_functions([tmp_path], "fn") == []

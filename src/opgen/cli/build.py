@@ -7,7 +7,8 @@ import shutil
 import subprocess
 import sys
 import time
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
+from contextlib import ExitStack, contextmanager
 from pathlib import Path
 
 import click
@@ -16,9 +17,10 @@ from rich.progress import BarColumn, Progress, TextColumn, TimeElapsedColumn
 
 from opgen import pipeline
 from opgen.cli.options import FOLDER, python_option, schema_options, shards_option
-from opgen.cli.report import finish
+from opgen.cli.report import finish, report_unwritable
 from opgen.cli.streams import say
 from opgen.diagnostics import Diagnostics
+from opgen.files import Locked, locked
 from opgen.pipeline import Inputs
 from opgen.resources import cmake_dir
 from opgen.targets import TARGETS
@@ -81,19 +83,42 @@ def build(
     headers = _folders(folders, "give one of headers", diagnostics)
     own = _own_python(python_folder, inputs, python, diagnostics)
     tree = pipeline.build_tree(inputs, diagnostics, shards=shards, python=python)
-    if tree is not None and not diagnostics.has_errors:
-        write(tree, output, diagnostics)
-    finish(diagnostics, report_format, deny_warnings)
-    assert tree is not None
     folder = output / "cmake-build"
     given = {"OPGEN_KERNELS": sources, "OPGEN_INCLUDE": headers, "OPGEN_PYTHON_FOLDER": own}
-    _configure(output, folder, given, build_type, inputs)
-    _compile(folder, jobs)
+    with _alone_in(folder, tree is None, diagnostics):
+        if tree is not None and not diagnostics.has_errors:
+            write(tree, output, diagnostics)
+        finish(diagnostics, report_format, deny_warnings)
+        assert tree is not None
+        _configure(output, folder, given, build_type, inputs)
+        _compile(folder, jobs)
     name = str(tree.header["name"])
     library = _shared_library(folder, name)
     if python:
         say(f"import {name}: in {folder / 'python'}", report_format)
     say(f"{library}  ({time.monotonic() - started:.1f} s)", report_format)
+
+
+@contextmanager
+def _alone_in(folder: Path, fails: bool, diagnostics: Diagnostics) -> Iterator[None]:
+    """Hold the lock of a folder that is compiled in, which is made; E0903 if another run has it.
+
+    Nothing is made if the run fails already.
+    """
+    with ExitStack() as stack:
+        if not (fails or diagnostics.has_errors):
+            try:
+                folder.mkdir(parents=True, exist_ok=True)
+                stack.enter_context(locked(folder))
+            except Locked:
+                message = f"another opgen is building in {folder}"
+                hint = "run it again when that one is done"
+                diagnostics.error("E0903", message, None, hint=hint)
+            except (FileExistsError, NotADirectoryError):
+                pass  # which writing reports
+            except OSError as error:
+                report_unwritable(error.filename or folder, error.strerror, diagnostics)
+        yield
 
 
 def _kernel_sources(
@@ -104,7 +129,7 @@ def _kernel_sources(
     for path in paths:
         if path.is_dir():
             every = path.resolve().rglob("*")
-            sources += sorted(file for file in every if file.suffix in suffixes)
+            sources += sorted(file for file in every if file.suffix in suffixes and file.is_file())
         elif path.is_file():
             sources.append(path.resolve())
         else:

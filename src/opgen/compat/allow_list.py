@@ -20,6 +20,13 @@ _MAX_PATTERN = 500
 _SLOW = re.compile(r"\)[*+{]|\\[1-9]|\(\?P=|\(\?\(")
 _REPEATS = re.compile(r"[*+{]")
 _MAX_REPEATS = 3
+# What stands for itself in an expression: it repeats and chooses nothing.
+_PLAIN = re.compile(r"\\.|\[\^?\]?[^\]]*\]|\(\?", re.DOTALL)
+_OPTIONAL = re.compile(r"(?<![*+?}])\?")
+# Each optional part doubles the ways to match a name, each group multiplies them by what it chooses from, and what is
+# repeated ends at any of so many places.
+_MAX_WAYS = 1_000_000
+_PLACES = 100
 
 
 @dataclass(frozen=True, slots=True)
@@ -94,9 +101,32 @@ def _slow(pattern: str) -> str | None:
         return f"has more than {_MAX_PATTERN} characters"
     if _SLOW.search(pattern):
         return "repeats a group or refers back to one, which can take forever"
-    if len(_REPEATS.findall(pattern)) > _MAX_REPEATS:
+    repeats = len(_REPEATS.findall(pattern))
+    if repeats > _MAX_REPEATS:
         return f"repeats more than {_MAX_REPEATS} times, which can take forever"
+    if _ways(_PLAIN.sub(_kept, pattern)) * _PLACES**repeats > _MAX_WAYS:
+        return "has too many optional parts and alternatives, which can take forever"
     return None
+
+
+def _kept(found: re.Match[str]) -> str:
+    return "(" if found[0] == "(?" else "x"
+
+
+def _ways(pattern: str) -> int:
+    """In how many ways `pattern`, without what stands for itself, can choose; _MAX_WAYS stands for more."""
+    ways, open_groups, done = 1, [1], []
+    for character in pattern:
+        match character:
+            case "(":
+                open_groups.append(1)
+            case ")" if len(open_groups) > 1:
+                done.append(open_groups.pop())
+            case "|":
+                open_groups[-1] += 1
+    for factor in (*done, *open_groups, *[2] * len(_OPTIONAL.findall(pattern))):
+        ways = min(ways * factor, _MAX_WAYS + 1)
+    return ways
 
 
 def _compile(pattern: str) -> re.Pattern[str]:

@@ -50,4 +50,4 @@ def _in_folder(folder: str) -> Iterator[str]:
 
 
 def _is_source(path: str) -> bool:
-    return path.endswith((*_CPP, *_PYTHON)) and not os.path.isdir(path)
+    return path.endswith((*_CPP, *_PYTHON)) and os.path.isfile(path)

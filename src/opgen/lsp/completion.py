@@ -31,11 +31,12 @@ from opgen.parse.entry_keys import (
     describe_dispatch_key,
 )
 
-_WORD = re.compile(r"[\w.:]*$")
+# A search that begins anew within a word or blanks would take quadratic time of a long line.
+_WORD = re.compile(r"(?<![\w.:])[\w.:]*$")
 _BARE = re.compile(r"^( *)(- *)?([\w]*)$")
 _PAIR = re.compile(r"^ *(?:- +)?(\w+) *:[ \t]+(.*)$")
 _ROW_KEYS = re.compile(r"^ +(?:\w+ *, *)*\w*$")
-_ROW_KERNEL = re.compile(r"^ +([\w ,]+):[ \t]+[\w:]*$")
+_ROW_KERNEL = re.compile(r"^ +([\w,][\w ,]*):[ \t]+[\w:]*$")
 _CUSTOM_CLASS = re.compile(r"__torch__\.torch\.classes\.([\w.]+)")
 _NESTED_KEY = re.compile(r"^ +\w*$")
 _MODULES = ("fft", "linalg", "nested", "nn", "sparse", "special")

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import os
 import re
+import stat
 from collections.abc import Iterable, Iterator
 from pathlib import Path
 
@@ -51,10 +52,10 @@ class KernelIndex:
         known, self._files = self._files, {}
         for path in _sources(roots):
             try:
-                stat = os.stat(path)
+                status = os.stat(path)
             except OSError:
                 continue
-            stamp = stat.st_mtime_ns, stat.st_size
+            stamp = status.st_mtime_ns, status.st_size
             last = known.get(path)
             own = last[1] if last is not None and last[0] == stamp else _read(path)
             self._files[path] = stamp, own
@@ -68,7 +69,7 @@ def find_functions(roots: Iterable[Path], name: str) -> list[Span]:
     Namespaces are not looked at.
     """
     plain = name.rsplit("::", 1)[-1]
-    pattern = re.compile(rf"(?<![\w.>])(?:\w+::)*({re.escape(plain)})[ \t\r\n]*\(")
+    pattern = re.compile(rf"(?<![\w.>:])(?:::)?(?:\w+::)*({re.escape(plain)})[ \t\r\n]*\(")
     defined: list[Span] = []
     declared: list[Span] = []
     for path in _sources(roots):
@@ -87,7 +88,8 @@ def find_functions(roots: Iterable[Path], name: str) -> list[Span]:
 
 def _text_of(path: str) -> str | None:
     try:
-        if os.stat(path).st_size > _MAX_BYTES:
+        found = os.stat(path)
+        if not stat.S_ISREG(found.st_mode) or found.st_size > _MAX_BYTES:
             return None
         with open(path, encoding="utf-8-sig", errors="replace", newline="") as file:
             return file.read()

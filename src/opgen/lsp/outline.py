@@ -16,7 +16,7 @@ from opgen.parse.entry_keys import HEAD_KEYS
 
 _ENTRY = re.compile(r"^( *)-( +|$)")
 _KEY = re.compile(r"([A-Za-z_]\w*)[ \t]*:(?=[ \t]|$)[ \t]*")
-_NAME = re.compile(r"[>|]?[-+\d]*\s*['\"]?\s*([A-Za-z_][\w:.]*)")
+_NAME = re.compile(r"[>|]?[-+\d]*\s*(?:['\"]\s*)?([A-Za-z_][\w:.]*)")
 _WORD = re.compile(r"[\w.:]+")
 _LISTED = re.compile(r"^ *- +func *:", re.MULTILINE)
 

@@ -150,10 +150,9 @@ def leave_stamp(
             "schemas": schemas,
         }
         body = json.dumps(said, separators=(",", ":")).encode()
-        times = [state[1] for state in (*states.values(), *folders.values())]
-        newest = max(times)
-        if not any(time % _SLOW_TICK_NS for time in times):
+        if not any(state[1] % _SLOW_TICK_NS for state in states.values()):
             return
+        newest = max(state[1] for state in (*states.values(), *folders.values()))
         for _ in range(_TICKS):
             if replace_file(path, _head(request.key, body) + b"\n" + body)[1] > newest:
                 return

@@ -38,6 +38,8 @@ def _check_name(name: str, diagnostics: Diagnostics) -> None:
         problem = "is a namespace of PyTorch's own"
     elif keyword.iskeyword(name):
         problem = "is a keyword of Python"
+    elif name.startswith("__") and name.endswith("__"):
+        problem = "is a name that Python keeps for itself"
     elif name in sys.stdlib_module_names:
         problem = "is a module of Python's own"
     else:

@@ -46,6 +46,28 @@ def test_lines_that_cannot_be_read(line: str) -> None:
     assert _left(f"bar\n{line}\n") == (["aten::foo.a"], ["E1150"])
 
 
+@pytest.mark.parametrize(
+    "pattern",
+    ["a?" * 40 + "b", "(a|a)" * 40 + "b", "(a?|a)(a?|a)" * 9, "(a??)" * 30, ".*.*.*(a|a)(b|c)"],
+)
+def test_a_pattern_that_could_take_for_ever_is_refused(pattern: str) -> None:
+    assert _left(f"{pattern}\n")[1] == ["E1150"]
+
+
+@pytest.mark.parametrize(
+    "pattern",
+    [
+        r"(aten::)?(_foreach_)?(add|sub|mul|div)_?(\.out)?",
+        "|".join(f"name{i}" for i in range(50)),
+        r"[a|b|c?*+]{3}\?\|\.x",
+        r"(?:at|quantized)::.*",
+        r".*_(backward|forward).*(out)?",
+    ],
+)
+def test_a_pattern_of_many_choices_is_taken(pattern: str) -> None:
+    assert _left(f"{pattern}\n")[1] == ["W1152"]
+
+
 def test_places() -> None:
     diagnostics = Diagnostics()
     parse_allow_list(Source("allowed.txt", "# a\n  foo(  # b\n"), diagnostics)
