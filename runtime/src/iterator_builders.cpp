@@ -106,7 +106,6 @@ bool TensorIteratorBase::simple_set_up(const TensorBase* const* tensors, int n, 
     for (int k = 1; k < n; ++k) {
       if (!detail::is_apart_or_same(given, tensors[k]->unsafeGetTensorImpl())) return false;
     }
-    if (opgen_sink_ != nullptr) opgen_sink_->note_set(0);
   } else {
     if (settings.has_static_device && settings.static_device != device) return false;
     if (opgen_sink_ != nullptr) {
@@ -131,6 +130,7 @@ bool TensorIteratorBase::simple_set_up(const TensorBase* const* tensors, int n, 
     write_few_operands(owned);
     if (allocates) own_output(general_->operands[0], model->sizes(), out_dtype, device);
     form_ = Form::General;
+    if (opgen_sink_ != nullptr) opgen_sink_->note_set(0);
   }
   return true;
 }

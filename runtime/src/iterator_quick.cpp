@@ -69,6 +69,7 @@ void TensorIteratorBase::settle_few() {
   std::lock_guard<std::mutex> lock(mutex);
   if (form_ == Form::General) return;
   if (is_few()) {
+    if (opgen_sink_ != nullptr) opgen_sink_->note_set(0);
     write_few_operands(0);
   } else {
     make_general();
@@ -246,7 +247,6 @@ bool set_up_few(const TensorBase* const* tensors, const IteratorSettings& settin
       }
     }
     plan.set_strides(0, impls[0]);
-    sink.note_set(0);
   } else if (sink.kind() != OutputSink::Kind::Fresh) {
     return false;
   }

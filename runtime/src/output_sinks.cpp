@@ -369,7 +369,6 @@ void OutputSink::set_output(std::int64_t index, IntArrayRef sizes, IntArrayRef s
 
 const TensorBase& OutputSink::set_contiguous(std::int64_t index, IntArrayRef sizes,
                                              ScalarType dtype, Device device) {
-  note_set(index);
   return fresh_[index] = detail::empty_contiguous(sizes, dtype, device);
 }
 

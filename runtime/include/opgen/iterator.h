@@ -272,6 +272,8 @@ struct OPGEN_API TensorIteratorBase : MetaBase {
 
   // Whether build() or a build_..._op() was called.
   [[nodiscard]] bool opgen_is_built() const noexcept { return form() != Form::Unbuilt; }
+  // In the quick forms, which have one output, that one is set, though the sink may not know it.
+  [[nodiscard]] bool opgen_has_its_output() const noexcept { return is_few(); }
   // Used by MetaBase: output `index` is now as its sink made it.
   void opgen_note_output(std::int64_t index);
 

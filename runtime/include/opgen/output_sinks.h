@@ -98,7 +98,7 @@ class OPGEN_API OutputSink {
   // `strides` empty: contiguous, or as options.memory_format says. `exact`: others will not do.
   void set_output(std::int64_t index, IntArrayRef sizes, IntArrayRef strides,
                   const TensorOptions& options, bool exact);
-  // For a Fresh sink: a row-major tensor on a device without a guard.
+  // For a Fresh sink: a row-major tensor on a device without a guard. Who calls this notes it.
   const TensorBase& set_contiguous(std::int64_t index, IntArrayRef sizes, ScalarType dtype,
                                    Device device);
   // Strides and offset count elements of the storage that is viewed. Throws if they lie outside.

@@ -178,11 +178,21 @@ inline void check_input_devices(const A&... arguments) {
   }
 }
 
-// After meta: every output is set, and what the kernel walks over is there.
+// After meta: whether every output is set. (`op` is a template's argument, so that an iterator need
+// not be complete where there is none.)
 template <class Op, class Impl, class Outputs>
-inline void check_meta([[maybe_unused]] const Impl& op, const Outputs& outputs, std::size_t count) {
-  // Of Impl, so that an iterator need not be complete where there is none.
+inline void check_outputs([[maybe_unused]] const Impl& op, const Outputs& outputs,
+                          std::size_t count) {
+  if constexpr (requires { op.opgen_has_its_output(); }) {
+    if (count == 1 && OPGEN_LIKELY(op.opgen_has_its_output())) return;
+  }
+  outputs.check_set(count, Op::name);
+}
+// The same, and whether what the kernel walks over is there.
+template <class Op, class Impl, class Outputs>
+inline void check_meta(const Impl& op, const Outputs& outputs, std::size_t count) {
   if constexpr (requires { op.opgen_is_built(); }) {
+    if (count == 1 && OPGEN_LIKELY(op.opgen_has_its_output())) return;
     if (OPGEN_UNLIKELY(!op.opgen_is_built())) throw_not_built(Op::name);
   }
   outputs.check_set(count, Op::name);
@@ -194,7 +204,7 @@ inline void run_structured(Impl& op, Outputs& outputs, std::index_sequence<O...>
   op.opgen_bind(outputs);
   if constexpr (K == DispatchKey::Meta) {
     static_cast<void>(op.meta(arguments...));
-    outputs.check_set(sizeof...(O), Op::name);
+    check_outputs<Op>(op, outputs, sizeof...(O));
   } else if constexpr (requires { typename Impl::meta_return_ty; }) {
     auto precomputed = op.meta(arguments...);
     check_meta<Op>(op, outputs, sizeof...(O));

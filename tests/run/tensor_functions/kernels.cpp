@@ -34,7 +34,15 @@ std::vector<Tensor> blob() {
   const std::vector<Tensor> copies{opgen::clone(transposed), opgen::clone(counted)};
   const int64_t before = blobs_deleted;
   counted.reset();
-  return {copies[0], copies[1], numbers({blobs_deleted - before})};
+  const int64_t freed = blobs_deleted;
+  // What is refused is given back, too.
+  int64_t refused = 0;
+  try {
+    (void)opgen::from_blob(elements, {-1}, {1}, opgen::kFloat, &blobs_deleted, count);
+  } catch (const std::exception&) {
+    refused = blobs_deleted - freed;
+  }
+  return {copies[0], copies[1], numbers({freed - before, refused})};
 }
 
 }  // namespace

@@ -12,7 +12,9 @@
 #include <ATen/ops/full_ops.h>
 #include <c10/core/DefaultDtype.h>
 
+#include <memory>
 #include <optional>
+#include <utility>
 #include <vector>
 
 #include "opgen/empty.h"
@@ -64,8 +66,11 @@ namespace opgen {
                                       const TensorOptions& options = {}, void* context = nullptr,
                                       void (*deleter)(void*) = nullptr) {
   if (deleter == nullptr) return at::from_blob(data, sizes, strides, options);
+  // Runs the deleter when its last copy goes: that of the tensor, or this one if there is no
+  // tensor.
+  std::shared_ptr<void> bytes(context, deleter);
   return at::from_blob(
-      data, sizes, strides, [context, deleter](void*) { deleter(context); }, options);
+      data, sizes, strides, [kept = std::move(bytes)](void*) {}, options);
 }
 
 // ---- New tensors like another ----
