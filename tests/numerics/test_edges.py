@@ -90,6 +90,10 @@ AGREE = (
     "t.zeros([1] * 65).permute([0] * 65)",
     "t.zeros([1] * 64 + [2]).permute([64] + [0] * 64)",
     "t.zeros([1] * 65).flip(0)",
+    "(t.zeros([1] * 69 + [2]) + 1).shape[69]",
+    "t.zeros([1] * 69 + [2]).transpose(0, 69).shape[0]",
+    "t.zeros([1] * 69 + [2])[0].dim()",
+    "t.zeros([2] * 64)",
     # Sizes whose sums and products overflow.
     "t.zeros(2).repeat(2**62)",
     "t.zeros(2).repeat(2**62, 4)",
