@@ -122,6 +122,8 @@ RIGHT: dict[str, Any] = {
     "t.zeros(5)[1::2**63 - 1]": [0.0],
     # PyTorch divides by 0.
     "[each.tolist() for each in t.zeros(2).chunk(2**63 - 1)]": [[0.0], [0.0]],
+    # A scale that is infinite.
+    "t.upsample_nearest1d(t.tensor([[[1., 2.]]]), [3], 1e-320)": [[[1.0, 2.0, 2.0]]],
     # A window of 2**31 - 1 places, most of which are padding.
     "t.max_pool2d(t.ones(1, 1, 2, 2), 2**31 - 1, 2**31 - 1, 2**30 - 1)": [[[[1.0]]]],
 }
@@ -163,6 +165,7 @@ class _Ours:
     def __init__(self, module: Any) -> None:
         self._module = module
         self.gelu = module.nn.gelu
+        self.upsample_nearest1d = module.nn.upsample_nearest1d
         self.avg_pool2d = module.nn.avg_pool2d
 
     def __getattr__(self, name: str) -> Any:
