@@ -293,8 +293,10 @@ OPGEN_IMPL_FUNC(upsample_nearest1d_out_cpu)
                           : static_cast<float>(width) / static_cast<float>(result);
   std::vector<int64_t> source(static_cast<size_t>(result));
   for (int64_t i = 0; i < result; ++i) {
-    source[i] =
-        std::min(static_cast<int64_t>(std::floor(static_cast<float>(i) * scale)), width - 1);
+    // A scale may be infinite, and its first place so not a number.
+    const float place = std::floor(static_cast<float>(i) * scale);
+    const auto last = static_cast<float>(width - 1);
+    source[i] = place >= last ? width - 1 : place > 0 ? static_cast<int64_t>(place) : 0;
   }
   OPGEN_CHECK_NOT_IMPLEMENTED(self.is_floating_point() || self.scalar_type() == kByte,
                               "\"upsample_nearest1d\" not implemented for '", self.scalar_type(),

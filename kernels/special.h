@@ -34,7 +34,9 @@ inline double hurwitz_zeta(double s, double q) {
     q += 1;
   }
   const double power = std::pow(q, -s);
-  sum += power * q / (s - 1) + power / 2;
+  // The integral is larger than its last term, and may be a number where that is none.
+  const double integral = power < 1e-290 && std::isfinite(q) ? std::pow(q, 1 - s) : power * q;
+  sum += integral / (s - 1) + power / 2;
   double factor = power / q;
   double rising = s;
   for (int j = 0; j < 9; ++j) {

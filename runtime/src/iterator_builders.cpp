@@ -95,6 +95,7 @@ bool TensorIteratorBase::simple_set_up(const TensorBase* const* tensors, int n, 
     if (t != model && (!tensors[k]->defined() || !detail::is_like(t, model))) return false;
   }
   if (settings.promote_integer_inputs_to_float && isIntegralType(dtype, true)) return false;
+  if (model->is_wrapped_number()) return false;  // numbers alone: of the default dtype
 
   ScalarType out_dtype =
       settings.static_dtype != ScalarType::Undefined ? settings.static_dtype : dtype;

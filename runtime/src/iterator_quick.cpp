@@ -211,7 +211,7 @@ bool set_up_few(const TensorBase* const* tensors, const IteratorSettings& settin
     }
   }
   if (settings.promote_integer_inputs_to_float && isIntegralType(dtype, true)) return false;
-  if (plan.ndim == 0 && model->is_wrapped_number()) return false;  // of the default dtype
+  if (plan.ndim == 0 && model->is_wrapped_number()) return false;  // numbers alone, perhaps
   const std::int64_t* largest = impls[first_of_most]->sizes().data();
   for (std::size_t d = 0; d < plan.ndim; ++d) plan.shape[d] = largest[d];
   bool same_shape = true;

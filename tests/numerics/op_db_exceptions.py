@@ -6,4 +6,11 @@ whole run a row that no mismatch fits fails, so that this says what is true.
 
 from __future__ import annotations
 
-EXPECTED: dict[str, str] = {}
+EXPECTED: dict[str, str] = {
+    "topk:*:values:*": "which of several equal elements is taken is not said; ours takes the first",
+    "matmul:out:strides:*": "PyTorch gives an out argument that is not contiguous other strides",
+    "polygamma/*:*:values:*": "PyTorch's trigamma of float32 is finite at the poles; ours is infinite",
+    "nn.functional.gelu:out:values:*": (
+        "PyTorch leaves the elements of out arguments that are not contiguous as they were"
+    ),
+}

@@ -29,8 +29,8 @@ AGREE = (
     "t.tensor([2], dtype=t.int8).pow(100)",
     "t.addmm(t.ones(2, 2), t.eye(2), t.eye(2), beta=2**32)",
     # Close to poles, and infinite.
-    "t.special.polygamma(0, t.tensor([-1e-16, 1e-16, -1e-300, -1 + 1e-9, 0., -0.], dtype=t.float64))",
-    "t.special.polygamma(1, t.tensor([float('inf'), -float('inf'), 1e300], dtype=t.float64))",
+    "t.polygamma(0, t.tensor([-1e-16, 1e-16, -1e-300, -1 + 1e-9, 0., -0.], dtype=t.float64))",
+    "t.polygamma(1, t.tensor([float('inf'), -float('inf'), 1e300], dtype=t.float64))",
     "t.gelu(t.tensor([1.5e308, -1.5e308], dtype=t.float64))",
     "t.gelu(t.tensor([1e38, 3e38, -3e38]), approximate='tanh')",
     # Of no elements, or of one.
@@ -64,8 +64,8 @@ AGREE = (
     "t.div(t.tensor([2.998], dtype=t.float16), 1.0002, rounding_mode='trunc')",
     "t.div(t.tensor([float(k) / 7 for k in range(-999, 999)], dtype=t.float16), 1.7, rounding_mode='trunc')",
     "t.div(t.tensor([float(k) / 7 for k in range(-99, 99)], dtype=t.bfloat16), .7, rounding_mode='trunc')",
-    "t.var(t.tensor([[1.], [2.], [4.]], dtype=t.bfloat16), 0, out=t.empty(0))",
-    "t.std(t.tensor([[1.], [2.], [4.]], dtype=t.float16), 0, out=t.empty(0, dtype=t.float64))",
+    "t.var(t.tensor([[1., 3.], [2., 7.], [4., 5.]], dtype=t.bfloat16), 0, out=t.empty(0))",
+    "t.std(t.tensor([[1., 3.], [2., 7.], [4., 5.]], dtype=t.float16), 0, out=t.empty(0))",
     "t.tensor([2**62, 2**62, 2**62]).sum()",
     "t.tensor([[2**62] * 40] * 40).sum(0)",
     # dtypes.
@@ -90,6 +90,10 @@ AGREE = (
     "t.zeros([1] * 65).permute([0] * 65)",
     "t.zeros([1] * 64 + [2]).permute([64] + [0] * 64)",
     "t.zeros([1] * 65).flip(0)",
+    "(t.zeros([1] * 69 + [2]) + 1).shape[69]",
+    "t.zeros([1] * 69 + [2]).transpose(0, 69).shape[0]",
+    "t.zeros([1] * 69 + [2])[0].dim()",
+    "t.zeros([2] * 64)",
     # Sizes whose sums and products overflow.
     "t.zeros(2).repeat(2**62)",
     "t.zeros(2).repeat(2**62, 4)",
@@ -118,6 +122,8 @@ RIGHT: dict[str, Any] = {
     "t.zeros(5)[1::2**63 - 1]": [0.0],
     # PyTorch divides by 0.
     "[each.tolist() for each in t.zeros(2).chunk(2**63 - 1)]": [[0.0], [0.0]],
+    # A scale that is infinite.
+    "t.upsample_nearest1d(t.tensor([[[1., 2.]]]), [3], 1e-320)": [[[1.0, 2.0, 2.0]]],
     # A window of 2**31 - 1 places, most of which are padding.
     "t.max_pool2d(t.ones(1, 1, 2, 2), 2**31 - 1, 2**31 - 1, 2**30 - 1)": [[[[1.0]]]],
 }
@@ -159,6 +165,7 @@ class _Ours:
     def __init__(self, module: Any) -> None:
         self._module = module
         self.gelu = module.nn.gelu
+        self.upsample_nearest1d = module.nn.upsample_nearest1d
         self.avg_pool2d = module.nn.avg_pool2d
 
     def __getattr__(self, name: str) -> Any:
@@ -255,5 +262,11 @@ def test_misaligned_arrays_are_refused_and_copied(ours: Any) -> None:
     with pytest.raises(ValueError, match="multiples of their size"):
         ours.from_numpy(odd)
     assert ours.tensor(odd).tolist() == [1, 2, 3, 4]
-    pairs = np.zeros(3 * 16 + 8, np.uint8)[8:].view(np.complex128)
-    assert ours.from_numpy(pairs).tolist() == [0, 0, 0]
+    # NumPy aligns complex numbers as their parts; a register does not.
+    parts = np.zeros(8)
+    start = 1 if parts.ctypes.data % 16 == 0 else 2
+    pairs = parts[start : start + 6].view(np.complex128)
+    for take in (ours.from_numpy, ours.from_dlpack):
+        with pytest.raises((ValueError, BufferError), match="multiples of their size"):
+            take(pairs)
+    assert ours.tensor(pairs).tolist() == [0, 0, 0]

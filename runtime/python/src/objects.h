@@ -160,10 +160,10 @@ PyObject* show_tensor(PyObject* self);
 // buffer.cpp: the buffer protocol, by which NumPy takes and gives arrays without a copy.
 extern PyType_Slot buffer_slots[];
 TensorBase tensor_from_buffer(PyObject* object);
-// Whether elements of that type may lie there; those of a complex type lie where their parts may.
+// Whether elements of that type may lie there. Complex ones are read by one instruction each, and
+// so not aligned as their parts are.
 [[nodiscard]] inline bool is_aligned(const void* data, ScalarType type) noexcept {
-  const std::size_t size = isComplexType(type) ? elementSize(type) / 2 : elementSize(type);
-  return reinterpret_cast<std::uintptr_t>(data) % size == 0;
+  return reinterpret_cast<std::uintptr_t>(data) % elementSize(type) == 0;
 }
 
 // generator.cpp: class Generator and the seed of the default one.
