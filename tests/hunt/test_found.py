@@ -44,3 +44,22 @@ def test_tril_indices_that_no_memory_holds(m: ModuleType, row: int, col: int, of
     """Each was counted one by one, for years."""
     with pytest.raises(RuntimeError, match=r"more indices than fit in memory|cannot allocate"):
         m.tril_indices(row, col, offset)
+
+
+@pytest.mark.parametrize(
+    ("one", "other", "same"),
+    [
+        (([1, 0], "int64"), ([1.0, 0.0], "float32"), True),
+        (([True, False], "bool"), ([2, 0], "int16"), False),
+        (([256], "int16"), ([0], "uint8"), False),
+        (([0.1], "float32"), ([0.1], "float64"), False),
+        (([1.0], "float32"), ([1 + 0j], "complex64"), True),
+        (([1.0], "float32"), ([1.0, 2.0], "float64"), False),
+    ],
+)
+def test_equal_of_two_dtypes(
+    m: ModuleType, one: tuple[list[object], str], other: tuple[list[object], str], same: bool
+) -> None:
+    """Was refused; PyTorch compares what both become."""
+    a, b = (m.tensor(data, dtype=dtype) for data, dtype in (one, other))
+    assert m.equal(a, b) is same
