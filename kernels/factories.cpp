@@ -2,6 +2,7 @@
 #include <opgen/kernel.h>
 
 #include <algorithm>
+#include <limits>
 
 #include <aten/ops/arange.h>
 #include <aten/ops/arange_native.h>
@@ -52,6 +53,9 @@ TensorOptions options_of(OPGEN_OPTIONS) {
 TensorOptions options_like(const Tensor& self, OPGEN_OPTIONS) {
   return self.options().merge_in(options_of(dtype, layout, device, pin_memory));
 }
+
+// Sums and products of 64-bit sizes fit.
+__extension__ using Wide = __int128;
 
 ScalarType dtype_of_number(const Scalar& value) {
   if (value.isFloatingPoint()) return opgen::get_default_dtype();
@@ -331,9 +335,18 @@ OPGEN_KERNEL(eye_out)(int64_t n, int64_t m, Tensor& out) {
 OPGEN_KERNEL(tril_indices)(int64_t row, int64_t col, int64_t offset, OPGEN_OPTIONS) {
   OPGEN_CHECK(row >= 0, "row must be non-negative, got ", row);
   OPGEN_CHECK(col >= 0, "col must be non-negative, got ", col);
-  const auto width = [=](int64_t i) { return std::clamp<int64_t>(i + offset + 1, 0, col); };
-  int64_t count = 0;
-  for (int64_t i = 0; i < row; ++i) count += width(i);
+  // Beyond these, another offset changes nothing.
+  offset = std::clamp(offset, -row, col);
+  const Wide first = std::max<Wide>(0, -Wide(offset));
+  const Wide full = std::clamp<Wide>(Wide(col) - offset - 1, first, row);
+  const auto width = [=](Wide i) {
+    return static_cast<int64_t>(std::min<Wide>(i + offset + 1, col));
+  };
+  const Wide wide_count =
+      (full - first) * (2 * offset + first + full + 1) / 2 + (Wide(row) - full) * col;
+  OPGEN_CHECK(wide_count <= std::numeric_limits<int64_t>::max() / 16, "tril_indices of ", row,
+              " rows and ", col, " columns has more indices than fit in memory");
+  const int64_t count = static_cast<int64_t>(wide_count);
   Tensor out =
       opgen::empty({2, count}, options_of(dtype.value_or(kLong), layout, device, pin_memory));
   if (out.is_meta()) return out;
@@ -342,8 +355,8 @@ OPGEN_KERNEL(tril_indices)(int64_t row, int64_t col, int64_t offset, OPGEN_OPTIO
   OPGEN_DISPATCH_INTEGRAL(out.scalar_type(), "tril_indices", [&] {
     scalar_t* rows = out.mutable_data_ptr<scalar_t>();
     scalar_t* columns = rows + count;
-    for (int64_t i = 0, k = 0; i < row; ++i) {
-      for (int64_t j = 0; j < width(i); ++j, ++k) {
+    for (int64_t i = static_cast<int64_t>(first), k = 0; k < count; ++i) {
+      for (int64_t j = 0, end = width(i); j < end; ++j, ++k) {
         rows[k] = static_cast<scalar_t>(i);
         columns[k] = static_cast<scalar_t>(j);
       }

@@ -38,13 +38,16 @@ from support.build import cache_folder
 HUNTS = {"calls": 0.6, "sequences": 0.15, "threads": 0.1, "allocation": 0.15}
 
 
+_JOBS = max(1, (os.cpu_count() or 1) // 2)
+
+
 def main() -> int:
     parser = argparse.ArgumentParser(description="Hunt for defects in our package of Python.")
     choices = ("all", "build", "summary", *HUNTS)
     parser.add_argument("what", nargs="?", default="all", choices=choices)
     parser.add_argument("--seconds", type=float, default=1800)
     parser.add_argument("--rounds", type=int, default=1 << 30, help="of calls, at most")
-    parser.add_argument("--jobs", type=int, default=1, help="processes that make single calls")
+    parser.add_argument("--jobs", type=int, default=_JOBS, help="pairs of processes that make single calls")
     parser.add_argument("--part", type=int, help="which of --jobs this process is")
     parser.add_argument("--only", default="*", help="overloads, as a glob")
     parser.add_argument("--accepted", type=int, default=40, help="of an overload in a round")

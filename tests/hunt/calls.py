@@ -36,6 +36,7 @@ _BATCH = 48
 _SECONDS = 15.0
 # Of one overload, each round.
 ACCEPTED, MOST = 40, 200
+_MEMORY = re.compile(r"bad_alloc|allocat|not enough memory", re.I)
 _FRAME = re.compile(r"#\d+ 0x[0-9a-f]+ in (.+?) (\S+?/(?:runtime|kernels|src|python|include)/\S+?):(\d+)")
 
 
@@ -262,7 +263,8 @@ def _compare(batch: _Asked, worker: Worker, findings: Findings, exceptions: Exce
     for (plan, theirs, apart), ours in zip(batch, answers):
         findings.count(plan.operator, theirs.refused is None)
         if isinstance(ours, Crash):
-            if theirs.refused == "Hangs" and ours.kind.startswith("hangs"):
+            long = theirs.refused == "Hangs" or _MEMORY.search(theirs.message)
+            if long and ours.kind.startswith("hangs"):
                 findings.kinds["(both take long)"] += 1
                 continue
             key = f"crash: {ours.kind} at {ours.where or plan.operator}"

@@ -37,7 +37,8 @@ NUMBERS = (
 # In the place of anything.
 ODD: tuple[Value, ...] = (None, "", "mean", 1.5, True, 2**63, 2**64, -(2**63) - 1, (), (1,), 1j, float("nan"))
 
-_VIEW_COPY = 1 << 40
+# PyTorch binds these by hand, with names of their own.
+_BY_HAND = ("contiguous", "copy_", "nonzero", "to")
 
 
 @dataclass(frozen=True, slots=True)
@@ -84,11 +85,13 @@ class Drawer:
             variant = Variant.method if form.is_method else Variant.function
             if form.is_method if f.python_module else variant not in f.variants:
                 continue
-            if not (is_bound(f) or str(f.func.name.name) in ("contiguous", "copy_", "nonzero", "to")):
+            if not (is_bound(f) or str(f.func.name.name) in _BY_HAND):
                 continue
             yield Callable_(form, not self._in_torch(f, form))
 
     def _in_torch(self, f: NativeFunction, form: Form) -> bool:
+        if str(f.func.name.name) in _BY_HAND:
+            return False
         c = self._torch._C
         owner = self._torch.Tensor if form.is_method else c._VariableFunctions
         if f.python_module:

@@ -49,6 +49,17 @@ class Place:
         return self.offset + 1 + sum((n - 1) * s for n, s in zip(self.sizes, self.strides))
 
 
+    def meets_itself(self) -> bool:
+        """Whether two of its elements lie in one place, as far as that is looked into."""
+        kept = [(n, s) for n, s in zip(self.sizes, self.strides) if n > 1]
+        if 0 in self.sizes or elements(self.sizes) > 1 << 14:
+            return any(s == 0 for _, s in kept)
+        at = np.zeros(1, np.int64)
+        for n, s in kept:
+            at = (at[:, None] + np.arange(n) * s).ravel()
+        return len(np.unique(at)) < len(at)
+
+
 @dataclass(frozen=True, slots=True)
 class Buffer:
     dtype: str
@@ -105,6 +116,10 @@ class Plan:
         met = [self.tensors[ref.tensor].buffer for ref in refs(list(self.arguments()))]
         written = {self.tensors[number].buffer for number in self.written_tensors}
         return any(met.count(buffer) > 1 for buffer in written)
+
+    def writes_twice(self) -> bool:
+        """Whether a tensor that is written has two elements in one place: what is there at last is nobody's promise."""
+        return any(self.tensors[number].meets_itself() for number in self.written_tensors)
 
     def apart(self) -> Plan:
         """The same call with a buffer of its own for every argument."""

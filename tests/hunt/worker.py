@@ -27,7 +27,7 @@ sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
 
 import numpy as np
 
-from hunt.plans import Plan, Ref
+from hunt.plans import Place, Plan, Ref
 from numerics.values import BY_NAME, Device, Dtype, GeneratorValue, Layout, MemoryFormat
 
 # Elements of larger results are not compared: nobody waits for them.
@@ -100,9 +100,14 @@ class Caller:
     def made(self, plan: Plan) -> tuple[list[Any], list[Any]]:
         """The plan's buffers as tensors, and its tensors on them."""
         bases = [self._base(buffer.dtype, buffer.content) for buffer in plan.buffers]
-        return bases, [
-            bases[p.buffer].as_strided(p.sizes, p.strides, p.offset) for p in plan.tensors
-        ]
+        return bases, [self._on(bases[place.buffer], place) for place in plan.tensors]
+
+    def _on(self, base: Any, place: Place) -> Any:
+        if not self._is_torch:
+            return base.as_strided(place.sizes, place.strides, place.offset)
+        # PyTorch refuses some calls of views, and knows that as_strided has made one.
+        made = self._module.empty(0, dtype=base.dtype)
+        return made.set_(base.untyped_storage(), place.offset, place.sizes, place.strides)
 
     def prepared(self, plan: Plan, tensors: list[Any]) -> Callable[[], Any]:
         """The call, its arguments made."""
@@ -282,6 +287,9 @@ def our_module(packages: str, runtime: str, allocator: str | None) -> Any:
     # The registry of names is not wanted twice: the package loads the same file.
     import aten  # noqa: PLC0415
 
+    if "LD_PRELOAD" not in os.environ:
+        # As PyTorch's process has it; a sanitizer needs more, and has a limit of its own.
+        resource.setrlimit(resource.RLIMIT_AS, (_ADDRESS_SPACE, _ADDRESS_SPACE))
     if allocator:
         ctypes.CDLL(allocator).hunt_install("LD_PRELOAD" not in os.environ)
     ctypes.CDLL(runtime)["_ZN5opgen15set_num_threadsEi"](1)

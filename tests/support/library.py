@@ -7,7 +7,9 @@ from __future__ import annotations
 
 import functools
 import importlib
+import os
 import sys
+from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from types import ModuleType
@@ -43,16 +45,33 @@ class OperatorLibrary:
 
 @functools.cache
 def own_operators() -> OperatorLibrary:
-    """native_functions.yaml with kernels/; an assertion shows the compiler's words if that does not build."""
-    tree = cache_folder() / "aten"
-    variables = dict(environment())
+    """native_functions.yaml with kernels/; an assertion shows the compiler's words if that does not build.
+
+    With $OPGEN_SANITIZED what `python tests/hunt build` has left in that folder.
+    """
+    sanitized = os.environ.get("OPGEN_SANITIZED")
+    if sanitized:
+        return _library_in(Path(sanitized) / "aten")
+    return build_own_operators(cache_folder(), environment())
+
+
+def build_own_operators(
+    folder: Path, variables: Mapping[str, str], *options: str
+) -> OperatorLibrary:
+    """The same in another folder, with other variables for the compiler and other options of `opgen build`."""
+    tree = folder / "aten"
+    variables = dict(variables)
     if launcher():
         variables["CMAKE_CXX_COMPILER_LAUNCHER"] = launcher()[0]
     yaml, kernels = REPOSITORY / "native_functions.yaml", REPOSITORY / "kernels"
-    command = [tool("opgen"), "build", yaml, "-o", tree, "--kernels", kernels]
+    command = [tool("opgen"), "build", yaml, "-o", tree, "--kernels", kernels, *options]
     command += ["--python"] if has_headers() else []
     with locked("aten"):
         run([*command, "-j", str(jobs())], env=variables)
+    return _library_in(tree)
+
+
+def _library_in(tree: Path) -> OperatorLibrary:
     built = tree / "cmake-build"
     return OperatorLibrary(
         built / "libaten.so", built / "opgen-runtime" / "libopgen_runtime.so", tree

@@ -1,0 +1,65 @@
+"""What the hunts have found, each as the call that showed it."""
+
+from __future__ import annotations
+
+from types import ModuleType
+
+import pytest
+
+from support.library import own_package
+
+
+@pytest.fixture(scope="module")
+def m() -> ModuleType:
+    return own_package()
+
+
+@pytest.mark.parametrize(
+    ("row", "col", "offset", "count"),
+    [
+        (1, 3, 2**63 - 1, 3),  # the last column overflowed, and nothing was found
+        (3, 3, 2**62, 9),
+        (2, 3, -(2**63), 0),
+        (2**60, 0, 0, 0),  # each row was looked at
+        (2**60, 3, -(2**60) + 2, 3),
+        (4, 3, -1, 6),
+        (3, 5, 1, 9),
+        (5, 2, 0, 9),
+        (0, 5, 3, 0),
+    ],
+)
+def test_tril_indices_of_far_diagonals(
+    m: ModuleType, row: int, col: int, offset: int, count: int
+) -> None:
+    found = m.tril_indices(row, col, offset)
+    assert tuple(found.shape) == (2, count)
+    if row < 10:
+        assert list(zip(*found.tolist())) == [
+            (i, j) for i in range(row) for j in range(col) if j <= i + offset
+        ]
+
+
+@pytest.mark.parametrize(("row", "col", "offset"), [(2**60, 1, 3), (2**62, 2**62, 0), (2**63 - 1,) * 3])
+def test_tril_indices_that_no_memory_holds(m: ModuleType, row: int, col: int, offset: int) -> None:
+    """Each was counted one by one, for years."""
+    with pytest.raises(RuntimeError, match=r"more indices than fit in memory|cannot allocate"):
+        m.tril_indices(row, col, offset)
+
+
+@pytest.mark.parametrize(
+    ("one", "other", "same"),
+    [
+        (([1, 0], "int64"), ([1.0, 0.0], "float32"), True),
+        (([True, False], "bool"), ([2, 0], "int16"), False),
+        (([256], "int16"), ([0], "uint8"), False),
+        (([0.1], "float32"), ([0.1], "float64"), False),
+        (([1.0], "float32"), ([1 + 0j], "complex64"), True),
+        (([1.0], "float32"), ([1.0, 2.0], "float64"), False),
+    ],
+)
+def test_equal_of_two_dtypes(
+    m: ModuleType, one: tuple[list[object], str], other: tuple[list[object], str], same: bool
+) -> None:
+    """Was refused; PyTorch compares what both become."""
+    a, b = (m.tensor(data, dtype=dtype) for data, dtype in (one, other))
+    assert m.equal(a, b) is same
