@@ -241,6 +241,11 @@ TEST(shared_elements) {
                                      view({2, 2}, {0, 7}, 0),
                                      view({}, {}, 11),
                                      view({3, 0}, {4, 1}, 0),
+                                     view({3, 2}, {4, 1}, 0),
+                                     view({3, 2}, {4, 1}, 2),
+                                     view({2, 2}, {4, 1}, 3),
+                                     view({2, 3}, {4, 1}, 3),
+                                     view({2, 2}, {6, 2}, 1),
                                      view({2, 2, 2}, {6, 2, 1}, 0)};
   for (const Tensor& a : views) {
     for (const Tensor& b : views) {
