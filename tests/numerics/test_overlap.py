@@ -222,6 +222,9 @@ class _Aliased:
             if what == (0, "itself"):
                 self.itself["refused"] += before.sizes == wanted[out][0].shape
             return
+        result = results[self.outs.index(out)]
+        if before.dtype is not (result[0] if isinstance(result, list) else result).dtype:
+            return  # elements that were rounded
         self.counts["right"] += 1
         self.itself["right"] += what == (0, "itself")
         for name, arrays in wanted.items():
