@@ -21,7 +21,7 @@ enum class MemOverlapStatus : std::uint8_t { Full, Partial, No, TooHard };
                                                             const TensorBase& b) noexcept;
 
 // Whether some byte belongs to an element of both, wherever the gaps are. Of tensors with gaps in
-// one range of one storage each element is looked at.
+// one range of one storage each element is looked at, unless they plainly lie beside each other.
 [[nodiscard]] OPGEN_API bool share_elements(const TensorBase& a, const TensorBase& b);
 // The same elements of one dtype in the same places.
 [[nodiscard]] OPGEN_API bool are_same_elements(const TensorBase& a, const TensorBase& b) noexcept;
