@@ -199,7 +199,10 @@ def look(directory: Path, paths: Iterable[str]) -> Seen:
                 else:
                     files.add(path)
     return Seen(
-        *map(frozenset, (files, folders, links, others)),
+        frozenset(files),
+        frozenset(folders),
+        frozenset(links),
+        frozenset(others),
         tuple(temporaries),
     )
 
