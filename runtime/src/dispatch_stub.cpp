@@ -6,6 +6,7 @@
 #include <string>
 
 #include "opgen/error.h"
+#include "opgen/loading.h"
 
 namespace opgen {
 
@@ -33,6 +34,7 @@ CPUCapability choose_capability() noexcept {
   } else if (std::strcmp(wanted, "avx2") == 0) {
     limit = CPUCapability::AVX2;
   } else if (std::strcmp(wanted, "avx512") != 0) {
+    const LoadingScope no_exceptions;
     OPGEN_WARN("OPGEN_CPU_CAPABILITY is '", wanted, "', expected default, avx2 or avx512");
   }
   return limit < best ? limit : best;

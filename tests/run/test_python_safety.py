@@ -355,7 +355,7 @@ def test_a_warning_while_a_library_is_loaded_is_raised_after_it(tmp_path: Path) 
     source = tmp_path / "replaces.cpp"
     source.write_text("""#include <opgen/library.h>
         static void count(const opgen::OperatorHandle&, opgen::DispatchKeySet, opgen::Stack&) {}
-        OPGEN_LIBRARY_IMPL(aten, CPU, m) {
+        OPGEN_LIBRARY_IMPL(aten, CompositeImplicitAutograd, m) {
           m.impl("count", opgen::CppFunction::makeFromBoxedFunction(&count));
         }
         """)
@@ -370,4 +370,6 @@ try:
 except UserWarning as warning:
     print(warning)
 """
-    assert "aten::count: the kernel for CPU" in run_python(program, calls_package())
+    assert "aten::count: the kernel for CompositeImplicitAutograd" in run_python(
+        program, calls_package()
+    )

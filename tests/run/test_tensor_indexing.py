@@ -203,3 +203,51 @@ def test_views_share_their_bytes(aten: Any) -> None:
     t[[0]] = 1
     assert t._version == before + 2
     assert t[...].data_ptr() == t.data_ptr() and t[...] is not t
+
+
+class Does:
+    """An integer whose __index__ does something before it says that it is 1."""
+
+    def __init__(self, act: Any) -> None:
+        self.act = act
+
+    def __index__(self) -> int:
+        self.act()
+        return 1
+
+
+def test_an_index_that_changes_what_is_indexed(aten: Any) -> None:
+    """Protects memory: all numbers of a key are read before the first is applied."""
+
+    def resizes(tensor: Any, *sizes: int) -> Does:
+        return Does(lambda: tensor.resize_(sizes))
+
+    a = aten.zeros(4, 4)
+    with pytest.raises(IndexError):
+        a[resizes(a), 0]
+    a = aten.zeros(4, 4)
+    with pytest.raises(IndexError):
+        a[3, resizes(a, 2, 2)]
+    a = aten.zeros(2, 2)
+    assert a[resizes(a, 5, 6)].shape == (6,)
+    a = aten.zeros(4, 4)
+    assert a[0, : resizes(a, 2, 3)].shape == (1,)
+    a = aten.zeros(4, 4)
+    with pytest.raises(IndexError):
+        a[3, resizes(a, 2, 2)] = 1
+    a = aten.zeros(4, 4)
+    assert a.size(resizes(a, 7, 8)) == 8
+    a = aten.zeros(4, 4)
+    assert a.stride(resizes(a, 7, 8)) == 1
+
+
+def test_an_index_list_that_changes_itself(aten: Any) -> None:
+    """Protects memory: a list of integers counts as it was when it was read."""
+    places: list[Any] = []
+    places[:] = [Does(places.clear), 2]
+    assert aten.arange(9)[places].tolist() == [1, 2]
+    values: list[Any] = []
+    values[:] = [Does(values.clear), 2, 3]
+    a = aten.zeros(3)
+    a[:] = values
+    assert a.tolist() == [1, 2, 3]
