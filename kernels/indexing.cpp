@@ -324,6 +324,7 @@ OPGEN_KERNEL(index_select_out)(const Tensor& self, int64_t dim, const Tensor& in
   DimVector shape(self.sizes());
   if (!shape.empty()) shape[dim] = index.numel();
   check_same_device("index_select()", self, index);
+  opgen::assert_no_internal_overlap(out);
   resize_out(out, shape);
   if (out.is_meta()) return out;
   const Tensor places = opgen::contiguous(to_dtype(index, kLong));

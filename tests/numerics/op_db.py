@@ -257,11 +257,9 @@ class _Call:
             return "refused by both"
         if must_raise:
             return "error inputs that PyTorch takes"
-        if our_refusal is not None and "fits no signature" in str(our_refusal):
-            if self.info.name in _SPELT:
-                return "arguments of torch.nn.functional alone"
         if our_refusal is not None:
-            raise Mismatch("refused", f"{type(our_refusal).__name__}: {str(our_refusal)[:300]}")
+            kind = "missing" if "it has no argument" in str(our_refusal) else "refused"
+            raise Mismatch(kind, f"{type(our_refusal).__name__}: {str(our_refusal)[:300]}")
         self._compare(ours, theirs, "the result")
         for before, mine in self.tensors.values():
             self._compare(mine, before, "an argument after the call")
