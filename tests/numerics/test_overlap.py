@@ -95,7 +95,7 @@ RIGHT = {
     "sort.values_stable",
     "add.out",
 }
-RIGHT |= {"scatter.value_out", "index_add.out", "pow.Scalar_out", "abs.out", "logical_not.out"}
+RIGHT |= {"scatter.value_out", "index_add.out", "pow.Scalar_out", "abs.out", "neg.out"}
 # Refused, where the sizes are right: PyTorch is wrong in silence, or refuses it as well.
 REFUSED = {"mm.out", "bmm.out", "cat.out", "gather.out", "amax.out", "sum.IntList_out", "mean.out"}
 
@@ -212,6 +212,9 @@ class _Aliased:
         if len(touched) != np.prod(before.sizes):
             return  # elements share places with each other
         bytes_before = before.storage()
+        result = results[self.outs.index(out)]
+        like = result[0] if isinstance(result, list) else result
+        is_comparable = before.dtype is like.dtype
         try:
             self.library.call_handles(self.name, {**inputs, **outs})
         except OperatorError:
@@ -219,11 +222,10 @@ class _Aliased:
             after = self.library.tensor(shared)
             if (after.sizes, after.storage()) != (before.sizes, bytes_before):
                 self.failures.append(f"{self.name}, {out} = {what}: refused, and changed")
-            if what == (0, "itself"):
-                self.itself["refused"] += before.sizes == wanted[out][0].shape
+            if what == (0, "itself") and is_comparable:
+                self.itself["refused"] += before.sizes == like.sizes
             return
-        result = results[self.outs.index(out)]
-        if before.dtype is not (result[0] if isinstance(result, list) else result).dtype:
+        if not is_comparable:
             return  # elements that were rounded
         self.counts["right"] += 1
         self.itself["right"] += what == (0, "itself")
@@ -273,8 +275,8 @@ def test_aliased_outputs(library: Library, registry: opgen.Registry) -> None:
     assert min(counts["right"], counts["refused"]) > 2000, counts
     for name in RIGHT:
         assert itself[name]["right"] and not itself[name]["refused"], (name, itself[name])
-    for name in REFUSED:
-        assert itself[name]["refused"] and not itself[name]["right"], (name, itself[name])
+    assert not [name for name in REFUSED if itself[name]["right"]], itself
+    assert sum(itself[name]["refused"] for name in REFUSED) > 10, itself
 
 
 # Seen: memory written out of bounds, or wrong numbers in silence. Arguments, the one that is the output, and what is
@@ -319,7 +321,7 @@ def test_outputs_that_were_inputs(name: str) -> None:
         first = values[0]
         return first[written] if isinstance(first, list) else values[written]
 
-    function = getattr(aten, name)
+    function = getattr(aten, name, None) or getattr(aten.nn, name)
     values = given()
     out = output(values)
     before = out.tolist(), out.shape

@@ -54,7 +54,16 @@ NOT_CPP = {
 # The class templates and functions that a target's support library has, in all of them by the same names.
 SUPPORT = {
     *("Functional", "Out", "Inplace", "CompositeFunctional", "CompositeInplace", "MetaInplaceStub"),
-    *("BackendSelect", "Adapt", "ApartOut", "DeviceGuarded", "DispatchKey", "View", "InplaceView", "Bases"),
+    *(
+        "BackendSelect",
+        "Adapt",
+        "ApartOut",
+        "DeviceGuarded",
+        "DispatchKey",
+        "View",
+        "InplaceView",
+        "Bases",
+    ),
     *("assign_outputs", "clone_arg", "clone_view"),
 }
 
