@@ -356,3 +356,12 @@ def test_a_slow_clock_gets_no_stamp(opgen: Opgen, monkeypatch: pytest.MonkeyPatc
     monkeypatch.setattr(os, "fstat", coarse)
     assert opgen(*ARGUMENTS).exit_code == 0
     assert not os.path.exists(f"out/{STAMP}")
+
+
+def test_a_pipe_among_sources_is_none(opgen: Opgen) -> None:
+    os.mkdir("sources")
+    os.mkfifo("sources/a.cpp")
+    Path("sources/b.cpp").write_text('TORCH_LIBRARY(lib, m) { m.def("f(Tensor x) -> Tensor"); }\n')
+    command = [tool("opgen"), "import", "sources"]
+    done = subprocess.run(command, capture_output=True, text=True, timeout=60, check=False)
+    assert done.returncode == 0 and "lib::f" in done.stdout, done.stderr

@@ -72,7 +72,7 @@ BREAKS: dict[str, tuple[str, Break]] = {
     "key twice": ("E0103", lambda e: f"{e}  category_override: x\n  category_override: y\n"),
     "alias of nothing": ("E0106", lambda e: f"{e}  category_override: *gizmo\n"),
     "foreign tag": ("E0109", lambda e: f"{e}  category_override: !gizmo x\n"),
-    "no func": ("E0202", lambda e: e.replace("func: ", "python_module: ", 1)),
+    "no func": ("E0202", lambda e: e.replace("func: ", "category_override: ", 1)),
     "no mapping": ("E0105", lambda e: "- gizmo\n"),
     "bad name": ("E0304", lambda e: e.replace("- func: q", "- func: 1q", 1)),
     "name with out": (

@@ -46,7 +46,8 @@ def find_sources(given: Iterable[str], problems: Problems) -> list[str]:
 def _in_folder(folder: str) -> Iterator[str]:
     for top, folders, names in os.walk(folder):
         folders[:] = sorted(set(folders) - _NO_SOURCES)
-        yield from (os.path.join(top, name) for name in sorted(names) if _is_source(name))
+        paths = (os.path.join(top, name) for name in sorted(names))
+        yield from (path for path in paths if _is_source(path))
 
 
 def _is_source(path: str) -> bool:
