@@ -323,7 +323,7 @@ namespace {
 // Recomputes what it needs, as checkpoints do, and asks for the gradient of that; `again` runs
 // backward() of its own graph.
 struct Recomputes : Function<Recomputes> {
-  static inline std::vector<TensorBase> again;
+  static inline thread_local std::vector<TensorBase> again;
   static Tensor forward(AutogradContext* ctx, const Tensor& self) {
     AutoDispatchBelowAutograd below;
     ctx->save_for_backward({self});

@@ -19,7 +19,8 @@ namespace opgen::detail {
                                                     Device device);
 [[nodiscard]] OPGEN_API TensorBase empty_strided(IntArrayRef sizes, IntArrayRef strides,
                                                  const TensorOptions& options = {});
-// Bytes of someone else; `deleter(context)` is called when the last tensor on them is gone.
+// Bytes of someone else; `deleter(context)` is called when the last tensor on them is gone, or if
+// this throws.
 [[nodiscard]] OPGEN_API TensorBase from_blob(void* data, IntArrayRef sizes, IntArrayRef strides,
                                              const TensorOptions& options, void* context = nullptr,
                                              void (*deleter)(void*) = nullptr);

@@ -1,12 +1,12 @@
-// loading.h: LoadingScope, while the tables of a library are made as static objects.
+// loading.h: LoadingScope, where no exception may leave: while the tables of a library are made as
+// static objects.
 #pragma once
 
 #include "opgen/macros.h"
 
 namespace opgen {
 
-// An exception would end the process there: a handler of warnings that throws asks is_alive(), and
-// waits.
+// An exception would end the process: a handler of warnings that throws asks is_alive(), and waits.
 class OPGEN_API LoadingScope {
  public:
   LoadingScope() noexcept;

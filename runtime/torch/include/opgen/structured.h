@@ -39,7 +39,10 @@ struct FreshOutputs final : TakesOutputs<FreshOutputs<K, Impl>, Impl> {
     guard.use(options.device());
     set.note(i);
     outputs[i] = create_out<K>(sizes, strides, options);
-    if constexpr (kIterates<Impl>) this->take_as_iterator(i, sizes, strides, options);
+    if constexpr (kIterates<Impl>) {
+      // Without operands meta has built no iteration, which check_meta() says.
+      if (C10_LIKELY(i < this->ntensors())) this->take_as_iterator(i, sizes, strides, options);
+    }
   }
   void output_raw_strided(std::int64_t i, IntArrayRef sizes, IntArrayRef strides,
                           const TensorOptions& options) {
@@ -96,6 +99,7 @@ struct GivenOutputs final : TakesOutputs<GivenOutputs<K, Impl, inplace>, Impl> {
   }
   void tell(std::int64_t i, IntArrayRef sizes, IntArrayRef strides, const TensorOptions& options) {
     if constexpr (kIterates<Impl>) {
+      if (C10_UNLIKELY(i >= this->ntensors())) return;  // see check_meta()
       // An operand that is there, and stays as it is, is all that TensorIteratorBase would find.
       at::OperandInfo& operand = this->operands_[i];
       if (C10_LIKELY(operand.tensor_base().defined() && !operand.will_resize)) {
