@@ -292,6 +292,8 @@ class _Call:
         if not isinstance(ours, self.module.Tensor):
             raise Mismatch("type", f"{what} is {ours!r}, not a tensor")
         name = str(theirs.dtype).removeprefix("torch.")
+        if name not in BY_NAME:
+            raise Untranslatable  # complex32, which the runtime does not have
         if str(ours.dtype).rpartition(".")[2] != name:
             raise Mismatch("dtype", f"{what} has dtype {ours.dtype}, not {name}")
         if tuple(ours.shape) != tuple(theirs.shape):
