@@ -41,7 +41,9 @@ class Faults:
         self._library.hunt_fault_call.argtypes = (ctypes.c_int, ctypes.c_long, ctypes.py_object)
         self._library.hunt_fault_call.restype = ctypes.py_object
 
-    def during(self, kind: int, n: int, call: Callable[[], Any]) -> tuple[bool, Any, Exception | None]:
+    def during(
+        self, kind: int, n: int, call: Callable[[], Any]
+    ) -> tuple[bool, Any, Exception | None]:
         """Whether the n-th request was made, and so failed; what the call gave, and what it raised."""
         try:
             result = self._library.hunt_fault_call(kind, n, call)
@@ -55,7 +57,9 @@ class Wrong(Exception):
     """What a failing request has brought about."""
 
 
-def run_plan(caller: Caller, faults: Faults, plan: Plan, counts: collections.Counter[str], say: Any) -> None:
+def run_plan(
+    caller: Caller, faults: Faults, plan: Plan, counts: collections.Counter[str], say: Any
+) -> None:
     """All that can fail in one call."""
     wanted = caller.outcome(plan)
     if wanted.refused is not None or caller.outcome(plan) != wanted:
@@ -106,10 +110,14 @@ def _compare(
 
 def _same(plan: Plan, wanted: Outcome, got: Outcome, when: str) -> None:
     if got != wanted and not plan.unspecified:
-        raise Wrong(f"{when}: {got.refused or ''} {got.message} other results than without a failure")
+        raise Wrong(
+            f"{when}: {got.refused or ''} {got.message} other results than without a failure"
+        )
 
 
-def run_here(packages: str, runtime: str, library: str, file: str, first: int, journal: str) -> None:
+def run_here(
+    packages: str, runtime: str, library: str, file: str, first: int, journal: str
+) -> None:
     warnings.simplefilter("ignore")
     module = our_module(packages, runtime, None)
     ctypes.CDLL(runtime)["_ZN5opgen15set_num_threadsEi"](_THREADS)
@@ -146,7 +154,13 @@ def hunt_allocation(build: Any, findings: Any, plans: list[Plan], *, seconds: fl
     file.write_bytes(pickle.dumps(plans))
     while findings.rounds < len(plans) and (left := ends - time.monotonic()) > 1:
         command = build.command(
-            Path(__file__), build.packages, build.runtime, build.faults, file, str(findings.rounds), journal
+            Path(__file__),
+            build.packages,
+            build.runtime,
+            build.faults,
+            file,
+            str(findings.rounds),
+            journal,
         )
         journal.write_text("")
         try:

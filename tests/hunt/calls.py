@@ -37,7 +37,9 @@ _SECONDS = 15.0
 # Of one overload, each round.
 ACCEPTED, MOST = 40, 200
 _MEMORY = re.compile(r"bad_alloc|allocat|not enough memory", re.I)
-_FRAME = re.compile(r"#\d+ 0x[0-9a-f]+ in (.+?) (\S+?/(?:runtime|kernels|src|python|include)/\S+?):(\d+)")
+_FRAME = re.compile(
+    r"#\d+ 0x[0-9a-f]+ in (.+?) (\S+?/(?:runtime|kernels|src|python|include)/\S+?):(\d+)"
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -130,12 +132,16 @@ class Worker:
 
 def crash_of(said: str, code: int | None, kind: str = "") -> Crash:
     """What a sanitizer's report comes to: its first line, and the first place in our sources."""
-    found = re.search(r"ERROR: AddressSanitizer:? (\S+)|runtime error: ([^\n]+)|WARNING: ThreadSanitizer: ([^(\n]+)", said)
+    found = re.search(
+        r"ERROR: AddressSanitizer:? (\S+)|runtime error: ([^\n]+)|WARNING: ThreadSanitizer: ([^(\n]+)",
+        said,
+    )
     what = next((group for group in found.groups() if group), "") if found else f"exit code {code}"
     what = re.sub(r"0x[0-9a-f]+|-?\d{2,}", "N", what)
     frames = [
         f"{Path(file).name}:{line} {name.split('(')[0][-60:]}"
         for name, file, line in _FRAME.findall(said)
+        if "__interceptor" not in name and "sanitizer" not in file
     ]
     at = re.search(r"(\S+):(\d+):\d+: runtime error", said)
     where = f"{Path(at[1]).name}:{at[2]}" if at else (frames[0] if frames else "")
@@ -282,7 +288,9 @@ def _compare(batch: _Asked, worker: Worker, findings: Findings, exceptions: Exce
             findings.excepted[reason] += 1
         else:
             text = f"{described(plan)}\n    {found.text}"
-            findings.found(f"{found.kind}: {plan.operator}", plan.operator, text, program(plan), "", plan)
+            findings.found(
+                f"{found.kind}: {plan.operator}", plan.operator, text, program(plan), "", plan
+            )
 
 
 def _confirm(findings: Findings, build: Build, oracle: Oracle) -> None:

@@ -59,7 +59,9 @@ def answer(request: Request, drawer: Drawer, forked: Forked, to: BinaryIO) -> No
         weights = {dtype.name: [1, 1] for dtype in DTYPES}
         while accepted < request.accepted and drawn < request.most and tried < 4 * request.most:
             tried += 1
-            dtype = random.choices(DTYPES, [weights[d.name][0] / weights[d.name][1] for d in DTYPES])[0]
+            dtype = random.choices(
+                DTYPES, [weights[d.name][0] / weights[d.name][1] for d in DTYPES]
+            )[0]
             weights[dtype.name][1] += 1
             try:
                 base = drawer.base(name, dtype, random.getrandbits(48))
