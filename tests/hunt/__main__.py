@@ -22,8 +22,8 @@ import time
 from collections.abc import Sequence
 from pathlib import Path
 
-_TESTS = Path(__file__).resolve().parents[1]
-sys.path[:0] = [str(_TESTS), str(_TESTS.parent / "src")]
+sys.path.insert(0, str(Path(__file__).resolve().parents[2] / "src"))
+sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
 
 from hunt.allocation import hunt_allocation
 from hunt.builds import SANITIZERS, Build, built

@@ -58,7 +58,7 @@ class Worker:
         self._build = build
         self._exact = exact
         self._process: subprocess.Popen[bytes] | None = None
-        self._errors = tempfile.TemporaryFile()
+        self._errors = tempfile.TemporaryFile()  # noqa: SIM115 (open as long as this)
         self._left = 0
 
     def answers(self, plans: Sequence[Plan]) -> Iterator[Outcome | Crash]:
@@ -194,9 +194,11 @@ class Exceptions:
 
     def reason(self, plan: Plan, kind: str, text: str) -> str | None:
         for wanted, overload, words, reason in self._rows:
-            if fnmatch.fnmatchcase(kind, wanted) and fnmatch.fnmatchcase(plan.operator, overload):
-                if words.search(text) or words.search(described(plan)):
-                    return reason
+            here = fnmatch.fnmatchcase(kind, wanted) and fnmatch.fnmatchcase(
+                plan.operator, overload
+            )
+            if here and (words.search(text) or words.search(described(plan))):
+                return reason
         return None
 
 

@@ -12,12 +12,10 @@ from random import Random
 from typing import Any
 
 from hunt.plans import LARGEST_BUFFER, Buffer, Place, Plan, Ref, placed, refs
-from numerics import values as v
 from numerics.check import Checker, _unspecified
 from numerics.draw import Refused
 from numerics.python_driver import Form, PythonLibrary
 from numerics.values import BY_NAME, DTYPES, Dtype, Value, contiguous_strides, elements
-from opgen.model.function_schema import Argument, SchemaKind
 from opgen.model.native_function import NativeFunction, Variant
 from opgen.model.registry import Registry
 from opgen.model.types import BaseTy, BaseType, ListType, OptionalType

@@ -23,14 +23,14 @@ import time
 import warnings
 from collections.abc import Callable
 from pathlib import Path
-from typing import Any
+from typing import Any, ClassVar
 
 sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
 
 import numpy as np
 from hypothesis import HealthCheck, Phase, seed, settings
-from hypothesis.internal.conjecture import engine
 from hypothesis import strategies as st
+from hypothesis.internal.conjecture import engine
 from hypothesis.stateful import RuleBasedStateMachine, precondition, rule, run_state_machine_as_test
 
 MOST_TENSORS = 7
@@ -146,7 +146,7 @@ class Machine(RuleBasedStateMachine):
     ours_module: Any = None
     torch_module: Any = None
     journal: Any = None
-    counts: collections.Counter[str] = collections.Counter()
+    counts: ClassVar[collections.Counter[str]] = collections.Counter()
 
     def __init__(self) -> None:
         super().__init__()
@@ -642,9 +642,8 @@ def run_here(packages: str, allocator: str, journal: str, number: int, examples:
     """In this process, which the sanitizer ends if there is something to say."""
     warnings.simplefilter("ignore")
     sys.path.insert(0, packages)
-    import torch  # noqa: PLC0415
-
     import aten  # noqa: PLC0415
+    import torch  # noqa: PLC0415
 
     torch.set_grad_enabled(False)
     torch.set_num_threads(1)
