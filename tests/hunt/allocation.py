@@ -13,6 +13,7 @@ import collections
 import ctypes
 import gc
 import json
+import os
 import pickle
 import subprocess
 import sys
@@ -86,6 +87,27 @@ def run_plan(
     _same(plan, wanted, caller.outcome(plan), "made again")
 
 
+def start_threads(module: Any, faults: Faults, counts: collections.Counter[str]) -> None:
+    """The first large call starts the pool: each of its threads in turn cannot be started. Forks have no pool yet."""
+    size = 1 << 21
+    for n in range(_THREADS):
+        child = os.fork()
+        if child == 0:
+
+            def call() -> Any:
+                return module.ones((size,)).add(1).sum().item()
+
+            met, value, refused = faults.during(2, n, call)
+            right = refused is None and value == 2 * size and call() == value
+            os._exit(9 if not right else 1 if met else 0)
+        _, status = os.waitpid(child, 0)
+        code = os.waitstatus_to_exitcode(status)
+        counts["calls"] += 2
+        counts["thread: failed"] += code == 1
+        if code not in (0, 1):
+            raise Wrong(f"thread {n}: a large call ends with {code}")
+
+
 def _compare(
     plan: Plan,
     before: list[Facts],
@@ -136,6 +158,8 @@ def run_here(
 
             say("")
             try:
+                if number == 0:
+                    start_threads(module, faults, counts)
                 run_plan(caller, faults, plans[number], counts, say)
             except Wrong as wrong:
                 out.seek(0)
