@@ -343,7 +343,7 @@ OPGEN_KERNEL(tril_indices)(int64_t row, int64_t col, int64_t offset, OPGEN_OPTIO
     return static_cast<int64_t>(std::min<Wide>(i + offset + 1, col));
   };
   const Wide wide_count =
-      (full - first) * (2 * offset + first + full + 1) / 2 + (Wide(row) - full) * col;
+      (full - first) * (Wide(offset) + offset + first + full + 1) / 2 + (Wide(row) - full) * col;
   OPGEN_CHECK(wide_count <= std::numeric_limits<int64_t>::max() / 16, "tril_indices of ", row,
               " rows and ", col, " columns has more indices than fit in memory");
   const int64_t count = static_cast<int64_t>(wide_count);

@@ -22,8 +22,8 @@ import time
 from collections.abc import Sequence
 from pathlib import Path
 
-_TESTS = Path(__file__).resolve().parents[1]
-sys.path[:0] = [str(_TESTS), str(_TESTS.parent / "src")]
+sys.path.insert(0, str(Path(__file__).resolve().parents[2] / "src"))
+sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
 
 from hunt.allocation import hunt_allocation
 from hunt.builds import SANITIZERS, Build, built
@@ -47,7 +47,9 @@ def main() -> int:
     parser.add_argument("what", nargs="?", default="all", choices=choices)
     parser.add_argument("--seconds", type=float, default=1800)
     parser.add_argument("--rounds", type=int, default=1 << 30, help="of calls, at most")
-    parser.add_argument("--jobs", type=int, default=_JOBS, help="pairs of processes that make single calls")
+    parser.add_argument(
+        "--jobs", type=int, default=_JOBS, help="pairs of processes that make single calls"
+    )
     parser.add_argument("--part", type=int, help="which of --jobs this process is")
     parser.add_argument("--only", default="*", help="overloads, as a glob")
     parser.add_argument("--accepted", type=int, default=40, help="of an overload in a round")

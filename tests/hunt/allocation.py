@@ -13,6 +13,7 @@ import collections
 import ctypes
 import gc
 import json
+import os
 import pickle
 import subprocess
 import sys
@@ -41,7 +42,9 @@ class Faults:
         self._library.hunt_fault_call.argtypes = (ctypes.c_int, ctypes.c_long, ctypes.py_object)
         self._library.hunt_fault_call.restype = ctypes.py_object
 
-    def during(self, kind: int, n: int, call: Callable[[], Any]) -> tuple[bool, Any, Exception | None]:
+    def during(
+        self, kind: int, n: int, call: Callable[[], Any]
+    ) -> tuple[bool, Any, Exception | None]:
         """Whether the n-th request was made, and so failed; what the call gave, and what it raised."""
         try:
             result = self._library.hunt_fault_call(kind, n, call)
@@ -55,7 +58,9 @@ class Wrong(Exception):
     """What a failing request has brought about."""
 
 
-def run_plan(caller: Caller, faults: Faults, plan: Plan, counts: collections.Counter[str], say: Any) -> None:
+def run_plan(
+    caller: Caller, faults: Faults, plan: Plan, counts: collections.Counter[str], say: Any
+) -> None:
     """All that can fail in one call."""
     wanted = caller.outcome(plan)
     if wanted.refused is not None or caller.outcome(plan) != wanted:
@@ -82,6 +87,27 @@ def run_plan(caller: Caller, faults: Faults, plan: Plan, counts: collections.Cou
     _same(plan, wanted, caller.outcome(plan), "made again")
 
 
+def start_threads(module: Any, faults: Faults, counts: collections.Counter[str]) -> None:
+    """The first large call starts the pool: each of its threads in turn cannot be started. Forks have no pool yet."""
+    size = 1 << 21
+    for n in range(_THREADS):
+        child = os.fork()
+        if child == 0:
+
+            def call() -> Any:
+                return module.ones((size,)).add(1).sum().item()
+
+            met, value, refused = faults.during(2, n, call)
+            right = refused is None and value == 2 * size and call() == value
+            os._exit(9 if not right else 1 if met else 0)
+        _, status = os.waitpid(child, 0)
+        code = os.waitstatus_to_exitcode(status)
+        counts["calls"] += 2
+        counts["thread: failed"] += code == 1
+        if code not in (0, 1):
+            raise Wrong(f"thread {n}: a large call ends with {code}")
+
+
 def _compare(
     plan: Plan,
     before: list[Facts],
@@ -106,10 +132,14 @@ def _compare(
 
 def _same(plan: Plan, wanted: Outcome, got: Outcome, when: str) -> None:
     if got != wanted and not plan.unspecified:
-        raise Wrong(f"{when}: {got.refused or ''} {got.message} other results than without a failure")
+        raise Wrong(
+            f"{when}: {got.refused or ''} {got.message} other results than without a failure"
+        )
 
 
-def run_here(packages: str, runtime: str, library: str, file: str, first: int, journal: str) -> None:
+def run_here(
+    packages: str, runtime: str, library: str, file: str, first: int, journal: str
+) -> None:
     warnings.simplefilter("ignore")
     module = our_module(packages, runtime, None)
     ctypes.CDLL(runtime)["_ZN5opgen15set_num_threadsEi"](_THREADS)
@@ -128,6 +158,8 @@ def run_here(packages: str, runtime: str, library: str, file: str, first: int, j
 
             say("")
             try:
+                if number == 0:
+                    start_threads(module, faults, counts)
                 run_plan(caller, faults, plans[number], counts, say)
             except Wrong as wrong:
                 out.seek(0)
@@ -146,7 +178,13 @@ def hunt_allocation(build: Any, findings: Any, plans: list[Plan], *, seconds: fl
     file.write_bytes(pickle.dumps(plans))
     while findings.rounds < len(plans) and (left := ends - time.monotonic()) > 1:
         command = build.command(
-            Path(__file__), build.packages, build.runtime, build.faults, file, str(findings.rounds), journal
+            Path(__file__),
+            build.packages,
+            build.runtime,
+            build.faults,
+            file,
+            str(findings.rounds),
+            journal,
         )
         journal.write_text("")
         try:

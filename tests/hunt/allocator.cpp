@@ -1,5 +1,6 @@
-// allocator.cpp: allocators for the CPU that show what is read or written beside a storage: a block of exactly its size,
-// for a sanitizer; or, without one, pages of its own that end where the storage ends, and are never used again.
+// allocator.cpp: allocators for the CPU that show what is read or written beside a storage: a block
+// of exactly its size, for a sanitizer; or, without one, pages of its own that end where the
+// storage ends, and are never used again.
 #include "opgen/allocator.h"
 
 #include <sys/mman.h>
@@ -27,7 +28,8 @@ class ExactAllocator final : public opgen::Allocator {
   }
 };
 
-// Of a storage on pages of its own. In front of it, and behind it up to the alignment, lie bytes of kMark.
+// Of a storage on pages of its own. In front of it, and behind it up to the alignment, lie bytes of
+// kMark.
 struct Pages {
   unsigned char* start;
   std::size_t readable;
@@ -36,7 +38,8 @@ struct Pages {
   std::size_t bytes;
 };
 constexpr unsigned char kMark = 0xA5;
-// Of the end: what the widest element needs. Rows are read by instructions that do not ask for more.
+// Of the end: what the widest element needs. Rows are read by instructions that do not ask for
+// more.
 constexpr std::size_t kAlignment = 16;
 constexpr std::size_t kLargestGuarded = std::size_t(1) << 31;
 
@@ -49,7 +52,8 @@ void check(const Pages& pages) noexcept {
     return true;
   };
   if (!is_marked(pages.start, pages.data) || !is_marked(end, pages.start + pages.readable)) {
-    std::fprintf(stderr, "ERROR: AddressSanitizer: write-beside-storage of %zu bytes\n", pages.bytes);
+    std::fprintf(stderr, "ERROR: AddressSanitizer: write-beside-storage of %zu bytes\n",
+                 pages.bytes);
     std::abort();
   }
 }

@@ -87,7 +87,9 @@ class Build:
     @functools.cached_property
     def allocator(self) -> Path:
         """A library that makes every storage a block of exactly its size, and can refuse one."""
-        return self._library("allocator.cpp", str(self.runtime), f"-Wl,-rpath,{self.runtime.parent}")
+        return self._library(
+            "allocator.cpp", str(self.runtime), f"-Wl,-rpath,{self.runtime.parent}"
+        )
 
     @functools.cached_property
     def faults(self) -> Path:
@@ -116,5 +118,7 @@ def built(sanitizer: str) -> Build:
     folder.mkdir(parents=True, exist_ok=True)
     flags = {"CXXFLAGS": _FLAGS[sanitizer], "LDFLAGS": _LINKED[sanitizer]}
     # A build type without flags of its own: a release's would be the last word, and take three times as long.
-    assert build_own_operators(folder, {**environment(), **flags}, "--build-type", "Sanitized").packages
+    assert build_own_operators(
+        folder, {**environment(), **flags}, "--build-type", "Sanitized"
+    ).packages
     return Build(sanitizer, folder)

@@ -37,7 +37,9 @@ _SECONDS = 15.0
 # Of one overload, each round.
 ACCEPTED, MOST = 40, 200
 _MEMORY = re.compile(r"bad_alloc|allocat|not enough memory", re.I)
-_FRAME = re.compile(r"#\d+ 0x[0-9a-f]+ in (.+?) (\S+?/(?:runtime|kernels|src|python|include)/\S+?):(\d+)")
+_FRAME = re.compile(
+    r"#\d+ 0x[0-9a-f]+ in (.+?) (\S+?/(?:runtime|kernels|src|python|include)/\S+?):(\d+)"
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -56,7 +58,7 @@ class Worker:
         self._build = build
         self._exact = exact
         self._process: subprocess.Popen[bytes] | None = None
-        self._errors = tempfile.TemporaryFile()
+        self._errors = tempfile.TemporaryFile()  # noqa: SIM115 (open as long as this)
         self._left = 0
 
     def answers(self, plans: Sequence[Plan]) -> Iterator[Outcome | Crash]:
@@ -130,12 +132,16 @@ class Worker:
 
 def crash_of(said: str, code: int | None, kind: str = "") -> Crash:
     """What a sanitizer's report comes to: its first line, and the first place in our sources."""
-    found = re.search(r"ERROR: AddressSanitizer:? (\S+)|runtime error: ([^\n]+)|WARNING: ThreadSanitizer: ([^(\n]+)", said)
+    found = re.search(
+        r"ERROR: AddressSanitizer:? (\S+)|runtime error: ([^\n]+)|WARNING: ThreadSanitizer: ([^(\n]+)",
+        said,
+    )
     what = next((group for group in found.groups() if group), "") if found else f"exit code {code}"
     what = re.sub(r"0x[0-9a-f]+|-?\d{2,}", "N", what)
     frames = [
         f"{Path(file).name}:{line} {name.split('(')[0][-60:]}"
         for name, file, line in _FRAME.findall(said)
+        if "__interceptor" not in name and "sanitizer" not in file
     ]
     at = re.search(r"(\S+):(\d+):\d+: runtime error", said)
     where = f"{Path(at[1]).name}:{at[2]}" if at else (frames[0] if frames else "")
@@ -188,9 +194,11 @@ class Exceptions:
 
     def reason(self, plan: Plan, kind: str, text: str) -> str | None:
         for wanted, overload, words, reason in self._rows:
-            if fnmatch.fnmatchcase(kind, wanted) and fnmatch.fnmatchcase(plan.operator, overload):
-                if words.search(text) or words.search(described(plan)):
-                    return reason
+            here = fnmatch.fnmatchcase(kind, wanted) and fnmatch.fnmatchcase(
+                plan.operator, overload
+            )
+            if here and (words.search(text) or words.search(described(plan))):
+                return reason
         return None
 
 
@@ -282,7 +290,9 @@ def _compare(batch: _Asked, worker: Worker, findings: Findings, exceptions: Exce
             findings.excepted[reason] += 1
         else:
             text = f"{described(plan)}\n    {found.text}"
-            findings.found(f"{found.kind}: {plan.operator}", plan.operator, text, program(plan), "", plan)
+            findings.found(
+                f"{found.kind}: {plan.operator}", plan.operator, text, program(plan), "", plan
+            )
 
 
 def _confirm(findings: Findings, build: Build, oracle: Oracle) -> None:

@@ -12,12 +12,10 @@ from random import Random
 from typing import Any
 
 from hunt.plans import LARGEST_BUFFER, Buffer, Place, Plan, Ref, placed, refs
-from numerics import values as v
 from numerics.check import Checker, _unspecified
 from numerics.draw import Refused
 from numerics.python_driver import Form, PythonLibrary
 from numerics.values import BY_NAME, DTYPES, Dtype, Value, contiguous_strides, elements
-from opgen.model.function_schema import Argument, SchemaKind
 from opgen.model.native_function import NativeFunction, Variant
 from opgen.model.registry import Registry
 from opgen.model.types import BaseTy, BaseType, ListType, OptionalType
@@ -32,10 +30,31 @@ EXTREMES = (
 NUMBERS = (
     *(0, 1, -1, 2, 0.5, -0.0, True, False, 300, -129, 70000, 2**24 + 1, 2**31, 2**32, 2**53 + 1),
     *(-(2**31) - 1, 2**62, 2**63 - 1, -(2**63), 1e-40, 1e39, -1e300, 1e308, 3.7, -3.7),
-    *(float("inf"), float("-inf"), float("nan"), 1j, complex(2, -3), complex("nan"), complex(1e300, 1)),
+    *(
+        float("inf"),
+        float("-inf"),
+        float("nan"),
+        1j,
+        complex(2, -3),
+        complex("nan"),
+        complex(1e300, 1),
+    ),
 )
 # In the place of anything.
-ODD: tuple[Value, ...] = (None, "", "mean", 1.5, True, 2**63, 2**64, -(2**63) - 1, (), (1,), 1j, float("nan"))
+ODD: tuple[Value, ...] = (
+    None,
+    "",
+    "mean",
+    1.5,
+    True,
+    2**63,
+    2**64,
+    -(2**63) - 1,
+    (),
+    (1,),
+    1j,
+    float("nan"),
+)
 
 # PyTorch binds these by hand, with names of their own.
 _BY_HAND = ("contiguous", "copy_", "nonzero", "to")
@@ -127,7 +146,10 @@ class Change:
         self.arguments: dict[str, Value] = dict(base.arguments)
         self.types = {a.name: a for a in base.function.func.arguments.flat_all}
         self.notes: list[str] = []
-        self.is_view = any(r.annotation is not None and not r.annotation.is_write for r in base.function.func.returns)
+        self.is_view = any(
+            r.annotation is not None and not r.annotation.is_write
+            for r in base.function.func.returns
+        )
 
     # The changes.
 
@@ -146,14 +168,19 @@ class Change:
             return False
         one, other = pair
         onto, place = self.tensors[one], self.tensors[other]
-        if self.buffers[onto.buffer].dtype != self.buffers[place.buffer].dtype and self.random.random() < 0.8:
+        if (
+            self.buffers[onto.buffer].dtype != self.buffers[place.buffer].dtype
+            and self.random.random() < 0.8
+        ):
             return False
         chosen = self.random.random()
         strides, offset = place.strides, place.offset
         if chosen < 0.3 and place.sizes == onto.sizes:
             strides, offset = onto.strides, onto.offset
         elif chosen < 0.6:
-            strides, offset = contiguous_strides(place.sizes), self.random.choice((0, 0, 1, 1, 2, 3))
+            strides, offset = contiguous_strides(place.sizes), self.random.choice(
+                (0, 0, 1, 1, 2, 3)
+            )
         elif chosen < 0.7:
             strides, offset = contiguous_strides(place.sizes)[::-1], 0
         return self._put(other, replace(place, buffer=onto.buffer, strides=strides, offset=offset))
@@ -184,7 +211,9 @@ class Change:
             case 3:
                 strides = [s * 2 for s in strides]
             case 4 if strides:
-                strides[self.random.randrange(len(strides))] = self.random.choice((0, 1, 1, 2, 3, 5, 7))
+                strides[self.random.randrange(len(strides))] = self.random.choice(
+                    (0, 1, 1, 2, 3, 5, 7)
+                )
             case _:
                 offset = place.offset + self.random.choice((1, 1, 2, 3, 17))
                 return self._put(number, replace(place, offset=offset))
@@ -208,7 +237,9 @@ class Change:
             case 3 if self.is_view:
                 sizes[at], strides[at] = self.random.choice((2**31, 2**33, 2**40, 2**62)), 0
             case _:
-                sizes[at], strides[at] = self.random.choice((33, 70, 200)), self.random.choice((0, 1))
+                sizes[at], strides[at] = self.random.choice((33, 70, 200)), self.random.choice(
+                    (0, 1)
+                )
         return self._put(number, replace(place, sizes=tuple(sizes), strides=tuple(strides)))
 
     def dims(self) -> bool:
@@ -248,7 +279,9 @@ class Change:
         place = self.tensors[number]
         buffer = self.buffers[place.buffer]
         content = self.random.randbytes(len(buffer.content))
-        self.buffers[place.buffer] = Buffer("uint8", content).as_dtype(buffer.dtype).grown(buffer.count())
+        self.buffers[place.buffer] = (
+            Buffer("uint8", content).as_dtype(buffer.dtype).grown(buffer.count())
+        )
         return True
 
     def number(self) -> bool:
@@ -267,7 +300,9 @@ class Change:
                     more = self.random.choice((1, 1, 2, 65, 70))
                     items += [items[-1] if items and self.random.random() < 0.5 else 1] * more
                 case 2 if items:
-                    items[self.random.randrange(len(items))] = items[self.random.randrange(len(items))]
+                    items[self.random.randrange(len(items))] = items[
+                        self.random.randrange(len(items))
+                    ]
                 case _:
                     if not items:
                         items = [0]
@@ -282,7 +317,9 @@ class Change:
     def scalar(self) -> bool:
         """Another number: large, none, of another kind."""
         wanted = (BaseTy.Scalar, BaseTy.float)
-        names = [n for n, a in self.types.items() if _base(a.type) in wanted and n in self.arguments]
+        names = [
+            n for n, a in self.types.items() if _base(a.type) in wanted and n in self.arguments
+        ]
         if not names:
             return False
         name = self.random.choice(names)
@@ -295,13 +332,19 @@ class Change:
 
     def flag(self) -> bool:
         """Another bool, or a dtype."""
-        names = [n for n, a in self.types.items() if _base(a.type) in (BaseTy.bool, BaseTy.ScalarType) and n in self.arguments]
+        names = [
+            n
+            for n, a in self.types.items()
+            if _base(a.type) in (BaseTy.bool, BaseTy.ScalarType) and n in self.arguments
+        ]
         if not names:
             return False
         name = self.random.choice(names)
         if _base(self.types[name].type) is BaseTy.bool:
             if isinstance(self.arguments[name], tuple):
-                self.arguments[name] = tuple(self.random.random() < 0.5 for _ in self.arguments[name])
+                self.arguments[name] = tuple(
+                    self.random.random() < 0.5 for _ in self.arguments[name]
+                )
             else:
                 self.arguments[name] = not self.arguments[name]
         else:
@@ -313,7 +356,9 @@ class Change:
         names = [
             n
             for n, a in self.types.items()
-            if _is_list(a.type) and _base(a.type) is BaseTy.Tensor and isinstance(self.arguments.get(n), tuple)
+            if _is_list(a.type)
+            and _base(a.type) is BaseTy.Tensor
+            and isinstance(self.arguments.get(n), tuple)
         ]
         if not names:
             return False
@@ -356,13 +401,17 @@ class Change:
             shift = self.random.choice((0, 0, 1, 2, 3))
             strides = onto.strides if onto.sizes == place.sizes else contiguous_strides(place.sizes)
             offset = onto.offset + shift
-            return self._put(number, replace(place, buffer=onto.buffer, strides=strides, offset=offset))
+            return self._put(
+                number, replace(place, buffer=onto.buffer, strides=strides, offset=offset)
+            )
         if chosen == 3:
             self.buffers.append(Buffer(buffer.dtype, b""))
             self._replace_place(path, Place(len(self.buffers) - 1, (0,), (1,), 0))
             return True
         if chosen == 4:
-            sizes = tuple(self.random.choice((0, 1, 2, 3, 5)) for _ in range(self.random.randrange(4)))
+            sizes = tuple(
+                self.random.choice((0, 1, 2, 3, 5)) for _ in range(self.random.randrange(4))
+            )
             return self._put(number, replace(place, sizes=sizes, strides=contiguous_strides(sizes)))
         if chosen == 5 and place.sizes and others:
             # Empty, upon an input: it would have to be resized there.

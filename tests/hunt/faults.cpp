@@ -1,4 +1,5 @@
-// faults.cpp: loaded before everything else; the n-th call of a kind from now on fails: memory, mmap, thread starts.
+// faults.cpp: loaded before everything else; the n-th call of a kind from now on fails: memory,
+// mmap, thread starts.
 #include <dlfcn.h>
 #include <errno.h>
 #include <pthread.h>
@@ -51,8 +52,8 @@ F next(std::atomic<F>& kept, const char* name) noexcept {
   }
   return found;
 }
-#define NEXT(name, type)                                  \
-  static std::atomic<type> kept_##name{nullptr};          \
+#define NEXT(name, type)                         \
+  static std::atomic<type> kept_##name{nullptr}; \
   type real = next(kept_##name, #name)
 
 }  // namespace

@@ -10,6 +10,7 @@ at last ("end",).
 
 from __future__ import annotations
 
+import contextlib
 import os
 import select
 import signal
@@ -59,7 +60,9 @@ def answer(request: Request, drawer: Drawer, forked: Forked, to: BinaryIO) -> No
         weights = {dtype.name: [1, 1] for dtype in DTYPES}
         while accepted < request.accepted and drawn < request.most and tried < 4 * request.most:
             tried += 1
-            dtype = random.choices(DTYPES, [weights[d.name][0] / weights[d.name][1] for d in DTYPES])[0]
+            dtype = random.choices(
+                DTYPES, [weights[d.name][0] / weights[d.name][1] for d in DTYPES]
+            )[0]
             weights[dtype.name][1] += 1
             try:
                 base = drawer.base(name, dtype, random.getrandbits(48))
@@ -117,7 +120,8 @@ class Forked:
             with open(to_child[0], "rb") as source, open(from_child[1], "wb") as to:
                 _serve(self._caller, source, to)
         os.close(to_child[0]), os.close(from_child[1])
-        self._to, self._source = open(to_child[1], "wb"), open(from_child[0], "rb", buffering=0)
+        self._to = os.fdopen(to_child[1], "wb")
+        self._source = os.fdopen(from_child[0], "rb", buffering=0)
         self._left = _CALLS_PER_FORK
 
     def _end(self) -> None:
@@ -127,10 +131,8 @@ class Forked:
             os.waitpid(self._child, 0)
             self._child = 0
             self._source.close()
-            try:
+            with contextlib.suppress(OSError):  # what the child did not read
                 self._to.close()
-            except OSError:
-                pass  # the child is gone, and with it what it did not read
 
 
 def _serve(caller: Caller, source: BinaryIO, to: BinaryIO) -> None:

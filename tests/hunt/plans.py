@@ -26,14 +26,15 @@ from numerics.values import (
 LARGEST_BUFFER = 1 << 16
 
 
-@dataclass(frozen=True, slots=True)
+# Without __slots__: what has them is pickled by Python's code, field by field.
+@dataclass(frozen=True)
 class Ref:
     """A tensor of the plan, by number. The same number twice is the same object twice."""
 
     tensor: int
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class Place:
     """A tensor: sizes, strides and offset, in elements, on buffer number `buffer`."""
 
@@ -48,7 +49,6 @@ class Place:
             return 0
         return self.offset + 1 + sum((n - 1) * s for n, s in zip(self.sizes, self.strides))
 
-
     def meets_itself(self) -> bool:
         """Whether two of its elements lie in one place, as far as that is looked into."""
         kept = [(n, s) for n, s in zip(self.sizes, self.strides) if n > 1]
@@ -60,7 +60,7 @@ class Place:
         return len(np.unique(at)) < len(at)
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class Buffer:
     dtype: str
     content: bytes
@@ -85,7 +85,7 @@ class Buffer:
         return Buffer(dtype, content)
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class Plan:
     """A call of overload `operator`, drawn for it at least: Python's parser may find another that fits.
 
@@ -188,7 +188,9 @@ def buffer(dtype, content):
 def program(plan: Plan) -> str:
     """A program that makes the call with our package."""
     lines = [_HEAD]
-    lines += [f"b{i} = buffer({b.dtype!r}, {b.content.hex()!r})" for i, b in enumerate(plan.buffers)]
+    lines += [
+        f"b{i} = buffer({b.dtype!r}, {b.content.hex()!r})" for i, b in enumerate(plan.buffers)
+    ]
     lines += [
         f"t{i} = b{t.buffer}.as_strided({t.sizes}, {t.strides}, {t.offset})"
         for i, t in enumerate(plan.tensors)

@@ -23,28 +23,65 @@ import time
 import warnings
 from collections.abc import Callable
 from pathlib import Path
-from typing import Any
+from typing import Any, ClassVar
 
 sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
 
 import numpy as np
 from hypothesis import HealthCheck, Phase, seed, settings
-from hypothesis.internal.conjecture import engine
 from hypothesis import strategies as st
+from hypothesis.internal.conjecture import engine
 from hypothesis.stateful import RuleBasedStateMachine, precondition, rule, run_state_machine_as_test
 
 MOST_TENSORS = 7
 # Of the 300 that hypothesis takes: what is found is a program already.
 _SHRINKING_SECONDS = 10
-SIZES = st.sampled_from(["()", "(3,)", "(0,)", "(2, 3)", "(4, 1)", "(2, 0, 3)", "(2, 2, 2)", "(40,)", "(1,) * 9", "(1,) * 66"])
-HUGE = st.sampled_from(["(2**62,)", "(2**31, 2**31)", "(2**61, 2)", "(2**63 - 1,)", "(-1,)", "(2**40, 0)"])
+SIZES = st.sampled_from(
+    [
+        "()",
+        "(3,)",
+        "(0,)",
+        "(2, 3)",
+        "(4, 1)",
+        "(2, 0, 3)",
+        "(2, 2, 2)",
+        "(40,)",
+        "(1,) * 9",
+        "(1,) * 66",
+    ]
+)
+HUGE = st.sampled_from(
+    ["(2**62,)", "(2**31, 2**31)", "(2**61, 2)", "(2**63 - 1,)", "(-1,)", "(2**40, 0)"]
+)
 DTYPES = st.sampled_from(["float32", "float64", "int64", "uint8", "bool", "complex64"])
 SMALL = st.integers(-4, 4)
 NUMBERS = st.sampled_from(["0", "1", "2", "-1", "True", "3"])
 KEYS = st.sampled_from(
     [
-        *("0", "-1", "1:", ":-1", "::2", "...", "None", "(0, ..., None)", "(slice(None), 0)", "1:1", "True", "False"),
-        *("[0]", "[0, 0]", "[]", "m.tensor([0, 1])", "m.tensor([True, False])", "(None,) * 70", "2**62", "5:2**62"),
+        *(
+            "0",
+            "-1",
+            "1:",
+            ":-1",
+            "::2",
+            "...",
+            "None",
+            "(0, ..., None)",
+            "(slice(None), 0)",
+            "1:1",
+            "True",
+            "False",
+        ),
+        *(
+            "[0]",
+            "[0, 0]",
+            "[]",
+            "m.tensor([0, 1])",
+            "m.tensor([True, False])",
+            "(None,) * 70",
+            "2**62",
+            "5:2**62",
+        ),
     ]
 )
 
@@ -84,7 +121,13 @@ class Side:
     """The names of a program, on one library."""
 
     def __init__(self, module: Any) -> None:
-        self.names: dict[str, Any] = {"m": module, "np": np, "gc": gc, "copy": copy, "pickle": pickle}
+        self.names: dict[str, Any] = {
+            "m": module,
+            "np": np,
+            "gc": gc,
+            "copy": copy,
+            "pickle": pickle,
+        }
         self.names["wicked"] = lambda line, number=0: Wicked(self.names, line, number)
         self.module = module
 
@@ -103,7 +146,7 @@ class Machine(RuleBasedStateMachine):
     ours_module: Any = None
     torch_module: Any = None
     journal: Any = None
-    counts: collections.Counter[str] = collections.Counter()
+    counts: ClassVar[collections.Counter[str]] = collections.Counter()
 
     def __init__(self) -> None:
         super().__init__()
@@ -136,6 +179,10 @@ class Machine(RuleBasedStateMachine):
             raise AssertionError(self._said(f"{type(refused).__name__}: {refused}"))
         elif isinstance(refused, MemoryError):
             return False
+        elif "scatter_(" in line or "index_fill_(" in line:
+            self.paired = (
+                False  # what came before the index that is out of range is written, as in PyTorch
+            )
         if refused is None and self.paired and not alone:
             other = self.theirs.run(line)
             if other is not None:
@@ -174,15 +221,15 @@ class Machine(RuleBasedStateMachine):
                 f"{name}: {sizes} by {strides} + {offset} in {room} bytes"
             )
             count = int(np.prod([float(n) for n in sizes])) if sizes else 1
-            if count > 4096 or len(sizes) > 60:
+            if count > 4096 or max(sizes, default=0) > 4096 or len(sizes) > 60:
                 continue
             mine = tensor.tolist()
             if self.paired:
                 other = self.theirs.names[name]
                 theirs = (tuple(other.shape), other.tolist())
-                assert repr((sizes, mine)) == repr(theirs), self._said(
-                    f"{name} is {(sizes, mine)}, not {theirs}"
-                )
+                # Texts, for those that are not numbers; the sign of a zero is no matter.
+                same = (sizes, mine) == theirs or repr((sizes, mine)) == repr(theirs)
+                assert same, self._said(f"{name} is {(sizes, mine)}, not {theirs}")
         for name in self.holders:
             held = self.ours.names.get(name)
             if isinstance(held, memoryview):
@@ -204,17 +251,29 @@ class Machine(RuleBasedStateMachine):
     @rule(size=SIZES, dtype=DTYPES, data=st.data())
     def new(self, size: str, dtype: str, data: Any) -> None:
         form = data.draw(
-            st.sampled_from(["m.zeros({s}, dtype=m.{d})", "m.ones({s}, dtype=m.{d})", "m.full({s}, 3, dtype=m.{d})"])
+            st.sampled_from(
+                [
+                    "m.zeros({s}, dtype=m.{d})",
+                    "m.ones({s}, dtype=m.{d})",
+                    "m.full({s}, 3, dtype=m.{d})",
+                ]
+            )
         )
         self._make(form.format(s=size, d=dtype))
 
-    @rule(count=st.sampled_from([0, 1, 6, 40]), dtype=st.sampled_from(["float32", "int64", "uint8"]), data=st.data())
+    @rule(
+        count=st.sampled_from([0, 1, 6, 40]),
+        dtype=st.sampled_from(["float32", "int64", "uint8"]),
+        data=st.data(),
+    )
     def of_numpy(self, count: int, dtype: str, data: Any) -> None:
         name = self._name("a")
         self._run(f"{name} = np.arange({count}, dtype=np.{dtype}) % 7")
         self.holders.append(name)
         key = data.draw(st.sampled_from(["", "", "[::2]", "[1:]", "[:3]"]))
-        how = data.draw(st.sampled_from(["m.from_numpy({a})", "m.from_dlpack({a})", "m.tensor({a})"]))
+        how = data.draw(
+            st.sampled_from(["m.from_numpy({a})", "m.from_dlpack({a})", "m.tensor({a})"])
+        )
         self._make(how.format(a=name + key))
 
     @precondition(lambda self: self.tensors)
@@ -225,14 +284,53 @@ class Machine(RuleBasedStateMachine):
         form = data.draw(
             st.sampled_from(
                 [
-                    *("{t}.select({a}, {b})", "{t}.transpose({a}, {b})", "{t}.unsqueeze({a})", "{t}.squeeze()"),
-                    *("{t}.squeeze({a})", "{t}.narrow({a}, {b}, {c})", "{t}.view(-1)", "{t}.view({s})", "{t}.reshape({s})"),
-                    *("{t}.expand({s})", "{t}.as_strided({s}, ({b},) * len({s}), {c})", "{t}.detach()", "{t}.t()"),
-                    *("{t}.as_strided({s}, {strides}, {c})", "{t}.unfold({a}, {b}, {c})", "{t}.diagonal({a})"),
-                    *("{t}.view_as({u})", "{t}.expand_as({u})", "{t}[{key}]", "{t}[{key}]", "{t}.permute({a}, {b})"),
-                    *("{t}.split(2, {a})[{b}]", "{t}.unbind({a})[{b}]", "{t}.movedim({a}, {b})", "{t}.swapaxes({a}, {b})"),
-                    *("{t}.as_strided({huge}, (1,) * len({huge}), {c})", "{t}.expand({huge})", "{t}.slice_inverse({u})"),
-                    *("{t}.as_strided((2,), (2**61 - 1,), 0)", "{t}.as_strided((1,), (1,), 2**61)", "{t}.flatten()"),
+                    *(
+                        "{t}.select({a}, {b})",
+                        "{t}.transpose({a}, {b})",
+                        "{t}.unsqueeze({a})",
+                        "{t}.squeeze()",
+                    ),
+                    *(
+                        "{t}.squeeze({a})",
+                        "{t}.narrow({a}, {b}, {c})",
+                        "{t}.view(-1)",
+                        "{t}.view({s})",
+                        "{t}.reshape({s})",
+                    ),
+                    *(
+                        "{t}.expand({s})",
+                        "{t}.as_strided({s}, ({b},) * len({s}), {c})",
+                        "{t}.detach()",
+                        "{t}.t()",
+                    ),
+                    *(
+                        "{t}.as_strided({s}, {strides}, {c})",
+                        "{t}.unfold({a}, {b}, {c})",
+                        "{t}.diagonal({a})",
+                    ),
+                    *(
+                        "{t}.view_as({u})",
+                        "{t}.expand_as({u})",
+                        "{t}[{key}]",
+                        "{t}[{key}]",
+                        "{t}.permute({a}, {b})",
+                    ),
+                    *(
+                        "{t}.split(2, {a})[{b}]",
+                        "{t}.unbind({a})[{b}]",
+                        "{t}.movedim({a}, {b})",
+                        "{t}.swapaxes({a}, {b})",
+                    ),
+                    *(
+                        "{t}.as_strided({huge}, (1,) * len({huge}), {c})",
+                        "{t}.expand({huge})",
+                        "{t}.slice_inverse({u})",
+                    ),
+                    *(
+                        "{t}.as_strided((2,), (2**61 - 1,), 0)",
+                        "{t}.as_strided((1,), (1,), 2**61)",
+                        "{t}.flatten()",
+                    ),
                 ]
             )
         )
@@ -246,12 +344,45 @@ class Machine(RuleBasedStateMachine):
         form = data.draw(
             st.sampled_from(
                 [
-                    *("{t}.clone()", "{t} + {u}", "{t} * {n}", "m.cat([{t}, {u}], {a})", "m.stack([{t}, {u}, {t}], {a})"),
-                    *("{t}.contiguous()", "{t}.sum()", "{t}.sum({a})", "{t}.to(m.float32)", "m.where({t} == {u}, {t}, {u})"),
-                    *("{t}.cumsum({a})", "{t}.flip({a})", "{t}.roll({a}, {b})", "{t}.repeat({a}, {b})", "m.zeros_like({t})"),
-                    *("{t}.index_select({a}, m.tensor([0, 0]))", "{t}.gather({a}, {u})", "{t}.sort({a})[0]", "{t}.abs()"),
-                    *("copy.copy({t})", "copy.deepcopy({t})", "{t}.tril()", "{t}.max()", "m.tensor({t}.tolist())"),
-                    *("copy.deepcopy([{t}, {u}])[{b}]", "{t}.masked_fill({t} == 1, {n})", "{t}.new_zeros({s})"),
+                    *(
+                        "{t}.clone()",
+                        "{t} + {u}",
+                        "{t} * {n}",
+                        "m.cat([{t}, {u}], {a})",
+                        "m.stack([{t}, {u}, {t}], {a})",
+                    ),
+                    *(
+                        "{t}.contiguous()",
+                        "{t}.sum()",
+                        "{t}.sum({a})",
+                        "{t}.to(m.float32)",
+                        "m.where({t} == {u}, {t}, {u})",
+                    ),
+                    *(
+                        "{t}.cumsum({a})",
+                        "{t}.flip({a})",
+                        "{t}.roll({a}, {b})",
+                        "{t}.repeat({a}, {b})",
+                        "m.zeros_like({t})",
+                    ),
+                    *(
+                        "{t}.index_select({a}, m.tensor([0, 0]))",
+                        "{t}.gather({a}, {u})",
+                        "{t}.sort({a})[0]",
+                        "{t}.abs()",
+                    ),
+                    *(
+                        "copy.copy({t})",
+                        "copy.deepcopy({t})",
+                        "{t}.tril()",
+                        "{t}.max()",
+                        "m.tensor({t}.tolist())",
+                    ),
+                    *(
+                        "copy.deepcopy([{t}, {u}])[{b}]",
+                        "{t}.masked_fill({t} == 1, {n})",
+                        "{t}.new_zeros({s})",
+                    ),
                 ]
             )
         )
@@ -265,13 +396,45 @@ class Machine(RuleBasedStateMachine):
         form = data.draw(
             st.sampled_from(
                 [
-                    *("{t}.add_({n})", "{t}.add_({u})", "{t}.mul_({n})", "{t}.zero_()", "{t}.fill_({n})"),
-                    *("{t}.copy_({u}.clone())", "{t}[{key}] = {n}", "{t}[{key}] = {u}.clone()", "{t}.neg_()"),
-                    *("{t}.cumsum_({a})", "{t}.tril_()", "{t}.masked_fill_({t} == 1, {n})", "{t}.clamp_(0, 2)"),
-                    *("{t}.index_fill_({a}, m.tensor([0]), {n})", "{t}.scatter_({a}, {u}, {n})", "{t} += {n}"),
-                    *("m.add({t}, {n}, out={t})", "m.add({t}, {u}, out={w})", "m.mul({t}, {u}, out={w})"),
-                    *("m.cat([{t}.clone(), {u}.clone()], {a}, out={w})", "m.clamp({t}, 0, 1, out={w})", "m.stack([{t}.clone()] * 2, out={w})"),
-                    *("m.sum({t}, {a}, out={w})", "m.zeros({s}, out={w})", "m.index_select({t}.clone(), {a}, m.tensor([0]), out={w})"),
+                    *(
+                        "{t}.add_({n})",
+                        "{t}.add_({u})",
+                        "{t}.mul_({n})",
+                        "{t}.zero_()",
+                        "{t}.fill_({n})",
+                    ),
+                    *(
+                        "{t}.copy_({u}.clone())",
+                        "{t}[{key}] = {n}",
+                        "{t}[{key}] = {u}.clone()",
+                        "{t}.neg_()",
+                    ),
+                    *(
+                        "{t}.cumsum_({a})",
+                        "{t}.tril_()",
+                        "{t}.masked_fill_({t} == 1, {n})",
+                        "{t}.clamp_(0, 2)",
+                    ),
+                    *(
+                        "{t}.index_fill_({a}, m.tensor([0]), {n})",
+                        "{t}.scatter_({a}, {u}, {n})",
+                        "{t} += {n}",
+                    ),
+                    *(
+                        "m.add({t}, {n}, out={t})",
+                        "m.add({t}, {u}, out={w})",
+                        "m.mul({t}, {u}, out={w})",
+                    ),
+                    *(
+                        "m.cat([{t}.clone(), {u}.clone()], {a}, out={w})",
+                        "m.clamp({t}, 0, 1, out={w})",
+                        "m.stack([{t}.clone()] * 2, out={w})",
+                    ),
+                    *(
+                        "m.sum({t}, {a}, out={w})",
+                        "m.zeros({s}, out={w})",
+                        "m.index_select({t}.clone(), {a}, m.tensor([0]), out={w})",
+                    ),
                 ]
             )
         )
@@ -286,10 +449,29 @@ class Machine(RuleBasedStateMachine):
         form = data.draw(
             st.sampled_from(
                 [
-                    *("{t}.resize_({s}).fill_({n})", "{t}.resize_({s}).fill_({n})", "{t}.resize_({huge})"),
-                    *("{t}.resize_as_({u}).fill_({n})", "{t}.set_({u})", "{t}.squeeze_()", "{t}.unsqueeze_({a})"),
-                    *("{t}.transpose_({a}, {b})", "{t}.t_()", "{t}.as_strided_({s}, {strides}, {c})", "{t}.detach_()"),
-                    *("{t}.as_strided_((2,), (2**61 - 1,), 0)", "{t}.set_()", "{t}.resize_((10**9,))", "{t}.squeeze_({a})"),
+                    *(
+                        "{t}.resize_({s}).fill_({n})",
+                        "{t}.resize_({s}).fill_({n})",
+                        "{t}.resize_({huge})",
+                    ),
+                    *(
+                        "{t}.resize_as_({u}).fill_({n})",
+                        "{t}.set_({u})",
+                        "{t}.squeeze_()",
+                        "{t}.unsqueeze_({a})",
+                    ),
+                    *(
+                        "{t}.transpose_({a}, {b})",
+                        "{t}.t_()",
+                        "{t}.as_strided_({s}, {strides}, {c})",
+                        "{t}.detach_()",
+                    ),
+                    *(
+                        "{t}.as_strided_((2,), (2**61 - 1,), 0)",
+                        "{t}.set_()",
+                        "{t}.resize_((10**9,))",
+                        "{t}.squeeze_({a})",
+                    ),
                 ]
             )
         )
@@ -304,9 +486,24 @@ class Machine(RuleBasedStateMachine):
         form = data.draw(
             st.sampled_from(
                 [
-                    *("memoryview({t})", "{t}.numpy()", "np.asarray({t})", "np.from_dlpack({t})", "{t}.storage()"),
-                    *("iter({t})", "{t}.__dlpack__()", "memoryview({t}.storage())", "memoryview({t})[:1]"),
-                    *("{t}.untyped_storage()", "{t}.tolist", "pickle.dumps({t}, 5, buffer_callback=[].append)"),
+                    *(
+                        "memoryview({t})",
+                        "{t}.numpy()",
+                        "np.asarray({t})",
+                        "np.from_dlpack({t})",
+                        "{t}.storage()",
+                    ),
+                    *(
+                        "iter({t})",
+                        "{t}.__dlpack__()",
+                        "memoryview({t}.storage())",
+                        "memoryview({t})[:1]",
+                    ),
+                    *(
+                        "{t}.untyped_storage()",
+                        "{t}.tolist",
+                        "pickle.dumps({t}, 5, buffer_callback=[].append)",
+                    ),
                 ]
             )
         )
@@ -319,7 +516,11 @@ class Machine(RuleBasedStateMachine):
     def share(self, data: Any) -> None:
         """The same bytes in another storage."""
         t = self._one(data)
-        self._make(data.draw(st.sampled_from(["m.from_dlpack({t})", "m.from_numpy({t}.numpy())"])).format(t=t))
+        self._make(
+            data.draw(st.sampled_from(["m.from_dlpack({t})", "m.from_numpy({t}.numpy())"])).format(
+                t=t
+            )
+        )
 
     @precondition(lambda self: self.holders)
     @rule(data=st.data())
@@ -349,7 +550,16 @@ class Machine(RuleBasedStateMachine):
         t = self._one(data)
         inner = data.draw(
             st.sampled_from(
-                ["{u}.resize_((0,))", "{u}.resize_((50,)).zero_()", "{u}.set_()", "box.clear()", "gc.collect()", "box[:] = [1] * 50", "{u}.squeeze_()", "1 / 0"]
+                [
+                    "{u}.resize_((0,))",
+                    "{u}.resize_((50,)).zero_()",
+                    "{u}.set_()",
+                    "box.clear()",
+                    "gc.collect()",
+                    "box[:] = [1] * 50",
+                    "{u}.squeeze_()",
+                    "1 / 0",
+                ]
             )
         ).format(u=self._one(data))
         self._run("box = []", alone=True)
@@ -357,11 +567,42 @@ class Machine(RuleBasedStateMachine):
         outer = data.draw(
             st.sampled_from(
                 [
-                    *("{t}[box[0]]", "{t}[box]", "{t}[box[0]:]", "{t}[:] = box[0]", "{t}[0] = box", "m.zeros(box)", "m.tensor(box)"),
-                    *("m.tensor([box, box])", "{t}.view(box)", "{t}.resize_(box)", "{t}.add(box[0])", "{t}.sum(box)", "m.cat(box)"),
-                    *("m.full((2,), box[0])", "{t}.select(0, box[0])", "{t}.as_strided(box, box, box[0])", "m.tensor((box, 1))"),
-                    *("{t}.fill_(box[0])", "m.stack([{t}, box])", "{t}.permute(box)", "{t} + box[0]", "m.from_numpy(box[0])"),
-                    *("{t}[box[0], box[0]]", "{t}.clamp(box[0], box[0])", "{t}[(box[0], None, box)]", "m.arange(box[0], 5, box[0])"),
+                    *(
+                        "{t}[box[0]]",
+                        "{t}[box]",
+                        "{t}[box[0]:]",
+                        "{t}[:] = box[0]",
+                        "{t}[0] = box",
+                        "m.zeros(box)",
+                        "m.tensor(box)",
+                    ),
+                    *(
+                        "m.tensor([box, box])",
+                        "{t}.view(box)",
+                        "{t}.resize_(box)",
+                        "{t}.add(box[0])",
+                        "{t}.sum(box)",
+                        "m.cat(box)",
+                    ),
+                    *(
+                        "m.full((2,), box[0])",
+                        "{t}.select(0, box[0])",
+                        "{t}.as_strided(box, box, box[0])",
+                        "m.tensor((box, 1))",
+                    ),
+                    *(
+                        "{t}.fill_(box[0])",
+                        "m.stack([{t}, box])",
+                        "{t}.permute(box)",
+                        "{t} + box[0]",
+                        "m.from_numpy(box[0])",
+                    ),
+                    *(
+                        "{t}[box[0], box[0]]",
+                        "{t}.clamp(box[0], box[0])",
+                        "{t}[(box[0], None, box)]",
+                        "m.arange(box[0], 5, box[0])",
+                    ),
                 ]
             )
         )
@@ -373,7 +614,9 @@ class Machine(RuleBasedStateMachine):
     def _filled(self, form: str, data: Any, t: str, a: int, b: int, c: int) -> str:
         size = data.draw(SIZES) if "{s}" in form else ""
         count = len(eval(size)) if size else 0
-        strides = str(tuple(data.draw(st.sampled_from([0, 1, 1, 2, 3, 2**62])) for _ in range(count)))
+        strides = str(
+            tuple(data.draw(st.sampled_from([0, 1, 1, 2, 3, 2**62])) for _ in range(count))
+        )
         return form.format(
             t=t,
             a=a,
@@ -399,9 +642,8 @@ def run_here(packages: str, allocator: str, journal: str, number: int, examples:
     """In this process, which the sanitizer ends if there is something to say."""
     warnings.simplefilter("ignore")
     sys.path.insert(0, packages)
-    import torch  # noqa: PLC0415
-
     import aten  # noqa: PLC0415
+    import torch  # noqa: PLC0415
 
     torch.set_grad_enabled(False)
     torch.set_num_threads(1)
@@ -470,7 +712,9 @@ def hunt_sequences(build: Any, findings: Any, *, seconds: float, examples: int =
                 crash = crash_of(said, code, "hangs" if code is None else "")
                 last = program.splitlines()[-1:] or [""]
                 key = f"crash: {crash.kind} at {crash.where or last[0]}"
-                findings.found(key, "sequence", f"the last line: {last[0]}", _whole(program), crash.report)
+                findings.found(
+                    key, "sequence", f"the last line: {last[0]}", _whole(program), crash.report
+                )
         else:
             findings.calls["sequence"] += counted["calls"]
             findings.accepted["sequence"] += counted["accepted"]
@@ -480,13 +724,27 @@ def hunt_sequences(build: Any, findings: Any, *, seconds: float, examples: int =
 def _whole(lines: str) -> str:
     head = [
         *("import copy, gc, pickle, warnings", "import numpy as np", "import aten as m", ""),
-        *("warnings.simplefilter('ignore')", "", "class wicked:", "    def __init__(self, line, number=0):"),
-        *("        self.line, self.number = line, number", "    def __index__(self):", "        exec(self.line, globals())"),
+        *(
+            "warnings.simplefilter('ignore')",
+            "",
+            "class wicked:",
+            "    def __init__(self, line, number=0):",
+        ),
+        *(
+            "        self.line, self.number = line, number",
+            "    def __index__(self):",
+            "        exec(self.line, globals())",
+        ),
         *("        return self.number", "    __float__ = __bool__ = __len__ = __index__", ""),
     ]
     body = []
     for line in lines.splitlines():
-        body += ["try:", f"    {line}", "except Exception as refused:", f"    print({line!r}, '->', repr(refused))"]
+        body += [
+            "try:",
+            f"    {line}",
+            "except Exception as refused:",
+            f"    print({line!r}, '->', repr(refused))",
+        ]
     return "\n".join([*head, *body, ""])
 
 

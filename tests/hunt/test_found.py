@@ -39,7 +39,9 @@ def test_tril_indices_of_far_diagonals(
         ]
 
 
-@pytest.mark.parametrize(("row", "col", "offset"), [(2**60, 1, 3), (2**62, 2**62, 0), (2**63 - 1,) * 3])
+@pytest.mark.parametrize(
+    ("row", "col", "offset"), [(2**60, 1, 3), (2**62, 2**62, 0), (2**63 - 1,) * 3]
+)
 def test_tril_indices_that_no_memory_holds(m: ModuleType, row: int, col: int, offset: int) -> None:
     """Each was counted one by one, for years."""
     with pytest.raises(RuntimeError, match=r"more indices than fit in memory|cannot allocate"):

@@ -66,7 +66,16 @@ class Hunter:
             try:
                 self.one(chosen, own)
                 counts["accepted"] += 1
-            except (TypeError, ValueError, RuntimeError, IndexError, NotImplementedError, BufferError, MemoryError, OverflowError):
+            except (
+                TypeError,
+                ValueError,
+                RuntimeError,
+                IndexError,
+                NotImplementedError,
+                BufferError,
+                MemoryError,
+                OverflowError,
+            ):
                 pass
             if counts["calls"] % 256 == 0:
                 own = self.tensors()
@@ -81,10 +90,28 @@ class Hunter:
                 writes = name.endswith("_") and not name.endswith("__")
                 first = chosen.choice(own if writes else shared)
                 rest = [
-                    chosen.choice([chosen.choice(shared), chosen.choice(shared), 1, 0, 2.0, (SIDE, SIDE), m.float32])
+                    chosen.choice(
+                        [
+                            chosen.choice(shared),
+                            chosen.choice(shared),
+                            1,
+                            0,
+                            2.0,
+                            (SIDE, SIDE),
+                            m.float32,
+                        ]
+                    )
                     for _ in range(chosen.choice((0, 0, 1, 1, 1, 2)))
                 ]
-                if name in ("repeat", "expand", "resize_", "new_zeros", "new_ones", "new_full", "unfold"):
+                if name in (
+                    "repeat",
+                    "expand",
+                    "resize_",
+                    "new_zeros",
+                    "new_ones",
+                    "new_full",
+                    "unfold",
+                ):
                     rest = [(2, SIDE, SIDE)]
                 function(first, *rest)
             case 4:
@@ -162,7 +189,9 @@ def hunt_threads(build: Any, findings: Any, plans: list[Plan], *, seconds: float
                 crash = crash_of(text, code, "hangs" if code is None else "")
                 key = f"crash: {crash.kind} at {crash.where or 'threads'}"
                 shown = " ".join(map(str, command))
-                findings.found(key, "threads", f"seed {findings.rounds}", f"# {shown}\n", crash.report)
+                findings.found(
+                    key, "threads", f"seed {findings.rounds}", f"# {shown}\n", crash.report
+                )
         findings.rounds += 1
         findings.write()
 

@@ -35,7 +35,7 @@ MOST_ELEMENTS = 1 << 14
 _ADDRESS_SPACE = 10 << 30
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class Facts:
     """What a tensor is after a call. `content`: its elements in row-major order, None if there are too many or it has
     none in memory; `buffer`: which of the plan's it lies on, -1 for none; `tensor`: which of the plan's it is;
@@ -52,7 +52,7 @@ class Facts:
     content: bytes | None
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class Outcome:
     """`refused` is the class of the exception, None if there was none."""
 
@@ -69,10 +69,7 @@ class Caller:
     def __init__(self, module: Any, *, is_torch: bool) -> None:
         self._module = module
         self._is_torch = is_torch
-        self._dtypes = {
-            str(getattr(module, name)).removeprefix("torch."): name
-            for name in BY_NAME
-        }
+        self._dtypes = {str(getattr(module, name)).removeprefix("torch."): name for name in BY_NAME}
         if is_torch:
             c = module._C
             self._owners = {
@@ -134,7 +131,9 @@ class Caller:
 
     def _function(self, plan: Plan) -> Any:
         if not self._is_torch:
-            return getattr(getattr(self._module, plan.owner) if plan.owner else self._module, plan.name)
+            return getattr(
+                getattr(self._module, plan.owner) if plan.owner else self._module, plan.name
+            )
         if plan.by_schema is not None:
             base, _, overload = plan.operator.partition(".")
             return getattr(getattr(self._module.ops.aten, base), overload or "default")
@@ -325,7 +324,9 @@ def main() -> None:
         caller = Caller(torch_module(), is_torch=True)
     else:
         packages, runtime, *allocator = rest
-        caller = Caller(our_module(packages, runtime, allocator[0] if allocator else None), is_torch=False)
+        caller = Caller(
+            our_module(packages, runtime, allocator[0] if allocator else None), is_torch=False
+        )
     send(to, "ready")
     answer(caller, source, to)
     to.flush()
