@@ -250,6 +250,7 @@ def _out_overloads(registry: opgen.Registry) -> Iterator[tuple[NativeFunction, s
             yield function, str(functional)
 
 
+@pytest.mark.slow
 def test_aliased_outputs(library: Library, registry: opgen.Registry) -> None:
     """Protects memory and numbers: `cat([a, b], out=a)` wrote out of bounds, `mm(a, b, out=a)` read what it wrote.
 
