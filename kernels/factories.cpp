@@ -265,8 +265,11 @@ OPGEN_KERNEL(linspace_out)(const Scalar& start, const Scalar& end, int64_t steps
 OPGEN_KERNEL(linspace)(const Scalar& start, const Scalar& end, int64_t steps, OPGEN_OPTIONS) {
   OPGEN_CHECK(steps >= 0, "number of steps must be non-negative");
   TensorOptions options = options_of(dtype, layout, device, pin_memory);
-  if (!dtype.has_value() && (start.isComplex() || end.isComplex())) {
-    options = options.dtype(opgen::get_default_complex_dtype());
+  if (start.isComplex() || end.isComplex()) {
+    const ScalarType inferred = opgen::get_default_complex_dtype();
+    OPGEN_CHECK(!dtype.has_value() || isComplexType(*dtype), "linspace(): inferred dtype ",
+                inferred, " can't be safely cast to passed dtype ", *dtype);
+    if (!dtype.has_value()) options = options.dtype(inferred);
   }
   Tensor out = at::empty({steps}, options);
   return at::linspace_out(out, start, end, steps);

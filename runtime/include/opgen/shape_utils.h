@@ -27,7 +27,7 @@ inline constexpr std::int64_t kMaxMaskDims = 64;
 [[nodiscard]] OPGEN_API DimMask make_dim_mask(OptionalIntArrayRef dims, std::int64_t ndim,
                                               bool empty_means_none = false);
 [[nodiscard]] constexpr bool has_dim(DimMask mask, std::int64_t dim) noexcept {
-  return ((mask >> dim) & 1u) != 0;
+  return dim < kMaxMaskDims && ((mask >> dim) & 1u) != 0;
 }
 // The shape of a reduction over the masked dimensions.
 [[nodiscard]] OPGEN_API DimVector shape_from_dim_mask(IntArrayRef sizes, DimMask mask,
