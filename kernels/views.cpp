@@ -242,7 +242,7 @@ OPGEN_KERNEL(repeat)(const Tensor& self, IntArrayRef repeats) {
 }
 
 OPGEN_KERNEL(flip)(const Tensor& self, IntArrayRef dims) {
-  const DimMask mask = dims.empty() ? 0 : mask_of(dims, self.dim());
+  const DimMask mask = mask_of_listed(dims, self.dim());
   Tensor out = opgen::empty_like(self);
   if (out.is_meta() || self.numel() == 0) return out;
   // A flipped dimension is read backwards, from its last element.
