@@ -245,7 +245,6 @@ E0226 = Code(
     "none of them a keyword of Python. It becomes part of Python's files and of their names.",
     _FOO + "  python_module: ../nn\n",
     _FOO + "  python_module: nn\n",
-    ("A47",),
 )
 E0230 = Code(
     "E0230",

@@ -13,6 +13,8 @@ from opgen.views.base import Block, FileView, blocks, unique, view
 
 # What YAML would take for something else than text in a plain scalar. Source: YAML 1.2, 7.3.3.
 _INDICATOR = re.compile(r"[,\[\]{}#&*!|>'\"%@`\s]|[-?:](?:\s|$)|(?:---|\.\.\.)(?:\s|$)")
+# Plain, each is no text but a key of YAML 1.1's own: the default value, and a merge.
+_KEYS_OF_YAML = ("=", "<<")
 _BREAKS_OFF = re.compile(r":(?:\s|$)|\s#|\s$")
 _ESCAPES = {"\\": "\\\\", '"': '\\"', "\n": "\\n", "\t": "\\t", "\r": "\\r"}
 _ALWAYS: Conditions = ()
@@ -106,7 +108,7 @@ def yaml_text(text: str) -> str:
     """A scalar that YAML reads as `text`: plain where that will do, else in quotes."""
     if not text.isprintable():
         return f'"{"".join(map(_escaped, text))}"'
-    if not text or _INDICATOR.match(text) or _BREAKS_OFF.search(text):
+    if not text or text in _KEYS_OF_YAML or _INDICATOR.match(text) or _BREAKS_OFF.search(text):
         doubled = text.replace("'", "''")
         return f"'{doubled}'"
     return text

@@ -148,6 +148,7 @@ OPGEN_KERNEL(shaped)(const Tensor& self) {
       numbers(opgen::shape_from_dim_mask({2, 3, 4}, mask, false)),
       numbers({opgen::is_expandable_to({1, 3}, {2, 3}), opgen::is_expandable_to({2}, {3}),
                opgen::multiply_integers({2, 3}), opgen::storage_elements({2, 3}, {3, 1}, 1),
+               static_cast<int64_t>(opgen::checked_storage_bytes({2, 3}, {3, 1}, 1, 4)),
                opgen::maybe_wrap_dim(-1, 3), opgen::has_dim(mask, 2), opgen::has_dim(mask, 1),
                static_cast<int64_t>(opgen::make_dim_mask(std::nullopt, 3)),
                static_cast<int64_t>(opgen::make_dim_mask(IntArrayRef(), 3, true))}),
