@@ -60,8 +60,8 @@ as_strided(const TensorBase& self, IntArrayRef sizes, IntArrayRef strides,
 OPGEN_API void check_sizes_nonnegative(IntArrayRef sizes);
 // How many bytes a storage must hold: one past the last element that can be addressed; 0 for an
 // empty tensor. Strides and offset count elements. Whoever lays a tensor out on a storage, or makes
-// or resizes a storage for it, asks here first. ValueError if sizes and strides differ in number, a
-// size or the offset is negative, or negative strides lead before the first byte; Error if the
+// or resizes a storage for it, asks here first. ValueError if a size or the offset is negative, or
+// negative strides lead before the first byte; Error if sizes and strides differ in number, or the
 // bytes do not fit 63 bits.
 [[nodiscard]] OPGEN_API std::size_t checked_storage_bytes(IntArrayRef sizes, IntArrayRef strides,
                                                           std::int64_t storage_offset,

@@ -199,8 +199,8 @@ inline void check_sizes_nonnegative(IntArrayRef sizes) {
 [[nodiscard]] inline std::size_t checked_storage_bytes(IntArrayRef sizes, IntArrayRef strides,
                                                        std::int64_t storage_offset,
                                                        std::size_t itemsize) {
-  TORCH_CHECK_VALUE(sizes.size() == strides.size(), "sizes ", sizes, " and strides ", strides,
-                    " differ in number");
+  TORCH_CHECK(sizes.size() == strides.size(), "sizes ", sizes, " and strides ", strides,
+              " differ in number");
   TORCH_CHECK_VALUE(storage_offset >= 0, "storage offset ", storage_offset, " is negative");
   std::int64_t first = storage_offset;
   std::int64_t last = storage_offset;
