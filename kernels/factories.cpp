@@ -99,8 +99,16 @@ OPGEN_KERNEL(new_empty_symint)(const Tensor& self, SymIntArrayRef size, OPGEN_OP
 
 namespace {
 
+// What is beyond a half type is infinity in a new tensor, as in PyTorch; fill_ refuses it.
+Scalar rounded(const Scalar& value, ScalarType dtype) {
+  if (value.isComplex() || (dtype != opgen::kHalf && dtype != opgen::kBFloat16)) return value;
+  const auto wide = static_cast<float>(value.to<double>());
+  return dtype == opgen::kHalf ? static_cast<double>(static_cast<float>(opgen::Half(wide)))
+                               : static_cast<double>(static_cast<float>(opgen::BFloat16(wide)));
+}
+
 Tensor filled(Tensor out, const Scalar& value) {
-  opgen::fill_(out, value);
+  opgen::fill_(out, rounded(value, out.scalar_type()));
   return out;
 }
 

@@ -189,10 +189,11 @@ void check_index_shape(const char* name, const TensorBase& index, const TensorBa
   if (index.numel() == 0) return;
   OPGEN_CHECK(at_least_one(index.dim()) == at_least_one(limit.dim()),
               "Index tensor must have the same number of dimensions as ", what, " tensor");
-  for (int64_t d = 0; d < index.dim(); ++d) {
-    OPGEN_CHECK(d == dim || index.size(d) <= size_along(limit, d), name, "(): Expected index ",
-                index.sizes(), " to be no larger than ", what, " ", limit.sizes(),
-                " apart from dimension ", dim);
+  // Of an index without dimensions, one.
+  for (int64_t d = 0; d < at_least_one(index.dim()); ++d) {
+    OPGEN_CHECK(d == dim || size_along(index, d) <= size_along(limit, d), name,
+                "(): Expected index ", index.sizes(), " to be no larger than ", what, " ",
+                limit.sizes(), " apart from dimension ", dim);
   }
 }
 

@@ -170,7 +170,7 @@ OPGEN_IMPL_FUNC(round_decimals_out)
 (const Tensor& /*self*/, int64_t decimals, const Tensor& /*out*/) {
   map_floating(*this, "round", [decimals](auto x) {
     using T = decltype(x);
-    const T scale = std::pow(T(10), static_cast<T>(decimals < 0 ? -decimals : decimals));
+    const T scale = std::pow(T(10), std::abs(static_cast<T>(decimals)));
     return decimals < 0 ? std::nearbyint(x / scale) * scale : std::nearbyint(x * scale) / scale;
   });
 }

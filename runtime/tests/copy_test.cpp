@@ -226,6 +226,12 @@ TEST(overlap_status) {
   Tensor a = strided(base, {2, 3}, {3, 1});
   CHECK(detail::has_internal_overlap(a) == MemOverlap::No);
   CHECK(detail::has_internal_overlap(expand(arange({1}), {2})) == MemOverlap::Yes);
+  CHECK_THROWS(Error, "several elements share one place",
+               detail::assert_no_internal_overlap(strided(base, {3, 3}, {1, 1})));
+  CHECK_THROWS(Error, "several elements share one place",
+               detail::assert_no_internal_overlap(strided(base, {2, 3}, {2, 1})));
+  detail::assert_no_internal_overlap(strided(base, {2, 2}, {3, 1}));  // gaps, nothing shared
+  detail::assert_no_internal_overlap(strided(base, {2, 3}, {3, 2}));  // woven: 0 2 4, 3 5 7
   CHECK(detail::has_internal_overlap(strided(base, {3, 3}, {1, 1})) == MemOverlap::TooHard);
   CHECK(detail::get_overlap_status(a, strided(base, {2, 3}, {3, 1})) == MemOverlapStatus::Full);
   CHECK(detail::get_overlap_status(a, strided(base, {2, 3}, {1, 2})) == MemOverlapStatus::Partial);

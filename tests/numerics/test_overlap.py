@@ -71,7 +71,8 @@ def test_views_that_overlap_are_judged_as_in_pytorch(library: Library) -> None:
             # PyTorch does not look into views with gaps, and is wrong in silence.
             order = np.arange(PLACES)
             written, read = (_touched(order, sizes, *place) for place in places)
-            assert wanted is None or written & read, f"{what}: PyTorch takes it, ours says {error}"
+            shared = written & read or len(written) < np.prod(sizes)
+            assert wanted is None or shared, f"{what}: PyTorch takes it, ours says {error}"
             continue
         assert wanted is not None, f"{what}: PyTorch refuses it"
         # What neither looks into, views with gaps, may still meet: then the order of writing shows.
