@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import ctypes
 from types import ModuleType
 
 import pytest
@@ -65,3 +66,30 @@ def test_equal_of_two_dtypes(
     """Was refused; PyTorch compares what both become."""
     a, b = (m.tensor(data, dtype=dtype) for data, dtype in (one, other))
     assert m.equal(a, b) is same
+
+
+@pytest.mark.parametrize("call", ["split(t, 4)", "unbind(t)", "chunk(t, 2**62)"])
+def test_more_parts_than_any_memory_holds(m: ModuleType, call: str) -> None:
+    """Protects the machine's memory: an expanded tensor has any size, and so many parts were made one by one."""
+    with pytest.raises((MemoryError, RuntimeError)):
+        eval(f"m.{call}", {"m": m, "t": m.ones(1).expand(2**62)})
+
+
+def test_an_empty_tensor_of_far_strides_is_a_list(m: ModuleType) -> None:
+    """Protects `tolist()`: a stride in bytes overflowed."""
+    t = m.ones(8).as_strided((2, 0, 3), (2**62, 2**62, 1), 4)
+    assert t.tolist() == [[], []]
+
+
+def test_an_index_without_dimensions_needs_a_source(m: ModuleType) -> None:
+    """Protects memory: `scatter` read an element of a source that has none."""
+    for name in ("scatter", "scatter_add"):
+        with pytest.raises(RuntimeError, match="Expected index"):
+            getattr(m, name)(m.zeros(2), 0, m.tensor(0), m.zeros(0))
+
+
+def test_a_byte_that_is_no_bool_is_true(m: ModuleType) -> None:
+    """Protects `tolist()` of memory that others wrote: the sanitizer calls such a read undefined."""
+    t = m.empty(2, dtype=m.bool)
+    ctypes.memmove(t.data_ptr(), b"\x00\x07", 2)
+    assert t.tolist() == [False, True]

@@ -1,5 +1,6 @@
 // text.cpp: elements as lists, and a tensor as text.
 #include <string>
+#include <type_traits>
 
 #include "objects.h"
 #include "opgen/copy.h"
@@ -11,6 +12,8 @@ namespace {
 
 template <class T>
 Scalar scalar_at(const void* data) {
+  // Memory that nobody wrote, or that others did, holds bytes that are no bool of C++.
+  if constexpr (std::is_same_v<T, bool>) return Scalar(*static_cast<const char*>(data) != 0);
   return Scalar(*static_cast<const T*>(data));
 }
 
@@ -30,7 +33,11 @@ Scalar element(ScalarType type, const void* data) {
 PyObject* list_of(const TensorBase& tensor, std::size_t dim, const char* data) {
   if (dim == tensor.sizes().size()) return wrap_scalar(element(tensor.scalar_type(), data));
   const std::int64_t size = tensor.sizes()[dim];
-  const std::int64_t step = tensor.strides()[dim] * static_cast<std::int64_t>(tensor.itemsize());
+  // A tensor without elements may have any strides, and a stride over one element goes nowhere.
+  const std::int64_t step =
+      tensor.numel() == 0 || size == 1
+          ? 0
+          : tensor.strides()[dim] * static_cast<std::int64_t>(tensor.itemsize());
   Owned list(PyList_New(size));
   if (!list) return nullptr;
   PyObject_GC_UnTrack(list.get());  // nobody finds it before it is whole
