@@ -454,6 +454,18 @@ OPGEN_KERNEL(flatten)(const Tensor& self, int64_t start_dim, int64_t end_dim) {
 
 // ---- split, chunk, unbind ----
 
+namespace {
+
+// More than memory holds is refused before the first is made: an expanded tensor has any size.
+std::vector<Tensor> room_for(int64_t count) {
+  OPGEN_CHECK(count < int64_t(1) << 28, count, " parts do not fit any memory");
+  std::vector<Tensor> parts;
+  parts.reserve(static_cast<size_t>(count));
+  return parts;
+}
+
+}  // namespace
+
 OPGEN_KERNEL(split_with_sizes)(const Tensor& self, IntArrayRef split_sizes, int64_t dim) {
   OPGEN_CHECK(self.dim() != 0, "split expects at least a 1-dimensional tensor");
   dim = wrap_dim(dim, self.dim());
@@ -485,9 +497,7 @@ OPGEN_KERNEL(split)(const Tensor& self, int64_t split_size, int64_t dim) {
   OPGEN_CHECK(split_size > 0 || size == 0,
               "split_size can only be 0 if dimension size is 0, but got dimension size of ", size);
   if (size == 0) return std::vector<Tensor>{at::slice(self, dim, 0, 0, 1)};
-  std::vector<Tensor> parts;
-  // What no memory holds is refused before the first is made: an expanded tensor has any size.
-  parts.reserve(static_cast<size_t>((size - 1) / split_size + 1));
+  std::vector<Tensor> parts = room_for((size - 1) / split_size + 1);
   for (int64_t start = 0;;) {
     const int64_t length = std::min(split_size, size - start);
     parts.push_back(at::slice(self, dim, start, start + length, 1));
@@ -510,8 +520,7 @@ OPGEN_KERNEL(unbind)(const Tensor& self, int64_t dim) {
   dim = wrap_dim(dim, self.dim());
   OPGEN_CHECK_INDEX(self.dim() > 0, "Dimension specified as ", dim,
                     " but tensor has no dimensions");
-  std::vector<Tensor> parts;
-  parts.reserve(static_cast<size_t>(self.size(dim)));
+  std::vector<Tensor> parts = room_for(self.size(dim));
   for (int64_t i = 0; i < self.size(dim); ++i) parts.push_back(at::select(self, dim, i));
   return parts;
 }
