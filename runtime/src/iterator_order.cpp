@@ -91,7 +91,10 @@ void TensorIteratorBase::compute_strides(const DimVector* static_shape) {
     op.stride_bytes.assign(general_->shape.size(), 0);
     for (std::size_t d = 0; d < sizes.size(); ++d) {
       bool broadcast = sizes[d] == 1 && general_->shape[offset + d] != 1;
-      if (!broadcast) op.stride_bytes[offset + d] = strides[d] * t.element_size();
+      if (broadcast) continue;
+      // Strides of a tensor without elements may be any: what wraps round is not walked over.
+      op.stride_bytes[offset + d] = static_cast<std::int64_t>(
+          static_cast<std::uint64_t>(strides[d]) * static_cast<std::uint64_t>(t.element_size()));
     }
   }
 }

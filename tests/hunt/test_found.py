@@ -76,9 +76,11 @@ def test_more_parts_than_any_memory_holds(m: ModuleType, call: str) -> None:
 
 
 def test_an_empty_tensor_of_far_strides_is_a_list(m: ModuleType) -> None:
-    """Protects `tolist()`: a stride in bytes overflowed."""
+    """Protects `tolist()` and iterators: a stride in bytes overflowed."""
     t = m.ones(8).as_strided((2, 0, 3), (2**62, 2**62, 1), 4)
     assert t.tolist() == [[], []]
+    t += 1
+    assert (t + t).tolist() == [[], []]
 
 
 def test_an_index_without_dimensions_needs_a_source(m: ModuleType) -> None:
