@@ -224,7 +224,9 @@ def test_gradients_are_refused_where_nobody_wrote_a_formula(opgen: Opgen) -> Non
 
 def test_a_factory_is_nothing_to_autograd(opgen: Opgen) -> None:
     """Protects the time of its calls: no argument of it has a gradient, so no boxed kernel looks for one."""
-    options = "ScalarType? dtype=None, Layout? layout=None, Device? device=None, bool? pin_memory=None"
+    options = (
+        "ScalarType? dtype=None, Layout? layout=None, Device? device=None, bool? pin_memory=None"
+    )
     Path("custom.yaml").write_text(
         f"- func: custom::made(int n, *, {options}) -> Tensor\n  dispatch:\n    CPU: made\n\n"
         "- func: custom::of_a_dict(Dict(str, Tensor) of) -> Tensor\n  dispatch:\n    CPU: of_a_dict\n"
