@@ -12,7 +12,7 @@ import re
 import stat
 import time
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager, suppress
+from contextlib import contextmanager
 from pathlib import Path
 
 try:
@@ -30,7 +30,7 @@ _OLD_FILE = (
     | getattr(os, "O_NONBLOCK", 0)
 )
 _ANY_WRITE = stat.S_IWUSR | stat.S_IWGRP | stat.S_IWOTH
-_PATIENCE_S = 10.0
+PATIENCE_S = 10.0
 _PAUSE_S = 0.02
 _NO_LINKS = (errno.EPERM, errno.ENOTSUP, errno.EOPNOTSUPP, errno.EMLINK, errno.ENOSYS)
 
@@ -186,7 +186,7 @@ def alone_in(folder: Path) -> Iterator[None]:
     Others are waited for: what they do takes no time. Raises OSError if it does.
     """
     try:
-        with locked(folder, patience_s=_PATIENCE_S):
+        with locked(folder, patience_s=PATIENCE_S):
             remove_temporaries(os.fspath(folder))
             yield
     except Locked:
@@ -199,10 +199,14 @@ def remove_temporaries(folder: str) -> None:
         found = [name for name in os.listdir(folder) if is_temporary(name)]
     except OSError:
         return
+    if not found:
+        return
+    import shutil  # noqa: PLC0415  (only after a kill)
+
     for name in found:
         path = os.path.join(folder, name)
         if os.path.isdir(path) and not os.path.islink(path):
-            _remove_folder(path)
+            shutil.rmtree(path, ignore_errors=True)
         else:
             _unlink(path)
 
@@ -232,22 +236,6 @@ def _write_whole(handle: int, content: bytes) -> None:
     written = os.write(handle, content)
     while written < len(content):
         written += os.write(handle, memoryview(content)[written:])
-
-
-def _remove_folder(top: str) -> None:
-    # As shutil does it, whose import takes 5 ms.
-    for folder, folders, names in os.walk(top, topdown=False):
-        for name in names:
-            _unlink(os.path.join(folder, name))
-        for name in folders:
-            path = os.path.join(folder, name)
-            if os.path.islink(path):
-                _unlink(path)
-            else:
-                with suppress(OSError):
-                    os.rmdir(path)
-    with suppress(OSError):
-        os.rmdir(top)
 
 
 def _unlink(path: str) -> None:

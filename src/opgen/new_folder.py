@@ -8,9 +8,14 @@ import shutil
 from collections.abc import Mapping
 from pathlib import Path
 
-from opgen.files import alone_in, is_temporary, locked, remove_temporaries, temporary_name
-
-_PATIENCE_S = 10.0
+from opgen.files import (
+    PATIENCE_S,
+    alone_in,
+    is_temporary,
+    locked,
+    remove_temporaries,
+    temporary_name,
+)
 
 
 def create_folder(folder: Path, files: Mapping[str, bytes]) -> None:
@@ -24,7 +29,7 @@ def create_folder(folder: Path, files: Mapping[str, bytes]) -> None:
     with alone_in(folder.parent):
         if os.path.isdir(folder):
             # It stays the same folder: it may be where the user stands.
-            with locked(folder, patience_s=_PATIENCE_S):
+            with locked(folder, patience_s=PATIENCE_S):
                 _fill(folder, files)
         elif os.path.lexists(folder):
             raise _exists(folder)

@@ -8,9 +8,12 @@ from __future__ import annotations
 
 import functools
 import os
+import subprocess
 import sys
+from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
+from typing import NamedTuple
 
 from support.build import (
     INCLUDE,
@@ -41,6 +44,14 @@ _OPTIONS = {
     # What synchronises PyTorch's and NumPy's own threads is not seen.
     "TSAN_OPTIONS": f"halt_on_error=0:exitcode=66:report_signal_unsafe=0:suppressions={_HERE / 'tsan.supp'}",
 }
+
+
+class Child(NamedTuple):
+    """How a process ended, and what it said on stderr and stdout."""
+
+    code: int | None
+    said: str
+    printed: str
 
 
 @dataclass(frozen=True)
@@ -84,6 +95,22 @@ class Build:
         fixed = ["setarch", os.uname().machine, "-R"] if self.sanitizer == "thread" else []
         return [*fixed, sys.executable, *map(str, arguments)]
 
+    def child(self, command: Sequence[str], *, timeout_s: float) -> Child:
+        """What a process of this build's environment gave; without a code if it was ended for its time."""
+        try:
+            done = subprocess.run(
+                command,
+                capture_output=True,
+                text=True,
+                errors="replace",
+                env=self.environment(),
+                timeout=timeout_s,
+                check=False,
+            )
+        except subprocess.TimeoutExpired as late:
+            return Child(None, str(late.stderr or ""), "")
+        return Child(done.returncode, done.stderr, done.stdout)
+
     @functools.cached_property
     def allocator(self) -> Path:
         """A library that makes every storage a block of exactly its size, and can refuse one."""
@@ -93,7 +120,7 @@ class Build:
 
     @functools.cached_property
     def faults(self) -> Path:
-        """A library to load first, which fails the calls of the C library that it is told to."""
+        """A library to load first, which makes the calls of the C library fail that the environment names."""
         return self._library("faults.cpp", "-ldl", plain=True)
 
     def _library(self, source: str, *linked: str, plain: bool = False) -> Path:

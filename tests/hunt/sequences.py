@@ -17,7 +17,6 @@ import json
 import os
 import pickle
 import re
-import subprocess
 import sys
 import time
 import warnings
@@ -684,19 +683,7 @@ def hunt_sequences(build: Any, findings: Any, *, seconds: float, examples: int =
         command = build.command(
             Path(__file__), build.packages, allocator, journal, str(findings.rounds), str(examples)
         )
-        try:
-            done = subprocess.run(
-                command,
-                capture_output=True,
-                text=True,
-                errors="replace",
-                env=build.environment(),
-                timeout=900,
-                check=False,
-            )
-            code, said, printed = done.returncode, done.stderr, done.stdout
-        except subprocess.TimeoutExpired as late:
-            code, said, printed = None, str(late.stderr), ""
+        code, said, printed = build.child(command, timeout_s=900)
         findings.rounds += 1
         counted = json.loads(printed.splitlines()[-1]) if code == 0 else {}
         for name, count in counted.items():

@@ -15,7 +15,6 @@ import gc
 import json
 import pickle
 import random
-import subprocess
 import sys
 import threading
 import time
@@ -165,19 +164,7 @@ def hunt_threads(build: Any, findings: Any, plans: list[Plan], *, seconds: float
         command = build.command(
             Path(__file__), build.packages, build.runtime, file, str(findings.rounds), str(span)
         )
-        try:
-            done = subprocess.run(
-                command,
-                capture_output=True,
-                text=True,
-                errors="replace",
-                env=build.environment(),
-                timeout=span * 10 + 120,
-                check=False,
-            )
-            code, said, printed = done.returncode, done.stderr, done.stdout
-        except subprocess.TimeoutExpired as late:
-            code, said, printed = None, str(late.stderr or ""), ""
+        code, said, printed = build.child(command, timeout_s=span * 10 + 120)
         counted = json.loads(printed.splitlines()[-1]) if printed else {}
         findings.calls["threads"] += counted.get("calls", 0)
         findings.accepted["threads"] += counted.get("accepted", 0)

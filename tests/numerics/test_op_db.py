@@ -1,7 +1,7 @@
 """PyTorch's own test inputs against our Python package: every entry of torch.testing's op_db that we have an operator for.
 
 The inputs are those that PyTorch is tested with: sample inputs, reference inputs beside NumPy, and inputs that must be
-refused. They run in processes of their own, so that a crash is told and the others are compared all the same.
+refused. They run in processes of their own, so that a crash is reported and the others are compared all the same.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ from support.library import own_operators
 
 # Entries of op_db per process.
 CHUNK = 50
-# No input takes longer; a kernel that hangs is told as a crash is.
+# No input takes longer; a kernel that hangs is reported as a crash is.
 SECONDS_PER_ENTRY = 900
 # Every n-th entry where not all are compared.
 STEP = 5

@@ -55,17 +55,18 @@ def build_register_autograd(context: Context) -> Iterator[FileView]:
         "RegisterAutograd", rows, lambda f: f.root_name, context.library.shards
     ):
         views = [f for f in some if _is_view(context, f)]
+        made = [(f.namespace, _row(f, f in views)) for f in some]
         yield RegisterAutogradView(
             path=f"src/{name}.cpp",
             template="RegisterAutograd.cpp.j2",
             library=context.library.name,
             name=name,
             includes=operator_headers(context, views),
-            writes=any(_OF_WRITTEN in _row(f, f in views).kernel for f in some),
-            refuses=any(_row(f, f in views).refusal for f in some),
-            batches=any(map(find_batching, some)),
-            loops=any(find_batching(f) == CALL_FOR_EACH for f in some),
-            blocks=blocks((f.namespace, _row(f, f in views)) for f in some),
+            writes=any(_OF_WRITTEN in row.kernel for _, row in made),
+            refuses=any(row.refusal for _, row in made),
+            batches=any(row.batching for _, row in made),
+            loops=any(row.batching == CALL_FOR_EACH for _, row in made),
+            blocks=blocks(made),
         )
 
 
