@@ -1,13 +1,13 @@
-"""What it costs to compile against opgen's runtime: a header, and a library of five operators, by hand and generated.
+"""Measure the time to compile a header of opgen's runtime, and a library of five operators, by hand and generated.
 
     python benchmarks/compile.py TREE [RUNS]
 
-TREE: a tree that `opgen build` made of ../native_functions.yaml (its class Tensor and its runtime are used). Prints a
-Markdown table: seconds of the processor, user and system, as median (min-max), and the size of the stripped libraries.
-The generated library is compiled from nothing, `opgen generate` apart, with two compilers at a time: as opgen's CMake
-functions compile a small one, all generated sources as one unit and the kernels as another, and source by source. The
-seconds of the wall mean little while the machine does other work: beside them stands the longest unit, which is the
-least that two free processors would take, and the time of all units.
+TREE: the output folder of `opgen build` for ../native_functions.yaml (its class Tensor and its runtime are used). Prints a
+Markdown table of processor seconds (user and system) as median (min-max), and the size of the stripped libraries.
+It compiles the generated library from scratch, without `opgen generate`, with two compilers at a time: first as opgen's CMake
+functions compile a small library (all generated sources as one unit, and the kernels as another), then source by source. Wall
+times mean little on a busy machine. The table therefore also shows the longest unit, which is the
+minimum for two idle processors, and the total time of all units.
 """
 
 from __future__ import annotations
@@ -28,7 +28,7 @@ HEADERS = ("opgen/tensor.h", "aten/ops/add.h", "opgen/library.h", "opgen/kernel.
 
 
 def processor_seconds(command: Sequence[str]) -> float:
-    """User and system time of one process and its children, whatever else runs meanwhile."""
+    """Return the user and system seconds of a command and its child processes."""
     process = subprocess.Popen(command)
     _, status, usage = os.wait4(process.pid, 0)
     process.returncode = os.waitstatus_to_exitcode(status)
@@ -53,7 +53,7 @@ def sized(library: str) -> str:
 
 
 def generated(tree: Path, compiler: Sequence[str], folder: Path, runs: int) -> list[str]:
-    """Lines of the table for the library of ops5.yaml."""
+    """Return the rows of the table for the library of ops5.yaml."""
     opgen = [sys.executable, "-c", "from opgen.cli.main import main; main()"]
     output, base = folder / "ops5", tree / "opgen_manifest.json"
     yaml = HERE / "runtime" / "ops5.yaml"
@@ -103,7 +103,7 @@ def main() -> None:
     runs = int(sys.argv[2]) if len(sys.argv) > 2 else 5
     runtime = tree / "cmake-build" / "opgen-runtime"
     compiler = ["g++", *FLAGS, f"-I{tree}/include", f"-I{HERE.parent}/runtime/include"]
-    print("| what | seconds |")
+    print("| source | seconds |")
     print("|---|---:|")
     with tempfile.TemporaryDirectory() as folder:
         for header in HEADERS:

@@ -1,12 +1,11 @@
-"""A library of PyTorch's size through ccache, from two folders, and through distcc with two servers on this machine.
+"""Compile a library of PyTorch's size with ccache, from two folders, and with distcc on two local servers.
 
     python benchmarks/farms.py FOLDER [SHARDS] [--write]
 
-Needs torch (for its packaged file), ccache, distcc and some 2 GB in FOLDER, which must be new. Each build generates
-PyTorch's file anew and compiles it unoptimised, one unit at a time, with stubs for kernels, against a runtime that is
-built before. The second folder must find every object in the cache; the servers, whose user cannot look into
-FOLDER if root starts them, must compile every unit from the text that they are sent. Prints a Markdown table; `--write` puts it
-into RESULTS.md.
+Needs torch (for its packaged file), ccache, distcc and about 2 GB in FOLDER, which must not exist. Each build generates code
+for PyTorch's file again and compiles it without optimisation, one unit at a time, with stubs as kernels and a runtime that was built
+before. Asserts that the build in the second folder finds all objects in the cache, and that the servers compile all units from
+preprocessed sources (if root starts them, their user cannot read FOLDER). Prints a Markdown table; `--write` puts it into RESULTS.md.
 """
 
 from __future__ import annotations
@@ -30,12 +29,12 @@ from support.compile_server import compile_server  # noqa: E402
 from support.pytorch import packaged_native_functions  # noqa: E402
 
 IGNORED = "MPS,SparseMPS,SparseCsrMPS,XPU,MTIA"
-# Not for debugging: that puts the folder into the object.
+# Without debug information, which contains the folder.
 PLAIN = ("-DCMAKE_BUILD_TYPE=Plain", "-DCMAKE_CXX_FLAGS_PLAIN=-O0")
 
 
 def compile_in(folder: Path, shards: int, launcher: str) -> int:
-    """Generate the library in `folder` and compile it: the number of objects."""
+    """Generate the library in `folder`, compile it, and return the number of objects."""
     tree, built = folder / "tree", folder / "built"
     options = ["--shards", str(shards), "--ignore-keys", IGNORED]
     run([tool("opgen"), "generate", packaged_native_functions(), "-o", tree, *options])
@@ -50,7 +49,7 @@ def compile_in(folder: Path, shards: int, launcher: str) -> int:
 
 
 def row(what: str, build: Callable[[], tuple[int, str]]) -> str:
-    """A line of the table; `build` gives the number of units, and what became of them."""
+    """Return a row of the table. `build` returns the number of units and a description of the result."""
     before, started = resource.getrusage(resource.RUSAGE_CHILDREN), time.perf_counter()
     units, came = build()
     taken, after = time.perf_counter() - started, resource.getrusage(resource.RUSAGE_CHILDREN)
@@ -60,7 +59,7 @@ def row(what: str, build: Callable[[], tuple[int, str]]) -> str:
 
 
 def through_ccache(folder: Path, name: str, shards: int) -> tuple[int, Counter[str]]:
-    """The number of units of a build in `folder / name`, and what ccache says of each."""
+    """Build in `folder / name`; return the number of units, and the counts of ccache's results."""
     log = folder / f"{name}.log"
     os.environ["CCACHE_STATSLOG"] = str(log)
     units = compile_in(folder / name, shards, "ccache")
@@ -84,7 +83,7 @@ def two_servers(folder: Path, shards: int) -> tuple[int, str]:
     os.environ["DISTCC_DIR"] = str(folder / "distcc")
     (folder / "distcc").mkdir()
     with compile_server() as one, compile_server() as two:
-        # One unit at a time goes to either; none is compiled here, whatever befalls the servers.
+        # Each server compiles one unit at a time. Without fallback, nothing is compiled locally if a server fails.
         os.environ["DISTCC_HOSTS"] = f"--randomize {one[0]}/1 {two[0]}/1"
         os.environ["DISTCC_FALLBACK"] = "0"
         units = compile_in(folder / "distributed", shards, "distcc")
@@ -105,7 +104,7 @@ def main() -> None:
     os.environ.update(CCACHE_DIR=str(folder / "cache"), CCACHE_BASEDIR=str(folder))
     text = "\n".join(
         [
-            "| build | units | of them | processor seconds | seconds |",
+            "| build | units | result | processor seconds | seconds |",
             "|---|---:|---|---:|---:|",
             row("ccache, empty", lambda: first_folder(folder, shards)),
             row("ccache, from another folder", lambda: second_folder(folder, shards)),

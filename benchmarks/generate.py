@@ -1,14 +1,14 @@
-"""Time and memory of generating from PyTorch's native_functions.yaml: opgen beside torchgen, in turn, as whole processes.
+"""Measure time and memory of generating code from PyTorch's native_functions.yaml with opgen and with torchgen.
 
     python benchmarks/generate.py [RUNS] [--folder DIR] [--write]
 
-Needs torch (for torchgen and its packaged files). Prints Markdown tables: seconds of wall time as minimum, median and
-maximum over the runs, the ratio of neighbouring runs, and the largest resident set of a process; then where a run
-spends its processor time. --write puts them into RESULTS.md.
+Needs torch (for torchgen and its packaged files). Runs whole processes alternately. Prints Markdown tables: wall seconds as
+minimum, median and maximum over the runs, ratios between neighbouring runs, and the largest resident set; then the
+processor time of each stage. --write puts them into RESULTS.md.
 
-"torchgen, reduced" leaves out what opgen has no counterpart of: functionalization, vmap plumbing, the AOTInductor
-shim and Declarations.yaml. Outputs lie under --folder (the system's for temporary files, if there is none). All are
-removed at the very end: ext4 looks for a long time at inodes that were freed a moment ago before it takes others.
+"torchgen, reduced" leaves out parts that opgen has no counterpart for: functionalization, vmap plumbing, the AOTInductor
+shim and Declarations.yaml. Outputs are written to --folder (default: the system's temporary folder). They are all removed at the
+end, because ext4 takes long to allocate inodes after many were freed.
 """
 
 from __future__ import annotations
@@ -32,9 +32,9 @@ from results import write_between
 HERE = Path(__file__).resolve().parent
 IGNORED = "MPS,SparseMPS,SparseCsrMPS,XPU,MTIA"
 PROGRAM = (sys.executable, "-c", "from opgen.cli.main import main; main()")
-# An operator that comes in at the end.
+# An additional operator at the end.
 MORE = b"\n- func: one_more(Tensor self) -> Tensor\n  dispatch:\n    CPU: one_more\n"
-# The edit: another default of one operator.
+# The edit: a changed default of one operator.
 EDITED = re.compile(rb"(- func: bincount\(Tensor self, Tensor\? weights=None, SymInt minlength=)0")
 
 REDUCED = """
@@ -57,8 +57,10 @@ def lap(name, began):
     return now
 now = lap("Python itself", 0.0)
 import opgen.cli.main, opgen.cli.generating
-from opgen.pipeline import Inputs, checking, declared, generating as g, loading
-import opgen.writer
+from opgen.pipeline import checking, generating as g, loading
+from opgen.pipeline.inputs import Inputs
+from opgen.pipeline import tags as declared
+import opgen.io.writer
 from pathlib import Path
 now = lap("imports", now)
 inputs = Inputs((Path(sys.argv[1]),), ignore_keys=tuple(sys.argv[3].split(",")))
@@ -66,25 +68,22 @@ found = g.Diagnostics()
 sources = [g.with_contents(inputs)]
 registry = g.read_registry(sources[0], found)
 now = lap("parse and resolve", now)
-job = g._Job(registry, sources[0], 1, False, False)
-context = g._checked_context(job, found)
+context = g._checked_context(sources[0], found)
 now = lap("checks", now)
-views = tuple(g.build_kinds(context, frozenset(g.FileKind)))
-now = lap("views", now)
-files = job.render(context, views)
-files |= job.render(context, g.build_last(context, files))
+views = tuple(g.build_files(context))
+now = lap("emit", now)
+files = g.Renderer(*g.target_templates(context.target.plan.templates)).render_all(views)
 now = lap("render", now)
 tree = g.Tree(files, g.manifest_header(context, files))
-now = lap("what the manifest says", now)
-g.beside.__globals__["_may_fork"] = lambda: False
-opgen.writer.write(tree, Path(sys.argv[2]), found)
+now = lap("manifest", now)
+opgen.io.writer.write(tree, Path(sys.argv[2]), found)
 now = lap("write", now)
 """
 
 
 @dataclass
 class Measured:
-    """What was measured of one command, run by run."""
+    """Measurements of one command, one value for each run."""
 
     seconds: list[float] = field(default_factory=list)
     processor_seconds: list[float] = field(default_factory=list)
@@ -92,7 +91,7 @@ class Measured:
 
 
 def packaged() -> Path:
-    """The folder of the schema files that torchgen brings."""
+    """Return the folder of the schema files in the package torchgen."""
     spec = importlib.util.find_spec("torchgen")
     if spec is None or spec.origin is None:
         sys.exit("torch is not installed: there is no torchgen to compare with")
@@ -114,7 +113,7 @@ def torchgen_command(source: Path, output: Path, *, reduced: bool) -> list[str]:
 
 
 def run(command: Sequence[str], into: Measured | None = None) -> None:
-    """Run `command`, as an installed program runs: with its modules compiled before."""
+    """Run `command` with compiled modules, like an installed program."""
     environment = {k: v for k, v in os.environ.items() if k != "PYTHONDONTWRITEBYTECODE"}
     started = time.perf_counter()
     process = subprocess.Popen(
@@ -136,7 +135,7 @@ def states(folder: Path) -> dict[str, tuple[int, int]]:
     return {
         path.relative_to(folder).as_posix(): (seen.st_mtime_ns, seen.st_ino)
         for path, seen in found
-        if path.name != ".opgen_stamp"
+        if path.name not in (".opgen_stamp", ".opgen_stamp_digests")
     }
 
 
@@ -146,7 +145,7 @@ def rewritten(before: dict[str, tuple[int, int]], folder: Path) -> list[str]:
 
 
 def measure(runs: int, folder: Path) -> tuple[dict[str, Measured], list[str]]:
-    """Every command in turn, as often as `runs`; and what the edit of an entry rewrote."""
+    """Run all commands alternately, `runs` times each; also return the files that the edit of an entry rewrote."""
     source = packaged()
     own = HERE.parent / "native_functions.yaml"
     yaml = folder / "native_functions.yaml"
@@ -154,7 +153,7 @@ def measure(runs: int, folder: Path) -> tuple[dict[str, Measured], list[str]]:
     text = (source / "native" / "native_functions.yaml").read_bytes()
     edited, count = EDITED.subn(rb"\g<1>1", text)
     assert count == 1, "the entry to edit is not there"
-    names = ("full", "reduced", "cold", "again", "edit", "more", "check", "one", "own")
+    names = ("full", "reduced", "cold", "again", "edit", "more", "check", "own")
     measured = {name: Measured() for name in names}
     changed: list[str] = []
     yaml.write_bytes(text)
@@ -176,8 +175,6 @@ def measure(runs: int, folder: Path) -> tuple[dict[str, Measured], list[str]]:
         yaml.write_bytes(edited + MORE)
         run(opgen_command(yaml, ours), measured["more"])
         run([*PROGRAM, "generate", str(own), "-o", str(ours_own)], measured["own"])
-        alone = ["taskset", "-c", "0", *opgen_command(yaml, folder / f"one-{turn}")]
-        run(alone, measured["one"])
     return measured, changed
 
 
@@ -206,17 +203,16 @@ def row(what: str, goal: str, measured: dict[str, Measured], name: str) -> str:
 
 
 def table(measured: dict[str, Measured], changed: Sequence[str]) -> Iterator[str]:
-    heads = ("what", "goal", "seconds, min / median / max", "of full", "of reduced")
-    yield f"| {' | '.join(heads)} | processor seconds | peak MB, largest process |"
+    heads = ("command", "goal", "seconds, min / median / max", "ratio to full", "ratio to reduced")
+    yield f"| {' | '.join(heads)} | processor seconds | peak MB |"
     yield "|---|---|---|---|---|---|---:|"
     yield row("torchgen, full", "", measured, "full")
     yield row("torchgen, reduced", "", measured, "reduced")
     yield row("opgen generate, cold", "1/10 of full, 1/7 of reduced", measured, "cold")
-    yield row("the same on one processor", "", measured, "one")
     yield row("nothing changed", "0.15 s", measured, "again")
     yield row("one entry edited", "0.6 s", measured, "edit")
-    yield row("one operator more (all is generated)", "", measured, "more")
-    yield row("opgen check, up to date", "a cold run", measured, "check")
+    yield row("one operator added (a full run)", "", measured, "more")
+    yield row("opgen check, up to date", "as a cold run", measured, "check")
     yield row("our own operators, cold", "0.35 s", measured, "own")
     yield ""
     told = f"The edit, a default of `bincount`, rewrote {len(changed)} files: "
@@ -224,7 +220,7 @@ def table(measured: dict[str, Measured], changed: Sequence[str]) -> Iterator[str
 
 
 def profile(folder: Path, runs: int) -> Iterator[str]:
-    """Where one process spends its processor time, all stages one after the other."""
+    """Return a table of the processor time of each stage."""
     yaml = packaged() / "native" / "native_functions.yaml"
     laps: dict[str, list[float]] = {}
     environment = {k: v for k, v in os.environ.items() if k != "PYTHONDONTWRITEBYTECODE"}

@@ -1,12 +1,12 @@
-"""How the work of generating grows with the operators: 1, 2, 4 and 8 times the entries of PyTorch's file.
+"""Measure how the time to generate grows with the number of operators: 1, 2, 4 and 8 times PyTorch's entries.
 
     python benchmarks/growth.py [RUNS] [--entries N] [--folder DIR] [--write]
 
-Needs torch (for its native_functions.yaml) and valgrind. The copies are renamed, operators and kernels alike; views
-are left out, whose names are tied to those of their copies. Every copy is a file of its own. Time is processor time,
-of one process on one processor; what an empty file takes is taken off before it is divided by the entries.
-Instructions are of each entry more than in the row before, so that what every run costs is left out.
-Instructions are counted by callgrind, which takes fifty times as long, so their copies are of the first operators,
+Needs torch (for its native_functions.yaml) and valgrind. Operators and kernels of the copies are renamed. Views are left out,
+because their names are tied to those of their copying siblings. Each copy is a separate file. Times are processor times of one
+process on one processor, minus the time for an empty file, divided by the number of entries.
+Instructions are per additional entry compared with the previous row, so that fixed costs are left out. callgrind counts
+them and takes fifty times as long, so these copies contain only the first operators,
 N entries or a few more (160). --write puts the table into RESULTS.md and draws growth.svg.
 """
 
@@ -55,7 +55,7 @@ def prefixed(text: str, prefix: str) -> str:
 
 
 def renamed(entry: Entry, prefix: str) -> Entry:
-    """The entry under another name, with kernels of its own."""
+    """Return the entry with another name and other kernels."""
     copy = {**entry, "func": prefix + entry["func"]}
     for key in ("structured_delegate", "autogen"):
         if key in entry:
@@ -70,7 +70,7 @@ def renamed(entry: Entry, prefix: str) -> Entry:
 
 
 def text_of(entries: Sequence[Entry], prefix: str) -> tuple[str, list[int]]:
-    """YAML, and the line on which each entry begins."""
+    """A YAML text, and the line on which each entry begins."""
     chunks, starts, line = [], [], 1
     for entry in entries:
         chunk = yaml.safe_dump([renamed(entry, prefix)], sort_keys=False, width=10**6)
@@ -81,7 +81,7 @@ def text_of(entries: Sequence[Entry], prefix: str) -> tuple[str, list[int]]:
 
 
 def sound(entries: list[Entry], path: Path) -> list[Entry]:
-    """Those that may be renamed: some rules know operators by their names. Whole names are left out."""
+    """Return the entries that may be renamed, because some rules depend on names. Leaves out all overloads of a name."""
     while True:
         text, starts = text_of(entries, "c0_")
         path.write_text(text)
@@ -96,7 +96,7 @@ def sound(entries: list[Entry], path: Path) -> list[Entry]:
 
 
 def first_roots(entries: list[Entry], count: int) -> list[Entry]:
-    """All entries of the first names, `count` or a few more."""
+    """Return all entries of the first names: `count` entries or a few more."""
     roots: set[str] = set()
     for entry in entries:
         if sum(root_of(one) in roots for one in entries) >= count:
@@ -145,7 +145,7 @@ def run(command: Sequence[str]) -> str:
 def table(
     entries: int, seconds: dict[int, list[float]], counted: int, counts: dict[int, int]
 ) -> Iterator[str]:
-    yield "| times | entries | ms per entry, min / median / max | beside 1 (minima) | entries counted | instructions per entry more | beside 2 |"
+    yield "| copies | entries | ms per entry, min / median / max | ratio to 1 (minima) | entries counted | instructions per additional entry | ratio to 2 |"
     yield "|---:|---:|---|---:|---:|---:|---:|"
     per = per_entry(entries, seconds)
     more = {n: (counts[n] - counts[n // 2]) / ((n - n // 2) * counted) for n in TIMES}
@@ -158,12 +158,12 @@ def table(
 
 
 def per_entry(entries: int, seconds: dict[int, list[float]]) -> dict[int, float]:
-    """Milliseconds, of the quickest run."""
+    """Return the milliseconds of the fastest run."""
     return {n: (min(seconds[n]) - min(seconds[0])) / (n * entries) * 1e3 for n in TIMES}
 
 
 def picture(entries: int, seconds: dict[int, list[float]]) -> str:
-    """Processor seconds over entries, as SVG: the runs as dots, a line through 1 and the origin."""
+    """Return an SVG plot of processor seconds over entries: runs as dots, and a line through the origin and the first."""
     most_x = max(TIMES) * entries
     start = min(seconds[0])
     seconds = {n: [value - start for value in seconds[n]] for n in TIMES}

@@ -1,12 +1,12 @@
-"""What it takes to lint the operators of many libraries: a YAML file each, one after another in one process.
+"""Measure the time to lint the operators of many libraries: a YAML file for each, all in one process.
 
     python benchmarks/lint_libraries.py SCHEMAS.json [--runs N] [--write]
 
 SCHEMAS.json: a list of objects with `project` and `schema`, as in `{"project": "owner/name", "schema":
-"ns::f(Tensor x) -> Tensor"}`. The schemas of each namespace of a project become a file with a CPU kernel for
-each, or one for every backend where it takes no tensor; those of `aten` and those whose `torch` is null, which
-PyTorch refuses, are left out. Each run is a process of its own and counts from its start, imports included. Seconds
-of the wall and of the processor, minimum, median and maximum. `--write` puts the table into benchmarks/RESULTS.md.
+"ns::f(Tensor x) -> Tensor"}`. The schemas of each namespace of a project become a file, with a CPU kernel for
+each operator, or a kernel for all backends if it has no tensor argument. Schemas of `aten`, and schemas that PyTorch rejects (`torch` is
+null), are left out. Each run is a separate process, measured from its start including imports. Wall and processor
+seconds, minimum, median and maximum. `--write` puts the table into benchmarks/RESULTS.md.
 """
 
 from __future__ import annotations
@@ -27,7 +27,7 @@ from results import write_between
 
 from compile import processor_seconds
 from opgen.diagnostics import Diagnostics
-from opgen.pipeline import Inputs
+from opgen.pipeline.inputs import Inputs
 from opgen.pipeline.linting import inspect
 
 GOAL = 2.0
@@ -35,7 +35,7 @@ _TENSOR = re.compile(r"(?<![\w(])Tensor(\([^)]*\))?!? ?\w")
 
 
 def write_files(rows: list[dict[str, Any]], folder: Path) -> tuple[int, int]:
-    """The YAML files of the schemas; how many files and how many schemas."""
+    """Write the YAML files of the schemas; return the numbers of files and of schemas."""
     groups: dict[tuple[str, str], list[str]] = defaultdict(list)
     for row in rows:
         namespace, _, schema = row["schema"].partition("::")
@@ -54,7 +54,7 @@ def write_files(rows: list[dict[str, Any]], folder: Path) -> tuple[int, int]:
 
 
 def lint(folder: Path) -> Counter[str]:
-    """How many warnings and errors each code has."""
+    """Return the number of diagnostics for each code."""
     found: Counter[str] = Counter()
     for path in sorted(folder.glob("*.yaml")):
         diagnostics = Diagnostics()

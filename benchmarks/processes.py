@@ -1,4 +1,4 @@
-"""Processes that a benchmark starts."""
+"""Start processes for benchmarks."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from pathlib import Path
 
 
 def run(command: Sequence[str | Path], **variables: str) -> str:
-    """A command that must succeed; its output."""
+    """Run a command and return its output. Exits if the command fails."""
     done = subprocess.run(
         [str(part) for part in command],
         capture_output=True,

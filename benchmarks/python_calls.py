@@ -1,11 +1,11 @@
-"""What a call from Python costs: a generated package, PyTorch and NumPy in one process, in turn.
+"""Measure calls from Python: of a generated package, PyTorch and NumPy, alternately in one process.
 
     python benchmarks/python_calls.py [--runs N] [--core K] [--build DIR] [--no-build] [--write]
 
 Builds the four operators of `benchmarks/python` as a package with CMake and prints two Markdown tables. Times are
-nanoseconds per call, median (min-max) of the runs, one thread, pinned to a core, the loop's own time taken off.
-Instructions are valgrind's: the difference of two loops by the difference of their lengths, the loop's own taken off.
-"Binding" is the call from Python without the same call from C++. `--write` puts the tables into
+nanoseconds per call, median (min-max) of the runs, with one thread pinned to a core, minus the time of an empty loop.
+valgrind counts instructions: the difference between two loops divided by the difference of their lengths, minus that of an
+empty loop. "Binding" is the time of the call from Python minus that of the same call from C++. `--write` puts the tables into
 benchmarks/RESULTS.md. Needs g++, CMake, Ninja, valgrind, and torch and NumPy to compare with.
 """
 
@@ -28,12 +28,12 @@ from processes import run
 from results import write_between
 
 HERE = Path(__file__).resolve().parent
-LOOPS = (2_000, 22_000)  # calls of the two loops that instructions are counted in
+LOOPS = (2_000, 22_000)  # lengths of the two loops for counting instructions
 
 
 @dataclass(frozen=True, slots=True)
 class Form:
-    """One way to call: the expression, as it stands in tables, and as each library spells it."""
+    """An expression: its name in the tables, and its form for each library."""
 
     name: str
     goal: int  # nanoseconds
@@ -51,7 +51,7 @@ FORMS = (
 )
 SIDES = ("own", "torch", "numpy")
 
-# What the expressions are evaluated with.
+# Code that runs before the expressions.
 _SETUP = {
     "own": "import called as m; a = m.tensor([0.0]); b = m.tensor([0.0]); o = m.tensor([0.0])",
     "torch": """
@@ -78,7 +78,7 @@ def build(folder: Path) -> None:
 
 
 def loop(setup: str, expression: str) -> Callable[[int], None]:
-    """A function that evaluates the expression so many times."""
+    """Return a function that evaluates the expression `count` times."""
     names: dict[str, object] = {"repeat": itertools.repeat, "m": None}
     exec(setup.strip(), names)
     given = ", ".join(f"{name}={name}" for name in ("m", "a", "b", "o", "f") if name in names)
@@ -90,14 +90,14 @@ def loop(setup: str, expression: str) -> Callable[[int], None]:
 
 
 def timed(work: Callable[[int], None], count: int) -> float:
-    """Nanoseconds of processor time per call."""
+    """Return the nanoseconds of processor time per call."""
     start = time.process_time_ns()
     work(count)
     return (time.process_time_ns() - start) / count
 
 
 def measure(folder: Path, runs: int) -> dict[str, dict[str, list[float]]]:
-    """By form and side, nanoseconds per call of each run. Runs in the process that is measured."""
+    """Return nanoseconds per call by form and side, one value for each run. Measures in this process."""
     times: dict[str, dict[str, list[float]]] = {form.name: {} for form in FORMS}
     empty = loop("", "")
     loops = {
@@ -119,7 +119,7 @@ def measure(folder: Path, runs: int) -> dict[str, dict[str, list[float]]]:
 
 
 def instructions(command: Callable[[int], Sequence[str | Path]], **variables: str) -> float:
-    """Of one more call in the command's loop."""
+    """Return the instructions of one call in the command's loop."""
     totals = []
     for count in LOOPS:
         with tempfile.NamedTemporaryFile() as report:
@@ -144,7 +144,7 @@ def cpp_instructions(folder: Path, form: str) -> float:
 
 
 def import_times(folder: Path, runs: int) -> list[float]:
-    """Milliseconds of processor time, each in a process of its own."""
+    """Return the milliseconds of processor time of each import, each in a separate process."""
     program = "import time; s = time.process_time(); import called; print(time.process_time() - s)"
     variables = {"PYTHONPATH": str(folder / "python")}
     return [1e3 * float(run([sys.executable, "-c", program], **variables)) for _ in range(runs)]
@@ -182,7 +182,7 @@ def main() -> None:
     parser.add_argument("--build", type=Path, default=HERE / "build" / "python")
     parser.add_argument("--no-build", action="store_true", help="the package is there already")
     parser.add_argument("--write", action="store_true", help="put the tables into RESULTS.md")
-    parser.add_argument("--loop", help=argparse.SUPPRESS)  # what valgrind counts
+    parser.add_argument("--loop", help=argparse.SUPPRESS)  # the process under valgrind
     arguments = parser.parse_args()
     if arguments.loop is not None:
         expression, count = json.loads(arguments.loop)

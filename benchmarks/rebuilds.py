@@ -1,10 +1,10 @@
-"""Which translation units Ninja compiles after an edit of PyTorch's native_functions.yaml, in a library of its size.
+"""Count the units that Ninja compiles after edits of PyTorch's native_functions.yaml.
 
     python benchmarks/rebuilds.py [SHARDS ...]
 
-Needs torch (for its packaged file). A project of one kernel source for each of the root names, and a program that includes every operator,
-is built with a stand-in for the compiler that follows the includes, writes true depfiles and empty objects: what is out
-of date is what it would be, and nothing is compiled. Prints a Markdown table for each number of shards.
+Needs torch (for its packaged file). Builds a project with a kernel source for each root name and a program that includes every operator.
+Instead of the compiler, it runs a program that follows the includes and writes correct depfiles and empty objects, so
+that the same units are out of date, but nothing is compiled. Prints a Markdown table for each number of shards.
 """
 
 from __future__ import annotations
@@ -47,7 +47,7 @@ def row(project: Project, edit: Edit) -> str:
 
 def main() -> None:
     yaml = packaged_native_functions()
-    registry = opgen.load([yaml], ignore_keys=IGNORED)
+    registry = opgen.load(opgen.Inputs(yaml, ignore_keys=IGNORED))
     roots = sorted({f.root_name for f in registry.functions})
     for shards in map(int, sys.argv[1:] or ["1", "8"]):
         with tempfile.TemporaryDirectory() as folder:
@@ -57,7 +57,7 @@ def main() -> None:
             print(
                 f"\n--shards {shards}: {sum(1 for _ in compiled)} units in all, {len(roots) + 1} of them not generated\n"
             )
-            print("| edit | compiled | generated | of authors | which of the generated |")
+            print("| edit | compiled | generated | hand-written | generated units |")
             print("|---|---:|---:|---:|---|")
             for edit in EDITS:
                 print(row(project, edit), flush=True)

@@ -1,4 +1,4 @@
-"""The tables of benchmarks/RESULTS.md that scripts write, each between marks of its own."""
+"""Write tables into benchmarks/RESULTS.md, each between its own marks."""
 
 from __future__ import annotations
 

@@ -1,10 +1,10 @@
-"""What calls and loops cost: opgen's runtime beside libtorch, the same expressions compiled against both.
+"""Measure calls and loops of opgen's runtime and of libtorch, with the same expressions compiled for both.
 
     python benchmarks/runtime.py [--runs N] [--core K] [--build DIR] [--filter REGEX] [--no-build] [--write]
 
-Builds `benchmarks/runtime` and `benchmarks/peers` with CMake, runs the programs in turn, pinned to one core, and prints
-a Markdown table per program: nanoseconds per call as median (min-max) over the runs, the ratio of neighbouring runs,
-and instructions per call counted by valgrind's callgrind as (I(2N) - I(N)) / N. `--write` puts the tables into
+Builds `benchmarks/runtime` and `benchmarks/peers` with CMake, runs the programs alternately, pinned to one core, and prints
+a Markdown table for each program: nanoseconds per call as median (min-max) over the runs, ratios between neighbouring runs,
+and instructions per call, counted by valgrind's callgrind as (I(2N) - I(N)) / N. `--write` puts the tables into
 benchmarks/RESULTS.md. Needs g++, CMake, Ninja, Google Benchmark, valgrind and an installed torch.
 """
 
@@ -25,15 +25,17 @@ from processes import run
 from results import write_between
 
 HERE = Path(__file__).resolve().parent
-PROGRAMS = ("calls", "throughput")
+PROGRAMS = ("calls", "throughput", "tape")
 SIDES = {"own": "runtime", "peer": "peers"}
 TITLES = {
     "calls": "Calls, one thread",
     "throughput": "Large tensors, one thread",
+    "tape": "Gradients, one thread",
 }
-# Groups of ids that run before the other side has its turn: their neighbours in time are compared.
+# Groups of ids. The programs alternate after each group, so that measurements close in time are compared.
 GROUPS = {
     "calls": ("dispatch", "boxed", "tensor", "add", "meta"),
+    "tape": ("tape.mul", "tape.backward", "tape.chain"),
     "throughput": (
         "add.*1M",
         "add.*16M",
@@ -69,7 +71,7 @@ def build(folder: Path) -> None:
 
 
 def measure(program: Path, pattern: str, core: int) -> dict[str, float]:
-    """Nanoseconds of processor time per call by id: the median of five repetitions in one process."""
+    """Return nanoseconds of processor time per call by id: the median of five repetitions in one process."""
     with tempfile.NamedTemporaryFile(suffix=".json") as report:
         arguments = [
             f"--benchmark_filter=^{pattern}",
@@ -89,7 +91,7 @@ def measure(program: Path, pattern: str, core: int) -> dict[str, float]:
 
 
 def count(program: Path, wanted: str) -> Counts:
-    """Instructions per call by id."""
+    """Return the instructions per call by id."""
     with tempfile.TemporaryDirectory() as folder:
         valgrind = ["valgrind", "--tool=callgrind", "--instr-atstart=no"]
         valgrind += [f"--callgrind-out-file={folder}/out", str(program)]
@@ -122,7 +124,7 @@ def cell(values: Sequence[float]) -> str:
 
 def table(own: Times, peer: Times, own_counts: Counts, peer_counts: Counts) -> list[str]:
     lines = [
-        "| what | opgen, ns | libtorch, ns | of libtorch | opgen, instr. | libtorch, instr. |",
+        "| expression | opgen, ns | libtorch, ns | ratio | opgen, instr. | libtorch, instr. |",
         "|---|---:|---:|---:|---:|---:|",
     ]
     for name, values in own.items():
@@ -142,7 +144,7 @@ def table(own: Times, peer: Times, own_counts: Counts, peer_counts: Counts) -> l
 
 
 def part(program: str, folder: Path, runs: int, core: int, wanted: str) -> list[str]:
-    """The lines of one program's table, under a heading."""
+    """Return the lines of one program's table with its heading."""
     times: dict[str, Times] = {side: defaultdict(list) for side in SIDES}
     paths = {side: folder / name / f"{side}_{program}" for side, name in SIDES.items()}
     for _ in range(runs):

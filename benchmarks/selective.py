@@ -1,13 +1,13 @@
-"""What a selective build saves: the library of 5, 80 and all operators, in bytes and in time to load.
+"""Measure size and loading time of selective builds with 5, 80 and all operators.
 
     python benchmarks/selective.py FOLDER [--runs N] [--no-build] [--write]
 
-Builds native_functions.yaml with its kernels in FOLDER/5, FOLDER/5-Float, FOLDER/80 and FOLDER/all (processor time: a
-quarter of an hour), each by `opgen select` and `opgen build --select`; and of PyTorch's file the registrations alone,
-as startup.py does. The 80 are the first by name that have the tag core; 5-Float has the 5 with `kernel_metadata`,
-which leaves every dispatch of the kernels the type Float alone. Prints Markdown tables: bytes of the stripped
-library, rows of its tables, milliseconds of processor time of `dlopen` as median (min-max), each in a process of its
-own. `--write` puts them into benchmarks/RESULTS.md. Needs g++, CMake, Ninja, and torch for its YAML.
+Builds native_functions.yaml with its kernels in FOLDER/5, FOLDER/5-Float, FOLDER/80 and FOLDER/all with `opgen select`
+and `opgen build --select` (a quarter of an hour of processor time), and only the registrations of PyTorch's file, like
+startup.py. The 80 are the first operators by name with the tag core. 5-Float has the 5 operators with a `kernel_metadata` that
+keeps only the type Float in the kernels. Prints Markdown tables: bytes of the stripped
+library, rows of its tables, and milliseconds of processor time of `dlopen` as median (min-max), each in a separate
+process. `--write` puts them into benchmarks/RESULTS.md. Needs g++, CMake, Ninja, and torch for its YAML.
 """
 
 from __future__ import annotations
@@ -38,23 +38,23 @@ def dump(yaml: Path, *given: str) -> list[Fact]:
 
 
 def first_80(operators: Iterable[Fact]) -> list[str]:
-    """Full names. Those of PyTorch's file are written without the namespace."""
+    """Return the selected names, which have no namespace in PyTorch's file."""
     named = ((f["name"], f["tags"]) for f in operators)
     full = ((n if "::" in n else f"aten::{n}", tags) for n, tags in named)
     return sorted(name for name, tags in full if "core" in tags)[:80]
 
 
 def selection(yaml: Path, operators: Iterable[str], folder: Path) -> Path:
-    """The selective-build YAML that opgen makes of a list of names: what they need is in it."""
+    """Return the selective-build YAML for a list of names, including the operators that they need."""
     names = folder / "names"
     names.write_text("\n".join(operators))
     path = folder / "selective.yaml"
-    path.write_text(run([*OPGEN, "select", "--yaml", yaml, "--from-registrations", names]))
+    path.write_text(run([*OPGEN, "select", yaml, "--from-registrations", names]))
     return path
 
 
 def of_float(path: Path) -> Path:
-    """`path` with every name that the kernels' dispatches have, for the element type Float."""
+    """Add `kernel_metadata` to `path` that restricts all dispatches of the kernels to the element type Float."""
     sources = "".join(p.read_text() for p in (REPOSITORY / "kernels").iterdir())
     names = re.findall(r'OPGEN_DISPATCH\w*\([^"]*?"(\w+)"', sources)
     rows = "".join(f"  {name}: [Float]\n" for name in sorted(set(names)))
@@ -72,13 +72,13 @@ def row(what: str, operators: int, rows: int, library: Path, program: Path, runs
 
 
 HEAD = (
-    "| what | operators | rows of kernels | bytes, stripped | dlopen, ms |\n"
+    "| library | operators | rows of kernels | bytes, stripped | dlopen, ms |\n"
     "|---|---:|---:|---:|---:|"
 )
 
 
 def own(folder: Path, runs: int, build: bool) -> list[str]:
-    """Rows for our own operators, kernels and all."""
+    """Return the rows for our own operators with their kernels."""
     yaml = REPOSITORY / "native_functions.yaml"
     operators = dump(yaml)
     wanted = {"5": FIVE, "5-Float": FIVE, "80": first_80(operators), "all": None}
@@ -107,7 +107,7 @@ def own(folder: Path, runs: int, build: bool) -> list[str]:
 
 
 def pytorchs(folder: Path, runs: int) -> list[str]:
-    """Rows for the registrations of PyTorch's file, kernels left out."""
+    """Return the rows for the registrations of PyTorch's file, without kernels."""
     yaml = startup.packaged()
     operators = dump(yaml)
     lines = []

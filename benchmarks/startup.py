@@ -1,11 +1,11 @@
-"""What it costs to start: a library that registers every operator of PyTorch's native_functions.yaml is loaded.
+"""Measure the time to load a library that registers all operators of PyTorch's native_functions.yaml.
 
     python benchmarks/startup.py RUNTIME [RUNS]
 
-RUNTIME: the folder of libopgen_runtime.so. The library has a slot per operator and the very schemas, tags and keys
-that `opgen dump` tells, in the tables that generated code registers them by; its kernels are one function, so that a
-compiler is done with them in seconds. Prints a Markdown table: milliseconds of processor time of `dlopen` as median
-(min-max), each in a process of its own. Needs g++ and an installed torch (for its YAML).
+RUNTIME: the folder of libopgen_runtime.so. The library has a slot for each operator, and the schemas, tags and keys
+that `opgen dump` prints, in the same tables as generated code. All of its kernels are one function, so that it
+compiles in seconds. Prints a Markdown table: milliseconds of processor time of `dlopen` as median
+(min-max), each in a separate process. Needs g++ and an installed torch (for its YAML).
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ from processes import run
 HERE = Path(__file__).resolve().parent
 OPGEN = (sys.executable, "-c", "from opgen.cli.main import main; main()")
 FLAGS = ("-std=c++20", "-O2", "-DNDEBUG", "-fPIC", "-fno-gnu-unique")
-# What a build for the CPU registers; all other keys are other machines'.
+# The keys that a build for the CPU registers.
 KEYS = (
     "BackendSelect",
     "CPU",
@@ -40,7 +40,7 @@ MAIN = """
 #include <dlfcn.h>
 #include <time.h>
 #include <cstdio>
-#include <opgen/dispatcher.h>
+#include <opgen/dispatch/dispatcher.h>
 
 int main(int, char** arguments) {
   auto now = [] {
@@ -75,7 +75,7 @@ def quoted(text: str) -> str:
 
 
 def source(operators: Iterable[Fact], registrations: Iterable[Fact], kernels: bool) -> str:
-    """The library's one file."""
+    """Return the source of the library, which is a single file."""
     slots: list[str] = []
     rows: list[str] = []
     numbers: dict[str, int] = {}
@@ -127,7 +127,7 @@ def main() -> None:
             libraries[what] = folder / f"lib{len(libraries)}.so"
             text = source(operators, registrations, kernels)
             compile_program(folder, runtime, ["-shared", "-o", str(libraries[what])], text)
-        print("| what | operators | ms |\n|---|---:|---:|")
+        print("| registered | operators | ms |\n|---|---:|---:|")
         for what, library in libraries.items():
             measured: list[float] = []
             defined = "0"

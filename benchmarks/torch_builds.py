@@ -1,4 +1,4 @@
-"""The two sides of a comparison for PyTorch, generated and written by hand, built and called."""
+"""Build and call generated and hand-written operators for PyTorch, for comparisons."""
 
 from __future__ import annotations
 
@@ -14,12 +14,12 @@ from pathlib import Path
 from processes import run
 
 from compile import processor_seconds
-from opgen.resources import cmake_dir
+from opgen.io.resources import cmake_dir
 
 HERE = Path(__file__).resolve().parent
 FOLDER = HERE / "torch"
 OPGEN = (sys.executable, "-c", "from opgen.cli.main import main; main()")
-# As CMake's Release has them, so that both sides are compiled alike.
+# The flags of CMake's Release, so that both sides are compiled alike.
 FLAGS = ("-std=gnu++20", "-O3", "-DNDEBUG", "-fPIC")
 MODES = ("usual", "inference")
 
@@ -34,7 +34,7 @@ def torch_folder() -> Path:
 
 
 def torch_headers(torch: Path) -> list[str]:
-    """The compiler's arguments for PyTorch's headers, and Python's."""
+    """Return the compiler's arguments for the headers of PyTorch and Python."""
     python = shlex.split(run([sys.executable, "-c", _PYTHON_INCLUDE]))
     headers = [torch / "include", torch / "include/torch/csrc/api/include", *python]
     return [part for path in headers for part in ("-isystem", str(path))]
@@ -45,7 +45,7 @@ def torch_libraries(torch: Path) -> list[str]:
 
 
 def by_hand_commands(source: Path, folder: Path, torch: Path) -> tuple[list[str], list[str]]:
-    """What compiles the library that is written by hand, and what links it."""
+    """Return the commands that compile and link the hand-written library."""
     unit = folder / f"{source.stem}.o"
     compile_it = ["g++", *FLAGS, *torch_headers(torch), "-c", str(source), "-o", str(unit)]
     library = str(by_hand_library(source, folder))
@@ -57,7 +57,7 @@ def by_hand_library(source: Path, folder: Path) -> Path:
 
 
 def program(source: Path, folder: Path, torch: Path) -> Path:
-    """A program that makes calls, compiled."""
+    """Compile a program that makes calls, and return its path."""
     made = folder / source.stem
     link = ["-Wl,--no-as-needed", *torch_libraries(torch), "-ldl"]
     run(["g++", *FLAGS, *torch_headers(torch), source, "-o", made, *link])
@@ -65,7 +65,7 @@ def program(source: Path, folder: Path, torch: Path) -> Path:
 
 
 def configured(yaml: Path, kernels: Sequence[Path], folder: Path, *options: str) -> Path:
-    """The build folder of a generated library with its kernels, of which nothing is built yet."""
+    """Configure a generated library with its kernels without building it, and return the build folder."""
     tree, built = folder / "tree", folder / "built"
     sources = folder / "kernels"
     sources.mkdir(parents=True, exist_ok=True)
@@ -86,7 +86,7 @@ def library_in(built: Path) -> Path:
 
 
 def build_seconds(built: Path) -> dict[str, float]:
-    """Processor seconds of a build from nothing, of each step and under `all` together."""
+    """Return the processor seconds of a full build, for each step and in total (`all`)."""
     run(["ninja", "-C", built, "-t", "clean"])
     outputs = run(["ninja", "-C", built, "-t", "targets", "all"])
     steps = {
@@ -103,7 +103,7 @@ def build_seconds(built: Path) -> dict[str, float]:
 
 
 def rebuild_seconds(built: Path, edited: Path) -> float:
-    """Processor seconds of a build after an edit of one source."""
+    """Return the processor seconds of a build after an edit of one source."""
     edited.write_text(edited.read_text() + "// An edit.\n")
     return _quiet(["ninja", "-j1", "-C", str(built)])
 
@@ -113,7 +113,7 @@ def _quiet(command: Sequence[str]) -> float:
 
 
 def call_tables(calls: Path, libraries: Sequence[Path], generated: str, hand: str) -> list[str]:
-    """Markdown for each mode: nanoseconds and instructions of each call on both sides."""
+    """Return Markdown for each mode: nanoseconds and instructions of each call on both sides."""
     tables = []
     for mode in MODES:
         counted = instructions(calls, libraries, mode)
@@ -156,7 +156,7 @@ def _ns(measured: tuple[float, float, float]) -> str:
 def nanoseconds(
     calls: Path, libraries: Sequence[Path], mode: str
 ) -> dict[str, tuple[float, float, float]]:
-    """Of each call: median, least, most of the rounds."""
+    """Return the median, minimum and maximum of the rounds for each call."""
     found = {}
     for line in run([calls, *libraries, mode], OMP_NUM_THREADS="1").splitlines():
         name, *numbers = line.split()
@@ -166,7 +166,7 @@ def nanoseconds(
 
 
 def instructions(calls: Path, libraries: Sequence[Path], mode: str) -> dict[str, float]:
-    """Of each call, from the dumps for N and 2N of them."""
+    """Return the instructions of each call, from the dumps for N and 2N calls."""
     totals: dict[str, list[tuple[int, int]]] = {}
     with tempfile.TemporaryDirectory() as folder:
         valgrind = ["valgrind", "--tool=callgrind", "--instr-atstart=no"]

@@ -1,12 +1,12 @@
-"""Five operators for PyTorch, generated and written by hand: lines, variants, opcheck, calls, time to compile.
+"""Compare five generated and hand-written operators for PyTorch: lines, variants, opcheck, calls, compile time.
 
     python benchmarks/torch_compare.py [--runs N] [--no-timing] [--write]
 
-Generates and builds benchmarks/torch/five.yaml with kernels.cpp, and by_hand.cpp beside it, and prints Markdown
-tables. Lines are those with code. Calls are made from C++ through the dispatcher, in turn in one process, on tensors
-of 16 elements, in inference mode and in the usual mode, where gradients are recorded and none is wanted: nanoseconds as
-median (min-max) of 41 rounds, and instructions by valgrind as (I(2N) - I(N)) / N. Compile times are processor seconds
-of whole libraries, compiled and linked with the flags of CMake's Release, in turn. `--write` puts the tables into
+Builds the generated operators of benchmarks/torch/five.yaml with kernels.cpp, and by_hand.cpp, and prints Markdown
+tables. Lines are lines of code. Calls are made from C++ through the dispatcher, alternately in one process, on tensors
+with 16 elements, in inference mode and in the usual mode, where gradients are recorded but not required: nanoseconds as
+median (min-max) of 41 rounds, and instructions counted by valgrind as (I(2N) - I(N)) / N. Compile times are processor seconds
+of whole libraries, compiled and linked alternately with the flags of CMake's Release. `--write` puts the tables into
 benchmarks/RESULTS.md. Needs g++, CMake, Ninja, valgrind and torch.
 """
 
@@ -49,7 +49,7 @@ _MARK = re.compile(r"^// (\w+)$")
 
 
 def lines_by_operator(path: Path) -> dict[str, int]:
-    """Lines with code for each operator; under `all` those that are for no single one."""
+    """Return the lines of code of each operator, and under `all` those that several share."""
     found = dict.fromkeys((*OPERATORS, "all"), 0)
     section = "all"
     for line in path.read_text().splitlines():
@@ -65,7 +65,7 @@ def lines_by_operator(path: Path) -> dict[str, int]:
 
 
 def _operator_of(text: str, section: str) -> str:
-    """What a line is about: the only operator that it names, else that of its section."""
+    """Return the operator of a line: the only one that it names, or else that of its section."""
     if section != "all":
         return section
     named = [op for op in OPERATORS if re.search(rf'["/:( ]{op}[_.("]', text)]
@@ -73,7 +73,7 @@ def _operator_of(text: str, section: str) -> str:
 
 
 def yaml_lines(path: Path) -> dict[str, int]:
-    """As `lines_by_operator`, for the entries."""
+    """Do the same as `lines_by_operator`, for YAML entries."""
     found = dict.fromkeys((*OPERATORS, "all"), 0)
     operator = "all"
     for line in path.read_text().splitlines():
@@ -85,7 +85,7 @@ def yaml_lines(path: Path) -> dict[str, int]:
 
 
 def comparison(checks: dict[str, dict[str, dict[str, str]]], registered: dict[str, int]) -> str:
-    """Operator by operator: lines, variants, opcheck."""
+    """Return a table with lines, variants and opcheck results of each operator."""
     by_hand = lines_by_operator(FOLDER / "by_hand.cpp")
     kernels, yaml = lines_by_operator(FOLDER / "kernels.cpp"), yaml_lines(FOLDER / "five.yaml")
     lines = [
@@ -95,7 +95,7 @@ def comparison(checks: dict[str, dict[str, dict[str, str]]], registered: dict[st
     for op in (*OPERATORS, "all"):
         mine = f"{yaml[op]} + {kernels[op]}"
         if op == "all":
-            lines.append(f"| for all of them | {by_hand[op]} | {mine} | | | |")
+            lines.append(f"| shared by all | {by_hand[op]} | {mine} | | | |")
             continue
         variants = [name for name in checks["five"] if name.split(".")[0].rstrip("_") == op]
         passed = [_passed(checks[side], variants) for side in ("hand", "five")]
@@ -117,7 +117,7 @@ def comparison(checks: dict[str, dict[str, dict[str, str]]], registered: dict[st
                 if what != "SUCCESS":
                     failed.setdefault(f"{test}: {what.partition(';')[0]}", []).append(f"`{op}`")
         failures = [f"{', '.join(ops)}: {what}" for what, ops in sorted(failed.items())]
-        lines.append(f"opcheck of what is {name}: " + ("; ".join(failures) or "no failure") + ".")
+        lines.append(f"opcheck failures, {name}: " + ("; ".join(failures) or "none") + ".")
     return "\n".join(lines)
 
 
@@ -127,7 +127,7 @@ def _passed(results: dict[str, dict[str, str]], names: Sequence[str]) -> str:
 
 
 def compile_table(folder: Path, torch: Path, runs: int) -> str:
-    """Processor seconds of the two libraries from nothing, step by step, in turn."""
+    """Return the processor seconds of full builds of both libraries, for each step, measured alternately."""
     source, kernels = FOLDER / "by_hand.cpp", [FOLDER / "kernels.cpp"]
     built = configured(FOLDER / "five.yaml", kernels, folder / "built")
     extension = folder / "extension.cpp"
@@ -164,7 +164,7 @@ def calls_table(folder: Path, torch: Path, libraries: Sequence[Path]) -> str:
 
 
 def build(folder: Path, torch: Path) -> list[Path]:
-    """The two libraries."""
+    """Build both libraries and return their paths."""
     built = configured(FOLDER / "five.yaml", [FOLDER / "kernels.cpp"], folder / "five")
     build_seconds(built)
     source = FOLDER / "by_hand.cpp"

@@ -1,12 +1,12 @@
-"""An operator of every form for PyTorch, generated and written by hand: what a call costs.
+"""Measure calls of generated and hand-written operators of all forms for PyTorch.
 
     python benchmarks/torch_forms.py [--write]
 
-Builds benchmarks/torch/forms.yaml with forms_kernels.cpp, and forms_by_hand.cpp beside it: unstructured (functional,
-in-place, out=), composite, writers, lists, optional and symbolic arguments, a view, a factory. torch_compare.py has
-the structured ones. Calls are made from C++ through the dispatcher, in turn in one process, on tensors of 16
-elements, in inference mode and in the usual mode, where gradients are recorded and none is wanted. Nanoseconds as
-median (min-max) of 41 rounds; instructions by valgrind as (I(2N) - I(N)) / N. `--write` puts the tables into
+Builds benchmarks/torch/forms.yaml with forms_kernels.cpp, and forms_by_hand.cpp: unstructured operators (functional,
+in-place, out=), composites, operators that write arguments, lists, optional and symbolic arguments, a view, a factory.
+torch_compare.py measures structured operators. Calls are made from C++ through the dispatcher, alternately in one process, on tensors with 16
+elements, in inference mode and in the usual mode, where gradients are recorded but not required. Nanoseconds as
+median (min-max) of 41 rounds; instructions counted by valgrind as (I(2N) - I(N)) / N. `--write` puts the tables into
 benchmarks/RESULTS.md. Needs g++, CMake, Ninja, valgrind and torch.
 """
 

@@ -1,8 +1,8 @@
-"""What shards cost and save for target torch, where each is a unit that reads ATen's headers.
+"""Measure compile times with shards for target torch, where each shard is a unit that reads ATen's headers.
 
     python benchmarks/torch_shards.py FOLDER [--write]
 
-Compiles, one unit after the other, what opgen_add_operators makes of two schema files, optimised, with stubs for kernels:
+Compiles the units that opgen_add_operators generates from two schema files, one after the other, with optimisation and with stubs as kernels:
 the five operators of torch/five.yaml, and a slice of PyTorch's own file (tests/support/aten_slice.py). Prints a Markdown
 table of processor seconds; `--write` puts it into RESULTS.md. Takes ten minutes. Needs torch.
 """
@@ -35,7 +35,7 @@ def schema_files(folder: Path) -> dict[str, Path]:
 
 
 def seconds_of_units(yaml: Path, shards: int, folder: Path) -> list[float]:
-    """Processor seconds of each unit of the library of `yaml`."""
+    """Return the processor seconds of each unit of the library of `yaml`."""
     tree, built = folder / "tree", folder / "built"
     generate = [tool("opgen"), "generate", yaml, "--target", "torch", "-o", tree]
     run([*generate, "--shards", str(shards)])
@@ -51,7 +51,7 @@ def seconds_of_units(yaml: Path, shards: int, folder: Path) -> list[float]:
     ]
     configure += [f"-Dopgen_torch_DIR={RUNTIME / 'cmake'}", f"-DPython_EXECUTABLE={sys.executable}"]
     configure += [f"-DCMAKE_MAKE_PROGRAM={tool('ninja')}", "-DCMAKE_EXPORT_COMPILE_COMMANDS=ON"]
-    # Each unit by itself; no cache, whatever the environment says.
+    # One unit at a time, without a cache.
     configure += ["-DCMAKE_CXX_COMPILER_LAUNCHER="]
     run(configure)
     taken = []
@@ -76,7 +76,7 @@ def main() -> None:
     folder = Path(sys.argv[1]).resolve()
     folder.mkdir()
     lines = [
-        "| library | entries | shards | units | all, s | longest, s |",
+        "| library | entries | shards | units | total, s | longest, s |",
         "|---|---:|---:|---:|---:|---:|",
     ]
     for name, yaml in schema_files(folder).items():

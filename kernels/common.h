@@ -1,4 +1,4 @@
-// common.h: what kernels of several topics share: dimension arguments, scalars, walks over memory.
+// common.h: shared by kernels of several topics: dimension arguments, scalars, loops over memory.
 #pragma once
 
 #include <algorithm>
@@ -9,22 +9,26 @@
 
 #include "math.h"
 
+// The parameters that a factory's kernel has for its TensorOptions.
+#define OPGEN_OPTIONS                                                                          \
+  std::optional<ScalarType> dtype, std::optional<Layout> layout, std::optional<Device> device, \
+      std::optional<bool> pin_memory
+
 namespace kernels {
 
 using opgen::DimMask;
 using opgen::has_dim;
 
-// `dim`, counted from the end if negative. A 0-dimensional tensor is taken for one of one
-// dimension.
+// Returns `dim`, counted from the end if negative. A zero-dim tensor counts as one-dimensional.
 inline int64_t wrap_dim(int64_t dim, int64_t ndim) {
   return opgen::maybe_wrap_dim(dim, ndim);
 }
 
-// An absent or an empty list means all dimensions ...
+// Missing or empty `dim` means all dimensions.
 inline DimMask mask_of(OptionalIntArrayRef dims, int64_t ndim) {
   return opgen::make_dim_mask(dims, ndim);
 }
-// ... but for `any` and `all`, where an empty list means none.
+// For `any` and `all`, where an empty list means no dimension.
 inline DimMask mask_of_listed(OptionalIntArrayRef dims, int64_t ndim) {
   return opgen::make_dim_mask(dims, ndim, /*empty_means_none=*/true);
 }
@@ -33,9 +37,9 @@ inline DimVector reduced_shape(IntArrayRef sizes, DimMask mask, bool keepdim) {
   return opgen::shape_from_dim_mask(sizes, mask, keepdim);
 }
 
-// Walks `sizes` in row-major order. `strides[k]` are those of operand k, in elements; `f` is given
-// the place of each index in every operand and does `work` elements, by which threads are shared
-// out.
+// Calls f(offsets) for each index of `sizes` in row-major order, over threads. `strides[k]` are the
+// strides of operand k and offsets[k] its offset, in elements. Each call handles about `work`
+// elements, which decides how many threads run.
 template <size_t N, class F>
 void for_each_index(IntArrayRef sizes, const std::array<IntArrayRef, N>& strides, F f,
                     int64_t work = 1) {
@@ -64,8 +68,9 @@ void for_each_index(IntArrayRef sizes, const std::array<IntArrayRef, N>& strides
   });
 }
 
-// All lines of the first tensor along `dim`: `f` is given where each starts in every tensor. The
-// tensors agree in number of dimensions and in all sizes that matter but that of `dim`.
+// Calls f(offsets) for each line of the first tensor along `dim`, with the offset at which the line
+// starts in every tensor. The tensors have the same number of dimensions, and the same sizes except
+// in `dim`.
 template <size_t N, class F>
 void for_each_line(int64_t dim, const std::array<const TensorBase*, N>& tensors, F f) {
   DimVector sizes(tensors[0]->sizes());
@@ -79,12 +84,14 @@ void for_each_line(int64_t dim, const std::array<const TensorBase*, N>& tensors,
   for_each_index<N>(sizes, strides, f, work);
 }
 
-// The elements of a tensor that a reduction folds into one: same sizes and strides for each result.
+// The elements of a tensor that a reduction folds into one result: sizes and strides are the same
+// for each result.
 struct Slice {
-  DimVector sizes, strides;  // outermost first; neighbours are merged where memory allows
+  DimVector sizes, strides;  // outermost first, coalesced where memory allows
   int64_t numel = 1;
 
-  // f(first, stride, count) for runs that together hold each element once, in row-major order.
+  // Calls f(first, stride, count) for runs that together cover each element once, in row-major
+  // order.
   template <class F>
   void for_each_run(int64_t start, F f) const {
     if (numel == 0) return;
@@ -108,8 +115,9 @@ struct Slice {
   }
 };
 
-// Folds the masked dimensions of `self`: f(slice, offsets) once for each element of the results,
-// where offsets[0] is the slice's first element in `self` and offsets[k + 1] the place in outs[k].
+// Reduces the masked dimensions of `self`: calls f(slice, offsets) once for each element of the
+// results, where offsets[0] is the slice's first element in `self` and offsets[k + 1] the element
+// in outs[k].
 template <size_t N, class F>
 void for_each_slice(const TensorBase& self, DimMask mask,
                     const std::array<const TensorBase*, N>& outs, F f) {
@@ -145,7 +153,7 @@ void for_each_slice(const TensorBase& self, DimMask mask,
       slice.numel);
 }
 
-// A type with the size of an element, for kernels that only move elements.
+// An integer type of the size of an element, for kernels that only move elements.
 template <class F>
 void dispatch_by_size(size_t itemsize, F f) {
   switch (itemsize) {
@@ -168,12 +176,13 @@ inline bool same_sizes(IntArrayRef a, IntArrayRef b) {
   return std::equal(a.begin(), a.end(), b.begin(), b.end());
 }
 
-// A number as a tensor that yields to full tensors in type promotion.
+// Wraps a number in a tensor that gives way to other tensors in type promotion.
 inline Tensor number(const Scalar& value) {
   return opgen::wrapped_scalar_tensor(value);
 }
 
-// A copy that keeps the strides, gaps between elements included, unless elements share places.
+// Returns a copy with the same strides, gaps between elements included, unless elements share
+// memory.
 inline Tensor clone_with_strides(const TensorBase& self) {
   if (opgen::has_internal_overlap(self) == opgen::MemOverlap::Yes) {
     return opgen::clone(self);
@@ -183,19 +192,18 @@ inline Tensor clone_with_strides(const TensorBase& self) {
   return copy;
 }
 
-// The tensor itself if it has the dtype already.
+// Converts to `dtype`; returns the tensor itself if it has the dtype already.
 inline Tensor to_dtype(const TensorBase& self, ScalarType dtype) {
   return opgen::to_dtype(self, dtype);
 }
 
-// An unstructured kernel's out tensor takes the shape of the result; warns if it held something
-// else.
+// Resizes an unstructured kernel's out tensor to the shape of the result; warns if it had elements
+// in another shape.
 inline void resize_out(const Tensor& out, IntArrayRef sizes) {
   opgen::resize_output(out, sizes);
 }
 
-// The same for the out tensor of a factory, whose shape is what the call says: there is nothing to
-// warn about.
+// Resizes the out tensor of a factory, without a warning: the call names the shape.
 inline void resize_factory_out(const Tensor& out, IntArrayRef sizes) {
   if (same_sizes(out.sizes(), sizes)) {
     opgen::resize_output(out, sizes);

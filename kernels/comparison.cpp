@@ -43,8 +43,7 @@ using namespace kernels;
 
 namespace {
 
-// Both operands have the common dtype; the iterator stores the answer in whatever dtype the output
-// has.
+// Both operands have the common dtype; the iterator converts the result to the output's dtype.
 template <class scalar_t, class F>
 void compare_as(TensorIteratorBase& iter, F f) {
   opgen::cpu_kernel(iter, [f](scalar_t a, scalar_t b) -> bool { return f(a, b); });
@@ -59,30 +58,92 @@ void compare_ordered(TensorIteratorBase& iter, const char* name, F f) {
   OPGEN_DISPATCH_REAL_AND_BOOL(iter.common_dtype(), name, [&] { compare_as<scalar_t>(iter, f); });
 }
 
+constexpr auto kEqual = [](auto a, auto b) { return a == b; };
+constexpr auto kNotEqual = [](auto a, auto b) { return !(a == b); };
+constexpr auto kLess = [](auto a, auto b) { return a < b; };
+constexpr auto kLessEqual = [](auto a, auto b) { return a <= b; };
+constexpr auto kGreater = [](auto a, auto b) { return a > b; };
+constexpr auto kGreaterEqual = [](auto a, auto b) { return a >= b; };
+
 }  // namespace
 
-#define OPGEN_COMPARISON(op, compare, function)                                                  \
-  OPGEN_META_FUNC2(op, Tensor)(const Tensor& self, const Tensor& other) {                        \
-    build_borrowing_comparison_op(maybe_get_output(), self, other);                              \
-  }                                                                                              \
-  OPGEN_META_FUNC2(op, Scalar)(const Tensor& self, const Scalar& other) {                        \
-    build_borrowing_except_last_argument_comparison_op(maybe_get_output(), self, number(other)); \
-  }                                                                                              \
-  OPGEN_IMPL_FUNC(op##_Tensor_out)(const Tensor&, const Tensor&, const Tensor& /*out*/) {        \
-    compare(*this, #op, function);                                                               \
-  }                                                                                              \
-  OPGEN_IMPL_FUNC(op##_Scalar_out)(const Tensor&, const Scalar&, const Tensor& /*out*/) {        \
-    compare(*this, #op, function);                                                               \
-  }
+OPGEN_META_FUNC2(eq, Tensor)(const Tensor& self, const Tensor& other) {
+  build_borrowing_comparison_op(maybe_get_output(), self, other);
+}
+OPGEN_META_FUNC2(eq, Scalar)(const Tensor& self, const Scalar& other) {
+  build_borrowing_except_last_argument_comparison_op(maybe_get_output(), self, number(other));
+}
+OPGEN_IMPL_FUNC(eq_Tensor_out)(const Tensor&, const Tensor&, const Tensor& /*out*/) {
+  compare(*this, "eq", kEqual);
+}
+OPGEN_IMPL_FUNC(eq_Scalar_out)(const Tensor&, const Scalar&, const Tensor& /*out*/) {
+  compare(*this, "eq", kEqual);
+}
 
-OPGEN_COMPARISON(eq, compare, [](auto a, auto b) { return a == b; })
-OPGEN_COMPARISON(ne, compare, [](auto a, auto b) { return !(a == b); })
-OPGEN_COMPARISON(lt, compare_ordered, [](auto a, auto b) { return a < b; })
-OPGEN_COMPARISON(le, compare_ordered, [](auto a, auto b) { return a <= b; })
-OPGEN_COMPARISON(gt, compare_ordered, [](auto a, auto b) { return a > b; })
-OPGEN_COMPARISON(ge, compare_ordered, [](auto a, auto b) { return a >= b; })
+OPGEN_META_FUNC2(ne, Tensor)(const Tensor& self, const Tensor& other) {
+  build_borrowing_comparison_op(maybe_get_output(), self, other);
+}
+OPGEN_META_FUNC2(ne, Scalar)(const Tensor& self, const Scalar& other) {
+  build_borrowing_except_last_argument_comparison_op(maybe_get_output(), self, number(other));
+}
+OPGEN_IMPL_FUNC(ne_Tensor_out)(const Tensor&, const Tensor&, const Tensor& /*out*/) {
+  compare(*this, "ne", kNotEqual);
+}
+OPGEN_IMPL_FUNC(ne_Scalar_out)(const Tensor&, const Scalar&, const Tensor& /*out*/) {
+  compare(*this, "ne", kNotEqual);
+}
 
-#undef OPGEN_COMPARISON
+OPGEN_META_FUNC2(lt, Tensor)(const Tensor& self, const Tensor& other) {
+  build_borrowing_comparison_op(maybe_get_output(), self, other);
+}
+OPGEN_META_FUNC2(lt, Scalar)(const Tensor& self, const Scalar& other) {
+  build_borrowing_except_last_argument_comparison_op(maybe_get_output(), self, number(other));
+}
+OPGEN_IMPL_FUNC(lt_Tensor_out)(const Tensor&, const Tensor&, const Tensor& /*out*/) {
+  compare_ordered(*this, "lt", kLess);
+}
+OPGEN_IMPL_FUNC(lt_Scalar_out)(const Tensor&, const Scalar&, const Tensor& /*out*/) {
+  compare_ordered(*this, "lt", kLess);
+}
+
+OPGEN_META_FUNC2(le, Tensor)(const Tensor& self, const Tensor& other) {
+  build_borrowing_comparison_op(maybe_get_output(), self, other);
+}
+OPGEN_META_FUNC2(le, Scalar)(const Tensor& self, const Scalar& other) {
+  build_borrowing_except_last_argument_comparison_op(maybe_get_output(), self, number(other));
+}
+OPGEN_IMPL_FUNC(le_Tensor_out)(const Tensor&, const Tensor&, const Tensor& /*out*/) {
+  compare_ordered(*this, "le", kLessEqual);
+}
+OPGEN_IMPL_FUNC(le_Scalar_out)(const Tensor&, const Scalar&, const Tensor& /*out*/) {
+  compare_ordered(*this, "le", kLessEqual);
+}
+
+OPGEN_META_FUNC2(gt, Tensor)(const Tensor& self, const Tensor& other) {
+  build_borrowing_comparison_op(maybe_get_output(), self, other);
+}
+OPGEN_META_FUNC2(gt, Scalar)(const Tensor& self, const Scalar& other) {
+  build_borrowing_except_last_argument_comparison_op(maybe_get_output(), self, number(other));
+}
+OPGEN_IMPL_FUNC(gt_Tensor_out)(const Tensor&, const Tensor&, const Tensor& /*out*/) {
+  compare_ordered(*this, "gt", kGreater);
+}
+OPGEN_IMPL_FUNC(gt_Scalar_out)(const Tensor&, const Scalar&, const Tensor& /*out*/) {
+  compare_ordered(*this, "gt", kGreater);
+}
+
+OPGEN_META_FUNC2(ge, Tensor)(const Tensor& self, const Tensor& other) {
+  build_borrowing_comparison_op(maybe_get_output(), self, other);
+}
+OPGEN_META_FUNC2(ge, Scalar)(const Tensor& self, const Scalar& other) {
+  build_borrowing_except_last_argument_comparison_op(maybe_get_output(), self, number(other));
+}
+OPGEN_IMPL_FUNC(ge_Tensor_out)(const Tensor&, const Tensor&, const Tensor& /*out*/) {
+  compare_ordered(*this, "ge", kGreaterEqual);
+}
+OPGEN_IMPL_FUNC(ge_Scalar_out)(const Tensor&, const Scalar&, const Tensor& /*out*/) {
+  compare_ordered(*this, "ge", kGreaterEqual);
+}
 
 // ---- Logic: zero is false, all else is true ----
 
@@ -101,69 +162,151 @@ Tensor new_bool(const Tensor& self) {
   return opgen::empty({0}, self.options().dtype(kBool));
 }
 
+constexpr auto kAnd = [](bool a, bool b) { return a && b; };
+constexpr auto kOr = [](bool a, bool b) { return a || b; };
+constexpr auto kXor = [](bool a, bool b) { return a != b; };
+
 }  // namespace
 
-#define OPGEN_LOGICAL(op, function)                                              \
-  OPGEN_KERNEL(op##_out)(const Tensor& self, const Tensor& other, Tensor& out) { \
-    return logical(out, self, other, #op, function);                             \
-  }                                                                              \
-  OPGEN_KERNEL(op)(const Tensor& self, const Tensor& other) {                    \
-    Tensor out = new_bool(self);                                                 \
-    return at::op##_out(out, self, other);                                       \
-  }                                                                              \
-  OPGEN_KERNEL(op##_)(Tensor & self, const Tensor& other) {                      \
-    return at::op##_out(self, self, other);                                      \
-  }
+OPGEN_KERNEL(logical_and_out)(const Tensor& self, const Tensor& other, Tensor& out) {
+  return logical(out, self, other, "logical_and", kAnd);
+}
+OPGEN_KERNEL(logical_and)(const Tensor& self, const Tensor& other) {
+  Tensor out = new_bool(self);
+  return at::logical_and_out(out, self, other);
+}
+OPGEN_KERNEL(logical_and_)(Tensor& self, const Tensor& other) {
+  return at::logical_and_out(self, self, other);
+}
 
-OPGEN_LOGICAL(logical_and, [](bool a, bool b) { return a && b; })
-OPGEN_LOGICAL(logical_or, [](bool a, bool b) { return a || b; })
-OPGEN_LOGICAL(logical_xor, [](bool a, bool b) { return a != b; })
+OPGEN_KERNEL(logical_or_out)(const Tensor& self, const Tensor& other, Tensor& out) {
+  return logical(out, self, other, "logical_or", kOr);
+}
+OPGEN_KERNEL(logical_or)(const Tensor& self, const Tensor& other) {
+  Tensor out = new_bool(self);
+  return at::logical_or_out(out, self, other);
+}
+OPGEN_KERNEL(logical_or_)(Tensor& self, const Tensor& other) {
+  return at::logical_or_out(self, self, other);
+}
 
-#undef OPGEN_LOGICAL
+OPGEN_KERNEL(logical_xor_out)(const Tensor& self, const Tensor& other, Tensor& out) {
+  return logical(out, self, other, "logical_xor", kXor);
+}
+OPGEN_KERNEL(logical_xor)(const Tensor& self, const Tensor& other) {
+  Tensor out = new_bool(self);
+  return at::logical_xor_out(out, self, other);
+}
+OPGEN_KERNEL(logical_xor_)(Tensor& self, const Tensor& other) {
+  return at::logical_xor_out(self, self, other);
+}
 
 // ---- Bits ----
 
-#define OPGEN_BITWISE(op, dunder, augmented, symbol)                               \
-  OPGEN_META_FUNC2(op, Tensor)(const Tensor& self, const Tensor& other) {          \
-    build_borrowing_binary_op(maybe_get_output(), self, other);                    \
-  }                                                                                \
-  OPGEN_IMPL_FUNC(op##_out)(const Tensor&, const Tensor&, const Tensor& /*out*/) { \
-    OPGEN_DISPATCH_INTEGRAL_AND_BOOL(common_dtype(), #op, [&] {                    \
-      opgen::cpu_kernel(*this, [](scalar_t a, scalar_t b) -> scalar_t {            \
-        return static_cast<scalar_t>(a symbol b);                                  \
-      });                                                                          \
-    });                                                                            \
-  }                                                                                \
-  OPGEN_KERNEL(op)(const Tensor& self, const Scalar& other) {                      \
-    return at::op(self, number(other));                                            \
-  }                                                                                \
-  OPGEN_KERNEL(op)(const Scalar& self, const Tensor& other) {                      \
-    return at::op(number(self), other);                                            \
-  }                                                                                \
-  OPGEN_KERNEL(op##_)(Tensor & self, const Scalar& other) {                        \
-    return self.op##_(number(other));                                              \
-  }                                                                                \
-  OPGEN_KERNEL(op##_out)(const Tensor& self, const Scalar& other, Tensor& out) {   \
-    return at::op##_out(out, self, number(other));                                 \
-  }                                                                                \
-  OPGEN_KERNEL(dunder)(const Tensor& self, const Tensor& other) {                  \
-    return at::op(self, other);                                                    \
-  }                                                                                \
-  OPGEN_KERNEL(dunder)(const Tensor& self, const Scalar& other) {                  \
-    return at::op(self, other);                                                    \
-  }                                                                                \
-  OPGEN_KERNEL(augmented)(Tensor & self, const Tensor& other) {                    \
-    return self.op##_(other);                                                      \
-  }                                                                                \
-  OPGEN_KERNEL(augmented)(Tensor & self, const Scalar& other) {                    \
-    return self.op##_(other);                                                      \
-  }
+namespace {
 
-OPGEN_BITWISE(bitwise_and, __and__, __iand__, &)
-OPGEN_BITWISE(bitwise_or, __or__, __ior__, |)
-OPGEN_BITWISE(bitwise_xor, __xor__, __ixor__, ^)
+template <class F>
+void bitwise(TensorIteratorBase& iter, const char* name, F f) {
+  OPGEN_DISPATCH_INTEGRAL_AND_BOOL(iter.common_dtype(), name, [&] {
+    opgen::cpu_kernel(
+        iter, [f](scalar_t a, scalar_t b) -> scalar_t { return static_cast<scalar_t>(f(a, b)); });
+  });
+}
 
-#undef OPGEN_BITWISE
+}  // namespace
+
+OPGEN_META_FUNC2(bitwise_and, Tensor)(const Tensor& self, const Tensor& other) {
+  build_borrowing_binary_op(maybe_get_output(), self, other);
+}
+OPGEN_IMPL_FUNC(bitwise_and_out)(const Tensor&, const Tensor&, const Tensor& /*out*/) {
+  bitwise(*this, "bitwise_and", [](auto a, auto b) { return a & b; });
+}
+OPGEN_KERNEL(bitwise_and)(const Tensor& self, const Scalar& other) {
+  return at::bitwise_and(self, number(other));
+}
+OPGEN_KERNEL(bitwise_and)(const Scalar& self, const Tensor& other) {
+  return at::bitwise_and(number(self), other);
+}
+OPGEN_KERNEL(bitwise_and_)(Tensor& self, const Scalar& other) {
+  return self.bitwise_and_(number(other));
+}
+OPGEN_KERNEL(bitwise_and_out)(const Tensor& self, const Scalar& other, Tensor& out) {
+  return at::bitwise_and_out(out, self, number(other));
+}
+OPGEN_KERNEL(__and__)(const Tensor& self, const Tensor& other) {
+  return at::bitwise_and(self, other);
+}
+OPGEN_KERNEL(__and__)(const Tensor& self, const Scalar& other) {
+  return at::bitwise_and(self, other);
+}
+OPGEN_KERNEL(__iand__)(Tensor& self, const Tensor& other) {
+  return self.bitwise_and_(other);
+}
+OPGEN_KERNEL(__iand__)(Tensor& self, const Scalar& other) {
+  return self.bitwise_and_(other);
+}
+
+OPGEN_META_FUNC2(bitwise_or, Tensor)(const Tensor& self, const Tensor& other) {
+  build_borrowing_binary_op(maybe_get_output(), self, other);
+}
+OPGEN_IMPL_FUNC(bitwise_or_out)(const Tensor&, const Tensor&, const Tensor& /*out*/) {
+  bitwise(*this, "bitwise_or", [](auto a, auto b) { return a | b; });
+}
+OPGEN_KERNEL(bitwise_or)(const Tensor& self, const Scalar& other) {
+  return at::bitwise_or(self, number(other));
+}
+OPGEN_KERNEL(bitwise_or)(const Scalar& self, const Tensor& other) {
+  return at::bitwise_or(number(self), other);
+}
+OPGEN_KERNEL(bitwise_or_)(Tensor& self, const Scalar& other) {
+  return self.bitwise_or_(number(other));
+}
+OPGEN_KERNEL(bitwise_or_out)(const Tensor& self, const Scalar& other, Tensor& out) {
+  return at::bitwise_or_out(out, self, number(other));
+}
+OPGEN_KERNEL(__or__)(const Tensor& self, const Tensor& other) {
+  return at::bitwise_or(self, other);
+}
+OPGEN_KERNEL(__or__)(const Tensor& self, const Scalar& other) {
+  return at::bitwise_or(self, other);
+}
+OPGEN_KERNEL(__ior__)(Tensor& self, const Tensor& other) {
+  return self.bitwise_or_(other);
+}
+OPGEN_KERNEL(__ior__)(Tensor& self, const Scalar& other) {
+  return self.bitwise_or_(other);
+}
+
+OPGEN_META_FUNC2(bitwise_xor, Tensor)(const Tensor& self, const Tensor& other) {
+  build_borrowing_binary_op(maybe_get_output(), self, other);
+}
+OPGEN_IMPL_FUNC(bitwise_xor_out)(const Tensor&, const Tensor&, const Tensor& /*out*/) {
+  bitwise(*this, "bitwise_xor", [](auto a, auto b) { return a ^ b; });
+}
+OPGEN_KERNEL(bitwise_xor)(const Tensor& self, const Scalar& other) {
+  return at::bitwise_xor(self, number(other));
+}
+OPGEN_KERNEL(bitwise_xor)(const Scalar& self, const Tensor& other) {
+  return at::bitwise_xor(number(self), other);
+}
+OPGEN_KERNEL(bitwise_xor_)(Tensor& self, const Scalar& other) {
+  return self.bitwise_xor_(number(other));
+}
+OPGEN_KERNEL(bitwise_xor_out)(const Tensor& self, const Scalar& other, Tensor& out) {
+  return at::bitwise_xor_out(out, self, number(other));
+}
+OPGEN_KERNEL(__xor__)(const Tensor& self, const Tensor& other) {
+  return at::bitwise_xor(self, other);
+}
+OPGEN_KERNEL(__xor__)(const Tensor& self, const Scalar& other) {
+  return at::bitwise_xor(self, other);
+}
+OPGEN_KERNEL(__ixor__)(Tensor& self, const Tensor& other) {
+  return self.bitwise_xor_(other);
+}
+OPGEN_KERNEL(__ixor__)(Tensor& self, const Scalar& other) {
+  return self.bitwise_xor_(other);
+}
 
 // ---- Whole tensors ----
 

@@ -1,4 +1,4 @@
-// copy.cpp: copying, filling, converting and resizing, and what a tensor says of itself.
+// copy.cpp: copying, filling, converting and resizing, and queries of one tensor.
 #include <opgen/kernel.h>
 
 #include <aten/ops/_local_scalar_dense.h>
@@ -78,12 +78,12 @@ OPGEN_KERNEL(_to_copy)
 
 namespace {
 
-// The tensor itself if nothing would change.
+// Returns the tensor itself if nothing would change.
 Tensor converted(const Tensor& self, const TensorOptions& options, bool non_blocking, bool copy,
                  std::optional<MemoryFormat> memory_format) {
   const MemoryFormat format = memory_format.value_or(MemoryFormat::Preserve);
   Device device = options.device_opt().value_or(self.device());
-  // "cuda" without a number means the device the tensor is on, if it is on one.
+  // "cuda" without a number means the tensor's own device, if that is a CUDA device.
   if (!device.has_index() && device.type() == self.device().type()) device = self.device();
   const bool as_it_is =
       (!options.has_dtype() || options.dtype() == self.scalar_type()) && device == self.device() &&
@@ -180,7 +180,7 @@ OPGEN_KERNEL(set_)(Tensor& self) {
   return self;
 }
 
-// ---- What a tensor says of itself ----
+// ---- Queries of one tensor ----
 
 OPGEN_KERNEL(size)(const Tensor& self, int64_t dim) {
   return self.size(dim);

@@ -1,4 +1,4 @@
-// devices.h: the check of kernels that serve CPU and Meta and may be given tensors of both.
+// devices.h: the device check of kernels that serve CPU and Meta.
 #pragma once
 
 #include <opgen/kernel.h>

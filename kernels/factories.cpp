@@ -1,4 +1,4 @@
-// factories.cpp: new tensors, empty or with values that follow from their places.
+// factories.cpp: new tensors, empty or with values that follow from their indices.
 #include <opgen/kernel.h>
 
 #include <algorithm>
@@ -34,11 +34,6 @@
 
 using namespace kernels;
 
-// The four options of a factory, as kernels are given them.
-#define OPGEN_OPTIONS                                                                          \
-  std::optional<ScalarType> dtype, std::optional<Layout> layout, std::optional<Device> device, \
-      std::optional<bool> pin_memory
-
 namespace {
 
 TensorOptions options_of(OPGEN_OPTIONS) {
@@ -49,12 +44,12 @@ TensorOptions options_of(OPGEN_OPTIONS) {
   return TensorOptions().dtype(dtype).layout(layout).device(device);
 }
 
-// What is not asked for is as in `self`.
+// Options that are not given are those of `self`.
 TensorOptions options_like(const Tensor& self, OPGEN_OPTIONS) {
   return self.options().merge_in(options_of(dtype, layout, device, pin_memory));
 }
 
-// Sums and products of 64-bit sizes fit.
+// Wide enough for sums and products of 64-bit sizes.
 __extension__ using Wide = __int128;
 
 ScalarType dtype_of_number(const Scalar& value) {
@@ -68,7 +63,7 @@ ScalarType dtype_of_number(const Scalar& value) {
 // ---- Memory ----
 
 OPGEN_KERNEL(empty)(IntArrayRef size, OPGEN_OPTIONS, std::optional<MemoryFormat> memory_format) {
-  // What nearly every call asks for is made without options to fill and to read again.
+  // The most frequent call is handled without building TensorOptions.
   if (!memory_format.has_value() && (!layout.has_value() || *layout == opgen::kStrided) &&
       (!pin_memory.has_value() || !*pin_memory)) {
     return opgen::empty_contiguous(size, dtype.has_value() ? *dtype : opgen::get_default_dtype(),
@@ -99,7 +94,8 @@ OPGEN_KERNEL(new_empty_symint)(const Tensor& self, SymIntArrayRef size, OPGEN_OP
 
 namespace {
 
-// What is beyond a half type is infinity in a new tensor, as in PyTorch; fill_ refuses it.
+// A value beyond the range of a half type becomes infinity in a new tensor, as in PyTorch; fill_
+// refuses it.
 Scalar rounded(const Scalar& value, ScalarType dtype) {
   if (value.isComplex() || (dtype != opgen::kHalf && dtype != opgen::kBFloat16)) return value;
   const auto wide = static_cast<float>(value.to<double>());
@@ -142,27 +138,35 @@ OPGEN_KERNEL(scalar_tensor)(const Scalar& s, OPGEN_OPTIONS) {
   return filled(at::empty(IntArrayRef(), options_of(dtype, layout, device, pin_memory)), s);
 }
 
-#define OPGEN_CONSTANT(op, kernel, new_kernel, like_kernel, value)                                \
-  OPGEN_KERNEL(kernel)(IntArrayRef size, OPGEN_OPTIONS) {                                         \
-    return filled(at::empty(size, options_of(dtype, layout, device, pin_memory)), value);         \
-  }                                                                                               \
-  OPGEN_KERNEL(op##_out)(IntArrayRef size, Tensor & out) {                                        \
-    return fill_out(out, size, value);                                                            \
-  }                                                                                               \
-  OPGEN_KERNEL(new_kernel)(const Tensor& self, IntArrayRef size, OPGEN_OPTIONS) {                 \
-    return filled(at::empty(size, options_like(self, dtype, layout, device, pin_memory)), value); \
-  }                                                                                               \
-  OPGEN_KERNEL(like_kernel)                                                                       \
-  (const Tensor& self, OPGEN_OPTIONS, std::optional<MemoryFormat> memory_format) {                \
-    return filled(                                                                                \
-        at::empty_like(self, options_of(dtype, layout, device, pin_memory), memory_format),       \
-        value);                                                                                   \
-  }
+OPGEN_KERNEL(zeros_symint)(IntArrayRef size, OPGEN_OPTIONS) {
+  return filled(at::empty(size, options_of(dtype, layout, device, pin_memory)), Scalar(0));
+}
+OPGEN_KERNEL(zeros_out)(IntArrayRef size, Tensor& out) {
+  return fill_out(out, size, Scalar(0));
+}
+OPGEN_KERNEL(new_zeros)(const Tensor& self, IntArrayRef size, OPGEN_OPTIONS) {
+  return filled(at::empty(size, options_like(self, dtype, layout, device, pin_memory)), Scalar(0));
+}
+OPGEN_KERNEL(zeros_like)
+(const Tensor& self, OPGEN_OPTIONS, std::optional<MemoryFormat> memory_format) {
+  return filled(at::empty_like(self, options_of(dtype, layout, device, pin_memory), memory_format),
+                Scalar(0));
+}
 
-OPGEN_CONSTANT(zeros, zeros_symint, new_zeros, zeros_like, Scalar(0))
-OPGEN_CONSTANT(ones, ones, new_ones, ones_like, Scalar(1))
-
-#undef OPGEN_CONSTANT
+OPGEN_KERNEL(ones)(IntArrayRef size, OPGEN_OPTIONS) {
+  return filled(at::empty(size, options_of(dtype, layout, device, pin_memory)), Scalar(1));
+}
+OPGEN_KERNEL(ones_out)(IntArrayRef size, Tensor& out) {
+  return fill_out(out, size, Scalar(1));
+}
+OPGEN_KERNEL(new_ones)(const Tensor& self, IntArrayRef size, OPGEN_OPTIONS) {
+  return filled(at::empty(size, options_like(self, dtype, layout, device, pin_memory)), Scalar(1));
+}
+OPGEN_KERNEL(ones_like)
+(const Tensor& self, OPGEN_OPTIONS, std::optional<MemoryFormat> memory_format) {
+  return filled(at::empty_like(self, options_of(dtype, layout, device, pin_memory), memory_format),
+                Scalar(1));
+}
 
 // ---- Ranges ----
 
@@ -188,8 +192,8 @@ int64_t range_size(const Scalar& start, const Scalar& end, const Scalar& step, S
   OPGEN_CHECK((by > 0 && last >= first) || (by < 0 && last <= first),
               "upper bound and lower bound inconsistent with step sign");
   if (dtype == kLong) {
-    // Doubles do not hold every int64; the bounds are cut to integers as the elements are.
-    // Their distance may be one that int64 does not hold either.
+    // Doubles do not represent every int64, so the bounds are truncated to integers, as the
+    // elements are. Their distance may not fit int64 either.
     const int64_t stride = step.toLong();
     OPGEN_CHECK(stride != 0, "step must be nonzero");
     const auto low = static_cast<uint64_t>(start.toLong()),
@@ -253,7 +257,7 @@ OPGEN_KERNEL(linspace_out)(const Scalar& start, const Scalar& end, int64_t steps
   Tensor target = out.is_contiguous() ? out : Tensor(opgen::contiguous(out));
   OPGEN_DISPATCH_ALL_BUT_BOOL(out.scalar_type(), "linspace", [&] {
     scalar_t* to = target.mutable_data_ptr<scalar_t>();
-    // Integers step by the rounded-down whole distance in double, half types in float.
+    // Integers step by the distance rounded down, in double; half types step in float.
     using wide = std::conditional_t<std::is_integral_v<scalar_t>, double, wide_t<scalar_t>>;
     const wide first =
         std::is_integral_v<scalar_t> ? wide(start.to<scalar_t>()) : wide(start.to<wide>());
@@ -329,7 +333,7 @@ OPGEN_KERNEL(eye_out)(int64_t n, Tensor& out) {
 OPGEN_KERNEL(eye_out)(int64_t n, int64_t m, Tensor& out) {
   OPGEN_CHECK(n >= 0, "n must be greater or equal to 0, got ", n);
   OPGEN_CHECK(m >= 0, "m must be greater or equal to 0, got ", m);
-  // A fresh output, or one that the caller gave: either way without a warning about its old shape.
+  // The output is new or the caller's; neither warns about its old shape.
   opgen::resize_(out, {n, m});
   opgen::assert_no_internal_overlap(out);
   opgen::zero_(out);
@@ -342,11 +346,11 @@ OPGEN_KERNEL(eye_out)(int64_t n, int64_t m, Tensor& out) {
   return out;
 }
 
-// The places on and below a diagonal, row by row: first their rows, then their columns.
+// Writes the indices on and below a diagonal, row by row: first all rows, then all columns.
 OPGEN_KERNEL(tril_indices)(int64_t row, int64_t col, int64_t offset, OPGEN_OPTIONS) {
   OPGEN_CHECK(row >= 0, "row must be non-negative, got ", row);
   OPGEN_CHECK(col >= 0, "col must be non-negative, got ", col);
-  // Beyond these, another offset changes nothing.
+  // Offsets beyond these have the same result.
   offset = std::clamp(offset, -row, col);
   const Wide first = std::max<Wide>(0, -Wide(offset));
   const Wide full = std::clamp<Wide>(Wide(col) - offset - 1, first, row);
@@ -375,5 +379,3 @@ OPGEN_KERNEL(tril_indices)(int64_t row, int64_t col, int64_t offset, OPGEN_OPTIO
   });
   return out;
 }
-
-#undef OPGEN_OPTIONS

@@ -20,7 +20,7 @@ void check_lists(size_t size, size_t other) {
               " and ", other);
 }
 
-// f(tensor, number) for each tensor of the list.
+// Returns f(tensor, number) for each tensor of the list.
 template <class F>
 std::vector<Tensor> map(TensorList self, F f) {
   check_lists(self.size(), self.size());

@@ -1,4 +1,4 @@
-// indexing.cpp: joining tensors, and reading or writing elements whose places are data.
+// indexing.cpp: join tensors; read or write elements whose indices are data.
 #include <opgen/kernel.h>
 
 #include <algorithm>
@@ -26,7 +26,7 @@
 #include <aten/ops/take.h>
 #include <aten/ops/take_native.h>
 
-#include <opgen/memory_overlap.h>
+#include <opgen/tensor/memory_overlap.h>
 
 #include "common.h"
 #include "devices.h"
@@ -35,14 +35,14 @@ using namespace kernels;
 
 namespace {
 
-// A place counted from the end if negative.
+// Returns an index, counted from the end if negative.
 int64_t checked_place(int64_t place, int64_t size) {
   OPGEN_CHECK_INDEX(place >= -size && place < size, "index ", place,
                     " is out of bounds for dimension with size ", size);
   return place < 0 ? place + size : place;
 }
 
-// A place that may not be negative.
+// Returns an index that may not be negative.
 int64_t plain_place(int64_t place, int64_t size, int64_t dim) {
   OPGEN_CHECK_INDEX(place >= 0 && place < size, "index ", place, " is out of bounds for dimension ",
                     dim, " with size ", size);
@@ -62,8 +62,8 @@ int64_t stride_along(const TensorBase& self, int64_t dim) {
 
 namespace {
 
-// An empty vector joins with anything: a list may start with one before anything is known of its
-// shape.
+// An empty vector can be joined with tensors of any shape: programs start lists with one before
+// they know the shape.
 bool is_skipped(const TensorBase& tensor) {
   return tensor.dim() == 1 && tensor.size(0) == 0;
 }
@@ -122,7 +122,7 @@ OPGEN_IMPL_FUNC(cat_out_cpu)
 
 namespace {
 
-// The place of the new dimension, from the front.
+// Returns the index of the new dimension, from the front.
 int64_t check_stack(TensorList tensors, int64_t dim) {
   OPGEN_CHECK(tensors.size() > 0, "stack expects a non-empty TensorList");
   for (size_t i = 0; i < tensors.size(); ++i) {
@@ -147,8 +147,8 @@ std::vector<Tensor> unsqueezed_all(TensorList tensors, int64_t dim) {
 
 }  // namespace
 
-// The tensors joined along a dimension that they have, which then is split in two; there is none
-// behind the last.
+// Joins the tensors along an existing dimension, which is then split in two. There is none after
+// the last dimension.
 OPGEN_KERNEL(stack)(TensorList tensors, int64_t dim) {
   dim = check_stack(tensors, dim);
   if (dim == tensors[0].dim()) return at::cat(unsqueezed_all(tensors, dim), dim);
@@ -183,13 +183,13 @@ int64_t at_least_one(int64_t ndim) {
   return ndim == 0 ? 1 : ndim;
 }
 
-// `index` may reach as far as `limit` in each dimension but `dim`.
+// Checks that `index` is at most as large as `limit` in each dimension but `dim`.
 void check_index_shape(const char* name, const TensorBase& index, const TensorBase& limit,
                        int64_t dim, const char* what) {
   if (index.numel() == 0) return;
   OPGEN_CHECK(at_least_one(index.dim()) == at_least_one(limit.dim()),
               "Index tensor must have the same number of dimensions as ", what, " tensor");
-  // Of an index without dimensions, one.
+  // 1 for a zero-dim index.
   for (int64_t d = 0; d < at_least_one(index.dim()); ++d) {
     OPGEN_CHECK(d == dim || size_along(index, d) <= size_along(limit, d), name,
                 "(): Expected index ", index.sizes(), " to be no larger than ", what, " ",
@@ -214,8 +214,9 @@ Tensor at_least_1d(const Tensor& self) {
   return self.dim() == 0 ? self.unsqueeze(0) : Tensor(self);
 }
 
-// f(element, other): `element` is the one of `target` that index number k of the line points at,
-// `other` the one of `along` at the place of the index. One line after another: places may repeat.
+// Calls f(element, other), where `element` is the element of `target` that the index selects, and
+// `other` the element of `along` at the position of the index. Runs one line after another in one
+// thread: indices may repeat.
 template <class T, class F>
 void for_each_indexed(const Tensor& given, int64_t dim, const Tensor& index, const Tensor& beside,
                       F f) {
@@ -333,7 +334,7 @@ OPGEN_KERNEL(index_select_out)(const Tensor& self, int64_t dim, const Tensor& in
   const int64_t size = size_along(self, dim), stride = stride_along(self, dim),
                 out_stride = stride_along(out, dim);
   if (out.numel() == 0) {
-    // Without elements to move, a wrong index is one all the same.
+    // A wrong index is an error even if there are no elements to move.
     for (int64_t k = 0; k < places.numel(); ++k) plain_place(place[k], size, dim);
     return out;
   }
@@ -416,7 +417,7 @@ OPGEN_IMPL_FUNC(index_add_cpu_out)
   });
 }
 
-// ---- take: places in the flattened tensor ----
+// ---- take: indices of the flattened tensor ----
 
 OPGEN_KERNEL(take_out)(const Tensor& self, const Tensor& index, Tensor& out) {
   OPGEN_CHECK(index.scalar_type() == kLong, "take(): Expected a long tensor for index, but got ",
@@ -523,8 +524,8 @@ OPGEN_KERNEL(masked_select)(const Tensor& self, const Tensor& mask) {
   return at::masked_select_out(out, self, mask);
 }
 
-// One row per element that is not zero: its place in each dimension. In memory the places in one
-// dimension stand side by side, since that is how they are used as indices.
+// Returns one row of indices per nonzero element. In memory the indices of one dimension are
+// contiguous, since they are used as index tensors.
 OPGEN_KERNEL(nonzero_out)(const Tensor& self, Tensor& out) {
   OPGEN_CHECK(out.scalar_type() == kLong, "Expected out to be a Long tensor, but got ",
               out.scalar_type());
@@ -562,8 +563,8 @@ OPGEN_KERNEL(nonzero)(const Tensor& self) {
 namespace {
 
 // The indexed tensor, laid out so that one iteration over the shape of the result reads every
-// element: the indexed dimensions are replaced by those of the index tensors, in which it stands
-// still (stride 0).
+// element: the indexed dimensions are replaced by those of the index tensors, in which its stride
+// is 0.
 struct Indexed {
   Tensor self;
   std::vector<Tensor>
@@ -571,7 +572,7 @@ struct Indexed {
   DimVector sizes, strides;  // of the indexed dimensions; strides in bytes
 };
 
-// A mask stands for as many index tensors as it has dimensions.
+// A mask counts as one index tensor per dimension.
 std::vector<Tensor> without_masks(const Tensor& self, IOptTensorListRef given) {
   std::vector<Tensor> indices;
   for (const std::optional<Tensor>& entry : given) {
@@ -607,7 +608,7 @@ std::vector<Tensor> without_masks(const Tensor& self, IOptTensorListRef given) {
 Indexed make_indexed(const Tensor& original, IOptTensorListRef given) {
   std::vector<Tensor> indices = without_masks(original, given);
   Tensor self = original;
-  // Indices with a gap between them: their dimensions of the result come first.
+  // If indices are not adjacent, their dimensions come first in the result.
   int64_t first = -1, last = -1, used = 0;
   for (int64_t d = 0; d < self.dim(); ++d) {
     if (!indices[d].defined()) continue;
@@ -656,15 +657,16 @@ Indexed make_indexed(const Tensor& original, IOptTensorListRef given) {
     DimVector index_sizes(static_cast<size_t>(first), 1);
     for (int64_t size : shape) index_sizes.push_back(size);
     index_sizes.resize(index_sizes.size() + static_cast<size_t>(after), 1);
-    // Expanded first: the strides of a fresh result follow those of the converted index.
+    // Expand before the conversion: the strides of a new result follow those of the converted
+    // index.
     result.indices.push_back(to_dtype(indices[d].expand(shape), kLong).reshape(index_sizes));
   }
   result.self = opgen::alias_with_sizes_and_strides(self, sizes, strides, self.storage_offset());
   return result;
 }
 
-// Bytes from the start of the indexed dimensions to the element that the operands from `first` on
-// point at.
+// Returns the bytes from the start of the indexed dimensions to the element that the operands from
+// `first` on select.
 int64_t indexed_offset(char** data, const int64_t* strides, int first, int64_t i, IntArrayRef sizes,
                        IntArrayRef byte_strides) {
   int64_t offset = 0;
@@ -688,7 +690,7 @@ OPGEN_PRECOMPUTE_META_FUNC2(index, Tensor)(const Tensor& self, IOptTensorListRef
               self.scalar_type(), ") and result (", out.scalar_type(),
               ") must have the same scalar type");
   if (out.defined()) {
-    // The iterator sees one element of the indexed dimensions, which is read over and over.
+    // The iterator has one element of the indexed dimensions as its operand, with stride 0.
     opgen::assert_no_internal_overlap(out);
     opgen::assert_no_overlap(out, self);
     for (const std::optional<Tensor>& index : indices) {
@@ -734,7 +736,7 @@ OPGEN_KERNEL(_index_put_impl_)
               "shape mismatch: value tensor of shape ", values.sizes(),
               " cannot be broadcast to indexing result of shape ", shape);
   if (self.is_meta()) return self;
-  // Values and places that share memory with self would change while they are read.
+  // Values and indices that share memory with self would change while they are read.
   for (Tensor& index : indexed.indices) {
     if (index.is_alias_of(self)) index = opgen::clone(index);
   }
@@ -747,7 +749,7 @@ OPGEN_KERNEL(_index_put_impl_)
   config.add_output(indexed.self).add_const_input(source);
   for (const Tensor& index : indexed.indices) config.add_const_input(index);
   TensorIterator iter = config.build();
-  // In one thread and in order: of values for one place the last stays.
+  // One thread, in order: of several values for one element the last wins.
   OPGEN_DISPATCH_ALL(self.scalar_type(), "index_put_", [&] {
     iter.serial_for_each(
         [&](char** data, const int64_t* steps, int64_t n) {

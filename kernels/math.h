@@ -26,11 +26,12 @@ inline constexpr bool is_half_v = std::is_same_v<T, Half> || std::is_same_v<T, B
 template <class T>
 inline constexpr bool is_float_v = is_half_v<T> || std::is_floating_point_v<T>;
 
-// The type an element is computed in: half types lose too much if every step is rounded to them.
+// The type in which an element is computed: half types would lose too much if every step were
+// rounded.
 template <class T>
 using wide_t = std::conditional_t<is_half_v<T>, float, T>;
 
-// The type a long sum of elements is kept in.
+// The type in which a long sum is accumulated.
 template <class T>
 struct SumOf {
   using type = T;
@@ -57,7 +58,7 @@ struct RealOf<complex<T>> {
 template <class T>
 using real_t = typename RealOf<T>::type;
 
-// `widen` gives what <cmath> and std::complex understand, `narrowed` the way back.
+// `widen` converts to a type that <cmath> and std::complex take, `narrowed` back.
 template <class T>
 auto widen(T x) {
   if constexpr (is_complex_v<T>) {
@@ -76,7 +77,7 @@ T narrowed(W x) {
   }
 }
 
-// An element from its parts; a real one has no second.
+// Builds an element from its parts; a real type ignores the imaginary one.
 template <class T>
 T element_from(double real, [[maybe_unused]] double imag) {
   if constexpr (is_complex_v<T>) {
@@ -106,7 +107,7 @@ bool is_nan(T x) {
   }
 }
 
-// Integer overflow wraps round, as on every machine; in C++ only unsigned numbers may do it.
+// Integer overflow wraps. In C++ only unsigned arithmetic may overflow.
 template <class T>
 T plus(T a, T b) {
   if constexpr (std::is_same_v<T, bool>) {
@@ -155,7 +156,7 @@ T plus_scaled(T a, T factor, T b) {
   return static_cast<T>(plus(static_cast<W>(a), times(static_cast<W>(factor), static_cast<W>(b))));
 }
 
-// a / b, rounded toward zero; the one quotient that does not fit wraps round.
+// a / b, rounded toward zero; the one quotient that overflows wraps.
 template <class T>
 T divide_trunc(T a, T b) {
   if constexpr (std::is_signed_v<T>) {
@@ -185,7 +186,7 @@ T modulo(T a, T b) {
   }
 }
 
-// a ** b for integers, by squaring; a negative power is 0 but for the bases 1 and -1.
+// a ** b for integers, by squaring; a negative power is 0 except for the bases 1 and -1.
 template <class T>
 T power_integer(T base, T exponent) {
   if constexpr (std::is_signed_v<T>) {
@@ -204,7 +205,7 @@ T power_integer(T base, T exponent) {
   return result;
 }
 
-// |x| of a real number; the least integer stays as it is.
+// |x| of a real number; the smallest integer is unchanged.
 template <class T>
 T magnitude_of(T x) {
   if constexpr (std::is_unsigned_v<T>) {
@@ -227,7 +228,7 @@ T sign_of(T x) {
   }
 }
 
-// All bits of an integer the other way round; of a bool its one.
+// Flips all bits of an integer; a bool has one bit.
 template <class T>
 T inverted(T x) {
   if constexpr (std::is_same_v<T, bool>) {
@@ -237,13 +238,13 @@ T inverted(T x) {
   }
 }
 
-// Whether `a` stands before `b` in ascending order; not-a-number stands after all numbers.
+// Whether `a` comes before `b` in ascending order; NaN comes last.
 template <class T>
 bool less_nan_last(T a, T b) {
   return (!is_nan(a) && is_nan(b)) || a < b;
 }
 
-// The greater and the smaller of two; a not-a-number wins.
+// The larger and the smaller of two; NaN wins.
 template <class T>
 T greater_of(T a, T b) {
   return is_nan(a) || a > b ? a : (is_nan(b) ? b : (a < b ? b : a));

@@ -21,8 +21,8 @@
 #include <aten/ops/tril_native.h>
 #include <aten/ops/triu_native.h>
 
-#include <opgen/blas.h>
-#include <opgen/memory_overlap.h>
+#include <opgen/cpu/blas.h>
+#include <opgen/tensor/memory_overlap.h>
 
 #include "common.h"
 #include "devices.h"
@@ -91,8 +91,8 @@ bool blas_addmm(const Tensor& addend, const Tensor& mat1, const Tensor& mat2, co
   const MatrixView left(mat1), right(mat2), result(out);
   if (!opgen::blas_takes(left, right, result)) return false;
   if (!beta.equal(0)) {
-    // The product is added to what is in `out`: the addend gets there first, which must not hurt
-    // a factor.
+    // The BLAS adds to `out`, so the addend is copied there first; a factor must not share its
+    // memory.
     if (get_overlap_status(out, mat1) != MemOverlapStatus::No) return false;
     if (get_overlap_status(out, mat2) != MemOverlapStatus::No) return false;
     const MemOverlapStatus status = get_overlap_status(out, addend);
@@ -195,7 +195,7 @@ OPGEN_IMPL_FUNC(addmm_out_cpu)
   OPGEN_DISPATCH_ALL_BUT_BOOL(mat1.scalar_type(), "addmm", [&] {
     using wide = sum_t<scalar_t>;
     const wide a = alpha.to<wide>(), b = beta.to<wide>();
-    const bool ignored = b == wide(0);  // then not even a not-a-number of `self` shows
+    const bool ignored = b == wide(0);  // then a NaN in `self` has no effect
     const Tensor addend = self.expand(out.sizes());
     const scalar_t* from = addend.const_data_ptr<scalar_t>();
     scalar_t* to = out.mutable_data_ptr<scalar_t>();
@@ -209,7 +209,7 @@ OPGEN_IMPL_FUNC(addmm_out_cpu)
       to[i * to_row + j * to_column] = static_cast<scalar_t>(value);
     };
     if (a == wide(0) && !is_half_v<scalar_t>) {
-      // Nor do those of the factors, but for half types, as in PyTorch.
+      // Nor has one in the factors, except for half types, as in PyTorch.
       for (int64_t i = 0; i < out.size(0); ++i) {
         for (int64_t j = 0; j < out.size(1); ++j) finish(i, j, wide(0));
       }
@@ -252,8 +252,7 @@ OPGEN_KERNEL(dot)(const Tensor& self, const Tensor& tensor) {
 
 namespace {
 
-// What an out= of a composite does: the result's dtype and shape are settled, the memory is the
-// caller's.
+// Checks the dtype of a composite's out tensor, resizes it and copies the result to it.
 Tensor& copy_result(Tensor& out, const Tensor& result, const char* name) {
   OPGEN_CHECK(out.scalar_type() == result.scalar_type(), name,
               ": Expected out tensor to have dtype ", result.scalar_type(), ", but got ",
@@ -373,16 +372,22 @@ void triangle_into(const Tensor& self, int64_t diagonal, bool upper, const Tenso
 
 }  // namespace
 
-#define OPGEN_TRIANGLE(op, upper)                                                       \
-  OPGEN_META_FUNC(op)(const Tensor& self, Int /*diagonal*/) {                           \
-    OPGEN_CHECK(self.dim() >= 2, #op ": input tensor must have at least 2 dimensions"); \
-    set_output_raw_strided(0, self.sizes(), {}, self.options());                        \
-  }                                                                                     \
-  OPGEN_IMPL_FUNC(op##_out)(const Tensor& self, int64_t diagonal, const Tensor& out) {  \
-    triangle_into(self, diagonal, upper, out);                                          \
-  }
+OPGEN_META_FUNC(triu)(const Tensor& self, Int /*diagonal*/) {
+  OPGEN_CHECK(self.dim() >= 2,
+              "triu"
+              ": input tensor must have at least 2 dimensions");
+  set_output_raw_strided(0, self.sizes(), {}, self.options());
+}
+OPGEN_IMPL_FUNC(triu_out)(const Tensor& self, int64_t diagonal, const Tensor& out) {
+  triangle_into(self, diagonal, true, out);
+}
 
-OPGEN_TRIANGLE(triu, true)
-OPGEN_TRIANGLE(tril, false)
-
-#undef OPGEN_TRIANGLE
+OPGEN_META_FUNC(tril)(const Tensor& self, Int /*diagonal*/) {
+  OPGEN_CHECK(self.dim() >= 2,
+              "tril"
+              ": input tensor must have at least 2 dimensions");
+  set_output_raw_strided(0, self.sizes(), {}, self.options());
+}
+OPGEN_IMPL_FUNC(tril_out)(const Tensor& self, int64_t diagonal, const Tensor& out) {
+  triangle_into(self, diagonal, false, out);
+}

@@ -63,7 +63,7 @@ ScalarType statistics_dtype(const Tensor& input, const Tensor& weight, const Ten
   return kFloat;
 }
 
-// A parameter as float or double, contiguous; nothing if there is none.
+// Returns a parameter as float or double, contiguous; an undefined tensor if there is none.
 template <class T>
 std::vector<T> values_of(const Tensor& tensor) {
   if (!tensor.defined()) return {};
@@ -128,7 +128,7 @@ OPGEN_KERNEL(native_layer_norm)
   return {out, mean, rstd};
 }
 
-// Gradients that the mask does not ask for are undefined tensors.
+// Gradients that the mask does not request are undefined tensors.
 OPGEN_KERNEL(native_layer_norm_backward)
 (const Tensor& grad_out, const Tensor& input, IntArrayRef normalized_shape, const Tensor& mean,
  const Tensor& rstd, const std::optional<Tensor>& weight, const std::optional<Tensor>& bias,

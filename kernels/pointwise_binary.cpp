@@ -67,14 +67,14 @@ OPGEN_IMPL_FUNC(sub_out)(const Tensor&, const Tensor&, const Scalar& alpha, cons
 
 namespace {
 
-// f(a, b), which for half types is computed in float. A number is taken as it was given: rounded to
-// a half type first, it would lose digits that the result can show.
+// Computes f(a, b), for half types in float. A number is not rounded to the half type first: the
+// result would differ.
 template <class T, class F>
 void map_wide(TensorIteratorBase& iter, F f) {
   using wide = wide_t<T>;
   if constexpr (is_half_v<T>) {
     if (iter.is_cpu_scalar(2) && iter.operand(2).replaced) {
-      // One beyond the type's range is an infinity.
+      // A number beyond the type's range is an infinity.
       const wide b = static_cast<wide>(opgen::item(iter.operand(2).original_tensor()).toDouble());
       iter.remove_operand(2);
       opgen::cpu_kernel(iter,
@@ -142,8 +142,8 @@ void div_true(TensorIteratorBase& iter) {
   });
 }
 
-// The greatest whole number not above a / b, exact where the rounded quotient would not be: what is
-// divided is the part of `a` that `b` divides.
+// Returns floor(a / b). Exact where the rounded quotient is not: subtracts the remainder from `a`
+// before it divides.
 template <class T>
 T divide_floor_float(T a, T b) {
   if (b == 0) return a / b;
@@ -167,8 +167,8 @@ void div_rounded(TensorIteratorBase& iter, bool down) {
     });
     return;
   }
-  // What is truncated is the quotient as its dtype holds it, but for one divisor of all elements,
-  // as a number is: by that the wide quotient is truncated.
+  // Truncates the quotient rounded to its dtype; if one number divides all elements, truncates the
+  // unrounded quotient, as PyTorch does.
   const bool one_divisor = iter.is_scalar(2);
   OPGEN_DISPATCH_FLOATING(iter.common_dtype(), name, [&] {
     map_wide<scalar_t>(iter, [down, one_divisor](auto x, auto y) {
@@ -328,8 +328,7 @@ OPGEN_IMPL_FUNC(pow_Tensor_Scalar_out)
     return;
   }
   OPGEN_DISPATCH_FLOATING_AND_COMPLEX(common_dtype(), "pow", [&] {
-    // Powers that have a closed form are computed by it: it is exact, or nearly so, where std::pow
-    // is not.
+    // Special exponents are computed in closed form, which is more accurate than std::pow.
     const double n =
         exponent.isComplex() ? std::numeric_limits<double>::quiet_NaN() : exponent.toDouble();
     if (n == 2) {
@@ -357,7 +356,7 @@ OPGEN_IMPL_FUNC(pow_Tensor_Scalar_out)
       });
     } else if (std::is_same_v<scalar_t, float> && n == std::trunc(n) && std::abs(n) > 0x1p24 &&
                std::abs(n) < 0x1p63) {
-      // As a float, an odd exponent of so many digits would become even, and the sign be lost.
+      // Rounded to float, a large odd exponent would become even and lose the sign.
       opgen::cpu_kernel(*this, [n](scalar_t x) -> scalar_t {
         return narrowed<scalar_t>(std::pow(widen(x), widen(n)));
       });

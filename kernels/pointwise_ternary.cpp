@@ -15,7 +15,7 @@
 
 using namespace kernels;
 
-// ---- clamp: a bound that is not a number makes the result not a number ----
+// ---- clamp: a NaN bound makes the result NaN ----
 
 OPGEN_META_FUNC(clamp)(const Tensor& self, OptionalScalarRef min, OptionalScalarRef max) {
   OPGEN_CHECK(min.has_value() || max.has_value(),
@@ -26,7 +26,7 @@ OPGEN_META_FUNC(clamp)(const Tensor& self, OptionalScalarRef min, OptionalScalar
   if (max.has_value()) state = opgen::update_result_type(max.get(), state);
   const ScalarType common = opgen::result_type(state);
   OPGEN_CHECK(!isComplexType(common), "clamp is not supported for complex types");
-  // A given output must be able to hold the common dtype.
+  // The common dtype must be castable to the output's dtype.
   const TensorBase& out = maybe_get_output();
   OPGEN_CHECK(!out.defined() || canCast(common, out.scalar_type()), "result type ", common,
               " can't be cast to the desired output type ", out.scalar_type());
@@ -91,7 +91,7 @@ OPGEN_IMPL_FUNC(clamp_Tensor_out)
 
 namespace {
 
-// Both operands as the dtype they have in common; the condition as bool.
+// Converts both operands to their common dtype and the condition to bool.
 struct WhereOperands {
   Tensor condition, self, other;
 };
@@ -102,7 +102,7 @@ WhereOperands where_operands(const Tensor& condition, const Tensor& self, const 
               "where expected condition to be a boolean tensor, but got a tensor with dtype ",
               kind);
   const ScalarType common = opgen::result_type_of(self, other);
-  // Numbers go where the condition is.
+  // Numbers move to the device of the condition.
   const auto placed = [&](const Tensor& operand) {
     const bool moves = operand.dim() == 0 && operand.device() != condition.device();
     return to_dtype(
@@ -112,8 +112,7 @@ WhereOperands where_operands(const Tensor& condition, const Tensor& self, const 
   return {to_dtype(condition, kBool), placed(self), placed(other)};
 }
 
-// A number as the dtype that it has in common with the other operand; throws if that cannot hold
-// it.
+// Converts a number to the common dtype of both operands; throws if it overflows.
 Tensor operand_of(const Scalar& value, const Tensor& condition, ScalarType common) {
   return at::scalar_tensor(value, condition.options().dtype(common));
 }
@@ -162,7 +161,7 @@ OPGEN_KERNEL2(where, Scalar)(const Tensor& condition, const Scalar& self, const 
                    operand_of(other, condition, common));
 }
 OPGEN_KERNEL2(where, default)(const Tensor& condition) {
-  // The rows of `nonzero` are places; its columns are what indexing wants.
+  // Each row of `nonzero` is one element; indexing takes its columns.
   const Tensor places = at::nonzero(condition.dim() == 0 ? condition.unsqueeze(0) : condition);
   return at::unbind(places, 1);
 }
@@ -171,7 +170,7 @@ OPGEN_KERNEL2(where, default)(const Tensor& condition) {
 
 namespace {
 
-// From the nearer end, so that weight 1 gives `end` exactly.
+// Computed from the nearer end, so that weight 1 returns `end` exactly.
 template <class T, class W>
 T interpolate(T start, T end, W weight) {
   const T step = end - start;

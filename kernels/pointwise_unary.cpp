@@ -42,7 +42,7 @@ using namespace kernels;
 
 namespace {
 
-// `f` is given float, double or std::complex. Half types go through float, integers through the
+// `f` takes float, double or std::complex. Half types are computed in float, integers in the
 // default dtype (the iterator converts them).
 template <class F>
 void map_floating_or_complex(TensorIteratorBase& iter, const char* name, F f) {
@@ -65,7 +65,7 @@ struct Log1p {
   T operator()(T x) const {
     return std::log1p(x);
   }
-  // log|1 + z| loses all digits near zero unless the square of the modulus is taken without the 1.
+  // Near zero, log|1 + z| is accurate only if the 1 is left out of the squared modulus.
   template <class T>
   std::complex<T> operator()(std::complex<T> z) const {
     const T x = z.real(), y = z.imag(), angle = std::atan2(y, 1 + x);
@@ -142,26 +142,52 @@ OPGEN_IMPL_FUNC(neg_out)(const Tensor& /*self*/, const Tensor& /*out*/) {
   });
 }
 
-// Rounding leaves integers as they are.
-#define OPGEN_ROUNDING(op, function)                                             \
-  OPGEN_META_FUNC(op)(const Tensor& self) {                                      \
-    OPGEN_CHECK(!self.is_complex(), #op " is not supported for complex inputs"); \
-    build_borrowing_unary_op(maybe_get_output(), self);                          \
-  }                                                                              \
-  OPGEN_IMPL_FUNC(op##_out)(const Tensor& self, const Tensor& out) {             \
-    if (isIntegralType(self.scalar_type(), /*include_bool=*/false)) {            \
-      opgen::copy_(out, self);                                                   \
-    } else {                                                                     \
-      map_floating(*this, #op, function);                                        \
-    }                                                                            \
+namespace {
+
+void build_rounding(TensorIteratorBase& iter, const char* name, const TensorBase& self) {
+  OPGEN_CHECK(!self.is_complex(), name, " is not supported for complex inputs");
+  iter.build_borrowing_unary_op(iter.maybe_get_output(), self);
+}
+// Leaves integers as they are.
+template <class F>
+void round_into(TensorIteratorBase& iter, const char* name, const Tensor& self, const Tensor& out,
+                F f) {
+  if (isIntegralType(self.scalar_type(), /*include_bool=*/false)) {
+    opgen::copy_(out, self);
+  } else {
+    map_floating(iter, name, f);
   }
+}
 
-OPGEN_ROUNDING(floor, [](auto x) { return std::floor(x); })
-OPGEN_ROUNDING(ceil, [](auto x) { return std::ceil(x); })
-OPGEN_ROUNDING(trunc, [](auto x) { return std::trunc(x); })
-OPGEN_ROUNDING(round, [](auto x) { return std::nearbyint(x); })
+}  // namespace
 
-#undef OPGEN_ROUNDING
+OPGEN_META_FUNC(floor)(const Tensor& self) {
+  build_rounding(*this, "floor", self);
+}
+OPGEN_IMPL_FUNC(floor_out)(const Tensor& self, const Tensor& out) {
+  round_into(*this, "floor", self, out, [](auto x) { return std::floor(x); });
+}
+
+OPGEN_META_FUNC(ceil)(const Tensor& self) {
+  build_rounding(*this, "ceil", self);
+}
+OPGEN_IMPL_FUNC(ceil_out)(const Tensor& self, const Tensor& out) {
+  round_into(*this, "ceil", self, out, [](auto x) { return std::ceil(x); });
+}
+
+OPGEN_META_FUNC(trunc)(const Tensor& self) {
+  build_rounding(*this, "trunc", self);
+}
+OPGEN_IMPL_FUNC(trunc_out)(const Tensor& self, const Tensor& out) {
+  round_into(*this, "trunc", self, out, [](auto x) { return std::trunc(x); });
+}
+
+OPGEN_META_FUNC(round)(const Tensor& self) {
+  build_rounding(*this, "round", self);
+}
+OPGEN_IMPL_FUNC(round_out)(const Tensor& self, const Tensor& out) {
+  round_into(*this, "round", self, out, [](auto x) { return std::nearbyint(x); });
+}
 
 OPGEN_META_FUNC2(round, decimals)(const Tensor& self, int64_t /*decimals*/) {
   build_borrowing_unary_op(maybe_get_output(), self);
@@ -242,7 +268,7 @@ OPGEN_KERNEL(abs_out)(const Tensor& self, Tensor& out) {
   return out;
 }
 
-// ---- Answers that are bool ----
+// ---- Results that are bool ----
 
 namespace {
 
@@ -286,7 +312,7 @@ OPGEN_KERNEL(isnan)(const Tensor& self) {
   return out;
 }
 
-// Not-a-number times zero is not zero, nor is infinity times zero: only finite values pass.
+// NaN * 0 and infinity * 0 are NaN, so only finite values pass.
 OPGEN_KERNEL(isfinite)(const Tensor& self) {
   Tensor zero = at::mul(self, Scalar(0));
   return at::eq(zero, zero);

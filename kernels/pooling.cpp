@@ -1,5 +1,4 @@
-// pooling.cpp: windows that move over the last two dimensions, and nearest-neighbour resampling of
-// the last.
+// pooling.cpp: pooling over the last two dimensions, and nearest-neighbour resampling of the last.
 #include <opgen/kernel.h>
 
 #include <aten/ops/avg_pool2d_native.h>
@@ -28,7 +27,7 @@ struct Pair {
 Pair pair_of(const char* op, const char* what, IntArrayRef list) {
   OPGEN_CHECK(list.size() == 1 || list.size() == 2, op, ": ", what,
               " must either be a single int, or a tuple of two ints");
-  // So that products of two of them, and sums of such, fit 64 bits.
+  // So that sums of products of two of them fit 64 bits.
   for (int64_t number : list) {
     OPGEN_CHECK(number >= std::numeric_limits<int32_t>::min() &&
                     number <= std::numeric_limits<int32_t>::max(),
@@ -37,8 +36,8 @@ Pair pair_of(const char* op, const char* what, IntArrayRef list) {
   return {list[0], list[list.size() - 1]};
 }
 
-// How often the window fits. With ceil_mode a last window may hang over, if it starts inside the
-// input or its padding.
+// Returns how often the window fits. With ceil_mode the last window may extend beyond the padded
+// input if it starts inside the input or the left padding.
 int64_t places(int64_t input, const Window& window, bool ceil_mode) {
   const int64_t span = input + 2 * window.padding - window.dilation * (window.size - 1) - 1 +
                        (ceil_mode ? window.stride - 1 : 0);
@@ -88,8 +87,8 @@ PoolShape pool_shape(const char* op, const TensorBase& self, const Window& verti
   return shape;
 }
 
-// f(start of the input plane, start of the output plane, start of the third tensor's plane) for
-// each channel.
+// Calls f(start of the input plane, start of the output plane, start of the third tensor's plane)
+// for each channel.
 template <class F>
 void for_each_plane(const Tensor& self, const Tensor& out, const Tensor& third, int64_t work, F f) {
   const auto planes = static_cast<size_t>(self.dim() - 2);
@@ -145,7 +144,8 @@ OPGEN_IMPL_FUNC(avg_pool2d_out_cpu)
                   int64_t top = i * dH - padH, left = j * dW - padW;
                   int64_t bottom = std::min(top + kH, height + padH),
                           right = std::min(left + kW, width + padW);
-                  // Padding counts as zeros, but what hangs over it does not.
+                  // Padding counts as zeros; the part of a window beyond the padding does not
+                  // count.
                   const int64_t padded = (bottom - top) * (right - left);
                   top = std::max<int64_t>(top, 0);
                   left = std::max<int64_t>(left, 0);
@@ -189,7 +189,7 @@ MaxPool max_pool_of(IntArrayRef kernel_size, IntArrayRef stride, IntArrayRef pad
           {kernel.width, step.width, pad.width, spread.width}};
 }
 
-// What every element is greater than or equal to.
+// Less than or equal to every value: -infinity for floating types.
 template <class T>
 T lowest() {
   if constexpr (is_float_v<T>) {
@@ -199,12 +199,13 @@ T lowest() {
   }
 }
 
-// How many steps of the window's dilation lead from `start` to the first place at or after `place`.
+// Returns how many steps of the dilation lead from `start` to the first position at or after
+// `place`.
 int64_t steps_to(int64_t place, int64_t start, const Window& window) {
   return start >= place ? 0 : (place - start + window.dilation - 1) / window.dilation;
 }
 
-// The first place of a window from `start` on that is not before the input.
+// Returns the first position of a window, from `start` on, that is inside the input.
 int64_t first_inside(int64_t start, const Window& window) {
   return start + steps_to(0, start, window) * window.dilation;
 }
@@ -237,11 +238,11 @@ OPGEN_IMPL_FUNC(max_pool2d_with_indices_out_cpu)
         for (int64_t j = 0; j < out.size(-1); ++j) {
           const int64_t top = i * pool.vertical.stride - pool.vertical.padding;
           const int64_t left = j * pool.horizontal.stride - pool.horizontal.padding;
-          // A window that lies in the padding altogether: the lowest value, and a place outside.
+          // A window that is all padding: the lowest value, and an index outside.
           scalar_t best = lowest<scalar_t>();
           int64_t best_at =
               first_inside(top, pool.vertical) * width + first_inside(left, pool.horizontal);
-          // Only what lies inside is walked: a window may be far larger than the input.
+          // Only positions inside are visited: a window may be far larger than the input.
           const int64_t rows = std::min(pool.vertical.size, steps_to(height, top, pool.vertical));
           const int64_t columns =
               std::min(pool.horizontal.size, steps_to(width, left, pool.horizontal));
@@ -250,7 +251,8 @@ OPGEN_IMPL_FUNC(max_pool2d_with_indices_out_cpu)
             for (int64_t b = steps_to(0, left, pool.horizontal); b < columns; ++b) {
               const int64_t x = left + b * pool.horizontal.dilation;
               const scalar_t element = from[in + y * in_row + x * in_column];
-              // The last not-a-number of a window is its place, the first of equal numbers else.
+              // The index is that of the last NaN of a window, or else of the first of equal
+              // maxima.
               if (element > best || is_nan(element)) {
                 best = element;
                 best_at = y * width + x;
@@ -293,7 +295,7 @@ OPGEN_IMPL_FUNC(upsample_nearest1d_out_cpu)
                           : static_cast<float>(width) / static_cast<float>(result);
   std::vector<int64_t> source(static_cast<size_t>(result));
   for (int64_t i = 0; i < result; ++i) {
-    // A scale may be infinite, and its first place so not a number.
+    // A scale may be infinite, and the first position then NaN.
     const float place = std::floor(static_cast<float>(i) * scale);
     const auto last = static_cast<float>(width - 1);
     source[i] = place >= last ? width - 1 : place > 0 ? static_cast<int64_t>(place) : 0;

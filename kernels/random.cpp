@@ -1,5 +1,5 @@
-// random.cpp: uniform, normal, Bernoulli and integer draws, permutations and dropout. The same seed
-// gives the same numbers as PyTorch's CPU generator wherever its algorithm is a plain one.
+// random.cpp: uniform, normal, Bernoulli and integer draws, permutations and dropout. A seed
+// produces the same numbers as PyTorch's CPU generator where PyTorch uses no vectorised algorithm.
 #include <opgen/kernel.h>
 
 #include <aten/ops/bernoulli.h>
@@ -22,7 +22,7 @@
 #include <aten/ops/randperm_native.h>
 #include <aten/ops/uniform_native.h>
 #include <aten/ops/zeros_like.h>
-#include <opgen/cpu_generator.h>
+#include <opgen/device/random.h>
 
 #include "common.h"
 #include "devices.h"
@@ -35,16 +35,6 @@ namespace {
 using Engine = opgen::CPUGeneratorImpl;
 using MaybeGenerator = std::optional<Generator>;
 
-// In [0, 1): as many bits as the significand holds.
-template <class T>
-T unit(Engine& engine) {
-  if constexpr (std::is_same_v<T, double>) {
-    return static_cast<double>(engine.random64() & ((uint64_t(1) << 53) - 1)) * 0x1p-53;
-  } else {
-    return static_cast<float>(engine.random() & ((uint32_t(1) << 24) - 1)) * 0x1p-24f;
-  }
-}
-
 // draw(engine) for each element in the order of memory.
 template <class T, class F>
 void draw_each(const Tensor& self, Engine& engine, F draw) {
@@ -52,7 +42,7 @@ void draw_each(const Tensor& self, Engine& engine, F draw) {
   opgen::cpu_serial_kernel(iter, [&]() -> T { return draw(engine); });
 }
 
-// A complex tensor as a real one with a last dimension of two: what is drawn for it.
+// Views a complex tensor as a real one with a last dimension of two.
 Tensor as_real(const Tensor& self) {
   if (!self.is_complex()) return self;
   DimVector sizes(self.sizes()), strides;
@@ -88,7 +78,7 @@ void uniform_into(const Tensor& complex_or_real, double from, double to,
     const opgen::GeneratorLock lock(engine);
     const wide low = static_cast<wide>(from), width = static_cast<wide>(to) - low;
     draw_each<scalar_t>(self, *engine, [=](Engine& e) {
-      return static_cast<scalar_t>(unit<wide>(e) * width + low);
+      return static_cast<scalar_t>(opgen::draw_uniform<wide>(e) * width + low);
     });
   });
 }
@@ -114,10 +104,10 @@ void normal_blocks(T* data, int64_t size, double mean, double std, Engine& engin
       box_muller(wide(1) - draws[j], draws[j + 8], draws[j], draws[j + 8]);
     }
   };
-  for (wide& x : draws) x = unit<wide>(engine);
+  for (wide& x : draws) x = opgen::draw_uniform<wide>(engine);
   for (int64_t i = 0; i + 15 < size; i += 16) transform(i);
   if (size % 16 != 0) {
-    for (int64_t i = size - 16; i < size; ++i) draws[i] = unit<wide>(engine);
+    for (int64_t i = size - 16; i < size; ++i) draws[i] = opgen::draw_uniform<wide>(engine);
     transform(size - 16);
   }
   for (int64_t i = 0; i < size; ++i)
@@ -127,7 +117,7 @@ void normal_blocks(T* data, int64_t size, double mean, double std, Engine& engin
 void normal_into(const Tensor& complex_or_real, double mean, double std,
                  const MaybeGenerator& generator) {
   const Tensor self = as_real(complex_or_real);
-  // The parts of a complex number share its variance.
+  // The two parts of a complex number each have half of its variance.
   const double deviation = complex_or_real.is_complex() ? std / std::sqrt(2.0) : std;
   Engine* engine = opgen::cpu_generator(generator);
   const opgen::GeneratorLock lock(engine);
@@ -136,16 +126,9 @@ void normal_into(const Tensor& complex_or_real, double mean, double std,
       normal_blocks(self.mutable_data_ptr<scalar_t>(), self.numel(), mean, deviation, *engine);
       return;
     }
-    bool has_spare = false;
-    double spare = 0;
-    draw_each<scalar_t>(self, *engine, [&](Engine& e) {
-      double value = spare;
-      if (!has_spare) {
-        const double u1 = unit<double>(e), u2 = unit<double>(e);
-        box_muller(1.0 - u2, u1, value, spare);
-      }
-      has_spare = !has_spare;
-      return static_cast<scalar_t>(static_cast<wide_t<scalar_t>>(value * deviation + mean));
+    opgen::NormalDraws draw(*engine, mean, deviation);
+    draw_each<scalar_t>(self, *engine, [&](Engine&) {
+      return static_cast<scalar_t>(static_cast<wide_t<scalar_t>>(draw()));
     });
   });
 }
@@ -180,15 +163,16 @@ OPGEN_KERNEL(bernoulli_)(Tensor& self, double p, std::optional<Generator> genera
   Engine* engine = opgen::cpu_generator(generator);
   const opgen::GeneratorLock lock(engine);
   OPGEN_DISPATCH_REAL_AND_BOOL(self.scalar_type(), "bernoulli_", [&] {
-    draw_each<scalar_t>(self, *engine,
-                        [p](Engine& e) { return static_cast<scalar_t>(unit<double>(e) < p); });
+    draw_each<scalar_t>(self, *engine, [p](Engine& e) {
+      return static_cast<scalar_t>(opgen::draw_uniform<double>(e) < p);
+    });
   });
   return self;
 }
 
 namespace {
 
-// Each element is 1 with the probability that stands in its place in `p`.
+// Each element is 1 with the probability given by the same element of `p`.
 template <class T, class P>
 void bernoulli_each(const Tensor& self, const Tensor& p, Engine& engine) {
   TensorIterator iter = opgen::TensorIteratorConfig()
@@ -201,7 +185,7 @@ void bernoulli_each(const Tensor& self, const Tensor& p, Engine& engine) {
     using wide = wide_t<P>;
     const wide x = static_cast<wide>(chance);
     OPGEN_CHECK(x >= 0 && x <= 1, "bernoulli expects p values to be in [0, 1], but got ", x);
-    return static_cast<T>(unit<wide>(engine) < x);
+    return static_cast<T>(opgen::draw_uniform<wide>(engine) < x);
   });
 }
 
@@ -243,17 +227,13 @@ OPGEN_KERNEL(bernoulli)(const Tensor& self, double p, std::optional<Generator> g
 
 // ---- Factories ----
 
-#define OPGEN_OPTIONS                                                                          \
-  std::optional<ScalarType> dtype, std::optional<Layout> layout, std::optional<Device> device, \
-      std::optional<bool> pin_memory
-
 namespace {
 
 Tensor new_empty(IntArrayRef size, OPGEN_OPTIONS) {
   return at::empty(size, dtype, layout, device, pin_memory, std::nullopt);
 }
 
-// The engine may only be taken where something is drawn: a meta tensor has no generator.
+// Take the engine only if something is drawn: a meta tensor has no generator.
 void check_bounds(int64_t low, int64_t high, ScalarType dtype) {
   OPGEN_CHECK(low < high, "random_ expects 'from' to be less than 'to', but got from=", low,
               " >= to=", high);
@@ -287,12 +267,10 @@ Tensor& randint_into(Tensor& out, int64_t low, int64_t high, const MaybeGenerato
   const uint64_t range = static_cast<uint64_t>(high) - static_cast<uint64_t>(low);
   Engine* engine = opgen::cpu_generator(generator);
   const opgen::GeneratorLock lock(engine);
-  // Above 2^28 the remainder of 32 bits would favour small numbers.
-  const bool long_draw = range >= (uint64_t(1) << 28);
   OPGEN_DISPATCH_REAL_AND_BOOL(out.scalar_type(), "randint", [&] {
     draw_each<scalar_t>(out, *engine, [=](Engine& e) {
-      const uint64_t bits = long_draw ? e.random64() : e.random();
-      const auto value = static_cast<int64_t>(static_cast<uint64_t>(low) + bits % range);
+      const auto value =
+          static_cast<int64_t>(static_cast<uint64_t>(low) + opgen::draw_below(e, range));
       if constexpr (is_half_v<scalar_t>) {
         return static_cast<scalar_t>(static_cast<float>(value));
       } else {
@@ -371,7 +349,7 @@ OPGEN_KERNEL(randint_out)
   return randint_into(out, low, high, generator);
 }
 
-// Each place takes one of the numbers that are left.
+// Each position takes one of the remaining numbers.
 OPGEN_KERNEL(randperm_out)(int64_t n, std::optional<Generator> generator, Tensor& out) {
   OPGEN_CHECK(n >= 0, "n must be non-negative, got", n);
   OPGEN_CHECK(out.scalar_type() != kHalf || n <= 2049,
@@ -411,8 +389,6 @@ OPGEN_KERNEL(randperm)(int64_t n, std::optional<Generator> generator, OPGEN_OPTI
   Tensor out = new_empty({n}, dtype.value_or(kLong), layout, device, pin_memory);
   return at::randperm_out(out, n, generator);
 }
-
-#undef OPGEN_OPTIONS
 
 // ---- dropout ----
 

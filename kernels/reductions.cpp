@@ -30,8 +30,8 @@
 #include <aten/ops/var_mean_native.h>
 #include <aten/ops/var_native.h>
 
-#include <opgen/memory_overlap.h>
-#include <opgen/reduce.h>
+#include <opgen/cpu/reduce.h>
+#include <opgen/tensor/memory_overlap.h>
 
 #include "common.h"
 #include "sum.h"
@@ -40,7 +40,7 @@ using namespace kernels;
 
 namespace {
 
-// What a sum has: the dtype asked for, else that of the given output, else int64 for integers.
+// The dtype of a sum: the requested one, else that of a given output, else int64 for integers.
 ScalarType sum_dtype(const TensorBase& self, std::optional<ScalarType> dtype,
                      const TensorBase& out) {
   if (dtype.has_value()) return *dtype;
@@ -48,8 +48,8 @@ ScalarType sum_dtype(const TensorBase& self, std::optional<ScalarType> dtype,
   return isIntegralType(self.scalar_type(), /*include_bool=*/true) ? kLong : self.scalar_type();
 }
 
-// Folds every element of each slice, as type T, into an Accumulator made by `make`; `finish` gives
-// the result.
+// Adds every element of each slice, as type T, to an Accumulator from `make`; `finish` returns the
+// result.
 template <class T, class Out, class Make, class Fold, class Finish>
 void fold(const Tensor& self, const Tensor& out, DimMask mask, Make make, Fold add, Finish finish) {
   const T* from = self.const_data_ptr<T>();
@@ -76,7 +76,7 @@ void check_same_dtype(const char* name, const TensorBase& out, ScalarType dtype)
 
 namespace {
 
-// divisor < 0: the sum itself.
+// Returns the sum divided by `divisor`; the sum itself if divisor < 0.
 void sum_into(const Tensor& self, DimMask mask, const Tensor& out, int64_t divisor) {
   const Tensor input = to_dtype(self, out.scalar_type());
   TensorIterator iter = opgen::make_reduction(out, input, mask);
@@ -209,12 +209,20 @@ ScalarType truth_dtype(const char* name, const TensorBase& self, const TensorBas
   return out.defined() ? out.scalar_type() : truth_dtype(self);
 }
 
+template <class Meta>
+void set_truth_output(Meta& meta, const char* name, const TensorBase& self, DimMask mask,
+                      bool keepdim) {
+  meta.set_output_raw_strided(
+      0, reduced_shape(self.sizes(), mask, keepdim), {},
+      self.options().dtype(truth_dtype(name, self, meta.maybe_get_output())));
+}
+
 // any: whether some element is not zero; all: whether none is.
-void truth_into(const Tensor& self, DimMask mask, const Tensor& out, bool any) {
-  const char* name = any ? "any" : "all";
-  OPGEN_DISPATCH_ALL(self.scalar_type(), name, [&] {
-    const auto make = [any] { return !any; };
-    const auto add = [any](bool& state, scalar_t x) {
+template <bool any>
+void truth_into(const Tensor& self, DimMask mask, const Tensor& out) {
+  OPGEN_DISPATCH_ALL(self.scalar_type(), any ? "any" : "all", [&] {
+    const auto make = [] { return !any; };
+    const auto add = [](bool& state, scalar_t x) {
       state = any ? state || !(x == scalar_t(0)) : state && !(x == scalar_t(0));
     };
     if (out.scalar_type() == kBool) {
@@ -228,40 +236,50 @@ void truth_into(const Tensor& self, DimMask mask, const Tensor& out, bool any) {
 
 }  // namespace
 
-#define OPGEN_TRUTH(op, is_any)                                                                   \
-  OPGEN_META_FUNC2(op, dim)(const Tensor& self, int64_t dim, bool keepdim) {                      \
-    set_output_raw_strided(                                                                       \
-        0, reduced_shape(self.sizes(), mask_of(IntArrayRef(dim), self.dim()), keepdim), {},       \
-        self.options().dtype(truth_dtype(#op, self, maybe_get_output())));                        \
-  }                                                                                               \
-  OPGEN_META_FUNC2(op, dims)(const Tensor& self, OptionalIntArrayRef dim, bool keepdim) {         \
-    set_output_raw_strided(0,                                                                     \
-                           reduced_shape(self.sizes(), mask_of_listed(dim, self.dim()), keepdim), \
-                           {}, self.options().dtype(truth_dtype(#op, self, maybe_get_output()))); \
-  }                                                                                               \
-  OPGEN_META_FUNC(op)(const Tensor& self) {                                                       \
-    set_output_raw_strided(0, {}, {},                                                             \
-                           self.options().dtype(truth_dtype(#op, self, maybe_get_output())));     \
-  }                                                                                               \
-  OPGEN_IMPL_FUNC(op##_out)                                                                       \
-  (const Tensor& self, int64_t dim, bool /*keepdim*/, const Tensor& out) {                        \
-    truth_into(self, mask_of(IntArrayRef(dim), self.dim()), out, is_any);                         \
-  }                                                                                               \
-  OPGEN_IMPL_FUNC(op##_dims_out)                                                                  \
-  (const Tensor& self, OptionalIntArrayRef dim, bool /*keepdim*/, const Tensor& out) {            \
-    truth_into(self, mask_of_listed(dim, self.dim()), out, is_any);                               \
-  }                                                                                               \
-  OPGEN_IMPL_FUNC(op##_all_out)(const Tensor& self, const Tensor& out) {                          \
-    truth_into(self, mask_of(std::nullopt, self.dim()), out, is_any);                             \
-  }
+OPGEN_META_FUNC2(any, dim)(const Tensor& self, int64_t dim, bool keepdim) {
+  set_truth_output(*this, "any", self, mask_of(IntArrayRef(dim), self.dim()), keepdim);
+}
+OPGEN_META_FUNC2(any, dims)(const Tensor& self, OptionalIntArrayRef dim, bool keepdim) {
+  set_truth_output(*this, "any", self, mask_of_listed(dim, self.dim()), keepdim);
+}
+OPGEN_META_FUNC(any)(const Tensor& self) {
+  set_truth_output(*this, "any", self, mask_of(std::nullopt, self.dim()), false);
+}
+OPGEN_IMPL_FUNC(any_out)
+(const Tensor& self, int64_t dim, bool /*keepdim*/, const Tensor& out) {
+  truth_into<true>(self, mask_of(IntArrayRef(dim), self.dim()), out);
+}
+OPGEN_IMPL_FUNC(any_dims_out)
+(const Tensor& self, OptionalIntArrayRef dim, bool /*keepdim*/, const Tensor& out) {
+  truth_into<true>(self, mask_of_listed(dim, self.dim()), out);
+}
+OPGEN_IMPL_FUNC(any_all_out)(const Tensor& self, const Tensor& out) {
+  truth_into<true>(self, mask_of(std::nullopt, self.dim()), out);
+}
 
-OPGEN_TRUTH(any, true)
-OPGEN_TRUTH(all, false)
+OPGEN_META_FUNC2(all, dim)(const Tensor& self, int64_t dim, bool keepdim) {
+  set_truth_output(*this, "all", self, mask_of(IntArrayRef(dim), self.dim()), keepdim);
+}
+OPGEN_META_FUNC2(all, dims)(const Tensor& self, OptionalIntArrayRef dim, bool keepdim) {
+  set_truth_output(*this, "all", self, mask_of_listed(dim, self.dim()), keepdim);
+}
+OPGEN_META_FUNC(all)(const Tensor& self) {
+  set_truth_output(*this, "all", self, mask_of(std::nullopt, self.dim()), false);
+}
+OPGEN_IMPL_FUNC(all_out)
+(const Tensor& self, int64_t dim, bool /*keepdim*/, const Tensor& out) {
+  truth_into<false>(self, mask_of(IntArrayRef(dim), self.dim()), out);
+}
+OPGEN_IMPL_FUNC(all_dims_out)
+(const Tensor& self, OptionalIntArrayRef dim, bool /*keepdim*/, const Tensor& out) {
+  truth_into<false>(self, mask_of_listed(dim, self.dim()), out);
+}
+OPGEN_IMPL_FUNC(all_all_out)(const Tensor& self, const Tensor& out) {
+  truth_into<false>(self, mask_of(std::nullopt, self.dim()), out);
+}
 
-#undef OPGEN_TRUTH
-
-// For backends without a kernel for several dimensions: one dimension after another, each kept
-// meanwhile.
+// For backends without a kernel for several dimensions: reduces one dimension after another with
+// keepdim.
 namespace {
 
 template <class One, class All>
@@ -315,6 +333,18 @@ void check_not_empty(const char* name, const TensorBase& self, DimMask mask) {
   }
 }
 
+template <class Meta>
+void set_extremes_output(Meta& meta, const char* name, const TensorBase& self, IntArrayRef dim,
+                         bool keepdim) {
+  const TensorBase& out = meta.maybe_get_output();
+  OPGEN_CHECK(!out.defined() || out.scalar_type() == self.scalar_type(),
+              "Expected the dtype for input and out to match, but got ", self.scalar_type(),
+              " for input's dtype and ", out.scalar_type(), " for out's dtype.");
+  const DimMask mask = mask_of(dim, self.dim());
+  if (self.numel() == 0) check_not_empty(name, self, mask);
+  meta.set_output_raw_strided(0, reduced_shape(self.sizes(), mask, keepdim), {}, self.options());
+}
+
 template <bool greatest>
 void extreme_into(const Tensor& self, DimMask mask, const Tensor& out) {
   OPGEN_DISPATCH_REAL_AND_BOOL(self.scalar_type(), greatest ? "amax" : "amin", [&] {
@@ -337,31 +367,27 @@ void extreme_into(const Tensor& self, DimMask mask, const Tensor& out) {
 
 }  // namespace
 
-#define OPGEN_EXTREMES(op, greatest)                                                           \
-  OPGEN_META_FUNC(op)(const Tensor& self, IntArrayRef dim, bool keepdim) {                     \
-    const TensorBase& out = maybe_get_output();                                                \
-    OPGEN_CHECK(!out.defined() || out.scalar_type() == self.scalar_type(),                     \
-                "Expected the dtype for input and out to match, but got ", self.scalar_type(), \
-                " for input's dtype and ", out.scalar_type(), " for out's dtype.");            \
-    const DimMask mask = mask_of(dim, self.dim());                                             \
-    if (self.numel() == 0) check_not_empty(#op, self, mask);                                   \
-    set_output_raw_strided(0, reduced_shape(self.sizes(), mask, keepdim), {}, self.options()); \
-  }                                                                                            \
-  OPGEN_IMPL_FUNC(op##_out)                                                                    \
-  (const Tensor& self, IntArrayRef dim, bool /*keepdim*/, const Tensor& out) {                 \
-    extreme_into<greatest>(self, mask_of(dim, self.dim()), out);                               \
-  }
+OPGEN_META_FUNC(amax)(const Tensor& self, IntArrayRef dim, bool keepdim) {
+  set_extremes_output(*this, "amax", self, dim, keepdim);
+}
+OPGEN_IMPL_FUNC(amax_out)
+(const Tensor& self, IntArrayRef dim, bool /*keepdim*/, const Tensor& out) {
+  extreme_into<true>(self, mask_of(dim, self.dim()), out);
+}
 
-OPGEN_EXTREMES(amax, true)
-OPGEN_EXTREMES(amin, false)
+OPGEN_META_FUNC(amin)(const Tensor& self, IntArrayRef dim, bool keepdim) {
+  set_extremes_output(*this, "amin", self, dim, keepdim);
+}
+OPGEN_IMPL_FUNC(amin_out)
+(const Tensor& self, IntArrayRef dim, bool /*keepdim*/, const Tensor& out) {
+  extreme_into<false>(self, mask_of(dim, self.dim()), out);
+}
 
-#undef OPGEN_EXTREMES
-
-// ---- max, min: along one dimension with places; of all elements; of two tensors ----
+// ---- max, min: along one dimension with indices; of all elements; of two tensors ----
 
 namespace {
 
-// The first of the greatest (or smallest) elements of each line, and where it is. A not-a-number is
+// Finds the first of the largest (or smallest) elements of each line, and its index. NaN counts as
 // both.
 template <bool greatest>
 void extreme_along(const Tensor& self, int64_t dim, const Tensor& values, const Tensor& indices) {
@@ -397,6 +423,20 @@ void check_extreme_dim(const char* name, const TensorBase& self, int64_t dim) {
               " to have non-zero size.");
 }
 
+// Returns the dimension, counted from the front.
+template <class Meta>
+int64_t set_extreme_outputs(Meta& meta, const char* name, const TensorBase& self, int64_t dim,
+                            bool keepdim) {
+  OPGEN_CHECK(!self.is_complex(), name, "(): does not support complex input");
+  dim = wrap_dim(dim, self.dim());
+  if (self.dim() > 0) check_extreme_dim(name, self, dim);
+  const DimVector shape =
+      reduced_shape(self.sizes(), mask_of(IntArrayRef(dim), self.dim()), keepdim);
+  meta.set_output_raw_strided(0, shape, {}, self.options());
+  meta.set_output_raw_strided(1, shape, {}, self.options().dtype(kLong));
+  return dim;
+}
+
 template <bool greatest>
 void extreme_of_all(const Tensor& self, Tensor& out) {
   OPGEN_CHECK(self.numel() > 0, greatest ? "max" : "min",
@@ -413,43 +453,56 @@ void extreme_of_all(const Tensor& self, Tensor& out) {
   if (casts) out.fill_(value.item());
 }
 
+template <bool greatest>
+Tensor extreme_of_all(const Tensor& self) {
+  Tensor out = opgen::empty({}, self.options());
+  extreme_of_all<greatest>(self, out);
+  return out;
+}
+
 }  // namespace
 
-#define OPGEN_EXTREME(op, greatest, pairwise, first, second)                                       \
-  OPGEN_PRECOMPUTE_META_FUNC2(op, dim)(const Tensor& self, int64_t dim, bool keepdim) {            \
-    OPGEN_CHECK(!self.is_complex(), #op "(): does not support complex input");                     \
-    dim = wrap_dim(dim, self.dim());                                                               \
-    if (self.dim() > 0) check_extreme_dim(#op, self, dim);                                         \
-    const DimVector shape =                                                                        \
-        reduced_shape(self.sizes(), mask_of(IntArrayRef(dim), self.dim()), keepdim);               \
-    set_output_raw_strided(0, shape, {}, self.options());                                          \
-    set_output_raw_strided(1, shape, {}, self.options().dtype(kLong));                             \
-    return precompute_out<>().set_dim(dim);                                                        \
-  }                                                                                                \
-  OPGEN_IMPL_FUNC(op##_out)                                                                        \
-  (const Tensor& self, int64_t dim, bool /*keepdim*/, const Tensor& first, const Tensor& second) { \
-    extreme_along<greatest>(self, dim, first, second);                                             \
-  }                                                                                                \
-  OPGEN_KERNEL(op)(const Tensor& self) {                                                           \
-    Tensor out = opgen::empty({}, self.options());                                                 \
-    extreme_of_all<greatest>(self, out);                                                           \
-    return out;                                                                                    \
-  }                                                                                                \
-  OPGEN_KERNEL(op##_unary_out)(const Tensor& self, Tensor& out) {                                  \
-    extreme_of_all<greatest>(self, out);                                                           \
-    return out;                                                                                    \
-  }                                                                                                \
-  OPGEN_KERNEL(op)(const Tensor& self, const Tensor& other) {                                      \
-    return at::pairwise(self, other);                                                              \
-  }                                                                                                \
-  OPGEN_KERNEL(op##_out)(const Tensor& self, const Tensor& other, Tensor& out) {                   \
-    return at::pairwise##_out(out, self, other);                                                   \
-  }
+OPGEN_PRECOMPUTE_META_FUNC2(max, dim)(const Tensor& self, int64_t dim, bool keepdim) {
+  return precompute_out<>().set_dim(set_extreme_outputs(*this, "max", self, dim, keepdim));
+}
+OPGEN_IMPL_FUNC(max_out)
+(const Tensor& self, int64_t dim, bool /*keepdim*/, const Tensor& max, const Tensor& max_values) {
+  extreme_along<true>(self, dim, max, max_values);
+}
+OPGEN_KERNEL(max)(const Tensor& self) {
+  return extreme_of_all<true>(self);
+}
+OPGEN_KERNEL(max_unary_out)(const Tensor& self, Tensor& out) {
+  extreme_of_all<true>(self, out);
+  return out;
+}
+OPGEN_KERNEL(max)(const Tensor& self, const Tensor& other) {
+  return at::maximum(self, other);
+}
+OPGEN_KERNEL(max_out)(const Tensor& self, const Tensor& other, Tensor& out) {
+  return at::maximum_out(out, self, other);
+}
 
-OPGEN_EXTREME(max, true, maximum, max, max_values)
-OPGEN_EXTREME(min, false, minimum, min, min_indices)
-
-#undef OPGEN_EXTREME
+OPGEN_PRECOMPUTE_META_FUNC2(min, dim)(const Tensor& self, int64_t dim, bool keepdim) {
+  return precompute_out<>().set_dim(set_extreme_outputs(*this, "min", self, dim, keepdim));
+}
+OPGEN_IMPL_FUNC(min_out)
+(const Tensor& self, int64_t dim, bool /*keepdim*/, const Tensor& min, const Tensor& min_indices) {
+  extreme_along<false>(self, dim, min, min_indices);
+}
+OPGEN_KERNEL(min)(const Tensor& self) {
+  return extreme_of_all<false>(self);
+}
+OPGEN_KERNEL(min_unary_out)(const Tensor& self, Tensor& out) {
+  extreme_of_all<false>(self, out);
+  return out;
+}
+OPGEN_KERNEL(min)(const Tensor& self, const Tensor& other) {
+  return at::minimum(self, other);
+}
+OPGEN_KERNEL(min_out)(const Tensor& self, const Tensor& other, Tensor& out) {
+  return at::minimum_out(out, self, other);
+}
 
 // ---- argmax, argmin ----
 
@@ -474,8 +527,8 @@ DimMask arg_mask(const TensorBase& self, std::optional<int64_t> dim) {
                          : mask_of(std::nullopt, self.dim());
 }
 
-// Without a dim the place is that in the flattened tensor, which is the order in which slices are
-// walked.
+// Without a dim the index is that of the flattened tensor, which is the order in which slices are
+// visited.
 template <bool greatest>
 void arg_into(const Tensor& self, std::optional<int64_t> dim, const Tensor& out) {
   if (!dim.has_value() && self.dim() != 1) {
@@ -488,21 +541,25 @@ void arg_into(const Tensor& self, std::optional<int64_t> dim, const Tensor& out)
 
 }  // namespace
 
-#define OPGEN_ARG(op, greatest)                                                              \
-  OPGEN_META_FUNC(op)(const Tensor& self, std::optional<int64_t> dim, bool keepdim) {        \
-    check_arg(#op, self, dim);                                                               \
-    set_output_raw_strided(0, reduced_shape(self.sizes(), arg_mask(self, dim), keepdim), {}, \
-                           self.options().dtype(kLong));                                     \
-  }                                                                                          \
-  OPGEN_IMPL_FUNC(op##_out)                                                                  \
-  (const Tensor& self, std::optional<int64_t> dim, bool /*keepdim*/, const Tensor& out) {    \
-    arg_into<greatest>(self, dim, out);                                                      \
-  }
+OPGEN_META_FUNC(argmax)(const Tensor& self, std::optional<int64_t> dim, bool keepdim) {
+  check_arg("argmax", self, dim);
+  set_output_raw_strided(0, reduced_shape(self.sizes(), arg_mask(self, dim), keepdim), {},
+                         self.options().dtype(kLong));
+}
+OPGEN_IMPL_FUNC(argmax_out)
+(const Tensor& self, std::optional<int64_t> dim, bool /*keepdim*/, const Tensor& out) {
+  arg_into<true>(self, dim, out);
+}
 
-OPGEN_ARG(argmax, true)
-OPGEN_ARG(argmin, false)
-
-#undef OPGEN_ARG
+OPGEN_META_FUNC(argmin)(const Tensor& self, std::optional<int64_t> dim, bool keepdim) {
+  check_arg("argmin", self, dim);
+  set_output_raw_strided(0, reduced_shape(self.sizes(), arg_mask(self, dim), keepdim), {},
+                         self.options().dtype(kLong));
+}
+OPGEN_IMPL_FUNC(argmin_out)
+(const Tensor& self, std::optional<int64_t> dim, bool /*keepdim*/, const Tensor& out) {
+  arg_into<false>(self, dim, out);
+}
 
 // ---- cumsum ----
 
@@ -523,7 +580,7 @@ OPGEN_IMPL_FUNC(cumsum_out)
   }
   const int64_t count = self.size(dim), in_stride = input.stride(dim), out_stride = out.stride(dim);
   OPGEN_DISPATCH_ALL_BUT_BOOL(out.scalar_type(), "cumsum", [&] {
-    // A running sum cannot be paired; it is carried in the next wider type instead.
+    // A running sum cannot be computed pairwise; it is accumulated in the next wider type instead.
     using total = std::conditional_t<std::is_same_v<scalar_t, float>, double, sum_t<scalar_t>>;
     const scalar_t* from = input.const_data_ptr<scalar_t>();
     scalar_t* to = out.mutable_data_ptr<scalar_t>();
@@ -543,7 +600,7 @@ namespace {
 
 struct Moments {
   double real = 0, imag = 0;  // the mean
-  double squares = 0;         // of the distances from it
+  double squares = 0;         // sum of squared distances from it
 };
 
 template <class T>
@@ -621,7 +678,7 @@ Tensor var_or_std(const Tensor& self, OptionalIntArrayRef dim,
 Tensor& var_or_std_out(Tensor& out, const Tensor& self, OptionalIntArrayRef dim,
                        const std::optional<Scalar>& correction, bool keepdim, bool root) {
   check_var_input("std and var", self);
-  // An output of a wider dtype gets what that dtype can hold.
+  // An output of a wider dtype receives the result in full precision.
   const Tensor input =
       out.is_floating_point()
           ? to_dtype(self, opgen::promote_types(self.scalar_type(), out.scalar_type()))
@@ -641,32 +698,47 @@ std::optional<Scalar> bessel(bool unbiased) {
 
 }  // namespace
 
-#define OPGEN_SPREAD(op, root)                                                                 \
-  OPGEN_KERNEL(op)                                                                             \
-  (const Tensor& self, OptionalIntArrayRef dim, const std::optional<Scalar>& correction,       \
-   bool keepdim) {                                                                             \
-    return var_or_std(self, dim, correction, keepdim, root);                                   \
-  }                                                                                            \
-  OPGEN_KERNEL(op##_out)                                                                       \
-  (const Tensor& self, OptionalIntArrayRef dim, const std::optional<Scalar>& correction,       \
-   bool keepdim, Tensor& out) {                                                                \
-    return var_or_std_out(out, self, dim, correction, keepdim, root);                          \
-  }                                                                                            \
-  OPGEN_KERNEL(op)(const Tensor& self, bool unbiased) {                                        \
-    return at::op(self, std::nullopt, bessel(unbiased), false);                                \
-  }                                                                                            \
-  OPGEN_KERNEL(op)(const Tensor& self, OptionalIntArrayRef dim, bool unbiased, bool keepdim) { \
-    return at::op(self, dim, bessel(unbiased), keepdim);                                       \
-  }                                                                                            \
-  OPGEN_KERNEL(op##_out)                                                                       \
-  (const Tensor& self, OptionalIntArrayRef dim, bool unbiased, bool keepdim, Tensor& out) {    \
-    return at::op##_out(out, self, dim, bessel(unbiased), keepdim);                            \
-  }
+OPGEN_KERNEL(std)
+(const Tensor& self, OptionalIntArrayRef dim, const std::optional<Scalar>& correction,
+ bool keepdim) {
+  return var_or_std(self, dim, correction, keepdim, true);
+}
+OPGEN_KERNEL(std_out)
+(const Tensor& self, OptionalIntArrayRef dim, const std::optional<Scalar>& correction, bool keepdim,
+ Tensor& out) {
+  return var_or_std_out(out, self, dim, correction, keepdim, true);
+}
+OPGEN_KERNEL(std)(const Tensor& self, bool unbiased) {
+  return at::std(self, std::nullopt, bessel(unbiased), false);
+}
+OPGEN_KERNEL(std)(const Tensor& self, OptionalIntArrayRef dim, bool unbiased, bool keepdim) {
+  return at::std(self, dim, bessel(unbiased), keepdim);
+}
+OPGEN_KERNEL(std_out)
+(const Tensor& self, OptionalIntArrayRef dim, bool unbiased, bool keepdim, Tensor& out) {
+  return at::std_out(out, self, dim, bessel(unbiased), keepdim);
+}
 
-OPGEN_SPREAD(std, true)
-OPGEN_SPREAD(var, false)
-
-#undef OPGEN_SPREAD
+OPGEN_KERNEL(var)
+(const Tensor& self, OptionalIntArrayRef dim, const std::optional<Scalar>& correction,
+ bool keepdim) {
+  return var_or_std(self, dim, correction, keepdim, false);
+}
+OPGEN_KERNEL(var_out)
+(const Tensor& self, OptionalIntArrayRef dim, const std::optional<Scalar>& correction, bool keepdim,
+ Tensor& out) {
+  return var_or_std_out(out, self, dim, correction, keepdim, false);
+}
+OPGEN_KERNEL(var)(const Tensor& self, bool unbiased) {
+  return at::var(self, std::nullopt, bessel(unbiased), false);
+}
+OPGEN_KERNEL(var)(const Tensor& self, OptionalIntArrayRef dim, bool unbiased, bool keepdim) {
+  return at::var(self, dim, bessel(unbiased), keepdim);
+}
+OPGEN_KERNEL(var_out)
+(const Tensor& self, OptionalIntArrayRef dim, bool unbiased, bool keepdim, Tensor& out) {
+  return at::var_out(out, self, dim, bessel(unbiased), keepdim);
+}
 
 OPGEN_KERNEL(var_mean)
 (const Tensor& self, OptionalIntArrayRef dim, const std::optional<Scalar>& correction,
@@ -709,7 +781,7 @@ OPGEN_META_FUNC(linalg_vector_norm)
   const double order = ord.toDouble();
   const DimMask mask = mask_of(dim, self.dim());
   if (order < 0 || order == std::numeric_limits<double>::infinity()) {
-    // There is no least, and no greatest, of no elements.
+    // An empty slice has no smallest and no largest element.
     bool any = true;
     for (int64_t d = 0; d < self.dim(); ++d) any = any && !(has_dim(mask, d) && self.size(d) == 0);
     OPGEN_CHECK(any, "linalg.vector_norm cannot compute the ", order,

@@ -1,5 +1,4 @@
-// sorting.cpp: sort, argsort, topk. Equal elements keep their order; not-a-number counts as the
-// greatest.
+// sorting.cpp: sort, argsort, topk. Equal elements keep their order; NaN counts as the largest.
 #include <opgen/kernel.h>
 
 #include <algorithm>
@@ -22,7 +21,7 @@ struct Entry {
   int64_t place;
 };
 
-// Values and places of each line of `self`, in order, the first `count` of them.
+// Writes the first `count` values and indices of each line of `self`, in order.
 template <class T>
 void sort_lines(const Tensor& self, int64_t dim, bool descending, int64_t count,
                 const Tensor& values, const Tensor& indices) {
@@ -59,7 +58,7 @@ OPGEN_META_FUNC2(sort, stable)
 (const Tensor& self, std::optional<bool> /*stable*/, int64_t dim, bool /*descending*/) {
   wrap_dim(dim, self.dim());
   OPGEN_CHECK(!self.is_complex(), "Sort does not support complex dtypes on CPU");
-  // As empty_like: lines stay as near to each other as they were.
+  // As empty_like, so that the order of dimensions in memory is kept.
   const DimVector strides = self.is_non_overlapping_and_dense()
                                 ? DimVector(self.strides())
                                 : opgen::infer_dense_strides(self.sizes(), self.strides());
@@ -112,7 +111,7 @@ OPGEN_IMPL_FUNC(topk_out_cpu)
  const Tensor& indices) {
   if (values.numel() == 0) return;
   dim = wrap_dim(dim, self.dim());
-  // A number has one place to fill, whatever k is.
+  // A zero-dim tensor has one result, for any k.
   const int64_t count = self.dim() == 0 ? 1 : k;
   OPGEN_DISPATCH_REAL(self.scalar_type(), "topk",
                       [&] { sort_lines<scalar_t>(self, dim, largest, count, values, indices); });

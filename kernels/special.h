@@ -34,7 +34,7 @@ inline double hurwitz_zeta(double s, double q) {
     q += 1;
   }
   const double power = std::pow(q, -s);
-  // The integral is larger than its last term, and may be a number where that is none.
+  // The integral is larger than its last term, and may be finite where that is NaN.
   const double integral = power < 1e-290 && std::isfinite(q) ? std::pow(q, 1 - s) : power * q;
   sum += integral / (s - 1) + power / 2;
   double factor = power / q;
@@ -54,8 +54,8 @@ inline double digamma(double x) {
   double result = 0;
   if (x < 0) {
     if (x == std::floor(x)) return std::numeric_limits<double>::quiet_NaN();
-    // The fraction alone goes to tan, the one with the sign of x: both are exact, and it keeps the
-    // digits of an x near 0.
+    // Only the fraction, with the sign of x, is passed to tan: it is exact, and accurate for x near
+    // 0.
     result = -pi / std::tan(pi * (x - std::trunc(x)));
     x = 1 - x;
   }

@@ -1,4 +1,4 @@
-// sum.h: sums of many numbers whose rounding errors stay small.
+// sum.h: sums of many numbers with small rounding errors.
 #pragma once
 
 #include <array>
@@ -8,9 +8,8 @@
 
 namespace kernels {
 
-// Adds numbers one after another as a balanced tree would: the error grows with the logarithm of
-// their count. A block is summed plainly; full blocks are paired like the digits of a binary
-// counter.
+// Adds a stream of numbers pairwise, so that the error grows with the logarithm of their count. A
+// block is summed in order; full blocks are combined like the bits of a binary counter.
 template <class T>
 class PairwiseSum {
  public:

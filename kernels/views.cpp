@@ -1,4 +1,4 @@
-// views.cpp: tensors that share the storage of another, and the same done to a tensor in place.
+// views.cpp: views, and the in-place operators that change a tensor's own sizes and strides.
 #include <opgen/kernel.h>
 
 #include <algorithm>
@@ -52,28 +52,21 @@ using namespace kernels;
 
 namespace {
 
-// Where the elements of a view lie in the storage of its base.
-struct Placement {
-  DimVector sizes, strides;
-  int64_t offset;
-};
+using opgen::ViewGeometry;
 
-Placement layout_of(const Tensor& self) {
-  return {DimVector(self.sizes()), DimVector(self.strides()), self.storage_offset()};
+Tensor view_with(const Tensor& self, const ViewGeometry& geometry) {
+  return opgen::alias_with_sizes_and_strides(self, geometry.sizes, geometry.strides,
+                                             geometry.storage_offset);
 }
 
-Tensor view_with(const Tensor& self, const Placement& layout) {
-  return opgen::alias_with_sizes_and_strides(self, layout.sizes, layout.strides, layout.offset);
-}
-
-// In-place views: the tensor itself is laid out anew.
-const Tensor& lay_out(const Tensor& self, const Placement& layout) {
+// In-place views: the tensor's own sizes, strides and offset change.
+const Tensor& lay_out(const Tensor& self, const ViewGeometry& layout) {
   opgen::TensorImpl* impl = self.unsafeGetTensorImpl();
   impl->set_sizes_and_strides(layout.sizes, layout.strides);
-  impl->set_storage_offset(layout.offset);
+  impl->set_storage_offset(layout.storage_offset);
   return self;
 }
-Tensor& lay_out(Tensor& self, const Placement& layout) {
+Tensor& lay_out(Tensor& self, const ViewGeometry& layout) {
   lay_out(static_cast<const Tensor&>(self), layout);
   return self;
 }
@@ -97,8 +90,8 @@ OPGEN_KERNEL(view)(const Tensor& self, IntArrayRef size) {
 
 namespace {
 
-Placement strided_layout(const Tensor& self, IntArrayRef size, IntArrayRef stride,
-                         std::optional<int64_t> storage_offset) {
+ViewGeometry strided_layout(const Tensor& self, IntArrayRef size, IntArrayRef stride,
+                            std::optional<int64_t> storage_offset) {
   OPGEN_CHECK(size.size() == stride.size(),
               "mismatch in length of strides and shape: ", stride.size(), " and ", size.size());
   const int64_t offset = storage_offset.value_or(self.storage_offset());
@@ -132,10 +125,10 @@ OPGEN_KERNEL(_reshape_alias)(const Tensor& self, IntArrayRef size, IntArrayRef s
   return view_with(self, strided_layout(self, size, stride, std::nullopt));
 }
 OPGEN_KERNEL(alias)(const Tensor& self) {
-  return view_with(self, layout_of(self));
+  return view_with(self, ViewGeometry::of(self));
 }
 OPGEN_KERNEL(detach)(const Tensor& self) {
-  return view_with(self, layout_of(self));
+  return view_with(self, ViewGeometry::of(self));
 }
 OPGEN_KERNEL(detach_)(Tensor& self) {
   opgen::autograd::detach_(self);
@@ -146,14 +139,11 @@ OPGEN_KERNEL(detach_)(Tensor& self) {
 
 namespace {
 
-Placement transposed(const Tensor& self, int64_t dim0, int64_t dim1) {
+ViewGeometry transposed(const Tensor& self, int64_t dim0, int64_t dim1) {
   dim0 = wrap_dim(dim0, self.dim());
   dim1 = wrap_dim(dim1, self.dim());
-  Placement layout = layout_of(self);
-  if (dim0 != dim1) {
-    std::swap(layout.sizes[dim0], layout.sizes[dim1]);
-    std::swap(layout.strides[dim0], layout.strides[dim1]);
-  }
+  ViewGeometry layout = ViewGeometry::of(self);
+  if (dim0 != dim1) layout.transpose(dim0, dim1);
   return layout;
 }
 
@@ -172,11 +162,11 @@ OPGEN_KERNEL(transpose_)(Tensor& self, int64_t dim0, int64_t dim1) {
 }
 OPGEN_KERNEL(t)(const Tensor& self) {
   check_t("t()", self);
-  return view_with(self, self.dim() < 2 ? layout_of(self) : transposed(self, 0, 1));
+  return view_with(self, self.dim() < 2 ? ViewGeometry::of(self) : transposed(self, 0, 1));
 }
 OPGEN_KERNEL(t_)(Tensor& self) {
   check_t("t_()", self);
-  return lay_out(self, self.dim() < 2 ? layout_of(self) : transposed(self, 0, 1));
+  return lay_out(self, self.dim() < 2 ? ViewGeometry::of(self) : transposed(self, 0, 1));
 }
 OPGEN_KERNEL(permute)(const Tensor& self, IntArrayRef dims) {
   OPGEN_CHECK(static_cast<int64_t>(dims.size()) == self.dim(),
@@ -184,15 +174,14 @@ OPGEN_KERNEL(permute)(const Tensor& self, IntArrayRef dims) {
               "length of the desired "
               "ordering of dimensions i.e. input.dim() = ",
               self.dim(), " is not equal to len(dims) = ", dims.size());
-  Placement layout{{}, {}, self.storage_offset()};
-  // No mask of bits: a view may have any number of dimensions.
+  ViewGeometry layout{{}, {}, self.storage_offset()};
+  // Not a bit mask: a view may have any number of dimensions.
   opgen::SmallVector<bool, 8> seen(dims.size(), false);
   for (int64_t dim : dims) {
     dim = wrap_dim(dim, self.dim());
     OPGEN_CHECK(!seen[dim], "permute(): duplicate dims are not allowed.");
     seen[dim] = true;
-    layout.sizes.push_back(self.size(dim));
-    layout.strides.push_back(self.stride(dim));
+    layout.append(self.size(dim), self.stride(dim));
   }
   return view_with(self, layout);
 }
@@ -213,7 +202,7 @@ OPGEN_KERNEL(repeat)(const Tensor& self, IntArrayRef repeats) {
       ndim >= self.dim(),
       "Number of dimensions of repeat dims can not be smaller than number of dimensions of tensor");
   const int64_t extra = ndim - self.dim();
-  // Size n, repeated r times, is an (r, n) window on the result.
+  // A dimension of size n that is repeated r times is an (r, n) view of the result.
   DimVector shape, window, window_strides, source, source_strides;
   for (int64_t d = 0; d < ndim; ++d) {
     OPGEN_CHECK(repeats[d] >= 0, "Repeats cannot be negative, found ", repeats[d]);
@@ -271,10 +260,8 @@ OPGEN_KERNEL(select_symint)(const Tensor& self, int64_t dim, SymInt index) {
   OPGEN_CHECK_INDEX(index >= -size && index < size, "select(): index ", index,
                     " out of range for tensor of size ", self.sizes(), " at dimension ", dim);
   if (index < 0) index += size;
-  Placement layout = layout_of(self);
-  layout.offset += index * layout.strides[dim];
-  layout.sizes.erase(layout.sizes.begin() + dim);
-  layout.strides.erase(layout.strides.begin() + dim);
+  ViewGeometry layout = ViewGeometry::of(self);
+  layout.select(dim, index);
   return view_with(self, layout);
 }
 
@@ -290,13 +277,9 @@ OPGEN_KERNEL(slice)
   };
   const int64_t first = clamped(start.value_or(0));
   const int64_t last = std::max(first, end.has_value() ? clamped(*end) : size);
-  Placement layout = layout_of(self);
-  layout.offset += first * layout.strides[dim];
+  ViewGeometry layout = ViewGeometry::of(self);
   const int64_t length = last - first;
-  layout.sizes[dim] = length / step + (length % step != 0 ? 1 : 0);
-  // A step too large for a stride leads to no second element: nothing is addressed by it.
-  int64_t stride = 0;
-  if (!__builtin_mul_overflow(layout.strides[dim], step, &stride)) layout.strides[dim] = stride;
+  layout.slice(dim, first, length / step + (length % step != 0 ? 1 : 0), step);
   return view_with(self, layout);
 }
 
@@ -322,17 +305,15 @@ OPGEN_KERNEL(narrow_tensor_symint)
 OPGEN_KERNEL(diagonal)(const Tensor& self, int64_t offset, int64_t dim1, int64_t dim2) {
   const int64_t rows = wrap_dim(dim1, self.dim()), columns = wrap_dim(dim2, self.dim());
   OPGEN_CHECK(rows != columns, "diagonal dimensions cannot be identical ", dim1, ", ", dim2);
-  Placement layout = layout_of(self);
+  ViewGeometry layout = ViewGeometry::of(self);
   const int64_t row_stride = layout.strides[rows], column_stride = layout.strides[columns];
   const int64_t count = offset >= 0 ? std::min(self.size(rows), self.size(columns) - offset)
                                     : std::min(self.size(rows) + offset, self.size(columns));
-  if (count > 0) layout.offset += offset >= 0 ? offset * column_stride : -offset * row_stride;
-  for (int64_t d : {std::max(rows, columns), std::min(rows, columns)}) {
-    layout.sizes.erase(layout.sizes.begin() + d);
-    layout.strides.erase(layout.strides.begin() + d);
-  }
-  layout.sizes.push_back(std::max<int64_t>(count, 0));
-  layout.strides.push_back(row_stride + column_stride);
+  if (count > 0)
+    layout.storage_offset += offset >= 0 ? offset * column_stride : -offset * row_stride;
+  layout.remove(std::max(rows, columns));
+  layout.remove(std::min(rows, columns));
+  layout.append(std::max<int64_t>(count, 0), row_stride + column_stride);
   return view_with(self, layout);
 }
 
@@ -347,7 +328,7 @@ OPGEN_KERNEL(slice_scatter)
   opgen::copy_(part, src);
   return out;
 }
-// `self` is a slice of a tensor laid out like `src`; the result is that whole tensor.
+// `self` is a slice of a tensor with the layout of `src`; returns that whole tensor.
 OPGEN_KERNEL(slice_inverse_symint)
 (const Tensor& self, const Tensor& src, int64_t dim, std::optional<SymInt> start,
  std::optional<SymInt> end, SymInt step) {
@@ -361,36 +342,33 @@ OPGEN_KERNEL(slice_inverse_symint)
 
 namespace {
 
-// Without the dimensions of size 1 that `is_named(d)` names.
+// Removes the dimensions of size 1 for which `is_named(d)` is true.
 template <class F>
-Placement squeezed(const Tensor& self, F is_named) {
-  Placement layout{{}, {}, self.storage_offset()};
+ViewGeometry squeezed(const Tensor& self, F is_named) {
+  ViewGeometry layout{{}, {}, self.storage_offset()};
   for (int64_t d = 0; d < self.dim(); ++d) {
     if (self.size(d) == 1 && is_named(d)) continue;
-    layout.sizes.push_back(self.size(d));
-    layout.strides.push_back(self.stride(d));
+    layout.append(self.size(d), self.stride(d));
   }
   return layout;
 }
 
-Placement squeezed_all(const Tensor& self) {
+ViewGeometry squeezed_all(const Tensor& self) {
   return squeezed(self, [](int64_t) { return true; });
 }
-Placement squeezed_one(const Tensor& self, int64_t dim) {
+ViewGeometry squeezed_one(const Tensor& self, int64_t dim) {
   const int64_t named = wrap_dim(dim, self.dim());
   return squeezed(self, [named](int64_t d) { return d == named; });
 }
-Placement squeezed_some(const Tensor& self, IntArrayRef dims) {
+ViewGeometry squeezed_some(const Tensor& self, IntArrayRef dims) {
   const DimMask mask = mask_of_listed(dims, self.dim());
   return squeezed(self, [mask](int64_t d) { return has_dim(mask, d); });
 }
 
-Placement unsqueezed(const Tensor& self, int64_t dim) {
+ViewGeometry unsqueezed(const Tensor& self, int64_t dim) {
   dim = wrap_dim(dim, self.dim() + 1);
-  Placement layout = layout_of(self);
-  const int64_t stride = dim < self.dim() ? self.size(dim) * self.stride(dim) : 1;
-  layout.sizes.insert(layout.sizes.begin() + dim, 1);
-  layout.strides.insert(layout.strides.begin() + dim, stride);
+  ViewGeometry layout = ViewGeometry::of(self);
+  layout.unsqueeze(dim);
   return layout;
 }
 
@@ -421,7 +399,7 @@ OPGEN_KERNEL(unsqueeze_)(Tensor& self, int64_t dim) {
   return lay_out(self, unsqueezed(self, dim));
 }
 
-// ---- reshape and flatten: a view where strides allow it, a copy else ----
+// ---- reshape and flatten: a view if strides allow it, else a copy ----
 
 OPGEN_KERNEL(reshape_symint)(const Tensor& self, SymIntArrayRef shape) {
   const DimVector size = opgen::infer_view_size(shape, self.numel());
@@ -456,7 +434,8 @@ OPGEN_KERNEL(flatten)(const Tensor& self, int64_t start_dim, int64_t end_dim) {
 
 namespace {
 
-// More than memory holds is refused before the first is made: an expanded tensor has any size.
+// Refuses more parts than fit in memory before making the first: an expanded tensor may have any
+// size.
 std::vector<Tensor> room_for(int64_t count) {
   OPGEN_CHECK(count < int64_t(1) << 28, count, " parts do not fit any memory");
   std::vector<Tensor> parts;
@@ -478,7 +457,7 @@ OPGEN_KERNEL(split_with_sizes)(const Tensor& self, IntArrayRef split_sizes, int6
         length >= 0,
         "split_with_sizes expects split_sizes have only non-negative entries, but got split_sizes=",
         split_sizes);
-    // Compared before it is added: a sum of lengths may overflow.
+    // Compare before adding: a sum of lengths may overflow.
     if (length > size - start) fits = false;
     if (!fits) continue;
     parts.push_back(at::slice(self, dim, start, start + length, 1));
@@ -512,7 +491,7 @@ OPGEN_KERNEL(chunk)(const Tensor& self, int64_t chunks, int64_t dim) {
   OPGEN_CHECK(self.dim() > 0, "chunk expects at least a 1-dimensional tensor");
   OPGEN_CHECK(chunks > 0, "chunk expects `chunks` to be greater than 0, got: ", chunks);
   const int64_t size = self.size(dim);
-  // An empty dimension gives as many empty parts as were asked for.
+  // An empty dimension is split into as many empty parts as requested.
   if (size == 0) return at::split_with_sizes(self, DimVector(static_cast<size_t>(chunks), 0), dim);
   return at::split(self, size / chunks + (size % chunks != 0 ? 1 : 0), dim);
 }

@@ -1,8 +1,15 @@
-"""For all tests: the folder of this file is importable, so that they can say `from support import build`."""
+"""Settings for all tests. The folder of this file is importable, so tests write `from support import build`."""
 
+import os
+
+from support.build import cache_folder
 from support.figures import pytest_terminal_summary
 
 __all__ = ["pytest_terminal_summary"]
 
-# What `opgen new` makes has tests of its own, of a package that is not here.
+# The package that `opgen new` makes has tests of its own, which need that package installed.
 collect_ignore = ["golden/new_package"]
+
+# Builds of users' projects share what they compile of opgen among themselves, and leave the user's own cache alone.
+os.environ["OPGEN_CACHE_DIR"] = str(cache_folder() / "compiled-parts")
+os.environ.pop("OPGEN_CACHE", None)

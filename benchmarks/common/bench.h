@@ -1,12 +1,12 @@
-// bench.h: one line per measured expression, timed by Google Benchmark or counted under callgrind.
+// bench.h: measure expressions, one per line, with Google Benchmark or by counting under callgrind.
 //
 //   BENCH("empty.2x3", at::empty({2, 3}));
-//   BENCH_N("add.1M", 2, at::add_out(o, a, b));      // 2 calls per count instead of 1,000
+//   BENCH_N("add.1M", 2, at::add_out(o, a, b));      // N is 2 instead of 1,000
 //   int main(int argc, char** argv) { …; return bench::run(argc, argv); }
 //
-// With $BENCH_INSTRUCTIONS set, a program that runs under
-// `valgrind --tool=callgrind --instr-atstart=no` writes one dump for N and one for 2N calls of each
-// expression; their difference has neither the loop's set-up nor valgrind's own noise in it.
+// With $BENCH_INSTRUCTIONS, under `valgrind --tool=callgrind --instr-atstart=no`, the program
+// writes a dump for N and another for 2N calls of each expression. Their difference excludes the
+// set-up of the loop and valgrind's own overhead.
 #pragma once
 
 #include <benchmark/benchmark.h>
@@ -30,7 +30,7 @@ inline std::vector<Counted>& counted() {
   return all;
 }
 
-// The compiler may not merge the calls of a loop, nor drop a result that nobody reads.
+// Prevent the compiler from merging the calls of a loop, and from removing unused results.
 inline void clobber() {
   asm volatile("" ::: "memory");
 }
@@ -41,13 +41,13 @@ void keep(const T& value) {
 
 struct NoScope {};
 
-// `call` is one call of what is measured, in a Scope. Tensors that it uses are captured by value:
+// `call` is one measured call, in a Scope. It captures the tensors that it uses by value, so that
 // they live as long as the benchmark.
 template <class Scope, class Call>
 void add(const std::string& id, long calls, Call call) {
   benchmark::RegisterBenchmark(id.c_str(), [call](benchmark::State& state) mutable {
     [[maybe_unused]] Scope scope;
-    call();  // one call of a large operator is longer than a measurement: the first is not typical
+    call();  // warm up: a measurement may consist of a single call of a large operator
     for (auto _ : state) {
       call();
       clobber();
@@ -65,7 +65,7 @@ void add(const std::string& id, long calls, Call call) {
 inline void count_instructions(const char* filter) {
   for (Counted& one : counted()) {
     if (one.id.find(filter) == std::string::npos) continue;
-    one.loop(one.calls < 20 ? one.calls : 20);  // caches, pools and whatever is set up at first use
+    one.loop(one.calls < 20 ? one.calls : 20);  // warm up caches, pools and other lazy set-up
     CALLGRIND_START_INSTRUMENTATION;
     one.loop(1);
     for (long times = 1; times <= 2; ++times) {

@@ -1,5 +1,5 @@
-// calls.cpp: what a call costs: dispatch, tensors, and operators on one element. Compiled once
-// against opgen's runtime and once against libtorch; side.h says what differs.
+// calls.cpp: measure calls: dispatch, tensors, and operators on one element. Compiled with opgen's
+// runtime and with libtorch; side.h contains the differences.
 #include <memory>
 
 #include "bench.h"
@@ -16,7 +16,7 @@ void dispatch() {
     Tensor c = at::empty({1}), d = at::empty({1});
     BENCH_IN(side::Recording, "dispatch.noop_redispatch", side::noop_redispatch(c, d));
   }
-  // The loop's own cost, the same call without a dispatcher.
+  // The cost of the loop: the same call without a dispatcher.
   BENCH("dispatch.direct_call", side::noop_direct(a, b));
   static side::BoxedNoop boxed;
   BENCH("boxed.owned", boxed.call(a, b));
@@ -39,7 +39,7 @@ void adds() {
   BENCH_RESULT("add.functional", at::add(a, b));
   BENCH("add.out", at::add_out(o, a, b));
   BENCH("add.inplace", a.add_(b));
-  // One element, of another number of dimensions: nothing is alike, everything is computed.
+  // One element with another number of dimensions, so that the iterator uses its general path.
   Tensor matrix = at::zeros({1, 1});
   BENCH_RESULT("add.general.functional", at::add(matrix, b));
   BENCH("add.general.out", at::add_out(matrix, a, matrix));

@@ -1,5 +1,5 @@
-// throughput.cpp: operators on large tensors, one thread: what memory and the loops give. Compiled
-// against opgen's runtime and against libtorch, as calls.cpp.
+// throughput.cpp: measure operators on large tensors with one thread, which are limited by memory
+// and loops. Compiled with opgen's runtime and with libtorch, like calls.cpp.
 #include "bench.h"
 #include "side.h"
 
@@ -22,7 +22,7 @@ void elementwise() {
     Tensor a = at::ones({n}), b = at::ones({n}), o = at::ones({n});
     BENCH_N("add.out." + size, 2, at::add_out(o, a, b));
     BENCH_N("add.functional." + size, 2, Tensor r = at::add(a, b); bench::keep(r));
-    // The peer has no such thing: what it does is what it does above.
+    // libtorch has no such cache, so it does the same as above.
     BENCH_CACHED("add.functional_cached." + size, 2, Tensor r = at::add(a, b); bench::keep(r));
   }
   Tensor a = at::ones({1024, 1024}), b = at::ones({1024, 1024}), o = at::ones({1024, 1024});

@@ -18,7 +18,7 @@ void noop_boxed(const c10::OperatorHandle&, torch::jit::Stack* stack) {
   stack->resize(stack->size() - 2);
 }
 
-// As generated autograd kernels do it.
+// Redispatches in the same way as PyTorch's generated autograd kernels.
 void noop_redispatch(c10::DispatchKeySet keys, const at::Tensor& a, const at::Tensor& b) {
   static auto op = find_noop("idle::noop_redispatch");
   at::AutoDispatchBelowADInplaceOrView guard;

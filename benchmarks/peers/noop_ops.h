@@ -1,4 +1,4 @@
-// noop_ops.h: custom operators that do nothing, in a shared library of their own.
+// noop_ops.h: custom operators that do nothing, in a separate shared library.
 #pragma once
 
 #include <ATen/core/Tensor.h>

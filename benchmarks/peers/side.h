@@ -11,17 +11,17 @@ using at::Tensor;
 
 namespace side {
 
-// One thread, and nothing recorded for gradients.
+// Use one thread, and do not record gradients.
 struct Scope {
   Scope() { at::set_num_threads(1); }
   c10::InferenceMode inference;
 };
-// Where autograd kernels run.
+// The dispatch keys for which autograd kernels run.
 struct Recording {
   c10::InferenceMode off{false};
 };
 
-// A long-lived array: BENCH's lambda captures by value.
+// An array that lives as long as BENCH's lambda, which captures by value.
 struct Dims {
   std::int64_t dim;
   operator at::IntArrayRef() const { return {&dim, 1}; }            // NOLINT
@@ -47,7 +47,7 @@ inline void noop_redispatch(const Tensor& a, const Tensor& b) {
   op.call(a, b);
 }
 
-// A stack that is used again and again, as an interpreter does.
+// A stack that is reused, as in an interpreter.
 class BoxedNoop {
  public:
   BoxedNoop() { stack_.reserve(8); }

@@ -1,5 +1,5 @@
-// calls.cpp: a loop of calls from C++: calls FORM COUNT prints nanoseconds of processor time per
-// call.
+// calls.cpp: `calls FORM COUNT` runs a loop of C++ calls and prints nanoseconds of processor time
+// per call.
 #include <called/Functions.h>
 
 #include <cstdio>

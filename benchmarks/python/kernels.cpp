@@ -1,4 +1,4 @@
-// kernels.cpp: kernels of the operators that Python calls are measured with.
+// kernels.cpp: kernels of the operators for measuring Python calls.
 #include <opgen/kernel.h>
 
 #include <called/ops/add_native.h>

@@ -1,4 +1,4 @@
-// noop_ops.cpp: kernels that do nothing, one per way of reaching them.
+// noop_ops.cpp: kernels that do nothing, one for each kind of call.
 #include <idle/ops/noop_redispatch.h>
 
 #include <opgen/library.h>

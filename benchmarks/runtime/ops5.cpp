@@ -1,5 +1,5 @@
-// ops5.cpp: a hand-written library of five operators, each with a CPU and a Meta kernel, to time
-// its compiler: schemas, checks of shapes, plain loops.
+// ops5.cpp: a hand-written library of five operators, each with a CPU and a Meta kernel, to measure
+// compile time: schemas, shape checks, simple loops.
 #include <aten/TensorBody.h>
 #include <opgen/library.h>
 #include <opgen/tensor_functions.h>

@@ -4,27 +4,27 @@
 #include <aten/Functions.h>
 #include <aten/ops/add_native.h>
 #include <idle/Functions.h>
-#include <opgen/cpu_cache.h>
-#include <opgen/dispatcher.h>
-#include <opgen/inference_mode.h>
-#include <opgen/parallel.h>
-#include <opgen/prepared.h>
+#include <opgen/autograd/inference_mode.h>
+#include <opgen/core/parallel.h>
+#include <opgen/device/cpu_cache.h>
+#include <opgen/dispatch/dispatcher.h>
+#include <opgen/structured/prepared.h>
 
 using at::Tensor;
 
 namespace side {
 
-// One thread, and nothing recorded for gradients.
+// Use one thread, and do not record gradients.
 struct Scope {
   Scope() { opgen::set_num_threads(1); }
   opgen::InferenceMode inference;
 };
-// Where autograd kernels run.
+// The dispatch keys for which autograd kernels run.
 struct Recording {
   opgen::InferenceMode off{false};
 };
 
-// A long-lived array: BENCH's lambda captures by value.
+// An array that lives as long as BENCH's lambda, which captures by value.
 struct Dims {
   std::int64_t dim;
   operator opgen::OptionalIntArrayRef() const { return opgen::IntArrayRef(&dim, 1); }  // NOLINT
@@ -51,13 +51,13 @@ void noop_direct(const Tensor& a, const Tensor& b);
 using PreparedAdd = opgen::Prepared<at::native::structured_ufunc_add_CPU, at::_ops::add_out>;
 
 #define SIDE_HAS_CACHE
-// Freed memory is kept while this lives.
+// Keeps freed memory while this object exists.
 struct CachedMemory {
   CachedMemory() { opgen::set_cpu_cache_limit(std::size_t(1) << 30); }
   ~CachedMemory() { opgen::set_cpu_cache_limit(0); }
 };
 
-// A stack that is used again and again, as an interpreter does.
+// A stack that is reused, as in an interpreter.
 class BoxedNoop {
  public:
   BoxedNoop() { stack_.reserve(8); }

@@ -1,5 +1,5 @@
-// by_hand.cpp: the five operators of five.yaml as one writes them with TORCH_LIBRARY: every
-// variant, its checks, Meta, Functionalize and Autograd kernels.
+// by_hand.cpp: the five operators of five.yaml, written by hand with TORCH_LIBRARY: all variants
+// with checks, Meta, Functionalize and Autograd kernels.
 #include <ATen/EmptyTensor.h>
 #include <ATen/FunctionalTensorWrapper.h>
 #include <ATen/TensorIterator.h>
@@ -25,7 +25,7 @@ using at::Tensor;
 using at::TensorIterator;
 namespace functional = at::functionalization::impl;
 
-// For all operators: outputs made and checked.
+// For all operators: create and check outputs.
 Tensor empty(at::IntArrayRef sizes, const at::TensorOptions& options) {
   if (options.device().is_meta()) return at::detail::empty_meta(sizes, options);
   return at::detail::empty_cpu(sizes, options);
@@ -37,7 +37,7 @@ void take_out(const Tensor& out, at::IntArrayRef sizes, const at::TensorOptions&
               options.device(), ", but got ", out.device(), " instead");
   at::native::resize_output(out, sizes);
 }
-// Under functionalization: the tensors inside, and results put in the place of what is written.
+// For functionalization: unwrap tensors, and replace written tensors by results.
 Tensor inside(const Tensor& tensor) {
   if (!functional::isFunctionalTensor(tensor)) return tensor;
   functional::sync(tensor);

@@ -1,5 +1,5 @@
-// calls.cpp: one call of a generated operator, of the same one written by hand, and of at::add, in
-// turn: calls.h.
+// calls.cpp: call a generated operator, the same operator written by hand, and at::add,
+// alternately: see calls.h.
 #include "calls.h"
 
 #include <ATen/ops/add.h>
@@ -13,7 +13,7 @@ using calls::call;
 using calls::Call;
 using calls::handle;
 
-// The calls into one of the two libraries.
+// The calls of one of the two libraries.
 void add_calls(std::vector<Call>& calls, const std::string& library) {
   const Tensor a = at::ones({4, 4}), b = at::ones({4, 4}), v = at::ones({8});
   const auto axpy =

@@ -1,11 +1,12 @@
-// calls.h: operators of two libraries called in turn, through the dispatcher, from C++.
+// calls.h: call operators of two libraries alternately from C++, through the dispatcher.
 //
-//   program GENERATED.so BY_HAND.so MODE         one line per call: nanoseconds, median, least,
-//   most program GENERATED.so BY_HAND.so MODE count   a dump of callgrind's for N and for 2N calls
-//   of each
+//   program GENERATED.so BY_HAND.so MODE
+//     prints one line per call: nanoseconds (median, minimum, maximum)
+//   program GENERATED.so BY_HAND.so MODE count
+//     writes callgrind dumps for N and for 2N calls of each
 //
-// MODE: `inference` (all in inference mode) or `usual` (gradients are recorded, and none is
-// wanted).
+// MODE: `inference` (inference mode) or `usual` (gradients are recorded, but no tensor requires
+// one).
 #pragma once
 
 #include <ATen/core/dispatch/Dispatcher.h>
@@ -57,7 +58,7 @@ inline void measure(Call& call) {
 
 inline void count(Call& call) {
   for (const int n : {kCounted, 2 * kCounted}) {
-    // Read by callgrind after the statement that names it.
+    // callgrind reads this name after the statement that sets it.
     const std::string named = call.name + " " + std::to_string(n);
     CALLGRIND_START_INSTRUMENTATION;
     CALLGRIND_ZERO_STATS;
@@ -67,7 +68,7 @@ inline void count(Call& call) {
   }
 }
 
-// `add` makes the calls, once the libraries are loaded.
+// `add` registers the calls after the libraries are loaded.
 inline int run(int given, char** arguments, void (*add)(std::vector<Call>&)) {
   if (given < 4) return std::fprintf(stderr, "GENERATED.so BY_HAND.so MODE\n"), 2;
   for (int i = 1; i <= 2; ++i) {

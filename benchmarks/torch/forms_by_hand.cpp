@@ -1,8 +1,8 @@
-// forms_by_hand.cpp: the operators of forms.yaml as one writes them with TORCH_LIBRARY, with what
-// a call goes through: kernels, Autograd, ADInplaceOrView, BackendSelect. Autograd's and
-// ADInplaceOrView's are the fallbacks that PyTorch has for operators without a formula. The latter
-// counts a write where the tensor is returned, so in write, write_two, write_new and foreach_ none:
-// there opgen does more.
+// forms_by_hand.cpp: the operators of forms.yaml, written by hand with TORCH_LIBRARY, with kernels
+// for all keys that a call passes: CPU, Autograd, ADInplaceOrView, BackendSelect. The kernels for
+// Autograd and ADInplaceOrView are PyTorch's fallbacks for operators without a formula. The latter
+// increases version counters only of tensors that are returned, so for write, write_two, write_new
+// and foreach_ it does nothing, and opgen does more.
 #include <ATen/core/LegacyTypeDispatch.h>
 #include <ATen/core/dispatch/Dispatcher.h>
 #include <torch/csrc/autograd/autograd_not_implemented_fallback.h>
@@ -65,7 +65,7 @@ Tensor filled(int64_t n, std::optional<at::ScalarType> dtype, std::optional<at::
   return work::filled(
       n, at::TensorOptions().dtype(dtype).layout(layout).device(device).pinned_memory(pin_memory));
 }
-// No tensor says where a factory's result is to be.
+// A factory has no tensor argument that determines the device.
 Tensor select_filled(int64_t n, std::optional<at::ScalarType> dtype,
                      std::optional<at::Layout> layout, std::optional<at::Device> device,
                      std::optional<bool> pin_memory) {

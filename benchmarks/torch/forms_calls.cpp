@@ -1,5 +1,5 @@
-// forms_calls.cpp: one call of every operator of forms.yaml, generated and written by hand, in
-// turn: calls.h.
+// forms_calls.cpp: call all operators of forms.yaml, generated and written by hand, alternately:
+// see calls.h.
 #include "calls.h"
 
 #include <ATen/ops/ones.h>
@@ -14,7 +14,7 @@ using calls::call;
 using calls::Call;
 using calls::handle;
 
-// The operators of one library, whose handles are looked up once.
+// The operators of one library. Their handles are looked up once.
 struct Library {
   std::vector<Call>& calls;
   std::string name;

@@ -1,4 +1,4 @@
-// forms_kernels.cpp: what an author writes beside forms.yaml.
+// forms_kernels.cpp: the kernels for forms.yaml.
 #include <opgen/kernel.h>
 
 #include <forms/NativeFunctions.h>

@@ -1,5 +1,5 @@
-// forms_work.h: what the operators of forms.yaml do, which both ways to write them share. Little:
-// what is measured is the way to it.
+// forms_work.h: the work of the operators of forms.yaml, shared by the generated and the
+// hand-written version. It is small, because the benchmark measures the calls.
 #pragma once
 
 #include <ATen/EmptyTensor.h>

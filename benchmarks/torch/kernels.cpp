@@ -1,4 +1,4 @@
-// kernels.cpp: what an author writes beside five.yaml.
+// kernels.cpp: the kernels for five.yaml.
 #include <opgen/kernel.h>
 
 #include <five/ops/axpy_meta.h>

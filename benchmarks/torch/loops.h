@@ -1,4 +1,5 @@
-// loops.h: the arithmetic of the five operators, which both ways to write them share: not counted.
+// loops.h: the arithmetic of the five operators, shared by the generated and the hand-written
+// version. Its lines are not counted.
 #pragma once
 
 #include <ATen/Dispatch.h>
@@ -32,7 +33,8 @@ inline void exceeds(at::TensorIteratorBase& iterator) {
   });
 }
 
-// The largest less the smallest element along `dim`. `out` may have any strides.
+// Write the difference of the largest and the smallest element along `dim`. `out` may have any
+// strides.
 inline void span(const at::Tensor& self, int64_t dim, const at::Tensor& out) {
   const at::Tensor rows = self.movedim(dim, -1).contiguous();
   const at::Tensor spans = out.is_contiguous() ? out : out.contiguous();

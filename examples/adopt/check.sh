@@ -1,5 +1,5 @@
 #!/bin/sh
-# check.sh: what is committed in after/ is what opgen makes of before/, and of the YAML.
+# check.sh: check that the committed files in after/ are what opgen generates from before/ and from the YAML.
 set -eu
 cd "$(dirname "$0")"
 again=$(mktemp -d)

@@ -1,4 +1,4 @@
-"""What fuse promises, whichever way its operators are registered: run it with before/ or after/ installed."""
+"""Test the package fuse. The tests pass with before/ and with after/ installed."""
 
 from __future__ import annotations
 

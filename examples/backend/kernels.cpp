@@ -1,4 +1,5 @@
-// kernels.cpp: the operators' shapes, for every device, and their kernels for the CPU.
+// kernels.cpp: the operators' meta functions, which all devices share, and their kernels for the
+// CPU.
 #include <opgen/kernel.h>
 
 #include <demo/ops/add_meta.h>

@@ -1,6 +1,6 @@
-// main.cpp: main LIBTOY: the operators before and after the accelerator's library is loaded.
+// main.cpp: `main LIBTOY` calls the operators before and after loading the accelerator's library.
 #include <dlfcn.h>
-#include <opgen/device_guard.h>
+#include <opgen/device/device_guard.h>
 #include <opgen/kernel.h>
 #include <opgen/library.h>
 
@@ -54,14 +54,14 @@ int main(int, char** arguments) {
   print("mul.out, resized", demo::mul_out(out, a, row));
   print("add_", demo::add_(a, row));
   print("mul_ of a column", demo::mul_(a, on(toy, {2, 1}, -1)));
-  out.unsafeGetTensorImpl()->storage()->resize(1 << 16);  // data moves by the toy's own copy
+  out.unsafeGetTensorImpl()->storage()->resize(1 << 16);  // the toy's copy function moves the data
   print("after growing the storage", out);
 
   refused("shapes", [&] { demo::add(a, on(toy, {4}, 1)); });
   refused("two devices", [&] { demo::add(a, on(Device(opgen::kCPU), {3}, 1)); });
   refused("no kernel", [&] { demo::sub(a, a); });
   {
-    // A backend that does not want the fallback says so.
+    // A backend can opt out of the fallback.
     opgen::Library m(opgen::Library::Kind::Impl, "demo", DispatchKey::PrivateUse1, __FILE__,
                      __LINE__);
     m.impl("mul", opgen::CppFunction::makeFallthrough());
@@ -69,8 +69,8 @@ int main(int, char** arguments) {
   }
   print("mul", demo::mul(a, a));
 
-  // Work on a stream of its own is done when somebody waits: not by the copy to
-  // the host, which is on the default stream.
+  // Work on this stream is done when somebody waits for it. The copy to the
+  // host is on the default stream and does not wait.
   opgen::Stream stream = opgen::getNewStream(toy);
   Tensor late = on(toy, {3}, 1);
   {

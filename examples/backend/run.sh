@@ -1,5 +1,5 @@
 #!/bin/sh
-# run.sh [BUILD]: generate, build and run the example, with the opgen, cmake and ninja on the PATH.
+# run.sh [BUILD]: generate, build and run the example. Needs opgen, cmake and ninja on the PATH.
 set -eu
 here=$(cd "$(dirname "$0")" && pwd)
 build=${1:-build/backend}

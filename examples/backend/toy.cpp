@@ -1,7 +1,7 @@
-// toy.cpp: an accelerator in a hundred and some lines: memory, current device, streams, copy, fill
-// and two kernels. A shared library of its own that any program may load; it includes the
-// operators' headers and nothing of how they were made.
-#include <opgen/device_guard.h>
+// toy.cpp: an accelerator in about a hundred lines: memory, current device, streams, copy, fill
+// and two kernels. It is a separate shared library that any program can load, and includes only
+// the operators' headers.
+#include <opgen/device/device_guard.h>
 #include <opgen/dispatch_macros.h>
 #include <opgen/library.h>
 #include <opgen/tensor_functions.h>
@@ -22,7 +22,7 @@ using opgen::Stream;
 
 // ---- Memory ------------------------------------------------------------------------------------
 
-// The toy's addresses mean nothing to the host: a program that follows one stops there.
+// The toy's addresses are invalid on the host: a program that dereferences one crashes.
 constexpr std::uintptr_t kOnToy = std::uintptr_t(1) << 62;
 
 void* to_toy(void* host) {
@@ -47,8 +47,8 @@ class ToyAllocator final : public opgen::Allocator {
 // ---- Current device and streams ----------------------------------------------------------------
 
 thread_local opgen::DeviceIndex current = 0;
-thread_local std::int64_t streams[2] = {};  // per device; id 0 works at once
-// What waits on the other streams until somebody waits for them, by id.
+thread_local std::int64_t streams[2] = {};  // per device; id 0 runs work immediately
+// Work on the other streams, by id. It runs when somebody waits for the stream.
 thread_local std::vector<std::vector<std::function<void()>>> queues(1);
 
 class ToyGuard final : public opgen::DeviceGuardImpl {
@@ -80,7 +80,7 @@ void enqueue(Device device, std::function<void()> work) {
 
 // ---- Copy and fill -----------------------------------------------------------------------------
 
-// What the toy's own processor sees of a tensor.
+// The tensor as the toy's processor sees it: on memory that it can access.
 opgen::TensorBase seen(const opgen::TensorBase& tensor) {
   if (tensor.is_cpu()) return tensor;
   return opgen::from_blob(to_host(tensor.data_ptr()), tensor.sizes(), tensor.strides(),
@@ -97,7 +97,8 @@ void fill(const opgen::TensorBase& self, const Scalar& value) {
 
 // ---- Kernels -----------------------------------------------------------------------------------
 
-// out = f(self, other). A program may give an out of any shape; from add() and add_() it is right.
+// out = f(self, other). From add() and add_(), `out` has the right shape; a program may pass any
+// shape.
 template <class F>
 Tensor& binary(const Tensor& self, const Tensor& other, Tensor& out, F f) {
   opgen::resize_output(out, opgen::infer_size(self.sizes(), other.sizes()));

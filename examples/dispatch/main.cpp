@@ -1,13 +1,15 @@
-// main.cpp: each cross-cutting key at work on generated operators.
-#include <opgen/autocast.h>
+// main.cpp: use each dispatch key above the kernels with generated operators.
 #include <opgen/autograd.h>
-#include <opgen/autograd_fallback.h>
+#include <opgen/autograd/autograd_fallback.h>
+#include <opgen/autograd/forward.h>
+#include <opgen/autograd/inference_mode.h>
+#include <opgen/autograd/inplace_or_view.h>
+#include <opgen/autograd/primitives.h>
 #include <opgen/boxing.h>
-#include <opgen/inference_mode.h>
-#include <opgen/inplace_or_view.h>
-#include <opgen/profiler.h>
-#include <opgen/tracer.h>
-#include <opgen/vmap.h>
+#include <opgen/transforms/autocast.h>
+#include <opgen/transforms/profiler.h>
+#include <opgen/transforms/tracer.h>
+#include <opgen/transforms/vmap.h>
 
 #include <algorithm>
 
@@ -17,7 +19,7 @@ using opgen::Tensor;
 namespace autocast = opgen::autocast;
 namespace autograd = opgen::autograd;
 
-// One line per operator: nobody wrote a gradient for these.
+// One line for each operator without a gradient.
 OPGEN_LIBRARY_IMPL(myops, Autograd, m) {
   m.impl("myadd", opgen::autogradNotImplementedFallback());
   m.impl("myadd_", opgen::autogradNotImplementedFallback());
@@ -111,6 +113,16 @@ void no_gradient() {
   say::refused("in place", [&] { myops::myadd_(a, a); });
 }
 
+void forward_mode() {
+  say::section("forward mode");
+  auto f = [](const opgen::TensorBase& x) { return opgen::primitive::add(x, x); };
+  Tensor value = say::range({2}), direction = say::full({2}, 1);
+  opgen::autograd::ForwardLevel level;
+  auto x = opgen::autograd::make_dual(value, direction);
+  auto derivative = opgen::autograd::tangent_of(f(x));  // the Jacobian of f times the direction
+  say::show("derivative", derivative);
+}
+
 void profile() {
   say::section("profiler");
   opgen::Profiler profiler;
@@ -134,5 +146,6 @@ int main() {
   batches();
   changes_and_views();
   no_gradient();
+  forward_mode();
   profile();
 }

@@ -1,4 +1,4 @@
-// say.h: what the programs print.
+// say.h: functions that print results.
 #pragma once
 
 #include <opgen/kernel.h>
@@ -12,7 +12,7 @@ namespace say {
 
 using opgen::Tensor;
 
-// 0, 1, 2, … in floats.
+// A Float tensor with the elements 0, 1, 2, …
 inline Tensor range(opgen::IntArrayRef sizes) {
   Tensor t = opgen::empty(sizes, {});
   for (std::int64_t i = 0; i < t.numel(); ++i) t.mutable_data_ptr<float>()[i] = float(i);
@@ -25,7 +25,7 @@ inline Tensor full(opgen::IntArrayRef sizes, double value) {
 inline void section(const char* name) {
   std::printf("== %s ==\n", name);
 }
-// Type, shape and elements.
+// Print dtype, shape and elements.
 inline void show(const char* what, const opgen::TensorBase& t) {
   std::printf("%s: %s[", what, opgen::toString(t.scalar_type()));
   for (std::int64_t d = 0; d < t.dim(); ++d) {
@@ -41,7 +41,7 @@ inline void show(const char* what, const opgen::TensorBase& t) {
   }
   std::printf("\n");
 }
-// The error that the call throws.
+// Print the error that the call throws.
 template <class F>
 void refused(const char* what, F&& call) {
   try {

@@ -1,11 +1,11 @@
-// tutorial.cpp: an operator registered by hand, with everything that a dispatcher can do for it: a
-// CPU kernel, a gradient, a wrapper for mixed precision and a batching rule.
-#include <opgen/autocast.h>
+// tutorial.cpp: register an operator by hand with a CPU kernel, a gradient, a wrapper for mixed
+// precision and a batching rule.
 #include <opgen/autograd.h>
+#include <opgen/autograd/primitives.h>
 #include <opgen/boxing.h>
-#include <opgen/primitives.h>
-#include <opgen/tracer.h>
-#include <opgen/vmap.h>
+#include <opgen/transforms/autocast.h>
+#include <opgen/transforms/tracer.h>
+#include <opgen/transforms/vmap.h>
 
 #include "say.h"
 
@@ -18,12 +18,12 @@ namespace autocast = opgen::autocast;
 namespace autograd = opgen::autograd;
 namespace batching = opgen::batching;
 
-// The schema, apart from all kernels.
+// The schema.
 OPGEN_LIBRARY(tutorial, m) {
   m.def("myadd(Tensor self, Tensor other) -> Tensor");
 }
 
-// A kernel for CPU tensors, and one for shapes alone.
+// A kernel for CPU tensors, and one that computes only shapes.
 Tensor myadd_cpu(const Tensor& self, const Tensor& other) {
   return opgen::primitive::add(self, other);
 }
@@ -34,7 +34,7 @@ OPGEN_LIBRARY_IMPL(tutorial, Meta, m) {
   m.impl("myadd", myadd_cpu);
 }
 
-// The dispatching function: the public C++ API of the operator.
+// The function that calls the operator through the dispatcher: its public C++ API.
 Tensor myadd(const Tensor& self, const Tensor& other) {
   static auto op =
       Dispatcher::singleton().findSchemaOrThrow("tutorial::myadd", "").typed<decltype(myadd)>();
@@ -60,7 +60,7 @@ OPGEN_LIBRARY_IMPL(tutorial, Autograd, m) {
   m.impl("myadd", myadd_autograd);
 }
 
-// In an autocast scope, both arguments get the widest of their dtypes.
+// In an autocast scope, convert both arguments to the wider of their dtypes.
 Tensor myadd_autocast(const Tensor& self, const Tensor& other) {
   ExcludeDispatchKeyGuard no_autocast(DispatchKey::AutocastCPU);
   auto exec_type = autocast::promote_type(opgen::kBFloat16, opgen::kCPU, self, other);
@@ -70,7 +70,8 @@ OPGEN_LIBRARY_IMPL(tutorial, AutocastCPU, m) {
   m.impl("myadd", myadd_autocast);
 }
 
-// Under vmap: one call for the whole batch, if the examples have the same number of dimensions.
+// With vmap, call the operator once for the whole batch if all examples have the same number of
+// dimensions.
 Tensor myadd_batched(const Tensor& self, const Tensor& other) {
   std::int64_t level = batching::innermost_level(self, other);
   batching::Unwrapped a = batching::unwrap(self, level), b = batching::unwrap(other, level);

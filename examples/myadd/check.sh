@@ -1,5 +1,5 @@
 #!/bin/sh
-# check.sh: the committed tree is what opgen makes of the YAML. After a change: opgen generate ... -o generated
+# check.sh: check that the committed files are up to date. After a change, run: opgen generate ... -o generated
 set -eu
 cd "$(dirname "$0")"
 opgen check native_functions.yaml -o generated

@@ -1,4 +1,4 @@
-// main.cpp: calls the generated operator in every way that it can be called.
+// main.cpp: call all variants of the generated operator.
 #include <opgen/kernel.h>
 
 #include <cstdio>
@@ -36,8 +36,9 @@ int main() {
   print("myadd_(a, row)", a);
 
   opgen::Tensor shape = myops::meta::myadd(a, row);
-  std::printf("%-24s %lld x %lld, no data\n", "meta::myadd(a, row)",
-              static_cast<long long>(shape.size(0)), static_cast<long long>(shape.size(1)));
+  std::printf("%-24s %lld x %lld, %s\n", "meta::myadd(a, row)",
+              static_cast<long long>(shape.size(0)), static_cast<long long>(shape.size(1)),
+              shape.is_meta() ? "no data" : "with data");
 
   try {
     myops::myadd(a, range(2, 2));

@@ -1,4 +1,4 @@
-"""The same operator from Python: run.sh sets PYTHONPATH to where its package was built."""
+"""Call the operator from Python. run.sh adds the folder of the built package to PYTHONPATH."""
 
 import myops
 

@@ -1,4 +1,4 @@
-"""Trains a small network on pocket, and the same one on the CPU beside it."""
+"""Train a small network on pocket, and the same one on the CPU, and compare the losses."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from torch import nn
 
 
 def train(device: str, make_optimizer, steps: int = 20) -> list[float]:
-    """The losses of `steps` steps, on the same numbers whatever the device."""
+    """Return the losses of `steps` training steps. The numbers are the same for all devices."""
     torch.manual_seed(0)
     model = nn.Sequential(nn.Linear(8, 16), nn.ReLU(), nn.Linear(16, 4)).to(device)
     inputs, labels = torch.randn(32, 8).to(device), torch.randint(0, 4, (32,)).to(device)
@@ -33,7 +33,10 @@ def main() -> None:
         print(
             f"{name}: loss {ours[0]:.4f} to {ours[-1]:.4f}, as on the CPU within 1e-5: {apart < 1e-5}"
         )
-    print("on the CPU for want of a kernel:", ", ".join(sorted(pocket.fallbacks())) or "nothing")
+    print(
+        "on the CPU, because there is no kernel:",
+        ", ".join(sorted(pocket.fallbacks())) or "nothing",
+    )
 
 
 main()

@@ -1,5 +1,5 @@
 #!/bin/sh
-# run.sh [BUILD]: generate, build and run the example, with the opgen on the PATH and a python3 that has torch.
+# run.sh [BUILD]: generate, build and run the example, with opgen on the PATH and a python3 that has torch.
 set -eu
 here=$(cd "$(dirname "$0")" && pwd)
 build=${1:-build/privateuse1}

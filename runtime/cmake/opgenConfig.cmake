@@ -1,43 +1,56 @@
-# opgenConfig.cmake: find_package(opgen) — the runtime as opgen::runtime, and opgen_add_operators().
+# opgenConfig.cmake: find_package(opgen) provides the runtime as opgen::runtime, and opgen_add_operators().
 #
-# The runtime is compiled with the project, unless opgen::runtime is a target already or opgen_runtime_DIR
-# says where one is installed.
+# opgen::runtime is, in this order: the project's own target of this name; the runtime of the library that is
+# extended; an installed runtime that opgen_runtime_DIR names; a copy of one that another project of this user has
+# compiled (opgenCache.cmake); or a target that compiles it here.
 #
 #   opgen_add_operators(mylib YAML native_functions.yaml ... [OPGEN_TARGET runtime|torch] [TAGS tags.yaml]
-#                       [BACKEND_YAML backend.yaml]
+#                       [DERIVATIVES derivatives.yaml ...] [BACKEND_YAML backend.yaml]
 #                       [KERNELS a.cpp ...] [SELECT selected.yaml ...] [EXTENDS base] [NAME name]
 #                       [SHARDS n] [PYTHON] [OPTIONS option of opgen generate ...])
 #
-# makes the shared library target mylib from the YAML files and the kernels. Editing a YAML file runs
-# opgen again at the next build, and only what changed is compiled (docs/builds.md). EXTENDS names
-# another target made by this function, whose class Tensor and operators mylib uses. SELECT leaves out
-# what no file of it selects. PYTHON makes the package mylib of Python, too, in the build folder's
-# python/. OPGEN_TARGET torch makes an extension of PyTorch (opgen_torchConfig.cmake).
+# makes the shared library target mylib from the YAML files and the kernels. After an edit of a YAML file, the
+# next build runs opgen again and compiles only what changed (docs/guides/builds.md). EXTENDS names another target
+# made by this function, whose class Tensor and operators mylib uses. SELECT leaves out operators that none of
+# its files selects. PYTHON also makes the Python package mylib, in python/ of the build folder. OPGEN_TARGET
+# torch makes an extension of PyTorch (opgen_torchConfig.cmake).
 #
 #   opgen_install_python_package(mylib [DESTINATION folder])
 #
-# installs that package, with all libraries that it needs inside: what a wheel is made of.
+# installs that package together with all libraries that it needs: the contents of a wheel.
 #
 #   opgen_add_cpu_kernels(mylib a_kernel.cpp [b_kernel.cpp ...])
 #
-# adds sources to a library that are compiled once for each instruction set of the processor
-# (OPGEN_CPU_CAPABILITY is DEFAULT, AVX2 or AVX512 in turn), for functions that a DispatchStub chooses
-# from at run time.
+# adds sources to a library that are compiled once for each instruction set of the processor (with
+# OPGEN_CPU_CAPABILITY set to DEFAULT, AVX2 or AVX512), for functions that a DispatchStub chooses at run time.
 
 include_guard(GLOBAL)
+include("${CMAKE_CURRENT_LIST_DIR}/opgenRuntimeUsage.cmake")
+include("${CMAKE_CURRENT_LIST_DIR}/opgenCache.cmake")
 
 if(NOT TARGET opgen::runtime)
   if(OPGEN_BASE_TREE)
-    # One dispatcher per process: a library that extends another uses the runtime built with it.
+    # A process has one dispatcher: a library that extends another uses the runtime built with that library.
     add_library(opgen::runtime SHARED IMPORTED)
     set_target_properties(opgen::runtime PROPERTIES
       IMPORTED_LOCATION "${OPGEN_BASE_TREE}/cmake-build/opgen-runtime/libopgen_runtime${CMAKE_SHARED_LIBRARY_SUFFIX}"
-      INTERFACE_INCLUDE_DIRECTORIES "${CMAKE_CURRENT_LIST_DIR}/../include"
-      INTERFACE_COMPILE_OPTIONS "$<$<CXX_COMPILER_ID:GNU>:-fno-gnu-unique>")
+      INTERFACE_INCLUDE_DIRECTORIES "${CMAKE_CURRENT_LIST_DIR}/../include")
+    opgen_runtime_usage(opgen::runtime INTERFACE)
   elseif(opgen_runtime_DIR)
     find_package(opgen_runtime REQUIRED CONFIG)
   else()
-    add_subdirectory("${CMAKE_CURRENT_LIST_DIR}/.." "${CMAKE_BINARY_DIR}/opgen-runtime")
+    set_property(GLOBAL PROPERTY OPGEN_OWN_RUNTIME ON)
+    opgen_find_part(opgen_how opgen_runtime
+      FOLDER "${CMAKE_CURRENT_LIST_DIR}/.."
+      SOURCES CMakeLists.txt cmake/opgenRuntimeUsage.cmake include/*.h src/*.h src/*.cpp)
+    if(opgen_how STREQUAL "COPIED")
+      opgen_import_part(opgen_runtime)
+      target_include_directories(opgen_runtime INTERFACE "${CMAKE_CURRENT_LIST_DIR}/../include")
+      opgen_runtime_usage(opgen_runtime INTERFACE)
+      add_library(opgen::runtime ALIAS opgen_runtime)
+    else()
+      add_subdirectory("${CMAKE_CURRENT_LIST_DIR}/.." "${CMAKE_BINARY_DIR}/opgen-runtime")
+    endif()
   endif()
 endif()
 
@@ -50,7 +63,7 @@ function(opgen_add_library target)
   cmake_parse_arguments(PARSE_ARGV 1 arg "" "TREE;EXTENDS" "SOURCES;KERNELS")
   list(TRANSFORM arg_SOURCES PREPEND "${arg_TREE}/")
   add_library(${target} SHARED ${arg_SOURCES} ${arg_KERNELS})
-  # One by one, the dozen sources of a small library read the same headers a dozen times.
+  # Compiled separately, the dozen sources of a small library would read the same headers a dozen times.
   set(bytes 0)
   foreach(source IN LISTS arg_SOURCES)
     if(EXISTS "${source}")
@@ -66,21 +79,48 @@ function(opgen_add_library target)
   opgen_look_for_headers(${target} BESIDE ${arg_KERNELS})
   target_link_libraries(${target} PUBLIC opgen::runtime)
   if(NOT CMAKE_BUILD_TYPE AND NOT CMAKE_CONFIGURATION_TYPES)
-    # g++ vectorises the kernels' loops at -O3 only.
+    # g++ vectorises the kernels' loops only at -O3.
     target_compile_options(${target} PRIVATE -O3)
   endif()
   if(arg_EXTENDS)
     target_link_libraries(${target} PUBLIC ${arg_EXTENDS})
   endif()
-  # Kernels, stubs and registrations are linked as objects of one library, so that a kernel always
-  # wins over its stub; an undefined symbol is an error here and not at load time. Calls within the
-  # library are bound now: PyTorch's, not optimised, has 52,000 that would be looked up at each start.
+  # Kernels, stubs and registrations are linked as objects of one library, so that a kernel always replaces
+  # its stub, and an undefined symbol is an error of the build and not of loading. Calls within the library
+  # are bound at link time: PyTorch's file, compiled without optimisation, has 52,000 calls that would
+  # otherwise be looked up at each start.
   if(CMAKE_SYSTEM_NAME STREQUAL "Linux")
     target_link_options(${target} PRIVATE "LINKER:-z,defs" "LINKER:-Bsymbolic-functions")
   endif()
 endfunction()
 
-# Compile the Python package of the library `target` into the build folder's python/.
+# Make opgen::python, which all Python packages of the project share.
+function(opgen_add_python_part)
+  set(top "${CMAKE_CURRENT_FUNCTION_LIST_DIR}/..")
+  set(how COMPILED)
+  get_property(own GLOBAL PROPERTY OPGEN_OWN_RUNTIME)
+  if(own)
+    set(headers "")
+    foreach(folder IN LISTS Python_INCLUDE_DIRS)
+      opgen_digest_of_files(digest "${folder}" pyconfig.h patchlevel.h)
+      list(APPEND headers "${folder}" "${digest}")
+    endforeach()
+    opgen_find_part(how opgen_python
+      FOLDER "${top}"
+      SOURCES CMakeLists.txt cmake/opgenRuntimeUsage.cmake include/*.h
+        python/CMakeLists.txt python/include/*.h python/src/*.h python/src/*.cpp
+      DEPENDS "${Python_VERSION}" "${Python_SOABI}" ${headers})
+  endif()
+  if(how STREQUAL "COPIED")
+    opgen_import_part(opgen_python)
+    opgen_python_usage(opgen_python INTERFACE)
+    add_library(opgen::python ALIAS opgen_python)
+  else()
+    add_subdirectory("${top}/python" "${CMAKE_BINARY_DIR}/opgen-python")
+  endif()
+endfunction()
+
+# Compile the Python package of the library `target` into python/ of the build folder.
 function(opgen_add_python_module target)
   cmake_parse_arguments(PARSE_ARGV 1 arg "" "TREE;NAME" "SOURCES")
   if(NOT arg_NAME)
@@ -89,13 +129,13 @@ function(opgen_add_python_module target)
   find_package(Python 3.10 REQUIRED COMPONENTS Interpreter Development.Module)
   if(NOT TARGET opgen::python)
     if(OPGEN_BASE_TREE)
-      # One class Tensor per process: that of the library that is extended.
+      # A process has one class Tensor: a library that extends another uses that library's.
       add_library(opgen::python SHARED IMPORTED)
       set_target_properties(opgen::python PROPERTIES
         IMPORTED_LOCATION "${OPGEN_BASE_TREE}/cmake-build/opgen-python/libopgen_python${CMAKE_SHARED_LIBRARY_SUFFIX}"
         INTERFACE_INCLUDE_DIRECTORIES "${CMAKE_CURRENT_FUNCTION_LIST_DIR}/../python/include;${Python_INCLUDE_DIRS}")
     else()
-      add_subdirectory("${CMAKE_CURRENT_FUNCTION_LIST_DIR}/../python" "${CMAKE_BINARY_DIR}/opgen-python")
+      opgen_add_python_part()
     endif()
   endif()
   set(package "${CMAKE_BINARY_DIR}/python/${arg_NAME}")
@@ -113,19 +153,19 @@ function(opgen_add_python_module target)
     OPGEN_PACKAGE "${arg_NAME}"
     OPGEN_INSTALL opgen_install_runtime_package)
   target_link_libraries(${target}_python PRIVATE ${target} opgen::python)
-  # Every operator has a thunk or two, each run once a call: small ones compile in half the time.
+  # Every operator has one or two thunks, each run once per call. At -O1 they compile in half the time.
   target_compile_options(${target}_python PRIVATE -O1)
 endfunction()
 
-# Install the Python package of the library `target`: its texts, its module, and the shared libraries
-# beside it, which find one another wherever the folder is put.
+# Install the Python package of the library `target`: its Python files, its module and the shared libraries
+# beside it. They find one another in any folder.
 function(opgen_install_runtime_package target destination)
   get_target_property(texts ${target}_python OPGEN_PACKAGE_TEXTS)
   get_target_property(base ${target} OPGEN_EXTENDS)
   set(libraries ${target} opgen::runtime opgen::python)
   set(paths "$ORIGIN")
   if(base)
-    # The package of the library that it extends has the runtime, and lies beside this one.
+    # The package of the extended library contains the runtime and is installed beside this one.
     get_target_property(base_package ${base}_python OPGEN_PACKAGE)
     set(libraries ${target})
     list(APPEND paths "$ORIGIN/../${base_package}")
@@ -135,10 +175,10 @@ function(opgen_install_runtime_package target destination)
   endif()
   foreach(library ${target}_python ${libraries})
     get_target_property(aliased ${library} ALIASED_TARGET)
-    get_target_property(imported ${library} IMPORTED)
     if(aliased)
       set(library ${aliased})
     endif()
+    get_target_property(imported ${library} IMPORTED)
     if(imported)
       install(IMPORTED_RUNTIME_ARTIFACTS ${library} LIBRARY DESTINATION "${destination}")
     else()
@@ -149,12 +189,12 @@ function(opgen_install_runtime_package target destination)
   install(DIRECTORY "${texts}" DESTINATION "${destination}")
 endfunction()
 
-# The library `target` that `opgen build` compiled in the folder `TREE`.
+# Import the library `target` that `opgen build` compiled in the folder `TREE`.
 function(opgen_import_library target)
   cmake_parse_arguments(PARSE_ARGV 1 arg "" "TREE" "")
   set(library "${arg_TREE}/cmake-build/lib${target}${CMAKE_SHARED_LIBRARY_SUFFIX}")
   if(NOT EXISTS "${library}")
-    message(FATAL_ERROR "${library} does not exist: build library ${target} first, with opgen build")
+    message(FATAL_ERROR "${library} does not exist; build the library ${target} first, with opgen build")
   endif()
   add_library(${target} SHARED IMPORTED)
   set_target_properties(${target} PROPERTIES
@@ -163,8 +203,9 @@ function(opgen_import_library target)
 endfunction()
 
 function(opgen_add_cpu_kernels target)
-  # Of inline functions that several objects have, the linker takes the first one's: the one that
-  # runs on every processor. Products are not contracted, so that all give the same numbers.
+  # If several objects contain the same inline function, the linker keeps the first. That is the object for
+  # DEFAULT, which runs on every processor. Products are not contracted, so that all instruction sets compute
+  # the same numbers.
   target_sources(${target} PRIVATE ${ARGN})
   if(NOT CMAKE_SYSTEM_PROCESSOR MATCHES "^(x86_64|AMD64|amd64)$")
     return()

@@ -1,11 +1,11 @@
-# opgenConfigVersion.cmake: the version of opgen, from the one place that says it.
+# opgenConfigVersion.cmake: the version of opgen, read from opgen/__init__.py.
 foreach(opgen_init "${CMAKE_CURRENT_LIST_DIR}/../../__init__.py" "${CMAKE_CURRENT_LIST_DIR}/../../src/opgen/__init__.py")
   if(EXISTS "${opgen_init}")
     file(STRINGS "${opgen_init}" opgen_line REGEX "^__version__ = ")
     string(REGEX MATCH "[0-9][0-9.]*" PACKAGE_VERSION "${opgen_line}")
   endif()
 endforeach()
-# A release before 1.0 keeps its promises within its second number.
+# Releases before 1.0 are compatible if their second numbers are equal.
 string(REGEX MATCH "^[0-9]+[.][0-9]+" opgen_series "${PACKAGE_VERSION}")
 string(REGEX MATCH "^[0-9]+([.][0-9]+)?" opgen_wanted "${PACKAGE_FIND_VERSION}")
 if(PACKAGE_VERSION VERSION_LESS PACKAGE_FIND_VERSION OR NOT opgen_series VERSION_EQUAL opgen_wanted)

@@ -1,16 +1,17 @@
-# opgenOperators.cmake: opgen_add_operators() and opgen_install_python_package(), for both find_package(opgen) and find_package(opgen_torch).
+# opgenOperators.cmake: opgen_add_operators() and opgen_install_python_package(), for both find_package(opgen)
+# and find_package(opgen_torch).
 #
-# With Ninja, generation is a build step: `opgen generate` runs when a YAML file, a template or opgen
-# itself is younger than the list of the files that it makes, and every file in that list is an output
-# of the step, so that the same build compiles what follows from it. CMake depends on the list: where
-# files come or go, Ninja runs CMake before it builds anything. With other generators CMake depends on
-# the inputs and runs opgen when it runs.
+# With Ninja, generation is a build step. `opgen generate` runs when a YAML file, a template or opgen itself
+# is newer than the list of generated files. Every file in that list is an output of the step, so the same
+# build compiles the changed files. CMake depends on the list: if files are added or removed, Ninja runs CMake
+# before it builds anything. With other generators, CMake depends on the inputs and runs opgen whenever it
+# runs.
 
 include_guard(GLOBAL)
 cmake_policy(PUSH)
 cmake_policy(VERSION 3.24)
 
-# Of the environment whose Python builds the package, if it is not on the PATH.
+# The opgen of the environment whose Python builds the package, if opgen is not on the PATH.
 get_filename_component(opgen_python_folder "${Python_EXECUTABLE}" DIRECTORY)
 find_program(OPGEN_EXECUTABLE opgen HINTS ${opgen_python_folder} DOC "The opgen command")
 
@@ -23,9 +24,9 @@ endmacro()
 
 function(opgen_make_operators target)
   cmake_parse_arguments(PARSE_ARGV 1 arg "PYTHON" "OPGEN_TARGET;BACKEND_YAML;TAGS;EXTENDS;NAME;SHARDS;PYTHON_FOLDER"
-    "YAML;KERNELS;SELECT;OPTIONS")
+    "YAML;DERIVATIVES;KERNELS;SELECT;OPTIONS")
   if(arg_UNPARSED_ARGUMENTS)
-    message(FATAL_ERROR "opgen_add_operators(${target}): '${arg_UNPARSED_ARGUMENTS}' is no argument of it")
+    message(FATAL_ERROR "opgen_add_operators(${target}): unknown argument '${arg_UNPARSED_ARGUMENTS}'")
   endif()
   if(NOT arg_YAML AND NOT arg_BACKEND_YAML)
     message(FATAL_ERROR "opgen_add_operators(${target}): YAML names no file")
@@ -39,14 +40,14 @@ function(opgen_make_operators target)
   if(NOT arg_NAME)
     set(arg_NAME ${target})
   endif()
-  foreach(files YAML BACKEND_YAML TAGS KERNELS SELECT)
+  foreach(files YAML DERIVATIVES BACKEND_YAML TAGS KERNELS SELECT)
     list(TRANSFORM arg_${files} PREPEND "${CMAKE_CURRENT_SOURCE_DIR}/" REGEX "^[^/]")
   endforeach()
 
   set(folder "")
   if(arg_PYTHON_FOLDER)
     if(NOT arg_PYTHON OR NOT arg_OPGEN_TARGET STREQUAL "torch")
-      message(FATAL_ERROR "opgen_add_operators(${target}): PYTHON_FOLDER goes with PYTHON and OPGEN_TARGET torch")
+      message(FATAL_ERROR "opgen_add_operators(${target}): PYTHON_FOLDER needs PYTHON and OPGEN_TARGET torch")
     endif()
     get_filename_component(folder "${arg_PYTHON_FOLDER}" ABSOLUTE)
     set(folder FOLDER "${folder}")
@@ -64,6 +65,9 @@ function(opgen_make_operators target)
   if(arg_TAGS)
     list(APPEND command --tags "${arg_TAGS}")
   endif()
+  foreach(derivatives IN LISTS arg_DERIVATIVES)
+    list(APPEND command --derivatives "${derivatives}")
+  endforeach()
   if(arg_SHARDS)
     list(APPEND command --shards ${arg_SHARDS})
   endif()
@@ -78,11 +82,11 @@ function(opgen_make_operators target)
   if(arg_PYTHON)
     list(APPEND command --python)
   endif()
-  opgen_generate(${target} outputs TREE "${tree}" COMMAND ${command} DEPENDS ${base_manifest})
+  opgen_generate(${target} outputs TREE "${tree}" COMMAND ${command} DEPENDS ${base_manifest} YAML ${arg_YAML})
 
   set(sources ${outputs})
   list(FILTER sources INCLUDE REGEX "^(src|stubs)/.*[.]cpp$")
-  set(OPGEN_YAML ${arg_YAML} ${arg_BACKEND_YAML})
+  set(OPGEN_YAML ${arg_YAML} ${arg_BACKEND_YAML} ${arg_DERIVATIVES})
   set(names TREE "${tree}" SOURCES ${sources} KERNELS ${arg_KERNELS})
   if(arg_OPGEN_TARGET STREQUAL "torch")
     include("${CMAKE_CURRENT_FUNCTION_LIST_DIR}/opgen_torchConfig.cmake")
@@ -103,16 +107,17 @@ function(opgen_make_operators target)
   endif()
 endfunction()
 
-# Where the library `target` finds the author's headers: beside the files BESIDE, the kernels, which may have one with a
-# base class (structured_inherits); beside OPGEN_YAML, the YAML, whose `include` names some; and in the folders OPGEN_INCLUDE.
+# Set the folders in which the library `target` finds the author's headers: those of the files BESIDE (the
+# kernels; a header with a base class for structured_inherits may be there), those of OPGEN_YAML (the YAML,
+# whose `include` names headers), and OPGEN_INCLUDE.
 function(opgen_look_for_headers target)
   cmake_parse_arguments(PARSE_ARGV 1 arg "" "" "BESIDE")
   foreach(file IN LISTS arg_BESIDE OPGEN_YAML)
     get_filename_component(file "${file}" ABSOLUTE)
     get_filename_component(folder "${file}" DIRECTORY)
-    # Not by -I: a math.h there is none of the system's.
+    # Not by -I: a math.h in these folders must not replace the system's.
     if(TARGET opgen::torch_cuda)
-      # nvcc itself does not know the option.
+      # nvcc itself does not have this option.
       target_compile_options(${target} PRIVATE
         "$<$<NOT:$<COMPILE_LANGUAGE:CUDA>>:SHELL:-iquote \"${folder}\">"
         "$<$<COMPILE_LANGUAGE:CUDA>:-Xcompiler=-iquote,${folder}>")
@@ -136,11 +141,12 @@ function(opgen_install_python_package target)
   cmake_language(CALL ${install} ${target} "${arg_DESTINATION}")
 endfunction()
 
-# Compile SOURCES, which opgen generated for the library `target`, as one unit for each shard: what there is of an
-# operator is in one, and the headers that all of it reads are read once. Sources without shards are with the first.
+# Compile SOURCES, which opgen generated for the library `target`, as one translation unit for each shard. The
+# code of an operator is in one shard, and headers are read once for each. Sources without shards join the
+# first.
 function(opgen_one_unit_per_shard target)
   cmake_parse_arguments(PARSE_ARGV 1 arg "" "" "SOURCES")
-  # Relocatable: with no full path inside, a unit is found in a cache by another folder's build.
+  # Without absolute paths, the compiler cache finds a unit that was compiled in another folder.
   set_target_properties(${target} PROPERTIES UNITY_BUILD ON UNITY_BUILD_MODE GROUP UNITY_BUILD_RELOCATABLE ON)
   foreach(source IN LISTS arg_SOURCES)
     set(shard 0)
@@ -151,24 +157,36 @@ function(opgen_one_unit_per_shard target)
   endforeach()
 endfunction()
 
-# Have COMMAND, which is `opgen generate`, make the folder TREE, and set `outputs` to the paths in it.
+# Run COMMAND, an `opgen generate` of the files YAML, to make the folder TREE. Set `outputs` to the paths of its
+# files.
 function(opgen_generate target outputs)
-  cmake_parse_arguments(PARSE_ARGV 2 arg "" "TREE" "COMMAND;DEPENDS")
+  cmake_parse_arguments(PARSE_ARGV 2 arg "" "TREE" "COMMAND;DEPENDS;YAML")
   set(list "${arg_TREE}.outputs")
   set(depfile "${arg_TREE}.d")
   set(command ${arg_COMMAND} --output-list "${list}" --depfile "${depfile}")
-  # What was asked for when the list was made: a build step of other options starts from a list of its own.
+  # The options that the list was made with, and the files that opgen finds by itself: a build step with others
+  # starts with a new list. Ninja runs CMake if one of these files comes or goes.
   set(asked "${arg_TREE}.command")
+  set(found "")
+  foreach(yaml IN LISTS arg_YAML)
+    get_filename_component(folder "${yaml}" DIRECTORY)
+    foreach(name tags.yaml derivatives.yaml)
+      file(GLOB beside CONFIGURE_DEPENDS "${folder}/${name}")
+      list(APPEND found ${beside})
+    endforeach()
+  endforeach()
+  list(REMOVE_DUPLICATES found)
+  set(now "${command};${found}")
   set(before "")
   if(EXISTS "${asked}")
     file(READ "${asked}" before)
   endif()
-  if(NOT CMAKE_GENERATOR MATCHES "Ninja" OR NOT EXISTS "${list}" OR NOT before STREQUAL "${command}")
+  if(NOT CMAKE_GENERATOR MATCHES "Ninja" OR NOT EXISTS "${list}" OR NOT before STREQUAL "${now}")
     execute_process(COMMAND ${command} RESULT_VARIABLE failed OUTPUT_QUIET)
     if(failed)
-      message(FATAL_ERROR "opgen could not generate ${target}; its messages stand above")
+      message(FATAL_ERROR "opgen could not generate ${target}; see its messages above")
     endif()
-    file(WRITE "${asked}" "${command}")
+    file(WRITE "${asked}" "${now}")
   endif()
   file(STRINGS "${list}" paths)
 
@@ -178,7 +196,7 @@ function(opgen_generate target outputs)
     set(sources ${made})
     list(FILTER sources INCLUDE REGEX "[.](cpp|py|pyi|typed|json)$")
     list(FILTER made EXCLUDE REGEX "[.](cpp|py|pyi|typed|json)$")
-    # Or else Ninja would link a library that this one extends before it knows what to build.
+    # Otherwise Ninja would link an extended library before the list of its sources is known.
     set(alone "")
     if(NOT CMAKE_VERSION VERSION_LESS 3.27)
       set(alone DEPENDS_EXPLICIT_ONLY)
@@ -187,7 +205,7 @@ function(opgen_generate target outputs)
       OUTPUT "${list}" ${sources}
       BYPRODUCTS ${made}
       COMMAND ${command}
-      DEPENDS ${arg_DEPENDS}
+      DEPENDS ${arg_DEPENDS} "${asked}"
       ${alone}
       DEPFILE "${depfile}"
       COMMENT "Generating the operators of ${target}"
@@ -201,12 +219,12 @@ function(opgen_generate target outputs)
   set(${outputs} ${paths} PARENT_SCOPE)
 endfunction()
 
-# Have the texts of a generated Python package, all in the folder FROM, copied into the folder TO; `copies` are the
-# copies, for the target that needs them.
+# Copy the Python files of a generated package from the folder FROM into the folder TO. `copies` is set to the
+# copies, for the target that depends on them.
 function(opgen_copy_package copies)
   cmake_parse_arguments(PARSE_ARGV 1 arg "" "FROM;TO" "")
   set(found "")
-  file(GLOB texts RELATIVE "${arg_FROM}" "${arg_FROM}/*")
+  file(GLOB_RECURSE texts RELATIVE "${arg_FROM}" "${arg_FROM}/*")
   foreach(text IN LISTS texts)
     add_custom_command(
       OUTPUT "${arg_TO}/${text}"
@@ -218,19 +236,19 @@ function(opgen_copy_package copies)
   set(${copies} "${found}" PARENT_SCOPE)
 endfunction()
 
-# Have the author's own files of a package, all that is in and below the folder FROM, copied into the folder TO. The generated
-# package is in TREE; `copies` are the copies, for the target that needs them.
+# Copy the author's own files of a package, everything in and below the folder FROM, into the folder TO. The
+# generated package is in TREE. `copies` is set to the copies, for the target that depends on them.
 function(opgen_copy_author_files copies)
   cmake_parse_arguments(PARSE_ARGV 1 arg "" "FROM;TO;TREE" "")
   if(NOT IS_DIRECTORY "${arg_FROM}")
-    message(FATAL_ERROR "PYTHON_FOLDER: there is no folder ${arg_FROM}")
+    message(FATAL_ERROR "PYTHON_FOLDER: the folder ${arg_FROM} does not exist")
   endif()
   set(found "")
   file(GLOB_RECURSE files CONFIGURE_DEPENDS RELATIVE "${arg_FROM}" "${arg_FROM}/*")
   list(FILTER files EXCLUDE REGEX "(^|/)__pycache__/|[.]pyc$")
   foreach(file IN LISTS files)
     if(EXISTS "${arg_TREE}/${file}" OR file STREQUAL "_built_for.py")
-      message(FATAL_ERROR "${arg_FROM}/${file}: opgen writes this file of the package itself; its __init__.py imports ops.py, which is yours")
+      message(FATAL_ERROR "${arg_FROM}/${file}: opgen generates this file of the package. Write your own code in ops.py, which __init__.py imports")
     endif()
     add_custom_command(
       OUTPUT "${arg_TO}/${file}"

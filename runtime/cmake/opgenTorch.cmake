@@ -1,33 +1,33 @@
-# opgenTorch.cmake: the target opgen::torch, which is the headers and libraries of an installed PyTorch.
+# opgenTorch.cmake: the target opgen::torch, the headers and libraries of an installed PyTorch.
 #
-# It is made from the files of the package, and not by find_package(Torch): that asks for the CUDA toolkit wherever
-# PyTorch itself was built with CUDA, as the wheels for Linux on PyPI are, even if nothing in the project is CUDA.
-# A project that has called find_package(Torch) keeps the targets which that made: opgen::torch stands for them.
+# It is made from the files of the package and not by find_package(Torch), which requires the CUDA toolkit if
+# PyTorch was built with CUDA (as the wheels for Linux on PyPI are), even if nothing in the project uses CUDA.
+# If a project has called find_package(Torch), opgen::torch refers to the targets of that call.
 #
 #   opgen::torch          libtorch, libtorch_cpu, libc10
-#   opgen::torch_python   besides, what converts tensors from and to Python's; where the package has it
+#   opgen::torch_python   also the conversions between tensors of C++ and Python, if the package has them
 #
 # Properties of opgen::torch:
 #   OPGEN_TORCH_FOLDER    the package, or empty if the project's own find_package(Torch) found it
-#   OPGEN_TORCH_VERSION   such as 2.13.0; empty if nothing says it
+#   OPGEN_TORCH_VERSION   such as 2.13.0; empty if it is unknown
 #   OPGEN_TORCH_CUDA      the release of CUDA that it was built with, such as 13.0; empty for a build without CUDA
 
 include_guard(GLOBAL)
 
-# Set `folder` to that of the package torch: of Torch_DIR, else of Python_EXECUTABLE. It is empty if the project
-# has a target torch.
+# Set `folder` to the folder of the package torch: that of Torch_DIR, else of Python_EXECUTABLE. It is empty
+# if the project has a target torch.
 macro(opgen_find_torch folder)
   set(${folder} "")
   if(NOT Torch_DIR AND DEFINED ENV{Torch_DIR})
     set(Torch_DIR "$ENV{Torch_DIR}")
   endif()
   if(TARGET torch)
-    # The project's.
+    # The project's setting.
   elseif(Torch_DIR)
     get_filename_component(${folder} "${Torch_DIR}/../../.." ABSOLUTE)
   else()
     find_package(Python 3.10 REQUIRED COMPONENTS Interpreter)
-    # Found, not imported: that takes seconds.
+    # Found without importing it, which takes seconds.
     execute_process(
       COMMAND "${Python_EXECUTABLE}" -c
         "import importlib.util as u; s = u.find_spec('torch'); print(s.submodule_search_locations[0] if s else '')"
@@ -37,16 +37,16 @@ macro(opgen_find_torch folder)
     endif()
   endif()
   if(${folder} AND NOT EXISTS "${${folder}}/include/torch/library.h")
-    # Not laid out as the wheels are, such as a distribution's.
+    # A PyTorch with another layout than the wheels, such as a distribution's.
     find_package(Torch QUIET CONFIG HINTS "${${folder}}")
     if(NOT TARGET torch)
-      message(FATAL_ERROR "there is no PyTorch for C++ in ${${folder}}: pip install torch, or set Torch_DIR")
+      message(FATAL_ERROR "${${folder}} has no C++ headers of PyTorch: pip install torch, or set Torch_DIR")
     endif()
     set(${folder} "")
   endif()
 endmacro()
 
-# Make opgen::torch of the package in `folder`, or of the project's target torch if that is empty.
+# Make opgen::torch from the package in `folder`, or from the project's target torch if `folder` is empty.
 function(opgen_import_torch folder)
   add_library(opgen::torch INTERFACE IMPORTED GLOBAL)
   if(folder)
@@ -59,7 +59,8 @@ function(opgen_import_torch folder)
       "${folder}/include" "${folder}/include/torch/csrc/api/include")
     target_compile_definitions(opgen::torch INTERFACE ${definitions})
     if(CMAKE_SYSTEM_NAME STREQUAL "Linux")
-      # libtorch has no symbols of its own: it stands for the libraries of all of PyTorch's devices, and must be kept.
+      # libtorch has no symbols of its own, but loads the libraries of all of PyTorch's devices, so the linker
+      # must keep it.
       get_target_property(libtorch opgen::libtorch IMPORTED_LOCATION)
       set(libtorch "-Wl,--push-state,--no-as-needed,${libtorch},--pop-state")
     else()
@@ -80,7 +81,7 @@ function(opgen_import_torch folder)
     OPGEN_TORCH_FOLDER "${folder}" OPGEN_TORCH_VERSION "${version}" OPGEN_TORCH_CUDA "${cuda}")
 endfunction()
 
-# Set `version` and `cuda` to what the package in `folder` says of itself.
+# Set `version` and `cuda` to the values that the package in `folder` states.
 function(opgen_torch_version folder version cuda)
   set(found_cuda "")
   if(EXISTS "${folder}/version.py")
@@ -91,7 +92,7 @@ function(opgen_torch_version folder version cuda)
       set(found_cuda "${CMAKE_MATCH_1}")
     endif()
   elseif(EXISTS "${folder}/build-version")
-    # libtorch without Python, as PyTorch's site has it: 2.13.0+cu130.
+    # libtorch without Python, as downloaded from pytorch.org: 2.13.0+cu130.
     file(READ "${folder}/build-version" found)
     if(found MATCHES "[+]cu([0-9]+)([0-9])")
       set(found_cuda "${CMAKE_MATCH_1}.${CMAKE_MATCH_2}")
@@ -106,8 +107,8 @@ function(opgen_torch_version folder version cuda)
   set(${cuda} "${found_cuda}" PARENT_SCOPE)
 endfunction()
 
-# Make `target` of lib<name> in the package. The names of files are those of Linux or of macOS, also where CMake has not
-# been told a language, and so does not know the system's.
+# Make `target` from lib<name> in the package. File names of Linux and of macOS are tried, because CMake does
+# not know the system before a language is enabled.
 function(opgen_torch_library folder name target)
   foreach(suffix .so .dylib)
     if(EXISTS "${folder}/lib/lib${name}${suffix}")
@@ -116,10 +117,10 @@ function(opgen_torch_library folder name target)
       return()
     endif()
   endforeach()
-  message(FATAL_ERROR "there is no lib${name} in ${folder}/lib: this PyTorch is incomplete, so install it again")
+  message(FATAL_ERROR "there is no lib${name} in ${folder}/lib: this PyTorch is incomplete; install it again")
 endfunction()
 
-# Set `definitions` to the macros that PyTorch has its own users compile with.
+# Set `definitions` to the macros that PyTorch requires its users to compile with.
 function(opgen_torch_definitions folder definitions)
   set(found "")
   set(targets "${folder}/share/cmake/Caffe2/Caffe2Targets.cmake")
@@ -130,7 +131,7 @@ function(opgen_torch_definitions folder definitions)
     endif()
   endif()
   if(EXISTS "${folder}/share/cmake/Torch/TorchConfig.cmake")
-    # Up to 2.6 there were wheels with the C++ library's older strings.
+    # Up to 2.6 some wheels used the old strings of the C++ library.
     file(STRINGS "${folder}/share/cmake/Torch/TorchConfig.cmake" flags REGEX "_GLIBCXX_USE_CXX11_ABI=[01]")
     if(flags MATCHES "_GLIBCXX_USE_CXX11_ABI=[01]")
       list(APPEND found "${CMAKE_MATCH_0}")
@@ -161,6 +162,6 @@ function(opgen_check_torch_release oldest newest)
   endif()
   string(REGEX MATCH "^[0-9]+[.][0-9]+" release "${version}")
   if(release VERSION_GREATER newest)
-    message(WARNING "torch ${version} is newer than ${newest}, the last that opgen was tried with")
+    message(WARNING "torch ${version} is newer than ${newest}, the newest release that opgen was tested with")
   endif()
 endfunction()

@@ -1,5 +1,6 @@
-# opgenTorchCuda.cmake: the CUDA compiler and libraries for kernels in .cu files, from the packages nvidia-* of Python
-# or from a toolkit of the system. Looked for only where a library has such kernels, and PyTorch has CUDA.
+# opgenTorchCuda.cmake: the CUDA compiler and libraries for kernels in .cu files, from Python packages
+# nvidia-* or from a toolkit of the system. They are searched for only if a library has such kernels and
+# PyTorch has CUDA.
 
 include_guard(GLOBAL)
 
@@ -18,15 +19,15 @@ function(opgen_wants_cuda result)
   endif()
 endfunction()
 
-# Enable the language CUDA if one of the arguments is a .cu file that is compiled. A macro: in a function, nothing would be
-# left of the language when it returns.
+# Enable the language CUDA if one of the arguments is a .cu file that is compiled. This is a macro because a
+# language enabled in a function is lost when the function returns.
 macro(opgen_enable_cuda_for)
   opgen_wants_cuda(opgen_cuda ${ARGN})
   if(opgen_cuda AND NOT TARGET opgen::torch_cuda)
     opgen_import_cuda(opgen_cuda_root ${ARGN})
     get_property(opgen_languages GLOBAL PROPERTY ENABLED_LANGUAGES)
     if(NOT "CUDA" IN_LIST opgen_languages)
-      # CMake compiles a program to try the compiler. Of a wheel it finds the libraries by this path alone.
+      # CMake compiles a test program. It finds the libraries of a wheel only by this path.
       set(ENV{LIBRARY_PATH} "${opgen_cuda_root}/lib:$ENV{LIBRARY_PATH}")
       enable_language(CUDA)
     endif()
@@ -46,7 +47,7 @@ function(opgen_compile_cuda target)
     CUDA_STANDARD_REQUIRED ON
     CUDA_ARCHITECTURES "${architectures}"
     CUDA_RUNTIME_LIBRARY None) # opgen::torch_cuda has PyTorch's
-  # As torch.utils.cpp_extension compiles them.
+  # The options of torch.utils.cpp_extension.
   target_compile_options(${target} PRIVATE
     "$<$<COMPILE_LANGUAGE:CUDA>:--expt-relaxed-constexpr;--expt-extended-lambda>")
   foreach(none HALF_OPERATORS HALF_CONVERSIONS BFLOAT16_CONVERSIONS HALF2_OPERATORS)
@@ -54,8 +55,9 @@ function(opgen_compile_cuda target)
   endforeach()
 endfunction()
 
-# Set `result` to what is compiled for: CMAKE_CUDA_ARCHITECTURES, else $CUDAARCHS, else $TORCH_CUDA_ARCH_LIST as PyTorch's
-# own builds take it ("8.0;9.0+PTX"), else one of each generation, so that the library runs on every GPU.
+# Set `result` to the architectures to compile for: CMAKE_CUDA_ARCHITECTURES, else $CUDAARCHS, else
+# $TORCH_CUDA_ARCH_LIST in the format of PyTorch's own builds ("8.0;9.0+PTX"), else one of each generation, so
+# that the library runs on every GPU.
 function(opgen_cuda_architectures result)
   set(found all-major)
   if(CMAKE_CUDA_ARCHITECTURES)
@@ -77,20 +79,20 @@ function(opgen_cuda_architectures result)
   set(${result} "${found}" PARENT_SCOPE)
 endfunction()
 
-# Make opgen::torch_cuda, and set `root_of_toolkit` and the cache's CMAKE_CUDA_COMPILER, if they are not known yet; the
-# remaining arguments are the kernels, for messages.
+# Make opgen::torch_cuda, and set `root_of_toolkit` and the cache variable CMAKE_CUDA_COMPILER if they are not
+# yet known. The remaining arguments are the kernels, for messages.
 function(opgen_import_cuda root_of_toolkit)
   get_target_property(folder opgen::torch OPGEN_TORCH_FOLDER)
   add_library(opgen::torch_cuda INTERFACE IMPORTED GLOBAL)
   target_link_libraries(opgen::torch_cuda INTERFACE opgen::torch)
   if(NOT folder)
-    # find_package(Torch) of the project has enabled the language, and found all libraries.
+    # The project's find_package(Torch) has enabled the language and found all libraries.
     return()
   endif()
   set(files ${ARGN})
   list(FILTER files INCLUDE REGEX "[.]cu$")
   opgen_find_nvcc(nvcc ${files})
-  # A program of another name may stand for it on the PATH: a script, or a link.
+  # The nvcc on the PATH may be a script or a link to a program of another name.
   execute_process(COMMAND "${nvcc}" --dryrun -c x.cu ERROR_VARIABLE steps OUTPUT_QUIET)
   if(NOT steps MATCHES "#[$] TOP=([^\n]*)")
     message(FATAL_ERROR "${nvcc} does not say where its toolkit is:\n${steps}")
@@ -113,8 +115,8 @@ function(opgen_import_cuda root_of_toolkit)
   set(${root_of_toolkit} "${root}" PARENT_SCOPE)
 endfunction()
 
-# Set `nvcc` to the first compiler found for the CUDA that PyTorch was built with: of the same major release, as CUDA's
-# libraries demand. Stops where there is none, and says how to get one.
+# Set `nvcc` to the first compiler for the CUDA that PyTorch was built with. Its major release must be the
+# same, as CUDA's libraries require. Stops if there is none, and says how to get one.
 function(opgen_find_nvcc nvcc)
   get_target_property(wanted opgen::torch OPGEN_TORCH_CUDA)
   get_target_property(folder opgen::torch OPGEN_TORCH_FOLDER)
@@ -143,17 +145,17 @@ function(opgen_find_nvcc nvcc)
   get_target_property(version opgen::torch OPGEN_TORCH_VERSION)
   list(JOIN ARGN "\n  " files)
   opgen_cuda_remedy(remedy)
-  message(FATAL_ERROR "These kernels need nvcc, the compiler of CUDA ${major}, and there is none:\n  ${files}\n"
+  message(FATAL_ERROR "These kernels need nvcc, the compiler of CUDA ${major}, which was not found:\n  ${files}\n"
     "PyTorch ${version} in ${folder} was built with CUDA ${wanted}.${unfit}\n${remedy}")
 endfunction()
 
-# Set `remedy` to how the missing parts of CUDA can be installed; the arguments are packages of Python, by default those
-# that make a compiler.
+# Set `remedy` to instructions for installing the missing parts of CUDA. The arguments are Python packages, by
+# default those with the compiler.
 function(opgen_cuda_remedy remedy)
   get_target_property(wanted opgen::torch OPGEN_TORCH_CUDA)
   set(system "install the CUDA toolkit ${wanted} of the system (https://developer.nvidia.com/cuda-toolkit-archive), and set CUDA_HOME to its folder")
   if(wanted VERSION_LESS 13)
-    # The packages of CUDA 12 have parts of the compiler, but not nvcc itself.
+    # The packages of CUDA 12 have parts of the compiler, but not nvcc.
     set(${remedy} "To get it: ${system}." PARENT_SCOPE)
     return()
   endif()
@@ -170,7 +172,7 @@ function(opgen_cuda_remedy remedy)
   set(${remedy} "To get it:\n  ${python} -m pip install ${packages}\nor ${system}." PARENT_SCOPE)
 endfunction()
 
-# Stop if parts of the toolkit at `root` are missing: of the packages of Python each brings some.
+# Stop if parts of the toolkit at `root` are missing; each Python package contains only some.
 function(opgen_check_cuda_parts nvcc root)
   set(parts
     "nvvm/bin/cicc" nvidia-nvvm
@@ -195,7 +197,7 @@ function(opgen_check_cuda_parts nvcc root)
   endif()
 endfunction()
 
-# Set `cudart` to the CUDA runtime that PyTorch itself uses, else to that of the toolkit at `root`.
+# Set `cudart` to the CUDA runtime that PyTorch uses, else to that of the toolkit at `root`.
 function(opgen_find_cudart root cudart)
   get_target_property(folder opgen::torch OPGEN_TORCH_FOLDER)
   get_target_property(wanted opgen::torch OPGEN_TORCH_CUDA)

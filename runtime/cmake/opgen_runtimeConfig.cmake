@@ -1,4 +1,4 @@
-# opgen_runtimeConfig.cmake: find_package(opgen_runtime) — an installed runtime, as opgen::runtime.
+# opgen_runtimeConfig.cmake: find_package(opgen_runtime) provides an installed runtime as opgen::runtime.
 include(CMakeFindDependencyMacro)
 find_dependency(Threads)
 include("${CMAKE_CURRENT_LIST_DIR}/opgen_runtimeTargets.cmake")

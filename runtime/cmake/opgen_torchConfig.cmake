@@ -1,31 +1,32 @@
-# opgen_torchConfig.cmake: find_package(opgen_torch) — the torch of a Python environment, and
+# opgen_torchConfig.cmake: find_package(opgen_torch) provides the torch of a Python environment, and
 # opgen_add_torch_library().
 #
 #   opgen_add_torch_library(mylib TREE folder SOURCES src/RegisterCPU.cpp ... [KERNELS a.cpp ...])
 #
 # compiles a tree that `opgen generate --target torch` wrote into a shared library, for
-# torch.ops.load_library. The torch is that of Python_EXECUTABLE, unless Torch_DIR says otherwise, or the project has
-# called find_package(Torch) itself. It is opgen::torch (opgenTorch.cmake). Kernels in .cu files need CUDA's compiler
-# (opgenTorchCuda.cmake), and so do .cpp files that include its headers: say -DOPGEN_CUDA=ON then. Nothing else does.
+# torch.ops.load_library. It uses the torch of Python_EXECUTABLE, unless Torch_DIR is set or the project has
+# called find_package(Torch) itself. That torch is the target opgen::torch (opgenTorch.cmake). Kernels in .cu
+# files need CUDA's compiler (opgenTorchCuda.cmake), and so do .cpp files that include CUDA's headers; for
+# these, set -DOPGEN_CUDA=ON. Nothing else needs it.
 #
 #   opgen_add_operators(mylib OPGEN_TARGET torch YAML native_functions.yaml [KERNELS a.cpp ...] ...)
 #
-# generates that tree, too (opgenConfig.cmake says what else it takes).
+# also generates that tree (opgenConfig.cmake describes the other arguments).
 #
 #   opgen_add_torch_python_package(mylib TREE folder [NAME name] [FOLDER folder])
 #
-# makes the package of Python in the tree (`--python`) importable from the build folder's python/; the
-# library lies in it, and so do the author's own files, those in FOLDER (PYTHON_FOLDER of opgen_add_operators).
-# Its __init__.py imports ops.py, if there is one.
+# makes the Python package of the tree (`--python`) importable from python/ of the build folder. The package
+# contains the library and the author's own files, those in FOLDER (PYTHON_FOLDER of opgen_add_operators). Its
+# __init__.py imports ops.py, if there is one.
 #
 #   opgen_install_python_package(mylib [DESTINATION folder])
 #
-# installs that package: what a wheel is made of.
+# installs that package: the contents of a wheel.
 
 include_guard(GLOBAL)
 
-# The releases of PyTorch that this file and the headers beside it are written for: from the first on,
-# tried with all up to the last. targets/releases.py has the same.
+# The releases of PyTorch that this file and the headers support: at least the first; all up to the last were
+# tried. targets/releases.py has the same numbers.
 set(opgen_torch_oldest 2.9)
 set(opgen_torch_newest 2.15)
 
@@ -47,16 +48,22 @@ endmacro()
 function(opgen_make_torch_library target)
   cmake_parse_arguments(PARSE_ARGV 1 arg "" "TREE" "SOURCES;KERNELS")
   list(TRANSFORM arg_SOURCES PREPEND "${arg_TREE}/")
-  # First in their unit: where another library has the namespace, nothing else of this one is registered.
+  # The schemas come first in their unit: if another library has the namespace, nothing else of this one is
+  # registered.
   set(schemas ${arg_SOURCES})
   list(FILTER schemas INCLUDE REGEX "/RegisterSchema[_0-9]*[.]cpp$")
   list(PREPEND arg_SOURCES ${schemas})
   list(REMOVE_DUPLICATES arg_SOURCES)
   get_target_property(torch_cuda opgen::torch OPGEN_TORCH_CUDA)
+  set(left_out "")
   if(NOT torch_cuda)
-    # Nobody can reach a CUDA kernel: those in .cu files are left out, and their stubs stand in.
+    # A CUDA kernel could never run here: kernels in .cu files are left out and replaced by their stubs.
+    set(left_out ${arg_KERNELS})
+    list(FILTER left_out INCLUDE REGEX "[.]cu$")
     list(FILTER arg_KERNELS EXCLUDE REGEX "[.]cu$")
   endif()
+  # For opgen build, which names them at its end.
+  set(OPGEN_LEFT_OUT "${left_out}" CACHE INTERNAL "")
   add_library(${target} SHARED ${arg_SOURCES} ${arg_KERNELS})
   target_compile_features(${target} PUBLIC cxx_std_20)
   target_include_directories(${target} PUBLIC
@@ -68,15 +75,16 @@ function(opgen_make_torch_library target)
     opgen_compile_cuda(${target})
     set_target_properties(${target} PROPERTIES OPGEN_BUILT_FOR_CUDA "${torch_cuda}")
   endif()
-  # ATen's headers cost seconds in every unit. Stubs may stand beside the calls of what they stand for:
-  # no compiler looks into a weak function.
+  # ATen's headers take seconds in every unit. Stubs may be in the same unit as calls of the kernels, because
+  # no compiler inlines a weak function.
   opgen_one_unit_per_shard(${target} SOURCES ${arg_SOURCES})
   if(CMAKE_SYSTEM_NAME STREQUAL "Linux")
     target_link_options(${target} PRIVATE "LINKER:-z,defs")
   endif()
 endfunction()
 
-# The package's texts, and beside them the library: what __init__.py loads is called lib<name>.so everywhere.
+# The package contains its Python files and the library, which __init__.py loads as lib<name>.so on every
+# system.
 function(opgen_add_torch_python_package target)
   cmake_parse_arguments(PARSE_ARGV 1 arg "" "TREE;NAME;FOLDER" "")
   if(NOT arg_NAME)
@@ -112,7 +120,7 @@ endfunction()
 
 function(opgen_install_torch_package target destination)
   get_target_property(package ${target} OPGEN_PACKAGE)
-  # libtorch is in the process already: __init__.py imports torch first.
+  # libtorch is already in the process: __init__.py imports torch first.
   install(TARGETS ${target} LIBRARY DESTINATION "${destination}")
   install(DIRECTORY "${CMAKE_BINARY_DIR}/python/${package}/" DESTINATION "${destination}"
     PATTERN "*.so" EXCLUDE PATTERN "__pycache__" EXCLUDE)

@@ -7,14 +7,14 @@
 #include <string>
 #include <utility>
 
-#include "opgen/composite_compliance.h"
-#include "opgen/cpu_generator.h"
-#include "opgen/dispatcher.h"
-#include "opgen/empty.h"
-#include "opgen/function_schema.h"
-#include "opgen/shape_utils.h"
-#include "opgen/stub.h"
-#include "text.h"
+#include "core/text.h"
+#include "opgen/device/cpu_generator.h"
+#include "opgen/dispatch/dispatcher.h"
+#include "opgen/dispatch/function_schema.h"
+#include "opgen/structured/stub_report.h"
+#include "opgen/tensor/empty.h"
+#include "opgen/tensor/shape_utils.h"
+#include "opgen/transforms/composite_compliance.h"
 
 struct opgen_value {
   opgen::IValue value;
@@ -48,7 +48,7 @@ void remember(const char* kind, const char* text) noexcept {
   }
 }
 
-// The function's result, or R() and the reason in last_error.
+// Returns the function's result; if it throws, returns R() and keeps the error for last_error.
 template <class F>
 auto guarded(F&& function) noexcept -> decltype(function()) {
   try {
@@ -94,10 +94,9 @@ OperatorHandle find(const char* name) {
 
 void check_extent(IntArrayRef sizes, IntArrayRef strides, std::int64_t offset, std::size_t itemsize,
                   std::size_t storage_bytes) {
-  OPGEN_CHECK_VALUE(
-      detail::checked_storage_bytes(sizes, strides, offset, itemsize) <= storage_bytes, "sizes ",
-      sizes, ", strides ", strides, " and offset ", offset, " reach outside a storage of ",
-      storage_bytes, " bytes");
+  OPGEN_CHECK_VALUE(opgen::checked_storage_bytes(sizes, strides, offset, itemsize) <= storage_bytes,
+                    "sizes ", sizes, ", strides ", strides, " and offset ", offset,
+                    " reach outside a storage of ", storage_bytes, " bytes");
 }
 
 void fill_missing(const FunctionSchema& schema, Stack& stack, const std::vector<bool>& given) {
@@ -106,7 +105,7 @@ void fill_missing(const FunctionSchema& schema, Stack& stack, const std::vector<
     OPGEN_CHECK_TYPE(given[i] || argument.default_value.has_value(), schema.full_name(),
                      ": argument ", argument.name, " is missing");
     if (!given[i] && argument.default_value->isNone()) {
-      stack[i] = IValue();  // of a Tensor, too
+      stack[i] = IValue();  // None, also for a Tensor
       continue;
     }
     try {
@@ -119,8 +118,8 @@ void fill_missing(const FunctionSchema& schema, Stack& stack, const std::vector<
   }
 }
 
-// What was called, for whoever reads an error: "\n  in aten::select.int(self = float[2, 3] on cpu,
-// dim = 5, index = 0)". A check deep inside a kernel knows sizes, but no names.
+// Formats a call for an error message: "\n  in aten::select.int(self = float[2, 3] on cpu, dim = 5,
+// index = 0)". A check deep inside a kernel knows sizes, but no names.
 std::string call_text(const FunctionSchema& schema, const opgen_value* const* arguments,
                       std::size_t count, const char* const* keywords,
                       const opgen_value* const* keyword_arguments, std::size_t keyword_count) {
@@ -135,8 +134,9 @@ std::string call_text(const FunctionSchema& schema, const opgen_value* const* ar
   return text + ")";
 }
 
-// For each the name, type, annotations, whether it is given by name alone, and its default in a
-// list; an annotation is its sets before and after, whether it writes, and the lists before it.
+// Returns for each argument its name, its type, its annotations, whether it is keyword-only, and a
+// list with its default if it has one. An annotation is its alias sets before and after the call,
+// whether it writes, and how many lists it follows.
 IValue parts_of(const std::vector<SchemaArgument>& arguments) {
   std::vector<IValue> all;
   for (const SchemaArgument& argument : arguments) {
@@ -315,7 +315,7 @@ opgen_value* opgen_generator(uint64_t seed) {
   });
 }
 opgen_value* opgen_default_generator(void) {
-  return guarded([] { return give(IValue(detail::default_cpu_generator())); });
+  return guarded([] { return give(IValue(opgen::default_cpu_generator())); });
 }
 opgen_value* opgen_list(const opgen_value* const* items, size_t count) {
   return guarded([&] { return give(IValue(values_of(items, count))); });

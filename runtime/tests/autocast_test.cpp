@@ -1,19 +1,19 @@
 // autocast_test.cpp: scopes, casts, the cache, and wrappers both typed and boxed.
-#include "opgen/autocast.h"
+#include "opgen/transforms/autocast.h"
 
 #include <thread>
 
 #include "check.h"
 #include "operators.h"
 #include "opgen/autograd.h"
-#include "opgen/primitives.h"
+#include "opgen/autograd/primitives.h"
 
 using namespace opgen;
 using tensors::arange;
 using tensors::full;
 using tensors::values;
 
-// As generated code has them: an operator with a typed handle.
+// An operator with a typed handle, as in generated code.
 struct join_op : Operator<join_op, Tensor(TensorList, const std::optional<Tensor>&,
                                           const List<std::optional<Tensor>>&, double)> {
   static constexpr const char* name = "c::join";
@@ -128,7 +128,7 @@ TEST(boxed_wrappers) {
   CHECK_EQ(ops::mul(full({1}, 1), full({1}, 1, kBFloat16)).scalar_type(), kFloat);
   CHECK_EQ(ops::mul(full({1}, 1, kBFloat16), full({1}, 1, kBFloat16)).scalar_type(), kBFloat16);
   CHECK_EQ(ops::sum(arange({2, 3}, kBFloat16)).scalar_type(), kFloat);
-  // What is written to keeps its dtype.
+  // A written argument keeps its dtype.
   Tensor self = full({1}, 1);
   ops::add_(self, full({1}, 1.001));
   CHECK(self.scalar_type() == kFloat && values(self)[0] == 2);
@@ -158,7 +158,7 @@ TEST(weights_are_converted_once) {
   Tensor weight = arange({2});
   autograd::set_requires_grad(weight, true);
   auto cast = [](const Tensor& t) { return autocast::cached_cast(kBFloat16, t); };
-  CHECK(!cast(weight).is_same(cast(weight)));  // outside of every scope nothing is kept
+  CHECK(!cast(weight).is_same(cast(weight)));  // outside of all scopes, casts are not cached
   {
     autocast::Mode mode;
     Tensor first = cast(weight);
@@ -167,16 +167,16 @@ TEST(weights_are_converted_once) {
       CHECK(cast(weight).is_same(first));
     }
     CHECK(cast(weight).is_same(first) && autocast::cache_size() == 1);
-    // Not an activation, and not what was made where nothing is recorded.
+    // Neither an activation nor a cast made while no gradients were recorded is cached.
     CHECK(!cast(arange({2})).is_same(cast(arange({2}))));
     {
       NoGradGuard no_grad;
       CHECK(!cast(weight).is_same(first) && !autograd::requires_grad(cast(weight)));
       ops::op<Tensor&(Tensor&, const Tensor&)>("t::add_").call(weight, full({2}, 1));
     }
-    // It was changed in place: what was kept is stale.
+    // The weight was changed in place, so the cached cast is stale.
     CHECK_EQ(values(cast(weight)), (std::vector<double>{1, 2}));
-    // The gradient of the cast goes to the weight.
+    // The cast's gradient reaches the weight.
     autograd::backward(cast(weight), full({2}, 3, kBFloat16));
     CHECK_EQ(autograd::grad_of(weight).scalar_type(), kFloat);
     CHECK_EQ(values(autograd::grad_of(weight)), (std::vector<double>{3, 3}));
@@ -189,7 +189,7 @@ TEST(weights_are_converted_once) {
 TEST(a_freed_weight_is_never_matched) {
   autocast::Mode mode;
   for (int i = 0; i < 8; ++i) {
-    // The pool hands out the address of the one before.
+    // The pool returns the address of the freed tensor.
     Tensor weight = full({2}, i);
     autograd::set_requires_grad(weight, true);
     CHECK_EQ(values(autocast::cached_cast(kBFloat16, weight))[0], i);

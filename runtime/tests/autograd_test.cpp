@@ -1,14 +1,14 @@
-// autograd_test.cpp: functions with gradients of their own, the tape, and what happens to operators
-// without a gradient. The operators' kernels know nothing of it.
+// autograd_test.cpp: functions with gradients, the tape, and operators without a gradient. The
+// operators' kernels contain no autograd code.
 #include "opgen/autograd.h"
 
 #include <thread>
 
 #include "check.h"
 #include "operators.h"
-#include "opgen/autograd_fallback.h"
-#include "opgen/inplace_or_view.h"
-#include "opgen/primitives.h"
+#include "opgen/autograd/autograd_fallback.h"
+#include "opgen/autograd/inplace_or_view.h"
+#include "opgen/autograd/primitives.h"
 
 using namespace opgen;
 using namespace opgen::autograd;
@@ -76,7 +76,7 @@ TEST(a_function_brings_its_gradient) {
   backward(ops::sum(product));
   CHECK_EQ(values(grad_of(a)), (Values{0, 1, 2}));
   CHECK_EQ(values(grad_of(b)), (Values{0, 1, 2}));
-  // Gradients add up; none is recorded of its own accord.
+  // Gradients accumulate; backward() records no graph unless asked to.
   backward(ops::sum(ops::mul(a, b)));
   CHECK_EQ(values(grad_of(a)), (Values{0, 2, 4}));
   CHECK(!requires_grad(grad_of(a)));
@@ -161,7 +161,7 @@ TEST(detached_in_place) {
   detach_(a);
   CHECK(!requires_grad(a) && !requires_grad(ops::mul(a, a)));
   detach_(arange({2}));
-  // A graph that was recorded before stays as it is.
+  // A graph recorded earlier is unchanged.
   Tensor b = leaf({2}), sum = ops::sum(ops::mul(b, b));
   detach_(b);
   backward(sum);
@@ -182,7 +182,7 @@ TEST(no_formula_is_said_by_name) {
   CHECK_THROWS(NotImplementedError, "the gradient of t::add is not implemented",
                backward(ops::sum(ops::mul(sum, sum))));
   CHECK(!requires_grad(ops::add(arange({2}), arange({2}))));
-  // What is not asked for may lack it.
+  // An input whose gradient is not requested may have no gradient.
   Tensor b = leaf({2});
   CHECK_EQ(values(grad({ops::mul(ops::add(a, a), b)}, {b}, {arange({2})})[0]), (Values{0, 2}));
 }
@@ -211,7 +211,9 @@ TEST(in_place_without_a_formula) {
   ops::add_(view, view);
   set_warning_handler(old);
   CHECK(warning.find("t::add_ changes a view in place") != std::string::npos);
-  CHECK_EQ(grad_fn(base)->name(), "NotImplemented(t::add_)");
+  CHECK_EQ(grad_fn(base)->name(), "CopySlices");
+  CHECK_THROWS(NotImplementedError, "the gradient of t::add_ is not implemented",
+               backward(base, arange({2})));
   NoGradGuard no_grad;
   ops::add_(a, a);
   CHECK_EQ(a._version(), 1);
@@ -222,7 +224,7 @@ namespace {
 struct InPlace : Function<InPlace> {
   static Tensor forward(AutogradContext* ctx, Tensor self, double factor) {
     ctx->saved_data["factor"] = factor;
-    detail::copy_(self, ops::mul(self, tensors::full({}, factor)));
+    opgen::copy_(self, ops::mul(self, tensors::full({}, factor)));
     ctx->mark_dirty({self});
     return self;
   }
@@ -279,7 +281,7 @@ TEST(outputs_of_functions) {
   CHECK_EQ(values(grad_of(a)), (Values{0, 2}));
   Tensor same = HandsOn::apply(a);
   CHECK(!same.is_same(a) && same.is_alias_of(a) && !is_leaf(same) && is_leaf(a));
-  CHECK_THROWS(Error, "returned a gradient for argument 1, which is no tensor",
+  CHECK_THROWS(Error, "returned a gradient for argument 1, which is not a tensor",
                backward(Wrong::apply(a, 1.0), arange({2})));
 }
 
@@ -304,6 +306,11 @@ TEST(a_long_chain_does_not_exhaust_the_stack) {
   for (int i = 0; i < 100000; ++i) out = HandsOn::apply(out);
   backward(out);
   CHECK_EQ(values(grad_of(a)), (Values{1}));
+  // On the stack of a thread, which is shorter; so is the destruction.
+  std::thread([&] {
+    CHECK_EQ(values(grad({out}, {a}, {tensors::full({1}, 2)})[0]), (Values{2}));
+    out.reset();
+  }).join();
 }
 
 TEST(threads_share_a_leaf) {
@@ -320,8 +327,8 @@ TEST(threads_share_a_leaf) {
 
 namespace {
 
-// Recomputes what it needs, as checkpoints do, and asks for the gradient of that; `again` runs
-// backward() of its own graph.
+// Recomputes its intermediate values, as checkpoints do, and runs backward() on that graph; `again`
+// runs it on the outer graph.
 struct Recomputes : Function<Recomputes> {
   static inline thread_local std::vector<TensorBase> again;
   static Tensor forward(AutogradContext* ctx, const Tensor& self) {
@@ -359,12 +366,12 @@ struct Endless : Function<Endless> {
 TEST(backward_inside_of_backward) {
   Tensor a = leaf({1});
   set_requires_grad(a, false);
-  detail::fill_(a, 3);
+  opgen::fill_(a, 3);
   set_requires_grad(a, true);
   Tensor out = Recomputes::apply(a);
   backward(out, {}, true);
   CHECK_EQ(values(grad_of(a)), (Values{6}));
-  // The same node, while it runs: both add to the leaf.
+  // backward() on the same node while it runs: both add to the leaf.
   Recomputes::again = {out};
   backward(out, {}, true);
   CHECK_EQ(values(grad_of(a)), (Values{18}));

@@ -1,6 +1,6 @@
-// blas_test.cpp: products by the BLAS equal the sums written out, in every layout; what it cannot
-// do it leaves alone.
-#include "opgen/blas.h"
+// blas_test.cpp: products by the BLAS equal plain sums in every layout; it returns false for
+// layouts that a BLAS cannot take.
+#include "opgen/cpu/blas.h"
 
 #include <cmath>
 
@@ -31,8 +31,8 @@ namespace {
 
 bool product(const Tensor& a, const Tensor& b, const Tensor& out, const Scalar& beta = 0,
              const Scalar& alpha = 1) {
-  using detail::MatrixView;
-  return detail::blas_gemm(MatrixView(a), MatrixView(b), MatrixView(out), beta, alpha);
+  using opgen::MatrixView;
+  return opgen::blas_gemm(MatrixView(a), MatrixView(b), MatrixView(out), beta, alpha);
 }
 
 // Small whole numbers as complex: real part i % 7, imaginary part i % 5.
@@ -50,7 +50,8 @@ complex<T> element(const Tensor& self, std::int64_t i, std::int64_t j) {
   return self.data_ptr<complex<T>>()[i * self.stride(0) + j * self.stride(1)];
 }
 
-// Every element is a whole number below what float holds: equal to the last bit.
+// Every element is a whole number that float represents exactly, so results are equal to the last
+// bit.
 template <class T>
 void check_complex(ScalarType dtype) {
   for (int layout = 0; layout < 8; ++layout) {
@@ -77,7 +78,7 @@ void check_complex(ScalarType dtype) {
 }  // namespace
 
 TEST(every_layout) {
-  if (detail::blas_library() == nullptr) return;  // none was found
+  if (opgen::blas_library() == nullptr) return;  // none was found
   for (ScalarType dtype : {kFloat, kDouble}) {
     for (int layout = 0; layout < 8; ++layout) {
       Tensor a = (layout & 1) != 0 ? t(arange({20, 17}, dtype)) : arange({17, 20}, dtype);
@@ -95,28 +96,28 @@ TEST(every_layout) {
 }
 
 TEST(complex_products) {
-  if (detail::blas_library() == nullptr) return;  // none was found
+  if (opgen::blas_library() == nullptr) return;  // none was found
   check_complex<float>(kComplexFloat);
   check_complex<double>(kComplexDouble);
 }
 
 TEST(scaled_and_added) {
-  if (detail::blas_library() == nullptr) return;  // none was found
+  if (opgen::blas_library() == nullptr) return;  // none was found
   Tensor a = arange({16, 18}, kDouble), b = arange({18, 16}, kDouble);
   std::vector<double> plain = slow_product(a, b);
   Tensor out = full({16, 16}, 5, kDouble);
   CHECK(product(a, b, out, 2, 3));
   std::vector<double> got = values(out);
   for (std::size_t i = 0; i < got.size(); ++i) CHECK_EQ(got[i], 10 + 3 * plain[i]);
-  // With beta 0, not even what is no number shows.
+  // With beta 0, not even a NaN of the old output shows.
   Tensor bad = full({16, 16}, std::nan(""), kDouble);
   CHECK(product(a, b, bad));
   CHECK(values(bad) == plain);
 }
 
 TEST(vectors_and_batches) {
-  if (detail::blas_library() == nullptr) return;  // none was found
-  // A column of a matrix: the stride of its only column is nobody's business.
+  if (opgen::blas_library() == nullptr) return;  // none was found
+  // A column of a matrix: the stride of its only column does not matter.
   Tensor a = arange({80, 80}, kDouble);
   Tensor column = strided(arange({80 * 3}, kDouble), {80, 1}, {1, 3});
   Tensor out = strided(empty({80}, kDouble), {80, 1}, {1, 7});
@@ -126,8 +127,8 @@ TEST(vectors_and_batches) {
   Tensor all = empty({3, 16, 18}, kDouble);
   std::vector<double> expected;
   for (std::int64_t i = 0; i < 3; ++i) {
-    using detail::MatrixView;
-    CHECK(detail::blas_gemm(MatrixView(left, i), MatrixView(right, i), MatrixView(all, i)));
+    using opgen::MatrixView;
+    CHECK(opgen::blas_gemm(MatrixView(left, i), MatrixView(right, i), MatrixView(all, i)));
     for (double value : slow_product(strided(left, {16, 17}, {17, 1}, i * 16 * 17),
                                      strided(right, {17, 18}, {18, 1}, i * 17 * 18))) {
       expected.push_back(value);

@@ -4,10 +4,10 @@
 
 #include "check.h"
 #include "opgen/boxing.h"
-#include "opgen/cpu_generator.h"
-#include "opgen/empty.h"
-#include "opgen/function_schema.h"
+#include "opgen/device/cpu_generator.h"
+#include "opgen/dispatch/function_schema.h"
 #include "opgen/library.h"
+#include "opgen/tensor/empty.h"
 #include "plain_tensor.h"
 
 using namespace opgen;
@@ -18,8 +18,7 @@ Tensor fresh() {
   return detail::empty({2});
 }
 
-// A boxed kernel that hands over to the unboxed kernel of Meta: each call goes unboxed -> boxed ->
-// unboxed.
+// A boxed kernel that calls the unboxed kernel of Meta: each call goes unboxed -> boxed -> unboxed.
 void hand_over(const OperatorHandle& op, DispatchKeySet, Stack& stack) {
   op.redispatch_boxed(DispatchKeySet(DispatchKey::Meta), stack);
 }
@@ -108,13 +107,13 @@ TEST(enumerations_and_handles) {
         CHECK(!b.has_value() && c == kSparse && d == Device("cuda:3") && !e.has_value() && f == -1);
         CHECK(g == MemoryFormat::ChannelsLast && i.nbytes() == 99 && j == Stream(kCUDA, 12) &&
               !k.has_value());
-        CHECK(l == detail::default_cpu_generator());
+        CHECK(l == opgen::default_cpu_generator());
         return std::tuple(a, h);
       });
   auto [a, h] =
       call(kBFloat16, std::nullopt, kSparse, Device("cuda:3"), std::nullopt, DeviceIndex(-1),
            MemoryFormat::ChannelsLast, QScheme::PerChannelAffine, Storage(99, kCPU),
-           Stream(kCUDA, 12), std::nullopt, detail::default_cpu_generator());
+           Stream(kCUDA, 12), std::nullopt, opgen::default_cpu_generator());
   CHECK(a == kBFloat16 && h == QScheme::PerChannelAffine);
 }
 
@@ -165,7 +164,7 @@ void both_ways(const char* type, const std::type_identity_t<P>& value) {
   }
   ++checked_types;
 }
-// The same for what only points to its elements, and so is no result.
+// The same for types that point to their elements, and so cannot be results.
 template <class P>
 void arrives(const char* type, const std::type_identity_t<P>& value) {
   given = detail::box(value);
@@ -205,8 +204,8 @@ TEST(every_type_of_the_schema_language) {
   alone_and_in_containers<Device>("Device", Device("cuda:3"), Device(kCPU));
   alone_and_in_containers<DeviceIndex>("DeviceIndex", DeviceIndex(-1), DeviceIndex(7));
   alone_and_in_containers<Stream>("Stream", Stream(kCUDA, 12), Stream());
-  alone_and_in_containers<Generator>("Generator", detail::default_cpu_generator(),
-                                     detail::default_cpu_generator());
+  alone_and_in_containers<Generator>("Generator", opgen::default_cpu_generator(),
+                                     opgen::default_cpu_generator());
   alone_and_in_containers<Storage>("Storage", Storage(99, kCPU), Storage(1, kCPU));
   alone_and_in_containers<Tensor, const Tensor&>("Tensor", fresh(), fresh());
 
@@ -221,15 +220,15 @@ TEST(every_type_of_the_schema_language) {
   arrives<IntArrayRef>("DimVector", IntArrayRef({1, 2}));
   both_ways<const List<std::optional<Tensor>>&, List<std::optional<Tensor>>>(
       "Tensor?[]", List<std::optional<Tensor>>{std::nullopt, fresh()});
-  // Classes of the program's own are carried as they are.
+  // Custom classes are passed unchanged.
   IValue object{Ref<HeapValue>::adopt(new ListValue({}))};
   both_ways<IValue>("__torch__.torch.classes.my.Class", object);
   both_ways<IValue>("GraphModule", object);
   CHECK(checked_types > 90);
 }
 
-// Lists of other types, containers in containers, tuples, dicts: as the headers that opgen writes
-// for a library have them.
+// Lists of other types, containers in containers, tuples, dicts: as generated headers of a library
+// have them.
 TEST(every_container) {
   checked_types = 0;
   const Tensor a = fresh(), b = fresh();
@@ -324,7 +323,7 @@ std::string why(const char* schema) {
 
 }  // namespace
 
-// A kernel's C++ types against the schema, with what is wrong in words.
+// A kernel's C++ types against the schema, and the message for each mismatch.
 TEST(kernels_are_checked_against_their_schemas) {
   using Counts = List<std::optional<std::int64_t>>;
   using Weights = Dict<std::string, Tensor>;
@@ -560,13 +559,13 @@ TEST(borrowed_arguments) {
     }
     CHECK_EQ(a.use_count(), 1u);
     op.callBoxed(stack);
-    CHECK_EQ(seen, 2u);  // the optional counts
+    CHECK_EQ(seen, 2u);  // the optional holds a reference
     CHECK(stack.size() == 1 && !stack[0].is_borrowed());
     CHECK(stack[0].toTensor().is_same(b));
     CHECK_EQ(b.use_count(), 2u);
   }
   CHECK(a.use_count() == 1 && b.use_count() == 1);
-  {  // an owned one is not counted again either
+  {  // an owned one is not counted twice
     Stack stack{IValue(a), IValue(b), IValue()};
     op.callBoxed(stack);
     CHECK_EQ(seen, 2u);
@@ -587,7 +586,7 @@ TEST(borrowed_arguments) {
     CHECK_EQ(b.use_count(), 2u);
   }
   CHECK(a.use_count() == 1 && b.use_count() == 1);
-  {  // a boxed kernel may keep what it is given
+  {  // a boxed kernel may keep its arguments
     static std::vector<IValue> kept;
     m.impl(
         "f", DispatchKey::Meta,

@@ -42,7 +42,7 @@ inline void fail(const char* file, int line, const std::string& what) {
   do {                                                                                 \
     if (!((a) == (b))) ::check::fail(__FILE__, __LINE__, "not equal: " #a " and " #b); \
   } while (false)
-// The statement throws `Type`, and its text contains `part`.
+// Checks that the statement throws `Type` with a message that contains `part`.
 #define CHECK_THROWS(Type, part, ...)                                                     \
   do {                                                                                    \
     bool opgen_thrown = false;                                                            \

@@ -1,10 +1,10 @@
 // composite_compliance_test.cpp: composite kernels that read memory, resize, call out= or item are
-// caught and named; those that only call operators do under the guard what they do without it.
-#include "opgen/composite_compliance.h"
+// reported by name; those that only call operators behave the same with and without the guard.
+#include "opgen/transforms/composite_compliance.h"
 
 #include "check.h"
 #include "operators.h"
-#include "opgen/resize.h"
+#include "opgen/tensor/resize.h"
 
 using namespace opgen;
 
@@ -22,11 +22,11 @@ Tensor reads(const Tensor& self) {
 }
 Tensor resizes_memory(const Tensor& self) {
   Tensor out = ops::add(self, self);
-  detail::resize_(out, {100});
+  opgen::resize_(out, {100});
   return out;
 }
 Tensor& resize_kernel(Tensor& self, IntArrayRef size) {
-  detail::resize_(self, size);
+  opgen::resize_(self, size);
   return self;
 }
 Tensor resizes(const Tensor& self) {
@@ -90,7 +90,8 @@ TEST(the_four_acts_are_caught_and_named) {
   Tensor a = of({1, 2, 3, 4}, {2, 2});
   const char* bad[] = {"c::reads", "c::resizes_memory", "c::resizes", "c::writes_out",
                        "c::branches"};
-  for (const char* name : bad) call(name, name == bad[4] ? ops::row(a, 0) : a);  // nobody minds
+  for (const char* name : bad)
+    call(name, name == bad[4] ? ops::row(a, 0) : a);  // no error without the guard
 
   CompositeComplianceGuard guard;
   CHECK_THROWS(Error, "c::reads is composite, but its kernel calls data_ptr()",
@@ -105,7 +106,7 @@ TEST(the_four_acts_are_caught_and_named) {
   Tensor row = ops::row(a, 0);
   CHECK_THROWS(Error, "c::branches is composite, but its kernel calls t::item, item()",
                call("c::branches", row));
-  // The one that does it is named, not the one that called that one.
+  // The error names the kernel that did it, not its caller.
   CHECK_THROWS(Error, "c::branches is composite", call("c::calls_branches", row));
   // Kernels that are not composite may do all of that.
   CHECK_EQ(ops::item(of({7}, {})), 7.0);
@@ -139,12 +140,12 @@ TEST(results_are_the_same_under_the_guard) {
 
 TEST(nothing_is_left_behind) {
   Tensor a = of({1, 2}, {2});
-  std::string before = ops::op<Unary>("c::narrowed").dump_table();
+  std::string before = ops::op<Unary>("c::narrowed").dump_table(true);
   {
     CompositeComplianceGuard outer;
     CompositeComplianceGuard inner;
     CHECK_THROWS(Error, "c::reads is composite", call("c::reads", a));
   }
-  CHECK_EQ(ops::op<Unary>("c::narrowed").dump_table(), before);
+  CHECK_EQ(ops::op<Unary>("c::narrowed").dump_table(true), before);
   CHECK(call("c::reads", a).is_same(a));
 }

@@ -6,10 +6,10 @@
 
 #include "check.h"
 #include "opgen/composite.h"
-#include "opgen/convert.h"
-#include "opgen/memory_overlap.h"
-#include "opgen/parallel.h"
-#include "opgen/resize.h"
+#include "opgen/core/convert_element.h"
+#include "opgen/core/parallel.h"
+#include "opgen/tensor/memory_overlap.h"
+#include "opgen/tensor/resize.h"
 #include "tensors.h"
 
 using namespace tensors;
@@ -43,13 +43,13 @@ TEST(every_pair_of_dtypes) {
         for (double& v : expected) v = v != 0;
       }
       Tensor dst = empty({2, 5}, to);
-      detail::copy_(dst, src);
+      opgen::copy_(dst, src);
       CHECK(values(dst) == expected);
-      // Strided on both sides, and one number to many.
+      // Strided on both sides, and one number to many elements.
       Tensor gaps = strided(empty({40}, to), {2, 5}, {20, 3});
-      detail::copy_(gaps, t(detail::clone(t(src))));
+      opgen::copy_(gaps, t(detail::clone(t(src))));
       CHECK(values(gaps) == expected);
-      detail::copy_(dst, scalar(1, from));
+      opgen::copy_(dst, scalar(1, from));
       CHECK(values(dst) == std::vector<double>(10, 1.0));
     }
   }
@@ -68,10 +68,10 @@ TEST(conversions) {
 
 TEST(copy_broadcasts) {
   Tensor dst = empty({2, 3});
-  detail::copy_(dst, arange({3}));
+  opgen::copy_(dst, arange({3}));
   CHECK_EQ(values(dst), (std::vector<double>{0, 1, 2, 0, 1, 2}));
-  CHECK_THROWS(Error, "cannot copy", detail::copy_(dst, arange({2})));
-  CHECK_THROWS(Error, "cannot copy", detail::copy_(dst, arange({1, 2, 3})));
+  CHECK_THROWS(Error, "cannot copy", opgen::copy_(dst, arange({2})));
+  CHECK_THROWS(Error, "cannot copy", opgen::copy_(dst, arange({1, 2, 3})));
 }
 
 TEST(copy_transposed) {
@@ -81,10 +81,10 @@ TEST(copy_transposed) {
       Tensor src = arange({129, 83}, dtype == kByte ? kDouble : dtype);
       src = detail::to_dtype(src, dtype);
       Tensor dst = empty({83, 129}, dtype);
-      detail::copy_(dst, t(src));
+      opgen::copy_(dst, t(src));
       CHECK(values(dst) == values(t(src)));
       Tensor back = empty({129, 83}, dtype);
-      detail::copy_(t(back), dst);
+      opgen::copy_(t(back), dst);
       CHECK(values(back) == values(src));
     }
   }
@@ -93,34 +93,34 @@ TEST(copy_transposed) {
 
 TEST(copy_overlap) {
   Tensor base = arange({10});
-  detail::copy_(base, base);
+  opgen::copy_(base, base);
   CHECK_THROWS(Error, "overlap",
-               detail::copy_(strided(base, {5}, {1}, 1), strided(base, {5}, {1}, 0)));
-  CHECK_THROWS(Error, "share one place", detail::copy_(expand(arange({1}), {3}), arange({3})));
-  detail::copy_(strided(base, {5}, {1}, 5), strided(base, {5}, {1}, 0));
+               opgen::copy_(strided(base, {5}, {1}, 1), strided(base, {5}, {1}, 0)));
+  CHECK_THROWS(Error, "share one place", opgen::copy_(expand(arange({1}), {3}), arange({3})));
+  opgen::copy_(strided(base, {5}, {1}, 5), strided(base, {5}, {1}, 0));
   CHECK_EQ(values(base), (std::vector<double>{0, 1, 2, 3, 4, 0, 1, 2, 3, 4}));
 }
 
 TEST(copy_meta) {
-  detail::copy_(meta({2, 3}), arange({3}));
-  CHECK_THROWS(NotImplementedError, "no data", detail::copy_(arange({2}), meta({2})));
-  CHECK_THROWS(Error, "cannot copy", detail::copy_(meta({2}), arange({3})));
+  opgen::copy_(meta({2, 3}), arange({3}));
+  CHECK_THROWS(NotImplementedError, "no data", opgen::copy_(arange({2}), meta({2})));
+  CHECK_THROWS(Error, "cannot copy", opgen::copy_(meta({2}), arange({3})));
 }
 
 TEST(fills) {
   for (ScalarType dtype : kAllTypes) {
     Tensor a = empty({3, 4}, dtype);
-    detail::fill_(a, 1);
+    opgen::fill_(a, 1);
     CHECK(values(a) == std::vector<double>(12, 1.0));
-    detail::zero_(t(a));
+    opgen::zero_(t(a));
     CHECK(values(a) == std::vector<double>(12, 0.0));
-    detail::fill_(strided(a, {2, 2}, {5, 2}, 1), 1);
+    opgen::fill_(strided(a, {2, 2}, {5, 2}, 1), 1);
     CHECK_EQ(values(a), (std::vector<double>{0, 1, 0, 1, 0, 0, 1, 0, 1, 0, 0, 0}));
   }
   Tensor shared = expand(empty({1}), {5});
-  detail::fill_(shared, 2.5);
+  opgen::fill_(shared, 2.5);
   CHECK_EQ(values(shared)[4], 2.5);
-  CHECK_THROWS(Error, "", detail::fill_(empty({1}, kByte), 300));
+  CHECK_THROWS(Error, "", opgen::fill_(empty({1}, kByte), 300));
 }
 
 TEST(clone_formats) {
@@ -140,28 +140,28 @@ TEST(clone_formats) {
 }
 
 TEST(items) {
-  CHECK(detail::item(scalar(3, kLong)).equal(3));
-  CHECK(detail::item(full({1, 1}, 2.5)).equal(2.5));
-  CHECK(detail::item(full({1}, true, kBool)).isBoolean());
-  CHECK_THROWS(Error, "2 elements", static_cast<void>(detail::item(arange({2}))));
+  CHECK(opgen::item(scalar(3, kLong)).equal(3));
+  CHECK(opgen::item(full({1, 1}, 2.5)).equal(2.5));
+  CHECK(opgen::item(full({1}, true, kBool)).isBoolean());
+  CHECK_THROWS(Error, "2 elements", static_cast<void>(opgen::item(arange({2}))));
 }
 
 TEST(resizing) {
   Tensor a = arange({2, 3});
   Tensor view = strided(a, {3}, {1}, 3);
-  detail::resize_(a, {3, 4});
+  opgen::resize_(a, {3, 4});
   CHECK(is(a.strides(), {4, 1}));
   CHECK_EQ(values(strided(a, {6}, {1})), (std::vector<double>{0, 1, 2, 3, 4, 5}));
   CHECK_EQ(values(view), (std::vector<double>{3, 4, 5}));
-  detail::resize_(a, {2});
+  opgen::resize_(a, {2});
   CHECK_EQ(values(a), (std::vector<double>{0, 1}));
   Tensor strides_stay = t(arange({2, 3}));
-  detail::resize_(strides_stay, {3, 2});
+  opgen::resize_(strides_stay, {3, 2});
   CHECK(is(strides_stay.strides(), {1, 3}));
   Tensor formatted = empty({0});
-  detail::resize_(formatted, {1, 2, 3, 4}, MemoryFormat::ChannelsLast);
+  opgen::resize_(formatted, {1, 2, 3, 4}, MemoryFormat::ChannelsLast);
   CHECK(is(formatted.strides(), {24, 1, 8, 2}));
-  CHECK_THROWS(ValueError, "negative", detail::resize_(a, {-1}));
+  CHECK_THROWS(ValueError, "negative", opgen::resize_(a, {-1}));
 }
 
 struct NoMemory final : Allocator {
@@ -184,17 +184,18 @@ TEST(a_refused_resize_leaves_the_tensor_as_it_was) {
       return is(a.sizes(), {2, 3}) && is(a.strides(), {3, 1}) && a.numel() == 6 &&
              a.storage().nbytes() == there;
     };
-    CHECK_THROWS(Error, "fit any memory", detail::resize_(a, {huge}));
+    CHECK_THROWS(Error, "fit any memory", opgen::resize_(a, {huge}));
     CHECK(unchanged());
-    CHECK_THROWS(Error, "", detail::resize_(a, {huge, huge}));
+    CHECK_THROWS(Error, "", opgen::resize_(a, {huge, huge}));
     CHECK(unchanged());
     set_allocator(DeviceType::CPU, &none);
-    CHECK_THROWS(Error, "", detail::resize_(a, {100}));  // no memory left, or someone else's
+    CHECK_THROWS(Error, "",
+                 opgen::resize_(a, {100}));  // out of memory, or memory that is not owned
     set_allocator(DeviceType::CPU, nullptr);
     CHECK(unchanged());
-    CHECK_THROWS(Error, "dimensions", detail::resize_(a, {7}, MemoryFormat::ChannelsLast));
+    CHECK_THROWS(Error, "dimensions", opgen::resize_(a, {7}, MemoryFormat::ChannelsLast));
     CHECK(unchanged());
-    CHECK_THROWS(Error, "preserve", detail::resize_(a, {7}, MemoryFormat::Preserve));
+    CHECK_THROWS(Error, "preserve", opgen::resize_(a, {7}, MemoryFormat::Preserve));
     CHECK(unchanged());
     CHECK_THROWS(Error, "64 bits", a.unsafeGetTensorImpl()->set_sizes_contiguous({huge, huge}));
     CHECK(unchanged());
@@ -202,43 +203,43 @@ TEST(a_refused_resize_leaves_the_tensor_as_it_was) {
                  a.unsafeGetTensorImpl()->set_sizes_and_strides({huge, huge}, {1, 1}));
     CHECK(unchanged());
   }
-  CHECK_THROWS(Error, "someone else owns", detail::resize_(borrowed, {7}));
+  CHECK_THROWS(Error, "someone else owns", opgen::resize_(borrowed, {7}));
   CHECK(is(borrowed.sizes(), {2, 3}));
-  detail::resize_(borrowed, {3});  // within what there is
+  opgen::resize_(borrowed, {3});  // within the capacity
   CHECK(is(borrowed.sizes(), {3}));
 }
 
 TEST(resize_output_warns_only_when_elements_are_lost) {
   WarningHandler old = set_warning_handler(&keep_warning);
   last_warning.clear();
-  CHECK(!detail::resize_output(arange({2}), {2}));
-  CHECK(detail::resize_output(empty({0}), {2}));
+  CHECK(!opgen::resize_output(arange({2}), {2}));
+  CHECK(opgen::resize_output(empty({0}), {2}));
   CHECK(last_warning.empty());
-  CHECK(detail::resize_output(arange({2}), {3}));
+  CHECK(opgen::resize_output(arange({2}), {3}));
   CHECK(last_warning.find("was resized") != std::string::npos);
   set_warning_handler(old);
 }
 
 TEST(overlap_status) {
-  using detail::MemOverlap;
-  using detail::MemOverlapStatus;
+  using opgen::MemOverlap;
+  using opgen::MemOverlapStatus;
   Tensor base = arange({12});
   Tensor a = strided(base, {2, 3}, {3, 1});
-  CHECK(detail::has_internal_overlap(a) == MemOverlap::No);
-  CHECK(detail::has_internal_overlap(expand(arange({1}), {2})) == MemOverlap::Yes);
+  CHECK(opgen::has_internal_overlap(a) == MemOverlap::No);
+  CHECK(opgen::has_internal_overlap(expand(arange({1}), {2})) == MemOverlap::Yes);
   CHECK_THROWS(Error, "several elements share one place",
-               detail::assert_no_internal_overlap(strided(base, {3, 3}, {1, 1})));
+               opgen::assert_no_internal_overlap(strided(base, {3, 3}, {1, 1})));
   CHECK_THROWS(Error, "several elements share one place",
-               detail::assert_no_internal_overlap(strided(base, {2, 3}, {2, 1})));
-  detail::assert_no_internal_overlap(strided(base, {2, 2}, {3, 1}));  // gaps, nothing shared
-  detail::assert_no_internal_overlap(strided(base, {2, 3}, {3, 2}));  // woven: 0 2 4, 3 5 7
-  CHECK(detail::has_internal_overlap(strided(base, {3, 3}, {1, 1})) == MemOverlap::TooHard);
-  CHECK(detail::get_overlap_status(a, strided(base, {2, 3}, {3, 1})) == MemOverlapStatus::Full);
-  CHECK(detail::get_overlap_status(a, strided(base, {2, 3}, {1, 2})) == MemOverlapStatus::Partial);
-  CHECK(detail::get_overlap_status(a, strided(base, {6}, {1}, 6)) == MemOverlapStatus::No);
-  CHECK(detail::get_overlap_status(a, arange({2, 3})) == MemOverlapStatus::No);
-  CHECK(detail::get_overlap_status(a, strided(base, {3}, {2})) == MemOverlapStatus::TooHard);
-  CHECK_THROWS(Error, "share memory", detail::assert_no_overlap(a, a));
+               opgen::assert_no_internal_overlap(strided(base, {2, 3}, {2, 1})));
+  opgen::assert_no_internal_overlap(strided(base, {2, 2}, {3, 1}));  // gaps, no overlap
+  opgen::assert_no_internal_overlap(strided(base, {2, 3}, {3, 2}));  // interleaved: 0 2 4, 3 5 7
+  CHECK(opgen::has_internal_overlap(strided(base, {3, 3}, {1, 1})) == MemOverlap::TooHard);
+  CHECK(opgen::get_overlap_status(a, strided(base, {2, 3}, {3, 1})) == MemOverlapStatus::Full);
+  CHECK(opgen::get_overlap_status(a, strided(base, {2, 3}, {1, 2})) == MemOverlapStatus::Partial);
+  CHECK(opgen::get_overlap_status(a, strided(base, {6}, {1}, 6)) == MemOverlapStatus::No);
+  CHECK(opgen::get_overlap_status(a, arange({2, 3})) == MemOverlapStatus::No);
+  CHECK(opgen::get_overlap_status(a, strided(base, {3}, {2})) == MemOverlapStatus::TooHard);
+  CHECK_THROWS(Error, "share memory", opgen::assert_no_overlap(a, a));
 }
 
 TEST(shared_elements) {
@@ -264,16 +265,16 @@ TEST(shared_elements) {
                                      view({2, 2, 2}, {6, 2, 1}, 0)};
   for (const Tensor& a : views) {
     for (const Tensor& b : views) {
-      std::vector<double> of_a = values(a), of_b = values(b);  // elements are their own places
+      std::vector<double> of_a = values(a), of_b = values(b);  // each element holds its own offset
       bool shared = false;
       for (double x : of_a) shared |= std::find(of_b.begin(), of_b.end(), x) != of_b.end();
-      CHECK_EQ(detail::share_elements(a, b), shared);
-      CHECK_EQ(detail::are_same_elements(a, b), a.is_same(b));
-      CHECK(!detail::share_elements(a, detail::clone(b)));
+      CHECK_EQ(opgen::share_elements(a, b), shared);
+      CHECK_EQ(opgen::are_same_elements(a, b), a.is_same(b));
+      CHECK(!opgen::share_elements(a, detail::clone(b)));
     }
-    CHECK(detail::are_same_elements(a, strided(a, a.sizes(), a.strides(), a.storage_offset())));
+    CHECK(opgen::are_same_elements(a, strided(a, a.sizes(), a.strides(), a.storage_offset())));
   }
-  CHECK(detail::are_same_elements(view({1, 2}, {5, 1}, 0), view({1, 2}, {9, 1}, 0)));
+  CHECK(opgen::are_same_elements(view({1, 2}, {5, 1}, 0), view({1, 2}, {9, 1}, 0)));
 }
 
 TEST(shapes) {
@@ -285,35 +286,36 @@ TEST(shapes) {
                static_cast<void>(detail::infer_size(IntArrayRef({4, -1}), 6)));
   CHECK_THROWS(Error, "any size", static_cast<void>(detail::infer_size(IntArrayRef({0, -1}), 0)));
   CHECK(is(
-      *detail::computeStride(IntArrayRef({2, 3, 4}), IntArrayRef({12, 4, 1}), IntArrayRef({6, 4})),
+      *opgen::computeStride(IntArrayRef({2, 3, 4}), IntArrayRef({12, 4, 1}), IntArrayRef({6, 4})),
       {4, 1}));
-  CHECK(!detail::computeStride(IntArrayRef({3, 2}), IntArrayRef({1, 3}), IntArrayRef({6}))
+  CHECK(!opgen::computeStride(IntArrayRef({3, 2}), IntArrayRef({1, 3}), IntArrayRef({6}))
              .has_value());
-  CHECK(is(*detail::computeStride(IntArrayRef({3, 2}), IntArrayRef({1, 3}), IntArrayRef({3, 1, 2})),
+  CHECK(is(*opgen::computeStride(IntArrayRef({3, 2}), IntArrayRef({1, 3}), IntArrayRef({3, 1, 2})),
            {1, 6, 3}));
-  CHECK(is(*detail::computeStride(IntArrayRef({2, 1}), IntArrayRef({1, 5}), IntArrayRef({1, 2, 1})),
+  CHECK(is(*opgen::computeStride(IntArrayRef({2, 1}), IntArrayRef({1, 5}), IntArrayRef({1, 2, 1})),
            {2, 1, 5}));
   CHECK(is(expand(arange({3, 1}), {2, -1, 4}).strides(), {0, 1, 0}));
   CHECK(is(expand(arange({3, 1}), {1, -1, 4}).strides(), {3, 1, 0}));
   CHECK(is(expand(scalar(1, kFloat), {2, 2}).strides(), {0, 0}));
   CHECK_THROWS(Error, "is not 1", static_cast<void>(expand(arange({3}), {4})));
-  CHECK_EQ(detail::make_dim_mask(IntArrayRef({0, -1}), 3), 5u);
-  CHECK_EQ(detail::make_dim_mask(std::nullopt, 3), 7u);
-  CHECK_EQ(detail::make_dim_mask(IntArrayRef(), 3, true), 0u);
-  CHECK_THROWS(Error, "twice", static_cast<void>(detail::make_dim_mask(IntArrayRef({0, -3}), 3)));
-  CHECK_EQ(detail::storage_elements(IntArrayRef({2, 3}), IntArrayRef({10, 2}), 1), 16);
-  CHECK_EQ(detail::storage_elements(IntArrayRef({0, 3}), IntArrayRef({10, 2}), 1), 0);
+  CHECK_EQ(opgen::make_dim_mask(IntArrayRef({0, -1}), 3), 5u);
+  CHECK_EQ(opgen::make_dim_mask(std::nullopt, 3), 7u);
+  CHECK_EQ(opgen::make_dim_mask(IntArrayRef(), 3, true), 0u);
+  CHECK_THROWS(Error, "twice", static_cast<void>(opgen::make_dim_mask(IntArrayRef({0, -3}), 3)));
+  CHECK_EQ(opgen::storage_elements(IntArrayRef({2, 3}), IntArrayRef({10, 2}), 1), 16);
+  CHECK_EQ(opgen::storage_elements(IntArrayRef({0, 3}), IntArrayRef({10, 2}), 1), 0);
 }
 
 TEST(storage_bytes) {
   const std::int64_t big = std::int64_t(1) << 61;
   auto bytes = [](IntArrayRef sizes, IntArrayRef strides, std::int64_t offset, std::size_t item) {
-    return detail::checked_storage_bytes(sizes, strides, offset, item);
+    return opgen::checked_storage_bytes(sizes, strides, offset, item);
   };
   CHECK_EQ(bytes({2, 3}, {10, 2}, 1, 4), 64u);
   CHECK_EQ(bytes({}, {}, 3, 8), 32u);
   CHECK_EQ(bytes({4, 0}, {big, big}, big, 8), 0u);
-  CHECK_EQ(bytes({1, 2}, {INT64_MAX, 1}, 0, 8), 16u);  // what is not stepped over has any stride
+  CHECK_EQ(bytes({1, 2}, {INT64_MAX, 1}, 0, 8),
+           16u);  // the stride of a dimension of size 1 does not matter
   CHECK_EQ(bytes({3}, {-1}, 2, 8), 24u);
   CHECK_EQ(bytes({big}, {1}, 0, 3), 3 * static_cast<std::size_t>(big));
   CHECK_THROWS(Error, "fit any memory", bytes({2}, {big - 1}, 0, 8));  // seen: read out of bounds

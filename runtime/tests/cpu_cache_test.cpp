@@ -1,5 +1,5 @@
-// cpu_cache_test.cpp: freed memory is kept up to the limit, used again, and given back when asked.
-#include "opgen/cpu_cache.h"
+// cpu_cache_test.cpp: freed memory is kept up to the limit, reused, and released on request.
+#include "opgen/device/cpu_cache.h"
 
 #include "check.h"
 #include "tensors.h"
@@ -37,7 +37,7 @@ TEST(a_block_is_used_again) {
   }
   CHECK_EQ(cpu_cached_bytes(), 4 * kMiB);
   {
-    Tensor b = empty({4 * 1024 * 1024 - 100}, kByte);  // rounded up to the same
+    Tensor b = empty({4 * 1024 * 1024 - 100}, kByte);  // rounded up to the same size
     CHECK(b.data_ptr() == first);
     CHECK_EQ(cpu_cached_bytes(), std::size_t(0));
     Tensor c = megabytes(4);
@@ -68,6 +68,6 @@ TEST(tensors_outlive_the_cache) {
     Limit limit(8 * kMiB);
     a = megabytes(2);
   }
-  a = Tensor();  // freed while nothing is kept
+  a = Tensor();  // freed while the cache is off
   CHECK_EQ(cpu_cached_bytes(), std::size_t(0));
 }

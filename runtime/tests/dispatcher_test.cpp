@@ -1,13 +1,15 @@
 // dispatcher_test.cpp: calls, precedence of alias keys, fallthrough, redispatch, order of
-// registration, undoing.
+// registration, removal.
+#include <algorithm>
+#include <string>
 #include <thread>
 
 #include "check.h"
 #include "opgen/boxing.h"
-#include "opgen/empty.h"
-#include "opgen/function_schema.h"
+#include "opgen/dispatch/function_schema.h"
 #include "opgen/library.h"
 #include "opgen/register.h"
+#include "opgen/tensor/empty.h"
 #include "plain_tensor.h"
 
 using namespace opgen;
@@ -57,7 +59,7 @@ OPERATOR(lists, "t::lists", "",
          std::int64_t(TensorList, const std::optional<Tensor>&,
                       const List<std::optional<Tensor>>&));
 
-// Registers while it lives: {key, kernel}…
+// Registers {key, kernel}… for its lifetime.
 struct Scope {
   Scope(const char* name, std::vector<std::pair<DispatchKey, KernelFunction>> kernels,
         const char* schema = "(Tensor self) -> Tensor") {
@@ -117,9 +119,15 @@ TEST(tables_register_and_undo) {
       CHECK_EQ(op.library(), "mylib");
       CHECK(op.has_kernel_for(DispatchKey::CPU));
       CHECK_EQ(op.dump_computed_table(), "CPU: kernel\n");
-      CHECK(op.dump_table().find("\nCPU: unboxed, from mylib [kernel]\nCUDA: missing\n") !=
+      const std::string whole = op.dump_table(true);
+      CHECK(whole.find("\nCPU: unboxed, from mylib [kernel]\nCUDA: missing\n") !=
             std::string::npos);
-      CHECK(op.dump_table().find("\nAutogradCPU: fallthrough\n") != std::string::npos);
+      CHECK(whole.find("\nAutogradCPU: fallthrough\n") != std::string::npos);
+      const std::string brief = op.dump_table();
+      CHECK_EQ(brief.substr(0, brief.find('\n')), "CPU: unboxed, from mylib [kernel]");
+      CHECK(brief.find(" keys: missing\n") != std::string::npos);
+      CHECK(brief.find(" keys: fallthrough\n") != std::string::npos);
+      CHECK_EQ(std::count(brief.begin(), brief.end(), '\n'), 3);
       CHECK(op.dump_registrations().find("CPU: unboxed, from mylib") != std::string::npos);
     }
     CHECK_THROWS(NotImplementedError, "registered for no key", basic::call(cpu()));
@@ -276,8 +284,8 @@ Tensor takes_keys(DispatchKeySet keys, const Tensor& self) {
   return self;
 }
 
-// What falls through for one backend and not for another is passed over for the one, at no cost:
-// the table has an address for the call, as a kernel that takes the keys has.
+// A key that falls through for one backend only is skipped for that backend at no cost: the table
+// has an address for the call, and one for kernels that take the keys.
 TEST(masks_are_per_backend) {
   using K = DispatchKey;
   KernelFunction with_keys = KernelFunction::from_unboxed(reinterpret_cast<void*>(&takes_keys),
@@ -285,14 +293,14 @@ TEST(masks_are_per_backend) {
   Scope s("t::masked", {{K::AutogradMeta, with_keys}, {K::CPU, k<0>()}, {K::Meta, k<1>()}});
   DispatchKeySet both{K::CPU, K::AutogradCPU, K::ADInplaceOrView};
   CHECK_EQ(s.call(on(both)), "a");
-  // The highest backend of the call says which mask: the keys that a kernel gets lack what falls
-  // through for that one, not for all.
+  // The highest backend of the call chooses the mask: the keys passed to a kernel lack the
+  // functionalities that fall through for that backend, not for all.
   DispatchKeySet mixed = both | DispatchKeySet(K::Meta);
   CHECK_EQ(s.call(on(mixed)), "k");
   CHECK(seen_keys.has(K::AutogradMeta));
   CHECK(!seen_keys.has(K::ADInplaceOrView));
 
-  // Without a backend a functionality is passed over if it falls through for all of them.
+  // Without a backend, a functionality is skipped if it falls through for every backend.
   DispatchKeySet bare(DispatchKeySet::RAW,
                       DispatchKeySet::functionality_bit(K::AutogradFunctionality));
   auto redispatched = [&](Scope& scope) {
@@ -315,7 +323,7 @@ TEST(fallthrough_and_fallbacks) {
     CHECK_EQ(s.call(cpu()), "b");
     CHECK_EQ(s.call(meta()), "a");
   }
-  {  // a boxed fallback serves operators without a kernel, and can go on below itself
+  {  // a boxed fallback serves operators without a kernel, and can redispatch below itself
     Scope s("t::f2", {{K::CPU, k<1>()}});
     CHECK_EQ(s.call(cpu()), "b");
     {
@@ -376,7 +384,7 @@ TEST(kernels_with_keys_and_redispatch) {
     keyed::call(cpu());
   }
   CHECK_EQ(ran, "b");
-  // The same through boxed values.
+  // The same with boxed values.
   ran.clear();
   Stack stack{IValue(cpu())};
   Dispatcher::singleton().findSchemaOrThrow("t::keyed", "").call_boxed(stack);
@@ -475,7 +483,7 @@ TEST(calls_run_while_others_register) {
       KernelFunction::from_unboxed(reinterpret_cast<void*>(+quiet), false,
                                    &boxing<Tensor(const Tensor&)>),
       "test");
-  bool stop = false;
+  Atomic<bool> stop = false;
   std::thread registrar([&] {
     for (int i = 0; i < 300; ++i) {
       RegistrationHandle fallback = Dispatcher::singleton().register_fallback(
@@ -486,14 +494,14 @@ TEST(calls_run_while_others_register) {
                                        &boxing<Tensor(const Tensor&)>),
           "thread");
     }
-    __atomic_store_n(&stop, true, __ATOMIC_RELEASE);
+    stop.store_release(true);
   });
   Tensor tensor = meta();
   long calls = 0;
   do {
     CHECK(op.call(tensor).is_same(tensor));
     ++calls;
-  } while (!__atomic_load_n(&stop, __ATOMIC_ACQUIRE));
+  } while (!stop.load_acquire());
   registrar.join();
   CHECK(calls > 0);
 }
@@ -541,7 +549,7 @@ TEST(key_sets) {
 TEST(a_handler_of_warnings_that_throws_undoes_the_registration) {
   Scope scope("t::warned", {{DispatchKey::CPU, k<1>()}});
   Dispatcher& dispatcher = Dispatcher::singleton();
-  const std::string before = dispatcher.find_operator("t::warned", "")->dump_table();
+  const std::string before = dispatcher.find_operator("t::warned", "")->dump_table(true);
   WarningHandler old = set_warning_handler([](const char* text) { throw Error(text); });
   for (int i = 0; i < 2; ++i) {
     CHECK_THROWS(Error, "replaces one",
@@ -550,5 +558,5 @@ TEST(a_handler_of_warnings_that_throws_undoes_the_registration) {
   const KernelRow kernels[] = {kernel<basic>(&unary<0>), kernel<basic>(&unary<0>)};
   CHECK_THROWS(Error, "replaces one", KernelTable("other", DispatchKey::CPU, kernels, 2));
   set_warning_handler(old);
-  CHECK_EQ(dispatcher.find_operator("t::warned", "")->dump_table(), before);
+  CHECK_EQ(dispatcher.find_operator("t::warned", "")->dump_table(true), before);
 }

@@ -1,7 +1,10 @@
-// error_test.cpp: what an error says of the operators that the thread was in.
+// error_test.cpp: an error names the operators that the thread was in.
 #include "opgen/error.h"
 
+#include <cstdint>
 #include <cstring>
+#include <limits>
+#include <string>
 
 #include "check.h"
 #include "operators.h"
@@ -10,7 +13,7 @@ using namespace opgen;
 
 namespace {
 
-// What the statement throws.
+// Returns the message that the statement throws.
 template <class F>
 Error thrown(F&& statement) {
   try {
@@ -27,10 +30,11 @@ std::string text_of(const Error& error) {
 
 [[gnu::noinline]] std::int64_t checked(std::int64_t n) {
   OPGEN_CHECK_VALUE(n > 0, "n must be positive, got ", n);
+  OPGEN_CHECK_VALUE(n != 7, "e::inner: seven is refused");
   return n;
 }
 Tensor inner(const Tensor& self, std::int64_t n) {
-  Tensor copy = self;  // a frame that stays
+  Tensor copy = self;  // keeps this frame from a tail call
   checked(n);
   return copy;
 }
@@ -51,6 +55,29 @@ OPGEN_LIBRARY(e, m) {
 
 }  // namespace
 
+// The text of a number in a message.
+template <class T>
+std::string number(T value) {
+  return thrown([&] { OPGEN_CHECK(false, value); }).msg();
+}
+
+TEST(numbers_in_messages) {
+  CHECK_EQ(number(std::int64_t{INT64_MIN}), "-9223372036854775808");
+  CHECK_EQ(number(std::uint64_t{UINT64_MAX}), "18446744073709551615");
+  // The shortest digits that read back as the same value, laid out as by printf's %g.
+  CHECK_EQ(number(0.0), "0");
+  CHECK_EQ(number(-0.0), "-0");
+  CHECK_EQ(number(0.1), "0.1");
+  CHECK_EQ(number(100000.0), "100000");
+  CHECK_EQ(number(1e6), "1e+06");
+  CHECK_EQ(number(1234567.5), "1234567.5");
+  CHECK_EQ(number(0.0001), "0.0001");
+  CHECK_EQ(number(0.00001), "1e-05");
+  CHECK_EQ(number(1.7976931348623157e308), "1.7976931348623157e+308");
+  CHECK_EQ(number(std::numeric_limits<double>::infinity()), "inf");
+  CHECK_EQ(number(std::numeric_limits<double>::quiet_NaN()), "nan");
+}
+
 TEST(every_operator_of_the_thread_is_named_from_the_inside) {
   auto op =
       Dispatcher::singleton().findSchemaOrThrow("e::outer", "").typed<Tensor(const Tensor&)>();
@@ -66,6 +93,13 @@ TEST(a_boxed_call_is_seen_as_well) {
   Stack stack{IValue(tensors::arange({2})), IValue(0)};
   OperatorHandle op = Dispatcher::singleton().findSchemaOrThrow("e::inner", "");
   CHECK_THROWS(ValueError, "got 0\n  in e::inner(", op.call_boxed(stack));
+}
+
+TEST(an_operator_that_the_text_names_is_not_named_again) {
+  Stack stack{IValue(tensors::arange({2})), IValue(7)};
+  OperatorHandle op = Dispatcher::singleton().findSchemaOrThrow("e::inner", "");
+  Error error = thrown([&] { op.call_boxed(stack); });
+  CHECK_EQ(text_of(error), "e::inner: seven is refused");
 }
 
 TEST(outside_of_operators_there_is_only_the_text) {

@@ -1,14 +1,14 @@
 // inplace_or_view_test.cpp: version counters, views and inference mode, through operators that were
-// registered by hand and know nothing of them; weak references.
-#include "opgen/inplace_or_view.h"
+// registered by hand and contain no code for them; weak references.
+#include "opgen/autograd/inplace_or_view.h"
 
 #include <thread>
 #include <tuple>
 
 #include "check.h"
 #include "operators.h"
-#include "opgen/grad_mode.h"
-#include "opgen/weak_tensor.h"
+#include "opgen/autograd/grad_mode.h"
+#include "opgen/tensor/weak_tensor.h"
 
 using namespace opgen;
 using tensors::arange;
@@ -60,7 +60,7 @@ TEST(inference_tensors_have_no_counter) {
     CHECK(made.is_inference());
     CHECK(!is_view(ops::row(made, 0)) && ops::row(made, 0).is_inference());
     ops::add_(made, made);
-    // A normal tensor stays one: it is counted, and so are its views.
+    // A normal tensor keeps its version counter, and so do its views.
     ops::add_(normal, normal);
     CHECK_EQ(normal._version(), 1);
     Tensor element = ops::row(normal, 0);
@@ -106,7 +106,7 @@ OPGEN_LIBRARY_IMPL(w, CPU, m) {
   m.impl("two.out", two_out).impl("row_and_new", row_and_new);
 }
 
-// Some go around their own arguments, and some are boxed: it makes no difference.
+// Some redispatch, and some are boxed: the results are the same.
 TEST(every_kind_of_written_argument_and_view_is_tracked) {
   Tensor a = arange({2, 2}), b = arange({1}), c = arange({1});
   Tensor both[] = {a, b, Tensor()};
@@ -139,7 +139,7 @@ TEST(every_kind_of_written_argument_and_view_is_tracked) {
 }
 
 TEST(functional_operators_pass_over_the_key) {
-  // What is not in the table's mask costs nothing.
+  // A key that is not in the table's mask costs nothing.
   std::string table = ops::op<ops::Binary>("t::add").dump_computed_table();
   CHECK(table.find("ADInplaceOrView") == std::string::npos);
   table = ops::op<Tensor&(Tensor&, const Tensor&)>("t::add_").dump_computed_table();
@@ -157,7 +157,7 @@ TEST(weak_references) {
     CHECK(WeakTensor(a).refers_to(a) && !weak.refers_to(arange({3})));
   }
   CHECK(weak.expired());
-  // The pool hands out the same address again.
+  // The pool returns the same address again.
   for (int i = 0; i < 4; ++i) CHECK(!weak.refers_to(arange({3})));
 }
 

@@ -11,7 +11,7 @@ using namespace tensors;
 
 namespace {
 
-// a + b in whatever dtype comes out.
+// a + b in the promoted dtype.
 void add_kernel(TensorIteratorBase& iter) {
   OPGEN_DISPATCH_ALL(iter.common_dtype(), "add", [&] {
     cpu_kernel(iter,
@@ -78,7 +78,7 @@ TEST(output_strides_follow_the_inputs) {
   // Gaps are closed, the order stays.
   Tensor gaps = strided(arange({64}), {2, 3, 4}, {1, 16, 4});
   CHECK(is(add(gaps, gaps).strides(), {1, 8, 2}));
-  // A broadcast operand has no say.
+  // A broadcast operand does not count.
   CHECK(is(add(expand(arange({1, 3}), {4, 3}), a).strides(), {1, 4}));
 }
 
@@ -120,7 +120,7 @@ TEST(promotion) {
   CHECK_EQ(add(arange({3}, kByte), number(7)).scalar_type(), kByte);
   CHECK_EQ(add(b, number(7)).scalar_type(), kLong);
   CHECK_EQ(values(add(i, number(1.5))), (std::vector<double>{1.5, 2.5, 3.5}));
-  // Numbers alone are of the default dtype, unless a tensor says more.
+  // Numbers alone have the default dtype, unless a tensor has a higher category.
   CHECK_EQ(add(number(1.5), number(2.5)).scalar_type(), kFloat);
   CHECK_EQ(add(number(1), number(2.5)).scalar_type(), kFloat);
   CHECK_EQ(add(number(1), number(2)).scalar_type(), kLong);
@@ -387,7 +387,7 @@ TEST(layouts) {
   }
 }
 
-// Tensors over memory that is not there: nothing is read while an iteration is built and cut.
+// Tensors over invalid memory: building and splitting an iteration reads no element.
 TEST(parts_for_32_bits) {
   Tensor small = arange({4, 5});
   CHECK(TensorIterator::unary_op(Tensor(), small).can_use_32bit_indexing());

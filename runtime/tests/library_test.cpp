@@ -1,7 +1,7 @@
 // library_test.cpp: kernels with captures, schemas inferred from C++ types, and C++ types checked
 // against schemas.
 #include "opgen/library.h"
-#include "opgen/function_schema.h"
+#include "opgen/dispatch/function_schema.h"
 
 #include <atomic>
 #include <memory>
@@ -9,7 +9,7 @@
 
 #include "check.h"
 #include "opgen/boxing.h"
-#include "opgen/empty.h"
+#include "opgen/tensor/empty.h"
 #include "plain_tensor.h"
 
 using namespace opgen;
@@ -38,15 +38,15 @@ TEST(lambdas_with_captures) {
             *alive += static_cast<int>(by * self.numel());
             return static_cast<std::int64_t>(before.size()) + *alive;
           });
-    CHECK_EQ(alive.use_count(), 2);  // one in the registration
+    CHECK_EQ(alive.use_count(), 2);  // one is in the registration
     auto op = find("lib::count").typed<std::int64_t(const Tensor&, std::int64_t)>();
     CHECK_EQ(op.call(fresh(), 3), 7);
     Stack stack{IValue(fresh()), IValue(1)};
     op.callBoxed(stack);
     CHECK_EQ(stack[0].toInt(), 9);
   }
-  CHECK_EQ(alive.use_count(), 1);  // undone
-  {                                // with the keys in front, and with state of its own
+  CHECK_EQ(alive.use_count(), 1);  // the registration is removed
+  {                                // with the keys as first argument, and with state
     Library m(Library::Kind::Fragment, "lib", DispatchKey::Undefined, "x.cpp", 2);
     m.def("keyed(Tensor self) -> int");
     std::int64_t calls = 0;
@@ -65,7 +65,7 @@ TEST(lambdas_with_captures) {
     op.callBoxed(stack);
     CHECK_EQ(stack[0].toInt(), 3);
     CHECK(op.dump_registrations().find("CPU: functor, from x.cpp:2") != std::string::npos);
-    // A functor and one more of the same type are two kernels.
+    // Two functors of one type are two kernels.
     CHECK(op.hasKernelForDispatchKey(DispatchKey::CPU));
     CHECK(!op.hasKernelForDispatchKey(DispatchKey::CUDA));
   }
@@ -170,7 +170,7 @@ TEST(types_that_share_a_cpp_type) {
            std::optional<std::int64_t>) {});
   CHECK_THROWS(Error, "argument d is bool[3], the function takes bool[2]",
                m.def("g(bool[3] d) -> ()", [](std::array<bool, 2>) {}));
-  // An IValue takes what the schema says, a class of Python's included.
+  // An IValue accepts any type of the schema, Python classes included.
   m.def("h(__torch__.torch.classes.my.Class c, int n) -> ()", [](IValue, IValue) {});
 }
 

@@ -57,7 +57,7 @@ inline std::vector<Tensor> rows_kernel(const Tensor& self) {
   for (std::int64_t i = 0; i < self.size(0); ++i) rows.push_back(row_kernel(self, i));
   return rows;
 }
-// Over the last dimension.
+// Sums over the last dimension.
 inline Tensor sum_kernel(const Tensor& self) {
   std::int64_t n = self.size(-1);
   Tensor out = detail::empty(self.sizes().slice(0, self.sizes().size() - 1), self.options());
@@ -71,7 +71,7 @@ inline Tensor sum_kernel(const Tensor& self) {
   return out;
 }
 inline double item_kernel(const Tensor& self) {
-  return detail::item(self).to<double>();
+  return opgen::item(self).to<double>();
 }
 
 using Binary = Tensor(const Tensor&, const Tensor&);

@@ -8,12 +8,12 @@
 #include <vector>
 
 #include "check.h"
-#include "opgen/blocking.h"
-#include "opgen/cpu_generator.h"
-#include "opgen/dispatch_stub.h"
+#include "opgen/core/parallel_reduce.h"
+#include "opgen/device/blocking.h"
+#include "opgen/device/cpu_generator.h"
+#include "opgen/device/dispatch_stub.h"
+#include "opgen/device/random.h"
 #include "opgen/error.h"
-#include "opgen/parallel.h"
-#include "opgen/random.h"
 
 using namespace opgen;
 
@@ -141,21 +141,21 @@ TEST(seeded_numbers_repeat) {
   CPUGeneratorImpl a(7);
   CPUGeneratorImpl b(7);
   for (int i = 0; i < 1000; ++i) {
-    float x = detail::draw_uniform<float>(a);
-    CHECK_EQ(x, detail::draw_uniform<float>(b));
+    float x = opgen::draw_uniform<float>(a);
+    CHECK_EQ(x, opgen::draw_uniform<float>(b));
     CHECK(x >= 0 && x < 1);
   }
-  CHECK_EQ(detail::draw_below(a, 10), detail::draw_below(b, 10));
-  detail::manual_seed(3);
-  CPUGeneratorImpl* engine = detail::cpu_generator(std::nullopt);
+  CHECK_EQ(opgen::draw_below(a, 10), opgen::draw_below(b, 10));
+  opgen::manual_seed(3);
+  CPUGeneratorImpl* engine = opgen::cpu_generator(std::nullopt);
   std::uint64_t first = engine->random64();
-  detail::manual_seed(3);
+  opgen::manual_seed(3);
   CHECK_EQ(engine->random64(), first);
 }
 
 TEST(moments) {
   CPUGeneratorImpl engine(1);
-  detail::NormalDraws normal(engine, 3, 2);
+  opgen::NormalDraws normal(engine, 3, 2);
   constexpr int n = 200000;
   double sum = 0;
   double squares = 0;
@@ -164,18 +164,18 @@ TEST(moments) {
     double x = normal();
     sum += x;
     squares += (x - 3) * (x - 3);
-    heads += detail::draw_bernoulli(engine, 0.25) ? 1 : 0;
+    heads += opgen::draw_bernoulli(engine, 0.25) ? 1 : 0;
   }
   CHECK(std::fabs(sum / n - 3) < 0.03);
   CHECK(std::fabs(squares / n - 4) < 0.08);
   CHECK(std::fabs(static_cast<double>(heads) / n - 0.25) < 0.01);
-  CHECK_THROWS(ValueError, "probability", static_cast<void>(detail::draw_bernoulli(engine, 1.5)));
-  CHECK_THROWS(ValueError, "not negative", detail::NormalDraws(engine, 0, -1));
+  CHECK_THROWS(ValueError, "probability", static_cast<void>(opgen::draw_bernoulli(engine, 1.5)));
+  CHECK_THROWS(ValueError, "not negative", opgen::NormalDraws(engine, 0, -1));
 }
 
 namespace {
 
-// While it lives, the system has no stack for another thread.
+// During its lifetime, no further thread can start.
 struct NoMoreThreads {
   NoMoreThreads() {
     pthread_getattr_default_np(&before);
@@ -201,7 +201,7 @@ void check_every_index_once() {
 }  // namespace
 
 TEST(threads_that_cannot_be_started) {
-  // More than any test before has started.
+  // More than any test before started.
   set_num_threads(12);
   {
     NoMoreThreads none;
@@ -244,7 +244,7 @@ TEST(stubs_are_set_while_others_call) {
 }
 
 TEST(a_generator_that_others_wait_for) {
-  Generator generator = detail::default_cpu_generator().clone();
+  Generator generator = opgen::default_cpu_generator().clone();
   GeneratorImpl* impl = generator.unsafeGetGeneratorImpl();
   static std::atomic<int> waiting{0};
   set_blocking_hooks([]() noexcept -> void* { return ++waiting, &waiting; },

@@ -1,6 +1,6 @@
-// prepared_test.cpp: a structured operator set up once and run many times gives what separate calls
-// give.
-#include "opgen/prepared.h"
+// prepared_test.cpp: a structured operator that is set up once and run many times returns the same
+// as separate calls.
+#include "opgen/structured/prepared.h"
 
 #include "check.h"
 #include "opgen/cpu/loops.h"
@@ -34,7 +34,7 @@ struct add_out {
 };
 using PreparedAdd = Prepared<add_cpu, add_out>;
 
-// Takes one operand out of its own iteration.
+// Removes one operand from its own iteration.
 struct plus_number_cpu : add_meta {
   void impl(const Tensor&, const Tensor&, const Scalar&, const Tensor&) {
     float number = scalar_value<float>(2);
@@ -81,7 +81,7 @@ TEST(meta_runs_once) {
   PreparedAdd add(a, b, 2, out);
   CHECK_EQ(out.sizes(), IntArrayRef({3}));
   for (int i = 0; i < 3; ++i) {
-    detail::fill_(b, i);
+    opgen::fill_(b, i);
     add();
     CHECK_EQ(values(out), (std::vector<double>{0.0 + 2 * i, 1.0 + 2 * i, 2.0 + 2 * i}));
   }
@@ -95,7 +95,7 @@ TEST(broadcast_and_strided_operands) {
   PreparedAdd add(a, b, 1, out);
   add();
   CHECK_EQ(values(out), (std::vector<double>{0, 3, 6, 1, 4, 7}));
-  detail::fill_(a, 1);
+  opgen::fill_(a, 1);
   add();
   CHECK_EQ(values(out), (std::vector<double>{1, 2, 3, 1, 2, 3}));
 }
@@ -107,7 +107,7 @@ TEST(converted_operands_are_converted_each_time) {
   CHECK(add.is_set_up_each_time());
   add();
   CHECK_EQ(values(out), (std::vector<double>{0.5, 1.5, 2.5}));
-  detail::fill_(a, 7);
+  opgen::fill_(a, 7);
   add();
   CHECK_EQ(values(out), (std::vector<double>{7.5, 7.5, 7.5}));
   CHECK_EQ(metas, 2);
@@ -118,7 +118,7 @@ TEST(a_kernel_may_use_its_iteration_up) {
   metas = 0;
   Prepared<plus_number_cpu, add_out> add(a, b, 1, out);
   for (int i = 0; i < 3; ++i) {
-    detail::fill_(b, i);
+    opgen::fill_(b, i);
     add();
     CHECK_EQ(values(out), (std::vector<double>{0.0 + i, 1.0 + i}));
   }
@@ -134,7 +134,7 @@ TEST(several_outputs_and_lists) {
   halves();
   CHECK_EQ(values(first), (std::vector<double>{10, 11}));
   CHECK_EQ(values(second), (std::vector<double>{22, 23}));
-  detail::fill_(self, 1);
+  opgen::fill_(self, 1);
   halves();
   CHECK_EQ(values(first), (std::vector<double>{11, 11}));
   CHECK_EQ(values(second), (std::vector<double>{21, 21}));

@@ -1,6 +1,6 @@
-// profiler_test.cpp: observers see every call of the process while they are there, and change
-// nothing when they are not.
-#include "opgen/profiler.h"
+// profiler_test.cpp: observers see every call of the process while they are registered, and cost
+// nothing afterwards.
+#include "opgen/transforms/profiler.h"
 
 #include <atomic>
 #include <thread>
@@ -38,7 +38,7 @@ TEST(counts_and_times) {
   const Profiler::Row *add = find(rows, "t::add"), *all = find(rows, "t::add_all");
   CHECK(add->calls == 5 && all->calls == 1);
   CHECK(add->total == add->own && add->own > 0);
-  // What add_all calls is not its own time.
+  // The time of the operators that add_all calls is not its own time.
   CHECK(all->own >= 0 && all->own < all->total);
   CHECK(profiler.table().find("t::add_all") != std::string::npos);
 }

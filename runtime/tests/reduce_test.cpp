@@ -3,7 +3,7 @@
 #include <limits>
 
 #include "check.h"
-#include "opgen/reduce.h"
+#include "opgen/cpu/reduce.h"
 #include "tensors.h"
 
 using namespace tensors;
@@ -11,26 +11,26 @@ using namespace tensors;
 namespace {
 
 Tensor sum(const Tensor& self, OptionalIntArrayRef dims, bool keepdim) {
-  detail::DimMask mask = detail::make_dim_mask(dims, self.dim());
+  opgen::DimMask mask = opgen::make_dim_mask(dims, self.dim());
   Tensor out =
-      detail::empty(detail::shape_from_dim_mask(self.sizes(), mask, keepdim), self.options());
+      detail::empty(opgen::shape_from_dim_mask(self.sizes(), mask, keepdim), self.options());
   TensorIterator iter = make_reduction(out, self, dims, keepdim);
   OPGEN_DISPATCH_ALL_BUT_BOOL(self.scalar_type(), "sum", [&] { cpu_sum<scalar_t>(iter); });
   return out;
 }
 
-// By definition.
+// The sum by definition.
 std::vector<double> slow_sum(const Tensor& self, std::uint64_t mask) {
   std::vector<double> all = values(self);
-  DimVector kept = detail::shape_from_dim_mask(self.sizes(), mask, false);
-  std::vector<double> result(static_cast<std::size_t>(detail::multiply_integers(kept)), 0.0);
+  DimVector kept = opgen::shape_from_dim_mask(self.sizes(), mask, false);
+  std::vector<double> result(static_cast<std::size_t>(opgen::multiply_integers(kept)), 0.0);
   for (std::size_t i = 0; i < all.size(); ++i) {
     std::size_t rest = i;
     std::size_t at = 0;
     std::size_t scale = 1;
     for (std::size_t d = self.sizes().size(); d-- > 0;) {
       std::size_t size = static_cast<std::size_t>(self.sizes()[d]);
-      if (!detail::has_dim(mask, static_cast<std::int64_t>(d))) {
+      if (!opgen::has_dim(mask, static_cast<std::int64_t>(d))) {
         at += rest % size * scale;
         scale *= size;
       }
@@ -54,7 +54,7 @@ TEST(every_set_of_dimensions) {
     for (std::uint64_t mask = 1; mask < 16; ++mask) {
       DimVector dims;
       for (std::int64_t d = 0; d < 4; ++d) {
-        if (detail::has_dim(mask, d)) dims.push_back(d);
+        if (opgen::has_dim(mask, d)) dims.push_back(d);
       }
       CHECK(values(sum(self, IntArrayRef(dims), false)) == slow_sum(self, mask));
       CHECK(values(sum(self, IntArrayRef(dims), true)) == slow_sum(self, mask));
@@ -69,7 +69,7 @@ TEST(no_elements) {
   CHECK_EQ(values(sum(scalar(4, kFloat), std::nullopt, false)), std::vector<double>{4});
 }
 
-// By rows, by columns, and on any strides.
+// Over rows, over columns, and on any strides.
 TEST(sums_of_integers_wrap_round) {
   const Scalar most(std::numeric_limits<std::int64_t>::max());
   for (std::int64_t n : {2, 7, 64, 1000}) {

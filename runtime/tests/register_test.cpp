@@ -6,10 +6,10 @@
 
 #include "check.h"
 #include "opgen/boxing.h"
-#include "opgen/empty.h"
+#include "opgen/dispatch/tensor_owner.h"
 #include "opgen/register.h"
 #include "opgen/stub.h"
-#include "opgen/tensor_owner.h"
+#include "opgen/tensor/empty.h"
 #include "plain_tensor.h"
 
 using namespace opgen;
@@ -43,11 +43,11 @@ Tensor kernels::opgen_written::call(const Tensor& self) {
 }
 namespace {
 const KernelStub stubs[] = {
-    {"t::written", "CPU", "OPGEN_KERNEL(written)(const Tensor& self)",
+    {{"t::written", "CPU", "OPGEN_KERNEL(written)(const Tensor& self)"},
      kernel_address(&kernels::opgen_written::call)},
-    {"t::missing", "CPU", "OPGEN_KERNEL(missing)(const Tensor& self)",
+    {{"t::missing", "CPU", "OPGEN_KERNEL(missing)(const Tensor& self)"},
      kernel_address(&kernels::opgen_missing::call)},
-    {"t::missing.out", "Meta", "OPGEN_IMPL_FUNC(missing)(const Tensor& self, const Tensor& out)",
+    {{"t::missing.out", "Meta", "OPGEN_IMPL_FUNC(missing)(const Tensor& self, const Tensor& out)"},
      kernel_address(&kernels::structured_missing::impl)},
 };
 

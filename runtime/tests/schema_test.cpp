@@ -1,6 +1,6 @@
-// schema_test.cpp: parsing schema texts, printing them back, defaults, conversion of arguments.
+// schema_test.cpp: parsing and printing schemas, defaults, conversion of arguments.
 #include "check.h"
-#include "opgen/function_schema.h"
+#include "opgen/dispatch/function_schema.h"
 
 using namespace opgen;
 
@@ -56,7 +56,7 @@ TEST(alias_sets) {
   for (const auto& a : s.arguments) written += a.is_written() ? 'w' : '.';
   CHECK_EQ(written, "wwww.w");
   CHECK(s.arguments[0].aliases[0].is_unnamed() && s.arguments[5].aliases[0].is_unnamed());
-  // Two sets without a name are two sets, also where nothing else tells the arguments apart.
+  // Two sets without a name are distinct, even if the arguments are otherwise the same.
   CHECK(s.arguments[0].aliases[0] != s.arguments[1].aliases[0]);
   CHECK(s.arguments[2].aliases[0].before == "b|a" && s.arguments[2].aliases[0].after.empty());
   CHECK(s.arguments[3].aliases.size() == 2 && s.arguments[3].aliases[1].lists == 1);
@@ -112,7 +112,8 @@ TEST(defaults) {
   CHECK(g[5].default_value->toComplexDouble() == complex<double>(0, -2));
   CHECK(g[6].default_value->toComplexDouble() == complex<double>(1.5, 0));
   CHECK_EQ(g[7].default_value->toStringView(), "it's A");
-  // Of another type: taken as PyTorch takes it; a call that needs it says that it does not fit.
+  // A default of another type is accepted, as by PyTorch; a call that needs it reports the
+  // mismatch.
   CHECK(g[8].default_value->isInt() && g[9].default_value->isBool());
   CHECK_EQ(g[10].default_value->toInt(), 23);
   CHECK(g[11].default_value->toList()[1].toDevice() == Device("cuda:1"));
@@ -136,24 +137,24 @@ TEST(errors_say_where) {
   CHECK_THROWS(ValueError, "expected '->'", parse_schema("f(Tensor x)"));
   CHECK_THROWS(ValueError, "expected an argument name", parse_schema("f(Tensor) -> Tensor"));
   CHECK_THROWS(ValueError, "unexpected text", parse_schema("f() -> Tensor x y"));
-  CHECK_THROWS(ValueError, "no default for type int", parse_schema("f(int x=abc) -> ()"));
+  CHECK_THROWS(ValueError, "is not a default for type int", parse_schema("f(int x=abc) -> ()"));
   CHECK_THROWS(ValueError, "must be in brackets", parse_schema("f(int[] x=1) -> ()"));
   CHECK_THROWS(ValueError, "a string without an end", parse_schema("f(str x='abc) -> ()"));
   CHECK_THROWS(ValueError, "type 'Quantizer' has no counterpart in this runtime",
                parse_schema("f(Tensor x, Quantizer? q) -> ()"));
   CHECK_THROWS(ValueError, "only tensors can", parse_schema("f(int! x) -> ()"));
   CHECK_THROWS(ValueError, "any number of arguments", parse_schema("f(Tensor x, ...) -> ()"));
-  CHECK_THROWS(ValueError, "argument y has no default and stands behind x",
+  CHECK_THROWS(ValueError, "argument y has no default and follows x",
                parse_schema("f(int x=1, int y) -> ()"));
   CHECK_THROWS(ValueError, "a line may only end between parentheses",
                parse_schema("f(int x)\n -> ()"));
   CHECK_THROWS(ValueError, "only None can be the default", parse_schema("f(Tensor x=1) -> ()"));
-  CHECK_THROWS(ValueError, "'1.5' is no item of a list of type int",
+  CHECK_THROWS(ValueError, "'1.5' is not an item of a list of type int",
                parse_schema("f(int[] x=[1,1.5]) -> ()"));
   CHECK_THROWS(ValueError, "out of range", parse_schema("f(int x=9223372036854775808) -> ()"));
   CHECK_THROWS(ValueError, "the keys of a Dict", parse_schema("f(Dict(int[], int) x) -> ()"));
   CHECK_THROWS(ValueError, "__torch__.torch.classes.", parse_schema("f(__torch__.my.C x) -> ()"));
-  CHECK_THROWS(ValueError, "cannot say how long", parse_schema("f((int[2], int) x) -> ()"));
+  CHECK_THROWS(ValueError, "cannot have a length", parse_schema("f((int[2], int) x) -> ()"));
   CHECK_THROWS(ValueError, "'('", parse_schema("f"));
   CHECK_THROWS(ValueError, "alias set", parse_schema("f(Tensor(1!) x) -> ()"));
   CHECK_THROWS(ValueError, "list size", parse_schema("f(int[x] x) -> ()"));

@@ -1,18 +1,18 @@
-// storage_lifetime_test.cpp: bytes live as long as anything looks at them. Under AddressSanitizer,
-// where no block is kept for reuse, a read of freed bytes would end this test.
+// storage_lifetime_test.cpp: bytes live as long as anything refers to them. Under AddressSanitizer,
+// which gets every freed block, a read of freed bytes would fail this test.
 #include <memory>
 #include <thread>
 
 #include "check.h"
-#include "opgen/cpu_cache.h"
-#include "opgen/resize.h"
+#include "opgen/device/cpu_cache.h"
+#include "opgen/tensor/resize.h"
 #include "tensors.h"
 
 using namespace tensors;
 
 namespace {
 
-// In the storage's record, from a free list, from the system, and in huge pages.
+// Sizes of bytes in the storage's record, from a free list, from the system, and in huge pages.
 constexpr std::int64_t kCounts[] = {8, 100, 100'000, 16 << 20};
 
 Tensor tail(const Tensor& base, std::int64_t first) {
@@ -39,7 +39,7 @@ TEST(views_outlive_their_base) {
       Tensor base = ones(n);
       view = tail(tail(base, 1), 1);
     }
-    Tensor other = ones(n);  // takes whatever was given back
+    Tensor other = ones(n);  // reuses freed memory, if there is any
     CHECK_EQ(sum(view), double(n - 2));
   }
 }
@@ -56,13 +56,13 @@ TEST(a_storage_that_moves_takes_its_views_along) {
   for (std::int64_t n : kCounts) {
     Tensor base = ones(n);
     Tensor view = tail(base, 2);
-    detail::resize_(base, {4 * n});
+    opgen::resize_(base, {4 * n});
     CHECK_EQ(sum(view), double(n - 2));
     CHECK(view.is_alias_of(base));
     CHECK_EQ(static_cast<const void*>(base.const_data_ptr<std::uint8_t>() + 2),
              static_cast<const void*>(view.const_data_ptr<std::uint8_t>()));
-    // Sizes that shrink leave the bytes to the views.
-    detail::resize_(base, {1});
+    // Shrinking keeps the bytes, which views may use.
+    opgen::resize_(base, {1});
     CHECK_EQ(sum(view), double(n - 2));
   }
 }
@@ -108,7 +108,7 @@ TEST(the_cache_keeps_no_block_that_a_view_looks_at) {
   set_cpu_cache_limit(0);
 }
 
-// What the buffer protocol, NumPy and DLPack do with the bytes of a tensor.
+// Holds the bytes of a tensor as the buffer protocol, NumPy and DLPack do.
 TEST(held_bytes_stay_where_they_are) {
   for (std::int64_t n : kCounts) {
     Tensor t = ones(n);
@@ -116,14 +116,14 @@ TEST(held_bytes_stay_where_they_are) {
       HeldStorage held(t.storage());
       HeldStorage again(t.storage());
       const void* bytes = t.const_data_ptr();
-      CHECK_THROWS(Error, "while others hold them", detail::resize_(t, {2 * n}));
+      CHECK_THROWS(Error, "while others hold them", opgen::resize_(t, {2 * n}));
       CHECK(t.numel() == n && t.const_data_ptr() == bytes && sum(t) == static_cast<double>(n));
-      detail::resize_(t, {n / 2});  // moves nothing
-      detail::resize_(t, {n});
+      opgen::resize_(t, {n / 2});  // does not move the bytes
+      opgen::resize_(t, {n});
       CHECK(t.const_data_ptr() == bytes);
       t.unsafeGetTensorImpl()->set_storage(Storage(static_cast<std::size_t>(n), Device(kCPU)));
       CHECK_EQ(static_cast<const std::uint8_t*>(held.storage().data())[n - 1], 1);
-      detail::resize_(t, {2 * n});  // other bytes, which nobody holds
+      opgen::resize_(t, {2 * n});  // new bytes, which nothing holds
     }
     CHECK(!t.storage().unsafeGetStorageImpl()->is_held());
   }
@@ -134,6 +134,6 @@ TEST(a_hold_ends_in_whatever_thread) {
   auto held = std::make_unique<HeldStorage>(t.storage());
   CHECK(t.storage().unsafeGetStorageImpl()->is_held());
   std::thread([&] { held.reset(); }).join();
-  detail::resize_(t, {200});
+  opgen::resize_(t, {200});
   CHECK_EQ(t.numel(), 200);
 }

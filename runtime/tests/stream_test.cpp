@@ -3,8 +3,8 @@
 #include <vector>
 
 #include "check.h"
-#include "opgen/device_guard.h"
-#include "opgen/storage.h"
+#include "opgen/device/device_guard.h"
+#include "opgen/tensor/storage.h"
 
 using namespace opgen;
 

@@ -3,11 +3,11 @@
 #include <tuple>
 
 #include "check.h"
-#include "opgen/apart_out.h"
 #include "opgen/cpu/loops.h"
 #include "opgen/kernel_macros.h"
-#include "opgen/resize.h"
 #include "opgen/structured.h"
+#include "opgen/structured/apart_out.h"
+#include "opgen/tensor/resize.h"
 #include "tensors.h"
 
 using namespace tensors;
@@ -23,8 +23,8 @@ struct add_meta : TensorIteratorBase {
 struct add_cpu : add_meta {
   void impl(const Tensor& self, const Tensor& other, const Scalar& alpha, const Tensor& out);
 };
-#define OPGEN_META_add_Tensor add_meta
-#define OPGEN_IMPL_add_out_cpu add_cpu
+#define OPGEN_NativeMetaFunctions_h_META_add_Tensor add_meta
+#define OPGEN_NativeFunctions_h_IMPL_add_out_cpu add_cpu
 
 OPGEN_META_FUNC2(add, Tensor)(const Tensor& self, const Tensor& other, const Scalar&) {
   build_borrowing_binary_op(maybe_get_output(), self, other);
@@ -56,7 +56,7 @@ constexpr auto add = &Functional<DispatchKey::CPU, add_cpu, add_op>::call;
 constexpr auto add_out = &Out<DispatchKey::CPU, add_cpu, add_out_op>::call;
 constexpr auto add_ = &Inplace<DispatchKey::CPU, add_cpu, add_inplace_op, 0>::call;
 
-// -- an operator of two outputs that wants exact strides, with precomputed values
+// -- an operator of two outputs with exact strides and precomputed values
 
 struct halves_meta : MetaBase {
   static constexpr std::size_t opgen_outputs = 2;
@@ -79,8 +79,8 @@ struct halves_cpu : halves_meta {
   void impl(std::int64_t half, const Tensor& self, const Tensor& first, const Tensor& second) {
     CHECK(first.is_contiguous());
     CHECK_EQ(second.stride(1), half);
-    detail::copy_(first, strided(self, {half, 1}, {1, 1}));
-    detail::copy_(second, strided(self, {half, 1}, {1, 1}, half));
+    opgen::copy_(first, strided(self, {half, 1}, {1, 1}));
+    opgen::copy_(second, strided(self, {half, 1}, {1, 1}, half));
   }
 };
 struct halves_op {
@@ -138,7 +138,7 @@ struct row_meta : MetaBase {
 };
 struct row_cpu : row_meta {
   void impl(const Tensor& self, const Tensor& out) {
-    detail::copy_(out, strided(self, {self.numel()}, {1}));
+    opgen::copy_(out, strided(self, {self.numel()}, {1}));
   }
 };
 struct row_op {
@@ -169,7 +169,7 @@ struct row_view_op {
   using schema = Tensor&(Tensor&, std::int64_t);
 };
 
-// -- kernels that look at nothing: one that may write over its first tensor, one that may not
+// -- kernels without checks: one that may overwrite its first tensor, one that may not
 
 struct running_meta : InplaceMetaBase {
   static constexpr std::size_t opgen_outputs = 1;
@@ -215,9 +215,9 @@ struct join_cpu : join_meta {
   void impl(TensorList tensors, const std::optional<Tensor>&, const Tensor& out) {
     std::int64_t start = 0;
     for (const Tensor& tensor : tensors) {
-      detail::copy_(strided(out, {tensor.size(0)}, {out.stride(0)},
-                            out.storage_offset() + start * out.stride(0)),
-                    tensor);
+      opgen::copy_(strided(out, {tensor.size(0)}, {out.stride(0)},
+                           out.storage_offset() + start * out.stride(0)),
+                   tensor);
       start += tensor.size(0);
     }
   }
@@ -250,11 +250,11 @@ struct reverse_raw_out_op {
   }
 };
 
-// -- an out= kernel of no structure: it resizes first and reads then
+// -- an unstructured out= kernel: it resizes first and then reads
 
 Tensor& pick_every_kernel(const Tensor& self, std::int64_t step, Tensor& out) {
   const std::int64_t n = (self.size(0) + step - 1) / step;
-  detail::resize_output(out, {n});
+  opgen::resize_output(out, {n});
   for (std::int64_t i = 0; i < n; ++i) {
     out.data_ptr<float>()[i * out.stride(0)] =
         self.data_ptr<float>()[(self.size(0) - 1 - i * step) * self.stride(0)];
@@ -268,8 +268,8 @@ struct pick_every_out_op {
 };
 void halve_kernel(const Tensor& self, TensorList out) {
   for (std::size_t i = 0; i < out.size(); ++i) {
-    detail::copy_(out[i], strided(self, {2}, {1},
-                                  self.storage_offset() + 2 - 2 * static_cast<std::int64_t>(i)));
+    opgen::copy_(out[i], strided(self, {2}, {1},
+                                 self.storage_offset() + 2 - 2 * static_cast<std::int64_t>(i)));
   }
 }
 struct halve_out_op {
@@ -286,7 +286,7 @@ struct pick_impl : MetaBase {
   }
   void impl(const Tensor& self, const Tensor&, const std::optional<Tensor>&, TensorList,
             const Tensor& out) {
-    detail::copy_(out, self);
+    opgen::copy_(out, self);
   }
 };
 struct pick_op {
@@ -430,7 +430,7 @@ TEST(meta_has_the_strides_of_the_cpu) {
       Tensor base = detail::empty({2, 3}, options.dtype(kByte));
       Tensor a = expanded ? strided(base, {2, 3}, {0, 1}) : strided(base, {3, 2}, {1, 3});
       Tensor b = t(detail::empty({a.size(1), a.size(0)}, options.dtype(kDouble)));
-      if (!device.is_meta()) detail::zero_(base), detail::zero_(b);
+      if (!device.is_meta()) opgen::zero_(base), opgen::zero_(b);
       return std::pair(a, b);
     };
     auto [a, b] = made(kCPU);
@@ -468,7 +468,7 @@ TEST(views_alias_their_bases) {
   CHECK(corner.is_alias_of(a) && !fresh.is_alias_of(a));
   CHECK_EQ(values(corner), (std::vector<double>{0, 1, 4, 5}));
   CHECK_EQ(fresh.sizes(), IntArrayRef({2}));
-  detail::fill_(corner, 9);
+  opgen::fill_(corner, 9);
   CHECK_EQ(values(a), (std::vector<double>{9, 9, 2, 3, 9, 9, 6, 7, 8, 9, 10, 11}));
   a = Tensor();
   CHECK_EQ(values(corner), (std::vector<double>{9, 9, 9, 9}));
@@ -485,7 +485,7 @@ TEST(views_stay_inside_of_their_storage) {
   using both = View<DispatchKey::CPU, corner_meta, corner_op, Bases<1, 0>>;
   CHECK_THROWS(Error, "output 1 is a view", both::call(unused, a, 2));
   using neither = View<DispatchKey::CPU, corner_meta, corner_op, Bases<-1, -1>>;
-  CHECK_THROWS(Error, "output 0 is no view", neither::call(unused, a, 2));
+  CHECK_THROWS(Error, "output 0 is not a view", neither::call(unused, a, 2));
 }
 
 TEST(inplace_views_lay_self_out) {
@@ -494,7 +494,7 @@ TEST(inplace_views_lay_self_out) {
   CHECK(&inplace::call(a, 1) == &a);
   CHECK_EQ(values(a), (std::vector<double>{4, 5, 6, 7}));
   CHECK(a.is_alias_of(other));
-  // What is refused leaves the tensor as it was.
+  // A call that fails leaves the tensor unchanged.
   Tensor b = arange({3, 4});
   CHECK_THROWS(Error, "but the storage has 12", inplace::call(b, 3));
   CHECK_EQ(b.sizes(), IntArrayRef({3, 4}));
@@ -502,7 +502,7 @@ TEST(inplace_views_lay_self_out) {
 
 namespace {
 
-// -- authors who forget something
+// -- mistakes of authors
 
 struct silent_meta : MetaBase {
   static constexpr std::size_t opgen_outputs = 1;
@@ -552,28 +552,29 @@ struct unbuilt_cpu : unbuilt_meta {
 }  // namespace
 
 TEST(a_meta_function_that_sets_no_output) {
-  constexpr const char* text = "m::pick: its meta function set no output 0";
+  constexpr const char* text = "m::pick: its meta function (OPGEN_META_FUNC) did not set output 0";
   Tensor a = arange({3}), given = arange({2});
   CHECK_THROWS(Error, text, Functional<DispatchKey::CPU, silent_cpu, silent_op>::call(a));
   CHECK_THROWS(Error, text, Functional<DispatchKey::Meta, silent_meta, silent_op>::call(a));
   CHECK_THROWS(Error, text, Out<DispatchKey::CPU, silent_cpu, silent_out_op>::call(a, given));
   CHECK_THROWS(Error, text, Out<DispatchKey::Meta, silent_meta, silent_out_op>::call(a, given));
-  CHECK_THROWS(Error, "m::pick_: its meta function set no output 0",
+  CHECK_THROWS(Error, "m::pick_: its meta function (OPGEN_META_FUNC) did not set output 0",
                Inplace<DispatchKey::CPU, silent_cpu, silent_inplace_op, 0>::call(a));
   CHECK_THROWS(Error, text, CompositeFunctional<silent_meta, silent_op, silent_out_op>::call(a));
-  CHECK_THROWS(Error, "m::both: its meta function set no output 1",
+  CHECK_THROWS(Error, "m::both: its meta function (OPGEN_META_FUNC) did not set output 1",
                Functional<DispatchKey::CPU, half_silent_cpu, half_silent_op>::call(a));
   CHECK_EQ(values(given), (std::vector<double>{0, 1}));
 }
 
 TEST(a_meta_function_that_builds_no_iteration) {
-  constexpr const char* text = "m::pick: its meta function set up no iteration";
+  constexpr const char* text =
+      "m::pick: its meta function (OPGEN_META_FUNC) did not set up the iterator";
   Tensor given = arange({2});
   for (const Tensor& a : {arange({2}), arange({2, 2})}) {
     CHECK_THROWS(Error, text, Functional<DispatchKey::CPU, unbuilt_cpu, silent_op>::call(a));
     CHECK_THROWS(Error, text, Out<DispatchKey::CPU, unbuilt_cpu, silent_out_op>::call(a, given));
   }
-  CHECK_THROWS(Error, "set no output 0",
+  CHECK_THROWS(Error, "did not set output 0",
                Functional<DispatchKey::Meta, unbuilt_meta, silent_op>::call(meta({2, 2})));
 }
 
@@ -604,12 +605,12 @@ TEST(an_output_shares_no_memory_with_an_input) {
   CHECK_THROWS(Error, "shares memory", out({4}, {2}, 0));
   CHECK_EQ(values(memory)[2], 2.0);
   CHECK_EQ(out({4}, {1}, 8), (std::vector<double>{0, 1, 4, 5}));
-  // Between them: the gaps are nobody's.
+  // In the gaps: no element uses them.
   const std::vector<Tensor> even = {strided(memory, {2}, {4}), strided(memory, {2}, {4}, 2)};
   Tensor odd = strided(memory, {4}, {2}, 1);
   join::call(even, std::nullopt, odd);
   CHECK_EQ(values(odd), (std::vector<double>{0, 4, 2, 6}));
-  // On Meta, too, so that a program is refused there as well.
+  // On Meta too, so that a program fails there as well.
   Tensor m = meta({4});
   using on_meta = Out<DispatchKey::Meta, join_meta, join_out_op>;
   CHECK_THROWS(Error, "shares memory", on_meta::call(TensorList(m), std::nullopt, m));
@@ -643,7 +644,7 @@ TEST(an_output_may_be_the_input_where_the_class_says_so) {
   }
 }
 
-// A kernel that reads what it has overwritten.
+// A kernel that reads elements that it has overwritten.
 TEST(in_place_a_temporary_is_written) {
   for (auto inplace :
        {&Inplace<DispatchKey::CPU, reverse_raw_cpu, reverse_inplace_op, 0>::call,
@@ -698,7 +699,7 @@ TEST(kernels_without_structure_get_outputs_of_their_own) {
                pick_every::call(a, 2, a));
   CHECK(is(a.sizes(), {4}));
   CHECK_EQ(values(a), (std::vector<double>{3, 2, 1, 0}));
-  // Said to be elementwise, it is taken at its word where the sizes are right.
+  // A kernel declared elementwise is trusted if the sizes are right.
   using elementwise = ApartOut<pick_every_out_op, &pick_every_kernel, 1, true>;
   a = arange({4});
   elementwise::call(a, 1, a);

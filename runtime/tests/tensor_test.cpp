@@ -4,9 +4,9 @@
 #include <vector>
 
 #include "check.h"
-#include "opgen/device_guard.h"
-#include "opgen/empty.h"
+#include "opgen/device/device_guard.h"
 #include "opgen/tensor.h"
+#include "opgen/tensor/empty.h"
 
 using namespace opgen;
 
@@ -148,7 +148,7 @@ TEST(storages) {
     CHECK_THROWS(Error, "cannot be resized", blob.storage().unsafeGetStorageImpl()->resize(100));
   }
   CHECK_EQ(freed, 1);
-  // Whoever gives memory away has it no more, also where it is refused.
+  // from_blob takes ownership of the memory even if it throws.
   auto free = [](void*) { ++freed; };
   CHECK_THROWS(Error, "", detail::from_blob(data, {2, 2}, {2}, kFloat, nullptr, free));
   CHECK_THROWS(Error, "", detail::from_blob(data, {-1}, {1}, kFloat, nullptr, free));

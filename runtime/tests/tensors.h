@@ -4,16 +4,16 @@
 #include <initializer_list>
 #include <vector>
 
-#include "opgen/copy.h"
-#include "opgen/factories.h"
-#include "opgen/shape_utils.h"
+#include "opgen/tensor/copy.h"
+#include "opgen/tensor/factories.h"
+#include "opgen/tensor/shape_utils.h"
 #include "plain_tensor.h"
 
 namespace tensors {
 
 using namespace opgen;
 
-// 0, 1, 2, … in row-major order, whatever the strides.
+// Returns 0, 1, 2, … in row-major order of the indices, for any strides.
 inline Tensor arange(IntArrayRef sizes, ScalarType dtype = kFloat) {
   Tensor counted = detail::empty(sizes, TensorOptions().dtype(kDouble));
   double* data = counted.mutable_data_ptr<double>();
@@ -59,7 +59,7 @@ inline Tensor channels_last(const Tensor& self) {
   return detail::clone(self, MemoryFormat::ChannelsLast);
 }
 
-// The elements in row-major order.
+// Returns the elements in row-major order.
 inline std::vector<double> values(const TensorBase& self) {
   std::vector<double> result;
   DimVector index(self.sizes().size(), 0);
@@ -70,7 +70,7 @@ inline std::vector<double> values(const TensorBase& self) {
       offset += rest % self.sizes()[d] * self.strides()[d];
       rest /= self.sizes()[d];
     }
-    Scalar value = detail::item(detail::alias_with_sizes_and_strides(self, {}, {}, offset));
+    Scalar value = opgen::item(detail::alias_with_sizes_and_strides(self, {}, {}, offset));
     result.push_back(value.isComplex() ? value.toComplexDouble().real() : value.to<double>());
   }
   return result;

@@ -1,6 +1,6 @@
-// tracer_test.cpp: recorded graphs: what they print, and that they compute the same again on other
-// inputs and on Meta.
-#include "opgen/tracer.h"
+// tracer_test.cpp: recorded graphs: how they print, and that they replay on other inputs and on
+// Meta.
+#include "opgen/transforms/tracer.h"
 
 #include <thread>
 
@@ -94,7 +94,7 @@ TEST(recording_ends) {
   {
     Trace recording({arange({2})});
     CHECK_THROWS(Error, "records a trace already", Trace({arange({2})}));
-    // Another thread is not recorded.
+    // Calls of another thread are not recorded.
     std::thread([] { ops::add(arange({2}), arange({2})); }).join();
     CHECK_THROWS(Error, "broadcast", ops::add(arange({2}), arange({3})));
     Graph graph = recording.finish({});

@@ -5,8 +5,8 @@
 #include <vector>
 
 #include "check.h"
-#include "opgen/empty.h"
-#include "opgen/types.h"
+#include "opgen/tensor/empty.h"
+#include "opgen/tensor/types.h"
 
 using namespace opgen;
 
@@ -26,7 +26,7 @@ TEST(half_rounds_to_nearest_even) {
     float f = h;
     if (std::isnan(f)) continue;
     wrong += Half(f).x != bits;
-    // Halfway to the next value goes to the even one.
+    // Ties round to even.
     Half next = Half::from_bits(static_cast<std::uint16_t>(bits + 1));
     if ((bits & 0x7fff) >= 0x7bff || std::isinf(float(next))) continue;
     float middle = (f + float(next)) / 2;
@@ -56,7 +56,7 @@ TEST(complex_arithmetic) {
 }
 
 TEST(promotion_table) {
-  // From the smallest; a row and a column per type, in the order below.
+  // A row and a column per type, in the order below.
   const ScalarType order[] = {kBool, kByte,     kChar,  kShort,  kInt,          kLong,
                               kHalf, kBFloat16, kFloat, kDouble, kComplexFloat, kComplexDouble};
   const char* expected[] = {
@@ -67,31 +67,31 @@ TEST(promotion_table) {
   const std::string letters = "bucsilhfFDzZ";
   for (int i = 0; i < 12; ++i) {
     for (int j = 0; j < 12; ++j) {
-      ScalarType got = detail::promote_types(order[i], order[j]);
+      ScalarType got = opgen::promote_types(order[i], order[j]);
       CHECK_EQ(order[letters.find(expected[i][2 * j])], got);
     }
   }
-  CHECK_EQ(detail::promote_types(kFloat, ScalarType::Undefined), ScalarType::Undefined);
+  CHECK_EQ(opgen::promote_types(kFloat, ScalarType::Undefined), ScalarType::Undefined);
 }
 
 TEST(result_types) {
   TensorBase ints = detail::empty({2}, kInt), halfs = detail::empty({2}, kHalf),
              bools = detail::empty({2}, kBool);
   TensorBase zero_double = detail::empty({}, kDouble), zero_long = detail::empty({}, kLong);
-  CHECK_EQ(detail::result_type_of(ints, Scalar(2)), kInt);
-  CHECK_EQ(detail::result_type_of(ints, Scalar(2.5)), kFloat);
-  CHECK_EQ(detail::result_type_of(halfs, Scalar(2.5)), kHalf);
-  CHECK_EQ(detail::result_type_of(halfs, Scalar(complex<double>(0, 1))), kComplexFloat);
-  CHECK_EQ(detail::result_type_of(ints, zero_double), kDouble);
-  CHECK_EQ(detail::result_type_of(halfs, zero_double), kHalf);
-  CHECK_EQ(detail::result_type_of(bools, zero_long), kLong);
-  CHECK_EQ(detail::result_type_of(bools, Scalar(true)), kBool);
-  CHECK_EQ(detail::result_type_of(zero_double, Scalar(1)), kDouble);
-  CHECK_EQ(detail::result_type_of(ints, TensorBase()), kInt);
+  CHECK_EQ(opgen::result_type_of(ints, Scalar(2)), kInt);
+  CHECK_EQ(opgen::result_type_of(ints, Scalar(2.5)), kFloat);
+  CHECK_EQ(opgen::result_type_of(halfs, Scalar(2.5)), kHalf);
+  CHECK_EQ(opgen::result_type_of(halfs, Scalar(complex<double>(0, 1))), kComplexFloat);
+  CHECK_EQ(opgen::result_type_of(ints, zero_double), kDouble);
+  CHECK_EQ(opgen::result_type_of(halfs, zero_double), kHalf);
+  CHECK_EQ(opgen::result_type_of(bools, zero_long), kLong);
+  CHECK_EQ(opgen::result_type_of(bools, Scalar(true)), kBool);
+  CHECK_EQ(opgen::result_type_of(zero_double, Scalar(1)), kDouble);
+  CHECK_EQ(opgen::result_type_of(ints, TensorBase()), kInt);
   zero_double.unsafeGetTensorImpl()->set_wrapped_number(true);
-  CHECK_EQ(detail::result_type_of(ints, zero_double), kFloat);
+  CHECK_EQ(opgen::result_type_of(ints, zero_double), kFloat);
   set_default_dtype(kDouble);
-  CHECK_EQ(detail::result_type_of(ints, Scalar(2.5)), kDouble);
+  CHECK_EQ(opgen::result_type_of(ints, Scalar(2.5)), kDouble);
   set_default_dtype(kFloat);
   CHECK_THROWS(TypeError, "must be a floating type", set_default_dtype(kLong));
   CHECK(canCast(kInt, kFloat) && !canCast(kFloat, kInt) && !canCast(kComplexFloat, kFloat) &&

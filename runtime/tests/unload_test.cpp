@@ -4,10 +4,10 @@
 #include <cstring>
 
 #include "check.h"
+#include "opgen/dispatch/tensor_owner.h"
 #include "opgen/library.h"
 #include "opgen/register.h"
 #include "opgen/stub.h"
-#include "opgen/tensor_owner.h"
 #include "tensors.h"
 
 using namespace tensors;
@@ -60,7 +60,7 @@ TEST(tensors_outlive_the_library_that_made_them) {
     CHECK_EQ(values(kept)[0], 5.0);
     CHECK_EQ(shared_or_error(kept), "program::shared");
   }
-  // Handles that were taken before say what is wrong, and work again with the library.
+  // Handles from before report the missing library, and work again after it is loaded again.
   CHECK_THROWS(Error, "plugin::make", make.typed<Tensor(std::int64_t)>().call(2));
   library = dlopen(OPGEN_UNLOADABLE_PLUGIN, RTLD_NOW | RTLD_LOCAL);
   CHECK_EQ(make.typed<Tensor(std::int64_t)>().call(4).numel(), 4);

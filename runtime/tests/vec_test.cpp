@@ -1,10 +1,10 @@
-// vec_test.cpp: kernels with a vector form give the same on every layout and with every instruction
-// set; transposed operands of every element size.
+// vec_test.cpp: kernels with a vector form return the same on every layout and with every
+// instruction set; transposed operands of every element size.
 #include "opgen/cpu/vec.h"
 
 #include "check.h"
 #include "opgen/cpu/loops.h"
-#include "opgen/dispatch_stub.h"
+#include "opgen/device/dispatch_stub.h"
 #include "tensors.h"
 
 using namespace tensors;
@@ -13,9 +13,9 @@ namespace {
 
 struct Capability {
   explicit Capability(CPUCapability capability) : before(get_cpu_capability()) {
-    detail::cpu_capability = static_cast<std::uint8_t>(capability);
+    detail::cpu_capability.store_relaxed(static_cast<std::uint8_t>(capability));
   }
-  ~Capability() { detail::cpu_capability = static_cast<std::uint8_t>(before); }
+  ~Capability() { detail::cpu_capability.store_relaxed(static_cast<std::uint8_t>(before)); }
   CPUCapability before;
 };
 
@@ -68,19 +68,19 @@ TEST(arithmetic_of_vectors) {
   CHECK_EQ(a[4], 5.0f);
 }
 
-// 70 x 90: blocks and what is left over of them.
+// 70 x 90: whole blocks and the remainder.
 TEST(transposed_operands) {
   for (CPUCapability capability : {CPUCapability::DEFAULT, get_cpu_capability()}) {
     Capability scope(capability);
     for (ScalarType dtype :
          {kByte, kShort, kInt, kLong, kFloat, kDouble, kHalf, kComplexDouble, kComplexFloat}) {
       Tensor a = t(detail::to_dtype(arange({90, 70}, kLong), dtype)), out = empty({70, 90}, dtype);
-      detail::copy_(out, a);
+      opgen::copy_(out, a);
       CHECK(values(out) == values(a));
       // A block in the middle of a larger matrix, and an output that is transposed, too.
       Tensor part = strided(arange({120 * 100}, kInt), {70, 90}, {1, 100}, 7);
       Tensor turned = t(empty({90, 70}, kInt));
-      detail::copy_(turned, part);
+      opgen::copy_(turned, part);
       CHECK(values(turned) == values(part));
     }
     Tensor a = arange({64, 64}), b = t(arange({64, 64})), c = t(arange({64, 64}));

@@ -1,14 +1,14 @@
 // vmap_test.cpp: functions of one example on batches: by rules, by the loop over examples, nested,
-// in place, with gradients; and what cannot be done.
-#include "opgen/vmap.h"
+// in place, with gradients; and calls that are refused.
+#include "opgen/transforms/vmap.h"
 
 #include <thread>
 
 #include "check.h"
 #include "operators.h"
 #include "opgen/autograd.h"
-#include "opgen/inplace_or_view.h"
-#include "opgen/primitives.h"
+#include "opgen/autograd/inplace_or_view.h"
+#include "opgen/autograd/primitives.h"
 
 using namespace opgen;
 using tensors::arange;
@@ -101,13 +101,13 @@ TEST(a_rule_runs_once) {
 
 TEST(dimensions) {
   Tensor a = arange({2, 3});
-  // Per column of `a`: the sum of a column and b, which all share.
+  // For each column of `a`: the column plus b, which all examples share.
   Tensor b = arange({2});
   Tensor out = vmap(ops::mul, {1, std::nullopt})(a, b);
   CHECK(out.sizes().equals({3, 2}));
   CHECK_EQ(values(out), (Values{0, 3, 0, 4, 0, 5}));
   CHECK(vmap(ops::mul, {-1, std::nullopt}, 1)(a, b).sizes().equals({2, 3}));
-  // A result that is the same for all.
+  // A result that is the same for all examples.
   Tensor same = vmap([&](const Tensor&) { return b; })(a);
   CHECK(same.sizes().equals({2, 2}));
   CHECK_EQ(values(same), (Values{0, 1, 0, 1}));
@@ -121,7 +121,7 @@ TEST(pointwise_operators_need_no_rule) {
   Tensor out = vmap(ops::add)(a, b);
   CHECK(out.sizes().equals({4, 2, 3}));
   CHECK_EQ(values(primitive::select(out, 0, 1)), values(ops::add(ops::row(a, 1), ops::row(b, 1))));
-  // Examples without dimensions promote as numbers do.
+  // Zero-dim examples are promoted as zero-dim tensors.
   Tensor half = vmap(ops::add)(arange({3, 2}), arange({3}, kDouble));
   CHECK_EQ(half.scalar_type(), kFloat);
 }
@@ -202,7 +202,7 @@ TEST(what_cannot_be_done) {
   calls = 0;
   Tensor drawn = vmap(noise, {}, 0, batching::Randomness::Different)(a);
   CHECK_EQ(values(drawn), (Values{1, 1, 2, 2, 3, 3}));
-  // Errors leave nothing behind.
+  // An error leaves no state behind.
   CHECK_EQ(values(vmap(ops::add)(a, a)), (Values{0, 2, 4, 6, 8, 10}));
 }
 

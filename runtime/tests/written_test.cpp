@@ -1,17 +1,17 @@
 // written_test.cpp: operators of the forms that libraries outside of PyTorch have, without results,
-// with several written arguments, without tensors, through every key that stands above a kernel.
+// with several written arguments, without tensors, through every key above a kernel.
 #include <string>
 
 #include "check.h"
 #include "operators.h"
-#include "opgen/autocast.h"
 #include "opgen/autograd.h"
-#include "opgen/autograd_fallback.h"
-#include "opgen/composite_compliance.h"
-#include "opgen/inplace_or_view.h"
-#include "opgen/profiler.h"
-#include "opgen/tracer.h"
-#include "opgen/vmap.h"
+#include "opgen/autograd/autograd_fallback.h"
+#include "opgen/autograd/inplace_or_view.h"
+#include "opgen/transforms/autocast.h"
+#include "opgen/transforms/composite_compliance.h"
+#include "opgen/transforms/profiler.h"
+#include "opgen/transforms/tracer.h"
+#include "opgen/transforms/vmap.h"
 
 using namespace opgen;
 using tensors::arange;
@@ -23,7 +23,7 @@ namespace {
 
 // out = a + b elementwise, where there are elements.
 void put_sum(const Tensor& out, const Tensor& a, const Tensor& b) {
-  if (!out.is_meta()) detail::copy_(out, ops::add_kernel(a, b));
+  if (!out.is_meta()) opgen::copy_(out, ops::add_kernel(a, b));
 }
 
 void one(Tensor& out, const Tensor& x) {
@@ -43,7 +43,7 @@ Tensor fresh(Tensor& count, const Tensor& x) {
   put_sum(count, count, x);
   return detail::clone(x);
 }
-// A written argument that is returned, where it is not the first: by value.
+// A returned written argument that is not the first: by value.
 Tensor returned(const Tensor& x, Tensor& y, std::int64_t n) {
   for (std::int64_t i = 0; i < n; ++i) put_sum(y, y, x);
   return y;

@@ -1,39 +1,31 @@
 """opgen: native_functions.yaml in, a registered and type-checked C++ operator library out.
 
-What the package offers is looked up when it is first used: `opgen --version`, a run that has nothing to
-do, and the import of one module of opgen need not wait for all of them.
+`opgen.api` has the public names, and is imported when one of them is first used: it imports all stages, which takes
+longer than a run that has nothing to do.
 """
 
 import importlib
+import os
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from opgen.api import generate, lint, load
-    from opgen.diagnostics import Diagnostic, OpgenError, Severity
-    from opgen.model.registry import Registry
+    from opgen.api import *  # noqa: F403
 
-# The only place that says it: pyproject.toml and CMake's package read it here.
+# The only place with the version: pyproject.toml and CMake's package read it here.
 __version__ = "0.1.0"
-
-__all__ = [
-    "Diagnostic",
-    "OpgenError",
-    "Registry",
-    "Severity",
-    "__version__",
-    "generate",
-    "lint",
-    "load",
-]
-
-_LATER = {
-    **dict.fromkeys(("generate", "lint", "load"), "opgen.api"),
-    **dict.fromkeys(("Diagnostic", "OpgenError", "Severity"), "opgen.diagnostics"),
-    "Registry": "opgen.model.registry",
-}
 
 
 def __getattr__(name: str) -> Any:
-    if name not in _LATER:
-        raise AttributeError(f"module 'opgen' has no attribute '{name}'")
-    return getattr(importlib.import_module(_LATER[name]), name)
+    # `from opgen import data` asks for the attribute before it imports the package, also while opgen.api is imported.
+    is_package = os.path.isdir(os.path.join(os.path.dirname(__file__), name))
+    if name == "__all__" or not (name.startswith("_") or is_package):
+        api = importlib.import_module("opgen.api")
+        if name == "__all__":
+            return [*api.__all__, "__version__"]
+        if name in api.__all__:
+            return getattr(api, name)
+    raise AttributeError(f"module 'opgen' has no attribute '{name}'")
+
+
+def __dir__() -> list[str]:
+    return sorted({*globals(), *__getattr__("__all__")})

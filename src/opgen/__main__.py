@@ -1,4 +1,4 @@
-"""`python -m opgen`: the command."""
+"""`python -m opgen` runs the command line."""
 
 from opgen.cli.main import main
 

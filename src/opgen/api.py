@@ -1,7 +1,4 @@
-"""What a program may call: files in, a registry, diagnostics or generated texts out. See docs/api.md.
-
-Paths are strings or Path values, one or several; options are called as on the command line.
-"""
+"""The public API: files and options in; a registry, diagnostics or generated files out. See docs/reference/api.md."""
 
 from __future__ import annotations
 
@@ -10,107 +7,243 @@ from collections.abc import Iterable, Mapping
 from pathlib import Path
 from typing import TypeAlias
 
-from opgen import pipeline
-from opgen.diagnostics import Diagnostic, Diagnostics, OpgenError
-from opgen.model.registry import Registry
-from opgen.pipeline import Inputs
+from msgspec import Struct
+
+from opgen.diagnostics import (
+    Code,
+    Diagnostic,
+    Diagnostics,
+    Edit,
+    Example,
+    Location,
+    OpgenError,
+    Severity,
+    Source,
+    Span,
+)
+from opgen.model.dispatch_key import DispatchKey
+from opgen.model.function_schema import (
+    Annotation,
+    Argument,
+    Arguments,
+    BaseOperatorName,
+    FunctionSchema,
+    OperatorName,
+    Return,
+    SchemaKind,
+    SelfArgument,
+    TensorOptionsArguments,
+)
+from opgen.model.native_function import (
+    DeviceCheckType,
+    EntrySpans,
+    Kernel,
+    KernelSource,
+    NativeFunction,
+    Precompute,
+    ScalarType,
+    UfuncInnerLoop,
+    UfuncKey,
+    Variant,
+    ViewSchemaKind,
+)
+from opgen.model.profile import Profile
+from opgen.model.registry import (
+    NativeFunctionsGroup,
+    NativeFunctionsViewGroup,
+    OutlessGroup,
+    Registry,
+)
+from opgen.model.types import (
+    BaseTy,
+    BaseType,
+    CppClass,
+    CustomClassType,
+    DictType,
+    ListType,
+    OptionalType,
+    TupleType,
+    Type,
+)
+from opgen.pipeline import generating, linting, loading
+from opgen.pipeline.committed import write_tree
+from opgen.pipeline.inputs import Inputs as _Inputs
 from opgen.targets import TARGETS
-from opgen.writer import write
+
+# The names that `opgen` exports.
+__all__ = [
+    "Annotation",
+    "Argument",
+    "Arguments",
+    "BaseOperatorName",
+    "BaseTy",
+    "BaseType",
+    "Code",
+    "CppClass",
+    "CustomClassType",
+    "DeviceCheckType",
+    "Diagnostic",
+    "DictType",
+    "DispatchKey",
+    "Edit",
+    "EntrySpans",
+    "Example",
+    "FunctionSchema",
+    "Inputs",
+    "Kernel",
+    "KernelSource",
+    "ListType",
+    "Location",
+    "NativeFunction",
+    "NativeFunctionsGroup",
+    "NativeFunctionsViewGroup",
+    "OperatorName",
+    "OpgenError",
+    "OptionalType",
+    "OutlessGroup",
+    "PathLike",
+    "Precompute",
+    "Profile",
+    "Registry",
+    "Return",
+    "ScalarType",
+    "SchemaKind",
+    "SelfArgument",
+    "Severity",
+    "Source",
+    "Span",
+    "TensorOptionsArguments",
+    "TupleType",
+    "Type",
+    "UfuncInnerLoop",
+    "UfuncKey",
+    "Variant",
+    "ViewSchemaKind",
+    "generate",
+    "lint",
+    "load",
+]
 
 PathLike: TypeAlias = str | os.PathLike[str]
 
 
-def load(
-    paths: PathLike | Iterable[PathLike],
-    *,
-    tags: PathLike | None = None,
-    target: str = "runtime",
-    backends: str | Iterable[str] = (),
-    ignore_keys: str | Iterable[str] = (),
-    strict_torchgen: bool = False,
-    namespace: str | None = None,
-) -> Registry:
-    """All operators of the files, with what follows from them. Raises OpgenError."""
+class Inputs(Struct, frozen=True):
+    """The files to read and the options of the command line, with the same names and defaults.
+
+    `yaml`, `select`, `backends` and `ignore_keys` take one value or several; `backends` and `ignore_keys` also take one
+    string with commas, as on the command line ("CPU, CUDA").
+    """
+
+    # The files that define the operators.
+    yaml: PathLike | Iterable[PathLike]
+    # The file that declares tags. Default: tags.yaml in the folder of a file of `yaml`, else PyTorch's tags.
+    tags: PathLike | None = None
+    # Files with the formulas of gradients. Default: each derivatives.yaml in the folder of a file of `yaml`.
+    derivatives: PathLike | Iterable[PathLike] = ()
+    # "runtime" or "torch".
+    target: str = "runtime"
+    # The dispatch keys to keep, besides composite ones and those of all backends. Default: all.
+    backends: str | Iterable[str] = ()
+    # Dispatch keys whose kernels are left out.
+    ignore_keys: str | Iterable[str] = ()
+    # The manifest of the library whose Tensor class is used.
+    extends: PathLike | None = None
+    # The name of the library. Default: the namespace of its operators.
+    name: str | None = None
+    # Selective-build files: only what they select is compiled.
+    select: PathLike | Iterable[PathLike] = ()
+    # The file of an external backend.
+    backend_yaml: PathLike | None = None
+    # The C++ source that has to define every kernel of the external backend.
+    impl_path: PathLike | None = None
+    # Apply torchgen's rules to every operator, and reject everything that torchgen does not know.
+    strict_torchgen: bool = False
+    # The namespace of operators that are written without one, in files that do not declare one.
+    namespace: str | None = None
+    # The number of source files that large sources are split into, 1 to 64.
+    shards: int = 1
+    # Whether the library is a Python package, too.
+    python: bool = False
+
+
+def load(inputs: Inputs | PathLike | Iterable[PathLike]) -> Registry:
+    """Parse and resolve: return all operators and their groups, including operators that `autogen` adds.
+
+    Paths stand for `Inputs` with these files and default options. Raises OpgenError if there are errors, and ValueError
+    for a target or a number of shards that does not exist.
+    """
     diagnostics = Diagnostics()
-    inputs = _inputs(paths, tags, target, backends, ignore_keys, strict_torchgen, namespace)
-    registry = pipeline.load(inputs, diagnostics)
+    registry = loading.load(_inputs(inputs), diagnostics)
     if registry is None:
         raise OpgenError(diagnostics.sorted())
     return registry
 
 
-def lint(
-    paths: PathLike | Iterable[PathLike],
-    *,
-    tags: PathLike | None = None,
-    target: str = "runtime",
-    backends: str | Iterable[str] = (),
-    ignore_keys: str | Iterable[str] = (),
-    strict_torchgen: bool = False,
-    namespace: str | None = None,
-    python: bool = False,
-) -> tuple[Diagnostic, ...]:
-    """Every problem of the files, sorted by position: what `opgen lint` prints. Raises nothing for them."""
+def lint(inputs: Inputs | PathLike | Iterable[PathLike]) -> tuple[Diagnostic, ...]:
+    """Return every error and warning that `opgen lint` prints, sorted by file and position.
+
+    Raises ValueError like `load`, and nothing for problems of the files.
+    """
     diagnostics = Diagnostics()
-    inputs = _inputs(paths, tags, target, backends, ignore_keys, strict_torchgen, namespace)
-    pipeline.inspect(inputs, diagnostics, python=python)
+    linting.inspect(_inputs(inputs), diagnostics, refused=True)
     return diagnostics.sorted()
 
 
 def generate(
-    paths: PathLike | Iterable[PathLike],
-    output: PathLike | None = None,
-    *,
-    tags: PathLike | None = None,
-    target: str = "runtime",
-    backends: str | Iterable[str] = (),
-    ignore_keys: str | Iterable[str] = (),
-    strict_torchgen: bool = False,
-    namespace: str | None = None,
-    name: str | None = None,
-    shards: int = 1,
-    python: bool = False,
+    inputs: Inputs | PathLike | Iterable[PathLike], output: PathLike | None = None
 ) -> Mapping[str, str]:
-    """Path to text of every generated file; they are written into the folder `output`, if one is given.
+    """Return the text of every generated file by its path, relative to the output folder.
 
-    Raises OpgenError, with nothing written.
+    If `output` is given, also write the files to that folder, as `opgen generate` does. Raises OpgenError, and writes nothing,
+    if there are errors; raises ValueError like `load`.
     """
     diagnostics = Diagnostics()
-    inputs = _inputs(paths, tags, target, backends, ignore_keys, strict_torchgen, namespace, name)
-    tree = pipeline.build_tree(inputs, diagnostics, shards=shards, python=python)
+    given = _inputs(inputs)
+    tree = generating.build_tree(given, diagnostics)
     if tree is not None and output is not None:
-        write(tree, Path(output), diagnostics)
+        write_tree(tree, given, Path(output), diagnostics)
     if tree is None or diagnostics.has_errors:
         raise OpgenError(diagnostics.sorted())
     return tree.files
 
 
-def _inputs(
-    paths: PathLike | Iterable[PathLike],
-    tags: PathLike | None,
-    target: str,
-    backends: str | Iterable[str],
-    ignore_keys: str | Iterable[str],
-    strict_torchgen: bool,
-    namespace: str | None,
-    name: str | None = None,
-) -> Inputs:
-    if target not in TARGETS:
-        raise ValueError(f"there is no target '{target}'; there are {', '.join(TARGETS)}")
-    return Inputs(
-        yaml=(Path(paths),) if isinstance(paths, str | os.PathLike) else tuple(map(Path, paths)),
-        tags=None if tags is None else Path(tags),
-        target=target,
-        backends=_names(backends),
-        ignore_keys=_names(ignore_keys),
-        name=name,
-        strict_torchgen=strict_torchgen,
-        namespace=namespace,
+def _inputs(inputs: Inputs | PathLike | Iterable[PathLike]) -> _Inputs:
+    if not isinstance(inputs, Inputs):
+        inputs = Inputs(inputs)
+    if inputs.target not in TARGETS:
+        raise ValueError(f"there is no target '{inputs.target}'; there are {', '.join(TARGETS)}")
+    if not 1 <= inputs.shards <= 64:
+        raise ValueError(f"there cannot be {inputs.shards} shards, only 1 to 64")
+    return _Inputs(
+        yaml=_paths(inputs.yaml),
+        tags=_path(inputs.tags),
+        derivatives=_paths(inputs.derivatives),
+        target=inputs.target,
+        backends=_names(inputs.backends),
+        ignore_keys=_names(inputs.ignore_keys),
+        extends=_path(inputs.extends),
+        name=inputs.name,
+        select=_paths(inputs.select),
+        backend_yaml=_path(inputs.backend_yaml),
+        impl_path=_path(inputs.impl_path),
+        strict_torchgen=inputs.strict_torchgen,
+        namespace=inputs.namespace,
+        shards=inputs.shards,
+        python=inputs.python,
     )
 
 
-def _names(given: str | Iterable[str]) -> tuple[str, ...]:
-    """Names, or one text of them as on the command line: `CPU, CUDA`."""
-    if not isinstance(given, str):
-        return tuple(given)
-    return tuple(part.strip() for part in given.split(",") if part.strip())
+def _path(path: PathLike | None) -> Path | None:
+    return None if path is None else Path(path)
+
+
+def _paths(paths: PathLike | Iterable[PathLike]) -> tuple[Path, ...]:
+    """One path or several; a string is one path, and not the paths of its characters."""
+    return (Path(paths),) if isinstance(paths, str | os.PathLike) else tuple(map(Path, paths))
+
+
+def _names(names: str | Iterable[str]) -> tuple[str, ...]:
+    """Several names, or one string with commas."""
+    if not isinstance(names, str):
+        return tuple(names)
+    return tuple(part.strip() for part in names.split(",") if part.strip())

@@ -1,63 +1,62 @@
-"""Small inputs and the whole trees made of them: `<feature>/input.yaml` becomes `<feature>/expected/**`.
+"""Small inputs and the files generated from them: `trees/<feature>/input.yaml` becomes `trees/<feature>/expected/**`.
 
-Beside the input may lie tags.yaml and options.json (fields of `Inputs`, `shards` and `python`; paths relative to the folder).
-Both ways are compared: a file too many is as wrong as one too few.
+Three inputs keep their whole tree, the others the files that their feature changes (see support/goldens.py). An unexpected
+file is as wrong as a missing one.
 """
 
 from __future__ import annotations
 
 import difflib
-import json
 import os
 import shutil
 from pathlib import Path
-from typing import Any
 
 import pytest
 
-from opgen.pipeline import Inputs
-from support.inputs import aten_inputs
-from support.trees import make_tree, texts
+from support.goldens import FOLDER, GOLDENS, Golden
 
-HERE = Path(__file__).parent
-FEATURES = sorted(path.parent.name for path in HERE.glob("*/input.yaml"))
-UPDATE = "OPGEN_UPDATE_GOLDEN=1 pytest tests/golden"
+UPDATE = "OPGEN_UPDATE_GOLDEN=1 pytest tests/golden/test_golden.py"
+each_golden = pytest.mark.parametrize("golden", GOLDENS, ids=lambda golden: golden.name)
 
 
-@pytest.mark.parametrize("feature", FEATURES)
-def test_the_tree_is_as_expected(feature: str) -> None:
-    folder = HERE / feature
-    given = options(folder)
-    shards, python = given.get("shards", 1), given.get("python", False)
-    made = texts(make_tree(inputs(folder), shards=shards, python=python))
+@each_golden
+def test_the_files_are_as_expected(golden: Golden) -> None:
+    made = golden.kept()
     if os.environ.get("OPGEN_UPDATE_GOLDEN"):
-        update(folder / "expected", made)
-    difference = diff(read(folder / "expected"), made)
-    assert not difference, f"{difference}\nIf this is as it should be: {UPDATE} -k '{feature}'"
+        update(golden.expected, made)
+    difference = diff(read(golden.expected), made)
+    assert not difference, f"{difference}\nIf this is intended: {UPDATE} -k '{golden.name}'"
 
 
 def test_every_folder_has_an_input() -> None:
-    folders = {path.parent.name for path in HERE.glob("*/expected")}
-    assert folders == set(FEATURES), "a folder without input.yaml, or without expected"
+    folders = {path.parent.name for path in FOLDER.glob("*/expected")}
+    assert folders == {golden.name for golden in GOLDENS}, "a folder lacks input.yaml or expected"
 
 
-def options(folder: Path) -> dict[str, Any]:
-    file = folder / "options.json"
-    return json.loads(file.read_text()) if file.exists() else {}
+def test_whole_trees_are_kept_of_few_inputs() -> None:
+    """A change of a file that every library has should rewrite few goldens."""
+    assert {golden.name for golden in GOLDENS if "files" not in golden.options} == {
+        "external_backend_extends",
+        "shards",
+        "structured_pointwise",
+    }
 
 
-def inputs(folder: Path) -> Inputs:
-    given = options(folder)
-    extends, backend = given.get("extends"), given.get("backend_yaml")
-    return aten_inputs(
-        yaml=(folder / "input.yaml",),
-        name=given.get("name"),
-        backends=tuple(given.get("backends", ())),
-        ignore_keys=tuple(given.get("ignore_keys", ())),
-        extends=None if extends is None else folder / extends,
-        select=tuple(folder / name for name in given.get("select", ())),
-        backend_yaml=None if backend is None else folder / backend,
-    )
+def test_every_kind_of_generated_file_is_kept_somewhere() -> None:
+    made = {kind(path) for golden in GOLDENS for path in golden.tree().files}
+    kept = {kind(path) for golden in GOLDENS for path in read(golden.expected)}
+    assert not made - kept
+
+
+def kind(path: str) -> str:
+    """The name of a file without the operator, the dispatch key and the number of its shard."""
+    name = Path(path).name
+    if "/ops/" in path:
+        endings = ("_ops.h", "_native.h", "_meta.h", "_dispatch.h")
+        return next((ending for ending in endings if name.endswith(ending)), "function header")
+    stems = ("RegisterSchema", "RegisterBackendSelect", "Register", "Stubs", "NativeFunctions.h")
+    stems += ("NativeMetaFunctions.h", "RedispatchFunctions.h", "Functions.h", "Operators")
+    return next((stem for stem in (*stems, "TensorMethods", "module") if stem in name), name)
 
 
 def read(folder: Path) -> dict[str, str]:
@@ -74,17 +73,17 @@ def update(folder: Path, made: dict[str, str]) -> None:
 
 
 def diff(expected: dict[str, str], made: dict[str, str]) -> str:
-    """A unified diff of two trees; empty if they are the same."""
+    """A unified diff of two sets of files; empty if they are the same."""
     parts = []
     for path in sorted({*expected, *made}):
         old, new = expected.get(path), made.get(path)
         if old == new:
             continue
         if old is None:
-            parts.append(f"{path} is made, and not expected\n")
+            parts.append(f"{path} is generated, but not expected\n")
         elif new is None:
-            parts.append(f"{path} is expected, and not made\n")
+            parts.append(f"{path} is expected, but not generated\n")
         else:
             lines = old.splitlines(keepends=True), new.splitlines(keepends=True)
-            parts += difflib.unified_diff(*lines, f"{path} (expected)", f"{path} (made)")
+            parts += difflib.unified_diff(*lines, f"{path} (expected)", f"{path} (generated)")
     return "".join(parts)

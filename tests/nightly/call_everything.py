@@ -1,5 +1,5 @@
 #!/usr/bin/env python
-"""Call what a JSON file lists in package `aten`; print, as JSON, the exception of each call.
+"""Call all entries of a JSON file in package `aten`; print, as JSON, the exception of each call.
 
 A row is [submodule or "Tensor" or "", name, types by position, types by name].
 """
@@ -28,7 +28,7 @@ SIMPLE = {
 
 
 def example(type):
-    """A value of a type as its schema writes it; an optional one is given, not None."""
+    """Return a value of a type as its schema writes it; for an optional type not None."""
     bare = type.rstrip("?")
     if bare.endswith("]"):
         element, _, size = bare[:-1].rpartition("[")

@@ -1,4 +1,4 @@
-"""PyTorch's own native_functions.yaml, read, generated and compiled once per session."""
+"""Fixtures: PyTorch's own native_functions.yaml, read, generated and compiled once per session."""
 
 from __future__ import annotations
 
@@ -9,26 +9,26 @@ from pathlib import Path
 import pytest
 
 import opgen
-from numerics.driver import Library
+from differential.numerics.driver import Library
+from opgen.io.resources import cmake_dir
 from opgen.model.registry import Registry
-from opgen.resources import cmake_dir
 from support.build import WARNINGS, cmake_build
 from support.library import OperatorLibrary
 from support.pytorch import packaged_native_functions
 from support.trees import generate
 
-# What torchgen leaves out unless it is asked for.
+# torchgen leaves these out by default.
 IGNORED = ("MPS", "SparseMPS", "SparseCsrMPS", "XPU", "MTIA")
 
 
 @pytest.fixture(scope="session")
 def registry() -> Registry:
-    return opgen.load([packaged_native_functions()], ignore_keys=IGNORED)
+    return opgen.load(opgen.Inputs(packaged_native_functions(), ignore_keys=IGNORED))
 
 
 @pytest.fixture(scope="session")
 def tree(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """Everything that opgen makes of the file ($OPGEN_NIGHTLY_TREE keeps it between runs)."""
+    """Everything that opgen generates from the file ($OPGEN_NIGHTLY_TREE keeps it between runs)."""
     kept = os.environ.get("OPGEN_NIGHTLY_TREE")
     folder = Path(kept) if kept else tmp_path_factory.mktemp("pytorch")
     return generate(packaged_native_functions(), folder, ignore_keys=IGNORED, python=True)
@@ -36,7 +36,7 @@ def tree(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 @pytest.fixture(scope="session")
 def built(tree: Path) -> OperatorLibrary:
-    """Every source compiled with all warnings as errors, linked with a stub for every kernel."""
+    """Every source compiled with all warnings as errors, and linked with a stub for every kernel."""
     folder = tree / "cmake-build"
     flags = " ".join(WARNINGS)
     options = [f"-Dopgen_DIR={cmake_dir()}", f"-DCMAKE_CXX_FLAGS={flags}"]

@@ -1,7 +1,8 @@
-"""The wheel that `pip install torch` brings on Linux, which has CUDA, on a machine without a toolkit: libraries are built with it.
+"""Build libraries with the CUDA wheel that `pip install torch` installs on Linux, on a machine without a CUDA toolkit.
 
-It is fetched without what it depends on, and never imported: that would take 5 GB. Kernels in .cu files are compiled by the nvcc of the
-packages nvidia-*, and linked; nothing runs. tests/run/torch_cuda/on_a_gpu.py runs them where there is a GPU.
+The wheel is fetched without its dependencies, and never imported: that would take 5 GB. Kernels in .cu files are
+compiled by the nvcc of the packages nvidia-*, and linked; nothing runs. tests/integration/run/torch_cuda/on_a_gpu.py
+runs them on a machine with a GPU.
 """
 
 from __future__ import annotations
@@ -48,13 +49,13 @@ PLUS = """\
 
 @pytest.fixture(scope="module")
 def site() -> Path:
-    """A folder of packages: the torch that is tested, as the index has it for Linux."""
+    """A folder of packages with the installed release of torch, as the index has it for Linux."""
     torch_folder()
     folder = cache_folder() / "cuda-wheel"
     version = metadata.version("torch").partition("+")[0]
     with locked("cuda-wheel"):
         if not (folder / "torch" / "version.py").is_file():
-            # By its address: a build for the CPU, if pip has been shown one, is of the same release.
+            # By its address: pip may know a build for the CPU of the same release.
             install(folder, f"torch=={version}", "--index-url", "https://pypi.org/simple")
     if "cu" not in version_of(folder):
         pytest.skip(f"the index has torch {version_of(folder)} for this machine, without CUDA")
@@ -75,7 +76,7 @@ def site_with_nvcc(site: Path) -> Path:
 
 
 def install(folder: Path, *arguments: str) -> None:
-    # Not what this environment prefers: a folder of wheels may hold a torch for the CPU.
+    # Not from this environment's preferences: a folder of wheels may hold a torch for the CPU.
     variables = {k: v for k, v in os.environ.items() if k != "PIP_FIND_LINKS"}
     command = [sys.executable, "-m", "pip", "install", "--quiet", "--no-deps", "--target", folder]
     done = subprocess.run(
@@ -96,7 +97,7 @@ def version_of(site: Path) -> str:
 
 
 def build(site: Path, yaml: Path, kernels: Path, tree: Path) -> Path:
-    """The library that `opgen build` makes, with no nvcc on the PATH and none named in the environment."""
+    """Run `opgen build` with no nvcc on the PATH or in the environment; return the library."""
     ours = (tool("opgen"), tool("ninja"), tool("cmake"))
     hidden = ("CUDA_HOME", "CUDA_PATH", "CUDACXX", "CUDAToolkit_ROOT")
     variables = {k: v for k, v in environment().items() if k not in hidden}
@@ -124,21 +125,23 @@ def test_a_library_without_cu_files_needs_no_toolkit(site: Path, tmp_path: Path)
     """Protects most users: their torch has CUDA, their operators do not, their machine has no toolkit."""
     (tmp_path / "ops.yaml").write_text(PLUS)
     (tmp_path / "kernels").mkdir()
-    plus = re.search(r"```cpp\n(#include.*?)```", (REPOSITORY / "docs/torch.md").read_text(), re.S)
+    plus = re.search(
+        r"```cpp\n(#include.*?)```", (REPOSITORY / "docs/reference/torch.md").read_text(), re.S
+    )
     assert plus and "plus_out_cpu" in plus[1]
     (tmp_path / "kernels" / "plus.cpp").write_text(plus[1])
     library = build(site, tmp_path / "ops.yaml", tmp_path / "kernels", tmp_path / "tree")
     assert needed(library) >= {"libtorch", "libtorch_cpu", "libc10"}
     assert not [name for name in needed(library) if "cud" in name]
     assert "CUDA_COMPILER" not in (tmp_path / "tree/cmake-build/CMakeCache.txt").read_text()
-    # It loads into this environment's torch, of the same release.
+    # It can be loaded into this environment's torch, which is of the same release.
     program = "import sys, torch; torch.ops.load_library(sys.argv[1]); print(torch.ops.custom.plus(*torch.ones(2)))"
     assert run([sys.executable, "-c", program, library]) == "tensor(2.)\n"
 
 
 def test_cu_files_are_compiled_by_the_packages_nvcc(site_with_nvcc: Path, tmp_path: Path) -> None:
-    """Protects an add, two reductions and a rms_norm for CUDA: compiled, and linked with every symbol found."""
-    cases = REPOSITORY / "tests" / "run" / "torch_cuda"
+    """An add, two reductions and a rms_norm for CUDA are compiled, and linked with no symbol missing."""
+    cases = REPOSITORY / "tests" / "integration" / "run" / "torch_cuda"
     library = build(site_with_nvcc, cases / "operators.yaml", cases, tmp_path / "tree")
     assert needed(library) >= {"libtorch", "libtorch_cpu", "libc10", "libtorch_cuda", "libc10_cuda"}
     cache = (tmp_path / "tree/cmake-build/CMakeCache.txt").read_text()

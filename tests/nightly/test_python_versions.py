@@ -1,4 +1,4 @@
-"""Packages for every CPython that is promised and that this machine has."""
+"""Packages for every supported CPython that this machine has."""
 
 from __future__ import annotations
 
@@ -12,12 +12,15 @@ from support.interpreters import venv_of
 
 pytestmark = pytest.mark.nightly
 
-_TESTS = ("tests/run/test_python_module.py", "tests/run/test_python_safety.py")
+_TESTS = (
+    "tests/integration/run/test_python_module.py",
+    "tests/integration/run/test_python_safety.py",
+)
 
 
 @pytest.mark.parametrize("version", ["3.10", "3.11", "3.12", "3.13"])
 def test_calls_with_this_python(version: str) -> None:
-    """Protects the range of versions: all tests of calls pass when compiled for and run by each."""
+    """All tests of calls pass when compiled for each version and run by it."""
     python = venv_of(version, "numpy", "typing_extensions")
     run(
         [sys.executable, "-m", "pytest", "-q", "-m", "slow", *_TESTS],

@@ -1,7 +1,7 @@
-"""PyTorch's own native_functions.yaml, whole: generated, compiled without a warning, linked, called.
+"""PyTorch's whole native_functions.yaml: generated, compiled without a warning, linked, called.
 
-Protects the claim that everything generated from 2,584 real entries is C++ that stands by itself.
-Runs in .ci/nightly; tests/compile holds a sample of it for every day.
+Protects the claim that everything generated from 2,584 real entries is valid C++. Runs in .ci/nightly;
+tests/integration/compile tests a sample every day.
 """
 
 from __future__ import annotations
@@ -15,8 +15,8 @@ from typing import Any
 import numpy as np
 import pytest
 
-from numerics.driver import Library, OperatorError
-from numerics.values import Device, Layout
+from differential.numerics.driver import Library, OperatorError
+from differential.numerics.values import Device, Layout
 from opgen.model.native_function import NativeFunction
 from opgen.model.registry import Registry
 from opgen.model.types import BaseTy, BaseType, ListType, OptionalType, Type
@@ -24,8 +24,8 @@ from support.build import default_compiler, jobs
 
 pytestmark = pytest.mark.nightly
 
-# Rows per key that torchgen 2.13.0 registers with its default flags, but for Functionalize, which is
-# torchgen's own affair. Source: counted in its generated files.
+# Rows per key that torchgen 2.13.0 registers by default, except for Functionalize, which opgen does
+# not generate here. Source: counted in its generated files.
 ROWS = {
     "CPU": 1067,
     "CUDA": 1268,
@@ -61,7 +61,7 @@ def test_numbers_of_functions_and_groups(registry: Registry) -> None:
 
 
 def test_the_library_registers_every_schema_and_row(library: Library) -> None:
-    # The runtime has a few of its own.
+    # The runtime registers a few operators itself.
     operators = [name for name in library.operators() if not name.startswith("opgen::")]
     assert len(operators) == 3101
     rows = Counter(key for name in operators for key in library.registered_keys(name))
@@ -69,7 +69,7 @@ def test_the_library_registers_every_schema_and_row(library: Library) -> None:
 
 
 def test_fifty_operators_answer_from_their_stub(registry: Registry, library: Library) -> None:
-    """Called with plausible arguments, an operator says what is missing and what to write."""
+    """Called with plausible arguments, an operator reports which kernel is missing and what to write."""
     candidates = [f for f in registry.functions if _reaches_stub(f)]
     for f in random.Random(2130).sample(candidates, 50):
         arguments = {a.name: _example(a.type) for a in f.func.arguments.flat_all}
@@ -81,7 +81,7 @@ def test_fifty_operators_answer_from_their_stub(registry: Registry, library: Lib
 
 
 def test_every_header_compiles_alone(tree: Path) -> None:
-    """All headers after the precompiled public ones; every fiftieth of them truly alone."""
+    """All headers after the precompiled public ones; every fiftieth of them without those."""
     include = tree / "include"
     headers = sorted(str(path.relative_to(include)) for path in include.rglob("*.h"))
     assert len(headers) > 6500
@@ -90,12 +90,12 @@ def test_every_header_compiles_alone(tree: Path) -> None:
 
 
 def _complaints(include: Path, headers: list[str], *, precompiled: bool) -> list[str]:
-    """What the compiler says of each header that is not clean by itself (the first twenty)."""
+    """Return the compiler's messages for each header with problems (the first twenty)."""
     compiler = default_compiler()
     compiler.check_headers([include], headers[0], precompiled=precompiled)
 
     def check(header: str) -> str:
-        # Twice: the second one shows that it may be included again.
+        # Twice: a second inclusion must have no effect.
         return compiler.check_headers([include], header, header, precompiled=precompiled)
 
     with ThreadPoolExecutor(jobs()) as pool:
@@ -103,7 +103,7 @@ def _complaints(include: Path, headers: list[str], *, precompiled: bool) -> list
 
 
 def _reaches_stub(f: NativeFunction) -> bool:
-    """Whether a call with CPU tensors reaches a kernel that an author would write."""
+    """Return whether a call with CPU tensors reaches a kernel that an author has to write."""
     keys = {key.name for key, _ in f.dispatch}
     serves_cpu = {"CPU", "CompositeImplicitAutograd", "CompositeExplicitAutograd"}
     takes_tensor = any(str(a.type) == "Tensor" for a in f.func.arguments.flat_all)
@@ -123,7 +123,7 @@ _EXAMPLES: dict[BaseTy, Any] = {
 
 
 def _example(type: Type) -> Any:
-    """A value of `type`: one of a list, none of an optional, else a small one."""
+    """Return a value of `type`: one element for a list, None for an optional, else a small value."""
     match type:
         case OptionalType():
             return None

@@ -1,4 +1,4 @@
-"""PyTorch's own file as a package of Python: every operator that Python can call is called, once in each form."""
+"""PyTorch's own file as a Python package: every operator that Python can call is called, once in each form."""
 
 from __future__ import annotations
 
@@ -23,9 +23,10 @@ pytestmark = pytest.mark.nightly
 
 HERE = Path(__file__).parent
 
-# An argument of a type that Python has no object for.
+# An argument of a type for which Python has no object.
 UNBOUND = {"record_stream"}
-# A Tensor is tried before a Scalar, and in functions of these names a number is one, as in PyTorch.
+# A Tensor is tried before a Scalar, and functions of these names accept a number as a Tensor, as in
+# PyTorch.
 TAKEN_BY_TENSOR = {
     *("div.Scalar_mode", "div_.Scalar_mode", "floor_divide.Scalar", "floor_divide_.Scalar"),
     *("divide.Scalar", "divide.Scalar_mode", "divide_.Scalar", "divide_.Scalar_mode"),
@@ -35,7 +36,7 @@ TAKEN_BY_TENSOR = {
 
 @dataclass(frozen=True)
 class Case:
-    """A call, and the operator that it is of."""
+    """A call, and the operator that it should reach."""
 
     row: tuple[str, str, list[str], dict[str, str]]
     operator: str
@@ -44,7 +45,7 @@ class Case:
 @pytest.fixture(scope="module")
 def cases(registry: Registry) -> list[Case]:
     target = TARGETS["runtime"]
-    spellings = Spellings(target.spelling, target.python)
+    spellings = Spellings(target.cpp.spelling, target.python)
     bound = [f for f in registry.functions if is_bound(f) and str(f.func.name) not in UNBOUND]
     functions = python_functions(bound, spellings)
     return [case for one in functions for case in _cases(one, spellings)]
@@ -75,13 +76,13 @@ def _case(
 
 
 def test_every_operator_is_called(cases: list[Case], registry: Registry) -> None:
-    """Protects the count: 2,298 are bound by torchgen's rules, and all but one have a case."""
+    """2,298 operators are bound by torchgen's rules, and all but one have a case."""
     assert sum(map(is_bound, registry.functions)) == 2298
     assert len({case.operator for case in cases}) == 2298 - len(UNBOUND)
 
 
 def test_each_answers_from_its_stub(cases: list[Case], built: OperatorLibrary) -> None:
-    """Protects rows and thunks: each call reaches its operator, which says that nobody has written its kernel."""
+    """Each call reaches its operator, which reports that its kernel is not written."""
     done = subprocess.run(
         [sys.executable, "-X", "dev", str(HERE / "call_everything.py")],
         input=json.dumps([case.row for case in cases]),

@@ -1,17 +1,18 @@
-"""Every structured operator of PyTorch's own file, for a backend of one's own, is C++ that the installed headers take."""
+"""A backend's kernels for every structured operator of PyTorch's own file compile with the installed headers."""
 
 from __future__ import annotations
 
 from pathlib import Path
 
 import pytest
+from msgspec.structs import replace
 
 import opgen
 from opgen.diagnostics import Diagnostics
 from opgen.model.dispatch_key import DispatchKey
 from opgen.model.native_function import NativeFunction
 from opgen.model.registry import NativeFunctionsGroup
-from opgen.pipeline import build_tree
+from opgen.pipeline.generating import build_tree
 from support.build import RUNTIME, default_compiler, environment, run
 from support.inputs import aten_inputs
 from support.pytorch import packaged_native_functions, torch_folder
@@ -24,7 +25,9 @@ SHARDS = 2
 
 @pytest.mark.parametrize("route", ["structured", "structured_own_meta", "structured_installed"])
 def test_every_group(route: str, tmp_path: Path) -> None:
-    """Protects registrations, wrappers, classes and stubs of each group, by each of the three routes."""
+    """Protects registrations, wrappers, classes and stubs of each group, for each of the three kinds of structured
+    kernels.
+    """
     schema = packaged_native_functions()
     groups = [g for g in opgen.load([schema]).groups if g.structured]
     if route == "structured_installed":
@@ -37,8 +40,9 @@ def test_every_group(route: str, tmp_path: Path) -> None:
 
 
 def test_other_operators(tmp_path: Path) -> None:
-    """Protects guards, adapters and variants made by copies: all that have a CPU kernel and are not
-    structured, half of those with sizes by kernels for symbolic ones."""
+    """Protects guards, adapters and variants made by copies: all operators that have a CPU kernel and are not
+    structured, half of those with symbolic sizes by kernels for symbolic sizes.
+    """
     schema = packaged_native_functions()
     registry = opgen.load([schema])
     found = [f for f in registry.functions if f.find_kernel(DispatchKey.CPU) is not None]
@@ -59,10 +63,10 @@ def as_list(functions: list[NativeFunction]) -> str:
 
 
 def generate(schema: Path, folder: Path) -> int:
-    """The tree of backend.yaml, in its folder; how many operators it registers."""
+    """Generate the tree of backend.yaml in its folder; return how many operators it registers."""
     inputs = aten_inputs((schema,), target="torch", backend_yaml=folder / "backend.yaml")
     diagnostics = Diagnostics()
-    tree = build_tree(inputs, diagnostics, shards=SHARDS)
+    tree = build_tree(replace(inputs, shards=SHARDS), diagnostics)
     assert tree is not None, list(diagnostics)
     for path, text in tree.files.items():
         (folder / path).parent.mkdir(parents=True, exist_ok=True)
@@ -71,7 +75,7 @@ def generate(schema: Path, folder: Path) -> int:
 
 
 def serves_several(group: NativeFunctionsGroup) -> bool:
-    """Whether the CPU's kernel is that of another backend, too, or a loop's."""
+    """Return whether the CPU kernel also serves another backend, or is an inner loop."""
     kernels = [(key, kernel) for key, kernel in group.out.dispatch if kernel.structured]
     own = [kernel for key, kernel in kernels if key is DispatchKey.CPU]
     others = [kernel for key, kernel in kernels if key is not DispatchKey.CPU]
@@ -79,7 +83,7 @@ def serves_several(group: NativeFunctionsGroup) -> bool:
 
 
 def check(tree: Path) -> None:
-    """Each generated unit compiles without a warning."""
+    """Check that each generated source compiles without a warning."""
     torch = torch_folder()
     system = [f"-isystem{torch / 'include'}", f"-isystem{torch / 'include/torch/csrc/api/include'}"]
     own = [f"-I{tree / 'include'}", f"-I{RUNTIME / 'torch' / 'include'}"]

@@ -1,4 +1,4 @@
-"""What every small input becomes for target torch is C++ that the installed headers take."""
+"""The C++ generated from every golden input for target torch compiles with the installed headers."""
 
 from __future__ import annotations
 
@@ -8,18 +8,18 @@ from pathlib import Path
 import pytest
 
 from opgen.diagnostics import Diagnostics
-from opgen.pipeline import build_tree
+from opgen.pipeline.generating import build_tree
 from support.build import REPOSITORY, RUNTIME, default_compiler, environment, run
 from support.inputs import aten_inputs
 from support.pytorch import torch_folder
 
 pytestmark = pytest.mark.nightly
 
-GOLDEN = REPOSITORY / "tests" / "golden"
+GOLDEN = REPOSITORY / "tests" / "golden" / "trees"
 
-# Refused: E0751, E0241, E0754.
+# Rejected: E0751, E0241, E0754.
 REFUSED = {"use_const_ref", "outless", "ufunc"}
-# Made of options, for operators that others of these inputs have, too.
+# They need options, and other inputs have the same operators.
 LEFT_OUT = {
     "external_backend_extends",
     "external_backend_structured",
@@ -30,7 +30,9 @@ LEFT_OUT = {
 
 
 def test_all_of_them_in_one_unit(tmp_path: Path) -> None:
-    """Protects adapters of signatures that no library of the tests has: in one unit, since ATen's headers are slow."""
+    """Protects adapters of signatures that no library of the tests has. Compiled as one source, since ATen's headers
+    are slow.
+    """
     torch = torch_folder()
     includes, sources = [f"-I{RUNTIME / 'torch' / 'include'}"], []
     refused = set()
@@ -54,7 +56,7 @@ def test_all_of_them_in_one_unit(tmp_path: Path) -> None:
 
 
 def generate(golden: Path, name: str, tree: Path) -> bool:
-    """The input in a namespace of its own; False if the target refuses it."""
+    """Generate the input in a namespace of its own; return False if the target rejects it."""
     tree.mkdir()
     text = re.sub(r"(func: )(?![a-z_0-9]+::)", rf"\1{name}::", golden.read_text())
     (tree / "input.yaml").write_text(text)
@@ -65,6 +67,6 @@ def generate(golden: Path, name: str, tree: Path) -> bool:
     made = build_tree(inputs, Diagnostics())
     for path, content in () if made is None else made.files.items():
         (tree / path).parent.mkdir(parents=True, exist_ok=True)
-        # What names kernels for their authors is of one library at a time.
+        # The macros that name kernels are for one library at a time.
         (tree / path).write_text(re.sub(r"(?m)^#define OPGEN_\w+ (.*\\\n)*.*$", "", content))
     return made is not None

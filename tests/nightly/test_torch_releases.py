@@ -1,6 +1,6 @@
-"""All kinds of generated files, and kernels, are C++ that the headers of every release of PyTorch take.
+"""All kinds of generated files, and kernels, compile with the headers of every supported release of PyTorch.
 
-`python tests/nightly/torch_run.py` runs some of them; docs/torch-releases.md has what was found.
+`python tests/nightly/torch_run.py` also runs some of them; docs/contributing/evidence.md has the results.
 """
 
 from __future__ import annotations
@@ -21,18 +21,18 @@ from support.torch_releases_page import add_compiler
 
 pytestmark = pytest.mark.nightly
 
-RUN = REPOSITORY / "tests" / "run"
+RUN = REPOSITORY / "tests" / "integration" / "run"
 EXAMPLES = REPOSITORY / "examples"
 
-# Of each library: its YAML, its kernels, and the folder of headers of its own.
+# For each library: its YAML, its kernels, and the folder of its own headers.
 LIBRARIES: Mapping[str, tuple[Path, tuple[Path, ...]]] = {
     # Structured and not, generated variants, a composite, Autograd, Functionalize.
     "both": (RUN / "torch_target/operators.yaml", (RUN / "torch_target/kernels.cpp",)),
-    # What writes its arguments, hidden twins, views.
+    # Operators that write their arguments, hidden twins, views.
     "forms": (RUN / "torch_library/forms.yaml", (RUN / "torch_library/forms.cpp",)),
     # Rows of every kind of key, custom classes.
     "rows": (RUN / "torch_rows/rows.yaml", (RUN / "torch_rows/rows.cpp",)),
-    # Metas for sizes that are symbols.
+    # Meta functions for symbolic sizes.
     "symb": (
         RUN / "symbolic/operators.yaml",
         (RUN / "symbolic/metas.cpp", RUN / "symbolic/kernels.cpp"),
@@ -41,7 +41,7 @@ LIBRARIES: Mapping[str, tuple[Path, tuple[Path, ...]]] = {
     "fuse": (EXAMPLES / "adopt/after/native_functions.yaml", ()),
 }
 
-# Backends of PyTorch's own operators: its own file, of the same release, is read beside them.
+# Backends of PyTorch's own operators: PyTorch's file of the same release is read beside them.
 BACKENDS: Mapping[str, tuple[Path, tuple[Path, ...]]] = {
     "privateuse1": (
         RUN / "torch_backend/backend.yaml",
@@ -61,7 +61,7 @@ WARNINGS = ("-Wall", "-Wextra", "-Wshadow", "-Werror")
 @pytest.mark.parametrize("compiler", COMPILERS)
 @pytest.mark.parametrize("release", RELEASES)
 def test_libraries(release: str, compiler: str, tmp_path: Path) -> None:
-    """Protects the range of releases that is promised. All is one unit, since ATen's headers are slow."""
+    """Protects the supported range of releases. Compiled as one source, since ATen's headers are slow."""
     check_libraries(release, LIBRARIES, compiler, tmp_path)
     if UPDATE:
         add_compiler(release, "libraries", compiler)
@@ -70,7 +70,7 @@ def test_libraries(release: str, compiler: str, tmp_path: Path) -> None:
 @pytest.mark.parametrize("compiler", COMPILERS)
 @pytest.mark.parametrize("release", RELEASES)
 def test_backends(release: str, compiler: str, tmp_path: Path) -> None:
-    """The same of kernels for PyTorch's own operators, as that release declares them."""
+    """The same for kernels of PyTorch's own operators, as that release declares them."""
     for backend in BACKENDS:
         check_backend(release, backend, compiler, tmp_path / backend)
     if UPDATE:
@@ -78,15 +78,15 @@ def test_backends(release: str, compiler: str, tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize("compiler", COMPILERS)
-def test_an_older_release_is_refused_in_words(compiler: str, tmp_path: Path) -> None:
-    """Protects who compiles by hand: an error says which releases are taken."""
+def test_an_older_release_is_rejected_with_an_error(compiler: str, tmp_path: Path) -> None:
+    """Protects those who compile by hand: an error names the supported releases."""
     with pytest.raises(AssertionError, match=r"this PyTorch is too old: opgen needs 2\.9 or newer"):
         check_libraries("2.8.0", ["both"], compiler, tmp_path)
 
 
 @pytest.mark.parametrize("release", ["2.9.1", "2.12.1", "2.15.0"])
 def test_run(release: str, tmp_path: Path) -> None:
-    """Protects what the page says was run: in an environment with the wheel of the index, which takes 7 GB."""
+    """Protects the results on the page: in an environment with the wheel from the index, which takes 7 GB."""
     if shutil.disk_usage(tmp_path).free < 20e9:
         pytest.skip("an environment with torch takes 7 GB, and this disk has no 20")
     folder = tmp_path / "environment"
@@ -127,7 +127,7 @@ def check_backend(release: str, backend: str, compiler: str, folder: Path) -> No
 
 
 def macros(tree: Path) -> set[str]:
-    """What names kernels for their authors, which is of one library at a time."""
+    """Return the macros that name kernels, which are for one library at a time."""
     headers = tree.glob("include/**/*.h")
     return {
         name for path in headers for name in re.findall(r"(?m)^#define (\w+)", path.read_text())

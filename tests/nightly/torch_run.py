@@ -1,8 +1,8 @@
-"""What a release of PyTorch does with generated operators: `python tests/nightly/torch_run.py PYTHON [--write]`.
+"""Run generated operators with a release of PyTorch: `python tests/nightly/torch_run.py PYTHON [--write]`.
 
 PYTHON is the interpreter of an environment that has the release, and no opgen. Two libraries are built for it
-(tests/run/torch_target and tests/run/torch_library); torch_release/checks.py is run there. `--write` puts what passed into
-the table of docs/torch-releases.md.
+(tests/integration/run/torch_target and tests/integration/run/torch_library), and torch_release/checks.py is run there.
+`--write` puts the counts into the table of docs/contributing/evidence.md.
 """
 
 from __future__ import annotations
@@ -41,8 +41,8 @@ def main() -> int:
 
 
 def run(python: str) -> Any:
-    """What checks.py says of the two libraries, built by a compiler's own command."""
-    tests = REPOSITORY / "tests" / "run"
+    """Build the two libraries by calling a compiler directly; return the output of checks.py."""
+    tests = REPOSITORY / "tests" / "integration" / "run"
     with tempfile.TemporaryDirectory() as folder:
         libraries = [
             build_for(
@@ -61,7 +61,7 @@ def run(python: str) -> Any:
 
 
 def counts(answer: Mapping[str, Mapping[str, list[str]]]) -> dict[str, str]:
-    """For each kind of check `passed of all`."""
+    """Return `passed of all` for each kind of check."""
     passed, failed = answer["passed"], answer["failed"]
     kinds = [kind for kind in COLUMNS if kind in passed or kind in failed]
     found = {kind: (len(passed.get(kind, ())), len(failed.get(kind, ()))) for kind in kinds}

@@ -1,8 +1,8 @@
-"""Which tags a release of PyTorch mishandles: `python torch_tags.py PYTHON [--tags TAG,...] [--ways WAY,...]`.
+"""Find tags that a release of PyTorch mishandles: `python torch_tags.py PYTHON [--tags TAG,...] [--ways WAY,...]`.
 
 PYTHON is the interpreter of an environment that has the release. A library is built for it in which each tag has the
-same operators; it is registered with tags that opgen itself would leave out. What fails with a tag, and does not
-without any, is that tag's: src/opgen/targets/releases.py has the list.
+same operators; they are registered with tags that opgen itself would leave out. A failure that occurs with a tag and
+not without it is the tag's: src/opgen/targets/releases.py has the list.
 """
 
 from __future__ import annotations
@@ -21,9 +21,9 @@ from support.torch_release import answer_of, build_for
 
 HERE = Path(__file__).parent / "torch_release"
 
-# Of these tags an operator of the library would say what is not so.
+# For operators of the library, these tags would be false.
 UNTRUE = {"data_dependent_output", "dynamic_output_shape", "inplace_view", "view_copy"}
-# The kinds of operators that a tag is for, where it is not for all.
+# The kinds of operators that a tag applies to, if not all.
 ONLY = {"inplace": ("_plus_",), "out": (".out",), "out_variant": (".out",)}
 
 OPERATORS = """
@@ -87,7 +87,7 @@ def build_library(python: str, tags: list[str], folder: Path) -> Path:
     return build_for(python, yaml, HERE / "tags.cpp", folder / "tree", edit=registered_with_tags)
 
 
-# A tag by its name, where the release has it.
+# A tag by its name, if the release has it.
 HELPER = """
 #define TAGGED(name)                                                 \\
   []<class Tag>(Tag*) -> std::vector<Tag> {                          \\
@@ -98,7 +98,7 @@ HELPER = """
 
 
 def retagged(row: re.Match[str]) -> str:
-    """A registration with the tag that is in the operator's name."""
+    """Return a registration with the tag in the operator's name."""
     struct = row[1]
     tag = re.sub(r"_(plus|scaled|ends)(_|_out)?$", "", struct)
     kind = struct[len(tag) :].replace("_out", ".out")

@@ -1,10 +1,10 @@
-"""A coverage-guided fuzzer (atheris): bytes into every parser, and on through resolve and the C++ checks;
-and into `format` and `lint --fix`, whose answers must be final, and mean the same.
+"""Fuzz opgen with coverage guidance (atheris): every parser, all stages up to the C++ checks, and `format` and
+`lint --fix`, whose second run must change nothing.
 
-    python tests/robust/fuzz.py [SECONDS]            10 minutes without SECONDS; nightly takes an hour
+    python tests/robust/fuzz.py [SECONDS]            10 minutes without SECONDS; nightly takes half an hour
 
-The first byte says what the rest is: a schema file mostly, else one of the files read beside it. The corpus
-begins with the cases of tests/errors and tests/golden. An exception ends the run, its input is kept
+The first byte selects the kind of file: a schema file in most cases, or one of the files read beside it. The corpus
+begins with the cases of tests/golden/errors and tests/golden/trees. An exception ends the run, its input is kept
 (crash-*), and `python tests/robust/fuzz.py crash-...` runs it again.
 """
 
@@ -17,47 +17,34 @@ from pathlib import Path
 
 import atheris
 
-from support.inputs import aten_inputs
+from support.inputs import aten_inputs, registry_of
 
 with atheris.instrument_imports(include=["opgen"]):
     from opgen.compat import parse_allow_list
-    from opgen.cpp import check
     from opgen.diagnostics import Diagnostics, render_human, render_json
     from opgen.edits import fix_all, format_contents
-    from opgen.model.registry import Registry
     from opgen.parse import (
-        builtin_tags,
         decode_source,
         parse_backend,
-        parse_native_functions,
         parse_selective,
         parse_tags,
     )
-    from opgen.pipeline import inspect, load
-    from opgen.resolve import resolve
+    from opgen.pipeline.linting import Stage, inspect, survey
+    from opgen.pipeline.loading import load
     from opgen.resolve.backend import resolve_backend
     from opgen.resolve.selection import select
-    from opgen.targets import TARGETS
 
 PATH = Path("any.yaml")
 TESTS = Path(__file__).resolve().parents[1]
-TAGS = builtin_tags()
-TARGET = TARGETS["runtime"]
 KINDS = {".tags.yaml": 1, ".backend.yaml": 2, ".selective.yaml": 3, ".txt": 4}
 
 
 def operators(content: bytes, diagnostics: Diagnostics) -> None:
-    source = decode_source("any.yaml", content, diagnostics)
-    functions = parse_native_functions([source], TAGS, (), diagnostics)
-    if diagnostics.has_errors:
-        return
-    registry = resolve(functions, diagnostics, TAGS.names)
-    if not diagnostics.has_errors:
-        check.check_signatures(registry, TARGET.spelling, TARGET.conversions, diagnostics)
+    survey(aten_inputs((PATH,), overlay={PATH: content}), diagnostics, until=Stage.check)
 
 
 def rewriting(content: bytes, diagnostics: Diagnostics) -> None:
-    """Formatting twice is formatting once, and changes no operator; fixing leaves nothing to fix."""
+    """Formatting is idempotent and changes no operator; after fixing, nothing is left to fix."""
 
     def check(contents: Mapping[Path, bytes]) -> tuple[Diagnostics, None]:
         found = Diagnostics()
@@ -65,34 +52,27 @@ def rewriting(content: bytes, diagnostics: Diagnostics) -> None:
         return found, None
 
     made = format_contents(PATH, content)
-    assert format_contents(PATH, made) == made, "formatting is not final"
+    assert format_contents(PATH, made) == made, "formatting a second time changes the file"
     assert meaning(made) == meaning(content), "formatting changed what is meant"
     fixed = fix_all({PATH: content}, check)
     last = fixed.contents.get(PATH, content)
-    assert not fix_all({PATH: last}, check).count, "fixing is not final"
+    assert not fix_all({PATH: last}, check).count, "a second run finds more to fix"
     for item in fixed.last[0]:
         diagnostics.add(item)
 
 
 def meaning(content: bytes) -> list[tuple[str, object]]:
-    """The operators of a file without errors, with what is registered for each."""
+    """Return the operators of a file without errors, with what is registered for each."""
     registry = load(aten_inputs((PATH,), overlay={PATH: content}), Diagnostics())
     functions = registry.functions if registry is not None else ()
     return [(str(f.func), (f.dispatch, f.tags, f.variants, f.structured)) for f in functions]
 
 
-def fixture() -> Registry:
-    diagnostics = Diagnostics()
-    text = b"- func: foo(Tensor self) -> Tensor\n  dispatch:\n    CPU: foo\n"
-    source = decode_source("good.yaml", text, diagnostics)
-    return resolve(parse_native_functions([source], TAGS, (), diagnostics), diagnostics, TAGS.names)
-
-
-REGISTRY = fixture()
+REGISTRY = registry_of("- func: foo(Tensor self) -> Tensor\n  dispatch:\n    CPU: foo\n")
 
 
 def answer(data: bytes) -> None:
-    """One input: whatever it is, it ends in diagnostics that can be printed."""
+    """Run one input; it must end in diagnostics that can be printed."""
     diagnostics = Diagnostics()
     kind, content = data[:1], data[1:]
     if kind == b"\x05":
@@ -120,8 +100,8 @@ def answer(data: bytes) -> None:
 
 
 def corpus(folder: Path) -> None:
-    """Every schema of the tests as a first input."""
-    found = [*TESTS.glob("errors/*.yaml"), *TESTS.glob("golden/*/*.yaml")]
+    """Use every schema of the tests as an initial input."""
+    found = [*TESTS.glob("golden/errors/*.yaml"), *TESTS.glob("golden/trees/*/*.yaml")]
     for number, path in enumerate(found):
         kind = next((k for end, k in KINDS.items() if path.name.endswith(end)), 45)
         (folder / f"{number}").write_bytes(bytes((kind,)) + path.read_bytes())
@@ -136,10 +116,10 @@ def main() -> None:
     seconds = sys.argv[1] if len(sys.argv) > 1 else "600"
     folder = Path(tempfile.mkdtemp(prefix="opgen-fuzz-"))
     corpus(folder)
-    # An input that takes ten seconds or half a gigabyte is a find like any other.
+    # An input that takes ten seconds or half a gigabyte counts as a finding, too.
     options = [f"-max_total_time={seconds}", "-max_len=20000", "-timeout=10", "-rss_limit_mb=2048"]
     atheris.Setup([sys.argv[0], str(folder), *options, "-print_final_stats=1"], answer)
-    # It does not return: libFuzzer prints how many inputs there were, and leaves.
+    # This call does not return: libFuzzer prints the number of inputs, and exits.
     atheris.Fuzz()
 
 

@@ -1,4 +1,4 @@
-"""Inputs of many shapes, each as large as it is allowed to be: what a parser with a quadratic place cannot take."""
+"""Inputs of many shapes, each as large as allowed, to find quadratic behaviour in parsers."""
 
 from __future__ import annotations
 
@@ -7,17 +7,17 @@ from collections.abc import Callable, Mapping
 from itertools import accumulate
 
 MOST = 10_000_000
-# The limit of what a file holds, less what `fitted` does not count exactly.
+# The size limit of a file, minus what `fitted` does not count exactly.
 _READ = 2_900_000
 
 
 def fill(unit: str, start: str = "", end: str = "", size: int = MOST) -> str:
-    """`unit` again and again between `start` and `end`: `size` characters in all, or a little less."""
+    """Repeat `unit` between `start` and `end`, up to `size` characters in all."""
     return start + unit * ((size - len(start) - len(end)) // len(unit)) + end
 
 
 def count(unit: str, start: str = "", end: str = "", size: int = MOST) -> str:
-    """As `fill`, with the number of each repetition where `unit` has an `@`."""
+    """Repeat as `fill` does, with the number of the repetition in place of each `@` in `unit`."""
     parts = [start]
     length = len(start) + len(end)
     number = 0
@@ -30,12 +30,12 @@ def count(unit: str, start: str = "", end: str = "", size: int = MOST) -> str:
 
 
 def wide(entry: str, size: int = 1_900_000) -> str:
-    """Entries that are each as long as a text may be, `#` being their number."""
+    """Return entries of the greatest allowed length; `#` stands for their number."""
     return "".join(entry.replace("#", str(i)) for i in range(max(1, size // len(entry))))
 
 
 def fitted(text: str) -> str:
-    """As many of the entries of `text` as are read to the end: what is larger is answered sooner."""
+    """Return as many entries of `text` as are read to the end: larger files are rejected sooner."""
     entries = re.split(r"^(?=- )", text, flags=re.MULTILINE)
     sizes = (len(e) + 20 * (e.count(",") + 2 * e.count("\n")) + 160 for e in entries)
     last = sum(1 for total in accumulate(sizes) if total < _READ)
@@ -57,7 +57,7 @@ def laughs(first: str, next_: str) -> str:
 _F = "- func: f(Tensor self) -> Tensor\n"
 _MERGED = "- &a {" + ", ".join(f"k{i}: v" for i in range(10_000)) + "}\n"
 
-# Texts that are no schema files in the first place.
+# Texts that are not schema files at all.
 _YAML: Mapping[str, Callable[[], str | bytes]] = {
     "nothing": lambda: "",
     "nulls": lambda: fill("\0"),
@@ -105,7 +105,7 @@ _YAML: Mapping[str, Callable[[], str | bytes]] = {
     "laughs in merges": lambda: laughs("- &a0 {a: b, c: d}\n", "- &a{}\n  <<: [{}]\n"),
 }
 
-# One entry, or some, of the greatest length.
+# One or several entries of the greatest length.
 _ENTRIES: Mapping[str, Callable[[], str]] = {
     "100,000 arguments": lambda: (
         "- func: f(" + ", ".join(f"Tensor a{i}" for i in range(100_000)) + ") -> Tensor\n"
@@ -211,9 +211,9 @@ _CROWDS: Mapping[str, Callable[[], str]] = {
     ),
 }
 
-# Of one entry, which cannot be cut.
+# For a single entry, which cannot be cut.
 _SINGLE = {"100,000 arguments", "a long name", "dispatch rows", "unknown keys"}
-# Those that are beyond a limit take less time than those that are just below it.
+# Inputs beyond a limit take less time than those just below it.
 _FITTED: Mapping[str, Callable[[], str]] = {
     f"{name}, all read": lambda make=make: fitted(make())  # type: ignore[misc]
     for name, make in {**_ENTRIES, **_CROWDS}.items()
@@ -222,7 +222,7 @@ _FITTED: Mapping[str, Callable[[], str]] = {
 
 SCHEMAS: Mapping[str, Callable[[], str | bytes]] = {**_YAML, **_ENTRIES, **_CROWDS, **_FITTED}
 
-# What is read beside the operators, by the option that takes it.
+# Files read beside the operators, by the option that names them.
 OTHERS: Mapping[tuple[str, str], Callable[[], str | bytes]] = {
     ("--select", "operators"): lambda: count("  aten::f@: {}\n", start="operators:\n"),
     ("--select", "few enough"): lambda: count("  f@: {}\n", start="operators:\n", size=700_000),

@@ -1,7 +1,7 @@
-"""Any bytes are input: up to 10 MB of them are answered within 5 s of CPU and 512 MB, with diagnostics.
+"""Any bytes are valid input for the tools: up to 10 MB of them get diagnostics within 5 s of CPU and 512 MB.
 
-The system holds the process to both (RLIMIT_CPU, RLIMIT_AS). A traceback, a signal or another exit code
-than 0 and 1 is a failure. docs/robustness.md has the counts.
+The system enforces both limits (RLIMIT_CPU, RLIMIT_AS). A traceback, a signal, or an exit code other than 0 and 1 is a
+failure. docs/contributing/robustness-tests.md has the counts.
 """
 
 from __future__ import annotations
@@ -14,14 +14,15 @@ from collections.abc import Callable
 from pathlib import Path
 
 import pytest
-from shapes import OTHERS, SCHEMAS
+
+from robust.shapes import OTHERS, SCHEMAS
 
 SECONDS = 10
 MEMORY = 512 << 20
 GOOD = "- func: foo(Tensor self) -> Tensor\n  dispatch:\n    CPU: foo\n"
 BACKEND = "backend: XLA\ncpp_namespace: torch_xla\nsupported:\n- foo\n"
 
-# Of the many shapes, those that once took too long, for a run without `-m nightly`.
+# The inputs for runs without `-m nightly`: those that once took too long.
 _QUICK = {
     *(
         "empty lines",
@@ -38,7 +39,7 @@ RecordProperty = Callable[[str, object], None]
 
 
 def run_within_limits(*arguments: str, folder: Path) -> subprocess.CompletedProcess[str]:
-    """opgen in a process of its own that the system ends if it takes too much."""
+    """Run opgen in a process that the system ends if it exceeds a limit."""
 
     def limit() -> None:
         resource.setrlimit(resource.RLIMIT_AS, (MEMORY, MEMORY))
@@ -58,7 +59,7 @@ def run_within_limits(*arguments: str, folder: Path) -> subprocess.CompletedProc
 
 
 def check_answer(*arguments: str, folder: Path) -> None:
-    """The command says whether all is well, or what is not."""
+    """Check that the command succeeds, or reports what is wrong."""
     result = run_within_limits(*arguments, folder=folder)
     assert "Traceback" not in result.stderr, result.stderr[-2000:]
     assert result.returncode in (0, 1), (result.returncode, result.stderr[-500:])
@@ -85,7 +86,7 @@ def test_a_schema_file_of_any_shape_is_answered(
     record_property("any bytes: shapes of up to 10 MB", 1)
 
 
-# Those of them that are written back take longest: many entries, and errors that can be mended.
+# Inputs that are written back take longest: many entries, and errors that can be fixed.
 _MENDED = ("commas without a space", "a misspelt type and a misspelt key", "documents")
 
 
@@ -94,7 +95,7 @@ _MENDED = ("commas without a space", "a misspelt type and a misspelt key", "docu
     [pytest.param(s, marks=() if s in _MENDED else pytest.mark.nightly) for s in SCHEMAS],
 )
 @pytest.mark.parametrize("command", [("format",), ("lint", "--fix")], ids=" ".join)
-def test_a_file_of_any_shape_is_mended_or_refused(
+def test_a_file_of_any_shape_is_fixed_or_rejected(
     command: tuple[str, ...], shape: str, tmp_path: Path, record_property: RecordProperty
 ) -> None:
     write(tmp_path / "any.yaml", SCHEMAS[shape]())
@@ -126,6 +127,7 @@ def test_every_other_file_of_any_shape_is_answered(
     [
         ("--backend-yaml", "backend: XLA\ncpp_namespace: a\nsupported:\n", "- opreator_{}_wiht\n"),
         ("--select", "operators:\n", "  foo::opreator_{}_wiht: {{}}\n"),
+        ("--derivatives", "", "- name: opreator_{}_wiht(Tensor self) -> Tensor\n  self: grad\n"),
     ],
 )
 def test_a_thousand_misspelt_operators_of_a_large_library_are_answered(
@@ -155,6 +157,7 @@ def test_a_thousand_misspelt_operators_of_a_large_library_are_answered(
         ("lint", "good.yaml", "--select", "any.yaml"),
         ("lint", "good.yaml", "--backend-yaml", "any.yaml"),
         ("lint", "good.yaml", "--tags", "any.yaml"),
+        ("lint", "good.yaml", "--derivatives", "any.yaml"),
         ("compat", "good.yaml", "good.yaml", "--allow", "any.yaml"),
         ("generate", "good.yaml", "-o", "out", "--extends", "any.yaml"),
     ],
@@ -171,13 +174,13 @@ def test_every_command_answers_any_file(
     record_property("any bytes: shapes of up to 10 MB", 1)
 
 
-def test_a_file_without_end_is_refused(tmp_path: Path) -> None:
+def test_an_endless_file_is_rejected(tmp_path: Path) -> None:
     result = run_within_limits("lint", "/dev/zero", folder=tmp_path)
     assert (result.returncode, "E0912" in result.stderr) == (1, True)
 
 
-def test_twice_the_size_of_pytorchs_file_is_read(tmp_path: Path) -> None:
-    """The limits are far from what people write: 5,000 operators with all that entries have."""
+def test_a_file_twice_the_size_of_pytorchs_is_read(tmp_path: Path) -> None:
+    """The limits are far from what people write: 5,000 operators with every key of an entry."""
     entry = (
         "- func: op@.out(Tensor self, Tensor other, *, Scalar alpha=1, Tensor(a!) out) -> Tensor(a!)\n"
         "  structured: True\n  dispatch:\n    CPU: op@_out_cpu\n    CUDA: op@_out_cuda\n"
@@ -187,7 +190,9 @@ def test_twice_the_size_of_pytorchs_file_is_read(tmp_path: Path) -> None:
     text = "".join(entry.replace("@", str(i)) for i in range(2_500))
     write(tmp_path / "large.yaml", text)
     result = run_within_limits("lint", "large.yaml", "--namespace", "aten", folder=tmp_path)
-    assert result.stdout == "5000 entries, 5000 operators: no errors\n", result.stderr[-500:]
+    assert (
+        result.stdout == "5000 entries, 5000 operators: no errors, 1 warning in 1 file\n"
+    ), result.stderr[-500:]
 
 
 @pytest.mark.slow
@@ -195,7 +200,7 @@ def test_twice_the_size_of_pytorchs_file_is_read(tmp_path: Path) -> None:
 def test_damaged_real_files_are_answered(
     seed: int, tmp_path: Path, record_property: RecordProperty
 ) -> None:
-    """Our own file with pieces cut out, doubled, exchanged and overwritten, many times each."""
+    """Our own file with pieces removed, doubled, exchanged and overwritten, many times each."""
     original = (Path(__file__).parents[2] / "native_functions.yaml").read_bytes()
     chance = random.Random(seed)
     data = bytearray(original)

@@ -1,7 +1,7 @@
-"""`opgen format` and `opgen lint --fix` on files of any layout: nothing is lost, and once is enough.
+"""`opgen format` and `opgen lint --fix` on files of any layout: nothing is lost, and a second run changes nothing.
 
-Entries with their keys in any order, in blocks and in braces, quoted or not, with comments and blank
-lines everywhere, with every kind of line end; whole, and with random damage.
+Entries with their keys in any order, in block and flow style, quoted or not, with comments and blank lines everywhere,
+with every kind of line end; intact, and with random damage.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ from hypothesis import strategies as st
 
 from opgen.cli.main import main
 from opgen.diagnostics import Diagnostics
-from opgen.pipeline import load
+from opgen.pipeline.loading import load
 from support.inputs import aten_inputs
 
 KEYS = (
@@ -73,7 +73,7 @@ PIECES = (
 
 @st.composite
 def entries(draw: st.DrawFn, number: int) -> str:
-    """An entry with some keys in some order."""
+    """Return an entry with some keys in some order."""
     schema = draw(st.sampled_from(SCHEMAS)).replace("@", str(number))
     func = draw(
         st.sampled_from(
@@ -120,7 +120,7 @@ def invoke(*arguments: str) -> Result:
 
 
 def meaning(content: bytes) -> object:
-    """The operators of a file without errors, and all that is written for each; None for others."""
+    """Return the operators of a file without errors with all their fields; None for other files."""
     path = Path("f.yaml")
     registry = load(aten_inputs((path,), overlay={path: content}), Diagnostics())
     if registry is None:
@@ -132,12 +132,12 @@ def meaning(content: bytes) -> object:
 
 
 def comments(content: bytes) -> Counter[str]:
-    """Those that stand after white space: others, and those of damaged files, may be no comments."""
+    """Return comments that follow white space; in damaged files, other text may look like a comment."""
     return Counter(re.findall(r"(?:^|(?<=\s))#[^\r\n]*", content.decode("utf-8-sig"), re.MULTILINE))
 
 
 def characters(content: bytes) -> Counter[str]:
-    """All but white space, and the dashes, which may go to another line."""
+    """Return all characters except white space and dashes, which may move to another line."""
     return Counter(re.sub(r"[\s-]", "", content.decode()))
 
 
@@ -150,7 +150,7 @@ def check_format(path: Path, content: bytes) -> None:
         return
     assert characters(made) == characters(content)
     assert comments(made) == comments(content)
-    # One that had errors had only white space to mend.
+    # None: the file had errors, and all of them were about white space.
     assert meaning(content) in (None, meaning(made))
     assert invoke("format", "--check", str(path)).exit_code == 0
     assert path.read_bytes() == made
@@ -168,10 +168,10 @@ def check_fix(path: Path, content: bytes, *, damage: bool) -> None:
     lost = [c for c, count in comments(content).items() if text.count(c) < count]
     assert damage or not lost, "a comment was lost"
     if meaning(content) is not None:
-        assert meaning(made) is not None, "a mend made an error"
+        assert meaning(made) is not None, "a fix made an error"
     again = invoke("lint", "--fix", str(path))
     assert (path.read_bytes(), again.exit_code) == (made, fixed.exit_code)
-    assert "0 problems mended" in again.stderr
+    assert "0 problems fixed" in again.stderr
 
 
 BUDGET = settings(

@@ -1,6 +1,6 @@
-"""Any source is input of `opgen import`: there is always an answer, within seconds, and what it writes is YAML.
+"""Any source is valid input for `opgen import`: it answers within seconds, and what it writes is valid YAML.
 
-Sources that are right are changed by chance: tokens are removed, repeated, exchanged, the end is cut off.
+Valid sources are changed randomly: tokens are removed, repeated and exchanged, and the end is cut off.
 """
 
 from __future__ import annotations
@@ -14,17 +14,17 @@ from pathlib import Path
 
 import pytest
 import yaml
-from test_any_bytes import run_within_limits
 
 from opgen.diagnostics import Diagnostics, render_human, render_json
-from opgen.importing.schema_text import find_schema
+from opgen.importing.common.schema_text import find_schema
 from opgen.pipeline.importing import Imports, import_operators
+from robust.test_any_bytes import run_within_limits
 
-SOURCES = Path(__file__).resolve().parents[1] / "importing" / "sources"
+SOURCES = Path(__file__).resolve().parents[1] / "differential" / "importing" / "sources"
 FILES = sorted(
     path for path in SOURCES.rglob("*") if path.suffix in (".cpp", ".cc", ".cu", ".h", ".py")
 )
-# Seconds of CPU for a source of some kilobytes: hundreds of times what one takes.
+# Seconds of CPU for a source of some kilobytes: hundreds of times the usual time.
 SECONDS = 5.0
 TOKEN = re.compile(r"\w+|\s+|\"|'|[^\w\s]")
 INSERTED = (
@@ -35,7 +35,7 @@ INSERTED = (
 
 
 def changed(text: str, chance: random.Random) -> str:
-    """The text with some tokens removed, repeated, exchanged or added, and perhaps without its end."""
+    """Return the text with some tokens removed, repeated, exchanged or added, and perhaps without its end."""
     tokens = TOKEN.findall(text)
     for _ in range(chance.randint(1, 12)):
         place = chance.randrange(len(tokens))
@@ -59,7 +59,7 @@ def changed(text: str, chance: random.Random) -> str:
 
 
 def check_answer(path: Path, as_they_are: bool) -> int:
-    """Import one file; how many entries come of it."""
+    """Import one file; return the number of entries."""
     diagnostics = Diagnostics()
     output = os.fspath(path.parent / "out.yaml")
     defines = {"TORCH_EXTENSION_NAME": "_C"}
@@ -72,7 +72,7 @@ def check_answer(path: Path, as_they_are: bool) -> int:
     if made is None:
         assert text
         return 0
-    items = yaml.safe_load(made.texts[output]) or []  # comments alone
+    items = yaml.safe_load(made.texts[output]) or []  # Only comments.
     entries = [item for item in items if "func" in item]
     assert len(entries) == made.schemas
     for entry in entries:
@@ -172,7 +172,7 @@ QUICK = {"open calls", "macros that double", "deep #if", "stars", "deep Python",
     [name if name in QUICK else pytest.param(name, marks=pytest.mark.slow) for name in SHAPES],
 )
 def test_shapes_that_take_long(shape: str, tmp_path: Path) -> None:
-    """A second file that is right is read beside it, so that there is always something to write."""
+    """A valid second file is read beside it, so that there is always something to write."""
     name, text = SHAPES[shape]
     (tmp_path / name).write_bytes(text.encode("utf-8", "surrogatepass"))
     (tmp_path / "good.cpp").write_text('TORCH_LIBRARY(good, m) { m.def("f() -> ()"); }')

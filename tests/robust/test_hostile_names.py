@@ -1,9 +1,8 @@
-"""Nothing in a file becomes other C++, other CMake or another path than the same entry with a harmless name.
+"""No string in a file can change the generated C++, CMake or paths, compared with a harmless name.
 
-Strings made of quotes, comment marks, line ends, braces, `../`, `$( )` and the like are put into every
-place of an entry and of the other files. Either they are refused, or every generated file is token for
-token that of a harmless string, a name for a name and a literal for a literal: for both targets, with shards, and
-for Python.
+Strings of quotes, comment marks, line ends, braces, `../`, `$( )` and the like are put into every place of an entry
+and of the other files. Either they are rejected, or every generated file has token for token the same shape as with a
+harmless string: a name for a name, a literal for a literal; for both targets, with shards, and for Python.
 """
 
 from __future__ import annotations
@@ -21,12 +20,13 @@ from typing import Any
 import pytest
 from hypothesis import HealthCheck, example, given, settings
 from hypothesis import strategies as st
+from msgspec.structs import replace
 
-from opgen.dataclasses import replace
 from opgen.diagnostics import Diagnostics
-from opgen.manifest import is_safe_path
+from opgen.io.manifest import is_safe_path
 from opgen.model.cpp_identifier import is_identifier
-from opgen.pipeline import Inputs, build_tree
+from opgen.pipeline.generating import build_tree
+from opgen.pipeline.inputs import Inputs
 from support.inputs import aten_inputs
 
 ENTRIES = """\
@@ -57,7 +57,7 @@ ENTRIES = """\
   ufunc_inner_loop:
     Generic: {loop} ({dtypes})
 """
-# What stands at each place if nobody means harm.
+# The harmless string at each place.
 HARMLESS: Mapping[str, str] = {
     "namespace": "lib",
     "op": "op",
@@ -91,7 +91,7 @@ BACKEND = {
     "class_name": "Functions",
     "supported": "op.over",
 }
-# The other files, as JSON, which YAML holds: places by path.
+# The other files, as JSON, which is valid YAML: places by path.
 OTHERS: Mapping[str, str] = {
     **{f"backend:{key}": value for key, value in BACKEND.items()},
     "select:tag": "op_cpu",
@@ -124,39 +124,43 @@ _TOKEN = re.compile(
 
 
 def shape(path: str, text: str) -> list[str]:
-    """The tokens of a file: all names alike, all literals and numbers alike, comments left out."""
+    """Return the tokens of a file without comments, with all names equal and all literals and numbers equal."""
     if path.endswith((".txt", ".py", ".pyi")):
         text = re.sub(r"#[^\n]*", "", text)
-        # A stub leaves out the value of a default that has quotes in it.
+        # A stub leaves out the value of a default that contains quotes.
         text = text.replace("= ...", '= "x"')
     elif not path.endswith((".h", ".cpp")):
         return []
     tokens = []
-    # As a compiler does it: a line that ends in a backslash goes on in the next.
+    # Like a compiler: a line that ends in a backslash continues in the next.
     for token in _TOKEN.findall(text.replace("\\\n", "")):
         if token.isspace() or token.startswith(("//", "/*")):
             continue
         kind = "name" if is_identifier(token) else "literal" if len(token) > 1 else token
+        # Adjacent string literals are one: a long one is split at its blanks.
+        if kind == "literal" and tokens and tokens[-1] == "literal":
+            continue
         tokens.append("number" if token[0].isdigit() else kind)
     return tokens
 
 
 @dataclass(frozen=True)
 class Attempt:
-    """One tree: its errors, or its files by path with all names alike, and their shapes."""
+    """One generated tree: its errors, or its files by path with all names equal, and their shapes."""
 
     errors: tuple[str, ...]
     shapes: tuple[tuple[str, tuple[str, ...]], ...]
 
 
-# What is generated: for a target, in so many shards, for Python or not.
+# The forms of generated code: target, number of shards, and whether there are Python bindings.
 FORMS: Mapping[str, tuple[str, int, bool]] = {
     "runtime": ("runtime", 1, False),
     "python": ("runtime", 3, True),
     "torch": ("torch", 2, False),
     "torch, python": ("torch", 1, True),
 }
-# Of operators with inner loops, of another library, and of a backend beside one's own: target torch has nothing.
+# Operators with inner loops, of another library, and a backend beside own operators: target torch
+# supports none of them.
 NOT_FOR_TORCH = ("loop", "dtypes", "extends:", "backend:")
 
 
@@ -167,12 +171,12 @@ def forms(place: str) -> tuple[str, ...]:
 
 
 def attempt(place: str, value: str, form: str) -> Attempt:
-    """What comes of `value` at `place` and harmless strings at all others."""
+    """Generate with `value` at `place` and harmless strings everywhere else."""
     target, shards, python = FORMS[form]
     with tempfile.TemporaryDirectory() as folder:
         inputs = replace(_written(place, value, Path(folder), target), target=target)
         diagnostics = Diagnostics()
-        tree = build_tree(inputs, diagnostics, shards=shards, python=python)
+        tree = build_tree(replace(inputs, shards=shards, python=python), diagnostics)
     if tree is None:
         errors = tuple(item.code for item in diagnostics)
         assert errors, "no tree, and no reason"
@@ -207,7 +211,7 @@ def _written(place: str, value: str, folder: Path, target: str) -> Inputs:
 
 
 def _filled(line: str, texts: Mapping[str, str]) -> str:
-    """A line of ENTRIES, its value in quotes, whatever it holds."""
+    """Fill in a line of ENTRIES, its value in quotes, whatever the value contains."""
     if "{" not in line:
         return line
     opening, colon, value = line.partition(": ")
@@ -251,8 +255,8 @@ def harmless(place: str, form: str) -> Attempt:
 
 
 @pytest.mark.parametrize("place", PLACES)
-def test_harmless_strings_are_taken(place: str) -> None:
-    """Otherwise the others would show nothing."""
+def test_harmless_strings_are_accepted(place: str) -> None:
+    """Protects the other tests, which would otherwise pass without testing anything."""
     for form in forms(place):
         assert harmless(place, form).errors == (), form
         assert len(harmless(place, form).shapes) > 15
@@ -263,7 +267,7 @@ def check(place: str, value: str) -> None:
         return
     if place in ("argument", "result") and value.lstrip()[:1] in MARKS:
         return
-    # One form for each string: they take their turns.
+    # One form for each string, in turns.
     choice = forms(place)
     form = choice[zlib.crc32(repr((place, value)).encode()) % len(choice)]
     found = attempt(place, value, form)
@@ -271,11 +275,11 @@ def check(place: str, value: str) -> None:
         assert found.shapes == harmless(place, form).shapes, f"{form}, {place}: {value!r}"
 
 
-# Strings that mean something at their place: a number, or that nothing is generated.
+# Strings with a meaning at their place: a number, or that nothing is generated.
 OTHER_MEANINGS = {("number", "-1"), ("generated", ""), ("kernel_namespace", "")}
-# What goes on with the type before it, after a blank that PyTorch's parser skips.
+# Strings that continue the type before them, after a blank that PyTorch's parser skips.
 MARKS = ("?", "!", "[", "(")
-# Places whose strings go no further than `opgen dump`, so that any is taken: each costs a tree.
+# Places whose strings only reach `opgen dump`, so any one is accepted: each costs a tree.
 FREE = {"category", "select:tag", "select:dtype", "select:operator", "tags:desc"}
 
 HOSTILE = (

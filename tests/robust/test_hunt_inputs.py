@@ -1,7 +1,7 @@
-"""Inputs changed by chance, through every command and the language server's questions: an answer within seconds, no traceback.
+"""Randomly changed inputs for every command and the language server: an answer within seconds, and no traceback.
 
-The files of tests/errors, our own and the other kinds of files are cut, doubled, spliced and bent. OPGEN_INPUTS says how
-many inputs; there are few without it, and 20,000 at night.
+The files of tests/golden/errors, our own and the other kinds of files are cut, doubled, spliced and altered.
+OPGEN_INPUTS is the number of inputs: few by default, 20,000 at night.
 """
 
 from __future__ import annotations
@@ -21,9 +21,9 @@ from click.testing import CliRunner
 from opgen.cli.main import main
 from opgen.diagnostics import Source
 from opgen.lsp.completion import complete
+from opgen.lsp.cursor import find_word
 from opgen.lsp.kernels import KernelIndex, find_functions
 from opgen.lsp.outline import build_outline
-from opgen.lsp.words import find_word
 
 RecordProperty = Callable[[str, object], None]
 TESTS = Path(__file__).parents[1]
@@ -60,7 +60,7 @@ def foo(x: torch.Tensor, n: int = 1) -> torch.Tensor:
 def _(x, n=1):
     return torch.empty_like(x)
 """
-# The file that is bent, by its name, with what it begins as; the commands that read it.
+# For each file that is altered, by name, its initial content and the commands that read it.
 OTHERS = {
     "tags.yaml": "- tag: core\n  desc: A core operator.\n- tag: pointwise\n  desc: Each element.\n",
     "backend.yaml": "backend: XLA\ncpp_namespace: torch_xla\nsupported:\n- foo\nautograd:\n- bar\n",
@@ -151,7 +151,7 @@ def bent(content: bytes, others: list[bytes], chance: random.Random) -> bytes:
 
 
 def ask_the_server(content: bytes, chance: random.Random, folder: Path) -> None:
-    """What the server does with every key typed and at every place that is asked about."""
+    """Send the server every edit, and questions about positions."""
     source = Source("any.yaml", content.decode("utf-8", "replace"))
     outline = build_outline(source)
     for _ in range(3):
@@ -176,7 +176,7 @@ def test_any_input_of_any_command_is_answered(
 ) -> None:
     chance = random.Random(int(os.environ.get("OPGEN_SEED", inputs)))
     monkeypatch.chdir(tmp_path)
-    schemas = [path.read_bytes() for path in sorted(TESTS.glob("errors/*.yaml"))] + [
+    schemas = [path.read_bytes() for path in sorted(TESTS.glob("golden/errors/*.yaml"))] + [
         GOOD.encode()
     ] * 200
     others = [text.encode() for text in OTHERS.values()]

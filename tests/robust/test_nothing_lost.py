@@ -1,6 +1,6 @@
-"""Nothing is lost: the writer is killed, starved of space and rights, and raced, for real.
+"""Nothing is lost when the writer is killed, runs out of space, lacks permissions, or runs in parallel.
 
-The counts are those of docs/robustness.md: few by default, hundreds with `-m nightly`.
+The counts are those of docs/contributing/robustness-tests.md: few by default, hundreds with `-m nightly`.
 """
 
 from __future__ import annotations
@@ -16,10 +16,11 @@ from pathlib import Path
 import pytest
 
 from opgen.diagnostics import Diagnostics
-from opgen.files import is_temporary
-from opgen.manifest import MANIFEST
-from opgen.stale import compare
-from opgen.writer import write
+from opgen.io.digests import DIGESTS
+from opgen.io.files import is_temporary
+from opgen.io.manifest import MANIFEST
+from opgen.io.stale import compare
+from opgen.io.writer import write
 from support.writing import tree
 
 RecordProperty = Callable[[str, object], None]
@@ -32,7 +33,7 @@ FOREIGN = {"mine.txt": "mine", "src/mine.cpp": "mine, too", ".opgen-notes.tmp": 
 
 @pytest.fixture
 def out(tmp_path: Path) -> Path:
-    """A folder with files of somebody else in it."""
+    """A folder that contains a user's files."""
     folder = tmp_path / "out"
     for name, text in FOREIGN.items():
         (folder / name).parent.mkdir(parents=True, exist_ok=True)
@@ -41,7 +42,7 @@ def out(tmp_path: Path) -> Path:
 
 
 def start(*arguments: str) -> subprocess.Popen[str]:
-    """A writing process that waits for its first line."""
+    """Start a writing process that waits for its first line."""
     command = [sys.executable, str(SCRIPT), *arguments]
     process = subprocess.Popen(
         command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True
@@ -58,33 +59,41 @@ def release(process: subprocess.Popen[str]) -> None:
 
 
 def codes(process: subprocess.Popen[str]) -> list[str]:
-    """What a released process says of each version, when it is done."""
+    """Release a process and return its codes for each version, when it is done."""
     said, complaints = process.communicate(timeout=60)
     assert process.returncode == 0, complaints
     return said.splitlines()
 
 
 def files(folder: Path) -> dict[str, str]:
+    """Return every file except those that are not committed, and the `.gitignore` for these."""
     found = (path for path in folder.rglob("*") if path.is_file())
-    return {path.relative_to(folder).as_posix(): path.read_text() for path in found}
+    skipped = (DIGESTS, ".gitignore")
+    return {
+        path.relative_to(folder).as_posix(): path.read_text()
+        for path in found
+        if path.name not in skipped
+    }
 
 
 def assert_intact(folder: Path) -> None:
-    """Every file is foreign and as it was, or is whole and of some version, or is a temporary one."""
+    """Check that every file is a user's and unchanged, a whole file of some version, or a temporary one or in a
+    temporary folder.
+    """
     found = files(folder)
     assert {name: found.pop(name) for name in FOREIGN} == FOREIGN
     found.pop(MANIFEST, None)
     for path, text in found.items():
-        if not is_temporary(path.rpartition("/")[2]):
+        if not any(map(is_temporary, path.split("/"))):
             assert text in {one.files[path] for one in TREES if path in one.files}, path
 
 
 def assert_repaired(folder: Path, version: int) -> None:
-    """One run makes the tree of a version of whatever there is, and leaves nothing else."""
+    """Check that one run repairs the folder: it has the tree of a version, and no other files."""
     diagnostics = Diagnostics()
     write(TREES[version], folder, diagnostics)
     assert [str(item) for item in diagnostics] == []
-    assert compare(TREES[version], folder, Diagnostics()) == ()
+    assert compare(TREES[version], folder, Diagnostics()).stale == ()
     assert set(files(folder)) == {*TREES[version].files, *FOREIGN, MANIFEST}
 
 
@@ -127,14 +136,14 @@ def test_a_killed_run_leaves_every_file_old_or_new(
 def test_runs_at_once_do_not_mix_their_files(
     out: Path, runs: int, record_property: RecordProperty
 ) -> None:
-    """All wait for each other and then write different versions: one at a time may."""
+    """All processes wait for each other and then write different versions; the lock lets one at a time write."""
     processes = [start(str(out), *map(str, (n % 5, (n + 2) % 5))) for n in range(runs)]
     for process in processes:
         release(process)
     said = [line for process in processes for line in codes(process)]
     assert set(said) <= {"", "E0903"}
     assert "" in said
-    assert any(compare(one, out, Diagnostics()) == () for one in TREES)
+    assert any(compare(one, out, Diagnostics()).stale == () for one in TREES)
     refused = said.count("E0903")
     record_property("nothing lost: runs at once", 2 * runs)
     record_property("nothing lost: of these refused", refused)
@@ -157,7 +166,7 @@ def test_the_lock_ends_with_the_process(out: Path) -> None:
 
 @pytest.fixture
 def small_disk(tmp_path: Path) -> Iterator[Path]:
-    """A file system of its own with 200 KB."""
+    """A file system with 200 KB."""
     folder = tmp_path / "disk"
     folder.mkdir()
     options = ["-t", "tmpfs", "-o", "size=200k", "tmpfs"]
@@ -168,7 +177,7 @@ def small_disk(tmp_path: Path) -> Iterator[Path]:
 
 
 def test_a_full_disk_is_an_error_and_the_tree_stays_whole(small_disk: Path) -> None:
-    """What is written before the disk is full is whole; when there is room again, the rest comes."""
+    """Files written before the disk is full are whole; when there is space again, the rest is written."""
     out = small_disk / "out"
     for name, text in FOREIGN.items():
         (out / name).parent.mkdir(parents=True, exist_ok=True)
@@ -186,7 +195,7 @@ def test_a_full_disk_is_an_error_and_the_tree_stays_whole(small_disk: Path) -> N
         write(TREES[version], out, diagnostics)
         full += [item.code for item in diagnostics] == ["E0904"]
         assert all("No space left" in item.message for item in diagnostics)
-        assert not [name for name in files(out) if is_temporary(name.rpartition("/")[2])]
+        assert not [name for name in files(out) if any(map(is_temporary, name.split("/")))]
         assert_intact(out)
         filler.unlink()
     assert full >= 2
@@ -194,18 +203,18 @@ def test_a_full_disk_is_an_error_and_the_tree_stays_whole(small_disk: Path) -> N
     assert_repaired(out, 3)
 
 
-# Rights, as somebody whom they bind
+# Permissions, as a user other than root
 
 
 def as_nobody(folder: Path, version: int) -> str:
-    """What a process without root's rights says when it writes a version."""
+    """Return what a process without root's rights reports when it writes a version."""
     process = start("--as", str(NOBODY), str(folder), str(version))
     release(process)
     return codes(process)[0]
 
 
 def open_up(folder: Path) -> None:
-    """Let everybody write there, and reach it."""
+    """Let everybody enter the folder and write to it."""
     for path in (folder, *folder.rglob("*")):
         path.chmod(0o777 if path.is_dir() else 0o666)
     for parent in folder.parents[:5]:
@@ -220,7 +229,8 @@ def test_missing_rights_are_an_error_and_the_tree_stays_whole(out: Path, what: s
     barred, code = {
         "top": (out, "E0904"),
         "below": (out / "src", "E0904"),
-        # The rename needs the folder's rights only, and so takes a file that is marked read-only.
+        # The rename needs only write permission for the folder, so it also replaces a read-only
+        # file.
         "file": (out / next(iter(TREES[0].files)), ""),
         "manifest": (out / MANIFEST, "E0902"),
         "unreadable": (out / "src", "E0904"),
@@ -233,7 +243,7 @@ def test_missing_rights_are_an_error_and_the_tree_stays_whole(out: Path, what: s
     assert_repaired(out, 2)
 
 
-def test_a_folder_that_cannot_be_made_is_an_error(out: Path) -> None:
+def test_a_folder_that_cannot_be_created_is_an_error(out: Path) -> None:
     open_up(out)
     out.chmod(0o555)
     assert as_nobody(out / "new" / "deeper", 1) == "E0904"
@@ -241,11 +251,11 @@ def test_a_folder_that_cannot_be_made_is_an_error(out: Path) -> None:
     assert not (out / "new").exists()
 
 
-# What others do meanwhile
+# Interference by other processes
 
 
-def test_a_folder_that_vanishes_during_a_run_is_an_error_or_made_again(out: Path) -> None:
-    """The process goes on, and says so; the next run makes everything."""
+def test_a_folder_that_vanishes_during_a_run_is_an_error_or_created_again(out: Path) -> None:
+    """The process ends with an error, or makes the folder again; the next run writes everything."""
     process = start("--forever", str(out), "0", "1", "2")
     release(process)
     chance = random.Random(1)

@@ -1,1 +1,1 @@
-"""What several test folders share: the compiled runtime, compilers, generated trees."""
+"""Shared by several test folders: the compiled runtime, compilers, generated trees."""

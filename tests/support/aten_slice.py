@@ -1,4 +1,4 @@
-"""A slice of PyTorch's own native_functions.yaml under a private namespace: schemas as they stand, kernels of ours."""
+"""A slice of PyTorch's native_functions.yaml under a private namespace: PyTorch's schemas, our kernels."""
 
 from __future__ import annotations
 
@@ -10,7 +10,8 @@ import yaml
 
 NAMESPACE = "slice"
 
-# The structured groups, by the kernel source that has them: each is named by its out= operator.
+# The structured groups, by the source file with their kernels. A group is named by its out=
+# operator.
 BASIC = "add.out mul.out div.out eq.Tensor_out sqrt.out sigmoid.out clamp.Tensor_out"
 
 POINTWISE = """
@@ -39,8 +40,8 @@ GROUPS = {
     "pointwise.cpp": POINTWISE,
 }
 
-# Operators that are not structured (unstructured.cpp): what writes, with generated variants; views and their copies;
-# factories.
+# Operators that are not structured (unstructured.cpp): writing operators with generated variants,
+# views and their copies, factories.
 UNSTRUCTURED = """
 roll zero_
 diagonal diagonal_copy select.int select_copy.int unbind.int unbind_copy.int unsqueeze unsqueeze_ unsqueeze_copy
@@ -48,7 +49,7 @@ split_with_sizes split_with_sizes_copy expand expand_copy
 full full.out ones_like
 """
 
-# What the slice has of an entry; the rest (other backends, Python bindings) is PyTorch's affair.
+# The keys that the slice keeps. The others (other backends, Python bindings) concern PyTorch only.
 _KEPT = (
     "device_check",
     "device_guard",
@@ -70,7 +71,7 @@ def native_functions(path: Path) -> list[dict[str, Any]]:
 
 
 def slice_of(entries: Iterable[Mapping[str, Any]], sources: Iterable[str]) -> str:
-    """YAML of the structured groups of `sources`, every member that the file has, and of what is unstructured."""
+    """Return YAML of the structured groups of `sources`, with every member in the file, and of UNSTRUCTURED."""
     wanted = {out for source in sources for out in GROUPS[source].split()} | set(
         UNSTRUCTURED.split()
     )
@@ -85,7 +86,7 @@ def name_of(entry: Mapping[str, Any]) -> str:
 
 
 def _moved(entry: Mapping[str, Any]) -> dict[str, Any]:
-    """`entry` in the private namespace; its out= kernel is called `clamp_Tensor_out_cpu`."""
+    """Return `entry` in the private namespace, with its out= kernel named like `clamp_Tensor_out_cpu`."""
     moved = {"func": f"{NAMESPACE}::{entry['func']}"}
     moved |= {key: entry[key] for key in _KEPT if key in entry}
     if entry.get("structured"):

@@ -1,7 +1,8 @@
-"""C++ for the tests: the runtime built once per session, and g++ and clang++ with its headers precompiled.
+"""Compile C++ for the tests: the runtime once per session, and sources by g++ and clang++ with precompiled
+headers.
 
-Everything lies in one cache folder (`$OPGEN_TEST_BUILD`, else `.pytest_cache/opgen-build`) and is made under a
-lock, so that the workers of pytest-xdist build once and wait for one another. ccache is used if it is there.
+Everything lies in one cache folder (`$OPGEN_TEST_BUILD`, or `.pytest_cache/opgen-build`) and is made under a lock,
+so that the workers of pytest-xdist build once and wait for one another. ccache is used if it is installed.
 """
 
 from __future__ import annotations
@@ -23,16 +24,16 @@ import pytest
 REPOSITORY = Path(__file__).resolve().parents[2]
 RUNTIME = REPOSITORY / "runtime"
 INCLUDE = RUNTIME / "include"
-# Without what a debugger reads, which takes a quarter of the time.
+# No debug information: it would take a quarter of the time.
 DEBUG = ("-DCMAKE_BUILD_TYPE=Debug", "-DCMAKE_CXX_FLAGS_DEBUG=-O0")
 WARNINGS = ("-Wall", "-Wextra", "-Wshadow", "-Werror")
 
-# All that generated sources and kernels include of the runtime.
+# Everything that generated sources and kernels include from the runtime.
 _PRECOMPILED = ("opgen/composite.h", "opgen/kernel.h", "opgen/register.h")
 
 
 def cache_folder() -> Path:
-    """Where compiled things are kept between runs."""
+    """Return the folder where build results are kept between runs."""
     given = os.environ.get("OPGEN_TEST_BUILD")
     folder = Path(given) if given else REPOSITORY / ".pytest_cache" / "opgen-build"
     folder.mkdir(parents=True, exist_ok=True)
@@ -41,33 +42,37 @@ def cache_folder() -> Path:
 
 @contextlib.contextmanager
 def locked(name: str) -> Iterator[None]:
-    """One process at a time in what is called `name`."""
+    """Hold the lock called `name`, which one process at a time can have."""
     with (cache_folder() / f"{name}.lock").open("w") as file:
         fcntl.flock(file, fcntl.LOCK_EX)
         yield
 
 
 def one_torch_unit() -> contextlib.AbstractContextManager[None]:
-    """As many at once as there are cores: a unit with ATen's headers takes a gigabyte."""
+    """Let only as many workers compile as there are cores: a source with ATen's headers takes a gigabyte of
+    memory.
+    """
     worker = int(os.environ.get("PYTEST_XDIST_WORKER", "gw0").removeprefix("gw"))
     return locked(f"torch-{worker % jobs()}")
 
 
 def tool(name: str) -> str:
-    """The program `name`: beside this Python first, as pip installs it, then on the PATH."""
+    """Return the path of the program `name`, first looked up beside this Python, where pip installs it, then on
+    PATH.
+    """
     found = shutil.which(name, path=str(Path(sys.executable).parent)) or shutil.which(name)
     assert found, f"{name} is not installed"
     return found
 
 
 def jobs() -> int:
-    """How many compilers may run at once ($OPGEN_TEST_JOBS, else the number of cores)."""
+    """Return how many compilers may run at once: $OPGEN_TEST_JOBS, or the number of cores."""
     return int(os.environ.get("OPGEN_TEST_JOBS") or os.cpu_count() or 1)
 
 
 @functools.cache
 def has_headers(python: str = sys.executable) -> bool:
-    """Whether a package for this Python can be compiled: Debian has its headers in python3-dev."""
+    """Return whether the headers of this Python are installed (on Debian: python3-dev)."""
     lines = (
         "import os, sysconfig; print(os.path.exists(sysconfig.get_path('include') + '/Python.h'))"
     )
@@ -75,7 +80,7 @@ def has_headers(python: str = sys.executable) -> bool:
 
 
 def require_headers(python: str = sys.executable) -> None:
-    """Skips where no package for this Python can be compiled; fails if CI is set."""
+    """Skip the test if no package for this Python can be compiled; fail it if CI is set."""
     if not has_headers(python):
         if os.environ.get("CI"):
             pytest.fail(f"{python} has no Python.h")
@@ -83,7 +88,7 @@ def require_headers(python: str = sys.executable) -> None:
 
 
 def run(command: Sequence[str | Path], **options: object) -> str:
-    """Run a command that must succeed; its output, or an assertion that shows it."""
+    """Run a command and return its output; if it fails, raise an AssertionError that shows the output."""
     done = subprocess.run(
         [str(part) for part in command],
         stdout=subprocess.PIPE,
@@ -97,20 +102,22 @@ def run(command: Sequence[str | Path], **options: object) -> str:
 
 
 def launcher() -> tuple[str, ...]:
-    """ccache in front of the compiler, if it is installed."""
+    """Return the words to put before the compiler's command: ccache, if it is installed."""
     found = shutil.which("ccache")
     return (found,) if found else ()
 
 
 def environment() -> dict[str, str]:
-    """The environment for compilers: ccache may use precompiled headers. Options of these tests are no other tests'."""
+    """Return the environment for compilers: ccache may use precompiled headers, and $PYTEST_ADDOPTS is not
+    passed on.
+    """
     sloppiness = "pch_defines,time_macros,include_file_mtime,include_file_ctime"
     others = {name: value for name, value in os.environ.items() if name != "PYTEST_ADDOPTS"}
     return {**others, "CCACHE_SLOPPINESS": sloppiness, "LC_ALL": "C"}
 
 
 def cmake_build(source: Path, folder: Path, *definitions: str, target: str | None = None) -> None:
-    """Compile a CMake project with Ninja; configured anew if the tools or definitions are others."""
+    """Compile a CMake project with Ninja; configure it again if the tools or definitions have changed."""
     command = [tool("cmake"), "-S", str(source), "-B", str(folder), "-G", "Ninja", *definitions]
     command.append(f"-DCMAKE_MAKE_PROGRAM={tool('ninja')}")
     if launcher():
@@ -125,7 +132,7 @@ def cmake_build(source: Path, folder: Path, *definitions: str, target: str | Non
 
 @functools.cache
 def runtime_library() -> Path:
-    """The shared library of the runtime, as `opgen build` compiles it; brought up to date."""
+    """Build the runtime as `opgen build` does, or bring it up to date, and return its shared library."""
     folder = cache_folder() / "runtime"
     with locked("runtime"):
         cmake_build(RUNTIME, folder, "-DCMAKE_BUILD_TYPE=Release", "-DOPGEN_BUILD_TESTS=OFF")
@@ -133,7 +140,9 @@ def runtime_library() -> Path:
 
 
 def project_definitions() -> tuple[str, ...]:
-    """For cmake_build of a user's project: this opgen, and the runtime that the tests have built."""
+    """Return the definitions for cmake_build of a user's project: this opgen, and the runtime built by the
+    tests.
+    """
     return (
         f"-Dopgen_DIR={RUNTIME / 'cmake'}",
         f"-DOPGEN_EXECUTABLE={tool('opgen')}",
@@ -152,7 +161,7 @@ class Compiler:
 
     @functools.cached_property
     def precompiled(self) -> tuple[str, ...]:
-        """The arguments that put the runtime's headers, precompiled, in front of a source."""
+        """The arguments that include the runtime's precompiled headers before a source."""
         folder = cache_folder() / f"precompiled-{self.name}"
         header, stamp = folder / "opgen_all.h", folder / "stamp"
         suffix = "pch" if "clang" in self.name else "gch"
@@ -162,11 +171,13 @@ class Compiler:
                 folder.mkdir(exist_ok=True)
                 header.write_text("".join(f"#include <{name}>\n" for name in _PRECOMPILED))
                 output = folder / f"opgen_all.h.{suffix}"
-                # Headers are compared by content, above: after a change of branch and back all are younger.
+                # The digest above compares contents. clang's own check of time stamps would fail
+                # after switching branches.
                 timeless = ("-Xclang", "-fno-pch-timestamp") if "clang" in self.name else ()
                 run([self.path, *self.flags(), *timeless, "-x", "c++-header", header, "-o", output])
                 stamp.write_text(wanted)
-        # g++ forgets the diagnostic pragmas of a precompiled header, and with them this exception.
+        # g++ loses the diagnostic pragmas of a precompiled header, so one warning has to be
+        # switched off again.
         forgotten = () if "clang" in self.name else ("-Wno-init-list-lifetime",)
         return (*forgotten, "-include", str(header))
 
@@ -176,7 +187,7 @@ class Compiler:
     def check(
         self, include: Iterable[Path], *arguments: str | Path, precompiled: bool = True
     ) -> str:
-        """Parse without generating code; what the compiler says, which is nothing if all is well."""
+        """Parse without generating code, and return the compiler's messages (empty if it has none)."""
         first = self.precompiled if precompiled else ()
         found = [f"-I{folder}" for folder in include]
         command = [self.path, *self.flags(), *found, *first, "-fsyntax-only", *map(str, arguments)]
@@ -194,7 +205,7 @@ class Compiler:
         return self.check(include, *included, "-x", "c++", "/dev/null", precompiled=precompiled)
 
     def compile(self, source: Path, output: Path, include: Iterable[Path]) -> str:
-        """Compile one source; what the compiler says."""
+        """Compile one source and return the compiler's messages."""
         found = [f"-I{folder}" for folder in include]
         command = [*launcher(), self.path, *self.flags(), *found, *self.precompiled]
         command += ["-fpch-preprocess"] if "clang" not in self.name else []
@@ -209,7 +220,7 @@ class Compiler:
 
 
 def compilers() -> tuple[Compiler, ...]:
-    """g++ and clang++, those that are installed; at least one must be."""
+    """Return those of g++ and clang++ that are installed; at least one must be."""
     found = tuple(Compiler(n, p) for n in ("g++", "clang++") if (p := shutil.which(n)))
     assert found, "neither g++ nor clang++ is installed"
     return found
@@ -237,14 +248,14 @@ def link_program(
     """Compile `sources` into a program in `folder`; all of `libraries` are loaded with it."""
     objects = _compile_all(folder / "program.objects", sources, include)
     program = folder / "program"
-    # A library of kernels is used by what it registers, not by its symbols.
+    # Linked libraries of kernels are needed for what they register; no symbol of theirs is used.
     command = [default_compiler().path, "-o", program, *objects, "-Wl,--no-as-needed"]
     run([*command, *_linked(libraries)])
     return program
 
 
 def run_program(program: Path, variables: Mapping[str, str] | None = None) -> tuple[int, str, str]:
-    """Exit code, standard output and standard error."""
+    """Run a program; return its exit code, standard output and standard error."""
     done = subprocess.run(
         [str(program)],
         capture_output=True,

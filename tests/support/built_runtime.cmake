@@ -1,5 +1,5 @@
-# What the tests have built already, for a project of a user: without it find_package(opgen) builds the runtime.
-# Passed as CMAKE_PROJECT_INCLUDE, so that the projects themselves say nothing of it.
+# Lets find_package(opgen) of a user's project find the runtime that the tests have built, instead
+# of building it. Passed as CMAKE_PROJECT_INCLUDE, so that the projects need no change.
 add_library(opgen::runtime SHARED IMPORTED)
 set_target_properties(opgen::runtime PROPERTIES
   IMPORTED_LOCATION "${RUNTIME_LIBRARY}"

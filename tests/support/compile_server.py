@@ -1,4 +1,4 @@
-"""A compile server on this machine: what distcc sends preprocessed sources to."""
+"""A compile server on this machine, to which distcc sends preprocessed sources."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from pathlib import Path
 
 @contextmanager
 def compile_server() -> Iterator[tuple[str, Callable[[], str]]]:
-    """A distccd on a port of this machine: its address, and its log of what it compiled."""
+    """Start a distccd on a port of this machine; give its address and its log of what it compiled."""
     folder = Path(tempfile.mkdtemp())
     folder.chmod(0o777)
     with socket.socket() as free:

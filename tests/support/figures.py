@@ -1,6 +1,6 @@
-"""Numbers that tests record, added up and printed at the end of the run, with pytest-xdist too.
+"""Numbers that tests record: added up and printed at the end of the run, also with pytest-xdist.
 
-A test says `record_property("numerics: inputs compared", 2400)`; equal names are one line of the summary.
+A test calls `record_property("numerics: inputs compared", 2400)`; equal names become one line of the summary.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""Other CPythons of this machine, each in an environment of its own."""
+"""Other CPython versions on this machine, each in its own virtual environment."""
 
 from __future__ import annotations
 
@@ -12,7 +12,9 @@ from support.build import cache_folder, locked, run
 
 
 def venv_of(version: str, *packages: str) -> str:
-    """The Python of an environment of CPython `version` with `packages`; skips where there is no such CPython."""
+    """Return the Python of an environment of CPython `version` with `packages`; skip the test if that version is
+    not installed.
+    """
     python = _interpreter(version)
     if python is None:
         pytest.skip(f"there is no CPython {version}")
@@ -27,7 +29,7 @@ def venv_of(version: str, *packages: str) -> str:
 
 
 def _interpreter(version: str) -> str | None:
-    """An installed CPython of that version; a shim of pyenv may stand for none."""
+    """Return an installed CPython of that version. A shim of pyenv alone does not count."""
     installed = Path.home() / ".pyenv" / "versions"
     found = [shutil.which(f"python{version}"), *map(str, installed.glob(f"{version}*/bin/python"))]
     asked = f"import sys; assert sys.version_info[:2] == ({version.replace('.', ', ')})"

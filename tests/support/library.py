@@ -1,6 +1,7 @@
-"""The repository's own operators as a shared library and as a package of Python, by `opgen build`: what a user gets.
+"""The repository's own operators as a shared library and as a Python package, built by `opgen build` as a user
+would.
 
-Built in the cache folder of `support.build` under its lock; after the first time only what changed is compiled.
+Built in the cache folder of `support.build` under its lock; after the first time only changed files are compiled.
 """
 
 from __future__ import annotations
@@ -30,7 +31,7 @@ from support.build import (
 
 @dataclass(frozen=True)
 class OperatorLibrary:
-    """A library of operators, the runtime that it is linked with, and the tree it was generated in."""
+    """A library of operators, the runtime that it is linked with, and the folder of its generated tree."""
 
     path: Path
     runtime: Path
@@ -38,16 +39,16 @@ class OperatorLibrary:
 
     @property
     def packages(self) -> Path:
-        """The folder from which Python imports the library. Skips where there is none."""
+        """The folder from which Python imports the library. Skips the test if there is none."""
         require_headers()
         return self.tree / "cmake-build" / "python"
 
 
 @functools.cache
 def own_operators() -> OperatorLibrary:
-    """native_functions.yaml with kernels/; an assertion shows the compiler's words if that does not build.
+    """Build native_functions.yaml with kernels/; a failure shows the compiler's messages.
 
-    With $OPGEN_SANITIZED what `python tests/hunt build` has left in that folder.
+    With $OPGEN_SANITIZED, return instead what `python tests/robust/hunt build` has left in that folder.
     """
     sanitized = os.environ.get("OPGEN_SANITIZED")
     if sanitized:
@@ -58,7 +59,9 @@ def own_operators() -> OperatorLibrary:
 def build_own_operators(
     folder: Path, variables: Mapping[str, str], *options: str
 ) -> OperatorLibrary:
-    """The same in another folder, with other variables for the compiler and other options of `opgen build`."""
+    """Build the operators in another folder, with other variables for the compiler and other options of `opgen
+    build`.
+    """
     tree = folder / "aten"
     variables = dict(variables)
     if launcher():
@@ -80,6 +83,6 @@ def _library_in(tree: Path) -> OperatorLibrary:
 
 @functools.cache
 def own_package() -> ModuleType:
-    """`import aten`, in this process: the package of `own_operators()`."""
+    """Import the package `aten` of `own_operators()` in this process."""
     sys.path.insert(0, str(own_operators().packages))
     return importlib.import_module("aten")

@@ -1,15 +1,21 @@
-"""Schemas as libraries write them into YAML with a kernel each, so that they can be registered with PyTorch."""
+"""Schemas as libraries write them, and YAML files with a kernel for each, so that PyTorch can register them."""
 
 from __future__ import annotations
 
 import json
+import lzma
 import re
 from collections import defaultdict
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-# Classes that PyTorch registers itself, with their C++ types. Every other one is made for the test.
+from opgen.diagnostics import Diagnostics
+from opgen.pipeline.inputs import Inputs
+from opgen.pipeline.linting import inspect
+
+# Classes that PyTorch registers itself, with their C++ types. All others are generated for the
+# test.
 _OF_PYTORCH = {
     f"c10d.{name}": (f"c10d::{name}", f"<torch/csrc/distributed/c10d/{header}>")
     for name, header in (
@@ -22,7 +28,7 @@ _CLASS = re.compile(r"__torch__\.torch\.classes\.([\w.]+)")
 _CERTAIN = re.compile(r"(?<![\w(])Tensor(?:\([^)]*\))?!? *\w")
 
 
-# Forms of everyone's operators, in names of our own. Each is taken by PyTorch's parser and by the runtime's, with one result.
+# One schema of each form that libraries use. PyTorch's parser and the runtime's accept each, with the same result.
 FORMS = """
 rotate(Tensor! q, Tensor! k, Tensor positions, int head_size, bool interleaved) -> ()
 norm(Tensor! out, Tensor input, Tensor weight, float epsilon) -> ()
@@ -104,14 +110,16 @@ tabs(\tTensor\tx\t)\t->\tTensor\t
 
 @dataclass(frozen=True)
 class SchemaFile:
-    """A YAML file, and for each operator in it the schema that PyTorch has to have for it."""
+    """A YAML file, and the schema that PyTorch must have for each operator in it."""
 
     path: Path
     schemas: Mapping[str, str]
 
 
 def write_files(groups: Mapping[str, Iterable[str]], folder: Path) -> list[SchemaFile]:
-    """One file for each namespace and its schemas, most of which name none; `folder` also gets the classes in them."""
+    """Write one file for each namespace with its schemas, most of which name no namespace; write the classes
+    they use into `folder`.
+    """
     found = []
     for namespace, schemas in groups.items():
         entries, registered = [], {}
@@ -129,16 +137,42 @@ def write_files(groups: Mapping[str, Iterable[str]], folder: Path) -> list[Schem
     return found
 
 
-def group_rows(rows: Iterable[Mapping[str, str]]) -> dict[str, list[str]]:
-    """Schemas with a namespace, of several projects, by a namespace for each project and namespace."""
-    groups = defaultdict[tuple[str, str], list[str]](list)
-    for row in rows:
-        namespace, _, schema = row["schema"].partition("::")
-        groups[row["project"], namespace].append(schema)
-    return {
-        f"q{number}_{namespace}": schemas
-        for number, ((_, namespace), schemas) in enumerate(sorted(groups.items()))
-    }
+def schemas_of_projects() -> dict[str, list[str]]:
+    """Return the 1,816 schemas outside of `aten` of 33 public projects, by project and namespace.
+
+    Names of operators, arguments and classes, and the contents of strings, are replaced by numbered ones. Types,
+    annotations, defaults and white space are unchanged.
+    """
+    packed = Path(__file__).with_name("library_schemas.json.xz").read_bytes()
+    groups = defaultdict[str, list[str]](list)
+    for text in json.loads(lzma.decompress(packed)):
+        namespace, _, schema = text.partition("::")
+        groups[namespace].append(schema)
+    return dict(groups)
+
+
+def accepted(
+    groups: Mapping[str, Sequence[str]], folder: Path
+) -> tuple[dict[str, list[str]], dict[str, str]]:
+    """Return the schemas of each namespace that opgen accepts for target torch, and the error code of each other
+    schema.
+    """
+    kept, refused = {}, {}
+    for file in write_files(groups, folder):
+        diagnostics = Diagnostics()
+        inspect(Inputs((file.path,), target="torch"), diagnostics, refused=True)
+        lines = file.path.read_text().splitlines()
+        starts = [i for i, line in enumerate(lines, 1) if line.startswith("- func:")]
+        namespace = file.path.stem
+        codes: dict[int, str] = {}
+        for one in diagnostics:
+            if one.severity.value == "error":
+                line = one.span.source.text.count("\n", 0, one.span.start) + 1
+                codes.setdefault(max(i for i, at in enumerate(starts) if at <= line), one.code)
+        schemas = groups[namespace]
+        refused |= {schemas[i]: code for i, code in codes.items()}
+        kept[namespace] = [s for i, s in enumerate(schemas) if i not in codes]
+    return kept, refused
 
 
 def _classes(schemas: Iterable[str], folder: Path) -> str:

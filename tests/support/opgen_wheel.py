@@ -1,4 +1,4 @@
-"""opgen's own wheel and sdist, and environments in which they are what is imported."""
+"""opgen's own wheel and sdist, and environments that import opgen from them."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from support.build import REPOSITORY, cache_folder, locked, run
 
 @functools.cache
 def opgen_packages() -> tuple[Path, Path]:
-    """The sdist, and the wheel that is made from it; without a word to the network."""
+    """Build the sdist, and the wheel from it, without using the network; return both."""
     folder = cache_folder() / f"opgen-wheel-{os.environ.get('PYTEST_XDIST_WORKER', 'one')}"
     with locked(folder.name):
         shutil.rmtree(folder, ignore_errors=True)
@@ -27,9 +27,10 @@ def opgen_packages() -> tuple[Path, Path]:
 
 
 def fresh_environment(folder: Path, *packages: Path | str, options: tuple[str, ...] = ()) -> Path:
-    """The Python of a new environment in `folder` with `packages`; what is large it has from the tests'.
+    """Make an environment in `folder` with `packages` and return its Python; large packages come from the tests'
+    environment.
 
-    Its own packages come first, and .pth files of the tests' (of an opgen to be edited, say) are not read.
+    Its own packages come first. The tests' .pth files, for example of an editable opgen, are not read.
     """
     run([sys.executable, "-m", "venv", folder])
     python = folder / "bin" / "python"

@@ -1,4 +1,4 @@
-"""Packages that the tests have built, called from a Python of its own."""
+"""Packages that the tests have built, called from a separate Python process."""
 
 from __future__ import annotations
 
@@ -20,15 +20,18 @@ from support.build import (
     run,
 )
 
-# The Python that packages are built for and run by, which need not be that of the tests.
+# The Python that packages are built for and run with; it may differ from the one that runs the
+# tests.
 PYTHON = os.environ.get("OPGEN_TEST_PYTHON", sys.executable)
 
-_CALLS = REPOSITORY / "tests" / "run" / "python"
+_CALLS = REPOSITORY / "tests" / "integration" / "run" / "python"
 
 
 @functools.cache
 def calls_package(python: str = PYTHON) -> Path:
-    """The folder to import `calls` from: tests/run/python, an operator for each form of call."""
+    """Build the package `calls` (tests/integration/run/python), with an operator for each form of call; return
+    the folder to import it from.
+    """
     require_headers(python)
     tag = run([python, "-c", "import sys; print(sys.implementation.cache_tag)"]).strip()
     folder = cache_folder() / f"calls-{tag}"
@@ -44,10 +47,9 @@ def calls_package(python: str = PYTHON) -> Path:
 
 
 def run_python(lines: str, *folders: Path, python: Path | str = PYTHON) -> str:
-    """Runs `lines`, which may import what lies in `folders`; what they print.
+    """Run `lines`, which may import from `folders`, and return what they print.
 
-    An exception, a word on standard error and a signal at the end are failures, with Python's own
-    development mode on.
+    An exception, any output on standard error, or a signal is a failure. Python's development mode is on.
     """
     done = subprocess.run(
         [str(python), "-X", "dev", "-c", textwrap.dedent(lines)],
@@ -59,3 +61,21 @@ def run_python(lines: str, *folders: Path, python: Path | str = PYTHON) -> str:
     assert done.returncode == 0, f"exit code {done.returncode}\n{done.stderr}"
     assert done.stderr == ""
     return done.stdout
+
+
+@functools.cache
+def gradients_package() -> Path:
+    """Build the package `grads` (tests/integration/run/gradients), whose operators have gradients; return the folder
+    to import it from.
+    """
+    require_headers()
+    folder = cache_folder() / "grads"
+    definitions = (
+        *DEBUG,
+        "-DCMAKE_CXX_FLAGS=-Wall -Wextra -Wshadow -Werror",
+        f"-DPython_EXECUTABLE={sys.executable}",
+        *project_definitions(),
+    )
+    with locked(folder.name):
+        cmake_build(_CALLS.parent / "gradients", folder, *definitions)
+    return folder / "python"

@@ -1,4 +1,4 @@
-"""An installed torch: its native_functions.yaml, and its headers."""
+"""The native_functions.yaml and the headers of an installed torch."""
 
 from __future__ import annotations
 
@@ -10,7 +10,9 @@ import pytest
 
 
 def packaged_native_functions() -> Path:
-    """Its path. Skips the test where there is no torch; fails it with OPGEN_REQUIRE_TORCH=1."""
+    """Return the path of the native_functions.yaml in torch. Skip the test without torch; fail it with
+    OPGEN_REQUIRE_TORCH=1.
+    """
     spec = importlib.util.find_spec("torchgen")
     if spec is not None and spec.origin is not None:
         path = Path(spec.origin).parent / "packaged/ATen/native/native_functions.yaml"
@@ -22,7 +24,7 @@ def packaged_native_functions() -> Path:
 
 
 def torch_folder() -> Path:
-    """Where package torch is. Skips and fails as packaged_native_functions does."""
+    """Return the folder of the package torch; skip or fail as packaged_native_functions does."""
     spec = importlib.util.find_spec("torch")
     if spec is None or spec.origin is None:
         if os.environ.get("OPGEN_REQUIRE_TORCH") == "1":

@@ -1,4 +1,6 @@
-"""What Ninja compiles after an edit of a large schema file: a project of a source per operator, and edits."""
+"""Which sources Ninja compiles after an edit of a large schema file: a project with one source per operator, and
+edits.
+"""
 
 from __future__ import annotations
 
@@ -34,7 +36,7 @@ METHOD = """
 
 @dataclass(frozen=True)
 class Edit:
-    """`old`, which stands in the file once, becomes `new`; an empty `old` is the file's end."""
+    """Replace `old`, which occurs once in the file, by `new`; an empty `old` means the end of the file."""
 
     what: str
     old: str
@@ -49,7 +51,7 @@ class Edit:
 
 @dataclass(frozen=True)
 class Count:
-    """The sources that were compiled, those that opgen writes apart from those of authors."""
+    """The sources that were compiled; generated ones are counted apart from those of authors."""
 
     generated: tuple[str, ...]
     written: tuple[str, ...]
@@ -61,7 +63,9 @@ class Count:
 
 @dataclass(frozen=True)
 class Project:
-    """A library of many operators with a kernel source for each root, and a program that includes all."""
+    """A library of many operators with one kernel source for each root name, and a program that includes all
+    headers.
+    """
 
     folder: Path
     build: Build
@@ -76,7 +80,7 @@ class Project:
         return Count(tuple(n for n in compiled if n not in written), tuple(written))
 
     def after(self, edit: Edit) -> Count:
-        """What `edit` has compiled; the file is then as it was, and built."""
+        """Return which sources `edit` recompiles; then undo the edit and build again."""
         before = self.yaml.read_text()
         self.yaml.write_text(edit.of(before))
         counted = self.count()
@@ -88,9 +92,9 @@ class Project:
 def make_project(
     folder: Path, yaml: Path, roots: Iterable[str], *, shards: int, options: str = ""
 ) -> Project:
-    """A project with the operators of `yaml`, a package of Python, too, built from nothing.
+    """Make and build a project with the operators of `yaml`, including a Python package.
 
-    `options` are some of opgen generate.
+    `options` are options of `opgen generate`.
     """
     require_headers()
     source = folder / "project"
@@ -119,7 +123,7 @@ target_link_libraries(main PRIVATE aten)
 
 
 def numbers(generated: Iterable[str]) -> dict[str, int]:
-    """How many of each kind of source: shards of one count together."""
+    """Return the number of sources of each kind; shards of one kind are counted together."""
     found: dict[str, int] = {}
     for name in generated:
         stem = name.removesuffix(".cpp").rstrip("0123456789").removesuffix("_")

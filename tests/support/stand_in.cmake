@@ -1,5 +1,5 @@
-# A stand-in for the runtime, for tests of what is compiled: its headers, and nothing to build or link.
-# Passed as CMAKE_PROJECT_INCLUDE.
+# Takes the place of the runtime in tests that only count compiled sources: its headers, and nothing
+# to build or link. Passed as CMAKE_PROJECT_INCLUDE.
 add_library(opgen::runtime INTERFACE IMPORTED)
 target_include_directories(opgen::runtime INTERFACE "${RUNTIME_INCLUDE}")
 add_library(opgen::python INTERFACE IMPORTED)

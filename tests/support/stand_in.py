@@ -1,7 +1,7 @@
-"""Builds in which nothing is compiled: a program takes the compiler's place, and tells what it was given.
+"""Builds in which a small program takes the compiler's place and records what it is asked to compile.
 
-It writes what a compiler writes of a source: an empty object, and a depfile of all that the source includes. So
-what CMake, Ninja and Make find out of date is true, and costs milliseconds.
+It writes an empty object and a depfile of all that the source includes, as a compiler would. So the decisions of
+CMake, Ninja and Make about what is out of date are real, and cost milliseconds.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ _SUPPORT = Path(__file__).parent
 
 @functools.cache
 def stand_in_compiler() -> Path:
-    """The program, compiled once."""
+    """Compile the program once and return its path."""
     source = _SUPPORT / "stand_in_compiler.cpp"
     program = cache_folder() / "stand_in_compiler"
     with locked(program.name):
@@ -59,7 +59,7 @@ class Build:
         )
 
     def build(self) -> tuple[list[str], str]:
-        """The names of the sources that were compiled, sorted, and what was printed; the build must succeed."""
+        """Build, which must succeed; return the sorted names of the compiled sources, and the output."""
         done = self.try_build()
         assert done.returncode == 0, done.stdout
         return self.compiled(), done.stdout
@@ -76,7 +76,7 @@ class Build:
         )
 
     def compiled(self) -> list[str]:
-        """The names of the sources that the last build compiled."""
+        """Return the names of the sources that the last build compiled."""
         if not self._log.exists():
             return []
         return sorted(Path(line).name for line in self._log.read_text().splitlines())

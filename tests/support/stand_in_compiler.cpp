@@ -1,9 +1,10 @@
-// stand_in_compiler.cpp: takes a compiler's place in tests that count what is compiled.
+// stand_in_compiler.cpp: takes a compiler's place in tests that count compiled sources.
 //
 //   stand_in_compiler LOG g++ ... -c source -o object -MF depfile ...
 //
-// follows the #include lines from the source, all of them, conditions or not, and writes the depfile that the compiler
-// would write and an empty object; and the source's path into LOG. Without -c it only makes the output, as a linker does.
+// follows all #include lines from the source, ignoring conditions, writes the depfile that the
+// compiler would write and an empty object, and appends the source's path to LOG. Without -c it
+// only creates the output, as a linker does.
 #include <filesystem>
 #include <fstream>
 #include <iostream>
@@ -47,7 +48,7 @@ Command parse(int argc, char** argv) {
 
 fs::path find(const Command& c, const std::string& name, bool quoted, const fs::path& from) {
   if (quoted) {
-    // A full path, too: unity builds have them.
+    // Full paths occur too: unity builds use them.
     if (fs::path p = from.parent_path() / name; fs::is_regular_file(p)) return p;
     for (const fs::path& folder : c.quoted) {
       if (fs::is_regular_file(folder / name)) return folder / name;

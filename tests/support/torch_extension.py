@@ -1,4 +1,4 @@
-"""Torch extensions for the tests: built by `opgen build`, one compiler at a time."""
+"""Torch extensions for the tests, built by `opgen build`, one compiler at a time."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from support.build import environment, launcher, one_torch_unit, run, tool
 
 
 def require_torch() -> None:
-    """Skips without torch; fails if OPGEN_REQUIRE_TORCH=1."""
+    """Skip the test without torch; fail it if OPGEN_REQUIRE_TORCH=1."""
     if importlib.util.find_spec("torch") is None:
         if os.environ.get("OPGEN_REQUIRE_TORCH") == "1":
             pytest.fail("OPGEN_REQUIRE_TORCH=1, and torch is not installed")
@@ -32,9 +32,9 @@ def build_extension(
     *more: str | Path,
     flags: str = STRICT,
 ) -> Path:
-    """The shared library of `yaml`, without optimisation and with every warning an error.
+    """Build `yaml` without optimisation and with every warning an error; return the shared library.
 
-    Without `kernels` it has stubs for them. `more` are options of `opgen build`.
+    Without `kernels` it gets stubs. `more` are further options of `opgen build`.
     """
     variables = {
         **environment(),
@@ -53,16 +53,16 @@ def build_extension(
 
 
 def keep_no_graphs(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Inductor compiles every graph anew: one of another build may name operators and tags that this one has not.
+    """Have inductor compile every graph again: a cached one may name operators and tags of another build.
 
-    What it has compiled of C++ is found again by its text, which saves most of the time.
+    C++ that it has compiled before is still found by its text, which saves most of the time.
     """
     monkeypatch.setenv("TORCHINDUCTOR_FX_GRAPH_CACHE", "0")
     monkeypatch.setenv("TORCHINDUCTOR_AUTOGRAD_CACHE", "0")
 
 
 def run_script(script: Path, *arguments: str | Path) -> str:
-    """What a script of this Python says, which must end well."""
+    """Run a script with this Python, which must exit with 0, and return its output."""
     command = [sys.executable, str(script), *map(str, arguments)]
     done = subprocess.run(command, capture_output=True, text=True, check=False)
     assert done.returncode == 0, f"{script.name}\n{done.stdout}{done.stderr[-5000:]}"

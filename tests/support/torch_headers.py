@@ -1,6 +1,7 @@
-"""The headers of every release of PyTorch that opgen takes, out of the wheels for macOS: these are small.
+"""The headers of every release of PyTorch that opgen supports, taken from the wheels for macOS, which are small.
 
-They lie in `$OPGEN_TORCH_HEADERS/<version>/torch/include`, or in the cache of the tests; what is missing is downloaded.
+They lie in `$OPGEN_TORCH_HEADERS/<version>/torch/include`, or in the cache of the tests; missing ones are
+downloaded.
 """
 
 from __future__ import annotations
@@ -16,7 +17,8 @@ import pytest
 
 from support.build import cache_folder, locked
 
-# All that the index has (`pip index versions torch`), from targets/releases.py's oldest on.
+# All releases in the index (`pip index versions torch`), from the oldest one in
+# targets/releases.py.
 RELEASES = ("2.9.0", "2.9.1", "2.10.0", "2.11.0", "2.12.0", "2.12.1", "2.13.0", "2.14.0", "2.14.1")
 RELEASES += ("2.15.0",)
 
@@ -25,7 +27,9 @@ _PLATFORMS = ("macosx_11_0_arm64", "macosx_12_0_arm64", "macosx_14_0_arm64")
 
 
 def headers_of(version: str) -> Path:
-    """The folder with that release's `torch/include` and `torchgen/packaged`; skips without an index."""
+    """Return the folder with that release's `torch/include` and `torchgen/packaged`; skip the test without an
+    index.
+    """
     given = os.environ.get("OPGEN_TORCH_HEADERS")
     folder = (Path(given) if given else cache_folder() / "torch-headers") / version
     with locked(f"torch-headers-{version}"):

@@ -1,4 +1,4 @@
-"""Libraries for the PyTorch of another environment, which need not have opgen."""
+"""Libraries built for the PyTorch of another environment, in which opgen need not be installed."""
 
 from __future__ import annotations
 
@@ -11,20 +11,20 @@ from support.build import RUNTIME, launcher, one_torch_unit, run, tool
 
 
 def torch_of(python: str) -> Path:
-    """Where the package torch of that interpreter is."""
+    """Return the folder of the package torch of that interpreter."""
     lines = "import importlib.util as u; print(u.find_spec('torch').submodule_search_locations[0])"
     return Path(run([python, "-c", lines]).strip())
 
 
 def include_flags(trees: Iterable[Path], torch: Path) -> list[str]:
-    """What a compiler is given to find the headers of trees, of opgen and of torch."""
+    """Return the compiler's flags to find the headers of the tree, of opgen and of torch."""
     system = (torch / "include", torch / "include" / "torch" / "csrc" / "api" / "include")
     own = (*(tree / "include" for tree in trees), RUNTIME / "torch" / "include")
     return [*(f"-I{folder}" for folder in own), *(f"-isystem{folder}" for folder in system)]
 
 
 def write_unit(unit: Path, sources: Iterable[Path]) -> Path:
-    """The sources as one; its path."""
+    """Write one source that includes all sources; return its path."""
     unit.write_text("".join(f'#include "{source}"\n' for source in sources))
     return unit
 
@@ -43,7 +43,9 @@ def build_for(
     edit: Callable[[Path], None] = lambda tree: None,
     flags: Sequence[str] = ("-O0",),
 ) -> Path:
-    """The shared library of `yaml` for the torch of `python`, by a compiler's command; `edit` may change the tree."""
+    """Build `yaml` for the torch of `python` by calling a compiler directly; `edit` may change the tree before.
+    Return the library.
+    """
     generate(yaml, tree)
     edit(tree)
     torch = torch_of(python)
@@ -57,7 +59,9 @@ def build_for(
 
 
 def answer_of(python: str, script: Path, *arguments: str | Path) -> str:
-    """What a script prints last, in the environment of `python`; its errors go to this process's."""
+    """Run a script in the environment of `python` and return the last line that it prints; its standard error
+    goes to that of this process.
+    """
     command = [python, str(script), *map(str, arguments)]
     done = subprocess.run(command, stdout=subprocess.PIPE, text=True, check=True)
     return done.stdout.splitlines()[-1]

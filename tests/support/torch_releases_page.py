@@ -1,4 +1,4 @@
-"""The table of docs/torch-releases.md: what ran writes its own cells."""
+"""The table of docs/contributing/evidence.md, whose cells are written by the tests that ran."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from collections.abc import Mapping
 
 from support.build import REPOSITORY
 
-PAGE = REPOSITORY / "docs" / "torch-releases.md"
+PAGE = REPOSITORY / "docs" / "contributing" / "evidence.md"
 COLUMNS = (
     *("libraries", "backends"),
     *("build", "values", "opcheck", "inductor", "export", "AOTInductor"),
@@ -16,7 +16,7 @@ NOT_RUN = "–"
 
 
 def write_cells(version: str, cells: Mapping[str, str]) -> None:
-    """Put `cells`, by their columns, into the row of that release; the others stay."""
+    """Put `cells`, by column, into the row of that release; leave the other cells."""
     text = PAGE.read_text()
     line, had = _row(text, version)
     new = " | ".join((version, *({**had, **cells}[column] for column in COLUMNS)))
@@ -24,7 +24,7 @@ def write_cells(version: str, cells: Mapping[str, str]) -> None:
 
 
 def add_compiler(version: str, column: str, compiler: str) -> None:
-    """Name a compiler in a cell of that release, beside those that are there."""
+    """Add a compiler to the list in a cell of that release."""
     _, had = _row(PAGE.read_text(), version)
     named = {compiler, *had[column].split(", ")} - {NOT_RUN}
     write_cells(version, {column: ", ".join(sorted(named))})

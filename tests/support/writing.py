@@ -1,10 +1,11 @@
-"""A process that writes trees: what the tests of the writer start, kill, starve and race.
+"""A process that writes trees, which the tests of the writer start, kill, and run short of resources or in
+parallel.
 
     python writing.py DIRECTORY VERSION...        write these versions in turn, once
     python writing.py --forever DIRECTORY VERSION...
 
-Prints `ready` when everything is imported, and waits for a line; then a line of codes for each version,
-empty if all is well. `--as UID` gives up root's rights first, which no mode of a file stops.
+Prints `ready` when everything is imported, and waits for a line; then prints a line of codes for each version,
+empty if there is no problem. `--as UID` first gives up the rights of root, which file modes do not stop.
 """
 
 from __future__ import annotations
@@ -16,13 +17,13 @@ import sys
 from pathlib import Path
 
 from opgen.diagnostics import Diagnostics
-from opgen.writer import Tree, write
+from opgen.io.writer import Tree, write
 
 _FILES = 60
 
 
 def tree(version: int) -> Tree:
-    """A tree of which some files stay, some change, and some come and go with the version."""
+    """Return a tree in which some files stay, some change, and some exist only in certain versions."""
     names = {
         f"{('include/lib/ops', 'src', f'deep{version % 3}/er')[i % 3]}/f{i}.h": i
         for i in range(_FILES)

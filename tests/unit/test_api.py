@@ -1,16 +1,22 @@
-"""The API that docs/api.md promises: its example runs, is typed, and its functions do what the commands do."""
+"""The API described in docs/reference/api.md: its example runs and is typed, and its functions do what the commands do."""
 
 from __future__ import annotations
 
+import contextlib
 import importlib.util
+import inspect
 import re
 import subprocess
 import sys
+import typing
 from pathlib import Path
+from typing import Any
 
+import msgspec
 import pytest
 
 import opgen
+from opgen.cli.generate import generate
 from support.build import REPOSITORY
 from support.inputs import aten_inputs
 from support.trees import make_tree, texts
@@ -29,7 +35,7 @@ GOOD = """\
 
 def example() -> str:
     (text,) = re.findall(
-        r"```python\n(.*?)```", (REPOSITORY / "docs/api.md").read_text(), re.DOTALL
+        r"```python\n(.*?)```", (REPOSITORY / "docs/reference/api.md").read_text(), re.DOTALL
     )
     return str(text)
 
@@ -54,7 +60,7 @@ def test_the_example_runs(yaml: Path) -> None:
 
 @pytest.mark.slow
 def test_the_example_is_typed(tmp_path: Path) -> None:
-    """Protects users who run mypy --strict: `py.typed`, and no function that takes or gives Any."""
+    """Protects users who run mypy --strict: there is a `py.typed`, and no function takes or returns Any."""
     if importlib.util.find_spec("mypy") is None:
         pytest.skip("mypy is not installed")
     user = tmp_path / "use.py"
@@ -70,9 +76,10 @@ def test_the_example_is_typed(tmp_path: Path) -> None:
     assert len(notes) == 3 and "Any" not in "".join(notes), done.stdout
 
 
-def test_generate_makes_what_the_command_makes(yaml: Path) -> None:
+def test_generate_gives_the_files_of_the_command(yaml: Path) -> None:
     tree = make_tree(aten_inputs((yaml,), target="torch"), python=True)
-    made = opgen.generate([str(yaml)], yaml.parent / "out", target="torch", python=True)
+    inputs = opgen.Inputs([str(yaml)], target="torch", python=True)
+    made = opgen.generate(inputs, yaml.parent / "out")
     written = {path: text for path, text in texts(tree).items() if path != "opgen_manifest.json"}
     assert dict(made) == written
     assert (yaml.parent / "out/CMakeLists.txt").read_text() == made["CMakeLists.txt"]
@@ -90,7 +97,7 @@ def test_mistakes_are_values_or_one_exception(yaml: Path) -> None:
         assert (again.code, again.message) == (problem.code, problem.message)
     assert not (yaml.parent / "out").exists()
     with pytest.raises(ValueError, match="there is no target 'rocket'; there are runtime, torch"):
-        opgen.lint([yaml], target="rocket")
+        opgen.lint(opgen.Inputs(yaml, target="rocket"))
 
 
 def test_a_folder_that_cannot_be_written_is_an_exception(yaml: Path) -> None:
@@ -100,10 +107,92 @@ def test_a_folder_that_cannot_be_written_is_an_exception(yaml: Path) -> None:
 
 
 def test_one_path_is_a_list_of_one(yaml: Path) -> None:
-    """A path that is a text would else be taken for a list of letters."""
+    """A path that is a string would otherwise be read as a list of letters."""
     several = opgen.load([yaml]).functions
     assert opgen.load(str(yaml)).functions == opgen.load(yaml).functions == several
     assert opgen.lint(str(yaml)) == opgen.lint([yaml])
     assert opgen.generate(str(yaml)) == opgen.generate((yaml,))
-    kept = opgen.load(yaml, backends="CUDA, Meta").functions
-    assert kept == opgen.load(yaml, backends=["CUDA", "Meta"]).functions != several
+    assert opgen.load(opgen.Inputs(yaml)) == opgen.load(opgen.Inputs([yaml]))
+    kept = opgen.load(opgen.Inputs(yaml, backends="CUDA, Meta")).functions
+    assert kept == opgen.load(opgen.Inputs(yaml, backends=["CUDA", "Meta"])).functions != several
+
+
+def test_inputs_have_every_option_of_the_command() -> None:
+    """With the same names and defaults; reports and lists for build systems are the command line's alone."""
+    only_there = {"output", "report_format", "deny_warnings", "depfile", "output_list"}
+    only_there |= {"list_outputs", "list_inputs"}
+    command = generate.make_context("generate", ["a.yaml", "-o", "out"]).params
+    ours = msgspec.structs.asdict(opgen.Inputs("a.yaml"))
+    assert command.keys() - only_there == ours.keys()
+    for name in ours.keys() - {"yaml"}:
+        assert (command[name] or None) == (ours[name] or None), name
+
+
+def test_every_option_reaches_the_run(tmp_path: Path) -> None:
+    """Each option changes a small library, or is reported as wrong."""
+    (tmp_path / "a.yaml").write_text(
+        "- func: plus(Tensor self) -> Tensor\n  dispatch:\n    CUDA: p\n"
+    )
+    (tmp_path / "tags.yaml").write_text("- tag: mine\n  desc: mine\n")
+    (tmp_path / "backend.yaml").write_text("backend: XLA\ncpp_namespace: xla\nsupported: [plus]\n")
+    (tmp_path / "list.yaml").write_text("include_all_operators: false\noperators: {}\n")
+    (tmp_path / "empty.cpp").write_text("")
+    given = {"yaml": tmp_path / "a.yaml", "namespace": "mylib"}
+    (tmp_path / "wide.yaml").write_text(
+        "- func: plus(Tensor! self) -> ()\n  dispatch:\n    CPU: p\n"
+    )
+    wide = {"yaml": tmp_path / "wide.yaml", "target": "torch"}
+    assert opgen.generate(opgen.Inputs(**{**given, **wide}))
+    base = opgen.generate(opgen.Inputs(**given))
+    backend = {"backend_yaml": tmp_path / "backend.yaml"}
+    with_backend = opgen.generate(opgen.Inputs(**given, **backend))
+    assert base != with_backend
+    for options in (
+        {"target": "torch"},
+        {"backends": "CPU"},
+        {"ignore_keys": ["CUDA"]},
+        {"name": "other"},
+        {"namespace": "other"},
+        {"select": [tmp_path / "list.yaml"]},
+        {"shards": 2},
+        {"python": True},
+    ):
+        assert opgen.generate(opgen.Inputs(**{**given, **options})) != base, options
+    for options, code in (
+        ({"tags": tmp_path / "none.yaml"}, "E0905"),
+        ({"extends": tmp_path / "none.json"}, "E0905"),
+        ({**backend, "impl_path": tmp_path / "none.cpp"}, "E0905"),
+        ({"strict_torchgen": True, **wide}, "E"),
+    ):
+        with pytest.raises(opgen.OpgenError) as caught:
+            opgen.generate(opgen.Inputs(**{**given, **options}))
+        assert caught.value.diagnostics[0].code.startswith(code), options
+    with pytest.raises(ValueError, match="there cannot be 65 shards"):
+        opgen.load(opgen.Inputs(**given, shards=65))
+
+
+def test_the_types_of_all_results_are_exported() -> None:
+    """Every class of opgen that a field or property of a result is of, and so on."""
+    found: set[type] = set()
+    waiting: list[Any] = [opgen.Registry, opgen.Diagnostic, opgen.OpgenError]
+    while waiting:
+        one = waiting.pop()
+        waiting += typing.get_args(one)
+        if not inspect.isclass(one) or not one.__module__.startswith("opgen") or one in found:
+            continue
+        found.add(one)
+        assert getattr(opgen, one.__name__) is one
+        waiting += typing.get_type_hints(one).values() if issubclass(one, msgspec.Struct) else ()
+        for name, member in vars(one).items():
+            getter = member.fget if isinstance(member, property) else member
+            if inspect.isfunction(getter) and not name.startswith("_"):
+                # Python 3.11 and older cannot evaluate `array[int]`.
+                with contextlib.suppress(TypeError):
+                    waiting += typing.get_type_hints(getter).values()
+    assert len(found) > 30
+
+
+def test_every_exported_name_is_documented() -> None:
+    page = (REPOSITORY / "docs/reference/api.md").read_text()
+    missing = [name for name in opgen.__all__ if not re.search(rf"`(opgen\.)?{name}[`(]", page)]
+    assert not missing

@@ -1,7 +1,7 @@
-"""None of the problems that are reported is a mere consequence of another.
+"""No reported problem is a mere consequence of another.
 
-A file of entries that refer to each other in every way is broken in one place, and one thing is
-reported: that place. And the cases of tests/errors are no worse beside good entries.
+In a file whose entries refer to each other in every way, one place is broken, and exactly one problem is reported, at
+that place. And the cases of tests/golden/errors give no further problems when good entries are added.
 """
 
 from __future__ import annotations
@@ -12,17 +12,17 @@ from pathlib import Path
 import pytest
 
 from opgen.diagnostics import Diagnostics
-from opgen.pipeline import inspect
+from opgen.pipeline.linting import inspect
 from support.inputs import aten_inputs
 
-ERRORS = Path(__file__).parents[1] / "errors"
+ERRORS = Path(__file__).parents[1] / "golden" / "errors"
 CASES = sorted(
     path
     for path in ERRORS.glob("E0[2-7]*.yaml")
     if not path.name.endswith(("backend.yaml", "selective.yaml", "tags.yaml"))
 )
 
-# Every way in which an entry relies on another.
+# Every way in which an entry can depend on another.
 ENTRIES = (
     # A structured group.
     "- func: qadd.Tensor(Tensor self, Tensor other) -> Tensor\n"
@@ -39,10 +39,10 @@ ENTRIES = (
     "  autogen: qfill, qfill.out\n",
     "- func: qcast(Tensor self, *, int n) -> Tensor\n  dispatch:\n    CPU: qcast\n"
     "  autogen: qcast.out\n",
-    # A mutable one with its functional one.
+    # A mutable operator with its functional variant.
     "- func: qrun(Tensor self, Tensor(a!) state) -> Tensor\n  dispatch:\n    CPU: qrun\n"
     "  autogen: qrun_functional, qrun.out\n",
-    # A view with the operator that copies instead, and in place.
+    # A view with its copying operator and its in-place form.
     "- func: qview(Tensor(a) self, int n) -> Tensor(a)\n  dispatch:\n    CPU: qview\n",
     "- func: qview_copy(Tensor self, int n) -> Tensor\n  tags: view_copy\n"
     "  dispatch:\n    CompositeExplicitAutogradNonFunctional: qview_copy\n"
@@ -54,13 +54,13 @@ ENTRIES = (
     "- func: qloop.out(Tensor self, Tensor other, *, Tensor(a!) out) -> Tensor(a!)\n"
     "  structured: True\n  structured_inherits: TensorIteratorBase\n"
     "  ufunc_inner_loop:\n    Generic: qloop (AllAndComplex)\n",
-    # One that has to do with no other.
+    # An entry that depends on no other.
     "- func: qalone(Tensor self) -> Tensor\n",
 )
 
 Break = Callable[[str], str]
 
-# What breaks an entry, whatever it is, and what is said of that.
+# Changes that break any entry, and the code that is reported.
 BREAKS: dict[str, tuple[str, Break]] = {
     "unknown type": ("E0307", lambda e: e.replace("(Tensor self", "(Gizmo self", 1)),
     "unknown type of an argument": ("E0307", lambda e: e.replace(") ->", ", Gizmo z) ->", 1)),
@@ -121,7 +121,7 @@ def test_one_broken_entry_is_one_problem(number: int, what: str) -> None:
 
 @pytest.mark.parametrize("what", BREAKS)
 def test_a_problem_elsewhere_is_still_reported(what: str) -> None:
-    """What has nothing to do with the broken entry is judged as if that were not there."""
+    """Entries that do not depend on the broken one are judged as if it were not there."""
     code, broken = BREAKS[what]
     changed = broken(ENTRIES[0])
     if changed == ENTRIES[0]:
@@ -134,18 +134,18 @@ def test_a_problem_elsewhere_is_still_reported(what: str) -> None:
 
 
 @pytest.mark.parametrize("case", CASES, ids=lambda path: path.stem)
-def test_a_case_is_no_worse_beside_good_entries(case: Path) -> None:
+def test_a_case_gives_no_more_problems_beside_good_entries(case: Path) -> None:
     target = "torch" if case.name.endswith(".torch.yaml") else "runtime"
     path = Path("good.yaml")
     overlay = {path: "\n".join(ENTRIES).encode()}
 
-    def said(*files: Path) -> list[tuple[str, str]]:
+    def diagnostics_of(*files: Path) -> list[tuple[str, str]]:
         diagnostics = Diagnostics()
         inspect(aten_inputs(files, target=target, overlay=overlay), diagnostics)
         return [(item.code, item.message) for item in diagnostics]
 
-    assert said(case, path) == said(case)
-    assert sorted(said(path, case)) == sorted(said(case))
+    assert diagnostics_of(case, path) == diagnostics_of(case)
+    assert sorted(diagnostics_of(path, case)) == sorted(diagnostics_of(case))
 
 
 @pytest.mark.parametrize(
@@ -157,7 +157,7 @@ def test_a_case_is_no_worse_beside_good_entries(case: Path) -> None:
         b"- tag: core\n  desc: \xff\n",
     ],
 )
-def test_a_bad_tag_file_makes_no_tag_unknown(content: bytes) -> None:
+def test_an_invalid_tag_file_makes_no_tag_unknown(content: bytes) -> None:
     diagnostics = Diagnostics()
     path, tags = Path("f.yaml"), Path("tags.yaml")
     text = "\n".join(ENTRIES).replace("tags: view_copy", "tags: [view_copy, gizmo]")
@@ -167,7 +167,7 @@ def test_a_bad_tag_file_makes_no_tag_unknown(content: bytes) -> None:
 
 
 def test_a_file_that_cannot_be_read_is_one_problem(tmp_path: Path) -> None:
-    """The other file delegates to what it may hold."""
+    """The other file delegates to an operator that this one may define."""
     functional = ENTRIES[0]
     assert codes(functional, tmp_path / "nothing.yaml") == ["E0905"]
     bad = tmp_path / "bad.yaml"

@@ -1,4 +1,4 @@
-"""Files change in one step, keep what they should, and nothing is written through a link."""
+"""Files are replaced in one step, keep their permissions, and nothing is written through a link."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from opgen.files import Locked, create_file, is_temporary, locked, replace_file, rewrite_file
+from opgen.io.files import Locked, create_file, is_temporary, locked, replace_file, rewrite_file
 
 
 def test_a_file_is_replaced_and_nothing_is_left_beside_it(tmp_path: Path) -> None:
@@ -63,7 +63,7 @@ def test_a_new_file_never_takes_the_place_of_another(tmp_path: Path, there: str)
     assert not (tmp_path / "nowhere").exists()
 
 
-def test_a_failure_names_the_file_and_leaves_nothing(tmp_path: Path) -> None:
+def test_a_failure_names_the_file_and_leaves_no_file_behind(tmp_path: Path) -> None:
     (tmp_path / "a").mkdir()
     with pytest.raises(OSError):
         replace_file(tmp_path / "a", b"1")
@@ -88,5 +88,5 @@ def test_one_at_a_time_holds_a_folder(tmp_path: Path) -> None:
         ("x.opgen-0123456789abcdef.tmp", False),
     ],
 )
-def test_only_our_own_temporary_files_are_known_as_such(name: str, ours: bool) -> None:
+def test_only_our_own_temporary_files_are_recognised(name: str, ours: bool) -> None:
     assert is_temporary(name) is ours

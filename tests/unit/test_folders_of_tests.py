@@ -1,4 +1,4 @@
-"""Folders of tests do not stand in for modules: pytest puts the folder of every test module onto Python's path."""
+"""No folder of tests hides a module: pytest puts the folder of every test module on Python's path."""
 
 from __future__ import annotations
 
@@ -7,8 +7,8 @@ from pathlib import Path
 TESTS = Path(__file__).parents[1]
 
 
-def test_no_folder_is_taken_for_a_library() -> None:
-    """Without torch, a folder of that name would be the module, and tests that it is missing for would begin."""
+def test_no_folder_hides_a_library() -> None:
+    """Without torch installed, a folder `torch` would be imported as the module, and tests that need torch would run."""
     on_the_path = {path.parent for path in TESTS.rglob("test_*.py")}
     names = {entry.name for folder in on_the_path for entry in folder.iterdir() if entry.is_dir()}
     assert "torch_target" in names

@@ -1,4 +1,4 @@
-"""The stages in their order: the road ends at the first stage with errors, and the public API raises them."""
+"""The stages in their order: a run ends at the first stage with errors, and the public API raises them."""
 
 from __future__ import annotations
 
@@ -9,7 +9,12 @@ import pytest
 import opgen
 from opgen.diagnostics import Diagnostics, OpgenError
 from opgen.model.dispatch_key import DispatchKey
-from opgen.pipeline import build_tree, explain_code, input_files, inspect, load
+from opgen.pipeline.codes import CODES
+from opgen.pipeline.generating import build_tree
+from opgen.pipeline.inputs import input_files
+from opgen.pipeline.linting import inspect
+from opgen.pipeline.loading import load
+from opgen.pipeline.queries import explain_code
 from support.inputs import aten_inputs
 
 GOOD = "- func: neg(Tensor self) -> Tensor\n  dispatch:\n    CPU: neg_cpu\n    CUDA: neg_cuda\n"
@@ -27,7 +32,7 @@ def codes(diagnostics: Diagnostics) -> list[str]:
 
 
 def test_load_gives_a_registry(yaml: Path) -> None:
-    registry = opgen.load([yaml], namespace="aten")
+    registry = opgen.load(opgen.Inputs(yaml, namespace="aten"))
     (neg,) = registry.functions
     assert neg.full_name == "aten::neg"
     assert registry.kernel(neg, DispatchKey.CPU).name == "neg_cpu"
@@ -36,7 +41,7 @@ def test_load_gives_a_registry(yaml: Path) -> None:
 def test_load_raises_with_every_diagnostic(yaml: Path) -> None:
     yaml.write_text("- func: f(Tensr a) -> Tensor\n\n- func: g(Tensor a) -> Tensr\n")
     with pytest.raises(OpgenError) as raised:
-        opgen.load([yaml], namespace="aten")
+        opgen.load(opgen.Inputs(yaml, namespace="aten"))
     assert [d.code for d in raised.value.diagnostics] == ["E0307", "E0307"]
     assert "Tensr" in str(raised.value)
 
@@ -55,7 +60,7 @@ def test_parse_errors_hide_no_others(yaml: Path) -> None:
     assert codes(diagnostics) == ["E0307", "E0402", "E0709"]
 
 
-def test_signatures_that_cannot_be_formed_end_the_road_before_views(yaml: Path) -> None:
+def test_invalid_signatures_end_the_run_before_generation(yaml: Path) -> None:
     yaml.write_text("- func: f(Tensor a) -> Tensor\n\n- func: f_ops(Tensor a) -> Tensor\n")
     diagnostics = Diagnostics()
     assert load(aten_inputs((yaml,)), diagnostics) is not None
@@ -85,15 +90,15 @@ def test_several_files_are_one_library(yaml: Path, tmp_path: Path) -> None:
 
 def test_backends_keep_the_named_keys_and_composites(yaml: Path) -> None:
     yaml.write_text(GOOD + "\n- func: t(Tensor self) -> Tensor\n")
-    registry = opgen.load([yaml], namespace="aten", backends=("CUDA",))
+    registry = opgen.load(opgen.Inputs(yaml, namespace="aten", backends=("CUDA",)))
     keys = {key.name for f in registry.functions for key, _ in f.dispatch}
     assert keys == {"CUDA", "CompositeImplicitAutograd"}
-    registry = opgen.load([yaml], namespace="aten", ignore_keys=("CUDA",))
+    registry = opgen.load(opgen.Inputs(yaml, namespace="aten", ignore_keys=("CUDA",)))
     keys = {key.name for f in registry.functions for key, _ in f.dispatch}
     assert keys == {"CPU", "CompositeImplicitAutograd"}
 
 
-def test_what_a_run_reads(yaml: Path, tmp_path: Path) -> None:
+def test_the_files_that_a_run_reads(yaml: Path, tmp_path: Path) -> None:
     assert input_files(aten_inputs((yaml,))) == (yaml,)
     beside = tmp_path / "tags.yaml"
     beside.write_text("- tag: core\n  desc: all\n")
@@ -103,7 +108,7 @@ def test_what_a_run_reads(yaml: Path, tmp_path: Path) -> None:
 
 
 def test_every_code_has_a_page() -> None:
-    for code in opgen.pipeline.CODES:
+    for code in CODES:
         page = explain_code(code)
         assert page is not None and page.startswith(f"{code}: ")
     assert explain_code("E9999") is None

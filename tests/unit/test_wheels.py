@@ -1,4 +1,4 @@
-"""The provider of metadata for wheels: versions and dependencies name the torch of the build, and pip goes by them."""
+"""The metadata provider for wheels: versions and dependencies name the torch of the build, and pip respects them."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from typing import Any
 
 import pytest
 
-from opgen.wheels import TorchWheel
+from opgen.packaging.torch_wheel import TorchWheel
 
 
 @pytest.fixture
@@ -37,7 +37,7 @@ def test_a_wheel_is_for_the_torch_of_its_build(state: str) -> None:
 
 
 @pytest.mark.usefixtures("torch_2_13")
-def test_what_else_a_package_says() -> None:
+def test_further_metadata_of_a_package() -> None:
     found = metadata(version="1.0+abc", dependencies=["numpy>=2"])
     assert found == {
         "version": "1.0+abc.torch2.13",
@@ -47,8 +47,10 @@ def test_what_else_a_package_says() -> None:
 
 
 @pytest.mark.usefixtures("torch_2_13")
-def test_an_sdist_is_for_every_torch_and_its_wheels_keep_its_version() -> None:
-    """Protects `pip install` of an sdist: a wheel of another version than the file's name says is refused by pip."""
+def test_an_sdist_fits_every_torch_and_its_wheels_keep_its_version() -> None:
+    """Protects `pip install` of an sdist: pip rejects a wheel whose version differs from that in the name of the
+    sdist.
+    """
     assert metadata("sdist") == {"version": "0.1.0", "dependencies": ["torch"]}
     assert TorchWheel().dynamic_wheel({}) == {"dependencies": True}
     Path("PKG-INFO").touch()
@@ -81,7 +83,7 @@ def test_without_torch(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 def test_pip_takes_the_wheel_of_the_torch_that_it_installs(tmp_path: Path) -> None:
-    """Protects the choice of a local version: by it pip finds the right one of several wheels of a release."""
+    """Protects the choice of a local version: pip uses it to pick the right one of several wheels of a release."""
     for release in ("2.13", "2.14"):
         make_wheel(tmp_path, "torch", f"{release}.0", [])
         make_wheel(tmp_path, "mylib", f"0.1.0+torch{release}", [f"torch=={release}.*"])
@@ -96,7 +98,7 @@ def test_pip_takes_the_wheel_of_the_torch_that_it_installs(tmp_path: Path) -> No
 
 
 def make_wheel(folder: Path, name: str, version: str, requirements: Sequence[str]) -> None:
-    """A wheel with nothing but its metadata."""
+    """Make a wheel that contains only its metadata."""
     info = f"{name}-{version}.dist-info"
     lines = ["Metadata-Version: 2.1", f"Name: {name}", f"Version: {version}"]
     texts = {
@@ -115,7 +117,7 @@ def digest(text: str) -> str:
 
 
 def resolved(folder: Path, *requirements: str) -> dict[str, str]:
-    """The versions that pip would install of what lies in `folder`."""
+    """Return the versions that pip would install from `folder`."""
     command = [sys.executable, "-m", "pip", "--isolated", "install", "--quiet", "--dry-run"]
     command += ["--ignore-installed", "--no-index", "--find-links", str(folder), "--report", "-"]
     done = subprocess.run([*command, *requirements], capture_output=True, text=True, check=True)

@@ -1,17 +1,21 @@
-"""The writer touches only what changed, removes only what opgen wrote, and loses nothing."""
+"""The writer writes only changed files, removes only files of opgen, and loses nothing."""
 
 from __future__ import annotations
 
+import errno
 import json
+import os
 from pathlib import Path
 
 import pytest
 
 from opgen.diagnostics import Diagnostics
-from opgen.files import FileState
-from opgen.manifest import MANIFEST, digest, is_safe_path
-from opgen.stale import compare
-from opgen.writer import Tree, write
+from opgen.io import writer
+from opgen.io.digests import DIGESTS
+from opgen.io.files import FileState
+from opgen.io.manifest import MANIFEST, digest, is_safe_path
+from opgen.io.stale import compare
+from opgen.io.writer import FoundFiles, Tree, list_folders, write
 
 
 def tree(**files: str) -> Tree:
@@ -43,18 +47,18 @@ def test_only_the_changed_file_is_written(tmp_path: Path) -> None:
     assert (tmp_path / "b").read_text() == "3\n"
 
 
-def test_a_file_no_longer_made_is_removed_with_its_empty_folder(tmp_path: Path) -> None:
+def test_a_file_no_longer_generated_is_removed_with_its_empty_folder(tmp_path: Path) -> None:
     written(tmp_path, tree(a="1\n", src__deep__b="2\n"))
     report = write(tree(a="1\n"), tmp_path, Diagnostics())
     assert report.removed == ("src/deep/b",)
     assert not (tmp_path / "src").exists()
 
 
-def test_a_file_no_longer_made_but_edited_by_hand_is_kept(tmp_path: Path) -> None:
+def test_a_file_no_longer_generated_but_edited_by_hand_is_kept(tmp_path: Path) -> None:
     written(tmp_path, tree(a="1\n", b="2\n"))
     (tmp_path / "b").write_text("mine\n")
     report = write(tree(a="1\n"), tmp_path, Diagnostics())
-    assert report.kept == ("b",)
+    assert report.edited == ("b",)
     assert (tmp_path / "b").read_text() == "mine\n"
 
 
@@ -70,11 +74,11 @@ def test_a_foreign_file_is_never_overwritten_and_nothing_is_written(tmp_path: Pa
 def test_a_foreign_file_with_the_right_bytes_is_adopted(tmp_path: Path) -> None:
     (tmp_path / "b").write_text("2\n")
     assert written(tmp_path, tree(b="2\n")) == ()
-    assert json.loads((tmp_path / MANIFEST).read_text())["files"].keys() == {"b"}
+    assert json.loads((tmp_path / MANIFEST).read_text())["files"] == ["b"]
 
 
 @pytest.mark.parametrize("blocker", ["folder", "file"])
-def test_a_path_taken_by_the_wrong_kind_of_thing_is_reported(tmp_path: Path, blocker: str) -> None:
+def test_a_folder_in_place_of_a_file_is_reported(tmp_path: Path, blocker: str) -> None:
     if blocker == "folder":
         (tmp_path / "src" / "b").mkdir(parents=True)
     else:
@@ -95,11 +99,11 @@ def test_a_manifest_that_is_not_ours_stops_the_run(tmp_path: Path, text: str) ->
     assert not (tmp_path / "a").exists()
 
 
-def test_after_an_interruption_no_file_is_taken_for_foreign(
+def test_after_an_interruption_opgen_knows_its_own_files(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     written(tmp_path, tree(a="1\n", b="2\n"))
-    import opgen.writer as writer  # noqa: PLC0415
+    import opgen.io.writer as writer  # noqa: PLC0415
 
     real = writer.replace_file
 
@@ -113,13 +117,44 @@ def test_after_an_interruption_no_file_is_taken_for_foreign(
         write(tree(b="new\n", c="3\n"), tmp_path, Diagnostics())
     monkeypatch.undo()
     written(tmp_path, tree(b="newer\n", c="3\n"))
-    assert sorted(p.name for p in tmp_path.iterdir()) == ["b", "c", MANIFEST]
+    assert sorted(p.name for p in tmp_path.iterdir()) == [".gitignore", DIGESTS, "b", "c", MANIFEST]
+
+
+@pytest.mark.parametrize("writes", range(1, 5))
+def test_two_killed_runs_in_a_row_leave_nothing(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, writes: int
+) -> None:
+    """The first run wrote `x`; the second, which does not, is killed after each of its writes in turn."""
+    import opgen.io.digests as digests  # noqa: PLC0415
+    import opgen.io.writer as writer  # noqa: PLC0415
+
+    real, left = writer.replace_file, 0
+
+    def replace_some(path: Path | str, content: bytes) -> FileState:
+        nonlocal left
+        left -= 1
+        if left < 0:
+            raise KeyboardInterrupt
+        return real(path, content)
+
+    written(tmp_path, tree(a="1\n", b="2\n"))
+    monkeypatch.setattr(writer, "replace_file", replace_some)
+    monkeypatch.setattr(digests, "replace_file", replace_some)
+    for count, files in ((2, tree(x="3\n", z="4\n")), (writes, tree(a="5\n", b="6\n"))):
+        left = count
+        with pytest.raises(KeyboardInterrupt):
+            write(files, tmp_path, Diagnostics())
+    assert writes > 1 or (tmp_path / "x").read_text() == "3\n"
+    monkeypatch.undo()
+    report = write(tree(c="7\n"), tmp_path, Diagnostics())
+    assert not report.edited and not report.unknown
+    assert sorted(p.name for p in tmp_path.iterdir()) == [".gitignore", DIGESTS, "c", MANIFEST]
 
 
 def test_compare_names_stale_missing_and_left_over(tmp_path: Path) -> None:
     written(tmp_path, tree(a="1\n", b="2\n", c="3\n"))
     (tmp_path / "b").unlink()
-    found = compare(tree(a="one\n", b="2\n"), tmp_path, Diagnostics())
+    found = compare(tree(a="one\n", b="2\n"), tmp_path, Diagnostics()).stale
     assert {s.path: s.kind for s in found} == {
         "a": "stale",
         "b": "missing",
@@ -131,7 +166,7 @@ def test_compare_names_stale_missing_and_left_over(tmp_path: Path) -> None:
 
 def test_compare_of_an_up_to_date_tree_is_empty(tmp_path: Path) -> None:
     written(tmp_path, tree(a="1\n"))
-    assert compare(tree(a="1\n"), tmp_path, Diagnostics()) == ()
+    assert compare(tree(a="1\n"), tmp_path, Diagnostics()).stale == ()
 
 
 @pytest.mark.parametrize(
@@ -160,6 +195,76 @@ def test_a_temporary_file_of_a_killed_run_is_removed_by_the_next(tmp_path: Path)
     assert (left.exists(), mine.exists()) == (False, True)
 
 
+def test_a_temporary_folder_of_a_killed_run_is_removed_by_the_next(tmp_path: Path) -> None:
+    left = tmp_path / ".opgen-0123456789abcdef.tmp"
+    (left / "deep").mkdir(parents=True)
+    (left / "deep" / "a").write_text("half")
+    mine = tmp_path / ".opgen-mine.tmp"
+    mine.mkdir()
+    written(tmp_path, tree(src__deep__a="1\n"))
+    assert (left.exists(), mine.exists()) == (False, True)
+    assert (tmp_path / "src" / "deep" / "a").read_text() == "1\n"
+
+
+def test_a_new_folder_appears_with_all_of_its_files(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Nobody reads half of it: it gets its name last, by one rename."""
+    renamed = []
+
+    def rename(old: str, new: str) -> None:
+        renamed.append((Path(new).relative_to(tmp_path).as_posix(), files_in(Path(old))))
+        os.replace(old, new)
+
+    monkeypatch.setattr(os, "rename", rename)
+    (tmp_path / "old").mkdir()
+    paths = ("a", "old/b", "new/c", "new/deep/d", "old/new/e")
+    report = write(Tree(dict.fromkeys(paths, "1\n"), {"name": "lib"}), tmp_path, Diagnostics())
+    assert renamed == [("new", ["c", "deep/d"]), ("old/new", ["e"])]
+    assert set(report.written) == set(paths)
+    for path in paths:
+        found = os.stat(tmp_path / path)
+        assert report.states[path] == (found.st_size, found.st_mtime_ns, found.st_ino)
+
+
+def files_in(folder: Path) -> list[str]:
+    paths = (path for path in folder.rglob("*") if path.is_file())
+    return sorted(path.relative_to(folder).as_posix() for path in paths)
+
+
+def test_a_new_folder_that_cannot_be_filled_does_not_appear(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def write_some(handle: int, content: bytes) -> int:
+        if content == b"2\n":
+            raise OSError(errno.ENOSPC, "No space left on device")
+        return real(handle, content)
+
+    real = os.write
+    monkeypatch.setattr(os, "write", write_some)
+    diagnostics = Diagnostics()
+    write(tree(src__a="1\n", src__b="2\n"), tmp_path, diagnostics)
+    (found,) = diagnostics.sorted()
+    assert found.code == "E0904"
+    assert str(tmp_path / "src") in found.message and ".opgen-" not in found.message
+    assert files_in(tmp_path) == [MANIFEST]
+    monkeypatch.undo()
+    assert written(tmp_path, tree(src__a="1\n", src__b="2\n")) == ("src/a", "src/b")
+
+
+def test_a_folder_that_came_since_it_was_looked_for_is_filled(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def list_none(directory: Path, paths: object) -> FoundFiles:
+        found = list_folders(directory, ())
+        (tmp_path / "src").mkdir()
+        return found
+
+    monkeypatch.setattr(writer, "list_folders", list_none)
+    assert written(tmp_path, tree(src__deep__a="1\n")) == ("src/deep/a",)
+    assert (tmp_path / "src" / "deep" / "a").read_text() == "1\n"
+
+
 @pytest.mark.parametrize("place", ["src", "src/b", MANIFEST])
 def test_nothing_is_written_through_a_link(tmp_path: Path, place: str) -> None:
     outside, out = tmp_path / "outside", tmp_path / "out"
@@ -175,7 +280,7 @@ def test_nothing_is_written_through_a_link(tmp_path: Path, place: str) -> None:
 
 
 def test_nothing_is_removed_through_a_link(tmp_path: Path) -> None:
-    """A folder of ours that somebody moved away and linked to is somebody's."""
+    """A folder that a user moved away and linked to belongs to the user."""
     out, moved = tmp_path / "out", tmp_path / "moved"
     written(out, tree(a="1\n", src__b="2\n"))
     (out / "src").rename(moved)
@@ -185,7 +290,7 @@ def test_nothing_is_removed_through_a_link(tmp_path: Path) -> None:
 
 
 def pending(directory: Path, files: dict[str, str], begun: dict[str, str]) -> None:
-    """The manifest of a run that was killed after it began to write `begun`."""
+    """Return the manifest of a run that was killed after it began to write `begun`."""
     digests = [
         {path: digest(text.encode()) for path, text in texts.items()} for texts in (files, begun)
     ]
@@ -193,8 +298,8 @@ def pending(directory: Path, files: dict[str, str], begun: dict[str, str]) -> No
     (directory / MANIFEST).write_text(json.dumps(value))
 
 
-def test_what_a_killed_run_got_to_is_ours_and_what_it_did_not_is_not(tmp_path: Path) -> None:
-    """`new` was written, `planned` was not: somebody put a file of his own there since."""
+def test_only_files_written_by_a_killed_run_are_ours(tmp_path: Path) -> None:
+    """`new` was written, `planned` was not: a user has put another file there since."""
     (tmp_path / "new").write_text("1\n")
     (tmp_path / "planned").write_text("mine\n")
     pending(tmp_path, {}, {"new": "1\n", "planned": "2\n"})
@@ -202,7 +307,7 @@ def test_what_a_killed_run_got_to_is_ours_and_what_it_did_not_is_not(tmp_path: P
     write(tree(planned="3\n"), tmp_path, diagnostics)
     assert codes(diagnostics) == ["E0901"]
     report = write(tree(other="3\n"), tmp_path, Diagnostics())
-    assert (report.removed, report.kept) == (("new",), ())
+    assert (report.removed, report.edited, report.unknown) == (("new",), (), ())
     assert (tmp_path / "planned").read_text() == "mine\n"
 
 
@@ -234,14 +339,14 @@ def test_a_hostile_manifest_stops_the_run(tmp_path: Path, text: str) -> None:
     assert not (tmp_path / "a").exists()
 
 
-def test_a_manifest_that_claims_a_file_of_somebody_does_not_remove_it(tmp_path: Path) -> None:
-    """Edited by hand: the bytes are not those of its digest."""
+def test_a_manifest_that_claims_a_users_file_does_not_remove_it(tmp_path: Path) -> None:
+    """The manifest was edited by hand, and has no digest for the file."""
     (tmp_path / "mine").write_text("mine\n")
     written(tmp_path, tree(a="1\n"))
     manifest = json.loads((tmp_path / MANIFEST).read_text())
-    manifest["files"]["mine"] = "0" * 32
+    manifest["files"].append("mine")
     (tmp_path / MANIFEST).write_text(json.dumps(manifest))
-    assert write(tree(b="1\n"), tmp_path, Diagnostics()).kept == ("mine",)
+    assert write(tree(b="1\n"), tmp_path, Diagnostics()).unknown == ("mine",)
     assert (tmp_path / "mine").read_text() == "mine\n"
 
 

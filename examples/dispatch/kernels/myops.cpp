@@ -1,4 +1,4 @@
-// myops.cpp: the kernels, one per operator and backend.
+// myops.cpp: the kernels, one for each operator and backend.
 #include <opgen/kernel.h>
 
 #include <myops/NativeFunctions.h>

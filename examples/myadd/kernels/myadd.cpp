@@ -1,4 +1,4 @@
-// myadd.cpp: all that an author writes for myops::myadd: what the result looks like, and its
+// myadd.cpp: the hand-written part of myops::myadd: the shape and dtype of the result, and its
 // elements.
 #include <opgen/kernel.h>
 

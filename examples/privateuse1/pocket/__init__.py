@@ -1,7 +1,7 @@
 """The device "pocket" for PyTorch: `import pocket`, then torch.ones(2, device="pocket").
 
-The library is $POCKET_LIBRARY, else libpocket.so beside this file. This module is also `torch.pocket`,
-which PyTorch asks about devices. Where the package is installed, `import torch` imports it (_autoload.py).
+The library is $POCKET_LIBRARY, or libpocket.so beside this file. This module is also `torch.pocket`, which
+PyTorch uses to query devices. If the package is installed, `import torch` imports it (_autoload.py).
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ def is_initialized() -> bool:
 
 
 def _lazy_init() -> None:
-    """Nothing to start."""
+    """Do nothing: the device needs no initialisation."""
 
 
 def _is_in_bad_fork() -> bool:
@@ -45,7 +45,7 @@ def set_device(device: int | str | torch.device) -> None:
 
 
 class device:
-    """`with torch.pocket.device(1):`: what has no index goes there."""
+    """`with torch.pocket.device(1):` makes device 1 the default for tensors without a device index."""
 
     def __init__(self, device: int | str | torch.device):
         self.index = _index(device)
@@ -59,25 +59,25 @@ class device:
 
 
 def synchronize(device: int | str | torch.device | None = None) -> None:
-    """Nothing is under way: a kernel has run when its launch returns."""
+    """Do nothing: each kernel has finished when its launch returns."""
 
 
 def manual_seed_all(seed: int) -> None:
-    """Random numbers come from the CPU's generator, which torch.manual_seed seeds itself."""
+    """Do nothing: random numbers come from the CPU's generator, which torch.manual_seed seeds."""
 
 
 def launches(device: int | str | torch.device = 0) -> int:
-    """How many kernels have run on `device`."""
+    """Return the number of kernels that have run on `device`."""
     return torch.ops.pocket.launches(_index(device))
 
 
 def memory_allocated(device: int | str | torch.device = 0) -> int:
-    """Bytes of `device` that tensors hold."""
+    """Return the number of bytes of `device` memory in use by tensors."""
     return torch.ops.pocket.memory_allocated(_index(device))
 
 
 def fallbacks() -> dict[str, int]:
-    """Operators without a kernel that ran on the CPU since the last call, and how often."""
+    """Return the operators that ran on the CPU since the last call, and how often."""
     return dict(torch.ops.pocket.fallbacks())
 
 

@@ -1,4 +1,4 @@
-// device.cpp: what PyTorch asks of a device: memory, which device is current, and hooks.
+// device.cpp: the parts that PyTorch needs from a device: memory, the current device, and hooks.
 
 #include "device.h"
 
@@ -17,7 +17,7 @@ namespace {
 
 thread_local c10::DeviceIndex current = 0;
 
-// What a pointer of the allocator's owns.
+// The context of a pointer from the allocator.
 struct Block {
   void* data;
   std::size_t bytes;
@@ -68,7 +68,7 @@ class Guard final : public c10::impl::DeviceGuardImplInterface {
     setDevice(device);
     return old;
   }
-  // One stream for each device: kernels have run when launch returns.
+  // Each device has one stream: kernels have finished when launch returns.
   c10::Stream getStream(c10::Device device) const override { return getDefaultStream(device); }
   c10::Stream getDefaultStream(c10::Device device) const override {
     return c10::Stream(c10::Stream::DEFAULT, device.has_index() ? device : getDevice());
@@ -89,7 +89,7 @@ class Hooks final : public at::PrivateUse1HooksInterface {
   void setCurrentDevice(c10::DeviceIndex device) const override {
     Guard().setDevice({kPocket, device});
   }
-  // Of `resize_` and its kin: more memory for a storage.
+  // Called by `resize_` and similar functions to give a storage more memory.
   void resizePrivateUse1Bytes(const c10::Storage& storage, std::size_t bytes) const override {
     const c10::DeviceGuard guard(storage.device());
     c10::DataPtr data = allocator().allocate(bytes);
@@ -125,7 +125,7 @@ Counters& counters(c10::DeviceIndex device) {
 
 }  // namespace pocket
 
-// For the Python module.
+// Functions for the Python module.
 TORCH_LIBRARY_FRAGMENT(pocket, m) {
   m.def("device_count", [] { return std::int64_t{pocket::kDevices}; });
   m.def("current_device", [] { return std::int64_t{pocket::current_device()}; });

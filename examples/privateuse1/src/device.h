@@ -1,5 +1,5 @@
-// device.h: pocket, an accelerator that lives in the host's memory: its allocator, and how its
-// kernels are launched.
+// device.h: pocket, an accelerator that uses the host's memory: its allocator, and the function
+// that launches kernels.
 #pragma once
 
 #include <ATen/Parallel.h>
@@ -22,15 +22,15 @@ inline constexpr c10::DeviceIndex kDevices = 2;
 c10::Allocator& allocator();
 c10::DeviceIndex current_device() noexcept;
 
-// What happened on each device, for tests and for the curious.
+// Counters for each device, used by tests.
 struct Counters {
   std::atomic<std::int64_t> launches{0};
   std::atomic<std::int64_t> bytes{0};
 };
 Counters& counters(c10::DeviceIndex device);
 
-// Calls element(i) for every i < n on the current device. As on a real one, what a kernel sees of
-// the host is a copy of the kernel's bytes.
+// Call element(i) for every i < n on the current device. As on a real device, the kernel runs on a
+// copy of its bytes and sees nothing else of the host.
 struct Launch {
   template <class Element>
   void operator()(std::int64_t n, const Element& element) const {
@@ -46,7 +46,7 @@ struct Launch {
 };
 inline constexpr Launch launch;
 
-// For kernels of pointwise operators.
+// The launch function for pointwise operators.
 template <class F>
 void pointwise(at::TensorIteratorBase& iter, F function) {
   opgen::device_kernel(iter, launch, function);

@@ -1,5 +1,5 @@
-// pointwise.cpp: the elements of pocket's structured pointwise operators. Shapes, dtypes, variants
-// and checks are those of ATen's meta functions, which the classes derive from.
+// pointwise.cpp: the loops of pocket's structured pointwise operators. The classes derive from
+// ATen's meta functions, which determine shapes and dtypes and check arguments.
 
 #include <ATen/OpMathType.h>
 #include <ATen/native/BinaryOps.h>
@@ -61,11 +61,11 @@ namespace pocket {
 
 namespace {
 
-// What Half and BFloat16 are computed in: float; other dtypes in themselves.
+// The type for computations: float for Half and BFloat16, and the dtype itself for all others.
 template <class T>
 using Math = at::opmath_type<T>;
 
-// A loop whose function computes in Math<T>, element by element rounded to T.
+// A loop whose function computes in Math<T> and rounds each element to T.
 template <class T, class F>
 void unary(at::TensorIteratorBase& iter, F function) {
   pointwise(iter, [function](T a) -> T { return static_cast<T>(function(Math<T>(a))); });
@@ -96,7 +96,8 @@ bool is_nan(T value) {
 
 // Arithmetic.
 
-// Meta checks alpha against the dtype of out=, which only on the CPU is the common one by then.
+// The meta function checks alpha against the dtype of out=. Only on the CPU is that the common
+// dtype.
 OPGEN_IMPL_FUNC(add_out)(const Tensor&, const Tensor&, const Scalar& alpha, const Tensor&) {
   at::native::alpha_check(common_dtype(), alpha);
   OPGEN_DISPATCH_ALL(common_dtype(), "add", [&] {
@@ -211,7 +212,7 @@ OPGEN_IMPL_FUNC(sigmoid_backward_grad_input)(const Tensor&, const Tensor&, const
   });
 }
 
-// Comparisons: read in the common dtype, written as bool.
+// Comparisons read elements in the common dtype and write bool.
 
 #define POCKET_COMPARISON(name, compare)                                            \
   OPGEN_IMPL_FUNC(name##_Tensor_out)(const Tensor&, const Tensor&, const Tensor&) { \
@@ -232,7 +233,7 @@ POCKET_COMPARISON(gt, >)
 POCKET_COMPARISON(ge, >=)
 #undef POCKET_COMPARISON
 
-// Of the installed structured kernels, which leave integers alone.
+// Functions for PyTorch's installed structured kernels, which do not change integers.
 
 namespace {
 
@@ -245,7 +246,7 @@ void trunc(at::TensorIteratorBase& iter) {
 
 }  // namespace
 
-// Three operands, and numbers beside one.
+// Operators with three operands, and operators with one operand and numbers.
 
 OPGEN_IMPL_FUNC(addcmul_out)
 (const Tensor&, const Tensor&, const Tensor&, const Scalar& value, const Tensor&) {
@@ -356,7 +357,7 @@ OPGEN_IMPL_FUNC(mse_loss_out)
       binary<scalar_t>(iter, [](auto a, auto b) { return (a - b) * (a - b); });
     });
   };
-  // Meta has prepared an iteration only where nothing is reduced.
+  // The meta function has prepared an iteration only if nothing is reduced.
   if (reduction == at::Reduction::None) return square(*this);
   Tensor losses;
   auto iter = at::TensorIterator::borrowing_binary_op(losses, self, target);

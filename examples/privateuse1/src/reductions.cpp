@@ -36,7 +36,7 @@ namespace pocket {
 
 namespace {
 
-// What sums of T are kept in.
+// The type for sums of T.
 template <class T>
 using Sum = at::acc_type<T, /*is_cuda=*/false>;
 
@@ -50,7 +50,7 @@ bool is_nan(T value) {
   return value != value;
 }
 
-// What any element replaces; NaN stays.
+// The initial value, which any element replaces; NaN stays.
 template <class T>
 T least() {
   using limits = std::numeric_limits<T>;
@@ -72,7 +72,8 @@ T smaller(T acc, T x) {
 
 }  // namespace
 
-// Elements are read as what is summed, whatever the input's dtype is: no cast copy is made.
+// Elements are converted to the type of the sum as they are read, without a converted copy of the
+// input.
 OPGEN_IMPL_FUNC(sum_IntList_out)
 (const Tensor& self, OptionalIntArrayRef dims, bool keepdim, std::optional<ScalarType>,
  const Tensor& out) {
@@ -115,13 +116,13 @@ OPGEN_IMPL_FUNC(amin_out)(const Tensor& self, IntArrayRef dims, bool keepdim, co
         [](scalar_t acc) { return acc; });
   });
 }
-// Both in one pass: two outputs.
+// Compute both outputs in one pass.
 OPGEN_IMPL_FUNC(aminmax_out)
 (const Tensor& self, std::optional<std::int64_t> dim, bool keepdim, const Tensor& min,
  const Tensor& max) {
   at::DimVector dims;
   if (dim.has_value()) dims.push_back(*dim);
-  // An iterator wants both to lie alike.
+  // An iterator needs both outputs to have the same layout.
   const bool alike = min.strides() == max.strides();
   const Tensor second = alike ? max : at::empty_strided(min.sizes(), min.strides(), min.options());
   const ScalarType dtype = self.scalar_type();
@@ -142,7 +143,8 @@ OPGEN_IMPL_FUNC(aminmax_out)
 }
 OPGEN_IMPL_FUNC(argmax_out)
 (const Tensor& self, std::optional<std::int64_t> dim, bool keepdim, const Tensor& out) {
-  // Contiguous: an element's number along what folds is its number in the tensor.
+  // The tensor is contiguous, so an element's index along the folded dimensions is its index in the
+  // tensor.
   const Tensor contiguous = self.contiguous();
   at::DimVector dims;
   if (dim.has_value()) dims.push_back(*dim);
@@ -164,7 +166,7 @@ OPGEN_IMPL_FUNC(argmax_out)
 
 namespace {
 
-// A tensor as rows along `dim`: element k of row i is at begin(i) + k * stride.
+// View a tensor as rows along `dim`: element k of row i is at begin(i) + k * stride.
 struct Rows {
   Rows(const Tensor& tensor, std::int64_t dim) {
     if (tensor.dim() == 0) return;
@@ -178,7 +180,7 @@ struct Rows {
   std::int64_t count = 1;
 };
 
-// Runs write(result) on row-major memory, for a kernel that knows no other.
+// Run write(result) on row-major memory, for a kernel that supports no other layout.
 template <class F>
 void into(const Tensor& out, F write) {
   if (out.is_contiguous()) return write(out);
@@ -236,7 +238,7 @@ OPGEN_IMPL_FUNC(_log_softmax_backward_data_out)
   });
 }
 
-// With a shape rule of our own: sums of integers are int64, unless the caller says otherwise.
+// With our own meta function: sums of integers are int64, unless the caller passes a dtype.
 OPGEN_META_FUNC(cumsum)
 (const Tensor& self, std::int64_t dim, std::optional<ScalarType> dtype) {
   at::maybe_wrap_dim(dim, self.dim());
@@ -269,8 +271,8 @@ OPGEN_IMPL_FUNC(cumsum_out)
 
 namespace {
 
-// out[b, r, c] = beta * self[b, r, c] + alpha * sum over k of left[b, r, k] * right[b, k, c]; where
-// there is no self, beta is 0. All have three dimensions.
+// out[b, r, c] = beta * self[b, r, c] + alpha * sum over k of left[b, r, k] * right[b, k, c].
+// Without self, beta is 0. All tensors have three dimensions.
 void multiply(const Tensor& self, const Tensor& left, const Tensor& right, const Scalar& beta,
               const Scalar& alpha, const Tensor& out) {
   struct Matrices {
@@ -285,12 +287,12 @@ void multiply(const Tensor& self, const Tensor& left, const Tensor& right, const
   if (out.numel() == 0) return;
   const std::int64_t n = out.size(1);
   const std::int64_t m = out.size(2);
-  // As in a BLAS: with a factor of 0, NaN times 0 is 0.
+  // As in a BLAS, a factor of 0 gives 0, also for NaN.
   const std::int64_t depth = alpha.equal(0) ? 0 : left.size(2);
   OPGEN_DISPATCH_ALL_BUT_BOOL(out.scalar_type(), "mm", [&] {
     using Acc = Sum<scalar_t>;
     const Matrices a(left), b(right), to(out), added(self);
-    // Not to<Acc>(): a number that the dtype does not hold is an error.
+    // Not to<Acc>(), because a number that the dtype cannot represent is an error.
     const Acc scale = alpha.to<at::opmath_type<scalar_t>>();
     const Acc keep = beta.to<at::opmath_type<scalar_t>>();
     const bool adds = keep != Acc(0);

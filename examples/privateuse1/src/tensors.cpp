@@ -1,5 +1,5 @@
-// tensors.cpp: tensors made, resized, viewed, copied and filled on pocket: what has no structured
-// kernel in PyTorch.
+// tensors.cpp: create, resize, view, copy and fill tensors on pocket. PyTorch has no structured
+// kernels for these operators.
 
 #include <ATen/EmptyTensor.h>
 #include <ATen/OpMathType.h>
@@ -29,7 +29,7 @@ namespace pocket {
 
 namespace {
 
-// Kernels take the device that is current, and so does the allocator.
+// Kernels and the allocator use the current device.
 c10::Device device_or_current(std::optional<c10::Device> device) {
   if (device.has_value() && device->has_index()) return *device;
   return {kPocket, current_device()};
@@ -53,8 +53,8 @@ T read_as(T element, bool conjugate, bool negate) {
   return negate ? static_cast<T>(-element) : element;
 }
 
-// Between tensors of pocket, of any dtypes and strides, whether what they hold is to be read as it
-// stands, conjugated or negated.
+// Copy between tensors of pocket with any dtypes and strides, also if they have the conjugate or
+// negative bit.
 void copy_on_device(const Tensor& to, const Tensor& from) {
   const c10::DeviceGuard guard(to.device());
   at::TensorIterator iter = iterate(to, from);
@@ -72,7 +72,7 @@ Tensor plain(const Tensor& tensor) {
   return copy;
 }
 
-// Row-major bytes cross the border, of one dtype; the rest is done on either side.
+// Transfer row-major memory of one dtype between the devices; convert and permute on either side.
 void copy_bytes(const Tensor& to, const Tensor& from) {
   if (to.numel() != 0) std::memcpy(to.data_ptr(), from.const_data_ptr(), from.nbytes());
 }
@@ -111,7 +111,7 @@ Tensor Kernels::empty_strided(IntArrayRef size, IntArrayRef stride, std::optiona
                                            c10::dtype_or_default(dtype));
 }
 
-// Shapes are no business of a device's: ATen's own functions are exported.
+// Shapes do not depend on the device, so these kernels call ATen's exported functions.
 Tensor Kernels::as_strided(const Tensor& self, IntArrayRef size, IntArrayRef stride,
                            std::optional<std::int64_t> storage_offset) {
   return at::native::as_strided_tensorimpl(self, size, stride, storage_offset);
@@ -180,7 +180,7 @@ Tensor& Kernels::zero_(Tensor& self) {
   return self.fill_(0);
 }
 
-// Two outputs, of two dtypes.
+// Two outputs with different dtypes.
 std::tuple<Tensor&, Tensor&> Kernels::frexp_out(const Tensor& self, Tensor& mantissa,
                                                 Tensor& exponent) {
   at::TensorIterator iter = at::TensorIteratorConfig()
@@ -200,7 +200,7 @@ std::tuple<Tensor&, Tensor&> Kernels::frexp_out(const Tensor& self, Tensor& mant
   return {mantissa, exponent};
 }
 
-// Made of what there is.
+// Composed of the operators above.
 Tensor& Kernels::hardtanh_out(const Tensor& self, const Scalar& min_val, const Scalar& max_val,
                               Tensor& out) {
   return at::clamp_out(out, self, min_val, max_val);
@@ -219,8 +219,8 @@ Tensor Kernels::mse_loss_backward(const Tensor& grad_output, const Tensor& self,
 
 }  // namespace pocket
 
-// Tensors that are to be read conjugated or negated reach every other kernel as copies; the copy
-// itself has to take them as they are.
+// PyTorch resolves conjugate and negative bits before it calls any other kernel; only the copy
+// itself must handle them.
 TORCH_LIBRARY_IMPL(aten, Conjugate, m) {
   m.impl("_copy_from", torch::CppFunction::makeFallthrough());
 }

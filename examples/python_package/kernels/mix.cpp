@@ -1,4 +1,4 @@
-// mix.cpp: what the result of mixops::mix looks like, and its elements.
+// mix.cpp: the shape and dtype of the result of mixops::mix, and its elements.
 #include <opgen/kernel.h>
 
 #include <mixops/ops/mix_meta.h>

@@ -1,9 +1,9 @@
-// c_api.h: the runtime without C++ types: make values, call operators by name, read results. For
+// c_api.h: the runtime without C++ types: create values, call operators by name, read results. For
 // test drivers and bindings.
 //
-// A function that can fail returns NULL or 0 and leaves the reason to opgen_last_error() of the
-// thread. An opgen_value is owned by whoever got it and freed with opgen_value_free; arguments are
-// borrowed.
+// A function that fails returns NULL or 0; opgen_last_error() of the same thread then returns the
+// reason. The caller owns each returned opgen_value and frees it with opgen_value_free; arguments
+// are borrowed.
 #pragma once
 
 #include <stddef.h>
@@ -35,7 +35,7 @@ enum opgen_kind {
   OPGEN_DICT
 };
 
-// Numbers are PyTorch's: dtype, layout and device type. Pointers last as long as the tensor does.
+// Numbers are PyTorch's: dtype, layout and device type. Pointers are valid as long as the tensor.
 typedef struct opgen_tensor_info {
   int32_t defined;
   int32_t dtype;
@@ -48,7 +48,7 @@ typedef struct opgen_tensor_info {
   const int64_t* strides;  // in elements
   int64_t storage_offset;  // in elements
   int64_t numel;
-  void* data;  // of element {0, 0, …}; NULL without bytes
+  void* data;  // of element {0, 0, …}; NULL if there are no bytes
   void* storage_data;
   size_t storage_bytes;
   int64_t version;
@@ -61,23 +61,23 @@ OPGEN_C_API const char* opgen_last_error(void);
 // "Error", "IndexError", "ValueError", "TypeError", "NotImplementedError" or "OutOfMemoryError".
 OPGEN_C_API const char* opgen_last_error_kind(void);
 
-// A tensor on a fresh storage of `storage_bytes` bytes, filled from `bytes` if that is not NULL
-// (cpu only). strides NULL: contiguous. device NULL: "cpu". Elements outside the storage are
-// refused.
+// Returns a tensor on a new storage of `storage_bytes` bytes, copied from `bytes` if that is not
+// NULL (cpu only). Strides NULL: contiguous. Device NULL: "cpu". Fails if elements lie outside of
+// the storage.
 OPGEN_C_API opgen_value* opgen_tensor_new(int32_t dtype, int64_t ndim, const int64_t* sizes,
                                           const int64_t* strides, int64_t storage_offset,
                                           const void* bytes, size_t storage_bytes,
                                           const char* device);
-// Another tensor on the storage of `base`.
+// Returns another tensor on the storage of `base`.
 OPGEN_C_API opgen_value* opgen_tensor_view(const opgen_value* base, int64_t ndim,
                                            const int64_t* sizes, const int64_t* strides,
                                            int64_t storage_offset);
 OPGEN_C_API opgen_value* opgen_tensor_undefined(void);
 OPGEN_C_API int opgen_tensor_read(const opgen_value* tensor, opgen_tensor_info* info);
-// Marks a zero-dim tensor as a number of the program, which takes part in promotion as a number.
+// Marks a zero-dim tensor as a wrapped number, which type promotion treats as a number.
 OPGEN_C_API int opgen_tensor_set_wrapped_number(const opgen_value* tensor, int wrapped);
 
-// dtype, layout, memory format and quantization scheme are ints; an absent optional is none.
+// dtype, layout, memory format and quantization scheme are ints; an absent optional is None.
 OPGEN_C_API opgen_value* opgen_none(void);
 OPGEN_C_API opgen_value* opgen_bool(int value);
 OPGEN_C_API opgen_value* opgen_int(int64_t value);
@@ -99,33 +99,34 @@ OPGEN_C_API int opgen_as_bool(const opgen_value* value, int* result);
 OPGEN_C_API int opgen_as_int(const opgen_value* value, int64_t* result);
 OPGEN_C_API int opgen_as_double(const opgen_value* value, double* result);
 OPGEN_C_API int opgen_as_complex(const opgen_value* value, double* real, double* imag);
-// Not terminated; lasts as long as the value.
+// Not null-terminated; valid as long as the value.
 OPGEN_C_API int opgen_as_string(const opgen_value* value, const char** text, size_t* size);
 OPGEN_C_API int opgen_as_device(const opgen_value* value, int32_t* type, int32_t* index);
-// Of a list, a tuple or a dict, whose elements are its keys, each followed by its value.
+// The size of a list, a tuple or a dict. Elements of a dict are its keys, each followed by its
+// value.
 OPGEN_C_API int opgen_list_size(const opgen_value* list, size_t* size);
 OPGEN_C_API opgen_value* opgen_list_item(const opgen_value* list, size_t index);
 
-// Calls "aten::add.Tensor" through the dispatcher. Positional, then keyword arguments; absent ones
-// take the schema's defaults. Numbers are accepted where tensors are wanted. Returns the list of
-// results.
+// Calls an operator, such as "aten::add.Tensor", through the dispatcher. Positional, then keyword
+// arguments; absent ones take the schema's defaults. Numbers are accepted as tensors. Returns the
+// list of results.
 OPGEN_C_API opgen_value* opgen_call(const char* name, const opgen_value* const* arguments,
                                     size_t count, const char* const* keywords,
                                     const opgen_value* const* keyword_arguments,
                                     size_t keyword_count);
 
-// Whether calls of this thread catch composite kernels that do what only some backends can do; see
-// composite_compliance.h. For tests.
+// Turns on, for this thread, the check of composite kernels of composite_compliance.h. For tests.
 OPGEN_C_API void opgen_set_composite_compliance(int on);
 
-// Full names of all operators, sorted.
+// Returns the full names of all operators, sorted.
 OPGEN_C_API opgen_value* opgen_operators(void);
 OPGEN_C_API opgen_value* opgen_operator_schema(const char* name);
-// A list: the schema as it is printed, the operator's name, its overload's, arguments, returns. Of
-// an argument: name, type, annotations, whether it is given by name alone, its default in a list or
-// an empty list. Of an annotation: sets before and after, whether it writes, lists in front of it.
+// Returns a list: the printed schema, the operator's name, its overload name, arguments, returns.
+// An argument: name, type, annotations, whether it is keyword-only, a list with its default or an
+// empty list. An annotation: sets before and after, whether it writes, how many lists come before
+// it.
 OPGEN_C_API opgen_value* opgen_parse_schema(const char* text, size_t size);
 OPGEN_C_API opgen_value* opgen_operator_registrations(const char* name);
 OPGEN_C_API opgen_value* opgen_operator_table(const char* name);
-// A list of lists of four strings: library, operator, key, the text to write.
+// Returns a list of lists of four strings: library, operator, key, the text to write.
 OPGEN_C_API opgen_value* opgen_stubs(void);

@@ -1,24 +1,29 @@
-// kernel.h: all that a kernel author needs: types, tensors, checks, iterators, loops and dtype
-// dispatch.
+// kernel.h: everything that a kernel author needs: types, tensors, checks, iterators, loops and
+// dtype dispatch.
 #pragma once
 
-#include "opgen/composite.h"
-#include "opgen/copy.h"
+// First, and directly: g++ prints the chain of includes that leads to the macros before an error in
+// one of them.
+#include "opgen/kernel_macros.h"
+
+#include "opgen/core/dispatch_macros.h"
+#include "opgen/core/error.h"
+#include "opgen/core/macros.h"
+#include "opgen/core/parallel.h"
+#include "opgen/core/parallel_reduce.h"
 #include "opgen/cpu/loops.h"
-#include "opgen/dispatch_macros.h"
-#include "opgen/dispatch_stub.h"
-#include "opgen/empty.h"
-#include "opgen/error.h"
-#include "opgen/factories.h"
-#include "opgen/iterator.h"
-#include "opgen/macros.h"
-#include "opgen/memory_overlap.h"
-#include "opgen/parallel.h"
-#include "opgen/promotion.h"
-#include "opgen/random.h"
-#include "opgen/reduce.h"
-#include "opgen/resize.h"
-#include "opgen/shape_utils.h"
-#include "opgen/structured.h"
-#include "opgen/tensor.h"
-#include "opgen/tensor_functions.h"
+#include "opgen/cpu/reduce.h"
+#include "opgen/device/dispatch_stub.h"
+#include "opgen/device/random.h"
+#include "opgen/iterator/iterator_config.h"
+#include "opgen/structured/composite.h"
+#include "opgen/structured/structured.h"
+#include "opgen/tensor/copy.h"
+#include "opgen/tensor/empty.h"
+#include "opgen/tensor/factories.h"
+#include "opgen/tensor/memory_overlap.h"
+#include "opgen/tensor/promotion.h"
+#include "opgen/tensor/resize.h"
+#include "opgen/tensor/shape_utils.h"
+#include "opgen/tensor/tensor.h"
+#include "opgen/tensor/tensor_functions.h"

@@ -1,22 +1,4 @@
-// macros.h: the runtime's ABI number, visibility, branch hints and the storage class of hot
-// thread-locals.
+// macros.h: entrance to core/macros.h.
 #pragma once
 
-// Raised whenever generated code of an older opgen would misbehave with this runtime.
-#define OPGEN_RUNTIME_ABI 1
-
-#define OPGEN_API __attribute__((visibility("default")))
-#define OPGEN_HIDDEN __attribute__((visibility("hidden")))
-#define OPGEN_NOINLINE __attribute__((noinline))
-#define OPGEN_COLD __attribute__((noinline, cold))
-#define OPGEN_ALWAYS_INLINE inline __attribute__((always_inline))
-#define OPGEN_LIKELY(x) __builtin_expect(static_cast<bool>(x), 1)
-#define OPGEN_UNLIKELY(x) __builtin_expect(static_cast<bool>(x), 0)
-
-// One load from a fixed offset of the thread pointer instead of a call: 10 instructions per
-// dispatch.
-#define OPGEN_TLS __attribute__((tls_model("initial-exec")))
-
-#define OPGEN_CONCAT_IMPL(a, b) a##b
-#define OPGEN_CONCAT(a, b) OPGEN_CONCAT_IMPL(a, b)
-#define OPGEN_UNIQUE_NAME(prefix) OPGEN_CONCAT(prefix, __COUNTER__)
+#include "opgen/core/macros.h"

@@ -1,9 +1,10 @@
-// attempt.cpp: the arguments of a call in their places: by position, by name, left out.
+// attempt.cpp: match the arguments of a call with parameters: by position, by name, or left out.
 #include "attempt.h"
 
 #include <cstring>
 #include <new>
 
+#include "opgen/core/nearest_name.h"
 #include "values.h"
 
 namespace opgen::python {
@@ -18,13 +19,13 @@ bool Attempt::parse() {
     Slot* slot = slots + slot_count;
     slot_count += width;
     PyObject* object = objects[i];
-    // Most arguments by far: is_of_out() has nothing to say of a tensor that was given.
+    // The most frequent case: a given argument needs no is_of_out().
     if (object != nullptr && argument.type == Type::Tensor && Py_TYPE(object) == types.tensor &&
         out == nullptr && static_cast<int>(i) != overload.out) {
       take_tensor(object, *slot);
       continue;
     }
-    // What factories leave out; convert_default() does the rest.
+    // Defaults of factories; convert_default() handles the others.
     if (object == nullptr && argument.value.kind == Default::Kind::None &&
         argument.type != Type::Tensor && argument.type != Type::Outs) {
       slot->object = nullptr;
@@ -62,7 +63,7 @@ bool Attempt::parse() {
   return true;
 }
 
-// dtype, layout and device may be said again beside out, and so may that it is not pinned.
+// Beside out, dtype, layout, device and pin_memory=False may be repeated.
 bool Attempt::is_of_out(const Argument& argument, const Slot& slot) const {
   const TensorBase& tensor = tensor_of(out);
   switch (argument.type) {
@@ -80,7 +81,7 @@ bool Attempt::is_of_out(const Argument& argument, const Slot& slot) const {
 
 namespace {
 
-// NumPy's names of arguments, which PyTorch takes, too.
+// NumPy's argument names, which PyTorch accepts too.
 struct NumpyName {
   std::string_view numpy, own;
 };
@@ -91,6 +92,15 @@ std::size_t index_of(const Overload& overload, std::string_view name) {
   std::size_t i = 0;
   while (i < overload.count && overload.arguments[i].name != name) ++i;
   return i;
+}
+
+// "argument 'gama'; did you mean 'gamma'?"
+std::string misspelt(const Overload& overload, std::string_view name) {
+  opgen::detail::NearestName nearest(name);
+  for (std::size_t i = 0; i < overload.count; ++i) nearest.offer(overload.arguments[i].name);
+  std::string text = quoted(name);
+  if (!nearest.name.empty()) text += "; did you mean '" + std::string(nearest.name) + "'?";
+  return text;
 }
 
 }  // namespace
@@ -118,7 +128,7 @@ bool Attempt::place(PyObject** objects) {
                   " by position, not " + std::to_string(positional));
     }
     if (!find_integer(given.values[own], ignored)) {
-      objects[first] = given.values[own];  // to be told that it is no sequence
+      objects[first] = given.values[own];  // for the message that it is not a sequence
       return wrong_type(overload.arguments[first], given.values[own]);
     }
     Owned all(PyTuple_New(static_cast<Py_ssize_t>(positional)));
@@ -150,7 +160,7 @@ bool Attempt::place_keyword(PyObject** objects, PyObject* name, PyObject* value)
   for (const NumpyName& row : kNumpyNames) {
     if (i == overload.count && text == row.numpy) i = index_of(overload, row.own);
   }
-  if (i == overload.count) return fail("it has no " + quoted(text));
+  if (i == overload.count) return why != nullptr && fail("it has no " + misspelt(overload, text));
   if (objects[i] != nullptr) return fail(quoted(text) + " is given twice");
   objects[i] = value;
   return true;
@@ -160,7 +170,7 @@ bool Attempt::convert_default(const Argument& argument, Slot& slot) {
   switch (argument.value.kind) {
     case Default::Kind::Required:
       return fail(quoted(argument.name) + " is missing");
-    case Default::Kind::None:  // of a tensor
+    case Default::Kind::None:  // of a Tensor argument
       slot.given = false;
       slot.tensor = &scratch.make<TensorBase>();
       return true;

@@ -15,7 +15,7 @@ namespace opgen::python {
 
 inline constexpr std::size_t kMaxSlots = 64;
 
-// What slots point to and nobody else owns; freed when the call is over.
+// Owns the values that slots point to; freed at the end of the call.
 class Scratch {
  public:
   Scratch() = default;
@@ -56,11 +56,11 @@ class Scratch {
 struct Arguments {
   PyObject* const* values;
   std::size_t count;
-  PyObject* names;  // of the last values; null without
-  bool method;      // the first is what the method is called on
+  PyObject* names;  // names of the last values; null if there are none
+  bool method;      // the first value is the object of a method call
 };
 
-// One attempt. `why` is filled only when a message is asked for.
+// One attempt. `why` is set only if a message is requested.
 struct Attempt {
   const Overload& overload;
   const Arguments& given;
@@ -68,9 +68,10 @@ struct Attempt {
   std::string* why;
   Slot* slots;
   std::size_t slot_count = 0;
-  std::int64_t work = 0;  // elements of the largest tensor or size that was given
+  std::int64_t work = 0;  // elements of the largest tensor or size argument
   PyObject* out = nullptr;
-  bool too_large = false;  // an int was, and with it the call is refused
+  bool requires_grad = false;  // the result shall require a gradient
+  bool too_large = false;      // an int argument is too large, so the call is refused
 
   bool parse();
 

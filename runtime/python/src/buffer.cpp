@@ -1,9 +1,9 @@
-// buffer.cpp: the buffer protocol: NumPy's arrays and tensors on the same bytes.
+// buffer.cpp: the buffer protocol: NumPy arrays and tensors on the same bytes.
 #include <cstring>
 #include <memory>
 
 #include "objects.h"
-#include "opgen/empty.h"
+#include "opgen/tensor/empty.h"
 
 namespace opgen::python {
 
@@ -13,7 +13,7 @@ struct Format {
   ScalarType type;
   const char* text;
 };
-// The last of a type is what is given; all are taken. bfloat16 has no format.
+// The formats that are accepted. Exports use the last format of a dtype; bfloat16 has no format.
 constexpr Format kFormats[] = {{kByte, "B"}, {kChar, "b"},          {kShort, "h"},
                                {kInt, "i"},  {kLong, "q"},          {kLong, "l"},
                                {kHalf, "e"}, {kFloat, "f"},         {kDouble, "d"},
@@ -51,6 +51,10 @@ int get_buffer(PyObject* self, Py_buffer* view, int flags) {
   if (format == nullptr) return refuse("elements of this dtype have no format; convert it first");
   if (!tensor.is_cpu()) return refuse("the elements are not in the memory of the CPU");
   if (!tensor.has_storage()) return refuse("inside vmap a tensor has no bytes of its own");
+  if (autograd::requires_grad(tensor)) {
+    return refuse(
+        "Can't call numpy() on Tensor that requires grad. Use tensor.detach().numpy() instead.");
+  }
   const bool strided = (flags & PyBUF_STRIDES) == PyBUF_STRIDES;
   if (!strided && !tensor.is_contiguous()) return refuse("the tensor is not contiguous");
   static_assert(sizeof(Py_ssize_t) == sizeof(std::int64_t));
@@ -95,9 +99,13 @@ ScalarType type_of(const Py_buffer& view) {
 
 }  // namespace
 
-// Throws, or returns an undefined tensor with an exception of Python.
+// Throws, or returns an undefined tensor with a Python exception set.
 TensorBase tensor_from_buffer(PyObject* object) {
   auto view = std::make_unique<Py_buffer>();
+  if (PyObject_CheckBuffer(object) == 0) {
+    OPGEN_CHECK_TYPE(false, "this is not an array but ", Py_TYPE(object)->tp_name,
+                     ": tensor() makes a tensor of numbers and lists");
+  }
   if (PyObject_GetBuffer(object, view.get(), PyBUF_RECORDS_RO) != 0) return {};
   std::unique_ptr<Py_buffer, void (*)(Py_buffer*)> held(
       view.release(), [](Py_buffer* one) { release_borrowed(one); });
@@ -107,8 +115,12 @@ TensorBase tensor_from_buffer(PyObject* object) {
   DimVector sizes;
   DimVector strides;
   for (int i = 0; i < held->ndim; ++i) {
-    OPGEN_CHECK_VALUE(held->strides[i] >= 0 && held->strides[i] % itemsize == 0,
-                      "an array with negative or odd strides has to be copied: use tensor()");
+    OPGEN_CHECK_VALUE(held->strides[i] >= 0,
+                      "a tensor cannot have strides below zero, as array[::-1] has: copy the array "
+                      "with array.copy(), or use tensor(array)");
+    OPGEN_CHECK_VALUE(
+        held->strides[i] % itemsize == 0,
+        "a stride of the array is no multiple of an element: copy it, or use tensor()");
     sizes.push_back(held->shape[i]);
     strides.push_back(held->strides[i] / itemsize);
   }

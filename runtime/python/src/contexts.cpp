@@ -1,5 +1,5 @@
-// contexts.cpp: what the dispatcher does for every operator, from Python: tables, graphs, mixed
-// precision, batches, times.
+// contexts.cpp: the dispatcher's services from Python: dispatch tables, graphs, autocast, vmap,
+// profiles.
 #include <algorithm>
 #include <array>
 #include <memory>
@@ -7,10 +7,10 @@
 #include <vector>
 
 #include "objects.h"
-#include "opgen/autocast.h"
-#include "opgen/profiler.h"
-#include "opgen/tracer.h"
-#include "opgen/vmap.h"
+#include "opgen/transforms/autocast.h"
+#include "opgen/transforms/profiler.h"
+#include "opgen/transforms/tracer.h"
+#include "opgen/transforms/vmap.h"
 #include "values.h"
 
 namespace opgen::python {
@@ -33,7 +33,8 @@ void free_holder(PyObject* self) {
   Py_DECREF(type);
 }
 
-// The tensors of a result: one, or a sequence of them. False with an exception for anything else.
+// Collects the tensors of a result: one, or a sequence of tensors. Returns false with an exception
+// set for anything else.
 bool read_tensors(PyObject* object, const char* what, std::vector<TensorBase>& tensors) {
   const bool one = is_tensor(object);
   if (!one && !is_sequence(object)) {
@@ -68,11 +69,18 @@ PyObject* text_of(const std::string& text) {
   return PyUnicode_FromStringAndSize(text.data(), static_cast<Py_ssize_t>(text.size()));
 }
 
-// ---- dump_table
-// ----------------------------------------------------------------------------------
+// ---- dump_table ---------------------------------------------------------------------------------
 
-// Of "aten::add.Tensor", "add.Tensor", or of all overloads: "add".
-PyObject* dump_table(PyObject*, PyObject* operator_name) {
+// dump_table("aten::add.Tensor"), or "add.Tensor", or "add" for all overloads; whole=True for a
+// line per key.
+PyObject* dump_table(PyObject*, PyObject* args, PyObject* keywords) {
+  PyObject* operator_name = nullptr;
+  int whole = 0;
+  const char* names[] = {"", "whole", nullptr};
+  if (!PyArg_ParseTupleAndKeywords(args, keywords, "O|$p:dump_table", const_cast<char**>(names),
+                                   &operator_name, &whole)) {
+    return nullptr;
+  }
   Owned name(PyUnicode_Check(operator_name) ? (Py_INCREF(operator_name), operator_name)
                                             : PyObject_GetAttrString(operator_name, "__name__"));
   const char* words = name ? PyUnicode_AsUTF8(name.get()) : nullptr;
@@ -85,7 +93,7 @@ PyObject* dump_table(PyObject*, PyObject* operator_name) {
       const std::string inner = full.substr(full.find("::") + 2);
       const std::string base = op.name().substr(op.name().find("::") + 2);
       if (wanted != full && wanted != inner && wanted != base && wanted != op.name()) continue;
-      text += full + "\n" + op.dump_table();
+      text += full + "\n" + op.dump_table(whole != 0);
     }
     if (!text.empty()) return text_of(text);
     return PyErr_Format(PyExc_ValueError, "no library that is imported has an operator '%s'",
@@ -93,8 +101,7 @@ PyObject* dump_table(PyObject*, PyObject* operator_name) {
   });
 }
 
-// ---- Tracer
-// --------------------------------------------------------------------------------------
+// ---- Tracer -------------------------------------------------------------------------------------
 
 struct Traced {
   Graph graph;
@@ -175,8 +182,7 @@ PyType_Slot graph_slots[] = {{Py_tp_dealloc, reinterpret_cast<void*>(&free_holde
 PyType_Spec graph_spec = {"opgen.Graph", sizeof(Holder<Traced>), 0,
                           Py_TPFLAGS_DEFAULT | Py_TPFLAGS_DISALLOW_INSTANTIATION, graph_slots};
 
-// ---- Autocast
-// ------------------------------------------------------------------------------------
+// ---- Autocast -----------------------------------------------------------------------------------
 
 struct Autocast {
   DeviceType device;
@@ -185,7 +191,7 @@ struct Autocast {
   bool cache_enabled;
 };
 
-// The scopes that this thread is in. A Mode keeps what was before it: they end in reverse order.
+// The scopes of this thread. A Mode restores the previous state, so they end in reverse order.
 struct Entered {
   PyObject* by;
   std::unique_ptr<autocast::Mode> mode;
@@ -195,7 +201,7 @@ std::vector<Entered>& entered() {
   return all;
 }
 
-// Wrappers for the operators of every package that was imported since the last time.
+// Registers wrappers for the operators of packages imported since the last call.
 void register_wrappers(DeviceType device) {
   static std::array<std::size_t, kMaxDeviceTypes> seen;
   static std::vector<RegistrationHandle> kept;
@@ -220,7 +226,8 @@ PyObject* make_autocast(PyTypeObject* type, PyObject* args, PyObject* keywords) 
   }
   ScalarType lower = ScalarType::Undefined;
   if (dtype != Py_None && !find_dtype(dtype, lower)) {
-    return PyErr_Format(PyExc_TypeError, "there is no dtype %R", dtype);
+    PyErr_SetString(PyExc_TypeError, unknown_dtype(dtype).c_str());
+    return nullptr;
   }
   return guarded([&]() -> PyObject* {
     const DeviceType on = Device(std::string_view(device)).type();
@@ -239,7 +246,7 @@ PyObject* enter_autocast(PyObject* self, PyObject*) {
     entered().push_back(
         {self, std::make_unique<autocast::Mode>(wanted.device, wanted.dtype, wanted.enabled,
                                                 wanted.cache_enabled)});
-    Py_INCREF(self);  // the scope's
+    Py_INCREF(self);  // the scope owns it
     Py_INCREF(self);
     return self;
   });
@@ -267,8 +274,7 @@ PyType_Slot autocast_slots[] = {
 PyType_Spec autocast_spec = {"opgen.autocast", sizeof(Holder<Autocast>), 0, Py_TPFLAGS_DEFAULT,
                              autocast_slots};
 
-// ---- Profiler
-// ------------------------------------------------------------------------------------
+// ---- Profiler -----------------------------------------------------------------------------------
 
 PyObject* make_profile(PyTypeObject* type, PyObject* args, PyObject*) {
   if (!PyArg_ParseTuple(args, ":profile")) return nullptr;
@@ -321,8 +327,7 @@ PyType_Slot profile_slots[] = {
 PyType_Spec profile_spec = {"opgen.profile", sizeof(Holder<Profiler>), 0, Py_TPFLAGS_DEFAULT,
                             profile_slots};
 
-// ---- vmap
-// ----------------------------------------------------------------------------------------
+// ---- vmap ---------------------------------------------------------------------------------------
 
 using BatchDims = std::vector<std::optional<std::int64_t>>;
 
@@ -332,8 +337,7 @@ bool find_dim(PyObject* object, std::optional<std::int64_t>& dim) {
   return PyErr_Occurred() == nullptr;
 }
 
-// Where the batch is in each argument, one number for all of them or a sequence; nullopt if in
-// none.
+// The batch dimension of each argument: one number for all, or a sequence; nullopt: no batch.
 bool find_dims(PyObject* in_dims, BatchDims& dims) {
   if (!is_sequence(in_dims)) {
     std::optional<std::int64_t> dim;
@@ -457,8 +461,9 @@ int make_context_types(PyObject* module, const char* package) {
 }
 
 PyMethodDef context_functions[] = {
-    {"dump_table", dump_table, METH_O,
-     "dump_table(operator): which kernel a call reaches for each dispatch key, and why."},
+    {"dump_table", as_method(&dump_table), METH_VARARGS | METH_KEYWORDS,
+     "dump_table(operator, *, whole=False): which kernel a call reaches for each dispatch key, and "
+     "why."},
     {"record_graph", fast(&trace_call), METH_FASTCALL,
      "record_graph(function, *inputs): the Graph of the operators that the function calls."},
     {"vmap", as_method(&make_vmap), METH_VARARGS | METH_KEYWORDS,

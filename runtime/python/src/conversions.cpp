@@ -1,8 +1,8 @@
-// conversions.cpp: an object of Python as the argument that an overload declares.
+// conversions.cpp: convert Python objects to the arguments that an overload declares.
 #include <cstring>
 
 #include "attempt.h"
-#include "opgen/factories.h"
+#include "opgen/tensor/factories.h"
 #include "values.h"
 
 namespace opgen::python {
@@ -34,14 +34,17 @@ bool takes_integers(const Argument& argument) {
          (type == Type::Tensor && (argument.flags & kNumbers) != 0);
 }
 
-// There is one cpu: tensors on "cpu:0" are on "cpu".
-Device only_one(Device device) {
-  return device.is_cpu() || device.is_meta() ? Device(device.type()) : device;
+// Returns how to make a tensor of an object.
+const char* remedy(PyObject* object) {
+  const std::string_view name = Py_TYPE(object)->tp_name;
+  if (name == "numpy.ndarray") return "; from_numpy() makes one of an array";
+  if (name == "torch.Tensor" || name == "Tensor") return "; from_dlpack() makes one of it";
+  return PyList_Check(object) || PyTuple_Check(object) ? "; tensor() makes one" : "";
 }
 
 }  // namespace
 
-// "Tensor", not "opgen.Tensor": its module is that of whoever imports it.
+// "Tensor", not "opgen.Tensor": its module is the one that imports it.
 std::string type_name(PyObject* object) {
   const char* name = Py_TYPE(object)->tp_name;
   return std::strncmp(name, "opgen.", 6) == 0 ? name + 6 : name;
@@ -60,13 +63,18 @@ bool Attempt::wrong_type(const Argument& argument, PyObject* object) {
   if (argument.type == Type::Str && PyUnicode_Check(object)) {
     return fail(quoted(argument.name) + " cannot be written as UTF-8");
   }
+  if (argument.type == Type::ScalarType && PyUnicode_Check(object)) {
+    return fail(quoted(argument.name) + ": " + unknown_dtype(object));
+  }
   std::string text = quoted(argument.name) + " must be ";
   if (argument.size != 0 && argument.type == Type::Ints) text += "an int or ";
   text += kTypeNames[int(argument.type)];
   if (argument.size > 1) text += " (" + std::to_string(argument.size) + " of them)";
   if (argument.type == Type::Tensor && (argument.flags & kNumbers) != 0) text += " or a number";
   if ((argument.flags & kOptional) != 0) text += " or None";
-  return fail(text + ", not " + type_name(object));
+  text += ", not " + type_name(object);
+  if (argument.type == Type::Tensor && argument.name != "out") text += remedy(object);
+  return fail(text);
 }
 
 bool Attempt::convert(const Argument& argument, PyObject* object, Slot& slot) {
@@ -82,9 +90,7 @@ bool Attempt::convert(const Argument& argument, PyObject* object, Slot& slot) {
     case Type::Bool:
       if (!PyBool_Check(object) && !is_numpy_bool(object)) return false;
       slot.integer = PyObject_IsTrue(object);
-      if (slot.integer != 0 && (argument.flags & kNever) != 0) {
-        return fail(quoted(argument.name) + " cannot be True: no gradients are recorded here");
-      }
+      if ((argument.flags & kRequiresGrad) != 0) requires_grad = slot.integer != 0;
       return true;
     case Type::Str: {
       if (!PyUnicode_Check(object)) return false;
@@ -104,14 +110,8 @@ bool Attempt::convert(const Argument& argument, PyObject* object, Slot& slot) {
     case Type::MemoryFormat:
       return find_constant(object, types.memory_format, slot.integer);
     case Type::Device:
-      if (Py_TYPE(object) == types.device) {
-        slot.device = only_one(reinterpret_cast<DeviceObject*>(object)->device);
-        return true;
-      }
-      if (!PyUnicode_Check(object)) return false;
       try {
-        slot.device = only_one(Device(text_of(object)));
-        return true;
+        return find_device(object, slot.device);
       } catch (const Error& error) {
         return fail(quoted(argument.name) + ": " + error.msg());
       }
@@ -229,7 +229,7 @@ bool Attempt::convert_outs(const Argument& argument, PyObject* object, Slot* fir
     return fail("argument 'out' must be a tuple of " + std::to_string(argument.size) + " Tensors");
   };
   if (!is_sequence(object)) return wrong_count();
-  // As long as the call: another thread may take them out of a list while the kernel writes.
+  // Kept for the whole call: another thread may remove them from a list while the kernel writes.
   const OwnedItems& items = scratch.make<OwnedItems>(object);
   if (items.size() != argument.size) return wrong_count();
   for (std::size_t i = 0; i < argument.size; ++i) {

@@ -1,9 +1,9 @@
-// copying.cpp: a tensor copied, pickled, and given to NumPy as an array.
+// copying.cpp: copy and pickle tensors, and convert them to NumPy arrays.
 #include "library_operator.h"
 #include "objects.h"
-#include "opgen/autograd.h"
-#include "opgen/empty.h"
-#include "opgen/shape_utils.h"
+#include "opgen/autograd/autograd.h"
+#include "opgen/tensor/empty.h"
+#include "opgen/tensor/shape_utils.h"
 
 namespace opgen::python {
 
@@ -20,7 +20,7 @@ PyObject* storage(PyObject* self, PyObject*) {
   });
 }
 
-// Another tensor on the same bytes.
+// Returns another tensor on the same bytes.
 PyObject* copied(PyObject* self, PyObject*) {
   return guarded([&] {
     const TensorBase& tensor = tensor_of(self);
@@ -40,10 +40,10 @@ struct Place {
 TensorBase tensor_on(const Storage& storage, const Place& place, bool requires_grad) {
   for (std::int64_t stride : place.strides) {
     OPGEN_CHECK_VALUE(stride >= 0,
-                      "a tensor cannot have a negative stride: ", IntArrayRef(place.strides));
+                      "a tensor cannot have strides below zero: ", IntArrayRef(place.strides));
   }
-  const std::size_t bytes = opgen::detail::checked_storage_bytes(
-      place.sizes, place.strides, place.offset, elementSize(place.type));
+  const std::size_t bytes = opgen::checked_storage_bytes(place.sizes, place.strides, place.offset,
+                                                         elementSize(place.type));
   OPGEN_CHECK_VALUE(bytes <= storage.nbytes(), "sizes ", IntArrayRef(place.sizes), " and strides ",
                     IntArrayRef(place.strides), " from element ", place.offset,
                     " on do not lie in ", storage.nbytes(), " bytes");
@@ -58,42 +58,52 @@ TensorBase tensor_on(const Storage& storage, const Place& place, bool requires_g
   return tensor;
 }
 
-// A tensor that autograd recorded cannot be made again.
-void check_leaf(const TensorBase& tensor) {
+void check_bytes(const TensorBase& tensor) {
   OPGEN_CHECK(tensor.has_storage(), "a tensor inside vmap has no bytes to copy");
-  OPGEN_CHECK(
-      !autograd::requires_grad(tensor) || autograd::is_leaf(tensor),
-      "only a tensor that no recorded operator made is copied deeply or pickled: detach it");
 }
 
-// Tensors that share their bytes share them in the copy, too: the memo knows the storage.
+// Tensors that share bytes share them in the copy too: the memo contains the storage.
 PyObject* deep_copied(PyObject* self, PyObject* memo) {
   return guarded([&]() -> PyObject* {
     const TensorBase& tensor = tensor_of(self);
     if (!tensor.has_storage()) {
       return new_tensor(clone_operator.call({tensor, IValue()}).toTensor());
     }
-    check_leaf(tensor);
+    check_bytes(tensor);
+    OPGEN_CHECK(autograd::is_leaf(tensor),
+                "Only Tensors created explicitly by the user (graph leaves) support the deepcopy "
+                "protocol at the moment.");
     Owned from(new_storage(tensor.storage()));
     Owned module(PyImport_ImportModule("copy"));
     if (!from || !module) return nullptr;
     Owned to(PyObject_CallMethod(module.get(), "deepcopy", "OO", from.get(), memo));
     if (!to) return nullptr;
-    // The memo may hold anything.
+    // The memo may hold any object.
     OPGEN_CHECK_TYPE(Py_TYPE(to.get()) == types.storage,
                      "the deep copy of a tensor's storage is a storage, not ",
                      Py_TYPE(to.get())->tp_name);
     const Place place{tensor.scalar_type(), DimVector(tensor.sizes()), DimVector(tensor.strides()),
                       tensor.storage_offset()};
-    return new_tensor(tensor_on(storage_in(to.get()), place, autograd::requires_grad(tensor)));
+    TensorBase copy = tensor_on(storage_in(to.get()), place, autograd::requires_grad(tensor));
+    const TensorBase gradient = autograd::grad_of(tensor);
+    if (gradient.defined()) {
+      Owned given(new_tensor(gradient));
+      Owned made(given ? PyObject_CallMethod(module.get(), "deepcopy", "OO", given.get(), memo)
+                       : nullptr);
+      if (!made) return nullptr;
+      OPGEN_CHECK_TYPE(is_tensor(made.get()), "the deep copy of a gradient is a tensor");
+      autograd::set_grad(copy, tensor_of(made.get()));
+    }
+    return new_tensor(std::move(copy));
   });
 }
 
-// By _rebuild_tensor(storage, dtype, sizes, strides, offset, requires_grad).
+// A pickle has no history: a tensor that requires a gradient is read as a leaf that does.
+// Pickles as _rebuild_tensor(storage, dtype, sizes, strides, offset, requires_grad).
 PyObject* reduced(PyObject* self, PyObject*) {
   return guarded([&]() -> PyObject* {
     const TensorBase& tensor = tensor_of(self);
-    check_leaf(tensor);
+    check_bytes(tensor);
     Owned bytes(new_storage(tensor.storage()));
     Owned sizes(tuple_of(tensor.sizes()));
     Owned strides(tuple_of(tensor.strides()));
@@ -134,14 +144,14 @@ PyObject* rebuild_tensor(PyObject*, PyObject* args) {
   });
 }
 
-// ---- NumPy
-// ---------------------------------------------------------------------------------------
+// ---- NumPy --------------------------------------------------------------------------------------
 
-// An array on the same bytes. There is no bfloat16 in NumPy: it becomes float32, a copy.
+// Returns an array on the same bytes. NumPy has no bfloat16: it is copied to float32.
 PyObject* array_on(PyObject* self, bool& is_copy) {
   const TensorBase& tensor = tensor_of(self);
   OPGEN_CHECK(!autograd::requires_grad(tensor),
-              "a tensor that requires a gradient is no array, which would not follow: detach it");
+              "Can't call numpy() on Tensor that requires grad. Use tensor.detach().numpy() "
+              "instead.");
   Owned other;
   if (tensor.scalar_type() == kBFloat16) {
     other = Owned(new_tensor(tensor_from_data(self, kFloat)));

@@ -1,17 +1,17 @@
-// data.cpp: tensors of what Python has: numbers, nested lists, arrays.
+// data.cpp: make tensors from Python numbers, nested lists and arrays.
 #include <vector>
 
 #include "objects.h"
-#include "opgen/copy.h"
-#include "opgen/empty.h"
-#include "opgen/factories.h"
+#include "opgen/tensor/copy.h"
+#include "opgen/tensor/empty.h"
+#include "opgen/tensor/factories.h"
 #include "values.h"
 
 namespace opgen::python {
 
 namespace {
 
-// Nested lists, flattened while their sizes are compared.
+// Flattens nested lists and checks their sizes.
 struct Nested {
   DimVector sizes;
   std::vector<Scalar> numbers;
@@ -19,11 +19,11 @@ struct Nested {
   bool is_integer = true;
   bool is_complex = false;
 
-  // By first items: collect() compares with all. No code of Python runs here.
+  // Reads the sizes off the first items; collect() compares the others. No Python code runs here.
   bool measure(PyObject* data) {
     while (PyList_Check(data) || PyTuple_Check(data)) {
       if (sizes.size() == 64) {
-        PyErr_SetString(PyExc_ValueError, "a list that is nested so deep is no tensor");
+        PyErr_SetString(PyExc_ValueError, "the list is nested too deeply for a tensor");
         return false;
       }
       sizes.push_back(PySequence_Fast_GET_SIZE(data));
@@ -69,7 +69,7 @@ struct Nested {
   }
 };
 
-// Floating elements round what they are given, to infinity too; others must hold it.
+// Floating dtypes round a value, to infinity too; all other dtypes must represent it.
 template <class T>
 T element(const Scalar& number) {
   if constexpr (std::is_same_v<T, complex<float>>) {
@@ -121,22 +121,32 @@ TensorBase copy_of_buffer(PyObject* data) {
   return PyErr_Occurred() != nullptr ? TensorBase() : tensor;
 }
 
-// tensor(data, *, dtype=None)
+// tensor(data, *, dtype=None, device=None, requires_grad=False)
 PyObject* make_tensor(PyObject*, PyObject* args, PyObject* keywords) {
-  static const char* names[] = {"data", "dtype", nullptr};
+  static const char* names[] = {"data", "dtype", "device", "requires_grad", nullptr};
   PyObject* data = nullptr;
   PyObject* wanted = Py_None;
-  if (!PyArg_ParseTupleAndKeywords(args, keywords, "O|$O:tensor", const_cast<char**>(names), &data,
-                                   &wanted)) {
+  PyObject* where = Py_None;
+  int requires_grad = 0;
+  if (!PyArg_ParseTupleAndKeywords(args, keywords, "O|$OOp:tensor", const_cast<char**>(names),
+                                   &data, &wanted, &where, &requires_grad)) {
     return nullptr;
   }
   ScalarType type = ScalarType::Undefined;
   if (wanted != Py_None && !find_dtype(wanted, type)) {
-    return PyErr_Format(PyExc_TypeError, "there is no dtype %R", wanted);
+    PyErr_SetString(PyExc_TypeError, unknown_dtype(wanted).c_str());
+    return nullptr;
   }
   return guarded([&]() -> PyObject* {
+    Device device = kCPU;
+    if (where != Py_None && !find_device(where, device)) {
+      return PyErr_Format(PyExc_TypeError, "there is no device %R", where);
+    }
     TensorBase tensor = tensor_from_data(data, type);
-    return tensor.defined() ? new_tensor(std::move(tensor)) : nullptr;
+    if (tensor.defined()) tensor = opgen::detail::to_device(tensor, device);
+    if (!tensor.defined()) return nullptr;
+    if (requires_grad != 0) set_requires_grad(tensor, true, AskedBy::Factory);
+    return new_tensor(std::move(tensor));
   });
 }
 
@@ -165,7 +175,9 @@ TensorBase tensor_from_data(PyObject* data, ScalarType type) {
 
 PyMethodDef module_functions[] = {
     {"tensor", as_method(&make_tensor), METH_VARARGS | METH_KEYWORDS,
-     "tensor(data, *, dtype=None): a tensor of a number, nested lists or an array; always a copy."},
+     "tensor(data, *, dtype=None, device=None, requires_grad=False): a tensor of a number, nested "
+     "lists or an array; "
+     "always a copy."},
     {"from_numpy", from_numpy, METH_O,
      "from_numpy(array): a tensor on the bytes of an array that can be written."},
     {nullptr, nullptr, 0, nullptr}};

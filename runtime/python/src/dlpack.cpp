@@ -1,13 +1,13 @@
-// dlpack.cpp: tensors to and from other libraries on the same bytes, by the capsules of DLPack.
+// dlpack.cpp: exchange tensors with other libraries on the same bytes, by DLPack capsules.
 #include "dlpack.h"
 
 #include <algorithm>
 #include <memory>
 
 #include "objects.h"
-#include "opgen/autograd.h"
-#include "opgen/copy.h"
-#include "opgen/empty.h"
+#include "opgen/autograd/autograd.h"
+#include "opgen/tensor/copy.h"
+#include "opgen/tensor/empty.h"
 
 namespace opgen::python {
 
@@ -44,10 +44,9 @@ PyObject* refuse(const char* why) {
   return nullptr;
 }
 
-// ---- To others
-// -----------------------------------------------------------------------------------
+// ---- Export -----------------------------------------------------------------------------------
 
-// No object of Python is in it: a consumer may delete it in any thread, without the GIL.
+// It refers to no Python object: a consumer may delete it on any thread, without the GIL.
 template <class M>
 struct Exported {
   explicit Exported(const TensorBase& tensor)
@@ -69,7 +68,7 @@ struct Exported {
   DimVector strides;
 };
 
-// A capsule that nobody took owns what is in it.
+// A capsule that was not consumed owns its contents.
 template <class M>
 void free_capsule(PyObject* capsule) {
   if (PyCapsule_IsValid(capsule, M::kName) == 0) return;
@@ -89,7 +88,7 @@ PyObject* new_capsule(const TensorBase& tensor, bool copied) {
   return capsule;
 }
 
-// Null, or a BufferError that says why others cannot have these bytes.
+// Sets a BufferError, and returns null, if these bytes cannot be exported.
 bool check_exported(const TensorBase& tensor) {
   if (!tensor.is_cpu()) {
     refuse("the elements are not in the memory of the CPU, and no other is shared by DLPack");
@@ -103,7 +102,7 @@ bool check_exported(const TensorBase& tensor) {
   return false;
 }
 
-// Whether (type, id) is given and not the CPU's.
+// Whether (type, id) is given and is not the CPU.
 bool names_other_device(PyObject* device, bool& other) {
   other = false;
   if (device == Py_None) return true;
@@ -158,10 +157,9 @@ PyObject* dlpack_device(PyObject* self, PyObject*) {
   return Py_BuildValue("(ii)", int(dlpack::kCpu), 0);
 }
 
-// ---- From others
-// ---------------------------------------------------------------------------------
+// ---- From others --------------------------------------------------------------------------------
 
-// Called when the last tensor on the bytes is gone. Producers expect the GIL.
+// Called when the last tensor on the bytes is destroyed. Producers expect the GIL.
 template <class M>
 void release_managed(void* context) {
   give_back([context] {
@@ -182,7 +180,7 @@ bool read_sizes(const dlpack::Tensor& from, Layout& to) {
     const std::int64_t size = from.shape[i];
     const std::int64_t stride = from.strides == nullptr ? 0 : from.strides[i];
     if (size < 0) return false;
-    // What is not stepped over may have any stride.
+    // The stride of a dimension of size one does not matter.
     if (stride < 0 && size > 1) return false;
     to.sizes.push_back(size);
     to.strides.push_back(stride < 0 ? 1 : stride);
@@ -191,7 +189,7 @@ bool read_sizes(const dlpack::Tensor& from, Layout& to) {
   return true;
 }
 
-// A BufferError says what is not to be had.
+// Sets a BufferError for tensors that cannot be imported.
 bool read_layout(const dlpack::Tensor& from, Layout& to) {
   const std::int32_t device = from.device.type;
   if (device != dlpack::kCpu && device != dlpack::kCudaHost && device != dlpack::kRocmHost) {
@@ -211,7 +209,9 @@ bool read_layout(const dlpack::Tensor& from, Layout& to) {
     return false;
   }
   if (!read_sizes(from, to)) {
-    refuse("a tensor cannot have negative sizes or strides: copy the array first");
+    refuse(
+        "a tensor cannot have negative sizes, nor strides below zero, as array[::-1] has: copy the "
+        "array first");
     return false;
   }
   if (from.data == nullptr && std::find(to.sizes.begin(), to.sizes.end(), 0) == to.sizes.end()) {
@@ -269,7 +269,7 @@ PyObject* take_capsule(PyObject* capsule, Copy copy) {
   });
 }
 
-// The capsule that `producer` gives. One from before DLPack 1.0 does not know the arguments.
+// Returns the capsule of `producer`. One from before DLPack 1.0 does not take the arguments.
 PyObject* ask(PyObject* producer, bool to_cpu, Copy copy) {
   Owned method(PyObject_GetAttrString(producer, "__dlpack__"));
   Owned none(PyTuple_New(0));
@@ -288,8 +288,7 @@ PyObject* ask(PyObject* producer, bool to_cpu, Copy copy) {
   return PyObject_CallObject(method.get(), nullptr);
 }
 
-// Whether the producer has to copy its elements to the CPU, if that is wished; -1 with an
-// exception.
+// Whether the producer must copy its elements to the CPU, as requested; -1 with an exception set.
 int needs_cpu(PyObject* producer, bool wished) {
   Owned device(PyObject_CallMethod(producer, "__dlpack_device__", nullptr));
   int type = 0;
@@ -311,7 +310,8 @@ int needs_cpu(PyObject* producer, bool wished) {
   return -1;
 }
 
-// Whether `device` is None or the CPU, by object or name; false with an exception for another.
+// Whether `device` is None or the CPU, by object or name; false with an exception set for any
+// other.
 bool check_cpu(PyObject* device) {
   if (device == Py_None) return true;
   Owned text(PyObject_Str(device));

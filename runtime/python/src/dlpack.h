@@ -1,6 +1,7 @@
-// dlpack.h: the structures that DLPack hands from library to library, and the names of its
-// capsules. Facts from the specification of DLPack 1.x ("C API" and "Python Specification" at
-// dmlc.github.io/dlpack/latest): the order and the widths of the fields are its ABI.
+// dlpack.h: the structures that libraries exchange by DLPack, and the names of its capsules.
+// Declared from the specification of DLPack 1.x ("C API" and "Python Specification" at
+// dmlc.github.io/dlpack/latest): the order and the widths of the fields are its ABI, which
+// tests/integration/compile/test_dlpack_header.py compares with the official header.
 #pragma once
 
 #include <cstddef>
@@ -37,8 +38,8 @@ struct Tensor {
   std::uint64_t byte_offset;  // from `data` to the first element
 };
 
-// A capsule "dltensor" holds this one, a capsule "dltensor_versioned" the next. Who takes it
-// renames the capsule and calls `deleter(self)` once, in whatever thread.
+// A capsule named "dltensor" contains a Managed, one named "dltensor_versioned" a ManagedVersioned.
+// The consumer renames the capsule and calls `deleter(self)` once, on any thread.
 struct Managed {
   static constexpr const char* kName = "dltensor";
   static constexpr const char* kUsedName = "used_dltensor";

@@ -1,5 +1,5 @@
-// function.cpp: a generated function as a Python object, called without a tuple or a dict being
-// made.
+// function.cpp: a generated function as a Python object, called by vectorcall: no tuple or dict is
+// created.
 #include <cstring>
 #include <string>
 #include <vector>
@@ -14,15 +14,16 @@ struct FunctionObject {
   PyObject_HEAD vectorcallfunc vectorcall;
   const Function* function;
   PyObject* module_name;
-  PyObject** result_types;  // one per overload, null where the results have no names
-  bool finds_results;       // at the first call: a class takes as long to make as many calls
+  PyObject** result_types;  // one per overload, null if the results have no names
+  bool finds_results;       // at the first call: creating a class takes as long as many calls
 };
 
 FunctionObject* of(PyObject* object) {
   return reinterpret_cast<FunctionObject*>(object);
 }
 
-// The named tuples of a function's results, from its package. False with an exception.
+// Finds the named tuples of a function's results in its package. Returns false with an exception
+// set on failure.
 bool find_results(FunctionObject* object) {
   Owned name(PyUnicode_FromFormat("%U.return_types", object->module_name));
   Owned module(name ? PyImport_Import(name.get()) : nullptr);
@@ -32,7 +33,7 @@ bool find_results(FunctionObject* object) {
     if (result == nullptr) continue;
     Owned found(PyObject_GetAttrString(module.get(), result));
     if (!found) return false;
-    // Another thread may have been faster, and use it.
+    // Another thread may have set it first, and use it.
     if (object->result_types[i] == nullptr) object->result_types[i] = found.release();
   }
   object->finds_results = false;

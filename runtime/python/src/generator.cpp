@@ -2,13 +2,13 @@
 #include <new>
 
 #include "objects.h"
-#include "opgen/cpu_generator.h"
+#include "opgen/device/cpu_generator.h"
 
 namespace opgen::python {
 
 namespace {
 
-// That of a Generator that nobody has seeded; PyTorch's.
+// The default seed, as in PyTorch.
 constexpr std::uint64_t kDefaultSeed = 67280421310721;
 
 Generator& generator_of(PyObject* self) {
@@ -109,7 +109,7 @@ PyObject* device(PyObject* self, void*) {
   return guarded([&] { return new_device(generator_of(self).device()); });
 }
 PyObject* seed_default(PyObject*, PyObject* seed) {
-  return set_seed(opgen::detail::default_cpu_generator(), seed);
+  return set_seed(opgen::default_cpu_generator(), seed);
 }
 
 PyGetSetDef attributes[] = {{"device", device, nullptr, "Where it draws numbers.", nullptr},

@@ -1,5 +1,6 @@
-// indexing.cpp: a[1, ::2, None, ..., mask] and assignment to it. What is no index tensor makes a
-// view of the bytes, by operators only if something above the backends is there to see them.
+// indexing.cpp: a[1, ::2, None, ..., mask] and assignment to it. Keys other than index tensors make
+// a view of the bytes. Operators are called only if a key above the backends (tracer, vmap,
+// autograd) needs to see them.
 #include <algorithm>
 #include <array>
 #include <cstring>
@@ -7,9 +8,10 @@
 
 #include "library_operator.h"
 #include "objects.h"
-#include "opgen/copy.h"
-#include "opgen/empty.h"
-#include "opgen/factories.h"
+#include "opgen/tensor/copy.h"
+#include "opgen/tensor/empty.h"
+#include "opgen/tensor/factories.h"
+#include "opgen/tensor/view_geometry.h"
 #include "values.h"
 
 namespace opgen::python {
@@ -32,16 +34,16 @@ LibraryOperator index_put_operator("aten::index_put_", "", "assignment to items 
 
 enum class Kind : std::uint8_t { None, Ellipsis, Slice, Bool, Int, Tensor, Other };
 
-// Read before the first of them is applied: what an __index__ does to the tensor is done by then.
+// All keys are read before the first is applied, since an __index__ may change the tensor.
 struct Key {
   Kind kind;
-  Py_ssize_t start;  // of Kind::Slice; the number of Kind::Int; 0 or 1 of Kind::Bool
+  Py_ssize_t start;  // of Kind::Slice; the index of Kind::Int; 0 or 1 for Kind::Bool
   Py_ssize_t stop;
   Py_ssize_t step;
   bool has_start;
   bool has_stop;
   TensorBase tensor;  // of Kind::Tensor
-  // How many dimensions of the indexed tensor it takes.
+  // How many dimensions of the indexed tensor the key consumes.
   [[nodiscard]] std::int64_t taken() const {
     if (kind == Kind::Tensor) return is_mask(tensor) ? tensor.dim() : 1;
     return kind == Kind::Int || kind == Kind::Slice ? 1 : 0;
@@ -59,7 +61,7 @@ Kind kind_of(PyObject* object) {
   if (PyBool_Check(object) || is_numpy_bool(object)) return Kind::Bool;
   if (is_tensor(object)) {
     const TensorBase& tensor = tensor_of(object);
-    // One of a batch has a number for each example: that is an index tensor.
+    // A batched number differs by example, so it counts as an index tensor.
     if (tensor.dim() != 0 || !tensor.has_storage()) return Kind::Tensor;
     if (Key::is_mask(tensor)) return Kind::Bool;
     return isIntegralType(tensor.scalar_type(), false) ? Kind::Int : Kind::Tensor;
@@ -69,7 +71,7 @@ Kind kind_of(PyObject* object) {
   return PyIndex_Check(object) ? Kind::Int : Kind::Other;
 }
 
-// Index tensors are of int64, int32, or masks; int8 and int16 are as good as NumPy's.
+// Index tensors are int64, int32, or masks; int8 and int16 are accepted as in NumPy.
 TensorBase index_tensor(PyObject* object) {
   TensorBase tensor =
       is_tensor(object) ? tensor_of(object) : tensor_from_data(object, ScalarType::Undefined);
@@ -87,7 +89,10 @@ TensorBase index_tensor(PyObject* object) {
 bool read_slice(PyObject* object, Key& key) {
   if (PySlice_Unpack(object, &key.start, &key.stop, &key.step) != 0) return false;
   if (key.step < 1) {
-    PyErr_SetString(PyExc_ValueError, "the step of a slice of a tensor must be positive");
+    PyErr_SetString(
+        PyExc_ValueError,
+        "the step of a slice of a tensor must be positive: a tensor cannot have strides "
+        "below zero. Reverse a copy: from_numpy(x.numpy()[::-1].copy())");
     return false;
   }
   const auto* slice = reinterpret_cast<PySliceObject*>(object);
@@ -108,7 +113,7 @@ bool read_key(PyObject* object, Key& key) {
   if (key.kind == Kind::Tensor) {
     key.tensor = index_tensor(object);
     if (!key.tensor.defined()) return false;
-    // An array without dimensions is a number.
+    // A zero-dim array is a number.
     if (key.tensor.dim() == 0 && !is_tensor(object)) {
       key.kind = Key::is_mask(key.tensor) ? Kind::Bool : Kind::Int;
     }
@@ -127,25 +132,25 @@ bool read_key(PyObject* object, Key& key) {
   }
 }
 
-// ---- Views
-// ---------------------------------------------------------------------------------------
+// ---- Views --------------------------------------------------------------------------------------
 
-// The view that is being built: `next` dimensions of the tensor are done, `made` of the view.
+// The view under construction: `next` dimensions of the tensor are consumed, `made` dimensions of
+// the view exist.
 class Indexer {
  public:
   Indexer(const TensorBase& from, bool by_operators)
-      : tensor_(from), by_operators_(by_operators), offset_(from.storage_offset()) {}
+      : tensor_(from), by_operators_(by_operators), geometry_{{}, {}, from.storage_offset()} {}
 
-  // `left`: how many dimensions the keys after this one take.
+  // `left`: how many dimensions the keys after this one consume.
   bool apply(const Key& key, std::int64_t left);
   void keep(std::int64_t count);
   TensorBase view();
   [[nodiscard]] std::int64_t left() const { return tensor_.dim() - at(); }
-  // Index tensors by dimension of the view, a mask for all that it takes.
+  // Index tensors by dimension of the view; a mask stands for all dimensions that it consumes.
   std::vector<IValue> places;
 
  private:
-  // Where the next dimension is in tensor_, which operators have changed already.
+  // The position of the next dimension in tensor_, which operators have already changed.
   [[nodiscard]] std::int64_t at() const { return by_operators_ ? made_ : next_; }
   bool pick(Py_ssize_t index);
   void cut(const Key& key);
@@ -155,20 +160,17 @@ class Indexer {
   TensorBase tensor_;
   bool by_operators_;
   bool changed_ = false;
-  DimVector sizes_;
-  DimVector strides_;
-  std::int64_t offset_;
+  ViewGeometry geometry_;
   std::int64_t next_ = 0;
   std::int64_t made_ = 0;
-  std::int64_t masked_ = 0;  // dimensions of masks beyond one for each
+  std::int64_t masked_ = 0;  // dimensions of masks beyond the first of each
 };
 
 void Indexer::keep(std::int64_t count) {
   made_ += count;
   if (by_operators_) return;
   for (; count > 0; --count, ++next_) {
-    sizes_.push_back(tensor_.sizes()[static_cast<std::size_t>(next_)]);
-    strides_.push_back(tensor_.strides()[static_cast<std::size_t>(next_)]);
+    geometry_.append(tensor_.size(next_), tensor_.stride(next_));
   }
 }
 
@@ -177,11 +179,7 @@ void Indexer::add_one() {
     tensor_ = unsqueeze_operator.call({tensor_, made_}).toTensor();
     changed_ = true;
   } else {
-    // As unsqueeze has it: a step over all of what follows.
-    const auto next = static_cast<std::size_t>(next_);
-    const bool last = next == tensor_.sizes().size();
-    sizes_.push_back(1);
-    strides_.push_back(last ? 1 : tensor_.sizes()[next] * tensor_.strides()[next]);
+    geometry_.append(1, ViewGeometry::unsqueezed_stride(tensor_.sizes(), tensor_.strides(), next_));
   }
   ++made_;
 }
@@ -204,15 +202,14 @@ bool Indexer::pick(Py_ssize_t index) {
     changed_ = true;
     return true;
   }
-  offset_ +=
-      (index < 0 ? index + size : index) * tensor_.strides()[static_cast<std::size_t>(next_)];
+  geometry_.storage_offset += (index < 0 ? index + size : index) * tensor_.stride(next_);
   ++next_;
   return true;
 }
 
 void Indexer::cut(const Key& key) {
   if (by_operators_) {
-    // As it was written, so that a graph of it fits tensors of other sizes.
+    // Pass the slice as written, so that a recorded graph fits tensors of other sizes.
     const bool whole = !key.has_start && !key.has_stop && key.step == 1;
     if (!whole) {
       tensor_ = slice_operator
@@ -228,9 +225,8 @@ void Indexer::cut(const Key& key) {
   Py_ssize_t start = key.start;
   Py_ssize_t stop = key.stop;
   const Py_ssize_t count = PySlice_AdjustIndices(tensor_.sizes()[dim], &start, &stop, key.step);
-  if (count != 0) offset_ += start * tensor_.strides()[dim];
-  sizes_.push_back(count);
-  strides_.push_back(key.step * tensor_.strides()[dim]);
+  if (count != 0) geometry_.storage_offset += start * tensor_.strides()[dim];
+  geometry_.append(count, key.step * tensor_.strides()[dim]);
   ++next_;
   ++made_;
 }
@@ -254,7 +250,7 @@ bool Indexer::apply(const Key& key, std::int64_t taken_after) {
       add_one();
       return true;
     case Kind::Bool:
-      // All of a dimension of one, or nothing of it.
+      // All of a dimension of size one, or none of it.
       add_one();
       add_places(opgen::detail::full({key.start}, 0, TensorOptions(kLong)), 1);
       return true;
@@ -272,14 +268,14 @@ bool Indexer::apply(const Key& key, std::int64_t taken_after) {
 
 TensorBase Indexer::view() {
   if (!by_operators_) {
-    return opgen::detail::alias_with_sizes_and_strides(tensor_, sizes_, strides_, offset_);
+    return opgen::detail::view_with(tensor_, geometry_);
   }
   return changed_ || !places.empty() ? tensor_ : alias_operator.call({tensor_}).toTensor();
 }
 
 struct Selection {
   TensorBase view;
-  std::vector<IValue> places;  // empty without index tensors
+  std::vector<IValue> places;  // empty if there are no index tensors
 };
 
 bool select_items(const TensorBase& tensor, PyObject* object, Selection& selection) {
@@ -326,10 +322,9 @@ PyObject* get_item(PyObject* self, PyObject* key) {
   });
 }
 
-// ---- Assignment
-// ----------------------------------------------------------------------------------
+// ---- Assignment ---------------------------------------------------------------------------------
 
-// `value` without dimensions of one in front that `view` does not have, as NumPy allows.
+// Removes leading dimensions of size one from `value` that `view` does not have, as NumPy allows.
 TensorBase without_leading_ones(const TensorBase& value, std::int64_t dims) {
   std::size_t extra = 0;
   while (value.dim() - static_cast<std::int64_t>(extra) > dims && value.sizes()[extra] == 1)
@@ -344,9 +339,9 @@ void assign(const TensorBase& view, TensorBase value) {
     copy_operator.call({view, std::move(value), false});
     return;
   }
-  // What overlaps is read before it is written.
+  // Copy an overlapping value before it is overwritten.
   if (value.is_alias_of(view)) value = opgen::detail::clone(value);
-  opgen::detail::copy_(view, without_leading_ones(value, view.dim()));
+  opgen::copy_(view, without_leading_ones(value, view.dim()));
   view.bump_version();
 }
 
@@ -355,7 +350,7 @@ void assign(const TensorBase& view, const Scalar& number) {
     fill_operator.call({view, number});
     return;
   }
-  opgen::detail::fill_(view, number);
+  opgen::fill_(view, number);
   view.bump_version();
 }
 
@@ -366,7 +361,7 @@ void assign_places(Selection& items, TensorBase value) {
   }
   if (value.is_alias_of(items.view)) value = opgen::detail::clone(value);
   if (!needs_operators(value)) {
-    // What is left of the view, and one dimension or more for the places.
+    // The remaining dimensions of the view, and one or more for the indices.
     std::int64_t dims = items.view.dim();
     std::int64_t widest = 0;
     for (const IValue& place : items.places) {
@@ -381,13 +376,14 @@ void assign_places(Selection& items, TensorBase value) {
       {std::move(items.view), std::move(items.places), std::move(value), false});
 }
 
-// A number of the tensor's dtype, or what lists and arrays hold; undefined with an exception.
+// Converts a number, in the tensor's dtype, or a list or array; undefined with an exception set on
+// failure.
 TensorBase value_tensor(PyObject* value, ScalarType type) {
   if (is_tensor(value)) return tensor_of(value);
   Scalar number;
   if (!find_scalar(value, number)) return tensor_from_data(value, ScalarType::Undefined);
   TensorBase tensor = opgen::detail::empty_contiguous({}, type, kCPU);
-  opgen::detail::fill_(tensor, number);
+  opgen::fill_(tensor, number);
   return tensor;
 }
 
@@ -416,8 +412,7 @@ int set_item(PyObject* self, PyObject* key, PyObject* value) {
   return done ? 0 : -1;
 }
 
-// ---- Length and iteration
-// ------------------------------------------------------------------------
+// ---- Length and iteration -----------------------------------------------------------------------
 
 Py_ssize_t length(PyObject* self) {
   if (tensor_of(self).dim() == 0) {

@@ -1,19 +1,20 @@
-// library_operator.cpp: operators by name, called boxed, and when they are needed.
+// library_operator.cpp: look up operators by name, call them boxed, and decide when they are
+// needed.
 #include "library_operator.h"
 
 #include <algorithm>
 #include <utility>
 
 #include "objects.h"
-#include "opgen/autograd.h"
-#include "opgen/copy.h"
+#include "opgen/autograd/autograd.h"
+#include "opgen/tensor/copy.h"
 
 namespace opgen::python {
 
 namespace {
 
-// Keys that have nothing to say about a view or an element. Autograd is asked apart, and what is
-// cast is cast where it is used.
+// Keys that do not matter for a view or an element. Autograd is checked separately, and autocast
+// converts where a tensor is used.
 constexpr std::uint64_t kQuiet = DispatchKeySet::backend_bits() |
                                  DispatchKeySet::functionality_bit(DispatchKey::Dense) |
                                  (kDefaultIncludedKeys | kAutogradKeys)
@@ -54,7 +55,7 @@ Scalar item_of(const TensorBase& tensor) {
   if (needs_operators(tensor) && (item_operator.exists() || !tensor.has_storage())) {
     return item_operator.call({tensor}).toScalar();
   }
-  return opgen::detail::item(tensor);
+  return opgen::item(tensor);
 }
 
 }  // namespace opgen::python

@@ -1,21 +1,20 @@
-// library_operator.h: operators that class Tensor needs and a library brings, by their schema
-// names.
+// library_operator.h: operators that class Tensor needs from a library, by schema name.
 #pragma once
 
 #include <optional>
 
-#include "opgen/dispatcher.h"
+#include "opgen/dispatch/dispatcher.h"
 
 namespace opgen::python {
 
-// Looked up when it is called first. Used with the GIL held.
+// Looked up at the first call. Call it with the GIL held.
 class LibraryOperator {
  public:
   constexpr LibraryOperator(const char* name, const char* overload, const char* use)
       : name_(name), overload_(overload), use_(use) {}
 
   [[nodiscard]] bool exists();
-  // The first result. NotImplementedError if no library that is imported has the operator.
+  // Returns the first result. Throws NotImplementedError if no imported library has the operator.
   IValue call(Stack arguments);
 
  private:
@@ -25,11 +24,11 @@ class LibraryOperator {
   std::optional<OperatorHandle> found_;
 };
 
-// Whether something above the backends wants to see what is done with this tensor: a tracer, vmap,
-// autograd. Else views of its bytes can be made without an operator.
+// Whether a key above the backends (tracer, vmap, autograd) must see operations on this tensor. If
+// not, views of its bytes can be made without an operator.
 [[nodiscard]] bool needs_operators(const TensorBase& tensor);
 
-// item() of a tensor of one element.
+// Returns item() of a tensor of one element.
 [[nodiscard]] Scalar item_of(const TensorBase& tensor);
 
 }  // namespace opgen::python

@@ -1,4 +1,4 @@
-// module.cpp: tables into a module: classes, functions, submodules, methods.
+// module.cpp: fill a module from tables: classes, functions, submodules, methods.
 #include "opgen/python/module.h"
 
 #include "objects.h"
@@ -7,7 +7,7 @@ namespace opgen::python {
 
 namespace {
 
-// The submodule `name` of `module`, made if there is none.
+// Returns the submodule `name` of `module`; creates it if there is none.
 Owned submodule(PyObject* module, const char* package, const char* name) {
   if (*name == 0) return Owned(Py_NewRef(module));
   if (PyObject_HasAttrString(module, name) != 0) {
@@ -31,7 +31,7 @@ int add_function(PyObject* module, const char* package, const Function& function
   return 0;
 }
 
-// The types are of the package that was imported first: there pickle finds them.
+// The types belong to the package that was imported first, where pickle finds them.
 int name_types(const char* package) {
   Owned name(PyUnicode_FromString(package));
   if (!name) return -1;
@@ -43,7 +43,7 @@ int name_types(const char* package) {
   return 0;
 }
 
-// Python before 3.12, and interpreters made the old way, load a module anywhere.
+// Python before 3.12, and interpreters created with the old API, load a module in any interpreter.
 int check_interpreter(const char* package) {
   if (PyInterpreterState_Get() != PyInterpreterState_Main()) {
     PyErr_Format(PyExc_ImportError, "module %s does not support loading in subinterpreters",
@@ -51,7 +51,7 @@ int check_interpreter(const char* package) {
     return -1;
   }
 #ifdef Py_GIL_DISABLED
-  // With PYTHON_GIL=0 what the module says is of no account.
+  // With PYTHON_GIL=0, Python ignores the module's slot.
   PyObject* asked = PySys_GetObject("_is_gil_enabled");
   Owned enabled(asked == nullptr ? nullptr : PyObject_CallNoArgs(asked));
   if (!enabled) return -1;
@@ -80,11 +80,13 @@ int init_module(PyObject* module, const char* package,
   if (first && name_types(package) != 0) return -1;
   if (PyModule_AddType(module, types.tensor) != 0) return -1;
   if (PyModule_AddType(module, types.storage) != 0) return -1;
-  for (PyMethodDef* some : {module_functions, dlpack_functions, storage_functions,
-                            copying_functions, generator_functions, context_functions}) {
+  for (PyMethodDef* some :
+       {module_functions, dlpack_functions, storage_functions, copying_functions,
+        generator_functions, context_functions, autograd_functions}) {
     if (PyModule_AddFunctions(module, some) != 0) return -1;
   }
   if (make_context_types(module, package) != 0) return -1;
+  if (make_autograd_types(module, package) != 0) return -1;
   if (first) {
     types.rebuild_tensor = PyObject_GetAttrString(module, "_rebuild_tensor");
     types.rebuild_storage = PyObject_GetAttrString(module, "_rebuild_storage");

@@ -1,9 +1,9 @@
-// number.cpp: a + b, a < b, -a, int(a): operators of Python by the tensor's methods of that name.
+// number.cpp: a + b, a < b, -a, int(a): Python operators, by the tensor's methods of that name.
 #include <cstring>
 
 #include "library_operator.h"
 #include "objects.h"
-#include "opgen/factories.h"
+#include "opgen/tensor/factories.h"
 #include "values.h"
 
 namespace opgen::python {
@@ -54,7 +54,7 @@ constexpr const char* kNames[kMethodCount] = {
     "gt",           "ge"};
 const Function* methods[kMethodCount];
 
-// An int that is too large is one, too: the call says so.
+// An int that is too large counts too: the call reports it.
 bool is_operand(Method method, PyObject* object) {
   Scalar ignored;
   return is_tensor(object) ||
@@ -77,7 +77,7 @@ PyObject* binary_with_array(Method method, PyObject* a, PyObject* b) {
   return is_array(a) ? binary(method, array.get(), b) : binary(method, a, array.get());
 }
 
-// A number on the left becomes a tensor that counts as a number in promotion; an array, a tensor.
+// A number on the left becomes a wrapped number, an array a tensor.
 PyObject* binary(Method method, PyObject* a, PyObject* b) {
   return guarded([&]() -> PyObject* {
     if (is_array(a) || is_array(b)) return binary_with_array(method, a, b);
@@ -116,15 +116,15 @@ PyObject* positive(PyObject* a) {
   return a;
 }
 PyObject* compare(PyObject* a, PyObject* b, int how) {
-  static constexpr Method by_how[] = {kLt, kLe, kEq, kNe, kGt, kGe};  // as Py_LT, … are numbered
+  static constexpr Method by_how[] = {kLt, kLe, kEq, kNe, kGt, kGe};  // in the order of Py_LT, …
   return binary(by_how[how], a, b);
 }
-// Tensors are equal element by element, so as keys they are themselves.
+// == compares element by element, so as dict keys tensors are compared by identity.
 Py_hash_t hash(PyObject* self) {
   return PyBaseObject_Type.tp_hash(self);
 }
 
-// The one element; null with an exception if there are more or none.
+// Returns the only element; null with an exception set if there is not exactly one.
 PyObject* element(PyObject* self, const char* what) {
   const TensorBase& tensor = tensor_of(self);
   if (tensor.numel() != 1) {
@@ -147,7 +147,7 @@ PyObject* as_float(PyObject* self) {
 }
 PyObject* as_index(PyObject* self) {
   if (!isIntegralType(tensor_of(self).scalar_type(), true)) {
-    return PyErr_Format(PyExc_TypeError, "a tensor of %s is no index",
+    return PyErr_Format(PyExc_TypeError, "a tensor of %s is not an index",
                         dtype_name(tensor_of(self).scalar_type()));
   }
   return as_int(self);

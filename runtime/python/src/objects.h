@@ -1,4 +1,4 @@
-// objects.h: the Python objects of this library, as its own files see them.
+// objects.h: declarations of this library's Python objects. Internal.
 #pragma once
 
 #define PY_SSIZE_T_CLEAN
@@ -6,11 +6,18 @@
 #include <structmember.h>
 
 #include <cstdint>
+#include <memory>
+#include <string>
 #include <utility>
 
+#include "opgen/autograd/autograd.h"
 #include "opgen/python/call.h"
 #include "opgen/python/table.h"
-#include "opgen/tensor.h"
+#include "opgen/tensor/tensor.h"
+
+namespace opgen::autograd {
+using NodeRef = Ref<Node>;
+}
 
 namespace opgen::python {
 
@@ -18,7 +25,7 @@ struct TensorObject {
   PyObject_HEAD TensorBase tensor;
 };
 
-// dtype, layout, memory_format: a number with a name; device holds a Device.
+// dtype, layout and memory_format hold a number with a name; device holds a Device.
 struct ConstantObject {
   PyObject_HEAD const char* name;
   std::int64_t value;
@@ -30,7 +37,7 @@ struct GeneratorObject {
   PyObject_HEAD Generator generator;
 };
 
-// Made once per process, never freed: modules come and go, their tensors stay.
+// Created once per process and never freed: tensors outlive modules.
 struct Types {
   PyTypeObject* tensor;
   PyTypeObject* dtype;
@@ -40,7 +47,9 @@ struct Types {
   PyTypeObject* generator;
   PyTypeObject* function;
   PyTypeObject* storage;
-  // What pickle calls, of the package that was imported first.
+  PyTypeObject* node;
+  PyTypeObject* handle;
+  // The functions that pickle calls, in the package that was imported first.
   PyObject* rebuild_tensor;
   PyObject* rebuild_storage;
 };
@@ -72,7 +81,7 @@ inline TensorBase& tensor_of(PyObject* object) {
 }
 PyObject* new_tensor(TensorBase tensor);  // tensor.cpp
 
-// What is being raised stays so, whatever other code of Python runs while this lives.
+// Saves the exception that is being raised, while other Python code runs in this scope.
 class KeptException {
  public:
 #if PY_VERSION_HEX >= 0x030C0000
@@ -99,8 +108,8 @@ class KeptException {
 #endif
 };
 
-// Gives back what a tensor borrowed from Python, from whatever thread the last tensor goes in.
-// After the end of Python there is nobody to give it to: it goes with the process.
+// Releases an object that a tensor borrowed from Python, on any thread. After Python has ended, it
+// leaks.
 template <class Work>
 void give_back(Work&& work) {
   if (Py_IsInitialized() == 0) return;
@@ -112,11 +121,37 @@ void give_back(Work&& work) {
   PyGILState_Release(state);
 }
 
-// The exception of Python that answers to the C++ exception being handled. Returns null.
-// `where`: what its message says at the end.
+// A Python exception on its way through C++ frames, for example from a hook through backward(). Not
+// a std::exception: those get other texts on their way, and this one must stay what it is.
+class PythonError final {
+ public:
+  // Takes the exception that is raised. Needs the GIL.
+  PythonError();
+  // Raises it again. Needs the GIL.
+  void restore() const noexcept;
+
+ private:
+  struct Raised;
+  std::shared_ptr<Raised> raised_;
+};
+
+// Holds the GIL in this scope, on a thread that may have released it.
+class GilHeld {
+ public:
+  GilHeld();
+  ~GilHeld();
+  GilHeld(const GilHeld&) = delete;
+  GilHeld& operator=(const GilHeld&) = delete;
+
+ private:
+  PyGILState_STATE state_;
+};
+
+// Sets the Python exception for the C++ exception being handled, and returns null. `where` is
+// appended to the message.
 PyObject* raise_current(const char* where = "");
 void warn_in_python(const char* text);
-// What GilRelease::restore takes back; null where this thread has no GIL.
+// The thread state for GilRelease::restore; null if this thread does not hold the GIL.
 void* let_go_of_the_gil() noexcept;
 template <class Work>
 PyObject* guarded(Work&& work) {
@@ -127,7 +162,7 @@ PyObject* guarded(Work&& work) {
   }
 }
 
-// A function that takes keywords, as a row of a method table holds it.
+// Casts a function that takes keywords for a method table.
 inline PyCFunction as_method(PyCFunctionWithKeywords function) {
   return reinterpret_cast<PyCFunction>(reinterpret_cast<void*>(function));
 }
@@ -136,10 +171,15 @@ inline PyCFunction as_method(PyCFunctionWithKeywords function) {
 int make_constants(PyObject* module);
 PyObject* dtype_object(ScalarType type);  // borrowed
 const char* dtype_name(ScalarType type);
-// False without an exception if `object` is none.
+// Returns false, and sets no exception, if `object` is not a dtype.
 bool find_dtype(PyObject* object, ScalarType& type);
+// Returns a message about an object that names no dtype, with the one that it is likely to mean.
+std::string unknown_dtype(PyObject* object);
+// Reads a device or its name. Returns false without an exception if it is neither; throws Error for
+// a name that is no device's.
+bool find_device(PyObject* object, Device& device);
 PyObject* new_device(Device device);
-// The value of a layout or memory_format, or of its name; `type` says which.
+// Reads an object of class `type` (layout or memory_format), or its name.
 bool find_constant(PyObject* object, PyTypeObject* type, std::int64_t& value);
 
 // tensor.cpp
@@ -157,11 +197,11 @@ extern PyType_Slot indexing_slots[];
 // text.cpp
 PyObject* show_tensor(PyObject* self);
 
-// buffer.cpp: the buffer protocol, by which NumPy takes and gives arrays without a copy.
+// buffer.cpp: the buffer protocol, by which NumPy shares arrays without a copy.
 extern PyType_Slot buffer_slots[];
 TensorBase tensor_from_buffer(PyObject* object);
-// Whether elements of that type may lie there. Complex ones are read by one instruction each, and
-// so not aligned as their parts are.
+// Whether the address is aligned for the type. Complex elements are read by one instruction each,
+// so they need the alignment of both parts.
 [[nodiscard]] inline bool is_aligned(const void* data, ScalarType type) noexcept {
   return reinterpret_cast<std::uintptr_t>(data) % elementSize(type) == 0;
 }
@@ -169,6 +209,28 @@ TensorBase tensor_from_buffer(PyObject* object);
 // generator.cpp: class Generator and the seed of the default one.
 PyTypeObject* make_generator_type();
 extern PyMethodDef generator_functions[];
+
+// autograd.cpp: the attributes and methods of class Tensor for gradients, and functions of the
+// package's module autograd.
+extern PyGetSetDef autograd_attributes[];
+extern PyMethodDef autograd_methods[];
+extern PyMethodDef autograd_functions[];
+int make_autograd_types(PyObject* module, const char* package);
+enum class AskedBy : std::uint8_t { Attribute, Method, Factory };
+// Throws Error in PyTorch's words if the tensor cannot require a gradient, or must.
+void set_requires_grad(const TensorBase& tensor, bool value, AskedBy by);
+
+// hooks.cpp: Python functions that backward() calls, and class RemovableHandle.
+extern PyGetSetDef hook_attributes[];
+extern PyMethodDef hook_methods[];
+int make_handle_type();
+PyObject* register_node_prehook(autograd::Node& node, PyObject* hook);
+PyObject* register_node_hook(autograd::Node& node, PyObject* hook);
+
+// nodes.cpp: class Node, a recorded operator.
+int make_node_type();
+// Null becomes None. Each node has one object, as long as that is referenced.
+PyObject* new_node(autograd::NodeRef node);
 
 // contexts.cpp: dump_table, record_graph, autocast, vmap, profile.
 int make_context_types(PyObject* module, const char* package);
@@ -185,18 +247,18 @@ extern PyMethodDef storage_functions[];
 extern PyMethodDef copying_methods[];
 extern PyMethodDef copying_functions[];
 
-// dlpack.cpp: the same with every library that speaks DLPack.
+// dlpack.cpp: the same for every library that supports DLPack.
 extern PyMethodDef dlpack_methods[];
 extern PyMethodDef dlpack_functions[];
 
-// data.cpp: what module functions make tensors of: numbers, lists, arrays.
+// data.cpp: tensors from numbers, lists and arrays.
 extern PyMethodDef module_functions[];
-// A fresh tensor, of the elements' own dtype if `type` is Undefined. Throws, or returns an
-// undefined tensor with an exception of Python.
+// Returns a new tensor, of the elements' own dtype if `type` is Undefined. Throws, or returns an
+// undefined tensor with a Python exception set.
 TensorBase tensor_from_data(PyObject* data, ScalarType type);
 
-// A tensor of so many elements is worth releasing the GIL for: below, its kernel takes about as
-// long as taking the GIL back.
+// From this many elements on, a call releases the GIL. With fewer, the kernel takes about as long
+// as acquiring the GIL again.
 inline constexpr std::int64_t kWorthReleasing = 16384;
 
 // documentation.cpp

@@ -1,4 +1,4 @@
-// parser.cpp: a Python call, matched against one overload after the other.
+// parser.cpp: match a Python call with one overload after the other.
 #include <string>
 
 #include "attempt.h"
@@ -12,7 +12,7 @@ bool fits(const Function& function, const Overload& overload) {
   return !function.method || overload.self >= 0;
 }
 
-// "(Tensor, str, out=Tensor)": what was given.
+// Formats the arguments of a call: "(Tensor, str, out=Tensor)".
 std::string described(const Arguments& given) {
   const std::size_t named =
       given.names == nullptr ? 0 : static_cast<std::size_t>(PyTuple_GET_SIZE(given.names));
@@ -28,17 +28,23 @@ std::string described(const Arguments& given) {
   return text + ")";
 }
 
-// A check deep inside a kernel knows sizes, but no names.
+// A check deep inside a kernel knows sizes, but no argument names.
 std::string place_of(const OperatorSlot& slot, const Arguments& given) {
   std::string text = std::string("\n  in ") + slot.name;
   if (*slot.overload_name != 0) text += std::string(".") + slot.overload_name;
   return text + described(given);
 }
 
-// Names the function, every signature, and for each why the call does not fit.
+// "(input: Tensor) -> Tensor": the message has the name already.
+std::string without_name(std::string_view signature, std::string_view name) {
+  const bool is_named = signature.substr(0, name.size()) == name;
+  return std::string(signature.substr(is_named ? name.size() : 0));
+}
+
+// The message names the function and, for every signature, the reason why the call does not fit.
 PyObject* raise_no_fit(const Function& function, const Arguments& given) {
   std::string message = std::string(function.method ? "Tensor." : "") + function.name +
-                        described(given) + " fits no signature of " + function.name;
+                        described(given) + " fits no signature:";
   bool too_large = false;
   for (std::size_t i = 0; i < function.count; ++i) {
     const Overload& overload = *function.overloads[i];
@@ -49,10 +55,19 @@ PyObject* raise_no_fit(const Function& function, const Arguments& given) {
     Attempt attempt{overload, given, scratch, &why, slots};
     attempt.parse();
     too_large = too_large || attempt.too_large;
-    message += std::string("\n  ") + overload.signature + ": " + why;
+    message += "\n  " + without_name(overload.signature, function.name) + ": " + why;
   }
   PyErr_SetString(too_large ? PyExc_OverflowError : PyExc_TypeError, message.c_str());
   return nullptr;
+}
+
+// What a factory made, as a leaf that requires a gradient.
+PyObject* requiring_grad(PyObject* made) {
+  Owned result(made);
+  if (result && is_tensor(result.get())) {
+    set_requires_grad(tensor_of(result.get()), true, AskedBy::Factory);
+  }
+  return result.release();
 }
 
 }  // namespace
@@ -77,7 +92,9 @@ PyObject* call_function(const Function& function, PyObject* const* args, std::si
                       result_types == nullptr ? nullptr : result_types + i,
                       attempt.work >= kWorthReleasing};
       called = operation.slot;
-      return operation.thunk(call);
+      PyObject* result = operation.thunk(call);
+      if (attempt.requires_grad) return requiring_grad(result);
+      return result;
     }
     return raise_no_fit(function, given);
   } catch (...) {

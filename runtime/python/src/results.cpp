@@ -1,4 +1,4 @@
-// results.cpp: results, exceptions and warnings of C++ as those of Python.
+// results.cpp: convert C++ results, exceptions and warnings to Python's.
 #include <cxxabi.h>
 
 #include <chrono>
@@ -10,7 +10,7 @@
 #include <vector>
 
 #include "objects.h"
-#include "opgen/loading.h"
+#include "opgen/core/loading.h"
 
 namespace opgen::python {
 
@@ -19,8 +19,8 @@ Types types;
 void* GilRelease::save() {
   return PyEval_SaveThread();
 }
-// Python at its end unwinds threads that wait for the GIL, through C++ that cannot do without it.
-// They wait until the process is gone instead, as Python 3.14 has it.
+// At its end, Python unwinds threads that wait for the GIL, through C++ frames that must not be
+// unwound. They wait for the end of the process instead, as in Python 3.14.
 [[noreturn]] static void wait_for_the_end() {
   for (;;) std::this_thread::sleep_for(std::chrono::hours(1));
 }
@@ -37,18 +37,69 @@ void GilRelease::restore(void* state) noexcept {
   }
 }
 
+GilHeld::GilHeld() {
+  try {
+    state_ = PyGILState_Ensure();
+  } catch (...) {
+    wait_for_the_end();
+  }
+}
+GilHeld::~GilHeld() {
+  PyGILState_Release(state_);
+}
+
+struct PythonError::Raised {
+  PyObject* type = nullptr;
+  PyObject* value = nullptr;
+  PyObject* traceback = nullptr;
+
+  Raised() {
+    PyErr_Fetch(&type, &value, &traceback);
+    PyErr_NormalizeException(&type, &value, &traceback);
+    if (traceback != nullptr) PyException_SetTraceback(value, traceback);
+  }
+  Raised(const Raised&) = delete;
+  Raised& operator=(const Raised&) = delete;
+  ~Raised() {
+    give_back([this] {
+      Py_XDECREF(type);
+      Py_XDECREF(value);
+      Py_XDECREF(traceback);
+    });
+  }
+};
+
+PythonError::PythonError() : raised_(std::make_shared<Raised>()) {}
+void PythonError::restore() const noexcept {
+  PyErr_Restore(Py_XNewRef(raised_->type), Py_XNewRef(raised_->value),
+                Py_XNewRef(raised_->traceback));
+}
+
+// Returns whether `text` begins with the operator in `place`, "\n  in img::crop(Tensor)".
+static bool begins_with_name(std::string_view text, std::string_view place) {
+  constexpr std::size_t kBefore = sizeof("\n  in ") - 1;
+  if (place.size() <= kBefore) return false;
+  const std::string_view name = place.substr(kBefore, place.find('(') - kBefore);
+  return text.size() > name.size() && text.substr(0, name.size()) == name &&
+         (text[name.size()] == ' ' || text[name.size()] == ':');
+}
+
 PyObject* raise_current(const char* where) {
   const auto raise_text = [](PyObject* kind, const char* what, const char* place) {
-    // A warning that became an exception is one of Python already.
+    // A warning that became an exception is already a Python exception.
     return PyErr_Occurred() != nullptr ? nullptr : PyErr_Format(kind, "%s%s", what, place);
   };
   const auto raise = [&](PyObject* kind, const Error& error) {
-    // What the runtime's checks throw names its operators already.
-    const bool named = std::strcmp(error.what(), error.msg()) != 0;
+    // Errors of the runtime's checks already name the operators.
+    const bool named =
+        std::strcmp(error.what(), error.msg()) != 0 || begins_with_name(error.msg(), where);
     return raise_text(kind, error.what(), named ? "" : where);
   };
   try {
     throw;
+  } catch (const PythonError& error) {
+    error.restore();
+    return nullptr;
   } catch (const IndexError& error) {
     return raise(PyExc_IndexError, error);
   } catch (const ValueError& error) {
@@ -70,14 +121,14 @@ PyObject* raise_current(const char* where) {
     wait_for_the_end();
 #endif
   } catch (...) {
-    return raise_text(PyExc_RuntimeError, "an exception that is no std::exception", where);
+    return raise_text(PyExc_RuntimeError, "an exception that is not a std::exception", where);
   }
 }
 
 namespace {
 
-// Warnings of libraries that are being loaded, with the GIL held: raised there, they would end the
-// process where Python makes exceptions of them.
+// Warnings of libraries that are being loaded, kept with the GIL held: raised there as exceptions,
+// they would end the process.
 std::vector<std::string>& kept_warnings() {
   static std::vector<std::string> all;
   return all;
@@ -95,8 +146,8 @@ int give_kept_warnings(void*) {
 
 }  // namespace
 
-// A warning of C++ as one of Python, or as an exception where Python's filters say so. Threads
-// that Python does not know must not wait for it: it may be waiting for them.
+// Issues a C++ warning as a Python warning, or as an exception if Python's filters say so. A thread
+// that Python does not know must not wait for the GIL: its owner may wait for that thread.
 void warn_in_python(const char* text) {
   if (PyGILState_GetThisThreadState() == nullptr) {
     std::fprintf(stderr, "opgen warning: %s\n", text);
@@ -114,8 +165,8 @@ void warn_in_python(const char* text) {
   if (raised != 0) throw Error(text);
 }
 
-// contiguous() of what is contiguous is the tensor itself, in Python, too. What nobody else holds
-// was not given.
+// contiguous() of a contiguous tensor returns the same object in Python too. A tensor with a single
+// owner cannot be an argument.
 PyObject* wrap_tensor(TensorBase tensor, const Call& call) {
   if (!tensor.defined()) Py_RETURN_NONE;
   const std::size_t searched = tensor.use_count() == 1 ? 0 : call.count;

@@ -17,8 +17,8 @@ Storage& storage_of(PyObject* self) {
   return reinterpret_cast<StorageObject*>(self)->storage;
 }
 
-// One object for each storage that has one, so that pickle and deepcopy, which tell objects apart
-// by address, see which tensors share their bytes. Used with the GIL held.
+// Maps each storage to its Python object, so that pickle and deepcopy, which identify objects by
+// address, see which tensors share bytes. Use it with the GIL held.
 std::unordered_map<const StorageImpl*, PyObject*>& objects() {
   static std::unordered_map<const StorageImpl*, PyObject*> all;
   return all;
@@ -88,7 +88,8 @@ PyObject* deep_copy(PyObject* self, PyObject*) {
   });
 }
 
-// By _rebuild_storage(bytes, nbytes, device). From protocol 5 on, the bytes need not be copied.
+// Pickles as _rebuild_storage(bytes, nbytes, device). From protocol 5 on, the bytes need not be
+// copied.
 PyObject* reduce(PyObject* self, PyObject* protocol) {
   const long version = PyLong_AsLong(protocol);
   if (version == -1 && PyErr_Occurred() != nullptr) return nullptr;
@@ -112,7 +113,7 @@ void release_view(void* context) {
   });
 }
 
-// Bytes that may be written are taken as they are, others are copied.
+// Uses writable bytes without a copy; copies others.
 PyObject* storage_on(PyObject* object) {
   auto view = std::make_unique<Py_buffer>();
   const bool writable = PyObject_GetBuffer(object, view.get(), PyBUF_WRITABLE) == 0;

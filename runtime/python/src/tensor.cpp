@@ -1,18 +1,18 @@
-// tensor.cpp: class Tensor: what every tensor has, whatever operators there are.
+// tensor.cpp: class Tensor: the attributes and methods that do not depend on operators.
 #include <cstring>
 #include <new>
 #include <vector>
 
 #include "library_operator.h"
 #include "objects.h"
-#include "opgen/blocking.h"
-#include "opgen/copy.h"
+#include "opgen/device/blocking.h"
+#include "opgen/tensor/copy.h"
 
 namespace opgen::python {
 
 namespace {
 
-// A call makes a wrapper and drops another: some are kept for the next. The GIL guards them.
+// Free wrappers for reuse, since a call creates one and drops another. The GIL guards them.
 constexpr std::size_t kKept = 64;
 PyObject* kept[kKept];
 std::size_t kept_count = 0;
@@ -59,7 +59,7 @@ PyGetSetDef attributes[] = {
     {"_version", version, nullptr, "How often the bytes were changed in place.", nullptr},
     {nullptr, nullptr, nullptr, nullptr, nullptr}};
 
-// `values` are asked for last: an __index__ may have changed the tensor.
+// Read `values` last: an __index__ may have changed the tensor.
 PyObject* sizes_or_one(PyObject* self, PyObject* args, PyObject* keywords,
                        IntArrayRef (*values)(const TensorBase&)) {
   static const char* names[] = {"dim", nullptr};
@@ -136,7 +136,7 @@ PyObject* as_complex(PyObject* self, PyObject*) {
   if (!number) return nullptr;
   return PyObject_CallFunction(reinterpret_cast<PyObject*>(&PyComplex_Type), "O", number.get());
 }
-// By the library's operator round.
+// Calls the library's operator round.
 PyObject* rounded(PyObject* self, PyObject* args) {
   PyObject* digits = Py_None;
   if (!PyArg_ParseTuple(args, "|O:__round__", &digits)) return nullptr;
@@ -147,8 +147,7 @@ PyObject* rounded(PyObject* self, PyObject* args) {
   if (!method || !none || !options) return nullptr;
   return PyObject_Call(method.get(), none.get(), options.get());
 }
-// What is the same for all libraries; operators of the same name, where a library has them, go
-// before.
+// The same for all libraries; a library's operator of the same name takes precedence.
 PyMethodDef methods[] = {
     {"size", as_method(size), METH_VARARGS | METH_KEYWORDS,
      "The size of each dimension, or of one."},
@@ -168,10 +167,19 @@ PyMethodDef methods[] = {
     {"__round__", rounded, METH_VARARGS, "The elements rounded to integers, or to decimals."},
     {nullptr, nullptr, 0, nullptr}};
 
-// A type takes one table of methods, and keeps its address.
+// A type has one table of attributes and one of methods, and keeps their addresses.
+PyGetSetDef* all_attributes() {
+  static std::vector<PyGetSetDef> all;
+  for (const PyGetSetDef* some : {attributes, autograd_attributes, hook_attributes}) {
+    for (; some->name != nullptr; ++some) all.push_back(*some);
+  }
+  all.push_back({nullptr, nullptr, nullptr, nullptr, nullptr});
+  return all.data();
+}
 PyMethodDef* all_methods() {
   static std::vector<PyMethodDef> all;
-  for (const PyMethodDef* some : {methods, copying_methods, dlpack_methods}) {
+  for (const PyMethodDef* some :
+       {methods, autograd_methods, hook_methods, copying_methods, dlpack_methods}) {
     for (; some->ml_name != nullptr; ++some) all.push_back(*some);
   }
   all.push_back({nullptr, nullptr, 0, nullptr});
@@ -206,7 +214,7 @@ int make_tensor_type() {
   std::vector<PyType_Slot> slots = {
       {Py_tp_dealloc, reinterpret_cast<void*>(&free_tensor)},
       {Py_tp_repr, reinterpret_cast<void*>(&show_tensor)},
-      {Py_tp_getset, attributes},
+      {Py_tp_getset, all_attributes()},
       {Py_tp_methods, all_methods()},
       {Py_tp_doc, const_cast<char*>("A tensor of the opgen runtime; methods are its operators.")}};
   for (const PyType_Slot* some : {number_slots, indexing_slots, buffer_slots}) {
@@ -219,7 +227,7 @@ int make_tensor_type() {
   if (types.tensor == nullptr) return -1;
   set_warning_handler(&warn_in_python);
   set_blocking_hooks(&let_go_of_the_gil, &GilRelease::restore);
-  // A number of NumPy on the left leaves the operator to the tensor, so that the result is one.
+  // A NumPy number on the left leaves the operation to the tensor, so that the result is a tensor.
   Owned priority(PyFloat_FromDouble(1000));
   PyObject* type = reinterpret_cast<PyObject*>(types.tensor);
   return priority ? PyObject_SetAttrString(type, "__array_priority__", priority.get()) : -1;

@@ -1,27 +1,21 @@
-// text.cpp: elements as lists, and a tensor as text.
+// text.cpp: convert elements to lists, and print tensors.
 #include <string>
-#include <type_traits>
 
 #include "objects.h"
-#include "opgen/copy.h"
-#include "opgen/dispatch_macros.h"
+#include "opgen/autograd/forward.h"
+#include "opgen/core/dispatch_macros.h"
+#include "opgen/tensor/copy.h"
+#include "opgen/tensor/elements.h"
 
 namespace opgen::python {
 
 namespace {
 
-template <class T>
-Scalar scalar_at(const void* data) {
-  // Memory that nobody wrote, or that others did, holds bytes that are no bool of C++.
-  if constexpr (std::is_same_v<T, bool>) return Scalar(*static_cast<const char*>(data) != 0);
-  return Scalar(*static_cast<const T*>(data));
-}
-
 Scalar element(ScalarType type, const void* data) {
   switch (type) {
 #define OPGEN_CASE(cpp_type, name, number) \
   case ScalarType::name:                   \
-    return scalar_at<cpp_type>(data);
+    return Scalar(opgen::detail::load_element(static_cast<const cpp_type*>(data)));
     OPGEN_FORALL_SCALAR_TYPES(OPGEN_CASE)
 #undef OPGEN_CASE
     case ScalarType::Undefined:
@@ -33,14 +27,14 @@ Scalar element(ScalarType type, const void* data) {
 PyObject* list_of(const TensorBase& tensor, std::size_t dim, const char* data) {
   if (dim == tensor.sizes().size()) return wrap_scalar(element(tensor.scalar_type(), data));
   const std::int64_t size = tensor.sizes()[dim];
-  // A tensor without elements may have any strides, and a stride over one element goes nowhere.
+  // Strides of a tensor without elements, and of dimensions of size one, may have any value.
   const std::int64_t step =
       tensor.numel() == 0 || size == 1
           ? 0
           : tensor.strides()[dim] * static_cast<std::int64_t>(tensor.itemsize());
   Owned list(PyList_New(size));
   if (!list) return nullptr;
-  PyObject_GC_UnTrack(list.get());  // nobody finds it before it is whole
+  PyObject_GC_UnTrack(list.get());  // the garbage collector must not see it before it is complete
   for (std::int64_t i = 0; i < size; ++i) {
     PyObject* item = list_of(tensor, dim + 1, data + i * step);
     if (item == nullptr) return nullptr;
@@ -50,13 +44,9 @@ PyObject* list_of(const TensorBase& tensor, std::size_t dim, const char* data) {
   return list.release();
 }
 
-// More elements than this are shown by those at the ends of each dimension.
-constexpr std::int64_t kShown = 1000;
-constexpr std::int64_t kEdge = 3;
-
 bool append_element(std::string& text, ScalarType type, const char* data) {
   Owned number(wrap_scalar(element(type, data)));
-  // A float is written with as many digits as a float has.
+  // A float prints with as many digits as a float has.
   if (number && PyFloat_Check(number.get()) && type != kDouble) {
     char* digits =
         PyOS_double_to_string(PyFloat_AS_DOUBLE(number.get()), 'g', 6, Py_DTSF_ADD_DOT_0, nullptr);
@@ -76,22 +66,20 @@ bool append_elements(std::string& text, const TensorBase& tensor, std::size_t di
                      const char* data) {
   const std::size_t dims = tensor.sizes().size();
   if (dim == dims) return append_element(text, tensor.scalar_type(), data);
-  const std::int64_t size = tensor.sizes()[dim];
   const std::int64_t step = tensor.strides()[dim] * static_cast<std::int64_t>(tensor.itemsize());
-  // Rows stand under each other, after "tensor(" and the brackets around them.
+  // Rows are aligned below each other, after "tensor(" and the brackets.
   const std::string between = dim + 1 == dims ? ", " : ",\n" + std::string(dim + 8, ' ');
-  const bool cut = tensor.numel() > kShown && size > 2 * kEdge;
+  bool done = true;
   text += "[";
-  for (std::int64_t i = 0; i < size; ++i) {
-    if (i != 0) text += between;
-    if (cut && i == kEdge) {
-      text += "..." + between;
-      i = size - kEdge;
-    }
-    if (!append_elements(text, tensor, dim + 1, data + i * step)) return false;
-  }
+  opgen::detail::for_each_shown(
+      tensor, dim,
+      [&](std::int64_t i) {
+        if (i != 0) text += between;
+        done = done && append_elements(text, tensor, dim + 1, data + i * step);
+      },
+      [&] { text += between + "..."; });
   text += "]";
-  return true;
+  return done;
 }
 
 std::string sizes_text(const TensorBase& tensor) {
@@ -111,7 +99,7 @@ PyObject* to_list(const TensorBase& tensor) {
                               "tolist() inside vmap: the tensor stands for a "
                               "whole batch");
   if (tensor.dim() == 0) return list_of(tensor, 0, static_cast<const char*>(tensor.data_ptr()));
-  // Making lists may run finalizers, which may change or resize the tensor.
+  // Creating lists may run finalizers, which may change or resize the tensor.
   const TensorBase copy = opgen::detail::clone(tensor);
   return list_of(copy, 0, static_cast<const char*>(copy.data_ptr()));
 }
@@ -122,7 +110,8 @@ PyObject* show_tensor(PyObject* self) {
     std::string text = "tensor(";
     if (!tensor.defined()) return PyUnicode_FromString("tensor(undefined)");
     const bool batched = !tensor.has_storage();
-    if (tensor.is_cpu() && tensor.numel() != 0 && !batched) {
+    const bool shown = tensor.is_cpu() && tensor.numel() != 0 && !batched;
+    if (shown) {
       if (!append_elements(text, tensor, 0, static_cast<const char*>(tensor.data_ptr()))) {
         return nullptr;
       }
@@ -131,11 +120,24 @@ PyObject* show_tensor(PyObject* self) {
       text += sizes_text(tensor);
     }
     const ScalarType type = tensor.scalar_type();
-    if (type != kFloat && type != kLong && type != kBool) {
+    // Elements tell Long and Bool.
+    if (type != kFloat && !(shown && (type == kLong || type == kBool))) {
       text += std::string(", dtype=") + dtype_name(type);
     }
     if (!tensor.is_cpu())
       text += std::string(", device='") + toString(tensor.device().type()) + "'";
+    if (!autograd::is_leaf(tensor)) {
+      text += ", grad_fn=<" + autograd::grad_fn(tensor)->name() + ">";
+    } else if (autograd::requires_grad(tensor)) {
+      text += ", requires_grad=True";
+    }
+    if (const TensorBase tangent = autograd::tangent_of(tensor); tangent.defined()) {
+      Owned other(new_tensor(tangent));
+      Owned shown_tangent(other ? PyObject_Repr(other.get()) : nullptr);
+      const char* words = shown_tangent ? PyUnicode_AsUTF8(shown_tangent.get()) : nullptr;
+      if (words == nullptr) return nullptr;
+      text += std::string(", tangent=") + words;
+    }
     return PyUnicode_FromString((text + ")").c_str());
   });
 }

@@ -2,6 +2,8 @@
 #include <cstring>
 
 #include "objects.h"
+#include "opgen/core/nearest_name.h"
+#include "values.h"
 
 namespace opgen::python {
 
@@ -42,7 +44,7 @@ constexpr ConstantName kFormats[] = {{"contiguous_format", 0},
 PyObject* show_constant(PyObject* self) {
   return PyUnicode_FromString(reinterpret_cast<ConstantObject*>(self)->name);
 }
-// Pickled and copied by name: there is one object of each.
+// Pickled and copied by name: each has one object.
 PyObject* reduce_constant(PyObject* self, PyObject*) {
   return Py_BuildValue("O(s)", Py_TYPE(self), reinterpret_cast<ConstantObject*>(self)->name);
 }
@@ -72,7 +74,8 @@ PyObject* find_dtype_by_name(PyTypeObject*, PyObject* args, PyObject*) {
   if (!PyArg_ParseTuple(args, "O:dtype", &name)) return nullptr;
   ScalarType type = ScalarType::Undefined;
   if (!find_dtype(name, type)) {
-    return PyErr_Format(PyExc_TypeError, "there is no dtype %R", name);
+    PyErr_SetString(PyExc_TypeError, unknown_dtype(name).c_str());
+    return nullptr;
   }
   return wrap_dtype(type);
 }
@@ -80,7 +83,7 @@ PyObject* find_dtype_by_name(PyTypeObject*, PyObject* args, PyObject*) {
 PyObject* layouts[sizeof(kLayouts) / sizeof(kLayouts[0])];
 PyObject* formats[sizeof(kFormats) / sizeof(kFormats[0])];
 
-// layout("strided"): pickle makes constants again by their names.
+// layout("strided"): pickle recreates constants by name.
 PyObject* find_constant_by_name(PyTypeObject* type, PyObject* args, PyObject*) {
   const char* name = nullptr;
   if (!PyArg_ParseTuple(args, "s", &name)) return nullptr;
@@ -206,7 +209,7 @@ const char* dtype_name(ScalarType type) {
   return "undefined";
 }
 
-// A dtype, its name, a type of Python (float, int, bool, complex), or a dtype or type of NumPy.
+// Reads a dtype, its name, a Python type (float, int, bool, complex), or a NumPy dtype or type.
 bool find_dtype(PyObject* object, ScalarType& type) {
   if (Py_TYPE(object) == types.dtype) {
     type = dtype_value(object);
@@ -239,6 +242,33 @@ bool find_dtype(PyObject* object, ScalarType& type) {
     }
   }
   return false;
+}
+
+std::string unknown_dtype(PyObject* object) {
+  Owned shown(PyObject_Repr(object));
+  PyErr_Clear();
+  std::string text = "there is no dtype " + std::string(shown ? text_of(shown.get()) : "");
+  if (!PyUnicode_Check(object)) return text;
+  opgen::detail::NearestName nearest(text_of(object));
+  for (const DtypeName& dtype : kDtypes) {
+    nearest.offer(dtype.name);
+    if (dtype.alias != nullptr) nearest.offer(dtype.alias);
+  }
+  if (nearest.name.empty()) return text;
+  return text + "; did you mean " + std::string(nearest.name) + "?";
+}
+
+bool find_device(PyObject* object, Device& device) {
+  if (Py_TYPE(object) == types.device) {
+    device = device_of(object);
+  } else if (PyUnicode_Check(object)) {
+    device = Device(text_of(object));
+  } else {
+    return false;
+  }
+  // There is only one CPU: "cpu:0" means "cpu".
+  if (device.is_cpu() || device.is_meta()) device = Device(device.type());
+  return true;
 }
 
 bool find_constant(PyObject* object, PyTypeObject* type, std::int64_t& value) {

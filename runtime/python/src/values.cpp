@@ -1,9 +1,9 @@
-// values.cpp: Python objects as numbers.
+// values.cpp: convert Python objects to numbers.
 #include "values.h"
 
 #include <cstring>
 
-#include "opgen/copy.h"
+#include "opgen/tensor/copy.h"
 
 namespace opgen::python {
 
@@ -19,13 +19,13 @@ bool find_integer(PyObject* object, std::int64_t& value) {
     if (tensor.numel() != 1 || !isIntegralType(tensor.scalar_type(), false) || !tensor.is_cpu()) {
       return false;
     }
-    value = opgen::detail::item(tensor).toLong();
+    value = opgen::item(tensor).toLong();
     return true;
   }
   if (!PyIndex_Check(object)) return false;
   Owned number(PyNumber_Index(object));
   if (!number) {
-    PyErr_Clear();  // an array of several elements has the method, too
+    PyErr_Clear();  // an array of several elements has the method too
     return false;
   }
   int overflow = 0;
@@ -55,7 +55,7 @@ bool is_too_large(PyObject* object) {
   return PyLong_Check(object) && !PyBool_Check(object) && !find_integer(object, ignored);
 }
 
-// NumPy's booleans have no other mark than their name.
+// NumPy's booleans can only be recognised by their name.
 bool is_numpy_bool(PyObject* object) {
   const char* name = Py_TYPE(object)->tp_name;
   return std::strcmp(name, "numpy.bool_") == 0 || std::strcmp(name, "numpy.bool") == 0;
@@ -72,7 +72,7 @@ bool find_scalar(PyObject* object, Scalar& value) {
   } else if (is_tensor(object)) {
     const TensorBase& tensor = tensor_of(object);
     if (tensor.dim() != 0 || !tensor.is_cpu()) return false;
-    value = opgen::detail::item(tensor);
+    value = opgen::item(tensor);
   } else if (std::int64_t number = 0; find_integer(object, number)) {
     value = Scalar(number);
   } else if (is_numpy_bool(object)) {
@@ -80,7 +80,7 @@ bool find_scalar(PyObject* object, Scalar& value) {
   } else if (std::strncmp(Py_TYPE(object)->tp_name, "numpy.", 6) == 0 &&
              Py_TYPE(object)->tp_as_number != nullptr && !PySequence_Check(object) &&
              Py_TYPE(object)->tp_as_number->nb_float != nullptr) {
-    // float16 and float32 of NumPy are no floats of Python.
+    // NumPy's float16 and float32 are not Python floats.
     const double real = PyFloat_AsDouble(object);
     if (real == -1.0 && PyErr_Occurred() != nullptr) {
       PyErr_Clear();

@@ -1,18 +1,18 @@
-// values.h: Python objects as numbers, texts and sequences. Internal.
+// values.h: convert Python objects to numbers, strings and sequences. Internal.
 #pragma once
 
 #include <string_view>
 
 #include "objects.h"
-#include "opgen/small_vector.h"
+#include "opgen/core/small_vector.h"
 
 namespace opgen::python {
 
-// An int, a NumPy integer (by __index__) or an integral tensor of one element; no bool.
+// Reads an int, a NumPy integer (by __index__) or an integral tensor of one element; not a bool.
 bool find_integer(PyObject* object, std::int64_t& value);
 bool find_double(PyObject* object, double& value);
-// A number of Python, one of NumPy or a tensor of one element. Like the others: false without an
-// exception if it is none.
+// Reads a Python number, a NumPy number or a tensor of one element. Like the others, returns false
+// without an exception if it is not one.
 bool find_scalar(PyObject* object, Scalar& value);
 bool is_numpy_bool(PyObject* object);
 // An int that does not fit into 64 bits.
@@ -22,9 +22,9 @@ inline bool is_sequence(PyObject* object) {
   return PyTuple_Check(object) || PyList_Check(object);
 }
 
-// The items of a list or tuple as they are when this is made. Code of Python that runs meanwhile,
-// such as an item's __index__, may change the list and drop what was in it. Made without an
-// allocation of Python's, which could run finalizers first.
+// Owns the items of a list or tuple as they are at construction. Python code that runs later, such
+// as an item's __index__, may change the list and drop its items. Allocates no Python object, which
+// could run finalizers first.
 class OwnedItems {
  public:
   explicit OwnedItems(PyObject* sequence)

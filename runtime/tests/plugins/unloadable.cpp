@@ -1,9 +1,9 @@
 // unloadable.cpp: a library as opgen generates it, with registrations by hand beside them, that
 // unload_test.cpp loads and unloads.
-#include "opgen/copy.h"
-#include "opgen/empty.h"
 #include "opgen/library.h"
 #include "opgen/register.h"
+#include "opgen/tensor/copy.h"
+#include "opgen/tensor/empty.h"
 #include "plain_tensor.h"
 
 using namespace opgen;
@@ -17,7 +17,7 @@ struct twice : Operator<twice, Tensor(const Tensor&)> {
 };
 OperatorSlot twice::slot{twice::name, twice::overload_name, &boxing<twice::schema>};
 
-// Of the operator that the program defines.
+// A registration for an operator that the program defines.
 struct shared : Operator<shared, std::int64_t(const Tensor&)> {
   static constexpr const char* name = "program::shared";
   static constexpr const char* overload_name = "";
@@ -39,14 +39,14 @@ const SchemaTable schemas("plugin", "plugin", schema_rows, 1);
 const KernelRow kernel_rows[] = {kernel<twice>(&twice_cpu), kernel<shared>(&shared_cpu)};
 const KernelTable kernels("plugin", DispatchKey::CPU, kernel_rows, 2);
 
-const KernelStub stubs[] = {{kernel_name, "CPU", "OPGEN_KERNEL(twice)", kernel_name}};
+const KernelStub stubs[] = {{{kernel_name, "CPU", "OPGEN_KERNEL(twice)"}, kernel_name}};
 const StubTable stub_table("plugin", stubs, 1, kernel_name, kernel_name + 1);
 const TensorOwner owner("plugin");
 
 OPGEN_LIBRARY(plugin, m) {
   m.def("make(int size) -> Tensor", [](std::int64_t size) {
     Tensor made = detail::empty({size});
-    detail::fill_(made, 5);
+    opgen::fill_(made, 5);
     return made;
   });
   m.def("plus_one(int x) -> int", [](std::int64_t x) { return x + 1; });

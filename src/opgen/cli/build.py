@@ -7,7 +7,7 @@ import shutil
 import subprocess
 import sys
 import time
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import ExitStack, contextmanager
 from pathlib import Path
 
@@ -15,35 +15,50 @@ import click
 from rich.console import Console
 from rich.progress import BarColumn, Progress, TextColumn, TimeElapsedColumn
 
-from opgen import pipeline
+from opgen.cli.help import Command
 from opgen.cli.options import FOLDER, python_option, schema_options, shards_option
-from opgen.cli.report import finish, report_unwritable
+from opgen.cli.report import announce, fails, finish, report_unwritable
 from opgen.cli.streams import say
 from opgen.diagnostics import Diagnostics
-from opgen.files import Locked, locked
-from opgen.pipeline import Inputs
-from opgen.resources import cmake_dir
+from opgen.io.author_files import report_author_files
+from opgen.io.codes import E0903, E0905
+from opgen.io.files import Locked, locked
+from opgen.io.resources import cmake_dir
+from opgen.pipeline import generating, required_package
+from opgen.pipeline.committed import write_tree
+from opgen.pipeline.derivatives import Gradients, check_called_functions
+from opgen.pipeline.inputs import Inputs, derivatives_paths, with_contents
+from opgen.pipeline.kernel_sources import BUILD_FOLDER, find_sources, report_unnamed_kernels
+from opgen.pipeline.omissions import describe_omissions
 from opgen.targets import TARGETS
-from opgen.writer import write
 
+# The kernel sources that opgen_torchConfig.cmake leaves out.
+_CMAKE_LEFT_OUT = re.compile(r"^OPGEN_LEFT_OUT:INTERNAL=(.+)$", re.MULTILINE)
 _NOT_FOR_CMAKE = re.compile(r"[;\"\n\r\\]|\$<")
 _NINJA_STATUS = re.compile(r"^\[(\d+)/(\d+)\] (.*)$")
 
 
-@click.command()
+@click.command(
+    cls=Command,
+    example="opgen build leaky.yaml -o build --kernels kernels",
+    fails="there is an error, or the sources do not compile; with --deny-warnings, also if there is a warning",
+    pages=("start/runtime", "builds", "compiler-errors"),
+)
 @schema_options
 @click.option(
     "-o",
     "--output",
     required=True,
     type=FOLDER,
+    metavar="FOLDER",
     help="The folder that receives the tree; compiled in its sub-folder cmake-build.",
 )
 @click.option(
     "--kernels",
     multiple=True,
     type=click.Path(path_type=Path),
-    help="A kernel source, or a folder whose *.cpp (and *.cu, for torch) are all compiled in. Repeatable.",
+    metavar="FILE|FOLDER",
+    help="A kernel source, or a folder whose *.cpp (and *.cu, for torch) are all compiled; repeatable.",
 )
 @click.option(
     "-I",
@@ -51,16 +66,26 @@ _NINJA_STATUS = re.compile(r"^\[(\d+)/(\d+)\] (.*)$")
     "folders",
     multiple=True,
     type=click.Path(path_type=Path),
-    help="A folder of headers, for the kernels and for what the YAML includes. Repeatable.",
+    metavar="FOLDER",
+    help="A folder of headers that the kernels or the YAML include; repeatable.",
 )
-@click.option("--build-type", default="Release", show_default=True, help="CMake's build type.")
-@click.option("-j", "--jobs", type=click.IntRange(1), help="Compilers at once.  [default: Ninja's]")
+@click.option(
+    "--build-type", default="Release", show_default=True, metavar="TYPE", help="CMake's build type."
+)
+@click.option(
+    "-j",
+    "--jobs",
+    type=click.IntRange(1),
+    metavar="N",
+    help="The number of parallel compilers.  [default: Ninja's]",
+)
 @shards_option
 @python_option
 @click.option(
     "--python-folder",
     type=click.Path(path_type=Path),
-    help="A folder of Python of your own, which is copied into the package; ops.py in it is imported (torch).",
+    metavar="FOLDER",
+    help="A folder of your own Python files to copy into the package, which imports its ops.py (torch).",
 )
 def build(
     inputs: Inputs,
@@ -69,41 +94,67 @@ def build(
     folders: tuple[Path, ...],
     build_type: str,
     jobs: int | None,
-    shards: int,
-    python: bool,
     python_folder: Path | None,
     report_format: str,
     deny_warnings: bool,
 ) -> None:
-    """Generate the C++ tree for YAML..., then compile it with the kernels that are written so far."""
+    """Generate the tree, and compile it with your kernels.
+
+    Kernels that are not written yet are stubs: the library links, and a call of a stub says what to write.
+    """
     started = time.monotonic()
     diagnostics = Diagnostics()
-    pipeline.check_world(inputs, diagnostics)
-    sources = _kernel_sources(kernels, TARGETS[inputs.target].kernel_suffixes, diagnostics)
-    headers = _folders(folders, "give one of headers", diagnostics)
-    own = _own_python(python_folder, inputs, python, diagnostics)
-    tree = pipeline.build_tree(inputs, diagnostics, shards=shards, python=python)
-    folder = output / "cmake-build"
-    given = {"OPGEN_KERNELS": sources, "OPGEN_INCLUDE": headers, "OPGEN_PYTHON_FOLDER": own}
-    with _alone_in(folder, tree is None, diagnostics):
-        if tree is not None and not diagnostics.has_errors:
-            write(tree, output, diagnostics)
+    required_package.check_required_package(inputs, diagnostics)
+    # Warnings that are printed before anything is written.
+    early = Diagnostics()
+    suffixes = TARGETS[inputs.target].plan.kernel_suffixes
+    sources = find_sources(kernels, suffixes, output, early)
+    _check_names(sources, early)
+    headers = _folders(folders, "name a folder of headers", diagnostics)
+    own = _own_python(python_folder, inputs, diagnostics)
+    inputs = with_contents(inputs)
+    context = generating.checked_context(inputs, diagnostics)
+    tree = None if context is None else generating.render_tree(context, inputs)
+    if context is not None and tree is not None:
+        report_unnamed_kernels(sources, context, early)
+        gradients = Gradients(context.gradients, context.gradient_includes)
+        check_called_functions(gradients, inputs, early, folders)
+        report_author_files(tree.files.keys(), output, early)
+    if report_format != "human" or fails(early, deny_warnings):
+        diagnostics.extend(early)
+        early = Diagnostics()
+    failed = tree is None or fails(diagnostics, deny_warnings)
+    folder = output / BUILD_FOLDER
+    lists = {"OPGEN_KERNELS": sources, "OPGEN_INCLUDE": headers, "OPGEN_PYTHON_FOLDER": own}
+    with _alone_in(folder, failed, diagnostics):
+        if tree is not None and not failed and not diagnostics.has_errors:
+            announce(early, report_format)
+            write_tree(tree, inputs, output, diagnostics)
         finish(diagnostics, report_format, deny_warnings)
-        assert tree is not None
-        _configure(output, folder, given, build_type, inputs)
+        assert tree is not None and context is not None
+        _configure(output, folder, lists, build_type, inputs)
+        if sources and _compiles_runtime(folder):
+            _progress(f"compiling {_named(sources)}")
+            _compile(folder, jobs, [f"{source}^" for source in sources])
+        _progress("compiling the library" + (" and its Python package" if inputs.python else ""))
         _compile(folder, jobs)
     name = str(tree.header["name"])
     library = _shared_library(folder, name)
-    if python:
+    if inputs.python:
         say(f"import {name}: in {folder / 'python'}", report_format)
     say(f"{library}  ({time.monotonic() - started:.1f} s)", report_format)
+    cache = (folder / "CMakeCache.txt").read_text(errors="replace")
+    left_out = _CMAKE_LEFT_OUT.search(cache)
+    sources_left_out = left_out[1].split(";") if left_out else ()
+    for line in describe_omissions(context, inputs, library, sources_left_out):
+        say(line, report_format)
 
 
 @contextmanager
 def _alone_in(folder: Path, fails: bool, diagnostics: Diagnostics) -> Iterator[None]:
-    """Hold the lock of a folder that is compiled in, which is made; E0903 if another run has it.
+    """Create a build folder and hold its lock; report E0903 if another run holds it.
 
-    Nothing is made if the run fails already.
+    If the run `fails` already, do nothing.
     """
     with ExitStack() as stack:
         if not (fails or diagnostics.has_errors):
@@ -113,47 +164,26 @@ def _alone_in(folder: Path, fails: bool, diagnostics: Diagnostics) -> Iterator[N
             except Locked:
                 message = f"another opgen is building in {folder}"
                 hint = "run it again when that one is done"
-                diagnostics.error("E0903", message, None, hint=hint)
+                diagnostics.error(E0903, message, None, hint=hint)
             except (FileExistsError, NotADirectoryError):
-                pass  # which writing reports
+                pass  # Reported when the tree is written.
             except OSError as error:
                 report_unwritable(error.filename or folder, error.strerror, diagnostics)
         yield
 
 
-def _kernel_sources(
-    paths: tuple[Path, ...], suffixes: tuple[str, ...], diagnostics: Diagnostics
-) -> list[Path]:
-    """Every source that `paths` name, absolute and sorted within each folder."""
-    sources: list[Path] = []
-    for path in paths:
-        if path.is_dir():
-            every = path.resolve().rglob("*")
-            sources += sorted(file for file in every if file.suffix in suffixes and file.is_file())
-        elif path.is_file():
-            sources.append(path.resolve())
-        else:
-            diagnostics.error(
-                "E0905", f"{path} does not exist", None, hint="give a *.cpp or a folder"
-            )
-    _check_names(sources, diagnostics)
-    return sources
-
-
-def _own_python(
-    folder: Path | None, inputs: Inputs, python: bool, diagnostics: Diagnostics
-) -> list[Path]:
+def _own_python(folder: Path | None, inputs: Inputs, diagnostics: Diagnostics) -> list[Path]:
     if folder is None:
         return []
-    if not python or inputs.target != "torch":
+    if not inputs.python or inputs.target != "torch":
         raise click.UsageError("--python-folder goes with --python and --target torch")
-    return _folders((folder,), "give one with ops.py", diagnostics)
+    return _folders((folder,), "name a folder with ops.py", diagnostics)
 
 
 def _folders(paths: tuple[Path, ...], hint: str, diagnostics: Diagnostics) -> list[Path]:
     for path in paths:
         if not path.is_dir():
-            diagnostics.error("E0905", f"{path} is no folder", None, hint=hint)
+            diagnostics.error(E0905, f"{path} is not a folder", None, hint=hint)
     folders = [path.resolve() for path in paths]
     _check_names(folders, diagnostics)
     return folders
@@ -162,19 +192,18 @@ def _folders(paths: tuple[Path, ...], hint: str, diagnostics: Diagnostics) -> li
 def _check_names(paths: list[Path], diagnostics: Diagnostics) -> None:
     for path in paths:
         if _NOT_FOR_CMAKE.search(str(path)):
-            message = f"{path}: CMake's lists cannot hold this name"
-            hint = "rename what has a ';', a quote, a '$<' or a line end"
-            diagnostics.error("E0905", message, None, hint=hint)
+            message = f"{path}: lists in CMake cannot contain this name"
+            hint = "rename the folder or file that has a ';', a quote, a '$<' or a line end"
+            diagnostics.error(E0905, message, None, hint=hint)
 
 
 def _configure(
-    output: Path, folder: Path, given: Mapping[str, list[Path]], build_type: str, inputs: Inputs
+    output: Path, folder: Path, lists: Mapping[str, list[Path]], build_type: str, inputs: Inputs
 ) -> None:
-    """`given` are lists of CMake's."""
-    yaml = [
-        path.resolve() for path in inputs.yaml if not _NOT_FOR_CMAKE.search(str(path.resolve()))
-    ]
-    package = TARGETS[inputs.target].cmake_package
+    """Run CMake; `lists` are values of its variables."""
+    given = [path.resolve() for path in (*inputs.yaml, *derivatives_paths(inputs))]
+    yaml = [path for path in given if not _NOT_FOR_CMAKE.search(str(path))]
+    package = TARGETS[inputs.target].plan.cmake_package
     command = [
         _tool("cmake"),
         "-S",
@@ -188,23 +217,50 @@ def _configure(
         f"-D{package}_DIR={cmake_dir()}",
         f"-DPython_EXECUTABLE={sys.executable}",
     ]
-    lists = {**given, "OPGEN_YAML": yaml}
+    lists = {**lists, "OPGEN_YAML": yaml}
     command += [f"-D{name}={';'.join(map(str, paths))}" for name, paths in lists.items()]
     if inputs.extends is not None:
         command.append(f"-DOPGEN_BASE_TREE={inputs.extends.resolve().parent}")
+    if not (folder / "CMakeCache.txt").exists():
+        _progress("looking for the compiler")
     result = subprocess.run(command, capture_output=True, text=True, check=False)
     if result.returncode:
         click.echo(result.stdout + result.stderr, err=True)
         raise SystemExit(1)
+    # What is taken from the user's cache, or compiled and kept there (runtime/cmake/opgenCache.cmake).
+    for line in result.stdout.splitlines():
+        if line.startswith("-- opgen: "):
+            _progress(line.removeprefix("-- opgen: "))
 
 
-def _compile(folder: Path, jobs: int | None) -> None:
+def _compiles_runtime(folder: Path) -> bool:
+    """Return whether this build folder has yet to compile the runtime, which takes long.
+
+    It then compiles the author's own sources before anything else, so that their errors are reported at once.
+    """
+    runtime = folder / "opgen-runtime"
+    return runtime.is_dir() and not any(runtime.glob("libopgen_runtime.*"))
+
+
+def _named(sources: list[Path]) -> str:
+    return sources[0].name if len(sources) == 1 else f"{len(sources)} kernel sources"
+
+
+def _progress(text: str) -> None:
+    """Say what is done now, and may take long, on a terminal and in a log alike."""
+    click.echo(f"{text} ...", err=True)
+
+
+def _compile(folder: Path, jobs: int | None, targets: Sequence[str] = ()) -> None:
+    """Compile `targets`, for which Ninja has the form "source^"; by default, everything."""
     command = [_tool("cmake"), "--build", str(folder)]
+    if targets:
+        command += ["--target", *targets]
     if jobs is not None:
         command += ["-j", str(jobs)]
     process = subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True)
     assert process.stdout is not None
-    said: list[str] = []
+    output: list[str] = []
     console = Console(stderr=True)
     columns = (TextColumn("{task.completed}/{task.total}"), BarColumn(), TimeElapsedColumn())
     with Progress(
@@ -216,9 +272,9 @@ def _compile(folder: Path, jobs: int | None) -> None:
             if status:
                 bar.update(task, completed=int(status[1]), total=int(status[2]))
             else:
-                said.append(line)
+                output.append(line)
     if process.wait():
-        click.echo("".join(said), err=True, nl=False)
+        click.echo("".join(output), err=True, nl=False)
         raise SystemExit(1)
 
 
@@ -229,7 +285,7 @@ def _shared_library(folder: Path, name: str) -> Path:
 
 
 def _tool(name: str) -> str:
-    """The program `name`: beside this Python first, as pip installs it, then on the PATH."""
+    """Find the program `name`: in the folder of this Python, where pip installs it, then on the PATH."""
     beside = Path(sys.executable).parent
     found = shutil.which(name, path=str(beside)) or shutil.which(name)
     if found is None:

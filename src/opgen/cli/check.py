@@ -6,22 +6,35 @@ from pathlib import Path
 
 import click
 
-from opgen import pipeline
+from opgen.cli.help import Command
 from opgen.cli.options import FOLDER, python_option, schema_options, shards_option
 from opgen.cli.report import finish
 from opgen.cli.streams import say
 from opgen.diagnostics import Diagnostics
-from opgen.pipeline import Inputs
-from opgen.stale import Stale, compare
+from opgen.io.stale import Comparison, Stale, compare
+from opgen.pipeline import generating
+from opgen.pipeline.inputs import Inputs
+from opgen.pipeline.run_options import (
+    command_words,
+    describe_difference,
+    inputs_recorded,
+    options_of,
+)
 
 
-@click.command()
+@click.command(
+    cls=Command,
+    example="opgen check leaky.yaml -o build",
+    fails="there is an error, or a file is stale, missing or left over; with --deny-warnings, also if there is a warning",
+    pages=("ci",),
+)
 @schema_options
 @click.option(
     "-o",
     "--output",
     required=True,
     type=FOLDER,
+    metavar="FOLDER",
     help="The folder that holds the tree.",
 )
 @shards_option
@@ -29,30 +42,39 @@ from opgen.stale import Stale, compare
 def check(
     inputs: Inputs,
     output: Path,
-    shards: int,
-    python: bool,
     report_format: str,
     deny_warnings: bool,
 ) -> None:
-    """Generate in memory and compare every byte with a folder.
+    """Report generated files that are not up to date.
 
-    Exits 1 with a unified diff of what is stale, missing or left over.
+    Generates in memory, and compares every byte with the folder. Prints a unified diff of files that are stale, missing or
+    left over. Use the options with which the folder was generated.
     """
     diagnostics = Diagnostics()
-    tree = pipeline.build_tree(inputs, diagnostics, shards=shards, python=python)
-    stale = () if tree is None else compare(tree, output, diagnostics)
+    tree = generating.build_tree(inputs, diagnostics)
+    found = Comparison() if tree is None else compare(tree, output, diagnostics)
     finish(diagnostics, report_format, deny_warnings)
-    if not stale:
+    if not found.stale:
         say(f"{output}: up to date", report_format)
         return
-    for entry in stale:
-        say(_described(entry), report_format, nl=False)
-    noun = "file differs" if len(stale) == 1 else "files differ"
-    click.echo(
-        f"{output}: {len(stale)} {noun}; run opgen generate to bring it up to date", err=True
-    )
+    assert tree is not None
+    for entry in found.stale:
+        say(_describe(entry), report_format, nl=False)
+    noun = "file differs" if len(found.stale) == 1 else "files differ"
+    differ = f"{output}: {len(found.stale)} {noun}"
+    was = inputs_recorded(found.header, tree.header, inputs)
+    if was is None:
+        click.echo(f"{differ}; run opgen generate to bring it up to date", err=True)
+    else:
+        command = command_words(
+            "opgen", "check", *inputs.yaml, "-o", output, options=options_of(was)
+        )
+        made = f"the folder was made {describe_difference(was, inputs)}, unlike this run"
+        click.echo(
+            f"{differ}; {made}; to check it with its own options, type\n  {command}", err=True
+        )
     raise SystemExit(1)
 
 
-def _described(entry: Stale) -> str:
+def _describe(entry: Stale) -> str:
     return entry.diff or f"{entry.kind}: {entry.path}\n"

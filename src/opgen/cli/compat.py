@@ -1,4 +1,4 @@
-"""`opgen compat`: what a newer schema file breaks for those who use the older one."""
+"""`opgen compat`: report what a newer schema file breaks for users of the older one."""
 
 from __future__ import annotations
 
@@ -9,7 +9,8 @@ from pathlib import Path
 
 import click
 
-from opgen import pipeline
+from opgen.cli.help import Argument, Command
+from opgen.cli.options import report_options
 from opgen.cli.report import finish
 from opgen.cli.streams import print_document
 from opgen.compat.breaks import BACKWARD, BOTH, Direction
@@ -17,28 +18,43 @@ from opgen.compat.report import as_diagnostics, render_breaks_json
 from opgen.diagnostics import Diagnostics
 from opgen.diagnostics.human import render_human
 from opgen.diagnostics.machine import render_github
-from opgen.pipeline import Comparison, Inputs
+from opgen.pipeline.compat import Comparison, compare
+from opgen.pipeline.inputs import Inputs
 
 _FILE = click.Path(path_type=Path)
 
 
-@click.command()
-@click.argument("old", type=_FILE)
-@click.argument("new", type=_FILE)
-@click.option("--allow", type=_FILE, help="Breaks that are meant: a regular expression a line.")
-@click.option("--forward", is_flag=True, help="Also what keeps OLD from running what NEW saves.")
-@click.option("--old-tags", type=_FILE, help="The tags file of OLD.  [default: as for lint]")
-@click.option("--tags", type=_FILE, help="The tags file of NEW.  [default: as for lint]")
-@click.option("--namespace", help="That of operators without one.  [default: as for lint]")
-@click.option(
-    "--format",
-    "report_format",
-    type=click.Choice(["human", "json", "github"]),
-    default="human",
-    show_default=True,
-    help="How breaks and diagnostics are printed.",
+@click.command(
+    cls=Command,
+    example="opgen compat released.yaml native_functions.yaml",
+    fails="there is an error or a break; with --deny-warnings, also if there is a warning",
+    pages=("compat",),
 )
-@click.option("--deny-warnings", is_flag=True, help="Exit 1 on a warning, too.")
+@click.argument("old", type=_FILE, cls=Argument, rows=(("OLD", "The YAML of the older version."),))
+@click.argument("new", type=_FILE, cls=Argument, rows=(("NEW", "The YAML of the newer version."),))
+@click.option(
+    "--allow",
+    type=_FILE,
+    metavar="FILE",
+    help="A file of intended breaks: a regular expression per line.",
+)
+@click.option(
+    "--forward",
+    is_flag=True,
+    help="Also report what prevents OLD from running models saved with NEW.",
+)
+@click.option(
+    "--old-tags", type=_FILE, metavar="FILE", help="The tags file of OLD.  [default: as for lint]"
+)
+@click.option(
+    "--tags", type=_FILE, metavar="FILE", help="The tags file of NEW.  [default: as for lint]"
+)
+@click.option(
+    "--namespace",
+    metavar="NAME",
+    help="The namespace of operators without one.  [default: as for lint]",
+)
+@report_options("human", "json", "github", help="The format of breaks and diagnostics")
 def compat(
     old: Path,
     new: Path,
@@ -50,16 +66,16 @@ def compat(
     report_format: str,
     deny_warnings: bool,
 ) -> None:
-    """Report what breaks for users of OLD if NEW takes its place. Exits 1 on a break.
+    """Report what breaks for users if NEW replaces OLD.
 
-    Both are native_functions.yaml files. Generated operators are compared, too. A removed operator is
-    shown where it was, all else where it is now. See docs/compat.md.
+    Generated operators are compared, too. Breaks are shown at their places in NEW, removed operators at their places in
+    OLD.
     """
     diagnostics = Diagnostics()
     wanted = BOTH if forward else BACKWARD
     before = Inputs((old,), old_tags, namespace=namespace)
     after = Inputs((new,), tags, namespace=namespace)
-    compared = pipeline.compare(before, after, allow, wanted, date.today(), diagnostics)
+    compared = compare(before, after, allow, wanted, date.today(), diagnostics)
     if compared is not None:
         print_document(_rendered(compared, wanted, report_format))
     finish(diagnostics, report_format, deny_warnings, beside=compared is not None)

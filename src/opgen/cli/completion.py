@@ -1,25 +1,34 @@
-"""Completion of commands, options and names in shells: `opgen completion SHELL`, and what completes arguments."""
+"""`opgen completion`: complete commands, options and names in shells."""
 
 from __future__ import annotations
 
 from collections.abc import Iterator
-from pathlib import Path
 
 import click
 from click.shell_completion import CompletionItem, get_completion_class
 
-from opgen import pipeline
+from opgen.cli.help import Argument, Command
+from opgen.cli.options import DEFAULT_YAML, split_arguments
 from opgen.diagnostics import Diagnostics
-from opgen.pipeline import Inputs
+from opgen.pipeline import loading
+from opgen.pipeline.codes import CODES
+from opgen.pipeline.inputs import Inputs
 
 _SHELLS = ("bash", "zsh", "fish")
 
 
-@click.command()
-@click.argument("shell", type=click.Choice(_SHELLS))
+@click.command(cls=Command, example='eval "$(opgen completion bash)"', fails=None, pages=("ci",))
+@click.argument(
+    "shell",
+    type=click.Choice(_SHELLS),
+    cls=Argument,
+    rows=(("SHELL", "bash, zsh or fish."),),
+)
 @click.pass_context
 def completion(context: click.Context, shell: str) -> None:
-    """Print the script that completes opgen's commands, options and names in a shell.
+    """Print the script for completion in a shell.
+
+    It completes commands, options and their values, operators of the YAML, and diagnostic codes.
 
     bash: eval "$(opgen completion bash)" in ~/.bashrc. zsh: the same in ~/.zshrc, after compinit.
     fish: opgen completion fish > ~/.config/fish/completions/opgen.fish.
@@ -32,26 +41,27 @@ def completion(context: click.Context, shell: str) -> None:
 def complete_operator(
     context: click.Context, _: click.Parameter, incomplete: str
 ) -> list[CompletionItem]:
-    """Operators of the YAML that the command line names so far; none if it cannot be read."""
-    return [CompletionItem(name) for name in _operators(context) if name.startswith(incomplete)]
+    """Complete operators of the YAML that the command line names so far; the names of files if there is none."""
+    names = [CompletionItem(name) for name in _operators(context) if name.startswith(incomplete)]
+    return names or [CompletionItem(incomplete, type="file")]
 
 
 def complete_explanation(
     context: click.Context, parameter: click.Parameter, incomplete: str
 ) -> list[CompletionItem]:
-    """Diagnostic codes, with their titles, and operators."""
+    """Complete diagnostic codes, with their titles, and operators."""
     codes = [
         CompletionItem(code.code, help=code.title)
-        for code in pipeline.CODES.values()
+        for code in CODES.values()
         if incomplete and code.code.startswith(incomplete)
     ]
-    return codes + complete_operator(context, parameter, incomplete)
+    return codes or complete_operator(context, parameter, incomplete)
 
 
 def _operators(context: click.Context) -> Iterator[str]:
-    yaml = tuple(Path(path) for path in context.params.get("yaml") or ("native_functions.yaml",))
-    # Completion is no place for problems: they are left to the command itself.
-    # Whichever namespace names without one are in, it is not what they are completed by.
-    registry = pipeline.load(Inputs(yaml, namespace="mylib"), Diagnostics())
+    files, _ = split_arguments(context.params.get("given") or (), context.params.get("yaml") or ())
+    yaml = files or (DEFAULT_YAML,)
+    # The command itself reports problems. The namespace of names without one does not matter: completions lack it.
+    registry = loading.load(Inputs(yaml, namespace="mylib"), Diagnostics())
     if registry is not None:
         yield from sorted({str(f.func.name) for f in registry.functions})

@@ -1,4 +1,4 @@
-"""`opgen coverage`: which operators an external backend runs, and which not."""
+"""`opgen coverage`: report which operators an external backend runs."""
 
 from __future__ import annotations
 
@@ -8,68 +8,80 @@ from pathlib import Path
 
 import click
 
-from opgen import pipeline
-from opgen.cli.options import TARGET_NAMES, installed_schema
+from opgen.cli.help import Argument, Command
+from opgen.cli.options import default_schema, report_options
 from opgen.cli.report import finish_with, report_unwritable
 from opgen.diagnostics import Diagnostics
-from opgen.files import replace_file
-from opgen.pipeline import Inputs
-from opgen.pipeline.coverage import CoverageReport
+from opgen.io.files import replace_file
+from opgen.pipeline.coverage import CoverageReport, report_coverage
+from opgen.pipeline.inputs import Inputs
+from opgen.targets import TARGETS
 
 _FILE = click.Path(path_type=Path)
 
 
-@click.command()
-@click.argument("backend", type=_FILE, metavar="BACKEND.YAML")
+@click.command(
+    cls=Command,
+    example="opgen coverage backend.yaml --against core --svg coverage.svg",
+    pages=("torch-backends",),
+)
+@click.argument(
+    "backend",
+    type=_FILE,
+    metavar="BACKEND.YAML",
+    cls=Argument,
+    rows=(("BACKEND.YAML", "The YAML of the backend."),),
+)
+@click.argument(
+    "operators",
+    nargs=-1,
+    type=_FILE,
+    metavar="[YAML]...",
+    cls=Argument,
+    rows=(
+        ("YAML", "A file that defines operators; repeatable.  [default: the installed PyTorch's]"),
+    ),
+)
 @click.option(
     "--against",
     default="core",
     show_default=True,
     metavar="core|all|FILE",
-    help="What is asked for: operators with the tag core, all, or those that a file names.",
+    help="The operators to report: those with the tag core, all, or those that a file names.",
 )
-@click.option("--svg", type=_FILE, help="Draw the picture into this file, too.")
+@click.option("--svg", type=_FILE, metavar="FILE", help="Also write the picture to this file.")
 @click.option(
     "--target",
-    type=click.Choice(TARGET_NAMES),
+    type=click.Choice(sorted(TARGETS)),
     default="torch",
     show_default=True,
-    help="The C++ world that the backend is for.",
+    help="The target of the backend.",
 )
+@click.option("--yaml", multiple=True, type=_FILE, hidden=True)
 @click.option(
-    "--yaml",
-    multiple=True,
-    type=_FILE,
-    help="Where the operators are defined; repeatable.  [default: the installed PyTorch's]",
+    "--tags", type=_FILE, metavar="FILE", help="The tags file.  [default: as for generate]"
 )
-@click.option("--tags", type=_FILE, help="The tags file.  [default: as for generate]")
-@click.option(
-    "--format",
-    "report_format",
-    type=click.Choice(["human", "json"]),
-    default="human",
-    show_default=True,
-    help="How the report and diagnostics are printed.",
-)
-@click.option("--deny-warnings", is_flag=True, help="Exit 1 on a warning, too.")
+@report_options("human", "json", help="The format of the report and of diagnostics")
 def coverage(
     backend: Path,
     against: str,
     svg: Path | None,
     target: str,
+    operators: tuple[Path, ...],
     yaml: tuple[Path, ...],
     tags: Path | None,
     report_format: str,
     deny_warnings: bool,
 ) -> None:
-    """Report which operators the backend of BACKEND.YAML runs: by a kernel of its own, on the CPU, or not.
+    """Report which operators a backend runs.
 
-    FILE names one operator a line, or is a graph that PyTorch printed. See docs/torch-backends.md.
+    An operator runs with a kernel of the backend, on the CPU, or not at all. The file of --against has one operator per
+    line, or a graph that PyTorch printed.
     """
     diagnostics = Diagnostics()
-    schemas = yaml or (installed_schema(target, backend),)
+    schemas = (*operators, *yaml) or (default_schema(target, backend),)
     inputs = Inputs(schemas, tags, target, backend_yaml=backend, namespace="aten")
-    found = pipeline.report_coverage(inputs, against, diagnostics)
+    found = report_coverage(inputs, against, diagnostics)
     if found is not None and svg is not None:
         _draw(svg, found.svg, diagnostics)
     finish_with(_printed(found, report_format), diagnostics, report_format, deny_warnings)

@@ -1,4 +1,4 @@
-"""What build systems ask of a run: the files that it reads and those that it makes."""
+"""Write files for build systems: the inputs and outputs of a run."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from pathlib import Path
 
 from opgen.cli.report import report_unwritable
 from opgen.diagnostics import Diagnostics
-from opgen.files import read_regular, replace_users_file
+from opgen.io.files import read_regular, replace_users_file
 
 _LINE_END = re.compile(r"[\n\r]")
 
@@ -19,20 +19,19 @@ _LINE_END = re.compile(r"[\n\r]")
 def write_depfile(
     depfile: Path, targets: Iterable[Path], inputs: Iterable[Path], diagnostics: Diagnostics
 ) -> None:
-    """A Makefile that says that `targets` are made of `inputs`; E0904 if it cannot be written."""
+    """Write a Makefile in which `targets` depend on `inputs`; report E0904 if that fails."""
     targets, inputs = tuple(targets), tuple(inputs)
     for path in (*targets, *inputs):
         if _LINE_END.search(str(path)):
-            # No Makefile can name it; where it ends, something else would be read.
-            why = f"it would name {str(path)!r}, and a Makefile has no way to write a line break"
+            why = f"a Makefile cannot contain the line break in {str(path)!r}"
             report_unwritable(depfile, why, diagnostics)
             return
-    text = f"{_escaped(targets)}: {_escaped(inputs)}\n"
+    text = f"{_escape(targets)}: {_escape(inputs)}\n"
     _replace(depfile, os.fsencode(text), diagnostics)
 
 
 def write_output_list(path: Path, outputs: Iterable[str], diagnostics: Diagnostics) -> None:
-    """One path a line; a file that says so already is left alone. E0904 if it cannot be written."""
+    """Write one path per line, unless the file has this content; report E0904 if that fails."""
     text = "".join(f"{output}\n" for output in outputs).encode()
     with suppress(OSError):
         if read_regular(path)[1] == text:
@@ -50,8 +49,8 @@ def _replace(path: Path, text: bytes, diagnostics: Diagnostics) -> None:
         report_unwritable(path, error.strerror, diagnostics)
 
 
-def _escaped(paths: Iterable[Path]) -> str:
-    """`paths` as a Makefile writes them."""
+def _escape(paths: Iterable[Path]) -> str:
+    """Escape `paths` for a Makefile."""
     return " ".join(
         str(path).replace("$", "$$").replace("#", "\\#").replace(" ", "\\ ") for path in paths
     )

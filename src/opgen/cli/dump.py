@@ -1,4 +1,4 @@
-"""`opgen dump`: what opgen derived, as JSON."""
+"""`opgen dump`: print what opgen derived, as JSON."""
 
 from __future__ import annotations
 
@@ -6,25 +6,37 @@ import json
 
 import click
 
-from opgen import pipeline
+from opgen.cli.help import Command
 from opgen.cli.options import schema_options
 from opgen.cli.report import finish_with
 from opgen.diagnostics import Diagnostics
-from opgen.pipeline import Inputs
+from opgen.pipeline import loading, queries
+from opgen.pipeline.inputs import Inputs
+
+_STAGES = ("model", "registry", "signatures", "registrations", "files", "derivatives")
+# Former names of stages, which are still accepted.
+_FORMER = {"views": "files"}
 
 
-@click.command()
+@click.command(
+    cls=Command,
+    example="opgen dump leaky.yaml --op ramp --stage registrations",
+    pages=("api",),
+)
 @schema_options
-@click.option("--op", help="Only the operators of this name (with or without overload).")
+@click.option(
+    "--op", metavar="NAME", help="Only operators of this name (with or without overload)."
+)
 @click.option(
     "--stage",
-    type=click.Choice(["model", "registry", "signatures", "registrations", "views"]),
+    type=click.Choice([*_STAGES, *_FORMER]),
+    metavar=f"[{'|'.join(_STAGES)}]",
     default="signatures",
     show_default=True,
-    help="How far down the road.",
+    help="How far to go.",
 )
-@click.option("--ndjson", is_flag=True, help="One object a line instead of one array.")
-@click.option("--extra", is_flag=True, help="Fields that only a reader of the dump wants.")
+@click.option("--ndjson", is_flag=True, help="Print one object per line instead of an array.")
+@click.option("--extra", is_flag=True, help="Also print fields that no later stage uses.")
 def dump(
     inputs: Inputs,
     op: str | None,
@@ -34,12 +46,14 @@ def dump(
     report_format: str,
     deny_warnings: bool,
 ) -> None:
-    """Print what opgen derived from YAML... as JSON, sorted by name and schema."""
+    """Print what opgen derives from the YAML, as JSON.
+
+    Rows are sorted by name and schema. Each stage has what the stages before it derived, and more.
+    """
     diagnostics = Diagnostics()
-    registry = pipeline.load(inputs, diagnostics)
-    rows = (
-        () if registry is None else pipeline.dump(registry, inputs, stage, op, extra, diagnostics)
-    )
+    registry = loading.load(inputs, diagnostics)
+    stage = _FORMER.get(stage, stage)
+    rows = () if registry is None else queries.dump(registry, inputs, stage, op, extra, diagnostics)
     parts = rows if ndjson else (rows,)
     text = "".join(f"{json.dumps(part, ensure_ascii=False)}\n" for part in parts)
     finish_with(text, diagnostics, report_format, deny_warnings)

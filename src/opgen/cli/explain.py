@@ -1,4 +1,4 @@
-"""`opgen explain`: one operator, or one diagnostic code, in words."""
+"""`opgen explain`: explain an operator or a diagnostic code."""
 
 from __future__ import annotations
 
@@ -6,37 +6,51 @@ import re
 
 import click
 
-from opgen import pipeline
 from opgen.cli.completion import complete_explanation
+from opgen.cli.help import Command
 from opgen.cli.options import operator_options
 from opgen.cli.report import finish_with
 from opgen.diagnostics import Diagnostics
-from opgen.pipeline import Inputs
+from opgen.pipeline import loading, queries
+from opgen.pipeline.inputs import Inputs
 
 _CODE = re.compile(r"[EW]\d{4}")
 
 
-@click.command()
-@click.argument("what", metavar="OP|CODE", shell_complete=complete_explanation)
-@operator_options
-def explain(what: str, inputs: Inputs, report_format: str, deny_warnings: bool) -> None:
-    """Explain an operator of the YAML, or a diagnostic code.
+@click.command(
+    cls=Command, example="opgen explain leaky.yaml ramp", pages=("diagnostics", "dispatch-keywords")
+)
+@operator_options(
+    "OP|CODE",
+    "An operator of the YAML, or a code, as E0402.",
+    complete_explanation,
+    without_yaml=_CODE.pattern,
+)
+def explain(
+    words: tuple[str, ...], inputs: Inputs, report_format: str, deny_warnings: bool
+) -> None:
+    """Explain an operator or a diagnostic code.
 
-    An operator: its group, kind, computed dispatch table with the reason for each cell, every C++
-    signature and its files. A code: what it means, a failing example and the mended one.
+    For an operator: its group and kind, its computed dispatch table with the reason for each cell, every C++
+    signature and its files. For a code: its meaning, a failing example and the fixed one.
     """
+    if len(words) != 1:
+        raise click.UsageError(
+            "name one operator or code" if words else "Missing argument 'OP|CODE'."
+        )
+    (what,) = words
     if _CODE.fullmatch(what):
         _explain_code(what)
         return
     diagnostics = Diagnostics()
-    registry = pipeline.load(inputs, diagnostics)
-    text = "" if registry is None else pipeline.explain(registry, inputs, what, diagnostics)
+    registry = loading.load(inputs, diagnostics)
+    text = "" if registry is None else queries.explain(registry, inputs, what, diagnostics)
     finish_with(text, diagnostics, report_format, deny_warnings)
 
 
 def _explain_code(code: str) -> None:
-    page = pipeline.explain_code(code)
+    page = queries.explain_code(code)
     if page is None:
-        click.echo(f"opgen has no diagnostic {code}", err=True)
+        click.echo(f"there is no diagnostic {code}", err=True)
         raise SystemExit(1)
     click.echo(page, nl=False)

@@ -1,37 +1,46 @@
-"""`opgen format`: the usual layout of a schema file."""
+"""`opgen format`: put schema files into the usual layout."""
 
 from __future__ import annotations
 
 from pathlib import Path
 
 import click
+from msgspec.structs import replace
 
-from opgen import pipeline
+from opgen.cli.help import Command
 from opgen.cli.options import schema_options
 from opgen.cli.report import finish
 from opgen.cli.rewrite import print_diffs, read_contents, write_back
-from opgen.dataclasses import replace
 from opgen.diagnostics import Diagnostics
 from opgen.edits import format_all
-from opgen.pipeline import Inputs
-from opgen.reading import Overlay
+from opgen.pipeline import loading
+from opgen.pipeline.inputs import Inputs, Overlay
 
 
-@click.command("format")
+@click.command(
+    "format",
+    cls=Command,
+    example="opgen format leaky.yaml",
+    fails=(
+        "there is an error, or a file would change and --check or --diff is given; with --deny-warnings, also if there is"
+        " a warning"
+    ),
+    pages=("fixing",),
+)
 @schema_options
-@click.option("--check", is_flag=True, help="Write nothing; exit 1 if a file would change.")
-@click.option("--diff", is_flag=True, help="As --check, and print what would change.")
+@click.option("--check", is_flag=True, help="Write nothing; exit with 1 if a file would change.")
+@click.option("--diff", is_flag=True, help="As --check, and print the changes.")
 def format_command(
     inputs: Inputs, check: bool, diff: bool, report_format: str, deny_warnings: bool
 ) -> None:
-    """Put the keys of each entry of YAML... into the usual order, and one space where one belongs.
+    """Put schema files into the usual layout.
 
-    Comments go with the key that they stand above or beside. Files with errors are left alone.
+    Puts the keys of each entry into the usual order, and fixes white space in schemas. Comments move with the key that they are above or beside. Files with errors are not changed.
     """
     old = {path: text for path, text in read_contents(inputs).items() if path in inputs.yaml}
 
     def check_blanks(contents: Overlay) -> tuple[Diagnostics, Diagnostics]:
-        return pipeline.misplaced_blanks(replace(inputs, overlay=contents))
+        return loading.misplaced_blanks(replace(inputs, overlay=contents))
 
     changed, diagnostics = format_all(old, check_blanks)
     if diagnostics.has_errors:

@@ -1,89 +1,101 @@
-"""`opgen generate`: write the tree.
+"""`opgen generate`: write the tree, unless the stamp of the folder says that it is there.
 
-From the stamp of a folder it knows whether there is anything to do. What that takes, `generating.py` holds:
-to import it costs half of a run that does nothing.
+If there is work to do, the command returns a `Generation`, and `main.py` passes it to `generating.py`: importing the stages
+takes longer than a run that does nothing.
 """
 
 from __future__ import annotations
 
-import importlib
 import os
 import sys
 from pathlib import Path
 
 import click
+from msgspec import Struct
 
-from opgen import pipeline
+from opgen.cli.help import Command
 from opgen.cli.options import FOLDER, python_option, schema_options, shards_option
 from opgen.cli.streams import print_diagnostics, say
-from opgen.pipeline import Inputs
+from opgen.pipeline.inputs import Inputs
+from opgen.pipeline.stamp import Request, Stamp, find_stamp, read_request
 
 
-@click.command()
+class Generation(Struct, frozen=True):
+    """A run of `opgen generate` that has work to do: its request, and the options that its results do not depend on."""
+
+    request: Request
+    stamp: Stamp | None
+    output: Path
+    depfile: Path | None
+    output_list: Path | None
+    list_outputs: bool
+    list_inputs: bool
+    report_format: str
+    deny_warnings: bool
+
+
+@click.command(cls=Command, example="opgen generate leaky.yaml -o build", pages=("builds",))
 @schema_options
 @click.option(
     "-o",
     "--output",
     required=True,
     type=FOLDER,
+    metavar="FOLDER",
     help="The folder that receives the tree.",
 )
 @shards_option
 @python_option
 @click.option(
-    "--depfile", type=click.Path(path_type=Path), help="Write a Makefile of what was read."
+    "--depfile",
+    type=click.Path(path_type=Path),
+    metavar="FILE",
+    help="Write a Makefile with the files that were read.",
 )
 @click.option(
     "--output-list",
     type=click.Path(path_type=Path),
-    help="Write the paths of what was made, one a line; left alone if they are the same.",
+    metavar="FILE",
+    help="Write the paths of all generated files, one per line, if they differ from the file's content.",
 )
 @click.option(
-    "--list-outputs", is_flag=True, help="Print the files that would be made; write nothing."
+    "--list-outputs", is_flag=True, help="Print the files that would be generated; write nothing."
 )
 @click.option(
     "--list-inputs",
     is_flag=True,
-    help="Print the files that would be read, opgen's own among them; write nothing.",
+    help="Print the files that would be read, including opgen's own; write nothing.",
 )
 def generate(
     inputs: Inputs,
     output: Path,
-    shards: int,
-    python: bool,
     depfile: Path | None,
     output_list: Path | None,
     list_outputs: bool,
     list_inputs: bool,
     report_format: str,
     deny_warnings: bool,
-) -> None:
-    """Write the C++ tree for YAML... into a folder.
+) -> Generation | None:
+    """Write the tree of C++ files for the YAML into a folder.
 
-    Touches only files whose bytes change, removes those it wrote before and no longer makes, and
-    never a file that it did not write.
+    Changes only files whose bytes differ, removes files that it wrote before and no longer generates, and never
+    touches a file that it did not write.
     """
-    if list_inputs:
-        importlib.import_module("opgen.cli.generating").list_inputs(inputs)
-        return
-    colour = sys.stderr.isatty() and not os.environ.get("NO_COLOR")
-    told = (shards, python, report_format, deny_warnings, colour)
-    request = pipeline.read_request(inputs, told)
-    stamp = None if list_outputs else pipeline.find_stamp(output, request)
-    if stamp is not None and stamp.is_current and depfile is None and output_list is None:
-        print_diagnostics(stamp.report, report_format)
-        say(f"{output}: 0 written, {stamp.unchanged} unchanged", report_format)
-        return
-    generating = importlib.import_module("opgen.cli.generating")
-    generating.generate(
-        request,
-        stamp,
-        output,
-        shards=shards,
-        python=python,
-        depfile=depfile,
-        output_list=output_list,
-        list_outputs=list_outputs,
-        report_format=report_format,
-        deny_warnings=deny_warnings,
-    )
+    color = sys.stderr.isatty() and not os.environ.get("NO_COLOR")
+    request = read_request(inputs, (report_format, deny_warnings, color))
+    stamp = None if list_outputs or list_inputs else find_stamp(output, request)
+    if stamp is None or not stamp.is_current or depfile is not None or output_list is not None:
+        return Generation(
+            request,
+            stamp,
+            output,
+            depfile,
+            output_list,
+            list_outputs,
+            list_inputs,
+            report_format,
+            deny_warnings,
+        )
+    print_diagnostics(stamp.report, report_format)
+    say(f"{output}: 0 written, {stamp.unchanged} unchanged", report_format)
+    return None

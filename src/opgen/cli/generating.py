@@ -1,4 +1,4 @@
-"""What `opgen generate` does if there is something to do."""
+"""The work of `opgen generate`, if there is some."""
 
 from __future__ import annotations
 
@@ -8,67 +8,80 @@ from pathlib import Path
 
 import click
 
-from opgen import pipeline
 from opgen.cli.depfile import write_depfile, write_output_list
-from opgen.cli.report import finish, finish_with, rendered
+from opgen.cli.generate import Generation
+from opgen.cli.report import announce, finish, finish_with, rendered
 from opgen.cli.streams import print_diagnostics, say
 from opgen.diagnostics import Diagnostics
-from opgen.manifest import MANIFEST
-from opgen.pipeline import Inputs
-from opgen.pipeline.stamp import Request, Stamp
-from opgen.resources import own_files
-from opgen.writer import Outdated, Tree, WriteReport, write
+from opgen.io.author_files import report_author_files
+from opgen.io.manifest import MANIFEST
+from opgen.io.resources import own_files
+from opgen.io.writer import Outdated, Tree, WriteReport, write
+from opgen.pipeline import editing, generating
+from opgen.pipeline.committed import write_tree
+from opgen.pipeline.inputs import Inputs, input_files
+from opgen.pipeline.stamp import Request, Stamp, leave_stamp
 
 
-def generate(
-    request: Request,
-    stamp: Stamp | None,
-    output: Path,
-    *,
-    shards: int,
-    python: bool,
-    depfile: Path | None,
-    output_list: Path | None,
-    list_outputs: bool,
-    report_format: str,
-    deny_warnings: bool,
-) -> None:
-    """Write the tree, unless a `stamp` says that it is there, and what build systems ask for; or list the tree."""
-    diagnostics = Diagnostics()
-    if stamp is not None and stamp.is_current:
-        outputs: Iterable[str] = stamp.outputs
-        summary = f"0 written, {stamp.unchanged} unchanged"
+def generate(run: Generation) -> None:
+    """Write the tree, unless the stamp says that it is there, and the files for build systems; or list files."""
+    if run.list_inputs:
+        click.echo("\n".join(map(str, _files_read(run.request.inputs))))
+        return
+    if run.stamp is not None and run.stamp.is_current:
+        diagnostics = Diagnostics()
+        _write_lists(run, run.stamp.outputs, diagnostics)
+        summary = f"0 written, {run.stamp.unchanged} unchanged"
+        if len(diagnostics):
+            finish(diagnostics, run.report_format, run.deny_warnings)
+        else:
+            print_diagnostics(run.stamp.report, run.report_format)
     else:
-        written = None if stamp is None else _write_edit(request, stamp, output, shards, python)
-        if written is None:
-            tree = pipeline.build_tree(request.inputs, diagnostics, shards=shards, python=python)
-            if tree is None or list_outputs or (deny_warnings and diagnostics.has_warnings):
-                listed = "" if tree is None else _listed_outputs(tree, output)
-                finish_with(listed, diagnostics, report_format, deny_warnings)
-                return
-            written = write(tree, output, diagnostics)
-        if not diagnostics.has_errors:
-            shown = rendered(diagnostics, report_format)
-            pipeline.leave_stamp(output, request, written.states, shown)
-        outputs = written.states
+        diagnostics, written = _write_tree(run)
+        _write_lists(run, written.states, diagnostics)
         summary = _summary(written)
-    if output_list is not None and not diagnostics.has_errors:
-        write_output_list(output_list, sorted(outputs), diagnostics)
-    if depfile is not None and not diagnostics.has_errors:
-        targets = [path for path in (output_list, output / MANIFEST) if path is not None]
-        write_depfile(depfile, targets, _files_read(request.inputs), diagnostics)
-    if stamp is not None and stamp.is_current and not len(diagnostics):
-        print_diagnostics(stamp.report, report_format)
-    else:
-        finish(diagnostics, report_format, deny_warnings)
-    say(f"{output}: {summary}", report_format)
+        finish(diagnostics, run.report_format, run.deny_warnings)
+    say(f"{run.output}: {summary}", run.report_format)
 
 
-def _write_edit(
-    request: Request, stamp: Stamp, output: Path, shards: int, python: bool
-) -> WriteReport | None:
-    """Write what a few edited entries change; None, and nothing is touched, if all is to be made anew."""
-    tree = pipeline.edited_tree(request, stamp, output, shards=shards, python=python)
+def _write_tree(run: Generation) -> tuple[Diagnostics, WriteReport]:
+    """Write the tree and the stamp; end the process if there is nothing to write."""
+    diagnostics, inputs = Diagnostics(), run.request.inputs
+    # Apart: a later run that does nothing prints the report of this one again, but not this.
+    early = Diagnostics()
+    written = None if run.stamp is None else _write_edit(run.request, run.stamp, run.output)
+    if written is None:
+        tree = generating.build_tree(inputs, diagnostics)
+        if tree is not None and not run.list_outputs:
+            report_author_files(tree.files.keys(), run.output, early)
+        denied = run.deny_warnings and (diagnostics.has_warnings or early.has_warnings)
+        if tree is None or run.list_outputs or denied:
+            diagnostics.extend(early)
+            listed = "" if tree is None else _listed_outputs(tree, run.output)
+            finish_with(listed, diagnostics, run.report_format, run.deny_warnings)
+            raise SystemExit
+        announce(early, run.report_format)
+        written = write_tree(tree, inputs, run.output, diagnostics)
+    if not diagnostics.has_errors:
+        report = rendered(diagnostics, run.report_format)
+        leave_stamp(run.output, run.request, written.states, report)
+    if run.report_format != "human":
+        diagnostics.extend(early)
+    return diagnostics, written
+
+
+def _write_lists(run: Generation, outputs: Iterable[str], diagnostics: Diagnostics) -> None:
+    """Write the files that build systems asked for, unless there are errors."""
+    if run.output_list is not None and not diagnostics.has_errors:
+        write_output_list(run.output_list, sorted(outputs), diagnostics)
+    if run.depfile is not None and not diagnostics.has_errors:
+        targets = [path for path in (run.output_list, run.output / MANIFEST) if path is not None]
+        write_depfile(run.depfile, targets, _files_read(run.request.inputs), diagnostics)
+
+
+def _write_edit(request: Request, stamp: Stamp, output: Path) -> WriteReport | None:
+    """Write what an edit of few entries changes; return None, and touch nothing, if the whole tree has to be generated."""
+    tree = editing.edited_tree(request, stamp, output)
     if tree is None:
         return None
     diagnostics = Diagnostics()
@@ -78,13 +91,8 @@ def _write_edit(
     return None
 
 
-def list_inputs(inputs: Inputs) -> None:
-    """Print the files that a run would read."""
-    click.echo("\n".join(map(str, _files_read(inputs))))
-
-
 def _files_read(inputs: Inputs) -> tuple[Path, ...]:
-    return (*pipeline.input_files(inputs), *map(Path, own_files()))
+    return (*input_files(inputs), *map(Path, own_files()))
 
 
 def _listed_outputs(tree: Tree, output: Path) -> str:
@@ -95,6 +103,8 @@ def _summary(written: WriteReport) -> str:
     parts = [f"{len(written.written)} written", f"{len(written.unchanged)} unchanged"]
     if written.removed:
         parts.append(f"{len(written.removed)} removed")
-    if written.kept:
-        parts.append(f"{len(written.kept)} no longer made but edited by hand, kept")
+    if written.edited:
+        parts.append(f"{len(written.edited)} no longer generated but edited by hand, kept")
+    if written.unknown:
+        parts.append(f"{len(written.unknown)} no longer generated but perhaps edited by hand, kept")
     return ", ".join(parts)

@@ -1,4 +1,4 @@
-"""`opgen import`: YAML from registrations that are there, in C++, in Python, or in a loaded library."""
+"""`opgen import`: write YAML for operators that C++, Python or a loaded library registers."""
 
 from __future__ import annotations
 
@@ -9,57 +9,63 @@ from pathlib import Path
 
 import click
 
-from opgen import pipeline
+from opgen.cli.help import Argument, Command
+from opgen.cli.options import report_options
 from opgen.cli.report import fails, finish, finish_with, report_unwritable
-from opgen.diagnostics import Diagnostics
-from opgen.files import create_file, replace_file
-from opgen.importing.codes import IN_THE_WAY
+from opgen.diagnostics import Diagnostics, counted
+from opgen.importing.common.codes import IN_THE_WAY
+from opgen.io.files import create_file, replace_file
+from opgen.pipeline import importing
 from opgen.pipeline.importing import Imported, Imports
 
 
-@click.command("import")
-@click.argument("sources", nargs=-1, metavar="[SOURCES]...")
+@click.command(
+    "import",
+    cls=Command,
+    example="opgen import csrc -o native_functions.yaml",
+    pages=("import",),
+)
+@click.argument(
+    "sources",
+    nargs=-1,
+    metavar="[SOURCE]...",
+    cls=Argument,
+    rows=(("SOURCE", "A file, a folder or a pattern of files: C++, CUDA, Python."),),
+)
 @click.option(
     "--from-library",
     "libraries",
     multiple=True,
     metavar="LIB|MODULE",
-    help="Ask a shared library, or a Python module that loads one, instead of sources; repeatable.",
+    help="Import from a shared library, or a Python module that loads one, instead of sources; repeatable.",
 )
 @click.option(
     "--namespace",
     "namespaces",
     multiple=True,
-    help="What a macro that only the build knows stands for; of a library, which operators are asked for.",
+    metavar="NAME",
+    help="The namespace that a macro defined by the build stands for; for libraries, the namespaces to import.",
 )
 @click.option(
     "-D",
     "defines",
     multiple=True,
     metavar="NAME=VALUE",
-    help="What a macro stands for: -D TORCH_EXTENSION_NAME=_C; repeatable.",
+    help="The value of a macro, as in -D TORCH_EXTENSION_NAME=_C; repeatable.",
 )
 @click.option(
     "--kernels-as-they-are",
     is_flag=True,
-    help="Rows name the functions that are there, for registration that calls them unchanged.",
+    help="Let rows name the existing functions, which are called unchanged.",
 )
 @click.option(
     "-o",
     "--output",
     metavar="FILE|FOLDER/",
-    help="The YAML; with a slash at the end, a folder with one for each namespace.  [default: print it]",
+    help="The YAML file or, with a slash at the end, a folder with one for each namespace.  [default: stdout]",
 )
-@click.option("--force", is_flag=True, help="Overwrite files that are there.")
-@click.option(
-    "--format",
-    "report_format",
-    type=click.Choice(["human", "json", "github", "sarif"]),
-    default="human",
-    show_default=True,
-    help="How diagnostics are printed.",
-)
-@click.option("--deny-warnings", is_flag=True, help="Exit 1 on a warning, too.")
+@click.option("--force", is_flag=True, help="Overwrite existing files.")
+@report_options("human", "json", "github", "sarif")
 def import_command(
     sources: tuple[str, ...],
     libraries: tuple[str, ...],
@@ -71,12 +77,13 @@ def import_command(
     report_format: str,
     deny_warnings: bool,
 ) -> None:
-    """Write YAML from what SOURCES register: files, folders, patterns; C++, CUDA, Python.
+    """Write YAML for operators that exist.
 
-    What is not understood is reported with its place, and left out. See docs/import.md.
+    Reads the sources that register them, or a library that has them. Registrations that opgen does not understand are
+    reported with their places, and left out.
     """
     if bool(sources) == bool(libraries):
-        raise click.UsageError("name sources, or a library by --from-library")
+        raise click.UsageError("name sources, or a library with --from-library")
     if kernels_as_they_are and (libraries or not output):
         raise click.UsageError("--kernels-as-they-are is for sources, and needs -o")
     diagnostics = Diagnostics()
@@ -88,7 +95,7 @@ def import_command(
         kernels_as_they_are=kernels_as_they_are,
         output=(output or "").replace(os.sep, "/"),
     )
-    found = pipeline.import_operators(imports, diagnostics)
+    found = importing.import_operators(imports, diagnostics)
     if found is not None and output is not None and not force:
         _report_in_the_way(found.texts, diagnostics)
     if output is None:
@@ -116,7 +123,7 @@ def _defines(given: Sequence[str]) -> Mapping[str, str]:
 def _report_in_the_way(paths: Iterable[str], diagnostics: Diagnostics) -> None:
     for path in paths:
         if os.path.lexists(path):
-            message, hint = f"{path} is there already", "--force overwrites it"
+            message, hint = f"{path} exists", "--force overwrites it"
             diagnostics.error(IN_THE_WAY, message, None, hint=hint)
 
 
@@ -136,11 +143,7 @@ def _write(texts: Mapping[str, str], force: bool, diagnostics: Diagnostics) -> N
 
 
 def _summary(found: Imported, sources: Sequence[str]) -> str:
-    schemas = _counted(found.schemas, "schema", "schemas")
-    rows = _counted(found.rows, "row of a kernel", "rows of kernels")
-    where = f" in {_counted(found.files, 'file', 'files')}" if sources else ""
+    schemas = counted(found.schemas, "schema")
+    rows = counted(found.rows, "row of a kernel", "rows of kernels")
+    where = f" in {counted(found.files, 'file')}" if sources else ""
     return f"{schemas}, {rows}{where}"
-
-
-def _counted(number: int, one: str, many: str) -> str:
-    return f"{number} {one if number == 1 else many}"

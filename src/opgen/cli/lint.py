@@ -1,44 +1,53 @@
-"""`opgen lint`: diagnostics, and the fixes of those that have one."""
+"""`opgen lint`: report diagnostics, and apply their fixes."""
 
 from __future__ import annotations
 
 import click
+from msgspec.structs import replace
 
-from opgen import pipeline
+from opgen.cli.help import Command
 from opgen.cli.options import schema_options
-from opgen.cli.report import finish
+from opgen.cli.report import fails, finish, rendered
 from opgen.cli.rewrite import print_diffs, read_contents, write_back
-from opgen.dataclasses import replace
-from opgen.diagnostics import Diagnostics
+from opgen.cli.streams import print_diagnostics
+from opgen.diagnostics import Diagnostics, counted, summarize
 from opgen.edits import MAX_FIXES, fix_all
 from opgen.model.registry import Registry
-from opgen.pipeline import Inputs
-from opgen.reading import Overlay
+from opgen.pipeline import linting
+from opgen.pipeline.inputs import Inputs, Overlay
 
 
-@click.command()
+@click.command(
+    cls=Command,
+    example="opgen lint leaky.yaml --fix",
+    fails=(
+        "there is an error, or something to fix with --diff; with --deny-warnings, also if there is a warning"
+    ),
+    pages=("lints", "fixing", "diagnostics"),
+)
 @schema_options
-@click.option("--python", is_flag=True, help="Also what no Python binding can be made of.")
-@click.option("--fix", is_flag=True, help="Mend what can be mended with certainty.")
-@click.option("--diff", is_flag=True, help="Print what --fix would change; write nothing.")
-def lint(
-    inputs: Inputs, python: bool, fix: bool, diff: bool, report_format: str, deny_warnings: bool
-) -> None:
-    """Report every problem of YAML..., without generating anything.
+@click.option(
+    "--python", is_flag=True, help="Also report operators that cannot have a Python binding."
+)
+@click.option("--fix", is_flag=True, help="Apply all fixes.")
+@click.option(
+    "--diff", is_flag=True, help="Print the changes that --fix would make; write nothing."
+)
+def lint(inputs: Inputs, fix: bool, diff: bool, report_format: str, deny_warnings: bool) -> None:
+    """Report all problems of schema files, and fix them.
 
-    With --fix, a problem that has one certain answer is mended in the file; nothing else in it
-    changes. With --diff, the exit code is 1 if anything is to be mended.
+    Generates nothing. With --fix, problems that have exactly one solution are fixed in the files; nothing else in them
+    changes.
     """
 
     def check(contents: Overlay) -> tuple[Diagnostics, Registry | None]:
         diagnostics = Diagnostics(most=MAX_FIXES) if fix or diff else Diagnostics()
         overlaid = replace(inputs, overlay=contents)
-        return diagnostics, pipeline.inspect(overlaid, diagnostics, python=python, refused=True)
+        return diagnostics, linting.inspect(overlaid, diagnostics, refused=True)
 
     if not (fix or diff):
         diagnostics, registry = check({})
-        finish(diagnostics, report_format, deny_warnings)
-        _summarize(registry, report_format)
+        _finish(registry, diagnostics, report_format, deny_warnings, hint_fix=True)
         return
     contents = read_contents(inputs)
     fixed = fix_all(contents, check)
@@ -49,23 +58,37 @@ def lint(
     else:
         write_back(contents, fixed.contents, diagnostics)
         if report_format == "human":
-            number = "1 problem" if fixed.count == 1 else f"{fixed.count} problems"
+            number = counted(fixed.count, "problem")
             more = any(item.fix is not None for item in found)
-            click.echo(f"{number} mended{'; run it again for more' if more else ''}", err=True)
+            click.echo(f"{number} fixed{'; run it again for more' if more else ''}", err=True)
+        _finish(registry, diagnostics, report_format, deny_warnings, hint_fix=False)
+        return
     finish(diagnostics, report_format, deny_warnings)
-    if diff and fixed.contents:
+    if fixed.contents:
         raise SystemExit(1)
-    if not diff:
-        _summarize(registry, report_format)
 
 
-def _summarize(registry: Registry | None, report_format: str) -> None:
+def _finish(
+    registry: Registry | None,
+    diagnostics: Diagnostics,
+    report_format: str,
+    deny_warnings: bool,
+    *,
+    hint_fix: bool,
+) -> None:
+    """Print the diagnostics, for people also their number, and exit as `finish` does.
+
+    `hint_fix` adds how many of the problems --fix would solve.
+    """
+    print_diagnostics(rendered(diagnostics, report_format), report_format)
+    summary = summarize(diagnostics, hint_fix=hint_fix)
+    if fails(diagnostics, deny_warnings):
+        if report_format == "human":
+            click.echo(f"\n{summary}", err=True)
+        raise SystemExit(1)
     if registry is not None and report_format == "human":
         written = sum(1 for f in registry.functions if "generated" not in f.tags)
-        entries = _counted(written, "entry", "entries")
-        operators = _counted(len(registry.functions), "operator", "operators")
-        click.echo(f"{entries}, {operators}: no errors")
-
-
-def _counted(number: int, one: str, many: str) -> str:
-    return f"{number} {one if number == 1 else many}"
+        entries = counted(written, "entry", "entries")
+        operators = counted(len(registry.functions), "operator")
+        problems = f"no errors, {summary}" if summary else "no errors"
+        click.echo(f"{entries}, {operators}: {problems}")

@@ -1,23 +1,29 @@
-"""`opgen lsp`: the language server, if what it needs is installed."""
+"""`opgen lsp`: run the language server, if pygls is installed."""
 
 from __future__ import annotations
 
 import gc
-import importlib
 import importlib.util
 
 import click
 
+from opgen.cli.help import Command
 
-@click.command()
+
+@click.command(cls=Command, example="opgen lsp", fails="pygls is not installed", pages=("editors",))
 def lsp() -> None:
-    """Serve an editor over stdin and stdout: problems while typing, hover, completion, fixes."""
+    """Serve an editor: diagnostics, completion, fixes.
+
+    The language server reads stdin and writes stdout; an editor starts it.
+    """
     if importlib.util.find_spec("pygls") is None:
-        click.echo("opgen lsp needs pygls: pip install 'opgen[lsp]'", err=True)
+        click.echo("opgen lsp needs pygls: pip install 'pygls>=2.0'", err=True)
         raise SystemExit(1)
-    # A server lives long, unlike the other commands. What analyses make has no cycles, and what
-    # requests leave behind is little: a collection now and then is enough.
+    # The server runs for long, unlike the other commands. Values of analyses have no cycles, and requests leave few, so
+    # rare collections are enough.
     gc.set_threshold(100_000, 20, 20)
     gc.enable()
-    # Imported here because pygls takes longer to load than most commands to run.
-    importlib.import_module("opgen.lsp.server").serve()
+    # pygls is optional.
+    from opgen.lsp.server import serve  # noqa: PLC0415
+
+    serve()

@@ -1,7 +1,7 @@
-"""The `opgen` command: a group of the commands, and nothing else.
+"""The `opgen` command: the group of all commands.
 
-A command's module is imported when the command is asked for: `opgen --version` needs none of them, and
-only `opgen build` needs what draws its bars. This is the one place that imports modules by name.
+The module of a command is imported when the command runs: `opgen --version` needs none of them. No other module imports
+opgen's modules late.
 """
 
 from __future__ import annotations
@@ -20,7 +20,8 @@ from typing import Any
 import click
 
 from opgen import __version__
-from opgen.resources import cmake_dir, runtime_dir
+from opgen.cli.help import Group
+from opgen.io.resources import cmake_dir, runtime_dir
 
 
 def _print_cmake_dir(context: click.Context, _: click.Parameter, wanted: bool) -> None:
@@ -35,35 +36,69 @@ def _print_torch_include_dir(context: click.Context, _: click.Parameter, wanted:
         context.exit()
 
 
-# The module of each command, and its name there.
-COMMANDS: Mapping[str, str] = MappingProxyType(
+def _print_gdb_script(context: click.Context, _: click.Parameter, wanted: bool) -> None:
+    if wanted:
+        click.echo(runtime_dir() / "gdb" / "opgen_gdb.py")
+        context.exit()
+
+
+# The module of each command, and its name in the module, by purpose.
+_PURPOSES: Mapping[str, Mapping[str, str]] = MappingProxyType(
     {
-        "build": "build:build",
-        "check": "check:check",
-        "compat": "compat:compat",
-        "completion": "completion:completion",
-        "coverage": "coverage:coverage",
-        "dump": "dump:dump",
-        "explain": "explain:explain",
-        "format": "format:format_command",
-        "generate": "generate:generate",
-        "import": "import_:import_command",
-        "lint": "lint:lint",
-        "lsp": "lsp:lsp",
-        "new": "new:new",
-        "schema": "schema:schema",
-        "select": "select:select",
-        "stub": "stub:stub",
+        "Begin": {
+            "new": "new:new",
+            "import": "import_:import_command",
+        },
+        "Write operators": {
+            "lint": "lint:lint",
+            "format": "format:format_command",
+            "stub": "stub:stub",
+            "explain": "explain:explain",
+        },
+        "Generate and compile": {
+            "build": "build:build",
+            "generate": "generate:generate",
+            "check": "check:check",
+            "cache": "cache:cache",
+        },
+        "Releases, applications, backends": {
+            "compat": "compat:compat",
+            "select": "select:select",
+            "coverage": "coverage:coverage",
+        },
+        "Read": {
+            "docs": "docs:docs",
+            "dump": "dump:dump",
+            "schema": "schema:schema",
+        },
+        "Editors and shells": {
+            "lsp": "lsp:lsp",
+            "completion": "completion:completion",
+        },
+    }
+)
+
+COMMANDS: Mapping[str, str] = MappingProxyType(
+    {name: module for commands in _PURPOSES.values() for name, module in commands.items()}
+)
+
+# What other tools call our commands.
+_OTHER_NAMES = MappingProxyType(
+    {
+        "init": "opgen new",
+        "create": "opgen new",
+        "compile": "opgen build",
+        "make": "opgen build",
+        "help": "opgen --help",
+        "version": "opgen --version",
     }
 )
 
 
-class _Group(click.Group):
-    """Loads a command when it is asked for, and ends in a message, not in a traceback, where the
-    system has no more to give."""
+class _Group(Group):
+    """Loads commands when they run, and prints a message instead of a traceback if memory or the disk is full."""
 
-    def list_commands(self, ctx: click.Context) -> list[str]:
-        return list(COMMANDS)
+    purposes = MappingProxyType({name: tuple(commands) for name, commands in _PURPOSES.items()})
 
     def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:
         if cmd_name not in COMMANDS:
@@ -72,7 +107,24 @@ class _Group(click.Group):
         command: click.Command = getattr(importlib.import_module(f"opgen.cli.{module}"), name)
         return command
 
+    def advise(self, ctx: click.Context, word: str) -> str:
+        if word.endswith((".yaml", ".yml")):
+            return f"name one before the file, as in 'opgen lint {word}'"
+        other = _OTHER_NAMES.get(word)
+        if other is not None:
+            return f"did you mean '{other}'?"
+        suggestions = importlib.import_module("opgen.diagnostics.suggestions")
+        beginning = [name for name in COMMANDS if name.startswith(word)]
+        hint: str | None = suggestions.did_you_mean(word, tuple(COMMANDS))
+        if len(beginning) == 1:
+            hint = f"did you mean '{beginning[0]}'?"
+        return hint or "'opgen --help' lists all commands"
+
     def invoke(self, ctx: click.Context) -> Any:
+        # A run keeps nearly all of its values to the end, and they have no cycles: looking for cycles takes a fifth of the
+        # time of generating from PyTorch's file, also of importing (105 MB at the peak with or without).
+        gc.disable()
+        atexit.register(gc.freeze)
         try:
             return super().invoke(ctx)
         except MemoryError:
@@ -81,7 +133,7 @@ class _Group(click.Group):
             if error.errno == errno.EPIPE:
                 raise
             problem = f"{error.filename or 'the output'}: {error.strerror}"
-        # What is left in the buffer would be tried again at the end, and fail again.
+        # Otherwise, Python would try again to write the rest of the buffer at exit.
         with contextlib.suppress(OSError, ValueError):
             os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
         with contextlib.suppress(OSError):
@@ -89,7 +141,12 @@ class _Group(click.Group):
         raise SystemExit(1)
 
 
-@click.group(cls=_Group, context_settings={"help_option_names": ["-h", "--help"]})
+@click.group(
+    "opgen",
+    cls=_Group,
+    context_settings={"help_option_names": ["-h", "--help"]},
+    epilog="'opgen COMMAND --help' explains a command, 'opgen docs' lists the pages of the documentation.",
+)
 @click.version_option(__version__, prog_name="opgen")
 @click.option(
     "--cmake-dir",
@@ -97,7 +154,7 @@ class _Group(click.Group):
     is_eager=True,
     expose_value=False,
     callback=_print_cmake_dir,
-    help="Print the folder for CMAKE_PREFIX_PATH, so that find_package(opgen) works.",
+    help="Print the folder of opgen's CMake packages, for -D opgen_DIR, opgen_torch_DIR or CMAKE_PREFIX_PATH.",
 )
 @click.option(
     "--torch-include-dir",
@@ -107,10 +164,20 @@ class _Group(click.Group):
     callback=_print_torch_include_dir,
     help="Print the folder of headers that sources generated for target torch include.",
 )
+@click.option(
+    "--gdb-script",
+    is_flag=True,
+    is_eager=True,
+    expose_value=False,
+    callback=_print_gdb_script,
+    help="Print the file for gdb -x: it prints tensors and dispatch keys.",
+)
 def main() -> None:
     """Turn native_functions.yaml into a registered, type-checked C++ operator library."""
-    # A run keeps nearly every value it makes to its end, without cycles: looking for some takes a
-    # fifth of the time of generating from PyTorch's file (105 MB at the peak with or without).
-    gc.disable()
-    # Nor is there any use in looking for cycles when the program ends.
-    atexit.register(gc.freeze)
+
+
+@main.result_callback()
+def _finish(unfinished: Any) -> None:
+    """Do the work that `generate` found, in a module that is imported only then."""
+    if unfinished is not None:
+        importlib.import_module("opgen.cli.generating").generate(unfinished)

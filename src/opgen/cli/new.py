@@ -1,4 +1,4 @@
-"""`opgen new`: a package of operators to begin with."""
+"""`opgen new`: create a package of operators."""
 
 from __future__ import annotations
 
@@ -7,37 +7,52 @@ from pathlib import Path
 
 import click
 
-from opgen import pipeline
+from opgen.cli.help import Argument, Command
 from opgen.cli.options import FOLDER
 from opgen.cli.report import finish, report_unwritable
 from opgen.diagnostics import Diagnostics
-from opgen.files import Locked
-from opgen.new_folder import create_folder
+from opgen.io.codes import E0901
+from opgen.io.files import Locked
+from opgen.io.new_folder import create_folder
+from opgen.pipeline import scaffold
 from opgen.targets import TARGETS
 
 
-@click.command()
-@click.argument("name")
+@click.command(
+    cls=Command,
+    example="opgen new leaky",
+    fails="there is an error",
+    pages=("start/runtime", "start/torch"),
+)
+@click.argument(
+    "name",
+    cls=Argument,
+    rows=(("NAME", "The name of the library."),),
+)
 @click.option(
     "--target",
     type=click.Choice(sorted(TARGETS)),
     default="runtime",
     show_default=True,
-    help="Operators on opgen's own tensors, or on PyTorch's.",
+    help="Operators on opgen's own tensors or on PyTorch's.",
 )
-@click.option("-o", "--output", type=FOLDER, help="The new folder.  [default: NAME]")
+@click.option(
+    "-o", "--output", type=FOLDER, metavar="FOLDER", help="The new folder.  [default: NAME]"
+)
 def new(name: str, target: str, output: Path | None) -> None:
-    """Make a folder with a package of operators: two of them, their kernels, tests, a build, a CI job.
+    """Create a package of operators to begin with.
 
-    The folder may not hold anything yet.
+    It has two operators, their kernels, tests, a build and a CI job. The folder must be new or empty.
     """
     diagnostics = Diagnostics()
-    texts = pipeline.new_package(name, target, diagnostics)
+    # A shell that completes the name of a folder adds a slash.
+    name = name.removesuffix("/")
+    texts = scaffold.new_package(name, target, diagnostics)
     folder = Path(name) if output is None else output
     if not diagnostics.has_errors:
         _write(folder, texts, diagnostics)
     finish(diagnostics, "human", False)
-    click.echo(f"{folder}: {len(texts)} files; its README.md says how to build and test it")
+    click.echo(f"{folder}: {len(texts)} files; README.md explains how to build and test it")
 
 
 def _write(folder: Path, texts: Mapping[str, str], diagnostics: Diagnostics) -> None:
@@ -46,7 +61,7 @@ def _write(folder: Path, texts: Mapping[str, str], diagnostics: Diagnostics) -> 
     except Locked:
         report_unwritable(folder, "another opgen is writing there", diagnostics)
     except FileExistsError:
-        message = f"{folder} is there already, and is no empty folder"
-        diagnostics.error("E0901", message, None, hint="name another one: -o FOLDER")
+        message = f"{folder} exists and is not an empty folder"
+        diagnostics.error(E0901, message, None, hint="choose another folder: -o FOLDER")
     except OSError as error:
         report_unwritable(error.filename or folder, error.strerror, diagnostics)

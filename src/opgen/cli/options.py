@@ -1,24 +1,25 @@
-"""The options that every schema-reading command takes, gathered into one `Inputs` value."""
+"""Declare the options of all commands that read schemas, and make an `Inputs` value of them."""
 
 from __future__ import annotations
 
 import functools
+import os
+import re
 import sys
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Any
 
 import click
 
-from opgen import pipeline
-from opgen.pipeline import Inputs
-
-# Those of opgen.targets, by name: a run that has nothing to do does not import them.
-TARGET_NAMES = ("runtime", "torch")
+from opgen.cli.help import Argument, SharedOption
+from opgen.pipeline import installed
+from opgen.pipeline.inputs import Inputs
+from opgen.targets import TARGETS
 
 
 class _Folder(click.Path):
-    """A folder's path. An empty one, of a variable that is not set, is not taken for the current folder."""
+    """The path of a folder. An empty path, as of an unset variable, is an error and not the current folder."""
 
     def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> Any:
         if not str(value):
@@ -26,98 +27,196 @@ class _Folder(click.Path):
         return super().convert(value, param, ctx)
 
 
-# What -o is of the commands whose output is a tree.
+# The type of -o for commands whose output is a tree.
 FOLDER = _Folder(path_type=Path)
 
+# The schema file of a command line that names none.
+DEFAULT_YAML = Path("native_functions.yaml")
+_YAML_ROW = (
+    "YAML",
+    f"A file that defines operators; repeatable.  [default: {DEFAULT_YAML}, with --backend-yaml the installed PyTorch's]",
+)
 _YAML_ARGUMENT = click.argument(
-    "yaml", nargs=-1, type=click.Path(path_type=Path), metavar="YAML..."
-)
-_YAML_OPTION = click.option(
-    "--yaml",
-    multiple=True,
-    default=("native_functions.yaml",),
-    show_default=True,
+    "yaml",
+    cls=Argument,
+    nargs=-1,
     type=click.Path(path_type=Path),
-    help="Where the operators are defined; repeatable.",
+    metavar="[YAML]...",
+    rows=(_YAML_ROW,),
 )
+# How commands whose arguments are operators took the YAML before it was an argument.
+_FORMER_YAML = click.option(
+    "--yaml", "yaml", multiple=True, type=click.Path(path_type=Path), hidden=True
+)
+_IS_FILE = re.compile(r"\.ya?ml$|[/\\]")
 
-# Of every command that makes a tree: a tree is compared with one of as many shards.
-shards_option = click.option("--shards", type=click.IntRange(1, 64), default=1, show_default=True)
+shards_option = click.option(
+    "--shards",
+    type=click.IntRange(1, 64),
+    default=1,
+    show_default=True,
+    metavar="N",
+    help="The number of files that large sources are split into.",
+)
 
 python_option = click.option(
-    "--python", is_flag=True, help="Make the library a package of Python, too."
+    "--python", is_flag=True, help="Also make the library a Python package."
+)
+
+_input_option = functools.partial(
+    click.option, cls=SharedOption, heading="Shared options: what is read"
+)
+_report_option = functools.partial(
+    click.option, cls=SharedOption, heading="Shared options: what is reported"
 )
 
 _COMMON = (
-    click.option(
+    _input_option(
         "--target",
-        type=click.Choice(TARGET_NAMES),
+        type=click.Choice(sorted(TARGETS)),
         default="runtime",
         show_default=True,
-        help="The C++ world to generate for.",
+        help="The library whose tensors the operators use: opgen's own runtime or PyTorch.",
     ),
-    click.option(
+    _input_option(
         "--tags",
         type=click.Path(path_type=Path),
+        metavar="FILE",
         help="The tags file.  [default: tags.yaml beside the YAML, else the built-in list]",
     ),
-    click.option("--backends", default="", help="Keep only these dispatch keys (and composites)."),
-    click.option("--ignore-keys", default="", help="Drop the rows of these dispatch keys."),
-    click.option(
+    _input_option(
+        "--derivatives",
+        multiple=True,
+        type=click.Path(path_type=Path),
+        metavar="FILE",
+        help="A file with the formulas of gradients; repeatable.  [default: derivatives.yaml beside the YAML]",
+    ),
+    _input_option(
+        "--backends",
+        default="",
+        metavar="KEYS",
+        help="Keep only these dispatch keys (and composites).",
+    ),
+    _input_option(
+        "--ignore-keys", default="", metavar="KEYS", help="Drop the rows of these dispatch keys."
+    ),
+    _input_option(
         "--extends",
         type=click.Path(path_type=Path),
+        metavar="FILE",
         help="The manifest of the library whose Tensor class is used.",
     ),
-    click.option(
+    _input_option(
         "--select",
         multiple=True,
         type=click.Path(path_type=Path),
+        metavar="FILE",
         help="A selective-build YAML: only what it selects is compiled; repeatable.",
     ),
-    click.option(
+    _input_option(
         "--backend-yaml",
         type=click.Path(path_type=Path),
-        help="The YAML of an external backend, whose class and registrations are made, too.",
+        metavar="FILE",
+        help="The YAML of an external backend, whose class and registrations are generated, too.",
     ),
-    click.option(
+    _input_option(
         "--impl-path",
         type=click.Path(path_type=Path),
+        metavar="FILE",
         help="The C++ source that has to define every kernel of the external backend.",
     ),
-    click.option(
+    _input_option(
         "--strict-torchgen",
         is_flag=True,
-        help="Hold every operator to torchgen's rules, and refuse what torchgen does not know.",
+        help="Apply torchgen's rules to every operator, and reject what torchgen does not know.",
     ),
-    click.option(
+    _input_option(
         "--namespace",
-        help="The namespace of operators that are written without one, in files that do not say it.",
+        metavar="NAME",
+        help="The namespace of operators without one, in files that do not declare one.",
     ),
-    click.option("--name", help="The library.  [default: the namespace, if there is only one]"),
-    click.option(
-        "--format",
-        "report_format",
-        type=click.Choice(["human", "json", "github", "sarif"]),
-        default="human",
-        show_default=True,
-        help="How diagnostics are printed: to stderr for people, else to stdout.",
+    _input_option(
+        "--name",
+        metavar="NAME",
+        help="The name of the library.  [default: the namespace, if there is only one]",
     ),
-    click.option("--deny-warnings", is_flag=True, help="Exit 1 on a warning, too."),
 )
 
 
-def operator_options(command: Callable[..., Any]) -> Callable[..., Any]:
-    """As `schema_options`, for a command whose arguments are operators: YAML is an option."""
-    return _YAML_OPTION(_with_inputs(command))
+def report_options(
+    *formats: str,
+    help: str = "The format of diagnostics, which go to stderr if it is human, else to stdout",
+) -> Callable[[Callable[..., Any]], Callable[..., Any]]:
+    """Add --format, with these formats, and --deny-warnings: `report_format: str` and `deny_warnings: bool`."""
+
+    def decorate(command: Callable[..., Any]) -> Callable[..., Any]:
+        chosen = _report_option(
+            "--format",
+            "report_format",
+            type=click.Choice(formats),
+            default="human",
+            show_default=True,
+            metavar="FORMAT",
+            help=f"{help}: {', '.join(formats)}.",
+        )
+        denied = _report_option(
+            "--deny-warnings", is_flag=True, help="Also exit with 1 on a warning."
+        )
+        return chosen(denied(command))
+
+    return decorate
 
 
 def schema_options(command: Callable[..., Any]) -> Callable[..., Any]:
-    """Give `command` the arguments YAML... and the common options.
+    """Add the arguments [YAML]... and the common options to `command`.
 
     The command is called with `inputs: Inputs`, `report_format: str`, `deny_warnings: bool` and its
     own parameters.
     """
     return _YAML_ARGUMENT(_with_inputs(command))
+
+
+def operator_options(
+    metavar: str, meaning: str, complete: Callable[..., Any], without_yaml: str = "(?!)"
+) -> Callable[[Callable[..., Any]], Callable[..., Any]]:
+    """As `schema_options`, for a command whose arguments are the YAML and then other words, usually operators.
+
+    The command is called with `words: tuple[str, ...]`, too. An argument that ends in .yaml or .yml or has a slash is a
+    file. `metavar` and `meaning` describe the words, and `complete` completes them. No YAML is needed if all words match
+    `without_yaml`.
+    """
+    takes_no_yaml = re.compile(without_yaml).fullmatch
+    term = re.sub(r"[\[\].]", "", metavar)
+
+    def decorate(command: Callable[..., Any]) -> Callable[..., Any]:
+        decorated = _with_inputs(command)
+
+        @functools.wraps(decorated)
+        def with_words(given: tuple[str, ...], yaml: tuple[Path, ...], **rest: Any) -> Any:
+            files, words = split_arguments(given, yaml)
+            if not files and words and all(map(takes_no_yaml, words)):
+                files = (DEFAULT_YAML,)
+            return decorated(yaml=files, words=words, **rest)
+
+        named = click.argument(
+            "given",
+            cls=Argument,
+            nargs=-1,
+            metavar=f"[YAML]... {metavar}",
+            shell_complete=complete,
+            rows=(_YAML_ROW, (term, meaning)),
+        )
+        return named(_FORMER_YAML(with_words))
+
+    return decorate
+
+
+def split_arguments(
+    given: Sequence[str], yaml: Sequence[Path]
+) -> tuple[tuple[Path, ...], tuple[str, ...]]:
+    """Return the files among `given` arguments, after those of the option --yaml, and the other words."""
+    files = [Path(word) for word in given if _IS_FILE.search(word)]
+    return (*yaml, *files), tuple(word for word in given if not _IS_FILE.search(word))
 
 
 def _with_inputs(command: Callable[..., Any]) -> Callable[..., Any]:
@@ -126,6 +225,7 @@ def _with_inputs(command: Callable[..., Any]) -> Callable[..., Any]:
         yaml: tuple[Path, ...],
         target: str,
         tags: Path | None,
+        derivatives: tuple[Path, ...],
         backends: str,
         ignore_keys: str,
         extends: Path | None,
@@ -135,10 +235,12 @@ def _with_inputs(command: Callable[..., Any]) -> Callable[..., Any]:
         impl_path: Path | None,
         strict_torchgen: bool,
         namespace: str | None,
+        shards: int = 1,
+        python: bool = False,
         **rest: Any,
     ) -> Any:
         inputs = Inputs(
-            yaml=yaml or (installed_schema(target, backend_yaml),),
+            yaml=yaml or (default_schema(target, backend_yaml),),
             tags=tags,
             target=target,
             backends=_names(backends),
@@ -150,27 +252,38 @@ def _with_inputs(command: Callable[..., Any]) -> Callable[..., Any]:
             impl_path=impl_path,
             strict_torchgen=strict_torchgen,
             namespace=namespace,
+            shards=shards,
+            python=python,
+            derivatives=derivatives,
         )
         return command(inputs=inputs, **rest)
 
-    decorated: Callable[..., Any] = with_inputs
+    decorated = report_options("human", "json", "github", "sarif")(with_inputs)
     for option in reversed(_COMMON):
         decorated = option(decorated)
     return decorated
 
 
-def installed_schema(target: str, backend_yaml: Path | None) -> Path:
-    """The YAML of the operators that an external backend is for, where the command line names none."""
-    package = None if backend_yaml is None else pipeline.installed_package(target)
-    if package is None:
-        raise click.UsageError("Missing argument 'YAML...'.")
-    path: Path | None = pipeline.installed_schema(target)
-    if path is None:
+def default_schema(target: str, backend_yaml: Path | None) -> Path:
+    """Return the YAML for a command line that names none.
+
+    That of the installed package, for an external backend of its operators; otherwise native_functions.yaml. Raises
+    UsageError if there is no such file.
+    """
+    package = None if backend_yaml is None else installed.installed_package(target)
+    if package is not None:
+        path: Path | None = installed.installed_schema(target)
+        if path is None:
+            raise click.UsageError(
+                f"no YAML is given, and the Python package {package}, which has that of {target}, is not installed"
+                f" for {sys.executable}"
+            )
+        return path
+    if not os.path.lexists(DEFAULT_YAML):
         raise click.UsageError(
-            f"no YAML is given, and Python package {package}, which has {target}'s, is not installed"
-            f" for {sys.executable}"
+            f"Missing argument 'YAML...': there is no {DEFAULT_YAML} in this folder."
         )
-    return path
+    return DEFAULT_YAML
 
 
 def _names(text: str) -> tuple[str, ...]:

@@ -1,4 +1,4 @@
-"""Diagnostics onto the stream of their format, and the exit code that follows from them."""
+"""Print diagnostics to the stream of their format, and exit with the code that follows from them."""
 
 from __future__ import annotations
 
@@ -6,7 +6,6 @@ import os
 import sys
 from pathlib import Path
 
-from opgen import pipeline
 from opgen.cli.streams import print_diagnostics, print_document
 from opgen.diagnostics import (
     Diagnostics,
@@ -15,14 +14,15 @@ from opgen.diagnostics import (
     render_json,
     render_sarif,
 )
+from opgen.io.codes import E0904
 
 
 def finish(
     diagnostics: Diagnostics, report_format: str, deny_warnings: bool, *, beside: bool = False
 ) -> None:
-    """Print every diagnostic, in order of position; leave with code 1 if there is an error (or a denied warning).
+    """Print all diagnostics by position; exit with 1 if there is an error or a denied warning.
 
-    `beside` a document that stdout has, they go to stderr.
+    With `beside`, stdout has a document, and diagnostics go to stderr.
     """
     print_diagnostics(rendered(diagnostics, report_format), report_format, beside=beside)
     if fails(diagnostics, deny_warnings):
@@ -32,9 +32,15 @@ def finish(
 def finish_with(
     document: str, diagnostics: Diagnostics, report_format: str, deny_warnings: bool
 ) -> None:
-    """Finish with a document on stdout; if the diagnostics fail the run, they are there in its place."""
+    """Print the diagnostics and, unless they fail the run, the document."""
     finish(diagnostics, report_format, deny_warnings, beside=not fails(diagnostics, deny_warnings))
     print_document(document)
+
+
+def announce(early: Diagnostics, report_format: str) -> None:
+    """Print the warnings of a run before it writes anything. Formats for programs have one report, at the end."""
+    if report_format == "human":
+        print_diagnostics(rendered(early, report_format), report_format)
 
 
 def fails(diagnostics: Diagnostics, deny_warnings: bool) -> bool:
@@ -43,22 +49,23 @@ def fails(diagnostics: Diagnostics, deny_warnings: bool) -> bool:
 
 
 def report_unwritable(path: Path | str, why: str | None, diagnostics: Diagnostics) -> None:
-    diagnostics.error("E0904", f"cannot write {path}: {why}", None)
+    """Report E0904 for a file that cannot be written."""
+    diagnostics.error(E0904, f"cannot write {path}: {why}", None)
 
 
 def rendered(diagnostics: Diagnostics, report_format: str) -> str:
-    """What `finish` prints."""
+    """Return the text that `finish` prints."""
     match report_format:
         case "json":
             return render_json(diagnostics)
         case "github":
             return render_github(diagnostics)
         case "sarif":
-            return render_sarif(diagnostics, pipeline.CODES)
+            return render_sarif(diagnostics)
         case _:
-            return render_human(diagnostics, color=wants_colour())
+            return render_human(diagnostics, color=wants_color())
 
 
-def wants_colour() -> bool:
-    """Whether what is printed to stderr has colours."""
+def wants_color() -> bool:
+    """Whether text on stderr has colors."""
     return sys.stderr.isatty() and not os.environ.get("NO_COLOR")

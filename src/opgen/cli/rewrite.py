@@ -1,4 +1,4 @@
-"""New contents of the user's files: written back, or shown as differences."""
+"""Write changed contents back to the user's files, or print the differences."""
 
 from __future__ import annotations
 
@@ -8,28 +8,29 @@ from pathlib import Path
 from opgen.cli.report import report_unwritable
 from opgen.cli.streams import say
 from opgen.diagnostics import Diagnostics
-from opgen.edits import unified_diff
-from opgen.files import rewrite_file
-from opgen.pipeline import Inputs, schema_files
-from opgen.reading import read_bytes
+from opgen.io.files import rewrite_file
+from opgen.io.unified_diff import unified_diff
+from opgen.pipeline.inputs import Inputs, schema_files
+from opgen.pipeline.reading import read_bytes
 
 
 def read_contents(inputs: Inputs) -> dict[Path, bytes]:
-    """The files of `inputs` that people write. What cannot be read is left to the check to report."""
+    """Read the schema files of `inputs`. Files that cannot be read are left out; the check reports them."""
     found = {path: read_bytes(path, Diagnostics()) for path in schema_files(inputs)}
     return {path: content for path, content in found.items() if content is not None}
 
 
 def print_diffs(old: Mapping[Path, bytes], new: Mapping[Path, bytes], report_format: str) -> None:
+    """Print the differences between the old and new contents of each file of `new`."""
     for path, content in new.items():
         before, after = old[path].decode("utf-8-sig"), content.decode("utf-8-sig")
-        say(unified_diff(str(path), before, after), report_format, nl=False)
+        say(unified_diff(str(path), str(path), before, after), report_format, nl=False)
 
 
 def write_back(
     old: Mapping[Path, bytes], new: Mapping[Path, bytes], diagnostics: Diagnostics
 ) -> None:
-    """Write each file of `new` whole; report the first that cannot be, and leave those after it."""
+    """Write the files of `new`; report the first that cannot be written, and stop there."""
     for path, content in new.items():
         try:
             if not path.is_file():

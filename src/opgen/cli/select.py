@@ -1,4 +1,4 @@
-"""`opgen select`: the list of operators for `--select`, from what a backend registers or a program calls."""
+"""`opgen select`: list operators for `--select`, from registrations of a backend or calls of a program."""
 
 from __future__ import annotations
 
@@ -6,52 +6,59 @@ from pathlib import Path
 
 import click
 
-from opgen import pipeline
 from opgen.cli.completion import complete_operator
+from opgen.cli.help import Command
 from opgen.cli.options import operator_options
 from opgen.cli.report import finish_with
 from opgen.diagnostics import Diagnostics
-from opgen.pipeline import Inputs
+from opgen.pipeline import loading, queries
+from opgen.pipeline.inputs import Inputs
 
 _FILE = click.Path(path_type=Path)
 
 
-@click.command()
-@click.argument("operators", nargs=-1, metavar="[OP]...", shell_complete=complete_operator)
-@operator_options
+@click.command(
+    cls=Command,
+    example="opgen select leaky.yaml ramp",
+    pages=("selective",),
+)
+@operator_options("[OP]...", "An operator to select; repeatable.", complete_operator)
 @click.option(
     "--from-registrations",
     "registrations",
     multiple=True,
     type=_FILE,
-    help="What a backend registers: a C++ source, or a dispatcher's or opgen dump's list; repeatable.",
+    metavar="FILE",
+    help="A file of a backend's registrations: a C++ source, or a list printed by a dispatcher or by opgen dump; repeatable.",
 )
 @click.option(
     "--from-trace",
     "traces",
     multiple=True,
     type=_FILE,
-    help="What a program calls: a graph, a profile, or a name a line; repeatable.",
+    metavar="FILE",
+    help="A file of a program's calls: a graph, a profile, or a name per line; repeatable.",
 )
 def select(
     inputs: Inputs,
-    operators: tuple[str, ...],
+    words: tuple[str, ...],
     registrations: tuple[Path, ...],
     traces: tuple[Path, ...],
     report_format: str,
     deny_warnings: bool,
 ) -> None:
-    """Print a selective-build YAML for --select: OP..., what the files name, and what that needs.
+    """Print the list of operators that an application uses.
 
-    A name without an overload is all overloads, but in registrations and where a graph says
-    `default`. With --select, what that file keeps is kept, too.
+    The list is a file for --select: the operators on the command line, those that the files name, and all that these
+    need. A name without an overload stands for all overloads, except in registrations and where a graph says
+    `default`. With --select, the operators of that file are kept, too.
     """
-    if not (operators or registrations or traces or inputs.select):
-        raise click.UsageError("name operators, or a file that does")
+    if not (words or registrations or traces or inputs.select):
+        raise click.UsageError("name operators, or a file that names operators")
     diagnostics = Diagnostics()
-    registry = pipeline.load(inputs, diagnostics)
+    registry = loading.load(inputs, diagnostics)
     text = ""
     if registry is not None:
-        named = (operators, registrations, traces)
-        text = pipeline.selection_list(registry, inputs, *named, diagnostics)
+        named = (words, registrations, traces)
+        text = queries.selection_list(registry, inputs, *named, diagnostics)
     finish_with(text, diagnostics, report_format, deny_warnings)

@@ -1,8 +1,8 @@
-"""What goes to stdout and what to stderr.
+"""Print to stdout and stderr.
 
-For people, stdout has what a command makes (a summary, a document), and stderr has the diagnostics. For programs,
-stdout has the diagnostics and nothing else. A document (`dump`, `stub`, ...) is stdout's in either case: diagnostics
-beside it, which are warnings then, go to stderr.
+In format human, results (a summary, a document) go to stdout and diagnostics to stderr. In other formats, stdout has the
+diagnostics and nothing else. A document (`dump`, `stub`, ...) goes to stdout in either case, and diagnostics, which are
+warnings then, to stderr.
 """
 
 from __future__ import annotations
@@ -11,7 +11,7 @@ import click
 
 
 def print_diagnostics(text: str, report_format: str, *, beside: bool = False) -> None:
-    """Print rendered diagnostics; `beside` a document they leave stdout to it."""
+    """Print rendered diagnostics; with `beside`, stdout is for a document."""
     if report_format == "human" or beside:
         click.echo(text, err=True, nl=False)
     else:
@@ -19,10 +19,10 @@ def print_diagnostics(text: str, report_format: str, *, beside: bool = False) ->
 
 
 def print_document(text: str) -> None:
-    """Print to stdout, in UTF-8 whatever the locale is. JSON has the same escapes for what is not Unicode."""
+    """Print to stdout in UTF-8, independent of the locale; lone surrogates are escaped as in JSON."""
     click.echo(text.encode("utf-8", "backslashreplace"), nl=False)
 
 
 def say(text: str, report_format: str, *, nl: bool = True) -> None:
-    """Print a summary, or another text for people."""
+    """Print a summary or another message for people."""
     click.echo(text, err=report_format != "human", nl=nl)

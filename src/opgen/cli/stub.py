@@ -1,4 +1,4 @@
-"""`opgen stub`: kernel skeletons, to paste or to write to a file."""
+"""`opgen stub`: print kernel skeletons, or write them to a file."""
 
 from __future__ import annotations
 
@@ -6,36 +6,45 @@ from pathlib import Path
 
 import click
 
-from opgen import pipeline
 from opgen.cli.completion import complete_operator
+from opgen.cli.help import Command
 from opgen.cli.options import operator_options
 from opgen.cli.report import fails, finish, finish_with, report_unwritable
 from opgen.cli.streams import say
 from opgen.diagnostics import Diagnostics
-from opgen.files import create_file
-from opgen.pipeline import Inputs
+from opgen.io.codes import E0901
+from opgen.io.files import create_file
+from opgen.pipeline import loading, queries
+from opgen.pipeline.inputs import Inputs
 
 
-@click.command()
-@click.argument("operators", nargs=-1, metavar="OP...", shell_complete=complete_operator)
-@operator_options
+@click.command(
+    cls=Command,
+    example="opgen stub leaky.yaml ramp -o kernels/ramp.cpp",
+    pages=("guides/kernels", "kernels-api"),
+)
+@operator_options("[OP]...", "An operator; repeatable.  [default: all]", complete_operator)
 @click.option(
     "-o",
     "--output",
     type=click.Path(path_type=Path),
+    metavar="FILE",
     help="A new file for the skeletons.  [default: stdout]",
 )
 def stub(
     inputs: Inputs,
-    operators: tuple[str, ...],
+    words: tuple[str, ...],
     output: Path | None,
     report_format: str,
     deny_warnings: bool,
 ) -> None:
-    """Print the meta and kernel functions to write for OP... (all operators, if none is named)."""
+    """Print empty kernels to fill in.
+
+    Also prints the empty meta functions of structured operators.
+    """
     diagnostics = Diagnostics()
-    registry = pipeline.load(inputs, diagnostics)
-    text = "" if registry is None else pipeline.skeletons(registry, inputs, operators, diagnostics)
+    registry = loading.load(inputs, diagnostics)
+    text = "" if registry is None else queries.skeletons(registry, inputs, words, diagnostics)
     if output is None:
         finish_with(text, diagnostics, report_format, deny_warnings)
         return
@@ -50,6 +59,6 @@ def _write(output: Path, text: str, diagnostics: Diagnostics) -> None:
         output.parent.mkdir(parents=True, exist_ok=True)
         create_file(output, text.encode())
     except FileExistsError:
-        diagnostics.error("E0901", f"{output} exists; give the name of a new file", None)
+        diagnostics.error(E0901, f"{output} exists; name a new file", None)
     except OSError as error:
         report_unwritable(output, error.strerror, diagnostics)

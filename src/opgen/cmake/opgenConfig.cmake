@@ -1,5 +1,5 @@
-# opgenConfig.cmake: what find_package(opgen) finds among Python's packages: the one with the runtime's
-# sources, which a wheel has beside this folder and a checkout at its top.
+# opgenConfig.cmake: found by find_package(opgen) in an installed Python package. Includes the file beside the
+# runtime's sources, which are beside this folder in a wheel, and at the top of a checkout.
 if(EXISTS "${CMAKE_CURRENT_LIST_DIR}/../runtime/cmake/opgenConfig.cmake")
   include("${CMAKE_CURRENT_LIST_DIR}/../runtime/cmake/opgenConfig.cmake")
 else()

@@ -1,4 +1,4 @@
-"""Two versions of a schema file into what breaks for those who use the older one."""
+"""Compare two versions of a schema file, and find the changes that break users of the older one."""
 
 from opgen.compat.allow_list import not_allowed, parse_allow_list
 from opgen.compat.breaks import Break, Direction

@@ -1,20 +1,20 @@
-"""Two argument lists into pairs of what is one argument, and what has no counterpart."""
+"""Match the arguments of two versions of an operator: those that are the same, and those without a counterpart."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
 
+from msgspec import Struct
+
 from opgen.compat.interpreter_types import interpreter_type, is_accepted
-from opgen.dataclasses import dataclass
 from opgen.model.function_schema import Argument
 
 
-@dataclass(frozen=True, slots=True)
-class Alignment:
-    """`inserted` stand before some argument of the old list's end, `appended` after it.
+class Alignment(Struct, frozen=True):
+    """New arguments are `inserted` if their position is within the old list, and `appended` after it.
 
-    `removed` holds positions, too: in an old list that is longer than the new one, only what is
-    within the new one's length is missed when the lists are compared one by one.
+    `removed` arguments have their old positions: a comparison position by position notices them only within the length
+    of the new list.
     """
 
     pairs: tuple[tuple[Argument, Argument], ...]
@@ -26,9 +26,9 @@ class Alignment:
 
 
 def align(old: Sequence[Argument], new: Sequence[Argument]) -> Alignment:
-    """Arguments of one name are one. Two at one place, both else unknown, are one that was renamed.
+    """Match arguments by name. Two at the same position without other counterparts are one that was renamed.
 
-    However these are told apart, something is found where the lists differ when compared one by one.
+    If the lists differ position by position, the result always has a difference.
     """
     before = {a.name: a for a in old}
     after = {a.name: a for a in new}
@@ -36,15 +36,15 @@ def align(old: Sequence[Argument], new: Sequence[Argument]) -> Alignment:
     renamed = tuple(
         (a, b)
         for a, b in zip(old, new)
-        if a.name not in after and b.name not in before and _may_be_one(a, b)
+        if a.name not in after and b.name not in before and _may_be_same(a, b)
     )
-    accounted = {a.name for pair in renamed for a in pair}
-    added = [(i, b) for i, b in enumerate(new) if b.name not in before and b.name not in accounted]
+    matched = {a.name for pair in renamed for a in pair}
+    added = [(i, b) for i, b in enumerate(new) if b.name not in before and b.name not in matched]
     return Alignment(
         pairs=common,
         renamed=renamed,
         removed=tuple(
-            (i, a) for i, a in enumerate(old) if a.name not in after and a.name not in accounted
+            (i, a) for i, a in enumerate(old) if a.name not in after and a.name not in matched
         ),
         inserted=tuple(b for i, b in added if i < len(old)),
         appended=tuple(b for i, b in added if i >= len(old)),
@@ -52,6 +52,6 @@ def align(old: Sequence[Argument], new: Sequence[Argument]) -> Alignment:
     )
 
 
-def _may_be_one(old: Argument, new: Argument) -> bool:
+def _may_be_same(old: Argument, new: Argument) -> bool:
     before, after = interpreter_type(old.type), interpreter_type(new.type)
     return is_accepted(before, after) or is_accepted(after, before)

@@ -1,4 +1,4 @@
-"""A list of breaks that are meant: its text into entries, and breaks into those that it does not allow."""
+"""Parse a list of intended breaks, and find the breaks that it does not allow."""
 
 from __future__ import annotations
 
@@ -7,82 +7,84 @@ import warnings
 from collections.abc import Iterable, Iterator, Sequence
 from datetime import date
 
+from msgspec import Struct
+
 from opgen.compat.breaks import Break
 from opgen.compat.codes import E1150, W1151, W1152
-from opgen.dataclasses import dataclass
 from opgen.diagnostics import Diagnostics, Source, Span, until_too_many
 from opgen.diagnostics.suggestions import shorten
 
 MAX_BYTES = 1_000_000
 _MAX_ENTRIES = 5_000
 _MAX_PATTERN = 500
-# What makes a match take forever: what repeats a group, refers back to one, or is repeated too often.
+# Patterns that may take exponential time: repeated groups and backreferences.
 _SLOW = re.compile(r"\)[*+{]|\\[1-9]|\(\?P=|\(\?\(")
 _REPEATS = re.compile(r"[*+{]")
 _MAX_REPEATS = 3
-# What stands for itself in an expression: it repeats and chooses nothing.
+# Parts of a pattern that neither repeat nor choose: escapes, character sets, and the start of special groups.
 _PLAIN = re.compile(r"\\.|\[\^?\]?[^\]]*\]|\(\?", re.DOTALL)
 _OPTIONAL = re.compile(r"(?<![*+?}])\?")
-# Each optional part doubles the ways to match a name, each group multiplies them by what it chooses from, and what is
-# repeated ends at any of so many places.
+# The most ways to match a name. Each optional part doubles them, each group multiplies them by the number of its
+# alternatives, and each repetition by _PLACES, the number of places where it may end.
 _MAX_WAYS = 1_000_000
 _PLACES = 100
 
 
-@dataclass(frozen=True, slots=True)
-class Allowed:
-    """Breaks of operators whose name `pattern` matches in full, up to and with the day `until`."""
+class Allowed(Struct, frozen=True):
+    """Allows breaks of the operators whose whole name matches `pattern`, up to and including the day `until`."""
 
     pattern: re.Pattern[str]
     until: date | None
     span: Span
 
-    def holds(self, today: date) -> bool:
+    def is_valid(self, today: date) -> bool:
+        """Return whether the entry has not expired."""
         return self.until is None or today <= self.until
 
     def allows(self, operator: str) -> bool:
+        """Return whether the entry is for this operator, by any of its names."""
         return any(self.pattern.fullmatch(name) for name in names(operator))
 
 
 def names(operator: str) -> tuple[str, ...]:
-    """How `aten::add.out` can be called: with or without namespace, and as one of the overloads."""
+    """Return the names of an operator such as `aten::add.out`: with and without namespace, and without overload."""
     own = operator.rpartition("::")[2]
     return (operator, own, operator.partition(".")[0], own.partition(".")[0])
 
 
 @until_too_many(tuple[Allowed, ...])
 def parse_allow_list(source: Source, diagnostics: Diagnostics) -> tuple[Allowed, ...]:
-    """The entries of the list; lines that cannot be read are reported."""
-    found: list[Allowed] = []
-    for start, words in _lines(source.text):
-        span = Span(source, start, start + len(words))
-        if len(found) == _MAX_ENTRIES:
+    """Parse the entries of the list. Invalid lines are reported."""
+    entries: list[Allowed] = []
+    for start, content in _lines(source.text):
+        span = Span(source, start, start + len(content))
+        if len(entries) == _MAX_ENTRIES:
             message = f"an allow-list has at most {_MAX_ENTRIES:,} lines"
-            diagnostics.error(E1150, message, span, hint="name more operators in one")
+            diagnostics.error(E1150, message, span, hint="match more operators in one line")
             break
-        entry = _parse_entry(words, span, diagnostics)
+        entry = _parse_entry(content, span, diagnostics)
         if entry is not None:
-            found.append(entry)
-    return tuple(found)
+            entries.append(entry)
+    return tuple(entries)
 
 
 def _lines(text: str) -> Iterator[tuple[int, str]]:
-    """Each line that says something: where it begins and what it says, without its comment."""
+    """Yield the offset and content of each line that has more than a comment, without the comment."""
     position = 0
     for line in text.splitlines(keepends=True):
-        words = re.split(r"(?:^|\s)#", line, maxsplit=1)[0]
-        if words.strip():
-            yield position + len(words) - len(words.lstrip()), words.strip()
+        content = re.split(r"(?:^|\s)#", line, maxsplit=1)[0]
+        if content.strip():
+            yield position + len(content) - len(content.lstrip()), content.strip()
         position += len(line)
 
 
-def _parse_entry(words: str, span: Span, diagnostics: Diagnostics) -> Allowed | None:
-    pattern, *rest = words.split()
+def _parse_entry(content: str, span: Span, diagnostics: Diagnostics) -> Allowed | None:
+    pattern, *rest = content.split()
     if len(rest) > 1:
-        hint = "a name or regular expression, and perhaps a date"
+        hint = "write a name or regular expression, and optionally a date"
         diagnostics.error(E1150, "more than two words", span, hint=hint)
         return None
-    if problem := _slow(pattern):
+    if problem := _find_slow_part(pattern):
         diagnostics.error(E1150, f"'{shorten(pattern)}' {problem}", span)
         return None
     try:
@@ -95,26 +97,29 @@ def _parse_entry(words: str, span: Span, diagnostics: Diagnostics) -> Allowed | 
     return None
 
 
-def _slow(pattern: str) -> str | None:
-    """Why matching could take too long; None if it cannot."""
+def _find_slow_part(pattern: str) -> str | None:
+    """Return why matching could take too long, for a message; None if it cannot."""
     if len(pattern) > _MAX_PATTERN:
         return f"has more than {_MAX_PATTERN} characters"
     if _SLOW.search(pattern):
-        return "repeats a group or refers back to one, which can take forever"
+        return "repeats a group or has a backreference, which can take forever"
     repeats = len(_REPEATS.findall(pattern))
     if repeats > _MAX_REPEATS:
-        return f"repeats more than {_MAX_REPEATS} times, which can take forever"
-    if _ways(_PLAIN.sub(_kept, pattern)) * _PLACES**repeats > _MAX_WAYS:
+        return f"has more than {_MAX_REPEATS} repetitions, which can take forever"
+    if _count_ways(_PLAIN.sub(_simplify, pattern)) * _PLACES**repeats > _MAX_WAYS:
         return "has too many optional parts and alternatives, which can take forever"
     return None
 
 
-def _kept(found: re.Match[str]) -> str:
-    return "(" if found[0] == "(?" else "x"
+def _simplify(part: re.Match[str]) -> str:
+    return "(" if part[0] == "(?" else "x"
 
 
-def _ways(pattern: str) -> int:
-    """In how many ways `pattern`, without what stands for itself, can choose; _MAX_WAYS stands for more."""
+def _count_ways(pattern: str) -> int:
+    """Return the number of combinations of alternatives and optional parts in a simplified pattern.
+
+    At most _MAX_WAYS + 1.
+    """
     ways, open_groups, done = 1, [1], []
     for character in pattern:
         match character:
@@ -131,7 +136,7 @@ def _ways(pattern: str) -> int:
 
 def _compile(pattern: str) -> re.Pattern[str]:
     with warnings.catch_warnings():
-        # Of what a later Python may take for something else.
+        # Python warns about syntax whose meaning may change.
         warnings.simplefilter("ignore")
         return re.compile(pattern)
 
@@ -139,14 +144,12 @@ def _compile(pattern: str) -> re.Pattern[str]:
 def not_allowed(
     breaks: Iterable[Break], allowed: Sequence[Allowed], today: date, diagnostics: Diagnostics
 ) -> tuple[Break, ...]:
-    """The breaks that no entry allows. Entries that expired or allow nothing are reported."""
+    """Return the breaks that no entry allows. Entries that have expired, or allow no break, are reported."""
     breaks = tuple(breaks)
-    valid = [entry for entry in allowed if entry.holds(today)]
+    valid = [entry for entry in allowed if entry.is_valid(today)]
     for entry in allowed:
-        if not entry.holds(today):
+        if not entry.is_valid(today):
             diagnostics.warning(W1151, f"this was allowed until {entry.until}", entry.span)
-        elif not any(entry.allows(found.operator) for found in breaks):
+        elif not any(entry.allows(item.operator) for item in breaks):
             diagnostics.warning(W1152, "no break is of such an operator", entry.span)
-    return tuple(
-        found for found in breaks if not any(entry.allows(found.operator) for entry in valid)
-    )
+    return tuple(item for item in breaks if not any(entry.allows(item.operator) for entry in valid))

@@ -1,16 +1,17 @@
-"""What breaks between two versions of an operator: kinds, directions, and the record of one break."""
+"""Breaks between two versions of an operator: their kinds, directions, and the record of a break."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping
 from enum import Enum
 
-from opgen.dataclasses import dataclass
+from msgspec import Struct
+
 from opgen.diagnostics import Span
 
 
 class Direction(Enum):
-    """`backward`: what was written for OLD runs with NEW. `forward`: what NEW saves runs with OLD."""
+    """`backward`: programs for OLD run with NEW. `forward`: programs that NEW saves run with OLD."""
 
     backward = "backward"
     forward = "forward"
@@ -22,7 +23,7 @@ BOTH = BACKWARD | FORWARD
 
 
 class BreakKind(Enum):
-    """The value is the code under which `opgen explain` says more."""
+    """The kind of a break. Its value is the code for `opgen explain`."""
 
     removed_operator = "E1101"
     removed_overload = "E1102"
@@ -48,26 +49,25 @@ class BreakKind(Enum):
     moved_python_module = "E1122"
 
 
-# Why opgen calls something a break that a comparison of the two schemas alone does not.
+# Reasons for breaks that a comparison of the two schemas alone does not find.
 STRICTER: Mapping[BreakKind, str] = {
-    BreakKind.removed_argument: "what NEW saves does not give the argument, and OLD has no default",
-    BreakKind.new_out_argument: "an out argument has no default, so every caller must give it",
-    BreakKind.changed_return_type: "what NEW saves relies on what NEW returns",
-    BreakKind.renamed_return: "what NEW saves may take the return by its name",
-    BreakKind.changed_return_alias: "what NEW saves relies on what is shared or written",
-    BreakKind.lost_composite_kernel: "the schema is the same, but backends without a kernel lose it",
-    BreakKind.removed_variant: "the schema is the same, but one way to call it is gone",
-    BreakKind.moved_python_module: "the schema is the same, but Python finds it elsewhere",
+    BreakKind.removed_argument: "programs that NEW saves do not pass the argument, and OLD has no default",
+    BreakKind.new_out_argument: "an out argument has no default, so every caller must pass it",
+    BreakKind.changed_return_type: "programs that NEW saves rely on the return types of NEW",
+    BreakKind.renamed_return: "programs that NEW saves may access the return by its name",
+    BreakKind.changed_return_alias: "programs that NEW saves rely on which memory is shared or written",
+    BreakKind.lost_composite_kernel: "the schema is the same, but backends without a kernel lose the operator",
+    BreakKind.removed_variant: "the schema is the same, but one way to call it is removed",
+    BreakKind.moved_python_module: "the schema is the same, but it is in another Python module",
 }
 
 
-@dataclass(frozen=True, slots=True)
-class Break:
-    """One thing that callers of `operator` relied on and that is no more.
+class Break(Struct, frozen=True):
+    """A change of `operator` that breaks its callers.
 
-    `verdicts` are the directions in which the two schemas are incompatible by themselves (the
-    verdicts of `torch.FunctionSchema`), `stricter` those that opgen adds, for the reason in STRICTER.
-    `old` and `new` are texts; `new` is empty, and `new_span` None, if nothing is left.
+    `verdicts` are the directions in which the two schemas are incompatible by `torch.FunctionSchema`; `stricter` are
+    those that opgen adds, for the reason in STRICTER. `old` and `new` show the changed part; `new` is empty, and
+    `new_span` None, if it was removed.
     """
 
     operator: str

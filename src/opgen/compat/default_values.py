@@ -1,4 +1,4 @@
-"""Default texts into the values that they stand for, so that two writings of one value are equal."""
+"""Evaluate defaults, so that two spellings of the same value are equal."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from opgen.compat.interpreter_types import (
 )
 from opgen.model.types import Type
 
-# The kind of a value (numbers of different kinds are different values) and the value.
+# The kind of a value, and the value. Numbers of different kinds are different.
 Scalar: TypeAlias = tuple[str, str | int | float | bool | None]
 DefaultValue: TypeAlias = Scalar | tuple[Scalar, ...]
 
@@ -21,7 +21,7 @@ _WORDS: dict[str, Scalar] = {
     "None": ("none", None),
     "True": ("bool", True),
     "False": ("bool", False),
-    # The enumerations of which a schema can name members, as their numbers.
+    # Enumerators that schemas can name, as their numbers.
     "Mean": ("int", 1),
     "contiguous_format": ("int", 0),
     "strided": ("int", 0),
@@ -32,7 +32,7 @@ _WORDS: dict[str, Scalar] = {
 
 
 def default_value(default: str, type: Type) -> DefaultValue:
-    """What `default` is for an argument of this type. One value for a sized list is repeated."""
+    """Evaluate the default of an argument of this type. A single value for a list with a size is repeated."""
     plain = interpreter_type(type)
     if default.startswith("[") and default.endswith("]"):
         elem = plain.elem if isinstance(plain, ListOf) else plain
@@ -44,6 +44,7 @@ def default_value(default: str, type: Type) -> DefaultValue:
 
 
 def is_list(value: DefaultValue) -> bool:
+    """Return whether a default is a list."""
     return value == () or isinstance(value[0], tuple)
 
 
@@ -60,6 +61,6 @@ def _scalar(text: str, type: InterpreterType) -> Scalar:
 
 
 def _unquoted(text: str) -> str:
-    """The characters of a string literal; both quotes mean the same."""
+    """Return the characters of a string literal, so that single and double quotes are equal."""
     quote = text[0]
     return text[1:-1].replace(f"\\{quote}", quote)

@@ -1,7 +1,7 @@
-"""Schema types as the interpreter of saved programs tells them apart, and which of them take which.
+"""Schema types as the interpreter of saved programs distinguishes them, and the rules for which accepts which.
 
-There an enumeration is its number, and a symbolic size is an int. A list is a list of exactly its
-element type. Source: `torch.FunctionSchema`, whose verdicts are the same (tests/parity/test_compat.py).
+For the interpreter, an enumeration is an int, and so is a symbolic size. Element types of lists must be equal. Source:
+`torch.FunctionSchema`, whose verdicts are the same (tests/differential/parity/test_compat.py).
 """
 
 from __future__ import annotations
@@ -9,7 +9,8 @@ from __future__ import annotations
 from functools import cache
 from typing import TypeAlias
 
-from opgen.dataclasses import dataclass
+from msgspec import Struct
+
 from opgen.model.types import (
     BaseTy,
     CustomClassType,
@@ -22,31 +23,26 @@ from opgen.model.types import (
 from opgen.model.types import BaseType as SchemaBaseType
 
 
-@dataclass(frozen=True, slots=True)
-class Plain:
-    """`int`, `float`, `number`, `Tensor` and all else that is neither a list nor optional."""
+class Plain(Struct, frozen=True):
+    """A type without elements, such as `int`, `float`, `number` and `Tensor`."""
 
     name: str
 
 
-@dataclass(frozen=True, slots=True)
-class ListOf:
+class ListOf(Struct, frozen=True):
     elem: InterpreterType
 
 
-@dataclass(frozen=True, slots=True)
-class OptionalOf:
+class OptionalOf(Struct, frozen=True):
     elem: InterpreterType
 
 
-@dataclass(frozen=True, slots=True)
-class DictOf:
+class DictOf(Struct, frozen=True):
     key: InterpreterType
     value: InterpreterType
 
 
-@dataclass(frozen=True, slots=True)
-class TupleOf:
+class TupleOf(Struct, frozen=True):
     elems: tuple[InterpreterType, ...]
 
 
@@ -58,7 +54,7 @@ FLOAT = Plain("float")
 COMPLEX = Plain("complex")
 NUMBER = Plain("number")
 
-_KNOWN_AS = {
+_NAMES = {
     BaseTy.SymInt: INT,
     BaseTy.ScalarType: INT,
     BaseTy.Layout: INT,
@@ -71,9 +67,10 @@ _KNOWN_AS = {
 
 @cache
 def interpreter_type(type: Type) -> InterpreterType:
+    """Return the interpreter's type for a schema type."""
     match type:
         case SchemaBaseType(name):
-            return _KNOWN_AS.get(name, Plain(name.name))
+            return _NAMES.get(name, Plain(name.name))
         case CustomClassType():
             return Plain(str(type))
         case DictType(key, value):
@@ -84,28 +81,29 @@ def interpreter_type(type: Type) -> InterpreterType:
             return ListOf(interpreter_type(elem))
         case OptionalType(elem):
             inner = interpreter_type(elem)
-            # Any may be missing, too.
+            # Any includes None.
             return inner if isinstance(inner, OptionalOf) or inner == ANY else OptionalOf(inner)
 
 
 def list_size(type: Type) -> int | None:
-    """The size that a list is declared with; part of an argument, not of its type."""
-    found = type.is_list_like()
-    return None if found is None else found.size
+    """Return the declared size of a list; None if there is none. Interpreter types have no size."""
+    list_type = type.is_list_like()
+    return None if list_type is None else list_type.size
 
 
-def is_accepted(given: InterpreterType, wanted: InterpreterType) -> bool:
-    """Whether every value of type `given` can be passed where `wanted` is declared."""
-    if given == wanted or wanted == ANY:
+def is_accepted(actual: InterpreterType, declared: InterpreterType) -> bool:
+    """Return whether each value of type `actual` can be passed as one of type `declared`."""
+    if actual == declared or declared == ANY:
         return True
-    match given, wanted:
+    match actual, declared:
         case OptionalOf(inner), OptionalOf():
-            return is_accepted(inner, wanted)
+            return is_accepted(inner, declared)
         case _, OptionalOf(inner):
-            return is_accepted(given, inner)
-        case TupleOf(some), TupleOf(others):
-            return len(some) == len(others) and all(map(is_accepted, some, others))
+            return is_accepted(actual, inner)
+        case TupleOf(elems), TupleOf(declared_elems):
+            same_size = len(elems) == len(declared_elems)
+            return same_size and all(map(is_accepted, elems, declared_elems))
         case Plain(), Plain():
-            return wanted == NUMBER and given in (INT, FLOAT, COMPLEX)
+            return declared == NUMBER and actual in (INT, FLOAT, COMPLEX)
         case _:
             return False

@@ -1,4 +1,4 @@
-"""All operators of two versions into what breaks between them."""
+"""Compare all operators of two versions, and find the breaks."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ _NO_VERDICT: frozenset[Direction] = frozenset()
 def compare_operators(
     old: Iterable[NativeFunction], new: Iterable[NativeFunction]
 ) -> tuple[Break, ...]:
-    """Every break, in the order of the old operators. New operators break nothing."""
+    """Return all breaks, in the order of the old operators. New operators break nothing."""
     old = tuple(old)
     before = {f.full_name for f in old}
     after = {f.full_name: f for f in new}
@@ -24,9 +24,9 @@ def compare_operators(
         if f.full_name not in before:
             moved.setdefault(str(f.func.name), []).append(f.full_name)
     return tuple(
-        found
+        item
         for f in old
-        for found in (
+        for item in (
             compare_operator(f, after[f.full_name])
             if f.full_name in after
             else (_removed(f, bases, moved.get(str(f.func.name), ())),)
@@ -35,7 +35,7 @@ def compare_operators(
 
 
 def compare_operator(old: NativeFunction, new: NativeFunction) -> tuple[Break, ...]:
-    """What breaks between two versions of one operator."""
+    """Return the breaks between two versions of one operator."""
     versions = Versions(old, new)
     return (
         *compare_schemas(versions),
@@ -46,10 +46,10 @@ def compare_operator(old: NativeFunction, new: NativeFunction) -> tuple[Break, .
 
 
 def is_compatible(old: NativeFunction, new: NativeFunction, direction: Direction) -> bool:
-    """The verdict on the two schemas alone, as `torch.FunctionSchema` gives it."""
+    """Return the verdict of `torch.FunctionSchema` on the two schemas."""
     if old.full_name != new.full_name:
         return False
-    return not any(direction in found.verdicts for found in compare_schemas(Versions(old, new)))
+    return not any(direction in item.verdicts for item in compare_schemas(Versions(old, new)))
 
 
 def _base_name(f: NativeFunction) -> str:
@@ -57,22 +57,22 @@ def _base_name(f: NativeFunction) -> str:
 
 
 def _removed(f: NativeFunction, bases: Collection[str], moved: Sequence[str]) -> Break:
-    """The break of an operator that is gone; `moved` are those of its name in other namespaces."""
+    """Return the break of a removed operator. `moved` are new operators with its name in other namespaces."""
     if _base_name(f) in bases:
-        kind, message = BreakKind.removed_overload, f"overload '{f.full_name}' is gone"
+        kind, message = BreakKind.removed_overload, f"overload '{f.full_name}' was removed"
     else:
-        kind, message = BreakKind.removed_operator, f"operator '{f.full_name}' is gone"
+        kind, message = BreakKind.removed_operator, f"operator '{f.full_name}' was removed"
         if moved:
-            message += f"; '{moved[0]}' is another operator to all who call it"
+            message += f"; for callers, '{moved[0]}' is another operator"
     return Break(f.full_name, kind, message, str(f.func), "", f.span, None, BOTH)
 
 
 def _attribute(
     versions: Versions, kind: BreakKind, message: str, old: str, new: str, key: str
 ) -> Break:
-    """A break that the schemas do not show; the entry's `key` is where it is."""
+    """Return a break outside of the schemas, in the entry's `key`."""
     spans = (versions.old.spans.key(key), versions.new.spans.key(key))
-    return versions.found(kind, message, (old, new), spans, _NO_VERDICT, BACKWARD)
+    return versions.break_(kind, message, (old, new), spans, _NO_VERDICT, BACKWARD)
 
 
 def _lost_composite_kernel(versions: Versions) -> Iterator[Break]:
@@ -81,28 +81,27 @@ def _lost_composite_kernel(versions: Versions) -> Iterator[Break]:
             ", ".join(str(key) for key, _ in f.dispatch) or "none"
             for f in (versions.old, versions.new)
         )
-        message = "it had a kernel for every backend, and has none now"
+        message = "it had a kernel for every backend, but has none now"
         kind = BreakKind.lost_composite_kernel
         yield _attribute(versions, kind, message, keys[0], keys[1], "dispatch")
 
 
 def _serves_every_backend(f: NativeFunction) -> bool:
-    """A structured operator's functional and in-place forms are made of its out form, on any backend.
+    """Return whether all backends have the operator.
 
-    So are structured views without one, of their meta function.
+    The functional and in-place variants of a structured group are generated from the out variant, for all backends; a
+    structured view without an out variant from its meta function.
     """
-    views_alone = f.structured and f.is_view_op and not f.func.is_out_fn()
-    return f.has_composite_kernel or f.structured_delegate is not None or views_alone
+    is_structured_view = f.structured and f.is_view_op and not f.func.is_out_fn()
+    return f.has_composite_kernel or f.structured_delegate is not None or is_structured_view
 
 
 def _removed_variants(versions: Versions) -> Iterator[Break]:
     for variant in sorted(versions.old.variants - versions.new.variants, key=lambda v: v.name):
         what = "method of Tensor" if variant is Variant.method else "function"
-        texts = tuple(_names(f.variants) for f in (versions.old, versions.new))
+        old, new = (_names(f.variants) for f in (versions.old, versions.new))
         message = f"it can no longer be called as a {what}"
-        yield _attribute(
-            versions, BreakKind.removed_variant, message, texts[0], texts[1], "variants"
-        )
+        yield _attribute(versions, BreakKind.removed_variant, message, old, new, "variants")
 
 
 def _names(variants: frozenset[Variant]) -> str:
@@ -112,6 +111,6 @@ def _names(variants: frozenset[Variant]) -> str:
 def _moved_python_module(versions: Versions) -> Iterator[Break]:
     before, after = versions.old.python_module, versions.new.python_module
     if before != after:
-        message = f"its Python module was {before or 'none'} and is {after or 'none'}"
+        message = f"its Python module was {before or 'none'}, and is now {after or 'none'}"
         texts = (before or "", after or "")
         yield _attribute(versions, BreakKind.moved_python_module, message, *texts, "python_module")

@@ -1,4 +1,4 @@
-"""Breaks into diagnostics, and into JSON."""
+"""Report breaks as diagnostics and as JSON."""
 
 from __future__ import annotations
 
@@ -6,55 +6,61 @@ import json
 from collections.abc import Iterable
 
 from opgen.compat.breaks import STRICTER, Break, Direction
+from opgen.compat.codes import KINDS
 from opgen.diagnostics import Diagnostics
 from opgen.diagnostics.machine import place_object
 
+_CODES = {code.code: code for code in KINDS}
+
 
 def as_diagnostics(breaks: Iterable[Break], wanted: frozenset[Direction]) -> Diagnostics:
-    """Each break as an error where the operator is now, or was if it is gone."""
+    """Return each break as an error at the operator's new position, or the old one if it was removed.
+
+    `wanted` are the directions that are checked.
+    """
     diagnostics = Diagnostics()
-    for found in breaks:
-        before = [] if found.new_span is None else [(found.old_span, "before")]
+    for item in breaks:
+        before = [] if item.new_span is None else [(item.old_span, "before")]
         diagnostics.error(
-            found.kind.value,
-            f"{found.operator}: {found.message}",
-            found.new_span or found.old_span,
+            _CODES[item.kind.value],
+            f"{item.operator}: {item.message}",
+            item.new_span or item.old_span,
             labels=before,
-            notes=_notes(found, wanted),
+            notes=_notes(item, wanted),
         )
     return diagnostics
 
 
-def _notes(found: Break, wanted: frozenset[Direction]) -> list[str]:
+def _notes(item: Break, wanted: frozenset[Direction]) -> list[str]:
     notes = []
-    if Direction.backward not in found.directions:
-        notes.append("it breaks only what the newer version saves and the older one runs")
-    reason = stricter_reason(found, wanted)
+    if Direction.backward not in item.directions:
+        notes.append("it breaks only programs that the newer version saves and the older one runs")
+    reason = stricter_reason(item, wanted)
     return notes if reason is None else [*notes, reason]
 
 
-def stricter_reason(found: Break, wanted: frozenset[Direction]) -> str | None:
-    """Why this is a break though the schemas alone do not say so; None if they do."""
-    return None if found.verdicts & wanted else STRICTER[found.kind]
+def stricter_reason(item: Break, wanted: frozenset[Direction]) -> str | None:
+    """Return the reason for a break that a comparison of the schemas does not find; None if it does."""
+    return None if item.verdicts & wanted else STRICTER[item.kind]
 
 
 def render_breaks_json(breaks: Iterable[Break], wanted: frozenset[Direction]) -> str:
-    """One object a line."""
+    """Return the breaks as JSON, one object per line."""
     return "".join(
-        f"{json.dumps(_as_object(found, wanted), ensure_ascii=False)}\n" for found in breaks
+        f"{json.dumps(_as_object(item, wanted), ensure_ascii=False)}\n" for item in breaks
     )
 
 
-def _as_object(found: Break, wanted: frozenset[Direction]) -> dict[str, object]:
+def _as_object(item: Break, wanted: frozenset[Direction]) -> dict[str, object]:
     return {
-        "operator": found.operator,
-        "kind": found.kind.name,
-        "code": found.kind.value,
-        "message": found.message,
-        "directions": sorted(direction.value for direction in found.directions & wanted),
-        "old": found.old,
-        "new": found.new,
-        "old_span": place_object(found.old_span),
-        "new_span": None if found.new_span is None else place_object(found.new_span),
-        "stricter": stricter_reason(found, wanted),
+        "operator": item.operator,
+        "kind": item.kind.name,
+        "code": item.kind.value,
+        "message": item.message,
+        "directions": sorted(direction.value for direction in item.directions & wanted),
+        "old": item.old,
+        "new": item.new,
+        "old_span": place_object(item.old_span),
+        "new_span": None if item.new_span is None else place_object(item.new_span),
+        "stricter": stricter_reason(item, wanted),
     }

@@ -1,19 +1,20 @@
-"""Two schemas of one operator into what breaks between them, one function for each rule.
+"""Compare two schemas of an operator, with one function for each rule.
 
-Programs are saved with positions, names and explicit values, so an argument keeps its name, place,
-alias set and default; its type may only become wider, and a return's narrower. New arguments come
-last and have a default. Out arguments are compared by themselves.
+Saved programs have positions, names and explicit values. So an argument must keep its name, position, alias set and
+default; its type may become wider, and that of a return narrower. New arguments come last and have a default. Out
+arguments are compared separately.
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 
+from msgspec import Struct
+
 from opgen.compat.alignment import Alignment, align
 from opgen.compat.breaks import BACKWARD, BOTH, FORWARD, Break, BreakKind, Direction
 from opgen.compat.default_values import DefaultValue, default_value, is_list
 from opgen.compat.interpreter_types import interpreter_type, is_accepted, list_size
-from opgen.dataclasses import dataclass
 from opgen.diagnostics import Span
 from opgen.model.function_schema import Annotation, Argument, Return
 from opgen.model.native_function import NativeFunction
@@ -21,14 +22,13 @@ from opgen.model.native_function import NativeFunction
 _NONE: frozenset[Direction] = frozenset()
 
 
-@dataclass(frozen=True, slots=True)
-class Versions:
-    """One operator, before and after."""
+class Versions(Struct, frozen=True):
+    """Two versions of an operator."""
 
     old: NativeFunction
     new: NativeFunction
 
-    def found(
+    def break_(
         self,
         kind: BreakKind,
         message: str,
@@ -37,6 +37,7 @@ class Versions:
         verdicts: frozenset[Direction] = BOTH,
         stricter: frozenset[Direction] = _NONE,
     ) -> Break:
+        """Return a break of this operator. `texts` and `spans` are those of the changed part, old and new."""
         old, new = map(str, texts)
         name = self.new.full_name
         return Break(name, kind, message, old, new, *spans, verdicts, stricter - verdicts)
@@ -46,7 +47,7 @@ class Versions:
 
 
 def compare_schemas(versions: Versions) -> Iterator[Break]:
-    """Every break between the schemas, whatever its direction."""
+    """Yield all breaks between the schemas, in both directions."""
     old, new = _without_outs(versions.old), _without_outs(versions.new)
     yield from _compare_lists(versions, old, new, out=False)
     yield from _compare_lists(versions, _outs(versions.old), _outs(versions.new), out=True)
@@ -57,7 +58,7 @@ def compare_schemas(versions: Versions) -> Iterator[Break]:
 
 
 def _outs(f: NativeFunction) -> tuple[Argument, ...]:
-    """The out arguments. To PyTorch they begin with the first one behind `*` that is written, whatever is returned."""
+    """Return the out arguments. For PyTorch's runtime, they begin at the first written keyword argument."""
     arguments = f.func.arguments
     return arguments.flat_all[_first_out(f) :] if f.is_library else arguments.out
 
@@ -68,9 +69,9 @@ def _without_outs(f: NativeFunction) -> tuple[Argument, ...]:
 
 
 def _first_out(f: NativeFunction) -> int:
-    every, positional = f.func.arguments.flat_all, len(f.func.arguments.flat_positional)
-    behind = range(positional, len(every))
-    return next((i for i in behind if every[i].is_write), len(every))
+    arguments, positional = f.func.arguments.flat_all, len(f.func.arguments.flat_positional)
+    keyword = range(positional, len(arguments))
+    return next((i for i in keyword if arguments[i].is_write), len(arguments))
 
 
 def _compare_lists(
@@ -80,29 +81,29 @@ def _compare_lists(
     for before, after in (*aligned.pairs, *aligned.renamed):
         yield from _compare_arguments(versions, before, after)
     for before, after in aligned.renamed:
-        message = f"argument '{before.name}' is called '{after.name}' now"
+        message = f"argument '{before.name}' was renamed to '{after.name}'"
         spans = versions.argument_spans(before, after)
-        yield versions.found(BreakKind.renamed_argument, message, (before, after), spans)
+        yield versions.break_(BreakKind.renamed_argument, message, (before, after), spans)
     for position, argument in aligned.removed:
-        yield _removed(versions, argument, seen_forward=out or position < len(new))
+        yield _removed(versions, argument, breaks_forward=out or position < len(new))
     if aligned.reordered:
         yield _reordered(versions, old, new)
     yield from _new_out_arguments(versions, aligned) if out else _new_arguments(versions, aligned)
 
 
-def _removed(versions: Versions, argument: Argument, *, seen_forward: bool) -> Break:
-    verdicts = BOTH if seen_forward else BACKWARD
+def _removed(versions: Versions, argument: Argument, *, breaks_forward: bool) -> Break:
+    verdicts = BOTH if breaks_forward else BACKWARD
     spans = versions.argument_spans(argument, None)
     moved = next((a for a in versions.new.func.arguments.flat_all if a.name == argument.name), None)
     if moved is not None:
         message = f"argument '{argument.name}' {_now_out(versions, moved)} an out argument"
         spans = versions.argument_spans(argument, moved)
         texts = (argument, moved)
-        return versions.found(BreakKind.changed_argument_alias, message, texts, spans, BOTH)
-    message = f"argument '{argument.name}' is gone"
+        return versions.break_(BreakKind.changed_argument_alias, message, texts, spans, BOTH)
+    message = f"argument '{argument.name}' was removed"
     stricter = FORWARD if argument.default is None else _NONE
     kind = BreakKind.removed_argument
-    return versions.found(kind, message, (argument, ""), spans, verdicts, stricter)
+    return versions.break_(kind, message, (argument, ""), spans, verdicts, stricter)
 
 
 def _now_out(versions: Versions, argument: Argument) -> str:
@@ -111,14 +112,14 @@ def _now_out(versions: Versions, argument: Argument) -> str:
 
 def _reordered(versions: Versions, old: Sequence[Argument], new: Sequence[Argument]) -> Break:
     texts = tuple(", ".join(a.name for a in arguments) for arguments in (old, new))
-    message = "the arguments stand in another order"
+    message = "the order of the arguments changed"
     spans = (versions.old.span, versions.new.span)
-    return versions.found(BreakKind.reordered_arguments, message, (texts[0], texts[1]), spans)
+    return versions.break_(BreakKind.reordered_arguments, message, (texts[0], texts[1]), spans)
 
 
 def _new_arguments(versions: Versions, aligned: Alignment) -> Iterator[Break]:
     for argument in aligned.inserted:
-        message = f"new argument '{argument.name}' stands before old ones; new ones come last"
+        message = f"new argument '{argument.name}' comes before old ones; it must come last"
         yield _new(versions, BreakKind.inserted_argument, message, argument, BOTH)
     for argument in aligned.appended:
         if argument.default is None:
@@ -132,17 +133,17 @@ def _new_arguments(versions: Versions, aligned: Alignment) -> Iterator[Break]:
 
 def _new_out_arguments(versions: Versions, aligned: Alignment) -> Iterator[Break]:
     for argument in aligned.inserted:
-        message = f"new out argument '{argument.name}' stands before old ones"
+        message = f"new out argument '{argument.name}' comes before old ones"
         yield _new(versions, BreakKind.inserted_argument, message, argument, BOTH)
     for argument in aligned.appended:
         is_out = argument.is_write
         message = f"out argument '{argument.name}' is new"
         if not is_out:
-            message = f"argument '{argument.name}' behind the out arguments is new"
+            message = f"argument '{argument.name}' after the out arguments is new"
         spans = versions.argument_spans(None, argument)
         kind = BreakKind.new_out_argument
         stricter = BACKWARD if argument.default is None else _NONE
-        yield versions.found(kind, message, ("", argument), spans, FORWARD, stricter)
+        yield versions.break_(kind, message, ("", argument), spans, FORWARD, stricter)
 
 
 def _new(
@@ -153,22 +154,23 @@ def _new(
     verdicts: frozenset[Direction],
 ) -> Break:
     spans = versions.argument_spans(None, argument)
-    return versions.found(kind, message, ("", argument), spans, verdicts)
+    return versions.break_(kind, message, ("", argument), spans, verdicts)
 
 
 def _compare_arguments(versions: Versions, old: Argument, new: Argument) -> Iterator[Break]:
-    """What is different about one argument, but for its name."""
+    """Yield the breaks of an argument, except a new name."""
     if old.annotation != new.annotation and _alias(old.annotation) != _alias(new.annotation):
-        message = f"the alias annotation of argument '{new.name}' is different"
+        message = f"the alias annotation of argument '{new.name}' changed"
         if old.is_write != new.is_write:
-            message = f"argument '{new.name}' is {'' if new.is_write else 'no longer '}written{' now' if new.is_write else ''}"
+            now = "is now written" if new.is_write else "is no longer written"
+            message = f"argument '{new.name}' {now}"
         yield _changed(versions, BreakKind.changed_argument_alias, message, old, new, BOTH)
     verdicts = _type_verdicts(old, new)
     if verdicts:
-        message = f"the type of argument '{new.name}' was {old.type} and is {new.type}"
+        message = f"the type of argument '{new.name}' was {old.type}, and is now {new.type}"
         yield _changed(versions, BreakKind.changed_argument_type, message, old, new, verdicts)
     if _is_keyword(versions.new, new) and not _is_keyword(versions.old, old):
-        message = f"argument '{new.name}' can no longer be given by position"
+        message = f"argument '{new.name}' can no longer be passed by position"
         yield _changed(versions, BreakKind.keyword_only_moved, message, old, new, BOTH)
     yield from _compare_defaults(versions, old, new)
 
@@ -181,7 +183,7 @@ def _changed(
     new: Argument,
     verdicts: frozenset[Direction],
 ) -> Break:
-    return versions.found(kind, message, (old, new), versions.argument_spans(old, new), verdicts)
+    return versions.break_(kind, message, (old, new), versions.argument_spans(old, new), verdicts)
 
 
 def _type_verdicts(old: Argument, new: Argument) -> frozenset[Direction]:
@@ -203,13 +205,15 @@ def _compare_defaults(versions: Versions, old: Argument, new: Argument) -> Itera
     if before == after:
         return
     if before is None:
-        message = f"argument '{new.name}' had no default and has {new.default}"
+        message = f"argument '{new.name}' had no default, and now has {new.default}"
         yield _changed(versions, BreakKind.added_default, message, old, new, FORWARD)
     elif after is None:
-        message = f"argument '{new.name}' has no default any more; it was {old.default}"
+        message = f"argument '{new.name}' no longer has a default; it was {old.default}"
         yield _changed(versions, BreakKind.removed_default, message, old, new, BOTH)
     else:
-        message = f"the default of argument '{new.name}' was {old.default} and is {new.default}"
+        message = (
+            f"the default of argument '{new.name}' was {old.default}, and is now {new.default}"
+        )
         yield _changed(versions, BreakKind.changed_default, message, old, new, BOTH)
 
 
@@ -223,11 +227,11 @@ def _default(argument: Argument) -> DefaultValue | None:
 def _compare_returns(versions: Versions) -> Iterator[Break]:
     old, new = versions.old.func.returns, versions.new.func.returns
     if len(old) != len(new):
-        message = f"it returned {_count(old)} and returns {_count(new)}"
+        message = f"it returned {_count(old)}, and now returns {_count(new)}"
         spans = (versions.old.span, versions.new.span)
         texts = tuple(f"({', '.join(map(str, returns))})" for returns in (old, new))
         kind = BreakKind.changed_number_of_returns
-        yield versions.found(kind, message, (texts[0], texts[1]), spans)
+        yield versions.break_(kind, message, (texts[0], texts[1]), spans)
         return
     for index, (before, after) in enumerate(zip(old, new)):
         yield from _compare_return(versions, index, before, after)
@@ -240,29 +244,30 @@ def _count(returns: Sequence[Return]) -> str:
 def _compare_return(versions: Versions, index: int, old: Return, new: Return) -> Iterator[Break]:
     spans = (versions.old.return_span(index), versions.new.return_span(index))
 
-    def found(kind: BreakKind, message: str) -> Break:
-        return versions.found(kind, message, (old, new), spans, BACKWARD, FORWARD)
+    def break_(kind: BreakKind, message: str) -> Break:
+        return versions.break_(kind, message, (old, new), spans, BACKWARD, FORWARD)
 
     if old.name != new.name:
-        message = f"the name of return {index} was {old.name or 'none'} and is {new.name or 'none'}"
-        yield found(BreakKind.renamed_return, message)
+        before, after = old.name or "none", new.name or "none"
+        message = f"the name of return {index} was {before}, and is now {after}"
+        yield break_(BreakKind.renamed_return, message)
     if _alias(old.annotation) != _alias(new.annotation):
-        message = f"the alias annotation of return {index} is different"
-        yield found(BreakKind.changed_return_alias, message)
+        message = f"the alias annotation of return {index} changed"
+        yield break_(BreakKind.changed_return_alias, message)
     if list_size(old.type) != list_size(new.type) or not is_accepted(
         interpreter_type(new.type), interpreter_type(old.type)
     ):
-        message = f"the type of return {index} was {old.type} and is {new.type}"
-        yield found(BreakKind.changed_return_type, message)
+        message = f"the type of return {index} was {old.type}, and is now {new.type}"
+        yield break_(BreakKind.changed_return_type, message)
 
 
-# Of both
+# Arguments and returns
 
 
 def _alias(annotation: Annotation | None) -> tuple[object, ...] | None:
-    """Alias sets without order, and where in the type they stand, from the inside out.
+    """Return an annotation for comparison: its alias sets without order, with their depth in the type.
 
-    What says nothing of the sets afterwards leaves them as they are.
+    Without sets after `->`, the sets before it are kept.
     """
     if annotation is None:
         return None

@@ -1,1 +1,1 @@
-"""Schemas into C++ signatures: types, names, defaults, and conversions between signatures."""
+"""Translate schemas to C++ signatures: types, names, defaults, and conversions between signatures."""

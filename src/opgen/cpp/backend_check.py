@@ -1,4 +1,4 @@
-"""The kernels of an external backend against C++, and against the source that implements them."""
+"""Check the kernels of an external backend: their C++ overloads, and the source that implements them."""
 
 from __future__ import annotations
 
@@ -21,13 +21,13 @@ _Overload: TypeAlias = tuple[str, tuple[str, ...]]
 def check_overloads(
     backend: ExternalBackend, spelling: TypeSpelling, diagnostics: Diagnostics
 ) -> None:
-    """Report kernels of one name and the same parameter types whose results differ."""
+    """Report kernels with the same name and parameter types, but different return types."""
     first: dict[_Overload, BackendKernel] = {}
     for kernel in _kernels(backend):
         other = first.setdefault(_overload(kernel, spelling), kernel)
         if _signature(other).returns != _signature(kernel).returns:
             names = f"'{other.function.func.name}' and '{kernel.function.func.name}'"
-            message = f"the kernels of {names} differ in C++ by their results only"
+            message = f"the kernels of {names} differ in C++ only by their return types"
             labels = [(other.span, "the other one")]
             diagnostics.error(E0811, message, kernel.span, labels=labels)
 
@@ -38,32 +38,34 @@ def check_coverage(
     spelling: TypeSpelling,
     diagnostics: Diagnostics,
 ) -> None:
-    """Report every kernel that `implementation` does not define as often as it should."""
+    """Report each kernel for which `implementation` has the wrong number of definitions."""
     defined = _count_definitions(backend.class_name, implementation.text)
     by_name: dict[str, list[BackendKernel]] = {}
     for kernel in _kernels(backend):
         by_name.setdefault(kernel.name, []).append(kernel)
     for name, kernels in by_name.items():
-        wanted = len({_overload(kernel, spelling) for kernel in kernels})
-        if defined[name] == wanted:
+        expected = len({_overload(kernel, spelling) for kernel in kernels})
+        if defined[name] == expected:
             continue
         member = f"{backend.class_name}::{name}"
-        message = f"{implementation.path} has {defined[name]} definitions of {member}, not {wanted}"
-        notes = [f"to be defined: {d}" for d in _declarations(backend, kernels, spelling)]
+        message = (
+            f"{implementation.path} has {defined[name]} definitions of {member}, not {expected}"
+        )
+        notes = [f"define: {d}" for d in _declarations(backend, kernels, spelling)]
         diagnostics.error(E0812, message, kernels[0].span, notes=notes)
 
 
 def _count_definitions(class_name: str, text: str) -> Counter[str]:
-    """How often each member of the class seems to be defined: named before a '(', and not qualified.
+    """Count the definitions of each member of the class: `Class::name(`, without further qualification.
 
-    The last one of a line counts.
+    Only the last one of a line counts. Source of the rule: torchgen's `error_on_missing_kernels`.
     """
-    found: list[re.Match[str]] = []
+    matches: list[re.Match[str]] = []
     for match in re.finditer(rf"{re.escape(class_name)}::\s*(\w*)\(", text):
-        if found and text.find("\n", found[-1].start(), match.start()) < 0:
-            found.pop()
-        found.append(match)
-    return Counter(m[1] for m in found if text[m.start() - 1 : m.start()] != ":")
+        if matches and text.find("\n", matches[-1].start(), match.start()) < 0:
+            matches.pop()
+        matches.append(match)
+    return Counter(m[1] for m in matches if text[m.start() - 1 : m.start()] != ":")
 
 
 def _declarations(
@@ -73,8 +75,8 @@ def _declarations(
     for kernel in reversed(by_overload.values()):
         signature = _signature(kernel)
         returns = spell(signature.returns, spelling)
-        taken = parameters(signature.arguments(), spelling, defaults=False)
-        yield f"{returns} {backend.class_name}::{kernel.name}({taken})"
+        listed = parameters(signature.arguments(), spelling, defaults=False)
+        yield f"{returns} {backend.class_name}::{kernel.name}({listed})"
 
 
 def _kernels(backend: ExternalBackend) -> Iterator[BackendKernel]:

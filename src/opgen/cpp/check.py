@@ -1,12 +1,14 @@
-"""Schemas that cannot be written as C++ (E07xx), found before anything is generated.
+"""Report schemas that cannot be written as C++ (E07xx), before anything is generated.
 
-Rules about one operator are here; those about several are in `collisions`.
+The rules about one operator are here, those about several in `collisions`.
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from functools import cache
+
+from msgspec import Struct, field
 
 from opgen.cpp import structured
 from opgen.cpp.codes import (
@@ -32,15 +34,15 @@ from opgen.cpp.cpp_types import (
     structured_argument_type,
     type_of_return,
 )
-from opgen.cpp.library_defaults import find_refused
+from opgen.cpp.default_slips import advise_on_default
+from opgen.cpp.library_defaults import find_rejected
 from opgen.cpp.literals import find_misfit, find_misfit_to_torchgen
 from opgen.cpp.names import parameter_name
 from opgen.cpp.signatures import Binding, Signatures
 from opgen.cpp.spelling import TypeSpelling, spell
 from opgen.cpp.translate import Conversions, NoConversion, translate
 from opgen.cpp.type_values import CType, NoCppType, TypeContext, holds_references
-from opgen.dataclasses import dataclass, field
-from opgen.diagnostics import Diagnostics, Span
+from opgen.diagnostics import Diagnostics, Edit, Span
 from opgen.model.dispatch_key import DispatchKey
 from opgen.model.function_schema import Argument
 from opgen.model.native_function import NativeFunction, Variant
@@ -56,15 +58,14 @@ from opgen.model.types import BaseTy, BaseType, CustomClassType, ListType, Type,
 __all__ = ["CODES", "check_signatures"]
 
 
-@dataclass(frozen=True, slots=True)
-class _Checker:
-    """What every rule needs of the target, and where it reports to."""
+class _Checker(Struct, frozen=True):
+    """The parts of the target that rules need, the diagnostics, and the signatures."""
 
     spelling: TypeSpelling
     conversions: Conversions
     diagnostics: Diagnostics
     signatures: Signatures
-    # Custom classes that nothing describes: each is reported once.
+    # Custom classes without a C++ class. Each is reported once.
     unknown_classes: set[str] = field(default_factory=set)
 
 
@@ -75,10 +76,9 @@ def check_signatures(
     diagnostics: Diagnostics,
     signatures: Signatures | None = None,
 ) -> None:
-    """Report every operator whose C++ signatures cannot be formed.
+    """Report each operator that has no valid C++ signatures.
 
-    What cannot be spelled is not looked at further: conversions and collisions are those of
-    operators that are sound by themselves.
+    Conversions and collisions are checked only for operators without other errors. `signatures` is a cache.
     """
     signatures = signatures or Signatures()
     checker = _Checker(spelling, conversions, diagnostics, signatures)
@@ -116,7 +116,7 @@ def _is_sound(f: NativeFunction, checker: _Checker) -> bool:
 def _check_arguments(f: NativeFunction, checker: _Checker) -> None:
     context = TypeContext.of(f)
     for a in f.func.arguments.flat_all:
-        problem = _why_no_argument(a.type, a.is_write, context)
+        problem = _find_argument_problem(a.type, a.is_write, context)
         if problem is not None:
             checker.diagnostics.error(
                 E0701, f"'{a.type}' cannot be an argument: {problem}", f.argument_type_span(a.name)
@@ -124,42 +124,42 @@ def _check_arguments(f: NativeFunction, checker: _Checker) -> None:
 
 
 @cache
-def _why_no_argument(type: Type, mutable: bool, context: TypeContext) -> str | None:
-    """Why nothing of this type can be an argument in every API; None if it can."""
+def _find_argument_problem(type: Type, mutable: bool, context: TypeContext) -> str | None:
+    """Return why this type cannot be an argument in all APIs; None if it can."""
     try:
         for translate_type in (argument_type, native_argument_type):
             ctype = translate_type(type, mutable=mutable, symint=True, context=context)
-            _refuse_inner_references(ctype)
+            _raise_for_inner_references(ctype)
     except NoCppType as problem:
         return str(problem)
     return None
 
 
-def _refuse_inner_references(ctype: CType) -> None:
+def _raise_for_inner_references(ctype: CType) -> None:
     if holds_references(ctype):
-        raise NoCppType("C++ has no optional and no list of references")
+        raise NoCppType("C++ has no optional references, and no lists of references")
 
 
 def _has_known_classes(f: NativeFunction, checker: _Checker) -> bool:
-    """Whether each custom class that `f` takes or returns has a C++ class. One that has none is reported once."""
+    """Return whether each custom class of `f` has a C++ class. One without is reported once."""
     for a in f.func.arguments.flat_all:
-        for one in custom_classes(a.type):
-            if not _is_known_class(one, f.argument_type_span(a.name), checker):
+        for custom_class in custom_classes(a.type):
+            if not _is_known_class(custom_class, f.argument_type_span(a.name), checker):
                 return False
     for i, r in enumerate(f.func.returns):
-        for one in custom_classes(r.type):
-            if not _is_known_class(one, f.return_span(i), checker):
+        for custom_class in custom_classes(r.type):
+            if not _is_known_class(custom_class, f.return_span(i), checker):
                 return False
     return True
 
 
-def _is_known_class(one: CustomClassType, span: Span, checker: _Checker) -> bool:
+def _is_known_class(custom_class: CustomClassType, span: Span, checker: _Checker) -> bool:
     if not checker.spelling.pointer:
-        message = f"'{one.class_name}' is a custom class, and this target has none"
+        message = f"'{custom_class.class_name}' is a custom class, but this target supports none"
         checker.diagnostics.error(E0701, message, span)
         return False
-    if one.cpp is None:
-        _report_class(one.class_name, span, checker)
+    if custom_class.cpp is None:
+        _report_class(custom_class.class_name, span, checker)
         return False
     return True
 
@@ -168,11 +168,11 @@ def _report_class(name: str, span: Span, checker: _Checker) -> None:
     if name in checker.unknown_classes:
         return
     checker.unknown_classes.add(name)
-    message = f"nothing says which C++ class '{name}' is"
+    message = f"the C++ class of '{name}' is not declared"
     notes = [
         "begin the file with this item:",
         f"- classes: {{{name}: {{type: ns::Class, header: class.h, define: ns::define_class}}}}",
-        "'define' registers the class; leave it out where another library has done so",
+        "'define' registers the class; leave it out if another library registers it",
     ]
     checker.diagnostics.error(E0716, message, span, notes=notes)
 
@@ -193,28 +193,38 @@ def _check_defaults(f: NativeFunction, checker: _Checker) -> None:
         if a.default is None:
             continue
         if f.is_library and a.default == "None" and str(a.type) == "Tensor":
-            continue  # To PyTorch's parser, an undefined tensor.
+            continue  # PyTorch's parser treats it as an undefined tensor.
         problem = find_misfit(a.default, a.type)
         if problem is None:
-            find = find_refused if f.is_library else find_misfit_to_torchgen
+            find = find_rejected if f.is_library else find_misfit_to_torchgen
             problem = find(a.default, a.type)
         if problem is not None:
+            span = f.argument_default_span(a.name)
+            advice, same = advise_on_default(a.default, a.type)
+            is_valid = same is not None and not (f.is_library and find_rejected(same, a.type))
+            fix = (
+                Edit(span, same)
+                if same is not None and is_valid and span.text == a.default
+                else None
+            )
             checker.diagnostics.error(
                 E0703,
                 f"'{a.name}' of '{f.func.name}' cannot have this default",
-                f.argument_default_span(a.name),
-                hint=problem,
+                span,
+                notes=() if advice is None or fix is not None else (problem,),
+                hint=advice or problem,
+                fix=fix,
             )
 
 
 def _check_default_order(f: NativeFunction, checker: _Checker) -> None:
-    """In C++ a parameter after one with a default has one too: outs come first, then all others."""
+    """Report a parameter without a default after one with a default. Out arguments come first in C++."""
     last: Binding | None = None
     for binding in checker.signatures.cpp(f, method=False).signature.arguments():
         if last is not None and binding.default is None:
             checker.diagnostics.error(
                 E0715,
-                f"'{binding.name}' of '{f.func.name}' has no default, and one before it has",
+                f"'{binding.name}' of '{f.func.name}' has no default, but one before it has",
                 f.argument_span(binding.name),
                 labels=[(f.argument_default_span(last.name), "a default before it")],
             )
@@ -244,8 +254,7 @@ def _check_method(f: NativeFunction, checker: _Checker) -> None:
 
 def _check_symint_kernels(f: NativeFunction, checker: _Checker) -> None:
     for key, kernel in f.dispatch:
-        # A structured kernel never takes SymInts: there the name is only a name.
-        # A library's author calls kernels as he likes.
+        # A structured kernel never takes SymInts, and the name of a library's kernel has no meaning.
         if f.is_library or kernel.structured:
             continue
         if kernel.supports_symint and not f.func.has_symint():
@@ -257,21 +266,21 @@ def _check_symint_kernels(f: NativeFunction, checker: _Checker) -> None:
 
 
 def _check_parameter_names(f: NativeFunction, checker: _Checker) -> None:
-    # A function that dispatches again takes it before all others.
-    taken = set() if f.is_library else {"dispatchKeySet"}
+    # The first parameter of a function that redispatches.
+    reserved = set() if f.is_library else {"dispatchKeySet"}
     if f.func.arguments.tensor_options is not None:
-        taken.add("options")
+        reserved.add("options")
     for a in f.func.arguments.flat_all:
-        name = a.name if a.name in taken else parameter_name(a.name)
-        if name in taken:
+        name = a.name if a.name in reserved else parameter_name(a.name)
+        if name in reserved:
             checker.diagnostics.error(
                 E0709,
-                f"'{f.func.name}' would have two C++ parameters called '{a.name}'",
+                f"'{f.func.name}' would have two C++ parameters named '{a.name}'",
                 f.argument_name_span(a.name),
-                hint="give the argument another name",
+                hint="rename the argument",
             )
         elif f.is_library:
-            taken.add(name)
+            reserved.add(name)
 
 
 def _check_conversions(f: NativeFunction, checker: _Checker) -> None:
@@ -288,29 +297,29 @@ def _check_translation(
     *,
     method: bool = False,
 ) -> bool:
-    """Whether there is a conversion for each of `want`; the first without is reported."""
+    """Return whether there is a conversion for each parameter of `want`. The first without is reported."""
     try:
         translate(have, want, checker.conversions, method=method)
     except NoConversion as problem:
         checker.diagnostics.error(
             E0708,
-            f"'{problem.wanted.name}' of '{f.func.name}' cannot be handed on",
+            f"'{problem.wanted.name}' of '{f.func.name}' cannot be passed on",
             f.argument_span(problem.wanted.name),
-            notes=_why_not(f, problem.wanted, have, checker.spelling),
+            notes=_explain(f, problem.wanted, have, checker.spelling),
         )
         return False
     return True
 
 
-def _why_not(
+def _explain(
     f: NativeFunction, wanted: Binding, have: Sequence[Binding], spelling: TypeSpelling
 ) -> Iterator[str]:
-    want = spell(wanted.type, spelling)
-    given = next((spell(b.type, spelling) for b in have if b.name == wanted.name), None)
-    if given is None:
-        yield f"it is wanted as '{want}', and there is nothing to make it from"
-    elif given != want:
-        yield f"it is given as '{given}' and wanted as '{want}'"
+    expected = spell(wanted.type, spelling)
+    actual = next((spell(b.type, spelling) for b in have if b.name == wanted.name), None)
+    if actual is None:
+        yield f"the function that is called takes '{expected}', which no argument converts to"
+    elif actual != expected:
+        yield f"it has type '{actual}', but the function that is called takes '{expected}'"
     else:
         yield "there is no conversion between this type with SymInt and with int"
     if "generated" in f.tags:
@@ -320,7 +329,7 @@ def _why_not(
 def _translations(
     f: NativeFunction, signatures: Signatures
 ) -> Iterator[tuple[Sequence[Binding], Sequence[Binding], bool]]:
-    """Every conversion that generated code makes for `f`: from what, to what, in a method or not."""
+    """Yield each conversion in generated code for `f`: the source, the goal, and whether it is in a method."""
     dispatcher = signatures.dispatcher(f).arguments()
     for method in (False, True):
         if not method or Variant.method in f.variants:
@@ -377,11 +386,11 @@ def _check_outless(group: OutlessGroup, checker: _Checker) -> None:
 
 def _check_structured_returns(f: NativeFunction, checker: _Checker) -> None:
     if not f.func.returns:
-        message = f"'{f.func.name}' is structured, and returns nothing"
+        message = f"'{f.func.name}' is structured, but returns nothing"
         checker.diagnostics.error(E0706, message, f.spans.key("structured"))
     for index, value in enumerate(f.func.returns):
         if not _is_tensor(value.type):
-            message = f"'{f.func.name}' is structured, and returns '{value.type}'"
+            message = f"'{f.func.name}' is structured, but returns '{value.type}'"
             checker.diagnostics.error(E0706, message, f.return_span(index))
 
 
@@ -389,7 +398,7 @@ def _check_no_tensor_options(f: NativeFunction, checker: _Checker) -> None:
     if f.func.arguments.tensor_options is not None:
         checker.diagnostics.error(
             E0705,
-            f"'{f.func.name}' is structured and takes TensorOptions",
+            f"'{f.func.name}' is structured, but takes TensorOptions",
             f.argument_span("dtype"),
         )
 
@@ -399,13 +408,13 @@ def _check_structured_outs(out: NativeFunction, checker: _Checker) -> None:
         if not _is_tensor(a.type):
             checker.diagnostics.error(
                 E0706,
-                f"'{out.func.name}' is structured, and its out '{a.name}' is '{a.type}'",
+                f"'{out.func.name}' is structured, but its out argument '{a.name}' is '{a.type}'",
                 out.argument_type_span(a.name),
             )
 
 
 def _check_structured_types(group: StructuredGroup, checker: _Checker) -> None:
-    """Also of what is precomputed, which no other signature has."""
+    """Report arguments without a type in structured kernels, including precomputed ones, which only these have."""
     for a in group.functional.func.arguments.flat_non_out:
         _check_structured_type(a, group.functional.argument_type_span(a.name), checker)
     precomputed = group.primary.precomputed
@@ -418,7 +427,7 @@ def _check_structured_types(group: StructuredGroup, checker: _Checker) -> None:
 
 def _check_structured_type(a: Argument, span: Span, checker: _Checker) -> None:
     try:
-        _refuse_inner_references(structured_argument_type(a.type))
+        _raise_for_inner_references(structured_argument_type(a.type))
     except NoCppType as problem:
         checker.diagnostics.error(
             E0701, f"'{a.type}' cannot be an argument of a structured kernel: {problem}", span
@@ -436,7 +445,7 @@ def _check_view_copy(group: NativeFunctionsViewGroup, checker: _Checker) -> None
             E0714,
             f"the kernel of '{copy.func.name}' cannot be generated",
             copy.spans.kernel(key),
-            labels=[(group.view.span, "the view returns neither one Tensor nor one Tensor[]")],
+            labels=[(group.view.span, "this view does not return one Tensor or one Tensor[]")],
         )
 
 

@@ -1,4 +1,4 @@
-"""Operators that are different as schemas and the same in C++: of one signature, struct or header."""
+"""Find operators with different schemas, but the same signature, struct or header in C++."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from opgen.model.native_function import NativeFunction, Variant
 def check_collisions(
     functions: Sequence[NativeFunction], signatures: Signatures, diagnostics: Diagnostics
 ) -> None:
-    """Report every operator that has the C++ signature, the struct or a header of an earlier one."""
+    """Report each operator that has the same C++ signature, struct or header as an earlier one."""
     _check_structs(functions, diagnostics)
     _check_overloads(functions, signatures, diagnostics)
     _check_headers(functions, diagnostics)
@@ -66,9 +66,7 @@ def _check_headers(functions: Sequence[NativeFunction], diagnostics: Diagnostics
     for f in functions:
         other = roots.setdefault(f.root_name.lower(), f)
         if other.root_name != f.root_name:
-            message = (
-                f"'{other.root_name}' and '{f.root_name}' are one to file systems without case"
-            )
+            message = f"'{other.root_name}' and '{f.root_name}' are the same name on file systems that ignore case"
             _report(E0713, message, f, other, diagnostics)
         for header in _headers(f):
             headers.setdefault(header.lower(), f)
@@ -79,7 +77,7 @@ def _check_headers(functions: Sequence[NativeFunction], diagnostics: Diagnostics
 
 
 def _headers(f: NativeFunction) -> Iterator[str]:
-    """The headers of `f` besides the one that is called like it."""
+    """Yield the headers of `f`, without extension, except the one with its own name."""
     yield f"{f.root_name}_ops"
     yield f"{f.root_name}_native"
     if f.part_of_structured_group:

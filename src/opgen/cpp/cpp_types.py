@@ -1,7 +1,7 @@
-"""Schema types into C++ types, for each of the APIs that a schema is written out as.
+"""Translate schema types to C++ types, for each API of an operator.
 
-Source of the translation tables: what torchgen derives, see docs/architecture.md; of those for libraries
-(`library_types`), what PyTorch's registry takes.
+Source of the rules: torchgen, see docs/contributing/architecture.md. Source of those for libraries
+(`library_types`): the types that PyTorch's registry accepts.
 """
 
 from __future__ import annotations
@@ -49,16 +49,16 @@ def _is(type: Type, base: BaseTy) -> bool:
 
 @cache
 def argument_type(type: Type, *, mutable: bool, symint: bool, context: TypeContext) -> CType:
-    """An argument of the public C++ API and of the dispatcher. Raises NoCppType."""
+    """Return the type of an argument in the public C++ API and of the dispatcher. Raises NoCppType."""
     if context.library:
         return library_argument_type(type, mutable=mutable, symint=symint, context=context)
     value = value_type(type, symint=symint)
     if value is not None:
         return value
-    written = mutable and not context.use_const_ref
+    is_mutable_ref = mutable and not context.use_const_ref
     match type:
         case BaseType(BaseTy.Tensor):
-            return MutRef(TENSOR) if written else ConstRef(TENSOR)
+            return MutRef(TENSOR) if is_mutable_ref else ConstRef(TENSOR)
         case BaseType():
             return ConstRef(SCALAR)
         case OptionalType(elem):
@@ -101,7 +101,7 @@ def _list_argument(elem: Type, mutable: bool, symint: bool, context: TypeContext
 
 @cache
 def native_argument_type(type: Type, *, mutable: bool, symint: bool, context: TypeContext) -> CType:
-    """An argument of an unstructured kernel. Raises NoCppType."""
+    """Return the type of an argument of an unstructured kernel. Raises NoCppType."""
     if context.library:
         return argument_type(type, mutable=mutable, symint=symint, context=context)
     if isinstance(type, OptionalType) and _is(type.elem, BaseTy.Tensor):
@@ -112,7 +112,7 @@ def native_argument_type(type: Type, *, mutable: bool, symint: bool, context: Ty
 
 @cache
 def structured_argument_type(type: Type, *, symint: bool = False) -> CType:
-    """An argument of a structured kernel's meta and impl. Raises NoCppType."""
+    """Return the type of an argument of `meta` and `impl` in a structured kernel. Raises NoCppType."""
     value = value_type(type, symint=symint)
     if value is not None:
         return value
@@ -147,7 +147,7 @@ def structured_argument_type(type: Type, *, symint: bool = False) -> CType:
 
 @cache
 def return_type(type: Type, *, mutable: bool, context: TypeContext) -> CType:
-    """One return, in every API. Raises NoCppType."""
+    """Return the type of one return, which is the same in all APIs. Raises NoCppType."""
     value = value_type(type, symint=True)
     if value is not None:
         return value
@@ -160,18 +160,18 @@ def return_type(type: Type, *, mutable: bool, context: TypeContext) -> CType:
             return SCALAR
         case ListType(elem, size):
             if mutable:
-                raise NoCppType("it is a list that is written")
+                raise NoCppType("it is a written list")
             if size is not None:
                 raise NoCppType("it is a list of fixed size")
             return Vector(return_type(elem, mutable=False, context=context))
         case OptionalType(BaseType(BaseTy.Tensor)):
             return Optional(TENSOR)
         case _:
-            raise NoCppType("of the optional types only Tensor? and those of values can be")
+            raise NoCppType("an optional return is Tensor?, or an optional value such as int?")
 
 
 def type_of_return(f: NativeFunction, value: Return, context: TypeContext) -> CType:
-    """What one return of `f` is in every API. Raises NoCppType."""
+    """Return the type of one return of `f`, which is the same in all APIs. Raises NoCppType."""
     if not context.library:
         return return_type(value.type, mutable=value.is_write, context=context)
     by_reference = value.is_write and _returns_references(f.func)
@@ -179,9 +179,9 @@ def type_of_return(f: NativeFunction, value: Return, context: TypeContext) -> CT
 
 
 def _returns_references(func: FunctionSchema) -> bool:
-    """Whether a written Tensor is returned as a reference: an in-place operator's first argument, and out arguments.
+    """Return whether written tensors are returned by reference: in-place operators and out variants do so.
 
-    PyTorch's calls of boxed kernels know no others: they give back the first argument, or the last ones.
+    PyTorch's calls of boxed kernels support only these: they return the first argument, or the last ones.
     """
     if func.kind() is SchemaKind.inplace:
         return func.arguments.flat_all[0].name == "self"
@@ -189,13 +189,13 @@ def _returns_references(func: FunctionSchema) -> bool:
 
 
 def returns_references(f: NativeFunction) -> bool:
-    """Whether what `f` returns are references to arguments."""
+    """Return whether `f` returns references to arguments."""
     written = any(r.is_write for r in f.func.returns)
     return written and (not f.is_library or _returns_references(f.func))
 
 
 def returns_type(f: NativeFunction) -> CType:
-    """All returns of `f`: void, one type, or a tuple. Raises NoCppType."""
+    """Return the type of all returns of `f`: void, one type, or a tuple. Raises NoCppType."""
     context = TypeContext.of(f)
     types = [type_of_return(f, r, context) for r in f.func.returns]
     if not types:

@@ -1,7 +1,7 @@
-"""Schema types of libraries into C++ types: those that PyTorch's registry takes for a schema, in every API.
+"""Translate schema types of libraries to the C++ types that PyTorch's registry accepts, for all APIs.
 
-Source: `TORCH_LIBRARY` of PyTorch 2.13, by trial: a C++ function of each type was registered for each schema, and called.
-An argument that is written has the type of one that is read, but for a Tensor, which is `Tensor&`.
+Source: `TORCH_LIBRARY` of PyTorch 2.13, by trial: C++ functions of each type were registered for each schema, and called.
+A written argument has the same type as one that is only read, except a Tensor, which is `Tensor&`.
 """
 
 from __future__ import annotations
@@ -46,21 +46,23 @@ from opgen.model.types import (
 
 _IVALUE = Base("IValue")
 _STRING = Base("string")
-# Lists of these are passed as a view of their elements.
-_VIEWED = frozenset({BaseTy.float, BaseTy.ScalarType, BaseTy.Device, BaseTy.complex, BaseTy.Scalar})
+# Lists of these are passed as ArrayRef, which does not own its elements.
+_BORROWED = frozenset(
+    {BaseTy.float, BaseTy.ScalarType, BaseTy.Device, BaseTy.complex, BaseTy.Scalar}
+)
 
 
 def library_argument_type(
     type: Type, *, mutable: bool, symint: bool, context: TypeContext
 ) -> CType:
-    """An argument in every API but that of structured kernels. Raises NoCppType."""
+    """Return the type of an argument in all APIs except that of structured kernels. Raises NoCppType."""
     match type:
         case BaseType(BaseTy.Tensor):
             return MutRef(TENSOR) if mutable and not context.use_const_ref else ConstRef(TENSOR)
         case BaseType(BaseTy.Scalar):
             return ConstRef(SCALAR)
         case BaseType(BaseTy.Generator):
-            raise NoCppType("PyTorch's registry takes 'Generator?' alone")
+            raise NoCppType("PyTorch's registry accepts only 'Generator?'")
         case BaseType(BaseTy.Any):
             return ConstRef(_IVALUE)
         case BaseType():
@@ -78,9 +80,9 @@ def library_argument_type(
 
 
 def _value(type: Type, *, symint: bool) -> CType:
-    found = value_type(type, symint=symint)
-    assert found is not None
-    return found
+    value = value_type(type, symint=symint)
+    assert value is not None
+    return value
 
 
 def _optional(elem: Type, symint: bool, context: TypeContext) -> CType:
@@ -109,7 +111,7 @@ def _list(elem: Type, size: int | None, symint: bool, context: TypeContext) -> C
             return TENSOR_LIST
         case BaseType(BaseTy.bool) if size is not None:
             return Array(BOOL, size)
-        case BaseType(name) if name in _VIEWED:
+        case BaseType(name) if name in _BORROWED:
             return ArrayRef(_owned(elem))
         case OptionalType(BaseType(BaseTy.Tensor)):
             return OPTIONAL_TENSORS
@@ -117,7 +119,7 @@ def _list(elem: Type, size: int | None, symint: bool, context: TypeContext) -> C
 
 
 def _owned(type: Type) -> CType:
-    """The type as an element of another, which owns it."""
+    """Return the type as an element of another type that owns it."""
     match type:
         case BaseType(BaseTy.Tensor):
             return TENSOR
@@ -130,12 +132,12 @@ def _owned(type: Type) -> CType:
         case BaseType(BaseTy.SymInt):
             return SYM_INT
         case BaseType(BaseTy.Generator):
-            raise NoCppType("PyTorch's registry takes 'Generator?' alone")
+            raise NoCppType("PyTorch's registry accepts only 'Generator?'")
         case BaseType():
             return _value(type, symint=True)
         case CustomClassType(name, cpp):
             if cpp is None:
-                raise NoCppType(f"nothing says what the class '{name}' is in C++")
+                raise NoCppType(f"the C++ class of '{name}' is not declared")
             return Pointer(cpp.type)
         case OptionalType(BaseType(BaseTy.Generator)):
             return Optional(Base("Generator"))
@@ -150,7 +152,7 @@ def _owned(type: Type) -> CType:
 
 
 def _key(type: Type) -> CType:
-    """The type of keys in a Dict, of which PyTorch has few."""
+    """Return the type of keys in a Dict. PyTorch's registry accepts only four."""
     if isinstance(type, BaseType) and type.name in (
         BaseTy.str,
         BaseTy.int,
@@ -158,11 +160,11 @@ def _key(type: Type) -> CType:
         BaseTy.bool,
     ):
         return _owned(type)
-    raise NoCppType(f"PyTorch's registry takes no Dict with keys of type '{type}'")
+    raise NoCppType(f"PyTorch's registry accepts no Dict with keys of type '{type}'")
 
 
 def library_return_type(type: Type, *, by_reference: bool, context: TypeContext) -> CType:
-    """One return in every API; `by_reference` is said of a Tensor that is the argument it is returned from.
+    """Return the type of one return in all APIs. `by_reference` is whether a Tensor is returned as a reference.
 
     Raises NoCppType.
     """

@@ -1,29 +1,30 @@
-"""Default values as the schema writes them into C++ expressions."""
+"""Translate defaults of a schema to C++ expressions, and find those that their types cannot have."""
 
 from __future__ import annotations
 
 import math
 import re
+from collections.abc import Mapping
 
 from opgen import data
 from opgen.cpp.spelling import TypeSpelling
 from opgen.model.types import BaseTy, BaseType, ListType, OptionalType, Type
 
 _INT = r"[+-]?[0-9]+"
-# C++ reads a number that begins with 0 as an octal one, and has no larger one for this type.
+# Without a leading zero, which C++ reads as octal, and with at most 19 digits, as int64_t has.
 _WHOLE = re.compile(r"[+-]?(?:0|[1-9][0-9]{0,18})")
 _LARGEST = 2**63 - 1
-# One literal, whatever stands in it, of escapes that mean the same in C++ and in Python.
-_TEXT = r"""\"(?:[^"\\]|\\["'\\abfnrtv])*\"|'(?:[^'\\]|\\["'\\abfnrtv])*'"""
+# A single string literal with escapes that have the same meaning in C++ and in Python.
+_STRING = r"""\"(?:[^"\\]|\\["'\\abfnrtv])*\"|'(?:[^'\\]|\\["'\\abfnrtv])*'"""
 _FLOAT = rf"{_INT}(\.[0-9]*)?([eE]{_INT})?|[+-]?\.[0-9]+([eE]{_INT})?"
 _ANY_INT, _ANY_FLOAT = re.compile(_INT), re.compile(_FLOAT)
 _BOOL = "True|False"
 _NUMBERS = (re.compile(f"{_INT}|Mean"), "a whole number")
-# Words for element types, and the enumerators or numbers that they stand for.
-_DTYPES = {row[0]: row[1] for row in data.read_rows("dtype_words.txt")}
+# Words for element types, with the enumerators or numbers that they stand for.
+DTYPE_WORDS: Mapping[str, str] = {row[0]: row[1] for row in data.read_rows("dtype_words.txt")}
 _IMAGINARY = re.compile(r"([0-9]+(?:\.[0-9]*)?|\.[0-9]+)j")
 
-# What a default of each type looks like, and in words. Types that are not here have none but None.
+# The defaults of each type: a pattern, and a description for messages. All other types have only None.
 _PLAIN = {
     BaseTy.int: _NUMBERS,
     BaseTy.SymInt: _NUMBERS,
@@ -33,45 +34,45 @@ _PLAIN = {
     BaseTy.complex: (_IMAGINARY, "an imaginary number, as in '1j'"),
     BaseTy.bool: (re.compile(_BOOL), "True or False"),
     BaseTy.SymBool: (re.compile(_BOOL), "True or False"),
-    BaseTy.str: (re.compile(_TEXT), "a text in quotes"),
+    BaseTy.str: (re.compile(_STRING), "a string in quotes"),
     BaseTy.ScalarType: (
-        re.compile("|".join((*_DTYPES, "[0-9]+"))),
+        re.compile("|".join((*DTYPE_WORDS, "[0-9]+"))),
         "a dtype, as in 'float' or 'int64'",
     ),
     BaseTy.Layout: (re.compile("strided|[0-9]+"), "strided"),
     BaseTy.MemoryFormat: (re.compile("contiguous_format|[0-9]+"), "contiguous_format"),
-    BaseTy.Device: (re.compile(_TEXT), "a text in quotes, as in 'cpu'"),
+    BaseTy.Device: (re.compile(_STRING), "a string in quotes, as in 'cpu'"),
 }
 
 
 class BadDefault(Exception):
-    """A default that its type cannot have; the message says why."""
+    """A default that its type cannot have. The message says why."""
 
 
 def find_misfit(default: str, type: Type) -> str | None:
-    """What a default of `type` has to be, if `default` is something else; None if it fits."""
+    """Describe the valid defaults of `type`, for a message, if `default` is not valid; None if it is."""
     match type:
         case OptionalType(elem):
             if default == "None":
                 return None
-            found = find_misfit(default, elem)
-            plain = isinstance(elem, BaseType) and elem.name not in _PLAIN
-            return f"'{type}' takes None" if found is not None and plain else found
+            problem = find_misfit(default, elem)
+            has_no_default = isinstance(elem, BaseType) and elem.name not in _PLAIN
+            return f"'{type}' takes None" if problem is not None and has_no_default else problem
         case ListType(elem, size):
             return _find_misfit_in_list(default, elem, size)
         case BaseType(base) if base in _PLAIN:
-            pattern, words = _PLAIN[base]
+            pattern, description = _PLAIN[base]
             if not pattern.fullmatch(default):
-                return f"'{type}' takes {words}"
-            return _find_strange_number(default)
+                return f"'{type}' takes {description}"
+            return _find_number_problem(default)
         case BaseType(BaseTy.Tensor):
             return "a Tensor has no default: write 'Tensor? x=None'"
         case _:
             return f"'{type}' has no default"
 
 
-def _find_strange_number(default: str) -> str | None:
-    """What is wrong with a number that C++ would take for another one, or not at all."""
+def _find_number_problem(default: str) -> str | None:
+    """Return why a number has another value in C++, or is out of range; None if it is valid or not a number."""
     if _ANY_INT.fullmatch(default):
         if not _WHOLE.fullmatch(default):
             return "a whole number has no leading zeros, and at most 19 digits"
@@ -81,8 +82,8 @@ def _find_strange_number(default: str) -> str | None:
     return None
 
 
-# What torchgen makes C++ of, where PyTorch's parser takes more.
-_OF_TORCHGEN = {
+# The defaults that torchgen translates, for types of which PyTorch's parser accepts more.
+_TORCHGEN_DEFAULTS = {
     BaseTy.ScalarType: ("long",),
     BaseTy.Layout: ("strided",),
     BaseTy.MemoryFormat: ("contiguous_format",),
@@ -92,13 +93,13 @@ _OF_TORCHGEN = {
 
 
 def find_misfit_to_torchgen(default: str, type: Type) -> str | None:
-    """What to write instead of `default`, which fits `type`; None if torchgen makes C++ of it."""
+    """Return what to write instead of `default`, which fits `type`; None if torchgen translates it."""
     match type:
         case OptionalType(elem):
             return None if default == "None" else find_misfit_to_torchgen(default, elem)
-        case BaseType(base) if base in _OF_TORCHGEN and default not in _OF_TORCHGEN[base]:
-            taken = _OF_TORCHGEN[base]
-            return f"'{type}' takes {taken[0]}" if taken else f"'{type}' has no default"
+        case BaseType(base) if default not in _TORCHGEN_DEFAULTS.get(base, (default,)):
+            valid = _TORCHGEN_DEFAULTS[base]
+            return f"'{type}' takes {valid[0]}" if valid else f"'{type}' has no default"
         case _:
             return None
 
@@ -106,23 +107,23 @@ def find_misfit_to_torchgen(default: str, type: Type) -> str | None:
 def _find_misfit_in_list(default: str, elem: Type, size: int | None) -> str | None:
     if not (default.startswith("[") and default.endswith("]")):
         if size is None:
-            return f"the default of a list without a size is written in brackets: [{default}]"
+            return f"write the default of a list without a size in brackets: [{default}]"
         if str(elem) == "bool":
-            return "an array of bool takes all of its elements, in brackets"
+            return "write all elements of an array of bool, in brackets"
         return find_misfit(default, elem)
     items = default[1:-1].split(",") if default != "[]" else []
-    return next((found for item in items if (found := find_misfit(item, elem))), None)
+    return next((problem for item in items if (problem := find_misfit(item, elem))), None)
 
 
 def default_expression(default: str, type: Type, spelling: TypeSpelling, *, symint: bool) -> str:
-    """The C++ text of a default. Raises BadDefault for a bare value of a list without a size."""
+    """Return a default as a C++ expression. Raises BadDefault for a bare value of a list without a size."""
     if default == "None" and str(type) in ("Tensor?", "Tensor"):
         return "{}"
     match type:
         case BaseType(BaseTy.str):
             return _string(default)
         case BaseType(BaseTy.ScalarType) if default != "long":
-            return _enumerator("ScalarType", _DTYPES.get(default, default), spelling)
+            return _enumerator("ScalarType", DTYPE_WORDS.get(default, default), spelling)
         case BaseType(BaseTy.Layout):
             name = "Strided" if default == "strided" else default
             return _enumerator("Layout", name, spelling)
@@ -142,7 +143,7 @@ def default_expression(default: str, type: Type, spelling: TypeSpelling, *, symi
                 return spelling.symint_default.format(default)
             if size is None:
                 raise BadDefault(
-                    f"the default of a list without a size is written in brackets: [{default}]"
+                    f"write the default of a list without a size in brackets: [{default}]"
                 )
         case _:
             pass
@@ -150,32 +151,32 @@ def default_expression(default: str, type: Type, spelling: TypeSpelling, *, symi
 
 
 def _enumerator(enum: str, name: str, spelling: TypeSpelling) -> str:
-    """An enumerator, which may be given by its number."""
+    """Return an enumerator, whose `name` may be its number."""
     if name.isdigit():
         return f"static_cast<{spelling.prefix}{enum}>({name})"
     return f"{spelling.prefix}{enum}::{name}"
 
 
 def _elements(text: str, elem: Type, spelling: TypeSpelling) -> str:
-    """The elements of a list, of which the words for bools and quotes are different in C++."""
+    """Return the elements of a list as C++ expressions: bools and quotes differ."""
     if not text:
         return ""
-    return ",".join(
+    return ", ".join(
         default_expression(element.strip(), elem, spelling, symint=False)
         for element in text.split(",")
     )
 
 
 def _string(default: str) -> str:
-    """A string literal of the schema (either quote) as one of C++ (double quotes)."""
+    """Convert a string literal of a schema (single or double quotes) to one of C++ (double quotes)."""
     if not default.startswith("'"):
         return default
-    text, out, i = default[1:-1], [], 0
-    while i < len(text):
-        if text[i] == "\\" and i + 1 < len(text):
-            out.append("'" if text[i + 1] == "'" else text[i : i + 2])
+    content, converted, i = default[1:-1], [], 0
+    while i < len(content):
+        if content[i] == "\\" and i + 1 < len(content):
+            converted.append("'" if content[i + 1] == "'" else content[i : i + 2])
             i += 2
             continue
-        out.append('\\"' if text[i] == '"' else text[i])
+        converted.append('\\"' if content[i] == '"' else content[i])
         i += 1
-    return '"' + "".join(out) + '"'
+    return '"' + "".join(converted) + '"'

@@ -1,18 +1,20 @@
-"""Names of operators and kernels into C++ names and namespaces."""
+"""Derive C++ names and namespaces from names of operators and kernels."""
 
 from __future__ import annotations
 
+from functools import cache
+
 from opgen.model.cpp_identifier import CPP_KEYWORDS, CppIdentifier, cpp_identifier, is_macro
-from opgen.model.function_schema import FunctionSchema
+from opgen.model.function_schema import FunctionSchema, OperatorName
 from opgen.model.native_function import NativeFunction
 from opgen.model.types import BaseTy
 
-# What the class of an operator refers to by these names, after which it cannot be called itself.
+# Names that the class of an operator uses for its members, or refers to. The class itself cannot have them.
 _MEMBERS = frozenset(
     {"call", "name", "opgen", "overload_name", "redispatch", "schema", "schema_str", "slot"}
 )
 
-# Parameters of these names would hide types of the parameters after them.
+# Parameters with these names would hide types that later parameters use.
 _HIDING = frozenset(
     (
         *(t.name for t in BaseTy if t.name[0].isupper()),
@@ -25,29 +27,29 @@ _HIDING = frozenset(
 
 
 def operator_namespace(namespace: str) -> str:
-    """The C++ namespace of the operators of a schema namespace: `aten` is `at`, others are themselves."""
+    """Return the C++ namespace of a schema namespace: `at` for `aten`, and the same name for any other."""
     return "at" if namespace == "aten" else namespace
 
 
 def kernel_namespace(namespace: str, written: str | None) -> str:
-    """The C++ namespace of a kernel whose YAML text names the namespace `written` (None: it does not)."""
+    """Return the C++ namespace of a kernel. `written` is the namespace before its name in the YAML, if there is one."""
     return f"{written or operator_namespace(namespace)}::native"
 
 
 def meta_namespace(namespace: str) -> str:
-    """The C++ namespace of the meta classes of a schema namespace."""
+    """Return the C++ namespace of the meta classes of a schema namespace."""
     return f"{operator_namespace(namespace)}::meta"
 
 
 def parameter_name(name: str) -> CppIdentifier:
-    """The C++ parameter of an argument: `name` itself, or `name_` where it would hide what declarations need."""
+    """Return the C++ parameter of an argument: `name`, or `name_` if that would hide a name that declarations use."""
     return CppIdentifier(f"{name}_") if name in _HIDING or is_macro(name) else cpp_identifier(name)
 
 
 def cpp_name(
     func: FunctionSchema, *, faithful: bool = False, symint: bool = False
 ) -> CppIdentifier:
-    """The C++ function of an operator: `add`, `add_`, `add_out`, or the faithful `add_outf`."""
+    """Return the C++ function of an operator: `add`, `add_`, `add_out`, or the faithful `add_outf`."""
     name = str(func.name.name)
     if symint:
         name += "_symint"
@@ -57,16 +59,21 @@ def cpp_name(
 
 
 def operator_struct_name(func: FunctionSchema) -> CppIdentifier:
-    """The class in namespace `_ops` of an operator: with the overload, so that it is the only one."""
-    name = func.name.unambiguous_name()
-    # `name_` would be the class of the in-place variant, and `foo_out` is that of foo.out.
-    is_out = not func.name.overload_name and name.endswith("_out")
+    """Return the class of an operator in namespace `_ops`. It includes the overload, so that it is unique."""
+    return _struct_name(func.name)
+
+
+@cache
+def _struct_name(operator: OperatorName) -> CppIdentifier:
+    name = operator.unambiguous_name
+    # A suffix `_` would be the class of the in-place variant, and `foo_out` is that of foo.out: so use a prefix.
+    is_out = not operator.overload_name and name.endswith("_out")
     taken = name in CPP_KEYWORDS or name in _MEMBERS or is_out
     return CppIdentifier(f"opgen_{name}" if taken else name)
 
 
 def native_name(func: FunctionSchema) -> CppIdentifier:
-    """The name that a wrapper of a kernel has: with the overload, so that it is the only one."""
+    """Return the name of a wrapper around a kernel. It includes the overload, so that it is unique."""
     name = str(func.name.name)
     if func.is_out_fn():
         name += "_out"
@@ -76,7 +83,7 @@ def native_name(func: FunctionSchema) -> CppIdentifier:
 
 
 def return_names(f: NativeFunction, *, fallback: str = "result") -> tuple[str, ...]:
-    """A name for every return: self in place, the outs, the schema's, or result, result0, result1..."""
+    """Return a name for each return: self, the out arguments, those of the schema, or `fallback` with a number."""
     return tuple(_return_name(f, index, fallback) for index in range(len(f.func.returns)))
 
 

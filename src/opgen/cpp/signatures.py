@@ -1,4 +1,4 @@
-"""Schemas into C++ signatures: the public API, the dispatcher's, and the kernels'."""
+"""Build C++ signatures from schemas: those of the public API, of the dispatcher, and of kernels."""
 
 from __future__ import annotations
 
@@ -6,77 +6,72 @@ from collections.abc import Callable, Hashable, Iterable, Sequence
 from functools import cached_property
 from typing import TypeAlias
 
+from msgspec import Struct, field
+
 from opgen.cpp.cpp_types import argument_type, native_argument_type, returns_type
 from opgen.cpp.literals import default_expression
 from opgen.cpp.names import cpp_name, native_name, parameter_name
 from opgen.cpp.spelling import TypeSpelling, spell
 from opgen.cpp.type_values import TENSOR_OPTIONS, Base, CType, Optional, TypeContext
-from opgen.dataclasses import dataclass, field
 from opgen.model.function_schema import Argument, Arguments, SelfArgument, TensorOptionsArguments
 from opgen.model.native_function import NativeFunction
 from opgen.model.types import BaseTy, BaseType, OptionalType, Type
 
 
-@dataclass(frozen=True, slots=True)
-class Default:
-    """A default as the schema writes it; `symint` says whether SymInt is a type of its own here."""
+class Default(Struct, frozen=True):
+    """A default as the schema writes it. `symint` is whether SymInt arguments have the type SymInt, not int64_t."""
 
     text: str
     type: Type | None
     symint: bool
 
     def spelled(self, spelling: TypeSpelling) -> str:
-        """The C++ expression. Raises literals.BadDefault."""
+        """Return the C++ expression. Raises literals.BadDefault."""
         if self.type is None:
             return spelling.defaults.get(self.text, self.text)
         return default_expression(self.text, self.type, spelling, symint=self.symint)
 
 
-@dataclass(frozen=True, slots=True)
-class Binding:
-    """A C++ parameter: a name, a type, and the default that it has, if any."""
+class Binding(Struct, frozen=True, cache_hash=True):
+    """A C++ parameter: a name, a type, and a default if it has one."""
 
     name: str
     type: CType
     default: Default | None = None
-    _hash: int = field(init=False, repr=False, compare=False)
-
-    def __post_init__(self) -> None:
-        # Made once: the same few thousand are looked up tens of thousands of times.
-        object.__setattr__(self, "_hash", hash((self.name, self.type, self.default)))
-
-    def __hash__(self) -> int:
-        return self._hash
 
     def declaration(self, spelling: TypeSpelling, *, defaults: bool = True) -> str:
-        """`const Scalar& alpha = 1`, or without the default."""
+        """Return `const Scalar& alpha = 1`, or the same without the default."""
         text = f"{spell(self.type, spelling)} {self.name}"
         if self.default is None or not defaults:
             return text
         return f"{text}{spelling.assign}{self.default.spelled(spelling)}"
 
 
-# What makes the C++ type of an argument: `argument_type`, `native_argument_type`.
+# Translates the type of an argument: `argument_type` or `native_argument_type`.
 _TypeOf: TypeAlias = Callable[..., CType]
 
 
-@dataclass(frozen=True, slots=True)
-class Bindings:
-    """The C++ parameter of an argument, made once: the operators of a file have most arguments in common."""
+class Bindings(Struct, frozen=True):
+    """A cache of C++ parameters: most operators of a file have arguments in common."""
 
-    _known: dict[tuple[_TypeOf, Argument, TypeContext, bool, bool], Binding] = field(
+    _single: dict[tuple[_TypeOf, Argument, TypeContext, bool, bool], Binding] = field(
         default_factory=dict
     )
     _lists: dict[Hashable, tuple[Binding, ...]] = field(default_factory=dict)
 
-    def every(self, key: Hashable, make: Callable[[], Iterable[Binding]]) -> tuple[Binding, ...]:
-        """What `make` makes, which `key` tells all of: half of the operators have the arguments of another."""
-        found = self._lists.get(key)
-        if found is None:
-            found = self._lists[key] = tuple(make())
-        return found
+    def parameter_list(
+        self, key: Hashable, build: Callable[[], Iterable[Binding]]
+    ) -> tuple[Binding, ...]:
+        """Return the result of `build`, which must depend only on `key`.
 
-    def of(
+        Half of the operators have the same parameters as another operator.
+        """
+        cached = self._lists.get(key)
+        if cached is None:
+            cached = self._lists[key] = tuple(build())
+        return cached
+
+    def parameter(
         self,
         type_of: _TypeOf,
         argument: Argument,
@@ -85,34 +80,36 @@ class Bindings:
         symint: bool,
         default: bool,
     ) -> Binding:
-        """Its type is `type_of` the argument's; `default` says whether it has the argument's, if any."""
+        """Return the parameter of an argument, with the type that `type_of` returns for it.
+
+        `default` is whether the parameter has the argument's default.
+        """
         key = (type_of, argument, context, symint, default)
-        found = self._known.get(key)
-        if found is None:
-            found = self._known[key] = _binding(*key)
-        return found
+        cached = self._single.get(key)
+        if cached is None:
+            cached = self._single[key] = _binding(*key)
+        return cached
 
 
 def parameters(
     bindings: Sequence[Binding], spelling: TypeSpelling, *, defaults: bool = True
 ) -> str:
-    """A parameter list: `const Tensor& self, const Scalar& alpha = 1`."""
+    """Return a parameter list: `const Tensor& self, const Scalar& alpha = 1`."""
     return ", ".join(b.declaration(spelling, defaults=defaults) for b in bindings)
 
 
-@dataclass(frozen=True)
-class CppSignature:
+class CppSignature(Struct, frozen=True, dict=True):
     """A function of the public C++ API.
 
-    The plain form gathers TensorOptions and takes outs first; the faithful form has the arguments of
-    the schema in its order. A method leaves out `self`.
+    The plain form gathers TensorOptions, and takes out arguments first. The faithful form has the arguments of the
+    schema in its order. A method has no parameter for `self`.
     """
 
     function: NativeFunction
     method: bool
     faithful: bool
     symint: bool
-    bindings: Bindings = field(default_factory=Bindings, repr=False, compare=False)
+    bindings: Bindings = field(default_factory=Bindings)
 
     @property
     def name(self) -> str:
@@ -132,18 +129,18 @@ class CppSignature:
         context = TypeContext.of(f)
         form = (CppSignature, self.method, self.faithful, self.symint, f.cpp_no_default_args)
         key = (f.func.arguments, context, form)
-        return self.bindings.every(key, lambda: self._made(f.func.arguments, context))
+        return self.bindings.parameter_list(key, lambda: self._build(f.func.arguments, context))
 
-    def _made(self, arguments: Arguments, context: TypeContext) -> list[Binding]:
+    def _build(self, arguments: Arguments, context: TypeContext) -> list[Binding]:
         if self.faithful:
             ordered = (*arguments.non_out, *arguments.out)
         else:
             ordered = (*arguments.out, *arguments.non_out)
-        found = [b for a in ordered for b in self._bindings(a, context)]
-        return _with_defaults_last(found) if self.function.is_library else found
+        built = [b for a in ordered for b in self._bindings(a, context)]
+        return _with_defaults_last(built) if self.function.is_library else built
 
     def decl(self, spelling: TypeSpelling, *, scope: str = "") -> str:
-        """The declaration, with defaults; `scope`, such as `Tensor::`, stands before the name."""
+        """Return the declaration, with defaults. `scope`, such as `Tensor::`, is put before the name."""
         return _declaration(self.returns, scope + self.name, self.arguments(), spelling)
 
     def _bindings(
@@ -161,17 +158,16 @@ class CppSignature:
 
     def _binding(self, argument: Argument, context: TypeContext) -> Binding:
         default = not self.faithful and argument.name not in self.function.cpp_no_default_args
-        return self.bindings.of(
+        return self.bindings.parameter(
             argument_type, argument, context, symint=self.symint, default=default
         )
 
 
-@dataclass(frozen=True, slots=True)
-class CppSignatureGroup:
-    """The public C++ signatures of one operator; those that do not exist are None.
+class CppSignatureGroup(Struct, frozen=True):
+    """The public C++ signatures of one operator; None for those that do not exist.
 
-    A faithful form exists if there are TensorOptions or outs, the forms with SymInt if an argument
-    that is no out has that type.
+    A faithful form exists if there are TensorOptions or out arguments. Forms with SymInt exist if an argument that is
+    not an out argument has that type.
     """
 
     signature: CppSignature
@@ -188,36 +184,55 @@ class CppSignatureGroup:
         faithful = arguments.tensor_options is not None or bool(arguments.out)
         symint = f.func.has_symint()
 
-        def make(*, faithful: bool, symint: bool) -> CppSignature:
+        def build(*, faithful: bool, symint: bool) -> CppSignature:
             return CppSignature(f, method, faithful, symint, shared)
 
         return CppSignatureGroup(
-            signature=make(faithful=False, symint=False),
-            faithful_signature=make(faithful=True, symint=False) if faithful else None,
-            symint_signature=make(faithful=False, symint=True) if symint else None,
+            signature=build(faithful=False, symint=False),
+            faithful_signature=build(faithful=True, symint=False) if faithful else None,
+            symint_signature=build(faithful=False, symint=True) if symint else None,
             symint_faithful_signature=(
-                make(faithful=True, symint=True) if faithful and symint else None
+                build(faithful=True, symint=True) if faithful and symint else None
             ),
         )
 
     def signatures(self) -> tuple[CppSignature, ...]:
-        """Those that exist: plain, faithful, and the same with SymInt."""
-        every = (
+        """Return the existing signatures: plain, faithful, and the same with SymInt."""
+        forms = (
             self.signature,
             self.faithful_signature,
             self.symint_signature,
             self.symint_faithful_signature,
         )
-        return tuple(s for s in every if s is not None)
+        return tuple(s for s in forms if s is not None)
 
 
-@dataclass(frozen=True)
-class DispatcherSignature:
-    """The signature through which the dispatcher calls: the schema's arguments in its order."""
+class SchemaSignature(Struct, frozen=True, dict=True):
+    """The base of signatures that have the arguments of the schema, with or without SymInt."""
 
     function: NativeFunction
     symint: bool = True
-    bindings: Bindings = field(default_factory=Bindings, repr=False, compare=False)
+    bindings: Bindings = field(default_factory=Bindings)
+
+    @property
+    def returns(self) -> CType:
+        return returns_type(self.function)
+
+    def arguments(self) -> tuple[Binding, ...]:
+        return self._arguments
+
+    @cached_property
+    def _arguments(self) -> tuple[Binding, ...]:
+        arguments, context = self.function.func.arguments, TypeContext.of(self.function)
+        key = (arguments, context, type(self), self.symint)
+        return self.bindings.parameter_list(key, lambda: self._build(arguments, context))
+
+    def _build(self, arguments: Arguments, context: TypeContext) -> list[Binding]:
+        raise NotImplementedError
+
+
+class DispatcherSignature(SchemaSignature, frozen=True, dict=True):
+    """The signature by which the dispatcher calls: the arguments of the schema, in its order."""
 
     @staticmethod
     def from_native_function(f: NativeFunction, *, symint: bool = True) -> DispatcherSignature:
@@ -227,36 +242,18 @@ class DispatcherSignature:
     def name(self) -> str:
         return cpp_name(self.function.func)
 
-    @property
-    def returns(self) -> CType:
-        return returns_type(self.function)
-
-    def arguments(self) -> tuple[Binding, ...]:
-        return self._arguments
-
-    @cached_property
-    def _arguments(self) -> tuple[Binding, ...]:
-        arguments, context = self.function.func.arguments, TypeContext.of(self.function)
-        key = (arguments, context, DispatcherSignature, self.symint)
-        return self.bindings.every(
-            key,
-            lambda: [
-                self.bindings.of(argument_type, a, context, symint=self.symint, default=False)
-                for a in arguments.flat_all
-            ],
-        )
-
     def decl(self, spelling: TypeSpelling) -> str:
         return _declaration(self.returns, self.name, self.arguments(), spelling)
 
+    def _build(self, arguments: Arguments, context: TypeContext) -> list[Binding]:
+        return [
+            self.bindings.parameter(argument_type, a, context, symint=self.symint, default=False)
+            for a in arguments.flat_all
+        ]
 
-@dataclass(frozen=True)
-class NativeSignature:
-    """The signature of an unstructured kernel: TensorOptions scattered and optional, outs last."""
 
-    function: NativeFunction
-    symint: bool
-    bindings: Bindings = field(default_factory=Bindings, repr=False, compare=False)
+class NativeSignature(SchemaSignature, frozen=True, dict=True):
+    """The signature of an unstructured kernel: TensorOptions as four optional parameters, out arguments last."""
 
     @staticmethod
     def from_native_function(f: NativeFunction, *, symint: bool) -> NativeSignature:
@@ -266,24 +263,12 @@ class NativeSignature:
     def name(self) -> str:
         return native_name(self.function.func)
 
-    @property
-    def returns(self) -> CType:
-        return returns_type(self.function)
-
-    def arguments(self) -> tuple[Binding, ...]:
-        return self._arguments
-
-    @cached_property
-    def _arguments(self) -> tuple[Binding, ...]:
-        arguments, context = self.function.func.arguments, TypeContext.of(self.function)
-        ordered = (*arguments.non_out, *arguments.out)
-        return self.bindings.every(
-            (arguments, context, NativeSignature, self.symint),
-            lambda: [b for a in ordered for b in self._bindings(a, context)],
-        )
-
     def decl(self, spelling: TypeSpelling, *, name: str | None = None) -> str:
         return _declaration(self.returns, name or self.name, self.arguments(), spelling)
+
+    def _build(self, arguments: Arguments, context: TypeContext) -> list[Binding]:
+        ordered = (*arguments.non_out, *arguments.out)
+        return [b for a in ordered for b in self._bindings(a, context)]
 
     def _bindings(
         self, argument: Argument | SelfArgument | TensorOptionsArguments, context: TypeContext
@@ -299,16 +284,15 @@ class NativeSignature:
 
     def _binding(self, argument: Argument, context: TypeContext) -> Binding:
         default = not self.function.func.is_out_fn()
-        return self.bindings.of(
+        return self.bindings.parameter(
             native_argument_type, argument, context, symint=self.symint, default=default
         )
 
 
-@dataclass(frozen=True, slots=True)
-class Signatures:
-    """The signatures of operators, each worked out once and kept under the operator's full name.
+class Signatures(Struct, frozen=True):
+    """A cache of signatures by the full name of the operator.
 
-    Checks, and the views of every backend, ask for the same ones.
+    Checks, and the generated files of each backend, use the same signatures.
     """
 
     _cpp: dict[tuple[str, bool], CppSignatureGroup] = field(default_factory=dict)
@@ -317,34 +301,35 @@ class Signatures:
     _bindings: Bindings = field(default_factory=Bindings)
 
     def cpp(self, f: NativeFunction, *, method: bool) -> CppSignatureGroup:
+        """Return the public signatures, of the function or of the method."""
         key = (f.full_name, method)
-        found = self._cpp.get(key)
-        if found is None:
-            found = CppSignatureGroup.from_native_function(
+        cached = self._cpp.get(key)
+        if cached is None:
+            cached = self._cpp[key] = CppSignatureGroup.from_native_function(
                 f, method=method, bindings=self._bindings
             )
-            self._cpp[key] = found
-        return found
+        return cached
 
     def dispatcher(self, f: NativeFunction) -> DispatcherSignature:
-        """The one with SymInt."""
-        found = self._dispatcher.get(f.full_name)
-        if found is None:
-            found = self._dispatcher[f.full_name] = DispatcherSignature(f, True, self._bindings)
-        return found
+        """Return the dispatcher's signature, with SymInt."""
+        cached = self._dispatcher.get(f.full_name)
+        if cached is None:
+            cached = self._dispatcher[f.full_name] = DispatcherSignature(f, True, self._bindings)
+        return cached
 
     def native(self, f: NativeFunction, *, symint: bool) -> NativeSignature:
+        """Return the signature of an unstructured kernel."""
         key = (f.full_name, symint)
-        found = self._native.get(key)
-        if found is None:
-            found = self._native[key] = NativeSignature(f, symint, self._bindings)
-        return found
+        cached = self._native.get(key)
+        if cached is None:
+            cached = self._native[key] = NativeSignature(f, symint, self._bindings)
+        return cached
 
 
 def _binding(
     type_of: _TypeOf, argument: Argument, context: TypeContext, symint: bool, has_default: bool
 ) -> Binding:
-    # Without a SymInt in it the forms with and without SymInt share one type, which `translate` sees at once.
+    # Without a SymInt in it, both forms share one type object, so that `translate` compares by identity.
     symint = symint and argument.type.is_symint_like()
     ctype = type_of(argument.type, mutable=argument.is_write, symint=symint, context=context)
     default = _default(argument, symint=symint) if has_default else None
@@ -352,13 +337,13 @@ def _binding(
 
 
 def _with_defaults_last(bindings: Sequence[Binding]) -> list[Binding]:
-    """Without the defaults of parameters that stand before one without: C++ has them at the end only."""
+    """Remove defaults of parameters before one without a default: C++ allows defaults only at the end."""
     last = max((i for i, b in enumerate(bindings) if b.default is None), default=-1)
     return [Binding(b.name, b.type) if i < last else b for i, b in enumerate(bindings)]
 
 
 def _optional_option(argument: Argument, default: Default | None) -> Binding:
-    """One of dtype, layout, device, pin_memory: optional in kernels, whatever the schema says."""
+    """Return the parameter of dtype, layout, device or pin_memory, which kernels always take as an optional."""
     type = argument.type.elem if isinstance(argument.type, OptionalType) else argument.type
     assert isinstance(type, BaseType)
     name = "bool" if type.name is BaseTy.bool else type.name.name

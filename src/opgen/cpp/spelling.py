@@ -1,8 +1,11 @@
-"""C++ types into text, as one target writes them."""
+"""Write C++ types as a target spells them."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping
+from functools import cached_property
+
+from msgspec import Struct
 
 from opgen.cpp.type_values import (
     Array,
@@ -18,17 +21,16 @@ from opgen.cpp.type_values import (
     Tuple,
     Vector,
 )
-from opgen.dataclasses import dataclass, field
 
 
-@dataclass(frozen=True, slots=True)
-class TypeSpelling:
-    """How a target writes types.
+class TypeSpelling(Struct, frozen=True, dict=True):
+    """How a target writes types, with namespaces.
 
-    `names` gives the spelling of a base type where it differs from its name; `prefix` is put before
-    every other base type that is not a C++ fundamental type. `standard` is the prefix of the standard
-    library's templates, `reference` the text between a type and
-    `&`, `assign` the text between a parameter and its default.
+    `names` maps base types to their spelling if that is not their name with `prefix`, which all other base types have
+    except C++'s fundamental types. `standard` is the prefix of the standard library's templates. `array_ref`, `list`,
+    `dictionary` and `pointer` are templates; `pointer` is empty if the target has no custom classes. `reference` is the
+    text between a type and `&`, `assign` that between a parameter and its default. `defaults` maps words of schemas to
+    C++ expressions; `symint_default` formats a number that is the default of a list of SymInts.
     """
 
     names: Mapping[str, str]
@@ -42,14 +44,17 @@ class TypeSpelling:
     assign: str
     defaults: Mapping[str, str]
     symint_default: str
-    _cache: dict[CType, str] = field(default_factory=dict, repr=False, compare=False)
+
+    @cached_property
+    def _cache(self) -> dict[CType, str]:
+        return {}
 
 
 _FUNDAMENTAL = frozenset({"void", "bool", "int64_t", "double"})
 
 
 def spell(ctype: CType, spelling: TypeSpelling) -> str:
-    """`ctype` as text."""
+    """Return `ctype` as C++ text."""
     text = spelling._cache.get(ctype)
     if text is None:
         text = spelling._cache[ctype] = _spell(ctype, spelling)
@@ -75,11 +80,11 @@ def _spell(ctype: CType, spelling: TypeSpelling) -> str:
         case List(elem):
             return f"{spelling.list}<{spell(elem, spelling)}>"
         case Dict(key, value):
-            return f"{spelling.dictionary}<{spell(key, spelling)},{spell(value, spelling)}>"
+            return f"{spelling.dictionary}<{spell(key, spelling)}, {spell(value, spelling)}>"
         case Pointer(name):
             return f"{spelling.pointer}<{name}>"
         case Array(elem, size):
-            return f"{spelling.standard}array<{spell(elem, spelling)},{size}>"
+            return f"{spelling.standard}array<{spell(elem, spelling)}, {size}>"
         case Tuple(elems):
-            inner = ",".join(spell(elem, spelling) for elem in elems)
+            inner = ", ".join(spell(elem, spelling) for elem in elems)
             return f"{spelling.standard}tuple<{inner}>"

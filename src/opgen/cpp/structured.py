@@ -1,4 +1,4 @@
-"""The signatures of structured kernels: meta, impl, and the values that one hands to the other."""
+"""Build the signatures of structured kernels: `meta`, `impl`, and the precomputed values passed between them."""
 
 from __future__ import annotations
 
@@ -15,42 +15,42 @@ from opgen.model.registry import OutlessGroup, StructuredGroup
 
 
 def struct_name(group: StructuredGroup) -> str:
-    """`structured_add_Tensor`: the group's meta class, named after its functional member."""
+    """Return the name of the group's meta class, such as `structured_add_Tensor`, after its functional member."""
     return f"structured_{str(group.functional.func.name).replace('.', '_')}"
 
 
 def meta_class(group: StructuredGroup) -> str:
-    """`at::meta::structured_add_Tensor`."""
+    """Return the full name of the group's meta class, such as `at::meta::structured_add_Tensor`."""
     return f"{meta_namespace(group.functional.namespace)}::{struct_name(group)}"
 
 
 def meta_arguments(group: StructuredGroup, *, symint: bool = False) -> tuple[Binding, ...]:
-    """What `meta` takes: the functional member's arguments."""
+    """Return the parameters of `meta`: the arguments of the functional member."""
     return _bindings(group.functional.func.arguments.flat_non_out, symint=symint)
 
 
 def impl_arguments(group: StructuredGroup) -> tuple[Binding, ...]:
-    """What `impl` takes: the arguments with their precomputed replacements, additions, then outs."""
+    """Return the parameters of `impl`: arguments or their precomputed replacements, additions, then outputs."""
     arguments = group.primary.func.arguments
-    given: list[Argument] = list(arguments.flat_non_out)
+    inputs: list[Argument] = list(arguments.flat_non_out)
     if group.primary.precomputed is not None:
         replace = dict(group.primary.precomputed.replace)
         own = arguments.self_arg.argument if arguments.self_arg is not None else None
-        # self is not replaced, whatever the YAML says.
-        given = [b for a in given for b in (replace.get(a.name, (a,)) if a is not own else (a,))]
-        given += group.primary.precomputed.add
-    return (*_bindings(given), *out_arguments(group))
+        # self is never replaced, even if the YAML has a replacement.
+        inputs = [b for a in inputs for b in (replace.get(a.name, (a,)) if a is not own else (a,))]
+        inputs += group.primary.precomputed.add
+    return (*_bindings(inputs), *out_arguments(group))
 
 
 def out_arguments(group: StructuredGroup) -> tuple[Binding, ...]:
-    """The outs, as `impl` takes them."""
+    """Return the parameters of `impl` for the outputs."""
     if isinstance(group, OutlessGroup):
         return _bindings(_outputs(group))
     return _bindings(group.out.func.arguments.out)
 
 
 def precomputed_elements(group: StructuredGroup, *, symint: bool = False) -> tuple[Binding, ...]:
-    """The members of the struct that `meta` returns: replacements in the YAML's order, then additions."""
+    """Return the members of the struct that `meta` returns: replacements in the order of the YAML, then additions."""
     precomputed = group.primary.precomputed
     if precomputed is None:
         return ()
@@ -61,7 +61,7 @@ def precomputed_elements(group: StructuredGroup, *, symint: bool = False) -> tup
 
 
 def impl_struct(group: StructuredGroup, kernel: Kernel, spelling: TypeSpelling, export: str) -> str:
-    """The declaration of a structured kernel's class; `export` is the macro that makes it visible."""
+    """Return the declaration of a structured kernel's class. `export` is a macro that makes it visible, or empty."""
     head = " ".join(filter(None, ("struct", export, f"structured_{kernel.name}")))
     return (
         f"{head} : public {meta_class(group)} {{\n"
@@ -70,7 +70,7 @@ def impl_struct(group: StructuredGroup, kernel: Kernel, spelling: TypeSpelling, 
 
 
 def _outputs(group: OutlessGroup) -> tuple[Argument, ...]:
-    """What meta made, as arguments of names that no other has: those of the returns, else `out`."""
+    """Return the outputs of `meta` as arguments with unique names: those of the returns, else `out`."""
     func = group.functional.func
     taken = {a.name for a in func.arguments.flat_all}
     if group.primary.precomputed is not None:

@@ -1,13 +1,15 @@
-"""Conversions between signatures: for each wanted argument an expression over those at hand.
+"""Convert between signatures: write each parameter of one as an expression over the parameters of another.
 
-Every wanted (name, type) must follow from a binding of the same name, directly or by one rule. Where
-the text of a conversion differs per target it is a field of `Conversions`.
+Each parameter must follow from one with the same name, directly or by one rule. `Conversions` holds the expressions,
+which differ between targets.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Sequence
 from functools import cache
+
+from msgspec import Struct
 
 from opgen.cpp.signatures import Binding
 from opgen.cpp.type_values import (
@@ -32,12 +34,10 @@ from opgen.cpp.type_values import (
     Optional,
     Vector,
 )
-from opgen.dataclasses import dataclass
 
 
-@dataclass(frozen=True, slots=True)
-class Conversions:
-    """How a target writes each conversion; `{0}` is the expression that is converted."""
+class Conversions(Struct, frozen=True):
+    """How a target writes each conversion. `{0}` is the converted expression."""
 
     this_tensor: str
     dtype_of_options: str
@@ -62,7 +62,7 @@ class Conversions:
 
 
 class NoConversion(Exception):
-    """An argument that cannot be made from those at hand: `wanted`."""
+    """There is no expression for the parameter `wanted`."""
 
     def __init__(self, wanted: Binding) -> None:
         self.wanted = wanted
@@ -72,27 +72,26 @@ class NoConversion(Exception):
 _Rule = Callable[["_Scope", str], str | None]
 
 
-@dataclass(frozen=True, slots=True)
-class _Scope:
-    """What is at hand: by name its types with an expression each, and the target's conversions."""
+class _Scope(Struct, frozen=True):
+    """The available expressions by name, each with its type, and the target's conversions."""
 
-    known: dict[str, list[tuple[CType, str]]]
+    available: dict[str, list[tuple[CType, str]]]
     wanted_names: frozenset[str]
     conversions: Conversions
 
     def find(self, name: str, *types: CType) -> str | None:
-        """The binding `name`, if it has one of `types`; the first of those where it has several."""
-        at_hand = self.known.get(name, ())
+        """Return the expression `name` that has one of `types`; the first of the types has priority."""
+        candidates = self.available.get(name, ())
         for wanted in types:
-            for ctype, text in at_hand:
+            for ctype, expression in candidates:
                 if ctype is wanted or ctype == wanted:
-                    return text
+                    return expression
         return None
 
     def convert(self, name: str, template: str, *types: CType) -> str | None:
-        """`template` applied to the binding `name`, if it has one of these types."""
-        found = self.find(name, *types)
-        return None if found is None else template.format(found)
+        """Return `template` applied to the expression `name` that has one of `types`."""
+        expression = self.find(name, *types)
+        return None if expression is None else template.format(expression)
 
 
 def translate(
@@ -102,50 +101,53 @@ def translate(
     *,
     method: bool = False,
 ) -> tuple[str, ...]:
-    """One expression for each binding of `want`. Raises NoConversion."""
+    """Return an expression over `have` for each parameter of `want`. In a `method`, self is available as `*this`.
+
+    Raises NoConversion.
+    """
     types = {b.name: b.type for b in have}
     scope: _Scope | None = None
-    texts = []
+    expressions = []
     for b in want:
-        # Six of seven are handed on as they are: to find that out by the rules takes most of the time.
+        # Six of seven parameters are passed unchanged. Finding that out by the rules would take most of the time.
         if types.get(b.name) is b.type and b.name != _MEMORY_FORMAT_NAME:
-            texts.append(b.name)
+            expressions.append(b.name)
             continue
         scope = scope or _scope(have, want, conversions, method)
-        texts.append(_solve(scope, b))
-    return tuple(texts)
+        expressions.append(_solve(scope, b))
+    return tuple(expressions)
 
 
 def _scope(
     have: Iterable[Binding], want: Iterable[Binding], conversions: Conversions, method: bool
 ) -> _Scope:
-    known: dict[str, list[tuple[CType, str]]] = {}
+    available: dict[str, list[tuple[CType, str]]] = {}
     for b in have:
-        known.setdefault(b.name, []).append((b.type, b.name))
+        available.setdefault(b.name, []).append((b.type, b.name))
     if method:
-        known.setdefault("self", []).append((MutRef(TENSOR), conversions.this_tensor))
-    return _Scope(known, frozenset(b.name for b in want), conversions)
+        available.setdefault("self", []).append((MutRef(TENSOR), conversions.this_tensor))
+    return _Scope(available, frozenset(b.name for b in want), conversions)
 
 
 def _solve(scope: _Scope, wanted: Binding) -> str:
     name, goal = wanted.name, wanted.type
-    # Options may carry a memory format of their own: it is joined even where the types agree.
-    found = _memory_format(scope, name) if goal == _MEMORY_FORMAT else None
-    if found is None:
-        found = scope.find(name, goal) or scope.find(name, *_same(goal))
-    if found is None:
+    # TensorOptions may have a memory format, which is merged even if the types agree.
+    expression = _memory_format(scope, name) if goal == _MEMORY_FORMAT else None
+    if expression is None:
+        expression = scope.find(name, goal) or scope.find(name, *_same(goal))
+    if expression is None:
         rule = _RULES.get(goal)
-        found = rule(scope, name) if rule is not None else None
-    if found is None and goal == MutRef(TENSOR):
-        found = scope.convert(name, "const_cast<Tensor&>({0})", ConstRef(TENSOR))
-    if found is None:
+        expression = rule(scope, name) if rule is not None else None
+    if expression is None and goal == MutRef(TENSOR):
+        expression = scope.convert(name, "const_cast<Tensor&>({0})", ConstRef(TENSOR))
+    if expression is None:
         raise NoConversion(wanted)
-    return found
+    return expression
 
 
 @cache
 def _same(goal: CType) -> tuple[CType, ...]:
-    """The types that are accepted as they are where `goal` is wanted."""
+    """Return the types that convert to `goal` implicitly."""
     if isinstance(goal, ConstRef):
         return (goal, MutRef(goal.elem), goal.elem)
     if goal == INT_ARRAY_REF:
@@ -158,7 +160,7 @@ def _same(goal: CType) -> tuple[CType, ...]:
 
 
 def _from(field: str, *types: CType) -> _Rule:
-    """The rule that makes a goal of one of `types` by the conversion `field`."""
+    """Return the rule that applies the conversion `field` to an expression with one of `types`."""
 
     def rule(scope: _Scope, name: str) -> str | None:
         return scope.convert(name, getattr(scope.conversions, field), *types)
@@ -167,7 +169,7 @@ def _from(field: str, *types: CType) -> _Rule:
 
 
 def _option(field: str, from_out: str) -> _Rule:
-    """One of the TensorOptions quartet: of `options`, or else of the tensor `out`."""
+    """Return the rule for dtype, layout, device or pin_memory: take it from `options`, or else from the tensor `out`."""
 
     def rule(scope: _Scope, name: str) -> str | None:
         options = scope.find("options", TENSOR_OPTIONS)
@@ -189,19 +191,19 @@ def _pin_memory_or_bool(scope: _Scope, name: str) -> str | None:
 
 
 def _memory_format(scope: _Scope, name: str) -> str | None:
-    """A memory format may also stand in the options, if the goal has none to hold it."""
-    given = scope.find("memory_format", Optional(Base("MemoryFormat")))
+    """Merge the memory format with that of the options, unless the goal takes options itself."""
+    explicit = scope.find("memory_format", Optional(Base("MemoryFormat")))
     options = scope.find("options", TENSOR_OPTIONS)
-    if name != _MEMORY_FORMAT_NAME or given is None or options is None:
+    if name != _MEMORY_FORMAT_NAME or explicit is None or options is None:
         return None
     if "options" in scope.wanted_names:
         return None
-    return scope.conversions.memory_format_of_options.format(options, given)
+    return scope.conversions.memory_format_of_options.format(options, explicit)
 
 
-def _gathered(scope: _Scope, name: str) -> str | None:
+def _gather(scope: _Scope, name: str) -> str | None:
     parts = ("dtype", "layout", "device", "pin_memory")
-    return scope.conversions.gather_options if scope.known.keys() >= set(parts) else None
+    return scope.conversions.gather_options if scope.available.keys() >= set(parts) else None
 
 
 _MEMORY_FORMAT = Optional(Base("MemoryFormat"))
@@ -212,7 +214,7 @@ _RULES: dict[CType, _Rule] = {
     Optional(Base("Layout")): _option("layout_of_options", "{0}.layout()"),
     Optional(Base("Device")): _option("device_of_options", "{0}.device()"),
     Optional(Base("bool")): _pin_memory_or_bool,
-    TENSOR_OPTIONS: _gathered,
+    TENSOR_OPTIONS: _gather,
     SYM_INT: _from("sym_from_int", INT),
     INT: _from("int_from_sym", SYM_INT),
     Optional(SYM_INT): _from("optional_sym_from_int", Optional(INT)),

@@ -1,11 +1,12 @@
-"""C++ types as values: how one is written is the target's business (`spelling`)."""
+"""C++ types as values. Each target writes them in its own way (`spelling`)."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import NamedTuple, TypeAlias
+from typing import TypeAlias
 
-from opgen.dataclasses import dataclass
+from msgspec import Struct
+
 from opgen.model.native_function import NativeFunction
 from opgen.model.types import (
     BaseTy,
@@ -19,94 +20,55 @@ from opgen.model.types import (
 )
 
 
-@dataclass(frozen=True, slots=True)
-class Base:
-    """A type with a name of its own, such as `Tensor`, `int64_t`, `IntArrayRef`."""
+class Base(Struct, frozen=True):
+    """A type with a name, such as `Tensor`, `int64_t` or `IntArrayRef`."""
 
     name: str
 
-    def __hash__(self) -> int:
-        return hash(self.name)
 
-
-class _Nested:
-    """A type of another: its hash, which every look-up of a spelling asks for, is made once."""
-
-    __slots__ = ("_hash",)
-
-    elem: CType
-    _hash: int
-
-    def __post_init__(self) -> None:
-        object.__setattr__(self, "_hash", hash((type(self).__name__, self.elem)))
-
-    def __hash__(self) -> int:
-        return self._hash
-
-
-@dataclass(frozen=True, slots=True)
-class ConstRef(_Nested):
+class ConstRef(Struct, frozen=True, cache_hash=True):
     elem: CType
 
-    __hash__ = _Nested.__hash__
 
-
-@dataclass(frozen=True, slots=True)
-class MutRef(_Nested):
+class MutRef(Struct, frozen=True, cache_hash=True):
     elem: CType
 
-    __hash__ = _Nested.__hash__
 
-
-@dataclass(frozen=True, slots=True)
-class Optional(_Nested):
+class Optional(Struct, frozen=True, cache_hash=True):
     elem: CType
 
-    __hash__ = _Nested.__hash__
 
-
-@dataclass(frozen=True, slots=True)
-class ArrayRef(_Nested):
+class ArrayRef(Struct, frozen=True, cache_hash=True):
     elem: CType
 
-    __hash__ = _Nested.__hash__
 
-
-@dataclass(frozen=True, slots=True)
-class Vector(_Nested):
+class Vector(Struct, frozen=True, cache_hash=True):
     elem: CType
 
-    __hash__ = _Nested.__hash__
 
-
-@dataclass(frozen=True, slots=True)
-class List:
-    """A list that owns its elements and can hold optional ones."""
+class List(Struct, frozen=True):
+    """A list that owns its elements, which may be optional."""
 
     elem: CType
 
 
-@dataclass(frozen=True, slots=True)
-class Dict:
+class Dict(Struct, frozen=True):
     key: CType
     value: CType
 
 
-@dataclass(frozen=True, slots=True)
-class Pointer:
+class Pointer(Struct, frozen=True):
     """An owning pointer to an object of the custom class whose C++ type is `name`."""
 
     name: str
 
 
-@dataclass(frozen=True, slots=True)
-class Array:
+class Array(Struct, frozen=True):
     elem: CType
     size: int
 
 
-@dataclass(frozen=True, slots=True)
-class Tuple:
+class Tuple(Struct, frozen=True):
     elems: tuple[CType, ...]
 
 
@@ -133,19 +95,19 @@ TENSOR_OPTIONS = Base("TensorOptions")
 DIMNAME_LIST = Base("DimnameList")
 OPTIONAL_TENSORS = ConstRef(List(Optional(TENSOR)))
 
-# Base types that are passed by value under another name than the schema's.
+# Base types that are passed by value, and have another name in C++ than in schemas.
 _VALUE_NAMES = {BaseTy.int: "int64_t", BaseTy.float: "double", BaseTy.str: "string_view"}
 
 
 class NoCppType(Exception):
-    """A schema type that has no C++ spelling in the place where it stands; the message says why."""
+    """A schema type that has no C++ type in this position. The message says why."""
 
 
-class TypeContext(NamedTuple):
-    """What about the function at hand changes its types.
+class TypeContext(Struct, frozen=True):
+    """The properties of an operator that affect its C++ types.
 
-    In a structured group tensor lists are ITensorListRef; with `use_const_ref_for_mutable_tensors`
-    a written tensor looks like one that is only read. The types of a `library` are those of PyTorch's registry.
+    In a structured group, tensor lists are ITensorListRef. With `use_const_ref_for_mutable_tensors`, a written tensor
+    has the type of one that is only read. The types of a `library` are those that PyTorch's registry accepts.
     """
 
     structured_group: bool
@@ -154,7 +116,7 @@ class TypeContext(NamedTuple):
 
     @staticmethod
     def of(f: NativeFunction) -> TypeContext:
-        # The templates of structured kernels are written for torchgen's types, on which both agree but for lists.
+        # The runtime's templates for structured kernels use torchgen's types. The registry's differ only for lists.
         structured = f.part_of_structured_group
         return TypeContext(
             structured, f.use_const_ref_for_mutable_tensors, f.is_library and not structured
@@ -162,7 +124,7 @@ class TypeContext(NamedTuple):
 
 
 def value_type(type: Type, *, symint: bool) -> CType | None:
-    """The C++ type of a schema type that is passed by value; None for one that is not.
+    """Return the C++ type of a schema type that is passed by value; None for any other.
 
     Raises NoCppType for custom classes and for lists of bool without a size.
     """
@@ -188,7 +150,7 @@ def value_type(type: Type, *, symint: bool) -> CType | None:
             raise NoCppType(f"{NOT_FOR_TORCHGEN[type.__class__]} has no C++ type")
 
 
-# What to call the types that only the operators of libraries can have.
+# Descriptions of the types that only operators of libraries can have.
 NOT_FOR_TORCHGEN: Mapping[object, str] = {
     CustomClassType: "a custom class",
     DictType: "a Dict",
@@ -197,7 +159,7 @@ NOT_FOR_TORCHGEN: Mapping[object, str] = {
 
 
 def holds_references(ctype: CType) -> bool:
-    """Whether it is a template of a reference, as `optional<const T&>`, which C++ does not have."""
+    """Return whether a template has a reference as its argument, as in `optional<const T&>`, which is invalid C++."""
     match ctype:
         case Base() | Pointer():
             return False
@@ -212,5 +174,5 @@ def holds_references(ctype: CType) -> bool:
 
 
 def without_reference(ctype: CType) -> CType:
-    """`Tensor` for `const Tensor&`: what a struct holds to keep such an argument."""
+    """Return `Tensor` for `const Tensor&`: the type of a struct member that stores such an argument."""
     return ctype.elem if isinstance(ctype, ConstRef | MutRef) else ctype

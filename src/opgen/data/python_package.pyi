@@ -1,8 +1,7 @@
-"""What every package of Python has besides its operators, for its stub: read by views/python_stub.py.
+"""The hand-written part of each package's stub: everything except its operators. Read by emit/python/stub.py.
 
-This is the hand-written part: what is added in runtime/python gets its line here. A member of class
-Tensor, and a function or constant of the module, makes place for an operator of its name. Blank lines and
-comments before a member go with it.
+Declare here what runtime/python defines. An operator with the name of a member of Tensor, or of a function or constant
+of the module, replaces that declaration. Blank lines and comments before a member belong to it.
 """
 
 from builtins import bool as _bool
@@ -27,8 +26,8 @@ from typing import overload
 
 import numpy as _numpy
 
-# What an argument may be given as. Class Tensor has members called int, bool, dtype and the like, and so
-# has the module: none of these words is used for its own.
+# The types that an argument may have. Class Tensor and the module have members named int, bool, dtype and so on, so
+# the annotations in this stub use other names for the built-in types.
 _Int: _TypeAlias = _int | _numpy.integer[_Any]
 _Float: _TypeAlias = _float | _numpy.integer[_Any] | _numpy.floating[_Any] | Tensor
 _Bool: _TypeAlias = _bool | _numpy.bool_
@@ -102,7 +101,7 @@ _Index: _TypeAlias = (
     | _numpy.ndarray[_Any, _numpy.dtype[_Any]]
     | None
 )
-# What is assigned to a part of a tensor.
+# The types that can be assigned to a part of a tensor.
 _Array: _TypeAlias = _numpy.ndarray[_Any, _numpy.dtype[_Any]]
 _Assigned: _TypeAlias = Tensor | _Number | _list[_Any] | _tuple[_Any, ...] | _Array
 _Nested: _TypeAlias = _Number | Tensor | _Sequence[_Nested]
@@ -190,6 +189,38 @@ _dtype = dtype
 _device = device
 
 @_final
+class _RemovableHandle:
+    @property
+    def id(self) -> _int: ...
+    def remove(self) -> None: ...
+    def __enter__(self) -> _RemovableHandle: ...
+    def __exit__(self, *args: object) -> None: ...
+
+@_final
+class _Node:
+    @property
+    def next_functions(self) -> _tuple[_tuple[_Node | None, _int], ...]: ...
+    @property
+    def metadata(self) -> _dict[_Any, _Any]: ...
+    @property
+    def _input_metadata(self) -> _list[_tuple[_tuple[_int, ...], _dtype, _device]]: ...
+    def name(self) -> _str: ...
+    def register_hook(
+        self,
+        hook: _Callable[
+            [_tuple[Tensor | None, ...], _tuple[Tensor | None, ...]],
+            _tuple[Tensor | None, ...] | Tensor | None,
+        ],
+        /,
+    ) -> _RemovableHandle: ...
+    def register_prehook(
+        self,
+        hook: _Callable[[_tuple[Tensor | None, ...]], _tuple[Tensor | None, ...] | Tensor | None],
+        /,
+    ) -> _RemovableHandle: ...
+    def _sequence_nr(self) -> _int: ...
+
+@_final
 class Tensor:
     __array_priority__: _float
     @property
@@ -206,6 +237,76 @@ class Tensor:
     def nbytes(self) -> _int: ...
     @property
     def _version(self) -> _int: ...
+    @property
+    def requires_grad(self) -> _bool:
+        """Whether backward() computes a gradient for the tensor."""
+
+    @requires_grad.setter
+    def requires_grad(self, value: _bool, /) -> None: ...
+    @property
+    def grad(self) -> Tensor | None:
+        """The gradient that backward() has accumulated, or None. Assign None to reset it."""
+
+    @grad.setter
+    def grad(self, value: Tensor | None, /) -> None: ...
+    @grad.deleter
+    def grad(self) -> None: ...
+    @property
+    def grad_fn(self) -> _Node | None:
+        """The recorded operator that made the tensor; None for a leaf."""
+
+    @property
+    def is_leaf(self) -> _bool:
+        """Whether no recorded operator made the tensor."""
+
+    @property
+    def output_nr(self) -> _int:
+        """Which output of grad_fn the tensor is."""
+
+    def requires_grad_(self, requires_grad: _bool = True) -> Tensor:
+        """Change whether a gradient is computed for the tensor, and return the tensor."""
+
+    def backward(
+        self,
+        gradient: Tensor | None = None,
+        retain_graph: _bool | None = None,
+        create_graph: _bool = False,
+        inputs: Tensor | _Sequence[Tensor] | None = None,
+    ) -> None:
+        """Add the gradient of this tensor to the .grad of every leaf that it depends on.
+
+        A tensor of several elements needs a weight for each: `gradient`. The graph can be used once, unless
+        retain_graph is True; create_graph records the gradients, for second derivatives. With `inputs`, only these
+        tensors get a gradient.
+        """
+
+    def register_hook(self, hook: _Callable[[Tensor], Tensor | None], /) -> _RemovableHandle:
+        """Call hook(grad) whenever the tensor's gradient is known, and return a handle with remove().
+
+        What the hook returns, unless it is None, takes the place of the gradient.
+        """
+
+    def register_post_accumulate_grad_hook(
+        self, hook: _Callable[[Tensor], None], /
+    ) -> _RemovableHandle:
+        """Call hook(tensor) whenever backward() has added to the .grad of this leaf."""
+
+    def retain_grad(self) -> None:
+        """Make backward() keep the gradient of a tensor that is no leaf, in .grad."""
+
+    @property
+    def retains_grad(self) -> _bool:
+        """Whether backward() keeps the gradient of this tensor, which is no leaf."""
+
+    def detach(self) -> Tensor:
+        """Return a tensor on the same bytes, without a history."""
+
+    def detach_(self) -> Tensor:
+        """Remove the tensor's history: it becomes a leaf."""
+
+    def is_inference(self) -> _bool:
+        """Return whether it was made in inference mode."""
+
     @overload
     def size(self) -> _tuple[_int, ...]: ...
     @overload
@@ -294,7 +395,11 @@ channels_last: memory_format
 channels_last_3d: memory_format
 
 def tensor(
-    data: _Nested | _numpy.typing.ArrayLike, *, dtype: _DtypeLike | None = None
+    data: _Nested | _numpy.typing.ArrayLike,
+    *,
+    dtype: _DtypeLike | None = None,
+    device: _DeviceLike | None = None,
+    requires_grad: _bool = False,
 ) -> Tensor: ...
 def from_dlpack(
     x: _Any,
@@ -304,7 +409,7 @@ def from_dlpack(
     copy: _bool | None = None,
 ) -> Tensor: ...
 def from_numpy(array: _numpy.ndarray[_Any, _numpy.dtype[_Any]], /) -> Tensor: ...
-def dump_table(operator: _str | _Callable[..., _Any], /) -> _str: ...
+def dump_table(operator: _str | _Callable[..., _Any], /, *, whole: _bool = False) -> _str: ...
 def record_graph(function: _Callable[..., _Any], /, *inputs: Tensor) -> Graph: ...
 def vmap(
     function: _Callable[..., _Any],
@@ -312,4 +417,16 @@ def vmap(
     out_dims: _int = 0,
     randomness: _Literal["error", "different"] = "error",
 ) -> _Callable[..., _Any]: ...
+def is_grad_enabled() -> _bool:
+    """Return whether this thread records operators for gradients."""
+
+def is_inference_mode_enabled() -> _bool:
+    """Return whether this thread is in inference mode."""
+
+def is_anomaly_enabled() -> _bool:
+    """Return whether anomaly mode is on."""
+
+def is_anomaly_check_nan_enabled() -> _bool:
+    """Return whether anomaly mode, if it is on, looks for NaN."""
+
 def manual_seed(seed: _int, /) -> None: ...

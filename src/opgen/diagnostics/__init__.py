@@ -1,6 +1,6 @@
-"""Errors and warnings as values: what is wrong, where, and what to do about it."""
+"""Errors and warnings as values: the mistake, its place, and the remedy."""
 
-from opgen.diagnostics.codes import Code, collect_codes
+from opgen.diagnostics.codes import Code, Example, collect_codes
 from opgen.diagnostics.codes_limits import CODES as LIMIT_CODES
 from opgen.diagnostics.diagnostic import (
     MAX_ERRORS,
@@ -12,10 +12,10 @@ from opgen.diagnostics.diagnostic import (
     TooManyErrors,
     until_too_many,
 )
-from opgen.diagnostics.human import render_human
+from opgen.diagnostics.human import counted, render_human, summarize
 from opgen.diagnostics.machine import render_github, render_json
 from opgen.diagnostics.sarif import render_sarif
-from opgen.diagnostics.source import Location, Source, Span
+from opgen.diagnostics.source import Located, Location, Source, Span
 
 __all__ = [
     "LIMIT_CODES",
@@ -24,6 +24,8 @@ __all__ = [
     "Diagnostic",
     "Diagnostics",
     "Edit",
+    "Example",
+    "Located",
     "Location",
     "OpgenError",
     "Severity",
@@ -31,9 +33,11 @@ __all__ = [
     "Span",
     "TooManyErrors",
     "collect_codes",
+    "counted",
     "render_github",
     "render_human",
     "render_json",
     "render_sarif",
+    "summarize",
     "until_too_many",
 ]

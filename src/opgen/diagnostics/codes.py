@@ -1,27 +1,33 @@
-"""What is known about each diagnostic code: the text that `opgen explain CODE` prints."""
+"""The record of a diagnostic code, from which `opgen explain CODE` prints its page."""
 
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
 
-from opgen.dataclasses import dataclass
+from msgspec import Struct
 
 
-@dataclass(frozen=True, slots=True)
-class Code:
-    """The record of one code. It stands beside the check that reports it.
+class Example(Struct, frozen=True):
+    """Contents of a file: the shortest that is reported, and the same after the fix."""
 
-    `failing` and `mended` are texts of `file`: the least that is reported, and the same put right.
-    `target` names the only target that reports it, if not all do. One `of_torchgen` is reported where torchgen's rules
-    hold: in namespace `aten`, and under --strict-torchgen. In the texts, names without a namespace are in `aten`.
-    `facts` lists the numbers under which torchgen's behaviour in the same case is recorded.
+    failing: str
+    fixed: str
+
+
+class Code(Struct, frozen=True):
+    """One diagnostic code, defined beside the check that reports it.
+
+    `example` holds contents of `file`; it is None where no short file is reported.
+    `target` is the only target that reports the code, or None if all do.
+    With `of_torchgen`, the rule holds in namespace `aten`, and everywhere under --strict-torchgen. In the examples,
+    names without a namespace are in `aten`.
+    `facts` lists the numbers of the recorded cases of torchgen's behaviour (docs/reference/torchgen-differences.md).
     """
 
     code: str
     title: str
     explanation: str
-    failing: str
-    mended: str
+    example: Example | None = None
     facts: tuple[str, ...] = ()
     file: str = "native_functions.yaml"
     target: str | None = None
@@ -32,7 +38,7 @@ class Code:
 
 
 def collect_codes(*groups: Iterable[Code]) -> Mapping[str, Code]:
-    """All records by code, sorted. Two records of one code are a bug."""
+    """Return all codes by name, sorted. Asserts that no name is defined twice."""
     records: dict[str, Code] = {}
     for record in (record for group in groups for record in group):
         assert records.setdefault(record.code, record) is record, f"{record.code} has two records"

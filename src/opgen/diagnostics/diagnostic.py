@@ -1,4 +1,4 @@
-"""A problem as a value, and the collector that problems are put into."""
+"""Problems as values, and the object that collects them."""
 
 from __future__ import annotations
 
@@ -7,12 +7,13 @@ from enum import Enum
 from functools import wraps
 from typing import ParamSpec, TypeVar
 
-from opgen.dataclasses import dataclass, field
+from msgspec import Struct, field
+
 from opgen.diagnostics.codes import Code
 from opgen.diagnostics.codes_limits import E0911
 from opgen.diagnostics.source import Source, Span
 
-# More errors than a person reads. Stopping there bounds the time that any bytes can take.
+# More errors than a person reads. The limit bounds the time that any input takes.
 MAX_ERRORS = 1000
 
 _Arguments = ParamSpec("_Arguments")
@@ -25,23 +26,21 @@ class Severity(Enum):
     warning = "warning"
 
 
-@dataclass(frozen=True, slots=True)
-class Edit:
-    """A certain mend: `replacement` in the place of the text at `span`."""
+class Edit(Struct, frozen=True):
+    """A fix that is certain to be right: replace the text at `span` with `replacement`."""
 
     span: Span
     replacement: str
 
 
-@dataclass(frozen=True, slots=True)
-class Diagnostic:
-    """One problem. `hint` is short and stands at the caret; `notes` are sentences below.
+class Diagnostic(Struct, frozen=True):
+    """One problem. `hint` is short and is shown at the caret; `notes` are sentences shown below.
 
-    `labels` point at other places that have to do with it. `span` is None only if there is no
-    place to show, such as a file that cannot be read.
+    `labels` mark related places. `span` is None only if there is no place to show, as for a file that
+    cannot be read.
     """
 
-    code: str
+    record: Code
     severity: Severity
     message: str
     span: Span | None
@@ -50,13 +49,17 @@ class Diagnostic:
     hint: str | None = None
     fix: Edit | None = None
 
+    @property
+    def code(self) -> str:
+        """The code as users see it, such as `E0201`; `record` says more about it."""
+        return self.record.code
 
-@dataclass(slots=True)
-class Diagnostics:
-    """Collects problems in any order; `sorted()` gives them back by file and position.
 
-    After `most` errors there is a last one that says so, and no more. More of them than people are
-    shown are for who mends them.
+class Diagnostics(Struct):
+    """Collects problems in any order; `sorted()` returns them by file and position.
+
+    After `most` errors, one more says so, and no further errors are accepted. Automatic fixes collect more errors
+    than are shown.
     """
 
     most: int = MAX_ERRORS
@@ -65,7 +68,7 @@ class Diagnostics:
 
     def error(
         self,
-        code: Code | str,
+        code: Code,
         message: str,
         span: Span | None,
         *,
@@ -75,14 +78,12 @@ class Diagnostics:
         fix: Edit | None = None,
     ) -> None:
         self.add(
-            Diagnostic(
-                str(code), Severity.error, message, span, tuple(labels), tuple(notes), hint, fix
-            )
+            Diagnostic(code, Severity.error, message, span, tuple(labels), tuple(notes), hint, fix)
         )
 
     def warning(
         self,
-        code: Code | str,
+        code: Code,
         message: str,
         span: Span | None,
         *,
@@ -93,26 +94,31 @@ class Diagnostics:
     ) -> None:
         self.add(
             Diagnostic(
-                str(code), Severity.warning, message, span, tuple(labels), tuple(notes), hint, fix
+                code, Severity.warning, message, span, tuple(labels), tuple(notes), hint, fix
             )
         )
 
     def add(self, diagnostic: Diagnostic) -> None:
-        """Raises TooManyErrors for an error after `most` of them; see `until_too_many`."""
+        """Add a problem. Raises TooManyErrors if there are `most` errors already; see `until_too_many`."""
         if diagnostic.severity is Severity.error:
             if self._errors >= self.most:
                 raise TooManyErrors
             self._errors += 1
         self._items.append(diagnostic)
 
+    def extend(self, diagnostics: Iterable[Diagnostic]) -> None:
+        """Add problems that were collected apart."""
+        for item in diagnostics:
+            self.add(item)
+
     def forget(self, source: Source) -> None:
-        """Without what was said of `source`."""
+        """Remove the problems of `source`."""
         kept = [item for item in self._items if item.span is None or item.span.source is not source]
         self._errors = sum(1 for item in kept if item.severity is Severity.error)
         self._items = kept
 
     def remove(self, is_out: Callable[[Diagnostic], bool]) -> None:
-        """Without the warnings that `is_out` answers yes for."""
+        """Remove the warnings for which `is_out` returns true."""
         self._items = [i for i in self._items if i.severity is Severity.error or not is_out(i)]
 
     @property
@@ -128,15 +134,15 @@ class Diagnostics:
         return self._errors
 
     def errors(self) -> tuple[Diagnostic, ...]:
-        """The errors that were reported, in any order."""
+        """Return the errors, in any order."""
         return tuple(item for item in self._items if item.severity is Severity.error)
 
     def error_spans(self) -> tuple[Span, ...]:
-        """Where the errors are, in any order."""
+        """Return the positions of the errors, in any order."""
         return tuple(item.span for item in self.errors() if item.span is not None)
 
     def sorted(self) -> tuple[Diagnostic, ...]:
-        """By file in order of first mention, then position, then code; duplicates once."""
+        """Return the problems by file in order of first mention, then by position and code; duplicates once."""
         rank: dict[int, int] = {}
         for item in self._items:
             if item.span is not None:
@@ -151,7 +157,7 @@ class Diagnostics:
         return (*dict.fromkeys(sorted(self._items, key=key)), *last)
 
     def shown(self) -> Diagnostics:
-        """As many as people are shown: the first errors by position, and the warnings."""
+        """Return the problems that are shown: the first MAX_ERRORS errors by position, and all warnings."""
         if self._errors < MAX_ERRORS:
             return self
         found = Diagnostics()
@@ -169,17 +175,17 @@ class Diagnostics:
 
 def _stopped(most: int) -> Diagnostic:
     message = f"{most} errors are reported; if there are more, they are not"
-    return Diagnostic(str(E0911), Severity.error, message, None)
+    return Diagnostic(E0911, Severity.error, message, None)
 
 
 class TooManyErrors(Exception):
-    """What `Diagnostics.add` raises when it holds enough errors; `until_too_many` ends it."""
+    """`Diagnostics.add` raises it when there are too many errors; `until_too_many` catches it."""
 
 
 def until_too_many(
     nothing: Callable[[], _Nothing],
 ) -> Callable[[Callable[_Arguments, _Result]], Callable[_Arguments, _Result | _Nothing]]:
-    """A stage that ends early, with `nothing()`, when there are too many errors to go on."""
+    """Decorate a stage so that it returns `nothing()` when there are too many errors to continue."""
 
     def decorate(
         stage: Callable[_Arguments, _Result],
@@ -197,7 +203,7 @@ def until_too_many(
 
 
 class OpgenError(Exception):
-    """The input has errors. `diagnostics` holds all of them (and the warnings), sorted."""
+    """The input has errors. `diagnostics` holds all errors and warnings, sorted."""
 
     def __init__(self, diagnostics: Iterable[Diagnostic]) -> None:
         self.diagnostics = tuple(diagnostics)

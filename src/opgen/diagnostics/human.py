@@ -1,4 +1,4 @@
-"""Diagnostics as text for people: the line that each is about, with carets under the place.
+"""Print diagnostics for people: the source line of each, with carets below the place.
 
 error[E0307]: unknown type 'Tensr'
   --> native_functions.yaml:12:13
@@ -13,7 +13,9 @@ from __future__ import annotations
 import unicodedata
 from collections.abc import Iterable, Iterator
 
-from opgen.dataclasses import dataclass
+from msgspec import Struct
+
+from opgen.diagnostics.codes_limits import E0911
 from opgen.diagnostics.diagnostic import Diagnostic, Severity
 from opgen.diagnostics.source import Span
 
@@ -29,13 +31,33 @@ _COLORS = {Severity.error: "\x1b[1;31m", Severity.warning: "\x1b[1;33m"}
 
 
 def render_human(diagnostics: Iterable[Diagnostic], *, color: bool = False) -> str:
-    """All of them, with an empty line between two. `color` adds ANSI escapes."""
+    """Return all diagnostics, separated by empty lines. `color` adds ANSI escapes."""
     paint = _Paint(color)
     return "\n".join("\n".join(_lines(item, paint)) + "\n" for item in diagnostics)
 
 
-@dataclass(frozen=True, slots=True)
-class _Paint:
+def summarize(diagnostics: Iterable[Diagnostic], *, hint_fix: bool = False) -> str:
+    """Return the number of problems, as in "3 errors, 2 warnings in 2 files"; empty if there are none.
+
+    With `hint_fix`, also how many of them `opgen lint --fix` would solve.
+    """
+    items = tuple(item for item in diagnostics if item.record is not E0911)
+    errors = sum(1 for item in items if item.severity is Severity.error)
+    counts = ((errors, "error"), (len(items) - errors, "warning"))
+    text = ", ".join(counted(number, word) for number, word in counts if number)
+    files = len({item.span.source.path for item in items if item.span is not None})
+    if files:
+        text += f" in {counted(files, 'file')}"
+    fixes = sum(1 for item in items if item.fix is not None) if hint_fix else 0
+    return f"{text}; {fixes} can be fixed with --fix" if fixes else text
+
+
+def counted(number: int, one: str, many: str = "") -> str:
+    """Return a number with its noun: "1 file", "2 files". `many` is the plural if that is not `one` with an s."""
+    return f"{number} {one if number == 1 else many or f'{one}s'}"
+
+
+class _Paint(Struct, frozen=True):
     color: bool
 
     def __call__(self, style: str, text: str) -> str:
@@ -56,7 +78,7 @@ def _lines(item: Diagnostic, paint: _Paint) -> Iterator[str]:
         for span, text in item.labels:
             lines = list(_snippet(span, text, "-", width, _BLUE, paint))
             if _lines_of(span) == _lines_of(shown) and len(lines) == 2:
-                # The line itself stands there already.
+                # The line itself is already printed.
                 yield lines[1]
                 continue
             if span.source is not shown.source:
@@ -71,7 +93,7 @@ def _lines(item: Diagnostic, paint: _Paint) -> Iterator[str]:
 
 
 def _visible(text: str) -> str:
-    """A line as it may go to a terminal: what is in a file must not command it."""
+    """Return a line that is safe for a terminal: without control characters of the file."""
     return "".join(c if c.isprintable() or c == "\t" else "\ufffd" for c in text)
 
 
@@ -81,14 +103,14 @@ def _gutter_width(item: Diagnostic) -> int:
 
 
 def _lines_of(span: Span) -> tuple[int, int, int]:
-    """The source, and the numbers of the first and the last line of what is to be shown."""
+    """Return the source, and the numbers of the first and the last line to print."""
     first = span.source.location(span.start).line
     last = span.source.location(max(span.start, _text_end(span) - 1)).line
     return id(span.source), first, last
 
 
 def _text_end(span: Span) -> int:
-    """Where the text of the span ends, without white space after it."""
+    """Return the end of the span, without trailing white space."""
     end = span.end
     while end > span.start:
         begin = max(span.start, end - _CHUNK)
@@ -107,7 +129,7 @@ def _place(span: Span) -> str:
 def _snippet(
     span: Span, text: str, mark: str, width: int, style: str, paint: _Paint
 ) -> Iterator[str]:
-    """The line with marks below it; of several lines the first and the last, joined at the left."""
+    """Yield the line with marks below it; for several lines, the first and the last, joined at the left."""
     _, first, last = _lines_of(span)
     source = span.source
     start = source.location(span.start).column - 1
@@ -147,17 +169,17 @@ def _numbered(number: int, width: int, paint: _Paint) -> str:
 
 
 def _corner(before: str) -> str:
-    """The line that leads below the text `before` to the mark after it."""
+    """Return the line below `before` that leads to the mark after it."""
     return "_" * (1 + _width(before))
 
 
 def _flat(line: str) -> str:
-    """A line as it may go to a terminal, a tab being a space: lines below it lead past tabs."""
+    """Return a line that is safe for a terminal, with tabs as spaces, so that marks below it are aligned."""
     return _visible(line).replace("\t", " ")
 
 
 def _shown(line: str, start: int, end: int) -> tuple[str, int, int]:
-    """The part of the line that is shown, and where in it `start` and `end` are."""
+    """Return the part of the line to print, and the positions of `start` and `end` in it."""
     start, end = min(start, len(line)), min(end, len(line))
     if len(line) > _MAX_LINE:
         cut = max(0, start - _BEFORE)
@@ -170,8 +192,8 @@ def _width(text: str) -> int:
 
 
 def _columns(character: str) -> int:
-    """How many columns of a terminal it takes."""
-    # Enclosing marks have no combining class, but stand around the character before them all the same.
+    """Return how many columns of a terminal the string takes."""
+    # Enclosing marks have no combining class, but take no column either.
     if unicodedata.category(character) in ("Mn", "Me"):
         return 0
     return 2 if unicodedata.east_asian_width(character) in ("W", "F") else 1

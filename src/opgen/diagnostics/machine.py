@@ -1,4 +1,4 @@
-"""Diagnostics for programs: JSON lines, and GitHub's workflow commands."""
+"""Print diagnostics for programs: JSON lines, and GitHub's workflow commands."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from opgen.diagnostics.source import Span
 
 
 def render_json(diagnostics: Iterable[Diagnostic]) -> str:
-    """One object a line. Lines and columns (in characters) count from 1, ends are exclusive."""
+    """Return one JSON object per line. Lines and columns (in characters) count from 1, ends are exclusive."""
     return "".join(f"{json.dumps(_as_object(item), ensure_ascii=False)}\n" for item in diagnostics)
 
 
@@ -32,7 +32,7 @@ def _as_object(item: Diagnostic) -> dict[str, object]:
 
 
 def place_object(span: Span) -> dict[str, object]:
-    """A place as JSON: lines and columns count from 1, offsets from 0, ends are exclusive."""
+    """Return a place as JSON: lines and columns count from 1, offsets from 0, ends are exclusive."""
     start, end = span.source.location(span.start), span.source.location(span.end)
     return {
         "path": span.source.path,
@@ -46,7 +46,7 @@ def place_object(span: Span) -> dict[str, object]:
 
 
 def render_github(diagnostics: Iterable[Diagnostic]) -> str:
-    """Workflow commands that GitHub shows as annotations of the changed lines."""
+    """Return workflow commands, which GitHub shows as annotations of the changed lines."""
     return "".join(f"{_command(item)}\n" for item in diagnostics)
 
 
@@ -62,7 +62,7 @@ def _command(item: Diagnostic) -> str:
             "col": str(start.column),
             "endLine": str(end.line),
         }
-        # GitHub takes an end column for the start line only.
+        # GitHub accepts an end column only on the start line.
         if end.line == start.line:
             properties["endColumn"] = str(end.column)
     listed = ",".join(f"{name}={_escape(text, ':,')}" for name, text in properties.items())

@@ -1,7 +1,7 @@
-"""Diagnostics as a SARIF 2.1.0 log, the form that code-scanning services take.
+"""Render diagnostics as a SARIF 2.1.0 log, the format of code-scanning services.
 
-Columns are UTF-16 code units, as editors and GitHub count. A fingerprint says what is reported and
-about which text, not on which line: lines added above leave it as it is.
+Columns count UTF-16 code units, as editors and GitHub do. A fingerprint identifies the code and the text of the line
+but not its number, so it stays the same when lines are added above.
 """
 
 from __future__ import annotations
@@ -20,17 +20,18 @@ from opgen.diagnostics.source import Source, Span
 
 _SCHEMA = "https://json.schemastore.org/sarif-2.1.0.json"
 
-# What relative paths are relative to: whoever reads the log knows the checkout's place.
+# The base of relative paths. Readers of the log know where the checkout is.
 _ROOT = "SRCROOT"
 _FINGERPRINT = "opgenText/v1"
 
 
-def render_sarif(diagnostics: Iterable[Diagnostic], codes: Mapping[str, Code]) -> str:
-    """One run. `codes` supplies the rules; those that nothing was reported for are left out."""
+def render_sarif(diagnostics: Iterable[Diagnostic]) -> str:
+    """Return the log of one run. Its rules are the codes that were reported."""
     items = list(diagnostics)
-    rules = sorted({item.code for item in items} & codes.keys())
+    records = {item.code: item.record for item in items}
+    rules = sorted(records)
     sources = list(dict.fromkeys(source for item in items for source in _sources(item)))
-    driver = {"name": "opgen", "rules": [_rule(codes[code]) for code in rules]}
+    driver = {"name": "opgen", "rules": [_rule(records[code]) for code in rules]}
     run = {
         "tool": {"driver": driver},
         "columnKind": "utf16CodeUnits",
@@ -40,7 +41,7 @@ def render_sarif(diagnostics: Iterable[Diagnostic], codes: Mapping[str, Code]) -
     }
     log = {"$schema": _SCHEMA, "version": "2.1.0", "runs": [run]}
     text = json.dumps(log, indent=2, ensure_ascii=False)
-    # A lone surrogate, which stands for a byte that is not UTF-8, cannot be printed.
+    # A lone surrogate, which represents a byte that is not UTF-8, cannot be encoded.
     return text.encode("utf-8", "replace").decode() + "\n"
 
 
@@ -54,8 +55,9 @@ def _sources(item: Diagnostic) -> Iterator[Source]:
 
 def _rule(code: Code) -> dict[str, object]:
     markdown = code.explanation
-    if code.failing != code.mended:
-        markdown += f"\n\nReported:\n\n{_fenced(code.failing)}\n\nMended:\n\n{_fenced(code.mended)}"
+    if code.example is not None:
+        failing, fixed = _fenced(code.example.failing), _fenced(code.example.fixed)
+        markdown += f"\n\nReported:\n\n{failing}\n\nFixed:\n\n{fixed}"
     level = "warning" if code.code.startswith("W") else "error"
     return {
         "id": code.code,
@@ -81,7 +83,7 @@ def _uri(source: Source) -> dict[str, object]:
     path = PurePath(source.path)
     if path.is_absolute():
         return {"uri": path.as_uri()}
-    # A name of bytes that are not UTF-8 has each of them as it is.
+    # Bytes of a name that are not UTF-8 are quoted one by one.
     return {"uri": quote(os.fsencode(path.as_posix())), "uriBaseId": _ROOT}
 
 
@@ -116,7 +118,7 @@ def _results(
 
 
 def _fingerprint(item: Diagnostic) -> str:
-    """Of the code, the file and the line's text. Equal ones are told apart by their order."""
+    """Return a digest of the code, the file and the line's text. Equal digests are numbered by their order."""
     parts = [item.code, item.message]
     if item.span is not None:
         source = item.span.source
@@ -153,7 +155,7 @@ def _region(span: Span) -> dict[str, object]:
 
 
 def _utf16(source: Source, offset: int) -> tuple[int, int]:
-    """Line and column from 1; a character beyond U+FFFF takes two columns."""
+    """Return the line and column, counted from 1; a character beyond U+FFFF counts as two columns."""
     place = source.location(offset)
     before = source.text[offset - place.column + 1 : offset]
     return place.line, place.column + sum(1 for c in before if ord(c) > 0xFFFF)

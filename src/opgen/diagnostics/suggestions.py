@@ -1,7 +1,7 @@
-"""Names in messages: shortened if they are long, and those that come near to an unknown one.
+"""Shorten names in messages, and find known names that are similar to an unknown one.
 
-How near is counted in edits: a character more, less or changed, or two neighbours that change places
-(Damerau and Levenshtein). Upper and lower case are the same, but for deciding between names as near.
+The distance counts edits: an added, removed or changed character, or two swapped neighbours (Damerau and
+Levenshtein). Case is ignored, except to choose between names at the same distance.
 """
 
 from __future__ import annotations
@@ -12,24 +12,23 @@ from functools import lru_cache
 
 # Longer names are not typed by hand, and comparing them takes long.
 _MAX_LENGTH = 64
-# About one edit for three characters, and no more than these: further names look like anything.
+# About one edit for three characters, up to this limit: at larger distances, unrelated names match.
 _MAX_EDITS = 3
-# As many characters of a name say which is meant.
+# A prefix of this length identifies a name.
 _BEGINNING = 4
-# Up to this length two edits make another word.
+# In names up to this length, two edits lead to a different word.
 _SHORT = 5
-# Half a second of them.
+# They take half a second.
 _MOST_COMPARISONS = 3_000_000
 
 _Known = tuple[int, int, str, str]
 
 
 class Vocabulary:
-    """Names in their order, made ready for questions which of them an unknown word is meant to be.
+    """Known names, indexed to find which of them an unknown word is likely to mean.
 
-    A file may hold a thousand misspelt names, and a library ten thousands of operators. After
-    _MOST_COMPARISONS looks at a name it knows no answer any more: the first some hundred errors have
-    their hints, and the rest is as quick as it would be without.
+    A file may have a thousand misspelt names, and a library ten thousand operators. After _MOST_COMPARISONS
+    comparisons it finds nothing more: the first few hundred errors have hints, and the others take no time.
     """
 
     __slots__ = ("_by_length", "_left", "_sorted", "names")
@@ -45,12 +44,12 @@ class Vocabulary:
         self._sorted = sorted((lower, name) for _, _, lower, name in rows)
 
     def nearest(self, word: str) -> str | None:
-        """The name fewest edits away from `word`, or the only one that begins so; None if none is near."""
+        """Return the name with the fewest edits from `word`, or the only one with this prefix; None if there is none."""
         ranked = self._ranked(word, _limit(word))
         return ranked[0][-1] if ranked else self._only_longer(word)
 
     def only_near(self, word: str) -> str | None:
-        """The name that `word` is surely meant to be: very near, and nearer than any other."""
+        """Return the name that `word` certainly means: very similar, and more so than any other; or None."""
         limit = 1 if len(word) <= _SHORT else 2
         ranked = self._ranked(word, min(limit, _limit(word)) + 1)
         if not ranked or ranked[0][0] > limit:
@@ -60,12 +59,12 @@ class Vocabulary:
         return ranked[0][-1]
 
     def did_you_mean(self, word: str) -> str | None:
-        """The nearest name as a question, which is a hint."""
+        """Return a hint that asks for the nearest name, or None."""
         found = self.nearest(word)
         return None if found is None else f"did you mean '{found}'?"
 
     def _ranked(self, word: str, limit: int) -> list[tuple[int, int, int, str]]:
-        """The names within `limit` edits, the nearest first: the edits, those with case, place, name."""
+        """Return the names within `limit` edits, nearest first, as (edits, edits with case, position, name)."""
         if not word or len(word) > _MAX_LENGTH:
             return []
         lower = word.lower()
@@ -77,7 +76,7 @@ class Vocabulary:
             if self._left < 0:
                 return []
             for mask, place, known, name in rows:
-                # Each edit brings and takes one letter at most: a look at them spares most comparisons.
+                # An edit adds and removes at most one letter, so comparing the sets of letters avoids most comparisons.
                 if (mask ^ letters).bit_count() > 2 * limit:
                     continue
                 edits = edit_distance(lower, known, limit)
@@ -93,24 +92,29 @@ class Vocabulary:
 
 
 def did_you_mean(word: str, known: Sequence[str] | Mapping[str, object]) -> str | None:
-    """As the Vocabulary of `known`, for one question."""
+    """Return the hint of a Vocabulary of `known` for one word."""
     return Vocabulary(known).did_you_mean(word)
+
+
+def only_near(word: str, known: Sequence[str] | Mapping[str, object]) -> str | None:
+    """Return the name that a Vocabulary of `known` says `word` certainly means, or None."""
+    return Vocabulary(known).only_near(word)
 
 
 @lru_cache(maxsize=256)
 def meant(word: str, known: tuple[str, ...]) -> tuple[str | None, str | None]:
-    """The question and the certain answer (`did_you_mean`, `only_near`) for a word that a file may hold thousands of times."""
+    """Return `did_you_mean` and `only_near` of a word; cached, since a file may contain it thousands of times."""
     vocabulary = Vocabulary(known)
     return vocabulary.did_you_mean(word), vocabulary.only_near(word)
 
 
 def shorten(text: str) -> str:
-    """The text itself, or its beginning if it is too long for a message."""
+    """Return the text, or its beginning if it is too long for a message."""
     return text if len(text) <= 60 else f"{text[:57]}..."
 
 
 def edit_distance(a: str, b: str, limit: int) -> int:
-    """How many edits make `b` of `a`; anything above `limit` if they are more than that."""
+    """Return the number of edits from `a` to `b`, or a number above `limit` if there are more than `limit`."""
     if abs(len(a) - len(b)) > limit:
         return limit + 1
     before: list[int] = []
@@ -132,7 +136,7 @@ def _limit(name: str) -> int:
 
 
 def _letters(text: str) -> int:
-    """A bit for each character that occurs; some share one."""
+    """Return a mask with a bit for each character that occurs; some characters share a bit."""
     mask = 0
     for character in text:
         mask |= 1 << (ord(character) & 63)

@@ -1,6 +1,6 @@
-"""Edits of source texts: the fixes of diagnostics applied, and entries put into the usual layout."""
+"""Edit source texts: apply the fixes of diagnostics, and format entries."""
 
-from opgen.edits.apply import apply_edits, encode_like, unified_diff
+from opgen.edits.apply import apply_edits, encode_like
 from opgen.edits.fixing import MAX_FIXES, Fixed, fix_all
 from opgen.edits.formatter import format_contents, format_entries
 from opgen.edits.formatting import format_all
@@ -14,5 +14,4 @@ __all__ = [
     "format_all",
     "format_contents",
     "format_entries",
-    "unified_diff",
 ]

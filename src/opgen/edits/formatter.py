@@ -1,8 +1,8 @@
-"""A schema file into the same file with the keys of each entry in the usual order.
+"""Put the keys of each entry of a schema file into the usual order.
 
-Keys move with their lines: a comment above a key goes with it, and so does one that is indented more
-than the keys below its value. No character within a line changes. Left as they are: entries in
-braces, entries with anchors, aliases or merged keys, and all that stands between entries.
+Keys move with their lines: a comment above a key moves with it, and so does a comment below its value that is indented more
+than the keys. Lines themselves do not change. Entries in braces, entries with anchors, aliases or merged keys, and
+everything between entries stay unchanged.
 """
 
 from __future__ import annotations
@@ -10,21 +10,30 @@ from __future__ import annotations
 import re
 from pathlib import Path
 
-from opgen.dataclasses import dataclass
+from msgspec import Struct
+
 from opgen.diagnostics import Diagnostics, Edit, Source, Span, until_too_many
 from opgen.edits.apply import apply_edits, encode_like
 from opgen.edits.key_order import sorted_positions
-from opgen.parse.yaml_nodes import MappingNode, Node, ScalarNode, SequenceNode, compose
+from opgen.parse.yaml.nodes import (
+    MappingNode,
+    Node,
+    ScalarNode,
+    SequenceNode,
+    compose,
+    value_end,
+)
 
 _BREAK = re.compile(r"\r\n|\r|\n")
 _DASH = re.compile(r"( *)- +")
-# Where an anchor or an alias may begin: after a blank or a bracket.
+# An anchor or an alias, which begins after a blank or a bracket.
 _REFERENCE = re.compile(r"(?:^|[\s\[{,])[&*][^\s,)\]]", re.MULTILINE)
+_MOST_REPETITIONS = 10
 _BLANK = re.compile(r"[ \t]*")
 
 
 def format_contents(path: Path, content: bytes) -> bytes:
-    """The bytes of a file, formatted. What is not UTF-8 stays as it is."""
+    """Format the bytes of a file; return bytes that are not UTF-8 unchanged."""
     try:
         source = Source(str(path), content.decode("utf-8-sig"))
     except UnicodeDecodeError:
@@ -33,14 +42,27 @@ def format_contents(path: Path, content: bytes) -> bytes:
 
 
 def format_entries(source: Source) -> str:
-    """The text with the entries formatted. One that is not a list of entries stays as it is."""
+    """Format the entries of a text; return a text that is not a list of entries unchanged.
+
+    An entry that must stay unchanged beside another may be formatted after that one, so this is repeated.
+    """
+    text = _format_once(source)
+    for _ in range(_MOST_REPETITIONS):
+        again = _format_once(Source(source.path, text))
+        if again == text:
+            break
+        text = again
+    return text
+
+
+def _format_once(source: Source) -> str:
     root = _read(source)
     if not isinstance(root, SequenceNode):
         return source.text
     edits = [_format_entry(source, node) for node in root.items]
     if not any(edits):
         return source.text
-    # A literal text may take blank lines after it for its own: then entries stay as they are.
+    # A literal block may include the blank lines after it: such entries stay unchanged.
     same = _unchanged(source, root, edits)
     if not all(same):
         edits = [edit if ok else None for edit, ok in zip(edits, same)]
@@ -55,7 +77,7 @@ def _read(source: Source) -> Node | None:
 
 
 def _unchanged(source: Source, root: SequenceNode, edits: list[Edit | None]) -> list[bool]:
-    """Of each entry, whether it says with the edits what it says without them."""
+    """Return for each entry whether its value is the same with the edits and without."""
     again = _read(Source(source.path, _applied(source, edits)))
     if not isinstance(again, SequenceNode) or len(again.items) != len(edits):
         return [False] * len(edits)
@@ -67,7 +89,7 @@ def _applied(source: Source, edits: list[Edit | None]) -> str:
 
 
 def _value(node: Node) -> object:
-    """What the node says, whatever its style and the order of its keys."""
+    """Return the value of a node, independent of its style and the order of its keys."""
     match node:
         case ScalarNode():
             return node.value, node.kind
@@ -77,9 +99,8 @@ def _value(node: Node) -> object:
             return {key.value: _value(value) for key, value in node.pairs}
 
 
-@dataclass(frozen=True, slots=True)
-class _Line:
-    """One line: where it begins, where its text ends, and where the next line begins."""
+class _Line(Struct, frozen=True):
+    """The offsets of a line: its start, the end of its text, and the start of the next line."""
 
     start: int
     end: int
@@ -106,7 +127,7 @@ def _format_entry(source: Source, node: Node) -> Edit | None:
 def _reordered(
     source: Source, node: MappingNode, margin: str, ends: list[_Line], order: list[int]
 ) -> str:
-    """The lines of the keys in the new order, the first of them after the dash."""
+    """Return the lines of the keys in the new order, the first of them after the dash."""
     text = source.text
     first = _line_at(source, node.pairs[0][0].start)
     found = _BREAK.search(text)
@@ -128,7 +149,7 @@ def _reordered(
 
 
 def _margin(source: Source, node: MappingNode) -> str | None:
-    """What stands before the first key, if all keys stand below each other at the starts of lines."""
+    """Return the text before the first key in its line, if all keys begin lines, in the same column."""
     text = source.text
     if text[node.start] == "{":
         return None
@@ -147,8 +168,8 @@ def _margin(source: Source, node: MappingNode) -> str | None:
 
 
 def _last_line(source: Source, key: ScalarNode, value: Node, margin: str) -> _Line:
-    """The last line of a value, with the comments below it that are indented more than its key."""
-    end = max(_value_end(value), key.end)
+    """Return the last line of a value, including comments below it that are indented more than its key."""
+    end = max(value_end(value), key.end)
     last = _line_at(source, end - 1 if _is_block(value) else end)
     line = last
     while line.next > line.end and line.next < len(source.text):
@@ -163,24 +184,8 @@ def _last_line(source: Source, key: ScalarNode, value: Node, margin: str) -> _Li
     return last
 
 
-def _value_end(node: Node) -> int:
-    """Where the text of a value ends: a block's node ends only where the next one begins."""
-    match node:
-        case ScalarNode():
-            return node.end
-        case MappingNode():
-            if node.source.text[node.start] == "{" or not node.pairs:
-                return node.end
-            key, value = node.pairs[-1]
-            return max(key.end, _value_end(value))
-        case SequenceNode():
-            if node.source.text[node.start] == "[" or not node.items:
-                return node.end
-            return _value_end(node.items[-1])
-
-
 def _is_block(node: Node) -> bool:
-    """Whether the value ends in a literal or folded text, which ends after a line end."""
+    """Whether the value ends in a literal or folded block, which ends after a line end."""
     match node:
         case ScalarNode():
             return node.style in ("|", ">")

@@ -1,4 +1,4 @@
-"""Files without errors into files formatted: white space by the fixes of its errors, then the keys."""
+"""Format files without errors: fix the white space, then sort the keys."""
 
 from __future__ import annotations
 
@@ -9,25 +9,23 @@ from opgen.diagnostics import Diagnostics
 from opgen.edits.fixing import Checked, fix_all
 from opgen.edits.formatter import format_contents
 
-# Of some contents: where white space is not as it is written, if nothing else is wrong; and all
-# that is wrong.
+# Returns diagnostics for misplaced white space, if there are no other errors, and all diagnostics.
 CheckBlanks = Callable[[Mapping[Path, bytes]], Checked[Diagnostics]]
 
 
 def format_all(
     contents: Mapping[Path, bytes], check: CheckBlanks
 ) -> tuple[Mapping[Path, bytes], Diagnostics]:
-    """What formatting changes, and what is wrong with the files then.
+    """Return the contents that formatting changes, and the diagnostics of the formatted files.
 
-    Files with errors other than of white space stay as they are: nothing changes, and the errors are
-    those of the files as they are.
+    If files have errors other than misplaced white space, nothing changes, and the diagnostics are those of the files.
     """
     fixed = fix_all(contents, check)
     found = fixed.last[1]
     if found.has_errors:
         return {}, fixed.first[1]
     spaced = {**contents, **fixed.contents}
-    # An entry says the same in every order of its keys, so the files are not read once more.
+    # The order of keys does not change the meaning, so the files need no further check.
     new = {path: format_contents(path, content) for path, content in spaced.items()}
     changed = {path: content for path, content in new.items() if content != contents[path]}
     return changed, found

@@ -1,1 +1,1 @@
-"""Registrations that are already there, in C++, Python or a loaded library, as values that YAML is written from."""
+"""Read existing registrations in C++, Python or a loaded library as values, from which YAML is written."""

@@ -1,7 +1,7 @@
-"""Conventions of the schema language: what is allowed, and mostly not what was meant.
+"""Check conventions of the schema language: code that is valid, but probably not intended.
 
-Only `opgen lint` reports them, as warnings (W10xx): what is generated is right either way. Source of
-the conventions: the ATen native README.
+Only `opgen lint` reports them, as warnings (W10xx); the generated code is correct either way. Source of the
+conventions: the ATen native README.
 """
 
 from __future__ import annotations
@@ -11,12 +11,12 @@ from opgen.lints.codes import CODES
 from opgen.lints.kernels import lint_kernels, lint_keys
 from opgen.lints.libraries import lint_blanks, lint_library
 from opgen.lints.names import lint_names
-from opgen.lints.silence import lint_allows, silence
+from opgen.lints.suppression import lint_allows, suppress
 from opgen.lints.variants import lint_variants
 from opgen.model.dispatch_key import DispatchKey
 from opgen.model.registry import Registry
 
-__all__ = ["CODES", "lint", "lint_allows", "lint_blanks", "silence"]
+__all__ = ["CODES", "lint", "lint_allows", "lint_blanks", "suppress"]
 
 
 def lint(
@@ -26,13 +26,14 @@ def lint(
     *,
     traced: bool,
 ) -> None:
-    """Report what goes against a convention.
+    """Report violations of conventions.
 
-    `tensor_keys` are those that tensors of the target have, `traced` whether its world traces programs.
+    `tensor_keys` are the dispatch keys that tensors of the target can have, None for all. `traced` is whether programs
+    of the target are traced, as torch.compile does.
     """
     lint_variants(registry.functions, diagnostics)
     for f in registry.functions:
-        # What is generated nobody can write otherwise.
+        # Generated variants cannot be written differently.
         if "generated" not in f.tags:
             if f.is_library:
                 lint_library(f, registry, diagnostics, traced=traced)

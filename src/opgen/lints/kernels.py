@@ -1,4 +1,4 @@
-"""Lints of dispatch tables: kernels under the wrong key, and kernels that nothing reaches."""
+"""Check dispatch tables: kernels under the wrong key, and kernels that no call reaches."""
 
 from __future__ import annotations
 
@@ -12,46 +12,37 @@ from opgen.model.registry import Registry
 from opgen.resolve.computed_table import computed_table, serving_alias
 from opgen.resolve.dispatch_tables import needs_backend_select
 
-# Names of backends and of libraries that are for some only: a kernel called so is not for all.
+# Names of backends, and of libraries for some backends. A kernel with one in its name is not for all backends.
 _BACKEND_WORDS = frozenset(
-    {
-        "cpu",
-        "cuda",
-        "cudnn",
-        "hip",
-        "miopen",
-        "mkl",
-        "mkldnn",
-        "mps",
-        "xpu",
-        "vulkan",
-        "xla",
-        "mtia",
-    }
+    (
+        *("cpu", "cuda", "cudnn", "hip", "miopen", "mkl", "mkldnn", "mps", "mtia", "vulkan"),
+        *("xla", "xpu"),
+    )
 )
 _STUB_ENDINGS = ("_stub", "_kernel")
 
 
 def lint_kernels(f: NativeFunction, registry: Registry, diagnostics: Diagnostics) -> None:
+    """Check the dispatch table of one operator."""
     _shadowed(f, registry, diagnostics)
     _stub_under_composite(f, diagnostics)
     if not f.is_library:
         _no_key_to_dispatch_on(f, diagnostics)
     _non_functional_view(f, diagnostics)
-    _rows_apart(f, diagnostics)
+    _duplicate_rows(f, diagnostics)
 
 
 def lint_keys(
     registry: Registry, tensor_keys: frozenset[DispatchKey] | None, diagnostics: Diagnostics
 ) -> None:
-    """Report each key, once, that no tensor has: it is not among `tensor_keys` (None: all are)."""
+    """Report each key, once, that no tensor can have: it is not in `tensor_keys`. None stands for all keys."""
     if tensor_keys is None:
         return
     rows = [
         (key, f)
         for f in registry.functions
         for key, _ in f.dispatch
-        # An inner loop is for these keys without anybody naming them.
+        # These keys are added for an inner loop, not written in the table.
         if not (f.ufunc_inner_loop and key in UFUNC_DISPATCH_KEYS)
     ]
     counts = Counter(key for key, _ in rows)
@@ -63,7 +54,7 @@ def lint_keys(
         kernels = "1 kernel is" if counts[key] == 1 else f"{counts[key]} kernels are"
         diagnostics.warning(
             W1009,
-            f"{kernels} for {key}, and this target has no backend with such tensors",
+            f"{kernels} for {key}, but this target has no backend with such tensors",
             f.spans.dispatch_key(key),
             hint=f"--ignore-keys {key} leaves them out",
         )
@@ -78,13 +69,13 @@ def _shadowed(f: NativeFunction, registry: Registry, diagnostics: Diagnostics) -
         for cell in computed_table(registry, f)
         if cell.registration is not None
     }
-    # A backend that nobody has thought of yet is what a composite kernel is for.
+    # Composite kernels also serve backends that do not exist yet: PrivateUse1 stands for them.
     reached.add(serving_alias(registry, f, DispatchKey.PrivateUse1) or DispatchKey.Undefined)
     for key, kernel in rows:
         if key not in reached:
             diagnostics.warning(
                 W1007,
-                f"nothing reaches the kernel '{kernel.name}' for {key}: another one is called first",
+                f"no call reaches the kernel '{kernel.name}' for {key}: another one is called first",
                 f.spans.kernel(key),
                 hint="remove the row",
             )
@@ -99,21 +90,21 @@ def _stub_under_composite(f: NativeFunction, diagnostics: Diagnostics) -> None:
         own = set(str(f.func.name.name).split("_"))
         words = [w for w in kernel.name.split("_") if w in _BACKEND_WORDS and w not in own]
         if words:
-            why = f"by its name for {words[0]}"
+            purpose = f"for {words[0]}"
         elif kernel.name.endswith(_STUB_ENDINGS):
-            why = "by its name the loop behind a DispatchStub"
+            purpose = "the loop of a DispatchStub"
         else:
             continue
         diagnostics.warning(
             W1008,
-            f"'{kernel.name}' is {why}, and stands under {key}, which is for every backend",
+            f"by its name, '{kernel.name}' is {purpose}, but {key} is for every backend",
             f.spans.kernel(key),
             hint="list it under the keys that it works for",
         )
 
 
 def _no_key_to_dispatch_on(f: NativeFunction, diagnostics: Diagnostics) -> None:
-    """Without tensors and without options no call has the key of a backend."""
+    """Report backend kernels of an operator without tensors and options: no call has the key of a backend."""
     arguments = f.func.arguments
     if needs_backend_select(f) or any(
         a.type.is_tensor_like() or a.type.is_generator_like() for a in arguments.flat_all
@@ -123,9 +114,9 @@ def _no_key_to_dispatch_on(f: NativeFunction, diagnostics: Diagnostics) -> None:
         if key not in COMPOSITE_DISPATCH_KEYS:
             diagnostics.warning(
                 W1011,
-                f"no call reaches '{kernel.name}': '{f.func.name}' takes nothing that says {key}",
+                f"no call reaches '{kernel.name}': no argument of '{f.func.name}' can select {key}",
                 f.spans.kernel(key),
-                hint="take a Tensor, or dtype, layout, device and pin_memory",
+                hint="add a Tensor, or dtype, layout, device and pin_memory",
             )
             return
 
@@ -136,13 +127,13 @@ def _non_functional_view(f: NativeFunction, diagnostics: Diagnostics) -> None:
     if aliasing and f.find_kernel(key) is not None:
         diagnostics.warning(
             W1012,
-            f"'{f.func.name}' returns a view, and {key} is for operators that do not",
+            f"'{f.func.name}' returns a view, but {key} is for operators that do not",
             f.spans.dispatch_key(key),
-            hint="CompositeExplicitAutograd",
+            hint="use CompositeExplicitAutograd",
         )
 
 
-def _rows_apart(f: NativeFunction, diagnostics: Diagnostics) -> None:
+def _duplicate_rows(f: NativeFunction, diagnostics: Diagnostics) -> None:
     first: dict[str, DispatchKey] = {}
     for key, kernel in f.dispatch:
         if kernel.source is KernelSource.fallthrough:
@@ -155,6 +146,6 @@ def _rows_apart(f: NativeFunction, diagnostics: Diagnostics) -> None:
                 W1013,
                 f"{other} and {key} have the same kernel, in two rows",
                 here,
-                labels=[(there, "the first of them")],
+                labels=[(there, "the first one")],
                 hint=f"write '{other}, {key}: {kernel.name}'",
             )

@@ -1,4 +1,4 @@
-"""Lints of the names in one schema: overloads, outs, returns."""
+"""Check the names in one schema: overloads, out arguments, returns."""
 
 from __future__ import annotations
 
@@ -11,6 +11,7 @@ _LIBRARIES = ("cudnn_", "mkldnn_", "miopen_")
 
 
 def lint_names(f: NativeFunction, diagnostics: Diagnostics) -> None:
+    """Check the names in the schema of `f`."""
     _overload_of_types(f, diagnostics)
     _out_names(f, diagnostics)
     _half_named_returns(f, diagnostics)
@@ -19,20 +20,20 @@ def lint_names(f: NativeFunction, diagnostics: Diagnostics) -> None:
 
 
 def _overload_of_types(f: NativeFunction, diagnostics: Diagnostics) -> None:
-    """One type is the fallback that the convention allows; a list of them says what is seen anyway."""
+    """Report an overload name that lists the types of the arguments. The convention allows the name of one type."""
     name = f.func.name.overload_name
     words = name.removesuffix("_out").lower().split("_")
     positional = f.func.arguments.flat_positional
     types = [str(a.type).strip("?[]").lower() for a in positional]
-    of_the_others = types[1:] if positional and positional[0].name == "self" else types
-    if len(words) < 2 or words not in (types, of_the_others):
+    types_after_self = types[1:] if positional and positional[0].name == "self" else types
+    if len(words) < 2 or words not in (types, types_after_self):
         return
     start = len(str(f.func.name)) - len(name)
     diagnostics.warning(
         W1004,
         f"the overload name '{name}' only repeats the types of the arguments",
         f.spans.schema(start, start + len(name)),
-        hint="say what this overload does differently",
+        hint="name what this overload does differently",
     )
 
 
@@ -40,16 +41,16 @@ def _out_names(f: NativeFunction, diagnostics: Diagnostics) -> None:
     outs = f.func.arguments.out
     if not outs:
         return
-    wanted = ["out"] if len(outs) == 1 else [f"out{i}" for i in range(len(outs))]
-    returned = [r.name for r in f.func.returns]
-    for out, name, result in zip(outs, wanted, returned or [None] * len(outs)):
-        # A named result has a name of its own in Python, and its out may share it.
+    usual = ["out"] if len(outs) == 1 else [f"out{i}" for i in range(len(outs))]
+    returns = [r.name for r in f.func.returns]
+    for out, name, result in zip(outs, usual, returns or [None] * len(outs)):
+        # An out argument may also have the name of its return, which is a field in Python.
         if out.name not in (name, result):
             diagnostics.warning(
                 W1005,
-                f"the out argument '{out.name}' of '{f.func.name}' is not called '{name}'",
+                f"the out argument '{out.name}' of '{f.func.name}' is not named '{name}'",
                 f.argument_name_span(out.name),
-                hint=f"call it '{name}'" if result is None else f"'{name}' or '{result}'",
+                hint=f"rename it to '{name}'" + ("" if result is None else f" or '{result}'"),
             )
 
 
@@ -62,9 +63,9 @@ def _partial_options(f: NativeFunction, diagnostics: Diagnostics) -> None:
         missing = [name for name in _OPTIONS if name not in {a.name for a in named}]
         diagnostics.warning(
             W1017,
-            f"'{f.func.name}' makes a tensor and takes '{named[0].name}' without the other options",
+            f"'{f.func.name}' creates a tensor, but takes '{named[0].name}' without the other options",
             f.argument_name_span(named[0].name),
-            hint=f"take {', '.join(missing)}, too" if missing else None,
+            hint=f"add {', '.join(missing)}" if missing else None,
         )
 
 
@@ -75,9 +76,9 @@ def _internal_method(f: NativeFunction, diagnostics: Diagnostics) -> None:
     ):
         diagnostics.warning(
             W1018,
-            f"'{f.func.name}' is called by other operators, and is a method of every tensor",
+            f"'{f.func.name}' is for other operators, but is a method of every tensor",
             f.spans.item("variants", "method"),
-            hint="variants: function",
+            hint="write 'variants: function'",
         )
 
 
@@ -87,6 +88,6 @@ def _half_named_returns(f: NativeFunction, diagnostics: Diagnostics) -> None:
         index = named.index(False)
         diagnostics.warning(
             W1010,
-            f"some results of '{f.func.name}' have names, and this one has none",
+            f"some returns of '{f.func.name}' have names, but this one has none",
             f.return_span(index),
         )

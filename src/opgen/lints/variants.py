@@ -1,4 +1,4 @@
-"""Lints of what the variants of one operator have to do with each other."""
+"""Check the variants of an operator against each other."""
 
 from __future__ import annotations
 
@@ -17,14 +17,13 @@ _Key: TypeAlias = tuple[str, str, _Types]
 
 
 def lint_variants(functions: Sequence[NativeFunction], diagnostics: Diagnostics) -> None:
-    """Report operators that lack a sibling, or call an argument otherwise than their siblings do."""
+    """Report operators that lack a variant, or whose variants have different names for an argument."""
     sets = collect_variants(functions)
-    kept = {_key(f) for f in functions if f.func.kind() is SchemaKind.functional}
+    functional = {_key(f) for f in functions if f.func.kind() is SchemaKind.functional}
     for variants in sets:
         f = variants.find(SchemaKind.inplace)
-        # With other names of the arguments it is there, and W1006 reports the names.
-        # Of a library's, opgen makes the functional form that graphs need.
-        if f is not None and _key(f) not in kept and not f.is_library:
+        # If only argument names differ, W1006 reports these. For libraries, opgen generates the functional form.
+        if f is not None and _key(f) not in functional and not f.is_library:
             _inplace_alone(f, diagnostics)
     _without_out(sets, diagnostics)
     _renamed_arguments(functions, diagnostics)
@@ -33,16 +32,16 @@ def lint_variants(functions: Sequence[NativeFunction], diagnostics: Diagnostics)
 def _inplace_alone(f: NativeFunction, diagnostics: Diagnostics) -> None:
     diagnostics.warning(
         W1002,
-        f"'{f.func.name}' changes its argument, and no operator of this signature returns the result",
+        f"'{f.func.name}' changes its argument, but no operator with this signature returns the result",
         f.span,
-        hint=f"write '{f.func.name.remove_inplace()}', or name it under 'autogen'",
+        hint=f"add '{f.func.name.remove_inplace()}', or list it under 'autogen'",
     )
 
 
 def _without_out(sets: Sequence[Variants], diagnostics: Diagnostics) -> None:
-    """Sets of one base name: if some have an out variant, so should those that could have one."""
-    for _, found in groupby(sorted(sets, key=_base_name), key=_base_name):
-        overloads = list(found)
+    """Report overloads without an out variant, if other overloads of the same name have one."""
+    for _, group in groupby(sorted(sets, key=_base_name), key=_base_name):
+        overloads = list(group)
         outs = [out for v in overloads if (out := v.find(SchemaKind.out)) is not None]
         for f in (v.find(SchemaKind.functional) for v in overloads if outs):
             if f is None or f.is_view_op or not _returns_new_tensors(f):
@@ -51,9 +50,9 @@ def _without_out(sets: Sequence[Variants], diagnostics: Diagnostics) -> None:
                 continue
             diagnostics.warning(
                 W1003,
-                f"'{f.func.name}' has no out= variant, and other overloads of it have",
+                f"'{f.func.name}' has no out= variant, but other overloads have one",
                 f.span,
-                labels=[(outs[0].span, "one that has")],
+                labels=[(outs[0].span, "one of them")],
             )
 
 
@@ -63,13 +62,13 @@ def _base_name(variants: Variants) -> tuple[str, str]:
 
 
 def _returns_new_tensors(f: NativeFunction) -> bool:
-    """A list of results has a length that callers need not know, so they cannot give outs for it."""
+    """Return whether all returns are new tensors. For a list, callers may not know how many outputs to pass."""
     returns = f.func.returns
     return bool(returns) and all(r.type == TENSOR and r.annotation is None for r in returns)
 
 
 def _renamed_arguments(functions: Sequence[NativeFunction], diagnostics: Diagnostics) -> None:
-    """Operators of one base name and the same types are variants: their arguments share names."""
+    """Report different argument names in variants: operators with the same base name and types."""
     first: dict[_Key, NativeFunction] = {}
     for f in functions:
         if "generated" in f.tags:
@@ -81,7 +80,7 @@ def _renamed_arguments(functions: Sequence[NativeFunction], diagnostics: Diagnos
             if own.name != theirs.name:
                 diagnostics.warning(
                     W1006,
-                    f"'{own.name}' of '{f.func.name}' is called '{theirs.name}' in"
+                    f"'{own.name}' of '{f.func.name}' is named '{theirs.name}' in"
                     f" '{other.func.name}'",
                     f.argument_name_span(own.name),
                     labels=[(other.argument_name_span(theirs.name), "the same argument")],
@@ -93,12 +92,12 @@ def _non_out(f: NativeFunction) -> Iterator[Argument]:
 
 
 def _key(f: NativeFunction) -> _Key:
-    """What variants of one operator share, whatever they call their arguments."""
+    """Return the base name and argument types, which variants of an operator share."""
     return f.namespace, f.root_name, tuple(str(a.type) for a in _non_out(f))
 
 
 def _shared_types(f: NativeFunction) -> _Types:
-    """Without TensorOptions: an out tensor has them, so an out variant does not take them."""
+    """Return the argument types without TensorOptions, which an out variant takes from its out tensor."""
     options = f.func.arguments.tensor_options
-    left_out = () if options is None else options.all()
-    return tuple(str(a.type) for a in _non_out(f) if a not in left_out)
+    excluded = () if options is None else options.all()
+    return tuple(str(a.type) for a in _non_out(f) if a not in excluded)

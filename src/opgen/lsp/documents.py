@@ -1,4 +1,4 @@
-"""Open documents: their texts, what was found in them last, and the files beside them."""
+"""Open documents: their texts, their last analyses, and the files that are read with them."""
 
 from __future__ import annotations
 
@@ -6,21 +6,23 @@ import os
 from collections.abc import Callable, Iterable, Iterator
 from pathlib import Path
 
+from msgspec import Struct, field
 from pygls.uris import from_fs_path, to_fs_path
 
-from opgen import pipeline
-from opgen.dataclasses import dataclass, field
 from opgen.diagnostics import Diagnostic, Diagnostics, Source
 from opgen.lsp.outline import Outline, build_outline, is_schema
 from opgen.lsp.settings import Settings
 from opgen.model.registry import Registry
-from opgen.pipeline import Inputs
-from opgen.reading import read_source
+from opgen.pipeline import linting
+from opgen.pipeline.inputs import Inputs, input_files
+from opgen.pipeline.reading import read_source
 
 
-@dataclass(frozen=True, slots=True)
-class Analysis:
-    """What is wrong with a document's text, and the registry of what is not."""
+class Analysis(Struct, frozen=True):
+    """The diagnostics of a document's text, and the registry of its valid operators.
+
+    `is_whole` is whether there are no errors.
+    """
 
     text: str
     inputs: Inputs
@@ -30,18 +32,20 @@ class Analysis:
 
 
 def analyze(text: str, inputs: Inputs, is_stale: Callable[[], bool]) -> Analysis:
-    """All that `opgen lint` would say of `inputs`, one of whose files has this text."""
+    """Return the diagnostics of `opgen lint` for `inputs`, one of whose files has this text.
+
+    `is_stale` is called during the analysis, which stops when it returns True.
+    """
     diagnostics = Diagnostics()
-    registry = pipeline.survey(inputs, diagnostics, is_stale=is_stale)
+    registry = linting.survey(inputs, diagnostics, is_stale=is_stale)
     whole = not diagnostics.has_errors
     return Analysis(text, inputs, diagnostics.sorted(), registry, whole)
 
 
-@dataclass(slots=True)
-class Document:
-    """An open document. `good` is the last analysis without errors, for what is asked while typing.
+class Document(Struct):
+    """An open document. `good` is the last analysis without errors, which requests use during typing.
 
-    `bare` is the namespace of names without one, where the text does not say it.
+    `default_namespace` is that of names without one, if the file's header does not set it.
     """
 
     uri: str
@@ -50,7 +54,7 @@ class Document:
     version: int | None = None
     analysis: Analysis | None = None
     good: Analysis | None = None
-    bare: str = "aten"
+    default_namespace: str = "aten"
     _outline: Outline | None = None
 
     @property
@@ -60,7 +64,7 @@ class Document:
     @property
     def outline(self) -> Outline:
         if self._outline is None:
-            self._outline = build_outline(self.source, self.bare)
+            self._outline = build_outline(self.source, self.default_namespace)
         return self._outline
 
     @property
@@ -74,8 +78,8 @@ class Document:
     def replace_text(self, text: str, version: int | None) -> None:
         self.source, self.version, self._outline = Source(str(self.path), text), version, None
 
-    def read_bare_names_in(self, namespace: str) -> None:
-        self.bare, self._outline = namespace, None
+    def set_default_namespace(self, namespace: str) -> None:
+        self.default_namespace, self._outline = namespace, None
 
     def accept(self, analysis: Analysis) -> None:
         self.analysis = analysis
@@ -83,9 +87,8 @@ class Document:
             self.good = analysis
 
 
-@dataclass(slots=True)
-class Documents:
-    """All open documents by URI, and how they are read."""
+class Documents(Struct):
+    """All open documents by URI, with the workspace's folder and settings."""
 
     root: Path | None = None
     settings: Settings = field(default_factory=Settings)
@@ -94,16 +97,17 @@ class Documents:
 
     def open(self, uri: str, text: str, version: int | None) -> Document:
         path = path_of(uri)
-        bare = self.settings.bare_namespace
-        document = Document(uri, path, Source(str(path), text), version, bare=bare)
+        namespace = self.settings.default_namespace
+        source = Source(str(path), text)
+        document = Document(uri, path, source, version, default_namespace=namespace)
         self._open[uri] = document
         return document
 
-    def take_settings(self, settings: Settings) -> None:
+    def apply_settings(self, settings: Settings) -> None:
         self.settings = settings
         self._closed.clear()
         for document in self._open.values():
-            document.read_bare_names_in(settings.bare_namespace)
+            document.set_default_namespace(settings.default_namespace)
 
     def find(self, uri: str) -> Document | None:
         return self._open.get(uri)
@@ -112,39 +116,39 @@ class Documents:
         self._open.pop(uri, None)
 
     def schemas(self) -> tuple[Document, ...]:
-        """The open documents that hold operators."""
+        """Return the open documents with operators."""
         return tuple(document for document in self._open.values() if is_schema_file(document))
 
     def inputs(self, document: Document) -> Inputs:
-        """How `document` is read, with the texts of all open documents in place of the files."""
+        """Return the inputs for `document`. The texts of open documents replace the contents of their files."""
         overlay = {
             other.path: other.text.encode("utf-8", "replace") for other in self._open.values()
         }
         return self.settings.inputs(document.path, self.root, overlay)
 
     def readers(self, path: Path) -> Iterator[Document]:
-        """The open schema files whose analysis reads the file at `path`."""
+        """Yield the open schema files whose analysis reads the file at `path`."""
         for document in self.schemas():
-            if path in pipeline.input_files(self.inputs(document)):
+            if path in input_files(self.inputs(document)):
                 yield document
 
     def uri(self, path: str) -> str:
-        """The URI of a path: for an open document the one that the client uses."""
+        """Return the URI of a path. For an open document, it is the client's."""
         for document in self._open.values():
             if str(document.path) == path:
                 return document.uri
         return from_fs_path(os.path.abspath(path)) or path
 
     def outlines(self, document: Document) -> list[Outline]:
-        """The outlines of all files that are read with `document`, its own first."""
+        """Return the outlines of all files that are read with `document`, its own first."""
         paths = self.settings.inputs(document.path, self.root, {}).yaml
         others = [self._outline(path) for path in paths if path != document.path]
         return [document.outline, *(outline for outline in others if outline is not None)]
 
     def all_outlines(self) -> Iterable[Outline]:
-        """Of all open schema files and those read with them, each file once."""
-        found = {o.source.path: o for d in self.schemas() for o in self.outlines(d)}
-        return found.values()
+        """Return the outlines of all open schema files, and of those read with them, each file once."""
+        by_path = {o.source.path: o for d in self.schemas() for o in self.outlines(d)}
+        return by_path.values()
 
     def _outline(self, path: Path) -> Outline | None:
         for document in self._open.values():
@@ -155,23 +159,24 @@ class Documents:
         except OSError:
             return None
         stamp = stat.st_mtime_ns, stat.st_size
-        known = self._closed.get(path)
-        if known is None or known[0] != stamp:
+        cached = self._closed.get(path)
+        if cached is None or cached[0] != stamp:
             source = read_source(path, Diagnostics())
             if source is None:
                 return None
-            known = self._closed[path] = stamp, build_outline(source, self.settings.bare_namespace)
-        return known[1]
+            outline = build_outline(source, self.settings.default_namespace)
+            cached = self._closed[path] = stamp, outline
+        return cached[1]
 
 
 def is_schema_file(document: Document) -> bool:
-    """By its name, or because it looks so: editors send every YAML file."""
+    """Return whether a document is a schema file, by its name or its text: editors send all YAML files."""
     name = document.path.name
     return name != "tags.yaml" and ("native_functions" in name or is_schema(document.text))
 
 
 def path_of(uri: str) -> Path:
-    """The file of a URI. One that was never saved has a path where nothing can be beside it."""
+    """Return the path of a URI. A document that was never saved has one in a folder that cannot contain files."""
     path = to_fs_path(uri) if uri.startswith("file:") else None
     if path and "\0" not in path:
         return Path(path)

@@ -1,25 +1,26 @@
-"""The word at a place into what is shown above it, as Markdown."""
+"""Describe the word under the cursor, in Markdown."""
 
 from __future__ import annotations
 
-from opgen import pipeline
+from opgen._compat import assert_never
+from opgen.lsp.cursor import Kind, Word
 from opgen.lsp.documents import Analysis
-from opgen.lsp.type_texts import describe_type
-from opgen.lsp.words import Kind, Word
+from opgen.lsp.type_descriptions import describe_type
 from opgen.model.dispatch_key import DispatchKey
-from opgen.older_pythons import assert_never
-from opgen.parse.entry_keys import (
+from opgen.parse.entries.key_descriptions import (
     CLASS_KEYS,
     ENTRY_KEYS,
-    EXISTING_TEXT,
-    FALLTHROUGH_TEXT,
-    HEAD_KEYS,
+    EXISTING_DESCRIPTION,
+    FALLTHROUGH_DESCRIPTION,
+    HEADER_KEYS,
     describe_dispatch_key,
 )
+from opgen.pipeline import queries
+from opgen.pipeline.tags import declared_tags
 
 
 def hover_text(word: Word, known: Analysis | None) -> str | None:
-    """What is known of `word`; None if it is nothing. `known` is of this text or an older one."""
+    """Return the description of `word`; None if there is none. `known` may be the analysis of an older text."""
     match word.kind:
         case Kind.key:
             key = ENTRY_KEYS.get(word.text)
@@ -30,17 +31,19 @@ def hover_text(word: Word, known: Analysis | None) -> str | None:
             operator = _operator(word.operator, known)
             head = f"Kernel `{word.text}` of `{word.operator}`"
             if word.is_existing:
-                head = f"Function `::{word.text}` of `{word.operator}`: {EXISTING_TEXT}"
+                head = f"Function `::{word.text}` of `{word.operator}`: {EXISTING_DESCRIPTION}"
             return head if operator is None else f"{head}\n\n{operator}"
         case Kind.dispatch_key:
-            found = DispatchKey.__members__.get(word.text)
-            return None if found is None else f"**{word.text}**: {describe_dispatch_key(found)}"
+            dispatch_key = DispatchKey.__members__.get(word.text)
+            if dispatch_key is None:
+                return None
+            return f"**{word.text}**: {describe_dispatch_key(dispatch_key)}"
         case Kind.tag:
             return _tag(word.text, known)
         case Kind.fallthrough:
-            return f"**{word.text}**: {FALLTHROUGH_TEXT}"
-        case Kind.head_key:
-            text = HEAD_KEYS.get(word.text) or CLASS_KEYS.get(word.text)
+            return f"**{word.text}**: {FALLTHROUGH_DESCRIPTION}"
+        case Kind.header_key:
+            text = HEADER_KEYS.get(word.text) or CLASS_KEYS.get(word.text)
             return None if text is None else f"**{word.text}**: {text}"
         case Kind.schema:
             text = describe_type(word.text)
@@ -53,11 +56,11 @@ def _operator(name: str, known: Analysis | None) -> str | None:
     function = None if known is None else known.registry.find_function(name)
     if known is None or function is None:
         return None
-    return pipeline.summarize(known.registry, known.inputs, function)
+    return queries.summarize(known.registry, known.inputs, function)
 
 
 def _tag(name: str, known: Analysis | None) -> str | None:
     if known is None:
         return None
-    tags = pipeline.declared_tags(known.inputs).tags
+    tags = declared_tags(known.inputs).tags
     return next((f"**{name}**: {' '.join(t.desc.split())}" for t in tags if t.name == name), None)

@@ -1,6 +1,6 @@
-"""C++ sources into where kernels and meta functions are defined: `OPGEN_IMPL_FUNC(x)` and its kin.
+"""Find the definitions of kernels and meta functions in the C++ sources of a workspace.
 
-Existing functions, which rows name as `::ns::fn`, are looked for by what their definitions look like.
+Existing functions, `::ns::fn` in dispatch tables, are found by the form of their definitions.
 """
 
 from __future__ import annotations
@@ -11,62 +11,50 @@ import stat
 from collections.abc import Iterable, Iterator
 from pathlib import Path
 
-from opgen.dataclasses import dataclass, field
-from opgen.diagnostics import Source, Span
+from msgspec import Struct, field
 
-_DEFINITION = re.compile(
-    r"^[ \t]*OPGEN_(KERNEL|IMPL_FUNC|(?:PRECOMPUTE_)?META_FUNC2?)"
-    r"[ \t]*\([ \t\r\n]*(\w+)(?:[ \t\r\n]*,[ \t\r\n]*(\w+))?[ \t\r\n]*\)",
-    re.MULTILINE,
-)
+from opgen.diagnostics import Source, Span
+from opgen.pipeline.kernel_definitions import Definition, find_definitions
+
 _SUFFIXES = (".cpp", ".cc", ".cxx", ".cu", ".h", ".hpp", ".cuh", ".mm")
-# What ends the head of a function, and the end of the type before it.
+# The text after the parameters of a function, and the text before its name.
 _AFTER = re.compile(r"[ \t\r\n]*(?:noexcept[ \t\r\n]*)?(?:->[\w:<>,&* \t\r\n]+)?([{;])")
 _BEFORE = re.compile(r"(\w+|[>&*])[ \t\r\n]*$")
 _NO_TYPES = ("return", "throw", "else", "do", "co_return", "new", "case")
 _MAX_PARAMETERS = 20_000
 _MAX_TYPE = 200
 _MANIFEST = "opgen_manifest.json"
-# Of a workspace that is somebody's home folder, a part is searched.
+# The most files that are searched, in case the workspace is a home folder.
 _MAX_FILES = 20_000
 _MAX_BYTES = 4_000_000
 
 
-@dataclass(frozen=True, slots=True)
-class Definition:
-    """A kernel (`name` as in a dispatch table) or a meta function (`name` is `add.Tensor`)."""
-
-    name: str
-    is_meta: bool
-    span: Span
-
-
-@dataclass(slots=True)
-class KernelIndex:
-    """The definitions under some folders. A file is read again when its time or size changes."""
+class KernelIndex(Struct):
+    """A cache of the definitions in folders. A file is read again if its time or size changes."""
 
     _files: dict[str, tuple[tuple[int, int], tuple[Definition, ...]]] = field(default_factory=dict)
 
     def definitions(self, roots: Iterable[Path]) -> list[Definition]:
-        found: list[Definition] = []
-        known, self._files = self._files, {}
+        """Return the definitions in all sources below `roots`."""
+        definitions: list[Definition] = []
+        cached, self._files = self._files, {}
         for path in _sources(roots):
             try:
                 status = os.stat(path)
             except OSError:
                 continue
             stamp = status.st_mtime_ns, status.st_size
-            last = known.get(path)
+            last = cached.get(path)
             own = last[1] if last is not None and last[0] == stamp else _read(path)
             self._files[path] = stamp, own
-            found += own
-        return found
+            definitions += own
+        return definitions
 
 
 def find_functions(roots: Iterable[Path], name: str) -> list[Span]:
-    """Where the function `name`, as `ns::fn`, seems to be defined; where it is declared, if it is defined nowhere.
+    """Return the probable definitions of the function `name`, such as `ns::fn`; without any, its declarations.
 
-    Namespaces are not looked at.
+    Namespaces are ignored.
     """
     plain = name.rsplit("::", 1)[-1]
     pattern = re.compile(rf"(?<![\w.>:])(?:::)?(?:\w+::)*({re.escape(plain)})[ \t\r\n]*\(")
@@ -77,19 +65,19 @@ def find_functions(roots: Iterable[Path], name: str) -> list[Span]:
         if text is None or plain not in text:
             continue
         source = Source(path, text)
-        for found in pattern.finditer(text):
-            after = _after_parameters(text, found.end())
-            if after is None or not _follows_type(text, found.start()):
+        for match in pattern.finditer(text):
+            after = _after_parameters(text, match.end())
+            if after is None or not _follows_type(text, match.start()):
                 continue
-            span = Span(source, found.start(1), found.end(1))
+            span = Span(source, match.start(1), match.end(1))
             (defined if after == "{" else declared).append(span)
     return defined or declared
 
 
 def _text_of(path: str) -> str | None:
     try:
-        found = os.stat(path)
-        if not stat.S_ISREG(found.st_mode) or found.st_size > _MAX_BYTES:
+        status = os.stat(path)
+        if not stat.S_ISREG(status.st_mode) or status.st_size > _MAX_BYTES:
             return None
         with open(path, encoding="utf-8-sig", errors="replace", newline="") as file:
             return file.read()
@@ -98,26 +86,26 @@ def _text_of(path: str) -> str | None:
 
 
 def _after_parameters(text: str, start: int) -> str | None:
-    """`{` if the parameters that begin at `start` are of a definition, `;` if of a declaration; else None."""
+    """Return `{` if the parameters at `start` belong to a definition, `;` if to a declaration; else None."""
     depth, at = 1, start
     while depth and at < min(len(text), start + _MAX_PARAMETERS):
         depth += {"(": 1, ")": -1}.get(text[at], 0)
         at += 1
-    found = _AFTER.match(text, at)
-    return None if depth or found is None else found[1]
+    after = _AFTER.match(text, at)
+    return None if depth or after is None else after[1]
 
 
 def _follows_type(text: str, start: int) -> bool:
-    """Whether what stands before may be the type that a function returns, and no call."""
-    found = _BEFORE.search(text, max(0, start - _MAX_TYPE), start)
-    return found is not None and found[1] not in _NO_TYPES
+    """Return whether the text before `start` may be a return type, so that a call is not taken for a definition."""
+    before = _BEFORE.search(text, max(0, start - _MAX_TYPE), start)
+    return before is not None and before[1] not in _NO_TYPES
 
 
 def _sources(roots: Iterable[Path]) -> Iterator[str]:
     seen: set[str] = set()
     for root in roots:
         for folder, folders, files in os.walk(root):
-            # Generated trees declare and register kernels; nobody writes them there.
+            # Generated trees declare and register kernels, but do not define them.
             if _MANIFEST in files:
                 folders[:] = []
                 continue
@@ -133,16 +121,6 @@ def _sources(roots: Iterable[Path]) -> Iterator[str]:
 
 def _read(path: str) -> tuple[Definition, ...]:
     text = _text_of(path)
-    if text is None or "OPGEN_" not in text:
-        return ()
-    source = Source(path, text)
-    return tuple(
-        _definition(found, Span(source, found.start(2), found.end(3) if found[3] else found.end(2)))
-        for found in _DEFINITION.finditer(text)
-    )
-
-
-def _definition(found: re.Match[str], span: Span) -> Definition:
-    is_meta = "META" in found[1]
-    name = f"{found[2]}.{found[3]}" if is_meta and found[3] else found[2]
-    return Definition(name, is_meta, span)
+    found = () if text is None else find_definitions(Source(path, text))
+    # An inner loop has no place in a dispatch table.
+    return tuple(definition for definition in found if definition.macro != "OPGEN_UFUNC")

@@ -1,4 +1,4 @@
-"""From the word at a place to where it is defined, where it is used, and the outline of a document."""
+"""Find the definitions and uses of the word under the cursor."""
 
 from __future__ import annotations
 
@@ -6,9 +6,9 @@ import re
 from collections.abc import Iterable, Iterator
 
 from opgen.diagnostics import Span
-from opgen.lsp.kernels import Definition
+from opgen.lsp.cursor import Kind, Word
 from opgen.lsp.outline import Entry, Key, Outline
-from opgen.lsp.words import Kind, Word
+from opgen.pipeline.kernel_definitions import Definition
 
 _NAME = re.compile(r"[A-Za-z_][\w.:]*")
 
@@ -16,7 +16,7 @@ _NAME = re.compile(r"[A-Za-z_][\w.:]*")
 def find_definitions(
     word: Word, outlines: Iterable[Outline], definitions: Iterable[Definition]
 ) -> list[Span]:
-    """Of a kernel its C++, of a delegate its entry, of an operator's own name its meta and kernels."""
+    """Return the C++ of a kernel, the entry of a delegate, or the meta function and kernels of an operator's name."""
     if word.kind is Kind.kernel:
         kernel = word.text.rsplit("::", 1)[-1]
         return [d.span for d in definitions if not d.is_meta and d.name == kernel]
@@ -28,12 +28,12 @@ def find_definitions(
 
 
 def own_cpp(entry: Entry, definitions: Iterable[Definition]) -> list[Span]:
-    """The meta function and the kernels of an entry, in the order of the C++ files."""
+    """Return the meta function and the kernels of an entry, in the order of the C++ files."""
     kernels = {kernel.text.rsplit("::", 1)[-1] for kernel in kernel_names(entry)}
     base, _, overload = entry.operator.partition(".")
     if not kernels:
         kernels = {f"{base}_out" if overload.endswith("out") else base}
-    # The meta function is named after the functional operator; add.out may belong to add.Tensor.
+    # The meta function has the name of the functional operator: that of add.out may be add.Tensor.
     metas = {entry.operator, base}
     return [
         d.span
@@ -50,7 +50,7 @@ def find_references(
     *,
     with_declaration: bool,
 ) -> list[Span]:
-    """Where an operator is delegated to or generated, with its C++; where a kernel stands."""
+    """Return the delegations to an operator, its `autogen` entries and its C++; for a kernel, its rows and its C++."""
     outlines, definitions = tuple(outlines), tuple(definitions)
     if word.kind is Kind.kernel:
         name = word.text.rsplit("::", 1)[-1]
@@ -59,18 +59,18 @@ def find_references(
         return [*used, *find_definitions(word, outlines, definitions)]
     if word.kind is not Kind.operator:
         return []
-    found: list[Span] = []
+    references: list[Span] = []
     for outline in outlines:
         own = outline.by_name.get(word.operator)
         if own is not None and own.name is not None:
-            found += [own.name] if with_declaration else []
-            found += own_cpp(own, definitions)
-        found += _mentions(outline, word.operator)
-    return found
+            references += [own.name] if with_declaration else []
+            references += own_cpp(own, definitions)
+        references += _mentions(outline, word.operator)
+    return references
 
 
 def kernel_names(entry: Entry) -> Iterator[Span]:
-    """The kernels in the dispatch table of an entry, as they are written."""
+    """Yield the kernels in the dispatch table of an entry, as they are written."""
     table = entry.key("dispatch")
     if table is None:
         return
@@ -78,9 +78,9 @@ def kernel_names(entry: Entry) -> Iterator[Span]:
     for line in range(table.first, table.end):
         text = source.line_text(line + 1)
         start = source.line_starts()[line]
-        found = re.match(r"^[ \t]+[\w ,]+:[ \t]+([\w:]+)", text)
-        if found is not None and line > table.first:
-            yield Span(source, start + found.start(1), start + found.end(1))
+        row = re.match(r"^[ \t]+[\w ,]+:[ \t]+([\w:]+)", text)
+        if row is not None and line > table.first:
+            yield Span(source, start + row.start(1), start + row.end(1))
 
 
 def _mentions(outline: Outline, full_name: str) -> Iterator[Span]:
@@ -95,6 +95,6 @@ def _mentions(outline: Outline, full_name: str) -> Iterator[Span]:
 
 def _names(key: Key) -> Iterator[Span]:
     text = key.value.text.split("#", 1)[0]
-    for found in _NAME.finditer(text):
+    for name in _NAME.finditer(text):
         start = key.value.start
-        yield Span(key.value.source, start + found.start(), start + found.end())
+        yield Span(key.value.source, start + name.start(), start + name.end())

@@ -1,7 +1,7 @@
-"""A schema file as it is being typed, into its entries and keys, line by line, without parsing it.
+"""Find the entries and keys of a schema file line by line, without parsing it.
 
-What a language server is asked most is asked of texts that are not YAML at the moment. The outline
-knows of indentation and colons only, so a broken entry does not hide the others.
+During typing, most texts are not valid YAML. The outline depends only on indentation and colons, so that one invalid
+entry does not hide the others.
 """
 
 from __future__ import annotations
@@ -10,9 +10,10 @@ import re
 from bisect import bisect_right
 from collections.abc import Mapping
 
-from opgen.dataclasses import dataclass
+from msgspec import Struct
+
 from opgen.diagnostics import Source, Span
-from opgen.parse.entry_keys import HEAD_KEYS
+from opgen.parse.entries.key_descriptions import HEADER_KEYS
 
 _ENTRY = re.compile(r"^( *)-( +|$)")
 _KEY = re.compile(r"([A-Za-z_]\w*)[ \t]*:(?=[ \t]|$)[ \t]*")
@@ -21,9 +22,8 @@ _WORD = re.compile(r"[\w.:]+")
 _LISTED = re.compile(r"^ *- +func *:", re.MULTILINE)
 
 
-@dataclass(frozen=True, slots=True)
-class Key:
-    """A key of an entry: the numbers of its lines (from 0, end exclusive), and where it stands."""
+class Key(Struct, frozen=True):
+    """A key of an entry: the numbers of its lines (from 0, end exclusive), and the spans of key and value."""
 
     name: str
     first: int
@@ -32,11 +32,10 @@ class Key:
     value: Span
 
 
-@dataclass(frozen=True, slots=True)
-class Entry:
-    """An entry, or the head of the file. Its keys begin at column `indent`.
+class Entry(Struct, frozen=True):
+    """An entry, or the header of the file. Its keys begin at column `indent`.
 
-    `name` is as `func` has it; None if it has none. `bare` is the namespace of names without one.
+    `name` is the operator's name in `func`, if there is one. `default_namespace` is that of names without one.
     """
 
     first: int
@@ -45,11 +44,11 @@ class Entry:
     keys: tuple[Key, ...]
     span: Span
     name: Span | None
-    bare: str = "aten"
+    default_namespace: str = "aten"
 
     @property
-    def is_head(self) -> bool:
-        return any(key.name in HEAD_KEYS for key in self.keys) and self.key("func") is None
+    def is_header(self) -> bool:
+        return any(key.name in HEADER_KEYS for key in self.keys) and self.key("func") is None
 
     def key(self, name: str) -> Key | None:
         return next((key for key in self.keys if key.name == name), None)
@@ -60,11 +59,11 @@ class Entry:
     @property
     def namespace(self) -> str:
         text = "" if self.name is None else self.name.text
-        return text.rsplit("::", 1)[0] if "::" in text else self.bare
+        return text.rsplit("::", 1)[0] if "::" in text else self.default_namespace
 
     @property
     def operator(self) -> str:
-        """`add.out`, without namespace; empty if it is not known."""
+        """The name without namespace, such as `add.out`; empty if there is none."""
         return "" if self.name is None else self.name.text.rsplit("::", 1)[-1]
 
     @property
@@ -72,60 +71,55 @@ class Entry:
         return f"{self.namespace}::{self.operator}"
 
 
-@dataclass(frozen=True, slots=True)
-class Outline:
-    """The entries of a text, and each by its full name (the first, if there are several)."""
+class Outline(Struct, frozen=True):
+    """The entries of a text, also by full name (the first one if there are several)."""
 
     source: Source
     entries: tuple[Entry, ...]
     by_name: Mapping[str, Entry]
 
     def entry_at(self, line: int) -> Entry | None:
-        """The entry that has the line with this number (from 0)."""
+        """Return the entry of the line with this number (from 0)."""
         index = bisect_right(self.entries, line, key=lambda entry: entry.first) - 1
         return self.entries[index] if index >= 0 else None
 
     def find(self, name: str, namespace: str) -> Entry | None:
-        """The entry that an entry of `namespace` means by `name`."""
+        """Return the entry that `name` refers to in an entry of `namespace`."""
         full = name if "::" in name else f"{namespace}::{name}"
         return self.by_name.get(full)
 
     def word_at(self, offset: int) -> Span:
-        """The name around `offset`: empty if there is none."""
+        """Return the name around `offset`; an empty span if there is none."""
         source = self.source
         line = source.location(offset).line
-        start = source.line_starts()[line - 1]
-        for found in _WORD.finditer(source.line_text(line)):
-            if start + found.start() <= offset <= start + found.end():
-                text = found.group()
-                lead = len(text) - len(text.lstrip(".:"))
-                return Span(
-                    source,
-                    start + found.start() + lead,
-                    start + len(text.rstrip(".:")) + found.start(),
-                )
+        line_start = source.line_starts()[line - 1]
+        for match in _WORD.finditer(source.line_text(line)):
+            start = line_start + match.start()
+            if start <= offset <= start + len(match[0]):
+                lead = len(match[0]) - len(match[0].lstrip(".:"))
+                return Span(source, start + lead, start + len(match[0].rstrip(".:")))
         return Span(source, offset, offset)
 
 
 def is_schema(text: str) -> bool:
-    """Whether a text looks like a native_functions.yaml."""
+    """Return whether a text looks like a native_functions.yaml."""
     return _LISTED.search(text) is not None
 
 
 def build_outline(source: Source, namespace: str = "aten") -> Outline:
-    """The entries of `source`: what begins with a dash as far left as the first dash.
+    """Build the outline of `source`. Entries begin with a dash in the same column as the first dash.
 
-    Names without a namespace are in that of the head, else in `namespace`.
+    `namespace` is that of names without one, unless the header sets it.
     """
     lines = [source.line_text(n + 1) for n in range(len(source.line_starts()))]
-    dashes = [(n, found) for n, line in enumerate(lines) if (found := _ENTRY.match(line))]
+    dashes = [(n, dash) for n, line in enumerate(lines) if (dash := _ENTRY.match(line))]
     margin = dashes[0][1].group(1) if dashes else ""
-    firsts = [(n, found.end()) for n, found in dashes if found.group(1) == margin]
+    firsts = [(n, dash.end()) for n, dash in dashes if dash.group(1) == margin]
     entries = []
     for i, (first, indent) in enumerate(firsts):
         end = firsts[i + 1][0] if i + 1 < len(firsts) else len(lines)
         entry = _entry(source, lines, first, end, max(indent, len(margin) + 2), namespace)
-        if i == 0 and entry.is_head:
+        if i == 0 and entry.is_header:
             namespace = _namespace(entry) or namespace
         entries.append(entry)
     by_name: dict[str, Entry] = {}
@@ -137,26 +131,26 @@ def build_outline(source: Source, namespace: str = "aten") -> Outline:
 
 def _namespace(head: Entry) -> str | None:
     key = head.key("namespace")
-    found = None if key is None else _NAME.match(key.value.text)
-    return None if found is None else found.group(1)
+    name = None if key is None else _NAME.match(key.value.text)
+    return None if name is None else name.group(1)
 
 
 def _entry(
     source: Source, lines: list[str], first: int, end: int, indent: int, namespace: str
 ) -> Entry:
     starts = source.line_starts()
-    found = []
+    matches = []
     for n in range(first, end):
         line = lines[n]
         if n > first and line[:indent].strip():
             continue
         match = _KEY.match(line, indent)
         if match:
-            found.append((n, match))
+            matches.append((n, match))
     keys = []
     last = first
-    for i, (n, match) in enumerate(found):
-        stop = found[i + 1][0] if i + 1 < len(found) else end
+    for i, (n, match) in enumerate(matches):
+        stop = matches[i + 1][0] if i + 1 < len(matches) else end
         final = max((k for k in range(n, stop) if _is_content(lines[k])), default=n)
         last = max(last, final)
         name = Span(source, starts[n] + match.start(1), starts[n] + match.end(1))
@@ -172,9 +166,8 @@ def _is_content(line: str) -> bool:
 
 def _name(keys: list[Key]) -> Span | None:
     func = next((key for key in keys if key.name == "func"), None)
-    found = None if func is None else _NAME.match(func.value.text)
-    if func is None or found is None:
+    name = None if func is None else _NAME.match(func.value.text)
+    if func is None or name is None:
         return None
-    return Span(
-        func.span.source, func.value.start + found.start(1), func.value.start + found.end(1)
-    )
+    start = func.value.start
+    return Span(func.span.source, start + name.start(1), start + name.end(1))

@@ -1,14 +1,14 @@
-"""Offsets in texts to positions of the protocol, and back.
+"""Convert offsets in texts to positions of the protocol, and back.
 
-A position counts units of the encoding that client and server agreed on: UTF-16 unless both like
-another better. Lines end where `Source` and the protocol say: at `\\n`, `\\r\\n` and `\\r` only.
+A position counts code units of the encoding that client and server agreed on, by default UTF-16. Lines end, as in
+`Source`, only at `\\n`, `\\r\\n` and `\\r`.
 """
 
 from __future__ import annotations
 
 from lsprotocol import types
+from msgspec import Struct
 
-from opgen.dataclasses import dataclass
 from opgen.diagnostics import Source, Span
 
 _BYTES = {
@@ -18,9 +18,8 @@ _BYTES = {
 }
 
 
-@dataclass(frozen=True, slots=True)
-class Positions:
-    """Positions in the units of one encoding."""
+class Positions(Struct, frozen=True):
+    """Converts positions in the code units of one encoding."""
 
     encoding: types.PositionEncodingKind = types.PositionEncodingKind.Utf16
 
@@ -36,7 +35,7 @@ class Positions:
         )
 
     def offset(self, source: Source, position: types.Position) -> int:
-        """The offset of the character at `position`; of the nearest that there is."""
+        """Return the offset of the character at `position`, or of the nearest existing one."""
         starts = source.line_starts()
         if position.line >= len(starts):
             return len(source.text)
@@ -55,9 +54,9 @@ class Positions:
     def _characters(self, line: str, units: int) -> int:
         if line.isascii():
             return min(units, len(line))
-        seen = 0
+        counted = 0
         for index, character in enumerate(line):
-            seen += self._units(character)
-            if seen > units:
+            counted += self._units(character)
+            if counted > units:
                 return index
         return len(line)

@@ -1,4 +1,4 @@
-"""Diagnostics into those of the protocol, by the document that each belongs to."""
+"""Convert diagnostics to those of the protocol, grouped by document."""
 
 from __future__ import annotations
 
@@ -6,9 +6,9 @@ from collections.abc import Callable, Iterable
 
 from lsprotocol import types
 
+from opgen._compat import assert_never
 from opgen.diagnostics import Diagnostic, Severity, Source
 from opgen.lsp.positions import Positions
-from opgen.older_pythons import assert_never
 
 ToUri = Callable[[Source], str]
 
@@ -16,12 +16,12 @@ ToUri = Callable[[Source], str]
 def by_uri(
     diagnostics: Iterable[Diagnostic], positions: Positions, uri_of: ToUri, default: str
 ) -> dict[str, list[types.Diagnostic]]:
-    """The diagnostics of each document; those without a place belong to `default`."""
-    found: dict[str, list[types.Diagnostic]] = {}
+    """Return the diagnostics of each document. Those without a span belong to the document `default`."""
+    grouped: dict[str, list[types.Diagnostic]] = {}
     for item in diagnostics:
         uri = default if item.span is None else uri_of(item.span.source)
-        found.setdefault(uri, []).append(to_protocol(item, positions, uri_of))
-    return found
+        grouped.setdefault(uri, []).append(to_protocol(item, positions, uri_of))
+    return grouped
 
 
 def to_protocol(item: Diagnostic, positions: Positions, uri_of: ToUri) -> types.Diagnostic:
@@ -54,7 +54,7 @@ def _severity(severity: Severity) -> types.DiagnosticSeverity:
 
 
 def _is_unnecessary(item: Diagnostic) -> bool:
-    """Whether it is mended by taking away what it is about."""
+    """Return whether the fix removes the whole span of the diagnostic."""
     fix, span = item.fix, item.span
     return (
         fix is not None

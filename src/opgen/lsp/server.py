@@ -1,4 +1,4 @@
-"""The server: requests of the protocol into calls of the other modules, and their answers back."""
+"""The server: answers requests of the protocol by calls of the other modules."""
 
 from __future__ import annotations
 
@@ -14,38 +14,39 @@ from pygls.uris import to_fs_path
 
 from opgen import __version__
 from opgen.diagnostics import Diagnostic, Source, Span
-from opgen.lsp import mending
-from opgen.lsp.analyst import Analyst
+from opgen.lsp import fixes
+from opgen.lsp.analysis import Analyzer
 from opgen.lsp.completion import complete, word_start
+from opgen.lsp.completion_items import Suggestion
+from opgen.lsp.cursor import Word, find_word
 from opgen.lsp.documents import Analysis, Document, Documents, is_schema_file
 from opgen.lsp.hover import hover_text
-from opgen.lsp.kernels import Definition, KernelIndex, find_functions
+from opgen.lsp.kernels import KernelIndex, find_functions
 from opgen.lsp.navigation import find_definitions, find_references
 from opgen.lsp.positions import Positions
 from opgen.lsp.publishing import by_uri
 from opgen.lsp.settings import read_settings
-from opgen.lsp.suggestion import Suggestion
 from opgen.lsp.symbols import document_symbols, workspace_symbols
-from opgen.lsp.words import Word, find_word
+from opgen.pipeline.kernel_definitions import Definition
 
 _LOG = logging.getLogger(__name__)
-# How long a request waits for the analysis of the text that it is about.
-_PATIENCE = 10.0
-_GLANCE = 0.05
+# Seconds that a request waits for the analysis of the current text, and between two checks for it.
+_TIMEOUT = 10.0
+_POLL_INTERVAL = 0.05
 
 _AtPosition = types.HoverParams | types.DefinitionParams | types.ReferenceParams
 
 
 class Server(LanguageServer):
-    """A language server with its documents, and what it has published for each of them."""
+    """A language server with its documents, and the diagnostics that it has published."""
 
     def __init__(self) -> None:
-        # Whole texts: pygls applies changes by lines that end at characters where the protocol's do not.
+        # Clients send whole texts: pygls applies partial changes with line ends that the protocol does not have.
         super().__init__(
             "opgen", __version__, text_document_sync_kind=types.TextDocumentSyncKind.Full
         )
         self.documents = Documents()
-        self.analyst = Analyst(self.documents)
+        self.analyzer = Analyzer(self.documents)
         self.kernels = KernelIndex()
         self._published: dict[str, dict[str, list[types.Diagnostic]]] = {}
         self._tasks: set[asyncio.Task[None]] = set()
@@ -63,12 +64,12 @@ class Server(LanguageServer):
         return self.documents.uri(source.path)
 
     def schedule(self, document: Document, *, at_once: bool = False) -> None:
-        """Analyze `document`, and the open ones that read it, after a pause in typing."""
+        """Analyze `document`, and the open documents that read it, after a pause in typing."""
         delay = 0.0 if at_once else self.documents.settings.delay
         readers = tuple(self.documents.readers(document.path))
         if document not in readers and document.uri in self._published:
-            # It held operators, and does not any more.
-            self.analyst.cancel(document.uri)
+            # The document no longer has operators.
+            self.analyzer.cancel(document.uri)
             self._publish(document.uri, {})
         for reader in readers:
             task = asyncio.get_running_loop().create_task(self._refresh(reader, delay))
@@ -76,23 +77,23 @@ class Server(LanguageServer):
             task.add_done_callback(self._tasks.discard)
 
     async def analysis(self, document: Document) -> Analysis | None:
-        """The analysis of the text as it is now; None if there is none in good time."""
+        """Return the analysis of the current text; None if it takes too long."""
         loop = asyncio.get_running_loop()
-        end = loop.time() + _PATIENCE
+        end = loop.time() + _TIMEOUT
         if not document.is_analyzed:
             await self._refresh(document, 0)
-        # Another request may have begun the analysis anew; its answer is as good.
+        # Another request may have restarted the analysis. Its result is used, too.
         while not document.is_analyzed and loop.time() < end:
-            await asyncio.sleep(_GLANCE)
+            await asyncio.sleep(_POLL_INTERVAL)
         return document.analysis if document.is_analyzed else None
 
     async def definitions(self) -> Sequence[Definition]:
-        """The kernels in the sources of the workspace."""
+        """Return the definitions of kernels in the sources of the workspace."""
         loop = asyncio.get_running_loop()
         return await loop.run_in_executor(None, self.kernels.definitions, self._source_roots())
 
     async def functions(self, name: str) -> list[Span]:
-        """Where an existing function is defined in the sources of the workspace."""
+        """Return the definitions of an existing function in the sources of the workspace."""
         loop = asyncio.get_running_loop()
         return await loop.run_in_executor(None, find_functions, self._source_roots(), name)
 
@@ -103,22 +104,22 @@ class Server(LanguageServer):
         return [root / name for name in named] or [root]
 
     def close(self, uri: str) -> None:
-        self.analyst.cancel(uri)
+        self.analyzer.cancel(uri)
         self.documents.close(uri)
         self._publish(uri, {})
         self._published.pop(uri, None)
 
     async def _refresh(self, document: Document, delay: float) -> None:
-        analysis = await self.analyst.analyze(document, delay)
+        analysis = await self.analyzer.analyze(document, delay)
         if analysis is not None and self.documents.find(document.uri) is document:
-            found = by_uri(analysis.diagnostics, self.positions, self.uri_of, document.uri)
-            self._publish(document.uri, found)
+            grouped = by_uri(analysis.diagnostics, self.positions, self.uri_of, document.uri)
+            self._publish(document.uri, grouped)
 
-    def _publish(self, owner: str, found: dict[str, list[types.Diagnostic]]) -> None:
-        """Publish what the analysis of `owner` found, for each document with what others found."""
+    def _publish(self, owner: str, diagnostics: dict[str, list[types.Diagnostic]]) -> None:
+        """Publish the diagnostics of the analysis of `owner`, merged with those of other analyses, by document."""
         before = self._published.get(owner, {})
-        self._published[owner] = found
-        for uri in dict.fromkeys([owner, *before, *found]):
+        self._published[owner] = diagnostics
+        for uri in dict.fromkeys([owner, *before, *diagnostics]):
             items: list[types.Diagnostic] = []
             for own in self._published.values():
                 items += [item for item in own.get(uri, ()) if item not in items]
@@ -130,24 +131,24 @@ class Server(LanguageServer):
 
 
 def create_server() -> Server:
-    """A server with all that it answers to."""
+    """Create a server with all its features."""
     server = Server()
     _add_synchronization(server)
     _add_settings(server)
-    _add_questions(server)
+    _add_hover_and_completion(server)
     _add_navigation(server)
     _add_edits(server)
     return server
 
 
 def serve() -> None:
-    """Answer a client over stdin and stdout until it says exit, or goes away."""
+    """Serve a client over stdin and stdout until it sends `exit` or closes the connection."""
     logging.basicConfig(stream=sys.stderr, level=logging.WARNING)
     server = create_server()
     try:
         server.start_io()
     finally:
-        server.analyst.shutdown()
+        server.analyzer.shutdown()
 
 
 def _add_settings(server: Server) -> None:
@@ -157,18 +158,18 @@ def _add_settings(server: Server) -> None:
         uri = folders[0].uri if folders else params.root_uri
         path = to_fs_path(uri) if uri else None
         server.documents.root = Path(path) if path else None
-        server.documents.take_settings(read_settings(params.initialization_options))
+        server.documents.apply_settings(read_settings(params.initialization_options))
 
     @server.feature(types.INITIALIZED)
     async def initialized(params: types.InitializedParams) -> None:
-        await _ask_for_settings(server)
+        await _request_settings(server)
 
     @server.feature(types.WORKSPACE_DID_CHANGE_CONFIGURATION)
     async def did_change_configuration(params: types.DidChangeConfigurationParams) -> None:
         if params.settings:
-            _take_settings(server, params.settings)
+            _apply_settings(server, params.settings)
         else:
-            await _ask_for_settings(server)
+            await _request_settings(server)
 
     @server.feature(types.WORKSPACE_DID_CHANGE_WATCHED_FILES)
     def did_change_watched_files(params: types.DidChangeWatchedFilesParams) -> None:
@@ -176,19 +177,19 @@ def _add_settings(server: Server) -> None:
             server.schedule(document)
 
 
-async def _ask_for_settings(server: Server) -> None:
-    """Take what the client's section `opgen` holds, if it can be asked and has one."""
+async def _request_settings(server: Server) -> None:
+    """Request the client's section `opgen`, if the client supports that, and apply it."""
     workspace = server.client_capabilities.workspace
     if workspace is None or not workspace.configuration:
         return
-    wanted = types.ConfigurationParams([types.ConfigurationItem(section="opgen")])
-    found = await server.workspace_configuration_async(wanted)
-    if found and found[0]:
-        _take_settings(server, found[0])
+    request = types.ConfigurationParams([types.ConfigurationItem(section="opgen")])
+    sections = await server.workspace_configuration_async(request)
+    if sections and sections[0]:
+        _apply_settings(server, sections[0])
 
 
-def _take_settings(server: Server, given: object) -> None:
-    server.documents.take_settings(read_settings(given))
+def _apply_settings(server: Server, section: object) -> None:
+    server.documents.apply_settings(read_settings(section))
     for document in server.documents.schemas():
         server.schedule(document)
 
@@ -224,13 +225,13 @@ def _add_synchronization(server: Server) -> None:
                 server.schedule(reader)
 
 
-def _add_questions(server: Server) -> None:
+def _add_hover_and_completion(server: Server) -> None:
     @server.feature(types.TEXT_DOCUMENT_HOVER)
     async def hover(params: types.HoverParams) -> types.Hover | None:
-        found = _word(server, params)
-        if found is None:
+        place = _word(server, params)
+        if place is None:
             return None
-        document, word = found
+        document, word = place
         if document.known is None:
             await server.analysis(document)
         text = hover_text(word, document.known)
@@ -248,7 +249,7 @@ def _add_questions(server: Server) -> None:
             return types.CompletionList(False, [])
         definitions = await server.definitions()
         offset = server.positions.offset(document.source, params.position)
-        found = complete(
+        suggestions = complete(
             server.documents.outlines(document),
             offset,
             document.known,
@@ -257,22 +258,22 @@ def _add_questions(server: Server) -> None:
         )
         span = _typed(document.source, offset)
         where = server.positions.range(span)
-        return types.CompletionList(False, [_item(one, where) for one in found])
+        return types.CompletionList(False, [_item(one, where) for one in suggestions])
 
 
 def _typed(source: Source, offset: int) -> Span:
-    """The beginning of a word before `offset`."""
+    """Return the span of the word before `offset`."""
     location = source.location(offset)
     before = source.line_text(location.line)[: location.column - 1]
     return Span(source, offset - len(before) + word_start(before), offset)
 
 
 def _item(suggestion: Suggestion, where: types.Range) -> types.CompletionItem:
-    text = suggestion.text
+    description = types.MarkupContent(types.MarkupKind.Markdown, suggestion.description)
     return types.CompletionItem(
         label=suggestion.label,
-        kind=suggestion.what.value,
-        documentation=types.MarkupContent(types.MarkupKind.Markdown, text) if text else None,
+        kind=suggestion.kind.value,
+        documentation=description if suggestion.description else None,
         sort_text=f"{suggestion.sort}{suggestion.label}",
         text_edit=types.TextEdit(where, suggestion.insert or suggestion.label),
     )
@@ -281,10 +282,10 @@ def _item(suggestion: Suggestion, where: types.Range) -> types.CompletionItem:
 def _add_navigation(server: Server) -> None:
     @server.feature(types.TEXT_DOCUMENT_DEFINITION)
     async def definition(params: types.DefinitionParams) -> list[types.Location]:
-        found = _word(server, params)
-        if found is None:
+        place = _word(server, params)
+        if place is None:
             return []
-        document, word = found
+        document, word = place
         if word.is_existing:
             return [server.location(span) for span in await server.functions(word.text)]
         outlines = server.documents.outlines(document)
@@ -293,10 +294,10 @@ def _add_navigation(server: Server) -> None:
 
     @server.feature(types.TEXT_DOCUMENT_REFERENCES)
     async def references(params: types.ReferenceParams) -> list[types.Location]:
-        found = _word(server, params)
-        if found is None:
+        place = _word(server, params)
+        if place is None:
             return []
-        document, word = found
+        document, word = place
         spans = find_references(
             word,
             server.documents.outlines(document),
@@ -327,7 +328,7 @@ def _word(server: Server, params: _AtPosition) -> tuple[Document, Word] | None:
 
 
 def _add_edits(server: Server) -> None:
-    options = types.CodeActionOptions([types.CodeActionKind.QuickFix, mending.FIX_ALL])
+    options = types.CodeActionOptions([types.CodeActionKind.QuickFix, fixes.FIX_ALL])
 
     @server.feature(types.TEXT_DOCUMENT_CODE_ACTION, options)
     async def code_action(params: types.CodeActionParams) -> list[types.CodeAction]:
@@ -339,7 +340,7 @@ def _add_edits(server: Server) -> None:
         actions = []
         if _wanted(only, types.CodeActionKind.QuickFix):
             actions += _quick_fixes(server, document, analysis, params.range)
-        if only and _wanted(only, mending.FIX_ALL):
+        if only and _wanted(only, fixes.FIX_ALL):
             actions += await _fix_all(server, document, analysis)
         return actions
 
@@ -348,11 +349,11 @@ def _add_edits(server: Server) -> None:
         document = server.documents.find(params.text_document.uri)
         if document is None or not is_schema_file(document):
             return []
-        return await _rewrite(server, document, mending.formatted_text)
+        return await _rewrite(server, document, fixes.formatted_text)
 
 
 def _wanted(only: Sequence[types.CodeActionKind | str] | None, kind: str) -> bool:
-    """Whether a client that asks for `only` these kinds asks for `kind`."""
+    """Return whether a client that requests `only` these kinds, or all if there are none, requests `kind`."""
     names = [str(getattr(k, "value", k)) for k in only or ()]
     kind = str(getattr(kind, "value", kind))
     return not names or any(kind == name or kind.startswith(f"{name}.") for name in names)
@@ -370,10 +371,10 @@ def _quick_fixes(
     fixable = [item for item in analysis.diagnostics if item.fix is not None]
     actions = [action for item in fixable if touches(item) for action in [_fix(server, item)]]
     if actions and len(fixable) > 1:
-        new = mending.once(document.source, fixable)
-        edits = mending.change(document.source, new, server.positions)
+        new = fixes.once(document.source, fixable)
+        edits = fixes.change(document.source, new, server.positions)
         actions.append(
-            _action("Fix all that is certain", types.CodeActionKind.QuickFix, document, edits)
+            _action("Apply all certain fixes", types.CodeActionKind.QuickFix, document, edits)
         )
     return actions
 
@@ -381,12 +382,12 @@ def _quick_fixes(
 def _fix(server: Server, item: Diagnostic) -> types.CodeAction:
     assert item.fix is not None
     uri = server.uri_of(item.fix.span.source)
-    edits = [mending.text_edit(item.fix, server.positions)]
+    edits = [fixes.text_edit(item.fix, server.positions)]
     own = by_uri([item], server.positions, server.uri_of, uri)
     return types.CodeAction(
-        title=mending.title(item.fix),
+        title=fixes.title(item.fix),
         kind=types.CodeActionKind.QuickFix,
-        diagnostics=[one for found in own.values() for one in found],
+        diagnostics=[one for group in own.values() for one in group],
         is_preferred=True,
         edit=types.WorkspaceEdit(changes={uri: edits}),
     )
@@ -404,17 +405,17 @@ async def _fix_all(
 ) -> list[types.CodeAction]:
     if not any(item.fix for item in analysis.diagnostics):
         return []
-    edits = await _rewrite(server, document, mending.fixed_text)
-    return [_action("Fix all that is certain", mending.FIX_ALL, document, edits)] if edits else []
+    edits = await _rewrite(server, document, fixes.fixed_text)
+    return [_action("Apply all certain fixes", fixes.FIX_ALL, document, edits)] if edits else []
 
 
 async def _rewrite(
     server: Server, document: Document, new_text: Callable[..., str]
 ) -> list[types.TextEdit]:
-    """The edits that make `new_text` of a document; none if it changes in the meantime."""
+    """Return the edits that replace a document by `new_text` of it; none if it changes in the meantime."""
     source, inputs = document.source, server.documents.inputs(document)
     loop = asyncio.get_running_loop()
     new = await loop.run_in_executor(None, new_text, document.path, source.text, inputs)
     if document.source is not source:
         return []
-    return mending.change(source, new, server.positions)
+    return fixes.change(source, new, server.positions)

@@ -1,4 +1,4 @@
-"""What a client says about a workspace (initialization options, configuration) into Inputs."""
+"""Read a client's settings of a workspace (initialization options, configuration)."""
 
 from __future__ import annotations
 
@@ -6,23 +6,24 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
-from opgen.dataclasses import dataclass
-from opgen.pipeline import Inputs
+from msgspec import Struct
+
+from opgen.pipeline.inputs import Inputs
 from opgen.targets import TARGETS
 
 _DELAY = 0.3
 
 
-@dataclass(frozen=True, slots=True)
-class Settings:
-    """As the client's section `opgen`; `docs/editors.md` says what each is for.
+class Settings(Struct, frozen=True):
+    """The client's section `opgen`. `docs/guides/editors.md` describes each setting.
 
-    `yaml` are the files that are read together; a schema file that is none of them is read alone.
-    Paths are relative to the workspace folder. `delay` is in seconds.
+    The files of `yaml` are read together; any other schema file is read alone. Paths are relative to the workspace
+    folder. `delay` is in seconds.
     """
 
     yaml: tuple[str, ...] = ()
     tags: str | None = None
+    derivatives: tuple[str, ...] = ()
     target: str = "runtime"
     extends: str | None = None
     backends: tuple[str, ...] = ()
@@ -35,16 +36,17 @@ class Settings:
     delay: float = _DELAY
 
     @property
-    def bare_namespace(self) -> str:
-        """That of operators without one, in files that do not say it."""
+    def default_namespace(self) -> str:
+        """The namespace of operators written without one, in files whose header does not set it."""
         return "aten" if self.strict_torchgen else self.namespace or "aten"
 
     def inputs(self, document: Path, root: Path | None, overlay: Mapping[Path, bytes]) -> Inputs:
-        """How the schema file `document` is to be read."""
+        """Return the inputs for the schema file `document`. `overlay` replaces the contents of files."""
         together = tuple(_absolute(root, name) for name in self.yaml)
         return Inputs(
             yaml=together if document in together else (document,),
             tags=_optional(root, self.tags),
+            derivatives=tuple(_absolute(root, name) for name in self.derivatives),
             target=self.target,
             backends=self.backends,
             ignore_keys=self.ignore_keys,
@@ -57,38 +59,39 @@ class Settings:
         )
 
 
-def read_settings(given: object) -> Settings:
-    """Settings from JSON. What is not of the right type is as if it were not there."""
-    if not isinstance(given, Mapping):
+def read_settings(value: object) -> Settings:
+    """Read settings from JSON. Values of the wrong type are ignored."""
+    if not isinstance(value, Mapping):
         return Settings()
-    own = given.get("opgen", given)
+    own = value.get("opgen", value)
     if not isinstance(own, Mapping):
         return Settings()
-    target = _text(own, "target")
+    target = _string(own, "target")
     delay = own.get("delay")
     return Settings(
-        yaml=_texts(own, "yaml"),
-        tags=_text(own, "tags"),
+        yaml=_strings(own, "yaml"),
+        tags=_string(own, "tags"),
+        derivatives=_strings(own, "derivatives"),
         target=target if target is not None and target in TARGETS else "runtime",
-        extends=_text(own, "extends"),
-        backends=_texts(own, "backends"),
-        ignore_keys=_texts(own, "ignoreKeys"),
-        select=_texts(own, "select"),
-        backend_yaml=_text(own, "backendYaml"),
+        extends=_string(own, "extends"),
+        backends=_strings(own, "backends"),
+        ignore_keys=_strings(own, "ignoreKeys"),
+        select=_strings(own, "select"),
+        backend_yaml=_string(own, "backendYaml"),
         strict_torchgen=own.get("strictTorchgen") is True,
-        namespace=_text(own, "namespace"),
-        kernels=_texts(own, "kernels"),
+        namespace=_string(own, "namespace"),
+        kernels=_strings(own, "kernels"),
         delay=min(max(delay, 0), 10_000) / 1000 if isinstance(delay, (int, float)) else _DELAY,
     )
 
 
-def _text(given: Mapping[Any, Any], name: str) -> str | None:
-    value = given.get(name)
+def _string(section: Mapping[Any, Any], name: str) -> str | None:
+    value = section.get(name)
     return value if isinstance(value, str) and value and "\0" not in value else None
 
 
-def _texts(given: Mapping[Any, Any], name: str) -> tuple[str, ...]:
-    value = given.get(name)
+def _strings(section: Mapping[Any, Any], name: str) -> tuple[str, ...]:
+    value = section.get(name)
     if not isinstance(value, (list, tuple)):
         return ()
     return tuple(item for item in value if isinstance(item, str) and item and "\0" not in item)

@@ -1,4 +1,4 @@
-"""Outlines into the symbols that editors list and search."""
+"""List the symbols of documents, which editors show and search."""
 
 from __future__ import annotations
 
@@ -11,13 +11,13 @@ from opgen.lsp.navigation import kernel_names
 from opgen.lsp.outline import Entry, Outline
 from opgen.lsp.positions import Positions
 
-# More than a person scrolls through.
-_MAX_FOUND = 200
+# The most results of a search.
+_MAX_RESULTS = 200
 
 
 def document_symbols(outline: Outline, positions: Positions) -> list[types.DocumentSymbol]:
-    """The operators of a document, each with its kernels, behind the namespace that its head names."""
-    head = outline.entries[0] if outline.entries and outline.entries[0].is_head else None
+    """Return the operators of a document, each with its kernels, after the namespace of its header."""
+    head = outline.entries[0] if outline.entries and outline.entries[0].is_header else None
     key = None if head is None else head.key("namespace")
     symbols = []
     if head is not None and key is not None and key.value.text:
@@ -46,17 +46,17 @@ def _operators(outline: Outline, positions: Positions) -> list[types.DocumentSym
 def workspace_symbols(
     query: str, outlines: Iterable[Outline], location: Callable[[Span], types.Location]
 ) -> list[types.WorkspaceSymbol]:
-    """The operators whose full names hold `query`."""
-    wanted = query.lower()
+    """Return the operators whose full names contain `query`, ignoring case."""
+    lower_query = query.lower()
     names = [
         (entry.full_name, entry.name)
         for outline in outlines
         for entry in outline.entries
-        if entry.name is not None and wanted in entry.full_name.lower()
+        if entry.name is not None and lower_query in entry.full_name.lower()
     ]
     return [
         types.WorkspaceSymbol(location(span), name, types.SymbolKind.Function)
-        for name, span in names[:_MAX_FOUND]
+        for name, span in names[:_MAX_RESULTS]
     ]
 
 

@@ -1,20 +1,21 @@
-"""A backend that is written outside of the operators' own library: which kernels it has, in which class."""
+"""Model of an external backend: its kernels, and the class that has them as members."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping
 from enum import Enum
+from functools import cached_property
 
-from opgen.dataclasses import dataclass, field
-from opgen.diagnostics import Span
+from msgspec import Struct
+
+from opgen.diagnostics import Located, Span
 from opgen.model.dispatch_key import DispatchKey
 from opgen.model.native_function import Kernel, NativeFunction
 from opgen.model.registry import NativeFunctionsGroup
 
 
-@dataclass(frozen=True, slots=True)
-class WrittenName:
-    """A text of a file, and where it stands."""
+class WrittenName(Struct, frozen=True):
+    """A string of a file, and its place."""
 
     text: str
     span: Span
@@ -24,7 +25,7 @@ class WrittenName:
 
 
 class StructuredRoute(Enum):
-    """Which parts of a structured kernel the backend brings, and which are the library's that it extends.
+    """Which parts of a structured kernel the backend supplies, and which come from the library that it extends.
 
     The value is the key of the backend file that lists the operators.
     """
@@ -34,9 +35,8 @@ class StructuredRoute(Enum):
     installed = "structured_installed"
 
 
-@dataclass(frozen=True, slots=True)
-class BackendFile:
-    """What a backend YAML says, before its names are looked up. `supported` includes `full_codegen`.
+class BackendFile(Struct, frozen=True):
+    """The contents of a backend YAML, before its names are looked up. `supported` includes `full_codegen`.
 
     `structured` holds the names under each of the keys for structured kernels, in their order.
     """
@@ -54,54 +54,50 @@ class BackendFile:
     cpu_fallback: bool = False
 
 
-@dataclass(frozen=True, slots=True)
-class BackendKernel:
+class BackendKernel(Located, Struct, frozen=True):
     """A static member function of the backend's class; one name may serve several operators."""
 
     function: NativeFunction
     name: str
     symint: bool
-    span: Span = field(repr=False, compare=False)
+    span: Span
 
 
-@dataclass(frozen=True, slots=True)
-class BackendIndex:
+class BackendIndex(Struct, frozen=True, dict=True):
     """The kernels for one dispatch key, in the order of the registry."""
 
     key: DispatchKey
     kernels: tuple[BackendKernel, ...]
-    _kernels: Mapping[str, BackendKernel] = field(init=False, repr=False, compare=False)
 
-    def __post_init__(self) -> None:
-        object.__setattr__(self, "_kernels", {k.function.full_name: k for k in self.kernels})
+    @cached_property
+    def _kernels(self) -> Mapping[str, BackendKernel]:
+        return {k.function.full_name: k for k in self.kernels}
 
     def find_kernel(self, f: NativeFunction) -> BackendKernel | None:
         return self._kernels.get(f.full_name)
 
 
-@dataclass(frozen=True, slots=True)
-class BackendStructured:
-    """A structured kernel of the backend: one class, from which all members of `group` are made.
+class BackendStructured(Located, Struct, frozen=True):
+    """A structured kernel of the backend: one class that serves all members of `group`.
 
-    `installed` is the kernel of the extended library that it stands for, if it is that one's.
+    If it is a kernel of the extended library, `installed` is that kernel.
     """
 
     group: NativeFunctionsGroup
     route: StructuredRoute
     name: str
     installed: Kernel | None
-    span: Span = field(repr=False, compare=False)
+    span: Span
 
 
-@dataclass(frozen=True, slots=True)
-class ExternalBackend:
-    """`forward` holds the kernels for the backend's key, `autograd` those for its autograd key.
+class ExternalBackend(Struct, frozen=True, dict=True):
+    """A backend: `forward` contains the kernels for its key, `autograd` those for its autograd key.
 
-    Unless `use_out_as_primary`, out= and in-place variants without a kernel are made from the
-    functional one. With `device_guard`, tensors are checked to be on one device, which is made
-    current. `structured` are its structured kernels, in the order of the registry. Of the operators in
-    `out_as_primary` the functional and in-place variants are made from the out kernel. With
-    `cpu_fallback`, all other operators run on the CPU.
+    Without `use_out_as_primary`, opgen generates out= and in-place variants that have no kernel from the functional
+    kernel. For operators in `out_as_primary`, it generates the functional and in-place variants from the out kernel.
+    With `device_guard`, generated code checks that all tensors are on one device, and makes it current. `structured` are
+    the backend's structured kernels, in the order of the registry. With `cpu_fallback`, all other operators run on the
+    CPU.
     """
 
     cpp_namespace: str
@@ -113,15 +109,14 @@ class ExternalBackend:
     structured: tuple[BackendStructured, ...] = ()
     out_as_primary: frozenset[str] = frozenset()
     cpu_fallback: bool = False
-    _structured: Mapping[str, BackendStructured] = field(init=False, repr=False, compare=False)
 
-    def __post_init__(self) -> None:
-        members = {f.full_name: s for s in self.structured for f in s.group.functions()}
-        object.__setattr__(self, "_structured", members)
+    @cached_property
+    def _structured(self) -> Mapping[str, BackendStructured]:
+        return {f.full_name: s for s in self.structured for f in s.group.functions()}
 
     @property
     def header(self) -> str:
-        """The name of the header that declares the class."""
+        """Return the name of the header that declares the class."""
         return f"{self.forward.key.name}NativeFunctions.h"
 
     @property
@@ -129,7 +124,7 @@ class ExternalBackend:
         return (self.forward,) if self.autograd is None else (self.forward, self.autograd)
 
     def find_structured(self, f: NativeFunction) -> BackendStructured | None:
-        """The structured kernel that `f` is made from."""
+        """Return the structured kernel that serves `f`; None if there is none."""
         return self._structured.get(f.full_name)
 
     def find_index(self, key: DispatchKey) -> BackendIndex | None:

@@ -1,4 +1,4 @@
-"""Dispatch keys, spelled as in YAML, and the sets of them that rules speak of."""
+"""Dispatch keys, spelled as in YAML, and the sets of keys that rules refer to."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from opgen import data
 
 
 class DispatchKey(Enum):
-    """All keys that are known by name; only SUPPORTED_DISPATCH_KEYS may be given a kernel."""
+    """All keys that are known by name; only SUPPORTED_DISPATCH_KEYS may have a kernel."""
 
     Undefined = auto()
     CatchAll = Undefined
@@ -162,10 +162,10 @@ class DispatchKey(Enum):
     AutogradPrivateUse2 = auto()
     AutogradPrivateUse3 = auto()
 
-    # Known to older PyTorch versions only: renamed to MAIA.
+    # Only in older PyTorch versions: renamed to MAIA.
     ORT = auto()
 
-    # Of PyTorch's runtime alone: no native_functions.yaml of its own names them.
+    # Only in PyTorch's runtime: PyTorch's native_functions.yaml names none of them.
     Fake = auto()
     DeferredInit = auto()
     AutocastMTIA = auto()
@@ -187,16 +187,16 @@ class DispatchKey(Enum):
     def lower(self) -> str:
         return self.name.lower()
 
-    # In C, by identity: Enum's own goes through Python for every look-up of a row.
+    # Identity, computed in C: Enum's own __hash__ is a Python function.
     __hash__ = object.__hash__
 
 
-# Keys that a dispatch table may name, in the order in which register files are made.
+# Keys that a dispatch table may name, in the order of the register files.
 SUPPORTED_DISPATCH_KEYS: tuple[DispatchKey, ...] = tuple(
     DispatchKey[name] for name in data.read_names("dispatch_keys.txt")
 )
 
-# Keys that a row of a library's operator may name: those, and all others that PyTorch's registry takes a kernel for.
+# Keys that a row of a library's operator may name: those, and all others for which PyTorch's registry takes a kernel.
 LIBRARY_DISPATCH_KEYS: tuple[DispatchKey, ...] = tuple(
     dict.fromkeys(
         (
@@ -210,13 +210,13 @@ _OF_RUNTIME_ALONE = frozenset(_ALL_KEYS[_ALL_KEYS.index(DispatchKey.Fake) :])
 
 
 def find_key(name: str) -> DispatchKey | None:
-    """The key of this name, if torchgen knows it."""
+    """Return the key of this name; None if torchgen does not know it."""
     key = DispatchKey.__members__.get(name)
     return None if key in _OF_RUNTIME_ALONE else key
 
 
 def find_library_key(name: str) -> DispatchKey | None:
-    """The key of this name, if PyTorch's runtime knows it."""
+    """Return the key of this name; None if PyTorch's runtime does not know it."""
     return DispatchKey.__members__.get(name)
 
 

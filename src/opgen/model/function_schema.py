@@ -1,14 +1,17 @@
-"""Operator schemas as values: name, arguments, returns, and what follows from them.
+"""Define operator schemas as values: name, arguments, returns, and properties derived from them.
 
-Every `str(x)` is the text that `x` is parsed from, character by character.
+Parsing `str(x)` gives `x` again, and `str` of a parsed schema is its canonical text.
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterator
 from enum import Enum, auto
+from functools import cached_property
 
-from opgen.dataclasses import dataclass, field, replace
+from msgspec import Struct
+from msgspec.structs import replace
+
 from opgen.model.profile import Profile
 from opgen.model.types import BaseTy, BaseType, ListType, OptionalType, Type
 
@@ -20,11 +23,11 @@ class SchemaKind(Enum):
     mutable = auto()
     scratch = auto()
 
-    # In C, by identity: Enum's own goes through Python.
+    # Identity, computed in C: Enum's own __hash__ is a Python function.
     __hash__ = object.__hash__
 
 
-# Names that Python has an augmented assignment for: `__iadd__` is the in-place form of `__add__`.
+# Names of operators with an augmented assignment in Python: `__iadd__` is the in-place form of `__add__`.
 AUGMENTED_ASSIGNMENT_NAMES: tuple[str, ...] = (
     "add",
     "sub",
@@ -43,9 +46,8 @@ AUGMENTED_ASSIGNMENT_NAMES: tuple[str, ...] = (
 SCRATCH_PREFIX = "_scratch_"
 
 
-@dataclass(frozen=True, slots=True)
-class BaseOperatorName:
-    """`add`, `add_`, `__iadd__`, `foo_functional`: `base` is what is left without the marks."""
+class BaseOperatorName(Struct, frozen=True):
+    """`add`, `add_`, `__iadd__`, `foo_functional`: `base` is the name without the marks."""
 
     base: str
     inplace: bool
@@ -60,26 +62,30 @@ class BaseOperatorName:
         return f"{self.base}_functional" if self.functional_overload else self.base
 
 
-@dataclass(frozen=True, slots=True)
-class OperatorName:
-    """A name with its overload; `overload_name` is empty if there is none."""
+class OperatorName(Struct, frozen=True, cache_hash=True, dict=True):
+    """A name with its overload; `overload_name` is empty for the default overload."""
 
     name: BaseOperatorName
     overload_name: str
 
     def __str__(self) -> str:
+        return self._text
+
+    @cached_property
+    def _text(self) -> str:
         return f"{self.name}.{self.overload_name}" if self.overload_name else str(self.name)
 
+    @cached_property
     def unambiguous_name(self) -> str:
         """`add_Tensor` for `add.Tensor`."""
         return f"{self.name}_{self.overload_name}" if self.overload_name else str(self.name)
 
     def remove_inplace(self) -> OperatorName:
-        """The name without the marks for in-place and `_functional`."""
+        """Return the name without the marks for in-place and `_functional`."""
         return self._plain(self.overload_name)
 
     def with_overload(self, overload: str) -> OperatorName:
-        """The name without the marks for in-place and `_functional`, and with another overload."""
+        """Return the name without the marks for in-place and `_functional`, and with another overload."""
         return self._plain(overload)
 
     def _plain(self, overload: str) -> OperatorName:
@@ -87,13 +93,12 @@ class OperatorName:
         return OperatorName(base, overload)
 
 
-@dataclass(frozen=True, slots=True)
-class Annotation:
+class Annotation(Struct, frozen=True):
     """Alias information: `a`, `a!` (written), `a -> *` (goes into the alias set `*`).
 
-    Without `alias_set` it is a bare `!`: written, and in an alias set that no other is in. It stands after
-    `depth` marks of the type: `Tensor(a!)[]` has depth 0, `Tensor[](a!)` 1. `inner` is one of the elements:
-    `Tensor(a)[](b)`.
+    Without `alias_set` it is a bare `!`: written, and in an alias set of its own. `depth` counts the marks of the type
+    before it: `Tensor(a!)[]` has depth 0, `Tensor[](a!)` has 1. `inner` is the annotation of the elements, such as `(a)`
+    in `Tensor(a)[](b)`.
     """
 
     alias_set: tuple[str, ...]
@@ -104,7 +109,7 @@ class Annotation:
 
     @property
     def text(self) -> str:
-        """As it stands in a type: `(a!)`, `!`."""
+        """The annotation as written in a type: `(a!)`, `!`."""
         return f"({self})" if self.alias_set else str(self)
 
     def __str__(self) -> str:
@@ -113,12 +118,12 @@ class Annotation:
 
 
 def may_alias(one: Annotation | None, other: Annotation | None) -> bool:
-    """Whether two annotations name the same alias set. A bare `!` names none."""
+    """Return whether two annotations name the same alias set. A bare `!` names none."""
     return one is not None and one == other and bool(one.alias_set)
 
 
 def may_share_memory(one: Annotation, other: Annotation) -> bool:
-    """Whether two annotations name one alias set, or one of them every set (`*`)."""
+    """Return whether two annotations share an alias set, or one of them names every set (`*`)."""
     sets, others = set(one.alias_set), set(other.alias_set)
     return "*" in sets | others or not sets.isdisjoint(others)
 
@@ -135,7 +140,7 @@ def _annotated(type: Type, annotation: Annotation | None) -> str:
 
 
 def _marks(type: Type) -> list[str]:
-    """The text of a type in parts: what its marks stand behind, then mark by mark."""
+    """Split the text of a type into its base type and its marks, `?` and `[]`."""
     marks = []
     while isinstance(type, OptionalType | ListType):
         marks.append(str(type)[len(str(type.elem)) :])
@@ -143,13 +148,12 @@ def _marks(type: Type) -> list[str]:
     return [str(type), *reversed(marks)]
 
 
-@dataclass(frozen=True, slots=True)
-class Argument:
-    """`default` is the text after `=`, as written.
+class Argument(Struct, frozen=True, cache_hash=True, dict=True):
+    """An argument of an operator. `default` is the text after `=`, as written.
 
-    `name` is that of no other argument of the operator. `written` is what the schema calls it, where that is not
-    the same: PyTorch takes two arguments of one name.
-    The same few hundred are looked up and written tens of thousands of times, so hash and text are made once.
+    `name` is unique among the operator's arguments. `written` is the name in the schema where it differs: PyTorch accepts two
+    arguments with the same name. A few hundred distinct arguments are looked up and printed tens of thousands of times, so
+    their hash and text are cached.
     """
 
     name: str
@@ -157,34 +161,24 @@ class Argument:
     default: str | None
     annotation: Annotation | None
     written: str | None = None
-    _hash: int = field(init=False, repr=False, compare=False)
-    _text: str | None = field(default=None, init=False, repr=False, compare=False)
-
-    def __post_init__(self) -> None:
-        value = hash((self.name, self.type, self.default, self.annotation))
-        object.__setattr__(self, "_hash", value)
-
-    def __hash__(self) -> int:
-        return self._hash
 
     @property
     def is_write(self) -> bool:
-        """Whether it is a tensor, or several, that the operator writes. (`int!` is none.)"""
+        """Whether the argument is a tensor or a list of tensors that the operator writes. (`int!` is neither.)"""
         return _is_written(self.type, self.annotation)
 
     @property
     def type_text(self) -> str:
-        """The type with its annotation inside, as written: `Tensor(a!)[]`."""
+        """The type with its annotation, as written: `Tensor(a!)[]`."""
         return _annotated(self.type, self.annotation)
 
     def __str__(self) -> str:
-        text = self._text
-        if text is None:
-            text = f"{self.type_text} {self.written or self.name}"
-            if self.default is not None:
-                text = f"{text}={self.default}"
-            object.__setattr__(self, "_text", text)
-        return text
+        return self._text
+
+    @cached_property
+    def _text(self) -> str:
+        text = f"{self.type_text} {self.written or self.name}"
+        return text if self.default is None else f"{text}={self.default}"
 
 
 def _is_written(type: Type, annotation: Annotation | None) -> bool:
@@ -193,15 +187,14 @@ def _is_written(type: Type, annotation: Annotation | None) -> bool:
     return annotation.is_write or (annotation.inner is not None and annotation.inner.is_write)
 
 
-@dataclass(frozen=True, slots=True)
-class Return:
+class Return(Struct, frozen=True):
     name: str | None
     type: Type
     annotation: Annotation | None
 
     @property
     def is_write(self) -> bool:
-        """Whether it is an argument that the operator writes."""
+        """Whether this return is an argument that the operator writes."""
         return _is_written(self.type, self.annotation)
 
     def __str__(self) -> str:
@@ -209,16 +202,14 @@ class Return:
         return text if self.name is None else f"{text} {self.name}"
 
 
-@dataclass(frozen=True, slots=True)
-class SelfArgument:
-    """The positional argument named `self`: the object of a method call."""
+class SelfArgument(Struct, frozen=True):
+    """The positional argument named `self`, which a method is called on."""
 
     argument: Argument
 
 
-@dataclass(frozen=True, slots=True)
-class TensorOptionsArguments:
-    """Four consecutive keyword arguments that C++ gathers into one TensorOptions."""
+class TensorOptionsArguments(Struct, frozen=True):
+    """Four consecutive keyword arguments, which C++ combines into one TensorOptions."""
 
     dtype: Argument
     layout: Argument
@@ -229,9 +220,8 @@ class TensorOptionsArguments:
         return (self.dtype, self.layout, self.device, self.pin_memory)
 
 
-@dataclass(frozen=True, slots=True)
-class Arguments:
-    """Arguments sorted into the roles they play; read in field order they are in schema order."""
+class Arguments(Struct, frozen=True, cache_hash=True):
+    """Arguments by their roles. The fields are in the order of the schema."""
 
     pre_self_positional: tuple[Argument, ...]
     self_arg: SelfArgument | None
@@ -240,15 +230,6 @@ class Arguments:
     tensor_options: TensorOptionsArguments | None
     post_tensor_options_kwarg_only: tuple[Argument, ...]
     out: tuple[Argument, ...]
-    _hash: int | None = field(default=None, init=False, repr=False, compare=False)
-
-    def __hash__(self) -> int:
-        """Made once, when it is first asked for."""
-        value = self._hash
-        if value is None:
-            value = hash((self.all, len(self.out)))
-            object.__setattr__(self, "_hash", value)
-        return value
 
     @property
     def flat_positional(self) -> tuple[Argument, ...]:
@@ -258,7 +239,7 @@ class Arguments:
 
     @property
     def flat_kwarg_only(self) -> tuple[Argument, ...]:
-        """Keyword-only arguments without the out arguments."""
+        """The keyword-only arguments, without the out arguments."""
         options = () if self.tensor_options is None else self.tensor_options.all()
         return self.pre_tensor_options_kwarg_only + options + self.post_tensor_options_kwarg_only
 
@@ -315,7 +296,7 @@ class Arguments:
         return any(a.type.is_base_ty_like(base_ty) for a in self.flat_non_out)
 
     def signature(self, *, strip_default: bool = False) -> Arguments:
-        """What variants of one operator have in common: see FunctionSchema.signature."""
+        """Return the arguments that all variants of an operator share; see FunctionSchema.signature."""
 
         def strip(arguments: tuple[Argument, ...]) -> tuple[Argument, ...]:
             return tuple([_stripped(a, strip_default) for a in arguments])
@@ -337,14 +318,14 @@ class Arguments:
         )
 
     def remove_self_annotation(self) -> Arguments:
-        """The same with an unannotated self. There must be a self."""
+        """Return a copy whose self has no annotation. There must be a self."""
         assert self.self_arg is not None
         return replace(
             self, self_arg=SelfArgument(replace(self.self_arg.argument, annotation=None))
         )
 
     def with_out_args(self, outs: tuple[Argument, ...]) -> Arguments:
-        """The same with out arguments. There must be none yet."""
+        """Return a copy with out arguments. There must be none yet."""
         assert not self.out
         return replace(self, out=outs)
 
@@ -366,9 +347,8 @@ def _stripped(argument: Argument, strip_default: bool) -> Argument:
     return Argument(argument.name, argument.type, default, None)
 
 
-@dataclass(frozen=True, slots=True)
-class FunctionSchema:
-    """`name.overload(arguments) -> returns`, without a namespace, as it is read by the rules of `profile`."""
+class FunctionSchema(Struct, frozen=True):
+    """`name.overload(arguments) -> returns`, without a namespace, parsed by the rules of `profile`."""
 
     name: OperatorName
     arguments: Arguments
@@ -377,36 +357,41 @@ class FunctionSchema:
 
     def __str__(self) -> str:
         returns = ", ".join(map(str, self.returns))
-        # A single tuple: without parentheses around it, its elements would be the returns.
+        # A single tuple needs parentheses around it, or its elements would be the returns.
         if len(self.returns) != 1 or returns.startswith("("):
             returns = f"({returns})"
         return f"{self.name}({self.arguments}) -> {returns}"
 
     @property
     def is_mutable(self) -> bool:
-        """Whether any argument is written."""
+        """Whether the operator writes any argument."""
         return any(a.is_write for a in self.arguments.flat_all)
 
     @property
     def is_inplace(self) -> bool:
         return self.name.name.inplace
 
+    @property
+    def is_factory(self) -> bool:
+        """Whether the operator creates a tensor from tensor options, and takes no tensor whose options it could use."""
+        return self.arguments.tensor_options is not None and not self.arguments.has_tensor_arg()
+
     def is_functional_fn(self) -> bool:
-        """Whether the overload's name claims that it is functional. It need not be so."""
+        """Return whether the overload's name contains "functional". The operator may still write arguments."""
         return "functional" in self.name.overload_name
 
     def is_out_fn(self) -> bool:
         return bool(self.arguments.out)
 
     def returns_are_aliased(self) -> bool:
-        """Whether any return is a written argument."""
+        """Return whether any return is a written argument."""
         return any(r.is_write for r in self.returns)
 
     def has_symint(self) -> bool:
         return self.arguments.has_symint_arg()
 
     def kind(self) -> SchemaKind:
-        """Note that by torchgen's rules a written `self` alone does not make an operator mutable."""
+        """Return the kind of the schema. By torchgen's rules, a written `self` alone does not make an operator mutable."""
         if self.name.name.inplace:
             return SchemaKind.inplace
         if self.arguments.out:
@@ -420,7 +405,9 @@ class FunctionSchema:
         return SchemaKind.functional
 
     def aliased_return_names(self) -> tuple[str | None, ...]:
-        """For each return the argument that it aliases: the first that has its annotation."""
+        """Return, for each return, the name of the argument that it aliases, the first with the same annotation; or
+        None.
+        """
         annotated = [a for a in self.arguments.flat_all if a.annotation is not None]
         return tuple(
             next((a.name for a in annotated if may_alias(a.annotation, r.annotation)), None)
@@ -437,10 +424,10 @@ class FunctionSchema:
         strip_view_copy_name: bool = False,
         keep_return_names: bool = False,
     ) -> FunctionSchema:
-        """What functional, in-place, out and mutable variants of one operator have in common.
+        """Return the schema that functional, in-place, out and mutable variants of one operator share.
 
-        The functional form: no overload, no marks in the name, no annotations, no tensor options,
-        no out arguments; what a variant writes without returning it is returned instead.
+        It is the functional form: no overload, no marks in the name, no annotations, no tensor options, no out
+        arguments. Arguments that a variant writes but does not return become returns.
         """
         arguments = self.arguments.signature(strip_default=strip_default)
         if self.name.overload_name == "p" and str(self.name) == "bernoulli.p":
@@ -462,7 +449,7 @@ class FunctionSchema:
         return FunctionSchema(OperatorName(name, ""), arguments, kept + added, self.profile)
 
     def view_signature(self) -> FunctionSchema:
-        """What a view operator and its copying sibling have in common."""
+        """Return the schema that a view operator and the operator that copies instead (`f_copy`) share."""
         return self.signature(strip_view_copy_name=True)
 
     def _written_but_not_returned(self) -> Iterator[Argument]:
@@ -481,14 +468,14 @@ class FunctionSchema:
 def _without_copy(base: str) -> str:
     if base.endswith("_copy"):
         return base.replace("_copy", "")
-    # slice_scatter copies what slice_inverse views.
+    # slice_inverse is the view operator of slice_scatter.
     return base.replace("scatter", "inverse") if base.endswith("_scatter") else base
 
 
 def _with_default(arguments: Arguments, name: str, default: str) -> Arguments:
-    """`arguments` with another default for one positional argument.
+    """Return `arguments` with another default for one positional argument.
 
-    bernoulli.p alone needs it: its in-place form has a default that it cannot have itself.
+    Only bernoulli.p needs it: its in-place form, bernoulli_.float, has a default, but bernoulli.p cannot have one.
     """
     changed = tuple(
         replace(a, default=default) if a.name == name else a for a in arguments.post_self_positional
@@ -497,7 +484,7 @@ def _with_default(arguments: Arguments, name: str, default: str) -> Arguments:
 
 
 def argument_offsets(schema: FunctionSchema) -> Iterator[tuple[Argument, int]]:
-    """Each argument with the offset of its text in `str(schema)`."""
+    """Yield each argument with the offset of its text in `str(schema)`."""
     position = len(str(schema.name)) + 1
     positional = schema.arguments.flat_positional
     for argument in positional:
@@ -510,7 +497,7 @@ def argument_offsets(schema: FunctionSchema) -> Iterator[tuple[Argument, int]]:
 
 
 def return_offsets(schema: FunctionSchema) -> Iterator[tuple[Return, int]]:
-    """Each return with the offset of its text in `str(schema)`."""
+    """Yield each return with the offset of its text in `str(schema)`."""
     position = len(str(schema.name)) + len(f"({schema.arguments}) -> ")
     if len(schema.returns) > 1:
         position += 1

@@ -1,15 +1,15 @@
-"""Operators as other files name them: registrations of a backend, traces of a program."""
+"""Names of operators in other files: registrations of a backend, traces of a program."""
 
 from __future__ import annotations
 
-from opgen.dataclasses import dataclass, field
-from opgen.diagnostics import Span
+from msgspec import Struct
+
+from opgen.diagnostics import Located, Span
 
 
-@dataclass(frozen=True, slots=True)
-class Mention:
-    """`aten::add.Tensor` somewhere in a text; with `any_overload` every overload of `aten::add`."""
+class Mention(Located, Struct, frozen=True):
+    """`aten::add.Tensor` somewhere in a file; with `any_overload`, every overload of `aten::add`."""
 
     name: str
     any_overload: bool
-    span: Span = field(repr=False, compare=False)
+    span: Span

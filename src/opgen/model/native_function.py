@@ -1,13 +1,15 @@
-"""One entry of native_functions.yaml as a value: a schema with all that its keys say about it."""
+"""Define an entry of native_functions.yaml as a value: a schema with the values of all keys."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping
 from enum import Enum, auto
+from functools import cached_property
 from typing import Protocol
 
-from opgen.dataclasses import dataclass, field
-from opgen.diagnostics import Edit, Span
+from msgspec import Struct
+
+from opgen.diagnostics import Edit, Located, Span
 from opgen.model.dispatch_key import DispatchKey
 from opgen.model.function_schema import (
     Annotation,
@@ -25,7 +27,7 @@ class Variant(Enum):
     function = auto()
     method = auto()
 
-    # In C, by identity: Enum's own goes through Python.
+    # Identity, computed in C: Enum's own __hash__ is a Python function.
     __hash__ = object.__hash__
 
 
@@ -41,7 +43,7 @@ class ViewSchemaKind(Enum):
 
 
 class UfuncKey(Enum):
-    """What an inner loop is for. Generic and ScalarOnly stand for several of the others."""
+    """The kind of a ufunc's inner loop. Generic and ScalarOnly stand for several of the others."""
 
     CUDAFunctor = auto()
     CUDAFunctorOnOther = auto()
@@ -96,21 +98,19 @@ DTYPE_CLASSES: Mapping[str, tuple[ScalarType, ...]] = {
 }
 
 
-@dataclass(frozen=True, slots=True)
-class UfuncInnerLoop:
-    """`name (dtypes)`: an inner loop and the element types it is made for, each once."""
+class UfuncInnerLoop(Struct, frozen=True):
+    """`name (dtypes)`: an inner loop and its element types, each once."""
 
     name: str
     supported_dtypes: tuple[ScalarType, ...]
     ufunc_key: UfuncKey
 
 
-@dataclass(frozen=True, slots=True)
-class Precompute:
-    """What a structured kernel gets from its meta function.
+class Precompute(Struct, frozen=True):
+    """The values that a structured kernel receives from its meta function.
 
     `replace` holds pairs of an argument's name and the arguments that the kernel receives in its
-    place; `add` holds arguments that it receives besides.
+    place; `add` holds additional arguments.
     """
 
     replace: tuple[tuple[str, tuple[Argument, ...]], ...]
@@ -118,25 +118,24 @@ class Precompute:
 
 
 class KernelSource(Enum):
-    """Where the function of a row of a dispatch table comes from.
+    """The origin of the function in a row of a dispatch table.
 
-    `author`: somebody writes it under the name that opgen declares. `existing`: it is there, and called as it is.
-    `fallthrough`: none is called; the dispatcher goes on to the next key.
+    `author`: an author defines it under the name that opgen declares. `existing`: the function exists already, and opgen
+    calls it. `fallthrough`: there is no function; the dispatcher goes on to the next key.
     """
 
     author = auto()
     existing = auto()
     fallthrough = auto()
 
-    # In C, by identity: Enum's own goes through Python.
+    # Identity, computed in C: Enum's own __hash__ is a Python function.
     __hash__ = object.__hash__
 
 
-@dataclass(frozen=True, slots=True)
-class Kernel:
-    """The C++ function for one dispatch key. `namespace` is as written; None if none was.
+class Kernel(Struct, frozen=True):
+    """The C++ function for one dispatch key. `namespace` is as written, or None.
 
-    The name and namespace of an existing one are those in C++.
+    For an existing function, `name` and `namespace` are its name and namespace in C++.
     """
 
     name: str
@@ -146,7 +145,7 @@ class Kernel:
 
     @property
     def is_declared(self) -> bool:
-        """Whether opgen declares it, for its author to define. A structured one is a class."""
+        """Whether opgen declares a function for the author to define. (Structured kernels are classes.)"""
         return self.source is KernelSource.author and not self.structured
 
     @property
@@ -155,12 +154,12 @@ class Kernel:
 
     @property
     def cpp_name(self) -> str:
-        """The name of an existing function in C++: `::vllm::rms_norm`."""
+        """The qualified name of an existing function: `::vllm::rms_norm`."""
         return f"::{self.namespace}::{self.name}" if self.namespace else f"::{self.name}"
 
 
 class EntrySpans(Protocol):
-    """Where the parts of an entry stand. Every method answers with something near if there is no such part."""
+    """The positions of an entry's parts. For a missing part, methods return the position of a part near it."""
 
     @property
     def entry(self) -> Span:
@@ -185,21 +184,20 @@ class EntrySpans(Protocol):
         """Characters of the schema, counted without its namespace."""
 
     def add_key(self, text: str) -> Edit | None:
-        """The edit that adds these lines, a key with its value. None if it takes a person to do it."""
+        """Return the edit that adds these lines, a key with its value; None if a person has to do it."""
 
     def remove_key(self, name: str) -> Edit | None:
-        """The edit that removes the key `name`. None if it takes a person to do it."""
+        """Return the edit that removes the key `name`; None if a person has to do it."""
 
     def add_tag(self, tag: str) -> Edit | None:
-        """The edit that adds a tag. None if it takes a person to do it."""
+        """Return the edit that adds a tag; None if a person has to do it."""
 
     def misplaced_blanks(self) -> tuple[Edit, ...]:
-        """What makes the white space of the schema that of its canonical spelling."""
+        """Return the edits that give the schema the white space of its canonical spelling."""
 
 
-@dataclass(frozen=True, slots=True)
-class OneSpan:
-    """Says of every part of an entry that it is at one place."""
+class OneSpan(Struct, frozen=True):
+    """Positions of an entry whose parts are all at one place."""
 
     entry: Span
 
@@ -234,13 +232,12 @@ class OneSpan:
         return ()
 
 
-@dataclass(frozen=True, slots=True)
-class NativeFunction:
-    """An operator with its attributes. Keys that were not written hold their defaults.
+class NativeFunction(Located, Struct, frozen=True, dict=True):
+    """An operator with its attributes. Keys that were not written have their defaults.
 
-    `dispatch` is in the order written, one pair for each key, without the ignored keys; an entry
-    without any table holds the one row that it stands for. A generated operator keeps the spans of
-    the entry that it was made from.
+    `dispatch` is in the order written, with one pair for each key, without the ignored keys; an entry
+    without a table has the one row that the default implies. A generated operator has the spans of
+    the entry that it is generated from.
     """
 
     namespace: str
@@ -263,45 +260,49 @@ class NativeFunction:
     python_module: str | None
     category_override: str | None
     is_abstract: bool
-    spans: EntrySpans = field(repr=False, compare=False)
-    # Headers that declare its existing kernels, as they stand behind `#include`.
+    spans: EntrySpans
+    # Headers that declare its existing kernels, as written after `#include`.
     includes: tuple[str, ...] = ()
-    # Whether other libraries may define operators of its namespace, too.
+    # Whether other libraries may also define operators of its namespace.
     shares_namespace: bool = False
-    # What it returns where tensors have no data: an expression of Python over its arguments.
+    # A Python expression over its arguments for the result where tensors have no data.
     fake: str | None = None
-    # `aten::add.Tensor`: the key of nearly every table, so it is put together once.
-    full_name: str = field(init=False, repr=False, compare=False)
+    # What it does, in the author's words. Until it is resolved, an empty text means that there is to be none.
+    doc: str | None = None
 
-    def __post_init__(self) -> None:
-        object.__setattr__(self, "full_name", f"{self.namespace}::{self.func.name}")
+    _places = ("spans",)
+
+    @cached_property
+    def full_name(self) -> str:
+        """`aten::add.Tensor`. Put together once: it is the key of nearly every table."""
+        return f"{self.namespace}::{self.func.name}"
 
     @property
     def profile(self) -> Profile:
-        """The rules that hold for it."""
+        """The rules that hold for this operator."""
         return self.func.profile
 
-    @property
+    @cached_property
     def is_library(self) -> bool:
-        """Whether the rules of PyTorch's runtime hold for it, not torchgen's."""
+        """Whether the rules of PyTorch's runtime hold for it instead of torchgen's."""
         return self.func.profile is Profile.library
 
     @property
     def scope(self) -> str:
-        """Among which operators its name is the only one: torchgen's rules do not look at namespaces."""
+        """The namespace in which its name is unique: empty under torchgen's rules, which ignore namespaces."""
         return self.namespace if self.is_library else ""
 
-    @property
+    @cached_property
     def scoped_name(self) -> str:
-        """The name that only it has: `add.Tensor`, `custom::add.Tensor`."""
+        """Its unique name: `add.Tensor`, `custom::add.Tensor`."""
         return self.full_name if self.is_library else str(self.func.name)
 
-    @property
+    @cached_property
     def scoped_root(self) -> str:
-        """The root name, with the namespace of a library's operator."""
+        """The root name, preceded by the namespace of a library's operator."""
         return f"{self.namespace}::{self.root_name}" if self.is_library else self.root_name
 
-    @property
+    @cached_property
     def root_name(self) -> str:
         """`add` for add.Tensor, add_.Tensor and add.out."""
         return self.func.name.name.base
@@ -311,7 +312,7 @@ class NativeFunction:
         return self.structured or self.structured_delegate is not None
 
     def find_kernel(self, key: DispatchKey) -> Kernel | None:
-        """The kernel that this entry itself names for `key`."""
+        """Return the kernel that this entry names for `key`, or None."""
         for k, kernel in self.dispatch:
             if k is key:
                 return kernel
@@ -344,15 +345,15 @@ class NativeFunction:
 
     @property
     def is_view_op(self) -> bool:
-        """Whether a result may share the storage of an argument that it is not."""
+        """Whether a result may share the storage of an argument without being that argument."""
         for r in self.func.returns:
             aliases = r.annotation is not None and not r.annotation.is_write
-            # In a library it may name an alias set that no argument is in.
+            # In a library, it may name an alias set that contains no argument.
             if aliases and (not self.is_library or self._shares_alias_set(r.annotation)):
                 return True
         if self.is_library:
             return False
-        # Both change the storage itself, so nothing is viewed.
+        # These change the storage itself, so they are not views.
         if "inplace_view" in self.tags and str(self.func.name) not in ("resize_", "resize_as_"):
             return True
         for a in self.func.arguments.flat_all:
@@ -361,7 +362,7 @@ class NativeFunction:
         return False
 
     def _shares_alias_set(self, annotation: Annotation | None) -> bool:
-        """Whether an argument is in one of the alias sets of `annotation`, or may be in any."""
+        """Return whether an argument is in an alias set of `annotation`, or may be in any set."""
         for a in self.func.arguments.flat_all:
             if a.annotation is None or annotation is None:
                 continue
@@ -379,7 +380,7 @@ class NativeFunction:
 
     @property
     def span(self) -> Span:
-        """The operator's name in the schema: where a problem of the whole entry is shown."""
+        """The operator's name in the schema, where problems of the whole entry are shown."""
         return self.spans.schema(0, len(str(self.func.name)))
 
     def argument_span(self, name: str) -> Span:

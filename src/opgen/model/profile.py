@@ -1,4 +1,4 @@
-"""The rules that an operator is read by: torchgen's, or those of PyTorch's runtime."""
+"""The rules that apply to an operator: torchgen's, or those of PyTorch's runtime."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ from enum import Enum, auto
 
 
 class Profile(Enum):
-    """Which rules hold for an entry.
+    """Which rules apply to an entry.
 
     `torchgen`: those of PyTorch's own code generator, for namespace `aten` and under `--strict-torchgen`.
     `library`: those of PyTorch's runtime schema parser and of its registry, for every other namespace.
@@ -15,5 +15,5 @@ class Profile(Enum):
     torchgen = auto()
     library = auto()
 
-    # In C, by identity: Enum's own goes through Python.
+    # Identity, computed in C: Enum's own __hash__ is a Python function.
     __hash__ = object.__hash__

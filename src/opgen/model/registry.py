@@ -1,19 +1,20 @@
-"""All operators of a library: the result of `resolve`, and what every later stage looks things up in."""
+"""Hold all operators of a library and their groups: the result of `resolve`, which every later stage reads."""
 
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
+from functools import cached_property
 from typing import TypeAlias
 
-from opgen.dataclasses import dataclass, field
+from msgspec import Struct
+
 from opgen.model.dispatch_key import DispatchKey
 from opgen.model.function_schema import TENSOR, FunctionSchema, Return
 from opgen.model.native_function import Kernel, NativeFunction
 
 
-@dataclass(frozen=True, slots=True)
-class NativeFunctionsGroup:
-    """The variants of one operator. Its kernels are those of the out variant."""
+class NativeFunctionsGroup(Struct, frozen=True):
+    """The variants of one operator. The group's kernels are those of the out variant."""
 
     functional: NativeFunction
     out: NativeFunction
@@ -22,7 +23,7 @@ class NativeFunctionsGroup:
 
     @property
     def primary(self) -> NativeFunction:
-        """The member whose kernels serve all of them."""
+        """The member whose kernels serve all members."""
         return self.out
 
     @property
@@ -34,7 +35,7 @@ class NativeFunctionsGroup:
         return self.functional.root_name
 
     def functions(self) -> Iterator[NativeFunction]:
-        """Functional, out, in-place, mutable: those that exist."""
+        """Yield the members that exist, in the order functional, out, in-place, mutable."""
         yield self.functional
         yield self.out
         if self.inplace is not None:
@@ -46,11 +47,10 @@ class NativeFunctionsGroup:
         return self.out.func.signature()
 
 
-@dataclass(frozen=True, slots=True)
-class OutlessGroup:
-    """A structured operator that has no out variant, with its in-place form: opgen's extension.
+class OutlessGroup(Struct, frozen=True):
+    """A structured operator without an out variant, and its in-place form: an extension of opgen.
 
-    Its meta function makes the outputs: views of arguments, or new tensors that a kernel fills.
+    Its meta function creates the outputs: views of arguments, or new tensors that a kernel fills.
     """
 
     functional: NativeFunction
@@ -58,7 +58,7 @@ class OutlessGroup:
 
     @property
     def primary(self) -> NativeFunction:
-        """The member whose kernels serve all of them."""
+        """The member whose kernels serve all members."""
         return self.functional
 
     @property
@@ -76,26 +76,25 @@ class OutlessGroup:
 
     @property
     def all_views(self) -> bool:
-        """Whether every output does, so that there is nothing for a kernel to fill."""
+        """Whether every output shares the storage of an argument, so that there is no kernel."""
         return all(r.annotation is not None for r in self.functional.func.returns)
 
     def functions(self) -> Iterator[NativeFunction]:
-        """Functional, in-place: those that exist."""
+        """Yield the members that exist, in the order functional, in-place."""
         yield self.functional
         if self.inplace is not None:
             yield self.inplace
 
     def bases(self) -> tuple[int, ...]:
-        """For each output the position of the argument that it is a view of; -1 for a new tensor.
+        """Return, for each output, the position of the argument that it is a view of; -1 for a new tensor.
 
-        Of what may be several arguments, or is none that can be viewed, nothing is known here: it is
-        reported, and -1.
+        An output that may be a view of several arguments, or of none, is reported elsewhere and is -1 here.
         """
         candidates = (self.base_candidates(r) for r in self.functional.func.returns)
         return tuple(found[0] if len(found) == 1 else -1 for found in candidates)
 
     def base_candidates(self, value: Return) -> tuple[int, ...]:
-        """The positions of the Tensor arguments that `value` may be a view of."""
+        """Return the positions of the Tensor arguments that `value` may be a view of."""
         if value.annotation is None:
             return ()
         letters = set(value.annotation.alias_set)
@@ -108,12 +107,16 @@ class OutlessGroup:
         )
 
 
-# Operators that one meta function serves.
+# The operators that share one meta function.
 StructuredGroup: TypeAlias = NativeFunctionsGroup | OutlessGroup
 
 
-@dataclass(frozen=True, slots=True)
-class NativeFunctionsViewGroup:
+def structured_rows(group: StructuredGroup) -> Iterator[tuple[DispatchKey, Kernel]]:
+    """Yield the structured kernels of a group with their keys: each serves all members."""
+    return ((key, kernel) for key, kernel in group.primary.dispatch if kernel.structured)
+
+
+class NativeFunctionsViewGroup(Struct, frozen=True):
     """A view operator with its in-place form and the operator that copies instead."""
 
     view: NativeFunction
@@ -129,7 +132,7 @@ class NativeFunctionsViewGroup:
         return self.view.has_composite_implicit_autograd_kernel
 
     def functions(self, *, include_copy: bool = True) -> Iterator[NativeFunction]:
-        """View, in-place, copy: those that exist."""
+        """Yield the members that exist, in the order view, in-place, copy."""
         yield self.view
         if self.view_inplace is not None:
             yield self.view_inplace
@@ -137,8 +140,7 @@ class NativeFunctionsViewGroup:
             yield self.view_copy
 
 
-@dataclass(frozen=True, slots=True)
-class Registry:
+class Registry(Struct, frozen=True, dict=True):
     """`functions` holds the written operators in the order of the files, then the generated ones.
 
     `dispatch_keys` are the keys in use, in the order of LIBRARY_DISPATCH_KEYS; `tags` the names of
@@ -151,60 +153,63 @@ class Registry:
     dispatch_keys: tuple[DispatchKey, ...]
     tags: tuple[str, ...] = ()
     outless_groups: tuple[OutlessGroup, ...] = ()
-    _groups: Mapping[str, NativeFunctionsGroup] = field(init=False, repr=False, compare=False)
-    _outless: Mapping[str, OutlessGroup] = field(init=False, repr=False, compare=False)
-    _views: Mapping[str, NativeFunctionsViewGroup] = field(init=False, repr=False, compare=False)
-    _functions: Mapping[str, NativeFunction] = field(init=False, repr=False, compare=False)
 
-    def __post_init__(self) -> None:
-        groups = {f.full_name: g for g in self.groups for f in g.functions()}
-        outless = {f.full_name: g for g in self.outless_groups for f in g.functions()}
-        views = {f.full_name: g for g in self.view_groups for f in g.functions()}
-        object.__setattr__(self, "_groups", groups)
-        object.__setattr__(self, "_outless", outless)
-        object.__setattr__(self, "_views", views)
-        object.__setattr__(self, "_functions", {f.full_name: f for f in self.functions})
+    @cached_property
+    def _groups(self) -> Mapping[str, NativeFunctionsGroup]:
+        return {f.full_name: g for g in self.groups for f in g.functions()}
+
+    @cached_property
+    def _outless(self) -> Mapping[str, OutlessGroup]:
+        return {f.full_name: g for g in self.outless_groups for f in g.functions()}
+
+    @cached_property
+    def _views(self) -> Mapping[str, NativeFunctionsViewGroup]:
+        return {f.full_name: g for g in self.view_groups for f in g.functions()}
+
+    @cached_property
+    def _functions(self) -> Mapping[str, NativeFunction]:
+        return {f.full_name: f for f in self.functions}
 
     def find_function(self, full_name: str) -> NativeFunction | None:
-        """The operator called `aten::add.Tensor`."""
+        """Return the operator with this full name, such as `aten::add.Tensor`."""
         return self._functions.get(full_name)
 
     def group_of(self, f: NativeFunction) -> NativeFunctionsGroup | None:
-        """The group that `f` is a member of, if it is in any."""
+        """Return the group of `f`, or None."""
         return self._groups.get(f.full_name)
 
     def structured_group_of(self, f: NativeFunction) -> StructuredGroup | None:
-        """The structured group that `f` is a member of, if it is in any."""
+        """Return the structured group of `f`, or None."""
         group = self._groups.get(f.full_name)
         return group if group is not None and group.structured else self._outless.get(f.full_name)
 
     def structured_groups(self) -> Iterator[StructuredGroup]:
-        """All of them: those with an out variant, then those without."""
+        """Yield the structured groups with an out variant, then those without."""
         yield from (group for group in self.groups if group.structured)
         yield from self.outless_groups
 
     def view_group_of(self, f: NativeFunction) -> NativeFunctionsViewGroup | None:
-        """The view group that `f` is a member of, if it is in any."""
+        """Return the view group of `f`, or None."""
         return self._views.get(f.full_name)
 
     def find_kernel(
         self, op: NativeFunction | NativeFunctionsGroup, key: DispatchKey
     ) -> Kernel | None:
-        """The kernel that the entry names for `key`; a group's is that of its out variant."""
+        """Return the kernel that the entry names for `key`, or None; for a group, the entry of its out variant."""
         f = op.out if isinstance(op, NativeFunctionsGroup) else op
         return f.find_kernel(key)
 
     def kernel(self, op: NativeFunction | NativeFunctionsGroup, key: DispatchKey) -> Kernel:
-        """As find_kernel. Raises KeyError if there is none."""
+        """Return the kernel that `find_kernel` finds. Raises KeyError if there is none."""
         kernel = self.find_kernel(op, key)
         if kernel is None:
             raise KeyError(key)
         return kernel
 
     def dispatch_table(self, f: NativeFunction) -> tuple[tuple[DispatchKey, Kernel], ...]:
-        """The kernels of `f` by key: its own, and those it has through its structured group."""
+        """Return the kernels of `f` by key: its own, and those of its structured group."""
         group = self.structured_group_of(f)
         rows = dict(f.dispatch)
         if group is not None and f is not group.primary:
-            rows |= {key: kernel for key, kernel in group.primary.dispatch if kernel.structured}
+            rows |= structured_rows(group)
         return tuple((key, rows[key]) for key in self.dispatch_keys if key in rows)

@@ -1,4 +1,4 @@
-"""The names of declared tags into the rules that the PyTorch release of a file knows."""
+"""Infer from the declared tags which rules the PyTorch release of a file has."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ _TAGS_OF_PYTORCH = frozenset(_ROWS.pop("pytorch"))
 
 
 class Rule(Enum):
-    """A rule that older releases do not have. The values are the rows of data/releases.txt."""
+    """A rule that older releases do not have. The values are rows of data/releases.txt."""
 
     RANDOM_BY_ARGUMENT_NAME = "random_by_argument_name"
     NO_CONST_REF_TO_OUTS = "no_const_ref_to_outs"
@@ -20,7 +20,7 @@ class Rule(Enum):
 
 
 def holds(rule: Rule, tags: Collection[str]) -> bool:
-    """Whether `rule` holds for a file beside which these tags are declared.
+    """Return whether `rule` applies to a file with these declared tags.
 
     It does unless the tags are those of a PyTorch release before the rule.
     """

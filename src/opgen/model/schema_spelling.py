@@ -1,4 +1,4 @@
-"""A schema as somebody wrote it into the same schema in its canonical spelling, and where each part of it stands.
+"""Convert a schema as written to its canonical spelling, and keep the place of each part.
 
 PyTorch's runtime parser skips white space between tokens, and comments. The canonical spelling has one space after each
 comma, between a type and a name, and on each side of an arrow, and none elsewhere. It leaves out what that parser
@@ -10,7 +10,8 @@ from __future__ import annotations
 
 import re
 from bisect import bisect_right
-from typing import NamedTuple
+
+from msgspec import Struct
 
 _TOKEN = re.compile(
     r"""
@@ -24,26 +25,26 @@ _TOKEN = re.compile(
     re.VERBOSE | re.DOTALL,
 )
 _NO_BLANK_BEFORE = frozenset(",)]?!.:=[|")
-_NO_BLANK_AFTER = frozenset("([.:=|")
+_NO_BLANK_AFTER = frozenset("([<.:=|")
 
 
-class _Token(NamedTuple):
+class _Token(Struct, frozen=True):
     text: str
     start: int
     end: int
     is_word: bool
 
 
-class Blank(NamedTuple):
-    """White space that is not as it is in the canonical spelling: the characters `start` to `end` of the written text."""
+class Blank(Struct, frozen=True):
+    """White space that differs from the canonical spelling: the characters `start` to `end` of the written schema."""
 
     start: int
     end: int
     replacement: str
 
 
-class Spelling(NamedTuple):
-    """The canonical `text` of a schema, the blanks that differ from it, and where the comments are.
+class Spelling(Struct, frozen=True):
+    """The canonical `text` of a schema, the white space that differs from it, and the places of comments.
 
     `places` are, for each token, where it begins in `text`, where it was written, and its length.
     """
@@ -54,7 +55,7 @@ class Spelling(NamedTuple):
     places: tuple[tuple[int, int, int], ...]
 
     def written(self, start: int, end: int) -> tuple[int, int]:
-        """Where the characters `start` to `end` of `text` were written."""
+        """Return the place in the written schema of the characters `start` to `end` of `text`."""
         begin = self._written(start)
         return begin, max(begin, self._written(end - 1) + 1) if end > start else begin
 
@@ -63,12 +64,12 @@ class Spelling(NamedTuple):
             return at
         index = max(bisect_right(self.places, (at, 10**9, 0)) - 1, 0)
         begin, written, length = self.places[index]
-        # Between two tokens, what was written is right after the first of them.
+        # A place between two tokens is right after the first one.
         return written + min(max(at - begin, 0), length)
 
 
 def spell(written: str) -> Spelling:
-    """The canonical spelling of `written`, whether that is a schema or not."""
+    """Return the canonical spelling of `written`, even if that is not a valid schema."""
     tokens, comments = _tokens(written)
     kept = _without_double_optional(_without_bare_stars(_without_return_parentheses(tokens)))
     parts: list[str] = []
@@ -87,7 +88,7 @@ def spell(written: str) -> Spelling:
         state.enter(token)
         before = token
     if len(kept) < len(tokens):
-        # What PyTorch's parser drops may stay, with its white space in order.
+        # Tokens that PyTorch's parser ignores may stay, with canonical white space.
         blanks = _blanks(written, tokens)
     end = tokens[-1].end if tokens else 0
     if tokens and end < len(written) and not written[end:].strip():
@@ -96,7 +97,7 @@ def spell(written: str) -> Spelling:
 
 
 def _blanks(written: str, tokens: list[_Token]) -> list[Blank]:
-    """The blanks between `tokens` that are not as the canonical spelling has them."""
+    """Return the white space between `tokens` that differs from the canonical spelling."""
     blanks: list[Blank] = []
     state = _Place()
     before: _Token | None = None
@@ -116,7 +117,7 @@ def _compare(
     state: _Place,
     blanks: list[Blank],
 ) -> None:
-    """Note the blank between two tokens, if it is not `gap` and matters."""
+    """Record the white space between two tokens, if it is not `gap` and matters."""
     start = 0 if before is None else before.end
     given = written[start : token.start]
     if given != gap and not given.strip() and not state.is_in_list:
@@ -124,7 +125,7 @@ def _compare(
 
 
 class _Place:
-    """Where in a schema the reading is: whether inside of a default, and of a list in it."""
+    """The state of the reader: whether it is inside of a default, and of a list in a default."""
 
     __slots__ = ("_brackets", "_depth", "_in_default")
 
@@ -135,11 +136,11 @@ class _Place:
 
     @property
     def is_in_list(self) -> bool:
-        """Whether it is inside of a list that is a default: `[0, 1]` and `[0,1]` are both usual."""
+        """Return whether the reader is inside of a list that is a default: `[0, 1]` and `[0,1]` are both usual."""
         return self._brackets > 0
 
     def enter(self, token: _Token) -> None:
-        """Go on behind `token`."""
+        """Advance past `token`."""
         match token.text:
             case "(":
                 self._depth += 1
@@ -156,9 +157,9 @@ class _Place:
                 self._in_default = False
 
     def between(self, before: _Token, after: _Token) -> str:
-        """What the canonical spelling has between two tokens."""
+        """Return the canonical white space between two tokens."""
         if self._in_default and before.end < after.start and _is_value(before) and _is_value(after):
-            # Two values, which PyTorch's parser refuses, do not become one.
+            # Two values, which PyTorch's parser rejects, must not become one.
             return " "
         if self.is_in_list:
             return ""
@@ -174,7 +175,7 @@ class _Place:
 
 
 def _is_value(token: _Token) -> bool:
-    """Whether it is a value, or a part of a number."""
+    """Return whether the token is a value, or a part of a number."""
     return token.is_word or token.text == "."
 
 
@@ -192,7 +193,7 @@ def _tokens(text: str) -> tuple[list[_Token], list[tuple[int, int]]]:
 
 
 def _without_return_parentheses(tokens: list[_Token]) -> list[_Token]:
-    """Without those around a single return. A tuple keeps its own: `((Tensor, int))`."""
+    """Remove the parentheses around a single return. A tuple keeps its own: `((Tensor, int))`."""
     arrow = _last_arrow(tokens)
     if arrow is None or len(tokens) < arrow + 4 or tokens[arrow + 1].text != "(":
         return tokens
@@ -208,7 +209,7 @@ def _without_return_parentheses(tokens: list[_Token]) -> list[_Token]:
 
 
 def _last_arrow(tokens: list[_Token]) -> int | None:
-    """Where the arrow in front of the returns is: the last outside of parentheses."""
+    """Return the index of the arrow before the returns: the last one outside of parentheses."""
     depth, found = 0, None
     for i, token in enumerate(tokens):
         depth += {"(": 1, ")": -1}.get(token.text, 0)
@@ -218,7 +219,7 @@ def _last_arrow(tokens: list[_Token]) -> int | None:
 
 
 def _without_bare_stars(tokens: list[_Token]) -> list[_Token]:
-    """Without a second `*` among the arguments, and without one that no argument follows."""
+    """Remove a second `*` among the arguments, and one that no argument follows."""
     kept: list[_Token] = []
     depth, stars = 0, 0
     skip_comma = False
@@ -244,7 +245,7 @@ def _without_bare_stars(tokens: list[_Token]) -> list[_Token]:
 
 
 def _without_double_optional(tokens: list[_Token]) -> list[_Token]:
-    """Without a `?` behind another. Behind a list with a size PyTorch's parser takes one alone, so both stay."""
+    """Remove a `?` after another one. After a list with a size PyTorch's parser accepts only one, so both stay."""
     kept: list[_Token] = []
     for i, token in enumerate(tokens):
         sized = i > 2 and tokens[i - 2].text == "]" and tokens[i - 3].text.isdigit()

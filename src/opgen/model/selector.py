@@ -1,18 +1,18 @@
-"""Which operators and element types a selective build keeps: what `--select FILE` says."""
+"""The contents of `--select FILE`: which operators and element types a selective build keeps."""
 
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
 from functools import reduce
 
-from opgen.dataclasses import dataclass, field
-from opgen.diagnostics import Span
+from msgspec import Struct, field
+
+from opgen.diagnostics import Located, Span
 from opgen.model.native_function import NativeFunction
 
 
-@dataclass(frozen=True, slots=True)
-class SelectedOperator:
-    """One operator, or with `include_all_overloads` every overload of the name.
+class SelectedOperator(Located, Struct, frozen=True):
+    """One operator, or, with `include_all_overloads`, every overload of the name.
 
     A root operator is called by name from outside (a model), the others only from kernels.
     """
@@ -22,12 +22,11 @@ class SelectedOperator:
     is_used_for_training: bool = True
     include_all_overloads: bool = True
     debug_info: tuple[str, ...] | None = None
-    span: Span | None = field(default=None, repr=False, compare=False)
+    span: Span | None = None
 
 
-@dataclass(frozen=True, slots=True)
-class Selector:
-    """The answers to every question of a selective build. The default selects nothing."""
+class Selector(Struct, frozen=True):
+    """Decides what a selective build keeps. The default selects nothing."""
 
     include_all_operators: bool = False
     include_all_non_op_selectives: bool = False
@@ -39,7 +38,7 @@ class Selector:
     debug_info: tuple[str, ...] | None = None
 
     def is_operator_selected(self, name: str) -> bool:
-        """Whether `aten::add.Tensor` is kept: by its own name, or by `aten::add` with all overloads."""
+        """Return whether `name` (`aten::add.Tensor`) is kept: by its own name, or by `aten::add` with all overloads."""
         return self.include_all_operators or bool(self._entries(name))
 
     def is_native_function_selected(self, f: NativeFunction) -> bool:
@@ -51,7 +50,7 @@ class Selector:
         )
 
     def is_root_operator(self, name: str) -> bool:
-        """Whether it is called from outside. An entry of its own decides before that of its name."""
+        """Return whether the operator is called from outside. Its own entry takes precedence over that of its name."""
         entries = self._entries(name)
         return self.include_all_operators or (bool(entries) and entries[0].is_root_operator)
 
@@ -60,11 +59,11 @@ class Selector:
         return not (self.include_all_operators or self.include_all_non_op_selectives)
 
     def is_kernel_dtype_selected(self, kernel_tag: str, dtype: str) -> bool:
-        """Whether the code called `kernel_tag` is kept for elements of `dtype`."""
+        """Return whether the code named `kernel_tag` is kept for elements of `dtype`."""
         return not self.selects_dtypes or dtype in self.kernel_metadata.get(kernel_tag, ())
 
     def _entries(self, name: str) -> tuple[SelectedOperator, ...]:
-        """The entries that select `name`: its own, then that of the name without the overload."""
+        """Yield the entries that select `name`: its own, then that of the name without the overload."""
         base_name = name.partition(".")[0]
         own, base = self.operators.get(name), self.operators.get(base_name)
         found = [] if own is None else [own]
@@ -74,7 +73,7 @@ class Selector:
 
 
 def merge(selectors: Iterable[Selector]) -> Selector:
-    """One selector that keeps what any of them keeps."""
+    """Return a selector that keeps everything that one of `selectors` keeps."""
     return reduce(_merge_two, selectors)
 
 

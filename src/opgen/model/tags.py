@@ -1,20 +1,20 @@
-"""The tags that operators may carry."""
+"""The tags that operators may have."""
 
 from __future__ import annotations
 
-from opgen.dataclasses import dataclass, field
+from functools import cached_property
+
+from msgspec import Struct
 
 
-@dataclass(frozen=True, slots=True)
-class Tag:
-    """`desc` says in a sentence or more what it means."""
+class Tag(Struct, frozen=True):
+    """A tag; `desc` describes it in one or more sentences."""
 
     name: str
     desc: str
 
 
-@dataclass(frozen=True, slots=True)
-class TagSet:
+class TagSet(Struct, frozen=True, dict=True):
     """All declared tags, each once, in the order of the file.
 
     `is_whole` is False if the file has errors: then there may be more tags than these.
@@ -22,11 +22,11 @@ class TagSet:
 
     tags: tuple[Tag, ...]
     is_whole: bool = True
-    # Every entry asks for them.
-    names: tuple[str, ...] = field(init=False, repr=False, compare=False)
 
-    def __post_init__(self) -> None:
-        object.__setattr__(self, "names", tuple(tag.name for tag in self.tags))
+    @cached_property
+    def names(self) -> tuple[str, ...]:
+        """Return the names, computed once: every entry is checked against them."""
+        return tuple(tag.name for tag in self.tags)
 
     def __contains__(self, name: object) -> bool:
         return name in self.names

@@ -1,4 +1,4 @@
-"""The types that arguments and returns are declared with. `str(t)` is the text they were written as."""
+"""The types of arguments and returns. `str(t)` is the string from which `t` was parsed."""
 
 from __future__ import annotations
 
@@ -6,13 +6,13 @@ from collections.abc import Iterator
 from enum import Enum, auto
 from typing import TypeAlias
 
-from opgen.dataclasses import dataclass
+from msgspec import Struct
 
 
 class BaseTy(Enum):
     """Base types of torchgen's language, of all PyTorch versions, and of PyTorch's runtime parser.
 
-    data/types.txt says which of the former are gone, data/library_types.txt which are of the latter.
+    data/types.txt lists those that PyTorch has removed, data/library_types.txt those of the runtime parser.
     """
 
     Generator = auto()
@@ -39,17 +39,17 @@ class BaseTy(Enum):
     Any = auto()
     complex = auto()
 
-    # In C, by identity: Enum's own goes through Python for every look-up of a type.
+    # Identity, computed in C: Enum's own __hash__ is a Python function.
     __hash__ = object.__hash__
 
 
 class _TypeQueries:
-    """Questions that every type answers."""
+    """Methods that every type has."""
 
     __slots__ = ()
 
     def is_base_ty_like(self, base_ty: BaseTy) -> bool:
-        """Whether it is `base_ty`, or an optional or list (to any depth) of it."""
+        """Return whether the type is `base_ty`, or an optional or list (to any depth) of it."""
         raise NotImplementedError
 
     def is_tensor_like(self) -> bool:
@@ -62,8 +62,7 @@ class _TypeQueries:
         return self.is_base_ty_like(BaseTy.SymInt)
 
 
-@dataclass(frozen=True, slots=True)
-class BaseType(_TypeQueries):
+class BaseType(_TypeQueries, Struct, frozen=True):
     name: BaseTy
 
     def __str__(self) -> str:
@@ -79,8 +78,7 @@ class BaseType(_TypeQueries):
         return None
 
 
-@dataclass(frozen=True, slots=True)
-class OptionalType(_TypeQueries):
+class OptionalType(_TypeQueries, Struct, frozen=True):
     elem: Type
 
     def __str__(self) -> str:
@@ -96,8 +94,7 @@ class OptionalType(_TypeQueries):
         return self.elem.is_list_like()
 
 
-@dataclass(frozen=True, slots=True)
-class ListType(_TypeQueries):
+class ListType(_TypeQueries, Struct, frozen=True):
     """`elem[]`, or `elem[size]`: a list of exactly `size` elements."""
 
     elem: Type
@@ -116,19 +113,17 @@ class ListType(_TypeQueries):
         return self
 
 
-@dataclass(frozen=True, slots=True)
-class CppClass:
-    """What a custom class is in C++: its type, the header that declares it as it stands behind `#include`, and the
-    function that registers it, if it is not registered already."""
+class CppClass(Struct, frozen=True):
+    """A custom class in C++: its type, the header that declares it as written after `#include`, and the function that
+    registers it, if it is not registered already."""
 
     type: str
     header: str
     define: str | None = None
 
 
-@dataclass(frozen=True, slots=True)
-class CustomClassType(_TypeQueries):
-    """`__torch__.torch.classes.<class_name>`; class_name may hold dots. `cpp` is known where a file says it."""
+class CustomClassType(_TypeQueries, Struct, frozen=True):
+    """`__torch__.torch.classes.<class_name>`; class_name may contain dots. `cpp` is None if no file declares it."""
 
     class_name: str
     cpp: CppClass | None = None
@@ -146,8 +141,7 @@ class CustomClassType(_TypeQueries):
         return None
 
 
-@dataclass(frozen=True, slots=True)
-class DictType(_TypeQueries):
+class DictType(_TypeQueries, Struct, frozen=True):
     """`Dict(key, value)`."""
 
     key: Type
@@ -166,8 +160,7 @@ class DictType(_TypeQueries):
         return None
 
 
-@dataclass(frozen=True, slots=True)
-class TupleType(_TypeQueries):
+class TupleType(_TypeQueries, Struct, frozen=True):
     """`(first, second, ...)`, of any number of elements."""
 
     elems: tuple[Type, ...]
@@ -189,7 +182,7 @@ Type: TypeAlias = BaseType | OptionalType | ListType | CustomClassType | DictTyp
 
 
 def custom_classes(type: Type) -> Iterator[CustomClassType]:
-    """The custom classes that `type` is made of."""
+    """Yield the custom classes in `type`."""
     match type:
         case CustomClassType():
             yield type

@@ -1,29 +1,28 @@
-"""YAML and schema texts into model values; what is wrong with them is reported, never raised."""
+"""Parse YAML files and schemas as values of `opgen.model`. Errors are reported to a collector, never raised."""
 
-from opgen.parse import (
-    codes_backend,
-    codes_keys,
-    codes_library,
-    codes_schema,
-    codes_selective,
-    codes_yaml,
-)
-from opgen.parse.allow_comments import Allow, read_allows
-from opgen.parse.backend_parser import parse_backend
-from opgen.parse.file_namespace import is_of_pytorchs_file
-from opgen.parse.native_functions import Parsed, parse_entries, parse_native_functions
-from opgen.parse.schema_parser import parse_function_schema
-from opgen.parse.selective_parser import parse_selective
-from opgen.parse.sources import decode_source
-from opgen.parse.tags_parser import builtin_tags, parse_tags
-from opgen.parse.text_reader import SchemaCache
+from opgen.parse.entries import codes as codes_keys
+from opgen.parse.entries import codes_library
+from opgen.parse.files import codes_backend, codes_derivatives, codes_selective
+from opgen.parse.files.allow_comments import Allow, read_allows
+from opgen.parse.files.backend import parse_backend
+from opgen.parse.files.derivatives import parse_derivatives
+from opgen.parse.files.namespace import is_pytorchs_file
+from opgen.parse.files.native_functions import Parsed, parse_entries, parse_native_functions
+from opgen.parse.files.selective import parse_selective
+from opgen.parse.files.tags import builtin_tags, parse_tags
+from opgen.parse.schema import codes as codes_schema
+from opgen.parse.schema.parser import parse_function_schema
+from opgen.parse.schema.reader import SchemaCache
+from opgen.parse.yaml import codes as codes_yaml
+from opgen.parse.yaml.decoding import decode_source
 
 CODES = (
     *(*codes_yaml.CODES, *codes_keys.CODES, *codes_schema.CODES),
     *(*codes_library.CODES, *codes_backend.CODES, *codes_selective.CODES),
+    *codes_derivatives.CODES,
 )
 
-# The code of white space that is missing or too much in a schema.
+# The code for missing or superfluous white space in a schema.
 SPACING = str(codes_schema.E0302)
 
 __all__ = [
@@ -34,8 +33,9 @@ __all__ = [
     "SchemaCache",
     "builtin_tags",
     "decode_source",
-    "is_of_pytorchs_file",
+    "is_pytorchs_file",
     "parse_backend",
+    "parse_derivatives",
     "parse_entries",
     "parse_function_schema",
     "parse_native_functions",

@@ -1,4 +1,4 @@
-"""What can be wrong with a registry for Python; imported where bindings are made."""
+"""Check a registry for Python bindings."""
 
 from __future__ import annotations
 
@@ -13,11 +13,11 @@ from opgen.targets import TARGETS
 
 @until_too_many(lambda: None)
 def check_python(registry: Registry, inputs: Inputs, diagnostics: Diagnostics) -> None:
-    """Report operators that no Python binding can be made of, where bindings are made."""
+    """Report operators that cannot have a Python binding, if the target generates bindings."""
     target = TARGETS[inputs.target]
     if target.call_words is not None:
         return
-    spellings = Spellings(target.spelling, target.python)
+    spellings = Spellings(target.cpp.spelling, target.python)
     if diagnostics.has_errors:
         registry = without_reported(registry, diagnostics.error_spans())
     check_python_bindings(registry.functions, spellings, diagnostics)

@@ -1,4 +1,4 @@
-"""How much of what is asked for an external backend runs: as a report, a picture and JSON values."""
+"""Report which operators an external backend runs: as text, as a picture and as JSON values."""
 
 from __future__ import annotations
 
@@ -6,29 +6,29 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
-from opgen.codes_files import W0915
-from opgen.dataclasses import dataclass
+from msgspec import Struct
+
 from opgen.diagnostics import Diagnostics, until_too_many
 from opgen.diagnostics.suggestions import Vocabulary, shorten
+from opgen.emit.reports.coverage import CoveredOperator, build_coverage, coverage_values
+from opgen.io.codes import W0915
+from opgen.io.resources import templates_dir
 from opgen.model.native_function import NativeFunction
 from opgen.model.registry import Registry
-from opgen.parse.operator_list import ListedOperator, parse_operator_list
+from opgen.parse.operator_names.lists import ListedOperator, parse_operator_list
 from opgen.pipeline.checking import read_additions
 from opgen.pipeline.inputs import Inputs
 from opgen.pipeline.loading import load
-from opgen.reading import read_source
-from opgen.render import Renderer
+from opgen.pipeline.reading import read_source
 from opgen.resolve.coverage import CoverageTable
-from opgen.resources import templates_dir
-from opgen.views.coverage import CoveredOperator, build_coverage, coverage_values
+from opgen.templating.render import Renderer
 
-# What a backend is measured against, beside a list of names: every operator, or those with the tag.
+# Names for sets of operators that a backend is measured against: every operator, and those with the tag `core`.
 ALL, CORE = "all", "core"
 
 
-@dataclass(frozen=True, slots=True)
-class CoverageReport:
-    """One answer in three forms."""
+class CoverageReport(Struct, frozen=True):
+    """A report in three forms."""
 
     text: str
     svg: str
@@ -39,8 +39,10 @@ class CoverageReport:
 def report_coverage(
     inputs: Inputs, against: str, diagnostics: Diagnostics
 ) -> CoverageReport | None:
-    """The coverage of `core`, of `all`, or of the operators that the file `against` names; None if there
-    are errors."""
+    """Return the coverage of `core`, of `all`, or of the operators that the file `against` names.
+
+    Return None if there are errors.
+    """
     registry = load(inputs, diagnostics)
     wanted = None if registry is None else _wanted(registry, against, diagnostics)
     backend = None if registry is None else read_additions(registry, inputs, diagnostics).backend
@@ -60,7 +62,7 @@ def report_coverage(
 def _wanted(
     registry: Registry, against: str, diagnostics: Diagnostics
 ) -> list[tuple[NativeFunction, int]] | None:
-    """The operators, and how often each is called; None if the file cannot be read."""
+    """The wanted operators and how often each is called; None if the file cannot be read."""
     if against == ALL:
         return [(f, 0) for f in registry.functions]
     if against == CORE:
@@ -79,7 +81,7 @@ def _wanted(
 def _named(
     registry: Registry, listed: ListedOperator, known: Vocabulary, diagnostics: Diagnostics
 ) -> Iterator[NativeFunction]:
-    """The operator of that name, or else all of its overloads."""
+    """The operator of that name, or all of its overloads."""
     f = registry.find_function(listed.name)
     if f is not None:
         yield f

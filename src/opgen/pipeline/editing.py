@@ -1,15 +1,13 @@
-"""The edit of a few entries, made alone: what a run would change of a tree, without the rest of the library.
+"""Update a tree after an edit of few entries, without generating the whole library.
 
-From the last run's schemas and from these, the entries that differ are taken out, with all that may have to do
-with them, and each of the two small libraries is generated as any other. What differs between their trees
-is what the edit changes in the large one:
+The entries that differ between the last run's schemas and the current ones are extracted, with all entries that they may be
+related to, from both. Both small libraries are generated, and the differences between their trees are applied to the large tree:
 
-* A file that the small library made as the large one did is of these entries alone, and replaced.
-* In a file of all operators, the items of these entries are, word for word and each once, and are replaced.
+* If a file of the large tree is equal to the small library's old file, it contains only these entries, and is replaced.
+* If a file is shared by all operators, it must contain each item that differs exactly once, and these items are replaced.
 
-Nothing is guessed. Where the small library did not make what is in the folder, where operators or items come or go,
-or where there is a word to say to the author, the answer is None, and the whole library is generated. So is
-every file that `opgen check` compares.
+In all other cases, the result is None, and the whole library is generated: if operators or items come or go, if there is
+anything to report, or if a file is not as expected. `opgen check` always generates the whole library.
 """
 
 from __future__ import annotations
@@ -19,54 +17,55 @@ from collections.abc import Iterable, Mapping
 from pathlib import Path
 from typing import Any
 
-from opgen.dataclasses import replace
+from msgspec.structs import replace
+
 from opgen.diagnostics import Diagnostics
-from opgen.files import read_regular
-from opgen.manifest import MANIFEST, MAX_MANIFEST_BYTES
-from opgen.parse import is_of_pytorchs_file
-from opgen.parse.yaml_nodes import may_be_too_large
+from opgen.io.digests import read_digests
+from opgen.io.files import read_regular
+from opgen.io.manifest import MANIFEST, MAX_MANIFEST_BYTES
+from opgen.io.writer import Tree
+from opgen.parse import is_pytorchs_file
+from opgen.parse.yaml.nodes import may_be_too_large
 from opgen.pipeline.entries import Edit, split_entries
 from opgen.pipeline.generating import build_tree
-from opgen.pipeline.inputs import Inputs, tags_path
-from opgen.pipeline.splicing import spliced
+from opgen.pipeline.inputs import Inputs, derivatives_paths, tags_path
+from opgen.pipeline.reading import MAX_BYTES
+from opgen.pipeline.splicing import splice
 from opgen.pipeline.stamp import Request, Stamp
-from opgen.reading import MAX_BYTES
-from opgen.writer import Tree
 
 
-def edited_tree(
-    request: Request, stamp: Stamp, directory: Path, *, shards: int, python: bool
-) -> Tree | None:
-    """The tree of a run in `directory`, which is as `stamp` says, with the texts of what changes alone.
+def edited_tree(request: Request, stamp: Stamp, directory: Path) -> Tree | None:
+    """Return the tree of a run in `directory`, whose stamp is `stamp`, with only the texts that change.
 
-    None if that cannot be told without generating everything.
+    Return None if the whole library has to be generated.
     """
     manifest = _read_manifest(directory, stamp)
-    if manifest is None or stamp.report:
+    # Formulas may be those of operators that are not extracted.
+    if manifest is None or stamp.report or derivatives_paths(request.inputs):
         return None
     inputs = replace(request.inputs, name=manifest["name"], tags=tags_path(request.inputs))
     edit = _find_edit(inputs, stamp.schemas)
     if edit is None:
         return None
-    files = manifest.pop("files")
+    digests = read_digests(directory)
+    if digests.keys() != set(manifest.pop("files")):
+        return None
     del manifest["format"]
     edited = edit.edited()
     if not edited:
-        return Tree({}, manifest, files)
+        return Tree({}, manifest, digests)
     chosen = edit.with_neighbours(edited)
     if chosen is None:
         return None
-    old, new = (
-        _small_tree(edit.inputs_of(chosen, side), shards=shards, python=python) for side in (0, 1)
-    )
+    old, new = (_small_tree(edit.inputs_of(chosen, side)) for side in (0, 1))
     if old is None or new is None:
         return None
     texts, header = _new_texts(old, new, directory), _new_header(manifest, old, new)
-    return None if texts is None or header is None else Tree(texts, header, files)
+    return None if texts is None or header is None else Tree(texts, header, digests)
 
 
 def _read_manifest(directory: Path, stamp: Stamp) -> dict[str, Any] | None:
-    """The manifest of a folder; None if it is no longer as it was."""
+    """Read the manifest of a folder; return None if it has changed since the stamp."""
     try:
         state, content = read_regular(directory / MANIFEST, MAX_MANIFEST_BYTES)
         if state != tuple(stamp.outputs.get(MANIFEST, ())):
@@ -78,15 +77,15 @@ def _read_manifest(directory: Path, stamp: Stamp) -> dict[str, Any] | None:
 
 
 def _is_whole(manifest: Any) -> bool:
-    """Whether a manifest has all that a run writes into one."""
-    kinds = {"name": str, "files": dict, "operators": dict, "format": int}
+    """Whether a manifest has every value that this module needs."""
+    kinds = {"name": str, "files": list, "operators": dict, "format": int}
     return isinstance(manifest, dict) and all(
         isinstance(manifest.get(key), kind) for key, kind in kinds.items()
     )
 
 
 def _find_edit(inputs: Inputs, schemas: Iterable[str]) -> Edit | None:
-    """From what the schemas were to what they are; None if a file is no plain list of as many entries."""
+    """Compare the old `schemas` with the inputs; return None if a file cannot be split into as many entries as before."""
     befores, rows = [], []
     contents = [inputs.overlay[path] for path in inputs.yaml]
     try:
@@ -104,25 +103,26 @@ def _find_edit(inputs: Inputs, schemas: Iterable[str]) -> Edit | None:
         befores.append(new.before)
         rows.append(tuple(zip(old.entries, new.entries)))
     if inputs.namespace is None and all(
-        any(map(is_of_pytorchs_file, side)) for side in (schemas, texts)
+        any(map(is_pytorchs_file, side)) for side in (schemas, texts)
     ):
         inputs = replace(inputs, namespace="aten")
     return Edit(inputs, tuple(befores), tuple(rows))
 
 
-def _small_tree(inputs: Inputs | None, *, shards: int, python: bool) -> Tree | None:
-    """A tree of few operators, its texts with marks; None if anything is to be said of them."""
+def _small_tree(inputs: Inputs | None) -> Tree | None:
+    """Generate a small library, with marks; return None if there is anything to report."""
     diagnostics = Diagnostics()
     if inputs is None:
         return None
-    tree = build_tree(inputs, diagnostics, shards=shards, python=python, marked=True)
+    tree = build_tree(inputs, diagnostics, marked=True)
     return None if len(diagnostics) else tree
 
 
 def _new_header(header: Mapping[str, Any], old: Tree, new: Tree) -> dict[str, Any] | None:
-    """The header of the large tree's manifest, with the operators as they are now; None if more of it differs.
+    """Return the header of the large tree's manifest with the operators of the new small one.
 
-    Nor is there one if the large library has something else for these operators than the small one has.
+    Return None if the headers differ in more than operators, or if the large library has other values for these operators
+    than the old small one.
     """
     operators = header["operators"]
     if any(operators.get(name) != was for name, was in _as_read(old.header["operators"]).items()):
@@ -134,12 +134,14 @@ def _new_header(header: Mapping[str, Any], old: Tree, new: Tree) -> dict[str, An
 
 
 def _as_read(value: Any) -> Any:
-    """`value` as it is when it has been written and read."""
+    """Return `value` as it is after writing and reading it."""
     return json.loads(json.dumps(value))
 
 
 def _new_texts(old: Tree, new: Tree, directory: Path) -> dict[str, str] | None:
-    """The new texts of the files in `directory` that differ between the small trees."""
+    """Return the new texts of the files in `directory` that differ between the small trees; None if that is not
+    possible.
+    """
     if old.files.keys() != new.files.keys():
         return None
     found = {}
@@ -147,7 +149,7 @@ def _new_texts(old: Tree, new: Tree, directory: Path) -> dict[str, str] | None:
         before = old.files[path]
         if before != after:
             whole = _read_text(directory / path)
-            text = None if whole is None else spliced(whole, before, after)
+            text = None if whole is None else splice(whole, before, after)
             if text is None:
                 return None
             found[path] = text
@@ -155,7 +157,7 @@ def _new_texts(old: Tree, new: Tree, directory: Path) -> dict[str, str] | None:
 
 
 def _read_text(path: Path) -> str | None:
-    """The text of a file; None if it cannot be read, or is no longer one."""
+    """Read a file; return None if it cannot be read or is not text."""
     try:
         return read_regular(path)[1].decode()
     except (OSError, UnicodeDecodeError):

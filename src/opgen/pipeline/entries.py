@@ -1,67 +1,74 @@
-"""Schema files as texts of entries: which of them an edit is of, and which others it may reach.
+"""Split schema files into entries, and find the entries that an edit changes and those related to them.
 
-Two entries may have to do with each other if they share a name that C++ or a check could take for the same:
-those of the operators, with all that is derived from them by prefix and suffix, and those of the kernels.
+Two entries are related if they share a name that C++ or a check could treat as the same: the name of an operator, with
+all names that are derived from it by a prefix or suffix, or the name of a kernel.
 """
 
 from __future__ import annotations
 
 import re
 from collections.abc import Collection, Iterable, Iterator, Mapping
+from functools import cached_property
 from itertools import islice
 from typing import TypeAlias
 
-from opgen.dataclasses import dataclass, field, replace
-from opgen.diagnostics import Diagnostics
+from msgspec import Struct
+from msgspec.structs import replace
+
+from opgen.diagnostics import Diagnostics, Source
 from opgen.model.dispatch_key import DispatchKey
 from opgen.model.registry import Registry
+from opgen.parse.entries.documentation import comment_start
+from opgen.parse.yaml.nodes import MappingNode, ScalarNode, SequenceNode, compose
 from opgen.pipeline.inputs import Inputs
 from opgen.pipeline.loading import read_registry
 from opgen.resolve.dispatch_tables import find_registration
 
-# With more entries than these, the whole library is not much slower.
+# For more entries than these, generating the whole library is not much slower.
 _MOST = 100
-# Those of one operator with its variants, mostly.
+# Usually the entries of one operator with its variants.
 _FEW = 12
 
-# What may stand before the first entry, and what one looks like: nothing but entries and comments is at a margin.
-_PREAMBLE = re.compile(r"(?:[ ]*(?:#[^\n]*)?\n)*")
-_HEAD = re.compile(r"- (?:namespace|include|classes):[^\n]*\n(?:(?:[ #][^\n]*)?\n)*")
-_ENTRY = re.compile(r"- func: (?:\w+::)?(\w+)[.(][^\n]*\n(?:(?:[ #][^\n]*)?\n)*")
 _ANCHOR = re.compile(r"&\S")
-# The line ends and blanks at the end of a block scalar may be part of it. YAML ends lines by more than line feeds.
+# Line ends and blanks after a block scalar may be part of it.
 _BLOCK = re.compile(r"[|>][-+0-9]{0,2}[ \t]*(?:[ \t]#.*)?$", re.MULTILINE)
+# Line ends of YAML other than \n and \r\n.
 _LINE_END = re.compile("\r(?!\n)|[\x85\u2028\u2029]")
-# A structured operator, or a kernel for Meta: with either, some operators get a kernel for Meta that they do not name.
+# The marks of YAML documents, and directives before them.
+_DOCUMENT = re.compile(r"^(?:---|\.\.\.|%)", re.MULTILINE)
+_NAME = re.compile(r"(?:\w+::)?(\w+)[.(]")
+# A structured operator, or a Meta kernel: with either, some operators get a Meta kernel that their entries do not name.
 _FOR_META = re.compile(r"^ +(?:structured: True|[\w, ]*\bMeta\b[\w, ]*: )", re.MULTILINE)
 _ALLOW = re.compile(r"opgen:[ \t]*allow")
 _WORD = re.compile(r"\w+")
-# No name of anything is longer, with all that is added to it.
+# No name is longer, with all prefixes and suffixes.
 _LONGEST = 400
-# What is added to an operator's name for others that belong to it.
+# The suffixes of names that are derived from an operator's name.
 _DERIVED = re.compile(
     r"_(?:out|outf|symint|copy|scatter|inverse|functional|ops|native|meta|[a-z]+_dispatch)$"
 )
 
 
-@dataclass(frozen=True, slots=True)
-class Entry:
-    """The text of an entry, with the comments after it, and the operator's name without its overload."""
+class Entry(Struct, frozen=True):
+    """The text of an entry, with the comments after it, and the operator's name without its overload.
+
+    `comment` is the comment directly above the entry, which may be its documentation.
+    """
 
     text: str
     name: str
+    comment: str = ""
 
     def words(self) -> Iterator[str]:
-        """Every name that it may share with others: its own, and those below the schema."""
+        """Yield every name that it may share with others: its own, and those below the schema's first line."""
         yield self.name
         yield from _WORD.findall(self.text, self.text.index("\n"))
 
 
-@dataclass(frozen=True, slots=True)
-class SchemaText:
-    """The entries of a file, and what stands before the first one and holds for all of them.
+class SchemaText(Struct, frozen=True):
+    """The entries of a file, and the text before the first one that holds for all of them.
 
-    That is its head, or the comments that allow something.
+    That is its header, or comments that allow something in the whole file.
     """
 
     before: str
@@ -69,52 +76,77 @@ class SchemaText:
 
 
 def split_entries(text: str) -> SchemaText | None:
-    """The entries of a file that is a plain list of them, each begun by `- func:`; None of any other.
+    """Split a schema file into its entries; return None if their texts are not independent of each other.
 
-    With an anchor, one entry could be part of another, and what stands after a block scalar part of it. A comment that allows something right above the
-    first entry would, without it, allow it in others.
+    With an anchor, one entry could be part of another, and a block scalar may include the lines after it. A comment that
+    allows something directly above the first entry would, without it, allow it in others.
     """
-    if any(one.search(text) for one in (_ANCHOR, _BLOCK, _LINE_END)):
+    if any(one.search(text) for one in (_ANCHOR, _BLOCK, _LINE_END, _DOCUMENT)):
         return None
     text += "" if text.endswith("\n") else "\n"
-    start = _PREAMBLE.match(text)
-    assert start is not None
-    at, found = start.end(), []
-    own = _HEAD.match(text, at)
-    if own is not None:
-        at = own.end()
-        if _ALLOW.search(text, 0, at):
-            return None
-    while entry := _ENTRY.match(text, at):
-        # A blank line is not a change of the entry before it.
-        found.append(Entry(entry[0].rstrip("\n ") + "\n", entry[1]))
-        at = entry.end()
-    head, _, above = start[0].rpartition("\n\n")
-    if at < len(text) or _ALLOW.search(above):
+    nodes = _items(text)
+    starts = [] if nodes is None else [text.rfind("\n", 0, node.start) + 1 for node in nodes]
+    comments = [comment_start(text, start) for start in starts]
+    # Only at the left margin does an item mean the same below another item.
+    if not nodes or not all(text.startswith("- ", start) for start in starts):
         return None
-    before = f"{head}\n\n" if _ALLOW.search(head) else ""
-    return SchemaText(before if own is None else own[0], tuple(found))
+    ends = [*comments[1:], len(text)]
+    preamble = text[: starts[0]]
+    allowed_in_file, _, allowed = preamble.rpartition("\n\n")
+    if _ALLOW.search(allowed):
+        return None
+    before = f"{allowed_in_file}\n\n" if _ALLOW.search(allowed_in_file) else ""
+    if not text.startswith("- func: ", starts[0]):
+        # The header of the file.
+        before = text[: ends[0]]
+        if _ALLOW.search(before) or nodes[0].get("func") is not None:
+            return None
+        del nodes[0], starts[0], ends[0], comments[0]
+    found = []
+    for node, comment, start, end in zip(nodes, comments, starts, ends):
+        name = _operator_name(node) if text.startswith("- func: ", start) else None
+        if name is None:
+            return None
+        # A blank line is not a change of the entry before it.
+        found.append(Entry(text[start:end].rstrip("\n ") + "\n", name, text[comment:start]))
+    return SchemaText(before, tuple(found))
 
 
-# One entry as it was and as it is.
+def _items(text: str) -> list[MappingNode] | None:
+    """The items of a file that is a list of mappings without errors in YAML."""
+    diagnostics = Diagnostics()
+    root = compose(Source("", text), diagnostics)
+    if not isinstance(root, SequenceNode) or len(diagnostics):
+        return None
+    items = [item for item in root.items if isinstance(item, MappingNode)]
+    return items if len(items) == len(root.items) else None
+
+
+def _operator_name(node: MappingNode) -> str | None:
+    """The name of an entry's operator without its namespace and overload."""
+    func = node.get("func")
+    found = _NAME.match(func.value) if isinstance(func, ScalarNode) else None
+    return None if found is None else found[1]
+
+
+# One entry before and after the edit.
 Row: TypeAlias = tuple[Entry, Entry]
-# The position of a file and, in it, of a row.
+# The index of a file and the index of a row in it.
 Place: TypeAlias = tuple[int, int]
 
 
-@dataclass(frozen=True, slots=True)
-class Edit:
+class Edit(Struct, frozen=True, dict=True):
     """All entries of a library before and after an edit.
 
-    `rows` are those of each file, and `before` is what stands before all of them.
+    `rows` has the entries of each file, and `before` the text before the first entry of each file.
     """
 
     inputs: Inputs
     before: tuple[str, ...]
     rows: tuple[tuple[Row, ...], ...]
-    _by_family: Mapping[str, set[Place]] = field(init=False)
 
-    def __post_init__(self) -> None:
+    @cached_property
+    def _by_family(self) -> Mapping[str, set[Place]]:
         families: dict[str, str] = {}
         found: dict[str, set[Place]] = {}
         for file, rows in enumerate(self.rows):
@@ -123,10 +155,10 @@ class Edit:
                     if word not in families:
                         families[word] = _family(word)
                     found.setdefault(families[word], set()).add((file, at))
-        object.__setattr__(self, "_by_family", found)
+        return found
 
     def edited(self) -> frozenset[Place]:
-        """The places of the rows that differ."""
+        """Return the places of the rows that differ."""
         return frozenset(
             (file, at)
             for file, rows in enumerate(self.rows)
@@ -135,10 +167,10 @@ class Edit:
         )
 
     def with_neighbours(self, places: frozenset[Place]) -> frozenset[Place] | None:
-        """These rows and all that may have to do with them, before or after the edit.
+        """Return these rows and all rows related to them, before or after the edit.
 
-        None if they are too many, if anything is to be said of them, or if operators come, go, move or get kernels for
-        other keys.
+        Return None if they are too many, if there is anything to report about them, or if operators are added, removed or
+        moved, or get kernels for other keys.
         """
         chosen = self._closed(places)
         for_meta = False
@@ -160,13 +192,14 @@ class Edit:
         return None
 
     def inputs_of(self, places: Collection[Place], side: int) -> Inputs | None:
-        """The inputs that have these rows alone: side 0 before the edit, 1 after it.
+        """Return inputs with only these rows: side 0 before the edit, 1 after it.
 
-        None if a comment at one of them allows something: its reach would be another.
+        Return None if a comment at one of them allows something: in fewer entries, it could apply to others.
         """
         chosen: dict[int, list[str]] = {}
         for file, at in sorted(places):
-            chosen.setdefault(file, []).append(self.rows[file][at][side].text)
+            entry = self.rows[file][at][side]
+            chosen.setdefault(file, []).append(f"{entry.comment}{entry.text}\n")
         contents = {}
         for file, texts in chosen.items():
             if any(map(_ALLOW.search, texts)):
@@ -182,7 +215,7 @@ class Edit:
         return None if len(diagnostics) else registry
 
     def _closed(self, places: frozenset[Place]) -> frozenset[Place]:
-        """These rows, and those that may share a name with the operator of one of them."""
+        """Return these rows, and those that may share a name with an operator of one of them, and so on."""
         chosen = places
         while len(chosen) <= _MOST:
             rows = (self.rows[file][at] for file, at in chosen)
@@ -193,7 +226,7 @@ class Edit:
         return chosen
 
     def _rows_for_meta(self) -> frozenset[Place]:
-        """A few rows with which Meta is a key of the library, if it may be one of the whole library."""
+        """Return a few rows that make Meta a key of a library, if it may be a key of the whole library."""
         found = (
             (file, at)
             for file, rows in enumerate(self.rows)
@@ -207,13 +240,13 @@ class Edit:
         return frozenset()
 
     def _places_of(self, names: Iterable[str]) -> frozenset[Place]:
-        """The places of the rows that may share one of these names."""
+        """Return the places of the rows that may share one of these names."""
         found = set[Place]()
         return frozenset(found.union(*(self._by_family.get(_family(n), ()) for n in names)))
 
 
 def _family(name: str) -> str:
-    """What all names have in common that are made of the name of one operator."""
+    """Return the common part of all names that are derived from the name of one operator."""
     name = name.lower()
     if len(name) > _LONGEST:
         return name
@@ -226,7 +259,7 @@ def _family(name: str) -> str:
 
 
 def _names(registry: Registry) -> Iterator[str]:
-    """The names by which an operator may have to do with another: its own, and those of its kernels."""
+    """Yield the names by which operators may be related: their own, and those of their kernels."""
     for f in registry.functions:
         yield f.root_name
         yield from (kernel.name for _, kernel in f.dispatch)
@@ -234,7 +267,7 @@ def _names(registry: Registry) -> Iterator[str]:
 
 
 def _are_alike(old: Registry, new: Registry) -> bool:
-    """Whether they have the same operators, each at the same place, and kernels for the same keys."""
+    """Whether both have the same operators in the same places, and kernels for the same keys."""
     names = [[f.full_name for f in registry.functions] for registry in (old, new)]
     first, now_first = _first_members(old), _first_members(new)
     stay = all(now_first.get(what, name) == name for what, name in first.items())
@@ -242,7 +275,7 @@ def _are_alike(old: Registry, new: Registry) -> bool:
 
 
 def _may_lack_meta(registry: Registry) -> bool:
-    """Whether an operator would get a kernel for Meta if another operator of the library had one."""
+    """Whether an operator would get a Meta kernel if another operator of the library had one."""
     if DispatchKey.Meta in registry.dispatch_keys:
         return False
     rows = (find_registration(registry, f, DispatchKey.Meta) for f in registry.functions)
@@ -250,9 +283,10 @@ def _may_lack_meta(registry: Registry) -> bool:
 
 
 def _first_members(registry: Registry) -> dict[tuple[object, ...], str]:
-    """What stands at the place of the first operator that it is of, with the name of that one.
+    """Return the name of the first operator that has each kernel, and the first member of each group.
 
-    These are kernels, under the operators and keys that they are for, and groups, under their members.
+    Files list kernels and groups at the place of their first operator. The keys are the operators and dispatch keys of the
+    kernels, and the members of the groups.
     """
     kernels: dict[tuple[str | None, str], str] = {}
     found: dict[tuple[object, ...], str] = {}

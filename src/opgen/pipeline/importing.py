@@ -1,4 +1,4 @@
-"""Registrations that are there already, in sources or in a loaded library, into YAML."""
+"""Write YAML for operators that sources or a loaded library register."""
 
 from __future__ import annotations
 
@@ -9,45 +9,45 @@ from collections.abc import Collection, Iterable, Mapping, Sequence
 from itertools import chain
 from pathlib import Path
 
-from opgen.dataclasses import dataclass, field
+from msgspec import Struct, field
+
 from opgen.diagnostics import Diagnostics, Source, until_too_many
-from opgen.importing import codes
-from opgen.importing.calling import Callables
-from opgen.importing.classes import CustomClass, find_custom_classes
-from opgen.importing.cpp_constants import Constants
-from opgen.importing.cpp_functions import Functions
-from opgen.importing.cpp_grammar import Grammar
-from opgen.importing.cpp_lexing import read_cpp
-from opgen.importing.cpp_macros import read_macros
-from opgen.importing.cpp_source import CppReader, find_classes
-from opgen.importing.cpp_text import CppText
-from opgen.importing.fakes import find_traced_by_python, report_fakes
-from opgen.importing.inference import Inference
-from opgen.importing.library import ask_library
-from opgen.importing.merge import Entry, merge, write_rows
-from opgen.importing.paths import find_sources, is_python
-from opgen.importing.problems import Problems
-from opgen.importing.python_module import NotPython, PythonModule, read_python
-from opgen.importing.python_source import PythonReader
-from opgen.importing.registrations import FakeKernel, NameAlone, Reading, Registration
-from opgen.reading import read_bytes
-from opgen.render import Renderer
-from opgen.resources import templates_dir
-from opgen.views.base import FileView, group_by
-from opgen.views.imported import build_imported, build_kernels_header
+from opgen.emit.common.base import GeneratedFile, group_by
+from opgen.emit.imported import build_imported, build_kernels_header
+from opgen.importing.common import codes
+from opgen.importing.common.problems import Problems
+from opgen.importing.common.registrations import FakeKernel, NameAlone, Reading, Registration
+from opgen.importing.common.sources import find_sources, is_python
+from opgen.importing.cpp.constants import Constants
+from opgen.importing.cpp.functions import Functions
+from opgen.importing.cpp.grammar import Grammar
+from opgen.importing.cpp.lexing import read_cpp
+from opgen.importing.cpp.macros import read_macros
+from opgen.importing.cpp.reader import CppReader, find_classes
+from opgen.importing.cpp.text import CppText
+from opgen.importing.entries.callables import Callables
+from opgen.importing.entries.classes import CustomClass, find_custom_classes
+from opgen.importing.entries.fakes import find_traced_by_python, report_fakes
+from opgen.importing.entries.inference import Inference
+from opgen.importing.entries.merge import Entry, merge, write_rows
+from opgen.importing.library.reader import read_libraries
+from opgen.importing.python.module import NotPython, PythonModule, read_python
+from opgen.importing.python.reader import PythonReader
+from opgen.io.resources import templates_dir
+from opgen.pipeline.reading import read_bytes
+from opgen.templating.render import Renderer
 
 # A generated file of PyTorch has 1.5 MB.
 _MOST_BYTES = 2_000_000
-# A Python file without any of these words registers nothing.
 _MOST_LABELS = 3
+# A Python file without any of these words registers nothing.
 _REGISTERS = re.compile(r"torch\._?library|custom_op|triton_op|\bLibrary\b|\.(?:define|impl)\(")
 
 
-@dataclass(frozen=True, slots=True)
-class Imports:
-    """What is to be imported, sources or libraries, and how.
+class Imports(Struct, frozen=True):
+    """The sources or libraries to import, and the options.
 
-    `output` is a file, a folder if it ends in a slash, or nothing for one text without a name.
+    `output` is a file, or a folder if it ends in a slash; if it is empty, the result is one text with an empty path.
     """
 
     sources: tuple[str, ...] = ()
@@ -58,9 +58,8 @@ class Imports:
     output: str = ""
 
 
-@dataclass(frozen=True, slots=True)
-class Imported:
-    """Path to text of all that is to be written, and how much it holds."""
+class Imported(Struct, frozen=True):
+    """The text of each file to write by path, and the numbers of schemas, rows of kernels and files that were read."""
 
     texts: Mapping[str, str]
     schemas: int
@@ -68,11 +67,10 @@ class Imported:
     files: int
 
 
-@dataclass(slots=True)
-class _Found:
-    """Registrations in the order of the files, and what C++ declares, by the identity of its Source.
+class _Found(Struct):
+    """Registrations in the order of the files, and the C++ texts by the identity of their Source.
 
-    `classes` are the full names of custom classes in schemas, by their last names in C++.
+    `classes` are the full names of custom classes in schemas, by their unqualified names in C++.
     """
 
     registrations: list[Registration]
@@ -83,11 +81,10 @@ class _Found:
     fakes: Sequence[FakeKernel] = ()
 
 
-@dataclass(frozen=True, slots=True)
-class Collected:
+class Collected(Struct, frozen=True):
     """The operators in order, the custom classes that their schemas name, and the number of files.
 
-    `traced_by_python` names the operators whose fake kernel is, and stays, in Python.
+    `traced_by_python` are the names of the operators whose fake kernels stay in Python.
     """
 
     entries: Sequence[Entry]
@@ -98,7 +95,7 @@ class Collected:
 
 @until_too_many(lambda: None)
 def import_operators(imports: Imports, diagnostics: Diagnostics) -> Imported | None:
-    """The YAML of all that is registered; None if there are errors, which `diagnostics` then holds."""
+    """Return the YAML of all registered operators; None if there are errors, which `diagnostics` then holds."""
     collected = collect_entries(imports, diagnostics)
     if collected is None:
         return None
@@ -109,10 +106,10 @@ def import_operators(imports: Imports, diagnostics: Diagnostics) -> Imported | N
 
 
 def collect_entries(imports: Imports, diagnostics: Diagnostics) -> Collected | None:
-    """All that is registered; None if there are errors."""
+    """Collect all registered operators; return None if there are errors."""
     problems = Problems(diagnostics)
     if imports.libraries:
-        asked = ask_library(imports.libraries, imports.namespaces, problems)
+        asked = read_libraries(imports.libraries, imports.namespaces, problems)
         found = _Found(asked or [])
     else:
         found = _read_sources(imports, diagnostics, problems)
@@ -167,12 +164,12 @@ def _read_sources(imports: Imports, diagnostics: Diagnostics, problems: Problems
 
 
 def _sources(given: Sequence[str], diagnostics: Diagnostics, problems: Problems) -> list[Source]:
-    """The texts of the sources; what is not UTF-8 in them, such as names in comments, does no harm."""
+    """Read the sources. Bytes that are not UTF-8, such as names in comments, are replaced."""
     sources = []
     for path in find_sources(given, problems):
         content = read_bytes(Path(path), diagnostics)
         if content is not None and len(content) > _MOST_BYTES:
-            message = f"{path} has more than {_MOST_BYTES // 1_000_000} MB, and is not read"
+            message = f"{path} has more than {_MOST_BYTES // 1_000_000} MB and is not read"
             problems.warn(codes.NOT_READ, message, None)
         elif content is not None:
             digest = hashlib.sha256(content).hexdigest()
@@ -192,7 +189,7 @@ def _modules(sources: Iterable[Source], problems: Problems) -> Iterable[PythonMo
 
 
 def _report_namespaces(reading: Reading, problems: Problems) -> None:
-    """One error for each macro that only the build knows, with the places where it stands."""
+    """Report one error for each macro that only the build defines, with the places that use it."""
     for name, spans in reading.unknown_namespaces.items():
         first, *others = spans
         labels = [(span, "and here") for span in others[:_MOST_LABELS]]
@@ -205,18 +202,18 @@ def _report_namespaces(reading: Reading, problems: Problems) -> None:
 
 
 def _render(collected: Collected, output: str) -> Mapping[str, str]:
-    """One YAML, or one for each namespace if the output is a folder; each with the header that it includes."""
-    views: list[FileView] = []
+    """Render one YAML file, or one for each namespace if the output is a folder, each with the header that it includes."""
+    files: list[GeneratedFile] = []
     if output.endswith("/"):
         groups = group_by(collected.entries, lambda entry: entry.namespace)
         for namespace, own in groups.items():
-            views += _views(f"{output}{namespace}.yaml", own, collected)
+            files += _files(f"{output}{namespace}.yaml", own, collected)
     else:
-        views += _views(output, collected.entries, collected)
-    return Renderer(templates_dir() / "text").render_all(views)
+        files += _files(output, collected.entries, collected)
+    return Renderer(templates_dir() / "text").render_all(files)
 
 
-def _views(path: str, entries: Sequence[Entry], collected: Collected) -> list[FileView]:
+def _files(path: str, entries: Sequence[Entry], collected: Collected) -> list[GeneratedFile]:
     folder, name = posixpath.split(path)
     header_name = f"{posixpath.splitext(name)[0]}_kernels.h"
     header = build_kernels_header(posixpath.join(folder, header_name), name, entries)

@@ -1,27 +1,27 @@
-"""What is to be read, and how: the options that all commands share.
-
-Nothing of opgen is imported for it: a run that has nothing to do needs these and no more.
-"""
+"""The files and options of a run."""
 
 from __future__ import annotations
 
 import contextlib
 import os
+from collections.abc import Mapping
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TypeAlias
 
-from opgen.dataclasses import dataclass, field, replace
+from msgspec import Struct, field
+from msgspec.structs import replace
 
-if TYPE_CHECKING:
-    from opgen.reading import Overlay
+from opgen.io.manifest import MAX_MANIFEST_BYTES
 
-# No run reads more bytes of a file: it reports that there are too many.
-MOST = 30_000_000
+# The largest file that any run reads; other kinds of files have lower limits.
+MAX_BYTES = MAX_MANIFEST_BYTES
+
+# Contents that are read instead of those of files: unsaved documents, and edits that are not written yet.
+Overlay: TypeAlias = Mapping[Path, bytes]
 
 
-@dataclass(frozen=True, slots=True)
-class Inputs:
-    """What is to be read, and how: the options common to all commands."""
+class Inputs(Struct, frozen=True):
+    """The files that a run reads, and the options that its results depend on."""
 
     yaml: tuple[Path, ...]
     tags: Path | None = None
@@ -33,38 +33,58 @@ class Inputs:
     select: tuple[Path, ...] = ()
     backend_yaml: Path | None = None
     impl_path: Path | None = None
-    # Refuse opgen's extensions of the language, and hold every operator to torchgen's rules.
+    # Files with the formulas of gradients; if there are none, those beside the schema files.
+    derivatives: tuple[Path, ...] = ()
+    # Apply torchgen's rules to every operator, and reject everything that torchgen does not know.
     strict_torchgen: bool = False
-    # That of operators without one, in files that do not say it.
+    # The namespace of operators that are written without one, in files that do not declare one.
     namespace: str | None = None
-    # Not an option: what is read instead of these files.
+    # The number of source files that large sources are split into.
+    shards: int = 1
+    # Whether the library is a Python package, too.
+    python: bool = False
+    # Not an option: contents that are read instead of these files.
     overlay: Overlay = field(default_factory=dict)
 
 
 def input_files(inputs: Inputs) -> tuple[Path, ...]:
-    """Every file that a run with these inputs reads, but for opgen's own."""
+    """Return every file that a run with these inputs reads, except opgen's own."""
     tags = tags_path(inputs)
     given = (inputs.extends, *inputs.select, inputs.backend_yaml, inputs.impl_path)
+    given += derivatives_paths(inputs)
     return tuple(p for p in (*inputs.yaml, tags, *given) if p is not None)
 
 
 def schema_files(inputs: Inputs) -> tuple[Path, ...]:
-    """The files that people write for opgen, of those that a run with these inputs reads."""
+    """Return the schema files: those of a run's files that are written for opgen."""
     given = (*inputs.yaml, tags_path(inputs), *inputs.select, inputs.backend_yaml)
+    given += derivatives_paths(inputs)
     return tuple(dict.fromkeys(p for p in given if p is not None))
 
 
 def tags_path(inputs: Inputs) -> Path | None:
+    """Return the file of tags: the given one, or tags.yaml in the folder of the first schema file that has one."""
     if inputs.tags is not None:
         return inputs.tags
     return next((p for y in inputs.yaml if os.path.isfile(p := y.parent / "tags.yaml")), None)
 
 
+def derivatives_paths(inputs: Inputs) -> tuple[Path, ...]:
+    """Return the files of formulas: the given ones, or each derivatives.yaml in the folder of a schema file."""
+    if inputs.derivatives:
+        return inputs.derivatives
+    beside = dict.fromkeys(y.parent / "derivatives.yaml" for y in inputs.yaml)
+    return tuple(path for path in beside if os.path.isfile(path))
+
+
 def with_contents(inputs: Inputs) -> Inputs:
-    """`inputs` with the bytes of their files, each read once. What cannot be read is left to later reports."""
+    """Return `inputs` with the bytes of their files, each read once.
+
+    A file that cannot be read is left out; the stage that needs it reports it.
+    """
     contents = dict(inputs.overlay)
     for path in input_files(inputs):
         if path not in contents:
             with contextlib.suppress(OSError), open(path, "rb") as file:
-                contents[path] = file.read(MOST + 1)
+                contents[path] = file.read(MAX_BYTES + 1)
     return replace(inputs, overlay=contents)

@@ -1,4 +1,4 @@
-"""The library that a target's world has already: where its operators are defined, and whether a run is for it."""
+"""Find the library that a target extends: PyTorch, for target torch."""
 
 from __future__ import annotations
 
@@ -10,23 +10,34 @@ from opgen.targets import TARGETS
 
 
 def is_backend_only(inputs: Inputs) -> bool:
-    """Whether the library has kernels of an external backend for the operators of another, and nothing else."""
+    """Return whether the library has only kernels of an external backend, for the operators of another library."""
     others = inputs.extends is not None or TARGETS[inputs.target].installed is not None
     return inputs.backend_yaml is not None and others
 
 
 def installed_package(target: str) -> str | None:
-    """The Python package that defines the operators which `target` has already; None if it has none."""
+    """Return the Python package whose operators `target` extends; None if there is none."""
     installed = TARGETS[target].installed
     return None if installed is None else installed.package
 
 
 def installed_schema(target: str) -> Path | None:
-    """The YAML of those operators; None if the package is not installed for this Python."""
+    """Return the schema file of that package; None if the package is not installed for this Python."""
     installed = TARGETS[target].installed
-    # Found, not imported: that takes seconds.
-    package = None if installed is None else importlib.util.find_spec(installed.package)
-    if installed is None or package is None:
-        return None
-    paths = (Path(f, installed.schema) for f in package.submodule_search_locations or ())
+    paths = (Path(f, installed.schema) for f in _folders(target)) if installed is not None else ()
     return next((path for path in paths if path.is_file()), None)
+
+
+def installed_include(target: str) -> Path | None:
+    """Return the folder of the headers of that library; None if it is not installed for this Python."""
+    installed = TARGETS[target].installed
+    paths = (Path(f, installed.include) for f in _folders(target)) if installed is not None else ()
+    return next((path for path in paths if path.is_dir()), None)
+
+
+def _folders(target: str) -> tuple[str, ...]:
+    """Return the folders of the package; none if it is not installed."""
+    package = installed_package(target)
+    # find_spec does not import the package, which would take seconds.
+    spec = None if package is None else importlib.util.find_spec(package)
+    return () if spec is None else tuple(spec.submodule_search_locations or ())

@@ -1,4 +1,4 @@
-"""The library that a tree is of: its name, the one it extends, what its manifest says of it."""
+"""Determine the library that is generated: its name, the library it extends, and the header of its manifest."""
 
 from __future__ import annotations
 
@@ -7,35 +7,39 @@ from collections.abc import Container
 from pathlib import Path
 from typing import Any
 
-from opgen.additions import Additions
-from opgen.codes_files import E0902, E0906, E0907, E0909, E0914
+from msgspec import Struct
+
 from opgen.cpp.signatures import Signatures
-from opgen.dataclasses import dataclass
 from opgen.diagnostics import Diagnostics
-from opgen.manifest import MAX_MANIFEST_BYTES
+from opgen.diagnostics.suggestions import shorten
+from opgen.emit.common.context import MODULE_SOURCE, Context, Library
+from opgen.emit.tree import operator_headers
+from opgen.io.codes import E0902, E0906, E0907, E0909, E0914
+from opgen.io.manifest import MAX_MANIFEST_BYTES
 from opgen.model.backend import ExternalBackend
 from opgen.model.cpp_identifier import is_library_name
 from opgen.model.registry import Registry
-from opgen.parse.names import shorten
-from opgen.pipeline.inputs import Inputs
+from opgen.pipeline.additions import Additions
+from opgen.pipeline.derivatives import Gradients
+from opgen.pipeline.inputs import Inputs, Overlay
 from opgen.pipeline.installed import is_backend_only
-from opgen.reading import Overlay, read_bytes
+from opgen.pipeline.reading import read_bytes
 from opgen.targets import TARGETS
 from opgen.targets.base import Target
-from opgen.views.context import MODULE_SOURCE, Context, Library
-from opgen.views.tree import operator_headers
 
 _NO_ADDITIONS = Additions()
+_NO_GRADIENTS = Gradients()
 
 
 def library_context(
     registry: Registry,
     inputs: Inputs,
     diagnostics: Diagnostics,
-    shards: int,
     additions: Additions = _NO_ADDITIONS,
     signatures: Signatures | None = None,
+    gradients: Gradients = _NO_GRADIENTS,
 ) -> Context | None:
+    """Return what files are built from; report a missing or bad name, and return None."""
     backend = additions.backend
     extended = (
         None if inputs.extends is None else _extended(inputs.extends, inputs.overlay, diagnostics)
@@ -51,7 +55,7 @@ def library_context(
     if not is_library_name(name):
         message = f"'{shorten(name)}' cannot be the name of a library"
         diagnostics.error(
-            E0914, message, None, hint="letters, digits and '_', and no keyword or macro of C++"
+            E0914, message, None, hint="use letters, digits and '_', and no keyword or macro of C++"
         )
         return None
     if backend is not None and extended is not None:
@@ -59,25 +63,32 @@ def library_context(
     library = Library(
         name,
         _extended_name(extended, target, backend_only),
-        shards,
+        inputs.shards,
+        python=inputs.python,
         backend_only=backend_only,
         extends_python=extended is not None and extended.python,
     )
     return Context(
-        registry, target, library, backend, additions.selection, signatures or Signatures()
+        registry,
+        target,
+        library,
+        backend,
+        additions.selection,
+        signatures or Signatures(),
+        gradients.functions,
+        gradients.includes,
     )
 
 
 def _extended_name(extended: Extended | None, target: Target, backend_only: bool) -> str | None:
-    """By which the extended library's headers are included."""
+    """The name by which headers of the extended library are included."""
     if extended is not None:
         return extended.name
     return target.installed.headers if backend_only and target.installed is not None else None
 
 
-@dataclass(frozen=True, slots=True)
-class Extended:
-    """The library that another extends: its name, the full names of its operators, whether it is a package."""
+class Extended(Struct, frozen=True):
+    """A library that another extends: its name, the full names of its operators, and whether it is a Python package."""
 
     name: str
     operators: frozenset[str]
@@ -85,7 +96,7 @@ class Extended:
 
 
 def _extended(path: Path, overlay: Overlay, diagnostics: Diagnostics) -> Extended | None:
-    """The library whose manifest `path` is."""
+    """Read the manifest of a library; report one that cannot be used."""
     text = read_bytes(path, diagnostics, overlay, most=MAX_MANIFEST_BYTES)
     if text is None:
         return None
@@ -104,13 +115,13 @@ def _extended(path: Path, overlay: Overlay, diagnostics: Diagnostics) -> Extende
             E0907,
             f"library {name} has no class Tensor of its own",
             None,
-            hint="extend the one that has",
+            hint="extend the library that has it",
         )
     return Extended(name, operators, python)
 
 
 def _check_extended(backend: ExternalBackend, extended: Extended, diagnostics: Diagnostics) -> None:
-    """Report kernels of operators that the extended library does not have."""
+    """Report kernels for operators that the extended library does not have."""
     for index in backend.indices:
         for kernel in index.kernels:
             if kernel.function.full_name not in extended.operators:
@@ -119,6 +130,7 @@ def _check_extended(backend: ExternalBackend, extended: Extended, diagnostics: D
 
 
 def _only_namespace(registry: Registry, diagnostics: Diagnostics) -> str | None:
+    """The namespace of all operators; report several namespaces, and return None."""
     namespaces = sorted({f.namespace for f in registry.functions})
     if len(namespaces) == 1:
         return namespaces[0]
@@ -126,14 +138,15 @@ def _only_namespace(registry: Registry, diagnostics: Diagnostics) -> str | None:
         return "empty"
     diagnostics.error(
         E0906,
-        f"the operators are of several namespaces ({', '.join(namespaces)}), so the library has no name",
+        f"the operators have several namespaces ({', '.join(namespaces)}), so the library has no name",
         None,
-        hint="say --name NAME",
+        hint="give it one: --name NAME",
     )
     return None
 
 
 def manifest_header(context: Context, files: Container[str]) -> dict[str, Any]:
+    """Return the values of the manifest besides its list of `files`."""
     headers = {
         root: [path for path in paths if path in files]
         for root, paths in operator_headers(context).items()
@@ -141,7 +154,7 @@ def manifest_header(context: Context, files: Container[str]) -> dict[str, Any]:
     return {
         "name": context.library.name,
         "target": context.target.name,
-        "runtime_abi": context.target.runtime_abi,
+        "runtime_abi": context.target.plan.runtime_abi,
         "owns_tensor": context.owns_tensor,
         "operators": {
             f.full_name: {"schema": context.spell.schema(f), "files": headers[f.root_name]}

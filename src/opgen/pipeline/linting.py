@@ -1,13 +1,15 @@
-"""All that can be wrong with the inputs: what `checking` reports, and what goes against a convention."""
+"""Report all problems of the inputs: those that `checking` finds, and violations of conventions."""
 
 from __future__ import annotations
 
 from collections.abc import Callable
+from enum import IntEnum
 
-from opgen.dataclasses import replace
+from msgspec.structs import replace
+
 from opgen.diagnostics import Diagnostics
 from opgen.lints import lint as report_lints
-from opgen.lints import lint_allows, silence
+from opgen.lints import lint_allows, suppress
 from opgen.model.registry import Registry
 from opgen.pipeline.checking import (
     allow_comments,
@@ -17,6 +19,7 @@ from opgen.pipeline.checking import (
 )
 from opgen.pipeline.checking_python import check_python
 from opgen.pipeline.codes import CODES
+from opgen.pipeline.derivatives import check_called_functions, check_derivatives
 from opgen.pipeline.inputs import Inputs
 from opgen.pipeline.installed import is_backend_only
 from opgen.pipeline.loading import read_registry
@@ -24,15 +27,27 @@ from opgen.resolve import without_reported
 from opgen.targets import TARGETS
 
 
-def inspect(
-    inputs: Inputs, diagnostics: Diagnostics, *, python: bool = False, refused: bool = False
-) -> Registry | None:
-    """Report all that is wrong with the inputs; None if there are errors.
+class Stage(IntEnum):
+    """How far `survey` goes: each stage comes after those above it."""
 
-    An entry with errors is left out from then on, so that every stage can look at the others.
-    With `refused` also what is good but for what the target makes no files.
+    resolve = 1
+    check = 2
+    lint = 3
+
+
+def inspect(
+    inputs: Inputs,
+    diagnostics: Diagnostics,
+    *,
+    refused: bool = False,
+    until: Stage = Stage.lint,
+) -> Registry | None:
+    """Report all problems of the inputs; return None if there are errors.
+
+    Later stages skip entries with errors, and check all others.
+    With `refused` also entries that are valid, but for which the target generates no files.
     """
-    registry = survey(inputs, diagnostics, python=python, refused=refused)
+    registry = survey(inputs, diagnostics, refused=refused, until=until)
     return None if diagnostics.has_errors else registry
 
 
@@ -40,42 +55,48 @@ def survey(
     inputs: Inputs,
     diagnostics: Diagnostics,
     *,
-    python: bool = False,
     refused: bool = False,
+    until: Stage = Stage.lint,
     is_stale: Callable[[], bool] = lambda: False,
 ) -> Registry:
-    """As `inspect`; the registry is of what has no errors.
+    """As `inspect`, but return a registry of the entries without errors.
 
-    Between stages it ends early if the answer is not wanted any more.
+    Ends after the stage `until`, and between stages when `is_stale()` says that nobody waits for the result.
     """
     registry = read_registry(inputs, diagnostics)
     whole = None if diagnostics.has_errors else registry
     if is_stale():
         return registry
-    check_target(registry, inputs, diagnostics)
-    if python:
-        check_python(registry, inputs, diagnostics)
-    if refused:
-        check_refused(registry, inputs, diagnostics)
-    read_additions(whole, inputs, diagnostics)
-    lint(registry, inputs, diagnostics)
+    if until >= Stage.check:
+        signatures = check_target(registry, inputs, diagnostics)
+        if inputs.python:
+            check_python(registry, inputs, diagnostics)
+        if refused:
+            check_refused(registry, inputs, diagnostics)
+        read_additions(whole, inputs, diagnostics)
+        gradients = check_derivatives(whole, inputs, signatures, diagnostics)
+        check_called_functions(gradients, inputs, diagnostics)
+    if until >= Stage.lint:
+        lint(registry, inputs, diagnostics)
     if not diagnostics.has_errors:
         return registry
     return without_reported(registry, diagnostics.error_spans())
 
 
 def lint(registry: Registry, inputs: Inputs, diagnostics: Diagnostics) -> None:
-    """Report what goes against a convention, if there are no errors, and silence what is allowed.
+    """Report violations of conventions, if there are no errors, and drop warnings that comments allow.
 
-    Operators of another library, for which only a backend is made, follow that one's conventions.
+    Operators of another library, for which only a backend is generated, follow the conventions of that library.
     """
     sound = not diagnostics.has_errors and not is_backend_only(inputs)
     linted = _without_base(registry) if inputs.backend_yaml is not None else registry
     if sound:
         target = TARGETS[inputs.target]
-        report_lints(linted, target.tensor_keys, diagnostics, traced=target.functionalizes)
+        report_lints(
+            linted, target.dispatch.tensor_keys, diagnostics, traced=target.dispatch.functionalizes
+        )
     allows = allow_comments(registry)
-    used = silence(allows, diagnostics)
+    used = suppress(allows, diagnostics)
     if sound:
         sources = {id(f.spans.entry.source) for f in linted.functions}
         own = [allow for allow in allows if id(allow.span.source) in sources]
@@ -83,7 +104,7 @@ def lint(registry: Registry, inputs: Inputs, diagnostics: Diagnostics) -> None:
 
 
 def _without_base(registry: Registry) -> Registry:
-    """Without the files that hold operators of `aten` only: a backend file is for these, which are PyTorch's."""
+    """The registry without files that define only operators of `aten`: these are PyTorch's, which a backend is for."""
     own = {id(f.spans.entry.source) for f in registry.functions if f.namespace != "aten"}
     kept = tuple(f for f in registry.functions if id(f.spans.entry.source) in own)
     return replace(registry, functions=kept)

@@ -1,8 +1,9 @@
-"""Parse and resolve: files in, a registry out."""
+"""Parse and resolve schema files."""
 
 from __future__ import annotations
 
-from opgen.dataclasses import replace
+from msgspec.structs import replace
+
 from opgen.diagnostics import MAX_ERRORS, Diagnostics, until_too_many
 from opgen.lints import lint_blanks
 from opgen.model.registry import Registry
@@ -11,26 +12,26 @@ from opgen.parse import (
     decode_source,
     parse_entries,
 )
-from opgen.pipeline.declared import ignored_keys, read_tags
 from opgen.pipeline.inputs import Inputs
-from opgen.reading import read_bytes
+from opgen.pipeline.reading import read_bytes
+from opgen.pipeline.tags import ignored_keys, read_tags
 from opgen.resolve import resolve
 from opgen.targets import TARGETS
 
-# A file with more is not formatted; `opgen lint --fix` mends some of them at a time.
+# `opgen format` skips a file with more misplaced blanks; `opgen lint --fix` fixes some of them at a time.
 MAX_BLANKS = 10_000
 
 
 def load(inputs: Inputs, diagnostics: Diagnostics) -> Registry | None:
-    """Parse and resolve; None if there are errors, which `diagnostics` then holds."""
+    """Parse and resolve; return None if there are errors, which `diagnostics` then holds."""
     registry = read_registry(inputs, diagnostics)
     return None if diagnostics.has_errors else registry
 
 
 def misplaced_blanks(inputs: Inputs) -> tuple[Diagnostics, Diagnostics]:
-    """Where the schemas have white space that is not as it is written, and all that is wrong.
+    """Return diagnostics for white space in schemas that differs from the canonical spelling, and all diagnostics.
 
-    If anything else is, or more than MAX_BLANKS, the first is empty: such files are not formatted.
+    If there are other errors, or more than MAX_BLANKS, the former are empty: such files are not formatted.
     """
     found = Diagnostics()
     registry = read_registry(inputs, found)
@@ -50,13 +51,13 @@ def misplaced_blanks(inputs: Inputs) -> tuple[Diagnostics, Diagnostics]:
 
 
 def _where_no_outless(inputs: Inputs) -> str | None:
-    """Where structured operators need an out variant, in words; None if they do not."""
-    return None if TARGETS[inputs.target].makes_outless else f"for target {inputs.target}"
+    """Describe where structured operators need an out variant; None if they do not."""
+    return None if TARGETS[inputs.target].schema.makes_outless else f"for target {inputs.target}"
 
 
 @until_too_many(lambda: Registry((), (), (), ()))
 def read_registry(inputs: Inputs, diagnostics: Diagnostics) -> Registry:
-    """Parse and resolve: the registry of what is not refused."""
+    """Parse and resolve; return the registry of the entries without errors."""
     ignored = ignored_keys(inputs, diagnostics)
     tags = read_tags(inputs, diagnostics)
     texts = [(path, read_bytes(path, diagnostics, inputs.overlay)) for path in inputs.yaml]
@@ -72,7 +73,7 @@ def read_registry(inputs: Inputs, diagnostics: Diagnostics) -> Registry:
         namespace=inputs.namespace,
         no_outless=_where_no_outless(inputs),
     )
-    # What a file holds that cannot be read, nobody knows.
-    unknown = parsed.refused.unknown or len(sources) < len(texts)
-    refused = replace(parsed.refused, unknown=unknown)
-    return resolve(parsed.functions, diagnostics, tags.names, refused)
+    # A file that cannot be read may define anything.
+    unknown = parsed.invalid.unknown or len(sources) < len(texts)
+    invalid = replace(parsed.invalid, unknown=unknown)
+    return resolve(parsed.functions, diagnostics, tags.names, invalid)

@@ -1,18 +1,18 @@
-"""A change of few items of a text, made in a text that has these among many others."""
+"""Apply a change of few items to a text that has these items among many others."""
 
 from __future__ import annotations
 
 from collections.abc import Iterable
 
-from opgen.render import items_of
+from opgen.templating.render import items_of
 
 
-def spliced(whole: str, old: str, new: str) -> str | None:
-    """The text of a file that was `whole`, where that of a small library was `old` and is `new` now.
+def splice(whole: str, old: str, new: str) -> str | None:
+    """Return the new text of a file whose old text is `whole`; the texts `old` and `new` are those for a small library.
 
-    Both are made with marks. A text without items is of these operators alone, and replaced. Of one that has some,
-    only items may differ, each of which is replaced. None if that is not so, or if an item is not found in
-    `whole`, word for word, exactly once.
+    The latter are rendered with marks. A text without items belongs to the small library's operators, so `new` replaces it.
+    In a text with items, only items may differ, and each item that differs is replaced. Return None if anything else differs,
+    or if `whole` does not have an item exactly once.
     """
     before, after = items_of(old), items_of(new)
     if before is None or after is None:
@@ -25,12 +25,15 @@ def spliced(whole: str, old: str, new: str) -> str | None:
 
 
 def _with_changes(text: str, changes: Iterable[tuple[str, str]]) -> str | None:
-    """`text` with each first text of a pair replaced by the second, wherever they differ."""
+    """Replace the first text of each pair in `text` by the second, if they differ."""
     places = []
     for was, now in changes:
         if was != now:
             at = text.find(was)
             if not was or at < 0 or text.find(was, at + 1) >= 0:
+                return None
+            # An item may have a blank line before or after it because of its neighbour, and at the end it has none.
+            if at + len(was) == len(text) or was.strip("\n") == now.strip("\n"):
                 return None
             places.append((at, at + len(was), now))
     parts, done = [], 0

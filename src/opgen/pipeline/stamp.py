@@ -1,20 +1,19 @@
-"""The stamp of a folder: that it holds what a run would make, told without the run.
+"""Read and write the stamp of a folder, which tells whether a run would change anything there.
 
-A run that wrote leaves `.opgen_stamp` beside its outputs: a key, and the state of every output. The key
-is a digest of all that a run depends on: its options, the bytes that it read, opgen's own sources and
-templates. The next run with the same key that finds every output in its state has nothing to do. Where only
-the schemas have changed, it can go on from those that the stamp holds, too (`editing.py`).
+A run that writes files leaves `.opgen_stamp` in the folder, with a key and the state of every output. The key is a digest
+of everything that the outputs depend on: the options, the bytes of the inputs, opgen's own sources and templates. If the next run
+has the same key and finds every output unchanged, it has nothing to do. If only the schemas have changed, it may update
+the tree from those in the stamp (`editing.py`).
 
-It is no output: a folder without it, or with one of another machine, is generated as ever. What keeps a
-stamp from telling what is not so:
+The stamp is not an output: a folder without it, or with the stamp of another machine, is generated completely. These rules
+keep a stamp true:
 
-* A run reads the very bytes that the key is of, so an edit meanwhile belongs to the next run.
-* The state of an output is asked of the open file, before it is read or after it is written.
-* A clock has ticks. An output as young as the stamp may have been changed since within one of them, so
-  it is not trusted. Where they take more than milliseconds, an edit in the tick of the run is likely enough for
-  there to be no stamp.
-* Links and folders that stand in for an output or its folder are other files. What a killed run left
-  changes its folder, and is looked for at the top, which other files come and go in.
+* A run uses the very bytes from which the key was computed, so an edit during the run belongs to the next one.
+* The state of an output is queried on the open file, before it is read or after it is written.
+* An output that is not older than the stamp is not trusted: it may have been changed since, within one tick of the file
+  system's clock. If ticks take more than milliseconds, there is no stamp, because such edits are likely.
+* A link or folder in the place of an output or its folder has another state. Files that a killed run left change the
+  time of their folder, except in the top folder, where other files come and go; there they are looked for.
 """
 
 from __future__ import annotations
@@ -30,31 +29,32 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
-from opgen.dataclasses import dataclass, replace
-from opgen.files import FileState, is_temporary, read_regular, replace_file, state_of
-from opgen.pipeline.inputs import MOST, Inputs, input_files, with_contents
-from opgen.resources import own_files
+from msgspec import Struct
+from msgspec.structs import replace
+
+from opgen.io.files import FileState, is_temporary, read_regular, replace_file, state_of
+from opgen.io.resources import own_files
+from opgen.pipeline.inputs import MAX_BYTES, Inputs, input_files, with_contents
 
 STAMP = ".opgen_stamp"
 
-# Whatever opgen left it: this one, or an older one, whose stamp says nothing to this.
+# The first bytes of a stamp of any version, and of this version.
 _OURS = b"opgen stamp "
 _MAGIC = _OURS + b"2 "
-# Of these, the installed version tells in what it makes of a text.
+# Libraries whose installed version may change the outputs.
 _LIBRARIES = ("jinja2", "yaml")
-# Clocks of file systems tick every 1 to 10 ms. Where they tick by seconds there is no use in waiting.
+# Clocks of file systems tick every 1 to 10 ms. If a clock ticks only every second, waiting would take too long.
 _TICK_S = 0.004
 _TICKS = 4
-# All times of a file system whose clock ticks slowly are whole numbers of these; one in so many of another's is.
+# If the clock ticks slowly, all times are multiples of this.
 _SLOW_TICK_NS = 10_000_000
 _MAX_BYTES = 100_000_000
 
 
-@dataclass(frozen=True, slots=True)
-class Request:
-    """What a run is asked for, with the bytes that it reads, and the key of all that.
+class Request(Struct, frozen=True):
+    """The inputs of a run with their bytes, the other options that its results depend on, and the key of both.
 
-    `frame` is a key of all but the schemas' bytes: what an edit of an operator leaves as it is.
+    `frame` is a key of everything except the bytes of the schemas: an edit of an operator does not change it.
     """
 
     inputs: Inputs
@@ -63,12 +63,11 @@ class Request:
     frame: str
 
 
-@dataclass(frozen=True, slots=True)
-class Stamp:
-    """What the last run left in a folder where nothing was touched since.
+class Stamp(Struct, frozen=True):
+    """The stamp of a folder in which nothing has changed since.
 
-    The state of each of its `outputs`, the manifest among them; what it said, its `report`; and the texts of
-    the schemas, file by file. If it `is_current`, another run would write nothing and say the same.
+    It has the state of each of the `outputs`, including the manifest, the `report` that the run printed, and the text of each
+    schema file. If it `is_current`, another run would write nothing and print the same.
     """
 
     outputs: Mapping[str, Sequence[int]]
@@ -77,26 +76,26 @@ class Stamp:
     is_current: bool
 
     def states(self) -> dict[str, FileState]:
-        """The state of each output."""
+        """Return the state of each output."""
         return {path: (size, ns, inode) for path, (size, ns, inode) in self.outputs.items()}
 
     @property
     def unchanged(self) -> int:
-        """How many files are as they were; no run counts the manifest."""
+        """The number of unchanged files; the manifest does not count."""
         return len(self.outputs) - 1
 
 
 def read_request(inputs: Inputs, options: tuple[object, ...]) -> Request:
-    """The request for a run with these inputs; `options` are all others that its results depend on.
+    """Read the inputs; `options` are all other values that the results of the run depend on.
 
-    Its key is empty, which no stamp has, if a file cannot be read or is too large: the run reports that.
+    If a file cannot be read or is too large, which the run will report, the key is empty, and matches no stamp.
     """
     inputs = with_contents(inputs)
     return Request(inputs, options, *_keys(inputs, options))
 
 
 def find_stamp(directory: Path, request: Request) -> Stamp | None:
-    """The stamp of `directory`, if it is true, and of a run that differed from this one in its schemas at most."""
+    """Return the stamp of `directory`, if it is true and of a run that differed from this one at most in its schemas."""
     top = os.fspath(directory)
     try:
         (_, stamped_ns, _), content = read_regular(os.path.join(top, STAMP), _MAX_BYTES)
@@ -104,31 +103,31 @@ def find_stamp(directory: Path, request: Request) -> Stamp | None:
         key = head.removeprefix(_MAGIC).split(b" ")[0].decode()
         if not request.key or head != _head(key, body):
             return None
-        said = json.loads(body)
-        if said["frame"] != request.frame:
+        values = json.loads(body)
+        if values["frame"] != request.frame:
             return None
-        if not _is_true(top, said["files"], said["folders"], stamped_ns):
+        if not _is_true(top, values["files"], values["folders"], stamped_ns):
             return None
-        return _stamp_of(said, key == request.key)
+        return _stamp_of(values, key == request.key)
     except (OSError, ValueError, KeyError, TypeError, AttributeError, RecursionError):
-        # Nobody but opgen writes one: whatever this is, everything is generated.
+        # Not written by this opgen, or damaged: the whole tree is generated.
         return None
 
 
-def _stamp_of(said: Mapping[str, Any], is_current: bool) -> Stamp | None:
-    """The stamp that says so; None if it is of another form. What it says of files was compared with them."""
-    report, schemas = said["report"], said["schemas"]
-    if not said["files"] or not all(isinstance(text, str) for text in (report, *schemas)):
+def _stamp_of(values: Mapping[str, Any], is_current: bool) -> Stamp | None:
+    """Build the stamp from its JSON value; return None if that has another form. Its files were compared before."""
+    report, schemas = values["report"], values["schemas"]
+    if not values["files"] or not all(isinstance(text, str) for text in (report, *schemas)):
         return None
-    return Stamp(said["files"], report, schemas, is_current)
+    return Stamp(values["files"], report, schemas, is_current)
 
 
 def leave_stamp(
     directory: Path, request: Request, states: Mapping[str, FileState], report: str
 ) -> None:
-    """Stamp `directory`, where a run for `request` left its outputs, the manifest too, in `states`.
+    """Write the stamp of `directory`, after a run for `request` that left its outputs and the manifest in `states`.
 
-    Where none can be written, or something of another's has its name, the next run does its work again.
+    If it cannot be written, or if a file that is not opgen's has its name, the next run generates everything.
     """
     inputs = request.inputs
     if not request.key or request.key != _keys(inputs, request.options)[0]:
@@ -142,14 +141,14 @@ def leave_stamp(
             name: _folder_state(os.lstat(os.path.join(top, name))) for name in _folders(states)
         }
         schemas = [inputs.overlay[yaml].decode() for yaml in inputs.yaml]
-        said = {
+        values = {
             "frame": request.frame,
             "report": report,
             "folders": folders,
             "files": states,
             "schemas": schemas,
         }
-        body = json.dumps(said, separators=(",", ":")).encode()
+        body = json.dumps(values, separators=(",", ":")).encode()
         if not any(state[1] % _SLOW_TICK_NS for state in states.values()):
             return
         newest = max(state[1] for state in (*states.values(), *folders.values()))
@@ -166,13 +165,13 @@ def _head(key: str, body: bytes) -> bytes:
 
 
 def _keys(inputs: Inputs, options: tuple[object, ...]) -> tuple[str, str]:
-    """Digests of all that a run depends on, and of that without the schemas.
+    """Return the digests of everything that the results depend on, with the schemas and without.
 
-    They are empty if there is a file that `inputs` have no bytes of.
+    Both are empty if `inputs` lack the bytes of a file.
     """
     paths = input_files(inputs)
     contents = [inputs.overlay[path] for path in paths if path in inputs.overlay]
-    if len(contents) < len(paths) or any(len(content) > MOST for content in contents):
+    if len(contents) < len(paths) or any(len(content) > MAX_BYTES for content in contents):
         return "", ""
     schemas, others = contents[: len(inputs.yaml)], contents[len(inputs.yaml) :]
     asked = repr((replace(inputs, overlay={}), options, sys.version, *_library_states()))
@@ -189,7 +188,7 @@ def _digest(parts: Iterable[bytes]) -> str:
 
 def _own_sources() -> Iterator[bytes]:
     for path in own_files():
-        # Unbuffered: 300 files are read in three quarters of the time.
+        # Unbuffered, 300 files take three quarters of the time.
         with open(path, "rb", buffering=0) as file:
             yield file.read()
 
@@ -202,7 +201,7 @@ def _library_states() -> Iterator[FileState]:
 
 
 def _folders(paths: Iterable[str]) -> tuple[str, ...]:
-    """The folders that `paths` lie in, but for the top."""
+    """Return the folders of `paths` and all folders that contain these, except the top."""
     found = dict.fromkeys(path.rpartition("/")[0] for path in paths)
     for folder in tuple(found):
         while folder:
@@ -221,7 +220,7 @@ def _is_true(
     folders: Mapping[str, list[int]],
     stamped_ns: int,
 ) -> bool:
-    """Whether every file and folder is as it was, and older than the stamp."""
+    """Whether every file and folder is unchanged, and every file older than the stamp."""
     if any(map(is_temporary, os.listdir(top))):
         return False
     for path, (kind, mtime_ns, inode) in folders.items():

@@ -1,1 +1,1 @@
-"""Operators as Python sees them: signatures for the argument parser and for type stubs."""
+"""Build Python signatures of operators, for the argument parser and for type stubs."""

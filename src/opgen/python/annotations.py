@@ -1,7 +1,7 @@
-"""Schema types into the annotations of a library's own stub: what its parser takes, and what comes back.
+"""Translate schema types to annotations in the stub of a generated package.
 
-The words are those of data/python_package.pyi. They begin with an underscore since the class Tensor may have methods
-called int, list or Sequence.
+The names are defined in data/python_package.pyi. They begin with an underscore because the class Tensor may have
+methods named int, list or Sequence.
 """
 
 from __future__ import annotations
@@ -9,7 +9,7 @@ from __future__ import annotations
 from opgen.model.types import BaseTy, BaseType, ListType, OptionalType, Type
 from opgen.python.python_types import NoPythonSignature, or_none
 
-_TAKEN = {
+_ARGUMENTS = {
     BaseTy.Tensor: "Tensor",
     BaseTy.Scalar: "_Number",
     BaseTy.int: "_Int",
@@ -24,7 +24,7 @@ _TAKEN = {
     BaseTy.MemoryFormat: "_MemoryFormatLike",
     BaseTy.Generator: "Generator",
 }
-_TAKEN_LISTS = {
+_ARGUMENT_LISTS = {
     "Tensor": "_Tensors",
     "Tensor?": "_OptionalTensors",
     "int": "_Ints",
@@ -33,8 +33,8 @@ _TAKEN_LISTS = {
     "Scalar": "_Numbers",
     "bool": "_Bools",
 }
-# A Scalar may be any number: who asks for it knows which.
-_RETURNED = {
+# A returned Scalar may be a number of any type, so its annotation is Any.
+_RETURNS = {
     BaseTy.Tensor: "Tensor",
     BaseTy.Scalar: "_Any",
     BaseTy.int: "_int",
@@ -45,8 +45,8 @@ _RETURNED = {
     BaseTy.ScalarType: "_dtype",
     BaseTy.QScheme: "_int",
 }
-# What people are told in place of the words of a stub.
-PEOPLE_SAY = {
+# Names for help texts and error messages, in place of those of a stub.
+DISPLAY_NAMES = {
     "_Int": "int",
     "_Float": "float",
     "_Bool": "bool",
@@ -73,32 +73,32 @@ PEOPLE_SAY = {
 }
 
 
-def taken(type: Type) -> str:
-    """The annotation of an argument: all that may be passed. Raises NoPythonSignature."""
-    found = None
+def argument_annotation(type: Type) -> str:
+    """Return the annotation of an argument: all types that the parser accepts. Raises NoPythonSignature."""
+    annotation = None
     match type:
         case OptionalType(elem):
-            return or_none(taken(elem))
+            return or_none(argument_annotation(elem))
         case BaseType(name):
-            found = _TAKEN.get(name)
+            annotation = _ARGUMENTS.get(name)
         case ListType(elem, size):
-            found = _TAKEN_LISTS.get(str(elem))
-            # One number stands for all of a list of fixed size; so many flags have to be given.
-            if found == "_Ints" and size is not None:
-                found = f"_Int | {found}"
-    if found is None:
+            annotation = _ARGUMENT_LISTS.get(str(elem))
+            # A list of ints with a fixed size may be passed as one int, which is repeated.
+            if annotation == "_Ints" and size is not None:
+                annotation = f"_Int | {annotation}"
+    if annotation is None:
         raise NoPythonSignature(f"'{type}' has no annotation")
-    return found
+    return annotation
 
 
-def returned(type: Type) -> str:
-    """The annotation of a return: what comes. Raises NoPythonSignature."""
+def return_annotation(type: Type) -> str:
+    """Return the annotation of a return: its exact type. Raises NoPythonSignature."""
     match type:
         case OptionalType(elem):
-            return or_none(returned(elem))
+            return or_none(return_annotation(elem))
         case ListType(elem):
-            return f"_tuple[{returned(elem)}, ...]"
-        case BaseType(name) if name in _RETURNED:
-            return _RETURNED[name]
+            return f"_tuple[{return_annotation(elem)}, ...]"
+        case BaseType(name) if name in _RETURNS:
+            return _RETURNS[name]
         case _:
             raise NoPythonSignature(f"'{type}' has no annotation")

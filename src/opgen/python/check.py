@@ -1,9 +1,10 @@
-"""Operators for which no Python binding can be made (E076x), found before any is."""
+"""Report operators for which no Python binding can be generated (E076x)."""
 
 from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Sequence
+from functools import cache
 
 from opgen import data
 from opgen.cpp.names import cpp_name
@@ -16,13 +17,12 @@ from opgen.python.package import package_declarations
 from opgen.python.python_types import NoPythonSignature
 from opgen.python.signatures import REQUIRES_GRAD, Spellings, field_names
 
-_UNBOUND = tuple(re.compile(pattern) for pattern in data.read_names("python_unbound.txt"))
-# Overloads that a Tensor argument takes the place of, since it also takes numbers.
+# Overloads that are not bound: the one with a Tensor also accepts numbers.
 _UNBOUND_OVERLOADS = frozenset(
     f"{name}{mark}.Scalar" for name in ("add", "sub", "mul", "div") for mark in ("", "_")
 )
 
-# What the package has beside what its stub declares: its extension module, its named tuples.
+# Files of the package besides its stub: the extension module and the named tuples.
 _FILES = frozenset({"_C", "return_types"})
 
 _PARSED = frozenset(
@@ -42,7 +42,7 @@ _WRAPPED = frozenset(
         *(f"{_T}, {_T}, {_T}, int", f"{_T}, {_T}, float, int", f"{_T}, {_T}, {_T}, {_T}, int"),
         *(f"{_T}, {_T}, float, {_T}, int", "float, int", f"{_T}, Tensor[]"),
         f"{_T}, {_T}, {_T}, {_T}, SymInt, SymInt, {_T}, {_T}, {_T}",
-        # Of older versions.
+        # Returns of older versions of PyTorch.
         *("int[]", f"{_T}, {_T}, {_T}, {_T}, int, int, int, int, {_T}"),
     }
 )
@@ -51,7 +51,7 @@ _WRAPPED = frozenset(
 def check_python(
     functions: Iterable[NativeFunction], spellings: Spellings, diagnostics: Diagnostics
 ) -> None:
-    """Report every operator that a Python binding is wanted for and cannot be made of."""
+    """Report each operator that should have a Python binding, but cannot."""
     bound = [f for f in functions if is_bound(f)]
     sound = [f for f in bound if _is_sound(f, diagnostics)]
     _check_modules(bound, diagnostics)
@@ -60,15 +60,20 @@ def check_python(
 
 
 def is_bound(f: NativeFunction) -> bool:
-    """Whether Python finds `f` by a binding that is made of its schema."""
-    if "generated" in f.tags and "view_copy" not in f.tags:
+    """Return whether `f` has a Python binding that is generated from its schema."""
+    if "generated" in f.tags and "view_copy" not in f.tags and not f.is_library:
         return False
     if f.namespace != "aten":
         return True
     if str(f.func.name) in _UNBOUND_OVERLOADS:
         return False
-    name = cpp_name(f.func)
-    return not any(pattern.fullmatch(name) for pattern in _UNBOUND)
+    return _unbound_names().fullmatch(cpp_name(f.func)) is None
+
+
+@cache
+def _unbound_names() -> re.Pattern[str]:
+    # Compiled when it is needed: that takes 2 ms.
+    return re.compile("|".join(data.read_names("python_unbound.txt")))
 
 
 def _is_sound(f: NativeFunction, diagnostics: Diagnostics) -> bool:
@@ -80,40 +85,40 @@ def _is_sound(f: NativeFunction, diagnostics: Diagnostics) -> bool:
 
 def _check_names(f: NativeFunction, diagnostics: Diagnostics) -> None:
     if any(a.name == REQUIRES_GRAD for a in f.func.arguments.flat_all):
-        message = f"an argument cannot be called {REQUIRES_GRAD}: Python adds it itself"
+        message = f"an argument cannot be named {REQUIRES_GRAD}: the Python binding adds one"
         diagnostics.error(E0760, message, f.argument_name_span(REQUIRES_GRAD))
     try:
         field_names(f.func.returns)
     except NoPythonSignature as problem:
         index = next(i for i, r in enumerate(f.func.returns) if r.name is None)
-        diagnostics.error(E0761, str(problem), f.return_span(index), hint="this has no name")
+        diagnostics.error(E0761, str(problem), f.return_span(index), hint="this one has no name")
 
 
 def _check_modules(functions: Sequence[NativeFunction], diagnostics: Diagnostics) -> None:
-    within = [f for f in functions if f.python_module]
-    if not within:
+    in_modules = [f for f in functions if f.python_module]
+    if not in_modules:
         return
-    taken = {str(f.func.name.name) for f in functions if not f.python_module}
-    taken |= {one.name for one in package_declarations()}
-    for f in within:
+    names = {str(f.func.name.name) for f in functions if not f.python_module}
+    names |= {declaration.name for declaration in package_declarations()}
+    for f in in_modules:
         module = f.python_module
         assert module is not None
         if "." in module:
-            problem = "is in another submodule"
+            problem = "is inside another submodule"
         elif module in _FILES or module.startswith("__"):
-            problem = "has the name of a file of every package"
-        elif module in taken:
-            problem = "has the name of something else in the package"
+            problem = "has the name of a file that every package has"
+        elif module in names:
+            problem = "has the same name as something else in the package"
         else:
             continue
-        hint = "give it another name"
+        hint = "rename it"
         diagnostics.error(E0766, f"submodule '{module}' {problem}", f.span, hint=hint)
 
 
 def _check_types(f: NativeFunction, diagnostics: Diagnostics) -> None:
-    returned = ", ".join(str(r.type) for r in f.func.returns)
-    if returned not in _WRAPPED:
-        message = f"Python bindings cannot return ({returned})"
+    returns = ", ".join(str(r.type) for r in f.func.returns)
+    if returns not in _WRAPPED:
+        message = f"Python bindings cannot return ({returns})"
         diagnostics.error(E0762, message, f.return_span(0))
     for argument in f.func.arguments.flat_all:
         if not _is_parsed(argument.type):
@@ -147,19 +152,19 @@ def _check_overloads(
         key = _without_outputs(f, spellings, method)
         if key is None:
             continue
-        known = (outs if f.func.is_out_fn() else bases).setdefault(key, f)
-        if known is not f:
-            message = f"'{f.func.name}' has the Python signature of '{known.func.name}': {key}"
-            labels = [(known.span, "the same")]
+        first = (outs if f.func.is_out_fn() else bases).setdefault(key, f)
+        if first is not f:
+            message = f"'{f.func.name}' has the same Python signature as '{first.func.name}': {key}"
+            labels = [(first.span, "the other one")]
             diagnostics.error(E0765, message, f.span, labels=labels)
     for key, f in outs.items():
         if key not in bases:
-            message = f"there is no {key} that '{f.func.name}' could be the out variant of"
+            message = f"'{f.func.name}' is an out variant, but there is no operator {key}"
             diagnostics.error(E0764, message, f.span)
 
 
 def _without_outputs(f: NativeFunction, spellings: Spellings, method: bool) -> str | None:
-    """The signature by which overloads are told apart; None if there is none, which E07xx say."""
+    """Return the signature without outputs, the key of an overload; None if it has none, which E07xx report."""
     try:
         return without_outputs(f, spellings, method=method)
     except NoPythonSignature:

@@ -1,4 +1,4 @@
-"""Default values of a schema into the words of Python signatures, by way of C++."""
+"""Translate the defaults of a schema for Python signatures. Their C++ expressions are the starting point."""
 
 from __future__ import annotations
 
@@ -12,18 +12,19 @@ _WORDS = {"true": "True", "false": "False"}
 
 
 def python_default(default: str, type: Type, spelling: TypeSpelling) -> str:
-    """The C++ text of a default with Python's words and numbers. Raises NoPythonSignature."""
+    """Return the C++ expression of a default with Python's words and numbers. Raises NoPythonSignature."""
     try:
         text = default_expression(default, type, spelling, symint=False)
     except BadDefault as problem:
         raise NoPythonSignature(str(problem)) from problem
     if text.startswith("{"):
-        return "{" + ",".join(_WORDS.get(word, word) for word in text[1:-1].split(",")) + "}"
+        words = [word.strip() for word in text[1:-1].split(",")]
+        return "{" + ",".join(_WORDS.get(word, word) for word in words) + "}"
     return _WORDS.get(text) or _number(text) or text
 
 
 def _number(text: str) -> str | None:
-    """`text` as Python prints this number; None if it is none."""
+    """Return a number as Python prints it; None if `text` is not a number."""
     try:
         return str(int(text))
     except ValueError:
@@ -35,12 +36,12 @@ def _number(text: str) -> str | None:
 
 
 def parser_default(default: str, spelling: TypeSpelling) -> str:
-    """How the argument parser is told of a default."""
+    """Return a default as the argument parser reads it."""
     return "None" if is_none(default, spelling) else default
 
 
 def stub_default(default: str, type: Type, cpp: TypeSpelling, spelling: PythonSpelling) -> str:
-    """A default as a stub writes it: lists of ints are tuples."""
+    """Return a default as a stub writes it: lists of ints become tuples."""
     if isinstance(type, ListType) and type.elem == BaseType(BaseTy.int) and default[:1] == "{":
         return "(" + ", ".join(part.strip() for part in default[1:-1].split(",")) + ")"
     if is_none(default, cpp):
@@ -49,5 +50,5 @@ def stub_default(default: str, type: Type, cpp: TypeSpelling, spelling: PythonSp
 
 
 def is_none(default: str, spelling: TypeSpelling) -> bool:
-    """Whether the C++ text of a default stands for no value."""
+    """Return whether the C++ expression of a default stands for None."""
     return default in ("{}", "nullptr", "None", spelling.defaults["None"])

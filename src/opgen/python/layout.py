@@ -1,51 +1,98 @@
-"""A function of a stub on one line or several: as torchgen breaks it, and so that black leaves it alone."""
+"""Break declarations in stubs into lines: as torchgen does, or so that black does not change them."""
 
 from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Sequence
+from inspect import cleandoc
 
 _LINE_LENGTH = 80
 _INDENT = "    "
-# The last list in brackets: what black would break a line at.
+# The last list in brackets, where black breaks a line.
 _LIST = re.compile(r"(.*\[)([^][]+)(\].*)", re.DOTALL)
 
+# The characters of a docstring that have another meaning there: backslashes, three quotes or one at an end, and what an
+# editor does not show.
+_ESCAPED = re.compile(
+    r'\\|\A"|"\Z|"(?="")|(?<="")"'
+    "|[\x00-\x09\x0b-\x1f\x7f-\x9f\u061c\u200e\u200f\u2028-\u202e\u2066-\u2069\ufeff\ud800-\udfff]"
+)
+_DOCSTRING = re.compile(r'"""(?:[^"\\]|\\.|"(?!""))*"""', re.DOTALL)
 
-def declare_as_torchgen(name: str, arguments: Sequence[str], returned: str) -> str:
-    """A declaration as torchgen writes it: what is too long is black's to skip."""
-    line = f"def {name}({', '.join(arguments)}) -> {returned}: ..."
+
+def declare_as_torchgen(name: str, arguments: Sequence[str], returns: str) -> str:
+    """Write a declaration as torchgen does. If it is too long, a comment excludes it from formatting."""
+    line = f"def {name}({', '.join(arguments)}) -> {returns}: ..."
     if _fits_one_line(line, arguments):
         return line
-    lines = [f"def {name}(", *(f"    {a}," for a in arguments), f") -> {returned}: ..."]
+    lines = [f"def {name}(", *(f"    {a}," for a in arguments), f") -> {returns}: ..."]
     text = "\n".join(lines)
     if all(len(line) <= _LINE_LENGTH for line in lines):
         return text
     return text.removesuffix(" ...") + "  # fmt: skip\n    ..."
 
 
-def declare(name: str, arguments: Sequence[str], returned: str) -> str:
-    """A declaration that black leaves as it is, whatever line length it is told of from 84 on.
+def declare(name: str, arguments: Sequence[str], returns: str) -> str:
+    """Write a declaration that black does not change, for any line length of at least 84.
 
-    Every bracket that is broken ends with a comma, so that its lines are never joined.
+    Each broken bracket has a trailing comma, so that black never joins its lines.
     """
-    line = f"def {name}({', '.join(arguments)}) -> {returned}: ..."
+    line = f"def {name}({', '.join(arguments)}) -> {returns}: ..."
     if len(line) <= _LINE_LENGTH or not arguments:
         return line
-    lines = [line for a in arguments for line in _broken(f"{_INDENT}{a},", _INDENT)]
-    return "\n".join([f"def {name}(", *lines, *_broken(f") -> {returned}: ...", "")])
+    lines = [line for a in arguments for line in _break_line(f"{_INDENT}{a},", _INDENT)]
+    return "\n".join([f"def {name}(", *lines, *_break_line(f") -> {returns}: ...", "")])
+
+
+def with_docstring(declaration: str, text: str | None) -> str:
+    """Return a declaration that `declare` has written with `text` as its docstring, and a blank line after it, as black
+    wants it; without a text, the declaration itself.
+    """
+    if text is None:
+        return declaration
+    return f"{declaration.removesuffix(' ...')}\n{docstring(text, indent=4)}\n"
+
+
+def docstring(text: str, *, indent: int) -> str:
+    """Return a docstring that Python's `inspect.cleandoc` turns into `text`, with its first line indented, too."""
+    margin = " " * indent
+    literal = _ESCAPED.sub(_escape, text)
+    first, *lines = literal.split("\n")
+    if not lines:
+        return f'{margin}"""{literal}"""'
+    if cleandoc(text) != text:
+        # Below the quotes, indentation of all lines is relative.
+        first, lines = "", [first, *lines]
+    rest = [f"{margin}{line}" if line else "" for line in lines]
+    return "\n".join([f'{margin}"""{first}', *rest, f'{margin}"""'])
+
+
+def without_docstrings(text: str) -> str:
+    """Return declarations with the docstrings of `docstring` left out."""
+    return _DOCSTRING.sub("", text) if '"""' in text else text
+
+
+def _escape(found: re.Match[str]) -> str:
+    character = found[0]
+    if character == "\\":
+        return "\\\\"
+    if character == '"':
+        return "\\x22"
+    code = ord(character)
+    return f"\\u{code:04x}" if code < 0x10000 else f"\\U{code:08x}"
 
 
 def _fits_one_line(line: str, arguments: Sequence[str]) -> bool:
     return len(line) <= _LINE_LENGTH or not arguments or list(arguments) == ["self"]
 
 
-def _broken(line: str, margin: str) -> Iterator[str]:
-    """`line`, with the items of its last list on lines of their own if it is too long."""
-    found = _LIST.fullmatch(line)
-    if len(line) <= _LINE_LENGTH or found is None:
+def _break_line(line: str, margin: str) -> Iterator[str]:
+    """Yield `line`; if it is too long, with each item of its last list on its own line."""
+    match = _LIST.fullmatch(line)
+    if len(line) <= _LINE_LENGTH or match is None:
         yield line
         return
-    opening, items, closing = found.groups()
+    opening, items, closing = match.groups()
     yield opening
     yield from (f"{margin}{_INDENT}{item}," for item in items.split(", "))
     yield f"{margin}{closing}"

@@ -1,7 +1,6 @@
-"""Operators as a world's own Python calls them: every overload by its schema, for stubs.
+"""Declare operators in stubs as a framework's own Python API calls them: each overload with the schema's arguments.
 
-Nothing is bound here: the functions exist already, and take the arguments of the schema by its names and in its order. A
-target says by `CallWords` what its types are called.
+These functions have no generated bindings: the framework provides them. `AnnotationNames` are the names of its types.
 """
 
 from __future__ import annotations
@@ -10,7 +9,10 @@ import re
 from collections.abc import Iterable, Iterator, Sequence
 from keyword import iskeyword
 
-from opgen.dataclasses import dataclass
+from msgspec import Struct
+from msgspec.structs import replace
+
+from opgen._compat import assert_never
 from opgen.model.function_schema import Argument
 from opgen.model.native_function import NativeFunction
 from opgen.model.types import (
@@ -23,175 +25,252 @@ from opgen.model.types import (
     TupleType,
     Type,
 )
-from opgen.older_pythons import assert_never
-from opgen.python.layout import declare
+from opgen.python.layout import declare, with_docstring
 from opgen.python.python_types import or_none
-from opgen.python.spelling import CallWords
+from opgen.python.spelling import AnnotationNames
 
-# What a default is in a stub, if it is not a value of Python itself: there is one.
-_SOME = "..."
+# The default in a stub if its value is not one of Python's own.
+_SOME_DEFAULT = "..."
 _VALUE = re.compile(r"""None|True|False|[-+]?[0-9.]+(?:[eE][-+]?[0-9]+)?|(['"])[^'"\\]*\1""")
-# What may be given for a word: Python's own tower of numbers, as type checkers have it.
-_ALSO = {"_complex": ("_float",), "_float": ("_int",), "_int": ("_bool",)}
+# Names of a stub that begin with an underscore.
+_PRIVATE = re.compile(r"\b_([A-Za-z]\w*)")
+# The types that type checkers accept for another: Python's numeric tower.
+_ACCEPTED_FOR = {"_complex": ("_float",), "_float": ("_int",), "_int": ("_bool",)}
 
 
-@dataclass(frozen=True, slots=True)
-class Parameter:
+class Parameter(Struct, frozen=True):
     name: str
     annotation: str
     default: str | None
 
     def __str__(self) -> str:
-        text = f"{self.name}: {self.annotation}"
+        return self._text(self.annotation)
+
+    def help_text(self) -> str:
+        """`alpha: float = 1`: with the names of types that users write."""
+        return self._text(_public(self.annotation))
+
+    def _text(self, annotation: str) -> str:
+        text = f"{self.name}: {annotation}"
         return text if self.default is None else f"{text} = {self.default}"
 
 
-@dataclass(frozen=True, slots=True)
-class OperatorCall:
-    """One overload: `positional` are also taken by name, but for the first `unnamed` of them."""
+def _public(annotation: str) -> str:
+    return _PRIVATE.sub(r"\1", annotation)
+
+
+class OperatorCall(Struct, frozen=True):
+    """One overload. `positional` parameters may be passed by name, except the first `unnamed` of them.
+
+    If it `is_open`, any further arguments may follow.
+    """
 
     name: str
     positional: tuple[Parameter, ...]
     keywords: tuple[Parameter, ...]
     unnamed: int
     returns: str
+    is_open: bool = False
 
-    def declaration(self) -> str:
-        """`def plus(self: Tensor, other: Tensor) -> Tensor: ...`"""
-        texts = [str(one) for one in self.positional]
-        if self.unnamed:
-            texts.insert(self.unnamed, "/")
+    def declaration(self, doc: str | None = None, name: str | None = None) -> str:
+        """`def plus(self: Tensor, other: Tensor) -> Tensor: ...`, with a documentation or another name."""
+        return with_docstring(self._declaration(name or self.name, []), doc)
+
+    def method(self, doc: str | None) -> str:
+        """`def __call__(_self, /, self: Tensor) -> Tensor: ...`: the operator as a method of an object."""
+        return with_docstring(self._declaration("__call__", ["_self"]), doc)
+
+    def help_text(self) -> str:
+        """`plus(self: Tensor, other: Tensor) -> Tensor`: one line, with the names of types that users write."""
+        parameters = [p if isinstance(p, str) else p.help_text() for p in self._parameters([])]
+        return f"{self.name}({', '.join(parameters)}) -> {_public(self.returns)}"
+
+    def _declaration(self, name: str, receiver: Sequence[str]) -> str:
+        return declare(name, [str(p) for p in self._parameters(receiver)], self.returns)
+
+    def _parameters(self, receiver: Sequence[str]) -> list[Parameter | str]:
+        """Return the parameters, and the marks between them."""
+        parameters: list[Parameter | str] = [*receiver, *self.positional]
+        if self.unnamed or receiver:
+            parameters.insert(self.unnamed + len(receiver), "/")
+        if self.is_open:
+            return [*parameters, "*args: _Any", "**kwargs: _Any"]
         if self.keywords:
-            texts += ["*", *map(str, self.keywords)]
-        return declare(self.name, texts, self.returns)
+            parameters += ["*", *self.keywords]
+        return parameters
 
-    def takes_all_of(self, other: OperatorCall) -> bool:
-        """Whether every call of `other` is one of this, as far as annotations tell."""
-        names = [one.name for one in self.positional]
-        if [one.name for one in other.positional] != names[: len(other.positional)]:
+    def includes(self, other: OperatorCall) -> bool:
+        """Return whether this overload accepts every call of `other`, by their annotations."""
+        names = [parameter.name for parameter in self.positional]
+        if [parameter.name for parameter in other.positional] != names[: len(other.positional)]:
             return False
-        given = {one.name: one for one in (*other.positional, *other.keywords)}
-        for one in (*self.positional, *self.keywords):
-            theirs = given.pop(one.name, None)
-            if (theirs is None or theirs.default is not None) and one.default is None:
+        remaining = {p.name: p for p in (*other.positional, *other.keywords)}
+        for own in (*self.positional, *self.keywords):
+            theirs = remaining.pop(own.name, None)
+            if (theirs is None or theirs.default is not None) and own.default is None:
                 return False
-            if theirs is not None and not _words(theirs.annotation) <= _words(one.annotation):
+            if theirs is not None and not _types(theirs.annotation) <= _types(own.annotation):
                 return False
-        return not given
+        return not remaining
 
 
-def operator_declarations(functions: Sequence[NativeFunction], words: CallWords) -> Iterator[str]:
-    """The overloads of one name, but for those that one before takes every call of."""
-    kept: list[OperatorCall] = []
+def reachable_calls(
+    functions: Sequence[NativeFunction], names: AnnotationNames
+) -> list[tuple[NativeFunction, OperatorCall]]:
+    """Return the overloads of one name, without those whose calls an earlier one accepts."""
+    kept: list[tuple[NativeFunction, OperatorCall]] = []
     for f in functions:
-        call = operator_call(f, words)
-        if not any(before.takes_all_of(call) for before in kept):
-            kept.append(call)
-    if len(kept) == 1:
-        yield kept[0].declaration()
-        return
-    yield from (f"@_overload\n{call.declaration()}" for call in kept)
+        call = operator_call(f, names)
+        if not any(earlier.includes(call) for _, earlier in kept):
+            kept.append((f, call))
+    return kept
 
 
-def operator_call(f: NativeFunction, words: CallWords) -> OperatorCall:
-    """How an operator is called: the arguments of its schema, in order."""
+def merged_call(calls: Sequence[OperatorCall]) -> OperatorCall:
+    """Return a signature that accepts every call that one of `calls` accepts, as far as they have the same names."""
+    positional: list[Parameter] = []
+    is_open = False
+    for at in range(max(len(call.positional) for call in calls)):
+        found = {call.positional[at].name for call in calls if at < len(call.positional)}
+        if len(found) > 1:
+            is_open = True
+            break
+        positional.append(_merged_parameter(found.pop(), calls))
+    for at, parameter in enumerate(positional):
+        if parameter.default is None and any(p.default is not None for p in positional[:at]):
+            positional[at] = replace(parameter, default=_SOME_DEFAULT)
+    taken = {parameter.name for parameter in positional}
+    keywords = dict.fromkeys(p.name for call in calls for p in call.keywords if p.name not in taken)
+    return OperatorCall(
+        calls[0].name,
+        tuple(positional),
+        () if is_open else tuple(_merged_parameter(name, calls) for name in keywords),
+        min(max(call.unnamed for call in calls), len(positional)),
+        _union(call.returns for call in calls),
+        is_open,
+    )
+
+
+def _merged_parameter(name: str, calls: Sequence[OperatorCall]) -> Parameter:
+    """Return the parameter that stands for those called `name`. It is optional if it is so in one of the calls."""
+    found = [
+        next((p for p in (*call.positional, *call.keywords) if p.name == name), None)
+        for call in calls
+    ]
+    own = [p for p in found if p is not None]
+    defaults = {p.default for p in own}
+    default = defaults.pop() if len(defaults) == 1 else _SOME_DEFAULT
+    if default is None and len(own) < len(found):
+        default = _SOME_DEFAULT
+    return Parameter(name, _union(p.annotation for p in own), default)
+
+
+def _union(annotations: Iterable[str]) -> str:
+    """`_Tensor | None`, with each alternative once."""
+    parts = (part for annotation in annotations for part in _alternatives(annotation))
+    return " | ".join(dict.fromkeys(parts))
+
+
+def operator_call(f: NativeFunction, names: AnnotationNames) -> OperatorCall:
+    """Return the overload of an operator: the arguments of its schema, in order."""
     arguments = f.func.arguments
     positional = arguments.flat_positional
     keyword_only = (*arguments.flat_kwarg_only, *arguments.out)
     keywords = [i + 1 for i, a in enumerate(positional) if iskeyword(a.name)]
     return OperatorCall(
         str(f.func.name.name),
-        tuple(_parameter(a, words) for a in positional),
-        tuple(_parameter(a, words) for a in keyword_only),
+        tuple(_parameter(a, names) for a in positional),
+        tuple(_parameter(a, names) for a in keyword_only),
         max(keywords, default=0),
-        _returns([r.type for r in f.func.returns], words),
+        _returns([r.type for r in f.func.returns], names),
     )
 
 
-def _parameter(a: Argument, words: CallWords) -> Parameter:
+def _parameter(a: Argument, names: AnnotationNames) -> Parameter:
     name = f"{a.name}_" if iskeyword(a.name) else a.name
-    return Parameter(name, _taken(a.type, words), None if a.default is None else _value(a.default))
+    default = None if a.default is None else _default(a.default)
+    return Parameter(name, _argument(a.type, names), default)
 
 
-def _taken(type: Type, words: CallWords) -> str:
+def _argument(type: Type, names: AnnotationNames) -> str:
     match type:
         case BaseType(name):
-            return words.taken.get(name, "_Any")
+            return names.arguments.get(name, "_Any")
         case CustomClassType():
             return "_Any"
         case DictType(key, value):
-            return f"_dict[{_taken(key, words)}, {_taken(value, words)}]"
+            return f"_dict[{_argument(key, names)}, {_argument(value, names)}]"
         case TupleType(elems):
-            return _tuple([_taken(elem, words) for elem in elems])
+            return _tuple([_argument(elem, names) for elem in elems])
         case OptionalType(elem):
-            return or_none(_taken(elem, words))
+            return or_none(_argument(elem, names))
         case ListType(elem, size):
-            several = f"_Sequence[{_taken(elem, words)}]"
-            # One number stands for all of a list of fixed size; a symbolic one does not.
-            repeated = size is not None and elem in (BaseType(BaseTy.int), BaseType(BaseTy.float))
-            return f"{_taken(elem, words)} | {several}" if repeated else several
+            sequence = f"_Sequence[{_argument(elem, names)}]"
+            # A list of numbers with a fixed size may be passed as one number, but not a symbolic one.
+            repeats = size is not None and elem in (BaseType(BaseTy.int), BaseType(BaseTy.float))
+            return f"{_argument(elem, names)} | {sequence}" if repeats else sequence
         case _:
             assert_never(type)
 
 
-def _returns(types: Sequence[Type], words: CallWords) -> str:
-    found = [_returned(type, words) for type in types]
-    if len(found) == 1:
-        return found[0]
-    return _tuple(found) if found else "None"
+def _returns(types: Sequence[Type], names: AnnotationNames) -> str:
+    annotations = [_return(type, names) for type in types]
+    if len(annotations) == 1:
+        return annotations[0]
+    return _tuple(annotations) if annotations else "None"
 
 
 def _tuple(types: Sequence[str]) -> str:
     return f"_tuple[{', '.join(types)}]" if types else "_tuple[()]"
 
 
-def _returned(type: Type, words: CallWords) -> str:
+def _return(type: Type, names: AnnotationNames) -> str:
     match type:
         case BaseType(name):
-            return words.returned.get(name) or words.taken.get(name, "_Any")
+            return names.returns.get(name) or names.arguments.get(name, "_Any")
         case CustomClassType():
             return "_Any"
         case DictType(key, value):
-            return f"_dict[{_returned(key, words)}, {_returned(value, words)}]"
+            return f"_dict[{_return(key, names)}, {_return(value, names)}]"
         case TupleType(elems):
-            return _tuple([_returned(elem, words) for elem in elems])
+            return _tuple([_return(elem, names) for elem in elems])
         case OptionalType(elem):
-            return or_none(_returned(elem, words))
+            return or_none(_return(elem, names))
         case ListType(elem):
-            return f"_list[{_returned(elem, words)}]"
+            return f"_list[{_return(elem, names)}]"
         case _:
             assert_never(type)
 
 
-def _value(default: str) -> str:
+def _default(default: str) -> str:
     if default[:1] == "[" and default[-1:] == "]":
         parts = [part.strip() for part in default[1:-1].split(",") if part.strip()]
         if not all(map(_VALUE.fullmatch, parts)):
-            return _SOME
+            return _SOME_DEFAULT
         return f"({parts[0]},)" if len(parts) == 1 else f"({', '.join(parts)})"
     if not _VALUE.fullmatch(default):
-        return _SOME
+        return _SOME_DEFAULT
     return f'"{default[1:-1]}"' if default[0] in "\"'" else default
 
 
-def _words(annotation: str) -> frozenset[str]:
-    """All that an annotation takes."""
-    found = set[str]()
-    for word in _alternatives(annotation):
-        if word.startswith("_Sequence["):
-            inner = word.removeprefix("_Sequence[").removesuffix("]")
-            found |= {f"_Sequence[{one}]" for one in _words(inner)}
+def _types(annotation: str) -> frozenset[str]:
+    """Return all types that an annotation accepts."""
+    types = set[str]()
+    for name in _alternatives(annotation):
+        if name.startswith("_Sequence["):
+            inner = name.removeprefix("_Sequence[").removesuffix("]")
+            types |= {f"_Sequence[{elem}]" for elem in _types(inner)}
         else:
-            found |= {word, *_below(word)}
-    return frozenset(found)
+            types |= {name, *_accepted_for(name)}
+    return frozenset(types)
 
 
 def _alternatives(annotation: str) -> Iterable[str]:
-    """The parts of a union, whatever unions stand in brackets."""
+    """Return the parts of a union. Unions inside brackets are not split."""
     return (part.strip() for part in re.split(r"\|(?![^\[]*\])", annotation))
 
 
-def _below(word: str) -> Iterator[str]:
-    for one in _ALSO.get(word, ()):
-        yield one
-        yield from _below(one)
+def _accepted_for(name: str) -> Iterator[str]:
+    for accepted in _ACCEPTED_FOR.get(name, ()):
+        yield accepted
+        yield from _accepted_for(accepted)

@@ -1,27 +1,27 @@
-"""Bound operators into Python's functions: overloads of one name, in the order in which they are tried."""
+"""Group bound operators into Python functions: the overloads of each name, in the order in which they are tried."""
 
 from __future__ import annotations
 
 from collections import defaultdict
 from collections.abc import Iterable, Iterator, Sequence
 
-from opgen.dataclasses import dataclass, replace
+from msgspec import Struct
+from msgspec.structs import replace
+
 from opgen.model.native_function import NativeFunction, Variant
 from opgen.python.signatures import PythonSignature, Spellings
 
 
-@dataclass(frozen=True, slots=True)
-class PythonOverload:
-    """One way to call a function: `base`, or `out` if the argument of that name is given."""
+class PythonOverload(Struct, frozen=True):
+    """One overload: it calls `base`, or `out` if the argument `out` is passed."""
 
     signature: PythonSignature
     base: NativeFunction
     out: NativeFunction | None
 
 
-@dataclass(frozen=True, slots=True)
-class PythonFunction:
-    """What has one name in Python; `module` is the submodule, None for the library's own."""
+class PythonFunction(Struct, frozen=True):
+    """A function or method. `module` is its submodule, None for the package itself."""
 
     name: str
     namespace: str
@@ -33,16 +33,16 @@ class PythonFunction:
 def python_functions(
     functions: Iterable[NativeFunction], spellings: Spellings
 ) -> tuple[PythonFunction, ...]:
-    """Every function and method of `functions`, in the order of their first entries.
+    """Return all Python functions and methods, in the order of their first entries.
 
-    Of these `check_python` has found nothing to report. Raises NoPythonSignature.
+    `functions` must have no errors by `check_python`. Raises NoPythonSignature.
     """
-    found = (
-        PythonFunction(name, namespace, module, method, _overloads(found, method, spellings))
-        for (method, namespace, module, name), found in functions_by_name(functions)
+    bound = (
+        PythonFunction(name, namespace, module, method, _overloads(group, method, spellings))
+        for (method, namespace, module, name), group in functions_by_name(functions)
     )
-    # Of a selection there may be an out variant alone, which Python cannot call.
-    return tuple(one for one in found if one.overloads)
+    # A selection may include an out variant alone, which Python cannot call.
+    return tuple(function for function in bound if function.overloads)
 
 
 Name = tuple[bool, str, str | None, str]
@@ -51,7 +51,7 @@ Name = tuple[bool, str, str | None, str]
 def functions_by_name(
     functions: Iterable[NativeFunction],
 ) -> Iterator[tuple[Name, list[NativeFunction]]]:
-    """(is a method, namespace, module, name), with the operators that Python finds there."""
+    """Yield each (is method, namespace, module, name) with its operators."""
     groups: dict[Name, list[NativeFunction]] = defaultdict(list)
     for f in functions:
         for method in (False, True):
@@ -62,14 +62,14 @@ def functions_by_name(
 
 
 def _is_called_as(f: NativeFunction, method: bool) -> bool:
-    """What belongs to a module is a function there, whatever its variants are."""
+    """Return whether `f` is a method, or a function. An operator with a module is always a function there."""
     if f.python_module is not None:
         return not method
     return (Variant.method if method else Variant.function) in f.variants
 
 
 def without_outputs(f: NativeFunction, spellings: Spellings, *, method: bool) -> str:
-    """The signature by which overloads are told apart. Raises NoPythonSignature."""
+    """Return the signature without outputs, which identifies an overload. Raises NoPythonSignature."""
     signature = PythonSignature.from_native_function(f, spellings.cpp, method=method)
     return replace(signature, output_args=None).signature_str(spellings)
 
@@ -80,12 +80,12 @@ def _overloads(
     outs = {
         without_outputs(f, spellings, method=method): f for f in functions if f.func.is_out_fn()
     }
-    found = [
+    overloads = [
         _overload(f, outs.get(without_outputs(f, spellings, method=method)), method, spellings)
         for f in functions
         if not f.func.is_out_fn()
     ]
-    return _in_order(sorted(found, key=lambda o: o.signature.signature_str(spellings)))
+    return _in_order(sorted(overloads, key=lambda o: o.signature.signature_str(spellings)))
 
 
 def _overload(
@@ -100,21 +100,25 @@ def _overload(
 
 
 def _in_order(overloads: Sequence[PythonOverload]) -> tuple[PythonOverload, ...]:
-    """`overloads` with what takes less after what takes more, and else in the order given.
+    """Sort overloads topologically: one whose types must be tried later comes after the other; else keep the order.
 
-    A number is also taken for a tensor, so an overload with a Scalar would never be reached, or one
-    with a Tensor never, were they tried the wrong way round. Each waits for those that go before it.
+    For example, a number is also accepted for a tensor, so the order decides whether an overload with a Scalar or one
+    with a Tensor is called.
     """
-    waits = {
-        i: {j for j, other in enumerate(overloads) if _goes_after(one.signature, other.signature)}
-        for i, one in enumerate(overloads)
+    predecessors = {
+        i: {
+            j
+            for j, other in enumerate(overloads)
+            if _goes_after(overload.signature, other.signature)
+        }
+        for i, overload in enumerate(overloads)
     }
-    order = [i for i, before in waits.items() if not before]
-    waiting = [i for i, before in waits.items() if before]
-    for placed in order:  # grows while it is gone through
+    order = [i for i, before in predecessors.items() if not before]
+    waiting = [i for i, before in predecessors.items() if before]
+    for placed in order:  # The loop appends to the list.
         for i in list(waiting):
-            waits[i].discard(placed)
-            if not waits[i]:
+            predecessors[i].discard(placed)
+            if not predecessors[i]:
                 waiting.remove(i)
                 order.append(i)
     assert not waiting, "no type goes both before and after another"
@@ -122,7 +126,7 @@ def _in_order(overloads: Sequence[PythonOverload]) -> tuple[PythonOverload, ...]
 
 
 def _goes_after(one: PythonSignature, other: PythonSignature) -> bool:
-    """Whether the arguments of `one` are those of `other`, but for types that are tried later."""
+    """Return whether the argument types of `one` are those of `other`, or types that are tried later."""
     ours = [str(a.type) for a in replace(one, output_args=None).arguments()]
     theirs = [str(a.type) for a in replace(other, output_args=None).arguments()]
     if len(ours) != len(theirs) or ours == theirs:
@@ -141,5 +145,5 @@ _TRIED_AFTER = {
 
 
 def _is_tried_after(type: str, other: str) -> bool:
-    """A list of tensors comes after every other list."""
+    """Return whether `type` is tried after `other`. A list of tensors comes after all other lists."""
     return other in _TRIED_AFTER.get(type, ()) or (type == "Tensor[]" and "[]" in other)

@@ -1,4 +1,4 @@
-"""The hand-written stub of every package, data/python_package.pyi, into its declarations."""
+"""Read the declarations of data/python_package.pyi, the hand-written part of each package's stub."""
 
 from __future__ import annotations
 
@@ -6,60 +6,60 @@ import ast
 from collections.abc import Iterator, Sequence
 from functools import cache
 
+from msgspec import Struct
+
 from opgen import data
-from opgen.dataclasses import dataclass
 
 
-@dataclass(frozen=True, slots=True)
-class Declared:
+class Declaration(Struct, frozen=True):
     """A declaration, with the comments and blank lines before it.
 
-    A class with members has these apart, and only its own lines in `text`.
+    The `text` of a class with members has only the lines before its `members`.
     """
 
     name: str
     text: str
-    members: tuple[Declared, ...] = ()
+    members: tuple[Declaration, ...] = ()
 
 
 @cache
-def package_imports() -> tuple[Declared, ...]:
-    """The imports, each of one name."""
+def package_imports() -> tuple[Declaration, ...]:
+    """Return the imports, each of one name."""
     return _package()[0]
 
 
 @cache
-def package_declarations() -> tuple[Declared, ...]:
-    """Types, classes, constants and functions, in the order in which they stand."""
+def package_declarations() -> tuple[Declaration, ...]:
+    """Return types, classes, constants and functions, in the order of the file."""
     return _package()[1]
 
 
 @cache
-def _package() -> tuple[tuple[Declared, ...], tuple[Declared, ...]]:
+def _package() -> tuple[tuple[Declaration, ...], tuple[Declaration, ...]]:
     text = data.read_text("python_package.pyi")
     lines = text.splitlines()
     docstring, *statements = ast.parse(text).body
-    imports: list[Declared] = []
-    others: list[Declared] = []
+    imports: list[Declaration] = []
+    others: list[Declaration] = []
     assert docstring.end_lineno is not None
-    for declared, statement in _declared(statements, lines, docstring.end_lineno):
+    for declaration, statement in _declarations(statements, lines, docstring.end_lineno):
         is_import = isinstance(statement, ast.Import | ast.ImportFrom)
-        (imports if is_import else others).append(declared)
+        (imports if is_import else others).append(declaration)
     return tuple(imports), tuple(others)
 
 
-def _declared(
+def _declarations(
     statements: Sequence[ast.stmt], lines: Sequence[str], start: int
-) -> Iterator[tuple[Declared, ast.stmt]]:
+) -> Iterator[tuple[Declaration, ast.stmt]]:
     for statement in statements:
         end = statement.end_lineno
         assert end is not None
-        members: tuple[Declared, ...] = ()
+        members: tuple[Declaration, ...] = ()
         own = end
         if isinstance(statement, ast.ClassDef) and statement.body[0].lineno > statement.lineno:
             own = statement.lineno
-            members = tuple(one for one, _ in _declared(statement.body, lines, own))
-        yield Declared(_name(statement), "\n".join(lines[start:own]), members), statement
+            members = tuple(member for member, _ in _declarations(statement.body, lines, own))
+        yield Declaration(_name(statement), "\n".join(lines[start:own]), members), statement
         start = end
 
 

@@ -1,4 +1,4 @@
-"""Schema types into the words of the Python argument parser, and into annotations of a stub."""
+"""Translate schema types to types of PyTorch's Python argument parser, and to annotations in its stubs."""
 
 from __future__ import annotations
 
@@ -7,10 +7,10 @@ from opgen.python.spelling import PythonSpelling
 
 
 class NoPythonSignature(Exception):
-    """A schema that Python cannot call; the message says why."""
+    """A schema that Python cannot call. The message says why."""
 
 
-# What the argument parser calls otherwise than the schema does.
+# Types with another name in the argument parser than in schemas.
 _PARSER_NAMES = {BaseTy.int: "int64_t", BaseTy.float: "double"}
 _NOT_PARSED = frozenset({BaseTy.SymBool, BaseTy.DimVector, BaseTy.GraphModule})
 _PARSER_LISTS = {
@@ -34,7 +34,7 @@ _STUB_NAMES = {
     BaseTy.Device: "DeviceLikeType | None",
     BaseTy.MemoryFormat: "memory_format",
     BaseTy.Storage: "Storage | UntypedStorage",
-    # These have no annotation; torchgen, too, leaves nothing in their place.
+    # These have no annotation, as with torchgen, which writes an empty one.
     BaseTy.SymBool: "",
     BaseTy.DimVector: "",
     BaseTy.GraphModule: "",
@@ -42,7 +42,7 @@ _STUB_NAMES = {
 
 
 def parser_type(type: Type, spelling: PythonSpelling) -> str:
-    """An argument's type in a signature for the argument parser. Raises NoPythonSignature."""
+    """Return the type of an argument in a signature for the argument parser. Raises NoPythonSignature."""
     match type:
         case BaseType(BaseTy.str):
             return spelling.string
@@ -71,7 +71,7 @@ def _parser_list(elem: Type, size: int | None, spelling: PythonSpelling) -> str:
 
 
 def stub_type(type: Type) -> str:
-    """The annotation of an argument: all that may be passed. Raises NoPythonSignature."""
+    """Return the annotation of an argument: all types that the parser accepts. Raises NoPythonSignature."""
     if isinstance(type, OptionalType):
         return or_none(_stub_type(type.elem))
     return _stub_type(type)
@@ -88,12 +88,12 @@ def _stub_type(type: Type) -> str:
 
 
 def _stub_list(elem: Type, size: int | None) -> str:
-    """A list of fixed size can be given as one element, which is repeated."""
+    """Return the annotation of a list. With a fixed size, it may be passed as one element, which is repeated."""
     if elem.is_tensor_like():
-        one = "Tensor | None" if isinstance(elem, OptionalType) else "Tensor"
-        several = f"tuple[{one}, ...] | list[{one}]"
-        text = several if size is None else f"Tensor | {several}"
-        return or_none(text) if isinstance(elem, OptionalType) else text
+        item = "Tensor | None" if isinstance(elem, OptionalType) else "Tensor"
+        sequence = f"tuple[{item}, ...] | list[{item}]"
+        annotation = sequence if size is None else f"Tensor | {sequence}"
+        return or_none(annotation) if isinstance(elem, OptionalType) else annotation
     match elem:
         case BaseType(BaseTy.int):
             return "_size" if size is None else "_int | _size"
@@ -104,7 +104,7 @@ def _stub_list(elem: Type, size: int | None) -> str:
 
 
 def stub_return_type(type: Type) -> str:
-    """The annotation of a return: exactly what comes. Raises NoPythonSignature."""
+    """Return the annotation of a return: its exact type. Raises NoPythonSignature."""
     match type:
         case OptionalType(elem):
             return or_none(stub_return_type(elem))
@@ -117,5 +117,5 @@ def stub_return_type(type: Type) -> str:
 
 
 def or_none(annotation: str) -> str:
-    """`annotation` or None; it may allow None already."""
+    """Return the union of `annotation` and None, which it may include already."""
     return f"{annotation} | None".replace(" | None | None", " | None")

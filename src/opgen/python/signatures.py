@@ -1,8 +1,8 @@
-"""Operators into Python signatures: what the argument parser reads, and what a stub declares.
+"""Build Python signatures of operators, for the argument parser and for stubs.
 
-Python's arguments are the schema's in order, but for these: the out arguments are one, `out`, that may
-be missing; the quartet dtype, layout, device, pin_memory comes last and with `requires_grad`, and
-factories and their kin have it even if the schema does not.
+The arguments are those of the schema, in its order, with two exceptions. The out arguments become a single optional
+one, `out`. Tensor options (dtype, layout, device, pin_memory) come last, followed by `requires_grad`; factories and
+similar operators have them even if the schema does not.
 """
 
 from __future__ import annotations
@@ -11,8 +11,9 @@ import keyword
 import re
 from collections.abc import Iterable, Sequence
 
+from msgspec import Struct
+
 from opgen.cpp.spelling import TypeSpelling
-from opgen.dataclasses import dataclass, field
 from opgen.model.function_schema import TENSOR, Argument, FunctionSchema, Return
 from opgen.model.native_function import NativeFunction
 from opgen.model.types import BaseTy, BaseType, ListType, OptionalType, Type
@@ -20,32 +21,30 @@ from opgen.python.defaults import parser_default, python_default, stub_default
 from opgen.python.python_types import NoPythonSignature, or_none, parser_type
 from opgen.python.spelling import PythonSpelling
 
-# Added to every signature with tensor options, so no schema can have it.
+# Added to each signature with tensor options, so that no schema can have an argument with this name.
 REQUIRES_GRAD = "requires_grad"
 
 
-@dataclass(frozen=True, slots=True)
-class Spellings:
-    """How a target writes defaults in C++, from which Python's follow, and types in Python."""
+class Spellings(Struct, frozen=True):
+    """How a target writes types and defaults: in C++, from which Python's defaults are derived, and in Python."""
 
     cpp: TypeSpelling
     python: PythonSpelling
 
 
-@dataclass(frozen=True, slots=True)
-class PythonArgument:
-    """`default` is C++ text with Python's words and numbers, as `python_default` makes it.
+class PythonArgument(Struct, frozen=True):
+    """An argument. `default` is a result of `python_default`: a C++ expression with Python's words and numbers.
 
-    `annotation` is what a stub says of it where that is not what it says of the type.
+    `annotation` replaces that of the type in stubs.
     """
 
     name: str
     type: Type
     default: str | None
-    annotation: str | None = field(default=None, kw_only=True)
+    annotation: str | None = None
 
     def parser_text(self, spellings: Spellings, *, method: bool) -> str:
-        """`Tensor input`, `int64_t dim=-1`: as the argument parser reads it."""
+        """Return the argument as the argument parser reads it: `Tensor input`, `int64_t dim=-1`."""
         type = parser_type(self.type, spellings.python)
         name = self._python_name(method)
         text = f"{type} {name}"
@@ -54,8 +53,8 @@ class PythonArgument:
         return f"{text}={parser_default(self.default, spellings.cpp)}"
 
     def stub_text(self, spellings: Spellings, *, method: bool) -> str:
-        """`input: Tensor`, `dim: _int = -1`: as a stub declares it."""
-        type = self.annotation or spellings.python.taken(self.type)
+        """Return the argument as a stub declares it: `input: Tensor`, `dim: _int = -1`."""
+        type = self.annotation or spellings.python.argument_annotation(self.type)
         name = self._python_name(method)
         text = f"{_identifier(name)}: {or_none(type) if name == 'out' else type}"
         if self.default is None:
@@ -63,7 +62,7 @@ class PythonArgument:
         return f"{text} = {stub_default(self.default, self.type, spellings.cpp, spellings.python)}"
 
     def _python_name(self, method: bool) -> str:
-        """A function's tensor `self` is called `input`."""
+        """Return the name in Python: `input` for the tensor `self` of a function."""
         is_input = self.name == "self" and self.type == TENSOR and not method
         return "input" if is_input else self.name
 
@@ -72,30 +71,29 @@ _WORD = re.compile(r"\w+")
 
 
 def _identifier(name: str) -> str:
-    """`from_` for the keyword that is the name of arguments."""
+    """Return `from_` for the keyword `from`, and likewise for others."""
     return f"{name}_" if keyword.iskeyword(name) else name
 
 
-@dataclass(frozen=True, slots=True)
-class PythonOutArgument(PythonArgument):
-    """All out arguments as one; `outputs` are those of the schema."""
+class PythonOutArgument(PythonArgument, frozen=True, kw_only=True):
+    """The single argument for all out arguments. `outputs` are those of the schema."""
 
     outputs: tuple[PythonArgument, ...]
 
     @staticmethod
     def from_outputs(outputs: tuple[PythonArgument, ...]) -> PythonOutArgument | None:
-        """None if there are no outputs. Raises NoPythonSignature."""
+        """Combine the out arguments. None if there are none. Raises NoPythonSignature."""
         if not outputs:
             return None
         if len(outputs) == 1:
-            return PythonOutArgument(outputs[0].name, outputs[0].type, "None", outputs)
+            return PythonOutArgument(outputs[0].name, outputs[0].type, "None", outputs=outputs)
         if not all(a.type.is_tensor_like() for a in outputs):
-            raise NoPythonSignature("one of several out arguments is no tensor")
+            raise NoPythonSignature("one of several out arguments is not a tensor")
         tensors = ListType(TENSOR, len(outputs))
-        return PythonOutArgument("out", tensors, "None", outputs)
+        return PythonOutArgument("out", tensors, "None", outputs=outputs)
 
 
-# The types and defaults of these are the same whatever the schema says.
+# The types and defaults of these do not depend on the schema.
 _TENSOR_OPTIONS = (
     PythonArgument("dtype", OptionalType(BaseType(BaseTy.ScalarType)), "None"),
     PythonArgument("layout", OptionalType(BaseType(BaseTy.Layout)), "None"),
@@ -105,11 +103,10 @@ _TENSOR_OPTIONS = (
 )
 
 
-@dataclass(frozen=True, slots=True)
-class PythonSignature:
-    """One way to call an operator, as a function or as a method (which does not have `self`).
+class PythonSignature(Struct, frozen=True):
+    """The signature of an operator as a function, or as a method, which has no argument `self`.
 
-    `result` is what a stub says is returned where that is not what it says of `returns`.
+    `result` replaces the annotation of `returns` in stubs.
     """
 
     name: str
@@ -125,10 +122,10 @@ class PythonSignature:
     def from_native_function(
         f: NativeFunction, spelling: TypeSpelling, *, method: bool = False
     ) -> PythonSignature:
-        """The signature of `f`. Raises NoPythonSignature."""
+        """Build the signature of `f`. Raises NoPythonSignature."""
         arguments = f.func.arguments
         if any(a.name == REQUIRES_GRAD for a in arguments.flat_all):
-            raise NoPythonSignature(f"an argument is called {REQUIRES_GRAD}")
+            raise NoPythonSignature(f"an argument is named {REQUIRES_GRAD}")
         positional = arguments.flat_positional
         if method:
             positional = arguments.pre_self_positional + arguments.post_self_positional
@@ -149,19 +146,19 @@ class PythonSignature:
         return self.input_args + self.input_kwargs + outputs + self.tensor_options_args
 
     def signature_str(self, spellings: Spellings) -> str:
-        """The signature as the argument parser reads it. Raises NoPythonSignature."""
+        """Return the signature as the argument parser reads it. Raises NoPythonSignature."""
         texts = [a.parser_text(spellings, method=self.method) for a in self.arguments()]
         return f"{self.name}({', '.join(self._with_star(texts))})"
 
     def signature_str_pyi(self, spellings: Spellings) -> str:
-        """The signature as a stub declares it. Raises NoPythonSignature."""
-        texts = [a.stub_text(spellings, method=self.method) for a in self.arguments()]
+        """Return the signature as a stub declares it. Raises NoPythonSignature."""
+        parameters = [a.stub_text(spellings, method=self.method) for a in self.arguments()]
         own = ["self"] if self.method else []
-        returned = self._stub_returns(spellings.python)
-        return spellings.python.declare(self.name, own + self._with_star(texts), returned)
+        returns = self._stub_returns(spellings.python)
+        return spellings.python.declare(self.name, own + self._with_star(parameters), returns)
 
     def signature_str_pyi_vararg(self, spellings: Spellings) -> str | None:
-        """`zeros(2, 3)` for `zeros((2, 3))`, as a stub declares it; None if there is no such call.
+        """Return the form `zeros(2, 3)` of `zeros((2, 3))` as a stub declares it; None if there is no such form.
 
         Raises NoPythonSignature.
         """
@@ -169,52 +166,52 @@ class PythonSignature:
             return None
         (list_arg,) = self.input_args
         assert isinstance(list_arg.type, ListType)
-        number = spellings.python.taken(list_arg.type.elem)
-        texts = [a.stub_text(spellings, method=self.method) for a in self.arguments()[1:]]
+        number = spellings.python.argument_annotation(list_arg.type.elem)
+        parameters = [a.stub_text(spellings, method=self.method) for a in self.arguments()[1:]]
         own = ["self"] if self.method else []
         own += [f"{list_arg.name}0: {number}", "/", f"*{list_arg.name}: {number}"]
-        returned = self._stub_returns(spellings.python)
-        return spellings.python.declare(self.name, own + texts, returned)
+        returns = self._stub_returns(spellings.python)
+        return spellings.python.declare(self.name, own + parameters, returns)
 
     def signature_str_help(self, spellings: Spellings) -> str:
-        """The signature on one line, for people: `add(input: Tensor, dim: int = 0) -> Tensor`.
+        """Return the signature on one line for help texts: `add(input: Tensor, dim: int = 0) -> Tensor`.
 
         Raises NoPythonSignature.
         """
-        texts = [a.stub_text(spellings, method=self.method) for a in self.arguments()]
-        returned = self._stub_returns(spellings.python)
-        text = f"{self.name}({', '.join(self._with_star(texts))}) -> {returned}"
-        say = spellings.python.people_say
-        return _WORD.sub(lambda word: say.get(word[0], word[0]), text)
+        parameters = [a.stub_text(spellings, method=self.method) for a in self.arguments()]
+        returns = self._stub_returns(spellings.python)
+        text = f"{self.name}({', '.join(self._with_star(parameters))}) -> {returns}"
+        display_names = spellings.python.display_names
+        return _WORD.sub(lambda word: display_names.get(word[0], word[0]), text)
 
-    def _with_star(self, texts: list[str]) -> list[str]:
-        """`texts` with the star after which arguments are keyword-only, if any are."""
+    def _with_star(self, parameters: list[str]) -> list[str]:
+        """Return the parameters with a `*` before the keyword-only ones, if there are any."""
         positional = len(self.input_args)
-        if len(texts) == positional:
-            return texts
-        return [*texts[:positional], "*", *texts[positional:]]
+        if len(parameters) == positional:
+            return parameters
+        return [*parameters[:positional], "*", *parameters[positional:]]
 
     def _stub_returns(self, spelling: PythonSpelling) -> str:
         if self.result is not None:
             return self.result
         if field_names(self.returns):
             return f"{spelling.return_types}.{self.name}"
-        types = [spelling.returned(r.type) for r in self.returns]
+        types = [spelling.return_annotation(r.type) for r in self.returns]
         if len(types) > 1:
             return f"tuple[{', '.join(types)}]"
         return types[0] if types else "None"
 
 
 def field_names(returns: Sequence[Return]) -> tuple[str, ...]:
-    """The names by which several returns can be taken; none, if they have none.
+    """Return the fields of the named tuple for several returns; () if they have no names, or there is only one.
 
-    Raises NoPythonSignature if only some have one.
+    Raises NoPythonSignature if only some have a name.
     """
     names = tuple(r.name for r in returns if r.name is not None)
     if len(returns) <= 1 or not names:
         return ()
     if len(names) < len(returns):
-        raise NoPythonSignature("some of the returns have a name, and others do not")
+        raise NoPythonSignature("some of the returns have names, but others do not")
     return names
 
 
@@ -232,7 +229,13 @@ def _python_arguments(
 
 
 def _takes_tensor_options(f: NativeFunction) -> bool:
-    """Factories make tensors from no tensor, and `new_…` and `…_like` others from one."""
+    """Return whether Python callers of `f` may choose dtype, layout and device.
+
+    For torchgen's profile (see its api/python.py) they may if `f` is a factory, `new_…` or `…_like`. The name of a
+    library's operator means nothing: it takes the options that its schema has.
+    """
+    if f.is_library:
+        return f.func.arguments.tensor_options is not None
     if f.category_override == "dummy":
         return False
     return f.category_override in ("factory", "new", "like") or _is_factory(f.func)

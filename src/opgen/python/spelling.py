@@ -1,20 +1,21 @@
-"""What a target fills into the Python signatures of its operators, and into stubs of their calls."""
+"""The parts of Python signatures and stubs that differ between targets."""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 
-from opgen.dataclasses import dataclass
+from msgspec import Struct
+
 from opgen.model.types import BaseTy, Type
 
 
-@dataclass(frozen=True, slots=True)
-class PythonSpelling:
-    """`string`, `array` and `optional_tensors` are what the argument parser calls a str, a list of bool
-    with a size, and `Tensor?[]`. `return_types` is the module of the named tuples that are returned;
-    `stub_defaults` holds the C++ defaults that a stub writes otherwise. `taken` and `returned` annotate
-    an argument and a return; both raise NoPythonSignature. `people_say` holds the words of annotations that people are
-    told otherwise. `declare` lays out a function of a stub: its name, arguments and what it returns.
+class PythonSpelling(Struct, frozen=True):
+    """How a target writes Python signatures.
+
+    `string`, `array` and `optional_tensors` are the argument parser's names for str, a list of bool with a size, and
+    `Tensor?[]`. `return_types` is the module of named tuples. `stub_defaults` maps C++ defaults to those in stubs.
+    `argument_annotation` and `return_annotation` translate types, and raise NoPythonSignature. `display_names` maps
+    names in annotations to those for help texts. `declare` writes a function of a stub: its name, arguments and returns.
     """
 
     string: str
@@ -22,19 +23,19 @@ class PythonSpelling:
     optional_tensors: str
     return_types: str
     stub_defaults: tuple[tuple[str, str], ...]
-    taken: Callable[[Type], str]
-    returned: Callable[[Type], str]
-    people_say: Mapping[str, str]
+    argument_annotation: Callable[[Type], str]
+    return_annotation: Callable[[Type], str]
+    display_names: Mapping[str, str]
     declare: Callable[[str, Sequence[str], str], str]
 
 
-@dataclass(frozen=True, slots=True)
-class CallWords:
-    """What the types of a schema are called by type checkers, where operators are functions of a world's
-    own Python: `taken` of arguments, `returned` of results that differ. `imports` are those of Python and others, by
-    the words that need them, which begin with an underscore: operators may have names like int.
+class AnnotationNames(Struct, frozen=True):
+    """The names of a framework's types in annotations: of `arguments`, and of `returns` if they differ.
+
+    `imports` maps these names to their import statements, those of Python's own modules first. The names begin with an
+    underscore because operators may have names such as int.
     """
 
-    taken: Mapping[BaseTy, str]
-    returned: Mapping[BaseTy, str]
+    arguments: Mapping[BaseTy, str]
+    returns: Mapping[BaseTy, str]
     imports: tuple[Mapping[str, str], ...]

@@ -1,12 +1,12 @@
-"""Operators into a Registry: generated variants, groups, view groups, and rules across entries."""
+"""Resolve operators into a Registry: generate variants, form groups and view groups, check rules across entries."""
 
 from __future__ import annotations
 
 from opgen.diagnostics import Diagnostics, until_too_many
 from opgen.diagnostics.codes import Code
 from opgen.model.dispatch_key import LIBRARY_DISPATCH_KEYS, DispatchKey
+from opgen.model.invalid_entries import InvalidEntries
 from opgen.model.native_function import NativeFunction
-from opgen.model.refused import Refused
 from opgen.model.registry import OutlessGroup, Registry, StructuredGroup
 from opgen.resolve import (
     codes_backend,
@@ -19,6 +19,7 @@ from opgen.resolve import (
 from opgen.resolve.autogen import find_base, generate_variants
 from opgen.resolve.checks import Entries, check_delegates_in_group, check_entries, check_names
 from opgen.resolve.dispatch_tables import has_meta_of_written, serves_by_meta_alone
+from opgen.resolve.documentation import with_documentation
 from opgen.resolve.group_checks import Completed, check_generated_names, check_group, check_variants
 from opgen.resolve.grouping import find_group, find_outless_group
 from opgen.resolve.outless_checks import check_outless_group, check_structured_beside_out
@@ -39,7 +40,7 @@ CODES: tuple[Code, ...] = (
 
 __all__ = ["CODES", "resolve", "without_reported"]
 
-_NONE_REFUSED = Refused()
+_NO_INVALID_ENTRIES = InvalidEntries()
 
 
 @until_too_many(lambda: Registry((), (), (), ()))
@@ -47,16 +48,17 @@ def resolve(
     functions: tuple[NativeFunction, ...],
     diagnostics: Diagnostics,
     tags: tuple[str, ...] = (),
-    refused: Refused = _NONE_REFUSED,
+    invalid: InvalidEntries = _NO_INVALID_ENTRIES,
 ) -> Registry:
-    """The registry of `functions`, those that are generated for them included.
+    """Return the registry of `functions`, with the functions that are generated for them.
 
-    Reports what contradicts; the registry then leaves out operators that are defined twice, and is
-    otherwise as good as it can be. Where one of the `refused` entries may be what is missing, nothing
-    is said to be missing, and nothing is generated.
+    Reports contradictions. The registry then contains an operator that is defined twice only once, and everything
+    else that can be derived. If one of the `invalid` entries may be a missing one, nothing is reported as missing, and
+    nothing is generated in its place.
     """
-    entries = Entries.of(functions, refused)
-    check_names(functions, refused, diagnostics)
+    functions = with_documentation(functions)
+    entries = Entries.of(functions, invalid)
+    check_names(functions, invalid, diagnostics)
     check_entries(entries, diagnostics)
 
     completed = _complete(entries, tags)
@@ -93,14 +95,14 @@ def resolve(
 
 
 def _complete(entries: Entries, tags: tuple[str, ...]) -> tuple[Completed, ...]:
-    """Every operator's variants, with those that are generated."""
+    """Return every operator's variants, with the generated ones."""
     return tuple(_complete_one(v, entries, tags) for v in collect_variants(entries.functions))
 
 
 def _complete_one(written: Variants, entries: Entries, tags: tuple[str, ...]) -> Completed:
-    refused = entries.refused
-    if (refused.entries or refused.unknown) and any(
-        refused.may_be_variant_of(f.func) for f in written.members
+    invalid = entries.invalid
+    if (invalid.entries or invalid.unknown) and any(
+        invalid.may_be_variant_of(f.func) for f in written.members
     ):
         return Completed(written, written, None, find_group(written), entries, tags, False)
     base = find_base(written, tags)
@@ -111,9 +113,9 @@ def _complete_one(written: Variants, entries: Entries, tags: tuple[str, ...]) ->
 def _keys_in_use(
     functions: tuple[NativeFunction, ...], groups: tuple[StructuredGroup, ...]
 ) -> tuple[DispatchKey, ...]:
-    """The keys that anything is registered for, in the order of LIBRARY_DISPATCH_KEYS.
+    """Return the keys that have registrations, in the order of LIBRARY_DISPATCH_KEYS.
 
-    What a structured group registers for Meta and for all backends is named by no entry.
+    Structured groups also register kernels for Meta and for all backends, which no entry names.
     """
     used = {key for f in functions for key, _ in f.dispatch}
     if any(f.is_library and has_meta_of_written(f) for f in functions):

@@ -1,12 +1,13 @@
-"""Sets of variants into the same sets with the out and functional variants that nobody wrote."""
+"""Add generated out and functional variants to sets of variants."""
 
 from __future__ import annotations
 
 import string
 from collections.abc import Collection, Iterator
 
+from msgspec.structs import replace
+
 from opgen import data
-from opgen.dataclasses import replace
 from opgen.model import release
 from opgen.model.dispatch_key import DispatchKey
 from opgen.model.function_schema import (
@@ -29,10 +30,10 @@ from opgen.model.native_function import (
 )
 from opgen.resolve.variants import Variants
 
-# Tags that a generated variant takes over from the operator that it is made from.
+# Tags that a generated variant inherits from the operator that it is made from.
 INHERITED_TAGS = frozenset({"nondeterministic_seeded", "view_copy", "pt2_compliant_tag"})
 
-# What variants are made from, the first that is there.
+# Kinds of members from which variants are made: the first that exists is used.
 _BASE_KINDS = (SchemaKind.mutable, SchemaKind.inplace, SchemaKind.out, SchemaKind.functional)
 
 # In-place operators whose schema differs from that of their other variants.
@@ -42,7 +43,7 @@ _APART: frozenset[str] = frozenset(data.read_names("inplace_apart.txt"))
 def generate_variants(
     variants: Variants, base: NativeFunction | None, tags: Collection[str]
 ) -> Variants:
-    """`variants` with the members that `base` asks for by `autogen`: an out, then a functional.
+    """Return `variants` with the members that the `autogen` of `base` requests: an out, then a functional one.
 
     `tags` are those that are declared: files of releases that do not know the tag `out` get none.
     """
@@ -59,12 +60,12 @@ def generate_variants(
 
 
 def asks_for_variants(variants: Variants) -> bool:
-    """Whether any variant is to be generated: of a library's operator only if an entry names one."""
+    """Return whether any variant must be generated; for a library's operator, only if an entry names one."""
     return any(f.autogen or not f.is_library for f in variants.members)
 
 
 def find_base(variants: Variants, tags: Collection[str]) -> NativeFunction | None:
-    """The member that others may be made from; None if no variants are made for this operator."""
+    """Return the member from which others may be made; None if no variants are made for this operator."""
     if not may_have_variants(variants, tags) or is_lone_out(variants):
         return None
     inplace = variants.find(SchemaKind.inplace)
@@ -74,7 +75,9 @@ def find_base(variants: Variants, tags: Collection[str]) -> NativeFunction | Non
 
 
 def may_have_variants(variants: Variants, tags: Collection[str]) -> bool:
-    """Not if it is a view, bypasses the dispatcher, or decomposes: nobody needs variants then."""
+    """Return whether variants may be generated: not for views, nor for operators that bypass the dispatcher or
+    decompose.
+    """
     return not (
         all(f.manual_cpp_binding for f in variants.members)
         or decomposes(variants, tags)
@@ -84,7 +87,7 @@ def may_have_variants(variants: Variants, tags: Collection[str]) -> bool:
 
 
 def decomposes(variants: Variants, tags: Collection[str]) -> bool:
-    """Whether every member is made of other operators, and none is a core operator."""
+    """Return whether every member decomposes into other operators, and none is a core operator."""
     if not all(f.has_composite_implicit_autograd_kernel for f in variants.members):
         return False
     is_core = any("core" in f.tags for f in variants.members)
@@ -96,7 +99,7 @@ def is_lone_out(variants: Variants) -> bool:
 
 
 def can_have_out(base: NativeFunction) -> bool:
-    """Whether there is anything that an out argument could receive."""
+    """Return whether the operator returns anything that an out argument could receive."""
     return base.func.is_inplace or any(r.type.is_tensor_like() for r in base.func.returns)
 
 
@@ -109,14 +112,14 @@ def wants_out(variants: Variants, base: NativeFunction) -> bool:
 
 
 def wants_functional(variants: Variants) -> bool:
-    """A functional variant serves to complete a group, and only an out variant makes one."""
+    """Return whether a functional variant is needed: it completes a group, which needs an out variant."""
     return (
         variants.find(SchemaKind.functional) is None and variants.find(SchemaKind.out) is not None
     )
 
 
 def find_out_schema(func: FunctionSchema) -> FunctionSchema | None:
-    """The schema of the out variant of `func`; None if it cannot have one (see checks)."""
+    """Return the schema of the out variant of `func`; None if it cannot have one (see checks)."""
     overload = f"{func.name.overload_name}_out" if func.name.overload_name else "out"
     name = func.name.with_overload(overload)
     if func.is_inplace:
@@ -130,18 +133,18 @@ def find_out_schema(func: FunctionSchema) -> FunctionSchema | None:
     arguments = (
         func.arguments.signature()
         if func.kind() is SchemaKind.functional
-        else func.arguments  # what a mutable operator writes, its out variant writes too
+        else func.arguments  # the out variant of a mutable operator writes the same arguments, too
     )
     return FunctionSchema(name, arguments.with_out_args(outs), _returned(outs), func.profile)
 
 
 def functional_schema(func: FunctionSchema) -> FunctionSchema:
-    """The schema of the functional variant: it returns what `func` writes."""
+    """Return the schema of the functional variant, which returns the arguments that `func` writes."""
     name = BaseOperatorName(
         base=func.name.name.base,
         inplace=False,
         dunder_method=func.name.name.dunder_method,
-        # A mutable operator has the plain name itself.
+        # A mutable operator already has the plain name.
         functional_overload=func.kind() is SchemaKind.mutable,
     )
     return func.signature(keep_return_names=True).with_name(
@@ -166,14 +169,14 @@ def _out_argument(func: FunctionSchema, index: int, letter: str) -> Argument:
 
 
 def _returned(outs: tuple[Argument, ...]) -> tuple[Return, ...]:
-    """Outs are returned only if all of them are plain tensors."""
+    """Return the returns of an out variant: its outs, if all of them are plain tensors."""
     if all(out.type == TENSOR for out in outs):
         return tuple(Return(None, out.type, out.annotation) for out in outs)
     return ()
 
 
 def free_letters(func: FunctionSchema) -> str:
-    """Names for the alias sets of new out arguments, in alphabetical order."""
+    """Return the letters for the alias sets of new out arguments, in alphabetical order."""
     used = [
         letter
         for a in func.arguments.flat_all
@@ -183,8 +186,8 @@ def free_letters(func: FunctionSchema) -> str:
     ]
     if func.kind() is not SchemaKind.functional:
         return "".join(c for c in string.ascii_lowercase if c not in used)
-    # The out variant of a functional operator keeps no annotation, so no letter is in the way.
-    # Which ones torchgen passes over all the same: a, b, c, ... as far as they occur in this order.
+    # The out variant of a functional operator keeps no annotation, so every letter is free.
+    # torchgen still skips a, b, c, ... as far as they occur in this order.
     skipped = 0
     for letter in used:
         skipped += letter == string.ascii_lowercase[skipped : skipped + 1]
@@ -192,7 +195,7 @@ def free_letters(func: FunctionSchema) -> str:
 
 
 def _generated(base: NativeFunction, func: FunctionSchema, tags: Collection[str]) -> NativeFunction:
-    """`func` with the attributes of a generated operator: one kernel, which opgen writes."""
+    """Return a generated operator of schema `func`, with one kernel, which opgen writes."""
     return replace(
         base,
         func=func,
@@ -212,15 +215,17 @@ def _generated(base: NativeFunction, func: FunctionSchema, tags: Collection[str]
         manual_cpp_binding=False,
         device_guard=False,
         device_check=DeviceCheckType.NoCheck,
-        python_module=None,
+        # A library's generated operators are called from Python, too, beside their base.
+        python_module=base.python_module if base.is_library else None,
         category_override=None,
-        # Nobody wrote its schema: what is to say about it is said at the name of its base.
+        doc=base.doc if func.is_out_fn() and base.func.kind() is SchemaKind.functional else None,
+        # A generated schema has no place in the file: diagnostics point to the name of its base.
         spans=OneSpan(base.span),
     )
 
 
 def _kernel_name(base: NativeFunction, func: FunctionSchema) -> str:
-    name = func.name.unambiguous_name() if func.is_out_fn() else str(func.name.name)
+    name = func.name.unambiguous_name if func.is_out_fn() else str(func.name.name)
     return f"{name}_symint" if base.func.has_symint() else name
 
 

@@ -1,10 +1,11 @@
-"""A BackendFile and the operators into an ExternalBackend, and what it registers for its keys."""
+"""Resolve a BackendFile into an ExternalBackend and the registrations of its keys."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
 
-from opgen.dataclasses import dataclass
+from msgspec import Struct
+
 from opgen.diagnostics import Diagnostics
 from opgen.diagnostics.suggestions import Vocabulary, did_you_mean, shorten
 from opgen.model.backend import (
@@ -32,16 +33,16 @@ from opgen.resolve.dispatch_tables import (
     members_with_groups,
 )
 
-# Names of keys that no kernel can be registered for.
+# Names of keys for which no kernel can be registered.
 _NO_KEYS = (DispatchKey.Undefined, DispatchKey.ORT)
-# Keys that opgen registers kernels for whether or not an entry names them.
+# Keys for which opgen registers kernels even if no entry names them.
 _OWN_KEYS = (*COMPOSITE_DISPATCH_KEYS, DispatchKey.Meta, DispatchKey.BackendSelect)
 
 
 def resolve_backend(
     file: BackendFile, registry: Registry, diagnostics: Diagnostics
 ) -> ExternalBackend | None:
-    """The backend that `file` describes; None if it supports nothing, or if there are errors."""
+    """Return the backend that `file` describes; None if it supports nothing, or if there are errors."""
     before = diagnostics.error_count
     resolver = _Resolver(file, registry, diagnostics)
     supported = (*file.supported, *file.out_as_primary)
@@ -67,8 +68,7 @@ def resolve_backend(
     )
 
 
-@dataclass(frozen=True, slots=True)
-class _Resolver:
+class _Resolver(Struct, frozen=True):
     file: BackendFile
     registry: Registry
     diagnostics: Diagnostics
@@ -76,7 +76,7 @@ class _Resolver:
     def index(
         self, key_name: str, names: Sequence[WrittenName], *, also: bool = False
     ) -> BackendIndex | None:
-        """The kernels of `names` for one key; None if there are none (nor `also` others), or no such key."""
+        """Return the kernels of `names` for one key; None if there are none (nor others, `also`), or no such key."""
         if not names and not also:
             return None
         key = self._key(key_name)
@@ -161,7 +161,7 @@ def _check_not_mixed(
 
 
 def _variants_of(registry: Registry, f: NativeFunction) -> str:
-    """What all variants of one operator have in common: the name of the functional one."""
+    """Return the name that identifies all variants of one operator: that of the functional one."""
     group = registry.group_of(f)
     return f.full_name if group is None else group.functional.full_name
 
@@ -169,7 +169,7 @@ def _variants_of(registry: Registry, f: NativeFunction) -> str:
 def backend_registrations(
     backend: ExternalBackend, index: BackendIndex, registry: Registry
 ) -> tuple[Registration, ...]:
-    """What is registered for the key of `index`: its kernels, and variants made from others."""
+    """Return the registrations for the key of `index`: its kernels, and variants made from other kernels."""
     return tuple(
         Registration(
             function,
@@ -218,7 +218,7 @@ def _kind(
 def _is_made_from_out(
     backend: ExternalBackend, f: NativeFunction, group: NativeFunctionsGroup, index: BackendIndex
 ) -> bool:
-    """Whether the out variant's kernel is to serve `f`, which returns what it writes."""
+    """Return whether the out variant's kernel serves `f`, which returns the arguments that it writes."""
     if group.out.full_name not in backend.out_as_primary or index is not backend.forward:
         return False
     match f.func.kind():
@@ -233,7 +233,7 @@ def _is_made_from_out(
 def _is_made_from_functional(
     f: NativeFunction, group: NativeFunctionsGroup, index: BackendIndex
 ) -> bool:
-    """Whether the functional variant has a kernel, and returns all that `f` writes."""
+    """Return whether the functional variant has a kernel, and one result for each argument that `f` writes."""
     functional = group.functional
     if f.func.kind() not in (SchemaKind.inplace, SchemaKind.out):
         return False

@@ -1,4 +1,4 @@
-"""The structured kernels of a backend file, and the operators whose out kernel serves all variants."""
+"""Find the structured kernels of a backend file, and the operators whose out kernel serves all variants."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ from opgen.resolve import codes_backend as codes
 def resolve_structured(
     file: BackendFile, registry: Registry, diagnostics: Diagnostics
 ) -> tuple[BackendStructured, ...]:
-    """The structured kernels that `file` lists, in the order of the registry's groups."""
+    """Return the structured kernels that `file` lists, in the order of the registry's groups."""
     if not file.structured:
         return ()
     found: dict[str, BackendStructured] = {}
@@ -56,14 +56,14 @@ def _structured(
             labels = [(group.out.spans.value("dispatch"), "no kernel of several keys here")]
             hint = f"write a kernel of your own: list it under '{StructuredRoute.own_impl.value}'"
             diagnostics.error(codes.E0816, message, name.span, labels=labels, hint=hint)
-    kernel = cpp_identifier(group.out.func.name.unambiguous_name())
+    kernel = cpp_identifier(group.out.func.name.unambiguous_name)
     return BackendStructured(group, route, kernel, installed, name.span)
 
 
 def _shared_kernel(group: NativeFunctionsGroup) -> Kernel | None:
-    """The CPU kernel, if it leaves to a stub what depends on the device.
+    """Return the CPU kernel, if it calls a dispatch stub for the part that depends on the device.
 
-    Those named for another key besides do, and those of element-wise loops.
+    Kernels that are named for a further key do, and those of element-wise loops.
     """
     cpu = group.out.find_kernel(DispatchKey.CPU)
     if cpu is None or not cpu.structured:
@@ -80,7 +80,7 @@ def _report_no_primary(name: WrittenName, registry: Registry, diagnostics: Diagn
         return
     group = registry.group_of(f)
     if group is not None and group.structured:
-        message = f"'{name.text}' is no out variant"
+        message = f"'{name.text}' is not an out variant"
         hint = f"did you mean '{group.out.func.name}'? It stands for all its variants"
     else:
         message = f"'{name.text}' is not structured"
@@ -106,7 +106,7 @@ def check_listed_once(
     registry: Registry,
     diagnostics: Diagnostics,
 ) -> None:
-    """Report kernels of operators whose structured kernel serves them already."""
+    """Report kernels of operators that a structured kernel already serves."""
     members = {f.full_name: s for s in structured for f in s.group.functions()}
     for kernel in (k for index in indices if index is not None for k in index.kernels):
         found = members.get(kernel.function.full_name)
@@ -122,7 +122,7 @@ def check_listed_once(
 def check_out_as_primary(
     file: BackendFile, registry: Registry, diagnostics: Diagnostics
 ) -> frozenset[str]:
-    """The full names of the operators under 'out_as_primary'; reported if no variant can be made."""
+    """Return the full names of the operators under 'out_as_primary'. Report those from which no variant can be made."""
     named = {str(f.func.name): f for f in registry.functions}
     found = {}
     for name in file.out_as_primary:
@@ -139,14 +139,14 @@ def check_out_as_primary(
 def _why_not_primary(f: NativeFunction, registry: Registry) -> str | None:
     group = registry.group_of(f)
     if not f.func.is_out_fn() or group is None:
-        return "it is no out variant of another operator"
+        return "it is not an out variant of another operator"
     if group.structured:
         return "it is structured, so that all variants are made from any out kernel"
     arguments = group.functional.func.arguments
     if any(a.type != TENSOR for a in f.func.arguments.out) or not f.func.returns:
         return "it does not write plain tensors that it returns"
     if arguments.tensor_options is not None:
-        return "it is told dtype and device, so that a new tensor is not like another"
+        return "it takes tensor options, so a new tensor need not be like one of its arguments"
     if not any(a.type == TENSOR for a in arguments.flat_non_out):
-        return "it has no tensor that a new one could be like"
+        return "it has no tensor argument from which a new tensor could take its options"
     return None

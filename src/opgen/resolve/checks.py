@@ -1,17 +1,19 @@
-"""Rules about what entries say of each other, one function each: E04xx."""
+"""Check the rules about several entries, one function per rule: E04xx."""
 
 from __future__ import annotations
 
 import keyword
+import re
 from collections.abc import Iterable, Mapping
 
+from msgspec import Struct
+
 from opgen import data
-from opgen.dataclasses import dataclass
 from opgen.diagnostics import Diagnostics, Edit
-from opgen.diagnostics.suggestions import Vocabulary
+from opgen.diagnostics.suggestions import Vocabulary, only_near
 from opgen.model.function_schema import BaseOperatorName, SchemaKind
+from opgen.model.invalid_entries import InvalidEntries
 from opgen.model.native_function import NativeFunction
-from opgen.model.refused import Refused
 from opgen.model.registry import StructuredGroup
 from opgen.resolve import codes_entries as codes
 
@@ -19,28 +21,27 @@ _KEYWORD_ARGUMENTS = data.read_exempt("V115")
 _NO_VIEWS = frozenset(row[0] for row in data.read_exempt("V116"))
 
 
-@dataclass(frozen=True, slots=True)
-class Entries:
-    """All written operators, and look-ups by what rules ask for, by scoped names (NativeFunction.scope).
+class Entries(Struct, frozen=True):
+    """All written operators, with the look-ups that rules need, by scoped names (NativeFunction.scope).
 
-    Of what is missing here, `refused` may be the reason, and has been reported.
+    A missing operator may be among the `invalid` entries, whose errors have been reported.
     """
 
     functions: tuple[NativeFunction, ...]
     by_name: Mapping[str, NativeFunction]
     base_names: frozenset[tuple[str, BaseOperatorName]]
-    refused: Refused
-    # The names of those that may be a delegate.
+    invalid: InvalidEntries
+    # The names of operators that may be a delegate.
     structured: Vocabulary
 
     @staticmethod
-    def of(functions: tuple[NativeFunction, ...], refused: Refused) -> Entries:
+    def of(functions: tuple[NativeFunction, ...], invalid: InvalidEntries) -> Entries:
         by_name: dict[str, NativeFunction] = {}
         for f in functions:
             by_name.setdefault(f.scoped_name, f)
         base_names = frozenset((f.scope, f.func.name.name) for f in functions)
         structured = Vocabulary(str(f.func.name) for f in by_name.values() if f.structured)
-        return Entries(tuple(by_name.values()), by_name, base_names, refused, structured)
+        return Entries(tuple(by_name.values()), by_name, base_names, invalid, structured)
 
     def delegators(self, out: NativeFunction) -> tuple[NativeFunction, ...]:
         """The operators that name `out` as their structured delegate."""
@@ -57,12 +58,22 @@ class Entries:
         name = str(f.structured_delegate)
         return self.by_name.get(f"{f.scope}::{name}" if f.scope else name)
 
+    def is_meant_by_delegate(self, out: NativeFunction) -> bool:
+        """Whether an operator names a delegate that does not exist, but is similar to `out`."""
+        return any(
+            f.structured_delegate is not None
+            and f.scope == out.scope
+            and self.find_delegate(f) is None
+            and only_near(str(f.structured_delegate), (str(out.func.name),)) is not None
+            for f in self.functions
+        )
+
     def has_base_name(self, f: NativeFunction, name: BaseOperatorName) -> bool:
-        """Whether there is an operator called `name` beside `f`."""
+        """Whether there is an operator `name` in the scope of `f`."""
         return (f.scope, name) in self.base_names
 
     def has_structured_delegate(self, f: NativeFunction) -> bool:
-        """Whether what `f` names as its structured delegate exists and is structured."""
+        """Whether the structured delegate that `f` names exists and is structured."""
         target = self.find_delegate(f)
         return target is not None and target.structured
 
@@ -76,10 +87,10 @@ class Entries:
 
 
 def check_names(
-    functions: Iterable[NativeFunction], refused: Refused, diagnostics: Diagnostics
+    functions: Iterable[NativeFunction], invalid: InvalidEntries, diagnostics: Diagnostics
 ) -> None:
-    """Report every operator whose name an earlier one has, or one that was refused."""
-    others = {(e.scope, str(e.name)): e for e in refused.entries if e.name is not None}
+    """Report every operator whose name an earlier one has, or an invalid entry."""
+    others = {(e.scope, str(e.name)): e for e in invalid.entries if e.name is not None}
     first: dict[str, NativeFunction] = {}
     for f in functions:
         other = first.setdefault(f.scoped_name, f)
@@ -93,13 +104,27 @@ def check_names(
         notes: tuple[str, ...] = ()
         if other.namespace != f.namespace:
             notes = (f"'{other.full_name}' has it too: namespaces do not tell operators apart",)
+        is_overload = (
+            other.namespace == f.namespace
+            and not f.func.name.overload_name
+            and other.func.signature() != f.func.signature()
+        )
         diagnostics.error(
             codes.E0401,
             f"operator '{f.func.name}' is defined twice",
             f.span,
             labels=[(other.span, "first defined here")],
             notes=notes,
+            hint=(
+                f"an overload has a name: '{f.func.name}.{_last_type(f)}'" if is_overload else None
+            ),
         )
+
+
+def _last_type(f: NativeFunction) -> str:
+    """Return the type of the last argument, as part of a name."""
+    types = [str(a.type) for a in f.func.arguments.flat_non_out]
+    return re.sub(r"\W", "", types[-1]) if types else "other"
 
 
 def check_entries(entries: Entries, diagnostics: Diagnostics) -> None:
@@ -137,12 +162,29 @@ def check_delegates_in_group(
             f.spans.value("structured_delegate"),
             labels=[(target.span, "the out variant" if target.func.is_out_fn() else "structured")],
             notes=signature_notes(f, target),
+            hint=describe_difference(f, target),
         )
 
 
 def signature_notes(*functions: NativeFunction) -> tuple[str, ...]:
-    """What the given operators are compared by, one line each."""
+    """Return the signatures by which operators are compared, as one note for each of `functions`."""
     return tuple(f"signature of '{f.func.name}': {f.func.signature()}" for f in functions)
+
+
+def describe_difference(f: NativeFunction, other: NativeFunction) -> str | None:
+    """Return the first difference between the arguments of two signatures, for a hint."""
+    names = f.func.name.name.base, other.func.name.name.base
+    if names[0] != names[1] and only_near(names[0], names[1:]) is not None:
+        return f"one of the two names is misspelt: '{names[0]}' or '{names[1]}'"
+    ours = [str(a) for a in f.func.signature().arguments.flat_all]
+    theirs = [str(a) for a in other.func.signature().arguments.flat_all]
+    for mine, its in zip(ours, theirs):
+        if mine != its:
+            return f"'{mine}' here, '{its}' there"
+    if len(ours) == len(theirs):
+        return None
+    longer, name = (ours, other.func.name) if len(ours) > len(theirs) else (theirs, f.func.name)
+    return f"'{name}' has no '{longer[min(len(ours), len(theirs))]}'"
 
 
 def _delegate_is_structured(f: NativeFunction, entries: Entries, diagnostics: Diagnostics) -> None:
@@ -150,7 +192,7 @@ def _delegate_is_structured(f: NativeFunction, entries: Entries, diagnostics: Di
     span = f.spans.value("structured_delegate")
     delegates = f"'{f.func.name}' delegates to '{f.structured_delegate}'"
     if target is None:
-        if f.structured_delegate is None or entries.refused.may_define(f.structured_delegate):
+        if f.structured_delegate is None or entries.invalid.may_define(f.structured_delegate):
             return
         base = f.func.name.name.base
         meant = [
@@ -162,11 +204,16 @@ def _delegate_is_structured(f: NativeFunction, entries: Entries, diagnostics: Di
             and g.func.signature() == f.func.signature()
         ]
         known = Vocabulary(meant) if meant else entries.structured
+        near = known.nearest(str(f.structured_delegate))
+        hint = "write its entry, with 'structured: True'"
+        if near is not None:
+            is_own = f.structured_delegate.name.base == base and not meant
+            hint = f"is '{near}' misspelt?" if is_own else f"did you mean '{near}'?"
         diagnostics.error(
             codes.E0402,
             f"{delegates}, which is not defined",
             span,
-            hint=known.did_you_mean(str(f.structured_delegate)),
+            hint=hint,
             fix=Edit(span, meant[0]) if len(meant) == 1 else None,
         )
     elif not target.structured:
@@ -175,6 +222,7 @@ def _delegate_is_structured(f: NativeFunction, entries: Entries, diagnostics: Di
             f"{delegates}, which is not structured",
             span,
             labels=[(target.span, "this needs 'structured: True'")],
+            hint=None if target is not f else f"did you mean '{f.func.name}.out'?",
         )
 
 
@@ -200,7 +248,7 @@ def _inplace_view_has_view(f: NativeFunction, entries: Entries, diagnostics: Dia
         diagnostics.error(codes.E0405, message, span)
         return
     view = BaseOperatorName(name.base, False, name.dunder_method)
-    if not entries.has_base_name(f, view) and not entries.refused.may_have_base(view.base):
+    if not entries.has_base_name(f, view) and not entries.invalid.may_have_base(view.base):
         message = f"'{f.func.name}' has the tag 'inplace_view', but there is no view '{view}'"
         diagnostics.error(codes.E0406, message, span)
 

@@ -1,8 +1,8 @@
-"""The records of E06xx: views whose siblings are missing or do not match."""
+"""Codes E06xx: views whose siblings are missing or do not match."""
 
 from __future__ import annotations
 
-from opgen.diagnostics.codes import Code
+from opgen.diagnostics.codes import Code, Example
 
 _COPY = """\
 - func: foo_copy(Tensor self) -> Tensor
@@ -20,134 +20,146 @@ _VIEW = """\
 E0601 = Code(
     "E0601",
     "an in-place view without the tag 'inplace_view'",
-    "An in-place operator that puts an argument into the alias set '*' changes what is viewed. The tag "
-    "'inplace_view' says so.",
-    "- func: foo_(Tensor(a!) self, Tensor(b -> *) other) -> Tensor(a!)\n",
-    """\
+    "An in-place operator that puts an argument into the alias set '*' changes what the argument views. Mark it "
+    "with the tag 'inplace_view'.",
+    Example(
+        "- func: foo_(Tensor(a!) self, Tensor(b -> *) other) -> Tensor(a!)\n",
+        """\
 - func: foo(Tensor(a) self, Tensor(b -> *) other) -> Tensor(a)
 - func: foo_(Tensor(a!) self, Tensor(b -> *) other) -> Tensor(a!)
   tags: inplace_view
 """,
+    ),
     ("V137",),
     of_torchgen=True,
 )
 E0602 = Code(
     "E0602",
-    "two operators for one place beside a view",
-    "Operators whose names end in '_copy' or '_scatter' belong to the view of the same name without it, and so "
-    "does an operator that has that name itself. Of each kind there can be one. Rename one, or let their arguments "
-    "differ.",
-    """\
+    "two operators in the same role beside a view",
+    "Operators whose names end in '_copy' or '_scatter' belong to the view whose name is the same without that "
+    "ending. An operator that has the view's own name belongs to it, too. There can be one operator of each "
+    "kind. Rename one, or make their arguments differ.",
+    Example(
+        """\
 - func: foo(Tensor self) -> Tensor
 - func: foo_copy(Tensor self) -> Tensor
 """,
-    """\
+        """\
 - func: foo(Tensor self) -> Tensor
 - func: foo_clone(Tensor self) -> Tensor
 """,
+    ),
     ("V138",),
     of_torchgen=True,
 )
 E0603 = Code(
     "E0603",
-    "two views of one name and signature",
-    "Names of views are compared without '_copy' at their end, which is for operators that copy. The two views "
-    "come out the same. Rename one of them.",
-    """\
+    "two views with the same name and signature",
+    "opgen compares the names of views without a '_copy' at their end, because that ending is for operators that "
+    "copy. Without it, these two views have the same name. Rename one of them.",
+    Example(
+        """\
 - func: foo(Tensor(a) self) -> Tensor(a)
 - func: foo_copy(Tensor(a) self) -> Tensor(a)
 """,
-    """\
+        """\
 - func: foo(Tensor(a) self) -> Tensor(a)
 - func: foo_clone(Tensor self) -> Tensor
 """,
+    ),
     ("V139",),
     of_torchgen=True,
 )
 E0604 = Code(
     "E0604",
-    "a view without a sibling that copies",
-    "For every view that does not decompose there is an operator of the same name with '_copy', with the same "
-    "arguments, that returns new tensors. opgen writes its kernel, but you write its entry.",
-    _VIEW,
-    _VIEW + _COPY,
+    "a view without a copying sibling",
+    "Every view that does not decompose needs an operator that returns new tensors, with the same name plus "
+    "'_copy' and the same arguments. opgen generates its kernel, but you must write its entry. An operator that "
+    "reverses elements, such as flip, cannot be a view: no tensor has strides below zero, in opgen's runtime as in "
+    "PyTorch. It returns a new tensor, so its schema has no '(a)'.",
+    Example(_VIEW, _VIEW + _COPY),
     ("V140",),
     of_torchgen=True,
 )
 E0605 = Code(
     "E0605",
-    "the copying sibling of a view has an unfitting name",
-    "An operator with the signature of a view is the sibling that copies. Its name is that of the view with "
+    "the copying sibling of a view has the wrong name",
+    "An operator with the same signature as a view is its copying sibling. Its name must be the view's name with "
     "'_copy' at the end.",
-    """\
+    Example(
+        """\
 - func: foo_copy(Tensor(a) self) -> Tensor(a)
 - func: foo(Tensor self) -> Tensor
 """,
-    """\
+        """\
 - func: foo(Tensor(a) self) -> Tensor(a)
 - func: foo_copy(Tensor self) -> Tensor
   tags: view_copy
 """,
+    ),
     ("V146",),
     of_torchgen=True,
 )
 E0606 = Code(
     "E0606",
-    "a view is called like a copy",
-    "'_copy' and '_scatter' at the end of a name mark operators that copy what a view shows. On a view they make "
-    "its siblings' names ambiguous. Rename the view.",
-    """\
+    "a view has the name of a copy",
+    "The endings '_copy' and '_scatter' mark operators that copy instead of returning a view. A view with such a "
+    "name makes the names of its siblings ambiguous. Rename the view.",
+    Example(
+        """\
 - func: foo_copy(Tensor(a) self) -> Tensor(a)
 - func: foo_(Tensor(a!) self) -> Tensor(a!)
   tags: inplace_view
 - func: foo.x(Tensor self, int dim) -> Tensor
 """,
-    """\
+        """\
 - func: foo(Tensor(a) self) -> Tensor(a)
 - func: foo_(Tensor(a!) self) -> Tensor(a!)
   tags: inplace_view
 - func: foo.x(Tensor self, int dim) -> Tensor
 """,
+    ),
     ("V141", "V143"),
     of_torchgen=True,
 )
 E0607 = Code(
     "E0607",
     "the copying sibling of a view lacks the tag 'view_copy'",
-    "The tag says that the operator does what the view does, but copies. opgen writes its kernel.",
-    _VIEW + _COPY.replace("  tags: view_copy\n", ""),
-    _VIEW + _COPY,
+    "The tag means that the operator computes the same as the view, but returns a copy. opgen generates its "
+    "kernel.",
+    Example(_VIEW + _COPY.replace("  tags: view_copy\n", ""), _VIEW + _COPY),
     ("V142",),
     of_torchgen=True,
 )
 E0608 = Code(
     "E0608",
-    "a view decomposes, its in-place form does not",
-    "If a view is made of other operators by a CompositeImplicitAutograd kernel (or by one for nested tensors), so "
-    "must be its in-place form, or they would be differentiated in different ways.",
-    """\
+    "a view decomposes, but its in-place form does not",
+    "If a view is composed of other operators by a CompositeImplicitAutograd kernel (or by one for nested "
+    "tensors), its in-place form must be, too. Otherwise autograd would differentiate the two in different ways.",
+    Example(
+        """\
 - func: foo(Tensor(a) self) -> Tensor(a)
 - func: foo_(Tensor(a!) self) -> Tensor(a!)
   tags: inplace_view
   dispatch:
     CPU: foo_cpu_
 """,
-    """\
+        """\
 - func: foo(Tensor(a) self) -> Tensor(a)
 - func: foo_(Tensor(a!) self) -> Tensor(a!)
   tags: inplace_view
 """,
+    ),
     ("V144", "V145"),
     of_torchgen=True,
 )
 
 E0609 = Code(
     "E0609",
-    "a copying sibling without the kernel that is written for it",
-    "opgen writes the kernel of a view's sibling that copies: it calls the view and clones the result. It serves "
-    "all backends, and is registered because the entry names it for CompositeExplicitAutogradNonFunctional.",
-    _VIEW + _COPY.replace("CompositeExplicitAutogradNonFunctional", "CPU"),
-    _VIEW + _COPY,
+    "a copying sibling does not register its generated kernel",
+    "opgen generates the kernel of a view's copying sibling: it calls the view and clones the result. The kernel "
+    "serves all backends. The entry must register it by naming it under CompositeExplicitAutogradNonFunctional.",
+    Example(_VIEW + _COPY.replace("CompositeExplicitAutogradNonFunctional", "CPU"), _VIEW + _COPY),
     ("V167", "C29"),
     of_torchgen=True,
 )

@@ -1,10 +1,12 @@
-"""One operator into its computed dispatch table: what is called for each runtime key, and why."""
+"""Compute the dispatch table of one operator: the kernel that each runtime key calls, and why."""
 
 from __future__ import annotations
 
 from collections.abc import Collection
-from typing import NamedTuple
 
+from msgspec import Struct
+
+from opgen._compat import assert_never
 from opgen.model.dispatch_key import (
     COMPOSITE_DISPATCH_KEYS,
     LIBRARY_DISPATCH_KEYS,
@@ -13,7 +15,6 @@ from opgen.model.dispatch_key import (
 )
 from opgen.model.native_function import NativeFunction
 from opgen.model.registry import Registry
-from opgen.older_pythons import assert_never
 from opgen.resolve.dispatch_tables import (
     Registration,
     RegistrationKind,
@@ -27,8 +28,8 @@ _NESTED = "NestedTensor"
 _QUANTIZED = "Quantized"
 _PREFIXES = (_AUTOGRAD, _SPARSE_CSR, _SPARSE, _NESTED, _QUANTIZED)
 
-# One key of each functionality that has one for every backend: those of dense tensors are the
-# backends' names.
+# The prefix of each functionality that has one key per backend: the keys of dense tensors are the
+# names of the backends.
 _BACKENDS = tuple(
     key.name.removeprefix(_QUANTIZED) for key in DispatchKey if key.name.startswith(_QUANTIZED)
 )
@@ -45,11 +46,11 @@ _SINGLE_BACKENDS = (
     DispatchKey.CustomRNGKeyId,
     DispatchKey.MkldnnCPU,
 )
-# Backends that build graphs: kernels that allocate and then call out= variants are not for them.
+# Backends that build graphs: they cannot use kernels that allocate and then call out= variants.
 _FUNCTIONAL_BACKENDS = ("XLA", "Lazy")
 
-# Keys that stand for several, those with precedence first. Source: ATen's dispatcher, as it fills
-# the tables of operators that have a kernel for one or for several of them.
+# Alias keys, those with precedence first. Source: the tables that ATen's dispatcher computes for operators
+# with kernels for one or several of them.
 _PRECEDENCE = (
     DispatchKey.CompositeExplicitAutogradNonFunctional,
     DispatchKey.CompositeExplicitAutograd,
@@ -57,19 +58,19 @@ _PRECEDENCE = (
     DispatchKey.CompositeImplicitAutograd,
     DispatchKey.Autograd,
 )
-# Keys that kernels are registered for although no entry names them.
+# Keys for which kernels are registered although no entry names them.
 _DERIVED = (DispatchKey.Meta, DispatchKey.BackendSelect)
 
 
-class Cell(NamedTuple):
-    """What a call with this runtime key reaches: `registration`, or nothing, for this `reason`."""
+class Cell(Struct, frozen=True):
+    """The target of calls with this runtime key: `registration`, or None, for this `reason`."""
 
     key: DispatchKey
     registration: Registration | None
     reason: str
 
 
-# Every key that a call can have, but for those that only stand for functionalities.
+# Every key that a call can have, except those that only name functionalities.
 RUNTIME_KEYS: tuple[DispatchKey, ...] = tuple(
     key
     for key in DispatchKey
@@ -92,7 +93,7 @@ RUNTIME_KEYS: tuple[DispatchKey, ...] = tuple(
 
 
 def computed_table(registry: Registry, function: NativeFunction) -> tuple[Cell, ...]:
-    """A cell for CPU, Meta and every other backend in use, for keys above them with a kernel, and BackendSelect."""
+    """Return a cell for CPU, Meta and every other backend in use, for keys above them with a kernel, and BackendSelect."""
     registered = _registered(registry, function)
     keys = {DispatchKey.CPU, DispatchKey.Meta, *registry.dispatch_keys}
     cells = [
@@ -107,7 +108,7 @@ def computed_table(registry: Registry, function: NativeFunction) -> tuple[Cell, 
 
 
 def explained_table(registry: Registry, function: NativeFunction) -> tuple[Cell, ...]:
-    """The computed table, and what a backend of one's own and autograd get without doing anything."""
+    """Return the computed table, and the kernels that a new backend and autograd get by default."""
     registered = _registered(registry, function)
     others = (DispatchKey.PrivateUse1, DispatchKey.AutogradCPU)
     shown = computed_table(registry, function)
@@ -116,7 +117,7 @@ def explained_table(registry: Registry, function: NativeFunction) -> tuple[Cell,
 
 
 def whole_table(registry: Registry, function: NativeFunction) -> tuple[Cell, ...]:
-    """A cell for every runtime key that there is, autograd's and those above it included."""
+    """Return a cell for every runtime key, autograd's and those above it included."""
     registered = _registered(registry, function)
     return tuple(_cell(function, key, registered) for key in RUNTIME_KEYS)
 
@@ -124,17 +125,17 @@ def whole_table(registry: Registry, function: NativeFunction) -> tuple[Cell, ...
 def serving_alias(
     registry: Registry, function: NativeFunction, key: DispatchKey
 ) -> DispatchKey | None:
-    """The composite key whose kernel is called for a runtime key that has none of its own."""
+    """Return the composite key whose kernel serves a runtime key that has none of its own."""
     return _serving_alias(key, _registered(registry, function))
 
 
 def serving_key(key: DispatchKey, registered: Collection[DispatchKey]) -> DispatchKey | None:
-    """The one of the `registered` keys whose kernel a call with the runtime key `key` reaches."""
+    """Return which of the `registered` keys has the kernel that a call with the runtime key `key` reaches."""
     return key if key in registered else _serving_alias(key, registered)
 
 
 def _registered(registry: Registry, function: NativeFunction) -> dict[DispatchKey, Registration]:
-    """What is registered for the function, by key; the composites first, in order of precedence."""
+    """Return the registrations of the function by key; composites first, in order of precedence."""
     keys = dict.fromkeys((*_PRECEDENCE, *registry.dispatch_keys, *_DERIVED))
     return {
         key: found
@@ -165,26 +166,26 @@ def _cell(
 
 
 def serves(alias: DispatchKey, key: DispatchKey, registered: Collection[DispatchKey]) -> bool:
-    """Whether a kernel for `alias` is called for the runtime key `key`, which has none itself."""
+    """Return whether the kernel for `alias` serves the runtime key `key`, which has none itself."""
     nested = key.name.startswith(_NESTED) or key is DispatchKey.AutogradNestedTensor
     if alias is DispatchKey.Autograd:
         return key.name.startswith(_AUTOGRAD)
     if alias is DispatchKey.CompositeImplicitAutogradNestedTensor:
         return nested
     if key.name.startswith(_AUTOGRAD):
-        # Its gradient follows from what it calls, unless a backend below has a kernel that does not
-        # say how; explicit kernels never do.
+        # Its gradient follows from the operators that it calls, unless a backend below has its own kernel;
+        # explicit kernels have no gradient.
         return (
             alias is DispatchKey.CompositeImplicitAutograd
             and DispatchKey.CompositeExplicitAutograd not in registered
             and not any(backend in registered for backend in _backends_below(key))
         )
-    # What is above the backends has fallbacks of its own: Functionalize, Tracer, ZeroTensor, …
+    # Keys above the backends have fallbacks of their own: Functionalize, Tracer, ZeroTensor, …
     if not is_backend(key):
         return False
     match alias:
         case DispatchKey.CompositeImplicitAutograd:
-            # Even where the explicit kernel does not serve: it counts as a kernel of the backend.
+            # Even if the explicit kernel is not used: it counts as a kernel of the backend.
             return DispatchKey.CompositeExplicitAutograd not in registered
         case DispatchKey.CompositeExplicitAutogradNonFunctional:
             functional = key.name.endswith(_FUNCTIONAL_BACKENDS) or _is_sparse(key)
@@ -194,17 +195,17 @@ def serves(alias: DispatchKey, key: DispatchKey, registered: Collection[Dispatch
 
 
 def _is_served(key: DispatchKey) -> bool:
-    """Whether a call needs a kernel for it: without one for a key above the backends, it goes on."""
+    """Return whether a call needs a kernel for the key. Without one for a key above the backends, it falls through."""
     return key in SUPPORTED_DISPATCH_KEYS or is_backend(key) or key.name.startswith(_AUTOGRAD)
 
 
 def is_backend(key: DispatchKey) -> bool:
-    """Whether tensors have it for the device and layout that they are of."""
+    """Return whether tensors have the key for their device and layout."""
     return key in _SINGLE_BACKENDS or _without_prefix(key) in _BACKENDS
 
 
 def _backends_below(key: DispatchKey) -> tuple[DispatchKey, ...]:
-    """The backends whose gradients an autograd key is for."""
+    """Return the backends whose gradients an autograd key computes."""
     if key is DispatchKey.AutogradOther:
         several = (_SPARSE_CSR, _SPARSE, _QUANTIZED)
         names = [prefix + backend for prefix in several for backend in _BACKENDS]
@@ -215,7 +216,7 @@ def _backends_below(key: DispatchKey) -> tuple[DispatchKey, ...]:
 
 
 def _without_prefix(key: DispatchKey) -> str:
-    """CPU for SparseCsrCPU."""
+    """Return the backend of a key: CPU for SparseCsrCPU."""
     prefix = next((p for p in _PREFIXES if key.name.startswith(p)), "")
     return key.name.removeprefix(prefix)
 
@@ -263,7 +264,7 @@ def _own_reason(row: Registration) -> str:
 
 
 def _alias_reason(row: Registration) -> str:
-    """The reason, when `row` is registered for a key that stands for several."""
+    """Return the reason of a `row` that is registered for an alias key."""
     if row.kind is RegistrationKind.composite_structured:
         return f"{row.key}: {_own_reason(row)}"
     if row.kind is RegistrationKind.fallthrough:

@@ -1,4 +1,4 @@
-"""What runs, on an external backend, when an operator is called there."""
+"""Find out what an external backend runs for each operator: a kernel of its own, a composite, the CPU, or nothing."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from opgen.resolve.dispatch_tables import RegistrationKind
 
 
 class Coverage(Enum):
-    """From what the backend has itself to what it lacks. The value is what people read."""
+    """The ways in which a backend may run an operator, best first. The value is the text for people."""
 
     structured = "structured kernel"
     kernel = "kernel"
@@ -25,7 +25,7 @@ class Coverage(Enum):
     missing = "missing"
 
 
-# What the backend's own kernels do.
+# Operators that run kernels of the backend.
 OWN = frozenset({Coverage.structured, Coverage.kernel, Coverage.made})
 
 _OF_KIND = {
@@ -37,7 +37,7 @@ _OF_KIND = {
 
 
 class CoverageTable:
-    """Answers for one backend and the operators of one registry."""
+    """The coverage of the operators of one registry by one backend."""
 
     def __init__(self, backend: ExternalBackend, registry: Registry) -> None:
         self._backend, self._registry = backend, registry
@@ -47,10 +47,10 @@ class CoverageTable:
         }
 
     def of(self, f: NativeFunction) -> Coverage:
-        """What a call of `f` with tensors of the backend reaches.
+        """Return what a call of `f` with tensors of the backend runs.
 
-        An operator that is made of others is as good as those are, which nothing here looks at; but
-        one that is made from its own group's out variant alone is made from a kernel only if that is.
+        The operators that a composite kernel calls are not checked. But if a generated kernel calls only the out
+        variant of its own group, the coverage of that variant counts.
         """
         own = self._registered.get(f.full_name)
         if own is not None:

@@ -1,11 +1,12 @@
-"""A Registry into what is registered for each dispatch key: which operators, and from what."""
+"""Compute the registrations of each dispatch key: which operators are registered for it, and with which functions."""
 
 from __future__ import annotations
 
 from collections.abc import Iterator
 from enum import Enum, auto
 
-from opgen.dataclasses import dataclass
+from msgspec import Struct
+
 from opgen.model.dispatch_key import (
     DispatchKey,
     is_cuda_dispatch_key,
@@ -20,43 +21,42 @@ _DEVICE = BaseType(BaseTy.Device)
 
 
 class RegistrationKind(Enum):
-    """What a registered function is made from."""
+    """How the registered function is obtained."""
 
-    # The kernel that the entry names.
+    # Calls the kernel that the entry names.
     unstructured = auto()
-    # The meta function and, if there is one for the key, the kernel of the group's primary member.
+    # Calls the meta function and, if there is one for the key, the kernel of the group's primary member.
     structured = auto()
-    # The meta function and a call of the group's out variant through the dispatcher.
+    # Calls the meta function, and the group's out variant through the dispatcher.
     composite_structured = auto()
-    # A function that is there, called as it is.
+    # An existing function, called without an adapter.
     existing = auto()
-    # None: the dispatcher goes on to the next key.
+    # No function: the dispatcher goes on to the next key.
     fallthrough = auto()
-    # Nothing: it only refuses tensors that are not meta tensors.
+    # Calls nothing; it only rejects tensors that are not meta tensors.
     meta_inplace_stub = auto()
-    # Nothing: all that the operator returns are arguments that it writes.
+    # Calls nothing; the operator returns only arguments that it writes.
     meta_of_written = auto()
-    # Nothing: it computes the key from dtype, layout and device, and dispatches again.
+    # Computes the key from dtype, layout and device, and dispatches again.
     backend_select = auto()
-    # Nothing: it computes the key from a device and the tensors, and dispatches again.
+    # Computes the key from a device and the tensors, and dispatches again.
     select_by_device = auto()
-    # A member of an external backend's class.
+    # A member function of an external backend's class.
     external = auto()
-    # The external kernel of the group's functional variant, whose results are copied.
+    # Calls the external kernel of the group's functional variant, and copies its results.
     from_functional = auto()
-    # The external kernel of the group's out variant, which is given new tensors, or self.
+    # Calls the external kernel of the group's out variant with new tensors, or with self.
     from_out = auto()
 
-    # In C, by identity: Enum's own goes through Python.
+    # Identity, computed in C: Enum's own __hash__ is a Python function.
     __hash__ = object.__hash__
 
 
-@dataclass(frozen=True, slots=True)
-class Registration:
-    """`function` is registered for `key`.
+class Registration(Struct, frozen=True):
+    """One operator, `function`, that has a function registered for `key`.
 
-    `kernel` is the entry's own or, if structured, that of the group's primary; None if none is
-    called. `device_guard` says whether functions of this key check and guard devices.
+    `kernel` is the kernel that is called: the entry's own or, if structured, that of the group's primary member; None
+    if no kernel is called. `device_guard` says whether functions of this key check the tensors' devices and set a guard.
     """
 
     function: NativeFunction
@@ -67,7 +67,7 @@ class Registration:
     device_guard: bool
 
 
-# What is registered for members of structured groups, whatever their entries name.
+# Keys for which members of structured groups are registered even if their entries do not name them.
 _OF_STRUCTURED = (
     DispatchKey.Meta,
     DispatchKey.CompositeExplicitAutograd,
@@ -80,14 +80,14 @@ _BY_SOURCE = {
     KernelSource.existing: RegistrationKind.existing,
     KernelSource.fallthrough: RegistrationKind.fallthrough,
 }
-# Functions that are there look after devices themselves.
+# Existing functions check and guard devices themselves.
 _UNGUARDED = (RegistrationKind.existing, RegistrationKind.fallthrough)
 
 
 def registrations_by_key(registry: Registry) -> dict[DispatchKey, tuple[Registration, ...]]:
-    """What is registered for each key, in the order of the registry's keys, BackendSelect last.
+    """Return the registrations of each key that has some: keys in the registry's order, BackendSelect last.
 
-    The rows of a key stand as the functions do, those of a group at the place of its first member.
+    The rows of a key are in the order of the functions; members of a group follow its first member.
     """
     found: dict[DispatchKey, list[Registration]] = {}
     for function, group in members_with_groups(registry):
@@ -102,7 +102,7 @@ def registrations_by_key(registry: Registry) -> dict[DispatchKey, tuple[Registra
 def _possible_keys(
     function: NativeFunction, group: StructuredGroup | None
 ) -> Iterator[DispatchKey]:
-    """Every key that `function` may be registered for: those named, and those that follow."""
+    """Return every key that `function` may be registered for: the keys that its entry names, and those implied."""
     keys = [key for key, _ in function.dispatch]
     if group is not None and group.structured:
         keys += [key for key, _ in group.primary.dispatch]
@@ -117,15 +117,15 @@ def _possible_keys(
 def find_registration(
     registry: Registry, function: NativeFunction, key: DispatchKey
 ) -> Registration | None:
-    """What is registered for `function` at `key`."""
+    """Return the registration of `function` for `key`, or None."""
     group = registry.structured_group_of(function) or registry.group_of(function)
     return _find_registration(function, group, key)
 
 
 def needs_backend_select(function: NativeFunction) -> bool:
-    """Whether the backend is chosen by tensor options: a factory that is given no tensor to be like.
+    """Return whether tensor options choose the backend.
 
-    Operators named `new_*` and `*_like` dispatch on the tensor that they are given.
+    They do not for operators named `new_*` and `*_like`, which dispatch on a tensor argument.
     """
     name = str(function.func.name.name)
     return (
@@ -136,9 +136,9 @@ def needs_backend_select(function: NativeFunction) -> bool:
 
 
 def selects_backend(function: NativeFunction) -> bool:
-    """Whether the backend is chosen by what a call says besides its tensors.
+    """Return whether an argument other than a tensor chooses the backend.
 
-    By tensor options; in a library also by a device, if there is no argument that is always a Tensor.
+    These are tensor options and, in a library, a device, if no argument has the type Tensor.
     """
     if needs_backend_select(function):
         return True
@@ -149,7 +149,7 @@ def selects_backend(function: NativeFunction) -> bool:
 
 
 def find_device(function: NativeFunction) -> int | None:
-    """The position of the first argument that is a device."""
+    """Return the position of the first argument of type Device or Device?, or None."""
     for position, a in enumerate(function.func.arguments.flat_all):
         if a.type in (_DEVICE, OptionalType(_DEVICE)):
             return position
@@ -159,8 +159,8 @@ def find_device(function: NativeFunction) -> int | None:
 def members_with_groups(
     registry: Registry,
 ) -> Iterator[tuple[NativeFunction, StructuredGroup | None]]:
-    """Every function with its group, the members of a group together."""
-    # By identity: hashing a name for each function and each key takes ten times as long.
+    """Yield every function with its group; members of a group are adjacent."""
+    # Groups are found by the identity of functions: hashing a name for each function and key takes ten times as long.
     groups: tuple[StructuredGroup, ...] = (*registry.groups, *registry.outless_groups)
     group_of = {id(f): group for group in groups for f in group.functions()}
     done = set()
@@ -194,7 +194,7 @@ def _find_registration(
 
 
 def serves_by_meta_alone(group: OutlessGroup) -> bool:
-    """Whether the meta function makes all outputs on every backend, and no composite kernel does."""
+    """Return whether the meta function creates all outputs on every backend, without a composite kernel."""
     return group.all_views and not group.primary.has_composite_kernel
 
 
@@ -224,9 +224,9 @@ def _find_source(
 
 
 def has_meta_of_written(function: NativeFunction) -> bool:
-    """Whether nothing has to be computed for Meta: an operator of a library returns what it writes, if anything.
+    """Return whether a library's operator returns only arguments that it writes, so that Meta computes nothing.
 
-    What an optional argument is returned as is not known, since it need not be given.
+    It does not if such an argument is optional: the result for a missing argument is unknown.
     """
     arguments = {a.name: a for a in function.func.arguments.flat_all}
     if (
@@ -244,16 +244,16 @@ def has_meta_of_written(function: NativeFunction) -> bool:
 
 
 def _composite_structured(function: NativeFunction) -> RegistrationKind | None:
-    # The out variant is what a backend supplies, so nothing stands in for it.
+    # Backends supply the out variant, so it has no composite kernel.
     if function.func.kind() is SchemaKind.out:
         return None
     return RegistrationKind.composite_structured
 
 
 def _has_meta_inplace_stub(function: NativeFunction) -> bool:
-    """An in-place operator does nothing to meta tensors, if it returns what it is given.
+    """Return whether an in-place operator does nothing to meta tensors and returns its argument.
 
-    With a composite kernel that one is called; one that returns nothing works on lists.
+    Operators with a composite kernel call that; those that return nothing work on lists.
     """
     return (
         function.func.kind() is SchemaKind.inplace

@@ -1,4 +1,4 @@
-"""An operator into whether PyTorch can trace a call of it: what says which tensors it returns, without their data."""
+"""Decide whether PyTorch can trace calls of an operator: whether something computes its results without data."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from opgen.model.native_function import KernelSource, NativeFunction
 from opgen.model.registry import Registry
 from opgen.resolve.dispatch_tables import find_registration
 
-# How the names of keys begin that stand above the backends.
+# Prefixes of the names of keys above the backends.
 _ABOVE_BACKENDS = (
     *("Autograd", "Autocast", "Batched", "FuncTorch", "Python", "TESTING_ONLY", "VmapMode"),
     *("ADInplaceOrView", "BackendSelect", "Conjugate", "DeferredInit", "Fake", "Functionalize"),
@@ -16,7 +16,7 @@ _ABOVE_BACKENDS = (
 
 
 def lacks_fake(registry: Registry, f: NativeFunction) -> bool:
-    """Whether `f` has a kernel for a backend, and nothing in C++ or YAML that serves tensors without data."""
+    """Return whether `f` has a backend kernel, but no kernel or `fake` rule for tensors without data."""
     return (
         f.is_library
         and f.fake is None
@@ -28,7 +28,7 @@ def lacks_fake(registry: Registry, f: NativeFunction) -> bool:
 
 
 def first_backend_key(f: NativeFunction) -> DispatchKey | None:
-    """The first key of the dispatch table that is a backend's and has a kernel."""
+    """Return the first backend key of the dispatch table that has a kernel."""
     for key, kernel in f.dispatch:
         above = key in COMPOSITE_DISPATCH_KEYS or key.name.startswith(_ABOVE_BACKENDS)
         if not above and kernel.source is not KernelSource.fallthrough:

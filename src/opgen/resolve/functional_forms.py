@@ -1,6 +1,6 @@
-"""Operators that write or view arguments into what stands in for them where nothing may be written.
+"""Choose the functional operators that replace those that write or view arguments.
 
-Functionalization (torch.compile, torch.export) replaces an operator by one that returns new tensors. In a group that is the
+Functionalization (torch.compile, torch.export) replaces an operator by one that returns new tensors. In a group, that is the
 functional variant. An operator of a library needs no group: PyTorch itself replaces one that writes and returns only new
 tensors, and for every other opgen makes a hidden operator, its twin.
 Source of what PyTorch replaces: `can_auto_functionalize` of PyTorch 2.13, and torch.compile, by trial.
@@ -12,7 +12,9 @@ import keyword
 from collections.abc import Callable, Iterator
 from enum import Enum, auto
 
-from opgen.dataclasses import dataclass, replace
+from msgspec import Struct
+from msgspec.structs import replace
+
 from opgen.model.cpp_identifier import RESERVED_PREFIX
 from opgen.model.dispatch_key import DispatchKey
 from opgen.model.function_schema import (
@@ -32,7 +34,7 @@ from opgen.model.registry import NativeFunctionsGroup, Registry
 from opgen.model.types import ListType, OptionalType, Type
 from opgen.resolve.dispatch_tables import find_registration
 
-# What tensors may be held in for functionalization to find them.
+# The types of containers in which functionalization finds tensors.
 _HOLDERS = (
     TENSOR,
     OPTIONAL_TENSOR,
@@ -41,17 +43,16 @@ _HOLDERS = (
     OptionalType(TENSOR_LIST),
 )
 _WRITABLE = (TENSOR, OPTIONAL_TENSOR, TENSOR_LIST, OptionalType(TENSOR_LIST))
-# What PyTorch itself lets be written. (An optional list, too, but inductor fails if it is not given.)
+# The types of arguments that PyTorch lets operators write. (Also an optional list, but inductor fails if it is None.)
 _TAKEN_WRITTEN = (TENSOR, OPTIONAL_TENSOR, TENSOR_LIST)
 _INHERITED_TAGS = frozenset({"nondeterministic_seeded", "pt2_compliant_tag"})
 
 
-@dataclass(frozen=True, slots=True)
-class TwinReturn:
-    """One return of an operator beside its twin.
+class TwinReturn(Struct, frozen=True):
+    """One return of an operator, compared with its twin.
 
-    `argument` is the one that it is. `own` is its place among the results of the twin, where it is none, or may be none:
-    an optional argument need not be given.
+    `argument` is the argument that it returns, or None. `own` is its position among the twin's results if it is a new
+    value, or may be one: an optional argument may be absent.
     """
 
     argument: str | None
@@ -61,18 +62,17 @@ class TwinReturn:
 class TwinForm(Enum):
     """How an operator is replaced by its twin."""
 
-    # The twin writes the same arguments and returns what is new, as PyTorch itself replaces operators: the operator
-    # decomposes into it. Memory is copied only where the old values are still wanted.
+    # The twin writes the same arguments and returns the new results, as PyTorch itself replaces operators: the operator
+    # decomposes into it. Memory is copied only if the old values are still needed.
     writer = auto()
-    # The twin writes nothing: it returns what is new, then what the operator would have written.
+    # The twin writes nothing: it returns the new results, then the new values of the written arguments.
     functional = auto()
     # The twin of a view returns a copy.
     copy = auto()
 
 
-@dataclass(frozen=True, slots=True)
-class Twin:
-    """The hidden operator `twin` that stands in for `function`, and what of its results `function` returns.
+class Twin(Struct, frozen=True):
+    """The hidden operator `twin` that replaces `function`, and which of its results `function` returns.
 
     `functional` is the twin that writes nothing; for a view it is `twin`.
     """
@@ -89,15 +89,16 @@ class Twin:
 
 
 def is_replaced(f: NativeFunction, group: NativeFunctionsGroup, of_out: frozenset[str]) -> bool:
-    """Whether the functional variant of its group stands in for `f`.
+    """Return whether the functional variant of its group replaces `f`.
 
-    It does if `f` writes arguments, does not decompose, and the functional variant takes what it takes. `of_out` are the tensor
-    options: a factory has them from its out argument, and a generated out variant calls the functional one without them. An
-    author's kernel may follow the dtype of its out argument, and is not replaced. Nor is what returns arguments beside
-    other results.
+    It does if `f` writes arguments, does not decompose, and takes all arguments of the functional variant. `of_out` are the
+    tensor options: a factory takes them from its out argument, and a generated out variant calls the functional variant
+    without them. Other out variants whose functional variant takes options are not replaced, because an author's kernel
+    may depend on the dtype of its out argument. Operators that return both arguments and new results are not replaced
+    either.
     """
     given = {a.name for a in f.func.arguments.flat_all}
-    is_open = is_factory(group.functional) or "generated" in f.tags
+    is_open = group.functional.func.is_factory or "generated" in f.tags
     if is_open and len(f.func.arguments.out) == 1:
         given |= of_out
     fresh = {name is None for name in f.func.aliased_return_names()}
@@ -110,17 +111,8 @@ def is_replaced(f: NativeFunction, group: NativeFunctionsGroup, of_out: frozense
     )
 
 
-def is_factory(f: NativeFunction) -> bool:
-    """Whether `f` makes a tensor from nothing. (Where an operator has tensors, fake tensors do not follow a device
-    that it is given as well.)"""
-    arguments = f.func.arguments
-    return arguments.tensor_options is not None and not any(
-        a.type.is_tensor_like() for a in arguments.flat_all
-    )
-
-
 def find_twins(registry: Registry, of_out: frozenset[str]) -> Iterator[Twin]:
-    """The twins of all operators that need one, in their order."""
+    """Return the twins of all operators that need one, in the order of the operators."""
     for f in registry.functions:
         if not f.is_library or f.manual_kernel_registration or "generated" in f.tags:
             continue
@@ -138,19 +130,19 @@ def find_twins(registry: Registry, of_out: frozenset[str]) -> Iterator[Twin]:
 
 
 def _has_meta(registry: Registry, f: NativeFunction) -> bool:
-    """Whether the generated code knows the sizes of what `f` returns."""
+    """Return whether generated code knows the sizes of the results of `f`."""
     if f.find_kernel(DispatchKey.CompositeExplicitAutograd) is not None:
         return True
     return find_registration(registry, f, DispatchKey.Meta) is not None
 
 
 def has_own_copy(copy: NativeFunction | None, view: NativeFunction) -> bool:
-    """Whether `copy` is the operator that copies what `view` views. Those of other names have other arguments."""
+    """Return whether `copy` is the copying form of `view`. Operators of other names have other arguments."""
     return copy is not None and copy.root_name == f"{view.root_name}_copy"
 
 
 def views_first_argument(f: NativeFunction) -> bool:
-    """Whether it returns views of its first argument, a Tensor, and writes nothing."""
+    """Return whether the operator returns views of its first argument, a Tensor, and writes nothing."""
     arguments, returns = f.func.arguments.flat_all, f.func.returns
     aliased = [a for a in arguments if a.annotation is not None]
     return (
@@ -163,7 +155,7 @@ def views_first_argument(f: NativeFunction) -> bool:
 
 
 def _needs_twin(f: NativeFunction) -> bool:
-    """Whether it writes, PyTorch does not replace it by itself, and a twin can be made."""
+    """Return whether the operator writes, PyTorch does not replace it by itself, and a twin can be made."""
     func = f.func
     every = func.arguments.flat_all
     marked = [a for a in every if a.annotation is not None]
@@ -184,13 +176,13 @@ def _needs_twin(f: NativeFunction) -> bool:
 
 
 def _is_lone_result(returns: tuple[Return, ...], written: list[Argument]) -> bool:
-    """Whether its one tensor may be all that a replacement returns. Inductor 2.13 fails there ("getitem is not an
+    """Return whether a replacement may return only one tensor. Inductor 2.13 fails in this case ("getitem is not an
     OpOverload"), with PyTorch's own replacement as with a twin."""
     return len(returns) == 1 and all(a.type.is_nullable() or a.type == TENSOR_LIST for a in written)
 
 
 def finds_tensors(type: Type) -> bool:
-    """Whether functionalization finds the tensors in an argument of this type, if it may hold any."""
+    """Return whether functionalization finds the tensors in an argument of this type, or it can hold none."""
     return type in _HOLDERS or "Tensor" not in str(type)
 
 
@@ -248,7 +240,7 @@ def _hidden(
 
 
 def _writing(arguments: Arguments) -> Arguments:
-    """The same, with annotations of what is written alone, and names that code of Python can have."""
+    """Return the same arguments, with annotations only for written ones, and names that are valid in Python."""
 
     def change(a: Argument) -> Argument:
         name = f"{a.name}_" if keyword.iskeyword(a.name) else a.name
@@ -259,7 +251,7 @@ def _writing(arguments: Arguments) -> Arguments:
 
 
 def _plain(arguments: Arguments) -> Arguments:
-    """The same, without annotations and with no out arguments apart."""
+    """Return the same arguments, without annotations; out arguments become ordinary ones."""
     return _changed(arguments, lambda a: replace(a, annotation=None))
 
 

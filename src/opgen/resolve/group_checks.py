@@ -1,12 +1,14 @@
-"""Rules about variants and the groups that they form, one function each: E05xx."""
+"""Check variants and the groups that they form, one function per rule: E05xx."""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable
 
+from msgspec import Struct
+
 from opgen import data
-from opgen.dataclasses import dataclass
 from opgen.diagnostics import Diagnostics, Edit, Span
+from opgen.diagnostics.suggestions import only_near
 from opgen.model.dispatch_key import DispatchKey
 from opgen.model.function_schema import SchemaKind
 from opgen.model.native_function import NativeFunction
@@ -18,7 +20,7 @@ from opgen.resolve.autogen import (
     may_have_variants,
     wants_out,
 )
-from opgen.resolve.checks import Entries, signature_notes
+from opgen.resolve.checks import Entries, describe_difference, signature_notes
 from opgen.resolve.variants import Variants
 
 _LONE_OUTS = frozenset(data.read_names("lone_outs.txt"))
@@ -33,12 +35,11 @@ _IN_WORDS = {
 }
 
 
-@dataclass(frozen=True, slots=True)
-class Completed:
-    """The variants of one signature, as written and with those that were generated from `base`.
+class Completed(Struct, frozen=True):
+    """The variants of one signature: as written, and with those generated from `base`.
 
-    `tags` are the names of all tags that are declared. `is_whole` is False if a refused entry may be
-    one more variant: then nothing is generated, and nothing can be said to be missing.
+    `tags` are the names of all tags that are declared. `is_whole` is False if an invalid entry may be
+    another variant: then nothing is generated, and nothing is reported as missing.
     """
 
     written: Variants
@@ -51,12 +52,12 @@ class Completed:
 
     @property
     def is_library(self) -> bool:
-        """Whether the rules of PyTorch's runtime hold for the operator."""
+        """Return whether the rules of PyTorch's runtime apply to the operator."""
         return self.written.members[0].is_library
 
     @property
     def must_be_group(self) -> bool:
-        """Whether something asks for a functional and an out variant: torchgen's rules, or an entry of a library."""
+        """Return whether functional and out variants are requested: by torchgen's rules, or by a library's entry."""
         return not self.is_library or any(
             f.autogen or f.part_of_structured_group for f in self.written.members
         )
@@ -68,25 +69,25 @@ class Completed:
         return self.all.members[len(self.written.by_kind) :]
 
     def find_asking(self) -> NativeFunction | None:
-        """The first member that says `autogen`."""
+        """Return the first member that has the key `autogen`."""
         return next((f for f in self.written.members if f.autogen), None)
 
     @property
     def autogen_span(self) -> Span:
-        """Where it is said what to generate, or should be."""
+        """Return the place of the key `autogen`, or where it belongs."""
         asking = self.find_asking()
         return self.written.members[0].span if asking is None else asking.spans.value("autogen")
 
 
-# Answers whether it had something to report.
+# Returns whether it reported anything.
 Rule = Callable[[Completed, Diagnostics], bool]
 
 
 def check_variants(variants: Completed, diagnostics: Diagnostics) -> None:
-    """Report every rule about variants that these break."""
+    """Report every rule that these variants break."""
     if not variants.is_library:
         _kinds_differ(variants.written, diagnostics)
-    # any() stops at the first rule that reports: the others would say the same in other words.
+    # any() stops at the first rule that reports: later ones would report the same mistake again.
     rules = _RULES if variants.is_whole else (_scratch_is_alone,)
     any(rule(variants, diagnostics) for rule in rules)
 
@@ -94,7 +95,7 @@ def check_variants(variants: Completed, diagnostics: Diagnostics) -> None:
 def check_generated_names(
     sets: Iterable[Completed], entries: Entries, diagnostics: Diagnostics
 ) -> None:
-    """Report variants that would be generated under a name that another operator has."""
+    """Report generated variants whose name another operator has."""
     taken = dict(entries.by_name)
     for variants in sets:
         for f in variants.generated:
@@ -120,6 +121,7 @@ def check_group(group: NativeFunctionsGroup, entries: Entries, diagnostics: Diag
         _structured_kernels_are_of_backends(group, diagnostics)
         _members_delegate_to_out(group, entries, diagnostics)
         _structured_is_registered(group, diagnostics)
+        _structured_has_a_kernel(group, diagnostics)
 
 
 def _kinds_differ(variants: Variants, diagnostics: Diagnostics) -> None:
@@ -146,15 +148,24 @@ def _out_has_sibling(variants: Completed, diagnostics: Diagnostics) -> bool:
         or str(out.func.name) in _LONE_OUTS
     ):
         return False
+    if variants.entries.is_meant_by_delegate(out):
+        # The delegator reports that it names no operator.
+        return True
     siblings = variants.entries.delegators(out)
     text = "delegates to it, but has another signature"
-    if not siblings:
+    message = f"'{out.func.name}' is an out variant, but there is no functional variant of it"
+    if siblings:
+        message = (
+            f"'{siblings[0].func.name}' delegates to '{out.func.name}', which has another signature"
+        )
+    else:
         siblings = variants.entries.functionals(out)
         text = "has another signature"
     diagnostics.error(
         codes.E0502,
-        f"'{out.func.name}' is an out variant, but there is no functional variant of it",
+        message,
         out.span,
+        hint=describe_difference(out, siblings[0]) if siblings else None,
         labels=[(f.span, text) for f in siblings],
         notes=(
             signature_notes(out, *siblings)
@@ -265,10 +276,10 @@ def _functional_is_there(variants: Completed, diagnostics: Diagnostics) -> bool:
 def _autogen_names_what_is_generated(variants: Completed, diagnostics: Diagnostics) -> bool:
     group = variants.group
     if group is None or (group.structured and variants.generated):
-        # Without a group nothing is generated, and torchgen too takes no notice of what is asked
-        # for in vain. In a structured group nothing may be: see _members_are_structured_alike.
+        # Without a group nothing is generated, and torchgen too ignores the request. In a structured group
+        # nothing may be generated: see _members_are_structured_alike.
         return False
-    # As it is written by custom: the functional variant first.
+    # The usual order: the functional variant first.
     wanted = [
         str(f.func.name) for f in sorted(variants.generated, key=lambda f: f.func.is_out_fn())
     ]
@@ -286,14 +297,27 @@ def _autogen_names_what_is_generated(variants: Completed, diagnostics: Diagnosti
         codes.E0511,
         message,
         variants.autogen_span,
-        hint=f"write 'autogen: {text}'" if wanted else "remove 'autogen'",
-        fix=_mend_autogen(variants, text),
+        hint=_other_name(variants)
+        or (f"write 'autogen: {text}'" if wanted else "remove 'autogen'"),
+        fix=None if _other_name(variants) else _mend_autogen(variants, text),
     )
     return True
 
 
+def _other_name(variants: Completed) -> str | None:
+    """Return a hint if `autogen` has only names of another, similar operator: then either name may be misspelt."""
+    asked = {name.name.base for f in variants.written.members for name in f.autogen}
+    own = {f.func.name.name.base for f in variants.written.members}
+    if not asked or not asked.isdisjoint(own):
+        return None
+    name = min(own)
+    if all(only_near(base, (name,)) is None for base in asked):
+        return None
+    return f"one of the two names is misspelt: '{name}' in 'func', '{min(asked)}' here"
+
+
 def _mend_autogen(variants: Completed, wanted: str) -> Edit | None:
-    """What makes `autogen` say `wanted`, if there is one entry that says it, or is to say it."""
+    """Return the edit that sets `autogen` to `wanted`, if exactly one entry has the key or should have it."""
     asking = [f for f in variants.written.members if f.autogen]
     if not asking:
         return None if variants.base is None else variants.base.spans.add_key(f"autogen: {wanted}")
@@ -308,7 +332,7 @@ def _quoted(names: list[str]) -> str:
     return " and ".join(f"'{name}'" for name in names)
 
 
-# What fails first makes what comes after it fail too.
+# In this order: a failure of one rule makes later ones fail too.
 _RULES: tuple[Rule, ...] = (
     _scratch_is_alone,
     _out_has_sibling,
@@ -357,10 +381,10 @@ def _members_are_structured_alike(
     out = group.out
     for f in strange:
         if f.structured and not f.func.is_out_fn():
-            # check_structured_beside_out says so.
+            # check_structured_beside_out reports it.
             continue
         if f.structured_delegate is not None and not entries.has_structured_delegate(f):
-            # The delegate itself is wrong, and reported.
+            # The delegate itself is invalid, and already reported.
             continue
         fix = None
         if f.structured_delegate is not None:
@@ -381,7 +405,7 @@ def _members_are_structured_alike(
 
 
 def add_delegate(f: NativeFunction, out: NativeFunction) -> Edit | None:
-    """Only an entry without kernels, or anything else that a structured one cannot have, may delegate."""
+    """Return the edit that adds `structured_delegate`; None if the entry has kernels or other keys that exclude it."""
     has_kernels = f.spans.key("dispatch") != f.span
     if has_kernels or f.manual_kernel_registration or not f.device_guard or f.func.is_out_fn():
         return None
@@ -442,3 +466,22 @@ def _structured_is_registered(group: NativeFunctionsGroup, diagnostics: Diagnost
             message = f"'{f.func.name}' is structured, so it cannot be registered by hand"
             span = f.spans.key("manual_kernel_registration")
             diagnostics.error(codes.E0518, message, span)
+
+
+def _structured_has_a_kernel(group: NativeFunctionsGroup, diagnostics: Diagnostics) -> None:
+    """Warn if no row of the group names a kernel, unless an option left the rows out."""
+    if any(f.dispatch or _has_key(f, "dispatch") for f in group.functions()):
+        return
+    f = group.out
+    name = f"{f.func.name.name}_out_cpu"
+    diagnostics.warning(
+        codes.W0536,
+        f"'{f.func.name}' is structured, but no backend has a kernel: only its meta function can be called",
+        f.spans.key("structured"),
+        hint=f"add 'dispatch:' with a row such as 'CPU: {name}'",
+    )
+
+
+def _has_key(f: NativeFunction, name: str) -> bool:
+    # Without the key, the place is that of the operator's name.
+    return f.spans.key(name) != f.span

@@ -1,4 +1,4 @@
-"""Sets of variants into groups: a functional and an out variant, with the others if there are any."""
+"""Form groups from sets of variants: a functional and an out variant, and the others if there are any."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from opgen.resolve.variants import Variants
 
 
 def find_group(variants: Variants) -> NativeFunctionsGroup | None:
-    """The group of `variants`. An operator without an out variant is in none."""
+    """Return the group of `variants`; None for an operator without an out variant."""
     functional = variants.find(SchemaKind.functional)
     out = variants.find(SchemaKind.out)
     if functional is None or out is None:
@@ -22,7 +22,7 @@ def find_group(variants: Variants) -> NativeFunctionsGroup | None:
 
 
 def find_outless_group(variants: Variants) -> OutlessGroup | None:
-    """The group of `variants` if the functional one is structured and there is no out variant."""
+    """Return the group of `variants` if the functional one is structured and there is no out variant; else None."""
     functional = variants.find(SchemaKind.functional)
     if functional is None or not functional.structured or variants.find(SchemaKind.out) is not None:
         return None

@@ -1,4 +1,4 @@
-"""Rules about structured operators without an out variant, one function each: E0530 to E0535."""
+"""Check structured operators without an out variant, one function per rule: E0530 to E0535."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ _NOT_STRUCTURED = {
 
 
 def check_structured_beside_out(variants: Completed, diagnostics: Diagnostics) -> None:
-    """Report an operator that is structured itself though its out variant would have to be."""
+    """Report a functional operator that is structured, although its out variant should be."""
     functional = variants.all.find(SchemaKind.functional)
     out = variants.all.find(SchemaKind.out)
     if functional is None or out is None or not functional.structured:
@@ -115,7 +115,7 @@ def _precomputed_is_received(group: OutlessGroup, diagnostics: Diagnostics) -> N
     f = group.functional
     if f.precomputed is None or any(kernel.structured for _, kernel in f.dispatch):
         return
-    # Of new tensors without a kernel that is said already.
+    # New tensors without a kernel are already reported.
     if group.all_views:
         message = f"'{f.func.name}' has no kernel that could receive what is precomputed"
         span = f.spans.key("precomputed")
@@ -129,7 +129,7 @@ def _inplace_delegates(
     if inplace.structured_delegate == group.functional.func.name:
         return
     if inplace.structured_delegate is not None and not entries.has_structured_delegate(inplace):
-        # The delegate itself is wrong, and reported.
+        # The delegate itself is invalid, and already reported.
         return
     diagnostics.error(
         codes_outless.E0535,
@@ -145,14 +145,21 @@ def _inplace_delegates(
 def _inplace_is_alike(
     group: OutlessGroup, inplace: NativeFunction, diagnostics: Diagnostics
 ) -> None:
-    """An in-place form of a view is an in-place view, which the rules about views see to."""
+    """Report an in-place form that is a view while the functional one is not, or the reverse.
+
+    An in-place form of a view is an in-place view, which the rules about views check.
+    """
     if group.has_views == ("inplace_view" in inplace.tags) and (
         not group.has_views or len(group.functional.func.returns) == 1
     ):
         return
     name = group.functional.func.name
     makes = "makes views" if group.has_views else "makes a new tensor"
-    lays_out = "lays its argument out anew" if not group.has_views else "writes its argument"
+    lays_out = (
+        "changes the sizes or strides of its argument"
+        if not group.has_views
+        else "writes its argument"
+    )
     diagnostics.error(
         codes_outless.E0533,
         f"'{inplace.func.name}' {lays_out}, but '{name}' {makes}",

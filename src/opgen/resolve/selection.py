@@ -1,10 +1,11 @@
-"""A Selector and the operators into a Selection: which operators are kept, and what for."""
+"""Apply a Selector to the operators: which are kept, and why."""
 
 from __future__ import annotations
 
 from collections.abc import Iterable, Set
 
-from opgen.dataclasses import dataclass
+from msgspec import Struct
+
 from opgen.diagnostics import Diagnostics, Span
 from opgen.diagnostics.suggestions import Vocabulary, shorten
 from opgen.model.mention import Mention
@@ -14,9 +15,8 @@ from opgen.model.selector import Selector
 from opgen.resolve.codes_backend import W1842
 
 
-@dataclass(frozen=True, slots=True)
-class Selection:
-    """The full names of the operators that are kept, and the selector that has chosen them."""
+class Selection(Struct, frozen=True):
+    """The full names of the operators that are kept, and the selector that chose them."""
 
     selector: Selector
     operators: frozenset[str]
@@ -26,7 +26,7 @@ class Selection:
 
 
 def select(registry: Registry, selector: Selector, diagnostics: Diagnostics) -> Selection:
-    """The operators of `registry` that `selector` selects. Names that select nothing are warned of."""
+    """Return the operators of `registry` that `selector` selects. Warn of names that select nothing."""
     known = {f.full_name for f in registry.functions}
     names = known | {name.partition(".")[0] for name in known}
     written = [(operator.name, operator.span) for operator in selector.operators.values()]
@@ -38,7 +38,7 @@ def select(registry: Registry, selector: Selector, diagnostics: Diagnostics) -> 
 def find_mentioned(
     registry: Registry, mentions: Iterable[Mention], diagnostics: Diagnostics
 ) -> frozenset[str]:
-    """The full names of the operators that `mentions` name. Those that do not exist are warned of."""
+    """Return the full names of the operators that `mentions` name. Warn of names that do not exist."""
     overloads: dict[str, list[str]] = {}
     for f in registry.functions:
         overloads.setdefault(f.full_name.partition(".")[0], []).append(f.full_name)
@@ -61,7 +61,7 @@ def _warn_of_unknown(
     registry: Registry,
     diagnostics: Diagnostics,
 ) -> None:
-    """Warn of names that are not `known`. Those of other libraries' namespaces are not looked at."""
+    """Warn of names that are not `known`. Ignore those of other libraries' namespaces."""
     namespaces = {f.namespace for f in registry.functions}
     unknown = [
         (name, span)

@@ -1,25 +1,26 @@
-"""A registry without the operators that were reported, for checks of later stages."""
+"""Remove the operators that were reported from a registry, for checks of later stages."""
 
 from __future__ import annotations
 
 from bisect import bisect_left
 from collections.abc import Iterable
 
-from opgen.dataclasses import replace
+from msgspec.structs import replace
+
 from opgen.diagnostics import Span
 from opgen.model.native_function import NativeFunction
 from opgen.model.registry import Registry
 
 
 def without_reported(registry: Registry, errors: Iterable[Span]) -> Registry:
-    """The registry without the operators in whose entries one of `errors` is, and their groups.
+    """Return the registry without the operators whose entries have one of `errors`, and without their groups.
 
-    What later stages would say of them may follow from what is wrong already.
+    Later errors about them may only be consequences of the reported errors.
     """
     starts: dict[int, list[int]] = {}
     for span in sorted(errors, key=lambda span: span.start):
         starts.setdefault(id(span.source), []).append(span.start)
-    # A generated operator stands for no more than the name of the one that it is made from.
+    # A generated operator has only the place of the name of its base.
     entries = {f.span: f.spans.entry for f in registry.functions if "generated" not in f.tags}
 
     def is_sound(f: NativeFunction) -> bool:

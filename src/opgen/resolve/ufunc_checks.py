@@ -1,13 +1,14 @@
-"""Rules about inner loops (`ufunc_inner_loop`), one function each: E0520 and following.
+"""Check inner loops (`ufunc_inner_loop`), one function per rule: E0520 and following.
 
-A kernel for the CPU and one for CUDA is made of the loops, whichever of the two is wanted.
+opgen generates a kernel for the CPU and one for CUDA from the loops.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 
-from opgen.dataclasses import dataclass
+from msgspec import Struct
+
 from opgen.diagnostics import Diagnostics, Span
 from opgen.model.function_schema import TENSOR
 from opgen.model.native_function import ScalarType, UfuncInnerLoop, UfuncKey
@@ -20,9 +21,8 @@ _SHARED = (UfuncKey.ScalarOnly, UfuncKey.Generic)
 _SPECIAL_FUNCTORS = (UfuncKey.CUDAFunctorOnSelf, UfuncKey.CUDAFunctorOnOther)
 
 
-@dataclass(frozen=True, slots=True)
-class _Loops:
-    """The loops of one group."""
+class _Loops(Struct, frozen=True):
+    """The inner loops of one group."""
 
     group: NativeFunctionsGroup
     by_key: Mapping[UfuncKey, UfuncInnerLoop]
@@ -41,28 +41,28 @@ class _Loops:
         return sum(a.type.is_tensor_like() for a in arguments) == 2
 
     def dtypes(self, *keys: UfuncKey) -> frozenset[ScalarType]:
-        """The element types that any of the loops under `keys` is for."""
+        """Return the element types of all loops under `keys`."""
         found = (self.by_key[key].supported_dtypes for key in keys if key in self.by_key)
         return frozenset(dtype for dtypes in found for dtype in dtypes)
 
     def missing_functors(self) -> tuple[UfuncKey, ...]:
-        """The functors for CUDA that are made of the shared loops, because nobody wrote them."""
+        """Return the CUDA functors that are made from the shared loops, because no entry names them."""
         wanted = (*(_SPECIAL_FUNCTORS if self.is_binary else ()), UfuncKey.CUDAFunctor)
         return tuple(key for key in wanted if key not in self.by_key)
 
 
-# Answers whether it had something to report.
+# Returns whether it reported anything.
 _Rule = Callable[[_Loops, Diagnostics], bool]
 
 
 def check_ufunc(group: NativeFunctionsGroup, diagnostics: Diagnostics) -> None:
-    """Report every rule about inner loops that those of `group` break."""
+    """Report every rule that the inner loops of `group` break."""
     if not (group.structured and group.out.ufunc_inner_loop):
         return
     loops = _Loops(group, dict(group.out.ufunc_inner_loop))
     _arguments_are_elements(loops, diagnostics)
     _meta_is_an_iterator(loops, diagnostics)
-    # any() stops at the first rule that reports: the others would say the same in other words.
+    # any() stops at the first rule that reports: later ones would report the same mistake again.
     any(rule(loops, diagnostics) for rule in _RULES)
 
 
@@ -128,7 +128,7 @@ def _special_loops_have_plain_ones(loops: _Loops, diagnostics: Diagnostics) -> b
     scalar = loops.dtypes(UfuncKey.CPUScalar, *_SHARED)
     own = UfuncKey.CUDAFunctor in loops.by_key
     functor = loops.dtypes(*((UfuncKey.CUDAFunctor,) if own else _SHARED))
-    # A special functor that nobody wrote is made for all types of the shared loops.
+    # A special functor without a loop of its own is made for all types of the shared loops.
     special = loops.dtypes(*_SPECIAL_FUNCTORS)
     if any(key in loops.missing_functors() for key in _SPECIAL_FUNCTORS):
         special |= loops.dtypes(*_SHARED)

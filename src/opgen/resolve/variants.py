@@ -1,4 +1,4 @@
-"""Operators into sets of variants: those that differ only in how they give their results back."""
+"""Sort operators into sets of variants, which differ only in how they return their results."""
 
 from __future__ import annotations
 
@@ -6,15 +6,16 @@ from collections import Counter
 from collections.abc import Callable, Hashable, Iterable, Mapping
 from typing import TypeVar
 
-from opgen.dataclasses import dataclass, replace
+from msgspec import Struct
+from msgspec.structs import replace
+
 from opgen.model.function_schema import FunctionSchema, SchemaKind
 from opgen.model.native_function import NativeFunction
 
 Role = TypeVar("Role", bound=Hashable)
 
 
-@dataclass(frozen=True, slots=True)
-class Variants:
+class Variants(Struct, frozen=True):
     """The operators of one signature by kind, in order of appearance.
 
     `duplicates` are those whose kind was taken already.
@@ -31,12 +32,12 @@ class Variants:
         return self.by_kind.get(kind)
 
     def with_member(self, function: NativeFunction) -> Variants:
-        """With one more, of a kind that is not there yet."""
+        """Return the set with one more member, of a new kind."""
         return replace(self, by_kind={**self.by_kind, function.func.kind(): function})
 
 
 def collect_variants(functions: Iterable[NativeFunction]) -> tuple[Variants, ...]:
-    """One set for each signature, in order of first appearance."""
+    """Return one set for each signature, in order of first appearance."""
 
     def name(f: NativeFunction) -> Hashable:
         return f.scoped_root
@@ -50,7 +51,7 @@ def group_by_signature(
     name: Callable[[NativeFunction], Hashable],
     signature: Callable[[NativeFunction], FunctionSchema],
 ) -> tuple[tuple[NativeFunction, ...], ...]:
-    """The functions of each signature, in order of its first appearance.
+    """Return the functions of each signature, in order of its first appearance.
 
     Functions of different `name` have different signatures. Most are alone with their name, and
     only the others' signatures are made and compared: that takes a quarter of the time.
@@ -73,7 +74,7 @@ def group_by_signature(
 def split_by_role(
     functions: Iterable[NativeFunction], role: Callable[[NativeFunction], Role]
 ) -> tuple[Mapping[Role, NativeFunction], tuple[NativeFunction, ...]]:
-    """The first function of each role, and all others."""
+    """Return the first function of each role, and all others."""
     first: dict[Role, NativeFunction] = {}
     others = tuple(f for f in functions if first.setdefault(role(f), f) is not f)
     return first, others

@@ -1,8 +1,11 @@
-"""Rules about views and their siblings, one function each: E06xx."""
+"""Check views and their siblings, one function per rule: E06xx."""
 
 from __future__ import annotations
 
+import re
+
 from opgen.diagnostics import Diagnostics, Span
+from opgen.diagnostics.suggestions import only_near
 from opgen.model.dispatch_key import DispatchKey
 from opgen.model.function_schema import BaseOperatorName, FunctionSchema, OperatorName
 from opgen.model.native_function import NativeFunction, ViewSchemaKind
@@ -11,6 +14,7 @@ from opgen.resolve import codes_views as codes
 from opgen.resolve.checks import Entries
 from opgen.resolve.views import ViewVariants, find_view_group, needs_view_copy, view_role
 
+_REVERSES = re.compile(r"flip|revers|mirror|backwards")
 _DECOMPOSING = (
     DispatchKey.CompositeImplicitAutograd,
     DispatchKey.CompositeImplicitAutogradNestedTensor,
@@ -18,7 +22,7 @@ _DECOMPOSING = (
 
 
 def check_view_variants(variants: ViewVariants, entries: Entries, diagnostics: Diagnostics) -> None:
-    """Report every rule about views that these break. A library need not write what replaces its views."""
+    """Report every rule about views that `variants` break. A library need not write the copying forms of its views."""
     if any(f.is_library for f in variants.by_role.values()):
         return
     for f in variants.duplicates:
@@ -40,16 +44,16 @@ def check_view_variants(variants: ViewVariants, entries: Entries, diagnostics: D
 
 
 def _may_be_refused(view: NativeFunction, entries: Entries) -> bool:
-    """Whether the operator that copies what `view` views may be among the refused entries."""
+    """Return whether the copying form of `view` may be among the invalid entries."""
     base = view.func.name.name.base
-    return entries.refused.may_have_base(f"{base}_copy", base.replace("inverse", "scatter"))
+    return entries.invalid.may_have_base(f"{base}_copy", base.replace("inverse", "scatter"))
 
 
 def _inplace_view_is_tagged(f: NativeFunction, entries: Entries, diagnostics: Diagnostics) -> None:
     if "inplace_view" in f.tags:
         return
     name = f.func.name.name
-    # Without it the tag would be reported.
+    # Without it, the rule about the tag reports.
     has_view = entries.has_base_name(f, BaseOperatorName(name.base, False, name.dunder_method))
     diagnostics.error(
         codes.E0601,
@@ -65,7 +69,7 @@ def _role_is_free(f: NativeFunction, variants: ViewVariants, diagnostics: Diagno
     other = variants.find(role)
     assert other is not None
     if f.func.kind() is other.func.kind() and f.func.signature() == other.func.signature():
-        # The same operator twice: reported where variants are checked.
+        # The same operator twice: reported by the checks of variants.
         return
     signature = f.func.view_signature()
     if isinstance(role, ViewSchemaKind):
@@ -86,14 +90,53 @@ def _view_has_copy(view: NativeFunction, entries: Entries, diagnostics: Diagnost
         return
     schema = _copy_schema(view)
     written = entries.by_name.get(str(schema.name))
+    misspelt = None if written is not None else _similar_copy(view, schema, entries)
+    if misspelt is not None and any(n.name.base == schema.name.name.base for n in misspelt.autogen):
+        # 'autogen' and 'func' of that entry have different names, which is reported there.
+        return
+    if misspelt is not None:
+        # Which of the two names is right is unknown, so the schema of a third operator would not help.
+        diagnostics.error(
+            codes.E0604,
+            f"'{view.func.name}' is a view, so it needs a sibling '{schema.name}' that copies",
+            view.span,
+            labels=[(misspelt.span, "is this its sibling?")],
+            hint=f"one of the two names is misspelt: '{misspelt.func.name}' has its signature",
+        )
+        return
     diagnostics.error(
         codes.E0604,
         f"'{view.func.name}' is a view, so it needs a sibling '{schema.name}' that copies",
         view.span,
         labels=() if written is None else [(written.span, "has another signature")],
-        notes=[f"its schema: {schema}"],
+        notes=[f"its schema: {schema}", *_about_strides(view)],
         hint="or give the view a CompositeImplicitAutograd kernel",
     )
+
+
+def _about_strides(view: NativeFunction) -> tuple[str, ...]:
+    """Return a note for a view that seems to reverse elements, which no view can."""
+    if not _REVERSES.search(view.func.name.name.base):
+        return ()
+    return (
+        "no tensor has strides below zero, so no view reverses elements: "
+        f"'{view.func.name}' has to return a new tensor, without '(a)'",
+    )
+
+
+def _similar_copy(
+    view: NativeFunction, schema: FunctionSchema, entries: Entries
+) -> NativeFunction | None:
+    """Return the operator that is the copying sibling of `view`, but for a similar name."""
+    similar = {
+        str(f.func.name): f
+        for f in entries.functions
+        if f.scope == view.scope
+        and f.func.name.name.base.endswith("_copy")
+        and f.func.signature().with_name(schema.name) == schema
+    }
+    near = only_near(str(schema.name), similar)
+    return None if near is None else similar[near]
 
 
 def _copy_schema(view: NativeFunction) -> FunctionSchema:
@@ -133,7 +176,7 @@ def _copy_matches_view(
 
 
 def _lacks_generated_kernel(view: NativeFunction, copy: NativeFunction) -> bool:
-    """Only a sibling that is called like the view, with '_copy', gets its kernel from opgen."""
+    """Return whether the sibling has the view's name with '_copy': only then does opgen write its kernel."""
     return (
         copy.func.name.name.base == f"{view.func.name.name}_copy"
         and copy.find_kernel(DispatchKey.CompositeExplicitAutogradNonFunctional) is None

@@ -1,11 +1,12 @@
-"""Operators into view groups: a view, its in-place form, and the operator that copies instead."""
+"""Form view groups: a view, its in-place form, and the operator that copies instead."""
 
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
 from typing import TypeAlias
 
-from opgen.dataclasses import dataclass
+from msgspec import Struct
+
 from opgen.model.function_schema import SchemaKind
 from opgen.model.native_function import NativeFunction, ViewSchemaKind
 from opgen.model.registry import NativeFunctionsViewGroup
@@ -14,8 +15,7 @@ from opgen.resolve.variants import group_by_signature, split_by_role
 ViewRole: TypeAlias = ViewSchemaKind | SchemaKind
 
 
-@dataclass(frozen=True, slots=True)
-class ViewVariants:
+class ViewVariants(Struct, frozen=True):
     """The operators of one view signature by role, in order of appearance.
 
     `duplicates` are those whose role was taken already.
@@ -29,13 +29,13 @@ class ViewVariants:
 
 
 def view_role(f: NativeFunction) -> ViewRole:
-    """What a view is by its aliasing; anything else by its kind."""
+    """Return the role of an operator: for a view by its aliasing, for any other by its kind."""
     kind = f.view_schema_kind
     return f.func.kind() if kind is ViewSchemaKind.non_aliasing else kind
 
 
 def collect_view_variants(functions: Sequence[NativeFunction]) -> tuple[ViewVariants, ...]:
-    """One set for each view signature that may be a view's or of two names, in order of first appearance.
+    """Return one set for each view signature that a view or two names have, in order of first appearance.
 
     All others are sets of `collect_variants` already. They are nine of ten operators and more.
     """
@@ -53,12 +53,12 @@ def collect_view_variants(functions: Sequence[NativeFunction]) -> tuple[ViewVari
 
 
 def _view_name(f: NativeFunction) -> str:
-    """What the root names of a view and of what copies it have in common."""
+    """Return the root name that a view and its copying form share."""
     return f.scoped_root.replace("_copy", "").replace("scatter", "inverse")
 
 
 def find_view_group(variants: ViewVariants) -> NativeFunctionsViewGroup | None:
-    """The group of `variants`, if there is a view among them."""
+    """Return the group of `variants`, if there is a view among them; else None."""
     view = variants.find(ViewSchemaKind.aliasing)
     if view is None:
         return None
@@ -70,16 +70,15 @@ def find_view_group(variants: ViewVariants) -> NativeFunctionsViewGroup | None:
 
 
 def collect_view_groups(sets: Iterable[ViewVariants]) -> tuple[NativeFunctionsViewGroup, ...]:
-    """All view groups, in order of first appearance of their signatures."""
+    """Return all view groups, in order of first appearance of their signatures."""
     return tuple(group for v in sets if (group := find_view_group(v)) is not None)
 
 
 def needs_view_copy(f: NativeFunction) -> bool:
-    """Whether a sibling that copies must exist.
+    """Return whether a copying sibling must exist.
 
-    What decomposes needs none, nor what changes its argument in place; that of `*_inverse` has a
-    name of its own, as slice_scatter for slice_inverse. opgen writes no copies of several outputs,
-    which only its own structured views have.
+    Operators that decompose and in-place views need none. The sibling of a `*_inverse` has another name, as slice_scatter
+    for slice_inverse. opgen cannot generate copies of several outputs; only structured views return several.
     """
     return (
         f.is_view_op

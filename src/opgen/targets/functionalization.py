@@ -1,15 +1,15 @@
-"""What cannot be functionalized, reported for targets whose world does that to every operator.
+"""Report operators that cannot be functionalized, for targets that functionalize every operator.
 
 Functionalization replaces operators that write their arguments, and views, by operators that return
-new tensors. opgen does not generate it (see docs/torchgen-differences.md), but what it makes for such
-a target has to go together with it.
+new tensors. opgen does not generate functionalization (see
+docs/reference/torchgen-differences.md), but the code that it generates for such a target must work with it.
 """
 
 from __future__ import annotations
 
 from opgen import data
 from opgen.diagnostics import Diagnostics
-from opgen.diagnostics.codes import Code
+from opgen.diagnostics.codes import Code, Example
 from opgen.model.function_schema import TENSOR
 from opgen.model.native_function import NativeFunction
 from opgen.model.registry import NativeFunctionsViewGroup, Registry
@@ -35,10 +35,10 @@ def _view(arguments: str) -> str:
 E0750 = Code(
     "E0750",
     "a view whose first argument is not the tensor that it views",
-    "A view that does not decompose is replaced by its copying sibling, and the copy written back through the "
-    "first argument. So that is a Tensor, and the only argument that is aliased.",
-    _view("int dim, Tensor(a) self"),
-    _view("Tensor(a) self, int dim"),
+    "Functionalization replaces a view that does not decompose by its copying sibling, and writes the copy back "
+    "through the first argument. So the first argument must be a Tensor, and the only argument with an alias "
+    "annotation.",
+    Example(_view("int dim, Tensor(a) self"), _view("Tensor(a) self, int dim")),
     ("V164", "V165", "A41"),
     target="torch",
     of_torchgen=True,
@@ -46,10 +46,13 @@ E0750 = Code(
 E0751 = Code(
     "E0751",
     "an operator that writes an argument and belongs to no group",
-    "An operator that writes an argument is replaced by the functional variant of its group. Write one, or an out "
-    "variant, or ask for both by 'autogen'; or give the operator a CompositeImplicitAutograd kernel.",
-    "- func: foo_(Tensor(a!) self) -> Tensor(a!)\n  dispatch:\n    CPU: foo_cpu_\n",
-    "- func: foo_(Tensor(a!) self) -> Tensor(a!)\n  dispatch:\n    CPU: foo_cpu_\n  autogen: foo, foo.out\n",
+    "Functionalization replaces an operator that writes an argument by the functional variant of its group. "
+    "Write that variant or an out variant, or request both with 'autogen'; or give the operator a "
+    "CompositeImplicitAutograd kernel.",
+    Example(
+        "- func: foo_(Tensor(a!) self) -> Tensor(a!)\n  dispatch:\n    CPU: foo_cpu_\n",
+        "- func: foo_(Tensor(a!) self) -> Tensor(a!)\n  dispatch:\n    CPU: foo_cpu_\n  autogen: foo, foo.out\n",
+    ),
     ("V166", "A44", "A61"),
     target="torch",
     of_torchgen=True,
@@ -57,9 +60,12 @@ E0751 = Code(
 E0752 = Code(
     "E0752",
     "a view without the operator that replaces it",
-    "A view that does not decompose is replaced by its copying sibling: for slice_inverse that is slice_scatter.",
-    "- func: foo_inverse(Tensor(a) self) -> Tensor(a)\n  dispatch:\n    CPU: foo_cpu\n",
-    "- func: foo_inverse(Tensor(a) self) -> Tensor(a)\n",
+    "Functionalization replaces a view that does not decompose by its copying sibling; for slice_inverse that is "
+    "slice_scatter.",
+    Example(
+        "- func: foo_inverse(Tensor(a) self) -> Tensor(a)\n  dispatch:\n    CPU: foo_cpu\n",
+        "- func: foo_inverse(Tensor(a) self) -> Tensor(a)\n",
+    ),
     ("V171", "C28"),
     target="torch",
     of_torchgen=True,
@@ -69,7 +75,7 @@ CODES = (E0750, E0751, E0752)
 
 
 def report_unfunctionalizable(registry: Registry, diagnostics: Diagnostics) -> None:
-    """Report operators that functionalization has nothing to replace by."""
+    """Report operators for which functionalization has no replacement."""
     for group in registry.view_groups:
         if not group.composite and not group.view.is_library:
             _check_view(group, diagnostics)

@@ -5,10 +5,10 @@ from __future__ import annotations
 from opgen.cpp.spelling import TypeSpelling
 from opgen.cpp.translate import Conversions
 from opgen.model.dispatch_key import DispatchKey
-from opgen.python.annotations import PEOPLE_SAY, returned, taken
+from opgen.python.annotations import DISPLAY_NAMES, argument_annotation, return_annotation
 from opgen.python.layout import declare
 from opgen.python.spelling import PythonSpelling
-from opgen.targets.base import FileKind, Target
+from opgen.targets.base import CppSpelling, DispatchPolicy, FileKind, FilePlan, Target
 
 # Types are imported into every generated namespace (`using namespace opgen::types`), so they are
 # written without a prefix; `::std`, because there are operators called std. SymInt is int64_t here,
@@ -42,7 +42,7 @@ _SPELLING = TypeSpelling(
     symint_default="{0}",
 )
 
-# References are made from optionals implicitly.
+# Optionals convert to references implicitly.
 _CONVERSIONS = Conversions(
     this_tensor="const_cast<Tensor&>(*this)",
     dtype_of_options="{0}.dtype_opt()",
@@ -79,13 +79,13 @@ _PYTHON = PythonSpelling(
         ("Reduction::Mean", "1"),
         ("kLong", "int64"),
     ),
-    taken=taken,
-    returned=returned,
-    people_say=PEOPLE_SAY,
+    argument_annotation=argument_annotation,
+    return_annotation=return_annotation,
+    display_names=DISPLAY_NAMES,
     declare=declare,
 )
 
-# The runtime neither functionalizes nor differentiates, and its functions of Python are generated.
+# The runtime neither functionalizes nor differentiates, and its Python functions are generated.
 _FILES = frozenset(FileKind) - {
     FileKind.REGISTER_FUNCTIONALIZE,
     FileKind.REGISTER_TWINS,
@@ -95,54 +95,58 @@ _FILES = frozenset(FileKind) - {
 
 RUNTIME = Target(
     name="runtime",
-    spelling=_SPELLING,
-    conversions=_CONVERSIONS,
-    python=_PYTHON,
-    runtime_abi=1,
-    files=_FILES,
-    function_keys=frozenset(
-        {
-            DispatchKey.CPU,
-            DispatchKey.CUDA,
-            DispatchKey.XPU,
-            DispatchKey.MPS,
-            DispatchKey.MTIA,
-            DispatchKey.Meta,
-            DispatchKey.CompositeImplicitAutograd,
-            DispatchKey.CompositeImplicitAutogradNestedTensor,
-            DispatchKey.CompositeExplicitAutograd,
-            DispatchKey.CompositeExplicitAutogradNonFunctional,
-        }
+    cpp=CppSpelling(
+        spelling=_SPELLING,
+        conversions=_CONVERSIONS,
+        symint_overloads=False,
+        meta_base="MetaBase",
+        base_headers={
+            "InplaceMetaBase": "opgen/meta_base.h",
+            "TensorIteratorBase": "opgen/iterator.h",
+        },
+        author_header="{0}.h",
+        element_types={
+            "Bool": "bool",
+            "Byte": "::std::uint8_t",
+            "Char": "::std::int8_t",
+            "Short": "::std::int16_t",
+            "Int": "::std::int32_t",
+            "Long": "::std::int64_t",
+            "Half": "Half",
+            "BFloat16": "BFloat16",
+            "Float": "float",
+            "Double": "double",
+            "ComplexFloat": "complex<float>",
+            "ComplexDouble": "complex<double>",
+        },
+        type_headers={
+            "::std::string": "<string>",
+            "IValue": "<opgen/ivalue.h>",
+        },
     ),
-    symint_overloads=False,
-    meta_base="MetaBase",
-    base_headers={
-        "InplaceMetaBase": "opgen/meta_base.h",
-        "TensorIteratorBase": "opgen/iterator.h",
-    },
-    type_headers={
-        "::std::string": "<string>",
-        "IValue": "<opgen/ivalue.h>",
-    },
-    author_header="{0}.h",
-    element_types={
-        "Bool": "bool",
-        "Byte": "::std::uint8_t",
-        "Char": "::std::int8_t",
-        "Short": "::std::int16_t",
-        "Int": "::std::int32_t",
-        "Long": "::std::int64_t",
-        "Half": "Half",
-        "BFloat16": "BFloat16",
-        "Float": "float",
-        "Double": "double",
-        "ComplexFloat": "complex<float>",
-        "ComplexDouble": "complex<double>",
-    },
-    api_macro="",
-    api_macros={},
-    templates=("runtime",),
-    cmake_package="opgen",
-    checks_outs=True,
-    tensor_keys=frozenset({DispatchKey.CPU, DispatchKey.Meta}),
+    plan=FilePlan(
+        kinds=_FILES,
+        templates=("runtime",),
+        cmake_package="opgen",
+        runtime_abi=1,
+    ),
+    dispatch=DispatchPolicy(
+        function_keys=frozenset(
+            {
+                DispatchKey.CPU,
+                DispatchKey.CUDA,
+                DispatchKey.XPU,
+                DispatchKey.MPS,
+                DispatchKey.MTIA,
+                DispatchKey.Meta,
+                DispatchKey.CompositeImplicitAutograd,
+                DispatchKey.CompositeImplicitAutogradNestedTensor,
+                DispatchKey.CompositeExplicitAutograd,
+                DispatchKey.CompositeExplicitAutogradNonFunctional,
+            }
+        ),
+        checks_outs=True,
+        tensor_keys=frozenset({DispatchKey.CPU, DispatchKey.Meta}),
+    ),
+    python=_PYTHON,
 )

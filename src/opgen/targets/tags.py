@@ -13,17 +13,17 @@ from opgen.targets.releases import TAG_SINCE, UNREGISTERED_TAGS
 
 
 def registered_tags(f: NativeFunction) -> frozenset[str]:
-    """The tags that `f` is registered with: all."""
+    """The tags that `f` is registered with: all of its tags."""
     return f.tags
 
 
 def tags_that_pytorch_follows(f: NativeFunction) -> frozenset[str]:
-    """All but those by which PyTorch compiles something else than `f`, in some release: `releases.UNREGISTERED_TAGS`, and `inplace`
-    where it is misread.
+    """The tags of `f`, except those with which some release of PyTorch compiles wrong code: `releases.UNREGISTERED_TAGS`,
+    and `inplace` for operators that PyTorch misunderstands.
 
-    `inplace`: functionalization takes it for a tensor that comes first, is the only one that is written, and is returned.
-    Of others, such as `f_(Tensor(a!)[] self) -> ()`, it fails ("'list' object has no attribute '_base'") or loses
-    what they write. Source: torch 2.13, by trial; tests/run/torch_everyday.
+    For `inplace`, functionalization assumes that the first argument is a tensor, the only one that is written, and
+    returned. For other operators, such as `f_(Tensor(a!)[] self) -> ()`, it fails ("'list' object has no attribute
+    '_base'") or loses the written values. Source: torch 2.13, by trial; tests/integration/run/torch_everyday.
     """
     misread = frozenset() if _writes_self_alone(f) else frozenset({"inplace"})
     return f.tags - UNREGISTERED_TAGS.keys() - misread
@@ -43,9 +43,8 @@ def _writes_self_alone(f: NativeFunction) -> bool:
 
 
 def spell_tags(names: Collection[str]) -> str:
-    """The list of tags that `m.def` of PyTorch takes. Of those that came with a later release than the oldest, each
-    release takes what it has: opgen/release.h leaves out the others."""
+    """The list of tags for PyTorch's `m.def`. opgen/core/release.h leaves out tags that the release does not have."""
     always = ", ".join(f"at::Tag::{name}" for name in names if name not in TAG_SINCE)
     later = ", ".join(f"opgen::tag::{name}" for name in names if name in TAG_SINCE)
-    # In braces, since m.def takes a vector that stands there by itself for a kernel.
+    # In braces: m.def would take a vector without braces for a kernel.
     return f"{{opgen::tags_there_are<{later}>({{{always}}})}}" if later else f"{{{always}}}"

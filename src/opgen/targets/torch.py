@@ -12,8 +12,16 @@ from opgen.model.dispatch_key import DispatchKey
 from opgen.model.types import BaseTy
 from opgen.python.layout import declare_as_torchgen
 from opgen.python.python_types import stub_return_type, stub_type
-from opgen.python.spelling import CallWords, PythonSpelling
-from opgen.targets.base import FileKind, Installed, Target
+from opgen.python.spelling import AnnotationNames, PythonSpelling
+from opgen.targets.base import (
+    CppSpelling,
+    DispatchPolicy,
+    FileKind,
+    FilePlan,
+    InstalledLibrary,
+    SchemaPolicy,
+    Target,
+)
 from opgen.targets.releases import PYTORCH
 from opgen.targets.tags import tags_that_pytorch_follows
 
@@ -26,6 +34,7 @@ _SPELLING = TypeSpelling(
         "string": "::std::string",
         "IValue": "c10::IValue",
         "complex": "c10::complex<double>",
+        "TypeAndSize": "torch::autograd::generated::TypeAndSize",
         "Any": "c10::IValue",
     },
     prefix="at::",
@@ -34,8 +43,8 @@ _SPELLING = TypeSpelling(
     list="c10::List",
     dictionary="c10::Dict",
     pointer="c10::intrusive_ptr",
-    reference=" ",
-    assign="=",
+    reference="",
+    assign=" = ",
     defaults={
         "True": "true",
         "False": "false",
@@ -47,8 +56,8 @@ _SPELLING = TypeSpelling(
     symint_default="c10::SymInt({0})",
 )
 
-# In a meta class, what may be symbolic has the schema's names without `Sym`, and what has those
-# names elsewhere is written out: dimensions and such are numbers always.
+# In a meta class, types that may be symbolic have the schema's names without `Sym`. Types that have those names
+# elsewhere are written out: dimensions, for example, are always numbers.
 _META_SPELLING = TypeSpelling(
     names={
         "SymInt": "Int",
@@ -113,16 +122,16 @@ _PYTHON = PythonSpelling(
         ("c10::MemoryFormat::Contiguous", "contiguous_format"),
         ("QScheme::PER_TENSOR_AFFINE", "per_tensor_affine"),
     ),
-    taken=stub_type,
-    returned=stub_return_type,
-    people_say={},
+    argument_annotation=stub_type,
+    return_annotation=stub_return_type,
+    display_names={},
     declare=declare_as_torchgen,
 )
 
-# Of torch.ops, as tried with torch 2.13: it takes no number for a Tensor, and returns dtypes, layouts and
-# memory formats as ints.
-_CALL_WORDS = CallWords(
-    taken={
+# For calls through torch.ops, which accepts no number for a Tensor, and returns dtypes, layouts and memory formats as
+# ints. Source: torch 2.13, by trial.
+_CALL_WORDS = AnnotationNames(
+    arguments={
         BaseTy.Tensor: "_Tensor",
         BaseTy.Scalar: "_complex",
         BaseTy.int: "_int",
@@ -140,7 +149,7 @@ _CALL_WORDS = CallWords(
         BaseTy.Generator: "_Generator",
         BaseTy.QScheme: "_int",
     },
-    returned={
+    returns={
         BaseTy.Scalar: "_Any",
         BaseTy.ScalarType: "_int",
         BaseTy.Layout: "_int",
@@ -156,6 +165,7 @@ _CALL_WORDS = CallWords(
             "_Sequence": "from collections.abc import Sequence as _Sequence",
             "_Any": "from typing import Any as _Any",
             "_overload": "from typing import overload as _overload",
+            "_type_check_only": "from typing import type_check_only as _type_check_only",
         },
         {
             f"_{name}": f"from torch import {name} as _{name}"
@@ -163,11 +173,15 @@ _CALL_WORDS = CallWords(
                 *("Generator", "SymBool", "SymInt", "Tensor"),
                 *("device", "dtype", "layout", "memory_format"),
             )
+        }
+        | {
+            f"_{name}": f"from torch._ops import {name} as _{name}"
+            for name in ("OpOverload", "OpOverloadPacket")
         },
     ),
 )
 
-# Those of the dispatch macros, OPGEN_DISPATCH_*.
+# The tags of the dispatch macros, OPGEN_DISPATCH_*.
 _ELEMENT_TYPES = {
     "Bool": "bool",
     "Byte": "::std::uint8_t",
@@ -192,59 +206,68 @@ _FILES = frozenset(FileKind) - {
 
 TORCH = Target(
     name="torch",
-    spelling=_SPELLING,
-    conversions=_CONVERSIONS,
-    python=_PYTHON,
-    runtime_abi=1,
-    files=_FILES,
-    function_keys=frozenset(
-        {
-            DispatchKey.CPU,
-            DispatchKey.CUDA,
-            DispatchKey.MTIA,
-            DispatchKey.Meta,
-            DispatchKey.CompositeImplicitAutograd,
-            DispatchKey.CompositeImplicitAutogradNestedTensor,
-            DispatchKey.CompositeExplicitAutograd,
-            DispatchKey.CompositeExplicitAutogradNonFunctional,
-        }
+    cpp=CppSpelling(
+        spelling=_SPELLING,
+        conversions=_CONVERSIONS,
+        symint_overloads=True,
+        meta_base="at::impl::MetaBase",
+        base_headers={
+            "InplaceMetaBase": "ATen/TensorMeta.h",
+            "TensorIteratorBase": "ATen/TensorIterator.h",
+        },
+        author_header="{0}.h",
+        element_types=_ELEMENT_TYPES,
+        api_macro="TORCH_API",
+        api_macros={DispatchKey.XPU: "TORCH_XPU_API"},
+        tensor_header="opgen/tensor.h",
+        meta_spelling=_META_SPELLING,
+        sized_bases={
+            "at::impl::MetaBase": "MetaBase",
+            "InplaceMetaBase": "MetaBase",
+            "TensorIteratorBase": "TensorIteratorBase",
+        },
     ),
-    symint_overloads=True,
-    meta_base="at::impl::MetaBase",
-    base_headers={
-        "InplaceMetaBase": "ATen/TensorMeta.h",
-        "TensorIteratorBase": "ATen/TensorIterator.h",
-    },
-    author_header="{0}.h",
-    element_types=_ELEMENT_TYPES,
-    api_macro="TORCH_API",
-    api_macros={DispatchKey.XPU: "TORCH_XPU_API"},
-    templates=("torch", "runtime"),
-    cmake_package="opgen_torch",
-    kernel_suffixes=(".cpp", ".cu"),
-    tensor_header="opgen/tensor.h",
-    own_namespaces=frozenset({"aten", "prim", "prims", "quantized", "torch", "c10", "opgen"}),
-    knows_all_tags=False,
-    registered_tags=tags_that_pytorch_follows,
-    makes_ufuncs=False,
-    functionalizes=True,
-    makes_outless=False,
-    meta_spelling=_META_SPELLING,
-    sized_bases={
-        "at::impl::MetaBase": "MetaBase",
-        "InplaceMetaBase": "MetaBase",
-        "TensorIteratorBase": "TensorIteratorBase",
-    },
-    checks_structured=True,
-    key_headers={DispatchKey.CUDA: "opgen/cuda.h"},
-    installed=Installed(
+    plan=FilePlan(
+        kinds=_FILES,
+        templates=("torch", "runtime"),
+        cmake_package="opgen_torch",
+        runtime_abi=1,
+        kernel_suffixes=(".cpp", ".cu"),
+    ),
+    dispatch=DispatchPolicy(
+        function_keys=frozenset(
+            {
+                DispatchKey.CPU,
+                DispatchKey.CUDA,
+                DispatchKey.MTIA,
+                DispatchKey.Meta,
+                DispatchKey.CompositeImplicitAutograd,
+                DispatchKey.CompositeImplicitAutogradNestedTensor,
+                DispatchKey.CompositeExplicitAutograd,
+                DispatchKey.CompositeExplicitAutogradNonFunctional,
+            }
+        ),
+        functionalizes=True,
+        checks_structured=True,
+        key_headers={DispatchKey.CUDA: "opgen/cuda.h"},
+    ),
+    python=_PYTHON,
+    schema=SchemaPolicy(
+        own_namespaces=frozenset({"aten", "prim", "prims", "quantized", "torch", "c10", "opgen"}),
+        knows_all_tags=False,
+        registered_tags=tags_that_pytorch_follows,
+        makes_ufuncs=False,
+        makes_outless=False,
+    ),
+    call_words=_CALL_WORDS,
+    installed=InstalledLibrary(
         headers="ATen",
         namespaces=frozenset({"aten"}),
         package="torchgen",
         schema="packaged/ATen/native/native_functions.yaml",
         between_devices=frozenset({"aten::_copy_from", "aten::_copy_from_and_resize"}),
+        fallback_header="opgen/cpu_fallback.h",
+        include="../torch/include",
     ),
-    fallback_header="opgen/cpu_fallback.h",
-    call_words=_CALL_WORDS,
-    world=PYTORCH,
+    required_package=PYTORCH,
 )

@@ -1,7 +1,8 @@
-"""What a release of PyTorch does with generated operators: `python checks.py BOTH FORMS`, run by the Python that has it.
+"""Check generated operators with a release of PyTorch: `python checks.py BOTH FORMS`, run by the Python of that
+release.
 
-BOTH is the library of tests/run/torch_target, FORMS that of tests/run/torch_library. Prints, as JSON, for each kind of
-check what passed and what failed.
+BOTH is the library of tests/integration/run/torch_target, FORMS that of tests/integration/run/torch_library. Prints,
+as JSON, which checks of each kind passed and failed.
 """
 
 from __future__ import annotations
@@ -17,7 +18,7 @@ from typing import Any
 import torch
 from torch.library import opcheck
 
-TESTS = Path(__file__).parents[2] / "run"
+TESTS = Path(__file__).parents[2] / "integration" / "run"
 sys.path[:0] = [str(TESTS / "torch_library"), str(TESTS / "torch_target")]
 import forms  # noqa: E402
 from body import body  # noqa: E402
@@ -26,7 +27,9 @@ Check = Callable[[], None]
 
 
 def calls() -> Iterator[tuple[str, Any, tuple[Any, ...], dict[str, Any]]]:
-    """Every operator of `both`: structured and not, functional, in-place, out= and generated variants, a composite."""
+    """Return calls of every operator of `both`: structured and not, functional, in-place, out= and generated variants,
+    a composite.
+    """
     ops = torch.ops.both
     a, b, v = torch.randn(3, 4), torch.randn(4), torch.randn(5)
     yield "plus", ops.plus.default, (a, b), {}
@@ -46,7 +49,7 @@ def calls() -> Iterator[tuple[str, Any, tuple[Any, ...], dict[str, Any]]]:
 
 
 def everything(a: Any, b: Any, v: Any) -> Any:
-    """All of them in one program, between operators of PyTorch's."""
+    """Call all of them in one program, between operators of PyTorch."""
     ops = torch.ops.both
     summed = ops.plus_(a + 1, b) * 2
     ops.plus(a, b, out=(out := torch.empty_like(a)))
@@ -77,7 +80,7 @@ def compiled(dynamic: bool | None, sizes: tuple[int, ...]) -> Check:
 
 
 def packaged() -> None:
-    """AOTInductor: a package for sizes that change, loaded and called."""
+    """Make a package with AOTInductor for sizes that change; load and call it."""
 
     class Module(torch.nn.Module):
         def forward(self, a: Any, b: Any, v: Any) -> Any:
@@ -96,7 +99,7 @@ def packaged() -> None:
 
 
 def checks() -> Iterator[tuple[str, str, Check]]:
-    """The kind, the name and the call of each check."""
+    """Return the kind, the name and the function of each check."""
     yield "values", "both", lambda: body(torch.ops.both, torch.tensor)
     for name, operator, arguments, named in calls():
         yield "opcheck", f"both {name}", lambda o=operator, a=arguments, n=named: opcheck(o, a, n)

@@ -1,5 +1,5 @@
-// tags.cpp: the kernels of all operators of the library that ../torch_tags.py makes, which differ
-// in their tags only.
+// tags.cpp: the kernels of all operators in the library of ../torch_tags.py, which differ only in
+// their tags.
 #include <ATen/ATen.h>
 #include <opgen/kernel.h>
 

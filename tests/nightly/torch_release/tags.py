@@ -1,8 +1,9 @@
-"""What a release of PyTorch makes of each tag: `python tags.py LIBRARY TAG,... WAY,...`, run by the Python that has it.
+"""Test how a release of PyTorch handles each tag: `python tags.py LIBRARY TAG,... WAY,...`, run by the Python of that
+release.
 
-The library is that of ../torch_tags.py: for each tag the same operators, which compute the same. Calls of all of them are
-compiled as one program; where that fails, or gives other values, its halves are, until one call is left. Prints, as JSON,
-which call fails in which way, with the first line of the error.
+The library is that of ../torch_tags.py: for each tag the same operators, which compute the same. Calls of all of them
+are compiled as one program; if that fails, or gives other values, each half is compiled, down to one call. Prints, as
+JSON, which call fails in which way, with the first line of the error.
 """
 
 from __future__ import annotations
@@ -17,12 +18,12 @@ from typing import Any
 import torch
 
 Call = Callable[[Any], Any]
-# The name of a call, the call.
+# From the name of a call to the call.
 Calls = Sequence[tuple[str, Call]]
 
 
 def calls(tag: str) -> Iterator[tuple[str, Call]]:
-    """A call of a tensor of two dimensions for each form of operator."""
+    """Return a call with a two-dimensional tensor for each form of operator."""
     ops = torch.ops.tagged
     plus, plus_ = getattr(ops, f"{tag}_plus"), getattr(ops, f"{tag}_plus_")
     scaled, ends = getattr(ops, f"{tag}_scaled"), getattr(ops, f"{tag}_ends")
@@ -84,7 +85,7 @@ WAYS = {way.__name__: way for way in (static, dynamic, default, aoti)}
 
 
 def failures(way: Callable[[Calls], None], some: Calls) -> dict[str, str]:
-    """The calls among `some` that fail, and how."""
+    """Return the calls among `some` that fail, and how."""
     torch._dynamo.reset()
     try:
         way(some)

@@ -1,4 +1,4 @@
-"""Lists of breaks that are meant: what they match, when they end, and what cannot be read."""
+"""Lists of intended breaks: what they match, when they expire, and which lines are invalid."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ _BREAKS = breaks("- func: foo.a(int x) -> ()\n- func: bar(int x) -> ()\n", "[]\n
 
 
 def _left(text: str) -> tuple[list[str], list[str]]:
-    """The operators whose breaks are left, and the codes of what is said about the list."""
+    """Return the operators whose breaks are not allowed, and the codes of the diagnostics about the list."""
     diagnostics = Diagnostics()
     allowed = parse_allow_list(Source("allowed.txt", text), diagnostics)
     left = not_allowed(_BREAKS, allowed, _TODAY, diagnostics)
@@ -50,7 +50,7 @@ def test_lines_that_cannot_be_read(line: str) -> None:
     "pattern",
     ["a?" * 40 + "b", "(a|a)" * 40 + "b", "(a?|a)(a?|a)" * 9, "(a??)" * 30, ".*.*.*(a|a)(b|c)"],
 )
-def test_a_pattern_that_could_take_for_ever_is_refused(pattern: str) -> None:
+def test_a_pattern_that_could_take_exponential_time_is_rejected(pattern: str) -> None:
     assert _left(f"{pattern}\n")[1] == ["E1150"]
 
 
@@ -64,7 +64,7 @@ def test_a_pattern_that_could_take_for_ever_is_refused(pattern: str) -> None:
         r".*_(backward|forward).*(out)?",
     ],
 )
-def test_a_pattern_of_many_choices_is_taken(pattern: str) -> None:
+def test_a_pattern_with_many_alternatives_is_accepted(pattern: str) -> None:
     assert _left(f"{pattern}\n")[1] == ["W1152"]
 
 
@@ -79,7 +79,7 @@ def test_places() -> None:
 def test_the_examples_of_a_record_are_true(code: object) -> None:
     assert isinstance(code, type(E1150))
     found = breaks("- func: scale.out(int x) -> ()\n", "[]\n")
-    for text, expected in ((code.failing, [code.code]), (code.mended, [])):
+    for text, expected in ((code.example.failing, [code.code]), (code.example.fixed, [])):
         diagnostics = Diagnostics()
         allowed = parse_allow_list(Source("allowed.txt", text), diagnostics)
         not_allowed(found, allowed, _TODAY, diagnostics)

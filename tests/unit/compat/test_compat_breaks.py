@@ -1,4 +1,4 @@
-"""What counts as a break, of which kind and in which direction; and what does not."""
+"""Changes that are breaks, with their kinds and directions; and changes that are not."""
 
 from __future__ import annotations
 
@@ -13,9 +13,9 @@ from opgen.diagnostics import Code
 
 @pytest.mark.parametrize("code", KINDS, ids=str)
 def test_the_examples_of_a_record_are_true(code: Code) -> None:
-    old, new = code.failing.removeprefix(OLD_MARK).split(NEW_MARK)
+    old, new = code.example.failing.removeprefix(OLD_MARK).split(NEW_MARK)
     assert [found.kind.value for found in breaks(old, new)] == [code.code]
-    old, new = code.mended.removeprefix(OLD_MARK).split(NEW_MARK)
+    old, new = code.example.fixed.removeprefix(OLD_MARK).split(NEW_MARK)
     assert [found for found in breaks(old, new) if found.directions & BACKWARD] == []
 
 
@@ -37,7 +37,7 @@ def test_every_kind_has_its_record() -> None:
         ("foo(Tensor(a|b) a) -> ()", "foo(Tensor(b|a) a) -> ()"),
     ],
 )
-def test_what_breaks_nothing(old: str, new: str) -> None:
+def test_changes_that_break_nothing(old: str, new: str) -> None:
     assert schema_breaks(old, new) == ()
 
 
@@ -68,7 +68,7 @@ def test_directions(old: str, new: str, kind: str, verdicts: object, stricter: o
     assert found[0].stricter == frozenset(stricter)  # type: ignore[call-overload]
 
 
-def test_returns_break_backward_and_opgen_alone_says_forward() -> None:
+def test_changed_returns_break_backward_and_only_opgen_reports_forward() -> None:
     for new in ("Tensor?", "Tensor x", "int"):
         found = schema_breaks("foo(Tensor a) -> Tensor", f"foo(Tensor a) -> {new}")
         assert [(one.verdicts, one.stricter) for one in found] == [(BACKWARD, FORWARD)]
@@ -140,8 +140,10 @@ def test_a_stricter_break_says_why() -> None:
     assert shown.message == "aten::foo: it can no longer be called as a method of Tensor"
 
 
-def test_what_only_breaks_forward_says_so() -> None:
+def test_breaks_that_are_only_forward() -> None:
     found = schema_breaks("foo(int a) -> ()", "foo(int a=1) -> ()")
     assert found[0].directions == frozenset({Direction.forward})
     (shown,) = as_diagnostics(found, BOTH)
-    assert shown.notes == ("it breaks only what the newer version saves and the older one runs",)
+    assert shown.notes == (
+        "it breaks only programs that the newer version saves and the older one runs",
+    )

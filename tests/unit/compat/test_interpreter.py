@@ -1,4 +1,4 @@
-"""Types as the interpreter sees them, and defaults as values."""
+"""Types as the interpreter sees them, and the values of defaults."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ def _type(text: str) -> Type:
         ("Tensor[]", "Tensor", False),
     ],
 )
-def test_what_takes_what(given: str, wanted: str, accepted: bool) -> None:
+def test_accepted_types(given: str, wanted: str, accepted: bool) -> None:
     assert is_accepted(interpreter_type(_type(given)), interpreter_type(_type(wanted))) is accepted
 
 

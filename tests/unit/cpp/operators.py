@@ -1,30 +1,23 @@
-"""Texts of entries into operators and their C++ text, for the tests of this folder."""
+"""Operators from the text of an entry, for the tests of this folder."""
 
 from __future__ import annotations
 
 from opgen.diagnostics import Diagnostics, Source
 from opgen.model.native_function import NativeFunction
-from opgen.model.registry import Registry
 from opgen.parse import builtin_tags, parse_native_functions
-from opgen.resolve import resolve
 from opgen.targets import TARGETS
 
-# The spelling of torch tells more types apart than that of the runtime, where SymInt is int64_t.
-SPELLING = TARGETS["torch"].spelling
-CONVERSIONS = TARGETS["torch"].conversions
+# The torch spelling distinguishes more types than the runtime's, where SymInt is int64_t.
+SPELLING = TARGETS["torch"].cpp.spelling
+CONVERSIONS = TARGETS["torch"].cpp.conversions
 
 OPTIONS = "ScalarType? dtype=None, Layout? layout=None, Device? device=None, bool? pin_memory=None"
 
 
-def registry_of(text: str) -> Registry:
-    diagnostics = Diagnostics()
-    known = builtin_tags()
-    functions = parse_native_functions([Source("f.yaml", text)], known, (), diagnostics)
-    assert [d.message for d in diagnostics] == []
-    return resolve(functions, Diagnostics(), known.names)
-
-
 def operator(schema: str, *keys: str) -> NativeFunction:
-    """The operator of one entry; `keys` are further lines of it, such as `variants: method`."""
-    lines = [f"- func: {schema}", *(f"  {key}" for key in keys)]
-    return registry_of("\n".join(lines) + "\n").functions[0]
+    """Parse one entry; `keys` are further lines of it, such as `variants: method`."""
+    text = "\n".join([f"- func: {schema}", *(f"  {key}" for key in keys)])
+    diagnostics = Diagnostics()
+    functions = parse_native_functions([Source("f.yaml", text)], builtin_tags(), (), diagnostics)
+    assert [item.message for item in diagnostics] == []
+    return functions[0]

@@ -1,4 +1,4 @@
-"""Schema types into C++ types, for each API: what a kernel author and a caller of the functions see.
+"""The C++ types of schema types, for each API: what kernel authors and callers of the functions see.
 
 The expected texts are what torchgen derives; a wrong one compiles for some operators and breaks others.
 """
@@ -51,12 +51,12 @@ def native(declaration: str, *, symint: bool = True, context: TypeContext = PLAI
 @pytest.mark.parametrize(
     ("declaration", "expected"),
     [
-        ("Tensor", "const at::Tensor &"),
-        ("Tensor(a!)", "at::Tensor &"),
-        ("Tensor?", "const ::std::optional<at::Tensor> &"),
+        ("Tensor", "const at::Tensor&"),
+        ("Tensor(a!)", "at::Tensor&"),
+        ("Tensor?", "const ::std::optional<at::Tensor>&"),
         ("Tensor[]", "at::TensorList"),
         ("Tensor[2]", "at::TensorList"),
-        ("Tensor?[]", "const c10::List<::std::optional<at::Tensor>> &"),
+        ("Tensor?[]", "const c10::List<::std::optional<at::Tensor>>&"),
         ("int", "int64_t"),
         ("int[]", "at::IntArrayRef"),
         ("int[2]", "at::IntArrayRef"),
@@ -70,11 +70,11 @@ def native(declaration: str, *, symint: bool = True, context: TypeContext = PLAI
         ("float[]", "at::ArrayRef<double>"),
         ("float[]?", "::std::optional<at::ArrayRef<double>>"),
         ("bool", "bool"),
-        ("bool[3]", "::std::array<bool,3>"),
+        ("bool[3]", "::std::array<bool, 3>"),
         ("str", "c10::string_view"),
         ("str?", "::std::optional<c10::string_view>"),
-        ("Scalar", "const at::Scalar &"),
-        ("Scalar?", "const ::std::optional<at::Scalar> &"),
+        ("Scalar", "const at::Scalar&"),
+        ("Scalar?", "const ::std::optional<at::Scalar>&"),
         ("Scalar[]", "at::ArrayRef<at::Scalar>"),
         ("ScalarType?", "::std::optional<at::ScalarType>"),
         ("Storage", "at::Storage"),
@@ -101,30 +101,30 @@ def test_without_symbolic_sizes(declaration: str, expected: str) -> None:
 
 
 def test_a_written_optional_tensor_is_optional_only_for_kernels() -> None:
-    assert public("Tensor(a!)?") == "at::Tensor &"
-    assert native("Tensor(a!)?") == "::std::optional<at::Tensor> &"
+    assert public("Tensor(a!)?") == "at::Tensor&"
+    assert native("Tensor(a!)?") == "::std::optional<at::Tensor>&"
 
 
 def test_lists_in_structured_groups_may_be_of_either_kind() -> None:
     context = TypeContext(structured_group=True, use_const_ref=False)
-    assert public("Tensor[]", context=context) == "const at::ITensorListRef &"
-    assert native("Tensor[]", context=context) == "const at::ITensorListRef &"
+    assert public("Tensor[]", context=context) == "const at::ITensorListRef&"
+    assert native("Tensor[]", context=context) == "const at::ITensorListRef&"
 
 
-def test_const_references_to_what_is_written() -> None:
+def test_const_references_to_written_tensors() -> None:
     context = TypeContext(structured_group=False, use_const_ref=True)
-    assert public("Tensor(a!)", context=context) == "const at::Tensor &"
-    assert native("Tensor(a!)?", context=context) == "const ::std::optional<at::Tensor> &"
+    assert public("Tensor(a!)", context=context) == "const at::Tensor&"
+    assert native("Tensor(a!)?", context=context) == "const ::std::optional<at::Tensor>&"
     f = operator("foo_(Tensor(a!) self) -> Tensor(a!)", "use_const_ref_for_mutable_tensors: True")
-    assert spell(returns_type(f), SPELLING) == "const at::Tensor &"
+    assert spell(returns_type(f), SPELLING) == "const at::Tensor&"
 
 
 @pytest.mark.parametrize(
     ("declaration", "expected"),
     [
-        ("Tensor(a!)", "const at::Tensor &"),
+        ("Tensor(a!)", "const at::Tensor&"),
         ("Tensor?", "at::OptionalTensorRef"),
-        ("Tensor[]", "const at::ITensorListRef &"),
+        ("Tensor[]", "const at::ITensorListRef&"),
         ("Tensor?[]", "at::IOptTensorListRef"),
         ("Scalar?", "at::OptionalScalarRef"),
         ("SymInt", "int64_t"),
@@ -134,7 +134,7 @@ def test_const_references_to_what_is_written() -> None:
     ],
 )
 def test_structured_kernels(declaration: str, expected: str) -> None:
-    """Structured kernels never see symbolic sizes, and take optional arguments by borrowed reference."""
+    """Structured kernels never see symbolic sizes, and take optional arguments as borrowed references."""
     assert spell(structured_argument_type(argument(declaration).type), SPELLING) == expected
 
 
@@ -148,12 +148,12 @@ def test_structured_kernels(declaration: str, expected: str) -> None:
         ("SymInt", "c10::SymInt"),
         ("SymInt[]", "::std::vector<c10::SymInt>"),
         ("Scalar", "at::Scalar"),
-        ("bool[2]", "::std::array<bool,2>"),
-        ("(Tensor, int)", "::std::tuple<at::Tensor,int64_t>"),
+        ("bool[2]", "::std::array<bool, 2>"),
+        ("(Tensor, int)", "::std::tuple<at::Tensor, int64_t>"),
     ],
 )
 def test_returns(returns: str, expected: str) -> None:
-    """SymInt is returned as SymInt even where arguments are plain integers."""
+    """SymInt is returned as SymInt even when arguments are plain integers."""
     assert spell(returns_type(operator(f"foo(Tensor self) -> {returns}")), SPELLING) == expected
 
 

@@ -1,4 +1,4 @@
-"""Defaults of the schema into C++: the text that callers of a function get without writing it."""
+"""Defaults of schemas as C++ default arguments."""
 
 from __future__ import annotations
 
@@ -26,8 +26,8 @@ def default(declaration: str, *, symint: bool = False) -> str:
         ("MemoryFormat? x=contiguous_format", "c10::MemoryFormat::Contiguous"),
         ("ScalarType x=long", "at::kLong"),
         ("int[] x=[]", "{}"),
-        ("int[] x=[0,1]", "{0,1}"),
-        ("int[2]? x=[-2,-1]", "{-2,-1}"),
+        ("int[] x=[0,1]", "{0, 1}"),
+        ("int[2]? x=[-2,-1]", "{-2, -1}"),
         ("int[2] x=1", "1"),
         ("float x=1e-05", "1e-05"),
         ("str x='a'", '"a"'),
@@ -53,12 +53,12 @@ def test_strings_keep_their_meaning_in_double_quotes(written: str, expected: str
 
 
 def test_a_number_for_a_list_of_symints_is_one_symint() -> None:
-    """Without it the number would be taken for the address of an array."""
+    """Otherwise the number would be converted to a pointer to an array."""
     assert default("SymInt[2] x=1", symint=True) == "c10::SymInt(1)"
     assert default("SymInt[] x=1", symint=True) == "c10::SymInt(1)"
     assert default("SymInt[2] x=1", symint=False) == "1"
 
 
-def test_a_bare_number_needs_a_size() -> None:
+def test_a_single_number_for_a_list_needs_a_size() -> None:
     with pytest.raises(BadDefault):
         default("int[] x=1")

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from operators import OPTIONS, SPELLING, operator, registry_of
+from operators import OPTIONS, SPELLING, operator
 
 from opgen.cpp import structured
 from opgen.cpp.names import kernel_namespace, meta_namespace, operator_namespace, return_names
@@ -15,6 +15,7 @@ from opgen.cpp.signatures import (
 )
 from opgen.model.native_function import NativeFunction
 from opgen.model.registry import NativeFunctionsGroup
+from support.inputs import registry_of
 
 
 def public(f: NativeFunction, *, method: bool = False) -> list[str]:
@@ -25,15 +26,15 @@ def public(f: NativeFunction, *, method: bool = False) -> list[str]:
 def test_outs_come_first_in_the_plain_form_and_last_in_the_faithful_one() -> None:
     f = operator("foo.out(Tensor self, int n=1, *, Tensor(a!) out) -> Tensor(a!)")
     assert public(f) == [
-        "at::Tensor & foo_out(at::Tensor & out, const at::Tensor & self, int64_t n=1)",
-        "at::Tensor & foo_outf(const at::Tensor & self, int64_t n, at::Tensor & out)",
+        "at::Tensor& foo_out(at::Tensor& out, const at::Tensor& self, int64_t n = 1)",
+        "at::Tensor& foo_outf(const at::Tensor& self, int64_t n, at::Tensor& out)",
     ]
 
 
 def test_tensor_options_are_one_parameter_in_the_plain_form() -> None:
     f = operator(f"foo(int n, *, {OPTIONS}) -> Tensor", "dispatch:", "  CPU: foo")
     assert public(f) == [
-        "at::Tensor foo(int64_t n, at::TensorOptions options={})",
+        "at::Tensor foo(int64_t n, at::TensorOptions options = {})",
         "at::Tensor foo(int64_t n, ::std::optional<at::ScalarType> dtype,"
         " ::std::optional<at::Layout> layout, ::std::optional<at::Device> device,"
         " ::std::optional<bool> pin_memory)",
@@ -43,16 +44,16 @@ def test_tensor_options_are_one_parameter_in_the_plain_form() -> None:
 def test_options_take_the_default_long() -> None:
     options = OPTIONS.replace("dtype=None", "dtype=long")
     f = operator(f"foo(int n, *, {options}) -> Tensor", "dispatch:", "  CPU: foo")
-    assert public(f)[0] == "at::Tensor foo(int64_t n, at::TensorOptions options=at::kLong)"
+    assert public(f)[0] == "at::Tensor foo(int64_t n, at::TensorOptions options = at::kLong)"
 
 
 def test_symbolic_sizes_add_signatures_with_a_suffix_before_that_of_out() -> None:
     f = operator("foo.out(SymInt[2] size=0, *, Tensor(a!) out) -> Tensor(a!)")
     assert public(f) == [
-        "at::Tensor & foo_out(at::Tensor & out, at::IntArrayRef size=0)",
-        "at::Tensor & foo_outf(at::IntArrayRef size, at::Tensor & out)",
-        "at::Tensor & foo_symint_out(at::Tensor & out, c10::SymIntArrayRef size=c10::SymInt(0))",
-        "at::Tensor & foo_symint_outf(c10::SymIntArrayRef size, at::Tensor & out)",
+        "at::Tensor& foo_out(at::Tensor& out, at::IntArrayRef size = 0)",
+        "at::Tensor& foo_outf(at::IntArrayRef size, at::Tensor& out)",
+        "at::Tensor& foo_symint_out(at::Tensor& out, c10::SymIntArrayRef size = c10::SymInt(0))",
+        "at::Tensor& foo_symint_outf(c10::SymIntArrayRef size, at::Tensor& out)",
     ]
 
 
@@ -63,13 +64,15 @@ def test_a_method_has_no_self() -> None:
 
 def test_defaults_that_would_make_overloads_ambiguous_are_left_out_for_callers_only() -> None:
     f = operator("foo(Tensor self, int n=1, int m=2) -> Tensor", "cpp_no_default_args: ['n']")
-    assert public(f) == ["at::Tensor foo(const at::Tensor & self, int64_t n, int64_t m=2)"]
+    assert public(f) == ["at::Tensor foo(const at::Tensor& self, int64_t n, int64_t m = 2)"]
     native = NativeSignature.from_native_function(f, symint=False).decl(SPELLING, name="k")
-    assert native == "at::Tensor k(const at::Tensor & self, int64_t n=1, int64_t m=2)"
+    assert native == "at::Tensor k(const at::Tensor& self, int64_t n = 1, int64_t m = 2)"
 
 
 def test_operators_that_share_their_arguments_have_the_signatures_that_they_have_alone() -> None:
-    """Parameters are kept by all that they are made of: the arguments, and what else an entry says of them."""
+    """Parameters are cached; the cache key must contain the arguments and everything else in the entry that changes
+    them.
+    """
     arguments = "(Tensor(a!) self, SymInt n=1, Tensor[] l=[], bool? b=None) -> Tensor(a!)"
     operators = (
         operator(f"a_{arguments}", "variants: function, method"),
@@ -93,37 +96,37 @@ def test_operators_that_share_their_arguments_have_the_signatures_that_they_have
 
 def test_manual_bindings_get_a_prefix() -> None:
     f = operator("foo(Tensor self) -> Tensor", "manual_cpp_binding: True")
-    assert public(f) == ["at::Tensor __dispatch_foo(const at::Tensor & self)"]
+    assert public(f) == ["at::Tensor __dispatch_foo(const at::Tensor& self)"]
 
 
 def test_the_dispatcher_takes_the_schema_order_without_defaults() -> None:
     f = operator("foo.out(Tensor self, SymInt n=1, *, Tensor(a!) out) -> Tensor(a!)")
     assert DispatcherSignature.from_native_function(f).decl(SPELLING) == (
-        "at::Tensor & foo_out(const at::Tensor & self, c10::SymInt n, at::Tensor & out)"
+        "at::Tensor& foo_out(const at::Tensor& self, c10::SymInt n, at::Tensor& out)"
     )
 
 
-def test_kernels_take_optional_tensor_options_whatever_the_schema_says() -> None:
+def test_kernels_always_take_optional_tensor_options() -> None:
     f = operator(
         "foo(int n, *, ScalarType dtype, Layout layout, Device device, bool pin_memory) -> Tensor",
         *("dispatch:", "  CPU: foo"),
     )
     assert NativeSignature.from_native_function(f, symint=False).decl(SPELLING, name="k") == (
-        "at::Tensor k(int64_t n, ::std::optional<at::ScalarType> dtype={},"
-        " ::std::optional<at::Layout> layout={}, ::std::optional<at::Device> device={},"
-        " ::std::optional<bool> pin_memory={})"
+        "at::Tensor k(int64_t n, ::std::optional<at::ScalarType> dtype = {},"
+        " ::std::optional<at::Layout> layout = {}, ::std::optional<at::Device> device = {},"
+        " ::std::optional<bool> pin_memory = {})"
     )
 
 
 def test_kernels_of_out_variants_have_no_defaults() -> None:
     f = operator("foo.out(Tensor self, int n=1, *, Tensor(a!) out) -> Tensor(a!)")
     assert NativeSignature.from_native_function(f, symint=False).decl(SPELLING) == (
-        "at::Tensor & foo_out_out(const at::Tensor & self, int64_t n, at::Tensor & out)"
+        "at::Tensor& foo_out_out(const at::Tensor& self, int64_t n, at::Tensor& out)"
     )
 
 
 def test_namespaces_follow_the_schema() -> None:
-    """Kernels of custom operators do not land in at::native, where they would meet libtorch's."""
+    """Kernels of custom operators are not put into at::native, where they would collide with libtorch's."""
     assert operator_namespace("aten") == "at"
     assert operator_namespace("custom") == "custom"
     assert meta_namespace("custom") == "custom::meta"
@@ -157,18 +160,18 @@ def test_structured_kernels_take_outs_last_and_const() -> None:
     group = structured_group()
     assert structured.struct_name(group) == "structured_foo"
     assert parameters(structured.meta_arguments(group), SPELLING) == (
-        "const at::Tensor & self, int64_t dim, at::OptionalTensorRef w"
+        "const at::Tensor& self, int64_t dim, at::OptionalTensorRef w"
     )
     assert parameters(structured.impl_arguments(group), SPELLING) == (
-        "const at::Tensor & self, int64_t dim, at::OptionalTensorRef w, const at::Tensor & out"
+        "const at::Tensor& self, int64_t dim, at::OptionalTensorRef w, const at::Tensor& out"
     )
 
 
-def test_precomputed_values_stand_where_the_argument_was_and_additions_before_outs() -> None:
+def test_precomputed_values_replace_the_argument_and_additions_precede_outs() -> None:
     group = structured_group("  precomputed:\n  - dim -> int d, Tensor t\n  - int n\n")
     assert parameters(structured.impl_arguments(group), SPELLING) == (
-        "const at::Tensor & self, int64_t d, const at::Tensor & t, at::OptionalTensorRef w,"
-        " int64_t n, const at::Tensor & out"
+        "const at::Tensor& self, int64_t d, const at::Tensor& t, at::OptionalTensorRef w,"
+        " int64_t n, const at::Tensor& out"
     )
     members = parameters(structured.precomputed_elements(group), SPELLING)
     assert members == "int64_t d, at::Tensor t, int64_t n"

@@ -1,4 +1,4 @@
-"""Conversions between signatures: every argument arrives, as itself, under its name."""
+"""Conversions between signatures: every argument is passed on, unchanged, under its name."""
 
 from __future__ import annotations
 
@@ -27,25 +27,25 @@ from opgen.model.native_function import NativeFunction
 
 
 def call(f: NativeFunction, *, method: bool = False) -> list[tuple[str, ...]]:
-    """How the public functions of `f` call the dispatcher."""
+    """Return the call of the dispatcher in the public functions of `f`."""
     want = DispatcherSignature.from_native_function(f).arguments()
     group = CppSignatureGroup.from_native_function(f, method=method)
     return [translate(s.arguments(), want, CONVERSIONS, method=method) for s in group.signatures()]
 
 
 def kernel_call(f: NativeFunction) -> tuple[str, ...]:
-    """How a kernel without SymInt is called with the dispatcher's arguments."""
+    """Return the call of a kernel without SymInt, from the dispatcher's arguments."""
     have = DispatcherSignature.from_native_function(f).arguments()
     want = NativeSignature.from_native_function(f, symint=False).arguments()
     return translate(have, want, CONVERSIONS)
 
 
-def test_outs_are_handed_on_by_name() -> None:
+def test_outs_are_passed_on_by_name() -> None:
     f = operator("foo.out(Tensor self, Tensor x, *, Tensor(a!) out) -> Tensor(a!)")
     assert call(f) == [("self", "x", "out"), ("self", "x", "out")]
 
 
-def test_a_method_hands_itself_on() -> None:
+def test_a_method_passes_on_its_tensor() -> None:
     f = operator("foo(Tensor self) -> Tensor", "variants: method")
     assert call(f, method=True) == [("const_cast<Tensor&>(*this)",)]
 
@@ -63,7 +63,7 @@ def test_options_are_scattered() -> None:
     assert faithful == ("n", "dtype", "layout", "device", "pin_memory")
 
 
-def test_a_memory_format_may_stand_in_the_options() -> None:
+def test_a_memory_format_may_be_in_the_options() -> None:
     f = operator(
         f"foo(Tensor self, *, {OPTIONS}, MemoryFormat? memory_format=None) -> Tensor",
         *("dispatch:", "  CPU: foo"),
@@ -74,7 +74,7 @@ def test_a_memory_format_may_stand_in_the_options() -> None:
     assert faithful[-1] == "memory_format"
 
 
-def test_a_factory_that_fills_a_tensor_makes_another_like_it() -> None:
+def test_the_functional_form_of_a_filling_factory_copies_its_options() -> None:
     have = [Binding("out", MutRef(TENSOR))]
     want = [
         Binding("dtype", Optional(Base("ScalarType"))),

@@ -1,13 +1,14 @@
-"""The text for people: carets stand under what they mean."""
+"""The text for people: carets stand under the text that the message is about."""
 
 from __future__ import annotations
 
 from opgen.diagnostics import Diagnostics, Source, Span, render_human
+from support.codes import code
 
 
 def render(text: str, start: int, end: int, hint: str | None = None) -> list[str]:
     diagnostics = Diagnostics()
-    diagnostics.error("E0307", "message", Span(Source("f.yaml", text), start, end), hint=hint)
+    diagnostics.error(code("E0307"), "message", Span(Source("f.yaml", text), start, end), hint=hint)
     return render_human(diagnostics).splitlines()
 
 
@@ -17,7 +18,7 @@ def test_the_form_of_the_design() -> None:
     source = Source("native_functions.yaml", text)
     span = Span(source, 23, 28)
     hint = "did you mean 'Tensor'?"
-    diagnostics.error("E0307", "unknown type 'Tensr'", span, hint=hint)
+    diagnostics.error(code("E0307"), "unknown type 'Tensr'", span, hint=hint)
     assert render_human(diagnostics) == (
         "error[E0307]: unknown type 'Tensr'\n"
         "  --> native_functions.yaml:12:13\n"
@@ -38,7 +39,7 @@ def test_a_point_at_the_end_of_the_file() -> None:
     assert lines[3:5] == ["2 |", "  | ^"]
 
 
-def test_a_span_over_two_lines_leads_from_its_first_to_its_last_character() -> None:
+def test_a_span_over_two_lines_is_drawn_from_its_first_to_its_last_character() -> None:
     assert render("abc\ndef", 1, 6, "hint")[3:] == [
         "1 |   abc",
         "  |  __^",
@@ -48,7 +49,7 @@ def test_a_span_over_two_lines_leads_from_its_first_to_its_last_character() -> N
     ]
 
 
-def test_a_span_from_the_first_word_of_a_line_needs_no_corner() -> None:
+def test_a_span_from_the_first_word_of_a_line_is_drawn_without_a_corner() -> None:
     assert render("  abc\n  def\n  ghi\n", 2, 15)[3:-1] == [
         "1 | /   abc",
         "2 | |   def",
@@ -57,7 +58,7 @@ def test_a_span_from_the_first_word_of_a_line_needs_no_corner() -> None:
     ]
 
 
-def test_of_many_lines_the_first_and_the_last_are_shown() -> None:
+def test_the_first_and_the_last_of_many_lines_are_shown() -> None:
     text = "x: [\n" + "a,\n" * 20 + "b]\n"
     assert render(text, 3, len(text), "not closed")[3:-1] == [
         " 1 |   x: [",
@@ -68,7 +69,7 @@ def test_of_many_lines_the_first_and_the_last_are_shown() -> None:
     ]
 
 
-def test_lines_below_lead_past_tabs_and_wide_characters() -> None:
+def test_lines_below_a_span_allow_for_tabs_and_wide_characters() -> None:
     assert render("\t表 a\n表\tb", 3, 8)[3:-1] == [
         "1 |    表 a",
         "  |  _____^",
@@ -78,17 +79,17 @@ def test_lines_below_lead_past_tabs_and_wide_characters() -> None:
 
 
 def test_line_ends_and_blanks_after_a_span_are_not_part_of_it() -> None:
-    """The node of a block text ends only where the next one begins."""
+    """The node of a block scalar extends to the beginning of the next node."""
     lines = render("a: |\r\n  b\r\n\r\n  \r\nc: d", 3, 17)
     assert lines[3:-1] == ["1 |   a: |", "  |  ____^", "2 | |   b", "  | |___^"]
     assert render("abc  \n\n", 0, 7)[3:5] == ["1 | abc", "  | ^^^"]
 
 
-def test_a_label_beside_a_span_of_several_lines_has_lines_of_its_own() -> None:
+def test_a_label_beside_a_span_of_several_lines_is_on_separate_lines() -> None:
     diagnostics = Diagnostics()
     source = Source("f.yaml", "ab\ncd\nef")
     labels = [(Span(source, 3, 5), "here"), (Span(source, 1, 5), "all")]
-    diagnostics.error("E0307", "message", Span(source, 0, 5), labels=labels)
+    diagnostics.error(code("E0307"), "message", Span(source, 0, 5), labels=labels)
     assert render_human(diagnostics).splitlines()[3:-1] == [
         "1 | / ab",
         "2 | | cd",
@@ -108,7 +109,7 @@ def test_a_name_of_a_file_does_not_command_the_terminal() -> None:
     diagnostics = Diagnostics()
     bad, other = Source("a\x1b[31m.yaml", "x"), Source("b\x1b[2J\n.yaml", "y")
     labels = [(Span(other, 0, 1), "there")]
-    diagnostics.error("E0307", "message", Span(bad, 0, 1), labels=labels)
+    diagnostics.error(code("E0307"), "message", Span(bad, 0, 1), labels=labels)
     text = render_human(diagnostics)
     assert "\x1b" not in text
     assert " ::: b\ufffd[2J\ufffd.yaml:1:1\n" in text
@@ -133,7 +134,7 @@ def test_labels_follow_with_lines_and_files_of_their_own() -> None:
     one, two = Source("a.yaml", "first\nsecond\n"), Source("b.yaml", "other\n")
     diagnostics = Diagnostics()
     diagnostics.warning(
-        "W1001",
+        code("W1001"),
         "m",
         Span(one, 6, 12),
         labels=[
@@ -164,7 +165,7 @@ def test_labels_follow_with_lines_and_files_of_their_own() -> None:
 
 def test_a_problem_without_a_place() -> None:
     diagnostics = Diagnostics()
-    diagnostics.error("E0901", "cannot read 'f'", None, hint="is it there?")
+    diagnostics.error(code("E0901"), "cannot read 'f'", None, hint="is it there?")
     assert render_human(diagnostics) == (
         "error[E0901]: cannot read 'f'\n"
         "  = help: is it there?\n"
@@ -172,16 +173,16 @@ def test_a_problem_without_a_place() -> None:
     )
 
 
-def test_two_problems_are_parted_by_an_empty_line() -> None:
+def test_two_problems_are_separated_by_an_empty_line() -> None:
     diagnostics = Diagnostics()
-    diagnostics.error("E1", "a", None)
-    diagnostics.error("E2", "b", None)
+    diagnostics.error(code("E1"), "a", None)
+    diagnostics.error(code("E2"), "b", None)
     assert "\n\nerror[E2]" in render_human(diagnostics)
 
 
 def test_color_changes_nothing_but_escapes() -> None:
     diagnostics = Diagnostics()
-    diagnostics.error("E1", "a", Span(Source("f", "abc"), 0, 1), hint="h")
+    diagnostics.error(code("E1"), "a", Span(Source("f", "abc"), 0, 1), hint="h")
     colored = render_human(diagnostics, color=True)
     assert "\x1b[1;31merror[E1]\x1b[0m" in colored
     plain = colored

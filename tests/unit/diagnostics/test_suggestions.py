@@ -1,4 +1,4 @@
-"""Which name is meant: counted in edits, and sure only where one name is nearer than all others."""
+"""Which name was meant: found by edit distance, and certain only if one name is nearer than all others."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ WORDS = st.text("abc", max_size=7)
 
 
 def plainly(a: str, b: str) -> int:
-    """The definition, without any bound: optimal string alignment."""
+    """Compute the distance by its definition, without a limit: optimal string alignment."""
     if not a or not b:
         return len(a) + len(b)
     found = min(
@@ -43,12 +43,12 @@ def test_the_distance_is_the_same_both_ways(a: str, b: str) -> None:
         ("tensor", ("Tensor", "Tensorlike"), "Tensor"),
         ("is_root", ("name", "is_root_operator"), "is_root_operator"),
         ("add.uot", ("sub.out", "add.out"), "add.out"),
-        # Too far: a third of the characters, and no more than three.
+        # Too far: the limit is a third of the characters, and at most three.
         ("xyz", ("abc", "Tensor"), None),
         ("AutogradVulkan", ("AutogradXLA", "AutogradCUDA"), None),
         ("", ("a",), None),
         ("x" * 65, ("x" * 64,), None),
-        # The same letters but for case are nearer.
+        # Names that differ only in case are nearer.
         ("Int", ("Ent", "int"), "int"),
     ],
 )
@@ -61,14 +61,14 @@ def test_nearest(name: str, known: tuple[str, ...], expected: str | None) -> Non
     [
         ("Tensr", ("Tensor", "Dimname"), "Tensor"),
         ("CPO", ("CPU", "CUDA"), "CPU"),
-        # As near as each other.
+        # Equally near.
         ("APU", ("CPU", "XPU"), None),
-        # Two edits of a short word make another word.
+        # Two edits make a different word out of a short one.
         ("CPXX", ("CPU",), None),
         ("nondeterministc_seded", ("nondeterministic_seeded", "core"), "nondeterministic_seeded"),
-        # Three are a guess, however long the name.
+        # Three edits are only a guess, however long the name is.
         ("nondeterminstc_seded", ("nondeterministic_seeded", "core"), None),
     ],
 )
-def test_only_near(name: str, known: tuple[str, ...], expected: str | None) -> None:
+def test_only_near_names(name: str, known: tuple[str, ...], expected: str | None) -> None:
     assert Vocabulary(known).only_near(name) == expected

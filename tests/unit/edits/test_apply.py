@@ -1,4 +1,4 @@
-"""Edits of a text: in order, none over another, and the difference as a patch."""
+"""Edits of a text: applied in order, never overlapping; and the difference as a patch."""
 
 from __future__ import annotations
 
@@ -10,7 +10,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from opgen.diagnostics import Diagnostics, Edit, Source, Span
-from opgen.edits import apply_edits, encode_like, fix_all, unified_diff
+from opgen.edits import apply_edits, encode_like, fix_all
+from opgen.io.unified_diff import unified_diff
+from support.codes import code
 
 TEXT = "0123456789"
 
@@ -25,7 +27,7 @@ def edit(start: int, end: int, replacement: str) -> Edit:
         ([], (TEXT, 0)),
         ([edit(2, 4, "x")], ("01x456789", 1)),
         ([edit(8, 9, "y"), edit(2, 4, "x")], ("01x4567y9", 2)),
-        # Beside each other is not over each other.
+        # Adjacent edits do not overlap.
         ([edit(2, 4, "x"), edit(4, 5, "y")], ("01xy56789", 2)),
         ([edit(2, 5, "x"), edit(4, 6, "y")], ("01x56789", 1)),
         ([edit(2, 4, "x"), edit(2, 4, "x")], ("01x456789", 1)),
@@ -48,7 +50,7 @@ LINES = st.lists(st.sampled_from(["a", "b", "é", "", " "]), max_size=8)
 
 
 @given(LINES, LINES, st.sampled_from(["\n", "\r\n"]), st.booleans(), st.booleans())
-def test_patch_makes_the_new_text_of_the_difference(
+def test_the_difference_is_a_valid_patch(
     tmp_path_factory: pytest.TempPathFactory,
     old: list[str],
     new: list[str],
@@ -58,10 +60,10 @@ def test_patch_makes_the_new_text_of_the_difference(
 ) -> None:
     before = newline.join(old) + newline * ended
     after = newline.join(new) + newline * ends
-    difference = unified_diff("f.txt", before, after)
+    difference = unified_diff("f.txt", "f.txt", before, after)
     assert (difference == "") == (before == after)
     if not difference or not before or not after:
-        # A file that is not there, or not any more, is written otherwise.
+        # A new or deleted file has another header.
         return
     folder = tmp_path_factory.mktemp("patch")
     (folder / "f.txt").write_bytes(before.encode())
@@ -78,20 +80,20 @@ def test_fixes_that_undo_each_other_end() -> None:
         found = Diagnostics()
         span = Span(Source("f", text), 0, 1)
         fix = Edit(span, "b" if text == "a" else "a")
-        found.error("E0302", "m", span, fix=fix)
+        found.error(code("E0302"), "m", span, fix=fix)
         return found, None
 
     fixed = fix_all({path: b"a"}, check)  # type: ignore[arg-type]
     assert (fixed.count, fixed.contents) == (1, {path: b"b"})
 
 
-def test_what_is_not_utf_8_is_left_alone() -> None:
+def test_files_that_are_not_utf_8_are_left_alone() -> None:
     path = Path("f")
 
     def check(contents: object) -> tuple[Diagnostics, None]:
         found = Diagnostics()
         span = Span(Source("f", "\ufffda"), 1, 2)
-        found.error("E0302", "m", span, fix=Edit(span, "b"))
+        found.error(code("E0302"), "m", span, fix=Edit(span, "b"))
         return found, None
 
     assert fix_all({path: b"\xffa"}, check).contents == {}

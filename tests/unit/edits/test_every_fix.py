@@ -1,4 +1,4 @@
-"""Every fix of every case of tests/errors is certain: with it the problem is gone, and no other is there."""
+"""Every fix in the cases of tests/golden/errors is certain: it removes its problem and causes no other."""
 
 from __future__ import annotations
 
@@ -9,19 +9,21 @@ from collections import Counter
 from pathlib import Path
 
 import pytest
+from msgspec.structs import replace
 
 from opgen.diagnostics import Diagnostic, Diagnostics, Edit
 from opgen.edits import apply_edits, encode_like, fix_all
-from opgen.pipeline import CODES, inspect
-from opgen.reading import Overlay
+from opgen.pipeline.codes import CODES
+from opgen.pipeline.inputs import Overlay
+from opgen.pipeline.linting import inspect
 from support.inputs import aten_inputs
 from support.pytorch import packaged_native_functions
 
-CASES = Path(__file__).parents[2] / "errors"
+CASES = Path(__file__).parents[2] / "golden" / "errors"
 FILES = sorted(
     path
     for path in CASES.glob("*.yaml")
-    # The others are not read as native_functions.yaml.
+    # The other files are not read as native_functions.yaml.
     if not path.name.endswith(("backend.yaml", "selective.yaml", "tags.yaml"))
 )
 
@@ -29,16 +31,16 @@ FILES = sorted(
 def problems(path: Path, content: bytes, target: str) -> Diagnostics:
     diagnostics = Diagnostics()
     inputs = aten_inputs((path,), target=target, overlay={path: content})
-    inspect(inputs, diagnostics, python=path.name.endswith(".python.yaml"))
+    inspect(replace(inputs, python=path.name.endswith(".python.yaml")), diagnostics)
     return diagnostics
 
 
-def said(items: Diagnostics) -> Counter[tuple[str, str]]:
+def reported(items: Diagnostics) -> Counter[tuple[str, str]]:
     return Counter((item.code, item.message) for item in items)
 
 
 def stage(code: str) -> int:
-    """What refuses an entry keeps the later stages from looking at it."""
+    """Return the number of the stage that reports `code`. An entry rejected by one stage is not seen by later ones."""
     return {"E02": 0, "E03": 0, "E04": 1, "E05": 1, "E06": 1}.get(code[:3], 2)
 
 
@@ -47,9 +49,9 @@ def check_every_fix(path: Path, content: bytes, target: str = "runtime") -> set[
     fixable = [item for item in before if item.fix is not None]
     for item in fixable:
         after = problems(path, fixed_alone(content, item), target)
-        gone, new = said(before) - said(after), said(after) - said(before)
-        assert gone[item.code, item.message] >= 1, f"{item.code} is still there"
-        # An entry without this mistake is looked at by the stages after it for the first time.
+        removed, new = reported(before) - reported(after), reported(after) - reported(before)
+        assert removed[item.code, item.message] >= 1, f"{item.code} is still there"
+        # Without this mistake, later stages see the entry for the first time.
         assert all(stage(code) > stage(item.code) for code, _ in new), new
     return {item.code for item in fixable}
 
@@ -62,7 +64,7 @@ def fixed_alone(content: bytes, item: Diagnostic) -> bytes:
 
 
 @pytest.mark.parametrize("case", FILES, ids=lambda path: path.stem)
-def test_of_a_case(case: Path) -> None:
+def test_the_fixes_of_a_case(case: Path) -> None:
     target = "torch" if case.name.endswith(".torch.yaml") else "runtime"
     check_every_fix(case, case.read_bytes(), target)
 
@@ -117,7 +119,7 @@ LINE = "- func: foo(Tensor self) -> Tensor\n"
             f"{LINE}  dispatch:\n    CompositeImplicitAutograd: foo\n  tags: core\n",
             f"{LINE}  tags: core\n",
         ),
-        # The last line of a file without a line end.
+        # The last line of a file without a final line end.
         ("E0212", f"{LINE}  dispatch:\n    CompositeImplicitAutograd: foo", LINE.strip()),
         (
             "E0212",
@@ -176,8 +178,8 @@ LINE = "- func: foo(Tensor self) -> Tensor\n"
         ),
     ],
 )
-def test_what_a_fix_makes(code: str, before: str, after: str) -> None:
-    """Key by key: the rest of the text is as it was, and lines end as its lines do."""
+def test_the_result_of_a_fix(code: str, before: str, after: str) -> None:
+    """The expected result for each key: the rest of the text is unchanged, and new lines end like the others."""
     path = Path("f.yaml")
     items = problems(path, before.encode(), "runtime")
     (item,) = (item for item in items if item.code == code)
@@ -188,14 +190,14 @@ def test_what_a_fix_makes(code: str, before: str, after: str) -> None:
 @pytest.mark.parametrize(
     "text",
     [
-        # Comments would be lost.
+        # A fix would lose comments.
         f"{LINE}  dispatch:\n    # why\n    CompositeImplicitAutograd: foo\n",
         f"{LINE}  dispatch:\n    CompositeImplicitAutograd: foo # why\n",
-        # Other things stand on the line.
+        # The line contains other things, too.
         "- {func: foo(Tensor self) -> Tensor, dispatch: {CompositeImplicitAutograd: foo}}\n",
         "- {func: foo_rand(Tensor self) -> Tensor}\n",
         "- func: >-\n    foo_rand(Tensor self) -> Tensor\n",
-        # Two are as near as each other.
+        # Two names are equally near.
         f"{LINE}  dispatch:\n    APU: foo\n",
         "- func: foo(Tensor self) -> Tensor\n  tags: xyz\n",
         "- func: foo(Te\\x6esr self) -> Tensor\n".replace("- func: ", '- func: "').replace(
@@ -203,29 +205,29 @@ def test_what_a_fix_makes(code: str, before: str, after: str) -> None:
         ),
     ],
 )
-def test_what_takes_a_person(text: str) -> None:
+def test_problems_without_a_fix(text: str) -> None:
     items = problems(Path("f.yaml"), text.encode(), "runtime")
     assert [item.fix for item in items] == [None] * len(items) != []
 
 
 def test_the_codes_that_have_fixes() -> None:
-    """That a fix gets lost is seen here, but for those of the table above."""
+    """Protects against a fix that gets lost; the exceptions are in the table above."""
     found: set[str] = set()
     for code in CODES.values():
-        if code.file == "native_functions.yaml":
-            content = code.failing.encode("utf-8", "surrogateescape")
+        if code.file == "native_functions.yaml" and code.example is not None:
+            content = code.example.failing.encode("utf-8", "surrogateescape")
             found |= check_every_fix(Path("f.yaml"), content, code.target or "runtime")
     for case in FILES:
         target = "torch" if case.name.endswith(".torch.yaml") else "runtime"
         found |= check_every_fix(case, case.read_bytes(), target)
     assert " ".join(sorted(found)) == (
-        "E0201 E0204 E0205 E0208 E0209 E0212 E0220 E0222 E0225 E0240 E0246 E0247 E0302 E0307 E0311"
-        " E0322 E0334 E0337 E0338 E0402 E0511 E0517 E0525 E0534 E0535 E0607 W1019 W1026"
+        "E0201 E0204 E0205 E0208 E0209 E0212 E0220 E0222 E0225 E0240 E0246 E0247 E0252 E0302 E0307 E0311"
+        " E0322 E0334 E0337 E0338 E0402 E0511 E0517 E0525 E0534 E0535 E0607 E0703 W1019 W1026"
     )
 
 
 def as_written(case: Path, newline: str, mark: bytes) -> bytes | None:
-    """The case with a comment above each entry, other line ends and a mark; None if it is not text."""
+    """Return the case with a comment above each entry, other line ends and a byte order mark; None if it is not UTF-8."""
     try:
         text = case.read_bytes().decode("utf-8-sig")
     except UnicodeDecodeError:
@@ -238,7 +240,7 @@ def as_written(case: Path, newline: str, mark: bytes) -> bytes | None:
 
 
 def untouched(before: str, edits: list[Edit]) -> list[str]:
-    """The lines that no edit begins, ends or lies in."""
+    """Return the lines in which no edit begins, ends or lies."""
     kept, start = [], 0
     for line in before.splitlines(keepends=True):
         end = start + len(line)
@@ -252,19 +254,17 @@ def untouched(before: str, edits: list[Edit]) -> list[str]:
     ("newline", "mark"),
     [("\n", b""), ("\r\n", b"\xef\xbb\xbf"), ("\r", b""), ("\n", b"\xef\xbb\xbf")],
 )
-def test_all_fixes_of_a_case_touch_what_they_say_and_are_made_once(
-    newline: str, mark: bytes
-) -> None:
-    """Round by round no other line changes; comments, line ends and the mark stay; and once is enough."""
+def test_fixes_change_only_their_lines_and_are_applied_once(newline: str, mark: bytes) -> None:
+    """No round changes any other line; comments, line ends and the byte order mark stay; a second run changes nothing."""
     contents = ((case, as_written(case, newline, mark)) for case in FILES)
-    mended = [
+    changed = [
         check_all_fixes(case, content, newline, mark) for case, content in contents if content
     ]
-    assert sum(mended) > 40
+    assert sum(changed) > 40
 
 
 def check_all_fixes(case: Path, content: bytes, newline: str, mark: bytes) -> bool:
-    """Whether there was anything to mend."""
+    """Check the fixes of one case; return whether there were any."""
     target = "torch" if case.name.endswith(".torch.yaml") else "runtime"
     rounds: list[tuple[bytes, list[Edit]]] = []
 
@@ -288,8 +288,8 @@ def check_all_fixes(case: Path, content: bytes, newline: str, mark: bytes) -> bo
     return fixed != content
 
 
-def test_pytorch_s_file_with_misspellings_is_mended() -> None:
-    """Two letters change places in words all over the file; mending gives its bytes back."""
+def test_misspellings_in_pytorchs_file_are_fixed() -> None:
+    """Swap two letters in words all over the file; the fixes restore its bytes."""
     path = packaged_native_functions()
     tags = path.with_name("tags.yaml")
     good = path.read_bytes()

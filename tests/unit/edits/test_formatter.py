@@ -1,21 +1,21 @@
-"""Entries in the usual order: the same file says the same, comments stay with their keys."""
+"""`opgen format`: keys in the usual order, the same values, and comments that stay with their keys."""
 
 from __future__ import annotations
 
-import os
 import random
 from collections.abc import Callable
 from pathlib import Path
 
 import pytest
 import yaml
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from opgen.diagnostics import Source
 from opgen.edits import format_entries
 from opgen.edits.key_order import KEY_ORDER
 from support.pytorch import packaged_native_functions
+from support.releases import RELEASES, write_files
 
 OURS = Path(__file__).parents[3] / "native_functions.yaml"
 
@@ -27,27 +27,27 @@ def formatted(text: str) -> str:
 @pytest.mark.parametrize(
     ("before", "after"),
     [
-        # In order already, or one key alone.
+        # Already in order, or only one key.
         ("- func: a\n  tags: b\n", "- func: a\n  tags: b\n"),
         ("- func: a\n", "- func: a\n"),
-        # A key that moves first takes the dash, and its comments stand above.
+        # The key that moves to the front gets the dash, and its comments stand above it.
         (
             "- tags: b  # tag\n  # why\n  func: a # name\n",
             "  # why\n- func: a # name\n  tags: b  # tag\n",
         ),
-        # What is indented more than the keys belongs to the value above.
+        # Lines that are indented more than the keys belong to the value above.
         (
             "- func: a\n  dispatch:\n    CPU: x\n    # CUDA: y\n  # about variants\n  variants: method\n",
             "- func: a\n  # about variants\n  variants: method\n  dispatch:\n    CPU: x\n    # CUDA: y\n",
         ),
-        # The last line has no end, and the new last one has none.
+        # The last line has no line end, and neither has the new last line.
         ("- func: a\n  tags: b\n  variants: c", "- func: a\n  variants: c\n  tags: b"),
         (
             "- func: a\r\n  tags: b\r\n\r\n  variants: c\r\n",
             "- func: a\r\n\r\n  variants: c\r\n  tags: b\r\n",
         ),
         ("- func: a\r  tags: b\r  variants: c\r", "- func: a\r  variants: c\r  tags: b\r"),
-        # Texts of several lines, lists in both styles.
+        # Strings of several lines, and lists in both styles.
         (
             "- func: a\n  tags:\n  - b\n  - c\n  variants: >-\n    x\n\n    # y\n",
             "- func: a\n  variants: >-\n    x\n\n    # y\n  tags:\n  - b\n  - c\n",
@@ -59,7 +59,7 @@ def formatted(text: str) -> str:
         ("-   tags: b\n    func: a\n", "-   func: a\n    tags: b\n"),
         ("-\n  tags: b\n  func: a\n", "-\n  func: a\n  tags: b\n"),
         ("- func: a\n  autogen:\n  tags: b\n", "- func: a\n  tags: b\n  autogen:\n"),
-        # Not touched: braces, anchors, aliases, merged keys, and what is no list.
+        # Unchanged: flow mappings, anchors, aliases, merged keys, and files that are not lists.
         ("- {tags: b, func: a}\n", "- {tags: b, func: a}\n"),
         ("- tags: &t b\n  func: a\n", "- tags: &t b\n  func: a\n"),
         ("- &e\n  tags: b\n  func: a\n- *e\n", "- &e\n  func: a\n  tags: b\n- *e\n"),
@@ -76,7 +76,7 @@ def test_layouts(before: str, after: str) -> None:
 
 @pytest.mark.parametrize("find", [packaged_native_functions, lambda: OURS], ids=["pytorch", "ours"])
 def test_real_files(find: Callable[[], Path]) -> None:
-    """The same entries, the same lines, in order; a second time nothing changes."""
+    """The same entries and the same lines, in order; formatting a second time changes nothing."""
     path = find()
     text = path.read_bytes().decode()
     made = formatted(text)
@@ -88,19 +88,13 @@ def test_real_files(find: Callable[[], Path]) -> None:
     assert ranks == [sorted(row) for row in ranks]
 
 
-def test_older_files() -> None:
-    """Those of the folder that OPGEN_CORPORA names."""
-    folder = os.environ.get("OPGEN_CORPORA")
-    if folder is None:
-        pytest.skip("OPGEN_CORPORA names no folder of older PyTorch versions")
-    paths = sorted(Path(folder).glob("*/native_functions.yaml"))
-    assert paths
-    for path in paths:
-        test_real_files(lambda path=path: path)
+@pytest.mark.parametrize("release", RELEASES)
+def test_files_of_older_releases(tmp_path: Path, release: str) -> None:
+    test_real_files(lambda: write_files(release, tmp_path) / "native_functions.yaml")
 
 
 def test_the_counts_of_the_documentation() -> None:
-    """What key_order says of PyTorch's file."""
+    """The counts that the documentation of key_order gives for PyTorch's file."""
     entries = yaml.load(packaged_native_functions().read_text(), yaml.CSafeLoader)
     agreeing = pairs = ordered = 0
     for entry in entries:
@@ -136,6 +130,7 @@ COMMENTS = st.sampled_from(
 TRAILING = st.sampled_from(["", "", "  # at the end", "   "])
 
 
+@settings(deadline=None)
 @given(
     st.lists(
         st.lists(
@@ -157,7 +152,7 @@ def test_any_layout(
     ends: bool,
     chance: random.Random,
 ) -> None:
-    """The same values, every line once, in order, and nothing to do a second time."""
+    """The same values, every line exactly once, in order; formatting a second time changes nothing."""
     text = ""
     for rows in entries:
         for number, (key, value, comment, trailing) in enumerate(rows):
@@ -173,14 +168,14 @@ def test_any_layout(
     assert yaml.safe_load(made) == yaml.safe_load(text)
     assert sorted(lines(made)) == sorted(lines(text))
     assert formatted(made) == made
-    # A literal text may be where it cannot go away from, nor blank lines come to.
+    # A literal block may depend on its position: its blank lines must not be lost or added.
     literal = "|" in text or ">" in text
     for entry in yaml.safe_load(made):
         assert list(entry) == sorted(entry, key=KEY_ORDER.index) or literal
 
 
 def lines(text: str) -> list[str]:
-    """Without the dashes, which go to another line if another key comes first."""
+    """Return the lines without dashes, which move to another line if another key comes first."""
     found = text.replace("\r\n", "\n").replace("\r", "\n").split("\n")
     return [
         f"  {line[2:]}" if (line.startswith("- ") and ": " in line) or line.endswith(":") else line

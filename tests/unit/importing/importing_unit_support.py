@@ -1,13 +1,13 @@
-"""Sources as texts, and what is read from them."""
+"""Read registrations from source texts."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping
+from dataclasses import dataclass
 from pathlib import Path
 
-from opgen.dataclasses import dataclass
 from opgen.diagnostics import Diagnostics
-from opgen.importing.merge import Entry
+from opgen.importing.entries.merge import Entry
 from opgen.pipeline.importing import Imports, collect_entries
 
 
@@ -21,7 +21,7 @@ class Found:
         return [f"{entry.namespace}::{entry.schema}" for entry in self.entries.values()]
 
     def rows(self, name: str) -> dict[str, str]:
-        """What is written for each key of an operator."""
+        """Return the kernel of each key of an operator."""
         return {key: row.written for key, row in self.entries[name].rows.items()}
 
 
@@ -32,7 +32,7 @@ def read(
     defines: Mapping[str, str] | None = None,
     as_they_are: bool = False,
 ) -> Found:
-    """What is read from files, by their names, or from one of C++."""
+    """Return the registrations read from files, given by name and text, or from one C++ source."""
     named = {"ops.cpp": files} if isinstance(files, str) else files
     for name, text in named.items():
         (folder / name).parent.mkdir(parents=True, exist_ok=True)

@@ -1,4 +1,6 @@
-"""Custom classes in schemas: the head of the YAML names those that a header defines; the rest leave their entries out."""
+"""Custom classes in schemas: the head of the YAML names those that a header defines; operators with others are left
+out.
+"""
 
 from __future__ import annotations
 
@@ -24,7 +26,7 @@ HEAD = """\
     demo.Crate:
       type: ::demo::boxes::Box
       header: boxes.h
-      # define: the function that registers the class, if this library is to do so before the schemas
+      # define: the function that registers the class, if this library must register it before the schemas
 """
 
 

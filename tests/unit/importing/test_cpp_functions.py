@@ -1,4 +1,4 @@
-"""Which function a name means, the schema of its type, and how other files call it."""
+"""Which function a name refers to, the schema of its type, and how other files call it."""
 
 from __future__ import annotations
 
@@ -65,7 +65,7 @@ def test_inferred_schemas(declaration: str, schema: str, tmp_path: Path) -> None
     ],
 )
 def test_no_schema(declaration: str, tmp_path: Path) -> None:
-    """Protects against a schema that PyTorch does not infer: none is wrong."""
+    """PyTorch infers no schema here; a wrong one would be worse than none."""
     found = inferred(tmp_path, declaration + "\n")
     assert found.codes == ["W1165"] and found.schemas == ["demo::g() -> ()"]
 
@@ -112,7 +112,7 @@ def test_headers_that_a_file_includes_come_first(tmp_path: Path) -> None:
     assert read(tmp_path, files).schemas == ["demo::op(float _0) -> ()"]
 
 
-def test_what_another_file_keeps_for_itself_is_not_meant(tmp_path: Path) -> None:
+def test_internal_functions_of_other_files_are_not_found(tmp_path: Path) -> None:
     files = {"a.cpp": "static void f(int64_t) {}", "ops.cpp": library('m.def("op", &f);')}
     assert read(tmp_path, files).codes == ["E1161", "W1165"]
 
@@ -162,7 +162,7 @@ def test_full_names(declaration: str, kernel: str, row: str, tmp_path: Path) -> 
         ("", "[](at::Tensor x) { return x; }", "W1161"),
     ],
 )
-def test_what_no_other_file_can_call(
+def test_functions_that_other_files_cannot_call(
     declaration: str, kernel: str, code: str, tmp_path: Path
 ) -> None:
     found = called(tmp_path, declaration + "\n", kernel)

@@ -1,4 +1,4 @@
-"""C++ up to its grammar: literals, comments, branches of #if, brackets and scopes."""
+"""Reading C++ before its grammar is parsed: literals, comments, branches of #if, brackets and scopes."""
 
 from __future__ import annotations
 
@@ -7,8 +7,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from opgen.diagnostics import Source
-from opgen.importing.cpp_lexing import read_cpp
-from opgen.importing.cpp_text import CppText, excerpt
+from opgen.importing.cpp.lexing import read_cpp
+from opgen.importing.cpp.text import CppText, excerpt
 
 
 def text(code: str) -> CppText:
@@ -32,7 +32,7 @@ def text(code: str) -> CppText:
         ("/* not closed {", ""),
     ],
 )
-def test_what_holds_no_brackets(code: str, words: str) -> None:
+def test_texts_without_brackets(code: str, words: str) -> None:
     found = text(code)
     assert " ".join(found.masked.split()) == words
     assert len(found.masked) == len(found.code) == len(code)
@@ -101,12 +101,12 @@ def test_conditions(place: str, conditions: tuple[str, ...]) -> None:
 
 
 @pytest.mark.parametrize("place", ["f", "i"])
-def test_what_is_never_compiled(place: str) -> None:
+def test_code_that_is_never_compiled(place: str) -> None:
     assert text(CONDITIONS).is_dead(CONDITIONS.index(f"\n{place}\n") + 1)
 
 
 def test_branches_that_each_open_a_brace() -> None:
-    """Protects what follows: the brace that closes belongs to both."""
+    """Protects the code that follows: the closing brace belongs to both."""
     code = "namespace n {\n#if A\nvoid f() {\n#else\nvoid f(int x) {\n#endif\n body\n}\n} tail"
     found = text(code)
     first, second = code.index("f() {") + 4, code.index("f(int x) {") + 9
@@ -133,18 +133,18 @@ def test_branches_that_each_open_a_brace() -> None:
         ("void f() const", "other", ""),
     ],
 )
-def test_what_a_brace_opens(head: str, kind: str, name: str) -> None:
+def test_the_scope_that_a_brace_opens(head: str, kind: str, name: str) -> None:
     scope = text(f"int x; {head} {{ y; }}").scope_opened_by(7 + len(head) + 1)
     assert scope is not None and (scope.kind, scope.name) == (kind, name)
 
 
-def test_a_bracket_that_nobody_closes_ends_with_the_brace_around_it() -> None:
+def test_an_unclosed_bracket_ends_with_the_enclosing_brace() -> None:
     code = "{ f(a; } g(b)"
     closings = text(code).closings
     assert closings == {0: 7, 10: 12}
 
 
-def test_excerpts_leave_branches_out() -> None:
+def test_excerpts_omit_branches() -> None:
     code = 'f("a"\n#if X\n"b"\n#else\n"c"\n#endif\n)'
     found = text(code)
     group = found.branches[0].group

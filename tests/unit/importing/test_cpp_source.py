@@ -1,4 +1,4 @@
-"""Registrations in C++: each form by itself. All of them together are in tests/importing."""
+"""Registrations in C++: each form by itself. All of them together are in tests/differential/importing."""
 
 from __future__ import annotations
 
@@ -60,7 +60,7 @@ def test_ways_to_write_a_schema(line: str, tmp_path: Path) -> None:
         "m.unheard_of(1);",
     ],
 )
-def test_what_is_known_only_at_run_time(line: str, tmp_path: Path) -> None:
+def test_values_known_only_at_run_time(line: str, tmp_path: Path) -> None:
     constants = (
         "#define DEFINE(m, name) m.def(#name)\n"
         'const char* kTwice = "a() -> ()";\nnamespace b { const char* kTwice = "b() -> ()"; }\n'
@@ -183,14 +183,14 @@ def test_libraries(macro: str, namespace: str, tmp_path: Path) -> None:
     assert (found.schemas, found.codes) == ([f"{namespace}::f() -> ()"], [])
 
 
-def test_a_macro_means_what_the_last_file_says_unless_the_own_one_does(tmp_path: Path) -> None:
+def test_the_last_definition_of_a_macro_counts_unless_the_file_has_its_own(tmp_path: Path) -> None:
     files = {
         "a.h": "#define NS from_header\n",
         "a.cpp": '#define NS own\nTORCH_LIBRARY(NS, m) { m.def("f() -> ()"); }',
         "b.cpp": 'TORCH_LIBRARY(NS, m) { m.def("g() -> ()"); }',
     }
     found = read(tmp_path, files)
-    # Two files define it: in the third it is not known which is meant.
+    # Two files define it, so a third file's use of it is ambiguous.
     assert found.codes == ["E1160"]
     (tmp_path / "a.h").unlink()
     assert read(tmp_path, {"b.cpp": files["b.cpp"], "c.h": "#define NS only\n"}).schemas == [
@@ -208,14 +208,14 @@ def test_functions_that_take_a_library(tmp_path: Path) -> None:
     }
     found = read(tmp_path, files)
     assert found.schemas == ["demo::from_more() -> ()"] and found.codes == ["W1160"]
-    assert found.entries["demo::from_more"].ways == [("defined(MORE)",)]
+    assert found.entries["demo::from_more"].alternatives == [("defined(MORE)",)]
     assert found.rows("demo::from_more") == {"CompositeImplicitAutograd": "f"}
 
 
 def test_definitions_in_both_branches_are_one_entry(tmp_path: Path) -> None:
     same, other = 'm.def("f(int x) -> ()");', 'm.def("f(float x) -> ()");'
     merged = read(tmp_path, library("#if A", same, "#else", same, "#endif"))
-    assert merged.codes == [] and merged.entries["demo::f"].ways == [("A",), ("!A",)]
+    assert merged.codes == [] and merged.entries["demo::f"].alternatives == [("A",), ("!A",)]
     different = read(tmp_path, library("#if A", same, "#else", other, "#endif"))
     assert different.codes == ["W1167"]
     assert [one.schema for one in different.entries["demo::f"].others] == ["f(float x) -> ()"]
@@ -234,19 +234,19 @@ def test_a_row_that_can_be_written_comes_before_one_that_cannot(tmp_path: Path) 
     assert found.rows("demo::f") == {"CompositeImplicitAutograd": "f"} and found.codes == ["W1168"]
 
 
-def test_methods_of_a_custom_class_are_no_operators(tmp_path: Path) -> None:
+def test_methods_of_a_custom_class_are_not_operators(tmp_path: Path) -> None:
     line = 'm.class_<ns::Box>("Box").def(torch::init<>()).def("size", &Box::size);'
     found = read(tmp_path, library(line, 'm.def("f() -> ()");'))
     assert (found.schemas, found.codes) == (["demo::f() -> ()"], ["W1176"])
 
 
-def test_pybind11_is_no_library(tmp_path: Path) -> None:
+def test_pybind11_modules_are_not_libraries(tmp_path: Path) -> None:
     text = 'PYBIND11_MODULE(demo, m) { m.def("f(Tensor x) -> Tensor", &f); }\n'
     assert read(tmp_path, text).codes == ["E1161"]
 
 
-def test_what_follows_a_mistake_is_read(tmp_path: Path) -> None:
-    """Protects against a brace or a quote that takes the rest of a file along."""
+def test_code_after_a_mistake_is_read(tmp_path: Path) -> None:
+    """Protects against a brace or a quote after which the rest of the file is lost."""
     broken = library('m.def("f(" ;', 'm.def("g() -> ()"', 'm.def("h() -> ()");')
     found = read(tmp_path, broken + 'TORCH_LIBRARY(next, m) { m.def("i() -> ()"); }')
     assert found.schemas[-1] == "next::i() -> ()"

@@ -1,4 +1,4 @@
-"""Which fake kernels of Python a generated Meta kernel makes needless: those of exactly the operators that get one."""
+"""Which fake kernels in Python a generated Meta kernel replaces: those of the operators that get one."""
 
 from __future__ import annotations
 
@@ -6,11 +6,11 @@ from pathlib import Path
 
 import pytest
 
-from opgen import pipeline
 from opgen.diagnostics import Diagnostics
 from opgen.model.dispatch_key import DispatchKey
-from opgen.pipeline import Inputs
+from opgen.pipeline import loading
 from opgen.pipeline.importing import Imports, import_operators
+from opgen.pipeline.inputs import Inputs
 from opgen.resolve.dispatch_tables import registrations_by_key
 
 NEEDLESS = [
@@ -42,7 +42,7 @@ torch.library.register_fake("demo::{name}", lambda *given: None)
 
 
 def imported(schema: str, key: str, folder: Path) -> tuple[list[str], str]:
-    """The codes that are reported, and the YAML."""
+    """Return the reported codes, and the YAML."""
     name = schema.partition("(")[0]
     source = folder / "ops.py"
     source.write_text(SOURCE.format(schema=schema, name=name, key=key))
@@ -57,7 +57,7 @@ def test_as_the_generator_has_it(schema: str, tmp_path: Path) -> None:
     codes, text = imported(schema, "CPU", tmp_path)
     assert codes == ["W1181" if schema in NEEDLESS else "W1164"]
     (tmp_path / "ops.yaml").write_text(text)
-    registry = pipeline.load(Inputs((tmp_path / "ops.yaml",), target="torch"), Diagnostics())
+    registry = loading.load(Inputs((tmp_path / "ops.yaml",), target="torch"), Diagnostics())
     assert registry is not None
     assert (DispatchKey.Meta in registrations_by_key(registry)) == (schema in NEEDLESS)
 
@@ -67,7 +67,7 @@ def test_a_composite_kernel_needs_no_meta(tmp_path: Path) -> None:
     assert codes == ["W1164"]
 
 
-def test_an_operator_of_python_alone_gets_no_meta(tmp_path: Path) -> None:
+def test_an_operator_with_only_python_kernels_gets_no_meta(tmp_path: Path) -> None:
     (tmp_path / "ops.py").write_text(
         'import torch\ntorch.library.define("demo::f", "(Tensor! x) -> ()")\n'
         'torch.library.register_fake("demo::f", lambda x: None)\n'

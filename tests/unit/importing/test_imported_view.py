@@ -1,4 +1,4 @@
-"""Texts that stand in YAML."""
+"""Strings in the imported YAML."""
 
 from __future__ import annotations
 
@@ -7,8 +7,8 @@ import yaml
 from hypothesis import given
 from hypothesis import strategies as st
 
-from opgen.importing.merge import Conditions
-from opgen.views.imported import _condition, yaml_text
+from opgen.emit.imported import _condition, yaml_text
+from opgen.importing.entries.merge import Conditions
 
 
 @given(st.text())
@@ -21,7 +21,7 @@ def test_yaml_reads_what_was_written(text: str) -> None:
 
 
 def _typed(text: str) -> object:
-    """What YAML takes a plain scalar for: no schema is a number, but any text may be."""
+    """Return how YAML reads a plain scalar: a schema is never a number, but other strings may be."""
     return yaml.safe_load(text) if yaml_text(text) == text else text
 
 
@@ -37,7 +37,7 @@ def _typed(text: str) -> object:
         ("::f<float>", "::f<float>"),
     ],
 )
-def test_quotes_stand_where_they_are_needed(text: str, written: str) -> None:
+def test_strings_are_quoted_where_needed(text: str, written: str) -> None:
     assert yaml_text(text) == written
     assert yaml.safe_load(f"x: {written}") == {"x": text}
 

@@ -1,4 +1,4 @@
-"""Registrations in Python: each form by itself. All of them together are in tests/importing."""
+"""Registrations in Python: each form by itself. All of them together are in tests/differential/importing."""
 
 from __future__ import annotations
 
@@ -9,8 +9,8 @@ import pytest
 from importing_unit_support import Found, read
 
 from opgen.diagnostics import Source
-from opgen.importing.python_module import NotPython, read_python
-from opgen.importing.python_schema import NoSchema, infer_schema
+from opgen.importing.python.module import NotPython, read_python
+from opgen.importing.python.schema import NoSchema, infer_schema
 
 HEAD = """\
 import collections.abc
@@ -72,7 +72,7 @@ def ours(signature: str, mutates: object) -> str:
 @pytest.mark.parametrize("mutates", WRITTEN, ids=str)
 @pytest.mark.parametrize("signature", [*SIGNATURES, *REFUSED])
 def test_schemas_are_those_that_torch_infers(signature: str, mutates: object) -> None:
-    """Beside torch.library.infer_schema: the same text, or both refuse."""
+    """Compared with torch.library.infer_schema: the same text, or both reject the function."""
     import torch  # noqa: PLC0415
 
     names: dict[str, object] = {}
@@ -88,7 +88,7 @@ def test_schemas_are_those_that_torch_infers(signature: str, mutates: object) ->
 
 
 def test_unknown_arguments_are_not_written() -> None:
-    with pytest.raises(NoSchema, match="no argument is called 'y'"):
+    with pytest.raises(NoSchema, match="mutates_args has 'y'"):
         ours("(x: Tensor) -> Tensor", ["y"])
 
 
@@ -164,7 +164,7 @@ def test_a_fallthrough_is_a_row(tmp_path: Path) -> None:
         ('lib.impl("f", torch.library.fallthrough_kernel, "CPU: x")', "W1177"),
     ],
 )
-def test_what_is_not_understood(text: str, code: str, tmp_path: Path) -> None:
+def test_unsupported_forms(text: str, code: str, tmp_path: Path) -> None:
     found = python(tmp_path, DEMO + text)
     assert found.codes == [code]
 
@@ -187,7 +187,7 @@ def test_a_helper_that_defines_from_a_function(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize("text", ["def f(:\n", "\0", "(" * 5000, "x = " + "-" * 50_000 + "1"])
-def test_what_is_not_python(text: str) -> None:
+def test_invalid_python(text: str) -> None:
     with pytest.raises(NotPython):
         read_python(Source("a.py", text))
 

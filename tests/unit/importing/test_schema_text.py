@@ -1,4 +1,4 @@
-"""Schema texts into their canonical spelling."""
+"""The canonical spelling of schemas."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from opgen.importing.schema_text import find_name, find_schema
+from opgen.importing.common.schema_text import find_name, find_schema
 
 SPELLINGS = [
     ("f(Tensor x)->Tensor", "f(Tensor x) -> Tensor"),
@@ -72,7 +72,7 @@ def test_pytorch_takes_both_for_one_schema(text: str) -> None:
         "1(x) -> y",
     ],
 )
-def test_what_is_no_schema(text: str) -> None:
+def test_invalid_schemas(text: str) -> None:
     assert find_schema(text) is None
 
 

@@ -1,4 +1,4 @@
-"""What the lints leave alone, and what comments silence. What they report is in tests/errors."""
+"""Cases that lints do not report, and comments that suppress warnings. The warnings are in tests/golden/errors."""
 
 from __future__ import annotations
 
@@ -6,9 +6,9 @@ from pathlib import Path
 
 import pytest
 
-from opgen import pipeline
 from opgen.diagnostics import Diagnostics
 from opgen.lints import codes_libraries
+from opgen.pipeline import linting
 from support.inputs import aten_inputs
 
 _RENAMED = "- func: foo.out(Tensor self, *, Tensor(a!) result) -> Tensor(a!)\n"
@@ -20,7 +20,7 @@ def lints_of(text: str, folder: Path, *, target: str = "runtime") -> list[str]:
     file = folder / "native_functions.yaml"
     file.write_bytes(text.encode())
     diagnostics = Diagnostics()
-    pipeline.inspect(aten_inputs((file,), target=target), diagnostics)
+    linting.inspect(aten_inputs((file,), target=target), diagnostics)
     return [item.code for item in diagnostics]
 
 
@@ -85,7 +85,7 @@ def lints_of(text: str, folder: Path, *, target: str = "runtime") -> list[str]:
     ],
 )
 def test_near_misses_are_left_alone(text: str, tmp_path: Path) -> None:
-    """Protects people from warnings about what is as it should be."""
+    """Protects people from warnings about correct entries."""
     assert lints_of(text, tmp_path) == []
 
 
@@ -95,13 +95,13 @@ def test_a_target_with_all_backends_has_no_key_without_one(tmp_path: Path) -> No
     assert lints_of(text, tmp_path, target="torch") == []
 
 
-def test_a_renamed_argument_is_not_a_missing_sibling_besides(tmp_path: Path) -> None:
-    """Protects against two warnings for one slip: foo is there, under another name of its argument."""
+def test_a_renamed_argument_is_not_reported_as_a_missing_sibling_too(tmp_path: Path) -> None:
+    """Protects against two warnings about one mistake: foo exists, with another name for its argument."""
     text = "- func: foo(Tensor input) -> Tensor\n- func: foo_(Tensor(a!) self) -> Tensor(a!)\n"
     assert lints_of(text, tmp_path) == ["W1006"]
 
 
-def test_nothing_is_said_of_conventions_while_there_are_errors(tmp_path: Path) -> None:
+def test_conventions_are_not_checked_while_there_are_errors(tmp_path: Path) -> None:
     assert lints_of(_RENAMED + "- func: bar(Tensr self) -> Tensor\n", tmp_path) == ["E0307"]
 
 
@@ -145,8 +145,8 @@ def test_a_comment_silences_the_entry_or_the_file(text: str, tmp_path: Path) -> 
     ],
     ids=["quoted", "block", "prose"],
 )
-def test_what_is_no_such_comment_silences_nothing(text: str, tmp_path: Path) -> None:
-    """Protects warnings from text that only looks like a comment."""
+def test_other_comments_silence_nothing(text: str, tmp_path: Path) -> None:
+    """Protects warnings from text that only looks like such a comment."""
     assert lints_of(text, tmp_path) == ["W1005"]
 
 
@@ -157,8 +157,8 @@ def test_a_comment_that_names_no_code_is_reported(comment: str, tmp_path: Path) 
     assert lints_of(f"{comment}\n{_RENAMED}", tmp_path) == ["W1014", "W1005"]
 
 
-def test_what_only_some_runs_look_for_is_no_idle_comment(tmp_path: Path) -> None:
-    """Protects a file that is linted for two targets: W1009 is reported for one of them."""
+def test_a_comment_for_one_target_is_not_unused(tmp_path: Path) -> None:
+    """Protects a file that is linted for two targets: W1009 is reported for only one of them."""
     text = "- func: foo(Tensor self) -> Tensor\n  dispatch:\n    CUDA: foo\n  autogen: foo.out\n"
     text = f"# opgen: allow(W1009) comes with the plug-in\n{text}"
     assert lints_of(text, tmp_path) == []
@@ -171,9 +171,9 @@ def test_a_comment_is_for_its_own_entry(tmp_path: Path) -> None:
     file = tmp_path / "native_functions.yaml"
     file.write_text(text)
     diagnostics = Diagnostics()
-    pipeline.inspect(aten_inputs((file,)), diagnostics)
+    linting.inspect(aten_inputs((file,)), diagnostics)
     assert [item.message for item in diagnostics] == [
-        "the out argument 'result' of 'foo.out' is not called 'out'"
+        "the out argument 'result' of 'foo.out' is not named 'out'"
     ]
 
 
@@ -186,12 +186,12 @@ def test_one_comment_may_allow_several(tmp_path: Path) -> None:
 
 
 def test_the_page_has_every_lint_of_libraries() -> None:
-    """docs/lints.md says of each why, what to do, and how often it is met."""
-    page = (Path(__file__).parents[3] / "docs" / "lints.md").read_text()
+    """For each lint, docs/reference/lints.md says why it exists, and what to do."""
+    page = (Path(__file__).parents[3] / "docs" / "reference" / "lints.md").read_text()
     for code in codes_libraries.CODES:
         (row,) = [line for line in page.splitlines() if line.startswith(f"| {code.code} |")]
-        _, what, why, remedy, count = (cell.strip() for cell in row.strip("|").split(" | "))
-        assert what and why and remedy and int(count)
+        _, what, why, remedy = (cell.strip() for cell in row.strip("|").split(" | "))
+        assert what and why and remedy
 
 
 _TRACED = {
@@ -209,7 +209,9 @@ _TRACED = {
 
 
 @pytest.mark.parametrize(("schema", "row", "codes"), _TRACED.values(), ids=_TRACED)
-def test_what_cannot_be_traced(schema: str, row: str, codes: list[str], tmp_path: Path) -> None:
+def test_operators_that_cannot_be_traced(
+    schema: str, row: str, codes: list[str], tmp_path: Path
+) -> None:
     text = f"- func: lib::foo{schema}\n  dispatch:\n    {row}\n"
     assert lints_of(text, tmp_path, target="torch") == codes
     assert "W1030" not in lints_of(text, tmp_path), "of PyTorch alone"

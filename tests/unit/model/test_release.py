@@ -1,4 +1,4 @@
-"""What the declared tags tell about the PyTorch release of a file."""
+"""Which PyTorch release a file belongs to, judged by the tags that it declares."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ def test_an_old_release_is_without_the_rule(rule: Rule) -> None:
 @pytest.mark.parametrize("rule", Rule)
 @pytest.mark.parametrize("tags", [builtin_tags().names, (), ("core", "mine")], ids=len)
 def test_today_and_elsewhere_every_rule_holds(rule: Rule, tags: tuple[str, ...]) -> None:
-    """Protects libraries with a tags.yaml of their own: it is not that of an old PyTorch."""
+    """Protects libraries with a tags.yaml of their own, which is not one of an old PyTorch."""
     assert holds(rule, tags)
 
 

@@ -1,4 +1,4 @@
-"""What follows from a schema: kinds, signatures, names, positions."""
+"""The properties that the model derives from a schema: kinds, signatures, names, positions."""
 
 from __future__ import annotations
 
@@ -135,7 +135,7 @@ def test_questions_about_arguments() -> None:
 
 def test_names() -> None:
     name = schema("foo_.x(Tensor(a!) self) -> Tensor(a!)").name
-    assert name.unambiguous_name() == "foo__x"
+    assert name.unambiguous_name == "foo__x"
     assert str(name.remove_inplace()) == "foo.x"
     assert str(name.with_overload("y")) == "foo.y"
     assert str(schema("foo_functional(Tensor self) -> Tensor").name.remove_inplace()) == "foo"

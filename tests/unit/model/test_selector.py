@@ -1,4 +1,4 @@
-"""What a selector answers: overloads, root operators, element types, and several files as one."""
+"""The operators, overloads and element types that a selector selects, and the union of several files."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ def test_nothing_is_selected_by_default() -> None:
 
 
 @pytest.mark.parametrize(("all_overloads", "found"), [(True, True), (False, False)])
-def test_a_name_stands_for_its_overloads(all_overloads: bool, found: bool) -> None:
+def test_a_name_means_all_its_overloads(all_overloads: bool, found: bool) -> None:
     s = selector(SelectedOperator("aten::add", include_all_overloads=all_overloads))
     assert s.is_operator_selected("aten::add")
     assert s.is_operator_selected("aten::add.out") is found
@@ -47,7 +47,7 @@ def test_element_types_are_selected_by_the_name_of_the_code() -> None:
     assert everything.is_kernel_dtype_selected("neg_cpu", "Float")
 
 
-def test_of_several_files_each_keeps_what_it_names() -> None:
+def test_each_of_several_files_keeps_the_operators_that_it_names() -> None:
     one = selector(
         SelectedOperator("aten::add", is_root_operator=False, include_all_overloads=False),
         kernel_metadata={"add_cpu": ("Float",)},

@@ -1,4 +1,4 @@
-"""Entries into NativeFunctions: what each key means. What is rejected is in tests/errors."""
+"""From entries to NativeFunctions: the meaning of each key. Rejected entries are in tests/golden/errors."""
 
 from __future__ import annotations
 
@@ -132,7 +132,7 @@ def test_ignored_keys_are_dropped_but_counted() -> None:
     assert rows(parse(text, DispatchKey.MPS)) == [("CompositeImplicitAutograd", "foo")]
 
 
-def test_an_empty_table_is_no_default() -> None:
+def test_an_empty_table_is_not_a_missing_table() -> None:
     foo = parse("foo(Tensor self) -> Tensor\n  dispatch: {}\n")
     assert foo.dispatch == ()
     assert foo.is_abstract
@@ -232,7 +232,7 @@ def test_positions() -> None:
     assert spans.entry.text == text[2:]
 
 
-def test_positions_of_what_is_not_there_are_near() -> None:
+def test_positions_of_missing_keys_are_near() -> None:
     foo = parse("foo(Tensor self) -> Tensor")
     assert foo.spans.key("tags").text == "foo"
     assert foo.spans.item("tags", "x").text == "foo"
@@ -253,7 +253,7 @@ def test_an_empty_list_is_a_file_without_operators() -> None:
     assert parse_all("[]\n") == []
 
 
-def test_several_files_are_one_list_whatever_their_order() -> None:
+def test_several_files_are_one_list_in_any_order() -> None:
     texts = ("- func: c(Tensor self) -> Tensor\n- func: a(Tensor self) -> Tensor\n",)
     texts += ("- func: b(Tensor self) -> Tensor\n",)
     for given in (texts, texts[::-1]):

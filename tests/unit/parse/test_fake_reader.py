@@ -1,4 +1,4 @@
-"""The key `fake`: which texts are expressions over the arguments, and who may have one."""
+"""The key `fake`: which texts are expressions over the arguments, and which operators may have it."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ import pytest
 
 from opgen.diagnostics import Diagnostics, Source
 from opgen.parse import builtin_tags, parse_entries
-from opgen.parse.fake_reader import find_fake_problem
+from opgen.parse.entries.fake_expression import find_fake_problem
 
 GOOD = (
     "x.new_empty([new_size()], dtype=torch.int64)",
@@ -19,8 +19,8 @@ BAD = (
     ("x.new_empty([", "cannot parse"),
     ("y = x", "cannot parse"),
     ("import os", "cannot parse"),
-    ("x.new_empty([m])", "'m' is no argument"),
-    ("np.zeros(3)", "'np' is no argument"),
+    ("x.new_empty([m])", "'m' is not an argument"),
+    ("np.zeros(3)", "'np' is not an argument"),
     ("x\n.clone()", "one line"),
     ("x" + " + x" * 1000, "at most"),
     ("(" * 900 + ")" * 900, "cannot parse"),
@@ -30,12 +30,12 @@ BAD = (
 
 
 @pytest.mark.parametrize("text", GOOD)
-def test_an_expression_is_taken(text: str) -> None:
+def test_an_expression_is_accepted(text: str) -> None:
     assert find_fake_problem(text, ("x", "n", "sizes")) is None
 
 
 @pytest.mark.parametrize(("text", "words"), BAD, ids=range(len(BAD)))
-def test_what_is_no_expression_is_refused(text: str, words: str) -> None:
+def test_other_texts_than_expressions_are_rejected(text: str, words: str) -> None:
     assert words in str(find_fake_problem(text, ("x", "n", "sizes")))
 
 
@@ -67,7 +67,7 @@ def test_only_libraries_have_it() -> None:
         "  structured_delegate: foo.out\n",
     ],
 )
-def test_it_stands_in_place_of_a_meta_kernel(rest: str) -> None:
+def test_it_replaces_a_meta_kernel(rest: str) -> None:
     assert "E0255" in codes(f"- func: lib::foo(Tensor x) -> Tensor\n{rest}{FAKE}")
 
 

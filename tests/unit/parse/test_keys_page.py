@@ -1,22 +1,22 @@
-"""docs/keys.md explains every key, in the words that editors show."""
+"""docs/reference/keys.md explains every key, in the words that editors show."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping
 from pathlib import Path
 
-from opgen.parse.entry_keys import CLASS_KEYS, ENTRY_KEYS, HEAD_KEYS
+from opgen.parse.entries.key_descriptions import CLASS_KEYS, ENTRY_KEYS, HEADER_KEYS
 
-_PAGE = Path(__file__).parents[3] / "docs" / "keys.md"
+_PAGE = Path(__file__).parents[3] / "docs" / "reference" / "keys.md"
 
 
 def table(texts: Mapping[str, str]) -> str:
     rows = (f"| `{name}` | {text} |\n" for name, text in texts.items())
-    return f"| key | what it is for |\n|---|---|\n{''.join(rows)}"
+    return f"| key | purpose |\n|---|---|\n{''.join(rows)}"
 
 
 def test_the_page_has_every_key() -> None:
     page = _PAGE.read_text()
     entry = {name: key.description for name, key in ENTRY_KEYS.items()}
-    for texts in (HEAD_KEYS, CLASS_KEYS, entry):
-        assert table(texts) in page, f"docs/keys.md lacks\n{table(texts)}"
+    for texts in (HEADER_KEYS, CLASS_KEYS, entry):
+        assert table(texts) in page, f"docs/reference/keys.md lacks\n{table(texts)}"

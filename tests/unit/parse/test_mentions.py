@@ -1,11 +1,11 @@
-"""Registrations and traces into names: every form that programs print or write."""
+"""Names of operators in registrations and traces: every form that programs print or write."""
 
 from __future__ import annotations
 
 import pytest
 
 from opgen.diagnostics import Source
-from opgen.parse.mentions import parse_registrations, parse_trace
+from opgen.parse.operator_names.printed import parse_registrations, parse_trace
 
 
 def registered(text: str) -> list[str]:
@@ -15,13 +15,13 @@ def registered(text: str) -> list[str]:
 
 
 def called(text: str) -> list[str]:
-    """Names; those of which any overload may be meant with a `*`."""
+    """Return the names; those that mean any overload end in `*`."""
     found = parse_trace(Source("t", text))
     return [f"{m.name}*" if m.any_overload else m.name for m in found]
 
 
 def test_a_source_of_registrations() -> None:
-    """Protects the namespace of a block, rows with one of their own, and comments that are no rows."""
+    """Protects the namespace of a block, rows with a namespace of their own, and comments that are not rows."""
     text = """
     TORCH_LIBRARY_IMPL(aten, XLA, m) {
       m.impl("add.Tensor", TORCH_FN(add));   // m.impl("sub.Tensor", TORCH_FN(sub));
@@ -52,7 +52,7 @@ def test_a_list_of_registrations(text: str) -> None:
 
 
 def test_graphs() -> None:
-    """Protects the two ways to write an operator: the dispatcher's, and Python's attributes."""
+    """An operator is written in two ways: as the dispatcher prints it, and as Python attributes."""
     own = "  %2 = aten::add.Tensor(%0, %1, alpha=1)  # Float(2)\n  %3 = aten::neg(%2)\n"
     assert called(own) == ["aten::add.Tensor", "aten::neg*"]
     exported = "torch.ops.aten.add.Tensor(x, 1); torch.ops.aten.neg.default(y); ops.own.f(z)"
@@ -60,7 +60,7 @@ def test_graphs() -> None:
 
 
 def test_profiles() -> None:
-    """Protects profiles, which tell no overload, and the names in them that are no operators'."""
+    """Profiles name no overloads, and contain names that are not operators."""
     chrome = '{"traceEvents": [{"name": "aten::mm", "cat": "cpu_op"}, {"name": "ProfilerStep#1"}]}'
     assert called(chrome) == ["aten::mm*"]
     table = "   aten::mm    3.1 us\n at::native::f(int)  std::vector<int>::push  a::b::c\n"

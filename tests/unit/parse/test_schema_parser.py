@@ -1,4 +1,4 @@
-"""Schema text into values. What is rejected is in tests/errors."""
+"""From schema text to values. Rejected schemas are in tests/golden/errors."""
 
 from __future__ import annotations
 
@@ -85,14 +85,14 @@ def test_a_cache_gives_the_same_values_again() -> None:
     assert one.returns[0] is two.returns[0]
 
 
-def test_what_was_reported_is_reported_again() -> None:
+def test_cached_errors_are_reported_again() -> None:
     cache, diagnostics = SchemaCache(), Diagnostics()
     for name in ("foo", "bar"):
         parse_function_schema(f"{name}(Tensr self) -> Tensor", diagnostics, cache=cache)
     assert len(diagnostics) == 2
 
 
-def test_the_caller_says_where_the_text_stands() -> None:
+def test_the_caller_gives_the_position_of_the_text() -> None:
     source = Source("f", "xxx foo(Tensr self) -> Tensor")
     diagnostics = Diagnostics()
 
@@ -104,7 +104,7 @@ def test_the_caller_says_where_the_text_stands() -> None:
 
 
 @pytest.mark.parametrize(
-    ("text", "mended"),
+    ("text", "fixed"),
     [
         ("foo(Tensor self,int x) -> Tensor", "foo(Tensor self, int x) -> Tensor"),
         ("foo(Tensor  self) -> Tensor", "foo(Tensor self) -> Tensor"),
@@ -117,12 +117,12 @@ def test_the_caller_says_where_the_text_stands() -> None:
         ("foo( Tensor self ,int x)  -> Tensor ", "foo(Tensor self, int x) -> Tensor"),
     ],
 )
-def test_certain_mends_mend(text: str, mended: str) -> None:
+def test_certain_fixes_remove_their_error(text: str, fixed: str) -> None:
     diagnostics = Diagnostics()
     parse_function_schema(text, diagnostics)
     fixes = [d.fix for d in diagnostics if d.fix is not None]
     assert len(fixes) == len(diagnostics)
     for fix in sorted(fixes, key=lambda f: -f.span.start):
         text = text[: fix.span.start] + fix.replacement + text[fix.span.end :]
-    assert text == mended
+    assert text == fixed
     parse(text)

@@ -1,7 +1,7 @@
-"""The place of a problem is the offending word, character for character, however YAML writes the value.
+"""The span of a problem is exactly the offending word, however YAML writes the value.
 
-One bad word in each kind of value is written in every style of scalar, with every kind of line end,
-and after text of every width; what is reported has to be that word of the source.
+A bad word in each kind of value is written in every style of scalar, with every kind of line end, and after text of
+every width; the reported span must be that word of the source.
 """
 
 from __future__ import annotations
@@ -15,8 +15,9 @@ from hypothesis import strategies as st
 
 from opgen.diagnostics import Diagnostics, Source, Span, render_human
 from opgen.parse import builtin_tags, decode_source, parse_native_functions
+from support.codes import code
 
-# The key, its value, the bad word in it, and the code of what is wrong with that.
+# The key, its value, the bad word in it, and the expected code.
 VALUES = {
     "a type": (
         "func",
@@ -116,7 +117,7 @@ STYLES: dict[str, Callable[[str, str], str]] = {
         )
     },
 }
-# What stands before the entry: characters of one, two and no columns, and of one to four bytes.
+# Text before the entry: characters of zero, one and two columns, and of one to four bytes.
 BEFORE = {
     "nothing": "",
     "text": "# é e\u0301 表 \U0001d54f \u200d\n",
@@ -154,7 +155,7 @@ def test_the_place_is_the_word(what: str, style: str) -> None:
             elif style.startswith("double"):
                 as_written = word.replace('"', '\\"')
                 if style == "double with escaped line ends" and as_written not in text:
-                    # The escaped line end stands inside the word.
+                    # The escaped line end lies inside the word.
                     continue
             elif style.startswith("single"):
                 as_written = word.replace("'", "''")
@@ -167,7 +168,7 @@ def test_the_place_is_the_word(what: str, style: str) -> None:
 
 @pytest.mark.parametrize("newline", ["\n", "\r\n", "\r"])
 def test_lines_and_columns_are_counted_as_editors_do(newline: str) -> None:
-    """Neither U+2028 nor U+0085 ends a line, and an astral character is one column."""
+    """Neither U+2028 nor U+0085 ends a line, and a character outside the BMP is one column."""
     text = written("func", VALUES["a type"][1], "plain", newline, BEFORE["separators"])
     (span,) = spans_of(text, "E0307")
     location = span.source.location(span.start)
@@ -182,12 +183,12 @@ def test_lines_and_columns_are_counted_as_editors_do(newline: str) -> None:
     st.text(st.sampled_from("xé\u0301表\U0001f600"), min_size=1, max_size=6),
 )
 def test_carets_stand_under_the_word(before: str, word: str) -> None:
-    """In a terminal with tabs and wide characters: what is over the carets is the word."""
-    # A combining character belongs to what it is combined with.
+    """In a terminal, with tabs and wide characters, the carets stand under the word."""
+    # A combining character belongs to the character before it.
     word = f"w{word}"
     source = Source("f.yaml", f"{before}{word} after\n")
     diagnostics = Diagnostics()
-    diagnostics.error("E0307", "m", Span(source, len(before), len(before) + len(word)))
+    diagnostics.error(code("E0307"), "m", Span(source, len(before), len(before) + len(word)))
     lines = render_human(diagnostics).splitlines()
     shown, carets = lines[3].removeprefix("1 | "), lines[4].removeprefix("  | ")
     assert columns(carets[: len(carets) - len(carets.lstrip())]) == columns(before)
@@ -196,7 +197,7 @@ def test_carets_stand_under_the_word(before: str, word: str) -> None:
 
 
 def columns(text: str) -> int:
-    """By a table of these few characters: tabs stop at every eighth column."""
+    """Return the width of each character from a table of these few; tabs stop at every eighth column."""
     widths = {"\u0301": 0, "\u20dd": 0, "表": 2, "\U0001f600": 2, "ｱ": 1, "\u1100": 2}
     at = 0
     for c in text:

@@ -1,4 +1,4 @@
-"""YAML into nodes: kinds, aliases, merging, and where everything stands."""
+"""From YAML to nodes: kinds, aliases, merging, and the position of everything."""
 
 from __future__ import annotations
 
@@ -8,8 +8,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from opgen.diagnostics import Diagnostics, Source
-from opgen.parse.yaml_nodes import MappingNode, Node, ScalarNode, SequenceNode, compose
-from opgen.parse.yaml_scalars import scalar_chars
+from opgen.parse.yaml.nodes import MappingNode, Node, ScalarNode, SequenceNode, compose
+from opgen.parse.yaml.scalars import scalar_chars
 
 
 def read(text: str) -> Node:
@@ -83,7 +83,7 @@ def merged(text: str) -> dict[str, str]:
     return {key.value: value.span.text for key, value in last.pairs}
 
 
-def test_what_is_written_wins_over_what_is_merged() -> None:
+def test_own_keys_win_over_merged_ones() -> None:
     text = "- &x {a: 1, b: 2}\n- &y {b: 3, c: 4}\n- <<: [*x, *y]\n  a: 5\n"
     assert merged(text) == {"a": "5", "b": "2", "c": "4"}
 
@@ -96,7 +96,7 @@ def test_a_quoted_merge_key_is_a_key() -> None:
     assert merged("- {'<<': 1}\n") == {"<<": "1"}
 
 
-def test_nothing_at_all() -> None:
+def test_an_empty_text() -> None:
     diagnostics = Diagnostics()
     assert compose(Source("f", "# only a comment\n"), diagnostics) is None
     assert len(diagnostics) == 0
@@ -155,7 +155,7 @@ def test_every_character_of_a_scalar_is_found(value: str, style: str | None, wid
     assert found.value == value
     chars = scalar_chars(text, found.start, found.end, found.style, value)
     if chars is None:
-        # A block of blank lines has no indentation to be told from its text.
+        # A block of blank lines has no text that shows its indentation.
         assert not value.strip()
         return
     assert "".join(c.text for c in chars) == value

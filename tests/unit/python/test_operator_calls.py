@@ -1,4 +1,4 @@
-"""Schemas as stubs of functions that exist already: arguments by the schema's names, in its order."""
+"""Stubs of existing functions, from their schemas: arguments with the schema's names, in its order."""
 
 from __future__ import annotations
 
@@ -7,19 +7,24 @@ from pathlib import Path
 import pytest
 
 import opgen
-from opgen.python.operator_calls import operator_declarations
+from opgen.model.native_function import NativeFunction
+from opgen.python.operator_calls import merged_call, operator_call, reachable_calls
 from opgen.targets.torch import TORCH
 
 
-def declarations(tmp_path: Path, *schemas: str) -> list[str]:
+def load(tmp_path: Path, *schemas: str) -> tuple[NativeFunction, ...]:
     yaml = tmp_path / "custom.yaml"
     kernels = "\n  dispatch:\n    CompositeExplicitAutograd: kernel_{0}\n"
     yaml.write_text(
         "".join(f"- func: custom::{s}{kernels.format(i)}" for i, s in enumerate(schemas))
     )
+    return tuple(opgen.load(opgen.Inputs([yaml], target="torch")).functions)
+
+
+def declarations(tmp_path: Path, *schemas: str) -> list[str]:
+    functions = load(tmp_path, *schemas)
     assert TORCH.call_words is not None
-    functions = opgen.load([yaml], target="torch").functions
-    return list(operator_declarations(functions, TORCH.call_words))
+    return [call.declaration() for _, call in reachable_calls(functions, TORCH.call_words)]
 
 
 @pytest.mark.parametrize(
@@ -40,12 +45,12 @@ def declarations(tmp_path: Path, *schemas: str) -> list[str]:
     ],
 )
 def test_a_schema_is_declared(schema: str, declared: str, tmp_path: Path) -> None:
-    """Protects the annotations against what torch.ops was seen to take and return."""
+    """Protects the annotations: torch.ops was tried with values of each type."""
     assert declarations(tmp_path, schema) == [f"def f({declared}: ..."]
 
 
 def test_overloads_that_are_never_reached_are_left_out(tmp_path: Path) -> None:
-    """A type checker has words about a second overload whose every call the first takes."""
+    """Type checkers report a second overload if the first accepts its every call."""
     found = declarations(
         tmp_path,
         "f.a(float[] x, int n=0) -> Tensor",
@@ -61,4 +66,40 @@ def test_overloads_that_are_never_reached_are_left_out(tmp_path: Path) -> None:
         "x: _Tensor",
         "x: _Sequence[_float], m: _int",
     ]
-    assert all(one.startswith("@_overload\ndef f(") for one in found)
+
+
+@pytest.mark.parametrize(
+    ("schemas", "declared"),
+    [
+        (["f(Tensor self, int n=1) -> Tensor"], "self: _Tensor, n: _int = 1) -> _Tensor"),
+        (
+            [
+                "f(Tensor self, float w=0.5) -> Tensor",
+                "f.out(Tensor self, float w=0.5, *, Tensor(a!) out) -> Tensor(a!)",
+            ],
+            "self: _Tensor, w: _float = 0.5, *, out: _Tensor = ...) -> _Tensor",
+        ),
+        (
+            ["f.a(Tensor x, int n=1, int m=2) -> Tensor", "f.b(Tensor[] x, int n=3) -> int"],
+            "x: _Tensor | _Sequence[_Tensor], n: _int = ..., m: _int = 2) -> _Tensor | _int",
+        ),
+        (
+            ["f.a(Tensor x, int n) -> Tensor", "f.b(Tensor x, Tensor y) -> Tensor"],
+            "x: _Tensor, *args: _Any, **kwargs: _Any) -> _Tensor",
+        ),
+        (
+            ["f.a(Tensor x) -> Tensor", "f.b(Tensor x, *, Tensor y) -> ()"],
+            "x: _Tensor, *, y: _Tensor = ...) -> _Tensor | None",
+        ),
+    ],
+)
+def test_the_signature_of_all_overloads_accepts_the_calls_of_each(
+    schemas: list[str], declared: str, tmp_path: Path
+) -> None:
+    """Protects inspect.signature(): a call that an operator accepts must not be an error by its signature."""
+    assert TORCH.call_words is not None
+    functions = load(tmp_path, *schemas)
+    merged = merged_call([operator_call(f, TORCH.call_words) for f in functions])
+    assert " ".join(merged.declaration().split()).replace("( ", "(").replace(", )", ")") == (
+        f"def f({declared}: ..."
+    )

@@ -1,4 +1,4 @@
-"""Which operators Python binds, and how overloads are told apart."""
+"""Which operators are bound in Python, and how overloads are distinguished."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ def _operators(text: str) -> tuple[NativeFunction, ...]:
 
 def _codes(text: str) -> list[str]:
     diagnostics = Diagnostics()
-    spellings = Spellings(_TORCH.spelling, _TORCH.python)
+    spellings = Spellings(_TORCH.cpp.spelling, _TORCH.python)
     check_python(_operators(text), spellings, diagnostics)
     return [d.code for d in diagnostics]
 
@@ -33,13 +33,14 @@ def _is_bound(schema: str, *keys: str) -> bool:
     return is_bound(_operators("\n".join(lines) + "\n")[0])
 
 
-def test_what_is_bound() -> None:
+def test_bound_operators() -> None:
     assert _is_bound("foo(Tensor self) -> Tensor")
     assert not _is_bound("foo_backward(Tensor self) -> Tensor")
     assert _is_bound("custom::foo_backward(Tensor self) -> Tensor")
     assert not _is_bound("requires_grad_(Tensor(a!) self, bool requires_grad=True) -> Tensor(a!)")
     assert not _is_bound("add.Scalar(Tensor self, Scalar other, Scalar alpha=1) -> Tensor")
     assert not _is_bound("foo(Tensor self) -> Tensor", "tags: generated")
+    assert _is_bound("custom::foo(Tensor self) -> Tensor", "tags: generated")
 
 
 def test_an_out_variant_needs_an_operator_with_equal_arguments() -> None:

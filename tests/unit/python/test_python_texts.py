@@ -1,4 +1,4 @@
-"""Python signatures: names, defaults, out arguments, tensor options, and what has none."""
+"""Python signatures: names, defaults, out arguments, tensor options, and operators without a signature."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from opgen.python.signatures import PythonSignature, Spellings
 from opgen.targets import TARGETS
 
 _TORCH = TARGETS["torch"]
-_SPELLINGS = Spellings(_TORCH.spelling, _TORCH.python)
+_SPELLINGS = Spellings(_TORCH.cpp.spelling, _TORCH.python)
 _OPTIONS = (
     "ScalarType? dtype=None, Layout? layout=None, Device? device=None, bool? pin_memory=False, "
     "bool? requires_grad=False"
@@ -30,7 +30,7 @@ def _operator(schema: str, *keys: str) -> NativeFunction:
 
 def _signature(schema: str, *keys: str, method: bool = False) -> PythonSignature:
     return PythonSignature.from_native_function(
-        _operator(schema, *keys), _TORCH.spelling, method=method
+        _operator(schema, *keys), _TORCH.cpp.spelling, method=method
     )
 
 
@@ -42,7 +42,7 @@ def _stub(schema: str, *keys: str, method: bool = False) -> str:
     return _signature(schema, *keys, method=method).signature_str_pyi(_SPELLINGS)
 
 
-def test_a_function_calls_self_input_and_a_method_has_none() -> None:
+def test_self_is_called_input_in_a_function_and_omitted_in_a_method() -> None:
     schema = "add.Tensor(Tensor self, Tensor other, *, Scalar alpha=1) -> Tensor"
     assert _parser(schema) == "add(Tensor input, Tensor other, *, Scalar alpha=1)"
     assert _parser(schema, method=True) == "add(Tensor other, *, Scalar alpha=1)"
@@ -133,12 +133,14 @@ def test_returns() -> None:
     assert named == "def foo(x: Tensor) -> torch.return_types.foo: ..."
 
 
-def test_what_has_no_signature() -> None:
-    with pytest.raises(NoPythonSignature, match="called requires_grad"):
+def test_operators_without_a_signature() -> None:
+    with pytest.raises(NoPythonSignature, match="named requires_grad"):
         _signature("foo(Tensor self, bool requires_grad) -> Tensor")
-    with pytest.raises(NoPythonSignature, match="some of the returns have a name"):
+    with pytest.raises(NoPythonSignature, match="some of the returns have names"):
         _stub("foo(Tensor self) -> (Tensor a, Tensor)")
-    with pytest.raises(NoPythonSignature, match="written in brackets"):
+    with pytest.raises(
+        NoPythonSignature, match="write the default of a list without a size in brackets"
+    ):
         _signature("foo(Tensor self, int[] x=1) -> Tensor")
     with pytest.raises(NoPythonSignature, match="the argument parser has no type 'SymBool'"):
         _parser("foo(Tensor self, SymBool x) -> Tensor")
@@ -169,3 +171,12 @@ def test_types(written: str, parser: str, stub: str, returned: str | None) -> No
     assert stub_type(type) == stub
     if returned is not None:
         assert stub_return_type(type) == returned
+
+
+def test_names_of_libraries_operators_mean_nothing() -> None:
+    """Protects authors who name an operator `checker_like` or make one without tensors: it takes no dtype."""
+    assert _parser("foo::checker_like(Tensor image) -> Tensor") == "checker_like(Tensor image)"
+    assert _parser("foo::new_name(Tensor image) -> Tensor") == "new_name(Tensor image)"
+    assert _parser("foo::static(int n) -> Tensor") == "static(int64_t n)"
+    options = ", ".join(_OPTIONS.split(", ")[:3]) + ", bool? pin_memory=None"
+    assert "requires_grad" in _parser(f"foo::ramp(int n, *, {options}) -> Tensor")

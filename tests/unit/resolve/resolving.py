@@ -1,15 +1,11 @@
-"""Texts of entries into registries, for the tests of this folder."""
+"""Helpers for the tests of this folder: parts of registries, and generated entries."""
 
 from __future__ import annotations
 
-from collections.abc import Collection
-
-from opgen.diagnostics import Diagnostics, Source
 from opgen.model.dispatch_key import DispatchKey
 from opgen.model.native_function import NativeFunction
 from opgen.model.registry import Registry
-from opgen.parse import builtin_tags, parse_native_functions
-from opgen.resolve import resolve
+from support.inputs import registry_of
 
 STRUCTURED = """\
 - func: foo(Tensor self) -> Tensor
@@ -26,15 +22,6 @@ STRUCTURED = """\
 """
 
 
-def registry_of(text: str, *, tags: Collection[str] | None = None) -> Registry:
-    diagnostics = Diagnostics()
-    known = builtin_tags()
-    functions = parse_native_functions([Source("f.yaml", text)], known, (), diagnostics)
-    registry = resolve(functions, diagnostics, known.names if tags is None else tuple(tags))
-    assert [d.message for d in diagnostics] == []
-    return registry
-
-
 def function(registry: Registry, name: str) -> NativeFunction:
     found = registry.find_function(name if "::" in name else f"aten::{name}")
     assert found is not None, f"there is no {name}"
@@ -42,7 +29,7 @@ def function(registry: Registry, name: str) -> NativeFunction:
 
 
 def generated(text: str) -> list[str]:
-    """The schemas of what is generated for these entries."""
+    """Return the schemas of the operators generated for these entries."""
     return [str(f.func) for f in registry_of(text).functions if "generated" in f.tags]
 
 

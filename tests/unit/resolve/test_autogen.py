@@ -1,11 +1,12 @@
-"""Which variants are generated, and what they look like. What cannot be is in tests/errors."""
+"""Which variants are generated, with which attributes. Errors are in tests/golden/errors."""
 
 from __future__ import annotations
 
 import pytest
-from resolving import function, generated, registry_of
+from resolving import function, generated
 
 from opgen.model.native_function import DeviceCheckType, Variant
+from support.inputs import registry_of
 
 _CPU = "\n  dispatch:\n    CPU: k"
 
@@ -31,7 +32,7 @@ def entry(schema: str, autogen: str, more: str = _CPU) -> str:
             ],
         ),
         (
-            # A list of results is not returned again, nor is what stands beside it.
+            # An out variant does not return a list that it writes, nor the results beside it.
             "foo(Tensor self) -> (Tensor[], Tensor)",
             "foo.out",
             ["foo.out(Tensor self, *, Tensor(a!)[] out0, Tensor(b!) out1) -> ()"],
@@ -71,7 +72,8 @@ def entry(schema: str, autogen: str, more: str = _CPU) -> str:
             ],
         ),
         (
-            # The mutable operator keeps the plain name, and its out variant writes the same.
+            # The mutable operator keeps its plain name, and its out variant writes the same
+            # argument.
             "foo(Tensor self, Tensor(a!) x) -> (Tensor u, Tensor v)",
             "foo_functional, foo.out",
             [
@@ -95,7 +97,7 @@ def test_schemas(schema: str, autogen: str, expected: list[str]) -> None:
     [("b", "ac"), ("ba", "cd"), ("ac", "bd"), ("z", "ab")],
 )
 def test_outs_of_mutable_operators_get_letters_of_their_own(used: str, letters: str) -> None:
-    """Protects aliasing: torchgen hands out a letter that is in use, if they are out of order."""
+    """Protects aliasing: torchgen reuses a letter if the letters are not in alphabetical order."""
     arguments = "".join(f", Tensor({c}!) {c}" for c in used)
     out, _ = generated(
         entry(f"foo(Tensor self{arguments}) -> (Tensor, Tensor)", "foo_functional, foo.out")
@@ -105,14 +107,16 @@ def test_outs_of_mutable_operators_get_letters_of_their_own(used: str, letters: 
 
 @pytest.mark.parametrize(("used", "letter"), [("a", "b"), ("b", "a"), ("ab", "c"), ("ac", "b")])
 def test_outs_of_functional_operators_get_torchgens_letters(used: str, letter: str) -> None:
-    """Protects agreement with torchgen where any letter would do: annotations are gone there."""
+    """Protects agreement with torchgen, although any letter would be correct: the functional variant has no
+    annotations.
+    """
     arguments = "".join(f", Tensor({c}) {c}" for c in used)
     (out,) = generated(entry(f"foo(Tensor self{arguments}) -> Tensor", "foo.out"))
     assert f"Tensor({letter}!) out)" in out
 
 
 def test_a_functional_variant_completes_a_group() -> None:
-    """Protects in-place operators with a written out variant: they must be callable as functions."""
+    """Protects in-place operators with a hand-written out variant: they must be callable as functions."""
     text = entry("foo_(Tensor(a!) self) -> Tensor(a!)", "foo")
     text += (
         "- func: foo.out(Tensor self, *, Tensor(a!) out) -> Tensor(a!)\n  dispatch:\n    CPU: k\n"
@@ -123,7 +127,7 @@ def test_a_functional_variant_completes_a_group() -> None:
 @pytest.mark.parametrize(
     "text",
     [
-        # It decomposes.
+        # It is composite.
         entry("foo(Tensor self) -> Tensor", "foo.out", ""),
         # It bypasses the dispatcher.
         entry("foo(Tensor self) -> Tensor", "foo.out", f"{_CPU}\n  manual_cpp_binding: True"),
@@ -131,23 +135,24 @@ def test_a_functional_variant_completes_a_group() -> None:
         entry("foo_inverse(Tensor(a) self) -> Tensor(a)", "foo_inverse.out"),
         # Its functional variant has another signature.
         entry("polygamma_(Tensor(a!) self, int n) -> Tensor(a!)", "polygamma, polygamma.out"),
-        # Nothing among the names has to do with an out variant.
+        # None of the names is that of an out variant.
         entry("foo(Tensor self) -> Tensor", "foo.x"),
     ],
 )
 def test_nothing_is_generated(text: str) -> None:
-    """Protects agreement with torchgen, which takes no notice of `autogen` in these cases."""
+    """Protects agreement with torchgen, which ignores `autogen` in these cases."""
     assert generated(text) == []
 
 
 def test_core_operators_get_variants_even_if_they_decompose() -> None:
-    """Protects compilers that stop at core operators and so need all their variants."""
+    """Protects compilers that do not decompose core operators and so need all their variants."""
     assert len(generated(entry("foo(Tensor self) -> Tensor", "foo.out", "\n  tags: core"))) == 1
 
 
 def test_attributes() -> None:
-    """Protects agreement with torchgen: a generated operator is no method, guards nothing, and has
-    one kernel, which opgen writes."""
+    """Protects agreement with torchgen: a generated operator is not a method, has no device guard, and has one kernel,
+    which opgen generates.
+    """
     text = entry(
         "custom::foo.x(Tensor self, SymInt n) -> Tensor",
         "foo.x_out",
@@ -166,13 +171,18 @@ def test_attributes() -> None:
 
 
 def test_the_tag_out_is_given_if_it_is_declared() -> None:
-    """Protects files of releases whose tags.yaml does not have it."""
+    """Protects files of releases whose tags.yaml does not declare it."""
     text = entry("foo(Tensor self) -> Tensor", "foo.out")
-    assert "out" not in function(registry_of(text, tags=()), "foo.out").tags
+    assert (
+        "out"
+        not in function(
+            registry_of(text, tags="- tag: core\n  desc: of this release\n"), "foo.out"
+        ).tags
+    )
 
 
 def test_kernels_are_called_by_the_functional_name() -> None:
-    """Protects the kernels that opgen writes: two overloads must not share an out kernel."""
+    """Protects the kernels that opgen generates: two overloads must not share an out kernel."""
     text = entry("foo_.x(Tensor(a!) self, int k) -> Tensor(a!)", "foo.x, foo.x_out")
     registry = registry_of(text)
     names = [function(registry, n).dispatch[0][1].name for n in ("foo.x", "foo.x_out")]
@@ -180,7 +190,7 @@ def test_kernels_are_called_by_the_functional_name() -> None:
 
 
 def test_generated_operators_come_last_in_order_of_their_groups() -> None:
-    """Protects stable output: an entry moves its own generated variants and no others."""
+    """Protects stable output: a new entry moves only its own generated variants."""
     text = entry("b(Tensor self) -> Tensor", "b.out")
     text += entry("a_(Tensor(a!) self) -> Tensor(a!)", "a, a.out")
     names = [str(f.func.name) for f in registry_of(text).functions]

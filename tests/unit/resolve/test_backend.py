@@ -1,8 +1,8 @@
-"""External backends: which kernels there are, how they are called, and what is made from functional ones."""
+"""External backends: which kernels exist, how they are called, and which variants are made from functional ones."""
 
 from __future__ import annotations
 
-from resolving import key, registry_of
+from resolving import key
 
 from opgen.diagnostics import Diagnostics, Source
 from opgen.model.backend import ExternalBackend
@@ -10,6 +10,7 @@ from opgen.model.registry import Registry
 from opgen.parse import parse_backend
 from opgen.resolve.backend import backend_registrations, resolve_backend
 from opgen.resolve.dispatch_tables import RegistrationKind
+from support.inputs import registry_of
 
 HEAD = "backend: XLA\ncpp_namespace: x\n"
 GROUP = """\
@@ -91,12 +92,12 @@ def test_no_variant_is_made_where_results_would_be_lost() -> None:
     assert "foo" not in made, "the mutable variant returns one tensor and writes another"
 
 
-def test_what_registers_its_kernels_by_hand_is_left_alone() -> None:
+def test_hand_registered_operators_are_left_alone() -> None:
     by_hand = "- func: foo(Tensor self) -> Tensor\n  manual_kernel_registration: True\n"
     assert registered("supported: [foo]\n", by_hand) == {}
 
 
-def test_a_name_stands_for_the_operators_of_all_namespaces() -> None:
+def test_a_name_means_the_operators_of_all_namespaces() -> None:
     operators = "- func: custom::foo(Tensor self) -> Tensor\n  dispatch:\n    CPU: foo\n"
     registry = registry_of(operators)
     (kernel,) = backend_of("supported: [foo, foo]\n", registry).forward.kernels

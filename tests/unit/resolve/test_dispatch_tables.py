@@ -1,9 +1,9 @@
-"""What is registered for each key, and what a call reaches."""
+"""The registrations for each dispatch key, and the kernels that calls reach."""
 
 from __future__ import annotations
 
 import pytest
-from resolving import STRUCTURED, function, key, registry_of
+from resolving import STRUCTURED, function, key
 
 from opgen.resolve.computed_table import computed_table
 from opgen.resolve.dispatch_tables import (
@@ -11,12 +11,13 @@ from opgen.resolve.dispatch_tables import (
     members_with_groups,
     registrations_by_key,
 )
+from support.inputs import registry_of
 
 _OPTIONS = "ScalarType? dtype=None, Layout? layout=None, Device? device=None, bool? pin_memory=None"
 
 
 def dispatch_lines(keys: list[str]) -> str:
-    """A kernel for each key. One for CompositeImplicitAutograd alone is what no table stands for."""
+    """Return a row for each key. A single kernel for CompositeImplicitAutograd is the meaning of a missing table."""
     if keys == ["CompositeImplicitAutograd"]:
         return ""
     kernels = {k: "foo" if k == "CompositeImplicitAutograd" else f"foo_{k}" for k in keys}
@@ -24,7 +25,7 @@ def dispatch_lines(keys: list[str]) -> str:
 
 
 def rows(text: str, key_name: str) -> list[tuple[str, str, str | None]]:
-    """What is registered for a key, whether or not the registry has anything else for it."""
+    """Return the rows registered for a key, even if the registry has no others for it."""
     registry = registry_of(text)
     found = (
         find_registration(registry, f, key(key_name)) for f, _ in members_with_groups(registry)
@@ -55,8 +56,9 @@ def rows(text: str, key_name: str) -> list[tuple[str, str, str | None]]:
     ],
 )
 def test_structured_groups(key_name: str, expected: list[tuple[str, str, str | None]]) -> None:
-    """Protects structured operators: one kernel serves all variants, and only for backends; the
-    out variant is what a backend supplies, so nothing stands in for it."""
+    """One kernel serves all variants, for backends only; the out variant is what a backend supplies, so no kernel is
+    registered in its place.
+    """
     assert rows(STRUCTURED, key_name) == expected
 
 
@@ -80,7 +82,7 @@ def test_a_group_is_registered_at_the_place_of_its_first_member() -> None:
 
 
 def test_only_cuda_and_xpu_guard_devices() -> None:
-    """Protects the cost of a call on the CPU, where there is one device."""
+    """Protects the cost of a call on the CPU, where there is only one device."""
     rows = registrations_by_key(registry_of(STRUCTURED))
     assert all(r.device_guard for r in rows[key("CUDA")])
     for name in ("CPU", "Meta", "SparseCPU", "CompositeExplicitAutogradNonFunctional"):
@@ -110,7 +112,7 @@ def test_stubs_for_in_place_operators_on_meta(schema: str, dispatch: str, has_st
     ("name", "expected"), [("empty", 1), ("new_empty", 0), ("empty_like", 0), ("renew_x", 1)]
 )
 def test_backend_select(name: str, expected: int) -> None:
-    """Protects factories: without a tensor argument only the options say which backend is meant."""
+    """Protects factories: without a tensor argument, only the options name the backend."""
     schema = f"{name}(int n, *, {_OPTIONS}) -> Tensor"
     text = f"- func: {schema}\n  dispatch:\n    CompositeExplicitAutograd: {name}\n"
     assert len(rows(text, "BackendSelect")) == expected
@@ -127,7 +129,7 @@ def test_registered_by_hand() -> None:
 
 
 def table(text: str, name: str) -> dict[str, str | None]:
-    """For each runtime key the key that what is called is registered for."""
+    """Return, for each runtime key, the key under which the called kernel is registered."""
     registry = registry_of(text)
     return {
         cell.key.name: cell.registration.key.name if cell.registration else None
@@ -135,7 +137,7 @@ def table(text: str, name: str) -> dict[str, str | None]:
     }
 
 
-# Tensors of every kind that precedence treats in its own way.
+# Tensors of each kind that the rules of precedence distinguish.
 _ALL_KEYS = """\
 - func: every(Tensor self) -> Tensor
   dispatch:
@@ -163,8 +165,9 @@ _CIA, _NESTED, _CEA, _CEANF = (
 def test_precedence(
     dispatch: list[str], strided: str | None, sparse: str | None, nested: str | None
 ) -> None:
-    """Protects `opgen explain`: the values are those that ATen's dispatcher prints for operators
-    with these kernels."""
+    """Protects `opgen explain`: the expected values are those that ATen's dispatcher prints for operators with these
+    kernels.
+    """
     text = f"{_ALL_KEYS}- func: foo(Tensor self) -> Tensor\n{dispatch_lines(dispatch)}"
     found = table(text, "foo")
     other = next((k for k in dispatch if k not in ("CPU", _NESTED)), None)
@@ -179,7 +182,7 @@ def test_precedence(
 
 
 def test_reasons() -> None:
-    """Protects the words that people read in `opgen explain`."""
+    """Protects the texts that `opgen explain` shows to people."""
     registry = registry_of(_ALL_KEYS + STRUCTURED)
     cells = {c.key.name: c.reason for c in computed_table(registry, function(registry, "foo"))}
     assert cells == {

@@ -1,12 +1,12 @@
-"""What stands in for an operator that writes, where functionalization takes it."""
+"""The operators that functionalization calls instead of those that write their arguments."""
 
 from __future__ import annotations
 
 import pytest
-from resolving import registry_of
 
+from opgen.emit.torch.functionalize import OF_OUT
 from opgen.resolve.functional_forms import is_replaced
-from opgen.views.functionalize import OF_OUT
+from support.inputs import registry_of
 
 _OPTIONS = "ScalarType? dtype=None, Layout? layout=None, Device? device=None, bool? pin_memory=None"
 _LIKE = f"- func: foo(Tensor x, *, {_OPTIONS}) -> Tensor\n  dispatch:\n    CompositeExplicitAutograd: k\n"
@@ -17,8 +17,8 @@ _BY_ITS_AUTHOR = (
 
 
 @pytest.mark.parametrize(("out", "expected"), [(_GENERATED, True), (_BY_ITS_AUTHOR, False)])
-def test_an_out_variant_that_is_not_told_options(out: str, expected: bool) -> None:
-    """A generated one calls the functional variant without them. An author's may follow the dtype of `out`."""
+def test_an_out_variant_without_options(out: str, expected: bool) -> None:
+    """A generated out variant calls the functional one without options. An author's may follow the dtype of `out`."""
     (group,) = registry_of(_LIKE + out).groups
     assert group.out is not None
     assert is_replaced(group.out, group, frozenset(OF_OUT)) is expected

@@ -1,12 +1,12 @@
-"""Which operators belong together, and which keys are in use."""
+"""Which operators form a group, and which keys are in use."""
 
 from __future__ import annotations
 
-from resolving import STRUCTURED, function, registry_of
+from resolving import STRUCTURED, function
 
-from opgen.diagnostics import Diagnostics, Source
-from opgen.parse import builtin_tags, parse_native_functions
-from opgen.resolve import resolve
+from opgen.diagnostics import Diagnostics
+from opgen.pipeline.loading import read_registry
+from support.inputs import registry_of, text_inputs
 
 
 def names(members: object) -> list[str]:
@@ -15,7 +15,7 @@ def names(members: object) -> list[str]:
 
 
 def test_variants_are_found_by_signature() -> None:
-    """Protects grouping: overload names do not count, argument names and defaults do."""
+    """Protects grouping: overload names do not matter, argument names and defaults do."""
     registry = registry_of("""\
 - func: add.Tensor(Tensor self, Tensor other, *, Scalar alpha=1) -> Tensor
 - func: add.Scalar(Tensor self, Scalar other, Scalar alpha=1) -> Tensor
@@ -27,7 +27,7 @@ def test_variants_are_found_by_signature() -> None:
 
 
 def test_groups_are_in_order_of_their_first_member() -> None:
-    """Protects stable output: later files list groups in this order."""
+    """Protects stable output: generated files list groups in this order."""
     registry = registry_of("""\
 - func: b.out(Tensor self, *, Tensor(a!) out) -> Tensor(a!)
 - func: a(Tensor self) -> Tensor
@@ -38,7 +38,7 @@ def test_groups_are_in_order_of_their_first_member() -> None:
 
 
 def test_without_an_out_variant_there_is_no_group() -> None:
-    """Protects pairs of a functional and an in-place operator, which are legal alone."""
+    """Protects pairs of a functional and an in-place operator, which are valid alone."""
     registry = registry_of(
         "- func: a(Tensor self) -> Tensor\n- func: a_(Tensor(a!) self) -> Tensor(a!)\n"
     )
@@ -46,7 +46,7 @@ def test_without_an_out_variant_there_is_no_group() -> None:
 
 
 def test_a_view_with_its_siblings() -> None:
-    """Protects view groups: opgen writes the copying kernel from them."""
+    """Protects view groups: opgen generates the copying kernel from them."""
     registry = registry_of("""\
 - func: foo.x(Tensor(a) self) -> Tensor(a)
   dispatch:
@@ -68,7 +68,7 @@ def test_a_view_with_its_siblings() -> None:
 
 
 def test_slice_inverse_is_copied_by_slice_scatter() -> None:
-    """Protects the one pair whose names are related in another way."""
+    """Protects the one pair whose names do not follow the usual pattern."""
     registry = registry_of("""\
 - func: slice_inverse(Tensor(a) self, Tensor src) -> Tensor(a)
   dispatch:
@@ -83,7 +83,7 @@ def test_slice_inverse_is_copied_by_slice_scatter() -> None:
 
 
 def test_keys_in_use() -> None:
-    """Protects the list of register files: what structured groups register is named by no entry."""
+    """Protects the list of register files: no entry names the keys that structured groups register."""
     expected = ["CPU", "SparseCPU", "CUDA", "CompositeExplicitAutogradNonFunctional", "Meta"]
     assert [k.name for k in registry_of(STRUCTURED).dispatch_keys] == expected
     plain = registry_of("- func: foo(Tensor self) -> Tensor\n")
@@ -91,7 +91,7 @@ def test_keys_in_use() -> None:
 
 
 def test_several_problems_are_reported_in_one_run() -> None:
-    """Protects the author's time: one run shows everything that contradicts."""
+    """Protects the author's time: one run reports all contradictions."""
     text = """\
 - func: foo(Tensor self) -> Tensor
 - func: foo(Tensor self) -> Tensor
@@ -102,8 +102,8 @@ def test_several_problems_are_reported_in_one_run() -> None:
     CPU: baz
 """
     diagnostics = Diagnostics()
-    functions = parse_native_functions([Source("f", text)], builtin_tags(), (), diagnostics)
-    registry = resolve(functions, diagnostics)
+    registry = read_registry(text_inputs(text), diagnostics)
     assert [d.code for d in diagnostics] == ["E0401", "E0404", "E0402", "E0604"]
-    # What was defined twice is in the registry once, so that later stages can look things up.
+    # An operator that is defined twice is in the registry once, so that later stages can look up
+    # names.
     assert [str(f.func.name) for f in registry.functions] == ["foo", "bar", "baz"]

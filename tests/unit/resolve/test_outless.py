@@ -1,14 +1,15 @@
-"""Structured operators without an out variant: what is registered, and that it is an extension."""
+"""Structured operators without an out variant: what is registered for them, and that strict mode rejects them."""
 
 from __future__ import annotations
 
 import pytest
-from resolving import function, key, registry_of
+from resolving import function, key
 
 from opgen.diagnostics import Diagnostics, Source
 from opgen.parse import builtin_tags, parse_entries
 from opgen.resolve.computed_table import computed_table, serving_alias
 from opgen.resolve.dispatch_tables import registrations_by_key
+from support.inputs import registry_of
 
 _COPY = """\
 - func: foo_copy(Tensor self) -> Tensor
@@ -30,7 +31,7 @@ _FILLED = """\
 
 
 def registered(text: str) -> dict[str, list[tuple[str, str, str | None]]]:
-    """Operator, kind and kernel of each row of operators called foo, by key."""
+    """Return operator, kind and kernel of each row for operators called foo, by key."""
     found: dict[str, list[tuple[str, str, str | None]]] = {}
     for name, rows in registrations_by_key(registry_of(text)).items():
         for row in rows:
@@ -43,19 +44,19 @@ def registered(text: str) -> dict[str, list[tuple[str, str, str | None]]]:
 
 
 def test_views_are_made_by_meta_on_every_backend() -> None:
-    """Protects against a view that needs a kernel for each backend."""
+    """Protects against requiring a kernel for a view from every backend."""
     row = [("foo", "structured", None)]
     assert registered(_VIEW) == {"CompositeExplicitAutograd": row, "Meta": row}
 
 
 @pytest.mark.parametrize("name", ["CPU", "CUDA", "PrivateUse1", "SparseCPU"])
-def test_a_view_is_there_for_every_backend(name: str) -> None:
+def test_a_view_exists_for_every_backend(name: str) -> None:
     registry = registry_of(_VIEW)
     serving = serving_alias(registry, function(registry, "foo"), key(name))
     assert serving is key("CompositeExplicitAutograd")
 
 
-def test_the_table_says_what_makes_a_view() -> None:
+def test_the_table_names_the_maker_of_a_view() -> None:
     registry = registry_of(_VIEW)
     cells = {cell.key: cell for cell in computed_table(registry, function(registry, "foo"))}
     assert cells[key("CPU")].reason.endswith("the meta function makes the views on every backend")
@@ -63,7 +64,7 @@ def test_the_table_says_what_makes_a_view() -> None:
 
 
 def test_new_tensors_are_filled_by_kernels_of_backends() -> None:
-    """Nothing serves a backend without a kernel: there is no out operator to call."""
+    """A backend without a kernel gets no composite kernel: there is no out operator that it could call."""
     assert registered(_FILLED) == {
         "CPU": [("foo", "structured", "foo_cpu"), ("foo_", "structured", "foo_cpu")],
         "SparseCPU": [("foo", "unstructured", "foo_sparse")],
@@ -76,7 +77,7 @@ def test_new_tensors_are_filled_by_kernels_of_backends() -> None:
 )
 @pytest.mark.parametrize("text", [_FILLED, _VIEW])
 def test_a_kernel_may_serve_every_backend(text: str, composite: str) -> None:
-    """Protects against a composite kernel that is taken for an unstructured one, or doubled."""
+    """Protects against a composite kernel that is registered as unstructured, or twice."""
     entry, line = "  structured: True\n", f"    {composite}: foo_all\n"
     table = "  dispatch:\n"
     text = (
@@ -99,7 +100,7 @@ def test_bases_are_found_by_alias_set() -> None:
 
 
 @pytest.mark.parametrize("text", [_VIEW, _FILLED])
-def test_strict_torchgen_refuses_it(text: str) -> None:
+def test_strict_torchgen_rejects_it(text: str) -> None:
     diagnostics = Diagnostics()
     source = Source("f.yaml", text)
     parse_entries([source], builtin_tags(), (), diagnostics, strict_torchgen=True)

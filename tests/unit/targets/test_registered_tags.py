@@ -1,4 +1,4 @@
-"""Tags that PyTorch takes for more than they say: they are in the model, and not registered for it."""
+"""Tags from which PyTorch concludes more than they say: they are in the model, and not registered with PyTorch."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from opgen.targets.tags import registered_tags, tags_that_pytorch_follows
     ["Tensor self, Tensor other", "Tensor self, int dim, bool keepdim=False", "Tensor[] tensors"],
 )
 def test_out(arguments: str, tmp_path: Path) -> None:
-    """Protects compiled calls: the tag is in the model, and is not registered for PyTorch."""
+    """Protects compiled calls: the tag is in the model, and is not registered with PyTorch."""
     yaml = tmp_path / "f.yaml"
     yaml.write_text(
         f"- func: my::f({arguments}) -> Tensor\n  dispatch:\n    CPU: f_cpu\n"
@@ -39,8 +39,9 @@ def test_out(arguments: str, tmp_path: Path) -> None:
     ],
 )
 def test_inplace(schema: str, registered: bool, tmp_path: Path) -> None:
-    """Protects what functionalization makes of a call: it takes the tag for a first tensor that is written, and
-    returned, and the only one."""
+    """Protects functionalization of a call: PyTorch expects the tag only if the first tensor is the only one written,
+    and is returned.
+    """
     yaml = tmp_path / "f.yaml"
     yaml.write_text(f"- func: my::{schema}\n  dispatch:\n    CPU: f_cpu\n")
     (f,) = (f for f in opgen.load([yaml]).functions if str(f.func.name) == "f_")

@@ -1,4 +1,4 @@
-"""What Python knows of PyTorch's releases is what opgen/release.h and docs/torch-releases.md say."""
+"""Python code, opgen/core/release.h and docs/reference/torch-releases.md agree about PyTorch's releases."""
 
 from __future__ import annotations
 
@@ -9,8 +9,9 @@ from opgen.targets.tags import spell_tags
 from support.build import REPOSITORY, RUNTIME
 from support.torch_headers import RELEASES
 
-HEADER = (RUNTIME / "torch" / "include" / "opgen" / "release.h").read_text()
-PAGE = (REPOSITORY / "docs" / "torch-releases.md").read_text()
+HEADER = (RUNTIME / "torch" / "include" / "opgen" / "core" / "release.h").read_text()
+EVIDENCE = (REPOSITORY / "docs" / "contributing" / "evidence.md").read_text()
+PAGE = (REPOSITORY / "docs" / "reference" / "torch-releases.md").read_text()
 
 
 def test_the_header_has_the_same() -> None:
@@ -23,7 +24,7 @@ def test_the_header_has_the_same() -> None:
 
 
 def test_no_other_header_asks_for_the_release() -> None:
-    """Protects the one place: what differs between releases is in release.h."""
+    """Protects the rule that differences between releases are in release.h only."""
     others = sorted((RUNTIME / "torch").rglob("*.h"))
     asking = [path.name for path in others if "TORCH_VERSION" in path.read_text()]
     assert asking == ["release.h"]
@@ -32,14 +33,14 @@ def test_no_other_header_asks_for_the_release() -> None:
 def test_the_releases_that_are_tried_are_those_that_are_promised() -> None:
     found = [tuple(map(int, release.split(".")[:2])) for release in RELEASES]
     assert (min(found), max(found)) == (PYTORCH.oldest, PYTORCH.newest)
-    rows = re.findall(r"^\| (\d+\.\d+\.\d+) \|", PAGE, re.MULTILINE)
+    rows = re.findall(r"^\| (\d+\.\d+\.\d+) \|", EVIDENCE, re.MULTILINE)
     assert tuple(rows) == RELEASES
     for tag in UNREGISTERED_TAGS:
         assert f"`{tag}`" in PAGE
 
 
 def test_tags_that_a_release_lacks() -> None:
-    """Protects generated text that is the same for all releases."""
+    """Protects generated text, which is the same for all releases."""
     assert spell_tags(()) == "{}"
     assert spell_tags(("core", "pointwise")) == "{at::Tag::core, at::Tag::pointwise}"
     assert spell_tags(("inplace", "pointwise", "reduction")) == (

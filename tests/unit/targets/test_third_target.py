@@ -1,6 +1,6 @@
-"""The seam between operators and targets: a third target goes all the way without a line of opgen knowing it.
+"""The boundary between operators and targets: a third target works without any change to opgen.
 
-Every string of every view is looked through for what only another target could have put there.
+Every string of every generated file is searched for text that only another target could have put there.
 """
 
 from __future__ import annotations
@@ -10,38 +10,41 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
+from msgspec import Struct
+from msgspec.structs import replace
 from toy_target import TOY
 
-from opgen.dataclasses import field_names, replace
 from opgen.diagnostics import Diagnostics
+from opgen.emit.common.base import GeneratedFile
+from opgen.emit.common.context import Context, Library
+from opgen.emit.tree import build_files
 from opgen.model.dispatch_key import DispatchKey
 from opgen.model.registry import Registry
-from opgen.pipeline import load
-from opgen.render import Renderer
+from opgen.pipeline.loading import load
 from opgen.targets import TARGETS, Target
 from opgen.targets.base import FileKind
-from opgen.views.base import FileView
-from opgen.views.context import Context, Library
-from opgen.views.tree import build_views
+from opgen.templating.render import Renderer
 from support.inputs import aten_inputs
 
 HERE = Path(__file__).parent
-GOLDEN = HERE.parents[1] / "golden"
+GOLDEN = HERE.parents[1] / "golden" / "trees"
 INPUTS = sorted(GOLDEN.glob("*/input.yaml"))
 
-# What the other targets write and this one does not. `opgen::` is opgen's own support library, which every
-# target brings along (see SUPPORT).
+# Words of the other targets. `opgen::` is opgen's own support library, which every target has (see
+# SUPPORT).
 FOREIGN = re.compile(
     r"::std::|std::|\bc10\b|\bTORCH|nullopt|\bkLong\b|MemoryFormat::|Reduction::|\bint64_t\b|\bdouble\b"
     r"|(?<!toy::)\b(Tensor|Scalar|IntArrayRef|SymInt|SymIntArrayRef|TensorOptions|TensorList|Generator|Device"
     r"|Layout|ScalarType|ArrayRef|ITensorListRef|DispatchKeySet|TensorIteratorBase|MetaBase)\b(?!_|\)\()"
 )
-# Fields that hold no C++: schemas, names and paths, and text for the author.
+# Fields that hold no C++: schemas, names, paths, and text for the author.
 NOT_CPP = {
     *(
         "schema",
+        "comment",
         "schema_literal",
         "schema_str",
+        "text",
         "operator",
         "path",
         "template",
@@ -51,7 +54,7 @@ NOT_CPP = {
     ),
     *("struct", "overload", "key", "base", "tensor_header", "macro", "library", "includes"),
 }
-# The class templates and functions that a target's support library has, in all of them by the same names.
+# The class templates and functions that the support library of every target has, with these names.
 SUPPORT = {
     *("Functional", "Out", "Inplace", "CompositeFunctional", "CompositeInplace", "MetaInplaceStub"),
     *(
@@ -59,6 +62,17 @@ SUPPORT = {
         "Adapt",
         "ApartOut",
         "DeviceGuarded",
+        "DirectKernel",
+        "MetaKernel",
+        "FunctionalKernel",
+        "OutKernel",
+        "InplaceKernel",
+        "ViewKernel",
+        "InplaceViewKernel",
+        "CompositeFunctionalKernel",
+        "CompositeInplaceKernel",
+        "kernel",
+        "fallthrough",
         "DispatchKey",
         "View",
         "InplaceView",
@@ -84,40 +98,41 @@ def context_of(registry: Registry, target: Target) -> Context:
     return Context(registry, target, Library("mine"))
 
 
-def test_no_view_holds_another_targets_spelling(registry: Registry) -> None:
-    every_file = replace(TOY, files=frozenset(FileKind))
+def test_no_file_holds_another_targets_spelling(registry: Registry) -> None:
+    every_file = replace(TOY, plan=replace(TOY.plan, kinds=frozenset(FileKind)))
     found = {
-        f"{view.path}: {field}: {text}"
-        for view in build_views(context_of(registry, every_file))
-        for field, text in strings(view)
+        f"{file.path}: {field}: {text}"
+        for file in build_files(context_of(registry, every_file))
+        for field, text in strings(file)
         if field not in NOT_CPP and FOREIGN.search(text)
     }
     assert not found, "\n".join(sorted(found))
 
 
-def test_views_use_only_the_known_support_library(registry: Registry) -> None:
+def test_files_use_only_the_known_support_library(registry: Registry) -> None:
     used = {
         name
-        for view in build_views(context_of(registry, TARGETS["runtime"]))
-        for field, text in strings(view)
+        for file in build_files(context_of(registry, TARGETS["runtime"]))
+        for field, text in strings(file)
         if field not in NOT_CPP
         for name in re.findall(r"\bopgen::(\w+)", text)
     }
-    assert used <= SUPPORT | {"Tensor", "check_tensor_options_and_extract_memory_format"}, used
+    known = {"MetaOfWritten", "Tensor", "check_tensor_options_and_extract_memory_format"}
+    assert used <= SUPPORT | known, used
 
 
 def test_only_the_planned_files_are_made(registry: Registry) -> None:
-    paths = {view.path for view in build_views(context_of(registry, TOY))}
+    paths = {file.path for file in build_files(context_of(registry, TOY))}
     allowed = re.compile(r"include/mine/ops/\w+?(_ops)?\.h|src/Register(?!Schema)\w+\.cpp")
     assert paths and all(allowed.fullmatch(path) for path in paths), paths
 
 
-def test_an_empty_plan_makes_nothing(registry: Registry) -> None:
-    nothing = replace(TOY, files=frozenset())
-    assert build_views(context_of(registry, nothing)) == ()
+def test_an_empty_plan_generates_nothing(registry: Registry) -> None:
+    nothing = replace(TOY, plan=replace(TOY.plan, kinds=frozenset()))
+    assert not list(build_files(context_of(registry, nothing)))
 
 
-def test_the_texts_are_in_the_words_of_the_target(tmp_path: Path) -> None:
+def test_the_texts_use_the_spelling_of_the_target(tmp_path: Path) -> None:
     yaml = tmp_path / "input.yaml"
     yaml.write_text(
         "- func: fill(SymInt[] size, Scalar value=1, *, ScalarType? dtype=None, Layout? layout=None,"
@@ -126,8 +141,8 @@ def test_the_texts_are_in_the_words_of_the_target(tmp_path: Path) -> None:
         "- func: twice_(Tensor(a!) self, int[]? dims=None, bool keep=False) -> Tensor(a!)\n"
         "  dispatch:\n    CPU: twice_\n"
     )
-    views = build_views(context_of(registry_of(yaml), TOY))
-    files = Renderer(HERE / "toy").render_all(views)
+    files_of_toy = build_files(context_of(registry_of(yaml), TOY))
+    files = Renderer(HERE / "toy").render_all(files_of_toy)
     options = "toy::TensorOptions options := {}"
     scattered = (
         "lib::optional<toy::ScalarType> dtype, lib::optional<toy::Layout> layout,"
@@ -154,21 +169,21 @@ def test_the_texts_are_in_the_words_of_the_target(tmp_path: Path) -> None:
 
 
 def strings(value: object, field: str = "") -> Iterator[tuple[str, str]]:
-    """Every string in a view, with the name of the field that holds it."""
+    """Return every string in a file value, with the name of the field that holds it."""
     if isinstance(value, str):
         yield field, value
     elif isinstance(value, tuple):
         for item in value:
             yield from strings(item, field)
-    elif names := field_names(value):
-        for name in names:
+    elif isinstance(value, Struct):
+        for name in value.__struct_fields__:
             yield from strings(getattr(value, name), name)
     else:
-        # A dispatch key is spelled as in YAML, in every target.
+        # Every target spells a dispatch key as in YAML.
         assert isinstance(
             value, (bool, int, DispatchKey)
-        ), f"{field} of a view is a {type(value).__name__}"
+        ), f"{field} of a generated file is a {type(value).__name__}"
 
 
-def test_strings_sees_all_of_a_view() -> None:
-    assert list(strings(FileView("a", "b"))) == [("path", "a"), ("template", "b")]
+def test_strings_sees_all_of_a_file() -> None:
+    assert list(strings(GeneratedFile("a", "b"))) == [("path", "a"), ("template", "b")]

@@ -1,10 +1,13 @@
-"""A third target, for a made-up C++ world: whatever is `toy::`, `lib::` or in capitals is spelled as this target says."""
+"""A third target, for a made-up C++ library: everything with `toy::`, `lib::` or in capitals is spelled by this
+target.
+"""
 
 from __future__ import annotations
 
+from msgspec.structs import replace
+
 from opgen.cpp.spelling import TypeSpelling
 from opgen.cpp.translate import Conversions
-from opgen.dataclasses import field_names, replace
 from opgen.model.dispatch_key import DispatchKey
 from opgen.targets import Target
 from opgen.targets.base import FileKind
@@ -40,7 +43,7 @@ _SPELLING = TypeSpelling(
 _CONVERSIONS = Conversions(
     **{
         name: f"TO_{name.upper()}({{0}})"
-        for name in field_names(Conversions)
+        for name in Conversions.__struct_fields__
         if name not in ("this_tensor", "gather_options", "no_value")
     },
     this_tensor="THIS",
@@ -51,16 +54,27 @@ _CONVERSIONS = Conversions(
 TOY: Target = replace(
     RUNTIME,
     name="toy",
-    spelling=_SPELLING,
-    conversions=_CONVERSIONS,
-    runtime_abi=77,
-    files=frozenset({FileKind.OPERATOR_FUNCTIONS, FileKind.OPERATOR_OPS, FileKind.REGISTER_KEYS}),
-    function_keys=frozenset({DispatchKey.SparseCPU}),
-    symint_overloads=True,
-    meta_base="toy::Meta",
-    base_headers={"TensorIteratorBase": "toy/loop.h"},
-    author_header="toy/{0}.h",
-    element_types={"Float": "toy::F32", "Long": "toy::I64", "Bool": "toy::B"},
-    api_macro="TOY_API",
-    api_macros={},
+    cpp=replace(
+        RUNTIME.cpp,
+        spelling=_SPELLING,
+        conversions=_CONVERSIONS,
+        symint_overloads=True,
+        meta_base="toy::Meta",
+        base_headers={"TensorIteratorBase": "toy/loop.h"},
+        author_header="toy/{0}.h",
+        element_types={"Float": "toy::F32", "Long": "toy::I64", "Bool": "toy::B"},
+        api_macro="TOY_API",
+        api_macros={},
+    ),
+    plan=replace(
+        RUNTIME.plan,
+        kinds=frozenset(
+            {FileKind.OPERATOR_FUNCTIONS, FileKind.OPERATOR_OPS, FileKind.REGISTER_KEYS}
+        ),
+        runtime_abi=77,
+    ),
+    dispatch=replace(
+        RUNTIME.dispatch,
+        function_keys=frozenset({DispatchKey.SparseCPU}),
+    ),
 )

@@ -1,6 +1,6 @@
-"""Operators that do two steps in one."""
+"""Fused operators."""
 
-import torch as torch  # its libraries, which ours is linked to
+import torch as torch  # load its libraries first, because ours is linked with them
 
 from . import _C as _C  # loads the library
 from . import ops as ops

@@ -4,7 +4,8 @@
 #include <ATen/ATen.h>
 #include <torch/library.h>
 
-// `import fuse._C` loads the library, and with it what that registers; the module has nothing else.
+// `import fuse._C` loads the library, which registers the operators. The module contains nothing
+// else.
 extern "C" PyObject* PyInit__C() {
   static PyModuleDef module = {PyModuleDef_HEAD_INIT, "_C", nullptr, -1, nullptr};
   return PyModule_Create(&module);
@@ -14,7 +15,7 @@ namespace fuse {
 
 namespace {
 
-// What the kernels ask of two tensors: one size, floats, the CPU.
+// Check that two tensors have the same size, dtype float, and are on the CPU.
 void check_pair(const at::Tensor& a, const at::Tensor& b) {
   TORCH_CHECK(a.sizes() == b.sizes(), "fuse: sizes ", a.sizes(), " and ", b.sizes(), " differ");
   TORCH_CHECK(a.dtype() == at::kFloat && b.dtype() == at::kFloat, "fuse: only float32 is taken");
@@ -40,7 +41,7 @@ at::Tensor mul_cpu(const at::Tensor& a, const at::Tensor& b) {
   return muladd_cpu(a, b, 0.0);
 }
 
-// Writes into `out`, and returns nothing.
+// Writes a + b to `out`.
 void add_out_cpu(const at::Tensor& a, const at::Tensor& b, at::Tensor& out) {
   check_pair(a, b);
   check_pair(a, out);

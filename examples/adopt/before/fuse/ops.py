@@ -1,4 +1,4 @@
-"""The operators as functions of Python, their fake kernels, and the gradient of muladd."""
+"""Python functions for the operators, their fake kernels, and the gradient of muladd."""
 
 from __future__ import annotations
 
@@ -9,12 +9,12 @@ from torch import Tensor
 
 
 def muladd(a: Tensor, b: Tensor, c: float) -> Tensor:
-    """a * b + c in one pass."""
+    """Return a * b + c, computed in one pass."""
     return torch.ops.fuse.muladd.default(a, b, c)
 
 
 def mul(a: Tensor, b: Tensor) -> Tensor:
-    """a * b."""
+    """Return a * b."""
     return torch.ops.fuse.mul.default(a, b)
 
 

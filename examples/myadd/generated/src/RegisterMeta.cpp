@@ -2,30 +2,16 @@
 #include <opgen/register.h>
 
 #include <myops/ops/myadd_meta.h>
-#include <myops/ops/myadd_meta_dispatch.h>
 #include <myops/ops/myadd_ops.h>
 
 namespace myops::meta {
 
-// myadd(Tensor self, Tensor other) -> Tensor
-Tensor myadd(const Tensor& self, const Tensor& other) {
-  return opgen::Functional<opgen::DispatchKey::Meta, myops::meta::structured_myadd, myops::_ops::myadd>::call(self, other);
-}
-
-// myadd.out(Tensor self, Tensor other, *, Tensor(a!) out) -> Tensor(a!)
-Tensor& myadd_out(Tensor& out, const Tensor& self, const Tensor& other) {
-  return opgen::Out<opgen::DispatchKey::Meta, myops::meta::structured_myadd, myops::_ops::myadd_out>::call(self, other, out);
-}
-
-// myadd.out(Tensor self, Tensor other, *, Tensor(a!) out) -> Tensor(a!)
-Tensor& myadd_outf(const Tensor& self, const Tensor& other, Tensor& out) {
-  return opgen::Out<opgen::DispatchKey::Meta, myops::meta::structured_myadd, myops::_ops::myadd_out>::call(self, other, out);
-}
-
-// myadd_(Tensor(a!) self, Tensor other) -> Tensor(a!)
-Tensor& myadd_(Tensor& self, const Tensor& other) {
-  return opgen::Inplace<opgen::DispatchKey::Meta, myops::meta::structured_myadd, myops::_ops::myadd_, 0>::call(self, other);
-}
+extern constexpr opgen::MetaKernel<myops::_ops::myadd> opgen_kernel_myadd =
+    opgen::FunctionalKernel<opgen::DispatchKey::Meta, myops::meta::structured_myadd>();
+extern constexpr opgen::MetaKernel<myops::_ops::myadd_out> opgen_kernel_myadd_out =
+    opgen::OutKernel<opgen::DispatchKey::Meta, myops::meta::structured_myadd>();
+extern constexpr opgen::MetaKernel<myops::_ops::myadd_> opgen_kernel_myadd_ =
+    opgen::InplaceKernel<opgen::DispatchKey::Meta, myops::meta::structured_myadd>();
 
 }  // namespace myops::meta
 
@@ -33,19 +19,11 @@ namespace {
 using namespace opgen::types;
 
 const opgen::KernelRow opgen_kernels_RegisterMeta_myops[] = {
-    // myadd
-    opgen::kernel<myops::_ops::myadd>(
-        &opgen::Functional<opgen::DispatchKey::Meta, myops::meta::structured_myadd, myops::_ops::myadd>::call),
-    // myadd.out
-    opgen::kernel<myops::_ops::myadd_out>(
-        &opgen::Out<opgen::DispatchKey::Meta, myops::meta::structured_myadd, myops::_ops::myadd_out>::call),
-    // myadd_
-    opgen::kernel<myops::_ops::myadd_>(
-        &opgen::Inplace<opgen::DispatchKey::Meta, myops::meta::structured_myadd, myops::_ops::myadd_, 0>::call),
+    opgen::kernel(myops::meta::opgen_kernel_myadd),
+    opgen::kernel(myops::meta::opgen_kernel_myadd_out),
+    opgen::kernel(myops::meta::opgen_kernel_myadd_),
 };
-const opgen::KernelTable opgen_table_RegisterMeta_myops(
-    "myops",
-    opgen::DispatchKey::Meta,
-    opgen_kernels_RegisterMeta_myops);
+const opgen::KernelTable opgen_table_RegisterMeta_myops("myops", opgen::DispatchKey::Meta,
+                                                        opgen_kernels_RegisterMeta_myops);
 
 }  // namespace

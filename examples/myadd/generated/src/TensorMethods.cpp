@@ -3,10 +3,6 @@
 #include <opgen/register.h>
 
 namespace {
-// One library per process owns class Tensor; a second one is refused when it is loaded.
+// One library per process owns class Tensor; loading a second one is an error.
 const opgen::TensorOwner opgen_owner("myops");
 }  // namespace
-
-namespace opgen {
-
-}  // namespace opgen

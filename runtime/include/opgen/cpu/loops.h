@@ -1,21 +1,27 @@
-// loops.h: cpu_kernel and its kin: apply a function of elements to the operands of an iterator.
+// loops.h: apply a function of elements to the operands of an iterator, for both targets.
 //
 //   cpu_kernel(iter, [=](float a, float b) { return a + alpha * b; });
-//       operand dtypes are the function's: the output its result, inputs its parameters (0 to 4).
+//       The operands must have the function's types: the output that of its result, the inputs
+//       those of its parameters (0 to 4).
 //   cpu_kernel_opmath<scalar_t>(iter, [=](auto a, auto b) { return a + b; });
-//       operands are scalar_t, the function sees opmath_type<scalar_t>: float for Half, BFloat16.
+//       The operands are scalar_t; the function computes in opmath_type<scalar_t>, which is float
+//       for Half and BFloat16.
 //   cpu_kernel_vec(iter, [](float a, float b) { return a * b; },
 //                  [](Vec<float> a, Vec<float> b) { return a * b; });
-//       the second function is the first one on several elements (cpu/vec.h), where they lie side
-//       by side: for what the compiler does not vectorise by itself. One type throughout.
+//       The second function computes several adjacent elements at once (cpu/vec.h), for loops that
+//       the compiler does not vectorise by itself. All operands have one type.
 //   cpu_kernel_multiple_outputs(iter, [](float a) { return std::tuple<float, float>(…); });
+//       The function returns one value per output.
 //   cpu_serial_kernel(iter, f)
-//       in this thread, in the iterator's order: for functions with state.
+//       Runs in this thread and in the iterator's order, for functions with state.
 //   ufunc_loop<float, Half, …>(iter, f)
-//       what OPGEN_UFUNC expands to.
-// All but the serial one are split over threads. Contiguous rows, with at most one operand that is
-// a single number, are simple loops that the compiler vectorises: compile kernels with -O3, since
-// g++ 12 does not vectorise them at -O2. Where the processor has AVX2 its version of them is taken.
+//       Generated code calls it for OPGEN_UFUNC.
+//
+// All of them throw Error if the operands have other dtypes. All but cpu_serial_kernel split large
+// iterations over threads. Rows of adjacent elements, of which at most one operand may be a single
+// number, become simple loops that the compiler vectorises. Compile kernels with -O3: g++ 12 does
+// not vectorise these loops at -O2. Each loop is compiled a second time for AVX2, and that version
+// runs on processors that have it.
 #pragma once
 
 #include <cstdint>
@@ -24,10 +30,9 @@
 #include <type_traits>
 #include <utility>
 
+#include "opgen/core/dispatch_macros.h"
+#include "opgen/cpu/rows.h"
 #include "opgen/cpu/vec.h"
-#include "opgen/dispatch_macros.h"
-#include "opgen/dispatch_stub.h"
-#include "opgen/iterator.h"
 
 #if defined(__x86_64__) && defined(__OPTIMIZE__)
 #define OPGEN_LOOPS_AVX2 1
@@ -37,8 +42,9 @@
 #define OPGEN_TARGET_AVX2
 #endif
 
-// An output is apart from an input or is that input: rows have no dependence from one element to
-// the next. clang warns where that does not help; whoever compiles a kernel need not know.
+// An output and an input either share no memory or are the same tensor, so no element of a row
+// depends on another. clang warns about loops that it does not vectorise nevertheless; authors of
+// kernels cannot change that.
 #if defined(__clang__)
 #pragma clang diagnostic push
 #pragma clang diagnostic ignored "-Wpass-failed"
@@ -51,23 +57,12 @@ namespace opgen {
 
 namespace detail {
 
-// Throws unless the operands' dtypes are these: outputs, then inputs.
-OPGEN_API void throw_kernel_dtypes(const TensorIteratorBase& iter,
-                                   std::initializer_list<ScalarType> dtypes, int noutputs);
 template <class... T>
 void check_kernel_dtypes(const TensorIteratorBase& iter, int noutputs) {
   int i = 0;
   bool good = iter.ntensors() == static_cast<int>(sizeof...(T)) && iter.noutputs() == noutputs &&
               ((iter.dtype(i++) == scalar_type_of<T>)&&...);
   if (OPGEN_UNLIKELY(!good)) throw_kernel_dtypes(iter, {scalar_type_of<T>...}, noutputs);
-}
-// Runs `row` over all elements in any order, tiling where operands disagree on the fastest
-// dimension.
-OPGEN_API void for_each_row(TensorIteratorBase& iter, TensorIteratorBase::loop1d_t row,
-                            std::int64_t grain);
-// Whether loops compiled for AVX2 may run.
-[[nodiscard]] inline bool use_avx2() noexcept {
-  return get_cpu_capability() >= CPUCapability::AVX2;
 }
 
 template <class F>
@@ -90,17 +85,17 @@ struct FunctionTraits<R (C::*)(A...) noexcept> : FunctionTraits<R (*)(A...)> {};
 template <class C, class R, class... A>
 struct FunctionTraits<R (C::*)(A...) const noexcept> : FunctionTraits<R (*)(A...)> {};
 
-// An input of a row: element i, or the same number for every i.
+// An input of a row. `fixed`: the same number for every i.
 template <class T, bool fixed>
 struct RowInput {
   const T* data;
   T value{};
   explicit RowInput(const char* address) : data(reinterpret_cast<const T*>(address)) {
-    if constexpr (fixed) value = *data;
+    if constexpr (fixed) value = element_at(data);
   }
   OPGEN_ALWAYS_INLINE T operator[](std::int64_t i) const {
     if constexpr (fixed) return value;
-    return data[i];
+    return element_at(data + i);
   }
   OPGEN_ALWAYS_INLINE auto vec(std::int64_t i) const {
     if constexpr (fixed) {
@@ -125,7 +120,7 @@ OPGEN_ALWAYS_INLINE void dense_row_here(const F& f, std::int64_t n, Out* out, In
   OPGEN_IVDEP
   for (; i < n; ++i) out[i] = static_cast<Out>(f(in[i]...));
 }
-// Not inlined: clang's word on a loop that it does not vectorise would be said about the kernel.
+// Not inlined: clang would report a loop that it does not vectorise at the kernel's line.
 template <class F, class Out, class... In>
 OPGEN_NOINLINE void dense_row(const F& f, std::int64_t n, Out* out, In... in) {
   dense_row_here(f, n, out, in...);
@@ -138,7 +133,7 @@ OPGEN_NOINLINE OPGEN_TARGET_AVX2 void dense_row_avx2(const F& f, std::int64_t n,
 }
 #endif
 
-// Out and In are the operands' types; `f` may compute in others.
+// One row of a loop. Out and In are the operands' types; `f` may compute in others.
 template <class Out, class... In>
 struct Row {
   static constexpr int operands = 1 + static_cast<int>(sizeof...(In));
@@ -150,7 +145,7 @@ struct Row {
   [[nodiscard]] static bool has_dtypes(const TensorBase* const* tensors) noexcept {
     return has_dtypes(tensors, std::make_index_sequence<sizeof...(In)>{});
   }
-  // All operands are contiguous and of one shape.
+  // For operands in the form Contiguous.
   template <class F>
   static void run_simple(const F& f, [[maybe_unused]] bool wide, const TensorBase* const* tensors,
                          std::int64_t n) {
@@ -187,11 +182,11 @@ struct Row {
   static void strided(F& f, char** data, const std::int64_t* strides, std::int64_t n,
                       std::index_sequence<I...>) {
     for (std::int64_t i = 0; i < n; ++i) {
-      *reinterpret_cast<Out*>(data[0] + i * strides[0]) =
-          static_cast<Out>(f(*reinterpret_cast<const In*>(data[I + 1] + i * strides[I + 1])...));
+      *reinterpret_cast<Out*>(data[0] + i * strides[0]) = static_cast<Out>(
+          f(element_at(reinterpret_cast<const In*>(data[I + 1] + i * strides[I + 1]))...));
     }
   }
-  // `fixed`: the input that is one number; -1: none.
+  // `fixed`: the number of the input that is a single number; -1: none.
   template <int fixed, class F, std::size_t... I>
   static void dense(const F& f, [[maybe_unused]] bool wide, char** data, std::int64_t n,
                     std::index_sequence<I...>) {
@@ -249,10 +244,10 @@ OPGEN_NOINLINE void run_general_rows(TensorIteratorBase& iter, const F& f, std::
 
 template <class RowType, class F>
 void run_rows(TensorIteratorBase& iter, const F& f, std::int64_t grain) {
-  const TensorBase* const* tensors = iter.simple_tensors();
+  const TensorBase* const* tensors = contiguous_tensors(iter);
   if (OPGEN_LIKELY(tensors != nullptr && iter.ntensors() == RowType::operands &&
                    RowType::has_dtypes(tensors))) {
-    // None of the machinery of for_each_row.
+    // A small contiguous iteration is one row: for_each_row would cost more than the loop.
     std::int64_t n = tensors[0]->numel();
     if (OPGEN_LIKELY(n <= grain)) return RowType::run_simple(f, use_avx2(), tensors, n);
   }
@@ -305,8 +300,8 @@ void run_multiple(TensorIteratorBase& iter, const F& f, std::int64_t grain, std:
       iter,
       [&f](char** data, const std::int64_t* strides, std::int64_t n) {
         for (std::int64_t i = 0; i < n; ++i) {
-          std::tuple<Out...> results =
-              f(*reinterpret_cast<const In*>(data[first + I] + i * strides[first + I])...);
+          std::tuple<Out...> results = f(
+              element_at(reinterpret_cast<const In*>(data[first + I] + i * strides[first + I]))...);
           ((*reinterpret_cast<Out*>(data[O] + i * strides[O]) = std::get<O>(results)), ...);
         }
       },
@@ -329,7 +324,7 @@ void cpu_kernel(TensorIteratorBase& iter, const F& f, std::int64_t grain = kGrai
 
 namespace detail {
 
-// A function of elements together with the same on vectors of them.
+// A function of elements and the same function of vectors.
 template <class F, class V, class RowType>
 struct WithVectorForm;
 template <class F, class V, class R, class... In>
@@ -376,21 +371,22 @@ void cpu_kernel_multiple_outputs(TensorIteratorBase& iter, const F& f,
                        std::make_index_sequence<std::tuple_size_v<Inputs>>{});
 }
 
-// `f` is called once per element, from the first to the last.
+// Calls `f` once per element, from the first to the last.
 template <class F>
 void cpu_serial_kernel(TensorIteratorBase& iter, F&& f) {
   using Function = std::remove_cvref_t<F>;
   using RowType = typename detail::FunctionTraits<Function>::template apply<detail::Row>;
   detail::check_row(iter, static_cast<RowType*>(nullptr));
-  iter.serial_for_each([&f](char** data, const std::int64_t* strides,
-                            std::int64_t n) { RowType::strided(f, data, strides, n); },
-                       0, iter.numel());
+  detail::for_each_row_in_order(iter,
+                                [&f](char** data, const std::int64_t* strides, std::int64_t n) {
+                                  RowType::strided(f, data, strides, n);
+                                });
   iter.cast_outputs();
 }
 
-// Runs `f` over the operands if their common dtype is that of one of `T`; else returns false. `f`
-// is a function of elements of type opmath_type<T>, or makes one:
-// f(std::type_identity<opmath_type<T>>), once, before the loop.
+// Applies `f` to the operands if their common dtype is that of one of `T`; else returns false. `f`
+// is a function of elements of type opmath_type<T>, or returns one when it is called, once and
+// before the loop, with std::type_identity<opmath_type<T>>.
 template <class... T, class F>
 bool ufunc_loop(TensorIteratorBase& iter, const F& f) {
   return (detail::run_ufunc<T>(iter, f) || ...);

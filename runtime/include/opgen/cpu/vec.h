@@ -1,15 +1,15 @@
-// vec.h: Vec<T>, 32 bytes of arithmetic elements that are computed with at once, on the compiler's
-// vector types: one register with AVX2, two without.
+// vec.h: Vec<T>, 32 bytes of elements with arithmetic on all of them at once. Built on the
+// compiler's vector types: one register with AVX2, two without.
 #pragma once
 
 #include <cstdint>
 #include <cstring>
 #include <type_traits>
 
-#include "opgen/macros.h"
+#include "opgen/core/macros.h"
 
-// By value, 32-byte vectors pass through registers that not every processor has. Nothing here is
-// called: it is all inlined.
+// g++ warns that the ABI of 32-byte vectors passed by value depends on the processor. All functions
+// here are inlined, so none is passed.
 #if defined(__GNUC__) && !defined(__clang__)
 #pragma GCC diagnostic push
 #pragma GCC diagnostic ignored "-Wpsabi"
@@ -33,7 +33,7 @@ struct Vec {
     return result;
   }
 
-  // Any address that is good for a T.
+  // `from` needs the alignment of a T only.
   OPGEN_ALWAYS_INLINE static Vec load(const T* from) noexcept {
     Vec result;
     std::memcpy(&result.values, from, sizeof(Native));
@@ -55,7 +55,7 @@ struct Vec {
     return of(a.values / b.values);
   }
   OPGEN_ALWAYS_INLINE Vec operator-() const noexcept { return of(-values); }
-  // Where an element is not a number, the second argument's.
+  // If an element of either is NaN, the result is that of `b`.
   OPGEN_ALWAYS_INLINE friend Vec min(const Vec& a, const Vec& b) noexcept {
     return of(a.values < b.values ? a.values : b.values);
   }

@@ -1,6 +1,6 @@
-// cuda.h: what the generated CUDA kernels have of CUDA's own: a guard and an allocation that are no
-// virtual calls. A torch without CUDA has neither: there every CUDA kernel is compiled with what
-// goes for all devices, and can be registered, but not reached.
+// cuda.h: CUDA's own device guard and allocation for generated CUDA kernels; they are not virtual
+// calls. A torch without CUDA has neither. There CUDA kernels compile with the functions for all
+// devices; they can be registered, but never run.
 #pragma once
 
 #ifdef OPGEN_TORCH_CUDA
@@ -8,7 +8,7 @@
 #include <ATen/cuda/EmptyTensor.h>
 #include <c10/cuda/CUDAGuard.h>
 
-#include "opgen/outputs.h"
+#include "opgen/structured/outputs.h"
 
 namespace opgen::detail {
 

@@ -1,5 +1,4 @@
-// external_backend.h: variants of operators made from other kernels of an external backend: as for
-// the runtime.
+// external_backend.h: the entrance to structured/external_backend.h.
 #pragma once
 
-#include "../../../include/opgen/external_backend.h"
+#include "opgen/structured/external_backend.h"

@@ -1,4 +1,4 @@
-// iterator.h: TensorIterator is ATen's own.
+// iterator.h: the entrance to iterator/iterator.h.
 #pragma once
 
-#include <ATen/TensorIterator.h>
+#include "opgen/iterator/iterator.h"

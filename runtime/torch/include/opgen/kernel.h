@@ -1,24 +1,19 @@
-// kernel.h: all that a kernel author needs, under the names of opgen's own runtime, over ATen.
+// kernel.h: everything that a kernel author needs, under the names of opgen's own runtime,
+// implemented by ATen.
 #pragma once
 
-#include <ATen/Parallel.h>
-#include <ATen/native/cpu/Loops.h>
-
-#include "opgen/dispatch_macros.h"
-#include "opgen/error.h"
-#include "opgen/iterator.h"
+// Included first, and directly: g++ prints the chain of includes to the macros before an error in
+// one of them.
 #include "opgen/kernel_macros.h"
-#include "opgen/resize.h"
-#include "opgen/tensor.h"
-#include "opgen/tensor_functions.h"
 
-namespace opgen {
-
-using at::get_num_threads;
-using at::get_thread_num;
-using at::in_parallel_region;
-using at::parallel_for;
-using at::native::cpu_kernel;
-using at::native::cpu_kernel_multiple_outputs;
-
-}  // namespace opgen
+#include "opgen/core/dispatch_macros.h"
+#include "opgen/core/error.h"
+#include "opgen/core/parallel.h"
+#include "opgen/core/parallel_reduce.h"
+#include "opgen/cpu/loops.h"
+#include "opgen/device/cpu_generator.h"
+#include "opgen/device/random.h"
+#include "opgen/iterator/iterator.h"
+#include "opgen/tensor/resize.h"
+#include "opgen/tensor/tensor.h"
+#include "opgen/tensor/tensor_functions.h"

@@ -1,7 +1,4 @@
-// macros.h: the runtime's macros, and the ABI number of these headers.
+// macros.h: the entrance to core/macros.h.
 #pragma once
 
-#include "../../../include/opgen/macros.h"
-
-// Raised whenever generated code of an older opgen would misbehave with these headers.
-#define OPGEN_TORCH_ABI 1
+#include "opgen/core/macros.h"

@@ -1,33 +1,4 @@
-// not_selected.h: what stands in for an operator that a selective build leaves out. It costs no
-// code until something calls it, and then says what to select.
+// not_selected.h: the entrance to dispatch/not_selected.h.
 #pragma once
 
-#include "opgen/tensor.h"
-
-namespace opgen {
-
-namespace detail {
-
-[[noreturn]] inline void throw_not_selected(const char* name, const char* overload) {
-  TORCH_CHECK_NOT_IMPLEMENTED(false, name, *overload == '\0' ? "" : ".", overload,
-                              " is called, and not in this build: select it, too");
-  __builtin_unreachable();
-}
-
-}  // namespace detail
-
-// In the place of Operator<Derived, Signature>.
-template <class Derived, class Signature>
-struct NotSelected;
-template <class Derived, class R, class... A>
-struct NotSelected<Derived, R(A...)> {
-  using schema = R(A...);
-  using ptr_schema = R (*)(A...);
-
-  static R call(A...) { detail::throw_not_selected(Derived::name, Derived::overload_name); }
-  static R redispatch(DispatchKeySet, A...) {
-    detail::throw_not_selected(Derived::name, Derived::overload_name);
-  }
-};
-
-}  // namespace opgen
+#include "opgen/dispatch/not_selected.h"

@@ -1,22 +1,4 @@
-// operator.h: Operator, the statically typed handle of a generated operator: call and redispatch.
+// operator.h: the entrance to dispatch/operator.h.
 #pragma once
 
-#include "opgen/tensor.h"
-
-namespace opgen {
-
-// struct add_Tensor : Operator<add_Tensor, at::Tensor(const at::Tensor&, …)> { name, …
-// The members are compiled once for each operator, in Operators.cpp (see boxing.h).
-template <class Derived, class Signature>
-struct Operator;
-template <class Derived, class R, class... A>
-struct Operator<Derived, R(A...)> {
-  using schema = R(A...);
-  using ptr_schema = R (*)(A...);
-
-  static R call(A... arguments);
-  // Runs the kernel of the highest key of `keys`, whatever the arguments and the thread say.
-  static R redispatch(DispatchKeySet keys, A... arguments);
-};
-
-}  // namespace opgen
+#include "opgen/dispatch/operator.h"

@@ -1,5 +1,5 @@
-// register.h: what generated registrations are made of: kernels as the dispatcher takes them, and
-// adapters of their signatures.
+// register.h: the templates that generated registrations use: kernels in the form that the
+// dispatcher takes, and adapters of their signatures.
 #pragma once
 
 #include <ATen/core/dispatch/DispatchKeyExtractor.h>
@@ -11,19 +11,30 @@
 #include <type_traits>
 #include <utility>
 
-#include "opgen/operator.h"
-#include "opgen/registration.h"
-#include "opgen/structured.h"
+#include "opgen/dispatch/meta_kernel.h"
+#include "opgen/dispatch/operator.h"
+#include "opgen/dispatch/registration.h"
+#include "opgen/structured/structured.h"
 #include "opgen/stub.h"
-#include "opgen/symbolic_iterator.h"
+#include "opgen/symbolic/symbolic_iterator.h"
 
 namespace opgen {
 
-// A pointer and no type for each function: PyTorch then makes one entry and one boxed call for each
-// signature, where kernels, Meta, composites and functionalization would each have their own.
+// Passes the function as a pointer, and not as a type for each function: PyTorch then makes one
+// dispatch entry and one boxed call for each signature. Otherwise kernels, Meta kernels,
+// composites and functionalization would each have their own.
 template <class Op, typename Op::schema* function>
 constexpr auto kernel() {
   return function;
+}
+template <class Op>
+constexpr auto kernel(DirectKernel<Op> kernel) {
+  return kernel.function;
+}
+// A row without a function: the call continues with the next key.
+template <class Op>
+torch::CppFunction fallthrough() {
+  return torch::CppFunction::makeFallthrough();
 }
 namespace detail {
 template <class Schema>
@@ -38,8 +49,8 @@ constexpr auto kernel() {
   return function;
 }
 
-// Registers custom classes of namespace `name` before the schemas and kernels that name them, once
-// however many sources of a shared library ask for it.
+// Registers custom classes of namespace `name` before the schemas and kernels that name them. It
+// runs once, even if several sources of a shared library request it.
 template <auto define>
 __attribute__((visibility("hidden"))) bool define_class(const char* name) {
   static const bool done = detail::Registrations::of_this_library().add(
@@ -53,7 +64,8 @@ __attribute__((visibility("hidden"))) bool define_class(const char* name) {
 
 namespace detail {
 
-// An argument on its way from the dispatcher's type to the kernel's. Lives until the call returns.
+// Converts an argument from the dispatcher's type to the kernel's type. It lives until the call
+// returns.
 template <class To, class From>
 struct Adapted {
   From&& value;
@@ -65,7 +77,7 @@ struct Adapted {
     }
   }
 };
-// A written `Tensor?` is `Tensor&` to the dispatcher.
+// If the operator writes an argument of type `Tensor?`, the dispatcher passes it as `Tensor&`.
 template <class T>
 struct Adapted<std::optional<T>&, T&> {
   explicit Adapted(T& tensor) : value(tensor) {}
@@ -100,21 +112,22 @@ inline std::optional<Device> device_to_guard(const std::optional<TensorList>& te
 
 }  // namespace detail
 
-// Gives a kernel whose signature differs from the operator's the operator's signature.
+// Adapts a kernel whose signature differs from the operator's.
 template <class Op, class FunctionPointer, FunctionPointer function,
           class Schema = typename Op::schema>
 struct Adapt;
 template <class Op, class NR, class... NA, NR (*function)(NA...), class R, class... A>
 struct Adapt<Op, NR (*)(NA...), function, R(A...)> {
   static_assert(sizeof...(NA) == sizeof...(A),
-                "the kernel takes as many arguments as the operator");
+                "the kernel must take as many arguments as the operator");
   static R call(A... arguments) {
     return static_cast<R>(function(detail::Adapted<NA, A>{std::forward<A>(arguments)}...));
   }
 };
 
-// Checks that the tensors at `checked` share a device, then runs the kernel with the device of
-// argument `guarded` current. `guarded` is a tensor-like argument or a Device?; -1: none.
+// Checks that the tensors at the positions `checked` are on one device, then runs the kernel with
+// the device of the argument at `guarded` current. `guarded` is the position of a tensor, a list
+// of tensors or a Device?; -1 means none.
 template <class Op, class FunctionPointer, FunctionPointer function, bool check, class Checked,
           int guarded, class Schema = typename Op::schema>
 struct DeviceGuarded;
@@ -137,8 +150,8 @@ struct DeviceGuarded<Op, FunctionPointer, function, check, std::index_sequence<c
   }
 };
 
-// Checks that the tensors at `checked` share a device, then runs a structured kernel, which makes
-// the device of its outputs current itself.
+// Checks that the tensors at the positions `checked` are on one device, then runs a structured
+// kernel, which makes the device of its outputs current.
 template <class Op, typename Op::schema* function, class Checked,
           class Schema = typename Op::schema>
 struct DeviceChecked;
@@ -152,7 +165,7 @@ struct DeviceChecked<Op, function, std::index_sequence<checked...>, R(A...)> {
   }
 };
 
-// The Meta kernel of an in-place operator whose shape rule nobody wrote: the sizes stay.
+// The Meta kernel of an in-place operator without a written shape rule: the sizes do not change.
 template <class Op, class Schema = typename Op::schema>
 struct MetaInplaceStub;
 template <class Op, class R, class First, class... A>
@@ -167,8 +180,8 @@ struct MetaInplaceStub<Op, R(First, A...)> {
   }
 };
 
-// The Meta kernel of an operator that returns nothing but arguments that it writes: nothing is to
-// be computed, and the sizes stay. `Returned`: the positions of what it returns.
+// The Meta kernel of an operator that returns only arguments that it writes: there is nothing to
+// compute, and the sizes do not change. `Returned` holds the positions of the returned arguments.
 template <class Op, class Returned, class Schema = typename Op::schema>
 struct MetaOfWritten;
 template <class Op, std::size_t... returned, class R, class... A>
@@ -195,8 +208,8 @@ struct MetaOfWritten<Op, std::index_sequence<returned...>, R(A...)> {
   }
 };
 
-// Chooses the backend of an operator of a library by the device that a call says, and by its
-// tensors, if any. The device, a Device or a Device?, stands at `device`.
+// Chooses the backend of a library's operator by the device argument of the call (a Device or a
+// Device? at position `device`) and by its tensors, if any.
 template <class Op, std::size_t device, class Schema = typename Op::schema>
 struct BackendSelectByDevice;
 template <class Op, std::size_t device, class R, class... A>
@@ -211,8 +224,8 @@ struct BackendSelectByDevice<Op, device, R(A...)> {
   }
 };
 
-// Chooses the backend of a factory from its options. dtype, layout and device stand at `dtype`, + 1
-// and + 2.
+// Chooses the backend of a factory from its options. dtype, layout and device are at the positions
+// `dtype`, + 1 and + 2.
 template <class Op, std::size_t dtype, class Schema = typename Op::schema>
 struct BackendSelect;
 template <class Op, std::size_t dtype, class R, class... A>

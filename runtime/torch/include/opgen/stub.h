@@ -1,17 +1,29 @@
-// stub.h: default bodies of kernels that nobody has written yet.
+// stub.h: the default bodies of kernels that are not written yet.
 #pragma once
 
-#include "opgen/error.h"
+#include "opgen/core/error.h"
 
-// Weak, so that the author's definition wins when the library is linked.
+// Weak, so that the author's definition wins when the library is linked; in a section of their own,
+// by which opgen build recognises those that are left.
+#ifdef __ELF__
+#define OPGEN_STUB __attribute__((weak, noinline, section("opgen_stubs")))
+#else
 #define OPGEN_STUB __attribute__((weak, noinline))
+#endif
 
 namespace opgen {
 
-// NotImplementedError with operator, key and the text to write; for fake tensors a RuntimeError.
-[[noreturn]] inline void throw_missing_kernel(const char* op, const char* key,
-                                              const char* signature) {
-  OPGEN_CHECK_NOT_IMPLEMENTED(false, op, " on ", key, " is not written yet: write ", signature);
+struct MissingKernel {
+  const char* op;         // "mylib::shift"
+  const char* key;        // "CPU"
+  const char* signature;  // the text to write
+};
+
+// Throws NotImplementedError with operator, key and the text to write; for fake tensors a
+// RuntimeError.
+[[noreturn]] inline void throw_missing_kernel(const MissingKernel& kernel) {
+  OPGEN_CHECK_NOT_IMPLEMENTED(false, kernel.op, " on ", kernel.key, " is not written yet: write ",
+                              kernel.signature);
 }
 
 }  // namespace opgen

@@ -2,41 +2,24 @@
 #include <opgen/register.h>
 
 #include <opgen/existing.h>
-#include <fuse/ops/add_out_cpu_dispatch.h>
 #include <fuse/ops/add_out_ops.h>
-#include <fuse/ops/mul_cpu_dispatch.h>
 #include <fuse/ops/mul_ops.h>
-#include <fuse/ops/muladd_cpu_dispatch.h>
 #include <fuse/ops/muladd_ops.h>
 #include "native_functions_kernels.h"
 
 namespace fuse::cpu {
 
-// muladd(Tensor a, Tensor b, float c) -> Tensor
-at::Tensor muladd(const at::Tensor & a, const at::Tensor & b, double c) {
-  return opgen::Existing<fuse::_ops::muladd, &::fuse::muladd_cpu>::call(a, b, c);
-}
-
-// mul(Tensor a, Tensor b) -> Tensor
-at::Tensor mul(const at::Tensor & a, const at::Tensor & b) {
-  return opgen::Existing<fuse::_ops::mul, &::fuse::mul_cpu>::call(a, b);
-}
-
-// add_out(Tensor a, Tensor b, Tensor(a!) out) -> ()
-void add_out(const at::Tensor & a, const at::Tensor & b, at::Tensor & out) {
-  return opgen::Existing<fuse::_ops::opgen_add_out, &::fuse::add_out_cpu>::call(a, b, out);
-}
+extern constexpr opgen::DirectKernel<fuse::_ops::muladd> opgen_kernel_muladd =
+    opgen::Existing<fuse::_ops::muladd, &::fuse::muladd_cpu>::call;
+extern constexpr opgen::DirectKernel<fuse::_ops::mul> opgen_kernel_mul =
+    opgen::Existing<fuse::_ops::mul, &::fuse::mul_cpu>::call;
+extern constexpr opgen::DirectKernel<fuse::_ops::opgen_add_out> opgen_kernel_opgen_add_out =
+    opgen::Existing<fuse::_ops::opgen_add_out, &::fuse::add_out_cpu>::call;
 
 }  // namespace fuse::cpu
 
 OPGEN_LIBRARY_IMPL(fuse, CPU, m) {
-  m.impl(
-      "muladd",
-      opgen::kernel<fuse::_ops::muladd, &opgen::Existing<fuse::_ops::muladd, &::fuse::muladd_cpu>::call>());
-  m.impl(
-      "mul",
-      opgen::kernel<fuse::_ops::mul, &opgen::Existing<fuse::_ops::mul, &::fuse::mul_cpu>::call>());
-  m.impl(
-      "add_out",
-      opgen::kernel<fuse::_ops::opgen_add_out, &opgen::Existing<fuse::_ops::opgen_add_out, &::fuse::add_out_cpu>::call>());
+  m.impl("muladd", opgen::kernel(fuse::cpu::opgen_kernel_muladd));
+  m.impl("mul", opgen::kernel(fuse::cpu::opgen_kernel_mul));
+  m.impl("add_out", opgen::kernel(fuse::cpu::opgen_kernel_opgen_add_out));
 }

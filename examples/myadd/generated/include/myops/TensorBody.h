@@ -5,7 +5,7 @@
 
 #include <utility>
 
-static_assert(OPGEN_RUNTIME_ABI == 1, "this file is for opgen runtime ABI 1: generate it anew");
+static_assert(OPGEN_RUNTIME_ABI == 1, "this file is for opgen runtime ABI 1: generate it again");
 
 namespace opgen {
 
@@ -13,8 +13,7 @@ class Tensor : public TensorBase {
  public:
   using TensorBase::TensorBase;
   Tensor() = default;
-  Tensor(const TensorBase& base) : TensorBase(base) {}
-  Tensor(TensorBase&& base) noexcept : TensorBase(std::move(base)) {}
+  Tensor(TensorBase base) noexcept : TensorBase(std::move(base)) {}
 };
 
 static_assert(sizeof(Tensor) == sizeof(TensorBase), "the runtime passes Tensor as TensorBase");

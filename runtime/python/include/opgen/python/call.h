@@ -1,4 +1,4 @@
-// call.h: thunk<Signature, …>: from the parsed arguments of a Python call to the typed C++ call.
+// call.h: thunk<Signature, …>: makes the typed C++ call from the parsed arguments of a Python call.
 // Include after the generated TensorBody.h: Tensor must be complete where a thunk is used.
 #pragma once
 
@@ -11,33 +11,34 @@
 #include <utility>
 #include <vector>
 
-#include "opgen/macros.h"
-#include "opgen/operator.h"
+#include "opgen/core/macros.h"
+#include "opgen/dispatch/operator.h"
 #include "opgen/python/table.h"
-#include "opgen/tensor.h"
-#include "opgen/types.h"
+#include "opgen/tensor/tensor.h"
+#include "opgen/tensor/types.h"
 
 typedef struct _object PyObject;
 
 namespace opgen::python {
 
-// One parsed argument. What it points to belongs to the call's scratch memory or to Python.
+// One parsed argument. Its pointers refer to the call's scratch memory or to Python objects that
+// the caller keeps alive.
 struct Slot {
-  PyObject* object;  // what was given, borrowed; null for a default
+  PyObject* object;  // the argument, borrowed; null for a default
   bool given;        // false for None
   union {
     std::int64_t integer;
     double real;
     const TensorBase* tensor;
-    const void* data;  // of a list or a text
+    const void* data;  // of a list or a string
   };
-  std::size_t size;  // of a list or a text
+  std::size_t size;  // of a list or a string
   union {
     Scalar scalar;
     Device device;
   };
 
-  // Nothing is set: a call has room for many slots and uses few.
+  // Leaves the members uninitialised: a call has many slots and uses few.
   Slot() noexcept {}  // NOLINT(modernize-use-equals-default)
 };
 
@@ -47,10 +48,10 @@ struct Call {
   const Overload* overload;
   const OperatorSlot* slot;
   PyObject* const* result_type;  // a named tuple, or null
-  bool release;                  // the work is worth letting other threads of Python go on
+  bool release;                  // the work is long enough to release the GIL
 };
 
-// Lets other threads of Python run while it lives, if told to.
+// Releases the GIL during its lifetime, if asked to.
 class OPGEN_API GilRelease {
  public:
   explicit GilRelease(bool release) : state_(release ? save() : nullptr) {}
@@ -67,7 +68,7 @@ class OPGEN_API GilRelease {
   void* state_;
 };
 
-// Results as new references. A tensor that was given is the object that was given.
+// Converts results to new references. A returned argument is the object that was passed.
 OPGEN_API PyObject* wrap_tensor(TensorBase tensor, const Call& call);
 OPGEN_API PyObject* wrap_given(const TensorBase& tensor, const Call& call);
 OPGEN_API PyObject* wrap_scalar(const Scalar& value);
@@ -76,10 +77,10 @@ OPGEN_API PyObject* wrap_int(std::int64_t value);
 OPGEN_API PyObject* wrap_double(double value);
 OPGEN_API PyObject* wrap_dtype(ScalarType value);
 OPGEN_API PyObject* wrap_none(const Call& call);
-// Takes over the references in `items`.
+// Takes ownership of the references in `items`.
 OPGEN_API PyObject* wrap_tuple(PyObject** items, std::size_t count, const Call* call);
 
-// An argument as the type that the operator takes it by.
+// Converts an argument to the operator's parameter type.
 template <class P>
 struct Take {
   static P from(const Slot& slot) {
@@ -221,8 +222,8 @@ struct Caller<R(A...), I...> {
 
 }  // namespace detail
 
-// One for all operators of a signature, so that PyTorch's 2,300 need 700. `I` says in which slot
-// each argument of the operator is.
+// One thunk serves all operators of a signature, so that PyTorch's 2,300 need 700. `I` are the
+// slots of the operator's arguments.
 template <class Signature, std::size_t... I>
 PyObject* thunk(const Call& call) {
   return detail::Caller<Signature, I...>::thunk(call);

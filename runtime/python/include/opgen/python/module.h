@@ -1,4 +1,4 @@
-// module.h: a generated extension module, from its tables. Needs Python.h.
+// module.h: fill a generated extension module from its tables. Needs Python.h.
 #pragma once
 
 #include <Python.h>
@@ -7,7 +7,7 @@
 #include <initializer_list>
 #include <span>
 
-#include "opgen/macros.h"
+#include "opgen/core/macros.h"
 #include "opgen/python/table.h"
 
 namespace opgen::python {
@@ -16,13 +16,13 @@ namespace opgen::python {
 // is one for the whole process. -1 with an exception set.
 OPGEN_API int init_module(PyObject* module, const char* package, const Function* functions,
                           std::size_t count);
-// The same, of functions in several tables.
+// The same, for functions in several tables.
 OPGEN_API int init_module(PyObject* module, const char* package,
                           std::initializer_list<std::span<const Function>> tables);
 
 // The slots of a module that `fill` fills. Class Tensor and the tables of operators are one for the
-// whole process, and the GIL guards them: Python is told to refuse sub-interpreters and to take the
-// GIL, and init_module() refuses where Python does not.
+// whole process, and the GIL guards them: the slots tell Python to refuse sub-interpreters and to
+// enable the GIL; init_module() refuses them if Python does not.
 struct ModuleSlots {
   explicit ModuleSlots(int (*fill)(PyObject*)) noexcept
       : slots{{Py_mod_exec, reinterpret_cast<void*>(fill)},

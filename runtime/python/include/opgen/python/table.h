@@ -1,5 +1,5 @@
-// table.h: the tables that a generated Python module is made of: functions, their overloads,
-// arguments. All of it is constant data; the parser in opgen::python reads it.
+// table.h: the tables of a generated Python module: functions, overloads, arguments. They are
+// constant data; the parser in opgen::python reads them.
 #pragma once
 
 #include <cstddef>
@@ -37,7 +37,7 @@ enum class Type : std::uint8_t {
   Outs,  // as many tensors as the operator has out arguments; each takes a slot
 };
 
-// What an argument is when the call leaves it out.
+// The value of an argument that a call leaves out.
 struct Default {
   enum class Kind : std::uint8_t { Required, None, Integer, Real, Text, Integers };
   Kind kind = Kind::Required;
@@ -58,7 +58,7 @@ constexpr Default none() {
   value.kind = Default::Kind::None;
   return value;
 }
-// Of an int, a bool, or one of the enumerations.
+// The value of an int, a bool or an enumeration.
 template <class T>
 constexpr Default integer(T number) {
   Default value;
@@ -91,23 +91,24 @@ constexpr Default integers() {
 
 enum Flags : std::uint8_t {
   kPlain = 0,
-  kOptional = 1,  // takes None
-  kNumbers = 2,   // a tensor that may be given as a number
-  kNever = 4,     // a bool that cannot be true: requires_grad
+  kOptional = 1,      // takes None
+  kNumbers = 2,       // a tensor argument that also takes a number
+  kRequiresGrad = 4,  // a bool: whether the result requires a gradient
 };
 
 struct Argument {
   std::string_view name;
   Type type;
   std::uint8_t flags = kPlain;
-  std::uint8_t size = 0;  // of int[2] and its kind; how many outs
-  Default value = {};     // if left out
+  std::uint8_t size = 0;  // of a list such as int[2]; for outs, their number
+  Default value = {};     // if the call leaves it out
 };
 
-// Calls the operator on parsed arguments. A new reference; throws what the operator throws.
+// Calls the operator with parsed arguments. Returns a new reference; throws what the operator
+// throws.
 using Thunk = _object* (*)(const Call& call);
 
-// An operator, and how it is called.
+// An operator and the function that calls it.
 struct Operation {
   Thunk thunk = nullptr;
   const OperatorSlot* slot = nullptr;
@@ -117,16 +118,17 @@ enum class Returns : std::uint8_t { Result, Self };
 
 struct Overload {
   const char* signature;  // for messages: "add(Tensor input, Tensor other, *, Scalar alpha=1)"
-  const char* facts;      // for help(): its schemas, and what there is to know of them
-  const char* result;     // the class of named results, in the package's return_types; null without
+  const char* facts;      // for help(): its schemas, and notes on them
+  const char* doc = "";   // the author's documentation: lines, each with its end
+  const char* result;     // the class of named results, in return_types; null if there is none
   const Argument* arguments;
   std::uint8_t count;
-  std::uint8_t positional;  // so many come first and may be given by position
-  std::int8_t self;         // which argument a method is called on; -1: none
-  std::int8_t out;          // which argument is `out`; -1: none
-  Returns returns;          // of operators that return nothing
+  std::uint8_t positional;  // number of arguments that may be positional
+  std::int8_t self;         // index of the argument that a method is called on; -1: none
+  std::int8_t out;          // index of the argument `out`; -1: none
+  Returns returns;          // for operators that return nothing
   Operation base;
-  Operation with_out;  // nothing without
+  Operation with_out;  // empty if there is no out variant
 };
 
 struct Function {

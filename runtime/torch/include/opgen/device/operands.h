@@ -1,10 +1,10 @@
-// operands.h: what an iterator hands to a device, as values that a kernel takes with it: where the
-// elements are, of which dtype each operand is, and the numbers that are no memory of the device.
+// operands.h: the operands of an iterator as values that a device kernel can take: the address and
+// the dtype of each operand, and the numbers that are in the host's memory.
 //
-// On the CPU an iterator casts operands to the common dtype before a kernel sees them, and its
-// result back to what out= is. Elsewhere it does not, and a zero-dimensional CPU tensor (Python's
-// `x + 2` is one) arrives as a pointer to the host's memory. A loop that reads operands as
-// common_dtype() returns nonsense for both, without a word.
+// On the CPU an iterator casts operands to the common dtype before a kernel sees them, and casts
+// the result to the dtype of out=. On other devices it does not, and a zero-dimensional CPU tensor
+// (such as the 2 in Python's `x + 2`) arrives as a pointer to the host's memory. A loop that reads
+// operands as common_dtype() silently returns wrong results in both cases.
 #pragma once
 
 #include <c10/core/DynamicCast.h>
@@ -15,16 +15,16 @@
 #include <tuple>
 #include <utility>
 
-#include "opgen/error.h"
-#include "opgen/iterator.h"
-#include "opgen/tensor.h"
+#include "opgen/core/error.h"
+#include "opgen/iterator/iterator.h"
+#include "opgen/tensor/tensor.h"
 
 namespace opgen::detail {
 
 inline constexpr int kMaxDeviceDims = 25;
 
-// Bytes from the first element of each of N operands to their element number i. The fastest
-// dimension is the first one.
+// The distance in bytes from the first element of each of N operands to its element number i. The
+// first dimension is the fastest.
 template <std::size_t N>
 struct ElementOffsets {
   struct Bytes {
@@ -40,7 +40,7 @@ struct ElementOffsets {
     ++dims;
   }
 
-  // The last dimension takes what is left: one dimension costs no division.
+  // The last dimension takes the remaining index: one dimension needs no division.
   C10_HOST_DEVICE Bytes operator()(std::int64_t i) const {
     Bytes bytes = {};
     for (int d = 0; d < dims; ++d) {
@@ -60,7 +60,7 @@ struct ElementOffsets {
   std::int64_t strides[kMaxDeviceDims][N] = {};
 };
 
-// c10's casts know the dtypes below, and abort at another.
+// c10's casts support these dtypes and abort for others.
 inline void check_castable(ScalarType dtype) {
   switch (dtype) {
 #define OPGEN_CASTABLE(type, name) case ScalarType::name:
@@ -75,7 +75,8 @@ inline void check_castable(ScalarType dtype) {
   }
 }
 
-// Casts out of line: a switch over all dtypes in every loop costs more to compile than the loops.
+// Casts are not inlined: a switch over all dtypes in every loop takes longer to compile than the
+// loops.
 template <class T>
 C10_HOST_DEVICE __attribute__((noinline)) T fetch_other(ScalarType dtype, const char* element) {
   return c10::fetch_and_cast<T>(dtype, element);
@@ -86,7 +87,7 @@ C10_HOST_DEVICE __attribute__((noinline)) void store_other(ScalarType dtype, cha
   c10::cast_and_store<T>(dtype, element, value);
 }
 
-// An operand that is read as T, whatever its elements are.
+// An operand that is read as T, for any dtype of its elements.
 template <class T>
 struct DeviceInput {
   DeviceInput(const TensorIteratorBase& iter, int operand) : dtype(iter.dtype(operand)) {
@@ -113,7 +114,7 @@ struct DeviceInput {
   T value{};
 };
 
-// An operand that results of type T go to.
+// An operand that stores results of type T.
 template <class T>
 struct DeviceOutput {
   DeviceOutput(const TensorIteratorBase& iter, int operand)
@@ -134,14 +135,14 @@ struct DeviceOutput {
   ScalarType dtype;
 };
 
-// Several of them, told apart by the operand's number. (A std::tuple of them would not be trivially
-// copyable, and no kernel's argument.)
+// Several operands, identified by their number. (A std::tuple of them would not be trivially
+// copyable, so it could not be the argument of a kernel.)
 template <std::size_t n, class Operand>
 struct Numbered : Operand {
   explicit Numbered(const TensorIteratorBase& iter) : Operand(iter, static_cast<int>(n)) {}
 };
 
-// All outputs of a loop whose function returns R: a value, or a std::tuple of several.
+// All outputs of a loop whose function returns R, a value or a std::tuple of several.
 template <class R, class Numbers = void>
 struct DeviceOutputs : DeviceOutput<R> {
   static constexpr std::size_t count = 1;

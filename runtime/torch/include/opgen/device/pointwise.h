@@ -1,17 +1,19 @@
-// pointwise.h: device_kernel: apply a function of elements to the operands of an iterator, on a
-// device of one's own.
+// pointwise.h: device_kernel applies a function of elements to the operands of an iterator, on the
+// author's device.
 //
 //   opgen::device_kernel(*this, launch, [=](scalar_t a, scalar_t b) -> scalar_t { return a + b; });
-//       the function's parameters and result (a std::tuple: several) say as what the elements are
-//       read, computed and written; what the operands' own dtypes are is no matter. Any number of
-//       inputs, none too. Numbers on the CPU are read once, here, and travel by value.
+//       Elements are converted from the operands' dtypes to the types of the function's parameters,
+//       and from its result to the outputs' dtypes. A std::tuple is the result for several outputs.
+//       Any number of inputs, also none. Numbers on the CPU are read once, here, and passed by
+//       value.
 //   launch(n, element)
-//       the device's: must call element(i) for every i from 0 to n - 1, in any order, on the
-//       device. `element` is trivially copyable if the function is: a kernel's argument. On a GPU:
+//       Written for the device. It must call element(i) for every i from 0 to n - 1, in any order,
+//       on the device. `element` is trivially copyable if the function is, so that a device kernel
+//       can take it as an argument. On a GPU:
 //       template <class E> __global__ void run(int64_t n, E element) {
 //         for (int64_t i = blockIdx.x * blockDim.x + threadIdx.x; i < n; …) element(i);
 //       }
-// The element number i of the outputs is i-th in the iterator's order, not in any tensor's.
+// Elements are numbered in the iterator's order, which may not be the order of any tensor.
 #pragma once
 
 #include <c10/util/Metaprogramming.h>

@@ -1,14 +1,14 @@
-// reduction.h: device_reduce: fold the elements that share an output, on a device of one's own.
+// reduction.h: device_reduce folds the elements that share an output, on the author's device.
 //
 //   TensorIterator iter = at::meta::make_reduction(self, out, dims, keepdim, dtype);
 //   opgen::device_reduce(iter, launch, 0.0,                                      // nothing folded
 //                        [](double acc, scalar_t x) { return acc + x; },         // fold an element
 //                        [](double acc) -> scalar_t { return scalar_t(acc); });  // what is stored
-//       the functions' types say as what elements are read and written, as in pointwise.h, whose
-//       `launch` it is. `fold` may take the element's number as its third argument, which is its
-//       place along the dimensions that fold: their row-major one if the input is contiguous.
-//       `finish` returns a std::tuple if the iterator has several outputs. With no elements to
-//       fold, finish(initial) is stored.
+//       Elements are converted to and from the functions' types, and `launch` is the function
+//       described in pointwise.h. `fold` may take the element's index along the folded dimensions
+//       as its third argument; for a contiguous input it is the row-major index. `finish` returns a
+//       std::tuple if the iterator has several outputs. With no elements to fold, finish(initial)
+//       is stored.
 #pragma once
 
 #include <c10/util/Metaprogramming.h>
@@ -37,9 +37,9 @@ class ReductionElement {
     for (int d = 0; d < iter.ndim(); ++d) {
       std::int64_t strides[operands];
       for (std::size_t n = 0; n < operands; ++n) strides[n] = iter.strides(static_cast<int>(n))[d];
-      // The output stands still where elements fold.
+      // The output does not move along dimensions that are folded.
       if (strides[0] == 0) {
-        // nvcc takes braces around one number for the number.
+        // nvcc takes braces around one number for the number itself.
         const std::int64_t stride[1] = {strides[Outputs::count]};
         folded_.add(iter.shape()[d], stride);
       } else {

@@ -19,6 +19,7 @@ def test_mix(dtype: str) -> None:
 def test_running_sum() -> None:
     a = mylib.tensor([1.0, 9.0, 2.0, 9.0, 3.0])[::2]
     assert mylib.running_sum(a).tolist() == [1, 3, 6]
+    assert mylib.running_sum(a, reverse=True).tolist() == [6, 5, 3]
     with pytest.raises(RuntimeError, match="2 dimensions, not 1"):
         mylib.running_sum(mylib.tensor([[1.0]]))
 
@@ -26,3 +27,10 @@ def test_running_sum() -> None:
 def test_mistakes_are_refused() -> None:
     with pytest.raises(TypeError, match="mix"):
         mylib.mix(mylib.tensor([1.0]), "x")
+
+
+def test_gradient_of_mix() -> None:
+    a, b = mylib.tensor([1.0, 2.0]).requires_grad_(), mylib.tensor([3.0]).requires_grad_()
+    mylib.mix(a, b, 0.25).backward(mylib.tensor([1.0, 10.0]))
+    assert a.grad is not None and a.grad.tolist() == [0.75, 7.5]
+    assert b.grad is not None and b.grad.tolist() == [2.75]  # broadcast: summed

@@ -5,6 +5,8 @@
 #include <mylib/ops/mix_native.h>
 #include <mylib/ops/running_sum_native.h>
 
+using namespace opgen::types;
+
 // (1 - weight) * self + weight * other: shapes are broadcast, dtypes promoted.
 OPGEN_META_FUNC(mix)(const Tensor& self, const Tensor& other, double) {
   build_borrowing_binary_op(maybe_get_output(), self, other);
@@ -17,15 +19,17 @@ OPGEN_IMPL_FUNC(mix_out_cpu)(const Tensor&, const Tensor&, double weight, const 
   });
 }
 
-// The sums of the first, the first two, ... elements of a vector.
-OPGEN_KERNEL(running_sum_cpu)(const Tensor& self) {
+// The sums of the first, the first two, ... elements of a vector; with reverse, of the last, the last two, ...
+OPGEN_KERNEL(running_sum_cpu)(const Tensor& self, bool reverse) {
   OPGEN_CHECK(self.dim() == 1, "running_sum: self has ", self.dim(), " dimensions, not 1");
   Tensor result = opgen::empty_like(self);
   OPGEN_DISPATCH_FLOATING_TYPES(self.scalar_type(), "running_sum", [&] {
     const scalar_t* from = self.const_data_ptr<scalar_t>();
     scalar_t* to = result.mutable_data_ptr<scalar_t>();
+    const int64_t last = self.numel() - 1;
     scalar_t sum = 0;
-    for (int64_t i = 0; i < self.numel(); ++i) {
+    for (int64_t step = 0; step <= last; ++step) {
+      const int64_t i = reverse ? last - step : step;
       sum += from[i * self.stride(0)];
       to[i * result.stride(0)] = sum;
     }
@@ -34,7 +38,7 @@ OPGEN_KERNEL(running_sum_cpu)(const Tensor& self) {
 }
 
 // The same without elements: what it is like is known from the shape alone.
-OPGEN_KERNEL(running_sum_meta)(const Tensor& self) {
+OPGEN_KERNEL(running_sum_meta)(const Tensor& self, bool) {
   OPGEN_CHECK(self.dim() == 1, "running_sum: self has ", self.dim(), " dimensions, not 1");
   return opgen::empty_like(self);
 }

@@ -20,7 +20,7 @@ inline Tensor& myadd_out(Tensor& out, const Tensor& self, const Tensor& other) {
   return _ops::myadd_out::call(self, other, out);
 }
 
-// myadd.out(Tensor self, Tensor other, *, Tensor(a!) out) -> Tensor(a!)
+// As above, with out last, without defaults.
 inline Tensor& myadd_outf(const Tensor& self, const Tensor& other, Tensor& out) {
   return _ops::myadd_out::call(self, other, out);
 }

@@ -6,7 +6,7 @@
 namespace fuse {
 
 // add_out(Tensor a, Tensor b, Tensor(a!) out) -> ()
-inline void add_out(const at::Tensor & a, const at::Tensor & b, at::Tensor & out) {
+inline void add_out(const at::Tensor& a, const at::Tensor& b, at::Tensor& out) {
   return _ops::opgen_add_out::call(a, b, out);
 }
 

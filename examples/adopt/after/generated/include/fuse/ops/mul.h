@@ -6,7 +6,7 @@
 namespace fuse {
 
 // mul(Tensor a, Tensor b) -> Tensor
-inline at::Tensor mul(const at::Tensor & a, const at::Tensor & b) {
+inline at::Tensor mul(const at::Tensor& a, const at::Tensor& b) {
   return _ops::mul::call(a, b);
 }
 

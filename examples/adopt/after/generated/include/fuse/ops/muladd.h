@@ -6,7 +6,7 @@
 namespace fuse {
 
 // muladd(Tensor a, Tensor b, float c) -> Tensor
-inline at::Tensor muladd(const at::Tensor & a, const at::Tensor & b, double c) {
+inline at::Tensor muladd(const at::Tensor& a, const at::Tensor& b, double c) {
   return _ops::muladd::call(a, b, c);
 }
 

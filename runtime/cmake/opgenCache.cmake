@@ -1,0 +1,331 @@
+# opgenCache.cmake: parts of opgen that are the same for every library (the runtime, and the common part of Python
+# modules) are compiled once and kept in a folder of the user, ~/.cache/opgen.
+#
+# An entry is a folder <part>-<key>: the library, and entry.json with its digest. The key is a digest of everything
+# that the library depends on: the contents of opgen's sources, the compiler, its flags and the platform. A project
+# uses a copy of the library, in its build folder, and only after comparing the copy with the digest. An entry
+# appears by one rename, so builds at the same time need no lock. If the folder cannot be read or written, the
+# project compiles the part itself.
+#
+#   OPGEN_CACHE          OFF (or the environment variable OPGEN_CACHE=OFF): neither use nor fill this folder
+#   OPGEN_CACHE_DIR      the environment variable with another folder, a full path
+#
+# `opgen cache` lists and removes entries (src/opgen/io/build_cache.py knows the same layout).
+
+include_guard(GLOBAL)
+set(OPGEN_CACHE ON CACHE BOOL "Use parts of opgen that were compiled before, and keep those that are compiled here")
+
+# Set `folder` to the user's folder of compiled parts; it is empty if there is none.
+function(opgen_cache_folder folder)
+  set(found "")
+  if("$ENV{OPGEN_CACHE_DIR}" MATCHES "^/")
+    set(found "$ENV{OPGEN_CACHE_DIR}")
+  elseif("$ENV{XDG_CACHE_HOME}" MATCHES "^/")
+    set(found "$ENV{XDG_CACHE_HOME}/opgen")
+  elseif("$ENV{HOME}" MATCHES "^/" AND CMAKE_HOST_APPLE)
+    set(found "$ENV{HOME}/Library/Caches/opgen")
+  elseif("$ENV{HOME}" MATCHES "^/")
+    set(found "$ENV{HOME}/.cache/opgen")
+  endif()
+  string(TOUPPER "$ENV{OPGEN_CACHE}" wish)
+  if(NOT OPGEN_CACHE OR wish MATCHES "^(0|OFF|NO|FALSE)$")
+    set(found "")
+  endif()
+  set(${folder} "${found}" PARENT_SCOPE)
+endfunction()
+
+# Set `digest` to a digest of the paths within FOLDER, and the contents, of all files there that match a PATTERN.
+function(opgen_digest_of_files digest folder)
+  set(globs ${ARGN})
+  list(TRANSFORM globs PREPEND "${folder}/")
+  file(GLOB_RECURSE files LIST_DIRECTORIES OFF RELATIVE "${folder}" ${globs})
+  list(SORT files)
+  set(text "")
+  foreach(path IN LISTS files)
+    file(SHA256 "${folder}/${path}" contents)
+    string(APPEND text "${path} ${contents}\n")
+  endforeach()
+  string(SHA256 sum "${text}")
+  set(${digest} "${sum}" PARENT_SCOPE)
+endfunction()
+
+# Set `text` to lines with everything else than the contents of the sources, in `folder`, that a compiled part depends
+# on. It is empty if that cannot be told: the part is then compiled in the project.
+function(opgen_describe_compilation text folder)
+  set(${text} "" PARENT_SCOPE)
+  string(TOUPPER "${CMAKE_BUILD_TYPE}" type)
+  # Those without a build type are compiled as Release.
+  set(effective ${type})
+  if(NOT type)
+    set(effective RELEASE)
+  endif()
+  # What the author, or CMake's presets, may set to anything.
+  set(flags "")
+  foreach(name CMAKE_CXX_FLAGS CMAKE_CXX_FLAGS_${effective} CMAKE_SHARED_LINKER_FLAGS
+      CMAKE_SHARED_LINKER_FLAGS_${effective} CMAKE_CXX_STANDARD_LIBRARIES)
+    string(APPEND flags "${name}= ${${name}}\n")
+  endforeach()
+  foreach(name COMPILE_OPTIONS COMPILE_DEFINITIONS INCLUDE_DIRECTORIES LINK_OPTIONS LINK_DIRECTORIES)
+    get_directory_property(value ${name})
+    string(APPEND flags "${name}= ${value}\n")
+    if(value MATCHES "[$]<")
+      string(APPEND flags "in ${CMAKE_BUILD_TYPE}\n")
+    endif()
+  endforeach()
+  set(lines "${flags}")
+  foreach(name
+      CMAKE_VERSION CMAKE_SYSTEM_NAME CMAKE_SYSTEM_PROCESSOR CMAKE_SIZEOF_VOID_P CMAKE_CXX_COMPILER
+      CMAKE_CXX_COMPILER_ARG1 CMAKE_CXX_COMPILER_ID CMAKE_CXX_COMPILER_VERSION CMAKE_CXX_COMPILER_TARGET
+      CMAKE_CXX_COMPILER_EXTERNAL_TOOLCHAIN CMAKE_CXX_STANDARD CMAKE_CXX_STANDARD_REQUIRED CMAKE_CXX_EXTENSIONS
+      CMAKE_CXX_COMPILE_OBJECT CMAKE_CXX_CREATE_SHARED_LIBRARY CMAKE_LINKER_TYPE
+      CMAKE_INTERPROCEDURAL_OPTIMIZATION CMAKE_INTERPROCEDURAL_OPTIMIZATION_${effective} CMAKE_SYSROOT
+      CMAKE_OSX_SYSROOT CMAKE_OSX_DEPLOYMENT_TARGET CMAKE_OSX_ARCHITECTURES CMAKE_SHARED_LIBRARY_SUFFIX
+      OPGEN_SANITIZE OPGEN_UNITY OPGEN_WERROR OPGEN_BLAS)
+    string(APPEND lines "${name}=${${name}}\n")
+  endforeach()
+  foreach(name CPATH CPLUS_INCLUDE_PATH LIBRARY_PATH COMPILER_PATH GCC_EXEC_PREFIX SDKROOT)
+    string(APPEND lines "${name}=$ENV{${name}}\n")
+  endforeach()
+
+  # Flags that read or write further files, or mean something else on each processor; other rules for RPATH.
+  if(flags MATCHES "[$]<TARGET_|-include|-imacros|[ =]@|-fplugin|-specs|profile|coverage|-save-temps|-fdump|list=|=native"
+      OR CMAKE_CROSSCOMPILING OR CMAKE_TOOLCHAIN_FILE OR CMAKE_CONFIGURATION_TYPES OR CMAKE_SKIP_RPATH
+      OR NOT CMAKE_CXX_COMPILER OR CMAKE_SKIP_BUILD_RPATH OR CMAKE_BUILD_WITH_INSTALL_RPATH OR CMAKE_CXX_LINKER_LAUNCHER)
+    return()
+  endif()
+  # Other launchers may be anything.
+  foreach(word IN LISTS CMAKE_CXX_COMPILER_LAUNCHER)
+    get_filename_component(word "${word}" NAME)
+    if(NOT word MATCHES "^(ccache|sccache|distcc|icecc)$")
+      return()
+    endif()
+  endforeach()
+
+  # The compiler's own files: the driver, the program behind it, and the libraries that it links.
+  get_filename_component(driver "${CMAKE_CXX_COMPILER}" REALPATH)
+  file(SHA256 "${driver}" sum)
+  string(APPEND lines "${driver} ${sum}\n")
+  set(questions --version -print-prog-name=cc1plus -print-prog-name=clang -print-file-name=libc.so.6
+    -print-file-name=libstdc++.so -print-file-name=libc++.so)
+  foreach(question IN LISTS questions)
+    execute_process(COMMAND "${CMAKE_CXX_COMPILER}" ${CMAKE_CXX_COMPILER_ARG1} ${question}
+      OUTPUT_VARIABLE answer ERROR_VARIABLE ignored OUTPUT_STRIP_TRAILING_WHITESPACE)
+    string(APPEND lines "${question}: ${answer}\n")
+    if(IS_ABSOLUTE "${answer}" AND EXISTS "${answer}")
+      get_filename_component(answer "${answer}" REALPATH)
+      file(SIZE "${answer}" size)
+      file(TIMESTAMP "${answer}" time "%s" UTC)
+      string(APPEND lines "${answer} ${size} ${time}\n")
+    endif()
+  endforeach()
+  # Which BLAS the runtime will load is decided when it is compiled; here, only whether the answer may have changed.
+  string(APPEND lines "BLA_VENDOR=${BLA_VENDOR}\n")
+  foreach(blas flexiblas openblas mkl_rt blis blas Accelerate)
+    find_library(found NAMES ${blas} NO_CACHE)
+    string(APPEND lines "${blas}: ${found}\n")
+    unset(found)
+  endforeach()
+  if(flags MATCHES "[ ;]-g")
+    # Debug information contains the paths of sources.
+    string(APPEND lines "${folder}\n")
+  endif()
+  set(${text} "${lines}" PARENT_SCOPE)
+endfunction()
+
+# opgen_find_part(how name FOLDER source SOURCES pattern... [DEPENDS value...])
+#
+# Look for the compiled part `name`, the library lib<name>, whose sources are the files in FOLDER that match a
+# pattern. Set `how` to
+#
+#   COPIED     it is in the build folder, <name with a hyphen>/lib<name>.so, and needs no compilation
+#   COMPILED   the project has to compile it, and then call opgen_keep_part
+function(opgen_find_part how name)
+  cmake_parse_arguments(PARSE_ARGV 2 arg "" "FOLDER" "SOURCES;DEPENDS")
+  opgen_part_paths(${name})
+  get_filename_component(arg_FOLDER "${arg_FOLDER}" ABSOLUTE)
+  set(${how} COMPILED PARENT_SCOPE)
+  set_property(GLOBAL PROPERTY OPGEN_KEEP_${name} "")
+  # Edits of opgen's own sources give another key.
+  set(globs ${arg_SOURCES})
+  list(TRANSFORM globs PREPEND "${arg_FOLDER}/")
+  file(GLOB_RECURSE files LIST_DIRECTORIES OFF ${globs})
+  set_property(DIRECTORY APPEND PROPERTY CMAKE_CONFIGURE_DEPENDS ${files})
+  opgen_cache_folder(cache)
+  set(compilation "")
+  if(cache AND NOT OPGEN_INSTALL AND NOT OPGEN_BUILD_TESTS)
+    opgen_describe_compilation(compilation "${arg_FOLDER}")
+  endif()
+  if(NOT compilation)
+    if(NOT EXISTS "${library}")
+      opgen_say_compiled(${name} "")
+    endif()
+    file(REMOVE "${state}")
+    return()
+  endif()
+  opgen_digest_of_files(sources "${arg_FOLDER}" ${arg_SOURCES})
+  set(text "format 1\n${name}\n${sources}\n${arg_DEPENDS}\n${compilation}")
+  string(SHA256 key "${text}")
+  string(SUBSTRING "${key}" 0 32 key)
+
+  # What this build folder had until now.
+  set(had_key "")
+  set(had_sum "")
+  set(had_mode "")
+  if(EXISTS "${state}")
+    file(STRINGS "${state}" had)
+    list(GET had 0 had_mode)
+    list(GET had 1 had_key)
+    list(GET had 2 had_sum)
+  endif()
+  if(had_mode STREQUAL "copied" AND had_key STREQUAL key AND EXISTS "${library}")
+    file(SHA256 "${library}" sum)
+    if(sum STREQUAL had_sum)
+      set(${how} COPIED PARENT_SCOPE)
+      return()
+    endif()
+  endif()
+  set(same_folder OFF)
+  if(had_mode MATCHES "^compiled" AND had_key STREQUAL key)
+    # Its objects are here: an edit compiles what it changes.
+    set(same_folder ON)
+  else()
+    opgen_copy_entry(found "${cache}/${name}-${key}")
+    if(found)
+      file(WRITE "${state}" "copied\n${key}\n${found}\n")
+      set(${how} COPIED PARENT_SCOPE)
+      message(STATUS "opgen: ${label} comes from ${cache}")
+      return()
+    endif()
+  endif()
+
+  # Only what is compiled from one state of the sources, from nothing, is kept.
+  if(NOT same_folder)
+    if(had_mode STREQUAL "compiled" OR had_mode STREQUAL "mixed" OR EXISTS "${library}")
+      file(WRITE "${state}" "mixed\n${key}\n\n")
+    else()
+      file(WRITE "${state}" "compiled\n${key}\n\n")
+    endif()
+  endif()
+  if(NOT EXISTS "${library}")
+    opgen_say_compiled(${name} "${cache}")
+  endif()
+  file(STRINGS "${state}" mode LIMIT_COUNT 1)
+  if(mode STREQUAL "compiled")
+    list(JOIN arg_SOURCES "|" patterns)
+    opgen_name_compiler(made_for)
+    set_property(GLOBAL PROPERTY OPGEN_KEEP_${name} "${CMAKE_COMMAND}"
+      "-DNAME=${name}" "-DKEY=${key}" "-DCACHE=${cache}" "-DSTATE=${state}" "-DFOLDER=${arg_FOLDER}"
+      "-DPATTERNS=${patterns}" "-DDIGEST=${sources}" "-DMADE_FOR=${made_for}")
+  endif()
+endfunction()
+
+# The names that a part has in the build folder and in messages.
+macro(opgen_part_paths name)
+  string(REPLACE "_" "-" part_folder "${name}")
+  set(part_folder "${CMAKE_BINARY_DIR}/${part_folder}")
+  set(library "${part_folder}/${CMAKE_SHARED_LIBRARY_PREFIX}${name}${CMAKE_SHARED_LIBRARY_SUFFIX}")
+  set(state "${part_folder}/opgen-part.txt")
+  set(label "the runtime")
+  if("${name}" STREQUAL "opgen_python")
+    set(label "the common part of Python modules")
+  endif()
+endmacro()
+
+# Set `words` to the compiler and the kind of build, for people.
+function(opgen_name_compiler words)
+  set(type Release)
+  if(CMAKE_BUILD_TYPE)
+    set(type "${CMAKE_BUILD_TYPE}")
+  endif()
+  set(${words} "${CMAKE_CXX_COMPILER_ID} ${CMAKE_CXX_COMPILER_VERSION}, ${type}" PARENT_SCOPE)
+endfunction()
+
+# Say what is compiled, where it is kept, and how long that takes.
+function(opgen_say_compiled name cache)
+  opgen_part_paths(${name})
+  # Seconds of processor time on a machine of 2023; -O0 takes half.
+  set(work 36)
+  if(name STREQUAL "opgen_python")
+    set(work 12)
+  endif()
+  cmake_host_system_information(RESULT cores QUERY NUMBER_OF_LOGICAL_CORES)
+  math(EXPR seconds "${work} / ${cores}")
+  if(seconds LESS 9)
+    set(seconds 9)
+  endif()
+  opgen_name_compiler(compiler)
+  if(cache)
+    message(STATUS "opgen: ${label} is compiled once for ${compiler}: about ${seconds} s; later builds take it from ${cache}")
+  else()
+    message(STATUS "opgen: ${label} is compiled in this build folder: about ${seconds} s")
+  endif()
+endfunction()
+
+# Copy the library of an entry into the build folder. `found` is its digest, or empty if the entry is missing or not
+# complete. Uses the variables of opgen_part_paths.
+function(opgen_copy_entry found entry)
+  set(${found} "" PARENT_SCOPE)
+  get_filename_component(file "${library}" NAME)
+  if(NOT EXISTS "${entry}/entry.json" OR NOT EXISTS "${entry}/${file}")
+    return()
+  endif()
+  file(MAKE_DIRECTORY "${part_folder}")
+  # A process of its own, because an unreadable file would stop this one.
+  string(RANDOM LENGTH 8 suffix)
+  set(copy "${library}.${suffix}")
+  execute_process(COMMAND "${CMAKE_COMMAND}" "-DENTRY=${entry}" "-DFILE=${file}" "-DCOPY=${copy}"
+    -P "${CMAKE_CURRENT_FUNCTION_LIST_DIR}/opgenCacheRead.cmake"
+    RESULT_VARIABLE failed OUTPUT_VARIABLE ignored ERROR_VARIABLE ignored)
+  if(failed)
+    file(REMOVE "${copy}")
+    message(STATUS "opgen: ${entry} is damaged, and made anew")
+    return()
+  endif()
+  file(SHA256 "${copy}" sum)
+  set(before "")
+  if(EXISTS "${library}")
+    file(SHA256 "${library}" before)
+  endif()
+  if(before STREQUAL sum)
+    file(REMOVE "${copy}")
+  else()
+    file(RENAME "${copy}" "${library}")
+  endif()
+  set(${found} "${sum}" PARENT_SCOPE)
+endfunction()
+
+# Make the target `name`, which opgen_find_part has COPIED.
+function(opgen_import_part name)
+  opgen_part_paths(${name})
+  add_library(${name} SHARED IMPORTED GLOBAL)
+  # Headers are found by -I, as for a target of the project.
+  set_target_properties(${name} PROPERTIES IMPORTED_LOCATION "${library}" IMPORTED_NO_SYSTEM ON)
+  if(NOT APPLE)
+    set_target_properties(${name} PROPERTIES IMPORTED_SONAME "lib${name}.so")
+  endif()
+endfunction()
+
+# Keep the library of the target `name`, which the project compiles, for others.
+function(opgen_keep_part name)
+  get_property(command GLOBAL PROPERTY OPGEN_KEEP_${name})
+  if(command)
+    add_custom_command(TARGET ${name} POST_BUILD
+      COMMAND ${command} "-DLIBRARY=$<TARGET_FILE:${name}>" -P "${CMAKE_CURRENT_FUNCTION_LIST_DIR}/opgenCacheKeep.cmake"
+      VERBATIM)
+  endif()
+  if(CMAKE_GENERATOR MATCHES "Ninja")
+    # Ninja starts more compilers than there are cores: this leaves one for the author's own sources, so that their
+    # errors are reported first.
+    get_property(pools GLOBAL PROPERTY JOB_POOLS)
+    if(NOT pools AND CMAKE_JOB_POOLS)
+      # Otherwise the property would replace this variable.
+      set(pools "${CMAKE_JOB_POOLS}")
+      set_property(GLOBAL PROPERTY JOB_POOLS ${pools})
+    endif()
+    if(NOT pools MATCHES "opgen_parts=")
+      cmake_host_system_information(RESULT cores QUERY NUMBER_OF_LOGICAL_CORES)
+      set_property(GLOBAL APPEND PROPERTY JOB_POOLS opgen_parts=${cores})
+    endif()
+    set_target_properties(${name} PROPERTIES JOB_POOL_COMPILE opgen_parts)
+  endif()
+endfunction()

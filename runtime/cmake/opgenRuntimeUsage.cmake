@@ -1,0 +1,31 @@
+# opgenRuntimeUsage.cmake: what a library that uses the runtime, or its part for Python, compiles and links with. It is
+# the same whether the project compiles them (SCOPE PUBLIC) or they were compiled before (SCOPE INTERFACE).
+include_guard(GLOBAL)
+
+option(OPGEN_UNITY "Compile each folder of the runtime as one unit: a third less work, but an edit compiles more" ON)
+option(OPGEN_WERROR "Treat warnings of the runtime's own files as errors" OFF)
+set(OPGEN_SANITIZE "" CACHE STRING "Value of -fsanitize= for everything built here, e.g. address,undefined")
+set(OPGEN_BLAS "AUTO" CACHE STRING "A BLAS for products of matrices: AUTO (if one is found), ON or OFF")
+
+function(opgen_runtime_usage target scope)
+  target_compile_features(${target} ${scope} cxx_std_20)
+  find_package(Threads REQUIRED)
+  target_link_libraries(${target} ${scope} Threads::Threads)
+  # Otherwise g++ would mark every library with an inline variable as one that dlclose may not unload.
+  target_compile_options(${target} ${scope} $<$<CXX_COMPILER_ID:GNU>:-fno-gnu-unique>)
+  # Otherwise g++ would move the cold part of a kernel out of the address range that an error's trace of
+  # operators searches.
+  target_compile_options(${target} ${scope} $<$<CXX_COMPILER_ID:GNU>:-fno-reorder-blocks-and-partition>)
+  if(OPGEN_SANITIZE)
+    target_compile_options(${target} ${scope} -fsanitize=${OPGEN_SANITIZE} -fno-omit-frame-pointer)
+    target_link_options(${target} ${scope} -fsanitize=${OPGEN_SANITIZE})
+  endif()
+endfunction()
+
+# Needs find_package(Python).
+function(opgen_python_usage target scope)
+  target_include_directories(${target} ${scope} "${CMAKE_CURRENT_FUNCTION_LIST_DIR}/../python/include")
+  # Python's own headers contain C-style casts.
+  target_include_directories(${target} SYSTEM ${scope} ${Python_INCLUDE_DIRS})
+  target_link_libraries(${target} ${scope} opgen::runtime)
+endfunction()

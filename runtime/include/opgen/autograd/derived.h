@@ -1,0 +1,457 @@
+// derived.h: the Autograd kernels of operators with formulas in derivatives.yaml. A generated node
+// has what differs between operators: the values that it saves, and the formulas. The rest is here.
+//
+//   struct MulBackward0 {
+//     static constexpr const char* kName = "MulBackward0";
+//     using Inputs = std::index_sequence<0, 1>;  // arguments that have a formula
+//     using Outputs = std::index_sequence<0>;    // returns that have a gradient
+//     opgen::autograd::Saved<Tensor> other_;
+//     …
+//     void for_each_saved(auto&& f) { f(other_); … }
+//     void save(const Recording& call, const auto& self, const auto& other);  // before the
+//     operator void save_outputs(const Recording& call, const auto& result);           // after it
+//     void backward(BackwardCall& call, const OutputGradients& grads);
+//     static void forward(ForwardCall& call, const auto& self, const auto& other,
+//                         const auto& result);
+//   };
+//   opgen::autograd::recorded<MulBackward0, _ops::mul_Tensor, Kind::functional>()
+//
+// A node may leave out everything but the names, Inputs, Outputs and backward(). Include it with
+// the library's TensorBody.h: Tensor must be complete where recorded() is used.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <tuple>
+#include <type_traits>
+#include <utility>
+#include <vector>
+
+#include "opgen/autograd/derived_call.h"
+#include "opgen/autograd/formulas.h"
+#include "opgen/dispatch/registration_tables.h"
+
+namespace opgen::autograd {
+
+namespace internal {
+
+// ---- Nodes -------------------------------------------------------------------------------------
+
+struct Release {
+  Released& released;
+  void operator()(auto& saved) const { saved.release(released); }
+};
+
+template <class D>
+class NodeOf final : public DerivedNode {
+ public:
+  D formulas;
+
+ protected:
+  [[nodiscard]] const char* label() const noexcept override { return D::kName; }
+  void run(BackwardCall& call, const OutputGradients& gradients) override {
+    formulas.backward(call, gradients);
+  }
+  void release(Released& released) override {
+    if constexpr (requires { formulas.for_each_saved(Release{released}); }) {
+      formulas.for_each_saved(Release{released});
+    } else {
+      static_cast<void>(released);
+    }
+  }
+  [[nodiscard]] bool takes_zeros() const noexcept override {
+    if constexpr (requires { D::kZeros; }) return D::kZeros;
+    return false;
+  }
+};
+
+template <class D>
+inline constexpr bool kReadsSelf = [] {
+  if constexpr (requires { D::kReadsSelf; }) return D::kReadsSelf;
+  return false;
+}();
+
+// ---- Tensors of a call -------------------------------------------------------------------------
+
+// Whether the tensors of an argument carry neither a gradient, nor a tangent, nor a base of a view:
+// one load for each.
+template <class T>
+OPGEN_ALWAYS_INLINE bool is_plain(const T& value) noexcept {
+  if constexpr (!opgen::detail::HoldsTensors<T>::value) {
+    return true;
+  } else if constexpr (std::is_base_of_v<TensorBase, T>) {
+    return value.unsafeGetTensorImpl()->parts() == nullptr;
+  } else if constexpr (requires { value.has_value(); }) {
+    return !value.has_value() || is_plain(*value);
+  } else if constexpr (
+      requires { value.begin(); } && !requires { typename T::mapped_type; }) {
+    for (const auto& element : value) {
+      if (!is_plain(element)) return false;
+    }
+    return true;
+  } else {
+    return false;
+  }
+}
+
+// ---- Positions ---------------------------------------------------------------------------------
+
+template <std::size_t... i>
+constexpr bool contains(std::index_sequence<i...>, std::size_t position) noexcept {
+  return (false || ... || (i == position));
+}
+template <std::size_t... i>
+struct Positions {
+  static constexpr std::uint8_t values[sizeof...(i) + 1] = {static_cast<std::uint8_t>(i)..., 0};
+};
+template <std::size_t... i>
+constexpr Positions<i...> positions(std::index_sequence<i...>) noexcept {
+  return {};
+}
+template <class D>
+constexpr auto without_gradient() noexcept {
+  if constexpr (requires { typename D::WithoutGradient; }) {
+    return typename D::WithoutGradient();
+  } else {
+    return std::index_sequence<>();
+  }
+}
+
+template <std::size_t size>
+struct PositionList {
+  std::uint8_t values[size + 1] = {};
+  std::uint8_t count = 0;
+};
+// Arguments with tensors that have no formula and are not declared non_differentiable.
+template <class D, class... A>
+constexpr auto others() noexcept {
+  constexpr bool holds[] = {opgen::detail::HoldsTensors<std::remove_cvref_t<A>>::value..., false};
+  PositionList<sizeof...(A)> found;
+  for (std::size_t i = 0; i < sizeof...(A); ++i) {
+    if (holds[i] && !contains(typename D::Inputs(), i) && !contains(without_gradient<D>(), i)) {
+      found.values[found.count++] = static_cast<std::uint8_t>(i);
+    }
+  }
+  return found;
+}
+
+// ---- The call ----------------------------------------------------------------------------------
+
+// One call that may be recorded, from before the operator runs until its outputs have a history.
+// What the kernels of all operators share is here, out of line: there are hundreds of them.
+class OPGEN_API RecordedCall : public Recording {
+ public:
+  // Throws Error if an argument without a formula needs a gradient.
+  RecordedCall(const DerivedOperator& op, const TensorSpan* arguments);
+  ~RecordedCall();
+  RecordedCall(const RecordedCall&) = delete;
+  RecordedCall& operator=(const RecordedCall&) = delete;
+
+  // Takes the node, and adds the edges of the inputs.
+  void attach(DerivedNode* node);
+  // For an operator in place that has tangents: keeps what argument 0 is.
+  void note_before(bool keeps_value);
+  // Skips autograd in calls of this thread until leave().
+  void enter() noexcept;
+  void leave() noexcept;
+  // Makes the tensors outputs of the node, and sets their history.
+  void set_outputs(const TensorSpan* outputs, std::size_t count);
+  // Whether an output has the node as its history.
+  [[nodiscard]] bool is_attached() const noexcept { return is_attached_; }
+  [[nodiscard]] const Before& before() const noexcept { return before_; }
+
+ private:
+  [[nodiscard]] bool is_input(const TensorBase& tensor) const noexcept;
+
+  const DerivedOperator& op_;
+  const TensorSpan* arguments_;
+  Ref<Node> node_;
+  Before before_;
+  std::uint64_t kept_keys_ = 0;
+  bool is_entered_ = false;
+  bool is_attached_ = false;
+};
+
+// Copies of the tensors of lists of optionals, which are not contiguous in memory.
+class OPGEN_API CopiedTensors {
+ public:
+  CopiedTensors();
+  ~CopiedTensors();
+  template <class List>
+  TensorSpan copy(const List& list) {
+    std::vector<TensorBase>& to = add(list.size());
+    for (std::size_t i = 0; i < list.size(); ++i) {
+      to.push_back(list[i].has_value() ? TensorBase(*list[i]) : TensorBase());
+    }
+    return {to.data(), to.size(), true};
+  }
+
+ private:
+  std::vector<TensorBase>& add(std::size_t size);
+  std::vector<std::vector<TensorBase>> lists_;
+};
+template <class T>
+inline constexpr bool kCopiesTensors =
+    opgen::detail::HoldsTensors<T>::value&& requires(const T& value) {
+  value[0].has_value();
+};
+struct NoCopies {};
+
+template <class T, class Copies>
+TensorSpan span_of(const T& value, [[maybe_unused]] Copies& copies) {
+  if constexpr (kCopiesTensors<T>) {
+    return copies.copy(value);
+  } else {
+    return opgen::detail::tensors_in(value);
+  }
+}
+
+[[noreturn]] OPGEN_API OPGEN_COLD void throw_no_forward(const DerivedOperator& op);
+// Throws Error if a tensor needs a gradient or has a tangent.
+OPGEN_API void check_no_gradient(const OperatorSlot& slot, const TensorSpan* arguments,
+                                 std::size_t count);
+
+// A call through the table of an operator, not inlined: operators of one signature share it.
+template <class R, class... A>
+struct OPGEN_HIDDEN Redispatch {
+  OPGEN_NOINLINE static R call(const OperatorSlot& slot, DispatchKeySet keys,
+                               std::remove_reference_t<A>&... arguments) {
+    return opgen::detail::dispatch<R, A...>(slot, keys, static_cast<A>(arguments)...);
+  }
+};
+
+// Calls work(returns…), or work(argument 0) for an operator that returns nothing.
+template <class R, class Work>
+OPGEN_ALWAYS_INLINE void with_returns(const R& result, const Work& work) {
+  if constexpr (requires { std::tuple_size<R>::value; }) {
+    std::apply(work, result);
+  } else {
+    work(result);
+  }
+}
+
+template <std::size_t... output, class... T>
+OPGEN_ALWAYS_INLINE void fill_spans(TensorSpan* spans, std::index_sequence<output...>,
+                                    const T&... returns) {
+  const TensorSpan all[] = {opgen::detail::tensors_in(returns)...};
+  std::size_t k = 0;
+  ((spans[k++] = all[output]), ...);
+}
+
+// Argument of the call for element `i` of a list: the element of a list, or the argument itself.
+template <class T>
+const T& item_of(const T& argument, std::size_t, std::size_t) noexcept {
+  return argument;
+}
+template <class T>
+requires(!std::is_same_v<T, std::int64_t>) const T& item_of(const ArrayRef<T>& list, std::size_t i,
+                                                            std::size_t count) {
+  OPGEN_CHECK(list.size() == count, "lists of ", count, " and ", list.size(), " elements");
+  return list[i];
+}
+
+// Whether a node has formulas for tangents.
+template <class D, class... Values>
+concept HasForward = requires(ForwardCall& call, const Values&... values) {
+  D::forward(call, values...);
+};
+template <class D, class R, class... A>
+struct ForwardOf : std::bool_constant<HasForward<D, std::remove_cvref_t<A>..., R>> {};
+template <class D, class... R, class... A>
+struct ForwardOf<D, std::tuple<R...>, A...>
+    : std::bool_constant<HasForward<D, std::remove_cvref_t<A>..., std::remove_cvref_t<R>...>> {};
+// An operator that returns nothing writes argument 0.
+template <class D, class First, class... A>
+struct ForwardOf<D, void, First, A...>
+    : std::bool_constant<HasForward<D, std::remove_cvref_t<First>, std::remove_cvref_t<A>...,
+                                    std::remove_cvref_t<First>>> {};
+template <class T>
+struct ItemOf {
+  using type = T;
+};
+template <class T>
+requires(!std::is_same_v<T, std::int64_t>) struct ItemOf<ArrayRef<T>> {
+  using type = T;
+};
+
+// ---- The kernel --------------------------------------------------------------------------------
+
+template <class D, class Op, Kind kind, class Schema = typename Op::schema>
+struct Recorded;
+template <class D, class Op, Kind kind, class R, class... A>
+struct OPGEN_HIDDEN Recorded<D, Op, kind, R(A...)> {
+  static R call(A... arguments) {
+    const DispatchKeySet keys = opgen::detail::with_local_keys(
+                                    (std::uint64_t(0) | ... | opgen::detail::keys_of(arguments))) &
+                                after_autograd_keyset;
+    if (OPGEN_LIKELY((is_plain(arguments) && ...))) {
+      return opgen::detail::dispatch<R, A...>(Op::slot, keys, std::forward<A>(arguments)...);
+    }
+    if constexpr (kind == Kind::foreach_inplace) {
+      record_each(keys, arguments...);
+    } else {
+      return record(keys, arguments...);
+    }
+  }
+
+ private:
+  static constexpr bool kInplace = kind == Kind::inplace || kind == Kind::foreach_inplace;
+  static constexpr std::size_t kOutputs = D::Outputs::size();
+  static constexpr bool kHasForward = [] {
+    if constexpr (kind == Kind::foreach_inplace) {
+      return ForwardOf<D, void, typename ItemOf<std::remove_cvref_t<A>>::type...>::value;
+    } else {
+      return ForwardOf<D, R, A...>::value;
+    }
+  }();
+  static constexpr auto kOthers = others<D, A...>();
+  static constexpr DerivedOperator kOperator = {
+      &Op::slot,      decltype(positions(typename D::Inputs()))::values,
+      kOthers.values, D::Inputs::size(),
+      kOthers.count,  kind,
+      kHasForward,    kInplace && !contains(typename D::Inputs(), 0),
+  };
+
+  OPGEN_NOINLINE static R record(DispatchKeySet keys, std::remove_reference_t<A>&... arguments) {
+    using Copies = std::conditional_t<(false || ... || kCopiesTensors<std::remove_cvref_t<A>>),
+                                      CopiedTensors, NoCopies>;
+    [[maybe_unused]] Copies copies;
+    const TensorSpan spans[] = {span_of(arguments, copies)...};
+    RecordedCall call(kOperator, spans);
+    D* const formulas = begin(call, arguments...);
+    call.enter();
+    if constexpr (std::is_void_v<R>) {
+      Redispatch<R, A...>::call(Op::slot, keys, arguments...);
+      call.leave();
+      finish(call, formulas, first(arguments...), arguments...);
+    } else {
+      R result = Redispatch<R, A...>::call(Op::slot, keys, arguments...);
+      call.leave();
+      finish(call, formulas, result, arguments...);
+      return result;
+    }
+  }
+
+  // As many calls of the operator for one tensor.
+  OPGEN_NOINLINE static void record_each(DispatchKeySet keys,
+                                         std::remove_reference_t<A>&... arguments) {
+    record_from(0, first(arguments...).size(), keys, arguments...);
+  }
+  // Recursion keeps what belongs to one element on the stack.
+  static void record_from(std::size_t i, std::size_t count, DispatchKeySet keys,
+                          std::remove_reference_t<A>&... arguments) {
+    if (i == count) {
+      AutoDispatchBelowAutograd below;
+      Redispatch<R, A...>::call(Op::slot, keys, arguments...);
+      return;
+    }
+    const TensorSpan spans[] = {opgen::detail::tensors_in(item_of(arguments, i, count))...};
+    RecordedCall call(kOperator, spans);
+    D* const formulas = begin(call, item_of(arguments, i, count)...);
+    record_from(i + 1, count, keys, arguments...);
+    finish(call, formulas, first(arguments...)[i], item_of(arguments, i, count)...);
+  }
+
+  template <class First, class... Rest>
+  static First& first(First& one, Rest&...) noexcept {
+    return one;
+  }
+
+  // Returns the node's formulas; null if the call is not recorded.
+  template <class First, class... Rest>
+  OPGEN_ALWAYS_INLINE static D* begin(RecordedCall& call, First& one, Rest&... rest) {
+    constexpr bool writes_one =
+        kInplace && std::is_base_of_v<TensorBase, std::remove_const_t<First>>;
+    if constexpr (requires { D::has_gradient(call, one, rest...); }) {
+      if (call.records() && !D::has_gradient(call, one, rest...)) call.ignore_gradients();
+    }
+    if constexpr (writes_one) {
+      if (OPGEN_UNLIKELY(call.has_tangents())) call.note_before(kReadsSelf<D>);
+    }
+    if (!call.records()) return nullptr;
+    auto* const node = new NodeOf<D>;
+    call.attach(node);
+    if constexpr (requires { node->formulas.save(call, one, rest...); }) {
+      if constexpr (writes_one) {
+        const Overwritten self(one);
+        node->formulas.save(call, self, rest...);
+      } else {
+        node->formulas.save(call, one, rest...);
+      }
+    }
+    return &node->formulas;
+  }
+
+  template <class Result, class... Arguments>
+  OPGEN_ALWAYS_INLINE static void finish(RecordedCall& call, [[maybe_unused]] D* formulas,
+                                         const Result& result, Arguments&... arguments) {
+    if (!call.records() && !call.has_tangents()) return;
+    with_returns(result, [&](const auto&... returns) {
+      TensorSpan outputs[kOutputs + 1];
+      fill_spans(outputs, typename D::Outputs(), returns...);
+      if (call.records()) call.set_outputs(outputs, kOutputs);
+      if constexpr (kHasForward) {
+        if (OPGEN_UNLIKELY(call.has_tangents())) {
+          ForwardCall forward(kind, outputs);
+          set_tangents(call, forward, result, arguments...);
+        }
+      }
+      if constexpr (requires { formulas->save_outputs(call, returns...); }) {
+        if (call.is_attached()) formulas->save_outputs(call, returns...);
+      }
+    });
+  }
+
+  template <class Result, class First, class... Rest>
+  OPGEN_NOINLINE OPGEN_COLD static void set_tangents(const RecordedCall& call, ForwardCall& forward,
+                                                     const Result& result, First& one,
+                                                     Rest&... rest) {
+    with_returns(result, [&](const auto&... returns) {
+      if constexpr (kInplace && std::is_base_of_v<TensorBase, std::remove_const_t<First>>) {
+        D::forward(forward, call.before(), rest..., returns...);
+      } else {
+        D::forward(forward, one, rest..., returns...);
+      }
+    });
+  }
+};
+
+// The Autograd kernel of an operator out=: it has no gradient.
+template <class Op, class Schema = typename Op::schema>
+struct RefusesOut;
+template <class... A>
+struct OPGEN_HIDDEN CheckedArguments {
+  OPGEN_NOINLINE static void check(const OperatorSlot& slot,
+                                   const std::remove_reference_t<A>&... arguments) {
+    CopiedTensors copies;
+    const TensorSpan spans[] = {span_of(arguments, copies)...};
+    check_no_gradient(slot, spans, sizeof...(A));
+  }
+};
+template <class Op, class R, class... A>
+struct OPGEN_HIDDEN RefusesOut<Op, R(A...)> {
+  static R call(A... arguments) {
+    const DispatchKeySet keys = opgen::detail::with_local_keys(
+                                    (std::uint64_t(0) | ... | opgen::detail::keys_of(arguments))) &
+                                after_autograd_keyset;
+    if (OPGEN_UNLIKELY(!(is_plain(arguments) && ...))) {
+      CheckedArguments<A...>::check(Op::slot, arguments...);
+    }
+    return opgen::detail::dispatch<R, A...>(Op::slot, keys, std::forward<A>(arguments)...);
+  }
+};
+
+}  // namespace internal
+
+// The row of an operator for a key of autograd: `D` is its node.
+template <class D, class Op, Kind kind>
+[[nodiscard]] KernelRow recorded() noexcept {
+  return {&Op::slot, reinterpret_cast<void*>(&internal::Recorded<D, Op, kind>::call), false};
+}
+// The row of an operator out=: it has no gradient, and a tensor that requires one is an error.
+template <class Op>
+[[nodiscard]] KernelRow refuses_out() noexcept {
+  return {&Op::slot, reinterpret_cast<void*>(&internal::RefusesOut<Op>::call), false};
+}
+
+}  // namespace opgen::autograd

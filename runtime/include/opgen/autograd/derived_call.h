@@ -1,0 +1,313 @@
+// derived_call.h: what the generated nodes of derivatives.yaml see of a call: Recording while it is
+// recorded, BackwardCall and OutputGradients in backward(), ForwardCall in forward(); DerivedNode,
+// their base.
+#pragma once
+
+#include <array>
+#include <cstddef>
+#include <cstdint>
+#include <tuple>
+#include <type_traits>
+#include <utility>
+#include <vector>
+
+#include "opgen/autograd/forward.h"
+#include "opgen/autograd/saved.h"
+#include "opgen/dispatch/tracked_call.h"
+
+namespace opgen::autograd {
+
+// functional: returns new tensors. inplace: writes argument 0. view: returns views of argument 0.
+// writes: any other operator that writes arguments. foreach_inplace: writes the list that is
+// argument 0, by the formulas of the operator for one tensor.
+enum class Kind : std::uint8_t { functional, inplace, view, writes, foreach_inplace };
+
+class ForwardCall;
+
+namespace internal {
+
+using opgen::detail::TensorSpan;
+
+// What the Autograd kernel of an operator knows about it. Positions are those of arguments.
+struct DerivedOperator {
+  const OperatorSlot* slot;
+  const std::uint8_t* inputs;  // have a formula
+  const std::uint8_t* others;  // tensors without a formula that are not declared so
+  std::uint8_t input_count;
+  std::uint8_t other_count;
+  Kind kind;
+  bool has_forward;
+  bool leads_with_self;  // in place, and argument 0 has no formula: edge 0 is that of argument 0
+};
+
+}  // namespace internal
+
+// A call that may be recorded.
+class Recording {
+ public:
+  // Whether input `i` (an index into the node's Inputs) wants a gradient; a list: any of it.
+  [[nodiscard]] bool needs(std::size_t i) const noexcept { return (needs_ >> i & 1) != 0; }
+  [[nodiscard]] bool records() const noexcept { return needs_ != 0; }
+  [[nodiscard]] bool has_tangents() const noexcept { return has_tangents_; }
+  void ignore_gradients() noexcept { needs_ = 0; }
+
+ protected:
+  std::uint64_t needs_ = 0;
+  bool has_tangents_ = false;
+};
+
+// The base of the nodes of operators with formulas.
+class OPGEN_API DerivedNode : public Node {
+ public:
+  DerivedNode();
+  ~DerivedNode() override;
+  [[nodiscard]] std::string name() const final { return label(); }
+  [[nodiscard]] Gradients apply(Gradients gradients) final;
+  void release_saved() final;
+
+  // Adds the edges of the operator's inputs.
+  void connect(const internal::DerivedOperator& op, const internal::TensorSpan* arguments);
+  // The edges of input `i`: the first, and one past the last.
+  [[nodiscard]] std::pair<std::size_t, std::size_t> edges_of(std::size_t i) const noexcept {
+    if (ends_.empty()) return {i + lead_, i + lead_ + 1};
+    return {i == 0 ? lead_ : ends_[i - 1], ends_[i]};
+  }
+
+ protected:
+  [[nodiscard]] virtual const char* label() const noexcept = 0;
+  virtual void run(BackwardCall& call, const class OutputGradients& gradients) = 0;
+  virtual void release(internal::Released& released) = 0;
+  [[nodiscard]] virtual bool takes_zeros() const noexcept = 0;
+
+ private:
+  friend class internal::SavedVariable;
+  // Guards the saved tensors. Not held while formulas run.
+  class Lock;
+
+  std::vector<std::uint32_t> ends_;  // only if an input is a list: one past the last edge of each
+  std::uint32_t lead_ = 0;
+  mutable Atomic<std::uint8_t> locked_ = 0;
+};
+
+// The gradients of a node's outputs, undefined for zero.
+class OutputGradients {
+ public:
+  explicit OutputGradients(const Gradients& gradients) noexcept
+      : first_(gradients.data()), count_(gradients.size()) {}
+
+  [[nodiscard]] std::size_t size() const noexcept { return count_; }
+  [[nodiscard]] bool empty() const noexcept { return count_ == 0; }
+  // A Tensor is a TensorBase with methods.
+  template <class T = Tensor>
+  [[nodiscard]] const T* data() const noexcept {
+    return static_cast<const T*>(static_cast<const void*>(first_));
+  }
+  template <class T = Tensor>
+  [[nodiscard]] const T& operator[](std::size_t i) const noexcept {
+    return data<T>()[i];
+  }
+  template <class T = Tensor>
+  [[nodiscard]] const T* begin() const noexcept {
+    return data<T>();
+  }
+  template <class T = Tensor>
+  [[nodiscard]] const T* end() const noexcept {
+    return data<T>() + count_;
+  }
+  template <class T>
+  operator std::vector<T>() const {  // NOLINT
+    return std::vector<T>(begin<T>(), end<T>());
+  }
+
+ private:
+  const TensorBase* first_;
+  std::size_t count_;
+};
+
+// One run of a node's backward().
+class BackwardCall {
+ public:
+  BackwardCall(DerivedNode& node, Gradients& results) noexcept : node_(node), results_(results) {}
+
+  // Whether the gradient of input `i` is used.
+  [[nodiscard]] OPGEN_API bool computes(std::size_t i) const noexcept;
+  [[nodiscard]] OPGEN_API bool retain_variables() const noexcept;
+  [[nodiscard]] DerivedNode& node() const noexcept { return node_; }
+
+  // Sets the gradients of inputs: of one input a tensor, or a list for a list; of several a tuple.
+  template <std::size_t... input, class Value>
+  void give(Value&& value) {
+    if constexpr (sizeof...(input) == 1) {
+      (put(input, std::forward<Value>(value)), ...);
+    } else {
+      give_all(value, std::index_sequence<input...>(),
+               std::make_index_sequence<sizeof...(input)>());
+    }
+  }
+  // Sets the gradients of a list, of which element i is compute(i).
+  template <std::size_t input, class Compute>
+  void give_each(std::size_t count, const Compute& compute) {
+    const auto [first, end] = node_.edges_of(input);
+    for (std::size_t i = 0; i < count && first + i < end; ++i) {
+      if (node_.computes(first + i)) results_[first + i] = compute(i);
+    }
+  }
+
+ private:
+  template <class Value, std::size_t... input, std::size_t... k>
+  void give_all(Value& value, std::index_sequence<input...>, std::index_sequence<k...>) {
+    if constexpr (requires { std::tuple_size<std::remove_cvref_t<Value>>::value; }) {
+      (put(input, std::get<k>(value)), ...);
+    } else {
+      OPGEN_CHECK(value.size() >= sizeof...(k), "a formula for ", sizeof...(k), " gradients gave ",
+                  value.size());
+      (put(input, value[k]), ...);
+    }
+  }
+  template <class Value>
+  void put(std::size_t input, Value&& value) {
+    if constexpr (std::is_base_of_v<TensorBase, std::remove_cvref_t<Value>>) {
+      put_tensor(input, TensorBase(std::forward<Value>(value)));
+    } else if constexpr (requires { value.has_value(); }) {
+      if (value.has_value()) put(input, *value);
+    } else {
+      for (std::size_t i = 0; i < value.size(); ++i) put_element(input, i, value[i]);
+    }
+  }
+  OPGEN_API void put_tensor(std::size_t input, TensorBase value);
+  OPGEN_API void put_element(std::size_t input, std::size_t i, const TensorBase& value);
+
+  DerivedNode& node_;
+  Gradients& results_;
+};
+
+namespace internal {
+
+// Argument 0 of an operator in place, as it was before the call.
+struct Before {
+  TensorBase primal;
+  TensorBase tangent;
+};
+
+[[nodiscard]] OPGEN_API TensorBase tangent_or_zeros(const TensorBase& tensor);
+// Returns a copy with the history of `tensor`.
+[[nodiscard]] OPGEN_API TensorBase clone_with_history(const TensorBase& tensor);
+
+}  // namespace internal
+
+// One computation of tangents, after the operator ran.
+class ForwardCall {
+ public:
+  // `outputs`: those with a gradient.
+  ForwardCall(Kind kind, const internal::TensorSpan* outputs) noexcept
+      : outputs_(outputs), kind_(kind) {}
+
+  // The value, without its tangent; a list of values for a list.
+  template <class T>
+  [[nodiscard]] static auto primal(const T& value) {
+    if constexpr (std::is_same_v<T, internal::Before>) {
+      return as_tensor(value.primal);
+    } else {
+      return each(value, [](const TensorBase& tensor) { return primal_of(tensor); });
+    }
+  }
+  // Zeros for a tensor that has none; undefined for an undefined one.
+  template <class T>
+  [[nodiscard]] static auto tangent(const T& value) {
+    if constexpr (std::is_same_v<T, internal::Before>) {
+      return as_tensor(value.tangent.defined() || !value.primal.defined()
+                           ? value.tangent
+                           : internal::tangent_or_zeros(value.primal));
+    } else {
+      return each(value,
+                  [](const TensorBase& tensor) { return internal::tangent_or_zeros(tensor); });
+    }
+  }
+  template <class... T>
+  [[nodiscard]] static bool has_tangent(const T&... values) {
+    return (false || ... || has_one(values));
+  }
+
+  // Sets the tangents of outputs: indices into the node's Outputs.
+  template <std::size_t... output, class Value>
+  void give(Value&& value) {
+    if constexpr (sizeof...(output) == 1) {
+      (put(output, value), ...);
+    } else {
+      give_all(value, std::index_sequence<output...>(),
+               std::make_index_sequence<sizeof...(output)>());
+    }
+  }
+  template <std::size_t output, class Compute>
+  void give_each(std::size_t count, const Compute& compute) {
+    for (std::size_t i = 0; i < count; ++i) set(output, i, compute(i));
+  }
+
+ private:
+  template <class T = Tensor>
+  static T as_tensor(const TensorBase& tensor) {
+    return T(tensor);
+  }
+  template <class T, class F>
+  static auto each(const T& value, F f) {
+    if constexpr (std::is_convertible_v<const T&, const TensorBase&>) {
+      return as_tensor(f(value));
+    } else if constexpr (!opgen::detail::HoldsTensors<T>::value && !requires {
+                           requires std::is_base_of_v<TensorBase, typename T::value_type>;
+                         }) {
+      return value;
+    } else if constexpr (requires { value.has_value(); }) {
+      return value.has_value() ? as_tensor(f(*value)) : as_tensor(f(TensorBase()));
+    } else {
+      using Item = decltype(each(value[0], f));
+      std::vector<Item> items;
+      items.reserve(value.size());
+      for (std::size_t i = 0; i < value.size(); ++i) items.push_back(each(value[i], f));
+      return items;
+    }
+  }
+  template <class T>
+  static bool has_one(const T& value) {
+    if constexpr (std::is_same_v<T, internal::Before>) {
+      return value.tangent.defined();
+    } else if constexpr (std::is_convertible_v<const T&, const TensorBase&>) {
+      return autograd::has_tangent(value);
+    } else if constexpr (requires { value.has_value(); }) {
+      return value.has_value() && has_one(*value);
+    } else if constexpr (requires {
+                           value.size();
+                           value[0];
+                         }) {
+      for (std::size_t i = 0; i < value.size(); ++i) {
+        if (has_one(value[i])) return true;
+      }
+      return false;
+    } else {
+      return false;
+    }
+  }
+  template <class Value, std::size_t... output, std::size_t... k>
+  void give_all(Value& value, std::index_sequence<output...>, std::index_sequence<k...>) {
+    if constexpr (requires { std::tuple_size<std::remove_cvref_t<Value>>::value; }) {
+      (put(output, std::get<k>(value)), ...);
+    } else {
+      (put(output, value[k]), ...);
+    }
+  }
+  template <class Value>
+  void put(std::size_t output, const Value& value) {
+    if constexpr (std::is_convertible_v<const Value&, const TensorBase&>) {
+      set(output, 0, value);
+    } else if constexpr (requires { value.has_value(); }) {
+      if (value.has_value()) put(output, *value);
+    } else {
+      for (std::size_t i = 0; i < value.size(); ++i) set(output, i, value[i]);
+    }
+  }
+  OPGEN_API void set(std::size_t output, std::size_t i, const TensorBase& tangent);
+
+  const internal::TensorSpan* outputs_;
+  Kind kind_;
+};
+
+}  // namespace opgen::autograd

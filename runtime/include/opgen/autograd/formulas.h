@@ -1,0 +1,148 @@
+// formulas.h: names that the formulas of a derivatives.yaml may use, on both targets.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <vector>
+
+#include "opgen/autograd/grad_mode.h"
+#include "opgen/autograd/primitives.h"
+#include "opgen/tensor/tensor_functions.h"
+
+namespace opgen::autograd {
+
+namespace internal {
+[[noreturn]] OPGEN_API OPGEN_COLD void throw_not_implemented(std::string_view name,
+                                                             std::string_view reason);
+[[noreturn]] OPGEN_API OPGEN_COLD void throw_no_strides(std::string_view name);
+}  // namespace internal
+
+namespace formulas {
+
+using opgen::AutoGradMode;
+using opgen::GradMode;
+using opgen::NoGradGuard;
+
+// The gradient of an input that has no formula. Throws NotImplementedError.
+template <class T = Tensor>
+[[noreturn]] T not_implemented(std::string_view name, std::string_view reason = "") {
+  internal::throw_not_implemented(name, reason);
+}
+template <class T = Tensor>
+[[noreturn]] std::vector<T> not_implemented_list(std::string_view name,
+                                                 std::string_view reason = "") {
+  internal::throw_not_implemented(name, reason);
+}
+
+// A tensor that an operator takes only if its value is needed.
+template <class T>
+[[nodiscard]] std::optional<T> wrap_opt_if(const T& tensor, bool condition) {
+  return condition ? std::optional<T>(tensor) : std::nullopt;
+}
+template <class T>
+requires std::is_base_of_v<TensorBase, T>
+[[nodiscard]] const T& toNonOptTensor(const T& tensor) noexcept {
+  return tensor;
+}
+template <class T>
+[[nodiscard]] T toNonOptTensor(const std::optional<T>& tensor) {
+  return tensor.has_value() ? *tensor : T();
+}
+template <class List>
+[[nodiscard]] bool any_variable_defined(const List& tensors) {
+  for (std::size_t i = 0; i < tensors.size(); ++i) {
+    if (tensors[i].defined()) return true;
+  }
+  return false;
+}
+
+// The real part of a complex gradient, if the input (or its dtype) is real.
+template <class T>
+[[nodiscard]] T handle_r_to_c(ScalarType dtype, const T& gradient) {
+  if (!gradient.defined() || isComplexType(dtype) || !gradient.is_complex()) return gradient;
+  return T(primitive::cast(gradient, toRealValueType(gradient.scalar_type())));
+}
+template <class T>
+[[nodiscard]] T handle_r_to_c(const TensorBase& input, const T& gradient) {
+  return handle_r_to_c(input.scalar_type(), gradient);
+}
+
+// Sizes and dtypes of the tensors of a list.
+template <class List>
+[[nodiscard]] std::vector<std::vector<std::int64_t>> to_args_sizes(const List& tensors) {
+  std::vector<std::vector<std::int64_t>> sizes;
+  for (std::size_t i = 0; i < tensors.size(); ++i) sizes.push_back(tensors[i].sizes().vec());
+  return sizes;
+}
+template <class List>
+[[nodiscard]] std::vector<std::vector<SymInt>> to_args_sizes_symint(const List& tensors) {
+  return to_args_sizes(tensors);
+}
+template <class List>
+[[nodiscard]] std::vector<ScalarType> to_args_scalartypes(const List& tensors) {
+  std::vector<ScalarType> dtypes;
+  for (std::size_t i = 0; i < tensors.size(); ++i) dtypes.push_back(tensors[i].scalar_type());
+  return dtypes;
+}
+[[nodiscard]] inline IntArrayRef strides_or_error(const TensorBase& tensor, std::string_view name) {
+  if (tensor.defined() && tensor.layout() != kStrided) internal::throw_no_strides(name);
+  return tensor.strides();
+}
+
+// What zeros_like() needs of a tensor.
+struct TypeAndSize {
+  TypeAndSize() = default;
+  TypeAndSize(const TensorBase& tensor)  // NOLINT
+      : sizes(tensor.sizes()), options(tensor.defined() ? tensor.options() : TensorOptions()) {}
+  template <class T = Tensor>
+  [[nodiscard]] T zeros() const {
+    return T(opgen::detail::full(sizes, 0, options));
+  }
+  DimVector sizes;
+  TensorOptions options;
+};
+
+// Sizes, strides and offset of a tensor, without its bytes.
+class TensorGeometry {
+ public:
+  TensorGeometry() = default;
+  explicit TensorGeometry(const TensorBase& tensor)
+      : sizes_(tensor.sizes()),
+        strides_(tensor.strides()),
+        storage_offset_(tensor.storage_offset()),
+        numel_(tensor.numel()) {}
+
+  [[nodiscard]] std::int64_t dim() const noexcept {
+    return static_cast<std::int64_t>(sizes_.size());
+  }
+  [[nodiscard]] IntArrayRef sizes() const noexcept { return sizes_; }
+  [[nodiscard]] IntArrayRef strides() const noexcept { return strides_; }
+  [[nodiscard]] std::int64_t size(std::int64_t d) const {
+    return sizes_[std::size_t(maybe_wrap_dim(d, dim(), false))];
+  }
+  [[nodiscard]] std::int64_t stride(std::int64_t d) const {
+    return strides_[std::size_t(maybe_wrap_dim(d, dim(), false))];
+  }
+  [[nodiscard]] std::int64_t numel() const noexcept { return numel_; }
+  [[nodiscard]] std::int64_t storage_offset() const noexcept { return storage_offset_; }
+  [[nodiscard]] SymIntArrayRef sym_sizes() const noexcept { return sizes_; }
+  [[nodiscard]] SymIntArrayRef sym_strides() const noexcept { return strides_; }
+  [[nodiscard]] SymInt sym_numel() const noexcept { return numel_; }
+  [[nodiscard]] SymInt sym_storage_offset() const noexcept { return storage_offset_; }
+
+ private:
+  DimVector sizes_;
+  DimVector strides_;
+  std::int64_t storage_offset_ = 0;
+  std::int64_t numel_ = 0;
+};
+
+// Used where the library has no operator of this name.
+template <class T>
+requires std::is_base_of_v<TensorBase, T>
+[[nodiscard]] T zeros_like(const T& tensor) {
+  return T(opgen::detail::full(tensor.sizes(), 0, tensor.options()));
+}
+
+}  // namespace formulas
+}  // namespace opgen::autograd

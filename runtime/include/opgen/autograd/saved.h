@@ -1,0 +1,196 @@
+// saved.h: Saved, what a node keeps from the forward pass until its formulas read it.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "opgen/autograd/autograd.h"
+#include "opgen/core/list.h"
+#include "opgen/core/small_vector.h"
+
+namespace opgen::autograd {
+
+class BackwardCall;
+class Recording;
+
+namespace internal {
+
+// Tensors that a node gave up, destroyed after its lock: one of them may own other nodes.
+using Released = std::vector<SavedTensor>;
+
+// Argument 0 of an operator in place, as a node saves it: a tensor that is saved whole is copied,
+// once, because the operator writes it.
+class OPGEN_API Overwritten : public TensorBase {
+ public:
+  explicit Overwritten(const TensorBase& self) : TensorBase(self) {}
+  [[nodiscard]] const TensorBase& copy() const;
+
+ private:
+  mutable TensorBase copy_;
+};
+
+// A SavedTensor that knows whether it was released.
+class OPGEN_API SavedVariable {
+ public:
+  SavedVariable() noexcept = default;
+  SavedVariable(SavedVariable&&) noexcept = default;
+  SavedVariable& operator=(SavedVariable&&) noexcept = default;
+  ~SavedVariable();
+  void save(const TensorBase& tensor);
+  void save_output(const TensorBase& tensor);
+  // Undefined if nothing was saved. Throws Error if the tensor was released, or changed in place
+  // after it was saved. Safe while another thread releases it.
+  [[nodiscard]] TensorBase get(const BackwardCall& call) const;
+  void release(Released& released);
+
+ private:
+  enum class State : std::uint8_t { Empty, Kept, Freed };
+
+  SavedTensor tensor_;
+  State state_ = State::Empty;
+};
+
+// `T` is the library's Tensor, which is not complete here.
+template <class T>
+class SavedOne {
+ public:
+  void save(const TensorBase& tensor) { variable_.save(tensor); }
+  void save(const Overwritten& self) { variable_.save(self.copy()); }
+  template <class U>
+  void save(const std::optional<U>& tensor) {
+    if (tensor.has_value()) variable_.save(*tensor);
+  }
+  void save_output(const Recording&, const TensorBase& tensor) { variable_.save_output(tensor); }
+  [[nodiscard]] T get(const BackwardCall& call) const { return T(variable_.get(call)); }
+  void release(Released& released) { variable_.release(released); }
+
+ private:
+  SavedVariable variable_;
+};
+
+// `Element` is Tensor or std::optional<Tensor>; `Got` is what formulas read.
+template <class Got, class Element>
+class SavedList {
+ public:
+  template <class List>
+  void save(const List& tensors) {
+    variables_.reserve(tensors.size());
+    for (std::size_t i = 0; i < tensors.size(); ++i) add(tensors[i]);
+  }
+  template <class List>
+  void save_output(const Recording&, const List& tensors) {
+    variables_.reserve(tensors.size());
+    for (std::size_t i = 0; i < tensors.size(); ++i) {
+      variables_.emplace_back().save_output(tensors[i]);
+    }
+  }
+  [[nodiscard]] Got get(const BackwardCall& call) const {
+    std::vector<Element> tensors;
+    tensors.reserve(variables_.size());
+    for (const SavedVariable& variable : variables_) tensors.push_back(element(variable.get(call)));
+    return Got(std::move(tensors));
+  }
+  void release(Released& released) {
+    for (SavedVariable& variable : variables_) variable.release(released);
+  }
+
+ private:
+  void add(const TensorBase& tensor) { variables_.emplace_back().save(tensor); }
+  template <class T>
+  void add(const std::optional<T>& tensor) {
+    SavedVariable& variable = variables_.emplace_back();
+    if (tensor.has_value()) variable.save(*tensor);
+  }
+  static Element element(TensorBase tensor) {
+    if constexpr (requires(Element e) { e.has_value(); }) {
+      return tensor.defined() ? Element(typename Element::value_type(std::move(tensor)))
+                              : Element();
+    } else {
+      return Element(std::move(tensor));
+    }
+  }
+
+  std::vector<SavedVariable> variables_;
+};
+
+// The type that owns a value of type T, for types that borrow.
+template <class T>
+struct Owned {
+  using type = T;
+};
+template <class T>
+struct Owned<ArrayRef<T>> {
+  using type = std::vector<T>;
+};
+template <>
+struct Owned<ArrayRef<std::int64_t>> {
+  using type = DimVector;
+};
+template <>
+struct Owned<std::string_view> {
+  using type = std::string;
+};
+template <class T>
+struct Owned<OptionalArrayRef<T>> {
+  using type = std::optional<typename Owned<ArrayRef<T>>::type>;
+};
+template <class T>
+struct Owned<std::optional<T>> {
+  using type = std::optional<typename Owned<T>::type>;
+};
+
+template <class To, class From>
+To owned(const From& value) {
+  if constexpr (
+      requires(To to) { to.has_value(); } && requires { value.has_value(); }) {
+    return value.has_value() ? To(owned<typename To::value_type>(*value)) : To();
+  } else if constexpr (std::is_constructible_v<To, const From&>) {
+    return To(value);
+  } else {
+    return To(value.begin(), value.end());
+  }
+}
+
+}  // namespace internal
+
+// A value that a formula reads. T is the type of the operator's argument without reference, or the
+// type of an expression that formulas have a name for, such as `self.sym_sizes()`. Tensors are
+// released by a backward pass that does not retain the graph; other values stay.
+template <class T>
+class Saved {
+ public:
+  using Value = typename internal::Owned<T>::type;
+
+  template <class From>
+  void save(const From& value) {
+    value_ = internal::owned<Value>(value);
+  }
+  template <class From>
+  void save_output(const Recording&, const From& value) {
+    save(value);
+  }
+  [[nodiscard]] const Value& get(const BackwardCall&) const noexcept { return value_; }
+  void release(internal::Released&) noexcept {}
+
+ private:
+  Value value_{};
+};
+template <>
+class Saved<Tensor> : public internal::SavedOne<Tensor> {};
+template <>
+class Saved<std::optional<Tensor>> : public internal::SavedOne<Tensor> {};
+template <>
+class Saved<ArrayRef<Tensor>> : public internal::SavedList<std::vector<Tensor>, Tensor> {};
+template <>
+class Saved<std::vector<Tensor>> : public internal::SavedList<std::vector<Tensor>, Tensor> {};
+template <>
+class Saved<ArrayRef<std::optional<Tensor>>>
+    : public internal::SavedList<std::vector<std::optional<Tensor>>, std::optional<Tensor>> {};
+template <>
+class Saved<List<std::optional<Tensor>>>
+    : public internal::SavedList<List<std::optional<Tensor>>, std::optional<Tensor>> {};
+
+}  // namespace opgen::autograd

@@ -1,0 +1,50 @@
+// atomic.h: Atomic, a field that threads share without a lock. <atomic> takes 0.2 s to include.
+#pragma once
+
+namespace opgen {
+
+// T is a number, an enumeration or a pointer. The memory order is in the name of each function:
+// whoever loads with acquire what another thread stored with release also sees everything that
+// thread wrote before. Constant-initialised and as large as T.
+template <class T>
+class Atomic {
+ public:
+  constexpr Atomic() noexcept = default;
+  constexpr Atomic(T value) noexcept : value_(value) {}  // NOLINT
+  Atomic(const Atomic&) = delete;
+  Atomic& operator=(const Atomic&) = delete;
+
+  // By the generic built-ins: clang's __atomic_load_n takes no enumerations.
+  [[nodiscard]] T load_relaxed() const noexcept { return load<__ATOMIC_RELAXED>(); }
+  [[nodiscard]] T load_acquire() const noexcept { return load<__ATOMIC_ACQUIRE>(); }
+  void store_relaxed(T value) noexcept { __atomic_store(&value_, &value, __ATOMIC_RELAXED); }
+  void store_release(T value) noexcept { __atomic_store(&value_, &value, __ATOMIC_RELEASE); }
+
+  // These return the value from before.
+  T add_relaxed(T value) noexcept { return __atomic_fetch_add(&value_, value, __ATOMIC_RELAXED); }
+  T subtract_release(T value) noexcept {
+    return __atomic_fetch_sub(&value_, value, __ATOMIC_RELEASE);
+  }
+  T subtract_acquire_release(T value) noexcept {
+    return __atomic_fetch_sub(&value_, value, __ATOMIC_ACQ_REL);
+  }
+
+  // Stores `value` if there is a null pointer or 0. Returns what was there before: on success null.
+  T replace_null(T value) noexcept {
+    T there{};
+    __atomic_compare_exchange_n(&value_, &there, value, false, __ATOMIC_ACQ_REL, __ATOMIC_ACQUIRE);
+    return there;
+  }
+
+ private:
+  template <int order>
+  [[nodiscard]] T load() const noexcept {
+    T value;
+    __atomic_load(&value_, &value, order);
+    return value;
+  }
+
+  T value_{};
+};
+
+}  // namespace opgen

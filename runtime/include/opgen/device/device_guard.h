@@ -1,0 +1,152 @@
+// device_guard.h: DeviceGuard and StreamGuard, the current device of a device type and the current
+// stream of a device for the length of a scope; backends plug in.
+#pragma once
+
+#include <cstddef>
+#include <optional>
+
+#include "opgen/core/error.h"
+#include "opgen/device/stream.h"
+
+namespace opgen {
+
+class Storage;
+
+// A backend's current device and streams, which belong to a thread. CPU and Meta have one device
+// and need no guard. A backend that does not override the stream functions has one stream per
+// device, and finishes its work before a call returns.
+class OPGEN_API DeviceGuardImpl {
+ public:
+  virtual ~DeviceGuardImpl();
+  [[nodiscard]] virtual Device device() const = 0;
+  // Returns the device that was current.
+  virtual Device exchange_device(Device device) const = 0;
+  [[nodiscard]] virtual DeviceIndex device_count() const noexcept = 0;
+
+  // Returns the current stream of a device with an index.
+  [[nodiscard]] virtual Stream current_stream(Device device) const;
+  // Returns the stream that was current on the stream's device.
+  virtual Stream exchange_stream(Stream stream) const;
+  // Returns a stream other than the default one, if the device has more than one.
+  [[nodiscard]] virtual Stream new_stream(Device device) const;
+  // Waits until the stream has finished its work so far.
+  virtual void synchronize(Stream stream) const;
+};
+
+OPGEN_API void set_device_guard_impl(DeviceType type, const DeviceGuardImpl* impl) noexcept;
+// Null if the type has none.
+[[nodiscard]] OPGEN_API const DeviceGuardImpl* find_device_guard_impl(DeviceType type) noexcept;
+
+// Does nothing until a device is set; restores the previous device at the end of the scope.
+class OPGEN_API OptionalDeviceGuard {
+ public:
+  OptionalDeviceGuard() noexcept = default;
+  explicit OptionalDeviceGuard(std::optional<Device> device) { reset_device(device); }
+  ~OptionalDeviceGuard() {
+    if (impl_ != nullptr) restore();
+  }
+  OptionalDeviceGuard(const OptionalDeviceGuard&) = delete;
+  OptionalDeviceGuard& operator=(const OptionalDeviceGuard&) = delete;
+
+  void reset_device(std::optional<Device> device) {
+    if (!device.has_value()) return;
+    current_ = device;
+    if (!device->is_cpu() && !device->is_meta()) enter(*device);
+  }
+  [[nodiscard]] std::optional<Device> current_device() const noexcept { return current_; }
+
+ private:
+  void enter(Device device);
+  void restore() noexcept;
+
+  std::optional<Device> current_;
+  Device original_;
+  const DeviceGuardImpl* impl_ = nullptr;
+};
+
+class DeviceGuard : public OptionalDeviceGuard {
+ public:
+  explicit DeviceGuard(Device device) : OptionalDeviceGuard(device) {}
+};
+
+// Returns the current stream of `device`, or of the type's current device if it has no index.
+// Throws Error if the type has no guard.
+[[nodiscard]] OPGEN_API Stream getCurrentStream(Device device);
+[[nodiscard]] OPGEN_API Stream getDefaultStream(Device device);
+[[nodiscard]] OPGEN_API Stream getNewStream(Device device);
+OPGEN_API void synchronize(Stream stream);
+// Records that `stream` uses the bytes of `storage`: see Allocator::record_stream.
+OPGEN_API void record_stream(const Storage& storage, Stream stream);
+
+// Makes a stream and its device current; restores both at the end of the scope.
+class OPGEN_API StreamGuard {
+ public:
+  explicit StreamGuard(Stream stream);
+  ~StreamGuard();
+  StreamGuard(const StreamGuard&) = delete;
+  StreamGuard& operator=(const StreamGuard&) = delete;
+  [[nodiscard]] Stream current_stream() const noexcept { return current_; }
+  [[nodiscard]] Stream original_stream() const noexcept { return original_; }
+
+ private:
+  DeviceGuard device_;
+  const DeviceGuardImpl* impl_;
+  Stream current_;
+  Stream original_;
+};
+
+namespace detail {
+
+[[noreturn]] OPGEN_API OPGEN_COLD void throw_different_devices(const char* op, std::size_t argument,
+                                                               Device common, Device device);
+
+// Ignores undefined and absent tensors.
+template <class T>
+void check_common_device(std::optional<Device>& common, const T& argument, const char* op,
+                         std::size_t position) {
+  if constexpr (requires {
+                  argument.defined();
+                  argument.device();
+                }) {
+    if (!argument.defined()) return;
+    if (!common.has_value()) {
+      common = argument.device();
+    } else if (*common != argument.device()) {
+      throw_different_devices(op, position, *common, argument.device());
+    }
+  } else if constexpr (requires { argument.has_value(); }) {
+    if (argument.has_value()) check_common_device(common, *argument, op, position);
+  } else {
+    for (const auto& element : argument) check_common_device(common, element, op, position);
+  }
+}
+
+inline std::optional<Device> device_to_guard(Device device) noexcept {
+  return device;
+}
+template <class T>
+std::optional<Device> device_to_guard(const T& argument) {
+  if constexpr (requires {
+                  argument.defined();
+                  argument.device();
+                }) {
+    if (!argument.defined()) return std::nullopt;
+    return argument.device();
+  } else if constexpr (requires { argument.has_value(); }) {
+    if (!argument.has_value()) return std::nullopt;
+    return device_to_guard(*argument);
+  } else {
+    for (const auto& element : argument) {
+      if (std::optional<Device> device = device_to_guard(element)) return device;
+    }
+    return std::nullopt;
+  }
+}
+
+}  // namespace detail
+
+[[nodiscard]] inline Device device_or_default(std::optional<Device> device) noexcept {
+  return device.value_or(Device(kCPU));
+}
+
+}  // namespace opgen

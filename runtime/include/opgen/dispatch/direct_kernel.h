@@ -1,0 +1,26 @@
+// direct_kernel.h: DirectKernel, the kernel of one operator and key, called without the dispatcher.
+#pragma once
+
+#include <utility>
+
+namespace opgen {
+
+// The generated Register<Key>.cpp defines one for each operator. It is constant-initialised, so it
+// may be called before any operator is registered.
+template <class Op, class Schema = typename Op::schema>
+struct DirectKernel;
+template <class Op, class R, class... A>
+struct DirectKernel<Op, R(A...)> {
+  constexpr DirectKernel(R (*kernel)(A...)) noexcept : function(kernel) {}  // NOLINT
+  // `Served` is FunctionalKernel<K, Impl>, OutKernel<K, Impl> or the like.
+  template <class Served>
+  requires requires { typename Served::template Of<Op>; }
+  constexpr DirectKernel(const Served&) noexcept  // NOLINT
+      : function(&Served::template Of<Op>::call) {}
+
+  R operator()(A... arguments) const { return function(std::forward<A>(arguments)...); }
+
+  R (*function)(A...);
+};
+
+}  // namespace opgen

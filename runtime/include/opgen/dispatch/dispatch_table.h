@@ -1,0 +1,98 @@
+// dispatch_table.h: the computed kernels of one operator, and the lookup by key set.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+
+#include "opgen/core/dispatch_key_set.h"
+
+namespace opgen {
+
+struct KernelFunction;
+
+namespace detail {
+
+// Per functionality: its first slot, and a mask for the backend's number, which is added to it: all
+// bits, or none.
+struct SlotRow {
+  std::uint32_t offset;
+  std::uint32_t select;
+};
+struct SlotRows {
+  SlotRow rows[kNumFunctionalities];
+  int count;
+};
+constexpr SlotRows make_slot_rows() noexcept {
+  SlotRows result{};
+  int next = 0;
+  for (int f = 0; f < kNumFunctionalities; ++f) {
+    bool product = per_backend_index(static_cast<DispatchKey>(f)) >= 0;
+    result.rows[f].offset = static_cast<std::uint32_t>(next);
+    result.rows[f].select = product ? ~std::uint32_t(0) : 0;
+    next += product ? kNumBackends + 1 : 1;
+  }
+  result.count = next;
+  return result;
+}
+inline constexpr SlotRows kSlotRows = make_slot_rows();
+inline constexpr int kNumSlots = kSlotRows.count;
+static_assert(kNumBackends <= 16 && kNumSlots <= 255);
+
+// Returns the number of the highest backend in the set, from 1; 0 if there is none. `63 ^ clz` is
+// one instruction, the index of the highest bit.
+inline std::size_t backend_number(DispatchKeySet keys) noexcept {
+  std::uint64_t backends = keys.raw_repr() & DispatchKeySet::backend_bits();
+  return 63u ^ static_cast<unsigned>(__builtin_clzll((backends << 1) | 1));
+}
+// Returns the slot of the highest functionality in the set, for the backend of this number.
+inline std::size_t slot_of(DispatchKeySet keys, std::size_t backend) noexcept {
+  std::size_t functionality =
+      63u ^ static_cast<unsigned>(__builtin_clzll((keys.raw_repr() >> (kNumBackends - 1)) | 1));
+  const SlotRow& row = kSlotRows.rows[functionality];
+  return row.offset + (backend & row.select);
+}
+
+}  // namespace detail
+
+// The addresses of one kernel. Both null: take the slow path.
+struct KernelAddress {
+  void* direct;  // takes only the arguments
+  void* keyed;   // takes the key set, then the arguments
+};
+
+// Immutable once published, and never freed: a call may be reading it. 256 bytes of index and masks
+// instead of 2 KiB of pointers.
+struct DispatchTable {
+  // By backend number: all bits except the functionalities that fall through for that backend.
+  std::uint64_t masks[kNumBackends + 1];
+  const KernelFunction* kernels;
+  std::uint8_t index[detail::kNumSlots];  // slot -> kernel; 0: none
+
+  // The addresses follow the table in memory: one per kernel.
+  [[nodiscard]] const KernelAddress* addresses() const noexcept {
+    return reinterpret_cast<const KernelAddress*>(this + 1);
+  }
+};
+static_assert(sizeof(DispatchTable) % sizeof(void*) == 0);
+
+namespace detail {
+
+struct FoundKernel {
+  DispatchKeySet keys;  // the rest of the call's keys
+  std::size_t index;    // of the kernel in its table
+};
+OPGEN_ALWAYS_INLINE FoundKernel look_up(const DispatchTable& table, DispatchKeySet keys) noexcept {
+  std::size_t backend = backend_number(keys);
+  DispatchKeySet live(DispatchKeySet::RAW, keys.raw_repr() & table.masks[backend]);
+  return {live, table.index[slot_of(live, backend)]};
+}
+
+struct UnresolvedTable {
+  DispatchTable table;
+  KernelAddress address;
+};
+// Every slot points to this table before its first call and after every change of registrations.
+OPGEN_API extern const UnresolvedTable unresolved_table;
+
+}  // namespace detail
+}  // namespace opgen

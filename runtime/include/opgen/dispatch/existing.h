@@ -1,0 +1,226 @@
+// existing.h: register existing C++ functions as kernels, with every spelling of arguments and
+// results that PyTorch's registry accepts for a schema.
+#pragma once
+
+#include <array>
+#include <concepts>
+#include <cstddef>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <tuple>
+#include <type_traits>
+#include <utility>
+#include <vector>
+
+#include "opgen/core/error.h"
+#include "opgen/dispatch/operator.h"
+
+namespace opgen {
+
+namespace detail {
+
+template <class T>
+inline constexpr bool kIsVector = false;
+template <class T>
+inline constexpr bool kIsVector<std::vector<T>> = true;
+template <class T>
+inline constexpr bool kIsList = false;
+template <class T>
+inline constexpr bool kIsList<List<T>> = true;
+template <class T>
+inline constexpr std::size_t kArraySize = 0;
+template <class T, std::size_t n>
+inline constexpr std::size_t kArraySize<std::array<T, n>> = n;
+template <class T>
+concept HoldsOptional = requires(const T& value) {
+  { value.has_value() } -> std::convertible_to<bool>;
+  *value;
+};
+template <class T>
+concept IsNumber = std::is_integral_v<T> || std::is_enum_v<T>;
+
+template <class T>
+inline constexpr bool kNoConversion = false;
+
+// Calls `f` with every element of a list, an array or an ArrayRef.
+template <class From, class F>
+void for_each_element(const From& from, const F& f) {
+  for (std::size_t i = 0; i < from.size(); ++i) {
+    if constexpr (kIsList<From>) {
+      f(from.get(i));
+    } else {
+      f(from[i]);
+    }
+  }
+}
+
+// Converts `from`, an argument of the dispatcher or a result of a function, to type To.
+template <class To, class From>
+To as_value(const From& from) {
+  if constexpr (std::is_same_v<To, From>) {
+    return from;
+  } else if constexpr (HoldsOptional<To>) {
+    using Inner = std::remove_cvref_t<decltype(*std::declval<const To&>())>;
+    if constexpr (HoldsOptional<From>) {
+      return from.has_value() ? To(as_value<Inner>(*from)) : To(std::nullopt);
+    } else {
+      return To(as_value<Inner>(from));
+    }
+  } else if constexpr (requires { concrete_as<To>(from); }) {
+    return concrete_as<To>(from);
+  } else if constexpr (kIsVector<To>) {
+    To found;
+    found.reserve(from.size());
+    for_each_element(from, [&](const auto& element) {
+      found.push_back(as_value<typename To::value_type>(element));
+    });
+    return found;
+  } else if constexpr (kIsList<To>) {
+    To found;
+    for_each_element(from, [&](const auto& element) {
+      found.push_back(as_value<typename To::value_type>(element));
+    });
+    return found;
+  } else if constexpr (kArraySize<To> != 0) {
+    OPGEN_CHECK(from.size() == kArraySize<To>, "expected a list of ", kArraySize<To>, ", got ",
+                from.size());
+    To found{};
+    std::size_t i = 0;
+    for_each_element(from, [&](const auto& element) {
+      found[i++] = as_value<typename To::value_type>(element);
+    });
+    return found;
+  } else if constexpr (IsNumber<To> && IsNumber<From>) {
+    return static_cast<To>(from);
+  } else if constexpr (std::is_constructible_v<To, const From&>) {
+    return To(from);
+  } else {
+    static_assert(kNoConversion<To>,
+                  "the function's parameter or result has a type that its schema does not allow");
+  }
+}
+
+// Owns the elements of a parameter that borrows them, if they must be converted.
+template <class To, class From>
+struct StoredAs {
+  using type = To;
+};
+template <class T, class From>
+requires(!std::is_constructible_v<ArrayRef<T>, const From&>) struct StoredAs<ArrayRef<T>, From> {
+  using type = std::vector<T>;
+};
+
+// Converts an argument of the dispatcher's type From to a parameter of type To. Valid until the
+// call returns.
+template <class To, class From, class Plain = std::remove_cvref_t<To>>
+class Given {
+  static constexpr bool kIsSame = std::is_same_v<Plain, std::remove_cvref_t<From>>;
+  using Source = std::remove_cvref_t<From>;
+  using Stored = typename StoredAs<Plain, Source>::type;
+
+ public:
+  explicit Given(const Source& from) : value_(from) {}
+  operator To() {  // NOLINT(google-explicit-constructor)
+    if constexpr (kIsSame && std::is_lvalue_reference_v<To>) {
+      // A function may take `Tensor&` for an argument that it does not write.
+      return const_cast<Plain&>(value_);
+    } else if constexpr (kIsSame) {
+      return value_;
+    } else {
+      stored_.emplace(as_value<Stored>(value_));
+      if constexpr (std::is_lvalue_reference_v<To>) {
+        return *stored_;
+      } else if constexpr (std::is_same_v<Stored, Plain>) {
+        return std::move(*stored_);
+      } else {
+        return Plain(*stored_);
+      }
+    }
+  }
+
+ private:
+  const Source& value_;
+  std::optional<std::conditional_t<kIsSame, bool, Stored>> stored_;
+};
+
+// Converts the elements of a tuple to those of the tuple R. (A generic lambda that unpacks both at
+// once is an internal error of g++ 12.)
+template <class R, class From, std::size_t... i>
+R elements_as(const From& from, std::index_sequence<i...>) {
+  return R(as_value<std::tuple_element_t<i, R>>(std::get<i>(from))...);
+}
+
+// Converts a result to the dispatcher's type R.
+template <class R, class From>
+R returned_as(From&& from) {
+  using Source = std::remove_cvref_t<From>;
+  if constexpr (std::is_same_v<R, Source>) {
+    return std::forward<From>(from);
+  } else if constexpr (requires {
+                         std::tuple_size<R>::value;
+                         std::tuple_size<Source>::value;
+                       }) {
+    static_assert(std::tuple_size_v<R> == std::tuple_size_v<Source>,
+                  "the function returns as many results as the operator");
+    return elements_as<R>(static_cast<const Source&>(from),
+                          std::make_index_sequence<std::tuple_size_v<R>>());
+  } else if constexpr (requires { std::tuple_size<Source>::value; }) {
+    static_assert(std::tuple_size_v<Source> == 1, "one result is returned");
+    return as_value<R>(std::get<0>(from));
+  } else {
+    return as_value<R>(static_cast<const Source&>(from));
+  }
+}
+
+template <class R>
+inline constexpr bool kReturnsReferences = std::is_reference_v<R>;
+template <class... R>
+inline constexpr bool kReturnsReferences<std::tuple<R...>> = (std::is_reference_v<R> && ...);
+
+}  // namespace detail
+
+// `function` as a kernel of `Op`. `Returned`: the positions of the arguments that Op returns by
+// reference.
+template <class Op, auto function, class Returned = std::index_sequence<>,
+          class Schema = typename Op::schema, class Function = decltype(function)>
+struct Existing;
+template <class Op, auto function, std::size_t... returned, class R, class... A, class NR,
+          class... NA>
+struct Existing<Op, function, std::index_sequence<returned...>, R(A...), NR (*)(NA...)> {
+  static_assert(sizeof...(NA) == sizeof...(A),
+                "the function must take as many arguments as the operator");
+  static R call(A... arguments) {
+    if constexpr (std::is_void_v<R>) {
+      static_assert(std::is_void_v<NR>, "the function returns something, and the operator nothing");
+      function(detail::Given<NA, A>(arguments)...);
+    } else if constexpr (detail::kReturnsReferences<R>) {
+      static_cast<void>(function(detail::Given<NA, A>(arguments)...));
+      const std::tuple<A&...> all(arguments...);
+      return R(std::get<returned>(all)...);
+    } else {
+      return detail::returned_as<R>(function(detail::Given<NA, A>(arguments)...));
+    }
+  }
+};
+// The same for a function whose first parameter is the key set of the call.
+template <class Op, auto function, class Returned, class R, class... A, class NR, class... NA>
+struct Existing<Op, function, Returned, R(A...), NR (*)(DispatchKeySet, NA...)> {
+  static_assert(sizeof...(NA) == sizeof...(A),
+                "the function takes the keys, and as many arguments as the operator");
+  static R call(DispatchKeySet keys, A... arguments) {
+    if constexpr (std::is_void_v<R>) {
+      function(keys, detail::Given<NA, A>(arguments)...);
+    } else {
+      static_assert(!detail::kReturnsReferences<R> || std::is_same_v<R, NR>,
+                    "a function that takes the keys returns what the operator does");
+      return detail::returned_as<R>(function(keys, detail::Given<NA, A>(arguments)...));
+    }
+  }
+};
+// The same for a noexcept function.
+template <class Op, auto function, class Returned, class R, class... A, class NR, class... NA>
+struct Existing<Op, function, Returned, R(A...), NR (*)(NA...) noexcept>
+    : Existing<Op, static_cast<NR (*)(NA...)>(function), Returned, R(A...), NR (*)(NA...)> {};
+
+}  // namespace opgen

@@ -1,0 +1,82 @@
+// kernel_function.h: KernelFunction, an entry of an operator's dispatch table.
+#pragma once
+
+#include "opgen/dispatch/ivalue.h"
+#include "opgen/dispatch/operator.h"
+
+namespace opgen {
+
+class OperatorHandle;
+
+// Replaces its arguments at the end of the stack by the results.
+using BoxedFunction = void (*)(const OperatorHandle& op, DispatchKeySet keys, Stack& stack,
+                               void* context);
+using BoxedKernel = void (*)(const OperatorHandle& op, DispatchKeySet keys, Stack& stack);
+
+struct KernelFunction {
+  enum class Kind : std::uint8_t {
+    Missing,
+    Unboxed,
+    UnboxedWithKeys,
+    Functor,
+    Boxed,
+    Fallthrough,
+    Ambiguous
+  };
+
+  Kind kind = Kind::Missing;
+  // Boxed, for ADInplaceOrView: C++ calls do its work without a stack (call_tracked in boxing.h).
+  bool tracks = false;
+  void* function = nullptr;        // Unboxed…: of the signature of `boxing`
+  const Boxing* boxing = nullptr;  // null: not callable from boxed code
+  BoxedFunction boxed = nullptr;
+  void* context = nullptr;  // outlives the registration; of a Functor: its captures
+
+  [[nodiscard]] static KernelFunction fallthrough() noexcept {
+    KernelFunction kernel;
+    kernel.kind = Kind::Fallthrough;
+    return kernel;
+  }
+  [[nodiscard]] static KernelFunction from_boxed(BoxedFunction entry, void* argument) noexcept {
+    KernelFunction kernel;
+    kernel.kind = Kind::Boxed;
+    kernel.boxed = entry;
+    kernel.context = argument;
+    return kernel;
+  }
+  [[nodiscard]] static KernelFunction from_boxed(BoxedKernel entry) noexcept {
+    return from_boxed(
+        [](const OperatorHandle& op, DispatchKeySet keys, Stack& stack, void* argument) {
+          reinterpret_cast<BoxedKernel>(argument)(op, keys, stack);
+        },
+        reinterpret_cast<void*>(entry));
+  }
+  // `address` takes (void* context, DispatchKeySet, A...).
+  [[nodiscard]] static KernelFunction from_functor(void* address, void* context,
+                                                   const Boxing* signature) noexcept {
+    KernelFunction kernel = from_unboxed(address, false, signature);
+    kernel.kind = Kind::Functor;
+    kernel.context = context;
+    return kernel;
+  }
+  [[nodiscard]] static KernelFunction from_unboxed(void* address, bool with_keys,
+                                                   const Boxing* signature) noexcept {
+    KernelFunction kernel;
+    kernel.kind = with_keys ? Kind::UnboxedWithKeys : Kind::Unboxed;
+    kernel.function = address;
+    kernel.boxing = signature;
+    return kernel;
+  }
+};
+
+namespace detail {
+
+// Returns the kernel for `keys`, and removes from `keys` those that fall through. Throws
+// NotImplementedError if there is none.
+[[nodiscard]] OPGEN_API const KernelFunction& find_kernel(const OperatorSlot& slot,
+                                                          DispatchKeySet& keys);
+OPGEN_API void call_boxed_kernel(const OperatorSlot& slot, const KernelFunction& kernel,
+                                 DispatchKeySet keys, Stack& stack);
+
+}  // namespace detail
+}  // namespace opgen

@@ -1,0 +1,185 @@
+// library.h: OPGEN_LIBRARY, OPGEN_LIBRARY_FRAGMENT and OPGEN_LIBRARY_IMPL: hand-written
+// registrations.
+#pragma once
+
+#include <optional>
+#include <string>
+#include <string_view>
+#include <type_traits>
+#include <vector>
+
+#include "opgen/core/loading.h"
+#include "opgen/dispatch/dispatcher.h"
+
+namespace opgen {
+
+namespace detail {
+
+// The signature of a callable object's operator(), without a leading key set.
+template <class Call>
+struct CallOf;
+template <class F, class R, class... A>
+struct CallOf<R (F::*)(A...)> {
+  using type = R(A...);
+  static constexpr bool with_keys = false;
+};
+template <class F, class R, class... A>
+struct CallOf<R (F::*)(DispatchKeySet, A...)> {
+  using type = R(A...);
+  static constexpr bool with_keys = true;
+};
+template <class F, class R, class... A>
+struct CallOf<R (F::*)(A...) const> : CallOf<R (F::*)(A...)> {};
+template <class F, class R, class... A>
+struct CallOf<R (F::*)(A...) noexcept> : CallOf<R (F::*)(A...)> {};
+template <class F, class R, class... A>
+struct CallOf<R (F::*)(A...) const noexcept> : CallOf<R (F::*)(A...)> {};
+
+template <class F, class Signature>
+struct FunctorCall;
+template <class F, class R, class... A>
+struct FunctorCall<F, R(A...)> {
+  static R call(void* functor, DispatchKeySet keys, A... arguments) {
+    F& f = *static_cast<F*>(functor);
+    if constexpr (CallOf<decltype(&F::operator())>::with_keys) {
+      return f(keys, std::forward<A>(arguments)...);
+    } else {
+      static_cast<void>(keys);
+      return f(std::forward<A>(arguments)...);
+    }
+  }
+};
+
+// A functor with captures, which its registration owns.
+template <class F>
+struct HeldFunctor final : HeapValue {
+  explicit HeldFunctor(F f) : functor(std::move(f)) {}
+  F functor;
+};
+
+}  // namespace detail
+
+// A kernel from a function, a lambda or other function object, a boxed function, or a fallthrough.
+// A function object lives until its registration is removed; calls from several threads share it.
+class CppFunction {
+ public:
+  template <class R, class... A>
+  CppFunction(R (*function)(A...))  // NOLINT
+      : CppFunction(reinterpret_cast<void*>(function), false, &boxing<R(A...)>,
+                    cpp_signature<R(A...)>) {}
+  template <class R, class... A>
+  CppFunction(R (*function)(DispatchKeySet, A...))  // NOLINT
+      : CppFunction(reinterpret_cast<void*>(function), true, &boxing<R(A...)>,
+                    cpp_signature<R(A...)>) {}
+  template <class F>
+  requires(std::is_class_v<F>&& requires(F f) { +f; }) CppFunction(F lambda)
+      : CppFunction(+lambda) {}  // NOLINT
+  template <class F>
+  requires(
+      std::is_class_v<F>&& requires { &F::operator(); } && !requires(F f) { +f; })
+      CppFunction(F functor) {  // NOLINT
+    using Signature = typename detail::CallOf<decltype(&F::operator())>::type;
+    auto* held = new detail::HeldFunctor<F>(std::move(functor));
+    owner_ = Ref<HeapValue>::adopt(held);
+    kernel_ = KernelFunction::from_functor(
+        reinterpret_cast<void*>(&detail::FunctorCall<F, Signature>::call), &held->functor,
+        &boxing<Signature>);
+    signature_ = cpp_signature<Signature>;
+  }
+  CppFunction(const CppFunction& other) = default;
+  CppFunction& operator=(const CppFunction& other) = default;
+  // Not inline, like the constructor that the others call: a library has one CppFunction per
+  // kernel.
+  OPGEN_API ~CppFunction();
+
+  [[nodiscard]] static CppFunction makeFallthrough() noexcept {
+    return CppFunction(KernelFunction::fallthrough());
+  }
+  [[nodiscard]] static CppFunction makeFromBoxedFunction(BoxedKernel function) noexcept {
+    return CppFunction(KernelFunction::from_boxed(function));
+  }
+  template <BoxedKernel function>
+  [[nodiscard]] static CppFunction makeFromBoxedFunction() noexcept {
+    return CppFunction(KernelFunction::from_boxed(function));
+  }
+  [[nodiscard]] const KernelFunction& kernel() const noexcept { return kernel_; }
+  // Null for boxed functions and fallthroughs.
+  [[nodiscard]] const CppSignature* signature() const noexcept { return signature_; }
+  [[nodiscard]] const Ref<HeapValue>& owner() const noexcept { return owner_; }
+
+ private:
+  explicit CppFunction(KernelFunction kernel) noexcept : kernel_(kernel) {}
+  OPGEN_API CppFunction(void* function, bool with_keys, const Boxing* unboxed,
+                        const CppSignature* signature) noexcept;
+  KernelFunction kernel_;
+  const CppSignature* signature_ = nullptr;
+  Ref<HeapValue> owner_;
+};
+
+// The `m` of the macros below. Its registrations are removed when it is destroyed.
+class OPGEN_API Library {
+ public:
+  enum class Kind : std::uint8_t { Def, Fragment, Impl };
+  Library(Kind kind, std::string_view ns, DispatchKey key, const char* file, int line);
+  ~Library();
+  Library(const Library&) = delete;
+  Library& operator=(const Library&) = delete;
+
+  // "add.Tensor(Tensor self, Tensor other) -> Tensor"; a namespace in the string must be that of
+  // the library.
+  Library& def(std::string_view schema);
+  Library& def(std::string_view schema, const std::vector<std::string>& tags);
+  // Also registers a kernel for every key without a better one (CompositeImplicitAutograd). A name
+  // without parentheses, "add.Tensor", takes its schema from the function's type.
+  Library& def(std::string_view schema, const CppFunction& function);
+  // Registers a kernel for the key of OPGEN_LIBRARY_IMPL, else for all keys.
+  Library& impl(std::string_view name, const CppFunction& function);
+  Library& impl(std::string_view name, DispatchKey key, const CppFunction& function);
+  // Registers a fallback for every operator; only in OPGEN_LIBRARY_IMPL(_, key, m).
+  Library& fallback(const CppFunction& function);
+
+ private:
+  [[nodiscard]] std::pair<std::string, std::string> qualified(std::string_view name) const;
+
+  Kind kind_;
+  std::string ns_;
+  DispatchKey key_;
+  std::string place_;  // "file:line"
+  std::vector<RegistrationHandle> handles_;
+};
+
+namespace detail {
+
+// Hidden: only the library that uses OPGEN_LIBRARY needs the symbol.
+class OPGEN_HIDDEN LibraryInit {
+ public:
+  LibraryInit(Library::Kind kind, void (*fill)(Library&), const char* ns, DispatchKey key,
+              const char* file, int line)
+      : LibraryInit(LoadingScope(), kind, fill, ns, key, file, line) {}
+
+ private:
+  LibraryInit(const LoadingScope&, Library::Kind kind, void (*fill)(Library&), const char* ns,
+              DispatchKey key, const char* file, int line)
+      : library_(kind, ns, key, file, line) {
+    fill(library_);
+  }
+
+  Library library_;
+};
+
+}  // namespace detail
+}  // namespace opgen
+
+#define OPGEN_LIBRARY_INIT(kind, ns, key, m, id)                                 \
+  static void OPGEN_CONCAT(opgen_library_fill_, id)(::opgen::Library&);          \
+  static const ::opgen::detail::LibraryInit OPGEN_CONCAT(opgen_library_, id)(    \
+      ::opgen::Library::Kind::kind, &OPGEN_CONCAT(opgen_library_fill_, id), #ns, \
+      ::opgen::DispatchKey::key, __FILE__, __LINE__);                            \
+  static void OPGEN_CONCAT(opgen_library_fill_, id)(::opgen::Library & m)
+
+// Defines the operators of a namespace; once per namespace. OPGEN_LIBRARY(myops, m) { m.def("…"); }
+#define OPGEN_LIBRARY(ns, m) OPGEN_LIBRARY_INIT(Def, ns, Undefined, m, ns)
+// Adds to a namespace that may have been defined elsewhere.
+#define OPGEN_LIBRARY_FRAGMENT(ns, m) OPGEN_LIBRARY_INIT(Fragment, ns, Undefined, m, __COUNTER__)
+// Kernels for one key: OPGEN_LIBRARY_IMPL(myops, CPU, m) { m.impl("add.Tensor", add_cpu); }
+#define OPGEN_LIBRARY_IMPL(ns, key, m) OPGEN_LIBRARY_INIT(Impl, ns, key, m, __COUNTER__)

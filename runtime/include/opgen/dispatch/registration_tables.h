@@ -1,0 +1,78 @@
+// registration_tables.h: SchemaTable and KernelTable, the operators and kernels that a generated
+// library registers for as long as it is loaded.
+#pragma once
+
+#include <cstddef>
+
+#include "opgen/dispatch/operator.h"
+
+namespace opgen {
+
+struct SchemaRow {
+  OperatorSlot* slot;
+  const char* schema;
+  const char* tags;  // "core,pointwise"
+};
+
+// Defines operators during its lifetime. Names, with namespaces, come from the slots.
+class OPGEN_API SchemaTable {
+ public:
+  SchemaTable(const char* ns, const char* library, const SchemaRow* rows, std::size_t count);
+  template <std::size_t N>
+  SchemaTable(const char* ns, const char* library, const SchemaRow (&rows)[N])
+      : SchemaTable(ns, library, rows, N) {}
+  ~SchemaTable();
+  SchemaTable(const SchemaTable&) = delete;
+  SchemaTable& operator=(const SchemaTable&) = delete;
+
+ private:
+  struct Impl;
+  Impl* impl_;
+};
+
+struct KernelRow {
+  OperatorSlot* slot;
+  void* function;
+  bool with_keys;
+};
+
+// The function has the operator's signature, or that with a leading key set.
+template <class Op>
+KernelRow kernel(DirectKernel<Op> kernel) noexcept {
+  return {&Op::slot, reinterpret_cast<void*>(kernel.function), false};
+}
+// A fallthrough: a call goes on to the next key.
+template <class Op>
+KernelRow fallthrough() noexcept {
+  return {&Op::slot, nullptr, false};
+}
+namespace detail {
+template <class Signature>
+struct WithKeys;
+template <class R, class... A>
+struct WithKeys<R(A...)> {
+  using type = R(DispatchKeySet, A...);
+};
+}  // namespace detail
+template <class Op>
+KernelRow kernel(typename detail::WithKeys<typename Op::schema>::type* function) noexcept {
+  return {&Op::slot, reinterpret_cast<void*>(function), true};
+}
+
+// Registers kernels for one key during its lifetime.
+class OPGEN_API KernelTable {
+ public:
+  KernelTable(const char* library, DispatchKey key, const KernelRow* rows, std::size_t count);
+  template <std::size_t N>
+  KernelTable(const char* library, DispatchKey key, const KernelRow (&rows)[N])
+      : KernelTable(library, key, rows, N) {}
+  ~KernelTable();
+  KernelTable(const KernelTable&) = delete;
+  KernelTable& operator=(const KernelTable&) = delete;
+
+ private:
+  struct Impl;
+  Impl* impl_;
+};
+
+}  // namespace opgen

@@ -1,0 +1,92 @@
+// tracked_call.h: the work of ADInplaceOrView before and after a call with C++ arguments;
+// TensorSpan, the tensors of one argument or result.
+#pragma once
+
+#include <cstddef>
+#include <optional>
+#include <tuple>
+#include <type_traits>
+
+#include "opgen/dispatch/kernel_function.h"
+
+namespace opgen {
+
+class TensorBase;
+
+namespace detail {
+
+struct TensorSpan {
+  // As a count: the tensors are not contiguous in memory, such as optionals in a list.
+  static constexpr std::size_t kElsewhere = ~std::size_t(0);
+
+  const TensorBase* first = nullptr;
+  std::size_t count = 0;
+  bool list = false;
+};
+
+// TensorsOf also counts generators, which have keys.
+template <class T>
+struct HoldsTensors : TensorsOf<T> {};
+template <>
+struct HoldsTensors<Generator> : std::false_type {};
+template <>
+struct HoldsTensors<std::optional<Generator>> : std::false_type {};
+
+// Whether a call with C++ arguments is compiled for a signature: for those that take a tensor to
+// write to, and those with one tensor, which may be views. All others use the boxed kernel, to save
+// compile time.
+template <class R, class... A>
+inline constexpr bool kMayTrack =
+    ((std::is_lvalue_reference_v<A> && std::is_same_v<A, std::remove_cvref_t<A>&> &&
+      HoldsTensors<std::remove_cvref_t<A>>::value) ||
+     ...) ||
+    (!std::is_void_v<R> && (0 + ... + int(HoldsTensors<std::remove_cvref_t<A>>::value)) == 1);
+
+// Borrows the tensors: the value must outlive the span. `Tensor` is complete here.
+template <class T>
+TensorSpan tensors_in(const T& value) noexcept {
+  if constexpr (std::is_base_of_v<TensorBase, T>) {
+    return {&value, 1};
+  } else if constexpr (requires { value.has_value(); }) {
+    return value.has_value() ? tensors_in(*value) : TensorSpan();
+  } else if constexpr (requires {
+                         requires std::is_base_of_v<TensorBase,
+                                                    std::remove_cvref_t<decltype(*value.data())>>;
+                       }) {
+    static_assert(sizeof(*value.data()) == sizeof(void*), "a tensor is one pointer");
+    return {value.data(), value.size(), true};
+  } else if constexpr (HoldsTensors<T>::value) {
+    return {nullptr, TensorSpan::kElsewhere};
+  } else {
+    return {};
+  }
+}
+
+// Calls work(spans), one span for each return of the operator.
+template <class R, class Work>
+void with_result_spans(const R& result, Work&& work) {
+  const TensorSpan spans[] = {tensors_in(result)};
+  work(spans);
+}
+template <class... T, class Work>
+void with_result_spans(const std::tuple<T...>& results, Work&& work) {
+  std::apply(
+      [&](const auto&... result) {
+        const TensorSpan spans[] = {tensors_in(result)..., TensorSpan()};
+        work(spans);
+      },
+      results);
+}
+
+// Returns false if the boxed kernel must do the work, because tensors are not contiguous in memory.
+// Throws Error if an argument may not be written to.
+[[nodiscard]] OPGEN_API bool before_tracked_call(const OperatorSlot& slot,
+                                                 const KernelFunction& kernel,
+                                                 const TensorSpan* arguments);
+// Increments the version of written arguments and marks results as views. `results`: one per
+// return.
+OPGEN_API void after_tracked_call(const KernelFunction& kernel, const TensorSpan* arguments,
+                                  const TensorSpan* results);
+
+}  // namespace detail
+}  // namespace opgen

@@ -1,0 +1,301 @@
+// tensor_iterator.h: TensorIterator walks over the elements of several tensors of any shapes,
+// strides and dtypes.
+//
+// Building an iterator infers the shape and the dtype of the result, allocates the outputs or
+// checks those that are given, and reduces the operands to few dimensions with strides in bytes,
+// fastest first. A meta function does it, whose struct derives from TensorIteratorBase:
+//
+//   OPGEN_META_FUNC2(mul, Tensor)(const Tensor& self, const Tensor& other) {
+//     build_borrowing_binary_op(maybe_get_output(), self, other);
+//   }
+//
+// The kernel then runs a loop over it: cpu_kernel (cpu/loops.h), cpu_reduce (cpu/reduce.h), or
+// for_each below. Elsewhere:
+//
+//   auto iter = TensorIterator::binary_op(out, a, b);
+//   auto iter = TensorIteratorConfig().add_output(out).add_input(a).build();  // iterator_config.h
+#pragma once
+
+#include <cstdint>
+#include <initializer_list>
+#include <type_traits>
+
+#include "opgen/core/function_ref.h"
+#include "opgen/core/parallel.h"
+#include "opgen/core/small_vector.h"
+#include "opgen/iterator/iterator_state.h"
+#include "opgen/structured/meta_base.h"
+#include "opgen/tensor/tensor.h"
+
+namespace opgen {
+
+class TensorIteratorConfig;
+
+namespace detail {
+class IteratorBuilder;
+}
+
+struct OPGEN_API TensorIteratorBase : MetaBase {
+  static constexpr Aliasing opgen_aliasing = Aliasing::Checked;
+  using TensorIteratorConfig = opgen::TensorIteratorConfig;  // as in MetaBase
+  using StrideVector = SmallVector<std::int64_t, 5>;
+  using PtrVector = SmallVector<char*, 4>;
+  // A loop over one dimension. data[k]: the first element of operand k. strides[k]: bytes from one
+  // element of operand k to the next. n: elements.
+  using loop1d_t = FunctionRef<void(char** data, const std::int64_t* strides, std::int64_t n)>;
+  // A loop over two dimensions. strides[k]: of the inner one, strides[ntensors() + k]: of the
+  // outer.
+  using loop2d_t = FunctionRef<void(char** data, const std::int64_t* strides, std::int64_t inner,
+                                    std::int64_t outer)>;
+
+  TensorIteratorBase() noexcept : MetaBase(IteratorTag{}) {}
+
+  // ---- Build: once per iterator ----
+  //
+  // An undefined `out` is allocated. The borrowing builders keep references to the tensors: use
+  // them unless an operand is a temporary of the meta function, and "except_last_argument" where
+  // only the last operand is one. All throw Error for shapes that do not broadcast, dtypes or
+  // devices that do not fit, and outputs whose memory overlaps itself or, in part, an input.
+
+  // Inputs are promoted to a common dtype, in which the output is computed.
+  void build_binary_op(const TensorBase& out, const TensorBase& a, const TensorBase& b);
+  void build_borrowing_binary_op(const TensorBase& out, const TensorBase& a, const TensorBase& b);
+  void build_borrowing_except_last_argument_binary_op(const TensorBase& out, const TensorBase& a,
+                                                      const TensorBase& b);
+  void build_ternary_op(const TensorBase& out, const TensorBase& a, const TensorBase& b,
+                        const TensorBase& c);
+  // The same, and integers become the default floating dtype.
+  void build_binary_float_op(const TensorBase& out, const TensorBase& a, const TensorBase& b);
+  void build_borrowing_binary_float_op(const TensorBase& out, const TensorBase& a,
+                                       const TensorBase& b);
+  // Inputs are promoted; the kernel stores bool, which is converted afterwards if an out= tensor
+  // has another dtype.
+  void build_comparison_op(const TensorBase& out, const TensorBase& a, const TensorBase& b);
+  void build_borrowing_comparison_op(const TensorBase& out, const TensorBase& a,
+                                     const TensorBase& b);
+  void build_borrowing_except_last_argument_comparison_op(const TensorBase& out,
+                                                          const TensorBase& a, const TensorBase& b);
+  // `out` and `a` must have one dtype.
+  void build_unary_op(const TensorBase& out, const TensorBase& a);
+  void build_borrowing_unary_op(const TensorBase& out, const TensorBase& a);
+  // Integers become the default floating dtype.
+  void build_unary_float_op(const TensorBase& out, const TensorBase& a);
+  void build_borrowing_unary_float_op(const TensorBase& out, const TensorBase& a);
+  // The kernel stores bool.
+  void build_unary_force_boolean_op(const TensorBase& out, const TensorBase& a);
+  void build_borrowing_unary_force_boolean_op(const TensorBase& out, const TensorBase& a);
+  // By explicit rules (iterator_config.h).
+  void build(TensorIteratorConfig& config);
+
+  // ---- The iteration ----
+
+  // The number of dimensions after adjacent ones were coalesced.
+  [[nodiscard]] std::int64_t ndim() const { return static_cast<std::int64_t>(shape().size()); }
+  // Fastest dimension first.
+  [[nodiscard]] IntArrayRef shape() const {
+    materialize();
+    return state_.general->shape;
+  }
+  [[nodiscard]] std::int64_t numel() const noexcept {
+    if (state_.is_quick()) return state_.quick[0]->numel();
+    std::int64_t n = 1;
+    if (state_.general == nullptr) return n;
+    for (std::int64_t size : state_.general->shape) n *= size;
+    return n;
+  }
+  // Fewer than numel() in a reduction.
+  [[nodiscard]] std::int64_t num_output_elements() const;
+  // Where this part of an iteration begins, in elements; empty: at the first element.
+  [[nodiscard]] IntArrayRef view_offsets() const noexcept {
+    return state_.load_form() == Form::General ? IntArrayRef(state_.general->view_offsets)
+                                               : IntArrayRef();
+  }
+  [[nodiscard]] bool is_meta() const noexcept { return state_.is_meta; }
+  // One dimension, and the elements of every operand side by side.
+  [[nodiscard]] bool is_contiguous() const;
+  [[nodiscard]] bool is_dim_reduced(std::int64_t dim) const;
+  // All operands have the same shape: nothing is broadcast.
+  [[nodiscard]] bool all_ops_same_shape() const noexcept { return state_.all_ops_same_shape; }
+  // The promoted dtype of the inputs. Error if they have several.
+  [[nodiscard]] ScalarType common_dtype() const {
+    if (OPGEN_UNLIKELY(state_.common_dtype == ScalarType::Undefined)) throw_no_common_dtype();
+    return state_.common_dtype;
+  }
+
+  // ---- The operands, outputs first, as the kernel sees them ----
+
+  [[nodiscard]] int ntensors() const noexcept {
+    if (state_.is_quick()) return state_.quick_count;
+    return state_.general != nullptr ? static_cast<int>(state_.general->operands.size()) : 0;
+  }
+  [[nodiscard]] int noutputs() const noexcept { return state_.num_outputs; }
+  [[nodiscard]] int ninputs() const noexcept { return ntensors() - state_.num_outputs; }
+  [[nodiscard]] const TensorBase& tensor(int i) const noexcept { return state_.tensor(i); }
+  [[nodiscard]] const TensorBase& output(int i = 0) const noexcept { return tensor(i); }
+  [[nodiscard]] const TensorBase& input(int i = 0) const noexcept {
+    return tensor(state_.num_outputs + i);
+  }
+  [[nodiscard]] void* data_ptr(int i) const noexcept {
+    return state_.is_quick() ? state_.quick[i]->data_ptr()
+                             : state_.general->operands[std::size_t(i)].data;
+  }
+  // In bytes, fastest dimension first; 0 where broadcast or reduced.
+  [[nodiscard]] IntArrayRef strides(int i) const { return operand(i).stride_bytes; }
+  [[nodiscard]] ScalarType dtype(int i = 0) const noexcept {
+    return state_.is_quick() ? state_.quick[i]->scalar_type()
+                             : state_.general->operands[std::size_t(i)].current_dtype;
+  }
+  [[nodiscard]] ScalarType input_dtype(int i = 0) const noexcept {
+    return dtype(state_.num_outputs + i);
+  }
+  [[nodiscard]] std::int64_t element_size(int i) const noexcept {
+    return static_cast<std::int64_t>(elementSize(dtype(i)));
+  }
+  [[nodiscard]] Device device(int i = 0) const noexcept {
+    return state_.is_quick() ? state_.common_device
+                             : state_.general->operands[std::size_t(i)].device;
+  }
+  [[nodiscard]] DeviceType device_type(int i = 0) const noexcept { return device(i).type(); }
+  [[nodiscard]] bool is_scalar(int i) const noexcept { return tensor(i).numel() == 1; }
+  [[nodiscard]] bool is_cpu_scalar(int i) const noexcept {
+    return is_scalar(i) && device(i).is_cpu();
+  }
+  // The only element of operand i.
+  template <class T>
+  [[nodiscard]] T scalar_value(int i) const noexcept {
+    return *static_cast<const T*>(data_ptr(i));
+  }
+  [[nodiscard]] const OperandInfo& operand(int i) const {
+    materialize();
+    return state_.general->operands[std::size_t(i)];
+  }
+  // Before the first loop only; e.g. an operand that the kernel took by value.
+  void remove_operand(int i);
+  void unsafe_replace_operand(int i, void* data) {
+    materialize();
+    state_.general->operands[std::size_t(i)].data = data;
+  }
+
+  // ---- Run a loop ----
+
+  // Calls `loop`, a loop1d_t or a loop2d_t, until every element was passed once. More than `grain`
+  // elements are split over threads.
+  template <class F>
+  void for_each(F&& loop, std::int64_t grain = kGrainSize) {
+    materialize();
+    run(std::forward<F>(loop), [&](loop2d_t f) { for_each_2d(f, grain); });
+  }
+  // Elements [begin, end) in the order of the iteration, in this thread.
+  template <class F>
+  void serial_for_each(F&& loop, std::int64_t begin, std::int64_t end) const {
+    materialize();
+    run(std::forward<F>(loop), [&](loop2d_t f) { serial_for_each_2d(f, begin, end); });
+  }
+  // Calls f(iterator) for parts of a reduction that do not share outputs, in parallel if there are
+  // enough elements.
+  void parallel_for_outputs(FunctionRef<void(TensorIteratorBase&)> f) const;
+  // Whether 32 bits hold every element's number and its distance in bytes from the first one.
+  [[nodiscard]] bool can_use_32bit_indexing() const;
+  // Calls f(iterator) for parts for which they do, halving the dimension that reaches farthest.
+  // Reduced dimensions are not split.
+  void with_32bit_indexing(FunctionRef<void(TensorIteratorBase&)> f) const;
+  // Copies temporaries to the outputs they stand for. Structured operators call it after impl.
+  void cast_outputs() {
+    if (OPGEN_UNLIKELY(state_.has_temporaries)) copy_temporaries();
+  }
+
+  // Restricts the iteration to [start, start + size) of dimension `dim`.
+  void narrow(std::int64_t dim, std::int64_t start, std::int64_t size);
+  // Makes this an iteration over the operands of `other`, which must outlive it.
+  void borrow(const TensorIteratorBase& other);
+
+  // ---- For the runtime's own loops (see iterator_state.h) ----
+
+  // The operands in the form Contiguous, else null: elements i of all of them belong together, for
+  // 0 <= i < numel().
+  [[nodiscard]] OPGEN_ALWAYS_INLINE const TensorBase* const* contiguous_tensors() const noexcept {
+    return state_.load_form() == Form::Contiguous ? state_.quick : nullptr;
+  }
+  // Shape and strides in the form SmallStrided, else null.
+  [[nodiscard]] const detail::SmallStrides* small_strides() const noexcept {
+    return state_.load_form() == Form::SmallStrided ? &state_.small : nullptr;
+  }
+  // Whether the kernel sees temporaries of another dtype, made when this was built.
+  [[nodiscard]] bool has_replaced_operands() const noexcept;
+  // Whether build() or a build_..._op() was called.
+  [[nodiscard]] bool opgen_is_built() const noexcept { return state_.load_form() != Form::Unbuilt; }
+  // The quick forms have one output, which is set even if the sink does not know it.
+  [[nodiscard]] bool opgen_has_its_output() const noexcept { return state_.is_quick(); }
+  // Called by MetaBase when its sink has made output `index`.
+  void opgen_note_output(std::int64_t index);
+
+ private:
+  using Form = detail::IteratorState::Form;
+
+  // Brings the iterator into the form General. Kernels may do so from several threads.
+  void materialize() const {
+    if (OPGEN_UNLIKELY(state_.load_form() != Form::General)) {
+      const_cast<TensorIteratorBase*>(this)->materialize_once();
+    }
+  }
+  void materialize_once();
+  void copy_temporaries();
+  [[noreturn]] static void throw_no_common_dtype();
+
+  // A loop over one dimension is called once per row.
+  template <class F, class Run>
+  void run(F&& loop, const Run& run_2d) const {
+    if constexpr (std::is_invocable_v<F&, char**, const std::int64_t*, std::int64_t,
+                                      std::int64_t>) {
+      run_2d(loop2d_t(loop));
+    } else {
+      loop1d_t row(loop);
+      int n = ntensors();
+      run_2d([row, n](char** data, const std::int64_t* strides, std::int64_t inner,
+                      std::int64_t outer) { for_rows(row, n, data, strides, inner, outer); });
+    }
+  }
+  static void for_rows(loop1d_t row, int ntensors, char** data, const std::int64_t* strides,
+                       std::int64_t inner, std::int64_t outer);
+  void for_each_2d(loop2d_t loop, std::int64_t grain);
+  void serial_for_each_2d(loop2d_t loop, std::int64_t begin, std::int64_t end) const;
+
+  detail::IteratorState state_;
+
+  friend class detail::IteratorBuilder;
+};
+
+// An iterator outside of a structured operator: it allocates and resizes its outputs itself. See
+// the build_..._op() of the same names. Operands are kept, but for `borrowing_`.
+struct OPGEN_API TensorIterator : TensorIteratorBase {
+  TensorIterator() noexcept = default;
+  TensorIterator(TensorIterator&& other) = delete;
+
+  static TensorIterator binary_op(const TensorBase& out, const TensorBase& a, const TensorBase& b);
+  static TensorIterator binary_float_op(const TensorBase& out, const TensorBase& a,
+                                        const TensorBase& b);
+  static TensorIterator borrowing_binary_op(const TensorBase& out, const TensorBase& a,
+                                            const TensorBase& b);
+  static TensorIterator comparison_op(const TensorBase& out, const TensorBase& a,
+                                      const TensorBase& b);
+  static TensorIterator unary_op(const TensorBase& out, const TensorBase& a);
+  static TensorIterator unary_float_op(const TensorBase& out, const TensorBase& a);
+  static TensorIterator unary_force_boolean_op(const TensorBase& out, const TensorBase& a);
+  static TensorIterator ternary_op(const TensorBase& out, const TensorBase& a, const TensorBase& b,
+                                   const TensorBase& c);
+  // No input; `out` keeps its shape.
+  static TensorIterator nullary_op(const TensorBase& out);
+  // `out` has the shape of `a` with stride 0 where it is reduced: see make_reduction
+  // (cpu/reduce.h).
+  static TensorIterator reduce_op(const TensorBase& out, const TensorBase& a);
+  static TensorIterator reduce_op(const TensorBase& out1, const TensorBase& out2,
+                                  const TensorBase& a);
+
+ private:
+  friend opgen::TensorIteratorConfig;
+  friend class detail::IteratorBuilder;
+  explicit TensorIterator(TensorIteratorConfig& config) { build(config); }
+  explicit TensorIterator(FunctionRef<void(TensorIteratorBase&)> build_op) { build_op(*this); }
+};
+
+}  // namespace opgen

@@ -1,0 +1,24 @@
+// assign_outputs.h: the last part of composite.h, which both targets share. It is included after
+// detail::assign_result, which copies one result.
+#pragma once
+
+#include <cstddef>
+#include <tuple>
+
+namespace opgen {
+
+// Copies the result of a functional operator, a tensor, a list of tensors or a tuple of these, to
+// `outs`.
+template <class R, class... O>
+void assign_outputs(const R& result, O&&... outs) {
+  if constexpr (requires { std::tuple_size<R>::value; }) {
+    static_assert(std::tuple_size_v<R> == sizeof...(O), "one out argument for each result");
+    std::apply([&](const auto&... results) { (detail::assign_result(outs, results), ...); },
+               result);
+  } else {
+    static_assert(sizeof...(O) == 1, "one out argument for one result");
+    (detail::assign_result(outs, result), ...);
+  }
+}
+
+}  // namespace opgen

@@ -1,0 +1,37 @@
+// served_kernels.h: the class templates of structured.h without the operator. Registrations name
+// kernels by them: `kernel<Op>(OutKernel<K, Impl>())`. structured.h includes it.
+#pragma once
+
+#include <cstddef>
+
+#include "opgen/structured/structured.h"
+
+namespace opgen {
+
+template <DispatchKey K, class Impl>
+struct FunctionalKernel {
+  template <class Op>
+  using Of = Functional<K, Impl, Op>;
+};
+template <DispatchKey K, class Impl>
+struct OutKernel {
+  template <class Op>
+  using Of = Out<K, Impl, Op>;
+};
+template <DispatchKey K, class Impl, std::size_t SelfPos = 0>
+struct InplaceKernel {
+  template <class Op>
+  using Of = Inplace<K, Impl, Op, SelfPos>;
+};
+template <class Meta, class OutOp>
+struct CompositeFunctionalKernel {
+  template <class Op>
+  using Of = CompositeFunctional<Meta, Op, OutOp>;
+};
+template <class Meta, class OutOp, std::size_t SelfPos = 0>
+struct CompositeInplaceKernel {
+  template <class Op>
+  using Of = CompositeInplace<Meta, Op, OutOp, SelfPos>;
+};
+
+}  // namespace opgen

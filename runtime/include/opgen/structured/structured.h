@@ -1,0 +1,432 @@
+// structured.h: the class templates that turn a meta and an impl into the functional, out= and
+// in-place operators.
+//
+//   Functional<K, Impl, Op>
+//       allocates the outputs that meta declares, runs impl, returns them
+//   Out<K, Impl, Op>
+//       checks dtype and device of the given tensors and the memory that they share (Aliasing),
+//       resizes them
+//   Inplace<K, Impl, Op, SelfPos>
+//       refuses a change of shape, dtype or device
+//   View<K, Impl, Op, Bases>
+//       makes views of arguments as meta declares them; runs impl if there is one
+//   InplaceView<K, Impl, Op, SelfPos>
+//       sets the sizes and strides of self as meta declares them
+//   CompositeFunctional<Meta, Op, OutOp>, CompositeInplace<Meta, Op, OutOp, SelfPos>
+//       the same on any device that has a kernel for OutOp
+//
+// K == Meta: only meta runs. Code that does not depend on an operator's types is compiled into the
+// runtime, since these templates are instantiated for every operator.
+#pragma once
+
+#include <cstddef>
+#include <optional>
+#include <tuple>
+#include <type_traits>
+#include <utility>
+
+#include "opgen/device/device_guard.h"
+#include "opgen/dispatch/operator.h"
+#include "opgen/structured/meta_base.h"
+#include "opgen/structured/output_sinks.h"
+
+namespace opgen {
+
+namespace detail {
+
+// `T` is always Tensor, of TensorBase's layout: a parameter because Tensor's body comes from
+// generated code.
+template <std::size_t N, class T>
+struct OutputTensors {
+  T tensors[N];
+};
+
+// New tensors. The sink points to them.
+template <std::size_t N, class T = Tensor>
+class FunctionalOutputs final : private OutputTensors<N, T>, public OutputSink {
+ public:
+  explicit FunctionalOutputs(DispatchKey key) noexcept : OutputSink(this->tensors, key) {}
+  [[nodiscard]] T& tensor(std::size_t i) noexcept { return this->tensors[i]; }
+};
+
+// The caller's tensors.
+template <std::size_t N, class T = Tensor, class Sink = OutputSink>
+class WrittenOutputs final : private OutputTensors<N, T>, public Sink {
+ public:
+  template <class... O>
+  WrittenOutputs(DispatchKey key, OutputSink::Kind kind, O&... outputs) noexcept
+      : Sink(given_, this->tensors, key, kind), given_{const_cast<T*>(&outputs)...} {}
+  [[nodiscard]] T& tensor(std::size_t i) noexcept {
+    return OPGEN_UNLIKELY(this->tensors[i].defined()) ? this->tensors[i]
+                                                      : static_cast<T&>(*given_[i]);
+  }
+  void finish() { OutputSink::finish(N); }
+
+ private:
+  TensorBase* given_[N];
+};
+
+// Views of arguments, and new tensors where `bases` has a null.
+template <std::size_t N, class T = Tensor>
+class ViewOutputs final : private OutputTensors<N, T>, public ViewSink {
+ public:
+  template <class... B>
+  explicit ViewOutputs(DispatchKey key, B... bases) noexcept
+      : ViewSink(this->tensors, bases_, key), bases_{bases...} {}
+  [[nodiscard]] T& tensor(std::size_t i) noexcept { return this->tensors[i]; }
+
+ private:
+  const TensorBase* bases_[N];
+};
+
+// Returns the argument that an output is a view of; null for the position -1.
+template <int Position, class Arguments>
+const TensorBase* base_of(const Arguments& arguments) noexcept {
+  if constexpr (Position < 0) {
+    return nullptr;
+  } else {
+    return &std::get<Position>(arguments);
+  }
+}
+
+template <class A>
+void visit_argument(const A& argument, std::size_t position, VisitTensor* visit, void* context) {
+  if constexpr (requires { argument.is_alias_of(argument); }) {
+    visit(context, argument, position);
+  } else if constexpr (!TensorsOf<A>::value || requires { argument.defined(); }) {
+    return;  // not a tensor or a list of tensors
+  } else if constexpr (requires { argument.has_value(); }) {
+    if (argument.has_value()) visit_argument(*argument, position, visit, context);
+  } else if constexpr (requires { argument.begin(); }) {
+    for (const auto& element : argument) visit_argument(element, position, visit, context);
+  }
+}
+
+// Visits the tensors at given positions of a tuple.
+template <class Arguments, class Positions>
+struct TensorsAmong;
+template <class Arguments, std::size_t... P>
+struct TensorsAmong<Arguments, std::index_sequence<P...>> {
+  static void visit([[maybe_unused]] const void* arguments, [[maybe_unused]] VisitTensor* visit,
+                    [[maybe_unused]] void* context) {
+    [[maybe_unused]] const Arguments& all = *static_cast<const Arguments*>(arguments);
+    (visit_argument(std::get<P>(all), P, visit, context), ...);
+  }
+};
+
+template <class Op>
+constexpr const char* schema_of() noexcept {
+  if constexpr (requires { Op::schema_str; }) {
+    return Op::schema_str;
+  } else {
+    return nullptr;
+  }
+}
+
+// The sink for the caller's tensors of Impl's operators. If the class does not check memory by
+// itself, the sink receives the other arguments.
+template <class Impl>
+inline constexpr bool kIsChecked = Impl::opgen_aliasing != Aliasing::Checked;
+template <class Impl>
+using WrittenSink = std::conditional_t<kIsChecked<Impl>, CheckedSink, OutputSink>;
+template <class Impl>
+inline constexpr OutputSink::Kind kOutKind =
+    kIsChecked<Impl> ? OutputSink::Kind::CheckedOut : OutputSink::Kind::Out;
+template <class Impl>
+inline constexpr OutputSink::Kind kInplaceKind =
+    kIsChecked<Impl> ? OutputSink::Kind::CheckedInplace : OutputSink::Kind::Inplace;
+
+template <class Impl, class Op, std::size_t inputs, class Outputs, class Arguments>
+void set_out_call(Outputs& outputs, const Arguments& arguments) noexcept {
+  if constexpr (kIsChecked<Impl>) {
+    static constexpr WrittenCall call{
+        schema_of<Op>(), &TensorsAmong<Arguments, std::make_index_sequence<inputs>>::visit, inputs,
+        kNoPosition, Impl::opgen_aliasing};
+    outputs.set_call(call, &arguments);
+  }
+}
+template <class Impl, class Op, std::size_t self, class Outputs, class Arguments>
+void set_inplace_call(Outputs& outputs, const Arguments& arguments) noexcept {
+  if constexpr (kIsChecked<Impl>) {
+    using All = std::make_index_sequence<std::tuple_size_v<Arguments>>;
+    static constexpr WrittenCall call{schema_of<Op>(), &TensorsAmong<Arguments, All>::visit, self,
+                                      self, Impl::opgen_aliasing};
+    outputs.set_call(call, &arguments);
+  }
+}
+
+// The key that an operator runs for, or Meta if its class has only a meta function.
+template <DispatchKey K, class Impl>
+inline constexpr DispatchKey kRunAs = requires {
+  &Impl::impl;
+}
+? K : DispatchKey::Meta;
+
+template <class A>
+void check_input_device(std::optional<Device>& common, const A& argument, const char* op,
+                        std::size_t position) {
+  constexpr bool is_generator =
+      std::is_same_v<A, Generator> || std::is_same_v<A, std::optional<Generator>>;
+  if constexpr (TensorsOf<A>::value && !is_generator) {
+    check_common_device(common, argument, op, position);
+  }
+}
+
+// Checks that inputs share a device. An iterator checks that by itself, since it allows numbers on
+// the CPU; with only one device there is nothing to check.
+template <DispatchKey K, class Impl, class Op, class... A>
+inline void check_input_devices(const A&... arguments) {
+  if constexpr (K != DispatchKey::CPU && K != DispatchKey::Meta &&
+                !std::is_base_of_v<TensorIteratorBase, Impl>) {
+    std::optional<Device> common;
+    std::size_t position = 0;
+    (check_input_device(common, arguments, Op::name, position++), ...);
+  }
+}
+
+// Called after meta: throws Error unless every output is set. (A template, so that
+// TensorIteratorBase may be incomplete if it is not used.)
+template <class Op, class Impl, class Outputs>
+inline void check_outputs([[maybe_unused]] const Impl& op, const Outputs& outputs,
+                          std::size_t count) {
+  if constexpr (requires { op.opgen_has_its_output(); }) {
+    if (count == 1 && OPGEN_LIKELY(op.opgen_has_its_output())) return;
+  }
+  outputs.check_set(count, Op::name);
+}
+// The same, and checks that an iterator was built.
+template <class Op, class Impl, class Outputs>
+inline void check_meta(const Impl& op, const Outputs& outputs, std::size_t count) {
+  if constexpr (requires { op.opgen_is_built(); }) {
+    if (count == 1 && OPGEN_LIKELY(op.opgen_has_its_output())) return;
+    if (OPGEN_UNLIKELY(!op.opgen_is_built())) throw_not_built(Op::name);
+  }
+  outputs.check_set(count, Op::name);
+}
+
+template <DispatchKey K, class Op, class Impl, class Outputs, std::size_t... O, class... A>
+inline void run_structured(Impl& op, Outputs& outputs, std::index_sequence<O...>,
+                           const A&... arguments) {
+  op.opgen_bind(outputs);
+  if constexpr (K == DispatchKey::Meta) {
+    static_cast<void>(op.meta(arguments...));
+    check_outputs<Op>(op, outputs, sizeof...(O));
+  } else if constexpr (requires { typename Impl::meta_return_ty; }) {
+    auto precomputed = op.meta(arguments...);
+    check_meta<Op>(op, outputs, sizeof...(O));
+    op.opgen_impl(precomputed, arguments..., outputs.tensor(O)...);
+    if constexpr (std::is_base_of_v<TensorIteratorBase, Impl>) op.cast_outputs();
+  } else {
+    op.meta(arguments...);
+    check_meta<Op>(op, outputs, sizeof...(O));
+    op.impl(arguments..., outputs.tensor(O)...);
+    if constexpr (std::is_base_of_v<TensorIteratorBase, Impl>) op.cast_outputs();
+  }
+}
+
+template <class R, class Outputs, std::size_t... O>
+inline R take_outputs(Outputs& outputs, std::index_sequence<O...>) {
+  return R(std::move(outputs.tensor(O))...);
+}
+
+// Returns what an out= operator returns: its out arguments, or nothing.
+template <class R, class... T>
+inline R return_outputs(T&... outputs) {
+  if constexpr (std::is_void_v<R>) {
+    return;
+  } else if constexpr (sizeof...(T) == 1) {
+    return (outputs, ...);
+  } else {
+    return R(outputs...);
+  }
+}
+
+}  // namespace detail
+
+template <DispatchKey K, class Impl, class Op, class Signature = typename Op::schema>
+struct Functional;
+template <DispatchKey K, class Impl, class Op, class R, class... A>
+struct Functional<K, Impl, Op, R(A...)> {
+  static R call(A... arguments) {
+    detail::check_input_devices<K, Impl, Op>(arguments...);
+    constexpr std::make_index_sequence<Impl::opgen_outputs> all{};
+    detail::FunctionalOutputs<Impl::opgen_outputs> outputs(K);
+    Impl op;
+    detail::run_structured<K, Op>(op, outputs, all, arguments...);
+    return detail::take_outputs<R>(outputs, all);
+  }
+};
+
+// The last Impl::opgen_outputs arguments are the outputs.
+template <DispatchKey K, class Impl, class Op, class Signature = typename Op::schema>
+struct Out;
+template <DispatchKey K, class Impl, class Op, class R, class... A>
+struct Out<K, Impl, Op, R(A...)> {
+  static R call(A... arguments) {
+    return run(std::tuple<A&...>(arguments...),
+               std::make_index_sequence<sizeof...(A) - Impl::opgen_outputs>{},
+               std::make_index_sequence<Impl::opgen_outputs>{});
+  }
+
+ private:
+  template <std::size_t... I, std::size_t... O>
+  static R run(const std::tuple<A&...>& arguments, std::index_sequence<I...>,
+               std::index_sequence<O...> all) {
+    detail::check_input_devices<K, Impl, Op>(std::get<I>(arguments)...);
+    constexpr std::size_t first = sizeof...(I);
+    detail::WrittenOutputs<sizeof...(O), Tensor, detail::WrittenSink<Impl>> outputs(
+        K, detail::kOutKind<Impl>, std::get<first + O>(arguments)...);
+    detail::set_out_call<Impl, Op, first>(outputs, arguments);
+    Impl op;
+    detail::run_structured<K, Op>(op, outputs, all, std::get<I>(arguments)...);
+    outputs.finish();
+    return detail::return_outputs<R>(std::get<first + O>(arguments)...);
+  }
+};
+
+// `Order`: the positions of the arguments of Op that meta takes, in its order, if that is not Op's
+// order.
+template <DispatchKey K, class Impl, class Op, std::size_t SelfPos, class Order = void,
+          class Signature = typename Op::schema>
+struct Inplace;
+template <DispatchKey K, class Impl, class Op, std::size_t SelfPos, class R, class... A>
+struct Inplace<K, Impl, Op, SelfPos, void, R(A...)> {
+  static R call(A... arguments) {
+    detail::check_input_devices<K, Impl, Op>(arguments...);
+    const std::tuple<A&...> all(arguments...);
+    auto& self = std::get<SelfPos>(all);
+    detail::WrittenOutputs<Impl::opgen_outputs, Tensor, detail::WrittenSink<Impl>> outputs(
+        K, detail::kInplaceKind<Impl>, self);
+    detail::set_inplace_call<Impl, Op, SelfPos>(outputs, all);
+    Impl op;
+    detail::run_structured<K, Op>(op, outputs, std::index_sequence<0>{}, arguments...);
+    outputs.finish();
+    return detail::return_outputs<R>(self);
+  }
+};
+template <DispatchKey K, class Impl, class Op, std::size_t SelfPos, std::size_t... I, class R,
+          class... A>
+struct Inplace<K, Impl, Op, SelfPos, std::index_sequence<I...>, R(A...)> {
+  static R call(A... arguments) {
+    detail::check_input_devices<K, Impl, Op>(arguments...);
+    const std::tuple<A&...> all(arguments...);
+    auto& self = std::get<SelfPos>(all);
+    detail::WrittenOutputs<Impl::opgen_outputs, Tensor, detail::WrittenSink<Impl>> outputs(
+        K, detail::kInplaceKind<Impl>, self);
+    detail::set_inplace_call<Impl, Op, SelfPos>(outputs, all);
+    Impl op;
+    detail::run_structured<K, Op>(op, outputs, std::index_sequence<0>{}, std::get<I>(all)...);
+    outputs.finish();
+    return detail::return_outputs<R>(self);
+  }
+};
+
+// For each output the position of the argument that it is a view of; -1: a new tensor.
+template <int... Positions>
+struct Bases {};
+
+template <DispatchKey K, class Impl, class Op, class B, class Signature = typename Op::schema>
+struct View;
+template <DispatchKey K, class Impl, class Op, int... B, class R, class... A>
+struct View<K, Impl, Op, Bases<B...>, R(A...)> {
+  static R call(A... arguments) {
+    detail::check_input_devices<K, Impl, Op>(arguments...);
+    constexpr std::make_index_sequence<sizeof...(B)> all{};
+    const std::tuple<A&...> given(arguments...);
+    detail::ViewOutputs<sizeof...(B)> outputs(K, detail::base_of<B>(given)...);
+    Impl op;
+    detail::run_structured<detail::kRunAs<K, Impl>, Op>(op, outputs, all, arguments...);
+    return detail::take_outputs<R>(outputs, all);
+  }
+};
+
+template <DispatchKey K, class Impl, class Op, std::size_t SelfPos,
+          class Signature = typename Op::schema>
+struct InplaceView;
+template <DispatchKey K, class Impl, class Op, std::size_t SelfPos, class R, class... A>
+struct InplaceView<K, Impl, Op, SelfPos, R(A...)> {
+  static R call(A... arguments) {
+    detail::check_input_devices<K, Impl, Op>(arguments...);
+    auto& self = std::get<SelfPos>(std::tuple<A&...>(arguments...));
+    // A type that depends on the arguments: Tensor itself may be incomplete here.
+    using T = std::remove_cvref_t<decltype(self)>;
+    detail::WrittenOutputs<1, T> outputs(K, OutputSink::Kind::InplaceView, self);
+    Impl op;
+    detail::run_structured<detail::kRunAs<K, Impl>, Op>(op, outputs, std::index_sequence<0>{},
+                                                        arguments...);
+    return detail::return_outputs<R>(self);
+  }
+};
+
+template <class Meta, class Op, class OutOp, class Signature = typename Op::schema>
+struct CompositeFunctional;
+template <class Meta, class Op, class OutOp, class R, class... A>
+struct CompositeFunctional<Meta, Op, OutOp, R(A...)> {
+  static R call(A... arguments) {
+    return run(std::make_index_sequence<Meta::opgen_outputs>{}, arguments...);
+  }
+
+ private:
+  template <std::size_t... O>
+  static R run(std::index_sequence<O...> all, A... arguments) {
+    detail::FunctionalOutputs<sizeof...(O)> outputs(
+        DispatchKey::CompositeExplicitAutogradNonFunctional);
+    Meta op;
+    detail::run_structured<DispatchKey::Meta, Op>(op, outputs, all, arguments...);
+    OutOp::call(arguments..., outputs.tensor(O)...);
+    return detail::take_outputs<R>(outputs, all);
+  }
+};
+
+template <class Meta, class Op, class OutOp, std::size_t SelfPos, class Order = void,
+          class Signature = typename Op::schema>
+struct CompositeInplace;
+template <class Meta, class Op, class OutOp, std::size_t SelfPos, class R, class... A>
+struct CompositeInplace<Meta, Op, OutOp, SelfPos, void, R(A...)> {
+  static R call(A... arguments) {
+    const std::tuple<A&...> all(arguments...);
+    auto& self = std::get<SelfPos>(all);
+    detail::WrittenOutputs<Meta::opgen_outputs, Tensor, detail::WrittenSink<Meta>> outputs(
+        DispatchKey::CompositeExplicitAutogradNonFunctional, detail::kInplaceKind<Meta>, self);
+    detail::set_inplace_call<Meta, Op, SelfPos>(outputs, all);
+    Meta op;
+    detail::run_structured<DispatchKey::Meta, Op>(op, outputs, std::index_sequence<0>{},
+                                                  arguments...);
+    OutOp::call(arguments..., outputs.tensor(0));
+    outputs.finish();
+    return detail::return_outputs<R>(self);
+  }
+};
+template <class Meta, class Op, class OutOp, std::size_t SelfPos, std::size_t... I, class R,
+          class... A>
+struct CompositeInplace<Meta, Op, OutOp, SelfPos, std::index_sequence<I...>, R(A...)> {
+  static R call(A... arguments) {
+    const std::tuple<A&...> all(arguments...);
+    auto& self = std::get<SelfPos>(all);
+    detail::WrittenOutputs<Meta::opgen_outputs, Tensor, detail::WrittenSink<Meta>> outputs(
+        DispatchKey::CompositeExplicitAutogradNonFunctional, detail::kInplaceKind<Meta>, self);
+    detail::set_inplace_call<Meta, Op, SelfPos>(outputs, all);
+    Meta op;
+    detail::run_structured<DispatchKey::Meta, Op>(op, outputs, std::index_sequence<0>{},
+                                                  std::get<I>(all)...);
+    OutOp::call(std::get<I>(all)..., outputs.tensor(0));
+    outputs.finish();
+    return detail::return_outputs<R>(self);
+  }
+};
+
+// View and InplaceView without the operator (see served_kernels.h).
+template <DispatchKey K, class Impl, int... Positions>
+struct ViewKernel {
+  template <class Op>
+  using Of = View<K, Impl, Op, Bases<Positions...>>;
+};
+template <DispatchKey K, class Impl, std::size_t SelfPos = 0>
+struct InplaceViewKernel {
+  template <class Op>
+  using Of = InplaceView<K, Impl, Op, SelfPos>;
+};
+
+}  // namespace opgen
+
+#include "opgen/structured/served_kernels.h"  // needs the templates above

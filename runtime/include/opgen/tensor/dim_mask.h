@@ -1,0 +1,62 @@
+// dim_mask.h: a set of dimensions as a mask of bits. Both targets use it, each
+// with its own OPGEN_CHECK and lists of sizes.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+
+#include "opgen/error.h"
+
+namespace opgen {
+
+namespace tensor_functions {
+
+// Bit d stands for dimension d. Absent or empty `dims` mean all dimensions,
+// unless `empty_means_none`. Throws Error if a dimension appears twice.
+using DimMask = std::uint64_t;
+inline constexpr std::int64_t kMaxMaskDims = 64;
+[[nodiscard]] constexpr bool has_dim(DimMask mask, std::int64_t dim) noexcept {
+  return dim < kMaxMaskDims && ((mask >> dim) & 1u) != 0;
+}
+
+}  // namespace tensor_functions
+
+using namespace tensor_functions;  // NOLINT(google-build-using-namespace)
+
+namespace detail {
+
+// See make_dim_mask(). `wrap(dim, ndim)` is maybe_wrap_dim.
+template <class OptionalNumbers, class Wrap>
+[[nodiscard]] DimMask dim_mask(const OptionalNumbers& dims, std::int64_t ndim,
+                               bool empty_means_none, const Wrap& wrap) {
+  OPGEN_CHECK(ndim <= kMaxMaskDims, "tensors of more than ", kMaxMaskDims,
+              " dimensions cannot be reduced, got ", ndim);
+  if (!dims.has_value() || (dims->empty() && !empty_means_none)) {
+    return ndim == kMaxMaskDims ? ~DimMask(0) : (DimMask(1) << ndim) - 1;
+  }
+  DimMask mask = 0;
+  for (const std::int64_t dim : *dims) {
+    const DimMask bit = DimMask(1) << wrap(dim, ndim);
+    OPGEN_CHECK((mask & bit) == 0, "dimension ", dim, " is named twice in ", *dims);
+    mask |= bit;
+  }
+  return mask;
+}
+
+// See shape_from_dim_mask().
+template <class Shape, class Numbers>
+[[nodiscard]] Shape shape_of_mask(const Numbers& sizes, DimMask mask, bool keepdim) {
+  Shape shape;
+  for (std::size_t d = 0; d < sizes.size(); ++d) {
+    if (!has_dim(mask, static_cast<std::int64_t>(d))) {
+      shape.push_back(sizes[d]);
+    } else if (keepdim) {
+      shape.push_back(1);
+    }
+  }
+  return shape;
+}
+
+}  // namespace detail
+
+}  // namespace opgen

@@ -1,0 +1,41 @@
+// elements.h: read single elements, and choose those that are printed. For code that shows tensors.
+#pragma once
+
+#include <cstdint>
+#include <type_traits>
+
+#include "opgen/tensor/tensor.h"
+
+namespace opgen::detail {
+
+// A tensor with more elements shows only the ends of each dimension.
+inline constexpr std::int64_t kMostShown = 1000;
+inline constexpr std::int64_t kShownEdge = 3;
+
+template <class T>
+[[nodiscard]] T load_element(const T* element) noexcept {
+  // Memory that is uninitialised, or written by others, may hold bytes that are not valid bools.
+  if constexpr (std::is_same_v<T, bool>) {
+    return *reinterpret_cast<const unsigned char*>(element) != 0;
+  } else {
+    return *element;
+  }
+}
+
+// Calls `visit` with each index of a dimension that is shown, and `skip` once in place of those
+// that are not.
+template <class Visit, class Skip>
+void for_each_shown(const TensorBase& tensor, std::size_t dim, const Visit& visit,
+                    const Skip& skip) {
+  const std::int64_t size = tensor.sizes()[dim];
+  const bool cut = tensor.numel() > kMostShown && size > 2 * kShownEdge;
+  for (std::int64_t i = 0; i < size; ++i) {
+    if (cut && i == kShownEdge) {
+      skip();
+      i = size - kShownEdge;
+    }
+    visit(i);
+  }
+}
+
+}  // namespace opgen::detail

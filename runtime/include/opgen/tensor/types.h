@@ -1,0 +1,112 @@
+// types.h: every type that a signature needs, and the namespace opgen::types, from which other
+// namespaces import them.
+#pragma once
+
+#include <array>
+#include <optional>
+#include <string_view>
+#include <tuple>
+#include <vector>
+
+#include "opgen/core/array_ref.h"
+#include "opgen/core/bfloat16.h"
+#include "opgen/core/complex.h"
+#include "opgen/core/dict.h"
+#include "opgen/core/dispatch_key.h"
+#include "opgen/core/dispatch_key_set.h"
+#include "opgen/core/error.h"
+#include "opgen/core/half.h"
+#include "opgen/core/layout.h"
+#include "opgen/core/list.h"
+#include "opgen/core/macros.h"
+#include "opgen/core/memory_format.h"
+#include "opgen/core/qscheme.h"
+#include "opgen/core/reduction.h"
+#include "opgen/core/scalar.h"
+#include "opgen/core/scalar_type.h"
+#include "opgen/core/small_vector.h"
+#include "opgen/core/sym_int.h"
+#include "opgen/device/device.h"
+#include "opgen/device/generator.h"
+#include "opgen/device/stream.h"
+#include "opgen/tensor/optional_ref.h"
+#include "opgen/tensor/promotion.h"
+#include "opgen/tensor/storage.h"
+#include "opgen/tensor/tensor_options.h"
+
+namespace opgen {
+
+class IValue;
+class TensorBase;
+class Tensor;  // its body is generated
+struct InplaceMetaBase;
+struct MetaBase;
+struct TensorIteratorBase;
+struct TensorIterator;
+class TensorIteratorConfig;
+
+using TensorList = ArrayRef<Tensor>;
+using ITensorListRef = ArrayRef<Tensor>;
+using IOptTensorListRef = ArrayRef<std::optional<Tensor>>;
+
+// For `using namespace opgen::types;`. Contains type names only, so that they do not collide with
+// operators.
+namespace types {
+
+using opgen::ArrayRef;
+using opgen::BFloat16;
+using opgen::complex;
+using opgen::Device;
+using opgen::DeviceIndex;
+using opgen::DeviceType;
+using opgen::Dict;
+using opgen::DimVector;
+using opgen::DispatchKey;
+using opgen::DispatchKeySet;
+using opgen::Generator;
+using opgen::Half;
+using opgen::InplaceMetaBase;
+using opgen::IntArrayRef;
+using opgen::IOptTensorListRef;
+using opgen::ITensorListRef;
+using opgen::IValue;
+using opgen::Layout;
+using opgen::List;
+using opgen::MemoryFormat;
+using opgen::MetaBase;
+using opgen::OptionalArrayRef;
+using opgen::OptionalIntArrayRef;
+using opgen::OptionalScalarRef;
+using opgen::OptionalSymIntArrayRef;
+using opgen::OptionalTensorRef;
+using opgen::QScheme;
+using opgen::Scalar;
+using opgen::ScalarType;
+using opgen::Storage;
+using opgen::Stream;
+using opgen::SymBool;
+using opgen::SymInt;
+using opgen::SymIntArrayRef;
+using opgen::Tensor;
+using opgen::TensorBase;
+using opgen::TensorIterator;
+using opgen::TensorIteratorBase;
+using opgen::TensorIteratorConfig;
+using opgen::TensorList;
+using opgen::TensorOptions;
+
+namespace Reduction = opgen::Reduction;
+
+#define OPGEN_USING(type, name, number) using opgen::k##name;
+OPGEN_FORALL_SCALAR_TYPES(OPGEN_USING)
+#undef OPGEN_USING
+#define OPGEN_USING(name, text, number) using opgen::k##name;
+OPGEN_FORALL_DEVICE_TYPES(OPGEN_USING)
+#undef OPGEN_USING
+using opgen::kMkldnn;
+using opgen::kSparse;
+using opgen::kSparseCsr;
+using opgen::kStrided;
+
+}  // namespace types
+}  // namespace opgen

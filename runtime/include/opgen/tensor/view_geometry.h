@@ -1,0 +1,78 @@
+// view_geometry.h: ViewGeometry, the sizes, strides and offset of a view, and how select, slice,
+// transpose and unsqueeze change them.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <utility>
+
+#include "opgen/core/small_vector.h"
+#include "opgen/tensor/tensor.h"
+
+namespace opgen {
+
+// Strides and offset count elements. Dimensions are counted from the front and must exist: callers
+// wrap and check them (maybe_wrap_dim), each with its own messages.
+struct ViewGeometry {
+  DimVector sizes;
+  DimVector strides;
+  std::int64_t storage_offset = 0;
+
+  [[nodiscard]] static ViewGeometry of(const TensorBase& tensor) {
+    return {DimVector(tensor.sizes()), DimVector(tensor.strides()), tensor.storage_offset()};
+  }
+
+  void append(std::int64_t size, std::int64_t stride) {
+    sizes.push_back(size);
+    strides.push_back(stride);
+  }
+  void remove(std::int64_t dim) {
+    sizes.erase(sizes.begin() + dim);
+    strides.erase(strides.begin() + dim);
+  }
+  // Removes `dim` at `index`, 0 <= index < size.
+  void select(std::int64_t dim, std::int64_t index) {
+    storage_offset += index * strides[std::size_t(dim)];
+    remove(dim);
+  }
+  // Keeps `count` elements of `dim`: start, start + step and so on.
+  void slice(std::int64_t dim, std::int64_t start, std::int64_t count, std::int64_t step) {
+    std::int64_t& stride = strides[std::size_t(dim)];
+    storage_offset += start * stride;
+    sizes[std::size_t(dim)] = count;
+    // A step whose stride would overflow leads to no second element, so the stride is not used.
+    std::int64_t stepped = 0;
+    if (!__builtin_mul_overflow(stride, step, &stepped)) stride = stepped;
+  }
+  void transpose(std::int64_t a, std::int64_t b) {
+    std::swap(sizes[std::size_t(a)], sizes[std::size_t(b)]);
+    std::swap(strides[std::size_t(a)], strides[std::size_t(b)]);
+  }
+  // Moves dimension `from` to position `to`; the others keep their order.
+  void move(std::int64_t from, std::int64_t to) {
+    for (; from < to; ++from) transpose(from, from + 1);
+    for (; from > to; --from) transpose(from, from - 1);
+  }
+  // Adds a dimension of size 1 before `dim`; `dim` may be the number of dimensions.
+  void unsqueeze(std::int64_t dim) {
+    strides.insert(strides.begin() + dim, unsqueezed_stride(sizes, strides, dim));
+    sizes.insert(sizes.begin() + dim, 1);
+  }
+  // A step over all of what follows, as PyTorch has it; 1 at the end.
+  [[nodiscard]] static std::int64_t unsqueezed_stride(IntArrayRef sizes, IntArrayRef strides,
+                                                      std::int64_t dim) noexcept {
+    const auto d = static_cast<std::size_t>(dim);
+    return d < sizes.size() ? sizes[d] * strides[d] : 1;
+  }
+};
+
+namespace detail {
+
+// Returns a view of the storage of `base`. The caller knows that the geometry fits.
+[[nodiscard]] inline TensorBase view_with(const TensorBase& base, const ViewGeometry& geometry) {
+  return alias_with_sizes_and_strides(base, geometry.sizes, geometry.strides,
+                                      geometry.storage_offset);
+}
+
+}  // namespace detail
+}  // namespace opgen

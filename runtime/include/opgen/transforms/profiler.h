@@ -1,0 +1,66 @@
+// profiler.h: observers of every dispatched call of the process, switched on and off at run time;
+// and Profiler, which counts calls and measures them.
+//
+// Without observers, calls cost nothing extra: their key is in every call's key set, but in no
+// operator's mask. The first observer registers a fallback for the key, which changes the
+// operators' tables; the last one removes it.
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "opgen/dispatch/dispatcher.h"
+
+namespace opgen {
+
+class OPGEN_API CallObserver {
+ public:
+  virtual ~CallObserver();
+  // Called on the calling thread, before the kernel of the highest key. Nested calls come between a
+  // call's enter and leave.
+  virtual void enter(const OperatorHandle& op) = 0;
+  // Called also after an error. `total` and `own` are nanoseconds with and without nested calls.
+  virtual void leave(const OperatorHandle& op, std::int64_t total, std::int64_t own) = 0;
+};
+
+// Observes during its lifetime. leave() is still called for a call that is running at its end.
+class OPGEN_API ObserverHandle {
+ public:
+  explicit ObserverHandle(std::shared_ptr<CallObserver> observer);
+  ~ObserverHandle();
+  ObserverHandle(const ObserverHandle&) = delete;
+  ObserverHandle& operator=(const ObserverHandle&) = delete;
+
+ private:
+  std::shared_ptr<CallObserver> observer_;
+};
+
+// Profiler profiler; … ; std::puts(profiler.table().c_str());
+class OPGEN_API Profiler {
+ public:
+  struct Row {
+    std::string op;  // "aten::add.Tensor"
+    std::int64_t calls = 0;
+    std::int64_t total = 0;  // nanoseconds
+    std::int64_t own = 0;
+  };
+
+  Profiler();
+  ~Profiler();
+  Profiler(const Profiler&) = delete;
+  Profiler& operator=(const Profiler&) = delete;
+
+  void stop() noexcept;
+  // Sorted by own time, longest first.
+  [[nodiscard]] std::vector<Row> rows() const;
+  [[nodiscard]] std::string table() const;
+
+ private:
+  class Counts;
+  std::shared_ptr<Counts> counts_;
+  std::unique_ptr<ObserverHandle> handle_;
+};
+
+}  // namespace opgen

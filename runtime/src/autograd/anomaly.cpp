@@ -1,0 +1,104 @@
+// anomaly.cpp: what nodes note of the forward call, and errors that say it.
+#include "opgen/autograd/anomaly.h"
+
+#include <cstring>
+
+#include "autograd/node_extras.h"
+#include "dispatch/operator_trace.h"
+#include "opgen/core/dispatch_macros.h"
+#include "opgen/tensor/copy.h"
+
+namespace opgen::autograd {
+
+namespace {
+
+Atomic<bool> enabled = false;
+Atomic<bool> checks_nan = true;
+
+template <class E>
+[[noreturn]] void throw_longer(const E& error, const std::string& said) {
+  // The operators of the error come last in its text.
+  const char* operators = error.what() + std::strlen(error.msg());
+  const std::string text = error.msg() + said;
+  throw E(text.data(), text.size(), operators);
+}
+
+bool has_nan(const TensorBase& tensor) {
+  if (!tensor.has_storage() || tensor.is_meta()) return false;
+  const TensorBase here = opgen::detail::contiguous(opgen::detail::to_device(tensor, kCPU));
+  bool found = false;
+  OPGEN_DISPATCH_FLOATING_AND_COMPLEX(here.scalar_type(), "check for NaN", [&] {
+    const scalar_t* data = here.const_data_ptr<scalar_t>();
+    for (std::int64_t i = 0; i < here.numel() && !found; ++i) found = data[i] != data[i];
+  });
+  return found;
+}
+
+}  // namespace
+
+void set_anomaly_enabled(bool value, bool check_nan) noexcept {
+  checks_nan.store_relaxed(check_nan);
+  enabled.store_relaxed(value);
+}
+bool is_anomaly_enabled() noexcept {
+  return enabled.load_relaxed();
+}
+bool anomaly_checks_nan() noexcept {
+  return checks_nan.load_relaxed();
+}
+
+namespace internal {
+
+void note_forward_call(Node& node) {
+  NodeExtras& extras = extras_of(node);
+  extras.trace = opgen::detail::operator_trace();
+  if (extras.trace.empty()) extras.trace = "\n  in a call whose operator is not known";
+  if (const Node* parent = running_node()) {
+    extras.parent = std::make_shared<const std::string>(describe_forward_call(*parent));
+  }
+}
+
+std::string describe_forward_call(const Node& node) {
+  const NodeExtras* extras = NodeAccess::extras(node);
+  std::string text = "\n" + node.name();
+  if (extras == nullptr || extras->trace.empty()) {
+    return text + " was recorded before anomaly mode was enabled";
+  }
+  text += " was recorded" + extras->trace;
+  if (extras->parent != nullptr) text += "\nduring the backward of" + *extras->parent;
+  return text;
+}
+
+void rethrow_with_forward_call(const Node& node) {
+  const std::string said = describe_forward_call(node);
+  try {
+    throw;
+  } catch (const IndexError& error) {
+    throw_longer(error, said);
+  } catch (const ValueError& error) {
+    throw_longer(error, said);
+  } catch (const TypeError& error) {
+    throw_longer(error, said);
+  } catch (const NotImplementedError& error) {
+    throw_longer(error, said);
+  } catch (const OutOfMemoryError& error) {
+    throw_longer(error, said);
+  } catch (const Error& error) {
+    throw_longer(error, said);
+  } catch (const std::exception& error) {
+    const std::string text = error.what() + said;
+    throw Error(text.data(), text.size());
+  }
+}
+
+void check_no_nan(const Node& node, const Gradients& results) {
+  for (std::size_t i = 0; i < results.size(); ++i) {
+    const TensorBase& result = results[i];
+    if (!result.defined() || !is_differentiable(result.scalar_type())) continue;
+    OPGEN_CHECK(!has_nan(result), node.name(), " returned NaN in the gradient for input ", i,
+                describe_forward_call(node));
+  }
+}
+
+}  // namespace internal
+}  // namespace opgen::autograd

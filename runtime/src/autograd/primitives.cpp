@@ -1,0 +1,525 @@
+// primitives.cpp: the runtime's own operators: their kernels, gradients and batching rules.
+#include "opgen/autograd/primitives.h"
+
+#include "autograd/view_history.h"
+#include "dispatch/boxed_kernel.h"
+#include "opgen/autograd/autograd.h"
+#include "opgen/autograd/forward.h"
+#include "opgen/core/dispatch_macros.h"
+#include "opgen/cpu/loops.h"
+#include "opgen/cpu/reduce.h"
+#include "opgen/iterator/tensor_iterator.h"
+#include "opgen/tensor/copy.h"
+#include "opgen/tensor/factories.h"
+#include "opgen/tensor/memory_overlap.h"
+#include "opgen/tensor/shape_utils.h"
+#include "opgen/tensor/view_geometry.h"
+
+namespace opgen::primitive {
+
+namespace {
+
+// A primitive's handle, looked up once; the library below defines it for the life of the process.
+OperatorHandle find(const char* name) {
+  return Dispatcher::singleton().findSchemaOrThrow(name, "");
+}
+
+TensorBase call(const OperatorHandle& op, Stack stack) {
+  std::uint64_t bits = 0;
+  for (const IValue& value : stack) bits |= value.key_bits();
+  op.redispatch_boxed(opgen::detail::with_local_keys(bits), stack);
+  return stack.back().toTensor();
+}
+
+IValue box_sizes(IntArrayRef sizes) {
+  return IValue(std::vector<IValue>(sizes.begin(), sizes.end()));
+}
+DimVector unbox_sizes(const IValue& value) {
+  DimVector sizes;
+  for (const IValue& size : value.toList()) sizes.push_back(size.toInt());
+  return sizes;
+}
+
+// ---- Kernels -----------------------------------------------------------------------------------
+
+TensorBase add_kernel(const TensorBase& a, const TensorBase& b) {
+  TensorBase out;
+  TensorIterator iter = TensorIterator::binary_op(out, a, b);
+  if (!iter.output().is_meta()) {
+    OPGEN_DISPATCH_ALL(iter.common_dtype(), "add", [&] {
+      cpu_kernel(iter, [](scalar_t x, scalar_t y) { return static_cast<scalar_t>(x + y); });
+    });
+  }
+  return iter.output();
+}
+
+TensorBase sum_to_kernel(const TensorBase& self, IntArrayRef sizes) {
+  OPGEN_CHECK(opgen::is_expandable_to(sizes, self.sizes()), "a tensor of sizes ", self.sizes(),
+              " cannot be summed to ", sizes);
+  DimVector dims;
+  DimVector kept(self.sizes());
+  std::int64_t lead = self.dim() - static_cast<std::int64_t>(sizes.size());
+  for (std::int64_t d = 0; d < self.dim(); ++d) {
+    bool sums = d < lead || (sizes[static_cast<std::size_t>(d - lead)] == 1 && self.size(d) != 1);
+    if (!sums) continue;
+    dims.push_back(d);
+    kept[static_cast<std::size_t>(d)] = 1;
+  }
+  TensorBase out = opgen::detail::full(kept, 0, self.options());
+  if (dims.empty()) {
+    opgen::copy_(out, self);
+  } else if (!out.is_meta()) {
+    TensorIterator iter = make_reduction(out, self, OptionalIntArrayRef(IntArrayRef(dims)), true);
+    OPGEN_DISPATCH_ALL(self.scalar_type(), "sum_to", [&] { cpu_sum<scalar_t>(iter); });
+  }
+  DimVector strides;
+  opgen::detail::contiguous_strides(sizes, strides);
+  return opgen::detail::alias_with_sizes_and_strides(out, sizes, strides, 0);
+}
+
+TensorBase select_kernel(const TensorBase& self, std::int64_t dim, std::int64_t index) {
+  dim = maybe_wrap_dim(dim, self.dim(), false);
+  std::int64_t size = self.size(dim);
+  OPGEN_CHECK_INDEX(index >= -size && index < size, "index ", index, " is out of range for size ",
+                    size);
+  ViewGeometry geometry = ViewGeometry::of(self);
+  geometry.select(dim, index < 0 ? index + size : index);
+  return opgen::detail::view_with(self, geometry);
+}
+
+TensorBase unsqueeze_kernel(const TensorBase& self, std::int64_t dim) {
+  ViewGeometry geometry = ViewGeometry::of(self);
+  geometry.unsqueeze(maybe_wrap_dim(dim, self.dim() + 1, false));
+  return opgen::detail::view_with(self, geometry);
+}
+
+TensorBase movedim_kernel(const TensorBase& self, std::int64_t from, std::int64_t to) {
+  ViewGeometry geometry = ViewGeometry::of(self);
+  geometry.move(maybe_wrap_dim(from, self.dim(), false), maybe_wrap_dim(to, self.dim(), false));
+  return opgen::detail::view_with(self, geometry);
+}
+
+TensorBase stack_kernel(const std::vector<IValue>& tensors, std::int64_t dim) {
+  OPGEN_CHECK(!tensors.empty(), "stack() needs at least one tensor");
+  TensorBase first = tensors[0].toTensor();
+  dim = maybe_wrap_dim(dim, first.dim() + 1, false);
+  DimVector sizes(first.sizes());
+  sizes.push_back(0);
+  for (std::size_t d = sizes.size() - 1; d > static_cast<std::size_t>(dim); --d) {
+    sizes[d] = sizes[d - 1];
+  }
+  sizes[static_cast<std::size_t>(dim)] = static_cast<std::int64_t>(tensors.size());
+  TensorBase out = opgen::detail::empty(sizes, first.options());
+  for (std::size_t i = 0; i < tensors.size(); ++i) {
+    TensorBase tensor = tensors[i].toTensor();
+    OPGEN_CHECK(tensor.sizes() == first.sizes(), "stack() needs tensors of one shape, got ",
+                first.sizes(), " and ", tensor.sizes());
+    opgen::copy_(select_kernel(out, dim, static_cast<std::int64_t>(i)), tensor);
+  }
+  return out;
+}
+
+using autograd::internal::SliceGeometry;
+
+SliceGeometry unbox_geometry(const IValue* a) {
+  return {unbox_sizes(a[1]), unbox_sizes(a[2]), unbox_sizes(a[3]), unbox_sizes(a[4]), a[5].toInt()};
+}
+Stack box_geometry(const TensorBase& self, const SliceGeometry& geometry) {
+  return {self,
+          box_sizes(geometry.base_sizes),
+          box_sizes(geometry.base_strides),
+          box_sizes(geometry.sizes),
+          box_sizes(geometry.strides),
+          geometry.offset};
+}
+
+// A tensor of the base's sizes and strides. Negative strides do not occur. Gaps hold zeros.
+struct Whole {
+  Whole(const SliceGeometry& geometry, const TensorOptions& options) {
+    std::int64_t last = 0;
+    for (std::size_t d = 0; d < geometry.base_sizes.size(); ++d) {
+      last += (std::max<std::int64_t>(geometry.base_sizes[d], 1) - 1) * geometry.base_strides[d];
+    }
+    const std::int64_t extent = last + 1;
+    bytes = opgen::detail::full({extent}, 0, options);
+    full = opgen::detail::alias_with_sizes_and_strides(bytes, geometry.base_sizes,
+                                                       geometry.base_strides, 0);
+    part = opgen::detail::alias_with_sizes_and_strides(bytes, geometry.sizes, geometry.strides,
+                                                       geometry.offset);
+  }
+  TensorBase bytes;
+  TensorBase full;
+  TensorBase part;
+};
+
+TensorBase take_slice_kernel(const TensorBase& self, const SliceGeometry& geometry) {
+  if (self.strides() == IntArrayRef(geometry.base_strides) && self.has_storage()) {
+    return opgen::detail::clone(opgen::detail::alias_with_sizes_and_strides(
+        self, geometry.sizes, geometry.strides, self.storage_offset() + geometry.offset));
+  }
+  Whole whole(geometry, self.options());
+  opgen::copy_(whole.full, self);
+  return opgen::detail::clone(whole.part);
+}
+TensorBase put_slice_kernel(const TensorBase& self, const SliceGeometry& geometry) {
+  Whole whole(geometry, self.options());
+  // What an expanded dimension repeats is added up.
+  DimVector sizes = geometry.sizes;
+  for (std::size_t d = 0; d < sizes.size(); ++d) {
+    if (geometry.strides[d] == 0 && sizes[d] > 1) sizes[d] = 1;
+  }
+  const TensorBase sum = sizes == geometry.sizes ? self : sum_to(self, sizes);
+  const TensorBase part = opgen::detail::alias_with_sizes_and_strides(
+      whole.bytes, sizes, geometry.strides, geometry.offset);
+  OPGEN_CHECK_NOT_IMPLEMENTED(
+      opgen::has_internal_overlap(part) == opgen::MemOverlap::No,
+      "the gradient of a view of sizes ", geometry.sizes, " and strides ", geometry.strides,
+      ", whose elements overlap, is not implemented for a base that was changed in place");
+  opgen::copy_(part, sum);
+  return whole.full;
+}
+TensorBase without_slice_kernel(const TensorBase& self, const SliceGeometry& geometry) {
+  Whole whole(geometry, self.options());
+  opgen::copy_(whole.full, self);
+  opgen::zero_(whole.part);
+  return whole.full;
+}
+
+// ---- Gradients ---------------------------------------------------------------------------------
+
+using autograd::AutogradContext;
+using autograd::Gradients;
+
+struct Add : autograd::Function<Add> {
+  static TensorBase forward(AutogradContext*, TensorBase a, TensorBase b) {
+    AutoDispatchBelowAutograd below;
+    return add(a, b);
+  }
+  static Gradients backward(AutogradContext*, Gradients g) { return {g[0], g[0]}; }
+};
+struct Cast : autograd::Function<Cast> {
+  static TensorBase forward(AutogradContext* ctx, TensorBase self, ScalarType dtype) {
+    ctx->saved_data["dtype"] = self.scalar_type();
+    AutoDispatchBelowAutograd below;
+    return cast(self, dtype);
+  }
+  static Gradients backward(AutogradContext* ctx, Gradients g) {
+    return {cast(g[0], static_cast<ScalarType>(ctx->saved_data["dtype"].toInt())), {}};
+  }
+};
+struct Expand : autograd::Function<Expand> {
+  static TensorBase forward(AutogradContext* ctx, TensorBase self, DimVector sizes) {
+    ctx->saved_data["sizes"] = box_sizes(self.sizes());
+    AutoDispatchBelowAutograd below;
+    return expand(self, sizes);
+  }
+  static Gradients backward(AutogradContext* ctx, Gradients g) {
+    return {sum_to(g[0], unbox_sizes(ctx->saved_data["sizes"])), {}};
+  }
+};
+struct SumTo : autograd::Function<SumTo> {
+  static TensorBase forward(AutogradContext* ctx, TensorBase self, DimVector sizes) {
+    ctx->saved_data["sizes"] = box_sizes(self.sizes());
+    AutoDispatchBelowAutograd below;
+    return sum_to(self, sizes);
+  }
+  static Gradients backward(AutogradContext* ctx, Gradients g) {
+    return {expand(g[0], unbox_sizes(ctx->saved_data["sizes"])), {}};
+  }
+};
+struct Unsqueeze : autograd::Function<Unsqueeze> {
+  static TensorBase forward(AutogradContext* ctx, TensorBase self, std::int64_t dim) {
+    ctx->saved_data["dim"] = maybe_wrap_dim(dim, self.dim() + 1, false);
+    AutoDispatchBelowAutograd below;
+    return unsqueeze(self, dim);
+  }
+  static Gradients backward(AutogradContext* ctx, Gradients g) {
+    return {select(g[0], ctx->saved_data["dim"].toInt(), 0), {}};
+  }
+};
+struct Movedim : autograd::Function<Movedim> {
+  static TensorBase forward(AutogradContext* ctx, TensorBase self, std::int64_t from,
+                            std::int64_t to) {
+    ctx->saved_data["from"] = from;
+    ctx->saved_data["to"] = to;
+    AutoDispatchBelowAutograd below;
+    return movedim(self, from, to);
+  }
+  static Gradients backward(AutogradContext* ctx, Gradients g) {
+    return {movedim(g[0], ctx->saved_data["to"].toInt(), ctx->saved_data["from"].toInt()), {}, {}};
+  }
+};
+// The gradient is zero but for one slice.
+struct Select : autograd::Function<Select> {
+  static TensorBase forward(AutogradContext* ctx, TensorBase self, std::int64_t dim,
+                            std::int64_t index) {
+    dim = maybe_wrap_dim(dim, self.dim(), false);
+    ctx->saved_data["dim"] = dim;
+    ctx->saved_data["index"] = index < 0 ? index + self.size(dim) : index;
+    ctx->saved_data["size"] = self.size(dim);
+    AutoDispatchBelowAutograd below;
+    return select(self, dim, index);
+  }
+  static Gradients backward(AutogradContext* ctx, Gradients g) {
+    std::int64_t size = ctx->saved_data["size"].toInt();
+    TensorBase zero = opgen::detail::full(g[0].sizes(), 0, g[0].options());
+    std::vector<TensorBase> slices(static_cast<std::size_t>(size), zero);
+    slices[static_cast<std::size_t>(ctx->saved_data["index"].toInt())] = g[0];
+    return {stack(slices, ctx->saved_data["dim"].toInt()), {}, {}};
+  }
+};
+
+// Slices: each is the transpose of another, so that second derivatives follow.
+template <class Derived, auto kForward, auto kBackward>
+struct SliceFunction : autograd::Function<Derived> {
+  static TensorBase forward(AutogradContext* ctx, TensorBase self, SliceGeometry geometry) {
+    ctx->saved_data["geometry"] = IValue(std::vector<IValue>{
+        box_sizes(geometry.base_sizes), box_sizes(geometry.base_strides), box_sizes(geometry.sizes),
+        box_sizes(geometry.strides), geometry.offset});
+    AutoDispatchBelowAutograd below;
+    return kForward(self, geometry);
+  }
+  static Gradients backward(AutogradContext* ctx, Gradients g) {
+    std::vector<IValue> boxed(1);
+    for (const IValue& value : ctx->saved_data["geometry"].toList()) boxed.push_back(value);
+    return {kBackward(g[0], unbox_geometry(boxed.data())), {}};
+  }
+};
+using autograd::internal::put_slice;
+using autograd::internal::take_slice;
+using autograd::internal::without_slice;
+struct TakeSlice : SliceFunction<TakeSlice, &take_slice, &put_slice> {};
+struct PutSlice : SliceFunction<PutSlice, &put_slice, &take_slice> {};
+struct WithoutSlice : SliceFunction<WithoutSlice, &without_slice, &without_slice> {};
+
+// A Function takes no lists, so this node is written by hand.
+class StackNode final : public autograd::Node {
+ public:
+  explicit StackNode(std::int64_t dim) : dim_(dim) {}
+  [[nodiscard]] std::string name() const override { return "StackBackward"; }
+  [[nodiscard]] Gradients apply(Gradients g) override {
+    Gradients result;
+    for (std::size_t i = 0; i < next_edges().size(); ++i) {
+      result.push_back(next_edges()[i].is_valid() ? select(g[0], dim_, static_cast<std::int64_t>(i))
+                                                  : TensorBase());
+    }
+    return result;
+  }
+
+ private:
+  std::int64_t dim_;
+};
+TensorBase record_stack(const std::vector<TensorBase>& tensors, std::int64_t dim) {
+  TensorBase out;
+  {
+    AutoDispatchBelowAutograd below;
+    out = stack(tensors, dim);
+  }
+  if (!autograd::any_requires_grad(tensors)) return out;
+  auto node = autograd::make_node<StackNode>(maybe_wrap_dim(dim, out.dim(), false));
+  for (const TensorBase& tensor : tensors) node->add_next_edge(autograd::gradient_edge(tensor));
+  autograd::set_history(out, node);
+  return out;
+}
+
+// ---- Tangents ----------------------------------------------------------------------------------
+
+// All primitives are linear: the tangent of a result is the result for the tangent.
+template <class F>
+TensorBase linear(const TensorBase& self, F&& f) {
+  if (!autograd::has_tangent(self)) return f(self);
+  TensorBase result = f(autograd::primal_of(self));
+  autograd::set_tangent(result, f(autograd::tangent_of(self)));
+  return result;
+}
+TensorBase add_autograd(const TensorBase& a, const TensorBase& b) {
+  if (!autograd::forward_mode_is_active()) return Add::apply(a, b);
+  TensorBase result = Add::apply(autograd::primal_of(a), autograd::primal_of(b));
+  const TensorBase of_a = autograd::tangent_of(a);
+  const TensorBase of_b = autograd::tangent_of(b);
+  if (!of_a.defined() && !of_b.defined()) return result;
+  TensorBase tangent = !of_b.defined() ? of_a : of_a.defined() ? add(of_a, of_b) : of_b;
+  tangent = cast(expand(tangent, result.sizes()), result.scalar_type());
+  autograd::set_tangent(result, tangent);
+  return result;
+}
+TensorBase stack_autograd(const std::vector<TensorBase>& tensors, std::int64_t dim) {
+  std::vector<TensorBase> primals;
+  std::vector<TensorBase> tangents;
+  bool any = false;
+  for (const TensorBase& tensor : tensors) {
+    primals.push_back(autograd::primal_of(tensor));
+    tangents.push_back(autograd::tangent_of(tensor));
+    any |= tangents.back().defined();
+  }
+  TensorBase result = record_stack(primals, dim);
+  if (!any) return result;
+  for (std::size_t i = 0; i < tensors.size(); ++i) {
+    if (tangents[i].defined()) continue;
+    tangents[i] = opgen::detail::full(tensors[i].sizes(), 0, tensors[i].options());
+  }
+  autograd::set_tangent(result, record_stack(tangents, dim));
+  return result;
+}
+
+// ---- Registration ------------------------------------------------------------------------------
+
+std::vector<TensorBase> tensors_of(const IValue& list) {
+  std::vector<TensorBase> tensors;
+  for (const IValue& item : list.toList()) tensors.push_back(item.toTensor());
+  return tensors;
+}
+
+OPGEN_LIBRARY(opgen, m) {
+  const std::vector<std::string> pointwise{"pointwise"};
+  m.def("add(Tensor self, Tensor other) -> Tensor", pointwise);
+  m.def("cast(Tensor self, ScalarType dtype) -> Tensor", pointwise);
+  m.def("expand(Tensor(a) self, int[] size) -> Tensor(a)");
+  m.def("sum_to(Tensor self, int[] size) -> Tensor");
+  m.def("select(Tensor(a) self, int dim, int index) -> Tensor(a)");
+  m.def("unsqueeze(Tensor(a) self, int dim) -> Tensor(a)");
+  m.def("movedim(Tensor(a) self, int source, int destination) -> Tensor(a)");
+  m.def("stack(Tensor[] tensors, int dim) -> Tensor");
+  const std::string geometry =
+      "int[] base_size, int[] base_stride, int[] size, int[] stride, int offset) -> Tensor";
+  m.def("take_slice(Tensor self, " + geometry);
+  m.def("put_slice(Tensor self, " + geometry);
+  m.def("without_slice(Tensor self, " + geometry);
+}
+OPGEN_LIBRARY_IMPL(opgen, CPU, m) {
+  m.impl("add", OPGEN_BOXED(2, add_kernel(a[0].toTensor(), a[1].toTensor())));
+  m.impl("sum_to", OPGEN_BOXED(2, sum_to_kernel(a[0].toTensor(), unbox_sizes(a[1]))));
+}
+OPGEN_LIBRARY_IMPL(opgen, Meta, m) {
+  m.impl("add", OPGEN_BOXED(2, add_kernel(a[0].toTensor(), a[1].toTensor())));
+  m.impl("sum_to", OPGEN_BOXED(2, sum_to_kernel(a[0].toTensor(), unbox_sizes(a[1]))));
+}
+OPGEN_LIBRARY_IMPL(opgen, CompositeExplicitAutograd, m) {
+  m.impl("cast", OPGEN_BOXED(2, opgen::detail::to_dtype(a[0].toTensor(),
+                                                        static_cast<ScalarType>(a[1].toInt()))));
+  m.impl("expand", OPGEN_BOXED(2, opgen::detail::expand_view(a[0].toTensor(), unbox_sizes(a[1]))));
+  m.impl("select", OPGEN_BOXED(3, select_kernel(a[0].toTensor(), a[1].toInt(), a[2].toInt())));
+  m.impl("unsqueeze", OPGEN_BOXED(2, unsqueeze_kernel(a[0].toTensor(), a[1].toInt())));
+  m.impl("movedim", OPGEN_BOXED(3, movedim_kernel(a[0].toTensor(), a[1].toInt(), a[2].toInt())));
+  m.impl("stack", OPGEN_BOXED(2, stack_kernel(a[0].toList(), a[1].toInt())));
+  m.impl("take_slice", OPGEN_BOXED(6, take_slice_kernel(a[0].toTensor(), unbox_geometry(a))));
+  m.impl("put_slice", OPGEN_BOXED(6, put_slice_kernel(a[0].toTensor(), unbox_geometry(a))));
+  m.impl("without_slice", OPGEN_BOXED(6, without_slice_kernel(a[0].toTensor(), unbox_geometry(a))));
+}
+OPGEN_LIBRARY_IMPL(opgen, Autograd, m) {
+  m.impl("add", OPGEN_BOXED(2, add_autograd(a[0].toTensor(), a[1].toTensor())));
+  m.impl("cast", OPGEN_BOXED(2, linear(a[0].toTensor(), [&](const TensorBase& t) {
+                               return Cast::apply(t, static_cast<ScalarType>(a[1].toInt()));
+                             })));
+  m.impl("expand", OPGEN_BOXED(2, linear(a[0].toTensor(), [&](const TensorBase& t) {
+                                 return Expand::apply(t, unbox_sizes(a[1]));
+                               })));
+  m.impl("sum_to", OPGEN_BOXED(2, linear(a[0].toTensor(), [&](const TensorBase& t) {
+                                 return SumTo::apply(t, unbox_sizes(a[1]));
+                               })));
+  m.impl("select", OPGEN_BOXED(3, linear(a[0].toTensor(), [&](const TensorBase& t) {
+                                 return Select::apply(t, a[1].toInt(), a[2].toInt());
+                               })));
+  m.impl("unsqueeze", OPGEN_BOXED(2, linear(a[0].toTensor(), [&](const TensorBase& t) {
+                                    return Unsqueeze::apply(t, a[1].toInt());
+                                  })));
+  m.impl("movedim", OPGEN_BOXED(3, linear(a[0].toTensor(), [&](const TensorBase& t) {
+                                  return Movedim::apply(t, a[1].toInt(), a[2].toInt());
+                                })));
+  m.impl("take_slice", OPGEN_BOXED(6, linear(a[0].toTensor(), [&](const TensorBase& t) {
+                                     return TakeSlice::apply(t, unbox_geometry(a));
+                                   })));
+  m.impl("put_slice", OPGEN_BOXED(6, linear(a[0].toTensor(), [&](const TensorBase& t) {
+                                    return PutSlice::apply(t, unbox_geometry(a));
+                                  })));
+  m.impl("without_slice", OPGEN_BOXED(6, linear(a[0].toTensor(), [&](const TensorBase& t) {
+                                        return WithoutSlice::apply(t, unbox_geometry(a));
+                                      })));
+  m.impl("stack", OPGEN_BOXED(2, stack_autograd(tensors_of(a[0]), a[1].toInt())));
+}
+
+}  // namespace
+
+TensorBase add(const TensorBase& a, const TensorBase& b) {
+  static const OperatorHandle op = find("opgen::add");
+  return call(op, {a, b});
+}
+TensorBase cast(const TensorBase& self, ScalarType dtype) {
+  if (self.scalar_type() == dtype) return self;
+  static const OperatorHandle op = find("opgen::cast");
+  return call(op, {self, dtype});
+}
+TensorBase expand(const TensorBase& self, IntArrayRef sizes) {
+  if (self.sizes() == sizes) return self;
+  static const OperatorHandle op = find("opgen::expand");
+  return call(op, {self, box_sizes(sizes)});
+}
+TensorBase sum_to(const TensorBase& self, IntArrayRef sizes) {
+  if (self.sizes() == sizes) return self;
+  static const OperatorHandle op = find("opgen::sum_to");
+  return call(op, {self, box_sizes(sizes)});
+}
+TensorBase select(const TensorBase& self, std::int64_t dim, std::int64_t index) {
+  static const OperatorHandle op = find("opgen::select");
+  return call(op, {self, dim, index});
+}
+TensorBase unsqueeze(const TensorBase& self, std::int64_t dim) {
+  static const OperatorHandle op = find("opgen::unsqueeze");
+  return call(op, {self, dim});
+}
+TensorBase movedim(const TensorBase& self, std::int64_t from, std::int64_t to) {
+  if (from == to) return self;
+  static const OperatorHandle op = find("opgen::movedim");
+  return call(op, {self, from, to});
+}
+TensorBase stack(const std::vector<TensorBase>& tensors, std::int64_t dim) {
+  static const OperatorHandle op = find("opgen::stack");
+  return call(op, {IValue(std::vector<IValue>(tensors.begin(), tensors.end())), dim});
+}
+
+bool add_in_place(const TensorBase& sum, const TensorBase& more) {
+  constexpr DispatchKeySet tracked = kAutogradKeys.add(DispatchKey::ADInplaceOrView);
+  static const DispatchKeySet plain = opgen::detail::default_key_set(DispatchKey::CPU) - tracked;
+  const auto is_plain = [&](const TensorBase& tensor) {
+    return tensor.key_set() - tracked == plain && tensor.has_storage() &&
+           !autograd::requires_grad(tensor) && !autograd::has_tangent(tensor);
+  };
+  if (sum.scalar_type() != more.scalar_type() || sum.sizes() != more.sizes() || !is_plain(sum) ||
+      !is_plain(more) || !sum.is_non_overlapping_and_dense()) {
+    return false;
+  }
+  // An iterator over a few elements costs more than their sum.
+  constexpr std::int64_t kFew = 64;
+  const bool is_short = sum.numel() <= kFew && sum.is_contiguous() && more.is_contiguous();
+  OPGEN_DISPATCH_ALL(sum.scalar_type(), "add", [&] {
+    if (is_short) {
+      scalar_t* to = sum.mutable_data_ptr<scalar_t>();
+      const scalar_t* from = more.const_data_ptr<scalar_t>();
+      for (std::int64_t i = 0; i < sum.numel(); ++i) to[i] = static_cast<scalar_t>(to[i] + from[i]);
+      return;
+    }
+    TensorIterator iter = TensorIterator::binary_op(sum, sum, more);
+    cpu_kernel(iter, [](scalar_t x, scalar_t y) { return static_cast<scalar_t>(x + y); });
+  });
+  if (!sum.is_inference()) sum.bump_version();
+  return true;
+}
+
+}  // namespace opgen::primitive
+
+namespace opgen::autograd::internal {
+
+TensorBase take_slice(const TensorBase& full, const SliceGeometry& geometry) {
+  static const OperatorHandle op = primitive::find("opgen::take_slice");
+  return primitive::call(op, primitive::box_geometry(full, geometry));
+}
+TensorBase put_slice(const TensorBase& part, const SliceGeometry& geometry) {
+  static const OperatorHandle op = primitive::find("opgen::put_slice");
+  return primitive::call(op, primitive::box_geometry(part, geometry));
+}
+TensorBase without_slice(const TensorBase& full, const SliceGeometry& geometry) {
+  static const OperatorHandle op = primitive::find("opgen::without_slice");
+  return primitive::call(op, primitive::box_geometry(full, geometry));
+}
+
+}  // namespace opgen::autograd::internal

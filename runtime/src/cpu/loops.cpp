@@ -1,0 +1,169 @@
+// loops.cpp: the parts of cpu_kernel that do not depend on its function.
+#include "opgen/cpu/loops.h"
+
+#include <algorithm>
+#include <cstdlib>
+
+#include "cpu/transpose_tile.h"
+
+namespace opgen::detail {
+
+void throw_unsupported_dtype(const char* name, ScalarType dtype) {
+  OPGEN_CHECK_NOT_IMPLEMENTED(false, "'", name, "' is not implemented for dtype ", dtype);
+  __builtin_unreachable();
+}
+
+void throw_kernel_dtypes(const TensorIteratorBase& iter, std::initializer_list<ScalarType> dtypes,
+                         int noutputs) {
+  OPGEN_INTERNAL_ASSERT(
+      iter.ntensors() == static_cast<int>(dtypes.size()) && iter.noutputs() == noutputs,
+      "a kernel of ", dtypes.size() - static_cast<std::size_t>(noutputs), " inputs and ", noutputs,
+      " outputs runs over ", iter.ninputs(), " inputs and ", iter.noutputs(), " outputs");
+  int i = 0;
+  for (ScalarType dtype : dtypes) {
+    OPGEN_INTERNAL_ASSERT(iter.dtype(i) == dtype, "operand ", i, " has dtype ", iter.dtype(i),
+                          ", but the kernel's function takes ", dtype);
+    ++i;
+  }
+}
+
+namespace {
+
+// Runs a row function over blocks that fit the first-level cache if an operand is transposed, that
+// is, if its inner stride is long and its outer stride short. A block of such an input is first
+// copied row by row, so that the row function reads contiguous elements.
+class TiledRows {
+ public:
+  static constexpr int kMostOperands = 8;
+
+  TiledRows(const TensorIteratorBase& iter, TensorIteratorBase::loop1d_t row)
+      : row_(row), n_(iter.ntensors()) {
+    if (iter.ndim() < 2 || n_ > kMostOperands) return;
+    for (int k = 0; k < n_; ++k) {
+      std::int64_t item = iter.element_size(k);
+      std::int64_t inner = std::abs(iter.strides(k)[0]);
+      std::int64_t outer = iter.strides(k)[1];
+      if (inner < 64 || outer == 0 || std::abs(outer) > 16) continue;
+      wanted_ = true;
+      // Two at most: a block of each lies on the stack.
+      if (k < iter.noutputs() || outer != item || staged_ == kMostStaged) continue;
+      transpose_[k] = transpose_tile_of(static_cast<std::size_t>(item));
+      if (transpose_[k] == nullptr) continue;
+      place_[k] = staged_++;
+      item_[k] = item;
+    }
+  }
+  [[nodiscard]] bool wanted(std::int64_t inner, std::int64_t outer) const noexcept {
+    return wanted_ && inner >= 16 && outer >= 16;
+  }
+
+  void run(char** data, const std::int64_t* strides, std::int64_t inner, std::int64_t outer) const {
+    alignas(64) char blocks[kMostStaged][kRows * kColumns * 16];
+    char* at[kMostOperands];
+    std::int64_t steps[kMostOperands];
+    for (std::int64_t i = 0; i < outer; i += kRows) {
+      std::int64_t rows = std::min(kRows, outer - i);
+      for (std::int64_t j = 0; j < inner; j += kColumns) {
+        std::int64_t columns = std::min(kColumns, inner - j);
+        for (int k = 0; k < n_; ++k) {
+          at[k] = data[k] + i * strides[n_ + k] + j * strides[k];
+          steps[k] = strides[k];
+          if (transpose_[k] == nullptr) continue;
+          transpose_[k](blocks[place_[k]], at[k], strides[k], rows, columns);
+          at[k] = blocks[place_[k]];
+          steps[k] = item_[k];
+        }
+        for (std::int64_t y = 0; y < rows; ++y) {
+          row_(at, steps, columns);
+          for (int k = 0; k < n_; ++k) {
+            at[k] += transpose_[k] != nullptr ? columns * item_[k] : strides[n_ + k];
+          }
+        }
+      }
+    }
+  }
+
+ private:
+  static constexpr std::int64_t kRows = 32;
+  static constexpr std::int64_t kColumns = 64;
+  static constexpr int kMostStaged = 2;
+
+  TensorIteratorBase::loop1d_t row_;
+  int n_;
+  int staged_ = 0;
+  bool wanted_ = false;
+  TransposeTile transpose_[kMostOperands] = {};
+  int place_[kMostOperands] = {};
+  std::int64_t item_[kMostOperands] = {};
+};
+
+}  // namespace
+
+namespace {
+
+// For a few hundred elements in one or two dimensions, without the set-up of TiledRows.
+void for_each_small_row(TensorIteratorBase::loop1d_t row, char** data, int n,
+                        const std::int64_t* inner_strides, const std::int64_t* outer_strides,
+                        std::int64_t inner, std::int64_t outer) {
+  for (std::int64_t i = 0;;) {
+    row(data, inner_strides, inner);
+    if (++i >= outer) return;
+    for (int k = 0; k < n; ++k) data[k] += outer_strides[k];
+  }
+}
+
+OPGEN_NOINLINE void for_each_general_row(TensorIteratorBase& iter, TensorIteratorBase::loop1d_t row,
+                                         std::int64_t grain, bool small) {
+  int n = iter.ntensors();
+  IntArrayRef shape = iter.shape();
+  if (small && shape.size() <= 2) {
+    char* data[4];
+    std::int64_t strides[4];
+    std::int64_t outer_strides[4];
+    for (int k = 0; k < n; ++k) {
+      const OperandInfo& op = iter.operand(k);
+      data[k] = static_cast<char*>(op.data);
+      strides[k] = shape.size() >= 1 ? op.stride_bytes[0] : 0;
+      outer_strides[k] = shape.size() == 2 ? op.stride_bytes[1] : 0;
+    }
+    return for_each_small_row(row, data, n, strides, outer_strides,
+                              shape.size() >= 1 ? shape[0] : 1, shape.size() == 2 ? shape[1] : 1);
+  }
+  TiledRows tiled(iter, row);
+  iter.for_each(
+      [row, n, &tiled](char** data, const std::int64_t* strides, std::int64_t inner,
+                       std::int64_t outer) {
+        if (outer == 1) {
+          row(data, strides, inner);
+        } else if (tiled.wanted(inner, outer)) {
+          tiled.run(data, strides, inner, outer);
+        } else {
+          TensorIteratorBase::PtrVector at(data, data + n);
+          for (std::int64_t i = 0; i < outer; ++i) {
+            row(at.data(), strides, inner);
+            for (int k = 0; k < n; ++k) at[std::size_t(k)] += strides[n + k];
+          }
+        }
+      },
+      grain);
+}
+
+}  // namespace
+
+void for_each_row(TensorIteratorBase& iter, TensorIteratorBase::loop1d_t row, std::int64_t grain) {
+  int n = iter.ntensors();
+  std::int64_t numel = iter.numel();
+  bool small = n <= 4 && numel <= grain && numel <= 1024 && numel != 0;
+  const SmallStrides* few = iter.small_strides();
+  if (OPGEN_LIKELY(small && few != nullptr && few->ndim <= 2)) {
+    static constexpr std::int64_t none[SmallStrides::kOperands] = {};
+    char* data[SmallStrides::kOperands];
+    for (int k = 0; k < n; ++k) data[k] = static_cast<char*>(iter.tensor(k).data_ptr());
+    return for_each_small_row(row, data, n, few->ndim != 0 ? few->strides[0] : none,
+                              few->strides[1], few->ndim != 0 ? few->shape[0] : 1,
+                              few->ndim == 2 ? few->shape[1] : 1);
+  }
+  for_each_general_row(iter, row, grain, small);
+}
+
+}  // namespace opgen::detail

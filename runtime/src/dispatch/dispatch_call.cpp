@@ -1,0 +1,177 @@
+// dispatch_call.cpp: the slow path from the keys of a call to its kernel, and calls with boxed
+// arguments.
+#include <mutex>
+#include <string>
+
+#include "dispatch/dispatch_slots.h"
+#include "dispatch/dispatcher_impl.h"
+#include "opgen/dispatch/function_schema.h"
+
+namespace opgen {
+
+namespace detail {
+thread_local constinit LocalKeys local_keys OPGEN_TLS = {kDefaultIncludedKeys.raw_repr(),
+                                                         ~std::uint64_t(0)};
+}
+
+namespace {
+
+bool may_take_tensors(const FunctionSchema& schema) {
+  for (const SchemaArgument& argument : schema.arguments) {
+    if (argument.type.may_hold_tensors()) return true;
+  }
+  return false;
+}
+
+const std::string* find_device_argument(const FunctionSchema& schema) {
+  for (const SchemaArgument& argument : schema.arguments) {
+    const SchemaType& type = argument.type;
+    const SchemaType& plain = type.kind == TypeKind::Optional ? *type.element : type;
+    if (plain.kind == TypeKind::Device) return &argument.name;
+  }
+  return nullptr;
+}
+
+// Throws for a call without a tensor whose keys could choose a backend.
+[[noreturn]] void throw_no_backend(const OperatorHandle& op, const std::string& registered) {
+  const FunctionSchema* schema = op.has_schema() ? &op.schema() : nullptr;
+  const std::string* device = schema != nullptr ? find_device_argument(*schema) : nullptr;
+  OPGEN_CHECK_NOT_IMPLEMENTED(
+      false, op.full_name(),
+      schema == nullptr || may_take_tensors(*schema)
+          ? " was called without any of the tensors that it may take"
+          : " takes no tensors",
+      ", so nothing names a backend, and its kernels for ", registered,
+      " are not reached. Register one for CompositeExplicitAutograd, which serves every call",
+      device != nullptr ? ", or one for BackendSelect, which chooses by argument '" : "",
+      device != nullptr ? *device + "'" : std::string());
+  __builtin_unreachable();
+}
+
+[[noreturn]] void throw_no_kernel(const OperatorSlot& slot, DispatchKeySet keys) {
+  OperatorHandle op(slot.entry.load_acquire());
+  std::string registered;
+  for (DispatchKey key : op.registered_keys()) {
+    if (!registered.empty()) registered += ", ";
+    registered += toString(key);
+  }
+  if (registered.empty()) registered = "no key";
+  DispatchKey key = keys.highestPriorityTypeId();
+  if (key == DispatchKey::Undefined) throw_no_backend(op, registered);
+  OPGEN_CHECK_NOT_IMPLEMENTED(false, op.full_name(), " has no kernel for ", key, " (the call has ",
+                              keys, "); kernels are registered for ", registered);
+  __builtin_unreachable();
+}
+
+OPGEN_COLD const DispatchTable* resolve_slot(const OperatorSlot& slot) {
+  OperatorEntry* entry = slot.entry.load_acquire();
+  OPGEN_CHECK(entry != nullptr, slot.name, *slot.overload_name != '\0' ? "." : "",
+              slot.overload_name, " is not registered: the library that defines it is not loaded");
+  Dispatcher::Impl& impl = Dispatcher::singleton().impl();
+  std::lock_guard lock(impl.mutex);
+  return impl.resolve(*entry);
+}
+
+}  // namespace
+
+namespace detail {
+
+const KernelFunction& find_kernel(const OperatorSlot& slot, DispatchKeySet& keys) {
+  const DispatchTable* table = slot.table.load_acquire();
+  if (OPGEN_UNLIKELY(table == &unresolved_table.table)) table = resolve_slot(slot);
+  for (;;) {
+    auto [live, index] = look_up(*table, keys);
+    const KernelFunction& kernel = table->kernels[index];
+    switch (kernel.kind) {
+      case KernelFunction::Kind::Missing:
+        throw_no_kernel(slot, live);
+      case KernelFunction::Kind::Ambiguous:
+        OPGEN_CHECK(false, OperatorHandle(slot.entry.load_acquire()).full_name(),
+                    " has both a CompositeImplicitAutograd kernel and a kernel of a backend that "
+                    "shares AutogradOther; "
+                    "register a kernel for AutogradOther to say which gradient is meant");
+        break;
+      case KernelFunction::Kind::Fallthrough: {
+        DispatchKey passed = live.highestPriorityTypeId();
+        keys = live.remove(live.highest_functionality());
+        // A backend key that falls through has nothing below it: the kernel for calls without
+        // tensors is not meant.
+        OPGEN_CHECK_NOT_IMPLEMENTED(
+            !is_backend(passed) || keys.highest_functionality() != DispatchKey::Undefined,
+            OperatorHandle(slot.entry.load_acquire()).full_name(), " has no kernel for ", passed,
+            ", which opted out of composite kernels by a fallthrough");
+        break;
+      }
+      default:
+        keys = live;
+        return kernel;
+    }
+  }
+}
+
+void call_boxed_kernel(const OperatorSlot& slot, const KernelFunction& kernel, DispatchKeySet keys,
+                       Stack& stack) {
+  if (kernel.kind == KernelFunction::Kind::Boxed) {
+    for (IValue& value : stack) value.own();  // the kernel may keep them
+    return kernel.boxed(OperatorHandle(slot.entry.load_acquire()), keys, stack, kernel.context);
+  }
+  OPGEN_CHECK(kernel.boxing != nullptr, slot.name,
+              ": this kernel cannot be called with boxed values");
+  kernel.boxing->call_from_stack(kernel, keys, stack);
+}
+
+void throw_stack_size(const Stack& stack, std::size_t expected) {
+  OPGEN_CHECK(false, "the kernel takes ", expected, " arguments, the stack has ", stack.size());
+  __builtin_unreachable();
+}
+
+void throw_tuple_size(std::size_t expected, std::size_t got) {
+  OPGEN_CHECK_TYPE(false, "expected a tuple of ", expected, " values, got one of ", got);
+  __builtin_unreachable();
+}
+
+void check_result_count(const OperatorSlot& slot, const Stack& stack, std::size_t expected) {
+  OPGEN_CHECK(stack.size() == expected, slot.name, ": a boxed kernel left ", stack.size(),
+              " results where ", expected, " are declared");
+}
+
+}  // namespace detail
+
+namespace {
+
+inline void run_boxed(const OperatorSlot& slot, DispatchKeySet keys, Stack& stack) {
+  // A slot with an address has an unboxed kernel.
+  const DispatchTable* table = slot.table.load_acquire();
+  auto [live, index] = detail::look_up(*table, keys);
+  const KernelAddress& address = table->addresses()[index];
+  if (OPGEN_LIKELY(address.direct != nullptr || address.keyed != nullptr)) {
+    const KernelFunction& kernel = table->kernels[index];
+    if (OPGEN_LIKELY(kernel.boxing != nullptr)) {
+      return kernel.boxing->call_from_stack(kernel, live, stack);
+    }
+  }
+  const KernelFunction& kernel = detail::find_kernel(slot, keys);
+  detail::call_boxed_kernel(slot, kernel, keys, stack);
+}
+
+}  // namespace
+
+void OperatorHandle::call_boxed(Stack& stack) const {
+  std::int64_t known = entry_->argument_count.load_acquire();
+  std::size_t count =
+      OPGEN_LIKELY(known >= 0) ? static_cast<std::size_t>(known) : schema().arguments.size();
+  if (OPGEN_UNLIKELY(stack.size() < count)) detail::throw_stack_size(stack, count);
+  std::uint64_t bits = 0;
+  const IValue* end = stack.data() + stack.size();
+  for (const IValue* value = end - count; value != end; ++value) {
+    const TensorImpl* tensor = value->tensor_impl();
+    bits |= OPGEN_LIKELY(tensor != nullptr) ? tensor->key_set().raw_repr() : value->key_bits();
+  }
+  run_boxed(entry_->own, detail::with_local_keys(bits), stack);
+}
+
+void OperatorHandle::redispatch_boxed(DispatchKeySet keys, Stack& stack) const {
+  run_boxed(entry_->own, keys, stack);
+}
+
+}  // namespace opgen

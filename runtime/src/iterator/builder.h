@@ -1,0 +1,85 @@
+// builder.h: IteratorBuilder, which brings an iterator from Unbuilt into one of its forms.
+// Internal.
+#pragma once
+
+#include "opgen/iterator/iterator_config.h"
+
+namespace opgen::detail {
+
+class IteratorBuilder {
+ public:
+  // `static_shape`: the shape of the iteration; null: it follows from the operands.
+  IteratorBuilder(TensorIteratorBase& iter, const IteratorSettings& settings,
+                  const DimVector* static_shape = nullptr) noexcept
+      : iter_(iter),
+        state_(iter.state_),
+        sink_(iter.opgen_sink_),
+        settings_(settings),
+        static_shape_(static_shape) {}
+
+  // The whole way, from the quickest form that serves the operands. Outputs first. Bit i of
+  // `owned`: operand i is kept, not borrowed.
+  static void build_from(TensorIteratorBase& iter, ArrayRef<const TensorBase*> tensors,
+                         int noutputs, unsigned owned, const IteratorSettings& settings,
+                         const DimVector* static_shape);
+  // The same for one output and two to four operands.
+  template <const IteratorSettings& settings, unsigned owned, class... T>
+  static void build_op(TensorIteratorBase& iter, const T&... operands) {
+    const TensorBase* tensors[] = {&operands...};
+    if (set_up_contiguous(iter, tensors, int(sizeof...(operands)), owned, settings)) return;
+    if constexpr (owned == 0) {
+      if (set_up_small_strided(iter, tensors, settings)) return;
+    }
+    build_general(iter, tensors, owned, settings);
+  }
+
+  // Builds the form General.
+  void build(ArrayRef<const TensorBase*> tensors, int noutputs, unsigned owned);
+  // The same for one output. Not inlined, so that the callers, of which most calls end in
+  // set_up_contiguous, need fewer registers.
+  OPGEN_NOINLINE static void build_general(TensorIteratorBase& iter,
+                                           ArrayRef<const TensorBase*> tensors, unsigned owned,
+                                           const IteratorSettings& settings);
+
+ private:
+  // These return false, and leave the iterator Unbuilt, if the operands need another form. They
+  // take what they need as arguments: most calls end here.
+  static bool set_up_contiguous(TensorIteratorBase& iter, const TensorBase* const* tensors, int n,
+                                unsigned owned, const IteratorSettings& settings);
+  static bool set_up_small_strided(TensorIteratorBase& iter, ArrayRef<const TensorBase*> tensors,
+                                   const IteratorSettings& settings);
+
+  // The steps of build(), in their order.
+  OperandInfo& add_operand(const TensorBase& tensor, bool owned, bool output);
+  bool set_up_with_numbers();
+  void mark_outputs();
+  void check_mem_overlaps() const;
+  void compute_shape();
+  void mark_resize_outputs();
+  void check_may_resize(const TensorBase& out) const;
+  void compute_types();
+  void replace_by_temporary(OperandInfo& op, ScalarType dtype);
+  bool set_up_one_dimension();
+  void compute_strides();
+  void reorder_dimensions(bool linear);
+  void permute_dimensions();
+  void allocate_or_resize_outputs();
+  void coalesce_dimensions();
+  [[nodiscard]] TensorOptions output_options(const OperandInfo& op) const;
+  void set_output(int i, IntArrayRef sizes, IntArrayRef strides, TensorOptions options);
+
+  [[nodiscard]] const TensorBase& tensor(int i) const noexcept {
+    return state_.general->operands[std::size_t(i)].tensor();
+  }
+  [[nodiscard]] int ntensors() const noexcept {
+    return static_cast<int>(state_.general->operands.size());
+  }
+
+  TensorIteratorBase& iter_;
+  IteratorState& state_;
+  OutputSink* const sink_;  // null: the iterator makes its outputs itself
+  const IteratorSettings& settings_;
+  const DimVector* const static_shape_;
+};
+
+}  // namespace opgen::detail

@@ -1,0 +1,279 @@
+// copy.cpp: copy and convert elements. Rows are plain loops, which compilers vectorise at -O3.
+#include "opgen/tensor/copy.h"
+
+#include <cstring>
+
+#include "opgen/core/atomic.h"
+#include "opgen/core/convert_element.h"
+#include "opgen/cpu/loops.h"
+#include "opgen/iterator/iterator_config.h"
+#include "opgen/tensor/factories.h"
+#include "opgen/tensor/memory_overlap.h"
+#include "opgen/tensor/shape_utils.h"
+
+#if defined(__clang__)
+#pragma clang diagnostic ignored "-Wpass-failed"
+#endif
+
+namespace opgen::detail {
+
+namespace {
+
+using Row1d = void (*)(char** data, const std::int64_t* strides, std::int64_t n);
+
+template <class To, class From>
+void convert_row(char** data, const std::int64_t* strides, std::int64_t n) {
+  if (strides[0] == std::int64_t(sizeof(To)) && strides[1] == std::int64_t(sizeof(From))) {
+    To* to = reinterpret_cast<To*>(data[0]);
+    const From* from = reinterpret_cast<const From*>(data[1]);
+    OPGEN_IVDEP
+    for (std::int64_t i = 0; i < n; ++i) to[i] = convert<To>(from[i]);
+    return;
+  }
+  if (strides[0] == std::int64_t(sizeof(To)) && strides[1] == 0) {
+    To value = convert<To>(*reinterpret_cast<const From*>(data[1]));
+    To* to = reinterpret_cast<To*>(data[0]);
+    for (std::int64_t i = 0; i < n; ++i) to[i] = value;
+    return;
+  }
+  for (std::int64_t i = 0; i < n; ++i) {
+    *reinterpret_cast<To*>(data[0] + i * strides[0]) =
+        convert<To>(*reinterpret_cast<const From*>(data[1] + i * strides[1]));
+  }
+}
+
+template <class To>
+Row1d find_convert_row(ScalarType from) {
+  switch (from) {
+#define OPGEN_CASE(type, name, number) \
+  case ScalarType::name:               \
+    return &convert_row<To, type>;
+    OPGEN_FORALL_SCALAR_TYPES(OPGEN_CASE)
+#undef OPGEN_CASE
+    case ScalarType::Undefined:
+      break;
+  }
+  return nullptr;
+}
+
+struct Bytes16 {
+  std::uint64_t parts[2];
+};
+
+// Elements of one dtype move as integers of their size.
+Row1d move_row(std::size_t itemsize) {
+  switch (itemsize) {
+    case 1:
+      return &convert_row<std::uint8_t, std::uint8_t>;
+    case 2:
+      return &convert_row<std::int16_t, std::int16_t>;
+    case 4:
+      return &convert_row<std::int32_t, std::int32_t>;
+    case 8:
+      return &convert_row<std::int64_t, std::int64_t>;
+    default:
+      return &convert_row<Bytes16, Bytes16>;
+  }
+}
+
+Row1d copy_row(ScalarType to, ScalarType from) {
+  if (to == from) return move_row(elementSize(to));
+  switch (to) {
+#define OPGEN_CASE(type, name, number) \
+  case ScalarType::name:               \
+    return find_convert_row<type>(from);
+    OPGEN_FORALL_SCALAR_TYPES(OPGEN_CASE)
+#undef OPGEN_CASE
+    case ScalarType::Undefined:
+      break;
+  }
+  return nullptr;
+}
+
+void copy_bytes(char* to, const char* from, std::size_t bytes) {
+  constexpr std::int64_t grain = 1 << 18;
+  parallel_for(0, static_cast<std::int64_t>(bytes), grain,
+               [&](std::int64_t begin, std::int64_t end) {
+                 std::memcpy(to + begin, from + begin, static_cast<std::size_t>(end - begin));
+               });
+}
+
+// Whether both hold the same elements in the same order in memory, without gaps.
+bool same_dense_layout(const TensorBase& a, const TensorBase& b) {
+  return a.sizes() == b.sizes() &&
+         ((a.is_contiguous() && b.is_contiguous()) ||
+          (a.strides() == b.strides() && a.is_non_overlapping_and_dense()));
+}
+
+void copy_cpu(const TensorBase& dst, const TensorBase& src) {
+  if (dst.scalar_type() == src.scalar_type() && same_dense_layout(dst, src)) {
+    if (dst.data_ptr() == src.data_ptr()) return;
+    assert_no_partial_overlap(dst, src);
+    copy_bytes(static_cast<char*>(dst.mutable_data_ptr()),
+               static_cast<const char*>(src.const_data_ptr()), dst.nbytes());
+    return;
+  }
+  TensorIteratorConfig config;
+  config.add_borrowed_output(dst).add_borrowed_input(src).resize_outputs(false);
+  config.check_all_same_dtype(false);
+  TensorIterator iter = config.build();
+  for_each_row(iter, copy_row(dst.scalar_type(), src.scalar_type()), kGrainSize);
+}
+
+constinit Atomic<const DeviceCopy*> device_copies[kMaxDeviceTypes] = {};
+
+const DeviceCopy* find_device_copy(Device device) {
+  return device_copies[static_cast<int>(device.type())].load_acquire();
+}
+
+void check_expandable(const TensorBase& dst, const TensorBase& src) {
+  OPGEN_CHECK(is_expandable_to(src.sizes(), dst.sizes()), "cannot copy a tensor of sizes ",
+              src.sizes(), " into one of sizes ", dst.sizes());
+}
+
+template <class T>
+void fill_row(char** data, const std::int64_t* strides, std::int64_t n, T value) {
+  if (strides[0] == std::int64_t(sizeof(T))) {
+    T* to = reinterpret_cast<T*>(data[0]);
+    for (std::int64_t i = 0; i < n; ++i) to[i] = value;
+    return;
+  }
+  for (std::int64_t i = 0; i < n; ++i) *reinterpret_cast<T*>(data[0] + i * strides[0]) = value;
+}
+
+template <class T>
+void fill_cpu(const TensorBase& self, T value) {
+  if (self.is_non_overlapping_and_dense()) {
+    char* data = static_cast<char*>(self.mutable_data_ptr());
+    parallel_for(0, self.numel(), kGrainSize, [&](std::int64_t begin, std::int64_t end) {
+      char* at = data + begin * std::int64_t(sizeof(T));
+      constexpr std::int64_t stride = sizeof(T);
+      fill_row<T>(&at, &stride, end - begin, value);
+    });
+    return;
+  }
+  // Elements may share memory: all receive the same value.
+  TensorIteratorConfig config;
+  config.add_borrowed_output(self).set_check_mem_overlap(false).resize_outputs(false);
+  config.check_all_same_dtype(false);
+  TensorIterator iter = config.build();
+  for_each_row(
+      iter,
+      [value](char** data, const std::int64_t* strides, std::int64_t n) {
+        fill_row<T>(data, strides, n, value);
+      },
+      kGrainSize);
+}
+
+}  // namespace
+
+}  // namespace opgen::detail
+
+namespace opgen::tensor_functions {
+
+using namespace detail;  // NOLINT(google-build-using-namespace)
+
+void register_device_copy(DeviceType type, const DeviceCopy* functions) noexcept {
+  device_copies[static_cast<int>(type)].store_release(functions);
+}
+
+void copy_(const TensorBase& dst, const TensorBase& src, bool non_blocking) {
+  OPGEN_CHECK(dst.defined(), "the tensor that is copied to is undefined");
+  OPGEN_CHECK(src.defined(), "the tensor that is copied from is undefined");
+  if (dst.is_same(src)) return;
+  check_expandable(dst, src);
+  if (dst.is_meta()) return;
+  OPGEN_CHECK_NOT_IMPLEMENTED(!src.is_meta(), "a meta tensor has no data to copy to ",
+                              dst.device());
+  if (dst.is_cpu() && src.is_cpu()) {
+    if (dst.numel() != 0) copy_cpu(dst, src);
+    return;
+  }
+  const DeviceCopy* device = find_device_copy(dst.device());
+  if (device == nullptr) device = find_device_copy(src.device());
+  OPGEN_CHECK_NOT_IMPLEMENTED(device != nullptr, "no copy from ", src.device(), " to ",
+                              dst.device(), " is registered");
+  device->copy(dst, src, non_blocking);
+}
+
+void fill_(const TensorBase& self, const Scalar& value) {
+  OPGEN_CHECK(self.defined(), "the tensor that is filled is undefined");
+  if (self.is_meta()) return;
+  if (!self.is_cpu()) {
+    const DeviceCopy* device = find_device_copy(self.device());
+    OPGEN_CHECK_NOT_IMPLEMENTED(device != nullptr, "no copy to ", self.device(), " is registered");
+    if (device->fill != nullptr) {
+      device->fill(self, value);
+    } else {
+      device->copy(self, scalar_tensor(value, TensorOptions().dtype(self.scalar_type())), false);
+    }
+    return;
+  }
+  OPGEN_DISPATCH_ALL(self.scalar_type(), "fill_", [&] {
+    scalar_t element = value.to<scalar_t>();
+    if (self.numel() != 0) fill_cpu<scalar_t>(self, element);
+  });
+}
+
+void zero_(const TensorBase& self) {
+  if (self.defined() && self.is_cpu() && self.numel() != 0 && self.is_non_overlapping_and_dense()) {
+    char* data = static_cast<char*>(self.mutable_data_ptr());
+    parallel_for(0, static_cast<std::int64_t>(self.nbytes()), 1 << 18,
+                 [data](std::int64_t begin, std::int64_t end) {
+                   std::memset(data + begin, 0, static_cast<std::size_t>(end - begin));
+                 });
+    return;
+  }
+  fill_(self, 0);
+}
+
+}  // namespace opgen::tensor_functions
+
+namespace opgen::detail {
+
+TensorBase clone(const TensorBase& self, std::optional<MemoryFormat> format) {
+  TensorBase copy = empty_like(self, {}, format);
+  copy_(copy, self);
+  return copy;
+}
+
+TensorBase contiguous(const TensorBase& self, MemoryFormat format) {
+  OPGEN_CHECK(format != MemoryFormat::Preserve, "contiguous() takes a format, not Preserve");
+  return self.is_contiguous(format) ? self : clone(self, format);
+}
+
+TensorBase to_dtype(const TensorBase& self, ScalarType dtype) {
+  if (self.scalar_type() == dtype) return self;
+  if (self.dim() == 0 && self.is_cpu()) {
+    TensorBase number = empty({}, self.options().dtype(dtype));
+    char* data[2] = {static_cast<char*>(number.data_ptr()), static_cast<char*>(self.data_ptr())};
+    const std::int64_t strides[2] = {0, 0};
+    copy_row(dtype, self.scalar_type())(data, strides, 1);
+    return number;
+  }
+  TensorBase converted = empty_like(self, TensorOptions().dtype(dtype));
+  copy_(converted, self);
+  return converted;
+}
+
+TensorBase to_device(const TensorBase& self, Device device) {
+  if (self.device() == device) return self;
+  TensorBase there = empty_like(self, TensorOptions().device(device));
+  copy_(there, self);
+  return there;
+}
+
+}  // namespace opgen::detail
+
+namespace opgen::tensor_functions {
+
+Scalar item(const TensorBase& self) {
+  OPGEN_CHECK(self.numel() == 1, "a tensor of ", self.numel(),
+              " elements cannot be converted to a number");
+  OPGEN_CHECK_NOT_IMPLEMENTED(!self.is_meta(), "a meta tensor has no value");
+  TensorBase host = to_device(self, kCPU);
+  return OPGEN_DISPATCH_ALL(host.scalar_type(), "item",
+                            [&]() -> Scalar { return *host.const_data_ptr<scalar_t>(); });
+}
+
+}  // namespace opgen::tensor_functions

@@ -1,0 +1,146 @@
+// print.cpp: operator<< of tensors.
+#include <algorithm>
+#include <charconv>
+#include <ostream>
+#include <string>
+#include <vector>
+
+#include "core/text.h"
+#include "opgen/core/dispatch_macros.h"
+#include "opgen/tensor.h"
+#include "opgen/tensor/copy.h"
+#include "opgen/tensor/elements.h"
+
+namespace opgen {
+
+namespace {
+
+// Rows that are longer continue on the next line.
+constexpr std::size_t kLine = 80;
+constexpr int kMostDigits = 40;
+
+template <class T>
+std::string number_text(T value, int digits) {
+  if constexpr (std::is_same_v<T, bool>) {
+    return value ? "true" : "false";
+  } else if constexpr (std::is_integral_v<T>) {
+    return std::to_string(value);
+  } else if constexpr (is_complex_type<T>::value) {
+    std::string text = number_text(value.real(), digits);
+    const std::string imag = number_text(value.imag(), digits);
+    if (imag[0] != '-') text += '+';
+    return text.append(imag).append("i");
+  } else {
+    char buffer[kMostDigits + 20];
+    const double wide = static_cast<double>(value);
+    const auto end = std::to_chars(buffer, buffer + sizeof buffer, wide, std::chars_format::general,
+                                   std::clamp(digits, 1, kMostDigits));
+    return {buffer, end.ptr};
+  }
+}
+
+// Appends the texts of all elements that are shown, in order.
+template <class T>
+OPGEN_NOINLINE void append_texts(std::vector<std::string>& texts, const TensorBase& tensor,
+                                 std::size_t dim, const T* data, int digits) {
+  if (dim == tensor.sizes().size()) {
+    texts.push_back(number_text(detail::load_element(data), digits));
+    return;
+  }
+  detail::for_each_shown(
+      tensor, dim,
+      [&](std::int64_t i) {
+        append_texts(texts, tensor, dim + 1, data + i * tensor.strides()[dim], digits);
+      },
+      [] {});
+}
+
+// Lays the texts out in brackets, right-aligned in columns.
+class Columns {
+ public:
+  Columns(const TensorBase& tensor, std::vector<std::string> texts)
+      : tensor_(tensor), texts_(std::move(texts)) {
+    for (const std::string& text : texts_) width_ = std::max(width_, text.size());
+  }
+
+  std::string write() {
+    if (tensor_.dim() == 0) return texts_[0];
+    append(0);
+    return std::move(out_);
+  }
+
+ private:
+  void append(std::size_t dim) {
+    const std::size_t dims = tensor_.sizes().size();
+    const bool innermost = dim + 1 == dims;
+    // Appended to, since g++ 12 warns of operator+ of strings with -O3.
+    std::string indented(1, '\n');
+    indented.append(dim + 1, ' ');
+    std::string between(1, ',');
+    if (innermost) {
+      between += ' ';
+    } else {
+      between.append(dims - dim - 2, '\n').append(indented);
+    }
+    std::size_t column = dim + 1;
+    bool first = true;
+    const auto separate = [&](std::size_t width) {
+      if (!first) out_ += between;
+      first = false;
+      if (innermost && column > dim + 1 && column + width + 1 > kLine) {
+        out_.pop_back();
+        out_ += indented;
+        column = dim + 1;
+      }
+      column += width + 2;
+    };
+    out_ += '[';
+    detail::for_each_shown(
+        tensor_, dim,
+        [&](std::int64_t) {
+          separate(width_);
+          if (!innermost) return append(dim + 1);
+          const std::string& text = texts_[next_++];
+          out_.append(width_ - text.size(), ' ').append(text);
+        },
+        [&] {
+          separate(3);
+          out_ += "...";
+        });
+    out_ += ']';
+  }
+
+  const TensorBase& tensor_;
+  std::vector<std::string> texts_;
+  std::size_t width_ = 0;
+  std::size_t next_ = 0;
+  std::string out_;
+};
+
+std::string elements_text(const TensorBase& tensor, int digits) {
+  if (tensor.numel() == 0) return "[]";
+  std::vector<std::string> texts;
+  OPGEN_DISPATCH_ALL(tensor.scalar_type(), "operator<<", [&] {
+    append_texts(texts, tensor, 0, tensor.const_data_ptr<scalar_t>(), digits);
+  });
+  return Columns(tensor, std::move(texts)).write();
+}
+
+}  // namespace
+
+std::ostream& operator<<(std::ostream& out, const TensorBase& tensor) {
+  std::string text = message_text(tensor);
+  if (!tensor.defined()) return out << text;
+  if (!tensor.is_contiguous()) text += ", strides " + message_text(tensor.strides());
+  if (tensor.is_meta()) return out << text;
+  if (!tensor.has_storage()) return out << text << ", a batch inside vmap";
+  TensorBase read;
+  try {
+    read = detail::to_device(tensor, kCPU);
+  } catch (const Error&) {
+    return out << text << ", elements that cannot be copied to the CPU";
+  }
+  return out << text << '\n' << elements_text(read, static_cast<int>(out.precision()));
+}
+
+}  // namespace opgen

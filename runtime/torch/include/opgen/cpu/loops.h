@@ -1,0 +1,4 @@
+// loops.h: the same as in the runtime.
+#pragma once
+
+#include "../../../../include/opgen/cpu/loops.h"

@@ -1,0 +1,4 @@
+// iterator.h: iterators are ATen's own.
+#pragma once
+
+#include <ATen/TensorIterator.h>

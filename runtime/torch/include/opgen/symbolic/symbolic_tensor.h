@@ -1,0 +1,87 @@
+// symbolic_tensor.h: the arguments of meta functions with symbolic sizes: types with the methods
+// of at::Tensor and its lists, whose sizes are SymInt.
+#pragma once
+
+#include <functional>
+#include <optional>
+#include <utility>
+#include <vector>
+
+#include "opgen/tensor/tensor.h"
+
+namespace opgen {
+
+class SymbolicTensor : public at::Tensor {
+ public:
+  SymbolicTensor() = default;
+  SymbolicTensor(const at::Tensor& tensor) : at::Tensor(tensor) {}  // NOLINT(*-explicit-*)
+  SymbolicTensor(at::Tensor&& tensor)                               // NOLINT(*-explicit-*)
+      : at::Tensor(std::move(tensor)) {}
+
+  [[nodiscard]] SymInt size(std::int64_t dim) const { return sym_size(dim); }
+  [[nodiscard]] SymIntArrayRef sizes() const { return sym_sizes(); }
+  [[nodiscard]] SymInt stride(std::int64_t dim) const { return sym_stride(dim); }
+  [[nodiscard]] SymIntArrayRef strides() const { return sym_strides(); }
+  [[nodiscard]] SymInt numel() const { return sym_numel(); }
+  [[nodiscard]] SymInt nbytes() const { return sym_nbytes(); }
+  [[nodiscard]] SymInt storage_offset() const { return sym_storage_offset(); }
+  // False if a size leaves it undecided.
+  [[nodiscard]] bool is_contiguous(MemoryFormat format = MemoryFormat::Contiguous) const {
+    return is_contiguous_or_false(format);
+  }
+  [[nodiscard]] bool is_non_overlapping_and_dense() const {
+    return unsafeGetTensorImpl()->is_non_overlapping_and_dense_or_false();
+  }
+};
+
+// The counterpart of OptionalTensorRef.
+class OptionalSymbolicTensor {
+ public:
+  OptionalSymbolicTensor() = default;
+  OptionalSymbolicTensor(const at::Tensor& tensor) : tensor_(tensor) {}  // NOLINT(*-explicit-*)
+
+  [[nodiscard]] bool has_value() const noexcept { return tensor_.defined(); }
+  explicit operator bool() const noexcept { return has_value(); }
+  [[nodiscard]] const SymbolicTensor& getTensorRef() const noexcept { return tensor_; }
+  const SymbolicTensor& operator*() const noexcept { return tensor_; }
+  const SymbolicTensor* operator->() const noexcept { return &tensor_; }
+
+ private:
+  SymbolicTensor tensor_;
+};
+
+// The counterpart of ITensorListRef and IOptTensorListRef.
+template <class Element>
+class SymbolicList {
+ public:
+  using value_type = Element;
+
+  template <class List>
+  static SymbolicList of(const List& tensors) {
+    SymbolicList list;
+    list.elements_.reserve(tensors.size());
+    for (const auto& tensor : tensors) list.elements_.push_back(element(tensor));
+    return list;
+  }
+
+  [[nodiscard]] std::size_t size() const noexcept { return elements_.size(); }
+  [[nodiscard]] bool empty() const noexcept { return elements_.empty(); }
+  [[nodiscard]] auto begin() const noexcept { return elements_.begin(); }
+  [[nodiscard]] auto end() const noexcept { return elements_.end(); }
+  [[nodiscard]] const Element& front() const { return elements_.front(); }
+  [[nodiscard]] std::vector<std::reference_wrapper<const Element>> materialize() const {
+    return {elements_.begin(), elements_.end()};
+  }
+
+ private:
+  static Element element(const at::Tensor& tensor) { return tensor; }
+  static Element element(const std::optional<at::Tensor>& tensor) {
+    return tensor.has_value() ? Element(*tensor) : Element();
+  }
+
+  std::vector<Element> elements_;
+};
+using SymbolicTensorList = SymbolicList<SymbolicTensor>;
+using OptionalSymbolicTensorList = SymbolicList<OptionalSymbolicTensor>;
+
+}  // namespace opgen

@@ -1,0 +1,1 @@
+"""Derive the gradients of operators from their formulas in derivatives.yaml."""

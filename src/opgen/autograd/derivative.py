@@ -1,0 +1,119 @@
+"""Define the gradients of operators as values: what `differentiability` derives from the formulas of a file."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+
+from msgspec import Struct
+
+from opgen.cpp.signatures import Binding
+from opgen.cpp.type_values import CType
+from opgen.model.derivatives import DerivativeEntry, TextPlace, WrittenFormula
+from opgen.model.native_function import NativeFunction
+from opgen.model.types import Type
+
+
+class SavedAttribute(Struct, frozen=True):
+    """A value that an operator saves for its backward: an argument, an output, or an attribute of one.
+
+    `expr` is the C++ expression whose value is saved; `name` is the field of the node.
+    """
+
+    name: str
+    type: CType
+    expr: str
+
+
+class Derivative(Struct, frozen=True):
+    """The backward formula for the gradients of the arguments `var_names`.
+
+    In `formula`, attributes are replaced by the fields that they are saved in; `original_formula` is as written.
+    """
+
+    var_names: tuple[str, ...]
+    formula: str
+    original_formula: str
+    saved_inputs: tuple[SavedAttribute, ...]
+    saved_outputs: tuple[SavedAttribute, ...]
+    named_gradients: frozenset[str]
+    place: TextPlace
+
+
+class ForwardDerivative(Struct, frozen=True):
+    """The forward formula for the tangents of the outputs `var_names`.
+
+    `required_inputs_fw_grad` and `required_inputs_primal` are the arguments whose tangents and primals it uses. With
+    `required_original_self_value`, it uses the value of `self` before the operator wrote it.
+    `is_reusing_outplace_formula` is whether it is that of the functional variant.
+    """
+
+    var_names: tuple[str, ...]
+    var_types: tuple[Type, ...]
+    formula: str
+    place: TextPlace
+    required_inputs_fw_grad: tuple[str, ...] = ()
+    required_inputs_primal: tuple[str, ...] = ()
+    required_original_self_value: bool = False
+    is_reusing_outplace_formula: bool = False
+
+
+class DifferentiabilityInfo(Struct, frozen=True):
+    """The gradients of one operator for one dispatch key.
+
+    `func` is the variant that the formulas are written for. `op` is the name of the node; None without backward
+    formulas. `args_with_derivatives` are the parameters that have a backward formula, in their order.
+    `output_differentiability` says for each output whether it has a gradient; None if all have. With
+    `output_differentiability_condition`, the one output has a gradient if that C++ expression is true. `entry` is where
+    the formulas are written.
+    """
+
+    name: str
+    func: NativeFunction
+    op: str | None
+    derivatives: tuple[Derivative, ...]
+    forward_derivatives: tuple[ForwardDerivative, ...]
+    args_with_derivatives: tuple[Binding, ...]
+    non_differentiable_arg_names: tuple[str, ...]
+    output_differentiability: tuple[bool, ...] | None
+    output_differentiability_condition: WrittenFormula | None
+    entry: DerivativeEntry
+
+    @property
+    def has_derivatives(self) -> bool:
+        return bool(self.args_with_derivatives)
+
+    @property
+    def all_saved_inputs(self) -> tuple[SavedAttribute, ...]:
+        """What the formulas save of the arguments, each field once."""
+        return _first_of_each(d.saved_inputs for d in self.derivatives)
+
+    @property
+    def all_saved_outputs(self) -> tuple[SavedAttribute, ...]:
+        """What the formulas save of the outputs, each field once."""
+        return _first_of_each(d.saved_outputs for d in self.derivatives)
+
+    @property
+    def used_named_gradients(self) -> frozenset[str]:
+        return frozenset().union(*(d.named_gradients for d in self.derivatives))
+
+
+class DifferentiableFunction(Struct, frozen=True):
+    """An operator with the gradients that belong to it, by dispatch key; none if no formula does.
+
+    `forward` holds the forward formulas of each key as this variant uses them.
+    """
+
+    func: NativeFunction
+    infos: Mapping[str, DifferentiabilityInfo]
+    forward: Mapping[str, tuple[ForwardDerivative, ...]]
+
+    @property
+    def has_derivatives(self) -> bool:
+        return any(info.has_derivatives for info in self.infos.values())
+
+
+def _first_of_each(groups: Iterable[tuple[SavedAttribute, ...]]) -> tuple[SavedAttribute, ...]:
+    found: dict[str, SavedAttribute] = {}
+    for saved in (saved for group in groups for saved in group):
+        found.setdefault(saved.name, saved)
+    return tuple(found.values())

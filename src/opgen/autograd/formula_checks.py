@@ -1,0 +1,110 @@
+"""Report names in formulas that nothing declares, which the C++ compiler would find otherwise.
+
+Only names that stand for a value are looked up: not functions, members and types, which may come from any header. A name
+that resembles none of the known ones may be a constant from a header, too.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Sequence
+from itertools import pairwise
+
+from opgen.autograd import codes
+from opgen.diagnostics import Diagnostics
+from opgen.diagnostics.suggestions import did_you_mean, shorten
+from opgen.model.derivatives import WrittenFormula
+from opgen.model.native_function import NativeFunction
+
+_TOKEN = re.compile(
+    r"""/\*.*?\*/ | //[^\n]* | "(?:[^"\\]|\\.)*" | '(?:[^'\\]|\\.)*'
+    | (?P<name>[A-Za-z_]\w*) | \d[\w.]* | -> | :: | \S""",
+    re.VERBOSE | re.DOTALL,
+)
+_BEFORE_MEMBERS = (".", "->", "::")
+_AFTER_FUNCTIONS_AND_TYPES = ("(", "::", "<", "{")
+# Words of C++ that stand where a name does.
+_WORDS = frozenset(("true", "false", "nullptr", "auto", "return", "const", "sizeof", "this"))
+# Short names resemble everything, and constants have names such as kEps, EPS and Eps.
+_MAY_BE_CONSTANT = re.compile(r"\w\w?$|k[A-Z]|[A-Z]")
+# Words before a parenthesis that call no function: of C++, its types, and functions of C that every source has.
+_NO_FUNCTIONS = frozenset(
+    (
+        *("sizeof", "decltype", "alignof", "if", "return", "switch", "while", "for", "noexcept"),
+        *("bool", "char", "double", "float", "int", "long", "short", "unsigned", "auto", "size_t"),
+        *("int8_t", "int16_t", "int32_t", "int64_t", "uint8_t", "uint16_t", "uint32_t", "uint64_t"),
+        *("abs", "acos", "asin", "atan", "atan2", "ceil", "cos", "cosh", "erf", "exp", "fabs"),
+        *("floor", "fmax", "fmin", "fmod", "lgamma", "log", "log10", "log1p", "log2", "max", "min"),
+        *("pow", "round", "sin", "sinh", "sqrt", "tan", "tanh", "tgamma", "trunc"),
+    )
+)
+# Values that generated code declares for every backward formula.
+_OF_BACKWARD = ("grad", "grads", "grad_input_mask", "retain_variables", "result")
+_OF_FORWARD = ("result", "original_self_p", "original_self_t")
+
+
+def names_of_backward(f: NativeFunction) -> tuple[str, ...]:
+    """Return the values that a backward formula of `f` can use."""
+    outputs = _outputs(f)
+    gradients = (f"grad_{name}" for name in outputs)
+    return (*_arguments(f), *outputs, *_OF_BACKWARD, *gradients)
+
+
+def names_of_forward(f: NativeFunction) -> tuple[str, ...]:
+    """Return the values that a forward formula of `f` can use."""
+    arguments = _arguments(f)
+    inputs = (f"{name}_{which}" for name in arguments for which in ("p", "t"))
+    return (*arguments, *inputs, *_outputs(f), *_OF_FORWARD)
+
+
+def _arguments(f: NativeFunction) -> tuple[str, ...]:
+    options = () if f.func.arguments.tensor_options is None else ("options",)
+    return (*(a.name for a in f.func.arguments.flat_all), *options)
+
+
+def _outputs(f: NativeFunction) -> tuple[str, ...]:
+    returns = f.func.returns
+    named = (r.name for r in returns if r.name is not None)
+    return (*named, *(f"result{i}" for i in range(len(returns))))
+
+
+def check_names(formula: WrittenFormula, known: tuple[str, ...], diagnostics: Diagnostics) -> None:
+    """Report names in a formula that are likely misspelt: they resemble one of the `known` values."""
+    for match in _values(formula.text):
+        if match[0] in known or match[0] in _WORDS or _MAY_BE_CONSTANT.match(match[0]):
+            continue
+        hint = did_you_mean(match[0], known)
+        if hint is not None:
+            message = f"nothing declares '{shorten(match[0])}'"
+            span = formula.place.part(*match.span())
+            diagnostics.error(codes.E1231, message, span, hint=hint)
+
+
+def called_functions(formula: str, namespaces: Sequence[str]) -> Iterator[re.Match[str]]:
+    """Yield the names of functions that are called without a namespace, or in one of `namespaces`.
+
+    None if the formula has a lambda. Types, which begin with a capital, are left out.
+    """
+    tokens = [m for m in _TOKEN.finditer(formula) if not m[0].startswith(("/*", "//"))]
+    texts = ["", "", "", *(m[0] for m in tokens), ""]
+    if any(one == "]" and two in ("(", "{") for one, two in pairwise(texts)):
+        return
+    for i, match in enumerate(tokens, 3):
+        before, scope = texts[i - 1], texts[i - 2]
+        is_free = before not in _BEFORE_MEMBERS
+        is_scoped = before == "::" and scope in namespaces and texts[i - 3] not in ("::", ".", "->")
+        is_name = match["name"] and not match[0][0].isupper() and match[0] not in _NO_FUNCTIONS
+        if is_name and texts[i + 1] == "(" and (is_free or is_scoped):
+            yield match
+
+
+def _values(formula: str) -> Iterator[re.Match[str]]:
+    """Yield the names that stand for a value; none if the formula has a lambda, which declares names of its own."""
+    tokens = [m for m in _TOKEN.finditer(formula) if not m[0].startswith(("/*", "//"))]
+    texts = ["", *(m[0] for m in tokens), ""]
+    if any(one == "]" and two in ("(", "{") for one, two in pairwise(texts)):
+        return
+    for i, match in enumerate(tokens, 1):
+        is_member = texts[i - 1] in _BEFORE_MEMBERS
+        if match["name"] and not is_member and texts[i + 1] not in _AFTER_FUNCTIONS_AND_TYPES:
+            yield match

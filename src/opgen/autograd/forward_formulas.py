@@ -1,0 +1,254 @@
+"""Derive the forward formulas of operators: for the tangents of the outputs, from those of the inputs.
+
+Source of the rules: torchgen, see docs/reference/torchgen-differences.md.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Collection, Sequence
+
+from msgspec.structs import replace
+
+from opgen.autograd import codes
+from opgen.autograd.derivative import Derivative, DifferentiabilityInfo, ForwardDerivative
+from opgen.autograd.formula_text import find, uses, with_name
+from opgen.cpp.names import operator_namespace
+from opgen.cpp.signatures import Binding
+from opgen.cpp.type_values import I_TENSOR_LIST_REF, TENSOR_LIST, ConstRef
+from opgen.diagnostics import Diagnostics
+from opgen.diagnostics.suggestions import did_you_mean, shorten
+from opgen.model.derivatives import FormulaRow
+from opgen.model.native_function import NativeFunction, Variant
+from opgen.model.types import Type
+
+_RESULT = re.compile(r"result(\d+)")
+_METHOD_CALL = re.compile(r"self_t\.(\w*)\((.*)\)", re.DOTALL)
+_ELEMENT_WISE, _LINEAR = "auto_element_wise", "auto_linear"
+FOREACH = "_foreach_"
+
+
+def forward_derivative(
+    f: NativeFunction, row: FormulaRow, arguments: Collection[str], diagnostics: Diagnostics
+) -> ForwardDerivative | None:
+    """Return the forward formula of a row, as it is written. None if its names are not outputs, which is reported."""
+    names = tuple(name.text for name in row.names)
+    types = _output_types(f, names)
+    if types:
+        return ForwardDerivative(names, types, row.formula.text, row.formula.place)
+    message = f"'{shorten(names[0])}' is neither an argument nor an output of '{f.full_name}'"
+    outputs = [r.name for r in f.func.returns if r.name is not None] or ["result"]
+    hint = did_you_mean(names[0], [*arguments, *outputs])
+    diagnostics.error(codes.E1223, message, row.span, hint=hint)
+    return None
+
+
+def _output_types(f: NativeFunction, names: tuple[str, ...]) -> tuple[Type, ...]:
+    returns = f.func.returns
+    named = tuple(r.type for r in returns if r.name in names)
+    if named:
+        return named
+    if names == ("result",):
+        return (returns[0].type,) if len(returns) == 1 else ()
+    indices = [int(match[1]) for name in names if (match := _RESULT.fullmatch(name))]
+    return tuple(returns[i].type for i in indices) if all(i < len(returns) for i in indices) else ()
+
+
+def with_inputs(
+    f: NativeFunction,
+    name: str,
+    arguments: Sequence[str],
+    inputs: Sequence[Binding],
+    derivatives: Sequence[Derivative],
+    forward: tuple[ForwardDerivative, ...],
+    diagnostics: Diagnostics,
+) -> tuple[ForwardDerivative, ...]:
+    """Replace `auto_linear` and `auto_element_wise` by formulas, and find which inputs each formula uses.
+
+    `inputs` are the arguments with a backward formula.
+    """
+    found = []
+    for written in forward:
+        if not _check_names(f, written, inputs, diagnostics):
+            continue
+        formula = written.formula
+        tangents = _inputs_used(f, formula, inputs, "_t")
+        if formula == _ELEMENT_WISE:
+            if not _check_element_wise(f, written, inputs, derivatives, forward, diagnostics):
+                continue
+            formula = _element_wise(inputs[0].name, derivatives[0])
+            tangents = tuple(arguments)
+        elif formula == _LINEAR:
+            if not _check_linear(f, written, inputs, forward, diagnostics):
+                continue
+            tangents = tuple(b.name for b in inputs)
+            formula = _linear(f, name, arguments, tangents)
+        primals = _inputs_used(f, formula, inputs, "_p")
+        found.append(
+            replace(
+                written,
+                formula=formula,
+                required_inputs_fw_grad=tangents,
+                required_inputs_primal=primals,
+            )
+        )
+    return tuple(found)
+
+
+def _names_of_inputs(f: NativeFunction, inputs: Sequence[Binding]) -> list[str]:
+    """Return the inputs whose tangents have a name. A formula takes all tangents of a list at once."""
+    if f.root_name.startswith(FOREACH):
+        return [b.name for b in inputs]
+    lists = (TENSOR_LIST, ConstRef(I_TENSOR_LIST_REF))
+    return [b.name for b in inputs if b.type not in lists]
+
+
+def _inputs_used(
+    f: NativeFunction, formula: str, inputs: Sequence[Binding], postfix: str
+) -> tuple[str, ...]:
+    return tuple(n for n in _names_of_inputs(f, inputs) if uses(formula, n + postfix))
+
+
+def _check_names(
+    f: NativeFunction,
+    written: ForwardDerivative,
+    inputs: Sequence[Binding],
+    diagnostics: Diagnostics,
+) -> bool:
+    formula, right = written.formula, True
+    for name in _names_of_inputs(f, inputs):
+        found = find(formula, name)
+        if found is not None:
+            right = False
+            message = f"a forward formula has two values of '{name}'"
+            hint = f"write '{name}_p' for its value, or '{name}_t' for its tangent"
+            span = written.place.part(*found)
+            diagnostics.error(codes.E1224, message, span, hint=hint)
+    return right
+
+
+def _check_element_wise(
+    f: NativeFunction,
+    written: ForwardDerivative,
+    inputs: Sequence[Binding],
+    derivatives: Sequence[Derivative],
+    forward: Sequence[ForwardDerivative],
+    diagnostics: Diagnostics,
+) -> bool:
+    if not derivatives:
+        message = f"'{_ELEMENT_WISE}' follows from a backward formula, and there is none"
+    elif f.func.is_inplace:
+        message = (
+            f"'{_ELEMENT_WISE}' cannot be used for an operator that has only an in-place variant"
+        )
+    elif len(inputs) != 1 or len(derivatives) != 1 or _outputs(forward) > 1:
+        message = f"'{_ELEMENT_WISE}' needs one differentiable input and one output"
+    else:
+        return True
+    diagnostics.error(codes.E1225, message, written.place.span, hint="write the formula")
+    return False
+
+
+def _outputs(forward: Sequence[ForwardDerivative]) -> int:
+    return sum(len(d.var_names) for d in forward)
+
+
+def _check_linear(
+    f: NativeFunction,
+    written: ForwardDerivative,
+    inputs: Sequence[Binding],
+    forward: Sequence[ForwardDerivative],
+    diagnostics: Diagnostics,
+) -> bool:
+    if _outputs(forward) > 1:
+        message = f"'{_LINEAR}' needs a single output"
+    elif not inputs:
+        message = f"'{_LINEAR}' needs an argument with a backward formula"
+    else:
+        return True
+    diagnostics.error(codes.E1226, message, written.place.span, hint="write the formula")
+    return False
+
+
+def _element_wise(name: str, derivative: Derivative) -> str:
+    """Return the forward formula of an operator that computes each element from one element.
+
+    Its Jacobian is diagonal, so the tangent is the conjugate of the gradient at the conjugate of the tangent.
+    """
+    formula = with_name(derivative.original_formula, "grad", f"{name}_t.conj()")
+    return f"({with_name(formula, name, f'{name}_p')}).conj()"
+
+
+def _linear(f: NativeFunction, name: str, arguments: Sequence[str], tangents: Sequence[str]) -> str:
+    """Return a call of the operator with the tangents as its arguments."""
+    given = [f"{a}_t" if a in tangents else a for a in arguments]
+    if f.func.has_symint():
+        name += "_symint"
+    if Variant.function in f.variants:
+        return f"{operator_namespace(f.namespace)}::{name}({', '.join(given)})"
+    return f"{given[0]}.{name}({', '.join(given[1:])})"
+
+
+def inplace_derivative(
+    f: NativeFunction, info: DifferentiabilityInfo, *, is_own: bool, diagnostics: Diagnostics
+) -> tuple[ForwardDerivative, ...]:
+    """Return the forward formula of an in-place variant.
+
+    With `is_own`, the formula is written for it, else for the functional variant. The result of the operator is then
+    `self_p`, and the value before it `original_self_p`.
+    """
+    written = info.forward_derivatives[0]
+    if len(info.forward_derivatives) > 1:
+        message = (
+            f"'{f.full_name}' has one output and {len(info.forward_derivatives)} forward formulas"
+        )
+        diagnostics.error(codes.E1230, message, info.forward_derivatives[1].place.span)
+        return ()
+    formula = written.formula
+    if uses(formula, "self_p"):
+        if is_own:
+            found = find(formula, "self_p")
+            span = written.place.span if found is None else written.place.part(*found)
+            message = f"'{f.full_name}' has overwritten 'self' when this formula runs"
+            hint = "use 'result', or 'original_self_p' for the value before"
+            diagnostics.error(codes.E1227, message, span, hint=hint)
+            return ()
+        formula = with_name(formula, "self_p", "original_self_p")
+        formula = with_name(formula, "self_t", "original_self_t")
+    formula = with_name(formula, "result", "self_p")
+    primals = written.required_inputs_primal
+    if uses(formula, "self_p"):
+        primals = (*primals, "self")
+    if not is_own:
+        formula = _written_in_place(formula, info.name)
+    reads_original = uses(formula, "original_self_p") or uses(formula, "original_self_t")
+    return (
+        replace(
+            written,
+            var_names=("self",),
+            formula=formula,
+            required_inputs_primal=primals,
+            required_original_self_value=reads_original,
+            is_reusing_outplace_formula=not is_own,
+        ),
+    )
+
+
+def _written_in_place(formula: str, name: str) -> str:
+    """Return a formula that writes the tangent of `self` if there is one."""
+    match = _METHOD_CALL.fullmatch(formula)
+    if match is not None and match[1] == name and _stays_open(match[2]):
+        written = f"self_t_raw.{name}_({match[2]})"
+    else:
+        written = f"self_t_raw.copy_({formula})"
+    return f"self_t_raw.defined() ? {written} : {formula}"
+
+
+def _stays_open(arguments: str) -> bool:
+    """Return whether no `)` in the text closes a `(` before it."""
+    depth = 1
+    for character in arguments:
+        depth += (character == "(") - (character == ")")
+        if depth == 0:
+            return False
+    return True

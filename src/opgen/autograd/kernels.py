@@ -1,0 +1,112 @@
+"""Determine which kernels record the gradients of an operator, and which of its outputs have one.
+
+Source of the rules: torchgen, see docs/reference/torchgen-differences.md.
+"""
+
+from __future__ import annotations
+
+from enum import Enum, auto
+from functools import cache
+
+from opgen import data
+from opgen.autograd.derivative import DifferentiabilityInfo, DifferentiableFunction
+from opgen.autograd.formula_text import uses
+from opgen.cpp.names import cpp_name, native_name, return_names
+from opgen.model.derivatives import DEFAULT_KEY
+from opgen.model.function_schema import SchemaKind
+from opgen.model.native_function import NativeFunction
+
+_ATEN = "aten"
+
+
+class AutogradKernel(Enum):
+    """What is registered for an operator at the Autograd keys.
+
+    `formula`: it records a node. `derived`: it calls the operator's kernels, and records nothing. `not_implemented`: as
+    `derived`, and the gradient of its outputs is an error.
+    """
+
+    formula = auto()
+    derived = auto()
+    not_implemented = auto()
+
+
+class InplaceOrViewKernel(Enum):
+    """What is registered for an operator at ADInplaceOrView.
+
+    `view`: its output is marked as a view. `inplace`: the versions of the tensors that it writes are counted.
+    """
+
+    view = auto()
+    inplace = auto()
+
+
+@cache
+def _rows() -> frozenset[tuple[str, ...]]:
+    """Return the rows of the table: a rule, and one of PyTorch's operators."""
+    return frozenset(data.read_rows("autograd.txt"))
+
+
+def _is_listed(f: NativeFunction, name: str, *rules: str) -> bool:
+    return f.namespace == _ATEN and any((rule, name) in _rows() for rule in rules)
+
+
+def autograd_kernel(fn: DifferentiableFunction) -> AutogradKernel | None:
+    """Return what is registered at the Autograd keys. None for operators that are made of other operators."""
+    f = fn.func
+    if not _has_kernel(fn):
+        return None
+    if fn.has_derivatives:
+        return AutogradKernel.formula
+    if fn.infos or not differentiable_outputs(fn) or _records_nothing(f):
+        return AutogradKernel.derived
+    return AutogradKernel.not_implemented
+
+
+def _records_nothing(f: NativeFunction) -> bool:
+    return (
+        _is_listed(f, str(f.func.name.name), "resets_accumulator")
+        or _is_listed(f, f.root_name, "no_gradient")
+        or _is_listed(f, str(cpp_name(f.func)), "changes_storage")
+        or _is_listed(f, str(native_name(f.func)), "shares_storage")
+    )
+
+
+def _has_kernel(fn: DifferentiableFunction) -> bool:
+    f = fn.func
+    if _is_listed(f, str(cpp_name(f.func)), "by_hand"):
+        return False
+    return f.is_abstract or fn.has_derivatives
+
+
+def inplace_or_view_kernel(fn: DifferentiableFunction) -> InplaceOrViewKernel | None:
+    """Return what is registered at ADInplaceOrView; None for operators that write nothing and return no view."""
+    f = fn.func
+    if not _has_kernel(fn):
+        return None
+    if _returns_view(f):
+        return InplaceOrViewKernel.view
+    writes = f.func.kind() in (SchemaKind.inplace, SchemaKind.out)
+    return InplaceOrViewKernel.inplace if writes and f.func.returns else None
+
+
+def _returns_view(f: NativeFunction) -> bool:
+    if f.namespace == _ATEN:
+        return _is_listed(f, f.root_name, "view", "may_view")
+    return f.is_view_op
+
+
+def differentiable_outputs(fn: DifferentiableFunction, key: str = DEFAULT_KEY) -> tuple[str, ...]:
+    """Return the names of the outputs that can have a gradient by the formulas for `key`."""
+    returns = fn.func.func.returns
+    names = return_names(fn.func)
+    info = fn.infos.get(key)
+    if info is not None and info.output_differentiability is not None:
+        return tuple(n for n, flag in zip(names, info.output_differentiability) if flag)
+    without = () if info is None else info.non_differentiable_arg_names
+    found = tuple(n for n, r in zip(names, returns) if r.type.is_tensor_like() and n not in without)
+    return found[:1] if info is not None and _uses_single_gradient(info) else found
+
+
+def _uses_single_gradient(info: DifferentiabilityInfo) -> bool:
+    return any(uses(d.formula, "grad") for d in info.derivatives)

@@ -1,0 +1,158 @@
+"""Determine which operators have the gradients of which formulas.
+
+Source of the rules: torchgen, see docs/reference/torchgen-differences.md.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+from opgen.autograd import codes
+from opgen.autograd.derivative import (
+    DifferentiabilityInfo,
+    DifferentiableFunction,
+    ForwardDerivative,
+)
+from opgen.autograd.differentiability import Infos
+from opgen.autograd.foreach import InfosOfSchemas, derive_foreach
+from opgen.autograd.forward_formulas import FOREACH, inplace_derivative
+from opgen.autograd.kernels import differentiable_outputs
+from opgen.diagnostics import Diagnostics
+from opgen.model.derivatives import DEFAULT_KEY
+from opgen.model.function_schema import SchemaKind
+from opgen.model.native_function import NativeFunction
+from opgen.model.registry import Registry
+
+_GENERATED = "generated"
+
+
+def match_infos(
+    registry: Registry, infos: Mapping[str, Infos], diagnostics: Diagnostics
+) -> tuple[DifferentiableFunction, ...]:
+    """Return every operator with its gradients, in the order of the registry.
+
+    An operator has the gradients of its own entry, else those of its functional variant. A generated functional variant
+    has those of the variant that it is generated from, and a foreach operator those of the operator that it applies to
+    each tensor.
+    """
+    matcher = _Matcher(registry, infos, diagnostics)
+    return tuple(matcher.match(f) for f in registry.functions)
+
+
+class _Matcher:
+    def __init__(
+        self, registry: Registry, infos: Mapping[str, Infos], diagnostics: Diagnostics
+    ) -> None:
+        self.infos = infos
+        self.diagnostics = diagnostics
+        # By root name: the schemas with formulas, functional and others.
+        self.functional: InfosOfSchemas = {}
+        self.others: InfosOfSchemas = {}
+        for full_name, found in infos.items():
+            f = registry.find_function(full_name)
+            assert f is not None
+            functional = f.func.kind() is SchemaKind.functional
+            table = (self.functional if functional else self.others).setdefault(f.scoped_root, {})
+            table[f.func.signature(strip_default=True)] = found
+
+    def match(self, f: NativeFunction) -> DifferentiableFunction:
+        infos, is_own = self._find(f)
+        if f.func.kind() is SchemaKind.inplace:
+            for info in infos.values():
+                self._check_strides(f, info)
+                self._check_written(f, info)
+        if any(info.has_derivatives for info in infos.values()) and not f.is_abstract:
+            self._report_composite(f, infos)
+            return DifferentiableFunction(f, {}, {})
+        forward = {
+            key: (
+                inplace_derivative(f, info, is_own=is_own, diagnostics=self.diagnostics)
+                if info.forward_derivatives and f.func.kind() is SchemaKind.inplace
+                else info.forward_derivatives
+            )
+            for key, info in infos.items()
+        }
+        found = DifferentiableFunction(f, infos, forward)
+        for key, formulas in forward.items():
+            self._check_outputs(found, key, formulas)
+        return found
+
+    def _report_composite(self, f: NativeFunction, infos: Infos) -> None:
+        """Report formulas that would never be used: the operator is traced into."""
+        place = next(d.place for info in infos.values() for d in info.derivatives)
+        message = f"'{f.full_name}' is made of other operators, whose gradients it has"
+        hint = "remove the formulas, or give it a kernel for a backend or CompositeExplicitAutograd"
+        labels = ((f.span, "this operator"),)
+        self.diagnostics.error(codes.E1229, message, place.span, hint=hint, labels=labels)
+
+    def _check_outputs(
+        self, fn: DifferentiableFunction, key: str, formulas: tuple[ForwardDerivative, ...]
+    ) -> None:
+        """Report forward formulas that do not serve every differentiable output."""
+        outputs = differentiable_outputs(fn, key)
+        served = sum(len(formula.var_names) for formula in formulas)
+        if formulas and outputs and served != len(outputs):
+            message = (
+                f"'{fn.func.full_name}' has forward formulas for {served} of "
+                f"{len(outputs)} differentiable outputs: {', '.join(outputs)}"
+            )
+            self.diagnostics.error(codes.E1230, message, formulas[0].place.span)
+
+    def _find(self, f: NativeFunction) -> tuple[Infos, bool]:
+        """Return the gradients of `f`, and whether they are written for it."""
+        generated = _GENERATED in f.tags
+        if generated and f.func.kind() is SchemaKind.out:
+            return {}, False
+        own = self.infos.get(f.full_name)
+        if own is not None:
+            return own, True
+        foreach = f.root_name.startswith(FOREACH)
+        if not foreach and (found := _of_signature(f, self.functional)) is not None:
+            return found, False
+        if generated and (found := _of_signature(f, self.others)) is not None:
+            return (found if self._check_saved(f, found) else {}), False
+        return self._foreach(f) if foreach else ({}, False)
+
+    def _foreach(self, f: NativeFunction) -> tuple[Infos, bool]:
+        found, is_own = derive_foreach(f, self.functional, self.others)
+        return ({} if found is None else {DEFAULT_KEY: found}), is_own
+
+    def _check_saved(self, f: NativeFunction, infos: Infos) -> bool:
+        """Report formulas that save `self` of an operator that writes it: its functional form does not write it."""
+        for info in infos.values():
+            if any("self" in saved.name for saved in info.all_saved_inputs):
+                message = (
+                    f"'{f.full_name}' is generated from '{info.func.full_name}' and would have its "
+                    "formulas, which save 'self'"
+                )
+                hint = f"add an entry for '{f.func}'"
+                span = info.derivatives[0].place.span
+                self.diagnostics.error(codes.E1228, message, span, hint=hint)
+                return False
+        return True
+
+    def _check_written(self, f: NativeFunction, info: DifferentiabilityInfo) -> None:
+        """Report a written argument without a gradient: a use of its old value elsewhere would not be noticed."""
+        if False in (info.output_differentiability or ()):
+            message = f"'{f.full_name}' writes its argument, so its output has a gradient"
+            if info.func is f:
+                hint = (
+                    "remove 'output_differentiability', and mark the argument as non_differentiable"
+                )
+            else:
+                hint = f"add an entry for '{f.func}', with a formula for 'self'"
+            span = info.entry.output_span or info.entry.name.span
+            self.diagnostics.error(codes.E1214, message, span, hint=hint)
+
+    def _check_strides(self, f: NativeFunction, info: DifferentiabilityInfo) -> None:
+        for derivative in info.derivatives:
+            saved = (s.expr for s in derivative.saved_inputs)
+            if "self" in derivative.var_names and any("strides_or_error" in e for e in saved):
+                message = f"'{f.full_name}' writes 'self', so its strides cannot be saved"
+                span = derivative.place.span
+                self.diagnostics.error(codes.E1219, message, span)
+
+
+def _of_signature(f: NativeFunction, infos: InfosOfSchemas) -> Infos | None:
+    table = infos.get(f.scoped_root)
+    return None if table is None else table.get(f.func.signature(strip_default=True))

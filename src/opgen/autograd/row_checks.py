@@ -1,0 +1,127 @@
+"""Report rows of formulas that torchgen leaves to the C++ compiler: wrong names, types, and numbers of gradients."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Collection, Iterable, Mapping, Sequence
+
+from opgen.autograd import codes
+from opgen.autograd.formula_text import find, gradient_indices, parts, uses
+from opgen.cpp.names import cpp_name
+from opgen.diagnostics import Diagnostics
+from opgen.diagnostics.suggestions import did_you_mean, shorten
+from opgen.model.derivatives import FormulaRow
+from opgen.model.native_function import NativeFunction
+
+_CALL = re.compile(r"(?:(?P<namespace>\w+)::)?(?P<name>\w+)\s*(?P<open>\()(?P<rest>.*)", re.DOTALL)
+_TUPLE = re.compile(
+    r"(?:(?:::)?std::(?:make_tuple|forward_as_tuple)\s*\(|\{)(?P<rest>.*)", re.DOTALL
+)
+
+
+def check_rows(f: NativeFunction, rows: Sequence[FormulaRow], diagnostics: Diagnostics) -> None:
+    """Report names of keys that have no gradient or tangent, or have one already."""
+    arguments = {a.name: a.type for a in f.func.arguments.flat_all}
+    outputs = _outputs(f)
+    first: dict[str, FormulaRow] = {}
+    for row in rows:
+        of_arguments = row.names[0].text in arguments
+        known: Collection[str] = arguments if of_arguments else outputs
+        is_formula = row.formula.text.lower().strip() != "non_differentiable"
+        for name in row.names[1:]:
+            if name.text not in known:
+                what = "an argument" if of_arguments else "an output"
+                message = f"'{shorten(name.text)}' is not {what} of '{f.full_name}', as '{row.names[0].text}' is"
+                hint = did_you_mean(name.text, tuple(known))
+                diagnostics.error(codes.E1232, message, name.span, hint=hint)
+        for name in row.names if is_formula else ():
+            type = arguments.get(name.text)
+            if type is not None and not type.is_tensor_like():
+                message = f"'{name.text}' is of type '{type}', which has no gradient"
+                labels = ((f.argument_span(name.text), "this argument"),)
+                diagnostics.error(codes.E1233, message, name.span, labels=labels, hint="remove it")
+            other = first.setdefault(outputs.get(name.text, name.text), row)
+            if other is not row:
+                message = f"'{name.text}' has a formula already"
+                labels = ((other.span, "here"),)
+                diagnostics.error(codes.E1234, message, name.span, labels=labels)
+
+
+def _outputs(f: NativeFunction) -> Mapping[str, str]:
+    """Return the names of the outputs, each with one that is the same for all names of this output."""
+    found = {"result": "result0"} if len(f.func.returns) == 1 else {}
+    for index, value in enumerate(f.func.returns):
+        found[f"result{index}"] = f"result{index}"
+        if value.name is not None:
+            found[value.name] = f"result{index}"
+    return found
+
+
+def check_differentiable(
+    f: NativeFunction,
+    flags: Sequence[bool] | None,
+    rows: Iterable[FormulaRow],
+    diagnostics: Diagnostics,
+) -> None:
+    """Report gradients of outputs that have none by `output_differentiability`."""
+    if flags is None:
+        return
+    having = sum(flags)
+    without = [f"grad_{r.name}" for r, flag in zip(f.func.returns, flags) if r.name and not flag]
+    for row in rows:
+        text, place = row.formula.text, row.formula.place
+        for name in without:
+            if uses(text, name):
+                found = find(text, name)
+                assert found is not None
+                message = f"'output_differentiability' says that '{name[5:]}' has no gradient"
+                diagnostics.error(codes.E1236, message, place.part(*found))
+        for index in gradient_indices(text):
+            if having <= index < len(f.func.returns):
+                start = text.find(f"grads[{index}]")
+                span = place.part(start, start + len(f"grads[{index}]"))
+                number = f"{having} of {len(flags)} outputs have"
+                message = f"{number if having != 1 else number[:-2] + 's'} a gradient, and this would be another"
+                hint = "count only the outputs with True in 'output_differentiability', from 0"
+                diagnostics.error(codes.E1236, message, span, hint=hint)
+
+
+class GradientNumbers:
+    """Finds how many gradients a formula computes."""
+
+    def __init__(self, functions: Iterable[NativeFunction]) -> None:
+        self._functions = functions
+        self._returns: dict[str, set[int]] | None = None
+
+    def check(self, f: NativeFunction, row: FormulaRow, diagnostics: Diagnostics) -> None:
+        """Report a formula that computes more or fewer gradients than its key has names."""
+        number, wanted = self._of(row.formula.text.strip()), len(row.names)
+        if number is None or number == wanted:
+            return
+        computed = "one value" if number == 1 else f"{number} values"
+        names = f"{wanted} names" if wanted > 1 else "one name"
+        message = f"this formula has {computed}, and its key {names}: '{shorten(row.key)}'"
+        diagnostics.error(codes.E1235, message, row.formula.place.span)
+
+    def _of(self, formula: str) -> int | None:
+        """Return the number; None if it is not known."""
+        match = _TUPLE.fullmatch(formula)
+        if match is not None:
+            found = parts(match["rest"])
+            return None if found is None or found.after.strip() else len(found.texts)
+        match = _CALL.fullmatch(formula)
+        if match is None:
+            return None
+        found = parts(match["rest"])
+        if found is None or found.after.strip():
+            return None
+        numbers = self._returned().get(match["name"].removesuffix("_symint"), set())
+        return next(iter(numbers)) if len(numbers) == 1 else None
+
+    def _returned(self) -> Mapping[str, set[int]]:
+        """Return the numbers of outputs of all functions of a name."""
+        if self._returns is None:
+            self._returns = {}
+            for f in self._functions:
+                self._returns.setdefault(str(cpp_name(f.func)), set()).add(len(f.func.returns))
+        return self._returns

@@ -1,0 +1,93 @@
+"""Warn about gradients that are missing without a word: of arguments, of outputs, and of whole variants.
+
+Operators of torchgen's profile are left out: PyTorch's file has many of them, and each is intended.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+
+from opgen.autograd import codes
+from opgen.autograd.derivative import DifferentiabilityInfo, DifferentiableFunction
+from opgen.autograd.formula_text import find, uses
+from opgen.autograd.forward_formulas import FOREACH
+from opgen.autograd.kernels import AutogradKernel, autograd_kernel
+from opgen.diagnostics import Diagnostics
+from opgen.model.dispatch_key import DispatchKey
+from opgen.model.function_schema import SchemaKind
+from opgen.model.native_function import NativeFunction
+
+
+def warn_of_missing(functions: Sequence[DifferentiableFunction], diagnostics: Diagnostics) -> None:
+    """Report gradients that nothing computes although the operator, or another variant of it, has formulas."""
+    own = [fn for fn in functions if fn.func.is_library]
+    for fn in own:
+        for info in fn.infos.values():
+            if info.func is fn.func and info.has_derivatives:
+                _warn_of_arguments(fn.func, info, diagnostics)
+                _warn_of_outputs(fn.func, info, diagnostics)
+    _warn_of_variants(own, diagnostics)
+
+
+def _warn_of_arguments(
+    f: NativeFunction, info: DifferentiabilityInfo, diagnostics: Diagnostics
+) -> None:
+    named = {b.name for b in info.args_with_derivatives}.union(info.non_differentiable_arg_names)
+    for argument in f.func.arguments.flat_all:
+        if argument.type.is_tensor_like() and argument.name not in named:
+            message = f"the tensor '{argument.name}' of '{f.full_name}' has no formula"
+            labels = ((f.argument_span(argument.name), "this argument"),)
+            hint = f"add its formula, or '{argument.name}: non_differentiable'"
+            span = info.entry.name.span
+            diagnostics.warning(codes.W1240, message, span, labels=labels, hint=hint)
+
+
+def _warn_of_outputs(
+    f: NativeFunction, info: DifferentiabilityInfo, diagnostics: Diagnostics
+) -> None:
+    flags = info.output_differentiability or (True,) * len(f.func.returns)
+    names = [
+        r.name or f"result{i}"
+        for i, (r, flag) in enumerate(zip(f.func.returns, flags))
+        if flag and r.type.is_tensor_like()
+    ]
+    single = next((d for d in info.derivatives if uses(d.formula, "grad")), None)
+    if len(names) < 2 or single is None or f.root_name.startswith(FOREACH):
+        return
+    found = find(single.original_formula, "grad")
+    span = single.place.span if found is None else single.place.part(*found)
+    message = f"'grad' is the gradient of '{names[0]}' alone, and '{f.full_name}' has {len(names)} outputs"
+    listed = ", ".join("True" if i == 0 else "False" for i in range(len(f.func.returns)))
+    use = "grads[i]" if f.func.returns[0].name is None else f"grad_{names[0]}"
+    hint = f"write '{use}', or 'output_differentiability: [{listed}]' if the others have none"
+    diagnostics.warning(codes.W1242, message, span, hint=hint)
+
+
+def _warn_of_variants(
+    functions: Sequence[DifferentiableFunction], diagnostics: Diagnostics
+) -> None:
+    with_formulas: dict[str, DifferentiableFunction] = {}
+    for fn in functions:
+        if fn.has_derivatives:
+            with_formulas.setdefault(fn.func.scoped_root, fn)
+    for fn in _without_formulas(functions):
+        f, other = fn.func, with_formulas.get(fn.func.scoped_root)
+        if other is not None:
+            message = f"'{f.full_name}' has no formulas, and '{other.func.full_name}' has"
+            labels = ((f.span, "this operator"),)
+            hint = f"add an entry for '{f.full_name}'"
+            info = next(info for info in other.infos.values() if info.has_derivatives)
+            span = info.entry.name.span
+            diagnostics.warning(codes.W1241, message, span, labels=labels, hint=hint)
+
+
+def _without_formulas(
+    functions: Sequence[DifferentiableFunction],
+) -> Iterator[DifferentiableFunction]:
+    """Yield the operators whose gradient is an error, unless the author has a kernel for it."""
+    for fn in functions:
+        f = fn.func
+        is_variant = f.func.kind() is not SchemaKind.out and "generated" not in f.tags
+        records = any(key.name.startswith(DispatchKey.Autograd.name) for key, _ in f.dispatch)
+        if is_variant and not records and autograd_kernel(fn) is AutogradKernel.not_implemented:
+            yield fn

@@ -1,0 +1,83 @@
+"""`opgen cache`: list and remove the parts of opgen that builds have compiled for later ones."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from pathlib import Path
+
+import click
+
+from opgen.cli.help import Argument, Command
+from opgen.io import build_cache
+
+_ACTIONS = ("list", "path", "prune", "clear")
+_LABELS = {
+    "opgen_runtime": "runtime",
+    "opgen_python": "Python part",
+    "opgen_new": "(unfinished)",
+}
+
+
+@click.command(
+    cls=Command,
+    example="opgen cache prune --days 30",
+    fails="the cache is off, or cannot be read or changed",
+    pages=("builds",),
+)
+@click.argument(
+    "action",
+    type=click.Choice(_ACTIONS),
+    default=_ACTIONS[0],
+    cls=Argument,
+    rows=(
+        ("list", "Print the entries with their sizes.  [default]"),
+        ("path", "Print the folder of the cache."),
+        ("prune", "Remove the entries that were not used for long."),
+        ("clear", "Remove all entries."),
+    ),
+)
+@click.option(
+    "--days",
+    type=click.FloatRange(0),
+    default=60,
+    show_default=True,
+    metavar="N",
+    help="For prune: remove what no build used for so many days.",
+)
+def cache(action: str, days: float) -> None:
+    """List or remove compiled parts that builds share.
+
+    The first build compiles opgen's runtime, and keeps it in this cache for later builds with the same compiler and
+    flags. OPGEN_CACHE_DIR names another folder; OPGEN_CACHE=off switches the cache off.
+    """
+    folder = build_cache.cache_folder()
+    if folder is None:
+        click.echo("the cache is off: OPGEN_CACHE is off, or HOME is not set", err=True)
+        raise SystemExit(1)
+    if action == "path":
+        click.echo(folder)
+        return
+    found = build_cache.entries(folder)
+    if action == "list":
+        _print(folder, found)
+        return
+    wanted = found if action == "clear" else build_cache.unused(found, days)
+    size = build_cache.remove(wanted)
+    click.echo(f"{folder}: removed {_counted(wanted)}, {_megabytes(size)}")
+
+
+def _print(folder: Path, found: Sequence[build_cache.Entry]) -> None:
+    for entry in found:
+        label = _LABELS[entry.part]
+        used = "today" if entry.unused_days < 1 else f"{entry.unused_days:.0f} days ago"
+        size = _megabytes(entry.size)
+        click.echo(f"{label:<12}  {size:>9}  used {used:<12}  {entry.made_for}")
+    click.echo(f"{folder}: {_counted(found)}, {_megabytes(sum(entry.size for entry in found))}")
+
+
+def _counted(found: Sequence[build_cache.Entry]) -> str:
+    return "1 entry" if len(found) == 1 else f"{len(found)} entries"
+
+
+def _megabytes(size: int) -> str:
+    return f"{size / 1e6:.1f} MB"

@@ -1,0 +1,73 @@
+"""`opgen docs`: list the pages of the documentation, or print one."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from pathlib import Path, PurePosixPath
+
+import click
+from click.shell_completion import CompletionItem
+
+from opgen.cli.help import Argument, Command
+from opgen.cli.streams import print_document
+from opgen.diagnostics.suggestions import did_you_mean
+from opgen.io.resources import documentation
+
+
+def _complete(_: click.Context, __: click.Parameter, incomplete: str) -> list[CompletionItem]:
+    return [
+        CompletionItem(name, help=_title(path))
+        for name, path in documentation().items()
+        if name.startswith(incomplete)
+    ]
+
+
+@click.command(cls=Command, example="opgen docs lints", fails="there is no such page")
+@click.argument(
+    "page",
+    required=False,
+    shell_complete=_complete,
+    cls=Argument,
+    rows=(("PAGE", "The page to print.  [default: list all pages]"),),
+)
+@click.option("--path", is_flag=True, help="Print the path of the page instead of its text.")
+def docs(page: str | None, path: bool) -> None:
+    """List the pages of the documentation, or print one.
+
+    The pages are Markdown, and belong to this version of opgen. They need no network.
+    """
+    pages = documentation()
+    if page is None:
+        column = max(map(len, pages))
+        rows = (
+            file if path else f"{name:{column}}  {_title(file)}" for name, file in pages.items()
+        )
+        print_document("".join(f"{row}\n" for row in rows))
+        return
+    found = _find(page, pages)
+    if len(found) != 1:
+        click.echo(_no_page(page, found, pages), err=True)
+        raise SystemExit(1)
+    file = pages[found[0]]
+    print_document(f"{file}\n" if path else file.read_text(encoding="utf-8"))
+
+
+def _find(page: str, names: Iterable[str]) -> list[str]:
+    """Return the page with this name, or all whose names end so; `docs/` and `.md` may surround it."""
+    wanted = page.removeprefix("docs/").removesuffix(".md")
+    found = [name for name in names if f"/{name}".endswith(f"/{wanted}")]
+    return [wanted] if wanted in found else found
+
+
+def _no_page(page: str, found: Sequence[str], names: Iterable[str]) -> str:
+    if found:
+        return f"several pages have the name '{page}': {', '.join(found)}"
+    hint = did_you_mean(page, [PurePosixPath(name).name for name in names])
+    return f"there is no page '{page}'; " + (hint or "'opgen docs' lists all pages")
+
+
+def _title(path: Path) -> str:
+    """Return the first heading of a page."""
+    with open(path, encoding="utf-8") as file:
+        headings = (line[2:].strip() for line in file if line.startswith("# "))
+        return next(headings, path.stem)

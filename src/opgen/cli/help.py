@@ -1,0 +1,207 @@
+"""The help of all commands: its sections, the list of commands by purpose, and "did you mean".
+
+A command is a `Command` with an example, its exit codes and the pages of the documentation that explain it. An option
+that several commands share is a `SharedOption` with the heading under which help shows it.
+
+`reference` returns the same help as values, for a page of the documentation: for each command its name, purpose, usage,
+summary, description, arguments, own options, shared options by heading, example, exit codes and pages.
+"""
+
+from __future__ import annotations
+
+import inspect
+import re
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from itertools import groupby
+from typing import Any
+
+import click
+from msgspec import Struct
+
+_FAILED = "there is an error; with --deny-warnings, also if there is a warning"
+_WRONG_COMMAND_LINE = "the command line is wrong"
+
+Row = tuple[str, str]
+
+
+class CommandReference(Struct, frozen=True):
+    """What help says about one command. A row is a term (an argument, an option, an exit code) and its meaning."""
+
+    name: str
+    purpose: str
+    usage: str
+    summary: str
+    description: str
+    arguments: tuple[Row, ...]
+    options: tuple[Row, ...]
+    shared_options: Mapping[str, tuple[Row, ...]]
+    example: str
+    exit_codes: tuple[Row, ...]
+    pages: tuple[str, ...]
+
+
+class Argument(click.Argument):
+    """An argument with help: a term and its meaning for each thing that may stand there."""
+
+    def __init__(self, *args: Any, rows: Iterable[Row], **attrs: Any) -> None:
+        super().__init__(*args, **attrs)
+        self.rows = tuple(rows)
+
+
+class SharedOption(click.Option):
+    """An option that several commands share; help shows it after the command's own, under a heading."""
+
+    def __init__(self, *args: Any, heading: str, **attrs: Any) -> None:
+        super().__init__(*args, **attrs)
+        self.heading = heading
+
+
+class Command(click.Command):
+    """A command whose help shows its own options before the shared ones, an example and the exit codes.
+
+    `example` is one command line. `fails` says when the exit code is 1; None if it never is. `pages` are names for
+    `opgen docs`.
+    """
+
+    def __init__(
+        self,
+        *args: Any,
+        example: str,
+        fails: str | None = _FAILED,
+        pages: Sequence[str] = (),
+        **attrs: Any,
+    ) -> None:
+        super().__init__(*args, **attrs)
+        self.example = example
+        self.pages = tuple(pages)
+        codes = (("0", "done"), ("1", fails), ("2", _WRONG_COMMAND_LINE))
+        self.exit_codes = tuple((code, when) for code, when in codes if when is not None)
+
+    def collect_usage_pieces(self, ctx: click.Context) -> list[str]:
+        """Return the parts of the usage line, with the options that are required."""
+        required = [
+            f"{min(option.opts, key=len)} {option.metavar or option.type.name.upper()}"
+            for option in self.get_params(ctx)
+            if isinstance(option, click.Option) and option.required
+        ]
+        options, *arguments = super().collect_usage_pieces(ctx)
+        return [options, *required, *arguments]
+
+    def format_help(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
+        """Write the help, section by section."""
+        told = describe(self, ctx, "")
+        self.format_usage(ctx, formatter)
+        self.format_help_text(ctx, formatter)
+        sections = {"Arguments": told.arguments, "Options": told.options, **told.shared_options}
+        for heading, rows in sections.items():
+            if rows:
+                with formatter.section(heading):
+                    formatter.write_dl(rows)
+        with formatter.section("Example"):
+            _write_line(formatter, told.example)
+        with formatter.section("Exit codes"):
+            formatter.write_dl(told.exit_codes)
+        if told.pages:
+            with formatter.section("Read more"):
+                for page in told.pages:
+                    _write_line(formatter, f"opgen docs {page}")
+
+
+class Group(click.Group):
+    """A group that lists its commands by purpose, and names the command that an unknown word may mean.
+
+    `purposes` has the names of commands by purpose, in order.
+    """
+
+    purposes: Mapping[str, Sequence[str]]
+
+    def list_commands(self, ctx: click.Context) -> list[str]:
+        """Return the names of all commands."""
+        return [name for names in self.purposes.values() for name in names]
+
+    def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
+        """Write the commands, each with its whole summary."""
+        column = max(len(name) for name in self.list_commands(ctx))
+        for purpose, names in self.purposes.items():
+            with formatter.section(purpose):
+                for name in names:
+                    _write_line(formatter, f"{name:{column}}  {_summary(self._command(ctx, name))}")
+
+    def resolve_command(
+        self, ctx: click.Context, args: list[str]
+    ) -> tuple[str | None, click.Command | None, list[str]]:
+        """Find the command that `args` begins with; fail with the name that an unknown word may mean."""
+        name = args[0]
+        known = name in self.list_commands(ctx)
+        if not (known or ctx.resilient_parsing or name.startswith("-")):
+            ctx.fail(f"there is no command '{name}'; {self.advise(ctx, name)}")
+        return super().resolve_command(ctx, args)
+
+    def advise(self, ctx: click.Context, word: str) -> str:
+        """Return what to write in place of a word that is no command."""
+        raise NotImplementedError
+
+    def _command(self, ctx: click.Context, name: str) -> click.Command:
+        command = self.get_command(ctx, name)
+        assert command is not None
+        return command
+
+
+def reference(group: Group) -> tuple[CommandReference, ...]:
+    """Return what help says about each command of `group`, in the order of help."""
+    found = []
+    with click.Context(group, info_name=group.name) as context:
+        for purpose, names in group.purposes.items():
+            for name in names:
+                command = group.get_command(context, name)
+                assert isinstance(command, Command)
+                with click.Context(command, info_name=name, parent=context) as inner:
+                    found.append(describe(command, inner, purpose))
+    return tuple(found)
+
+
+def describe(command: Command, ctx: click.Context, purpose: str) -> CommandReference:
+    """Return what help says about one command."""
+    params = command.get_params(ctx)
+    arguments = [row for param in params if isinstance(param, Argument) for row in param.rows]
+    own = [
+        param
+        for param in params
+        if isinstance(param, click.Option) and not isinstance(param, SharedOption)
+    ]
+    own.sort(key=lambda param: (not param.required, "help" in param.opts))
+    shared = [param for param in params if isinstance(param, SharedOption)]
+    by_heading = {
+        heading: tuple(_records(of_heading, ctx))
+        for heading, of_heading in groupby(shared, lambda param: param.heading)
+    }
+    paragraphs = inspect.cleandoc(command.help or "").split("\n\n", 1)
+    return CommandReference(
+        name=command.name or "",
+        purpose=purpose,
+        usage=" ".join([ctx.command_path, *command.collect_usage_pieces(ctx)]),
+        summary=_summary(command),
+        description=paragraphs[1] if len(paragraphs) > 1 else "",
+        arguments=tuple(arguments),
+        options=tuple(_records(own, ctx)),
+        shared_options=by_heading,
+        example=command.example,
+        exit_codes=command.exit_codes,
+        pages=command.pages,
+    )
+
+
+def _records(options: Iterable[click.Option], ctx: click.Context) -> Iterator[Row]:
+    records = (option.get_help_record(ctx) for option in options)
+    return (record for record in records if record is not None)
+
+
+def _summary(command: click.Command) -> str:
+    """Return the first paragraph of a command's help, which is one line, without its full stop."""
+    first = inspect.cleandoc(command.help or "").split("\n\n")[0]
+    return re.sub(r"\s+", " ", first).removesuffix(".")
+
+
+def _write_line(formatter: click.HelpFormatter, text: str) -> None:
+    """Write one line, which is not wrapped."""
+    formatter.write(f"{'':{formatter.current_indent}}{text}\n")

@@ -1,0 +1,155 @@
+"""The values that templates read: generated files, blocks by namespace, functions."""
+
+from __future__ import annotations
+
+import re
+from collections import defaultdict
+from collections.abc import Callable, Hashable, Iterable, Iterator
+from typing import Generic, TypeVar
+
+from msgspec import Struct
+
+from opgen.emit.common.layout import (
+    WIDTH,
+    documentation_comment,
+    visible_directions,
+    wrap_call,
+    wrap_comment,
+    wrap_declaration,
+)
+
+T = TypeVar("T")
+K = TypeVar("K", bound=Hashable)
+
+
+class Record(Struct, frozen=True, eq=False):
+    """A value that templates read. Equality is identity: nothing compares records."""
+
+
+class GeneratedFile(Record, frozen=True):
+    """One file: its path in the tree (posix) and the template that makes it.
+
+    A subclass adds the fields that its template reads: `str`, `bool`, `int`, and tuples of records.
+    """
+
+    path: str
+    template: str
+
+
+class Block(Record, Generic[T], frozen=True):
+    """Items of one C++ namespace, in the order in which they are written."""
+
+    namespace: str
+    items: tuple[T, ...]
+
+
+class PublicFunction(Record, frozen=True):
+    """A C++ function that returns `callee(arguments)`, in the forms that templates need.
+
+    `given` are the parameters with defaults, for declarations; `given_plainly` those without, for definitions after a
+    declaration. `text` is the schema or, for further functions of the same operator, how they differ from the first.
+    `doc` is the author's documentation, or empty.
+    """
+
+    text: str
+    returns: str
+    name: str
+    given: tuple[str, ...]
+    given_plainly: tuple[str, ...]
+    callee: str
+    arguments: tuple[str, ...]
+    doc: str = ""
+
+    @property
+    def comment(self) -> str:
+        """Return `text` wrapped as the lines of a comment."""
+        return wrap_comment(self.text)
+
+    @property
+    def member_comment(self) -> str:
+        """Return `text` wrapped as the lines of a comment in a class."""
+        return wrap_comment(self.text, indent=2)
+
+    @property
+    def documentation(self) -> str:
+        """The author's documentation as lines of a comment, each after a line end."""
+        return documentation_comment(self.doc)
+
+    @property
+    def member_documentation(self) -> str:
+        """The author's documentation as lines of a comment in a class, each after a line end."""
+        return documentation_comment(self.doc, indent=2)
+
+    @property
+    def parameters(self) -> str:
+        return ", ".join(self.given)
+
+    @property
+    def body(self) -> str:
+        return f"{self.callee}({', '.join(self.arguments)})"
+
+    @property
+    def inline_head(self) -> str:
+        """`inline Tensor add(const Tensor& self) {`."""
+        return wrap_declaration(f"inline {self.returns}", self.name, self.given, ") {")
+
+    @property
+    def member(self) -> str:
+        """`Tensor add(const Tensor& self) const;` in a class."""
+        return wrap_declaration(self.returns, self.name, self.given, ") const;", indent=2)
+
+    @property
+    def member_definition(self) -> str:
+        """`void add() const { callee(arguments); }` in a class."""
+        start = f"  {self.returns} {self.name}({self.parameters}) const {{"
+        line = f"{start} {self.callee}({', '.join(self.arguments)}); }}"
+        if len(line) <= WIDTH:
+            return line
+        head = wrap_declaration(self.returns, self.name, self.given, ") const {", indent=2)
+        body = wrap_call(f"    {self.callee}(", self.arguments, ");", indent=4)
+        return f"{head}\n{body}\n  }}"
+
+    @property
+    def method_head(self) -> str:
+        """`Tensor Tensor::add(const Tensor& self) const {` outside of the class."""
+        name = f"Tensor::{self.name}"
+        return wrap_declaration(self.returns, name, self.given_plainly, ") const {")
+
+    @property
+    def statement(self) -> str:
+        """`return callee(arguments);` in a function."""
+        return wrap_call(f"  return {self.callee}(", self.arguments, ");", indent=2)
+
+
+def group_by(items: Iterable[T], key: Callable[[T], K]) -> dict[K, list[T]]:
+    """Group items by key: keys in order of first appearance, items in the given order."""
+    grouped = defaultdict[K, list[T]](list)
+    for item in items:
+        grouped[key(item)].append(item)
+    return grouped
+
+
+def blocks(pairs: Iterable[tuple[str, T]]) -> tuple[Block[T], ...]:
+    """Group (namespace, item) pairs into one block per namespace, in order of first appearance."""
+    grouped = group_by(pairs, lambda pair: pair[0])
+    return tuple(
+        Block(namespace, tuple(item for _, item in members))
+        for namespace, members in grouped.items()
+    )
+
+
+def unique(items: Iterable[T]) -> Iterator[T]:
+    """Return the items without repetition, in order of first appearance."""
+    return iter(dict.fromkeys(items))
+
+
+_ESCAPES = (("\\", "\\\\"), ('"', '\\"'), ("\n", "\\n"), ("\t", "\\t"), ("\r", "\\r"))
+# The second character of a trigraph, which compilers warn about.
+_TRIGRAPH = re.compile(r"(?<=\?)\?")
+
+
+def cpp_string(text: str) -> str:
+    """The contents of a C++ string literal for `text`, with escapes."""
+    for character, escaped in _ESCAPES:
+        text = text.replace(character, escaped)
+    return visible_directions(_TRIGRAPH.sub(r"\\?", text) if "??" in text else text)

@@ -1,0 +1,331 @@
+"""The C++ expression that names the function registered for one operator and key."""
+
+from __future__ import annotations
+
+from typing import TypeAlias
+
+from opgen._compat import assert_never
+from opgen.cpp.cpp_types import returns_references
+from opgen.cpp.names import kernel_namespace
+from opgen.cpp.signatures import DispatcherSignature, NativeSignature
+from opgen.emit.common.context import Context
+from opgen.emit.common.kernel_set import meta_class
+from opgen.emit.common.text import operator_struct
+from opgen.model.function_schema import TENSOR, SchemaKind
+from opgen.model.native_function import DeviceCheckType, NativeFunction
+from opgen.model.registry import NativeFunctionsGroup, OutlessGroup
+from opgen.resolve.dispatch_tables import Registration, RegistrationKind, find_device
+
+_Signature: TypeAlias = NativeSignature | DispatcherSignature
+
+# The runtime's class template for each kind of member of a structured group.
+_VARIANTS = {
+    SchemaKind.functional: "Functional",
+    SchemaKind.inplace: "Inplace",
+    SchemaKind.out: "Out",
+}
+
+
+def callable_text(context: Context, row: Registration) -> str:
+    """A qualified function name whose type is the operator's dispatcher signature."""
+    match row.kind:
+        case RegistrationKind.structured:
+            return _checked(context, row, _structured(row))
+        case RegistrationKind.composite_structured:
+            return _composite_structured(row)
+        case RegistrationKind.meta_inplace_stub:
+            return f"opgen::MetaInplaceStub<{operator_struct(row.function)}>::call"
+        case RegistrationKind.meta_of_written:
+            return _meta_of_written(context, row.function)
+        case RegistrationKind.existing:
+            return _existing(context, row)
+        case RegistrationKind.fallthrough:
+            raise AssertionError("nothing is called")
+        case RegistrationKind.backend_select:
+            return _backend_select(row.function)
+        case RegistrationKind.select_by_device:
+            device = find_device(row.function)
+            return f"opgen::BackendSelectByDevice<{operator_struct(row.function)}, {device}>::call"
+        case RegistrationKind.unstructured:
+            return _unstructured(context, row)
+        case RegistrationKind.external:
+            return _external(context, row, row.function)
+        case RegistrationKind.from_functional:
+            return _from_functional(context, row)
+        case RegistrationKind.from_out:
+            return _from_out(context, row)
+        case _:
+            assert_never(row.kind)
+
+
+def kernel_text(context: Context, row: Registration) -> str:
+    """The C++ expression from which a registration makes the kernel of `row`, a DirectKernel.
+
+    Structured kernels are named by their class alone: `opgen::FunctionalKernel<opgen::DispatchKey::CPU,
+    at::native::structured_k>()`.
+    """
+    if row.kind is RegistrationKind.composite_structured:
+        return _composite_served(row)
+    if row.kind is RegistrationKind.structured and not _is_checked(context, row):
+        return _served(row)
+    return callable_text(context, row)
+
+
+def _structured(row: Registration) -> str:
+    """`opgen::Functional<opgen::DispatchKey::CPU, at::native::structured_k, at::_ops::f>::call`."""
+    assert row.group is not None
+    key, implementation = f"opgen::DispatchKey::{row.key.name}", _implementation(row)
+    if isinstance(row.group, OutlessGroup) and row.group.has_views:
+        return _view(row.group, row.function, key, implementation)
+    return _variant("", row.function, key, implementation)
+
+
+def _implementation(row: Registration) -> str:
+    """Return the class of a structured kernel: the author's, or the meta class if there is no kernel."""
+    assert row.group is not None
+    if row.kernel is None:
+        return meta_class(row.group)
+    namespace = kernel_namespace(row.group.primary.namespace, row.kernel.namespace)
+    return f"{namespace}::structured_{row.kernel.name}"
+
+
+def _served(row: Registration) -> str:
+    """The kernel that `_structured` names, as a DirectKernel and without the operator's struct."""
+    group, f = row.group, row.function
+    parameters = [f"opgen::DispatchKey::{row.key.name}", _implementation(row)]
+    if isinstance(group, OutlessGroup) and group.has_views:
+        if f is not group.functional:
+            return _kernel("InplaceView", f, *parameters)
+        return _kernel("View", f, *parameters, *map(str, group.bases()))
+    return _kernel(_VARIANTS[f.func.kind()], f, *parameters)
+
+
+def _composite_served(row: Registration) -> str:
+    """The kernel that `_composite_structured` names, as a DirectKernel and without the operator's struct."""
+    assert isinstance(row.group, NativeFunctionsGroup)
+    variant = f"Composite{_VARIANTS[row.function.func.kind()]}"
+    return _kernel(variant, row.function, meta_class(row.group), operator_struct(row.group.out))
+
+
+def _kernel(variant: str, f: NativeFunction, *parameters: str) -> str:
+    """`opgen::InplaceKernel<K, Impl>()`; with the position of self, if it is not the first argument."""
+    position = [str(_self_position(f))] if "Inplace" in variant and _self_position(f) else []
+    return f"opgen::{variant}Kernel<{', '.join([*parameters, *position])}>()"
+
+
+def _checked(context: Context, row: Registration, function: str) -> str:
+    """`function`, wrapped in a check that the tensors share a device if the target has such a check.
+
+    Source: ATen's wrappers of structured kernels check the same arguments as those of unstructured kernels.
+    """
+    f = row.function
+    if not _is_checked(context, row):
+        return function
+    positions = f"{context.target.cpp.spelling.standard}index_sequence<{_checked_positions(f)}>"
+    return f"opgen::DeviceChecked<{operator_struct(f)}, &{function}, {positions}>::call"
+
+
+def _is_checked(context: Context, row: Registration) -> bool:
+    """Whether the target checks the devices of this structured kernel."""
+    wanted = row.device_guard and context.target.dispatch.checks_structured
+    return wanted and _share_a_device(context, row.function)
+
+
+def _share_a_device(context: Context, f: NativeFunction) -> bool:
+    """Return whether all tensors of `f` must be on one device."""
+    installed = context.target.installed
+    between = installed is not None and f.full_name in installed.between_devices
+    return f.device_check is not DeviceCheckType.NoCheck and not between
+
+
+def _checked_positions(f: NativeFunction) -> str:
+    """The positions of the outs and of positional tensors. Like ATen, keyword-only tensors are not checked."""
+    every = list(f.func.arguments.flat_all)
+    arguments = (*f.func.arguments.out, *f.func.arguments.flat_positional)
+    return ", ".join(str(every.index(a)) for a in arguments if a.type.is_tensor_like())
+
+
+def _view(group: OutlessGroup, f: NativeFunction, key: str, implementation: str) -> str:
+    """`opgen::View<opgen::DispatchKey::Meta, at::meta::structured_f, at::_ops::f, opgen::Bases<0>>::call`."""
+    parameters = f"{key}, {implementation}, {operator_struct(f)}"
+    if f is not group.functional:
+        return f"opgen::InplaceView<{parameters}, {_self_position(f)}>::call"
+    bases = ", ".join(map(str, group.bases()))
+    return f"opgen::View<{parameters}, opgen::Bases<{bases}>>::call"
+
+
+def _composite_structured(row: Registration) -> str:
+    assert isinstance(row.group, NativeFunctionsGroup)
+    out = operator_struct(row.group.out)
+    variant = _VARIANTS[row.function.func.kind()]
+    arguments = [meta_class(row.group), operator_struct(row.function), out]
+    if variant == "Inplace":
+        arguments.append(str(_self_position(row.function)))
+    return f"opgen::Composite{variant}<{', '.join(arguments)}>::call"
+
+
+def _variant(prefix: str, f: NativeFunction, *arguments: str) -> str:
+    variant = _VARIANTS[f.func.kind()]
+    parameters = [*arguments, operator_struct(f)]
+    if variant == "Inplace":
+        parameters.append(str(_self_position(f)))
+    return f"opgen::{prefix}{variant}<{', '.join(parameters)}>::call"
+
+
+def _backend_select(f: NativeFunction) -> str:
+    names = [a.name for a in f.func.arguments.flat_all]
+    return f"opgen::BackendSelect<{operator_struct(f)}, {names.index('dtype')}>::call"
+
+
+def _existing(context: Context, row: Registration) -> str:
+    """`opgen::Existing<ns::_ops::f, &::ns::f>::call`; with the positions of arguments that are returned by reference."""
+    assert row.kernel is not None
+    f = row.function
+    parameters = f"{operator_struct(f)}, &{row.kernel.cpp_name}"
+    if returns_references(f):
+        parameters += f", {_returned(context, f)}"
+    return f"opgen::Existing<{parameters}>::call"
+
+
+def _meta_of_written(context: Context, f: NativeFunction) -> str:
+    """`opgen::MetaOfWritten<ns::_ops::f, index_sequence<0>>::call`, with the positions of the returned arguments."""
+    return f"opgen::MetaOfWritten<{operator_struct(f)}, {_returned(context, f)}>::call"
+
+
+def _returned(context: Context, f: NativeFunction) -> str:
+    """The positions of the arguments that are returned."""
+    every = [a.name for a in f.func.arguments.flat_all]
+    names = f.func.aliased_return_names()
+    returned = ", ".join(str(every.index(name)) for name in names if name is not None)
+    return f"{context.target.cpp.spelling.standard}index_sequence<{returned}>"
+
+
+def _unstructured(context: Context, row: Registration) -> str:
+    f = row.function
+    assert row.kernel is not None
+    namespace = kernel_namespace(f.namespace, row.kernel.namespace)
+    function = f"{namespace}::opgen_{row.kernel.name}::{row.kernel.name}"
+    native = context.signatures.native(f, symint=row.kernel.supports_symint)
+    return _apart(context, f, _adapted(context, f, row, native, function))
+
+
+def _apart(context: Context, f: NativeFunction, function: str) -> str:
+    """`opgen::ApartOut<ns::_ops::f_out, &function, 1, false>::call`: an author's out= kernel, wrapped so that
+    its outputs never share memory with its inputs. The outputs of elementwise operators may be inputs.
+
+    Source: PyTorch leaves this check to the kernels; those that forget it silently compute wrong results.
+    """
+    arguments = f.func.arguments
+    outs = len(arguments.out)
+    written = f.func.kind() is SchemaKind.out and "generated" not in f.tags
+    if not (written and context.target.dispatch.checks_outs and _has_input_tensors(f)):
+        return function
+    group = context.registry.group_of(f)
+    tags = f.tags if group is None else frozenset().union(*(g.tags for g in group.functions()))
+    elementwise = "true" if "pointwise" in tags else "false"
+    return f"opgen::ApartOut<{operator_struct(f)}, &{function}, {outs}, {elementwise}>::call"
+
+
+def _has_input_tensors(f: NativeFunction) -> bool:
+    """Whether there is an input or another output with which an output may share memory."""
+    arguments = f.func.arguments
+    inputs = [a for a in arguments.flat_all if a not in arguments.out]
+    lists = any(a.type != TENSOR for a in arguments.out)
+    return lists or len(arguments.out) > 1 or any(a.type.is_tensor_like() for a in inputs)
+
+
+def _external(context: Context, row: Registration, f: NativeFunction) -> str:
+    """The static member `opgen_ns::Class::add` of an external backend that is the kernel of `f`."""
+    backend = context.backend
+    assert backend is not None
+    index = backend.find_index(row.key)
+    kernel = None if index is None else index.find_kernel(f)
+    assert kernel is not None
+    function = f"{backend.cpp_namespace}::{backend.class_name}::{kernel.name}"
+    signature = DispatcherSignature.from_native_function(f, symint=kernel.symint)
+    return _adapted(context, f, row, signature, function)
+
+
+def _from_functional(context: Context, row: Registration) -> str:
+    """The functional variant's kernel, with its results copied into the arguments that the operator of `row` writes."""
+    assert isinstance(row.group, NativeFunctionsGroup)
+    f, functional = row.function, row.group.functional
+    every = [a.name for a in f.func.arguments.flat_all]
+    outs = [a.name for a in f.func.arguments.out]
+    written = [*outs, *(n for n in f.func.arguments.mutable_arg_names if n not in outs)]
+    positions = ", ".join(str(every.index(name)) for name in written)
+    given = [a.name for a in functional.func.arguments.flat_all]
+    options = given.index("dtype") if functional.func.arguments.tensor_options is not None else -1
+    return (
+        f"opgen::FromFunctional<{operator_struct(f)}, {operator_struct(functional)},"
+        f" &{_external(context, row, functional)}, {'true' if outs else 'false'}, {options},"
+        f" {context.target.cpp.spelling.standard}index_sequence<{positions}>>::call"
+    )
+
+
+def _from_out(context: Context, row: Registration) -> str:
+    """The out variant's kernel. Its outs are self for an in-place variant; otherwise they are new tensors with the
+    options of self or, without a self, of the first tensor argument.
+    """
+    assert isinstance(row.group, NativeFunctionsGroup)
+    f, out = row.function, row.group.out
+    structs = f"{operator_struct(f)}, {operator_struct(out)}, &{_external(context, row, out)}"
+    if f.func.kind() is SchemaKind.inplace:
+        return f"opgen::InplaceFromOut<{structs}, {_self_position(f)}>::call"
+    given = list(f.func.arguments.flat_all)
+    tensors = [i for i, a in enumerate(given) if a.type == TENSOR]
+    like = min(tensors, key=lambda i: (given[i].name != "self", i))
+    dtype = next((i for i, a in enumerate(given) if a.name == "dtype"), -1)
+    return f"opgen::FunctionalFromOut<{structs}, {len(f.func.returns)}, {like}, {dtype}>::call"
+
+
+def _adapted(
+    context: Context,
+    f: NativeFunction,
+    row: Registration,
+    signature: _Signature,
+    function: str,
+) -> str:
+    """`function`, which has `signature`, adapted to the dispatcher's signature, with a device guard if the row has one."""
+    dispatcher = context.signatures.dispatcher(f)
+    if not row.device_guard and _takes_the_same(signature, dispatcher):
+        return function
+    own = context.spell.spelled(signature)
+    if row.device_guard:
+        return _guarded(context, f, own.pointer_type, function)
+    if own.function_type == context.spell.spelled(dispatcher).function_type:
+        return function
+    return f"opgen::Adapt<{operator_struct(f)}, {own.pointer_type}, &{function}>::call"
+
+
+def _takes_the_same(one: _Signature, other: _Signature) -> bool:
+    """Whether two signatures of one operator have the same types: most kernels have those of the dispatcher."""
+    return [b.type for b in one.arguments()] == [b.type for b in other.arguments()]
+
+
+def _guarded(context: Context, f: NativeFunction, pointer: str, function: str) -> str:
+    """The kernel, wrapped in a check of the tensors' devices and a device guard.
+
+    Source: ATen's wrappers make the `device` argument of a factory current; otherwise the device of the first tensor
+    among self, outs and positional arguments.
+    """
+    arguments = f.func.arguments
+    every = list(arguments.flat_all)
+    outs = [a for a in arguments.out if a.type.is_tensor_like()]
+    positional = [a for a in arguments.flat_positional if a.type.is_tensor_like()]
+    own = [] if arguments.self_arg is None else [arguments.self_arg.argument]
+    first = next((a for a in (*own, *outs, *positional) if a.type.is_tensor_like()), None)
+    if arguments.tensor_options is not None:
+        first = arguments.tensor_options.device
+    guard = every.index(first) if f.device_guard and first is not None else -1
+    check = "true" if _share_a_device(context, f) else "false"
+    positions = f"{context.target.cpp.spelling.standard}index_sequence<{_checked_positions(f)}>"
+    return (
+        f"opgen::DeviceGuarded<{operator_struct(f)}, {pointer}, &{function},"
+        f" {check}, {positions}, {guard}>::call"
+    )
+
+
+def _self_position(f: NativeFunction) -> int:
+    assert f.func.arguments.self_arg is not None
+    return len(f.func.arguments.pre_self_positional)

@@ -1,0 +1,526 @@
+"""Every function that an author may write, collected once: meta functions, structured and other kernels."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
+from typing import TypeAlias
+
+from opgen.cpp import structured
+from opgen.cpp.names import kernel_namespace, meta_namespace
+from opgen.cpp.signatures import Binding
+from opgen.cpp.spelling import TypeSpelling
+from opgen.emit.common.base import Record, group_by
+from opgen.emit.common.layout import WIDTH, wrap_call, wrap_comment, wrap_declaration, wrap_define
+from opgen.emit.common.text import SpelledSignature, Speller
+from opgen.model.dispatch_key import DispatchKey
+from opgen.model.native_function import Kernel, NativeFunction
+from opgen.model.registry import Registry, StructuredGroup, structured_rows
+
+# An operator, and a key for which its entry names the kernel.
+Row: TypeAlias = tuple[DispatchKey, NativeFunction]
+
+_NAMESPACES = frozenset({"std", "opgen", "at", "native", "meta"})
+
+
+class KernelOverload(Record, frozen=True):
+    """One C++ overload of an unstructured kernel, with the first operator and key that use it.
+
+    `kept` is false if a selective build leaves out all of its operators.
+    """
+
+    kernel: str
+    schema: str
+    operator: str
+    overload: str
+    key: DispatchKey
+    returns: str
+    parameter_list: tuple[str, ...]
+    types: str
+    kept: bool
+
+    @property
+    def parameters(self) -> str:
+        return ", ".join(self.parameter_list)
+
+    @property
+    def comment(self) -> str:
+        return wrap_comment(self.schema)
+
+    @property
+    def declaration(self) -> str:
+        returns = f"static {specifier(self.kept)}{self.returns}"
+        return wrap_declaration(returns, self.kernel, self.parameter_list, ");", indent=2)
+
+
+class ReturnAlias(Record, frozen=True):
+    name: str
+    type: str
+
+
+class UnstructuredKernel(Record, frozen=True):
+    """An unstructured kernel: a struct whose static members `call` an author defines.
+
+    A kernel shared by operators of several roots is declared in the header of the first of `roots`
+    (sorted) and included by those of the others. `qualifier` is the namespace before its struct in the macro that
+    defines it. It is empty if kernels of two namespaces share a name: then the author defines the kernel inside of the
+    right namespace.
+    """
+
+    namespace: str
+    name: str
+    qualifier: str
+    roots: tuple[str, ...]
+    calls: tuple[KernelOverload, ...]
+
+    @property
+    def struct(self) -> str:
+        return f"opgen_{self.name}"
+
+    @property
+    def is_reserved(self) -> bool:
+        """Whether the plain name is declared as a template, so that a free function written in place
+        of the kernel does not compile. (An alias would have the same effect, but -Wshadow would warn about
+        parameters of that name.) False if kernel code needs a namespace of that name."""
+        return self.name not in _NAMESPACES
+
+    @property
+    def returns(self) -> tuple[ReturnAlias, ...]:
+        """`opgen_ret`, or one `opgen_ret_<overload>` for each overload if they return different types."""
+        if len({call.returns for call in self.calls}) == 1:
+            return (ReturnAlias("opgen_ret", self.calls[0].returns),)
+        return tuple(ReturnAlias(f"opgen_ret_{call.overload}", call.returns) for call in self.calls)
+
+    @property
+    def returns_one_type(self) -> bool:
+        """Whether all overloads return the same type, so that OPGEN_KERNEL can name it."""
+        return len(self.returns) == 1
+
+    @property
+    def macro_definition(self) -> str:
+        """The `#define` of the text that OPGEN_KERNEL or OPGEN_KERNEL2 stands for."""
+        struct = f"{self.qualifier}{self.struct}"
+        if self.returns_one_type:
+            name = f"OPGEN_NativeFunctions_h_KERNEL_{self.name}"
+            return wrap_define(name, f"{struct}::opgen_ret {struct}")
+        return wrap_define(f"OPGEN_NativeFunctions_h_KERNEL2_{self.name}", struct)
+
+    def macro(self, call: KernelOverload) -> str:
+        """The macro that an author writes before the parameter list."""
+        if self.returns_one_type:
+            return f"OPGEN_KERNEL({self.name})"
+        return f"OPGEN_KERNEL2({self.name}, {call.overload})"
+
+
+class StructuredKernel(Record, frozen=True):
+    """A structured kernel: a class that derives from its meta class and has one member `impl`.
+
+    With precomputed values, `opgen_impl` takes them and all arguments, and passes those that impl takes.
+    `meta_header` declares the meta class; if empty, it is declared in the library's own ops/<root>_meta.h. If another
+    generator made the meta class, the kernel declares the number of outputs (`says_outputs`). If `is_installed`, the
+    class derives from a kernel of another library, and the author writes nothing.
+    """
+
+    root: str
+    namespace: str
+    qualifier: str
+    schema: str
+    operator: str
+    key: DispatchKey
+    name: str
+    struct: str
+    meta: str
+    parameter_list: tuple[str, ...]
+    types: str
+    precomputed: bool
+    forward_parameters: tuple[str, ...]
+    forward_arguments: tuple[str, ...]
+    kept: bool
+    outputs: int
+    meta_header: str = ""
+    says_outputs: bool = False
+    is_installed: bool = False
+
+    @property
+    def parameters(self) -> str:
+        return ", ".join(self.parameter_list)
+
+    @property
+    def comment(self) -> str:
+        return wrap_comment(self.schema)
+
+    @property
+    def declaration(self) -> str:
+        returns = f"{specifier(self.kept)}void"
+        return wrap_declaration(returns, "impl", self.parameter_list, ");", indent=2)
+
+    @property
+    def macro_definition(self) -> str:
+        """The `#define` of the text that OPGEN_IMPL_FUNC stands for."""
+        name = f"OPGEN_NativeFunctions_h_IMPL_{self.name}"
+        return wrap_define(name, f"{self.qualifier}{self.struct}")
+
+    @property
+    def forwards(self) -> bool:
+        """Whether the class has `opgen_impl`."""
+        return self.precomputed and self.kept
+
+    @property
+    def forward_definition(self) -> str:
+        """`opgen_impl`, which calls `impl` with precomputed values."""
+        given = ("const meta_return_ty& opgen_precomputed", *self.forward_parameters)
+        call = f"this->impl({', '.join(self.forward_arguments)});"
+        line = f"  void opgen_impl({', '.join(given)}) {{ {call} }}"
+        if len(line) <= WIDTH:
+            return line
+        head = wrap_declaration("void", "opgen_impl", given, ") {", indent=2)
+        body = wrap_call("    this->impl(", self.forward_arguments, ");", indent=4)
+        return f"{head}\n{body}\n  }}"
+
+
+class PrecomputedValue(Record, frozen=True):
+    """A precomputed value that meta passes to impl, with the flags of the struct after it is set."""
+
+    name: str
+    type: str
+    flag: str
+    flags_after: str
+
+
+class MetaClass(Record, frozen=True):
+    """A structured group's meta class with its one member `meta`.
+
+    With a `sized_base`, the body that an author writes is a member of the class template `sized`; the
+    class itself and `symbolic` derive from it, for known and for symbolic sizes, and their `meta`
+    calls it with `names`.
+    """
+
+    root: str
+    namespace: str
+    qualifier: str
+    schema: str
+    operator: str
+    macro: str
+    struct: str
+    base: str
+    sized_base: str
+    sized: str
+    symbolic: str
+    outputs: int
+    returns: str
+    parameter_list: tuple[str, ...]
+    names: str
+    types: str
+    precomputed: tuple[PrecomputedValue, ...]
+    precompute_flags: str
+    precompute_all: str
+    to_write: str
+    kept: bool
+
+    @property
+    def parameters(self) -> str:
+        return ", ".join(self.parameter_list)
+
+    @property
+    def comment(self) -> str:
+        return wrap_comment(self.schema)
+
+    @property
+    def plain_declaration(self) -> str:
+        return wrap_declaration(self.returns, "meta", self.parameter_list, ");", indent=2)
+
+    @property
+    def declaration(self) -> str:
+        returns = f"{specifier(self.kept)}{self.returns}"
+        return wrap_declaration(returns, "meta", self.parameter_list, ");", indent=2)
+
+    @property
+    def macro_lines(self) -> tuple[str, ...]:
+        """The `#define` of the text that OPGEN_META_FUNC stands for, before `::meta(parameters) { body }`.
+
+        A sized class has three members `meta`: two that call the author's, and the author's own as a template.
+        """
+        struct = f"{self.qualifier}{self.struct}"
+        kind = "PRECOMPUTE_META" if self.precomputed else "META"
+        name = f"OPGEN_NativeMetaFunctions_h_{kind}_{self.macro}"
+        if not self.sized_base:
+            returned = f"{struct}::meta_return_ty " if self.precomputed else ""
+            return (wrap_define(name, f"{returned}{struct}"),)
+        symbolic, sized = f"{self.qualifier}{self.symbolic}", f"{self.qualifier}{self.sized}"
+        call = f"this->{self.sized}::meta({self.names});"
+        if self.precomputed:
+            call = f"return {call}"
+            returns = (f"{struct}::meta_return_ty ", f"{symbolic}::meta_return_ty ")
+            author = f"typename {sized}<opgen_Sizes>::meta_return_ty "
+        else:
+            # OPGEN_META_FUNC writes the first `void`.
+            returns, author = ("", "void "), "void "
+        return continued(
+            f"#define {name}",
+            f"  {returns[0]}{struct}::meta({self.parameters}) {{",
+            f"    {call}",
+            "  }",
+            f"  {returns[1]}{symbolic}::meta({self.parameters}) {{",
+            f"    {call}",
+            "  }",
+            "  template <class opgen_Sizes>",
+            f"  {author}{sized}<opgen_Sizes>",
+        )
+
+
+def specifier(kept: bool) -> str:
+    """The specifier of a function that an author defines: `inline ` or nothing.
+
+    If a selective build leaves out its operators, the function is inline: its body is compiled, but no code is emitted.
+    """
+    return "" if kept else "inline "
+
+
+def continued(*lines: str) -> tuple[str, ...]:
+    """The lines of a macro: all but the last end with a backslash, in one column."""
+    width = max(map(len, lines[:-1]))
+    return (*(f"{line:<{width}} \\" for line in lines[:-1]), lines[-1])
+
+
+class KernelSet(Record, frozen=True):
+    """All functions that authors write, in the order of the YAML. `kernels` lacks those that opgen generates."""
+
+    metas: tuple[MetaClass, ...]
+    structured: tuple[StructuredKernel, ...]
+    kernels: tuple[UnstructuredKernel, ...]
+
+
+def collect_kernels(
+    registry: Registry, spell: Speller, keeps: Callable[[NativeFunction], bool]
+) -> KernelSet:
+    """The functions to be written for all operators of `registry`. `keeps` returns whether a selection includes an
+    operator.
+    """
+    groups = [
+        (group, any(keeps(f) for f in group.functions())) for group in registry.structured_groups()
+    ]
+    shared = _of_two(
+        (kernel.name, kernel_namespace(f.namespace, kernel.namespace))
+        for f in registry.functions
+        for _, kernel in f.dispatch
+    )
+    shared_metas = _of_two(
+        (meta_macro_name(group), group.functional.namespace)
+        for group in registry.structured_groups()
+    )
+    return KernelSet(
+        metas=tuple(meta_class_of(group, spell, kept, shared_metas) for group, kept in groups),
+        structured=tuple(
+            k for group, kept in groups for k in _structured(group, spell, kept, shared)
+        ),
+        kernels=tuple(_kernels(registry.functions, spell, keeps, shared)),
+    )
+
+
+def _of_two(names: Iterable[tuple[str, str]]) -> frozenset[str]:
+    """The names that occur in two or more namespaces, from pairs of a name and a namespace."""
+    counts = Counter(name for name, _ in set(names))
+    return frozenset(name for name, count in counts.items() if count > 1)
+
+
+def meta_class(group: StructuredGroup) -> str:
+    """`at::meta::structured_add_Tensor`."""
+    return f"{meta_namespace(group.functional.namespace)}::{structured.struct_name(group)}"
+
+
+def _kernels(
+    functions: Iterable[NativeFunction],
+    spell: Speller,
+    keeps: Callable[[NativeFunction], bool],
+    shared: Collection[str],
+) -> Iterator[UnstructuredKernel]:
+    uses = (
+        (kernel_namespace(f.namespace, kernel.namespace), kernel.name, key, f)
+        for f in functions
+        for key, kernel in f.dispatch
+        if kernel.is_declared
+    )
+    for (namespace, name), found in group_by(uses, lambda use: use[:2]).items():
+        rows = [(key, f) for *_, key, f in found]
+        by_overload = _by_overload(rows, name, spell)
+        overloads = _overloads([members[0][1] for members in by_overload])
+        yield UnstructuredKernel(
+            namespace=namespace,
+            name=name,
+            qualifier="" if name in shared else f"{namespace}::",
+            roots=tuple(sorted({f.root_name for _, f in rows})),
+            calls=tuple(
+                _call(members, name, overload, spell, any(keeps(f) for _, f in members))
+                for members, overload in zip(by_overload, overloads)
+            ),
+        )
+
+
+def _by_overload(rows: Sequence[Row], kernel: str, spell: Speller) -> tuple[list[Row], ...]:
+    """The rows by their C++ parameter types: rows with the same types share a function."""
+    by_types = group_by(rows, lambda row: _native(row[1], kernel, spell).types)
+    return tuple(by_types.values())
+
+
+def _call(
+    rows: Sequence[Row], kernel: str, overload: str, spell: Speller, kept: bool
+) -> KernelOverload:
+    """Return the function that all of `rows` share, described by the first row."""
+    key, f = rows[0]
+    native = _native(f, kernel, spell)
+    return KernelOverload(
+        kernel=kernel,
+        schema=spell.schema(f),
+        operator=f.full_name,
+        overload=overload,
+        key=key,
+        returns=native.returns,
+        parameter_list=native.parameter_list,
+        types=native.types,
+        kept=kept,
+    )
+
+
+def _native(f: NativeFunction, kernel: str, spell: Speller) -> SpelledSignature:
+    return spell.spelled(spell.signatures.native(f, symint="_symint" in kernel))
+
+
+def _overloads(functions: list[NativeFunction]) -> list[str]:
+    """A name for each operator that shares a kernel: its overload name, if these differ."""
+    overloads = [f.func.name.overload_name or "default" for f in functions]
+    if len(set(overloads)) == len(overloads):
+        return overloads
+    return [f.func.name.unambiguous_name for f in functions]
+
+
+def _structured(
+    group: StructuredGroup, spell: Speller, kept: bool, shared: Collection[str]
+) -> Iterator[StructuredKernel]:
+    for key, kernel in unique_by_name(structured_rows(group)):
+        yield structured_kernel(group, key, kernel, spell, kept, shared)
+
+
+def structured_kernel(
+    group: StructuredGroup,
+    key: DispatchKey,
+    kernel: Kernel,
+    spell: Speller,
+    kept: bool,
+    shared: Collection[str] = (),
+) -> StructuredKernel:
+    """Return the class of a kernel that serves all members of `group`; `shared` are names that two namespaces have."""
+    namespace = kernel_namespace(group.primary.namespace, kernel.namespace)
+    arguments = structured.impl_arguments(group)
+    names, unnamed = _forwarding(group)
+    given = (*structured.meta_arguments(group), *structured.out_arguments(group))
+    return StructuredKernel(
+        root=group.root_name,
+        namespace=namespace,
+        qualifier="" if kernel.name in shared else f"{namespace}::",
+        schema=spell.schema(group.primary),
+        operator=group.primary.full_name,
+        key=key,
+        name=kernel.name,
+        struct=f"structured_{kernel.name}",
+        meta=meta_class(group),
+        parameter_list=spell.parameter_list(arguments),
+        types=spell.types(arguments),
+        precomputed=group.primary.precomputed is not None,
+        forward_parameters=tuple(
+            spell.type(b.type) if b.name in unnamed else spell.parameters([b], defaults=False)
+            for b in given
+        ),
+        forward_arguments=names,
+        kept=kept,
+        outputs=len(group.functional.func.returns),
+    )
+
+
+def unique_by_name(
+    kernels: Iterable[tuple[DispatchKey, Kernel]],
+) -> Iterator[tuple[DispatchKey, Kernel]]:
+    """Return the first row of each kernel: one class serves all keys that name it."""
+    seen: set[str] = set()
+    for key, kernel in kernels:
+        if kernel.name not in seen:
+            seen.add(kernel.name)
+            yield key, kernel
+
+
+def _forwarding(group: StructuredGroup) -> tuple[tuple[str, ...], frozenset[str]]:
+    """The arguments that `opgen_impl` passes to impl, and the parameters that it does not use."""
+    precomputed = {a.name for a in structured.precomputed_elements(group)}
+    outs = {b.name for b in structured.out_arguments(group)}
+    names = [
+        f"opgen_precomputed.{b.name}" if b.name in precomputed and b.name not in outs else b.name
+        for b in structured.impl_arguments(group)
+    ]
+    given = {b.name for b in structured.meta_arguments(group)}
+    return tuple(names), frozenset(given - set(names))
+
+
+def meta_class_of(
+    group: StructuredGroup, spell: Speller, kept: bool, shared: Collection[str] = ()
+) -> MetaClass:
+    """The meta class of `group`; `shared` are names that two namespaces have."""
+    namespace = meta_namespace(group.functional.namespace)
+    base = group.primary.structured_inherits or spell.target.cpp.meta_base
+    sized_base = spell.target.cpp.sized_bases.get(base, "")
+    is_sized = bool(sized_base)
+    spelling = spell.target.cpp.meta_spelling if is_sized else None
+    arguments = structured.meta_arguments(group, symint=is_sized)
+    parameters = spell.parameter_list(arguments, spelling=spelling)
+    elements = structured.precomputed_elements(group, symint=is_sized)
+    macro = meta_macro_name(group)
+    struct = structured.struct_name(group)
+    return MetaClass(
+        root=group.root_name,
+        namespace=namespace,
+        qualifier="" if macro in shared else f"{namespace}::",
+        schema=spell.schema(group.functional),
+        operator=group.functional.full_name,
+        macro=macro,
+        struct=struct,
+        base=base,
+        sized_base=sized_base,
+        sized=f"opgen_meta_{struct.removeprefix('structured_')}" if is_sized else "",
+        symbolic=f"opgen_symbolic_{struct.removeprefix('structured_')}" if is_sized else "",
+        outputs=len(group.functional.func.returns),
+        returns="void" if group.primary.precomputed is None else "meta_return_ty",
+        parameter_list=parameters,
+        names=", ".join(b.name for b in arguments),
+        types=spell.types(arguments, spelling=spelling),
+        precomputed=_precomputed(elements, spell, spelling),
+        precompute_flags=", ".join(f"bool {b.name.upper()} = false" for b in elements),
+        precompute_all=", ".join("true" for _ in elements),
+        to_write=f"{_meta_macro(group)}({', '.join(parameters)})",
+        kept=kept,
+    )
+
+
+def meta_macro_name(group: StructuredGroup) -> str:
+    """The operator's name in the macro that defines its meta function."""
+    return group.functional.func.name.unambiguous_name
+
+
+def _meta_macro(group: StructuredGroup) -> str:
+    name = group.functional.func.name
+    prefix = "OPGEN_PRECOMPUTE_META_FUNC" if group.primary.precomputed else "OPGEN_META_FUNC"
+    if name.overload_name:
+        return f"{prefix}2({name.name}, {name.overload_name})"
+    return f"{prefix}({name.name})"
+
+
+def _precomputed(
+    elements: Sequence[Binding], spell: Speller, spelling: TypeSpelling | None
+) -> tuple[PrecomputedValue, ...]:
+    names = [element.name for element in elements]
+    return tuple(
+        PrecomputedValue(
+            name=element.name,
+            type=spell.type(element.type, spelling=spelling),
+            flag=element.name.upper(),
+            flags_after=", ".join("true" if n == element.name else n.upper() for n in names),
+        )
+        for element in elements
+    )

@@ -1,0 +1,207 @@
+"""Spell signatures for a target: the strings that generated files contain."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Sequence
+
+from msgspec import field
+
+from opgen.cpp.names import operator_namespace, operator_struct_name
+from opgen.cpp.signatures import (
+    Binding,
+    CppSignature,
+    DispatcherSignature,
+    NativeSignature,
+    Signatures,
+    parameters,
+)
+from opgen.cpp.spelling import TypeSpelling, spell
+from opgen.cpp.translate import translate
+from opgen.cpp.type_values import CType
+from opgen.emit.common.base import PublicFunction, Record
+from opgen.model.native_function import NativeFunction
+from opgen.targets.base import Target
+
+
+class Caller(Record, frozen=True):
+    """A public function of an operator, without the name of the function that it calls with `arguments`.
+
+    `comment` is the schema or, for further functions of the same operator, how they differ from the first.
+    """
+
+    comment: str
+    returns: str
+    name: str
+    parameters: tuple[str, ...]
+    plain_parameters: tuple[str, ...]
+    names: tuple[str, ...]
+    arguments: tuple[str, ...]
+
+
+class SpelledSignature(Record, frozen=True):
+    """The signature of a kernel, or of the dispatcher: parameters have no defaults."""
+
+    returns: str
+    parameter_list: tuple[str, ...]
+    type_list: tuple[str, ...]
+
+    @property
+    def parameters(self) -> str:
+        """`const Tensor& self, const Scalar& alpha`."""
+        return ", ".join(self.parameter_list)
+
+    @property
+    def types(self) -> str:
+        """`const Tensor&, const Scalar&`."""
+        return ", ".join(self.type_list)
+
+    @property
+    def function_type(self) -> str:
+        """`Tensor(const Tensor&, const Scalar&)`."""
+        return f"{self.returns}({self.types})"
+
+    @property
+    def pointer_type(self) -> str:
+        """`Tensor (*)(const Tensor&, const Scalar&)`."""
+        return f"{self.returns} (*)({self.types})"
+
+
+class Speller(Record, frozen=True):
+    """Spells the signatures of one target."""
+
+    target: Target
+    signatures: Signatures
+    _declarations: dict[tuple[Binding, bool], str] = field(default_factory=dict)
+    _schemas: dict[str, str] = field(default_factory=dict)
+    _spelled: dict[tuple[type, str, bool], SpelledSignature] = field(default_factory=dict)
+    _callers: dict[tuple[str, bool], tuple[Caller, ...]] = field(default_factory=dict)
+
+    def type(self, ctype: CType, *, spelling: TypeSpelling | None = None) -> str:
+        return spell(ctype, spelling or self.target.cpp.spelling)
+
+    def schema(self, f: NativeFunction) -> str:
+        """The schema as it is written, for comments and tables."""
+        found = self._schemas.get(f.full_name)
+        if found is None:
+            found = self._schemas[f.full_name] = str(f.func)
+        return found
+
+    def parameters(
+        self,
+        bindings: Iterable[Binding],
+        *,
+        defaults: bool = True,
+        spelling: TypeSpelling | None = None,
+    ) -> str:
+        """`const Tensor& self, const Scalar& alpha = 1`, in `spelling` or else in the target's."""
+        if spelling is not None:
+            return parameters(tuple(bindings), spelling, defaults=defaults)
+        return ", ".join([self._declaration(b, defaults) for b in bindings])
+
+    def parameter_list(
+        self, bindings: Iterable[Binding], *, spelling: TypeSpelling | None = None
+    ) -> tuple[str, ...]:
+        """Each of `bindings` as a parameter without a default."""
+        if spelling is not None:
+            return tuple([b.declaration(spelling, defaults=False) for b in bindings])
+        return tuple([self._declaration(b, False) for b in bindings])
+
+    def _declaration(self, binding: Binding, defaults: bool) -> str:
+        key = (binding, defaults)
+        found = self._declarations.get(key)
+        if found is None:
+            found = binding.declaration(self.target.cpp.spelling, defaults=defaults)
+            self._declarations[key] = found
+        return found
+
+    def types(self, bindings: Iterable[Binding], *, spelling: TypeSpelling | None = None) -> str:
+        """`const Tensor&, const Scalar&`."""
+        return ", ".join([self.type(b.type, spelling=spelling) for b in bindings])
+
+    def spelled(self, signature: DispatcherSignature | NativeSignature) -> SpelledSignature:
+        """`signature` as text, cached: it is the same for all keys."""
+        key = (type(signature), signature.function.full_name, signature.symint)
+        found = self._spelled.get(key)
+        if found is None:
+            typed = [(self.type(b.type), b.name) for b in signature.arguments()]
+            found = self._spelled[key] = SpelledSignature(
+                returns=self.type(signature.returns),
+                parameter_list=tuple([f"{type} {name}" for type, name in typed]),
+                type_list=tuple([type for type, _ in typed]),
+            )
+        return found
+
+    def expressions(
+        self, have: Sequence[Binding], want: Sequence[Binding], *, method: bool = False
+    ) -> list[str]:
+        """The arguments `want`, as expressions over the bindings `have`."""
+        return list(translate(have, want, self.target.cpp.conversions, method=method))
+
+    def cpp_signatures(self, f: NativeFunction, *, method: bool) -> tuple[CppSignature, ...]:
+        """The public C++ signatures of `f` that this target has, plain before faithful."""
+        group = self.signatures.cpp(f, method=method)
+        signatures = [group.signature, group.faithful_signature]
+        if self.target.cpp.symint_overloads:
+            signatures += [group.symint_signature, group.symint_faithful_signature]
+        return tuple(s for s in signatures if s is not None)
+
+    def functions(
+        self, f: NativeFunction, callee: str, *, method: bool = False, first: Binding | None = None
+    ) -> Iterator[PublicFunction]:
+        """The public functions of `f`, calling `callee`, which takes the dispatcher's arguments.
+
+        All of them take the parameter `first` before the others.
+        """
+        declared = () if first is None else (self._declaration(first, True),)
+        given = () if first is None else (first.name,)
+        for caller in self.callers(f, method=method):
+            yield PublicFunction(
+                text=caller.comment,
+                returns=caller.returns,
+                name=caller.name,
+                given=declared + caller.parameters,
+                given_plainly=declared + caller.plain_parameters,
+                callee=callee,
+                arguments=given + caller.arguments,
+                doc=f.doc or "",
+            )
+
+    def callers(self, f: NativeFunction, *, method: bool) -> tuple[Caller, ...]:
+        """The public signatures of `f`, spelled once: every backend has the same functions."""
+        key = (f.full_name, method)
+        found = self._callers.get(key)
+        if found is None:
+            found = self._callers[key] = tuple(self._spell_callers(f, method))
+        return found
+
+    def _spell_callers(self, f: NativeFunction, method: bool) -> Iterator[Caller]:
+        wanted = self.signatures.dispatcher(f).arguments()
+        for signature in self.cpp_signatures(f, method=method):
+            given = signature.arguments()
+            yield Caller(
+                comment=_difference(signature) or self.schema(f),
+                returns=self.type(signature.returns),
+                name=signature.name,
+                parameters=tuple([self._declaration(b, True) for b in given]),
+                plain_parameters=tuple([self._declaration(b, False) for b in given]),
+                names=tuple([b.name for b in given]),
+                arguments=tuple(self.expressions(given, wanted, method=method)),
+            )
+
+
+def _difference(signature: CppSignature) -> str:
+    """The comment that says how a signature differs from its operator's plain one; empty for the plain one."""
+    parts = []
+    if signature.symint:
+        parts.append("with symbolic sizes")
+    if signature.faithful:
+        outs = [a.name for a in signature.function.func.arguments.out]
+        options = "dtype, layout, device and pin_memory one by one"
+        parts.append(f"with {' and '.join(outs)} last" if outs else f"with {options}")
+        parts.append("without defaults")
+    return f"As above, {', '.join(parts)}." if parts else ""
+
+
+def operator_struct(f: NativeFunction) -> str:
+    """`at::_ops::add_Tensor`."""
+    return f"{operator_namespace(f.namespace)}::_ops::{operator_struct_name(f.func)}"

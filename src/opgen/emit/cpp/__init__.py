@@ -1,0 +1,1 @@
+"""Operators, functions, registration and the build file of the C++ library."""

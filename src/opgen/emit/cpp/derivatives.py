@@ -1,0 +1,573 @@
+"""Derivatives[_n].cpp: the nodes of operators with formulas, and their kernels for the keys of autograd.
+
+A node is what differs between operators: what it saves, and its formulas. The classes of <opgen/autograd/derived.h> do
+the rest, for both targets.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Collection, Iterable, Iterator, Sequence
+from functools import cached_property
+
+from msgspec import Struct
+
+from opgen.autograd.derivative import (
+    Derivative,
+    DifferentiabilityInfo,
+    DifferentiableFunction,
+    ForwardDerivative,
+    SavedAttribute,
+)
+from opgen.autograd.formula_text import count, uses
+from opgen.autograd.forward_formulas import FOREACH
+from opgen.autograd.kernels import differentiable_outputs
+from opgen.cpp.names import operator_namespace, return_names
+from opgen.cpp.type_values import SYM_INT_ARRAY_REF, TENSOR, Base, CType, Optional
+from opgen.emit.common.base import Block, GeneratedFile, Record, blocks, cpp_string, unique
+from opgen.emit.common.context import Context
+from opgen.emit.common.layout import wrap_call, wrap_comment
+from opgen.emit.common.shards import sharded
+from opgen.emit.common.text import operator_struct
+from opgen.emit.cpp.operators import operator_headers
+from opgen.model.derivatives import DEFAULT_KEY, TextPlace
+from opgen.model.function_schema import FunctionSchema, SchemaKind
+from opgen.model.native_function import NativeFunction
+from opgen.targets.base import FileKind
+
+# The parameter by which formulas reach the node. No argument of an operator may have this name.
+_CALL = "opgen_call"
+_MASK, _RETAIN = "grad_input_mask", "retain_variables"
+# A called function: `at::add(` or `add(`, but not a member.
+_CALLED = re.compile(r"(?<![\w.>:])(?:(\w+)::)?(\w+)\s*\(")
+_WRAP = "wrap_opt_if"
+_WRAPPED = re.compile(rf"{_WRAP}\(\s*(\w+)\s*,\s*{_MASK}\[(\d+)\]\s*\)")
+# The type of optional sizes, as torchgen spells it.
+_SIZES = "std::optional<c10::SymIntArrayRef>"
+# The suffix of a function that takes symbolic sizes.
+_SYMINT = re.compile(r"_symint(?=\s*\()")
+_OPTIONAL_TENSOR = Optional(TENSOR)
+# Types that formulas have names for, which are no types of the target.
+_OF_FORMULAS: dict[CType, str] = {
+    Base("TypeAndSize"): "TypeAndSize",
+    Base("TensorGeometry"): "TensorGeometry",
+}
+
+
+class SavedField(Record, frozen=True):
+    """A field of a node: its type, the name that formulas have for it, what is saved, and when."""
+
+    type: str
+    name: str
+    expr: str
+    guard: str
+    is_output: bool
+
+    @property
+    def declaration(self) -> str:
+        return f"  opgen::autograd::Saved<{self.type}> {self.name}_;"
+
+    @property
+    def saving(self) -> str:
+        save = f"save_output({_CALL}, {self.expr})" if self.is_output else f"save({self.expr})"
+        condition = f"if ({self.guard}) " if self.guard else ""
+        return f"    {condition}{self.name}_.{save};"
+
+    @property
+    def reading(self) -> str:
+        return f"    const auto {self.name} = {self.name}_.get({_CALL});"
+
+
+class FormulaCall(Record, frozen=True):
+    """A formula, what is done with its value, and its place.
+
+    `condition` says when it is needed, `locals` are the values that it alone uses. The formula of a foreach operator
+    is `repeated` for each element.
+    """
+
+    condition: str
+    locals: tuple[str, ...]
+    start: str
+    formula: str
+    file: str
+    line: int
+    after: str
+    repeated: bool = False
+
+
+class NodeStruct(Record, frozen=True):
+    """The struct of a node: `inputs` and `outputs` are positions of arguments and returns."""
+
+    comment: str
+    name: str
+    operator: str
+    inputs: str
+    outputs: str
+    without_gradient: str
+    zeros: bool
+    saves_self: bool
+    reads_self: bool
+    fields: tuple[SavedField, ...]
+    parameters: str
+    output_parameters: str
+    gradients: tuple[str, ...]
+    backward: tuple[FormulaCall, ...]
+    forward_parameters: str
+    forward_locals: tuple[str, ...]
+    forward: tuple[FormulaCall, ...]
+    condition_parameters: str
+    condition: FormulaCall | None
+
+    @property
+    def input_fields(self) -> tuple[SavedField, ...]:
+        return tuple(f for f in self.fields if not f.is_output)
+
+    @property
+    def output_fields(self) -> tuple[SavedField, ...]:
+        return tuple(f for f in self.fields if f.is_output)
+
+    @property
+    def visits(self) -> str:
+        """`f(self_); f(other_);`."""
+        return " ".join(f"f({f.name}_);" for f in self.fields)
+
+
+class GradientRow(Record, frozen=True):
+    """The kernel of an operator for a key of autograd."""
+
+    operator: str
+    kernel: str
+
+    @property
+    def statement(self) -> str:
+        """The row as a call of torch::Library."""
+        return wrap_call("  m.impl(", (f'"{self.operator}"', self.kernel), ");", indent=2)
+
+    @property
+    def element(self) -> str:
+        """The row as an element of an array."""
+        return f"    {self.kernel},"
+
+
+class GradientTable(Record, frozen=True):
+    """The kernels of one namespace for one key of autograd."""
+
+    namespace: str
+    key: str
+    rows: str
+    definition: str
+    items: tuple[GradientRow, ...]
+
+
+class DerivativesSource(GeneratedFile, frozen=True):
+    library: str
+    name: str
+    includes: tuple[str, ...]
+    own_includes: tuple[str, ...]
+    optional_includes: tuple[str, ...]
+    author_includes: tuple[str, ...]
+    nodes: tuple[Block[NodeStruct], ...]
+    tables: tuple[GradientTable, ...]
+
+
+def build_derivatives(context: Context) -> Iterator[GeneratedFile]:
+    """Derivatives[_n].cpp, if any operator has a formula."""
+    wanted = [fn for fn in context.gradients if _records(fn) and context.keeps(fn.func)]
+    if not wanted:
+        return
+    count = context.library.shards
+    for name, some in sharded("Derivatives", wanted, _root_of_nodes, count):
+        made = tuple(_nodes(context, some))
+        called = {name for ns, node in made for name in _called_functions(ns, node)}
+        own = sorted(called.intersection(context.roots))
+        yield DerivativesSource(
+            path=f"src/{name}.cpp",
+            template="Derivatives.cpp.j2",
+            library=context.library.name,
+            name=name,
+            includes=operator_headers(context, _registered(context, some)),
+            own_includes=tuple(context.library.header(f"ops/{root}.h") for root in own),
+            optional_includes=tuple(sorted(called.difference(own))),
+            author_includes=context.gradient_includes,
+            nodes=blocks(made),
+            tables=tuple(_tables(context, name, some)),
+        )
+
+
+def _records(fn: DifferentiableFunction) -> bool:
+    """Whether calls are recorded: an out variant has the formulas of its operator, and rejects tensors that need them."""
+    return fn.has_derivatives and fn.func.func.kind() is not SchemaKind.out
+
+
+def _registered(
+    context: Context, functions: Sequence[DifferentiableFunction]
+) -> Iterator[NativeFunction]:
+    """The operators that a source with the nodes of `functions` registers kernels for."""
+    yield from (fn.func for fn in functions)
+    if FileKind.REGISTER_AUTOGRAD not in context.target.plan.kinds:
+        yield from _outs(context, functions)
+
+
+def _root_of_nodes(fn: DifferentiableFunction) -> str:
+    """The root name of the operator that the formulas are written for: variants share its nodes."""
+    return next(info.func.root_name for info in fn.infos.values() if info.has_derivatives)
+
+
+def _recording(fn: DifferentiableFunction) -> Iterator[tuple[str, DifferentiabilityInfo]]:
+    """The keys of `fn` and their gradients, without those that have no backward formula."""
+    return ((key, info) for key, info in fn.infos.items() if info.has_derivatives)
+
+
+def _nodes(
+    context: Context, functions: Iterable[DifferentiableFunction]
+) -> Iterator[tuple[str, NodeStruct]]:
+    """Each node of the functions once, with its C++ namespace."""
+    first: dict[tuple[str, str | None], tuple[DifferentiableFunction, str]] = {}
+    for fn in functions:
+        for key, info in _recording(fn):
+            found = first.setdefault((fn.func.namespace, info.op), (fn, key))
+            if fn.func is info.func and found[0].func is not info.func:
+                first[fn.func.namespace, info.op] = (fn, key)
+    for fn, key in first.values():
+        namespace = f"{operator_namespace(fn.func.namespace)}::derivatives"
+        yield namespace, _NodeBuilder(context, fn, key).build()
+
+
+def _tables(
+    context: Context, name: str, functions: Sequence[DifferentiableFunction]
+) -> Iterator[GradientTable]:
+    rows = [
+        ((fn.func.namespace, key), _row(fn, info))
+        for fn in functions
+        for key, info in _recording(fn)
+    ]
+    if FileKind.REGISTER_AUTOGRAD not in context.target.plan.kinds:
+        rows += [((f.namespace, DEFAULT_KEY), _refusal(f)) for f in _outs(context, functions)]
+    for namespace, key in unique(place for place, _ in rows):
+        dispatch_key = "Autograd" if key == DEFAULT_KEY else key
+        table = f"{name}_{dispatch_key}_{namespace}"
+        start = f"const opgen::KernelTable opgen_table_{table}("
+        given = (
+            f'"{namespace}"',
+            f"opgen::DispatchKey::{dispatch_key}",
+            f"opgen_kernels_{table}",
+        )
+        yield GradientTable(
+            namespace=namespace,
+            key=dispatch_key,
+            rows=f"opgen_kernels_{table}",
+            definition=wrap_call(start, given, ");", indent=0),
+            items=tuple(row for place, row in rows if place == (namespace, key)),
+        )
+
+
+def _row(fn: DifferentiableFunction, info: DifferentiabilityInfo) -> GradientRow:
+    f = fn.func
+    node = f"{operator_namespace(f.namespace)}::derivatives::{info.op}"
+    kind = f"opgen::autograd::Kind::{_kind(f, info)}"
+    kernel = f"opgen::autograd::recorded<{node}, {operator_struct(f)}, {kind}>()"
+    return GradientRow(str(f.func.name), kernel)
+
+
+def _outs(
+    context: Context, functions: Iterable[DifferentiableFunction]
+) -> Iterator[NativeFunction]:
+    """The out variants of operators with a formula."""
+    signatures: dict[str, set[FunctionSchema]] = {}
+    for fn in functions:
+        signature = fn.func.func.signature(strip_default=True)
+        signatures.setdefault(fn.func.scoped_root, set()).add(signature)
+    for f in context.registry.functions:
+        same = signatures.get(f.scoped_root)
+        if same is None or f.func.kind() is not SchemaKind.out or not context.keeps(f):
+            continue
+        if f.func.signature(strip_default=True) in same:
+            yield f
+
+
+def _refusal(f: NativeFunction) -> GradientRow:
+    kernel = f"opgen::autograd::refuses_out<{operator_struct(f)}>()"
+    return GradientRow(str(f.func.name), kernel)
+
+
+def _kind(f: NativeFunction, info: DifferentiabilityInfo) -> str:
+    """How the kernel of `f` treats what it returns and writes: a value of opgen::autograd::Kind."""
+    if f.func.kind() is SchemaKind.inplace:
+        of_one = f.root_name.startswith(FOREACH) and not info.func.root_name.startswith(FOREACH)
+        return "foreach_inplace" if of_one else "inplace"
+    if f.func.is_mutable:
+        return "writes"
+    return "view" if f.is_view_op else "functional"
+
+
+def _called_functions(namespace: str, node: NodeStruct) -> Iterator[str]:
+    """The functions that the formulas of a node call, except those of other namespaces than its own and ATen's."""
+    known = (None, "at", namespace.partition("::")[0])
+    for call in (*node.backward, *node.forward):
+        for match in _CALLED.finditer(call.formula):
+            if match[1] in known:
+                yield match[2].removesuffix("_symint")
+
+
+class _NodeBuilder(Struct, dict=True):
+    """Builds the struct of the node that records `fn` for `key`."""
+
+    context: Context
+    fn: DifferentiableFunction
+    key: str
+
+    @property
+    def info(self) -> DifferentiabilityInfo:
+        return self.fn.infos[self.key]
+
+    @property
+    def is_foreach(self) -> bool:
+        return self.info.func.root_name.startswith(FOREACH)
+
+    @cached_property
+    def arguments(self) -> tuple[str, ...]:
+        """The names of the arguments, as the dispatcher passes them."""
+        dispatcher = self.context.signatures.dispatcher(self.info.func)
+        return tuple(b.name for b in dispatcher.arguments())
+
+    @cached_property
+    def inputs(self) -> tuple[str, ...]:
+        return tuple(b.name for b in self.info.args_with_derivatives)
+
+    @cached_property
+    def outputs(self) -> tuple[str, ...]:
+        """The names of what is returned; an in-place operator returns `self`, which formulas call `result`."""
+        names = tuple("result" if n == "self" else n for n in return_names(self.info.func))
+        return names or ("result",)
+
+    def build(self) -> NodeStruct:
+        info, f = self.info, self.info.func
+        fields = tuple(self._fields())
+        backward = tuple(self._backward(d) for d in info.derivatives)
+        forward = tuple(self._forward(d) for d in info.forward_derivatives)
+        spelled = [field.expr for field in fields if not field.is_output]
+        saved = [field.expr for field in fields if field.is_output]
+        of_forward = [
+            text
+            for call in forward
+            for text in (*call.locals, call.start, call.formula, call.condition)
+        ]
+        locals = () if self.is_foreach else tuple(self._forward_locals())
+        condition = info.output_differentiability_condition
+        return NodeStruct(
+            comment=wrap_comment(self.context.spell.schema(f)),
+            name=str(info.op),
+            operator=cpp_string(f.full_name),
+            inputs=_positions(self.inputs, self.arguments),
+            outputs=self._output_positions(),
+            without_gradient=_positions(info.non_differentiable_arg_names, self.arguments),
+            zeros=f.namespace != "aten" and self._reads_several(),
+            saves_self=self._saves_self(),
+            reads_self=any(
+                uses(text, n)
+                for text in (*of_forward, *locals)
+                for n in ("self_p", "original_self_p")
+            ),
+            fields=fields,
+            parameters=_parameters(self.arguments, spelled),
+            output_parameters=_parameters(self.outputs, saved),
+            gradients=tuple(self._gradients()),
+            backward=backward,
+            forward_parameters=_parameters(
+                (*self.arguments, *self.outputs), (*of_forward, *locals)
+            ),
+            forward_locals=locals,
+            forward=forward,
+            condition_parameters=_parameters(
+                self.arguments, [condition.text] if condition is not None else []
+            ),
+            condition=(
+                None
+                if condition is None
+                else self._call(condition.text, condition.place, start="return ", after=";")
+            ),
+        )
+
+    def _saves_self(self) -> bool:
+        saved = self.info.all_saved_inputs
+        return any(s.expr == self.arguments[0] and s.type == TENSOR for s in saved)
+
+    def _output_positions(self) -> str:
+        if not self.info.func.func.returns:
+            return "0"
+        names = return_names(self.fn.func) or ("result",)
+        return _positions(differentiable_outputs(self.fn, self.key), names)
+
+    def _reads_several(self) -> bool:
+        """Whether a formula uses gradients by number or name, of which some may be undefined."""
+        return not self.is_foreach and any(
+            uses(d.formula, "grads") or d.named_gradients for d in self.info.derivatives
+        )
+
+    # What is saved.
+
+    def _fields(self) -> Iterator[SavedField]:
+        sizes = self.context.spell.type(SYM_INT_ARRAY_REF)
+        groups = ((self.info.all_saved_inputs, False), (self.info.all_saved_outputs, True))
+        for saved, is_output in groups:
+            for attribute in saved:
+                users = [d for d in self.info.derivatives if _reads(d, attribute, is_output)]
+                ctype = TENSOR if attribute.type == _OPTIONAL_TENSOR else attribute.type
+                yield SavedField(
+                    type=_OF_FORMULAS.get(ctype) or self.context.spell.type(ctype),
+                    name=attribute.name,
+                    expr=attribute.expr.replace(_SIZES, f"::std::optional<{sizes}>"),
+                    guard=self._guard(attribute, users),
+                    is_output=is_output,
+                )
+
+    def _guard(self, attribute: SavedAttribute, users: Sequence[Derivative]) -> str:
+        """The condition under which an attribute is saved: that a formula which reads it is needed."""
+        if len(users) == 1:
+            only = _only_if(attribute.name, users[0].formula)
+            if only is not None:
+                return self._needs((users[0].var_names[only],))
+        if len(self.inputs) == 1 or len(users) == len(self.info.derivatives):
+            return ""
+        return self._needs([name for d in users for name in d.var_names])
+
+    def _needs(self, names: Iterable[str], question: str = "needs") -> str:
+        return " || ".join(f"{_CALL}.{question}({self.inputs.index(n)})" for n in unique(names))
+
+    # Formulas.
+
+    def _gradients(self) -> Iterator[str]:
+        """The gradients of outputs that formulas have names for."""
+        formulas = [d.formula for d in self.info.derivatives]
+        if any(uses(formula, "grad") for formula in formulas) and not self.is_foreach:
+            yield "    const auto& grad = grads[0];"
+        names = [n.name for n in self.info.func.func.returns]
+        for name in sorted(self.info.used_named_gradients):
+            yield f"    const auto& {name} = grads[{names.index(name.removeprefix('grad_'))}];"
+
+    def _backward(self, derivative: Derivative) -> FormulaCall:
+        names = derivative.var_names
+        numbers = [self.inputs.index(name) for name in names]
+        give = f"{_CALL}.give<{', '.join(map(str, numbers))}>("
+        locals = []
+        if uses(derivative.formula, _MASK):
+            values = ", ".join(f"{_CALL}.computes({i})" for i in numbers)
+            locals.append(f"const ::std::array<bool, {len(names)}> {_MASK}{{{values}}};")
+        if uses(derivative.formula, _RETAIN):
+            locals.append(f"const bool {_RETAIN} = {_CALL}.{_RETAIN}();")
+        after = ");"
+        if self.is_foreach:
+            give = f"{_CALL}.give_each<{numbers[0]}>(grads.size(), [&](::std::size_t i) {{ return grads[i].defined() ? Tensor("
+            after = ") : Tensor(); });"
+        return self._call(
+            derivative.formula,
+            derivative.place,
+            condition=self._needs(names, "computes"),
+            locals=locals,
+            start=give,
+            after=after,
+        )
+
+    def _forward_locals(self) -> Iterator[str]:
+        formulas = [d.formula for d in self.info.forward_derivatives]
+        for name in self.arguments:
+            for suffix, what in (("_p", "primal"), ("_t", "tangent")):
+                if any(uses(formula, name + suffix) for formula in formulas):
+                    yield f"const auto {name}{suffix} = {_CALL}.{what}({name});"
+        for suffix, what in (("_p", "primal"), ("_t", "tangent")):
+            if any(uses(formula, f"original_self{suffix}") for formula in formulas):
+                yield f"const auto original_self{suffix} = {_CALL}.{what}(self);"
+
+    def _forward(self, derivative: ForwardDerivative) -> FormulaCall:
+        tangents = [n for n in derivative.required_inputs_fw_grad if n in self.arguments]
+        tangents += [n for n in self.inputs if n not in tangents and uses(derivative.formula, n)]
+        given = ", ".join(tangents or self.inputs)
+        names = return_names(self.info.func)
+        flags = differentiable_outputs(self.fn, self.key)
+        numbers = ", ".join(str(_output_number(n, names, flags)) for n in derivative.var_names)
+        start, after, locals = f"{_CALL}.give<{numbers}>(", ");", []
+        if self.is_foreach:
+            lists = self._lists
+            for name in self.arguments:
+                item = f"{name}[i]" if name in lists else name
+                for suffix, what in (("_p", "primal"), ("_t", "tangent")):
+                    if uses(derivative.formula, name + suffix):
+                        locals.append(f"const auto {name}{suffix} = {_CALL}.{what}({item});")
+            items = ", ".join(f"{n}[i]" if n in lists else n for n in tangents)
+            start = f"{_CALL}.give_each<0>(result.size(), [&](::std::size_t i) -> Tensor {{ if (!{_CALL}.has_tangent({items})) return Tensor(); {' '.join(locals)} return "
+            after, locals = "; });", []
+        return self._call(
+            derivative.formula,
+            derivative.place,
+            condition=f"{_CALL}.has_tangent({given})",
+            locals=locals,
+            start=start,
+            after=after,
+        )
+
+    @cached_property
+    def _lists(self) -> frozenset[str]:
+        """The arguments that are lists of tensors."""
+        flat = self.info.func.func.arguments.flat_all
+        return frozenset(a.name for a in flat if a.type.is_list_like() is not None)
+
+    def _call(
+        self,
+        formula: str,
+        place: TextPlace,
+        *,
+        start: str,
+        after: str,
+        condition: str = "",
+        locals: Iterable[str] = (),
+    ) -> FormulaCall:
+        source, at = place.span.source, place.span.start
+        if not self.context.target.cpp.symint_overloads:
+            formula = _SYMINT.sub("", formula)
+        return FormulaCall(
+            condition=condition,
+            locals=tuple(locals),
+            start=start,
+            formula=formula.strip(),
+            file=cpp_string(source.path.replace("\\", "/").rpartition("/")[2]),
+            line=source.location(at).line,
+            after=after,
+        )
+
+
+def _positions(names: Iterable[str], among: Sequence[str]) -> str:
+    """`0, 2`: the positions of the names, in their order."""
+    return ", ".join(str(among.index(name)) for name in names if name in among)
+
+
+def _parameters(names: Sequence[str], texts: Collection[str]) -> str:
+    """`const auto& self, const auto&`: a parameter for each name, which it has if one of the texts uses it."""
+    return "".join(
+        f", const auto& {name}" if any(uses(text, name) for text in texts) else ", const auto&"
+        for name in names
+    )
+
+
+def _reads(derivative: Derivative, attribute: SavedAttribute, is_output: bool) -> bool:
+    saved = derivative.saved_outputs if is_output else derivative.saved_inputs
+    return any(s.name == attribute.name for s in saved)
+
+
+def _only_if(name: str, formula: str) -> int | None:
+    """The index i of `wrap_opt_if(name, grad_input_mask[i])`, if the formula reads the name there alone."""
+    if _WRAP not in formula:
+        return None
+    for found in _WRAPPED.finditer(formula):
+        if found[1] == name and count(formula, name) == 1:
+            return int(found[2])
+    return None
+
+
+def _output_number(name: str, names: Sequence[str], with_gradient: Sequence[str]) -> int:
+    """The number of an output among those that have a gradient."""
+    if name in with_gradient:
+        return with_gradient.index(name)
+    match = re.fullmatch(r"result(\d+)", name)
+    if match is not None and int(match[1]) < len(names) and names[int(match[1])] in with_gradient:
+        return with_gradient.index(names[int(match[1])])
+    return 0

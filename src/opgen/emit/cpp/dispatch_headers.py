@@ -1,0 +1,130 @@
+"""Direct functions of one dispatch key: ops/<root>_<key>_dispatch.h. They bypass the dispatcher."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from opgen.cpp.names import operator_namespace, operator_struct_name
+from opgen.emit.common.base import (
+    Block,
+    GeneratedFile,
+    Record,
+    blocks,
+    group_by,
+)
+from opgen.emit.common.context import Context
+from opgen.emit.common.layout import WIDTH
+from opgen.model.dispatch_key import DispatchKey
+from opgen.model.native_function import NativeFunction
+from opgen.resolve.dispatch_tables import Registration, RegistrationKind
+
+# The runtime's headers that declare the classes of `direct_kernel`, beside those that every operator includes.
+_HEADERS = {"DirectKernel": (), "MetaKernel": ("opgen/meta_kernel.h",)}
+
+
+class DirectFunction(Record, frozen=True):
+    """One inline function under its comment."""
+
+    comment: str
+    head: str
+    statement: str
+
+
+class DirectOperator(Record, frozen=True):
+    """The declaration of an operator's kernel for a key, and the functions that call it.
+
+    Register<Key>.cpp defines the kernel. `function` has the plain signature, `variants` are the others.
+    """
+
+    declaration: str
+    function: DirectFunction
+    variants: tuple[DirectFunction, ...]
+
+
+class DispatchHeader(GeneratedFile, frozen=True):
+    root: str
+    key: str
+    key_lower: str
+    operator_header: str
+    runtime_headers: tuple[str, ...]
+    blocks: tuple[Block[DirectOperator], ...]
+
+
+def build_dispatch_headers(context: Context) -> Iterator[GeneratedFile]:
+    """One header per root and key that has direct functions."""
+    # The functions of an operator are the same for all keys with the same class of kernels.
+    made: dict[tuple[str, str], DirectOperator] = {}
+    for key, rows in _direct(context).items():
+        kernel_class = direct_kernel_class(key)
+        for f in (row.function for row in rows):
+            if (f.full_name, kernel_class) not in made:
+                made[f.full_name, kernel_class] = _direct_operator(context, f, kernel_class)
+        by_root = group_by((row.function for row in rows), lambda f: f.root_name)
+        lower = key.name.lower()
+        for root, functions in by_root.items():
+            yield DispatchHeader(
+                path=f"include/{context.library.name}/ops/{root}_{lower}_dispatch.h",
+                template="ops/root_key_dispatch.h.j2",
+                root=root,
+                key=key.name,
+                key_lower=lower,
+                operator_header=context.library.operator_header(f"ops/{root}_ops.h"),
+                runtime_headers=_HEADERS[kernel_class],
+                blocks=blocks(
+                    (direct_namespace(f, key), made[f.full_name, kernel_class]) for f in functions
+                ),
+            )
+
+
+def dispatch_header_roots(context: Context) -> dict[DispatchKey, tuple[str, ...]]:
+    """For every key with direct functions, the roots that have some, sorted."""
+    return {
+        key: tuple(sorted({row.function.root_name for row in rows}))
+        for key, rows in _direct(context).items()
+    }
+
+
+def direct_namespace(f: NativeFunction, key: DispatchKey) -> str:
+    """`at::cpu`: the namespace of functions that call the kernels for `key` directly."""
+    return f"{operator_namespace(f.namespace)}::{key.name.lower()}"
+
+
+def direct_kernel(f: NativeFunction) -> str:
+    """`opgen_kernel_add_Tensor`: the constant in `direct_namespace` that the direct functions of `f` call."""
+    return f"opgen_kernel_{operator_struct_name(f.func)}"
+
+
+def direct_kernel_class(key: DispatchKey) -> str:
+    """The runtime's class of `direct_kernel`: for Meta, calls replace tensors on other devices by tensors on Meta."""
+    return "MetaKernel" if key is DispatchKey.Meta else "DirectKernel"
+
+
+def has_direct_functions(context: Context, row: Registration) -> bool:
+    """Whether the kernel of `row` can be called without the dispatcher."""
+    return (
+        row.key in context.target.dispatch.function_keys
+        and row.kind is not RegistrationKind.fallthrough
+    )
+
+
+def _direct_operator(context: Context, f: NativeFunction, kernel_class: str) -> DirectOperator:
+    function, *variants = (
+        DirectFunction(one.comment, one.inline_head, one.statement)
+        for one in context.spell.functions(f, direct_kernel(f))
+    )
+    kernel = f"extern const opgen::{kernel_class}<_ops::{operator_struct_name(f.func)}>"
+    line = f"{kernel} {direct_kernel(f)};"
+    fits = len(line) <= WIDTH
+    return DirectOperator(
+        declaration=line if fits else f"{kernel}\n    {direct_kernel(f)};",
+        function=function,
+        variants=tuple(variants),
+    )
+
+
+def _direct(context: Context) -> dict[DispatchKey, list[Registration]]:
+    found = {
+        key: [row for row in rows if has_direct_functions(context, row)]
+        for key, rows in context.registrations.items()
+    }
+    return {key: rows for key, rows in found.items() if rows}

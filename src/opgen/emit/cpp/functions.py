@@ -1,0 +1,146 @@
+"""The public functions: ops/<root>.h, RedispatchFunctions.h, TensorBody.h and TensorMethods.cpp."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+
+from msgspec.structs import replace
+
+from opgen.cpp.names import operator_namespace, operator_struct_name
+from opgen.cpp.signatures import Binding
+from opgen.cpp.type_values import Base
+from opgen.emit.common.base import Block, GeneratedFile, PublicFunction, blocks
+from opgen.emit.common.context import Context
+from opgen.emit.common.shards import sharded
+from opgen.emit.common.text import operator_struct
+from opgen.emit.cpp.operators import operator_headers
+from opgen.model.native_function import NativeFunction, Variant
+
+_KEY_SET = Binding("dispatchKeySet", Base("DispatchKeySet"))
+
+
+class FunctionsHeader(GeneratedFile, frozen=True):
+    library: str
+    root: str
+    blocks: tuple[Block[PublicFunction], ...]
+
+
+class RedispatchHeader(GeneratedFile, frozen=True):
+    library: str
+    blocks: tuple[Block[PublicFunction], ...]
+
+
+class TensorHeader(GeneratedFile, frozen=True):
+    library: str
+    abi: int
+    methods: tuple[PublicFunction, ...]
+    left_out: tuple[PublicFunction, ...]
+
+
+class TensorMethodsFile(GeneratedFile, frozen=True):
+    """`owns`: whether this source declares that class Tensor belongs to the library."""
+
+    library: str
+    name: str
+    owns: bool
+    includes: tuple[str, ...]
+    methods: tuple[PublicFunction, ...]
+
+
+def build_functions_headers(context: Context) -> Iterator[GeneratedFile]:
+    """ops/<root>.h: one inline function per C++ signature, for entries with `variants: function`.
+
+    A library that extends another gets functions for its methods, too, because class Tensor belongs to the other.
+    """
+    for root in context.roots:
+        functions = context.functions_by_root[root]
+        yield FunctionsHeader(
+            path=f"include/{context.library.name}/ops/{root}.h",
+            template="ops/root.h.j2",
+            library=context.library.name,
+            root=root,
+            blocks=_function_blocks(context, functions),
+        )
+
+
+def build_redispatch(context: Context) -> Iterator[GeneratedFile]:
+    """RedispatchFunctions.h: every signature again, with the key set of the call as a parameter."""
+    yield RedispatchHeader(
+        path=f"include/{context.library.name}/RedispatchFunctions.h",
+        template="RedispatchFunctions.h.j2",
+        library=context.library.name,
+        blocks=blocks(
+            (f"{operator_namespace(f.namespace)}::redispatch", function)
+            for f in context.registry.functions
+            for function in context.spell.functions(
+                f, f"{operator_struct(f)}::redispatch", first=_KEY_SET
+            )
+        ),
+    )
+
+
+def build_tensor_body(context: Context) -> Iterator[GeneratedFile]:
+    """TensorBody.h: class Tensor. Libraries that extend another one do not have this file."""
+    if context.owns_tensor:
+        functions = _methods(context)
+        yield TensorHeader(
+            path=f"include/{context.library.name}/TensorBody.h",
+            template="TensorBody.h.j2",
+            library=context.library.name,
+            abi=context.target.plan.runtime_abi,
+            methods=_bodies(context, filter(context.keeps, functions)),
+            left_out=tuple(
+                m for f in functions if not context.keeps(f) for m in _left_out(context, f)
+            ),
+        )
+
+
+def build_tensor_methods(context: Context) -> Iterator[GeneratedFile]:
+    """TensorMethods[_n].cpp: the methods' bodies, compiled once, and the declaration of the library to which class
+    Tensor belongs.
+    """
+    if not context.owns_tensor:
+        return
+    count = context.library.shards
+    functions = list(filter(context.keeps, _methods(context)))
+    found = dict(sharded("TensorMethods", functions, lambda f: f.root_name, count))
+    for index, (name, members) in enumerate((found or {"TensorMethods_0": ()}).items()):
+        yield TensorMethodsFile(
+            path=f"src/{name}.cpp",
+            template="TensorMethods.cpp.j2",
+            library=context.library.name,
+            name=name,
+            owns=index == 0,
+            includes=operator_headers(context, members),
+            methods=_bodies(context, members),
+        )
+
+
+def _function_blocks(
+    context: Context, functions: Iterable[NativeFunction]
+) -> tuple[Block[PublicFunction], ...]:
+    return blocks(
+        (operator_namespace(f.namespace), function)
+        for f in functions
+        if Variant.function in f.variants or not context.owns_tensor
+        for function in context.spell.functions(f, f"_ops::{operator_struct_name(f.func)}::call")
+    )
+
+
+def _methods(context: Context) -> list[NativeFunction]:
+    return [f for f in context.registry.functions if Variant.method in f.variants]
+
+
+def _bodies(context: Context, functions: Iterable[NativeFunction]) -> tuple[PublicFunction, ...]:
+    return tuple(
+        method
+        for f in functions
+        for method in context.spell.functions(f, f"{operator_struct(f)}::call", method=True)
+    )
+
+
+def _left_out(context: Context, f: NativeFunction) -> Iterator[PublicFunction]:
+    functions = context.spell.functions(f, "", method=True)
+    for function, caller in zip(functions, context.spell.callers(f, method=True)):
+        arguments = (f'"{f.full_name}"', *caller.names)
+        yield replace(function, callee="opgen::throw_not_selected", arguments=arguments)

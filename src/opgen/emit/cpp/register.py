@@ -1,0 +1,240 @@
+"""Register<Key>[_n].cpp: the kernels of one dispatch key, as constants for direct functions and as a table."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Sequence
+
+from opgen.emit.common.base import Block, GeneratedFile, Record, blocks, unique
+from opgen.emit.common.batching import decomposes
+from opgen.emit.common.callables import kernel_text
+from opgen.emit.common.context import Context
+from opgen.emit.common.custom_classes import ClassDefinition, class_definitions
+from opgen.emit.common.layout import wrap_call, wrap_definition, wrap_row
+from opgen.emit.common.shards import sharded
+from opgen.emit.common.text import operator_struct
+from opgen.emit.cpp.dispatch_headers import (
+    direct_kernel,
+    direct_kernel_class,
+    direct_namespace,
+    has_direct_functions,
+)
+from opgen.model.dispatch_key import DispatchKey
+from opgen.resolve.dispatch_tables import Registration, RegistrationKind
+
+# Keys for which Register<Key>.cpp is another file, generated from all operators: the file of their kernels is
+# Register<Key>Kernels.cpp.
+_DECOMPOSED = (DispatchKey.CompositeImplicitAutograd, DispatchKey.CompositeExplicitAutograd)
+_OWN = frozenset({DispatchKey.Autograd, DispatchKey.Functionalize})
+
+
+class KernelDefinition(Record, frozen=True):
+    """The constant by which direct functions call a kernel, defined as `kernel`."""
+
+    kernel_class: str
+    struct: str
+    name: str
+    kernel: str
+
+    @property
+    def definition(self) -> str:
+        type = f"extern constexpr opgen::{self.kernel_class}<{self.struct}>"
+        return wrap_definition(type, self.name, self.kernel)
+
+
+class KernelRow(Record, frozen=True):
+    """One row of a table of kernels: `function(argument)` returns it."""
+
+    operator: str
+    function: str
+    argument: str
+
+    @property
+    def kernel(self) -> str:
+        return f"{self.function}({self.argument})"
+
+    @property
+    def element(self) -> str:
+        """The row as an element of an array."""
+        return wrap_row(self.function, self.argument)
+
+    @property
+    def statement(self) -> str:
+        """The row as a call of torch::Library."""
+        return wrap_call("  m.impl(", (f'"{self.operator}"', self.kernel), ");", indent=2)
+
+
+class KernelTable(Record, frozen=True):
+    """The kernels of one namespace for one key."""
+
+    namespace: str
+    key: str
+    file: str
+    items: tuple[KernelRow, ...]
+
+    @property
+    def rows(self) -> str:
+        return f"opgen_kernels_{self.file}_{self.namespace}"
+
+    @property
+    def definition(self) -> str:
+        start = f"const opgen::KernelTable opgen_table_{self.file}_{self.namespace}("
+        arguments = (f'"{self.namespace}"', f"opgen::DispatchKey::{self.key}", self.rows)
+        return wrap_call(start, arguments, ");", indent=0)
+
+
+class RegisterKeyFile(GeneratedFile, frozen=True):
+    library: str
+    name: str
+    key: str
+    includes: tuple[str, ...]
+    author_includes: tuple[str, ...]
+    classes: tuple[ClassDefinition, ...]
+    definitions: tuple[Block[KernelDefinition], ...]
+    tables: tuple[KernelTable, ...]
+
+
+def build_register_keys(context: Context) -> Iterator[GeneratedFile]:
+    """One source per key that has kernels, or one per shard of it."""
+    for key, rows in context.registered.items():
+        stem, count = _stem(key), context.library.shards
+        for name, members in sharded(stem, rows, lambda row: row.function.root_name, count):
+            yield RegisterKeyFile(
+                path=f"src/{name}.cpp",
+                template="RegisterKey.cpp.j2",
+                library=context.library.name,
+                name=name,
+                key=key.name,
+                includes=_includes(context, key, members),
+                author_includes=_author_includes(members),
+                classes=class_definitions(row.function for row in members),
+                definitions=_definitions(context, members),
+                tables=tuple(_tables(context, key, name, members)),
+            )
+
+
+def _definitions(
+    context: Context, rows: Sequence[Registration]
+) -> tuple[Block[KernelDefinition], ...]:
+    return blocks(
+        (direct_namespace(row.function, row.key), _definition(context, row))
+        for row in rows
+        if has_direct_functions(context, row)
+    )
+
+
+def _definition(context: Context, row: Registration) -> KernelDefinition:
+    struct = operator_struct(row.function)
+    kernel_class = direct_kernel_class(row.key)
+    return KernelDefinition(
+        kernel_class, struct, direct_kernel(row.function), kernel_text(context, row)
+    )
+
+
+def _tables(
+    context: Context, key: DispatchKey, file: str, rows: Sequence[Registration]
+) -> Iterator[KernelTable]:
+    """The kernels for `key`; composite ones also for the layers that decompose them into the operators that they call."""
+    yield from _table(context, key, file, rows)
+    if context.target.dispatch.functionalizes and key in _DECOMPOSED:
+        for layer in (DispatchKey.Functionalize, DispatchKey.FuncTorchBatchedDecomposition):
+            decomposed = [
+                row
+                for row in rows
+                if row.kind is not RegistrationKind.fallthrough
+                and decomposes(row.function, key, layer)
+            ]
+            yield from _table(context, layer, file, decomposed)
+
+
+def _table(
+    context: Context, key: DispatchKey, file: str, rows: Iterable[Registration]
+) -> Iterator[KernelTable]:
+    for block in blocks((row.function.namespace, _row(context, row)) for row in rows):
+        yield KernelTable(block.namespace, key.name, file, block.items)
+
+
+def _row(context: Context, row: Registration) -> KernelRow:
+    f = row.function
+    struct = operator_struct(f)
+    function, argument = f"opgen::kernel<{struct}>", ""
+    if row.kind is RegistrationKind.fallthrough:
+        function = f"opgen::fallthrough<{struct}>"
+    elif has_direct_functions(context, row):
+        function = "opgen::kernel"
+        argument = f"{direct_namespace(f, row.key)}::{direct_kernel(f)}"
+    else:
+        argument = kernel_text(context, row)
+    return KernelRow(str(f.func.name), function, argument)
+
+
+def _stem(key: DispatchKey) -> str:
+    """The name of a key's file, without `.cpp`. It differs from the file of kernels that opgen itself adds for the key."""
+    return f"Register{key.name}Kernels" if key in _OWN else f"Register{key.name}"
+
+
+def _author_includes(rows: tuple[Registration, ...]) -> tuple[str, ...]:
+    """The headers that declare existing functions, with the quotes or angle brackets of their `#include`."""
+    existing = (row.function for row in rows if row.kind is RegistrationKind.existing)
+    return tuple(unique(header for f in existing for header in f.includes))
+
+
+def _includes(
+    context: Context, key: DispatchKey, rows: tuple[Registration, ...]
+) -> tuple[str, ...]:
+    headers: set[str] = set()
+    for row in rows:
+        root = row.function.root_name
+        headers.update((f"ops/{root}_ops.h", _kernel_header(row)))
+        if row.kind is RegistrationKind.composite_structured:
+            assert row.group is not None
+            headers.add(f"ops/{row.group.primary.root_name}_ops.h")
+    besides = context.target.dispatch.key_headers.get(key)
+    existing = any(row.kind is RegistrationKind.existing for row in rows)
+    own = (
+        sorted({_kernel_header(r) for r in rows if r.kind is RegistrationKind.structured})
+        if context.library.backend_only
+        else ()
+    )
+    return (
+        *(() if besides is None else (besides,)),
+        *(("opgen/existing.h",) if existing else ()),
+        *map(context.library.operator_header, sorted(headers.difference(own))),
+        *map(context.library.header, own),
+        *_backend_includes(context, rows),
+    )
+
+
+def _backend_includes(context: Context, rows: tuple[Registration, ...]) -> tuple[str, ...]:
+    kinds = {row.kind for row in rows}
+    if context.backend is None or RegistrationKind.external not in kinds:
+        return ()
+    own = context.library.header(context.backend.header)
+    made = {RegistrationKind.from_functional, RegistrationKind.from_out} & kinds
+    return ("opgen/external_backend.h", own) if made else (own,)
+
+
+def _kernel_header(row: Registration) -> str:
+    """The header that declares the kernel of `row`."""
+    root = row.function.root_name
+    match row.kind:
+        case (
+            RegistrationKind.backend_select
+            | RegistrationKind.meta_inplace_stub
+            | RegistrationKind.external
+            | RegistrationKind.from_functional
+            | RegistrationKind.from_out
+            | RegistrationKind.select_by_device
+            | RegistrationKind.meta_of_written
+            | RegistrationKind.fallthrough
+            | RegistrationKind.existing
+        ):
+            return f"ops/{root}_ops.h"
+        case RegistrationKind.composite_structured:
+            assert row.group is not None
+            return f"ops/{row.group.root_name}_meta.h"
+        case RegistrationKind.structured:
+            assert row.group is not None
+            suffix = "meta" if row.kernel is None else "native"
+            return f"ops/{row.group.root_name}_{suffix}.h"
+        case RegistrationKind.unstructured:
+            return f"ops/{root}_native.h"

@@ -1,0 +1,228 @@
+"""Write imported entries as YAML, and a header for kernels that no header of the sources declares."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+
+from opgen.emit.common.base import Block, GeneratedFile, Record, blocks, unique
+from opgen.importing.common.registrations import Kernel
+from opgen.importing.entries.callables import CallableFunction, Declaration
+from opgen.importing.entries.classes import CustomClass
+from opgen.importing.entries.merge import Conditions, Entry, Row
+
+# Characters that a plain scalar cannot begin with. Source: YAML 1.2, 7.3.3.
+_INDICATOR = re.compile(r"[,\[\]{}#&*!|>'\"%@`\s]|[-?:](?:\s|$)|(?:---|\.\.\.)(?:\s|$)")
+# As plain scalars, these are not strings but special keys of YAML 1.1: the default value, and a merge.
+_KEYS_OF_YAML = ("=", "<<")
+_BREAKS_OFF = re.compile(r":(?:\s|$)|\s#|\s$")
+_ESCAPES = {"\\": "\\\\", '"': '\\"', "\n": "\\n", "\t": "\\t", "\r": "\\r"}
+_ALWAYS: Conditions = ()
+_TRACED_BY_PYTHON = "opgen: allow(W1030) Python registers its fake kernel"
+
+
+class ImportedEntry(Record, frozen=True):
+    """An entry. `rows` are the lines under `dispatch`, including comments; if all are comments, the key is omitted.
+
+    `left_out`: the whole entry is a comment.
+    """
+
+    comments: tuple[str, ...]
+    func: str
+    rows: tuple[str, ...]
+    has_rows: bool
+    tags: str
+    left_out: bool
+
+
+class ImportedClass(Record, frozen=True):
+    name: str
+    type: str
+    header: str
+
+
+class ImportedFile(GeneratedFile, frozen=True):
+    includes: str
+    classes: tuple[ImportedClass, ...]
+    entries: tuple[ImportedEntry, ...]
+
+
+class KernelDeclaration(Record, frozen=True):
+    template: str
+    declaration: str
+
+
+class KernelsHeader(GeneratedFile, frozen=True):
+    yaml: str
+    headers: tuple[str, ...]
+    blocks: tuple[Block[KernelDeclaration], ...]
+
+
+def build_imported(
+    path: str,
+    entries: Sequence[Entry],
+    classes: Mapping[str, CustomClass],
+    own_header: str,
+    traced_by_python: Collection[str],
+) -> ImportedFile:
+    """Return the YAML file. `own_header` is the header that `build_kernels_header` builds; empty if there is none.
+
+    `traced_by_python` names the operators whose fake kernel is in Python.
+    """
+    includes = [called.include for called in _called(entries) if called.include]
+    listed = list(unique([*sorted(includes), *([own_header] if own_header else [])]))
+    return ImportedFile(
+        path=path,
+        template="imported.yaml.j2",
+        includes=", ".join(map(_in_list, listed)),
+        classes=tuple(_class(one) for one in classes.values() if _is_named(one, entries)),
+        entries=tuple(_entry(entry, entry.name in traced_by_python) for entry in entries),
+    )
+
+
+def build_kernels_header(path: str, yaml: str, entries: Sequence[Entry]) -> KernelsHeader | None:
+    """Return the header for kernels that no header of the sources declares; None if there are none."""
+    declarations = [c.declaration for c in _called(entries) if c.declaration is not None]
+    if not declarations:
+        return None
+    headers = {header for one in declarations for header in one.declared.headers}
+    pairs = unique((one.namespace, _words(one)) for one in declarations)
+    made = blocks((namespace, KernelDeclaration(*words)) for namespace, words in pairs)
+    return KernelsHeader(
+        path=path,
+        template="kernels.h.j2",
+        yaml=yaml,
+        headers=tuple(sorted(headers, key=lambda header: ("/" not in header, header))),
+        blocks=made,
+    )
+
+
+def yaml_text(text: str) -> str:
+    """A scalar that YAML reads as `text`: plain if possible, otherwise in quotes."""
+    if not text.isprintable():
+        return f'"{"".join(map(_escaped, text))}"'
+    if not text or text in _KEYS_OF_YAML or _INDICATOR.match(text) or _BREAKS_OFF.search(text):
+        doubled = text.replace("'", "''")
+        return f"'{doubled}'"
+    return text
+
+
+def _in_list(text: str) -> str:
+    """A scalar of a list in brackets."""
+    if re.fullmatch(r"[\w./+-]+", text) and text.isascii():
+        return yaml_text(text)
+    return f'"{"".join(map(_escaped, text))}"'
+
+
+def _escaped(character: str) -> str:
+    if character in _ESCAPES:
+        return _ESCAPES[character]
+    code = ord(character)
+    if character.isprintable():
+        return character
+    return (
+        f"\\x{code:02x}"
+        if code < 0x100
+        else f"\\u{code:04x}" if code < 0x10000 else f"\\U{code:08x}"
+    )
+
+
+def _called(entries: Iterable[Entry]) -> Iterator[CallableFunction]:
+    for entry in entries:
+        if not entry.left_out:
+            yield from (row.function for row in entry.rows.values() if row.function is not None)
+
+
+# Custom classes
+
+
+def _class(one: CustomClass) -> ImportedClass:
+    return ImportedClass(name=one.name, type=one.type, header=yaml_text(one.header))
+
+
+def _is_named(one: CustomClass, entries: Iterable[Entry]) -> bool:
+    """Whether the class occurs in the schema of an entry that is not left out."""
+    name = re.compile(rf"\.{re.escape(one.name)}(?![\w.])")
+    return any(name.search(entry.schema) for entry in entries if not entry.left_out)
+
+
+# Entries
+
+
+def _entry(entry: Entry, traced_by_python: bool) -> ImportedEntry:
+    lines = [line for row in entry.rows.values() for line in _row(row, entry)]
+    tags = ", ".join(entry.tags)
+    return ImportedEntry(
+        comments=(*_comments(entry), *([_TRACED_BY_PYTHON] if traced_by_python else ())),
+        func=yaml_text(f"{entry.namespace}::{entry.schema}"),
+        rows=tuple(lines),
+        has_rows=any(row.written for row in entry.rows.values()),
+        tags=f"[{tags}]" if len(entry.tags) > 1 else tags,
+        left_out=bool(entry.left_out),
+    )
+
+
+def _comments(entry: Entry) -> Iterator[str]:
+    condition = _condition(entry.alternatives)
+    if condition:
+        yield _printable(condition)
+    if entry.left_out:
+        yield f"Left out: {_printable(entry.left_out)}."
+    if entry.is_inferred:
+        yield "PyTorch infers this schema from the C++ function: arguments have no names, and none is marked as written."
+    for other in entry.others:
+        where = _condition([other.conditions])
+        yield _printable(f"Defined with another schema, too{f'. {where}' if where else ''}:")
+        yield f"- func: {yaml_text(f'{other.namespace}::{other.schema}')}"
+
+
+def _row(row: Row, entry: Entry) -> Iterator[str]:
+    """The lines of a row: its condition, if the entry has another; the row; and comments with other registrations."""
+    condition = _condition(row.alternatives)
+    if condition and condition != _condition(entry.alternatives):
+        yield f"# {_printable(condition)}"
+    if row.written:
+        yield f"{row.key}: {yaml_text(row.written)}"
+    else:
+        yield f"# {row.key}: {_printable(_not_written(row.kernel))}"
+    for kernel, conditions in row.others:
+        where = _condition([conditions])
+        yield f"# {row.key}: {_printable(_not_written(kernel))}{f'. {_printable(where)}' if where else ''}"
+
+
+def _not_written(kernel: Kernel) -> str:
+    location = kernel.span.source.location(kernel.span.start)
+    file = kernel.span.source.path.replace("\\", "/").rpartition("/")[2]
+    return f"{kernel.code} ({file}, line {location.line})"
+
+
+def _condition(ways: Sequence[Conditions]) -> str:
+    """`Only #if A && B`, or several alternatives; empty if one of them has no condition."""
+    several = list(unique(ways))
+    if _ALWAYS in several or _are_opposite(several):
+        return ""
+    return "Only " + ", or ".join(f"#if {' && '.join(way)}" for way in several)
+
+
+def _are_opposite(ways: Sequence[Conditions]) -> bool:
+    if len(ways) != 2 or any(len(way) != 1 for way in ways):
+        return False
+    one, other = ways[0][0], ways[1][0]
+    return f"!{one}" == other or f"!{other}" == one or f"!({one})" == other
+
+
+def _printable(text: str) -> str:
+    return "".join(c if c.isprintable() else "\ufffd" for c in text)
+
+
+# Declarations
+
+
+def _words(one: Declaration) -> tuple[str, str]:
+    """`template <typename T>`, and `at::Tensor f(const at::Tensor& x);`."""
+    signature = one.declared.signature
+    parameters = ", ".join(f"{p.type} {p.name}".rstrip() for p in signature.parameters)
+    return (
+        f"template {one.template}" if one.template else "",
+        f"{signature.returns} {one.name}({parameters});",
+    )

@@ -1,0 +1,170 @@
+"""Headers that kernel authors include: ops/<root>_native.h and ops/<root>_meta.h."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Sequence
+
+from opgen.emit.common.base import Block, GeneratedFile, Record, blocks, group_by, unique
+from opgen.emit.common.context import Context
+from opgen.emit.common.custom_classes import type_headers
+from opgen.emit.common.kernel_set import MetaClass, StructuredKernel, UnstructuredKernel
+from opgen.emit.kernels.ufuncs import Ufunc, collect_ufuncs
+
+
+class NativeBlock(Record, frozen=True):
+    namespace: str
+    structured: tuple[StructuredKernel, ...]
+    items: tuple[UnstructuredKernel, ...]
+    ufuncs: tuple[Ufunc, ...]
+
+
+class NativeHeader(GeneratedFile, frozen=True):
+    root: str
+    includes: tuple[str, ...]
+    author_includes: tuple[str, ...]
+    abi: int
+    # The macros that define the functions, as a list in words; empty if there is nothing to define.
+    macros: str
+    blocks: tuple[NativeBlock, ...]
+
+
+class MetaHeader(GeneratedFile, frozen=True):
+    root: str
+    includes: tuple[str, ...]
+    author_includes: tuple[str, ...]
+    abi: int
+    # The macros that define the functions, as a list in words; empty if there is nothing to define.
+    macros: str
+    blocks: tuple[Block[MetaClass], ...]
+
+
+def build_native_headers(context: Context) -> Iterator[GeneratedFile]:
+    """ops/<root>_native.h for every root: the kernels of its operators."""
+    structured = group_by(context.kernels.structured, lambda kernel: kernel.root)
+    declared = group_by(context.kernels.kernels, lambda kernel: kernel.roots[0])
+    ufuncs = group_by(collect_ufuncs(context), lambda ufunc: ufunc.root)
+    shared = _shared_headers(context)
+    metas = set(meta_roots(context))
+    dtypes = ["SelectedDtypes.h"] if context.selects_dtypes else []
+    for root in _native_roots(context):
+        own_meta = [f"ops/{root}_meta.h"] if root in metas else []
+        yield NativeHeader(
+            path=f"include/{context.library.name}/ops/{root}_native.h",
+            template="ops/root_native.h.j2",
+            root=root,
+            includes=_sorted(
+                context.tensor_header,
+                "opgen/operator.h",
+                *map(context.library.header, [*dtypes, *own_meta, *shared.get(root, ())]),
+                *(k.meta_header for k in structured.get(root, []) if k.meta_header),
+            ),
+            author_includes=type_headers(context, context.functions_by_root.get(root, ())),
+            abi=context.target.plan.runtime_abi,
+            macros=_kernel_macros(
+                structured.get(root, []), declared.get(root, []), ufuncs.get(root, [])
+            ),
+            blocks=_native_blocks(
+                structured.get(root, []), declared.get(root, []), ufuncs.get(root, [])
+            ),
+        )
+
+
+def build_meta_headers(context: Context) -> Iterator[GeneratedFile]:
+    """ops/<root>_meta.h for every root with a structured group: its meta classes."""
+    for root, metas in sorted(group_by(context.kernels.metas, lambda meta: meta.root).items()):
+        yield MetaHeader(
+            path=f"include/{context.library.name}/ops/{root}_meta.h",
+            template="ops/root_meta.h.j2",
+            root=root,
+            includes=_sorted(
+                context.tensor_header,
+                "opgen/structured.h",
+                *(header for m in metas for header in _base_headers(context, m)),
+            ),
+            author_includes=tuple(
+                unique(header for m in metas for header in _author_headers(context, m))
+            ),
+            abi=context.target.plan.runtime_abi,
+            macros=_in_words(meta.to_write.partition("(")[0] for meta in metas),
+            blocks=blocks((meta.namespace, meta) for meta in metas),
+        )
+
+
+def _sorted(*headers: str) -> tuple[str, ...]:
+    return tuple(sorted(set(headers)))
+
+
+def _kernel_macros(
+    structured: Iterable[StructuredKernel],
+    kernels: Iterable[UnstructuredKernel],
+    ufuncs: Sequence[Ufunc],
+) -> str:
+    """The macros that define these kernels: `OPGEN_IMPL_FUNC and OPGEN_KERNEL`."""
+    looped = {ufunc.impl.struct for ufunc in ufuncs if ufunc.impl is not None}
+    macros = [
+        "OPGEN_IMPL_FUNC" for k in structured if k.struct not in looped and not k.is_installed
+    ]
+    macros += [kernel.macro(call).partition("(")[0] for kernel in kernels for call in kernel.calls]
+    macros += ["OPGEN_UFUNC" for _ in ufuncs]
+    return _in_words(macros)
+
+
+def _in_words(macros: Iterable[str]) -> str:
+    *first, last = tuple(unique(macros)) or ("",)
+    return f"{', '.join(first)} and {last}" if first else last
+
+
+def _native_roots(context: Context) -> tuple[str, ...]:
+    """Every root; for a backend of another library, the roots of its structured kernels."""
+    if not context.library.backend_only:
+        return context.roots
+    return tuple(sorted({kernel.root for kernel in context.kernels.structured}))
+
+
+def meta_roots(context: Context) -> tuple[str, ...]:
+    """The roots that have an ops/<root>_meta.h, sorted."""
+    if context.library.backend_only:
+        return tuple(sorted({meta.root for meta in context.kernels.metas}))
+    return tuple(sorted({group.root_name for group in context.registry.structured_groups()}))
+
+
+def _base_headers(context: Context, meta: MetaClass) -> tuple[str, ...]:
+    header = context.target.cpp.base_headers.get(meta.base)
+    return () if header is None else (header,)
+
+
+def _author_headers(context: Context, meta: MetaClass) -> tuple[str, ...]:
+    target = context.target
+    if meta.base == target.cpp.meta_base or meta.base in target.cpp.base_headers:
+        return ()
+    return (target.cpp.author_header.format(meta.base),)
+
+
+def _shared_headers(context: Context) -> dict[str, list[str]]:
+    """For each root, the headers of other roots that declare a kernel of its operators."""
+    pairs = (
+        (root, f"ops/{kernel.roots[0]}_native.h")
+        for kernel in context.kernels.kernels
+        for root in kernel.roots[1:]
+    )
+    grouped = group_by(pairs, lambda pair: pair[0])
+    return {root: sorted({header for _, header in found}) for root, found in grouped.items()}
+
+
+def _native_blocks(
+    structured: Iterable[StructuredKernel],
+    kernels: Iterable[UnstructuredKernel],
+    ufuncs: Iterable[Ufunc],
+) -> tuple[NativeBlock, ...]:
+    classes = group_by(structured, lambda kernel: kernel.namespace)
+    structs = group_by(kernels, lambda kernel: kernel.namespace)
+    loops = group_by(ufuncs, lambda ufunc: ufunc.namespace)
+    return tuple(
+        NativeBlock(
+            namespace,
+            tuple(classes.get(namespace, ())),
+            tuple(structs.get(namespace, ())),
+            tuple(loops.get(namespace, ())),
+        )
+        for namespace in unique([*classes, *structs, *loops])
+    )

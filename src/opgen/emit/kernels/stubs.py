@@ -1,0 +1,308 @@
+"""Stubs (<Key>Stubs.cpp), which run in place of missing kernels, and skeletons, from which an author starts to write."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+
+from opgen.cpp.names import kernel_namespace, operator_namespace
+from opgen.emit.common.base import Block, GeneratedFile, Record, blocks, cpp_string, group_by
+from opgen.emit.common.composite_set import CompositeKernel
+from opgen.emit.common.context import Context
+from opgen.emit.common.kernel_set import (
+    KernelOverload,
+    MetaClass,
+    StructuredKernel,
+    UnstructuredKernel,
+)
+from opgen.emit.common.shards import sharded
+from opgen.emit.kernels.backend import BackendMember, backend_members
+from opgen.emit.kernels.ufuncs import Ufunc, collect_ufuncs
+from opgen.model.cpp_identifier import cpp_identifier
+from opgen.model.dispatch_key import DispatchKey
+from opgen.model.function_schema import TENSOR
+
+
+class MissingFunction(Record, frozen=True):
+    """One function that an author writes: its key, its declaration, the text to write.
+
+    `name` is that of the kernel in the YAML; of a meta function, that of its operator.
+    """
+
+    name: str
+    key: DispatchKey
+    root: str
+    namespace: str
+    schema: str
+    operator: str
+    returns: str
+    function: str
+    types: str
+    to_write: str
+    header: str
+    kept: bool
+    # Its type, if the name is overloaded.
+    pointer: str = ""
+    # The namespace to write it in; empty if it does not matter.
+    within: str = ""
+    # The same function of the class for symbolic sizes, as `returns` and `function`; or empty.
+    symbolic_returns: str = ""
+    symbolic: str = ""
+
+
+class Stub(Record, frozen=True):
+    # The name of the constant with the texts of its error.
+    row: str
+    schema: str
+    operator: str
+    returns: str
+    function: str
+    types: str
+    pointer: str
+    to_write: str
+    symbolic_returns: str
+    symbolic: str
+
+
+class StubsFile(GeneratedFile, frozen=True):
+    library: str
+    stem: str
+    key: str
+    includes: tuple[str, ...]
+    blocks: tuple[Block[Stub], ...]
+
+
+class Skeleton(Record, frozen=True):
+    schema: str
+    operator: str
+    key: str
+    to_write: str
+    within: str
+    # Comment lines with the facts that the author of the kernel needs.
+    notes: tuple[str, ...]
+
+
+class SkeletonsFile(GeneratedFile, frozen=True):
+    includes: tuple[str, ...]
+    functions: tuple[Skeleton, ...]
+
+
+def build_stubs(context: Context) -> Iterator[GeneratedFile]:
+    """stubs/<Key>Stubs[_n].cpp: a weak definition of every function that an author may write."""
+    kept = (m for m in missing_functions(context) if m.kept)
+    for key, functions in group_by(kept, lambda m: m.key).items():
+        stem, count = f"{key.name}Stubs", context.library.shards
+        for name, members in sharded(stem, functions, lambda m: m.root, count):
+            yield StubsFile(
+                path=f"stubs/{name}.cpp",
+                template="KeyStubs.cpp.j2",
+                library=context.library.name,
+                stem=name,
+                key=key.name,
+                includes=tuple(sorted({context.library.header(m.header) for m in members})),
+                blocks=blocks((m.namespace, _stub(context, m)) for m in members),
+            )
+
+
+def build_skeletons(context: Context, operators: frozenset[str]) -> GeneratedFile:
+    """A kernel source with an empty body for every function of the groups of `operators`."""
+    roots = {f.root_name for f in context.registry.functions if f.full_name in operators}
+    groups = {
+        member.full_name
+        for f in context.registry.functions
+        if f.full_name in operators
+        and (group := context.registry.structured_group_of(f) or context.registry.group_of(f))
+        for member in group.functions()
+    }
+    wanted = [
+        m
+        for m in missing_functions(context)
+        if m.root in roots and (m.operator in operators or m.operator in groups)
+    ]
+    return SkeletonsFile(
+        path="",
+        template="skeletons.cpp.j2",
+        includes=tuple(sorted({context.library.header(m.header) for m in wanted})),
+        functions=tuple(
+            Skeleton(m.schema, m.operator, m.key.name, m.to_write, m.within, _notes(context, m))
+            for m in wanted
+        ),
+    )
+
+
+def _notes(context: Context, m: MissingFunction) -> tuple[str, ...]:
+    """The form of a Meta kernel for symbolic sizes, if the target has these."""
+    f = context.registry.find_function(m.operator)
+    if m.key is not DispatchKey.Meta or f is None or not context.target.dispatch.functionalizes:
+        return ()
+    kernel = f.find_kernel(m.key)
+    if kernel is None or kernel.structured:
+        return ()
+    notes = [
+        "It computes sizes and types alone. While a program is traced, sizes are symbols: ask for",
+        "sym_size(dim), sym_sizes() or sym_numel(), and compute with c10::SymInt.",
+    ]
+    if f.func.has_symint() and not kernel.supports_symint:
+        notes.append(
+            f"Call it '{kernel.name}_symint' in the YAML: then SymInt arguments are symbols, too."
+        )
+    like = next((a.name for a in f.func.arguments.flat_all if a.type == TENSOR), None)
+    if like is not None and f.func.returns and all(r.type == TENSOR for r in f.func.returns):
+        like = cpp_identifier(like)
+        one = f"opgen::empty_symint({like}.sym_sizes(), {like}.options())"
+        count = len(f.func.returns)
+        made = one if count == 1 else f"{{{', '.join([one] * count)}}}"
+        notes += (f"For results like '{like}':", f"  return {made};")
+    return tuple(notes)
+
+
+def missing_functions(context: Context) -> tuple[MissingFunction, ...]:
+    """Every function an author may write: metas, structured kernels, then the others."""
+    written_by_opgen = {_overload(context, kernel) for kernel in context.composite_kernels}
+    loops = {u.impl.struct: u for u in collect_ufuncs(context) if u.impl is not None}
+    return (
+        *(_missing_meta(meta) for meta in context.kernels.metas),
+        *(
+            _missing_impl(kernel, loops)
+            for kernel in context.kernels.structured
+            if not kernel.is_installed
+        ),
+        *(
+            _missing_call(kernel, call)
+            for kernel in context.kernels.kernels
+            for call in kernel.calls
+            if (kernel.namespace, kernel.name, call.types) not in written_by_opgen
+        ),
+        *_missing_members(context),
+    )
+
+
+def known_definitions(context: Context) -> Iterator[str]:
+    """Yield the text before the parameters of each definition that the library's headers declare.
+
+    That is `OPGEN_IMPL_FUNC(add_out_cpu)` for a kernel. Some of the kernels are not to be written: opgen generates them, or
+    another library has them.
+    """
+    for meta in context.kernels.metas:
+        yield meta.to_write[: meta.to_write.index(")") + 1]
+    for structured in context.kernels.structured:
+        yield f"OPGEN_IMPL_FUNC({structured.name})"
+    for kernel in context.kernels.kernels:
+        for call in kernel.calls:
+            yield kernel.macro(call)
+    for loop in collect_ufuncs(context):
+        yield f"OPGEN_UFUNC({loop.name})"
+
+
+def _overload(context: Context, composite: CompositeKernel) -> tuple[str, str, str]:
+    """Namespace, name and parameter types of a kernel that opgen generates; they identify a C++ function."""
+    f, kernel = composite.function, composite.kernel
+    native = context.signatures.native(f, symint=kernel.supports_symint)
+    namespace = kernel_namespace(f.namespace, kernel.namespace)
+    return namespace, kernel.name, context.spell.spelled(native).types
+
+
+def _missing_meta(meta: MetaClass) -> MissingFunction:
+    returns = f"{meta.struct}::meta_return_ty" if meta.precomputed else "void"
+    return MissingFunction(
+        name=meta.operator.rpartition("::")[2].removesuffix(".out"),
+        key=DispatchKey.Meta,
+        root=meta.root,
+        namespace=meta.namespace,
+        schema=meta.schema,
+        operator=meta.operator,
+        returns=returns,
+        function=f"{meta.struct}::meta",
+        types=meta.types,
+        to_write=meta.to_write,
+        header=f"ops/{meta.root}_meta.h",
+        kept=meta.kept,
+        symbolic_returns=f"{meta.symbolic}::meta_return_ty" if meta.precomputed else "void",
+        symbolic=f"{meta.symbolic}::meta" if meta.symbolic else "",
+    )
+
+
+def _missing_impl(kernel: StructuredKernel, loops: Mapping[str, Ufunc]) -> MissingFunction:
+    loop = loops.get(kernel.struct)
+    return MissingFunction(
+        name=kernel.name if loop is None else loop.name,
+        key=kernel.key,
+        root=kernel.root,
+        namespace=kernel.namespace,
+        schema=kernel.schema,
+        operator=kernel.operator,
+        returns="void",
+        function=f"{kernel.struct}::impl",
+        types=kernel.types,
+        to_write=(
+            f"OPGEN_IMPL_FUNC({kernel.name})({kernel.parameters})"
+            if loop is None
+            else f"OPGEN_UFUNC({loop.name})({loop.named_parameters})"
+        ),
+        header=f"ops/{kernel.root}_native.h",
+        kept=kernel.kept,
+    )
+
+
+def _missing_call(kernel: UnstructuredKernel, call: KernelOverload) -> MissingFunction:
+    return MissingFunction(
+        name=kernel.name,
+        key=call.key,
+        root=kernel.roots[0],
+        namespace=kernel.namespace,
+        schema=call.schema,
+        operator=call.operator,
+        returns=call.returns,
+        function=f"{kernel.struct}::{kernel.name}",
+        types=call.types,
+        pointer=f"{call.returns} (*)({call.types})" if len(kernel.calls) > 1 else "",
+        to_write=f"{kernel.macro(call)}({call.parameters})",
+        header=f"ops/{kernel.roots[0]}_native.h",
+        kept=call.kept,
+    )
+
+
+def _missing_members(context: Context) -> tuple[MissingFunction, ...]:
+    return tuple(_missing_member(context, member) for member in backend_members(context))
+
+
+def _missing_member(context: Context, member: BackendMember) -> MissingFunction:
+    backend = context.backend
+    assert backend is not None
+    function = f"{backend.class_name}::{member.name}"
+    return MissingFunction(
+        name=function,
+        key=member.key,
+        root=member.root,
+        namespace=backend.cpp_namespace,
+        schema=member.schema,
+        operator=member.operator,
+        returns=member.returns,
+        function=function,
+        types=member.types,
+        pointer=f"{member.returns} (*)({member.types})",
+        to_write=f"{member.returns} {function}({member.parameters})",
+        header=backend.header,
+        kept=member.kept,
+        within=backend.cpp_namespace,
+    )
+
+
+def _stub(context: Context, m: MissingFunction) -> Stub:
+    f = context.registry.find_function(m.operator)
+    assert f is not None, m.operator
+    # Operators of two namespaces may have kernels in one C++ namespace, and one translation unit may hold the stubs
+    # of several keys.
+    own = operator_namespace(f.namespace)
+    of = "" if m.namespace.startswith(f"{own}::") else f"{f.namespace}_"
+    return Stub(
+        row=f"opgen_missing_{m.key.name}_{of}{f.func.name.unambiguous_name}",
+        schema=m.schema,
+        operator=m.operator,
+        returns=m.returns,
+        function=m.function,
+        types=m.types,
+        pointer=m.pointer,
+        to_write=cpp_string(m.to_write),
+        symbolic_returns=m.symbolic_returns,
+        symbolic=m.symbolic,
+    )

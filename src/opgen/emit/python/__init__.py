@@ -1,0 +1,1 @@
+"""The Python module: tables of signatures, stub files, documentation."""

@@ -1,0 +1,280 @@
+"""The operators of a library as Python calls them: the bound operators and their signatures."""
+
+from __future__ import annotations
+
+import keyword
+from collections import Counter
+from collections.abc import Iterator
+from fnmatch import fnmatchcase
+from functools import cached_property
+
+from msgspec import Struct
+from msgspec.structs import replace
+
+from opgen import data
+from opgen.emit.common.base import Record
+from opgen.emit.common.context import Context
+from opgen.model.native_function import NativeFunction, Variant
+from opgen.model.types import BaseTy, BaseType, ListType, OptionalType, Type
+from opgen.python.check import is_bound
+from opgen.python.defaults import python_default
+from opgen.python.overloads import PythonFunction, PythonOverload, python_functions
+from opgen.python.python_types import or_none
+from opgen.python.signatures import (
+    REQUIRES_GRAD,
+    PythonArgument,
+    PythonOutArgument,
+    PythonSignature,
+    Spellings,
+    field_names,
+)
+
+# PyTorch binds these by hand; opgen generates their bindings.
+_BOUND_HERE = frozenset({"contiguous", "copy_", "nonzero", "to"})
+# Operators whose options may be positional, as in PyTorch: `a.to("cpu")`, `a.to("cpu", dtype)`.
+_TO = "to.dtype_layout"
+_TO_POSITIONAL = ("device", "dtype", "non_blocking", "copy")
+_TAKE_NUMBERS = frozenset(data.read_names("python_numbers.txt"))
+_CHOICES = data.read_rows("python_choices.txt")
+
+# The parser's names of the types that have Python objects.
+_TYPES = {
+    BaseTy.Tensor: "Tensor",
+    BaseTy.Scalar: "Scalar",
+    BaseTy.int: "Int",
+    BaseTy.SymInt: "Int",
+    BaseTy.DeviceIndex: "Int",
+    BaseTy.float: "Float",
+    BaseTy.bool: "Bool",
+    BaseTy.str: "Str",
+    BaseTy.ScalarType: "ScalarType",
+    BaseTy.Layout: "Layout",
+    BaseTy.Device: "Device",
+    BaseTy.MemoryFormat: "MemoryFormat",
+    BaseTy.Generator: "Generator",
+}
+_LISTS = {
+    "Tensor": "Tensors",
+    "Tensor?": "OptionalTensors",
+    "int": "Ints",
+    "SymInt": "Ints",
+    "float": "Floats",
+    "Scalar": "Scalars",
+    "bool": "Bools",
+}
+
+# Shown for an out variant that a selection includes without its operator.
+_ALONE = "without the operator that it is the out variant of"
+
+Fields = tuple[tuple[str, str], ...]
+
+
+class ResultClass(Record, frozen=True):
+    """A named tuple that operators return: `fields` are names and annotations."""
+
+    name: str
+    fields: Fields
+
+
+class PythonCalls(Struct, frozen=True, dict=True):
+    """The functions and methods of a package, by submodule and name; `operators` are all operators that they call.
+
+    `left_out` has the reason for each operator that could have a Python binding but has none.
+    """
+
+    context: Context
+    functions: tuple[PythonFunction, ...]
+    operators: tuple[NativeFunction, ...]
+    left_out: tuple[str, ...]
+
+    @property
+    def spellings(self) -> Spellings:
+        return _spellings(self.context)
+
+    def signature(self, o: PythonOverload, *, method: bool) -> PythonSignature:
+        """The signature with those tensor options that the operator itself takes, and its defaults."""
+        f = o.out or o.base
+        made = PythonSignature.from_native_function(f, self.spellings.cpp, method=method)
+        signature = replace(
+            made,
+            returns=o.base.func.returns,
+            result=self._result(o.base),
+            input_args=tuple(self._described(o.base, a) for a in made.input_args),
+            input_kwargs=tuple(self._described(o.base, a) for a in made.input_kwargs),
+            output_args=None if made.output_args is None else self._out(made.output_args),
+            tensor_options_args=tuple(
+                self._described(o.base, a) for a in _options(self.context, o)
+            ),
+        )
+        return _options_first(signature) if str(f.func.name) == _TO else signature
+
+    def result_class(self, o: PythonOverload) -> ResultClass | None:
+        """The named tuple that `o` returns; None if the names of its results cannot be those of a named tuple."""
+        fields = self._fields(o.base)
+        return None if fields is None else self._classes[str(o.base.func.name.name), fields]
+
+    def result_classes(self) -> tuple[ResultClass, ...]:
+        """All named tuples, sorted by name."""
+        return tuple(sorted(self._classes.values(), key=lambda one: one.name))
+
+    @cached_property
+    def _classes(self) -> dict[tuple[str, Fields], ResultClass]:
+        """Overloads of one name share a class if they have the same fields; otherwise the classes are numbered."""
+        found: dict[tuple[str, Fields], ResultClass] = {}
+        names: Counter[str] = Counter()
+        for function in self.functions:
+            for o in function.overloads:
+                fields = self._fields(o.base)
+                name = str(o.base.func.name.name)
+                if fields is None or (name, fields) in found:
+                    continue
+                number = f"_{names[name]}" if names[name] else ""
+                names[name] += 1
+                found[name, fields] = ResultClass(name + number, fields)
+        return found
+
+    def _fields(self, f: NativeFunction) -> Fields | None:
+        names = field_names(f.func.returns)
+        if not names or not all(_is_field(name) for name in names):
+            return None
+        return tuple(
+            zip(names, (self.spellings.python.return_annotation(r.type) for r in f.func.returns))
+        )
+
+    def _described(self, f: NativeFunction, a: PythonArgument) -> PythonArgument:
+        """`a` with an annotation that is more precise than the one of its type."""
+        if takes_numbers(f, a):
+            return replace(a, annotation="Tensor | _Number")
+        if is_empty_list(a):
+            return replace(a, annotation=or_none(self.spellings.python.argument_annotation(a.type)))
+        choices = _choices(f, a)
+        if not choices:
+            return a
+        literal = f"_Literal[{', '.join(choices)}]"
+        optional = isinstance(a.type, OptionalType)
+        return replace(a, annotation=or_none(literal) if optional else literal)
+
+    def _out(self, out: PythonOutArgument) -> PythonOutArgument:
+        if len(out.outputs) == 1:
+            return replace(
+                out, annotation=or_none(self.spellings.python.argument_annotation(out.type))
+            )
+        tensors = ", ".join(["Tensor"] * len(out.outputs))
+        return replace(out, annotation=f"_tuple[{tensors}] | _list[Tensor] | None")
+
+    def _result(self, f: NativeFunction) -> str | None:
+        """The return type in a stub, if it does not follow from `returns`."""
+        python = self.spellings.python
+        if returns_self(f):
+            return python.argument_annotation(f.func.arguments.flat_all[0].type)
+        fields = self._fields(f)
+        if fields is not None:
+            return f"{python.return_types}.{self._classes[str(f.func.name.name), fields].name}"
+        if field_names(f.func.returns):
+            return f"tuple[{', '.join(python.return_annotation(r.type) for r in f.func.returns)}]"
+        return None
+
+
+def python_calls(context: Context) -> PythonCalls:
+    """The contents of a library's package."""
+    bound = [_as_called(context, f) for f in context.registry.functions if _is_wanted(context, f)]
+    problems = [(f, _unknown_type(f)) for f in bound]
+    operators = tuple(f for f, why in problems if why is None)
+    functions = sorted(
+        python_functions(operators, _spellings(context)),
+        key=lambda one: (one.module or "", one.name, one.method, one.namespace),
+    )
+    called = {id(f) for one in functions for o in one.overloads for f in (o.base, o.out)}
+    problems = [(f, why or (None if id(f) in called else _ALONE)) for f, why in problems]
+    operators = tuple(f for f, why in problems if why is None)
+    left_out = tuple(f"{f.func.name} ({why})" for f, why in problems if why is not None)
+    return PythonCalls(context, tuple(functions), operators, left_out)
+
+
+def _spellings(context: Context) -> Spellings:
+    return Spellings(context.target.cpp.spelling, context.target.python)
+
+
+def parser_kind(type: Type) -> str | None:
+    """The name that the parser has for a type; None if no Python object converts to it."""
+    match type:
+        case BaseType(name):
+            return _TYPES.get(name)
+        case OptionalType(elem):
+            return parser_kind(elem)
+        case ListType(elem):
+            return _LISTS.get(str(elem))
+        case _:
+            return None
+
+
+def takes_numbers(f: NativeFunction, a: PythonArgument) -> bool:
+    """Return whether a number may be passed for the tensor `a`."""
+    named = f.namespace == "aten" and str(f.func.name.name) in _TAKE_NUMBERS
+    return named and parser_kind(a.type) == "Tensor" and not isinstance(a, PythonOutArgument)
+
+
+def is_empty_list(a: PythonArgument) -> bool:
+    """Return whether the default of `a` is an empty list of ints, for which None may be passed too."""
+    return a.default == "{}" and parser_kind(a.type) == "Ints"
+
+
+def returns_self(f: NativeFunction) -> bool:
+    """Whether Python returns the first argument: the operator writes it and returns nothing itself."""
+    arguments = f.func.arguments.flat_all
+    return not f.func.returns and f.func.name.name.inplace and len(arguments) != 0
+
+
+def _is_wanted(context: Context, f: NativeFunction) -> bool:
+    return context.keeps(f) and (is_bound(f) or str(f.func.name.name) in _BOUND_HERE)
+
+
+def _as_called(context: Context, f: NativeFunction) -> NativeFunction:
+    """`f` as Python calls it. If class Tensor belongs to a library that this one extends, methods become functions."""
+    if context.library.extends is None or Variant.method not in f.variants:
+        return f
+    return replace(f, variants=frozenset({Variant.function}))
+
+
+def _unknown_type(f: NativeFunction) -> str | None:
+    """A type of `f` to which no Python argument converts."""
+    types = (a.type for a in f.func.arguments.flat_all)
+    return next((f"no {type} in Python" for type in types if parser_kind(type) is None), None)
+
+
+def _is_field(name: str) -> bool:
+    """Whether a named tuple can have a field of this name."""
+    return name.isidentifier() and not keyword.iskeyword(name) and not name.startswith("_")
+
+
+def _options_first(signature: PythonSignature) -> PythonSignature:
+    named = {a.name: a for a in signature.input_kwargs + signature.tensor_options_args}
+    positional = tuple(named[name] for name in _TO_POSITIONAL)
+    return replace(
+        signature,
+        input_args=signature.input_args + positional,
+        input_kwargs=tuple(a for a in signature.input_kwargs if a not in positional),
+        tensor_options_args=tuple(a for a in signature.tensor_options_args if a not in positional),
+    )
+
+
+def _choices(f: NativeFunction, a: PythonArgument) -> tuple[str, ...]:
+    """The strings that an argument of PyTorch's operators may be; none if they are unknown."""
+    if f.namespace != "aten" or parser_kind(a.type) != "Str":
+        return ()
+    name = str(f.func.name.name)
+    for pattern, argument, *texts in _CHOICES:
+        if a.name == argument and fnmatchcase(name, pattern):
+            return tuple(f'"{text}"' for text in texts)
+    return ()
+
+
+def _options(context: Context, o: PythonOverload) -> Iterator[PythonArgument]:
+    """The options that the operator takes, and `requires_grad` if PyTorch's function has it."""
+    options = o.base.func.arguments.tensor_options
+    if options is None:
+        return
+    for a in options.all():
+        default = python_default(a.default or "None", a.type, context.target.cpp.spelling)
+        yield PythonArgument(a.name, a.type, default)
+    yield from (a for a in o.signature.tensor_options_args if a.name == REQUIRES_GRAD)

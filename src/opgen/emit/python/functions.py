@@ -1,0 +1,204 @@
+"""A Python package for operators that PyTorch already makes callable (torch.ops): their names, with types."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Iterator, Sequence
+from keyword import iskeyword
+from textwrap import indent
+
+from opgen.emit.common.base import GeneratedFile, Record, group_by
+from opgen.emit.common.context import Context
+from opgen.emit.python.stub import StubFile
+from opgen.model.native_function import NativeFunction
+from opgen.parse.entries.fake_expression import EXTRA_NAMES
+from opgen.python.layout import docstring, without_docstrings
+from opgen.python.operator_calls import OperatorCall, merged_call, operator_call, reachable_calls
+from opgen.python.spelling import AnnotationNames
+
+_WORD = re.compile(r"\b_\w+")
+# The names of classes in the stub begin with this: operators have other names.
+_CLASS = "_Op_"
+# Attributes that every operator of torch.ops has, so that an overload of that name is none.
+_ATTRIBUTES = frozenset({"op", "op_overloads", "overloads"})
+
+
+class FakeFunction(Record, frozen=True):
+    """An overload under torch.ops, and the function that declares its parameters and return type."""
+
+    overload: str
+    parameters: str
+    returns: str
+
+
+class PythonFunctionsFile(GeneratedFile, frozen=True):
+    """`names` are the operators of `namespace`; `others` are further namespaces, for which the package has no names."""
+
+    library: str
+    namespace: str
+    others: tuple[str, ...]
+    names: tuple[str, ...]
+    fakes: tuple[FakeFunction, ...]
+
+
+class DescribedObject(Record, frozen=True):
+    """An operator of torch.ops or one of its overloads, and a function with its signature and documentation.
+
+    `path` are the arguments of the decorator: `"plus", "default"`.
+    """
+
+    path: str
+    function: str
+
+
+class SignaturesFile(GeneratedFile, frozen=True):
+    library: str
+    namespace: str
+    imports: tuple[str, ...]
+    objects: tuple[DescribedObject, ...]
+
+
+class LoadingFile(GeneratedFile, frozen=True):
+    """The module that loads the library, or raises an error with the reason."""
+
+    library: str
+
+
+def build_python_functions(context: Context) -> Iterator[GeneratedFile]:
+    """python/<library>: __init__.py, _loading.py, a stub, py.typed."""
+    if not context.library.python:
+        return
+    library = context.library.name
+    kept = [f for f in context.registry.functions if context.keeps(f)]
+    namespaces = sorted({f.namespace for f in kept})
+    namespace = namespaces[0] if len(namespaces) == 1 else library
+    functions = _by_name(f for f in kept if f.namespace == namespace)
+    folder = f"python/{library}"
+    yield PythonFunctionsFile(
+        path=f"{folder}/__init__.py",
+        template="functions.py.j2",
+        library=library,
+        namespace=namespace,
+        others=tuple(one for one in namespaces if one != namespace),
+        names=tuple(functions),
+        fakes=tuple(_fake(f) for f in kept if f.fake is not None),
+    )
+    yield LoadingFile(f"{folder}/_loading.py", "loading.py.j2", library)
+    if functions:
+        yield _signatures(context, library, namespace, functions)
+    title = f"Library {library}, for type checkers and editors."
+    parts = tuple(_stub(context, functions))
+    yield StubFile(f"{folder}/__init__.pyi", "stub.pyi.j2", title, parts)
+    yield StubFile(f"{folder}/py.typed", "py.typed.j2", "", ())
+
+
+def _fake(f: NativeFunction) -> FakeFunction:
+    assert f.fake is not None
+    name = f.func.name
+    # Attributes of torch.ops may have any name, parameters may not.
+    arguments = [a.name for a in f.func.arguments.flat_all if not iskeyword(a.name)]
+    given = [n for n in EXTRA_NAMES if n not in arguments]
+    return FakeFunction(
+        overload=f"{f.namespace}.{name.name}.{name.overload_name or 'default'}",
+        parameters=", ".join((*given, *arguments)),
+        returns=f.fake,
+    )
+
+
+def _by_name(functions: Iterable[NativeFunction]) -> dict[str, list[NativeFunction]]:
+    """The operators whose names are valid in Python, sorted by name; overloads in the order of their entries."""
+    named = group_by(functions, lambda f: str(f.func.name.name))
+    return {name: named[name] for name in sorted(named) if not iskeyword(name)}
+
+
+def _signatures(
+    context: Context, library: str, namespace: str, functions: dict[str, list[NativeFunction]]
+) -> SignaturesFile:
+    """_signatures.py: what `inspect` and `help()` tell about the operators."""
+    words = _words(context)
+    objects = []
+    for name, found in functions.items():
+        calls = [(f, operator_call(f, words)) for f in found]
+        merged = merged_call([call for _, call in calls]).declaration(_help(calls), "_")
+        objects.append(DescribedObject(f'"{name}"', merged.rstrip("\n")))
+        for f, call in calls:
+            overload = _overload_name(f)
+            if overload is not None:
+                text = call.declaration(_help([(f, call)]), "_").rstrip("\n")
+                objects.append(DescribedObject(f'"{name}", "{overload}"', text))
+    imports = tuple(_imports(words, [one.function for one in objects]))
+    return SignaturesFile(
+        f"python/{library}/_signatures.py",
+        "signatures.py.j2",
+        library,
+        namespace,
+        imports,
+        tuple(objects),
+    )
+
+
+def _help(calls: Sequence[tuple[NativeFunction, OperatorCall]]) -> str:
+    """The signature of each overload, and the author's documentation: below them if it is the same for all."""
+    docs = {f.doc for f, _ in calls}
+    if len(docs) == 1:
+        lines = [call.help_text() for _, call in calls]
+        doc = docs.pop()
+        return "\n".join(lines if doc is None else [*lines, "", doc])
+    texts = (
+        call.help_text() + ("" if f.doc is None else f"\n{indent(f.doc, '    ')}")
+        for f, call in calls
+    )
+    return "\n".join(texts)
+
+
+def _overload_name(f: NativeFunction) -> str | None:
+    """The attribute of the operator that is this overload; None if there is no such attribute."""
+    name = f.func.name.overload_name or "default"
+    is_hidden = iskeyword(name) or name.startswith("_") or name in _ATTRIBUTES
+    return None if is_hidden else name
+
+
+def _words(context: Context) -> AnnotationNames:
+    words = context.target.call_words
+    assert words is not None
+    return words
+
+
+def _imports(words: AnnotationNames, parts: Iterable[str]) -> Iterator[str]:
+    """The imports that the declarations `parts` need, in groups with a blank line before each."""
+    used = {word for part in parts for word in _WORD.findall(without_docstrings(part))}
+    for group in words.imports:
+        lines = [line for word, line in group.items() if word in used]
+        if lines:
+            yield "\n".join(["", *lines])
+
+
+def _stub(context: Context, functions: dict[str, list[NativeFunction]]) -> Iterator[str]:
+    words = _words(context)
+    parts = [text for name, found in functions.items() for text in _operator(name, found, words)]
+    yield from _imports(words, parts)
+    yield from parts
+
+
+def _operator(
+    name: str, functions: Sequence[NativeFunction], words: AnnotationNames
+) -> Iterator[str]:
+    """An operator of torch.ops: an object with an attribute for each overload."""
+    calls = reachable_calls(functions, words)
+    lines = [f"\n@_type_check_only\nclass {_CLASS}{name}(_OpOverloadPacket):"]
+    attributes = []
+    for f in functions:
+        overload = _overload_name(f)
+        if overload is not None:
+            method = operator_call(f, words).method(f.doc).rstrip("\n")
+            class_name = f"_Overload_{overload}"
+            lines.append(f"    @_type_check_only\n    class {class_name}(_OpOverload):")
+            lines.append(f"{indent(method, 2 * '    ')}\n")
+            text = _help([(f, operator_call(f, words))])
+            attributes.append(f"    {overload}: {class_name}\n{docstring(text, indent=4)}")
+    lines += attributes
+    mark = "@_overload\n" if len(calls) > 1 else ""
+    methods = "\n".join(f"{mark}{call.method(f.doc)}" for f, call in calls)
+    lines.append(indent(methods.rstrip("\n"), "    "))
+    doc = docstring(_help([(f, operator_call(f, words)) for f in functions]), indent=0)
+    yield "\n".join([*lines, "", f"{name}: {_CLASS}{name}", doc])

@@ -1,0 +1,1 @@
+"""Reports that print what opgen derived: dump, explain, coverage, JSON schema, selection list."""

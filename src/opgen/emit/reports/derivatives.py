@@ -1,0 +1,100 @@
+"""Write the gradients of all operators as JSON: the fields that are compared with torchgen.
+
+The field names are those of `tests/differential/parity/torchgen_derivatives.py`. C++ is spelled as the target spells it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from typing import Any, TypeAlias
+
+from opgen.autograd.derivative import (
+    Derivative,
+    DifferentiabilityInfo,
+    DifferentiableFunction,
+    ForwardDerivative,
+    SavedAttribute,
+)
+from opgen.autograd.kernels import autograd_kernel, differentiable_outputs, inplace_or_view_kernel
+from opgen.cpp.spelling import TypeSpelling, spell
+from opgen.model.derivatives import DEFAULT_KEY
+from opgen.model.native_function import NativeFunction
+from opgen.targets.base import Target
+
+Row: TypeAlias = dict[str, Any]
+
+
+def derivative_rows(
+    gradients: Iterable[DifferentiableFunction],
+    target: Target,
+    wanted: Sequence[NativeFunction] | None,
+) -> list[Row]:
+    """Return a row for each operator, or for those that are `wanted`, sorted by name and schema."""
+    names = None if wanted is None else {f.full_name for f in wanted}
+    rows = [
+        _row(fn, target.cpp.spelling)
+        for fn in gradients
+        if names is None or fn.func.full_name in names
+    ]
+    return sorted(rows, key=lambda row: (row["name"], row["schema"]))
+
+
+def _row(fn: DifferentiableFunction, spelling: TypeSpelling) -> Row:
+    kernel, inplace_or_view = autograd_kernel(fn), inplace_or_view_kernel(fn)
+    keys = sorted(fn.infos)
+    return {
+        "name": fn.func.full_name,
+        "schema": str(fn.func.func),
+        "kernel": None if kernel is None else kernel.name,
+        "inplace_or_view": None if inplace_or_view is None else inplace_or_view.name,
+        "differentiable_outputs": {
+            key: list(differentiable_outputs(fn, key)) for key in keys or [DEFAULT_KEY]
+        },
+        "keys": {key: _info(fn.infos[key], fn.forward[key], spelling) for key in keys},
+    }
+
+
+def _info(
+    info: DifferentiabilityInfo, forward: Iterable[ForwardDerivative], spelling: TypeSpelling
+) -> Row:
+    flags, condition = info.output_differentiability, info.output_differentiability_condition
+    return {
+        "node": info.op,
+        "formulas": [_formula(derivative, spelling) for derivative in info.derivatives],
+        "forward": [_forward(derivative) for derivative in forward],
+        "saved_inputs": _attributes(info.all_saved_inputs, spelling),
+        "saved_outputs": _attributes(info.all_saved_outputs, spelling),
+        "arguments": [binding.name for binding in info.args_with_derivatives],
+        "non_differentiable": list(info.non_differentiable_arg_names),
+        "outputs": None if flags is None else list(flags),
+        "conditions": None if condition is None else [condition.text],
+        "named_gradients": sorted(info.used_named_gradients),
+    }
+
+
+def _formula(derivative: Derivative, spelling: TypeSpelling) -> Row:
+    return {
+        "of": list(derivative.var_names),
+        "formula": derivative.formula,
+        "written": derivative.original_formula,
+        "saved_inputs": _attributes(derivative.saved_inputs, spelling),
+        "saved_outputs": _attributes(derivative.saved_outputs, spelling),
+        "named_gradients": sorted(derivative.named_gradients),
+    }
+
+
+def _forward(derivative: ForwardDerivative) -> Row:
+    return {
+        "of": list(derivative.var_names),
+        "types": [str(type) for type in derivative.var_types],
+        "formula": derivative.formula,
+        "tangents": sorted(derivative.required_inputs_fw_grad),
+        "primals": sorted(derivative.required_inputs_primal),
+        "original_self": derivative.required_original_self_value,
+        "in_place": derivative.is_reusing_outplace_formula,
+    }
+
+
+def _attributes(saved: Iterable[SavedAttribute], spelling: TypeSpelling) -> list[list[str]]:
+    """Return the fields in alphabetical order: name, C++ type, and the expression that is saved."""
+    return sorted([a.name, spell(a.type, spelling), a.expr] for a in saved)

@@ -1,0 +1,437 @@
+"""Write the derived values as JSON, stage by stage: the fields that are compared with torchgen.
+
+The field names are those of `tests/differential/parity/torchgen_facts.py`. C++ is spelled as the target spells it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Sequence
+from enum import Enum
+from typing import Any, TypeAlias
+
+from msgspec import Struct
+
+from opgen._compat import assert_never
+from opgen.cpp import structured
+from opgen.cpp.literals import BadDefault
+from opgen.cpp.names import kernel_namespace, return_names
+from opgen.cpp.signatures import (
+    CppSignature,
+    CppSignatureGroup,
+    DispatcherSignature,
+    NativeSignature,
+    parameters,
+)
+from opgen.cpp.spelling import TypeSpelling
+from opgen.cpp.type_values import NoCppType
+from opgen.emit.common.context import Context, Library
+from opgen.emit.tree import build_files
+from opgen.model.backend import ExternalBackend
+from opgen.model.dispatch_key import DispatchKey
+from opgen.model.native_function import (
+    Kernel,
+    KernelSource,
+    NativeFunction,
+    Precompute,
+    Variant,
+)
+from opgen.model.registry import (
+    NativeFunctionsViewGroup,
+    OutlessGroup,
+    Registry,
+    StructuredGroup,
+    structured_rows,
+)
+from opgen.python.python_types import NoPythonSignature
+from opgen.python.signatures import PythonSignature, Spellings
+from opgen.resolve.dispatch_tables import Registration, RegistrationKind
+from opgen.resolve.selection import Selection
+from opgen.targets.base import Target
+
+Json: TypeAlias = Any
+Row: TypeAlias = dict[str, Json]
+
+
+def dump_rows(
+    registry: Registry,
+    target: Target,
+    stage: str,
+    wanted: Sequence[NativeFunction] | None,
+    *,
+    extra: bool = False,
+    backend: ExternalBackend | None = None,
+    selection: Selection | None = None,
+) -> list[Row]:
+    """The rows of one stage, for the functions `wanted` or for all, sorted by name and schema.
+
+    `model` has the fields of the entries, `registry` adds groups, `signatures` the C++ signatures;
+    `registrations` has one row for each function that is registered, `files` one for each generated file.
+    `extra` adds the position of each entry in its file, and Python signatures to `signatures`.
+    """
+    functions = registry.functions if wanted is None else tuple(wanted)
+    context = Context(registry, target, Library("library"), backend, selection)
+    match stage:
+        case "model":
+            rows = [model_row(f) for f in functions]
+        case "registry":
+            rows = [model_row(f) | registry_row(registry, f) for f in functions]
+        case "signatures":
+            rows = signature_rows(registry, target, functions)
+            if extra:
+                rows = [row | python_row(f, target) for f, row in zip(functions, rows, strict=True)]
+        case "registrations":
+            return registration_rows(context, functions)
+        case "files":
+            return file_rows(context)
+        case _:
+            raise ValueError(f"there is no stage '{stage}'")
+    if extra:
+        rows = [_place(f) | row for f, row in zip(functions, rows, strict=True)]
+    return sorted(rows, key=lambda row: (row["name"], row["schema"]))
+
+
+def signature_rows(
+    registry: Registry, target: Target, functions: Iterable[NativeFunction]
+) -> list[Row]:
+    """All fields of each function, in the order given."""
+    groups: dict[str, Row] = {}
+    rows = []
+    for f in functions:
+        group = registry.structured_group_of(f)
+        row = model_row(f) | registry_row(registry, f) | cpp_row(f, target.cpp.spelling)
+        if group is None:
+            rows.append(row | _NOT_STRUCTURED)
+            continue
+        name = group.functional.full_name
+        if name not in groups:
+            groups[name] = structured_row(group, target)
+        rows.append(row | groups[name])
+    return rows
+
+
+def model_row(f: NativeFunction) -> Row:
+    """The fields of the entry itself, with all defaults filled in."""
+    return _name_fields(f) | _kernel_fields(f) | _attribute_fields(f)
+
+
+def _name_fields(f: NativeFunction) -> Row:
+    func = f.func
+    return {
+        "name": f.full_name,
+        "namespace": f.namespace,
+        "operator_name": str(func.name),
+        "base": func.name.name.base,
+        "overload": func.name.overload_name,
+        "inplace": func.name.name.inplace,
+        "dunder": func.name.name.dunder_method,
+        "unambiguous_name": func.name.unambiguous_name,
+        "root_name": f.root_name,
+        "schema": str(func),
+        "kind": func.kind().name,
+        "signature": str(func.signature()),
+        "has_symint": func.has_symint(),
+    }
+
+
+def _kernel_fields(f: NativeFunction) -> Row:
+    return {
+        "structured": f.structured,
+        "structured_delegate": _text_or_none(f.structured_delegate),
+        "structured_inherits": f.structured_inherits,
+        "part_of_structured_group": f.part_of_structured_group,
+        "precomputed": None if f.precomputed is None else _precomputed(f.precomputed),
+        "ufunc_inner_loop": {
+            str(key): {"name": loop.name, "dtypes": [str(t) for t in loop.supported_dtypes]}
+            for key, loop in f.ufunc_inner_loop
+        },
+        "dispatch": {str(key): _kernel(f, kernel) for key, kernel in _by_name(f.dispatch)},
+        "has_composite": {
+            "implicit": f.has_composite_implicit_autograd_kernel,
+            "implicit_nested": f.has_composite_implicit_autograd_nested_tensor_kernel,
+            "explicit": f.has_composite_explicit_autograd_kernel,
+            "explicit_non_functional": f.has_composite_explicit_autograd_non_functional_kernel,
+            "any": f.has_composite_kernel,
+        },
+        "is_abstract": f.is_abstract,
+    }
+
+
+def _attribute_fields(f: NativeFunction) -> Row:
+    return {
+        "variants": sorted(v.name for v in f.variants),
+        "is_view": f.is_view_op,
+        "view_schema_kind": f.view_schema_kind.name,
+        "tags": sorted(f.tags),
+        "autogen": [str(name) for name in f.autogen],
+        "generated": "generated" in f.tags,
+        "python_module": f.python_module,
+        "category_override": f.category_override,
+        **({} if f.fake is None else {"fake": f.fake}),
+        **({} if f.doc is None else {"doc": f.doc}),
+        "device_guard": f.device_guard,
+        "device_check": f.device_check.name,
+        "manual_kernel_registration": f.manual_kernel_registration,
+        "manual_cpp_binding": f.manual_cpp_binding,
+        "use_const_ref_for_mutable_tensors": f.use_const_ref_for_mutable_tensors,
+        "cpp_no_default_args": sorted(f.cpp_no_default_args),
+        "line": f.spans.entry.source.location(f.spans.entry.start).line,
+    }
+
+
+def _place(f: NativeFunction) -> Row:
+    span = f.spans.entry
+    return {"file": span.source.path, "start": span.start, "end": span.end}
+
+
+def _kernel(f: NativeFunction, kernel: Kernel) -> Row:
+    """A dispatch row as JSON. If authors do not write the kernel, its `source` is added; a fallthrough has no kernel."""
+    row: Row = {"kernel": None, "structured": kernel.structured, "symint": kernel.supports_symint}
+    match kernel.source:
+        case KernelSource.author:
+            namespace = kernel_namespace(f.namespace, kernel.namespace)
+            return row | {"kernel": f"{namespace}::{kernel.name}"}
+        case KernelSource.existing:
+            return row | {"kernel": kernel.cpp_name, "source": "existing"}
+        case KernelSource.fallthrough:
+            return row | {"symint": False, "source": "fallthrough"}
+        case _:
+            assert_never(kernel.source)
+
+
+def _precomputed(precomputed: Precompute) -> Row:
+    return {
+        "replace": {name: [str(a) for a in arguments] for name, arguments in precomputed.replace},
+        "add": [str(a) for a in precomputed.add],
+    }
+
+
+def registry_row(registry: Registry, f: NativeFunction) -> Row:
+    """How `f` relates to its siblings."""
+    group = registry.group_of(f) or registry.structured_group_of(f)
+    views = registry.view_group_of(f)
+    return {
+        "group": None if group is None else group.functional.full_name,
+        "group_members": None if group is None else _members(group),
+        "view_group": None if views is None else _view_role(views, f),
+    }
+
+
+def _members(group: StructuredGroup) -> Row:
+    if isinstance(group, OutlessGroup):
+        out, mutable = None, None
+    else:
+        out, mutable = group.out, group.mutable
+    return {
+        "functional": group.functional.full_name,
+        "out": None if out is None else out.full_name,
+        "inplace": None if group.inplace is None else group.inplace.full_name,
+        "mutable": None if mutable is None else mutable.full_name,
+    }
+
+
+def _view_role(group: NativeFunctionsViewGroup, f: NativeFunction) -> Row:
+    roles = {"view": group.view, "view_copy": group.view_copy, "view_inplace": group.view_inplace}
+    return {
+        "view": group.view.full_name,
+        "role": next(role for role, member in roles.items() if member is f),
+        "composite": group.composite,
+    }
+
+
+def cpp_row(f: NativeFunction, spelling: TypeSpelling) -> Row:
+    """Every C++ signature of `f`."""
+    method = Variant.method in f.variants
+    return {
+        "cpp": _guarded(lambda: _cpp_signatures(f, spelling, method=False)),
+        "cpp_method": (
+            _guarded(lambda: _cpp_signatures(f, spelling, method=True)) if method else None
+        ),
+        "dispatcher": _dispatcher(f, spelling, symint=True),
+        "dispatcher_no_symint": _dispatcher(f, spelling, symint=False),
+        "native": _native(f, spelling, symint=False),
+        "native_symint": _native(f, spelling, symint=True),
+        "return_names": list(return_names(f)),
+        "kernel_decls": {
+            str(key): _native(f, spelling, symint=kernel.supports_symint, name=kernel.name)
+            for key, kernel in _by_name(f.dispatch)
+            if kernel.is_declared
+        },
+    }
+
+
+def _cpp_signatures(f: NativeFunction, spelling: TypeSpelling, *, method: bool) -> Row:
+    group = CppSignatureGroup.from_native_function(f, method=method)
+
+    def text(signature: CppSignature | None) -> Json:
+        return None if signature is None else _guarded(lambda: signature.decl(spelling))
+
+    return {
+        "plain": text(group.signature),
+        "faithful": text(group.faithful_signature),
+        "symint": text(group.symint_signature),
+        "symint_faithful": text(group.symint_faithful_signature),
+    }
+
+
+def _dispatcher(f: NativeFunction, spelling: TypeSpelling, *, symint: bool) -> Json:
+    return _guarded(
+        lambda: DispatcherSignature.from_native_function(f, symint=symint).decl(spelling)
+    )
+
+
+def _native(
+    f: NativeFunction, spelling: TypeSpelling, *, symint: bool, name: str | None = None
+) -> Json:
+    return _guarded(
+        lambda: NativeSignature.from_native_function(f, symint=symint).decl(spelling, name=name)
+    )
+
+
+_NOT_STRUCTURED: Row = {
+    "structured_meta": None,
+    "structured_impl_args": None,
+    "structured_impl_structs": None,
+}
+
+
+def structured_row(group: StructuredGroup, target: Target) -> Row:
+    """The classes of a structured group, the same for each of its members."""
+    return {
+        "structured_meta": _guarded(lambda: _meta(group, target)),
+        "structured_impl_args": _guarded(lambda: _impl_parameters(group, target)),
+        "structured_impl_structs": _guarded(lambda: _impl_structs(group, target)),
+    }
+
+
+def _meta(group: StructuredGroup, target: Target) -> Row:
+    return {
+        "struct": structured.struct_name(group),
+        "parent": group.primary.structured_inherits or target.cpp.meta_base,
+        "returns": "void" if group.primary.precomputed is None else "meta_return_ty",
+        "args": parameters(structured.meta_arguments(group), target.cpp.spelling),
+    }
+
+
+def _impl_parameters(group: StructuredGroup, target: Target) -> str:
+    return parameters(structured.impl_arguments(group), target.cpp.spelling)
+
+
+def _impl_structs(group: StructuredGroup, target: Target) -> Row:
+    return {
+        str(key): {
+            "struct": f"structured_{kernel.name}",
+            "namespace": kernel_namespace(group.primary.namespace, kernel.namespace),
+            "decl": structured.impl_struct(
+                group,
+                kernel,
+                target.cpp.spelling,
+                target.cpp.api_macros.get(key, target.cpp.api_macro),
+            ),
+        }
+        for key, kernel in _by_name(structured_rows(group))
+    }
+
+
+def python_row(f: NativeFunction, target: Target) -> Row:
+    """How `f` is called from Python, as a function and as a method."""
+    spellings = Spellings(target.cpp.spelling, target.python)
+
+    def signature(*, method: bool) -> PythonSignature:
+        return PythonSignature.from_native_function(f, target.cpp.spelling, method=method)
+
+    return {
+        "python_signature": _guarded(lambda: signature(method=False).signature_str(spellings)),
+        "python_method_signature": (
+            _guarded(lambda: signature(method=True).signature_str(spellings))
+            if Variant.method in f.variants
+            else None
+        ),
+        "pyi_signature": _guarded(lambda: signature(method=False).signature_str_pyi(spellings)),
+    }
+
+
+def registration_rows(context: Context, functions: Iterable[NativeFunction]) -> list[Row]:
+    """One row for each operator and each key with a registration, sorted by both."""
+    wanted = {f.full_name for f in functions}
+    rows = [
+        _registration(row)
+        for registered in context.registered.values()
+        for row in registered
+        if row.function.full_name in wanted
+    ]
+    return sorted(rows, key=lambda row: (row["key"], row["name"]))
+
+
+def _registration(row: Registration) -> Row:
+    return {
+        "key": str(row.key),
+        "name": row.function.full_name,
+        "schema": str(row.function.func),
+        "kind": row.kind.name,
+        "kernel": _registered(row),
+    }
+
+
+def _registered(row: Registration) -> str | None:
+    """The qualified name of the kernel or class of a registration; None if there is none."""
+    match row.kind:
+        case RegistrationKind.unstructured:
+            assert row.kernel is not None
+            return f"{kernel_namespace(row.function.namespace, row.kernel.namespace)}::{row.kernel.name}"
+        case RegistrationKind.structured | RegistrationKind.composite_structured:
+            assert row.group is not None
+            if row.kernel is None:
+                return structured.meta_class(row.group)
+            namespace = kernel_namespace(row.group.primary.namespace, row.kernel.namespace)
+            return f"{namespace}::structured_{row.kernel.name}"
+        case RegistrationKind.external:
+            assert row.kernel is not None
+            return f"{row.kernel.namespace}::{row.kernel.name}"
+        case RegistrationKind.existing:
+            assert row.kernel is not None
+            return row.kernel.cpp_name
+        case (
+            RegistrationKind.meta_inplace_stub
+            | RegistrationKind.meta_of_written
+            | RegistrationKind.backend_select
+            | RegistrationKind.select_by_device
+            | RegistrationKind.fallthrough
+        ):
+            return None
+        case RegistrationKind.from_functional | RegistrationKind.from_out:
+            return None
+
+
+def file_rows(context: Context) -> list[Row]:
+    """All generated files as their templates see them, sorted by path."""
+    return sorted(map(_as_json, build_files(context)), key=lambda row: str(row["path"]))
+
+
+def _as_json(value: object) -> Json:
+    """A generated file as JSON: records become objects, members of enums their names."""
+    if isinstance(value, Struct):
+        return {name: _as_json(getattr(value, name)) for name in value.__struct_fields__}
+    if isinstance(value, Enum):
+        return value.name
+    if isinstance(value, tuple | list):
+        return [_as_json(item) for item in value]
+    assert value is None or isinstance(
+        value, str | int
+    ), f"{value!r} has no place in a generated file"
+    return value
+
+
+def _by_name(rows: Iterable[tuple[DispatchKey, Kernel]]) -> list[tuple[DispatchKey, Kernel]]:
+    return sorted(rows, key=lambda row: row[0].name)
+
+
+def _text_or_none(value: object) -> str | None:
+    return None if value is None else str(value)
+
+
+def _guarded(make: Callable[[], Json]) -> Json:
+    """The result of `make`, or the problem if it has no C++ or Python form."""
+    try:
+        return make()
+    except (NoCppType, BadDefault, NoPythonSignature) as problem:
+        return {"error": str(problem)}

@@ -1,0 +1,281 @@
+"""Describe an operator or a diagnostic code: the output of `opgen explain`."""
+
+from __future__ import annotations
+
+import textwrap
+from collections.abc import Iterable, Iterator
+
+from opgen.diagnostics.codes import Code
+from opgen.emit.common.base import GeneratedFile, Record
+from opgen.emit.common.callables import callable_text
+from opgen.emit.common.context import Context
+from opgen.emit.kernels.headers import meta_roots
+from opgen.emit.kernels.stubs import missing_functions
+from opgen.emit.reports.gradients import gradient_lines, node_of
+from opgen.emit.torch.rows import Besides, hidden_operators, registered_besides
+from opgen.model.native_function import NativeFunction
+from opgen.model.registry import OutlessGroup, StructuredGroup
+from opgen.resolve.computed_table import Cell, computed_table, explained_table
+from opgen.resolve.dispatch_tables import RegistrationKind
+
+
+class TableCell(Record, frozen=True):
+    """A row of the dispatch table; `blank` is as wide as `key`."""
+
+    key: str
+    blank: str
+    target: str
+    reason: str
+
+
+class ExplanationFile(GeneratedFile, frozen=True):
+    """`doc` are the lines of the author's documentation, after a blank one."""
+
+    name: str
+    schema: str
+    doc: tuple[str, ...]
+    kind: str
+    variants: str
+    tags: str
+    group: tuple[str, ...]
+    place: str
+    cells: tuple[TableCell, ...]
+    hidden: tuple[str, ...]
+    gradients: tuple[str, ...]
+    signatures: tuple[str, ...]
+    to_write: tuple[str, ...]
+    headers: tuple[str, ...]
+
+
+class SummaryFile(GeneratedFile, frozen=True):
+    """An operator for the hover of an editor. `doc` are the lines of its documentation, after a blank one."""
+
+    name: str
+    schema: str
+    doc: tuple[str, ...]
+    kind: str
+    facts: tuple[str, ...]
+    cells: tuple[TableCell, ...]
+    gradients: tuple[str, ...]
+    signatures: tuple[str, ...]
+
+
+class CodePage(GeneratedFile, frozen=True):
+    code: str
+    title: str
+    explanation: str
+    failing: tuple[str, ...]
+    fixed: tuple[str, ...]
+    facts: str
+    holds_for: str
+
+
+class CodeGroup(Record, frozen=True):
+    """A group of a hundred codes, with a title."""
+
+    title: str
+    anchor: str
+    codes: tuple[CodePage, ...]
+
+
+class CodeIndexPage(GeneratedFile, frozen=True):
+    groups: tuple[CodeGroup, ...]
+    count: int
+
+
+# The subject of each group of a hundred codes, by their first three characters.
+_SUBJECTS = {
+    "E01": "YAML",
+    "E02": "Keys of an entry",
+    "E03": "Schemas",
+    "E04": "Operators of one file",
+    "E05": "Groups, delegates and generated variants",
+    "E06": "Views",
+    "E07": "C++ and Python",
+    "E08": "External backends and selective builds",
+    "E09": "Files, options and limits",
+    "E11": "Two versions of a file",
+    "E116": "Importing operators",
+    "E12": "Gradients",
+    "W": "Warnings",
+}
+
+
+def build_code_index(codes: Iterable[Code]) -> GeneratedFile:
+    """All codes by subject: docs/reference/diagnostics.md."""
+    pages: dict[str, list[CodePage]] = {}
+    for code in codes:
+        # The longest prefix that has a subject.
+        beginnings = (code.code[:4], code.code[:3], code.code[0])
+        subject = next((_SUBJECTS[b] for b in beginnings if b in _SUBJECTS), code.code[:3])
+        pages.setdefault(subject, []).append(build_code_page(code))
+    groups = tuple(
+        CodeGroup(subject, _anchor(subject), tuple(found)) for subject, found in pages.items()
+    )
+    count = sum(len(group.codes) for group in groups)
+    return CodeIndexPage("docs/reference/diagnostics.md", "codes.md.j2", groups, count)
+
+
+def _anchor(title: str) -> str:
+    """The anchor of a heading in Markdown."""
+    return "".join(c for c in title.lower().replace(" ", "-") if c.isalnum() or c == "-")
+
+
+def build_explanation(context: Context, f: NativeFunction) -> GeneratedFile:
+    """Everything that follows from the entry of `f`."""
+    span = f.spans.entry
+    rows = _rows(context, f, explained_table(context.registry, f))
+    width = max((len(row.key) for row in rows), default=0)
+    return ExplanationFile(
+        path="",
+        template="operator.txt.j2",
+        name=f.full_name,
+        schema=str(f.func),
+        doc=_documentation(f, "  "),
+        kind=_kind(f),
+        variants=", ".join(sorted(v.name for v in f.variants)),
+        tags=", ".join(sorted(f.tags)) or "none",
+        group=tuple(_group_lines(context, f)),
+        place=f"{span.source.path}:{span.source.location(span.start).line}",
+        cells=tuple(_cell(row, width) for row in rows),
+        hidden=hidden_operators(context, f),
+        gradients=gradient_lines(context, f),
+        signatures=tuple(_signatures(context, f)),
+        to_write=tuple(
+            m.to_write
+            for m in missing_functions(context)
+            if m.operator in _kernel_owners(context, f)
+        ),
+        headers=tuple(_headers(context, f)),
+    )
+
+
+def build_summary(context: Context, f: NativeFunction) -> GeneratedFile:
+    """The kind, group, dispatch table and signatures of `f`."""
+    facts = [" ".join(line.split()) for line in _group_lines(context, f)]
+    if f.tags:
+        facts.append(f"tags {', '.join(sorted(f.tags))}")
+    return SummaryFile(
+        path="",
+        template="operator.md.j2",
+        name=f.full_name,
+        schema=str(f.func),
+        doc=_documentation(f, ""),
+        kind=_kind(f),
+        facts=tuple(facts),
+        cells=tuple(_cell(r, 0) for r in _rows(context, f, computed_table(context.registry, f))),
+        gradients=gradient_lines(context, f),
+        signatures=tuple(_signatures(context, f)),
+    )
+
+
+def build_code_page(code: Code) -> CodePage:
+    """Build the page of a diagnostic code: its meaning, and an example before and after the fix."""
+    return CodePage(
+        path="",
+        template="code.txt.j2",
+        code=code.code,
+        title=code.title,
+        explanation=textwrap.fill(code.explanation, 92),
+        failing=() if code.example is None else _lines(code.example.failing),
+        fixed=() if code.example is None else _lines(code.example.fixed),
+        facts=", ".join(code.facts),
+        holds_for=_holds_for(code),
+    )
+
+
+def _holds_for(code: Code) -> str:
+    if code.of_torchgen:
+        return "Reported for operators in namespace aten, and with --strict-torchgen for all operators."
+    return "" if code.target is None else f"Reported for target {code.target}."
+
+
+def _lines(text: str) -> tuple[str, ...]:
+    return tuple(text.encode("utf-8", "replace").decode().splitlines())
+
+
+def _documentation(f: NativeFunction, margin: str) -> tuple[str, ...]:
+    if f.doc is None:
+        return ()
+    return ("", *(f"{margin}{line}" if line else "" for line in f.doc.split("\n")))
+
+
+def _kind(f: NativeFunction) -> str:
+    parts = [f.func.kind().name]
+    if "generated" in f.tags:
+        parts.append("generated")
+    if f.is_view_op:
+        parts.append("a view")
+    return ", ".join(parts)
+
+
+def _group_lines(context: Context, f: NativeFunction) -> Iterator[str]:
+    group = context.registry.structured_group_of(f) or context.registry.group_of(f)
+    if group is not None:
+        members = ", ".join(str(member.func.name) for member in group.functions())
+        yield f"group      {members}{_structured(group)}"
+    views = context.registry.view_group_of(f)
+    if views is not None:
+        members = ", ".join(str(member.func.name) for member in views.functions())
+        yield f"views      {members}"
+
+
+def _structured(group: StructuredGroup) -> str:
+    if not isinstance(group, OutlessGroup):
+        return " (structured)" if group.structured else ""
+    makes = "views" if group.all_views else "views and new tensors" if group.has_views else ""
+    return f" (structured without an out variant: meta makes {makes or 'new tensors'})"
+
+
+def _rows(context: Context, f: NativeFunction, cells: Iterable[Cell]) -> list[Besides]:
+    """The dispatch table, and the other registrations of the target."""
+    besides = registered_besides(context, f)
+    taken = {row.key for row in besides}
+    rows, node = [], node_of(context, f)
+    for cell in cells:
+        # One row for all keys of autograd.
+        is_autograd = cell.registration is None and cell.key.name.startswith("Autograd")
+        if is_autograd and node is not None:
+            rows.append(Besides(cell.key.name, f"a kernel that records {node}", "it has formulas"))
+        elif not (is_autograd and "Autograd" in taken):
+            rows.append(Besides(cell.key.name, _called(context, cell), cell.reason))
+    return [*rows, *besides]
+
+
+def _called(context: Context, cell: Cell) -> str:
+    row = cell.registration
+    if row is None or row.kind is RegistrationKind.fallthrough:
+        return "nothing"
+    return callable_text(context, row)
+
+
+def _cell(row: Besides, width: int) -> TableCell:
+    return TableCell(row.key.ljust(width), " " * width, row.function, row.reason)
+
+
+def _signatures(context: Context, f: NativeFunction) -> Iterator[str]:
+    spelling = context.target.cpp.spelling
+    for method in (False, True):
+        wanted = "method" if method else "function"
+        if wanted not in {v.name for v in f.variants}:
+            continue
+        for signature in context.spell.cpp_signatures(f, method=method):
+            if method:
+                yield f"{signature.decl(spelling, scope='Tensor::')} const"
+            else:
+                yield signature.decl(spelling)
+
+
+def _kernel_owners(context: Context, f: NativeFunction) -> frozenset[str]:
+    """The operators whose kernels serve `f`: itself, and its structured group."""
+    group = context.registry.structured_group_of(f)
+    if group is None:
+        return frozenset({f.full_name})
+    return frozenset({f.full_name, group.functional.full_name, group.primary.full_name})
+
+
+def _headers(context: Context, f: NativeFunction) -> Iterator[str]:
+    root = f.root_name
+    suffixes = ["", "_ops", "_native"]
+    suffixes += ["_meta"] if root in meta_roots(context) else []
+    yield from (context.library.header(f"ops/{root}{suffix}.h") for suffix in suffixes)

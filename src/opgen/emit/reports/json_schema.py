@@ -1,0 +1,309 @@
+"""Write a JSON Schema for native_functions.yaml, by which editors complete and explain its keys.
+
+It is in draft 7, which yaml-language-server reads. It accepts every file that the parser accepts. `opgen lint` checks the
+rest, which a JSON Schema cannot express: the text of operator schemas, and rules between keys.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from typing import Any
+
+from opgen._compat import assert_never
+from opgen.model.dispatch_key import (
+    LIBRARY_DISPATCH_KEYS,
+    SUPPORTED_DISPATCH_KEYS,
+    DispatchKey,
+)
+from opgen.model.native_function import (
+    DTYPE_CLASSES,
+    DeviceCheckType,
+    ScalarType,
+    UfuncKey,
+    Variant,
+)
+from opgen.model.tags import TagSet
+from opgen.parse.entries.header import DERIVATIVES_KEYS
+from opgen.parse.entries.key_descriptions import (
+    CLASS_KEYS,
+    ENTRY_KEYS,
+    HEADER_KEYS,
+    ValueKind,
+    describe_dispatch_key,
+)
+
+Schema = dict[str, Any]
+
+_DRAFT = "http://json-schema.org/draft-07/schema#"
+_NAME = "[A-Za-z_][A-Za-z0-9_]*"
+_KERNEL = f"({_NAME}::){{0,2}}{_NAME}"
+_EXISTING = f"(::{_NAME})+(<[A-Za-z0-9_:, <>*]+>)?"
+# Any string may follow the dot, as in torchgen.
+_OPERATOR = rf"^{_NAME}(\..+)?$"
+_OF_ATEN = r"^\s*aten\s*::"
+_FUNC_OF_ATEN = r"^[^\s(]+\([\s\S]*\) -> [\s\S]+$"
+_FUNC = r"^[^(]*[^\s(][^(]*\([\s\S]*\)\s*->\s*\S[\s\S]*$"
+_HEADER = r"^(<[^<>\"\n]+>|[^<>\"\n]+)$"
+_CLASS = rf"^{_NAME}(\.{_NAME})+$"
+_QUALIFIED = rf"^(::)?{_NAME}(::{_NAME})*(<[A-Za-z0-9_:, <>*]+>)?$"
+
+
+def build_json_schema(tags: TagSet, *, strict_torchgen: bool = False) -> Schema:
+    """The schema of a native_functions.yaml whose tags are `tags`.
+
+    The namespace of a name without one is in the file's header or on the command line, which a JSON Schema cannot see;
+    so the schema accepts for such an entry what it accepts for entries of libraries. With `strict_torchgen`, all
+    entries follow torchgen's rules, and there is no header.
+    """
+    schema = {"$schema": _DRAFT, "title": "native_functions.yaml", "type": "array"}
+    if strict_torchgen:
+        own: Schema = {"func": {"pattern": _FUNC_OF_ATEN}, "dispatch": _dispatch_of_aten()}
+        return {**schema, "items": _entry(tags, own)}
+    is_head: Schema = {
+        "not": {"required": ["func"]},
+        "anyOf": [{"required": [name]} for name in HEADER_KEYS],
+    }
+    entry = {
+        **_entry(tags, {}),
+        "if": {"properties": {"func": {"pattern": _OF_ATEN}}, "required": ["func"]},
+        "then": {
+            "properties": {"func": {"pattern": _FUNC_OF_ATEN}, "dispatch": _dispatch_of_aten()}
+        },
+        "else": {"properties": {"func": {"pattern": _FUNC}, "dispatch": _dispatch_of_libraries()}},
+    }
+    return {
+        **schema,
+        "items": {"if": is_head, "then": _head(), "else": entry},
+        # The header is the first item.
+        "allOf": [{"items": [True], "additionalItems": {"not": is_head}}],
+    }
+
+
+def _entry(tags: TagSet, own: Schema) -> Schema:
+    """The schema of an entry. `own` has the schemas of keys that are special."""
+    return {
+        "type": "object",
+        "description": "An operator: its schema, and how it is dispatched.",
+        "required": ["func"],
+        "additionalProperties": False,
+        "properties": {
+            name: {
+                **_value_schema(key.value_kind, tags),
+                **own.get(name, {}),
+                **_words(key.description),
+            }
+            for name, key in ENTRY_KEYS.items()
+        },
+    }
+
+
+def _head() -> Schema:
+    header: Schema = {"type": "string", "pattern": _HEADER}
+    qualified: Schema = {"type": "string", "pattern": _QUALIFIED}
+    one_class: Schema = {
+        "type": "object",
+        "required": ["type", "header"],
+        "additionalProperties": False,
+        "properties": {
+            "type": {**qualified, **_words(CLASS_KEYS["type"])},
+            "header": {**header, **_words(CLASS_KEYS["header"])},
+            "define": {"type": ["string", "null"], "pattern": _QUALIFIED}
+            | _words(CLASS_KEYS["define"]),
+        },
+    }
+    shapes: Mapping[str, Schema] = {
+        "namespace": {"type": ["string", "null"], "pattern": f"^{_NAME}$"},
+        "include": {"anyOf": [header, {"type": "array", "items": header}]},
+        "fragment": {"type": "boolean"},
+        "classes": {
+            "type": "object",
+            "patternProperties": {_CLASS: one_class},
+            "additionalProperties": False,
+        },
+    }
+    return {
+        "type": "object",
+        "description": "The header: settings for the whole file.",
+        "additionalProperties": False,
+        "properties": {
+            name: {**shapes[name], **_words(text)} for name, text in HEADER_KEYS.items()
+        },
+    }
+
+
+def _words(text: str) -> Schema:
+    """The description that editors show, as plain text and as Markdown."""
+    return {"description": text.replace("`", ""), "markdownDescription": text}
+
+
+def build_tags_schema() -> Schema:
+    """The schema of a tags.yaml."""
+    text = {"type": "string", "minLength": 1}
+    return {
+        "$schema": _DRAFT,
+        "title": "tags.yaml",
+        "type": "array",
+        "items": {
+            "type": "object",
+            "required": ["tag", "desc"],
+            "properties": {
+                "tag": {**text, "description": "The name, as entries write it."},
+                "desc": {**text, "description": "The property of operators that have the tag."},
+            },
+        },
+    }
+
+
+def build_derivatives_schema(*, strict_torchgen: bool = False) -> Schema:
+    """The schema of a derivatives.yaml. With `strict_torchgen`, there is no header."""
+    name = {
+        "type": "string",
+        "minLength": 1,
+        **_words(
+            "The schema of the operator that the formulas are for, as after `func`. Outside of `aten`, "
+            "its name is enough: `mylib::mul.Tensor`."
+        ),
+    }
+    outputs = {
+        "type": "array",
+        "items": {"type": ["boolean", "string"]},
+        **_words(
+            "For each output whether it has a gradient; or for a single one, a C++ condition. "
+            "Default: all tensors have one."
+        ),
+    }
+    formula = {
+        "type": "string",
+        **_words(
+            "A C++ expression: for an argument, its gradient, or `non_differentiable`; for an output "
+            "(`result`), its tangent, `auto_linear` or `auto_element_wise`."
+        ),
+    }
+    table = {"type": "object", "additionalProperties": formula}
+    dispatch = {
+        "type": "object",
+        "propertyNames": {"pattern": "^(Default|Autograd[A-Za-z]+)$"},
+        "additionalProperties": table,
+        **_words("Formulas for each key: `Default`, or the Autograd key of a backend."),
+    }
+    properties: Schema = {"name": name, "output_differentiability": outputs}
+    entry: Schema = {
+        "type": "object",
+        "required": ["name"],
+        "if": {"required": ["dispatch"]},
+        "then": {
+            "properties": {**properties, "dispatch": dispatch},
+            "additionalProperties": False,
+        },
+        "else": {"properties": properties, "additionalProperties": formula},
+    }
+    schema = {"$schema": _DRAFT, "title": "derivatives.yaml", "type": "array"}
+    if strict_torchgen:
+        return {**schema, "items": entry}
+    is_head: Schema = {
+        "not": {"required": ["name"]},
+        "anyOf": [{"required": [key]} for key in DERIVATIVES_KEYS],
+    }
+    described = _head()["properties"]
+    include = _words("A header that declares functions that formulas call, or a list of headers.")
+    head = {
+        "type": "object",
+        "properties": {
+            "namespace": described["namespace"],
+            "include": {**described["include"], **include},
+        },
+        "additionalProperties": False,
+    }
+    return {**schema, "items": {"if": is_head, "then": head, "else": entry}}
+
+
+def _value_schema(value_kind: ValueKind, tags: TagSet) -> Schema:
+    match value_kind:
+        case ValueKind.flag:
+            return {"type": "boolean"}
+        case ValueKind.schema | ValueKind.text:
+            return {"type": "string"}
+        case ValueKind.variants:
+            return _variants()
+        case ValueKind.device_check:
+            return {"enum": [*DeviceCheckType.__members__, None]}
+        case ValueKind.operator_name:
+            return {"type": ["string", "null"], "pattern": _OPERATOR}
+        case ValueKind.operator_names:
+            one = _OPERATOR[1:-1]
+            return {"type": "string", "pattern": f"^({one}(, {one})*)?$"}
+        case ValueKind.class_name:
+            return {"type": ["string", "null"], "pattern": f"^{_NAME}$"}
+        case ValueKind.optional_string:
+            return {"type": ["string", "null"]}
+        case ValueKind.strings:
+            return {"type": "array", "items": {"type": "string"}}
+        case ValueKind.precomputed:
+            return {"type": ["array", "null"], "items": {"type": "string"}}
+        case ValueKind.tags:
+            return _tags(tags)
+        case ValueKind.dispatch:
+            return {"type": ["object", "null"]}
+        case ValueKind.inner_loops:
+            return _inner_loops()
+        case _:
+            assert_never(value_kind)
+
+
+def _variants() -> Schema:
+    names = list(Variant.__members__)
+    return {
+        "type": "string",
+        "anyOf": [{"enum": [*names, ", ".join(names)]}, {"pattern": _listed(names, ", ")}],
+    }
+
+
+def _tags(tags: TagSet) -> Schema:
+    one = {
+        "type": "string",
+        "enum": list(tags.names),
+        "enumDescriptions": [" ".join(tag.desc.split()) for tag in tags.tags],
+    }
+    return {"anyOf": [one, {"type": "array", "items": one}]}
+
+
+def _dispatch_of_aten() -> Schema:
+    return _dispatch(SUPPORTED_DISPATCH_KEYS, f"^{_KERNEL}$")
+
+
+def _dispatch_of_libraries() -> Schema:
+    return _dispatch(LIBRARY_DISPATCH_KEYS, f"^({_KERNEL}|{_EXISTING})$")
+
+
+def _dispatch(keys: tuple[DispatchKey, ...], pattern: str) -> Schema:
+    kernel: Schema = {"type": "string", "pattern": pattern}
+    return {
+        # One key each, for completion and hover; then lists of them, `CPU, CUDA`.
+        "properties": {
+            key.name: {**kernel, "description": describe_dispatch_key(key)} for key in keys
+        },
+        "patternProperties": {
+            _listed((key.name for key in keys), r"\s*,\s*", around=r"\s*"): {
+                **kernel,
+                "description": "One kernel for several dispatch keys.",
+            }
+        },
+        "additionalProperties": False,
+    }
+
+
+def _inner_loops() -> Schema:
+    dtypes = _alternatives((*ScalarType.__members__, *DTYPE_CLASSES))
+    loop: Schema = {"type": "string", "pattern": rf"^{_NAME} \({dtypes}(, {dtypes})*\)$"}
+    texts: Mapping[str, Schema] = dict.fromkeys(UfuncKey.__members__, loop)
+    mapping = {"type": "object", "properties": dict(texts), "additionalProperties": False}
+    return {"anyOf": [loop, mapping]}
+
+
+def _listed(names: Iterable[str], comma: str, around: str = "") -> str:
+    one = _alternatives(names)
+    return f"^{around}{one}({comma}{one})*{around}$"
+
+
+def _alternatives(names: Iterable[str]) -> str:
+    return f"({'|'.join(names)})"

@@ -1,0 +1,1 @@
+"""Registrations that only target torch needs: autograd, functionalization and its twins."""

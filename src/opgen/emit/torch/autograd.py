@@ -1,0 +1,165 @@
+"""RegisterAutograd[_n].cpp: kernels of autograd for operators without a formula."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from opgen.emit.common.base import Block, GeneratedFile, Record, blocks
+from opgen.emit.common.batching import CALL_FOR_EACH, boxed, find_batching, has_aliases
+from opgen.emit.common.context import Context
+from opgen.emit.common.shards import sharded
+from opgen.emit.common.text import operator_struct
+from opgen.emit.cpp.operators import operator_headers
+from opgen.model.dispatch_key import DispatchKey
+from opgen.model.native_function import NativeFunction
+from opgen.model.types import BaseTy, Type
+from opgen.resolve.functional_forms import views_first_argument
+
+
+class AutogradRow(Record, frozen=True):
+    """Expressions for kernels: `kernel` for Autograd, `tracking` for ADInplaceOrView; empty if there is none.
+
+    `tracking` calls `refusal` if a gradient is required; vmap calls `batching`.
+    """
+
+    operator: str
+    kernel: str
+    tracking: str
+    refusal: str
+    batching: str
+
+
+class RegisterAutogradFile(GeneratedFile, frozen=True):
+    library: str
+    name: str
+    includes: tuple[str, ...]
+    writes: bool
+    refuses: bool
+    batches: bool
+    loops: bool
+    blocks: tuple[Block[AutogradRow], ...]
+
+
+def build_register_autograd(context: Context) -> Iterator[GeneratedFile]:
+    """RegisterAutograd[_n].cpp: the operators that do not decompose."""
+    rows = [
+        f
+        for f in context.registry.functions
+        if context.keeps(f) and not f.has_composite_implicit_autograd_kernel
+    ]
+    if not rows:
+        return
+    for name, some in sharded(
+        "RegisterAutograd", rows, lambda f: f.root_name, context.library.shards
+    ):
+        views = [f for f in some if _is_view(context, f)]
+        made = [(f.namespace, _row(context, f, f in views)) for f in some]
+        yield RegisterAutogradFile(
+            path=f"src/{name}.cpp",
+            template="RegisterAutograd.cpp.j2",
+            library=context.library.name,
+            name=name,
+            includes=operator_headers(context, views),
+            writes=any(_OF_WRITTEN in row.kernel for _, row in made),
+            refuses=any(row.refusal for _, row in made),
+            batches=any(row.batching for _, row in made),
+            loops=any(row.batching == CALL_FOR_EACH for _, row in made),
+            blocks=blocks(made),
+        )
+
+
+def find_autograd_row(context: Context, f: NativeFunction) -> AutogradRow | None:
+    """The kernels of autograd for `f`; None if `f` decomposes into operators with gradients."""
+    if f.has_composite_implicit_autograd_kernel:
+        return None
+    return _row(context, f, _is_view(context, f))
+
+
+def _row(context: Context, f: NativeFunction, view: bool) -> AutogradRow:
+    recorded = f.full_name in context.recorded
+    if not any(_may_hold_tensors(a.type) for a in f.func.arguments.flat_all):
+        return AutogradRow(
+            operator=str(f.func.name),
+            kernel="",
+            tracking="",
+            refusal="",
+            batching=find_batching(f),
+        )
+    if not recorded and _leaves_room_for_formula(f):
+        return AutogradRow(
+            operator=str(f.func.name),
+            kernel="",
+            tracking=boxed("refuse_gradients"),
+            refusal=_NOT_IMPLEMENTED,
+            batching=find_batching(f),
+        )
+    tracking = _tracking(f, view)
+    return AutogradRow(
+        operator=str(f.func.name),
+        kernel="" if recorded else _kernel(f, tracking),
+        tracking=tracking,
+        refusal="",
+        batching=find_batching(f),
+    )
+
+
+_OF_WRITTEN = "autograd_of_written"
+_COUNTS_WRITES = boxed("count_writes")
+_NOT_IMPLEMENTED = "torch::autograd::autogradNotImplementedFallback()"
+
+
+def _may_hold_tensors(type: Type) -> bool:
+    """Whether an argument of this type may require a gradient, including lists and dicts of tensors, and Any."""
+    return type.is_base_ty_like(BaseTy.Any) or "Tensor" in str(type)
+
+
+def _leaves_room_for_formula(f: NativeFunction) -> bool:
+    """Whether torch.library.register_autograd accepts `f`: only functional operators.
+
+    It registers a kernel for Autograd, and PyTorch warns if there is one already. So the kernel that rejects gradients is
+    registered for a lower key.
+    """
+    return (
+        bool(f.func.returns)
+        and not has_aliases(f)
+        and not _brings_formula(f)
+        and f.find_kernel(DispatchKey.ADInplaceOrView) is None
+        and "inplace_view" not in f.tags
+    )
+
+
+def _brings_formula(f: NativeFunction) -> bool:
+    return any(key.name.startswith("Autograd") for key, _ in f.dispatch)
+
+
+def _kernel(f: NativeFunction, tracking: str) -> str:
+    """The kernel that throws when a gradient through `f` is computed; none if the author registers a formula."""
+    if _brings_formula(f):
+        return ""
+    # The kernels of autograd count writes themselves, unless the next kernel is another.
+    suffix = "" if tracking == _COUNTS_WRITES else "_uncounted"
+    if f.func.arguments.out:
+        return boxed(f"autograd_of_out{suffix}")
+    if f.is_library and f.func.is_mutable:
+        return boxed(_OF_WRITTEN + suffix)
+    return _NOT_IMPLEMENTED
+
+
+def _tracking(f: NativeFunction, view: bool) -> str:
+    """The kernel that records views and writes for autograd."""
+    if f.find_kernel(DispatchKey.ADInplaceOrView) is not None:
+        return ""
+    if view:
+        return f"opgen::tracked_view<{operator_struct(f)}>()"
+    if f.is_library:
+        return _COUNTS_WRITES if f.func.is_mutable else ""
+    changes = f.is_view_op or any(a.is_write for a in f.func.arguments.flat_all)
+    return "torch::autograd::autogradNotImplementedInplaceOrViewFallback()" if changes else ""
+
+
+def _is_view(context: Context, f: NativeFunction) -> bool:
+    """Whether `f` returns views of its first argument, one or a list of them."""
+    if f.is_library:
+        return f.is_view_op and views_first_argument(f)
+    group = context.registry.view_group_of(f)
+    return group is not None and f is group.view and len(f.func.returns) == 1

@@ -1,0 +1,113 @@
+"""Find the functions that a target registers for an operator beside its dispatch table: autograd, functionalization."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+
+from msgspec import Struct
+
+from opgen.emit.common.context import Context
+from opgen.emit.torch.autograd import AutogradRow, find_autograd_row
+from opgen.emit.torch.functionalize import find_functionalized
+from opgen.emit.torch.twins import find_twin_rows
+from opgen.model.dispatch_key import DispatchKey
+from opgen.model.native_function import NativeFunction
+from opgen.targets.base import FileKind
+
+# `torch::CppFunction::makeFromBoxedFunction<&opgen::count_writes>()` is called opgen::count_writes here.
+_BOXED = re.compile(r"torch::CppFunction::makeFromBoxedFunction<&([\w:]+)>\(\)")
+_KERNEL = re.compile(r"opgen::kernel<[\w:]+, &(.*)>\(\)")
+
+_AUTOGRAD = {
+    "opgen::autograd_of_out": "there is no gradient through an out argument: tensors that require one are rejected",
+    "opgen::autograd_of_written": "no formula: a gradient through what it writes or returns is an error that names it",
+}
+_NO_FORMULA = "no formula: a gradient through it is an error that names it"
+_DECOMPOSES = (
+    "decomposes, while traced, into the hidden {0}, which writes the same and returns what is new"
+)
+
+
+class Besides(Struct, frozen=True):
+    """A function registered for a key beside the dispatch table; `function` is "nothing" if PyTorch acts itself."""
+
+    key: str
+    function: str
+    reason: str
+
+
+def registered_besides(context: Context, f: NativeFunction) -> tuple[Besides, ...]:
+    """The functions registered for `f` and keys that its dispatch table does not name."""
+    return tuple(_besides(context, f))
+
+
+def hidden_operators(context: Context, f: NativeFunction) -> tuple[str, ...]:
+    """The schemas of the operators that replace `f` where nothing may be written."""
+    if FileKind.REGISTER_TWINS not in context.target.plan.kinds or not f.is_library:
+        return ()
+    return tuple(context.spell.schema(twin) for twin in find_twin_rows(context, f)[0])
+
+
+def _besides(context: Context, f: NativeFunction) -> Iterator[Besides]:
+    files = context.target.plan.kinds
+    if f.manual_kernel_registration:
+        return
+    if FileKind.REGISTER_AUTOGRAD in files:
+        row = find_autograd_row(context, f)
+        if row is not None:
+            yield from _autograd(f, row)
+    if FileKind.REGISTER_FUNCTIONALIZE in files:
+        yield from _functionalize(context, f)
+
+
+def _autograd(f: NativeFunction, row: AutogradRow) -> Iterator[Besides]:
+    if row.kernel:
+        function = _plain(row.kernel)
+        reason = _AUTOGRAD.get(function.removesuffix("_uncounted"), _NO_FORMULA)
+        yield Besides("Autograd", function, reason)
+    if row.refusal:
+        yield Besides("ADInplaceOrView", _plain(row.tracking), _NO_FORMULA)
+    elif row.tracking:
+        what = "views" if f.is_view_op else "writes"
+        yield Besides("ADInplaceOrView", _plain(row.tracking), f"tells autograd of its {what}")
+
+
+def _functionalize(context: Context, f: NativeFunction) -> Iterator[Besides]:
+    found = find_functionalized(context, f)
+    if found is not None:
+        function, sibling = found
+        yield Besides(
+            "Functionalize", function, f"replaced by {sibling.func.name}, which {_does(f)}"
+        )
+        return
+    twins, rows = find_twin_rows(context, f) if f.is_library else ((), ())
+    for key, function in rows:
+        if key == "CompositeImplicitAutograd":
+            reason = _DECOMPOSES.format(twins[0].func.name)
+        elif len(rows) > 1:
+            reason = "what it writes are new tensors, which take the place of the old ones"
+        else:
+            reason = f"replaced by the hidden {twins[0].func.name}, which {_does(f)}"
+        yield Besides(key, _plain(function), reason)
+    is_own = f.find_kernel(DispatchKey.Functionalize) is not None
+    if (
+        f.is_library
+        and f.func.is_mutable
+        and not (rows or is_own or f.has_composite_implicit_autograd_kernel)
+    ):
+        reason = "PyTorch itself replaces operators that write tensors and return only new ones"
+        yield Besides("Functionalize", "nothing", reason)
+
+
+def _does(f: NativeFunction) -> str:
+    return "copies" if f.is_view_op else "returns what would be written"
+
+
+def _plain(function: str) -> str:
+    """The name of the function in a registering expression."""
+    for pattern in (_BOXED, _KERNEL):
+        found = pattern.fullmatch(function)
+        if found is not None:
+            return found[1]
+    return function

@@ -1,0 +1,89 @@
+"""All files of one library, in one visible list."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Iterator
+from typing import TypeAlias
+
+from opgen.emit.common.base import GeneratedFile
+from opgen.emit.common.context import Context
+from opgen.emit.cpp.build_file import build_build_file
+from opgen.emit.cpp.composite import build_composite_kernels
+from opgen.emit.cpp.derivatives import build_derivatives
+from opgen.emit.cpp.dispatch_headers import build_dispatch_headers
+from opgen.emit.cpp.functions import (
+    build_functions_headers,
+    build_redispatch,
+    build_tensor_body,
+    build_tensor_methods,
+)
+from opgen.emit.cpp.operators import (
+    build_operators_headers,
+    build_operators_sources,
+    build_register_schema,
+)
+from opgen.emit.cpp.register import build_register_keys
+from opgen.emit.cpp.umbrellas import build_umbrellas
+from opgen.emit.kernels.backend import build_backend
+from opgen.emit.kernels.headers import build_meta_headers, build_native_headers
+from opgen.emit.kernels.selected_dtypes import build_selected_dtypes
+from opgen.emit.kernels.stubs import build_stubs
+from opgen.emit.python.functions import build_python_functions
+from opgen.emit.python.module import build_python
+from opgen.emit.torch.autograd import build_register_autograd
+from opgen.emit.torch.functionalize import build_register_functionalize
+from opgen.emit.torch.twins import build_register_twins
+from opgen.targets.base import FileKind
+
+_Build: TypeAlias = Callable[[Context], Iterable[GeneratedFile]]
+
+# Each kind of file: its builder, and whether a library with only kernels for another library's operators has such
+# files. The build file lists all others, so it comes last.
+_KINDS: tuple[tuple[FileKind, _Build, bool], ...] = (
+    (FileKind.OPERATOR_FUNCTIONS, build_functions_headers, False),
+    (FileKind.OPERATOR_OPS, build_operators_headers, False),
+    (FileKind.OPERATOR_NATIVE, build_native_headers, True),
+    (FileKind.OPERATOR_META, build_meta_headers, True),
+    (FileKind.OPERATOR_DISPATCH, build_dispatch_headers, False),
+    (FileKind.UMBRELLAS, build_umbrellas, False),
+    (FileKind.REDISPATCH, build_redispatch, False),
+    (FileKind.TENSOR_BODY, build_tensor_body, False),
+    (FileKind.TENSOR_METHODS, build_tensor_methods, False),
+    (FileKind.OPERATORS, build_operators_sources, False),
+    (FileKind.REGISTER_SCHEMA, build_register_schema, False),
+    (FileKind.REGISTER_KEYS, build_register_keys, True),
+    (FileKind.COMPOSITE_KERNELS, build_composite_kernels, False),
+    (FileKind.REGISTER_FUNCTIONALIZE, build_register_functionalize, False),
+    (FileKind.REGISTER_TWINS, build_register_twins, False),
+    (FileKind.REGISTER_AUTOGRAD, build_register_autograd, False),
+    (FileKind.DERIVATIVES, build_derivatives, False),
+    (FileKind.BACKEND, build_backend, True),
+    (FileKind.SELECTED_DTYPES, build_selected_dtypes, True),
+    (FileKind.STUBS, build_stubs, True),
+    (FileKind.PYTHON, build_python, False),
+    (FileKind.PYTHON_FUNCTIONS, build_python_functions, False),
+)
+
+
+def build_files(context: Context) -> Iterator[GeneratedFile]:
+    """Yield every file in the target's plan: each can be rendered before the next is built."""
+    paths: list[str] = []
+    for kind, build, for_backend in _KINDS:
+        if kind not in context.target.plan.kinds:
+            continue
+        if for_backend or not context.library.backend_only:
+            for file in build(context):
+                paths.append(file.path)
+                yield file
+    if FileKind.BUILD_FILE in context.target.plan.kinds:
+        yield from build_build_file(context, paths)
+
+
+def operator_headers(context: Context) -> dict[str, tuple[str, ...]]:
+    """For every root name, the paths of all headers that its operators may have."""
+    suffixes = ["", "_ops", "_native", "_meta"]
+    suffixes += sorted(f"_{key.lower()}_dispatch" for key in context.target.dispatch.function_keys)
+    folder = f"include/{context.library.name}/ops"
+    return {
+        root: tuple([f"{folder}/{root}{suffix}.h" for suffix in suffixes]) for root in context.roots
+    }

@@ -1,0 +1,209 @@
+"""The two kinds of tensors: PyTorch's, and those of a package of target runtime. The module comes from the caller."""
+
+from __future__ import annotations
+
+import cmath
+from collections.abc import Callable, Iterator, Sequence
+from types import ModuleType
+from typing import Any, Protocol
+
+# A function of the tensors whose gradients are checked.
+Function = Callable[..., tuple[Any, ...]]
+
+# Messages of formulas that are not there, which is not a wrong gradient.
+NOT_THERE = ("not implemented", "does not support it", "no forward-mode formula")
+
+
+class Tensors(Protocol):
+    """What the checks need of tensors."""
+
+    # What a kernel throws to refuse a call.
+    refusals: tuple[type[Exception], ...]
+    # The dtypes of which a gradient is checked; the first is required.
+    dtypes: tuple[str, ...]
+    # Whether forward formulas can be checked.
+    has_forward: bool
+
+    def tensor(self, values: Sequence[Any], shape: Sequence[int], dtype: str, layout: str) -> Any:
+        """Return a tensor with these elements. `layout` is "dense", "transposed" or "strided"."""
+
+    def operator(self, namespace: str, name: str, overload: str) -> Callable[..., Any]:
+        """Return an operator as a function."""
+
+    def is_tensor(self, value: Any) -> bool: ...
+
+    def clone(self, value: Any) -> Any: ...
+
+    def leaf(self, value: Any) -> Any:
+        """Return the tensor as one that requires a gradient."""
+
+    def is_differentiable(self, value: Any) -> bool:
+        """Return whether the dtype of a tensor has gradients."""
+
+    def numel(self, value: Any) -> int: ...
+
+    def is_finite(self, value: Any) -> bool: ...
+
+    def check(self, f: Function, inputs: Sequence[Any], *, forward: bool, batched: bool) -> None:
+        """Compare the gradients with finite differences; throw an error if they differ."""
+
+    def check_second(self, f: Function, inputs: Sequence[Any], *, forward: bool) -> None:
+        """Compare the gradients of gradients with finite differences. With `forward`, forwards over backwards."""
+
+
+class TorchTensors:
+    """PyTorch's."""
+
+    refusals: tuple[type[Exception], ...] = (RuntimeError, ValueError, IndexError, TypeError)
+    dtypes: tuple[str, ...] = ("float64", "complex128")
+    has_forward: bool = True
+
+    def __init__(self, torch: Any) -> None:
+        self.torch = torch
+
+    def tensor(self, values: Sequence[Any], shape: Sequence[int], dtype: str, layout: str) -> Any:
+        torch = self.torch
+        dense = torch.tensor(list(values), dtype=getattr(torch, dtype)).reshape(tuple(shape))
+        if layout == "transposed":
+            order = tuple(reversed(range(dense.dim())))
+            return dense.permute(order).contiguous().permute(order)
+        if layout == "strided" and dense.dim() > 0:
+            wide = dense.new_zeros((*dense.shape[:-1], 2 * dense.shape[-1]))
+            every_second = wide[..., ::2]
+            every_second.copy_(dense)
+            return every_second
+        return dense
+
+    def operator(self, namespace: str, name: str, overload: str) -> Callable[..., Any]:
+        packet = getattr(getattr(self.torch.ops, namespace), name)
+        found: Callable[..., Any] = getattr(packet, overload or "default")
+        return found
+
+    def is_tensor(self, value: Any) -> bool:
+        return isinstance(value, self.torch.Tensor)
+
+    def clone(self, value: Any) -> Any:
+        return value.clone()
+
+    def leaf(self, value: Any) -> Any:
+        return value.detach().requires_grad_()
+
+    def is_differentiable(self, value: Any) -> bool:
+        return bool(value.is_floating_point() or value.is_complex())
+
+    def numel(self, value: Any) -> int:
+        return int(value.numel())
+
+    def is_finite(self, value: Any) -> bool:
+        return bool(value.isfinite().all())
+
+    def check(self, f: Function, inputs: Sequence[Any], *, forward: bool, batched: bool) -> None:
+        self.torch.autograd.gradcheck(
+            f,
+            tuple(inputs),
+            check_forward_ad=forward,
+            check_batched_grad=batched,
+            check_batched_forward_grad=forward and batched,
+        )
+
+    def check_second(self, f: Function, inputs: Sequence[Any], *, forward: bool) -> None:
+        self.torch.autograd.gradgradcheck(
+            f,
+            tuple(inputs),
+            check_undefined_grad=not forward,
+            check_fwd_over_rev=forward,
+            check_rev_over_rev=not forward,
+        )
+
+
+class PackageTensors:
+    """Those of a package of target runtime, which compares gradients with finite differences itself."""
+
+    refusals: tuple[type[Exception], ...] = (RuntimeError, ValueError, IndexError, TypeError)
+    dtypes: tuple[str, ...] = ("float64", "complex128")
+    has_forward: bool = True
+
+    def __init__(self, package: Any) -> None:
+        self.package = package
+
+    def tensor(self, values: Sequence[Any], shape: Sequence[int], dtype: str, layout: str) -> Any:
+        if layout == "strided" and shape:
+            wide = [x for value in values for x in (value, value)]
+            return self._dense(wide, (*shape[:-1], 2 * shape[-1]), dtype)[..., ::2]
+        return self._dense(values, shape, dtype)
+
+    def _dense(self, values: Sequence[Any], shape: Sequence[int], dtype: str) -> Any:
+        rows = list(values)
+        for size in reversed(shape[1:]):
+            rows = [rows[i : i + size] for i in range(0, len(rows), size)]
+        return self.package.tensor(rows if shape else rows[0], dtype=dtype)
+
+    def operator(self, namespace: str, name: str, overload: str) -> Callable[..., Any]:
+        found: Callable[..., Any] = getattr(self.package, name)
+        return found
+
+    def is_tensor(self, value: Any) -> bool:
+        return isinstance(value, self.package.Tensor)
+
+    def clone(self, value: Any) -> Any:
+        return self.package.tensor(value)
+
+    def leaf(self, value: Any) -> Any:
+        return value.detach().requires_grad_()
+
+    def is_differentiable(self, value: Any) -> bool:
+        return bool(value.dtype.is_floating_point or value.dtype.is_complex)
+
+    def numel(self, value: Any) -> int:
+        return int(value.numel())
+
+    def is_finite(self, value: Any) -> bool:
+        return all(cmath.isfinite(x) for x in _elements(value.tolist()))
+
+    def check(self, f: Function, inputs: Sequence[Any], *, forward: bool, batched: bool) -> None:
+        self.package.autograd.gradcheck(f, tuple(inputs), check_forward_ad=forward)
+
+    def check_second(self, f: Function, inputs: Sequence[Any], *, forward: bool) -> None:
+        """The gradient as a function of the inputs and of the weights of the outputs, whose gradient is checked."""
+        count, autograd = len(inputs), self.package.autograd
+        weights = [self._weight(output) for output in f(*inputs)]
+
+        def gradient(*given: Any) -> tuple[Any, ...]:
+            with autograd.enable_grad():
+                leaves = [x.requires_grad_() for x in given[:count]]
+                pairs = [(y, w) for y, w in zip(f(*leaves), given[count:]) if y.requires_grad]
+                outputs, used = zip(*pairs)
+                found: tuple[Any, ...] = autograd.grad(
+                    outputs, leaves, used, create_graph=True, materialize_grads=True
+                )
+            return found
+
+        autograd.gradcheck(
+            gradient,
+            (*inputs, *weights),
+            check_forward_ad=forward,
+            check_backward_ad=not forward,
+        )
+
+    def _weight(self, output: Any) -> Any:
+        dtype = str(output.dtype).rpartition(".")[2]
+        # Any numbers: none is zero, and no two are equal.
+        values = [0.5 + 0.25 * i for i in range(output.numel())]
+        return self.leaf(self._dense(values, tuple(output.shape), dtype))
+
+
+def _elements(nested: Any) -> Iterator[Any]:
+    if isinstance(nested, list):
+        for item in nested:
+            yield from _elements(item)
+    else:
+        yield nested
+
+
+def tensors_of(module: ModuleType) -> Tensors:
+    """Return the tensors of a module: of `torch`, or of a package of target runtime."""
+    if hasattr(module, "ops"):
+        return TorchTensors(module)
+    if hasattr(module, "Tensor"):
+        return PackageTensors(module)
+    raise TypeError(f"{module.__name__} has no tensors: pass torch, or a package of target runtime")

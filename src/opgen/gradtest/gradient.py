@@ -1,0 +1,334 @@
+"""Check the formulas of one operator against finite differences, and count what was checked."""
+
+from __future__ import annotations
+
+import re
+from collections import Counter
+from collections.abc import Callable, Mapping, Sequence
+from pathlib import Path
+from types import ModuleType
+from typing import Any
+
+from msgspec import Struct, field
+
+from opgen.autograd.derivative import DifferentiabilityInfo, DifferentiableFunction
+from opgen.autograd.kernels import differentiable_outputs
+from opgen.cpp.names import return_names
+from opgen.cpp.signatures import Signatures
+from opgen.diagnostics import Diagnostics, OpgenError
+from opgen.gradtest.backends import NOT_THERE, Tensors, tensors_of
+from opgen.gradtest.domains import EVERYTHING, Domain
+from opgen.gradtest.drawing import Drawer, Plan, Undrawable
+from opgen.model.derivatives import DEFAULT_KEY
+from opgen.model.function_schema import FunctionSchema, SchemaKind
+from opgen.pipeline.derivatives import derive_gradients
+from opgen.pipeline.inputs import Inputs
+from opgen.pipeline.loading import load
+
+# A formula is checked at this many calls of each dtype, and drawing stops after so many calls.
+ENOUGH, MOST = 20, 6000
+# The first calls are checked for second derivatives, too.
+OF_SECOND_ORDER = 8
+_NUMBERS = re.compile(r"-?\d+(?:\.\d+)?(?:e-?\d+)?")
+
+
+class Report(Struct):
+    """What was done for one operator and dtype."""
+
+    name: str
+    dtype: str
+    modes: tuple[str, ...]
+    narrowings: tuple[str, ...] = ()
+    drawn: int = 0
+    checked: int = 0
+    # Calls that are accepted, and have nothing to check: no elements, or no output that depends on an input.
+    empty: int = 0
+    # The reasons of kernels to refuse a call, without numbers.
+    refused: Counter[str] = field(default_factory=Counter)
+    # Second derivatives that are not there, by what the library says.
+    second_order: int = 0
+    not_implemented: Counter[str] = field(default_factory=Counter)
+
+    def __str__(self) -> str:
+        lines = [
+            f"{self.name} {self.dtype}: {self.drawn} calls drawn, {sum(self.refused.values())} refused, "
+            f"{self.empty} without elements, {self.checked} checked ({', '.join(self.modes)}; "
+            f"{self.second_order} for second derivatives)"
+        ]
+        lines += [f"  refused {count}: {why}" for why, count in self.refused.most_common(5)]
+        lines += [f"  second derivative: {why}" for why in self.not_implemented]
+        lines += [f"  narrowed: {what}" for what in self.narrowings]
+        return "\n".join(lines)
+
+
+class Gradient(Struct, frozen=True):
+    """An operator with formulas. `inputs` are the arguments with a gradient, `outputs` the positions of such outputs.
+
+    `forward` is whether it has a forward formula. `second_order` is whether the gradient may have a gradient.
+    """
+
+    namespace: str
+    schema: FunctionSchema
+    inputs: tuple[str, ...]
+    outputs: tuple[int, ...]
+    forward: bool
+
+    def __str__(self) -> str:
+        return f"{self.namespace}::{self.schema.name}"
+
+    def check(
+        self, module: ModuleType, domains: Mapping[str, Domain] | None = None
+    ) -> tuple[Report, ...]:
+        """Check the gradients on calls drawn from the schema, and print what was done. Throw if one is wrong.
+
+        `module` is `torch`, or the package of target runtime. `domains` are what the author says about arguments, by the
+        name of the operator.
+        """
+        tensors, domain = tensors_of(module), self._domain(domains or {})
+        reports = []
+        for number, dtype in enumerate(domain.dtypes or tensors.dtypes):
+            report = _Check(self, tensors, dtype, domain).run()
+            reports.append(report)
+            print(report)
+            optional = number > 0 and domain.dtypes is None
+            if report.checked < ENOUGH and not (optional and report.checked == 0):
+                message = f"only {report.checked} of {ENOUGH} calls were checked: say more about its arguments in a Domain"
+                raise AssertionError(f"{message}\n{report}")
+        return tuple(reports)
+
+    def _domain(self, domains: Mapping[str, Domain]) -> Domain:
+        """Return the domain of the operator; an in-place variant has that of the functional one."""
+        own = str(self)
+        plain = f"{self.namespace}::{self.schema.name.remove_inplace()}"
+        return domains.get(own) or domains.get(plain) or EVERYTHING
+
+
+class _Check(Struct):
+    gradient: Gradient
+    tensors: Tensors
+    dtype: str
+    domain: Domain
+
+    @property
+    def forward(self) -> bool:
+        return self.gradient.forward and self.tensors.has_forward
+
+    def run(self) -> Report:
+        gradient = self.gradient
+        modes = ("backward", "forward") if self.forward else ("backward",)
+        report = Report(str(gradient), self.dtype, modes, self.domain.narrowings())
+        drawer = Drawer(
+            gradient.schema.arguments.flat_all,
+            gradient.inputs,
+            self.tensors,
+            self.dtype,
+            self.domain,
+            seed=f"{gradient} {self.dtype}",
+        )
+        report.narrowings += drawer.narrowings()
+        if gradient.forward and not self.forward:
+            report.narrowings += ("forward formulas: not checked for this target",)
+        give_up = MOST if self.dtype == self.tensors.dtypes[0] else MOST // 8
+        while report.checked < ENOUGH and report.drawn < (MOST if report.checked else give_up):
+            report.drawn += 1
+            try:
+                call, plan = drawer.draw()
+            except Undrawable as error:
+                raise AssertionError(f"{gradient}: {error}") from None
+            self._check_call(call, plan, drawer, report)
+        return report
+
+    def _check_call(self, call: dict[str, Any], plan: Plan, drawer: Drawer, report: Report) -> None:
+        places = self._differentiable_tensors(call)
+        if not any(self._is_of_dtype(call, place) for place in places):
+            report.refused["drawn without a tensor of this dtype"] += 1
+            return
+        chosen = [place for place in places if drawer.random.random() < 0.8] or places
+        f = self._function(call, chosen)
+        inputs = [self.tensors.clone(_get(call, place)) for place in chosen]
+        try:
+            outputs = f(*inputs)
+        except NotImplementedError as error:
+            if "is not written yet" in str(error):
+                raise
+            report.refused[_reason(error)] += 1
+            return
+        except self.tensors.refusals as error:
+            report.refused[_reason(error)] += 1
+            return
+        if not all(map(self.tensors.is_finite, outputs)):
+            report.refused["the result is not finite"] += 1
+            return
+        if not outputs or not any(map(self.tensors.numel, outputs)):
+            report.empty += 1
+            return
+        drawer.accepted.append(plan)
+        leaves = [self.tensors.leaf(value) for value in inputs]
+        try:
+            self.tensors.check(f, leaves, forward=self.forward, batched=self.domain.batched)
+        except Exception as error:
+            raise self._wrong("gradient", call, chosen, error) from error
+        report.checked += 1
+        if report.checked <= OF_SECOND_ORDER and self.domain.second_order:
+            self._check_second(f, leaves, call, chosen, report)
+
+    def _check_second(
+        self,
+        f: Callable[..., tuple[Any, ...]],
+        leaves: Sequence[Any],
+        call: Mapping[str, Any],
+        chosen: Sequence[_Place],
+        report: Report,
+    ) -> None:
+        for forward in (False, True) if self.forward else (False,):
+            try:
+                self.tensors.check_second(f, leaves, forward=forward)
+            except Exception as error:
+                # The library says what it does not have: this is no wrong gradient.
+                if not any(text in str(error) for text in NOT_THERE):
+                    raise self._wrong("second derivative", call, chosen, error) from error
+                report.not_implemented[_reason(error)] += 1
+            else:
+                report.second_order += 1
+
+    def _function(
+        self, call: Mapping[str, Any], chosen: Sequence[_Place]
+    ) -> Callable[..., tuple[Any, ...]]:
+        """Return the operator as a function of the tensors at `chosen`. It writes only copies of them."""
+        gradient, tensors = self.gradient, self.tensors
+        name = gradient.schema.name
+        operator = tensors.operator(gradient.namespace, str(name.name), name.overload_name)
+        written = gradient.schema.arguments.mutable_arg_names
+        positional = [a.name for a in gradient.schema.arguments.flat_positional]
+        is_void = not gradient.schema.returns
+
+        def f(*inputs: Any) -> tuple[Any, ...]:
+            given = {k: list(v) if isinstance(v, list) else v for k, v in call.items()}
+            for (argument, index), value in zip(chosen, inputs):
+                if index is None:
+                    given[argument] = value
+                else:
+                    given[argument][index] = value
+            for argument in written:
+                given[argument] = _each(tensors.clone, given[argument])
+            values = [given.pop(a) for a in _leading(positional, given)]
+            results = operator(*values, **given)
+            if is_void:
+                results = tuple(values[positional.index(argument)] for argument in written)
+            every = results if isinstance(results, tuple) else (results,)
+            outputs = every if is_void else [every[i] for i in gradient.outputs]
+            flat = [t for o in outputs for t in (o if isinstance(o, list | tuple) else (o,))]
+            return tuple(t for t in flat if tensors.is_differentiable(t))
+
+        return f
+
+    def _differentiable_tensors(self, call: Mapping[str, Any]) -> list[_Place]:
+        """Return the places of tensors with a gradient: argument, and index in a list."""
+        places: list[_Place] = []
+        for name in self.gradient.inputs:
+            value = call.get(name)
+            if isinstance(value, list):
+                places += [(name, i) for i, v in enumerate(value) if self._differentiable(v)]
+            elif self._differentiable(value):
+                places.append((name, None))
+        return places
+
+    def _differentiable(self, value: Any) -> bool:
+        return self.tensors.is_tensor(value) and self.tensors.is_differentiable(value)
+
+    def _is_of_dtype(self, call: Mapping[str, Any], place: _Place) -> bool:
+        return str(_get(call, place).dtype).endswith(self.dtype)
+
+    def _wrong(
+        self, what: str, call: Mapping[str, Any], chosen: Sequence[_Place], error: Exception
+    ) -> AssertionError:
+        wanted = ", ".join(n if i is None else f"{n}[{i}]" for n, i in chosen)
+        lines = [f"the {what} of {self.gradient} is wrong, of {wanted} in a call with"]
+        lines += [f"  {name} = {value!r}" for name, value in call.items()]
+        return AssertionError("\n".join([*lines, str(error)]))
+
+
+_Place = tuple[str, int | None]
+
+
+def _get(call: Mapping[str, Any], place: _Place) -> Any:
+    name, index = place
+    return call[name] if index is None else call[name][index]
+
+
+def _each(f: Callable[[Any], Any], value: Any) -> Any:
+    return [f(v) for v in value] if isinstance(value, list) else f(value)
+
+
+def _leading(names: Sequence[str], given: Mapping[str, Any]) -> list[str]:
+    """Return the names up to the first that is not given: the others are passed by name."""
+    found = []
+    for name in names:
+        if name not in given:
+            break
+        found.append(name)
+    return found
+
+
+def _reason(error: Exception) -> str:
+    """Return the first line of a message, without its numbers: equal reasons are counted together."""
+    line = next(iter(str(error).splitlines()), type(error).__name__)
+    return _NUMBERS.sub("…", line)[:150]
+
+
+def gradients(
+    yaml: str | Path | Sequence[str | Path],
+    derivatives: str | Path | Sequence[str | Path] = (),
+    target: str = "torch",
+) -> tuple[Gradient, ...]:
+    """Return the operators that have a formula, in the order of the schema files: those with out= have none.
+
+    The formulas are in `derivatives`; by default, in derivatives.yaml beside each schema file. Throw an OpgenError if there is an error in the files.
+    """
+    files = Inputs(yaml=_paths(yaml), derivatives=_paths(derivatives), target=target)
+    diagnostics = Diagnostics()
+    registry = load(files, diagnostics)
+    functions: tuple[DifferentiableFunction, ...] = ()
+    if registry is not None:
+        functions = derive_gradients(registry, files, Signatures(), diagnostics).functions
+    if diagnostics.has_errors:
+        raise OpgenError(diagnostics)
+    found = []
+    for fn in functions:
+        info = fn.infos.get(DEFAULT_KEY)
+        if info is None or not info.has_derivatives or fn.func.func.kind() is SchemaKind.out:
+            continue
+        inputs = _inputs(info)
+        if not inputs or (target == "runtime" and fn.func.func.kind() is not SchemaKind.functional):
+            # A package of target runtime has no copy with a gradient, which could be written.
+            continue
+        found.append(
+            Gradient(
+                namespace=fn.func.namespace,
+                schema=fn.func.func,
+                inputs=inputs,
+                outputs=_positions(fn),
+                forward=bool(fn.forward.get(DEFAULT_KEY)),
+            )
+        )
+    return tuple(found)
+
+
+def _inputs(info: DifferentiabilityInfo) -> tuple[str, ...]:
+    """Return the arguments with a formula, except those whose formula says that there is none."""
+    without = {
+        name
+        for derivative in info.derivatives
+        if derivative.original_formula.strip().startswith("not_implemented(")
+        for name in derivative.var_names
+    }
+    return tuple(b.name for b in info.args_with_derivatives if b.name not in without)
+
+
+def _positions(fn: DifferentiableFunction) -> tuple[int, ...]:
+    wanted = set(differentiable_outputs(fn, DEFAULT_KEY))
+    return tuple(i for i, name in enumerate(return_names(fn.func)) if name in wanted)
+
+
+def _paths(files: str | Path | Sequence[str | Path]) -> tuple[Path, ...]:
+    return tuple(map(Path, [files] if isinstance(files, str | Path) else files))

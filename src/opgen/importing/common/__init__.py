@@ -1,0 +1,1 @@
+"""Values and rules that all readers of registrations share."""

@@ -1,0 +1,1 @@
+"""Read the registrations of C++ sources."""

@@ -1,0 +1,231 @@
+"""Evaluate arguments of registrations as strings, dispatch keys and tags, through constants and macros."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Mapping, Sequence
+from types import MappingProxyType
+
+from msgspec import Struct, field
+
+from opgen.diagnostics import Source
+from opgen.importing.cpp.calls import Argument, callee, named_children, parse_argument
+from opgen.importing.cpp.grammar import Grammar, Node, Piece
+from opgen.importing.cpp.lexing import read_cpp
+from opgen.importing.cpp.literals import LITERAL, find_string
+from opgen.importing.cpp.macros import Macros
+from opgen.importing.cpp.text import CppText, excerpt
+
+# The most steps from an argument to its value.
+_MAX_DEPTH = 12
+# Functions and macros that return the string that they take.
+_STRING_CALLS = frozenset(
+    {
+        *("schema", "parseSchema", "string", "string_view", "c_str", "data", "move"),
+        *("TORCH_SELECTIVE_SCHEMA", "TORCH_SELECTIVE_NAME"),
+    }
+)
+# Other names of keys. Source: the end of `enum class DispatchKey` in c10/core/DispatchKey.h.
+_KEYS: Mapping[str, str] = MappingProxyType(
+    {
+        "CatchAll": "CompositeImplicitAutograd",
+        "Undefined": "CompositeImplicitAutograd",
+        "DefaultBackend": "CompositeExplicitAutograd",
+        "CPUTensorId": "CPU",
+        "CUDATensorId": "CUDA",
+        "PrivateUse1_PreAutograd": "AutogradPrivateUse1",
+        "PrivateUse2_PreAutograd": "AutogradPrivateUse2",
+        "PrivateUse3_PreAutograd": "AutogradPrivateUse3",
+        "Autocast": "AutocastCUDA",
+    }
+)
+_NAME_OR_LITERAL = re.compile(rf"\s*(?:(?P<text>{LITERAL})|(?P<name>[A-Za-z_]\w*))\s*", re.DOTALL)
+# Source of the devices: `dispatch` in torch/library.h.
+_KEY = re.compile(
+    r"(?:\w+::)*(?:DispatchKey|DeviceType)::(\w+)"
+    r"|(?:\w+::)*k(CPU|CUDA|IPU|XLA|Lazy|XPU|MPS|Meta|HIP|MAIA|HPU|MTIA|PrivateUse1)"
+)
+_TAG = re.compile(r"\bTag\s*::\s*(\w+)")
+_TAGS_ALONE = re.compile(r"[\w:<>\s]*\{[\w:,\s]*\}|(?:\w+\s*::\s*)*Tag\s*::\s*\w+")
+_PATH = re.compile(r"[\w:]+")
+# `name = value`, `name[] = value`, `name{value}`.
+_ASSIGNED = re.compile(r"(?<![\w.>:])([A-Za-z_]\w*)\s*(?:\[[^\[\]]*\]\s*)?(=(?!=)|\{)")
+# The text before a name that is defined there, and the text before a name that only looks like it.
+_DECLARES = re.compile(r"(?<!\breturn)[\w*&>\]]\s*$")
+_OPENS = re.compile(r"\b(?:class|struct|union|enum|namespace|return|case|else)\s*$")
+
+
+def canonical_key(name: str) -> str:
+    """Return the name under which PyTorch lists a dispatch key."""
+    return _KEYS.get(name, name)
+
+
+class Constants(Struct, frozen=True):
+    """Evaluates constants and macros. Definitions in the same file have priority over those in other files."""
+
+    texts: Sequence[CppText]
+    macros: Macros
+    grammar: Grammar
+    _values: dict[tuple[str, int], list[Argument]] = field(default_factory=dict)
+    _indexes: dict[int, Mapping[str, Sequence[re.Match[str]]]] = field(default_factory=dict)
+
+    def find_string(self, argument: Argument) -> str | None:
+        """Return the string that an argument stands for; None if it is known only at run time."""
+        return self._string(argument, _MAX_DEPTH)
+
+    def find_key(self, argument: Argument) -> str | None:
+        """Return the dispatch key of `torch::kCUDA`, `c10::DispatchKey::CPU`, or a constant with such a value."""
+        return self._key(argument.code, argument.excerpt.text, _MAX_DEPTH)
+
+    def find_tags(self, argument: Argument) -> tuple[str, ...] | None:
+        """Return the tags that an argument lists; None if it is not a list of tags."""
+        written = " ".join(argument.code.split())
+        if _TAGS_ALONE.fullmatch(written) is not None:
+            return tuple(dict.fromkeys(_TAG.findall(written)))
+        if _PATH.fullmatch(written) is None:
+            return None
+        values = self.initializers(_last_name(written), argument.excerpt.text)
+        codes = {" ".join(value.code.split()) for value in values}
+        code = codes.pop() if len(codes) == 1 else ""
+        code = code if code.endswith("}") else f"{{{code}}}"
+        is_tags = _TAGS_ALONE.fullmatch(code) is not None and _TAG.search(code) is not None
+        return tuple(dict.fromkeys(_TAG.findall(code))) if is_tags else None
+
+    # Definitions of names
+
+    def initializers(self, name: str, text: CppText) -> list[Argument]:
+        """Return the values that define a constant or a macro, in the file itself, or else in the others."""
+        key = (name, id(text))
+        if key not in self._values:
+            plain = [d for d in self.macros.definitions(name, text) if d.parameters is None]
+            values = [self.parse_body(define.body, text) for define in plain]
+            values += self._assigned(name, text)
+            others = [] if values else [other for other in self.texts if other is not text]
+            values += (value for other in others for value in self._assigned(name, other))
+            self._values[key] = values
+        return self._values[key]
+
+    def parse_body(self, body: str, text: CppText) -> Argument:
+        """Parse the body of a macro as an argument."""
+        body_text = read_cpp(Source(text.source.path, body))
+        return parse_argument(excerpt(body_text, 0, len(body)), self.grammar)
+
+    def _assigned(self, name: str, text: CppText) -> Iterator[Argument]:
+        for match in self._assignments(text).get(name, ()):
+            before = text.masked[max(0, match.start() - 60) : match.start()]
+            if _DECLARES.search(before) is None or _OPENS.search(before) is not None:
+                continue
+            if text.is_dead(match.start()):
+                continue
+            start = match.end()
+            in_braces = match[2] == "{"
+            end = text.find_closing(start - 1) if in_braces else text.find_statement_end(start)
+            if end is not None:
+                yield parse_argument(excerpt(text, start, end), self.grammar)
+
+    def _assignments(self, text: CppText) -> Mapping[str, Sequence[re.Match[str]]]:
+        """Return the places of a file that look like `name = value`, by name."""
+        if id(text) not in self._indexes:
+            index: dict[str, list[re.Match[str]]] = {}
+            for match in _ASSIGNED.finditer(text.masked):
+                index.setdefault(match[1], []).append(match)
+            self._indexes[id(text)] = index
+        return self._indexes[id(text)]
+
+    # Strings
+
+    def _string(self, argument: Argument, depth: int) -> str | None:
+        parts = _literals_and_names(argument)
+        if parts is not None:
+            source = argument.excerpt.text
+            values = [
+                find_string(part) if is_literal else self._constant(part, source, depth - 1)
+                for part, is_literal in parts
+            ]
+        elif argument.piece is not None and argument.node is not None and depth > 0:
+            values = [self._expression(argument.piece, argument.node, depth - 1)]
+        else:
+            return None
+        return _join(values)
+
+    def _constant(self, name: str, text: CppText, depth: int) -> str | None:
+        """Return the string that all definitions of a name have as their value; None if they differ."""
+        if depth <= 0:
+            return None
+        values = {self._string(value, depth) for value in self.initializers(name, text)}
+        return values.pop() if len(values) == 1 else None
+
+    def _expression(self, piece: Piece, node: Node, depth: int) -> str | None:
+        match node.type:
+            case "parenthesized_expression" | "initializer_list":
+                inner = named_children(node)
+                return self._node_string(piece, inner[0], depth) if len(inner) == 1 else None
+            case "qualified_identifier":
+                return self._constant(_last_name(piece.code(node)), piece.excerpt.text, depth)
+            case "compound_literal_expression":
+                value = node.child_by_field_name("value")
+                return None if value is None else self._node_string(piece, value, depth)
+            case "binary_expression":
+                return self._sum(piece, node, depth)
+            case "call_expression":
+                name, owner, arguments = callee(piece, node)
+                value = owner if owner is not None else next(iter(arguments), None)
+                if value is None or name not in _STRING_CALLS:
+                    return None
+                return self._node_string(piece, value, depth)
+            case _:
+                return None
+
+    def _node_string(self, piece: Piece, node: Node, depth: int) -> str | None:
+        argument = Argument(piece.excerpt, piece.start(node), piece.end(node), piece, node)
+        return self._string(argument, depth)
+
+    def _sum(self, piece: Piece, node: Node, depth: int) -> str | None:
+        operator = node.child_by_field_name("operator")
+        sides = [node.child_by_field_name(side) for side in ("left", "right")]
+        if operator is None or operator.type != "+":
+            return None
+        return _join(
+            [None if side is None else self._node_string(piece, side, depth) for side in sides]
+        )
+
+    # Keys
+
+    def _key(self, code: str, text: CppText, depth: int) -> str | None:
+        code = "".join(code.split()).strip("{}")
+        key = _KEY.fullmatch(code)
+        if key is not None:
+            return canonical_key(key[1] or key[2])
+        if depth <= 0 or _PATH.fullmatch(code) is None:
+            return None
+        values = self.initializers(_last_name(code), text)
+        keys = {self._key(value.code, value.excerpt.text, depth - 1) for value in values}
+        return keys.pop() if len(keys) == 1 else None
+
+
+def _last_name(path: str) -> str:
+    return path.rpartition("::")[2].strip()
+
+
+def _join(parts: Sequence[str | None]) -> str | None:
+    known = [part for part in parts if part is not None]
+    return "".join(known) if len(known) == len(parts) else None
+
+
+def _literals_and_names(argument: Argument) -> list[tuple[str, bool]] | None:
+    """Split an argument that consists only of literals (True) and names (False); None for any other."""
+    around = argument.excerpt
+    position, end = argument.start - around.start, argument.end - around.start
+    parts: list[tuple[str, bool]] = []
+    while position < end:
+        match = _NAME_OR_LITERAL.match(around.code, position, end)
+        if match is None:
+            return None
+        position = match.end()
+        if match["name"] is not None:
+            parts.append((match["name"], False))
+        else:
+            # The excerpt has `?` for characters that are not ASCII, the source has the characters.
+            first, last = (around.start + offset for offset in match.span("text"))
+            parts.append((around.text.source.text[first:last], True))
+    return parts or None

@@ -1,0 +1,324 @@
+"""Find the declarations and definitions of C++ functions that registrations name."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Mapping, Sequence
+from itertools import chain
+
+from msgspec import Struct
+
+from opgen.diagnostics import Located, Span
+from opgen.importing.common.cpp_types import Aliases, CppSignature, CppType
+from opgen.importing.common.registrations import FunctionName
+from opgen.importing.cpp.declarations import find_function, read_signature, read_type
+from opgen.importing.cpp.grammar import Grammar, Node, Piece
+from opgen.importing.cpp.includes import Includes
+from opgen.importing.cpp.text import CppText, Scope, excerpt
+
+HEADERS = (".h", ".hpp", ".hh", ".hxx", ".h++", ".cuh", ".inl", ".inc")
+# The most occurrences of a name before a bracket that are examined, in all sources together.
+_MOST_PLACES = 2000
+# The most characters from the start of a declaration, with its template parameters, to its name.
+_HEAD = 2000
+_BOUNDARY = re.compile(r"[;{}]|(?<!:):(?!:)")
+_TAIL = re.compile(
+    r"\s*(?:const\b\s*|noexcept\b\s*(?:\([^()]*\)\s*)?|override\b\s*|final\b\s*|&&?\s*"
+    r"|__attribute__\s*\(\([^;{}]*?\)\)\s*|->[^;{}=]*)*([;{])"
+)
+_USING_NAMESPACE = re.compile(r"\busing\s+namespace\s+([\w:]+)\s*;")
+_USING = re.compile(r"\busing\s+(?!namespace\b)(?:typename\s+)?((?:\w+\s*)?(?:::\s*\w+\s*)+);")
+_ALIAS = re.compile(r"\busing\s+(\w+)\s*=\s*(?!namespace\b)([^;{}]+);")
+_TYPEDEF = re.compile(r"\btypedef\s+([^;{}()]+?)\b(\w+)\s*;")
+_NAMESPACE_ALIAS = re.compile(r"\bnamespace\s+(\w+)\s*=\s*([\w:]+)\s*;")
+
+
+class CppFunction(Located, Struct, frozen=True):
+    """A declaration or definition. `path` has the named namespaces and classes, and the function's name.
+
+    `template` are the parameters of a template, and `instance` the arguments of an explicit instantiation, both with
+    their brackets.
+    """
+
+    path: tuple[str, ...]
+    signature: CppSignature
+    text: CppText
+    span: Span
+    is_definition: bool = False
+    # Why other files cannot call it: "static", "unnamed" (namespace), or "" if they can.
+    local: str = ""
+    is_member: bool = False
+    template: str = ""
+    instance: str = ""
+
+    _places = ("text", "span")
+
+    @property
+    def in_header(self) -> bool:
+        return self.text.source.path.endswith(HEADERS)
+
+    @property
+    def full_name(self) -> str:
+        return "::".join(self.path)
+
+
+class Names(Struct, frozen=True):
+    """The `using` declarations of a file: aliases of types, aliases of namespaces, and names such as functions."""
+
+    aliases: Aliases
+    namespaces: Mapping[str, tuple[str, ...]]
+    imported: Mapping[str, tuple[str, ...]]
+
+
+class Functions:
+    """Finds functions by name, on demand."""
+
+    def __init__(self, texts: Sequence[CppText], grammar: Grammar) -> None:
+        self._texts = texts
+        self._grammar = grammar
+        self._found: dict[str, tuple[CppFunction, ...]] = {}
+        self._names: dict[int, Names] = {}
+        self._types: Mapping[str, CppType] | None = None
+        self._includes = Includes(texts)
+
+    def find(self, name: FunctionName, text: CppText, offset: int) -> tuple[CppFunction, ...]:
+        """Return all declarations of the functions that `name` refers to at `offset` of `text`.
+
+        These are in the nearest namespace that has the name. Declarations in the file or its headers have priority.
+        Functions that only another file can call are left out.
+        """
+        candidates = [f for f in self._of_name(name.base) if f.text is text or not _is_local(f)]
+        reached = self._includes.reached(text)
+        for visible in ([f for f in candidates if id(f.text) in reached], candidates):
+            for path in self._paths(name, text, offset):
+                functions = tuple(f for f in visible if f.path == path)
+                if functions:
+                    # Explicit instantiations are in the file that defines the template.
+                    return (*functions, *(f for f in candidates if f.instance and f.path == path))
+        return ()
+
+    def names_of(self, text: CppText) -> Names:
+        """Return the `using` declarations of a file, and the aliases of types in all headers."""
+        if id(text) not in self._names:
+            is_header = text.source.path.endswith(HEADERS)
+            others = {} if is_header else self._header_types()
+            self._names[id(text)] = _read_names(text, self._grammar, others)
+        return self._names[id(text)]
+
+    def _header_types(self) -> Mapping[str, CppType]:
+        if self._types is None:
+            headers = [text for text in self._texts if text.source.path.endswith(HEADERS)]
+            named = (self.names_of(text).aliases.types.items() for text in headers)
+            self._types = dict(chain.from_iterable(named))
+        return self._types
+
+    # Where a name may be
+
+    def _paths(self, name: FunctionName, text: CppText, offset: int) -> Iterator[tuple[str, ...]]:
+        """Yield the full names that `name` may stand for, in the order of C++'s name lookup."""
+        names = self.names_of(text)
+        written = tuple(_without_arguments(part) for part in name.qualifiers)
+        written = names.namespaces.get(written[0], written[:1]) + written[1:] if written else ()
+        last = (*written, name.base)
+        around = () if name.is_absolute else _namespaces(text.scope(offset))
+        for count in range(len(around), -1, -1):
+            yield (*around[:count], *last)
+        if name.is_absolute:
+            return
+        if not name.qualifiers and name.base in names.imported:
+            yield names.imported[name.base]
+        for opened in names.aliases.opened:
+            for count in range(len(around), -1, -1):
+                yield (*around[:count], *opened.split("::"), *last)
+
+    # Declarations
+
+    def _of_name(self, base: str) -> tuple[CppFunction, ...]:
+        if base not in self._found:
+            places = (place for text in self._texts for place in _places(text, base))
+            functions = []
+            for _, (text, start, opening) in zip(range(_MOST_PLACES), places):
+                function = self._declared(text, base, start, opening)
+                functions += [] if function is None else [function]
+            self._found[base] = tuple(functions)
+        return self._found[base]
+
+    def _declared(self, text: CppText, base: str, start: int, opening: int) -> CppFunction | None:
+        """Return the function that is declared at `start`; None if it is not a declaration, such as a call."""
+        scope = text.scope(start)
+        around = () if scope is None else scope.chain()
+        closing = text.find_closing(opening)
+        if closing is None or any(one.kind == "other" for one in around) or text.is_dead(start):
+            return None
+        tail = _TAIL.match(text.masked, closing + 1)
+        if tail is None or text.branches_between(opening, closing):
+            return None
+        source = excerpt(text, _head_start(text, start), tail.start(1))
+        piece = self._grammar.parse_declaration(source)
+        declaration = None if piece is None else _declaration(piece, base)
+        if declaration is None:
+            return None
+        is_member = any(one.kind == "class" for one in around)
+        is_unnamed = any(one.kind == "namespace" and not one.name for one in around)
+        is_static = declaration.is_static and not is_member
+        return CppFunction(
+            path=(*_namespaces(scope), *declaration.qualifiers, base),
+            signature=declaration.signature,
+            text=text,
+            span=text.span(start, start + len(base)),
+            is_definition=tail[1] == "{",
+            local="unnamed" if is_unnamed else "static" if is_static else "",
+            is_member=is_member,
+            template=declaration.template,
+            instance=declaration.instance,
+        )
+
+
+class _Declaration(Struct, frozen=True):
+    signature: CppSignature
+    qualifiers: tuple[str, ...]
+    is_static: bool
+    template: str
+    instance: str
+
+
+def _declaration(piece: Piece, base: str) -> _Declaration | None:
+    """Return the declaration in a piece if it is one of a function named `base`."""
+    template = ""
+    node = piece.root
+    for _ in range(_MAX_DEPTH):
+        if node.has_error:
+            return None
+        if node.type in ("declaration", "template_instantiation"):
+            return _declared_function(piece, node, base, template)
+        if node.type == "template_declaration":
+            parameters = node.child_by_field_name("parameters")
+            template = "" if parameters is None else piece.code(parameters)
+        elif node.type not in ("translation_unit", "linkage_specification"):
+            return None
+        inner = [child for child in node.children if child.type in _INNER]
+        if not inner:
+            return None
+        node = inner[0]
+    return None
+
+
+_INNER = frozenset(
+    {"declaration", "template_instantiation", "template_declaration", "linkage_specification"}
+)
+_MAX_DEPTH = 6
+
+
+def _declared_function(piece: Piece, node: Node, base: str, template: str) -> _Declaration | None:
+    function = find_function(node)
+    name = None if function is None else function.child_by_field_name("declarator")
+    signature = None if function is None else read_signature(piece, node, function)
+    if name is None or signature is None:
+        return None
+    written = "".join(piece.code(name).split())
+    match = re.fullmatch(rf"(?:::)?((?:\w+(?:<.*>)?::)*){re.escape(base)}(<.*>)?", written)
+    if match is None:
+        return None
+    qualifiers = tuple(_without_arguments(part) for part in match[1].split("::") if part)
+    storage = {piece.code(c) for c in node.children if c.type == "storage_class_specifier"}
+    is_instance = node.type == "template_instantiation"
+    instance = (match[2] or "") if is_instance else ""
+    return _Declaration(signature, qualifiers, "static" in storage, template, instance)
+
+
+def _is_local(function: CppFunction) -> bool:
+    """Return whether only its own file can call the function."""
+    return bool(function.local) and not function.in_header
+
+
+def _places(text: CppText, base: str) -> Iterator[tuple[CppText, int, int]]:
+    """Yield each occurrence of a name before a bracket: the file, and the offsets of the name and the bracket."""
+    if base not in text.masked:
+        return
+    for match in re.finditer(
+        rf"(?<![\w.])({re.escape(base)})\s*(?:<[^;{{}}()]*>\s*)?\(", text.masked
+    ):
+        yield text, match.start(1), match.end() - 1
+
+
+def _head_start(text: CppText, start: int) -> int:
+    """Return the start of the declaration whose name is at `start`."""
+    first = max(0, start - _HEAD)
+    ends = [boundary.end() for boundary in _BOUNDARY.finditer(text.masked, first, start)]
+    # The text before an `#else` belongs to another branch.
+    ends += [branch.start for branch in text.branch_chain(start) if branch.index]
+    return max(first, *ends) if ends else first
+
+
+def _namespaces(scope: Scope | None) -> tuple[str, ...]:
+    """Return the names of the namespaces and classes around a scope and of itself, without unnamed ones."""
+    chain = () if scope is None else scope.chain()
+    return tuple(part for one in chain for part in one.name.split("::") if part)
+
+
+def _without_arguments(part: str) -> str:
+    """Return a part of a path without its template arguments."""
+    return part.partition("<")[0].strip()
+
+
+def _read_names(text: CppText, grammar: Grammar, others: Mapping[str, CppType]) -> Names:
+    types = dict(others)
+    imported: dict[str, tuple[str, ...]] = {}
+    for using in _outside_of_functions(text, _USING):
+        path = _parts(using[1])
+        types[path[-1]] = CppType("::".join(path))
+        imported[path[-1]] = path
+    declarations = (*_outside_of_functions(text, _ALIAS), *_outside_of_functions(text, _TYPEDEF))
+    for match in declarations[:_MOST_PLACES]:
+        piece = grammar.parse_declaration(excerpt(text, match.start(), match.end() - 1))
+        alias = None if piece is None else _alias(piece)
+        if alias is not None:
+            scope = text.scope(match.start())
+            types.update(dict.fromkeys(_names_of_alias(scope, alias[0]), alias[1]))
+    opened = [
+        "::".join(_parts(using[1])) for using in _outside_of_functions(text, _USING_NAMESPACE)
+    ]
+    namespaces = {
+        alias[1]: _parts(alias[2]) for alias in _outside_of_functions(text, _NAMESPACE_ALIAS)
+    }
+    return Names(Aliases(types, tuple(dict.fromkeys(opened))), namespaces, imported)
+
+
+def _outside_of_functions(text: CppText, pattern: re.Pattern[str]) -> tuple[re.Match[str], ...]:
+    """Return the matches that are in namespaces or classes, but not in functions."""
+
+    def is_outside(offset: int) -> bool:
+        scope = text.scope(offset)
+        return scope is None or all(one.kind != "other" for one in scope.chain())
+
+    return tuple(match for match in pattern.finditer(text.masked) if is_outside(match.start()))
+
+
+def _names_of_alias(scope: Scope | None, name: str) -> Iterator[str]:
+    """Yield `Id`, `ns::Id` and so on up to the full name. A member of a class always has the name of the class."""
+    path = (*_namespaces(scope), name)
+    shortest = 2 if scope is not None and scope.kind == "class" else 1
+    for count in range(shortest, len(path) + 1):
+        yield "::".join(path[-count:])
+
+
+def _parts(path: str) -> tuple[str, ...]:
+    return tuple("".join(path.split()).removeprefix("::").split("::"))
+
+
+def _alias(piece: Piece) -> tuple[str, CppType] | None:
+    """Return the name and type of `using Name = Type` or `typedef Type Name`."""
+    for node in piece.root.children:
+        if node.has_error:
+            return None
+        if node.type == "alias_declaration":
+            name, type_node = (node.child_by_field_name(field) for field in ("name", "type"))
+            type_ = None if type_node is None else read_type(piece, type_node)
+            return None if name is None or type_ is None else (piece.code(name), type_)
+        if node.type == "type_definition":
+            name = node.child_by_field_name("declarator")
+            type_ = read_type(piece, node)
+            if name is None or name.type != "type_identifier" or type_ is None:
+                return None
+            return piece.code(name), type_
+    return None

@@ -1,0 +1,109 @@
+"""Parse pieces of C++ with tree-sitter. No other module imports it.
+
+A piece is a call, an initializer or a declaration that was found by its brackets. Errors elsewhere in the file do not
+affect it, and the time for one piece is bounded.
+"""
+
+from __future__ import annotations
+
+import re
+import time
+from collections.abc import Iterator
+
+import tree_sitter_cpp
+from msgspec import Struct
+from tree_sitter import Language, Node, Parser
+
+from opgen.diagnostics import Span
+from opgen.importing.cpp.text import Excerpt
+
+__all__ = ["Grammar", "Node", "Piece"]
+
+# Longer pieces are not parsed. Schemas and signatures have a few hundred characters.
+_MAX_LENGTH = 200_000
+# The time limit for a piece, in seconds. Valid C++ takes milliseconds; recovery from errors may take long.
+_TIMEOUT = 2.0
+_CHUNK = 65536
+# The launch configuration of a CUDA kernel, `kernel<<<blocks, threads>>>(x)`, is removed before parsing.
+_LAUNCH = re.compile(r"<<<(?:[^;<>]|<(?!<<)|>(?!>>))*>>>")
+# Attributes of a declaration that do not change its type.
+_ATTRIBUTE = re.compile(
+    r"\b(?:__(?:global|device|host|forceinline|noinline|restrict|shared|constant|grid_constant)__"
+    r"|__launch_bounds__\s*\((?:[^()]|\([^()]*\))*\)"
+    r"|__(?:inline|restrict)\b"
+    r"|C10_(?:ALWAYS_INLINE|NOINLINE|UNUSED|HOST|DEVICE|HOST_DEVICE|ALWAYS_INLINE_UNLESS_MOBILE)\b"
+    r"|[A-Z][A-Z0-9_]*_(?:API|EXPORT|PUBLIC|HIDDEN|LOCAL|INLINE)\b(?!\s*\())"
+)
+
+
+class Piece(Struct, frozen=True):
+    """A parsed excerpt. `shift` added to a node's offset is its offset in the source."""
+
+    root: Node
+    excerpt: Excerpt
+    shift: int
+
+    def start(self, node: Node) -> int:
+        """Return the offset of the node in the source."""
+        return int(node.start_byte) + self.shift
+
+    def end(self, node: Node) -> int:
+        """Return the offset after the node in the source."""
+        return int(node.end_byte) + self.shift
+
+    def code(self, node: Node) -> str:
+        """Return the source of `node`, without comments, and with single spaces for white space."""
+        return " ".join(self.excerpt.code_between(self.start(node), self.end(node)).split())
+
+    def span(self, node: Node) -> Span:
+        return self.excerpt.text.span(self.start(node), self.end(node))
+
+
+class Grammar:
+    """A parser of C++, created once."""
+
+    __slots__ = ("_parser",)
+
+    def __init__(self) -> None:
+        self._parser = Parser(Language(tree_sitter_cpp.language()))
+
+    def parse_call(self, arguments: Excerpt, *, bare: bool = False) -> Piece | None:
+        """Parse a call with these arguments, which include their brackets unless `bare`.
+
+        None if the excerpt is empty, too long, or takes too much time.
+        """
+        before, after = (b"(", b")") if bare else (b"", b"")
+        return self._parse(arguments, b"void f() {\n f.f" + before, after + b";\n}\n")
+
+    def parse_declaration(self, excerpt: Excerpt) -> Piece | None:
+        """Parse a declaration outside of functions, without its `;`. None as for `parse_call`."""
+        return self._parse(excerpt, b"", b";\n")
+
+    def _parse(self, excerpt: Excerpt, before: bytes, after: bytes) -> Piece | None:
+        if not 0 < len(excerpt.code) <= _MAX_LENGTH:
+            return None
+        code = _LAUNCH.sub(_blank, _ATTRIBUTE.sub(_blank, excerpt.code))
+        content = before + code.encode("ascii") + after
+        deadline = time.monotonic() + _TIMEOUT
+        try:
+            tree = self._parser.parse(
+                lambda offset, _: content[offset : offset + _CHUNK],
+                progress_callback=lambda *_: time.monotonic() > deadline,
+            )
+        except ValueError:
+            self._parser.reset()
+            return None
+        return Piece(tree.root_node, excerpt, excerpt.start - len(before))
+
+
+def _blank(match: re.Match[str]) -> str:
+    return " " * len(match[0])
+
+
+def descendants(node: Node) -> Iterator[Node]:
+    """Yield the node and all its descendants, in the order of the source."""
+    pending = [node]
+    while pending:
+        current = pending.pop()
+        yield current
+        pending.extend(reversed(current.children))

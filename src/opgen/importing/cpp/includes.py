@@ -1,0 +1,73 @@
+"""Resolve `#include` directives among the sources."""
+
+from __future__ import annotations
+
+import posixpath
+import re
+from collections.abc import Iterable, Iterator, Sequence
+
+from opgen.importing.cpp.text import CppText
+
+# Headers for a C++ compiler. Others, such as `.cuh`, are for CUDA's compiler.
+CPP_HEADERS = (".h", ".hpp", ".hh", ".hxx", ".h++")
+_INCLUDED = re.compile(r"[<\"]([^<>\"]+)[>\"]")
+
+
+class Includes:
+    """Finds the sources that a source includes: those whose paths end with the name in the `#include`."""
+
+    def __init__(self, texts: Iterable[CppText]) -> None:
+        self._by_name: dict[str, list[CppText]] = {}
+        self._reached: dict[int, frozenset[int]] = {}
+        for text in texts:
+            self._by_name.setdefault(posixpath.basename(posix_path(text)), []).append(text)
+
+    def reached(self, text: CppText) -> frozenset[int]:
+        """Return the identities of a file and of all that it includes, directly or indirectly."""
+        if id(text) not in self._reached:
+            seen = {id(text)}
+            pending = [text]
+            while pending:
+                for included in self._included(pending.pop()):
+                    if id(included) not in seen:
+                        seen.add(id(included))
+                        pending.append(included)
+            self._reached[id(text)] = frozenset(seen)
+        return self._reached[id(text)]
+
+    def _included(self, text: CppText) -> Iterator[CppText]:
+        folder = posixpath.dirname(posix_path(text))
+        for name in included_names(text):
+            candidates = self._by_name.get(posixpath.basename(name), ())
+            yield from _nearest(candidates, folder, name)
+
+
+def included_names(text: CppText) -> Iterator[str]:
+    """Yield the name in each `#include`, without quotes or angle brackets."""
+    for directive in text.directives:
+        match = _INCLUDED.match(directive.text) if directive.word == "include" else None
+        if match is not None:
+            yield match[1].strip()
+
+
+def include_name(header: CppText, texts: Iterable[CppText], folder: str) -> str:
+    """Return the name by which the first of `texts` includes a header; if none does, its path relative to `folder`."""
+    path = posix_path(header)
+    for text in texts:
+        for written in included_names(text):
+            name = posixpath.normpath(written)
+            if not name.startswith("..") and f"/{path}".endswith(f"/{name}"):
+                return name
+    return posixpath.relpath(path, folder or ".")
+
+
+def posix_path(text: CppText) -> str:
+    return posixpath.normpath(text.source.path.replace("\\", "/"))
+
+
+def _nearest(candidates: Sequence[CppText], folder: str, name: str) -> list[CppText]:
+    """Return the candidate at `name` relative to `folder`; without one, all whose paths end with `name`."""
+    relative = posixpath.normpath(posixpath.join(folder, name))
+    exact = [text for text in candidates if posix_path(text) == relative]
+    ending = f"/{posixpath.normpath(name)}"
+    return exact or [text for text in candidates if f"/{posix_path(text)}".endswith(ending)]

@@ -1,0 +1,171 @@
+"""Read the kernels that arguments of registrations stand for: functions, lambdas, boxed kernels, fallthroughs."""
+
+from __future__ import annotations
+
+import re
+
+from msgspec import Struct
+from msgspec.structs import replace
+
+from opgen.importing.common.registrations import FALLTHROUGH, FunctionName, Kernel, KernelKind
+from opgen.importing.cpp.calls import Argument, callee, named_children
+from opgen.importing.cpp.constants import Constants
+from opgen.importing.cpp.declarations import read_lambda
+from opgen.importing.cpp.grammar import Node, Piece
+
+# The most steps from an argument to its kernel.
+_MAX_DEPTH = 12
+# The most characters of a kernel in a message.
+_MAX_SHOWN = 60
+# Functions and macros that return the kernel that is their argument; `debug` is a method of a kernel and returns it.
+_KERNEL_CALLS = frozenset(
+    {
+        *("TORCH_FN", "TORCH_BOX", "CppFunction", "makeFromUnboxedFunction", "debug"),
+        *("makeFromUnboxedRuntimeFunction", "makeFromUnboxedLambda", "move", "forward"),
+    }
+)
+_BOXED = re.compile(r"makeFromBoxed\w*|\w*[fF]allback")
+_CASTS = frozenset({"static_cast", "reinterpret_cast"})
+_NAMES = frozenset({"identifier", "qualified_identifier", "template_function"})
+_PART = re.compile(r"\w+\s*(?:<.*>)?", re.DOTALL)
+_LAST = re.compile(r"(?:template\s+)?(\w+)\s*(<.*>)?", re.DOTALL)
+
+
+class RegisteredKernel(Struct, frozen=True):
+    """A kernel, and the dispatch key of a `torch::dispatch` around it, if there is one."""
+
+    kernel: Kernel
+    key: str | None = None
+
+
+class KernelReader(Struct, frozen=True):
+    """Reads kernels, through constants and macros."""
+
+    constants: Constants
+
+    def read(self, argument: Argument) -> RegisteredKernel:
+        """Return the kernel of an argument. Its kind is `unknown` if it is known only at run time."""
+        if argument.piece is None or argument.node is None:
+            return _unknown(argument)
+        return self._read(argument.piece, argument.node, argument, _MAX_DEPTH)
+
+    def _read(self, piece: Piece, node: Node, whole: Argument, depth: int) -> RegisteredKernel:
+        inner, is_cast = _inner(node)
+        if depth <= 0:
+            return _unknown(whole)
+        if inner is not None:
+            return _cast(self._read(piece, inner, whole, depth - 1), is_cast)
+        if node.type == "lambda_expression":
+            signature = read_lambda(piece, node)
+            kernel = Kernel(KernelKind.unnamed, "a lambda", whole.span, signature=signature)
+            return RegisteredKernel(kernel)
+        if node.type in _NAMES:
+            return self._named(piece, node, whole, depth)
+        if node.type == "call_expression":
+            return self._called(piece, node, whole, depth)
+        return _unknown(whole)
+
+    def _named(self, piece: Piece, node: Node, whole: Argument, depth: int) -> RegisteredKernel:
+        written = piece.code(node)
+        if node.type == "identifier":
+            for value in self.constants.initializers(written, piece.excerpt.text)[:1]:
+                if value.piece is not None and value.node is not None:
+                    registered = self._read(value.piece, value.node, value, depth - 1)
+                    return _at(registered, whole)
+        name = find_function_name(written)
+        if name is None:
+            return _unknown(whole)
+        return RegisteredKernel(Kernel(KernelKind.function, str(name), whole.span, name))
+
+    def _called(self, piece: Piece, node: Node, whole: Argument, depth: int) -> RegisteredKernel:
+        name, owner, arguments = callee(piece, node)
+        if name == "makeFallthrough":
+            return RegisteredKernel(Kernel(KernelKind.fallthrough, FALLTHROUGH, whole.span))
+        if name == "dispatch" and len(arguments) == 2:
+            key = self.constants.find_key(_as_argument(piece, arguments[0]))
+            return replace(self._read(piece, arguments[1], whole, depth - 1), key=key)
+        if _BOXED.fullmatch(name):
+            return RegisteredKernel(Kernel(KernelKind.boxed, _shown(whole), whole.span))
+        inner = owner if name == "debug" else next(iter(arguments), None)
+        if inner is not None and (name in _KERNEL_CALLS or name in _CASTS):
+            return _cast(self._read(piece, inner, whole, depth - 1), name in _CASTS)
+        return self._macro(piece, name, arguments, whole, depth)
+
+    def _macro(
+        self, piece: Piece, name: str, arguments: list[Node], whole: Argument, depth: int
+    ) -> RegisteredKernel:
+        """Read the kernel in the body of a macro with arguments."""
+        text, macros = piece.excerpt.text, self.constants.macros
+        values = [piece.code(argument) for argument in arguments]
+        bodies = {macros.substitute(define, values) for define in macros.definitions(name, text)}
+        body = bodies.pop() if len(bodies) == 1 else None
+        value = None if body is None else self.constants.parse_body(body, text)
+        if value is None or value.piece is None or value.node is None:
+            return _unknown(whole)
+        return _at(self._read(value.piece, value.node, value, depth - 1), whole)
+
+
+def find_function_name(code: str) -> FunctionName | None:
+    """Parse the name of a function, such as `a::b<int>::f<float>`; None if `code` is not a name."""
+    parts = [part.strip() for part in _path(code)]
+    is_absolute = len(parts) > 1 and not parts[0]
+    parts = parts[1:] if is_absolute else parts
+    last = _LAST.fullmatch(parts[-1])
+    if last is None or not all(map(_PART.fullmatch, parts[:-1])):
+        return None
+    return FunctionName(tuple(parts[:-1]), last[1], last[2] or "", is_absolute)
+
+
+def _path(code: str) -> list[str]:
+    """Split `code` at each `::` outside of template arguments."""
+    parts, depth, begin = [], 0, 0
+    for mark in re.finditer(r"::|[<>()]", code):
+        if mark[0] == "::":
+            if depth == 0:
+                parts.append(code[begin : mark.start()])
+                begin = mark.end()
+        else:
+            depth += 1 if mark[0] in "<(" else -1
+    return [*parts, code[begin:]]
+
+
+def _inner(node: Node) -> tuple[Node | None, bool]:
+    """Return the `f` of `&f`, `+f`, `(f)` and `(Type)f`, and whether a cast selects it among overloads."""
+    children = named_children(node)
+    match node.type:
+        case "pointer_expression" | "unary_expression" | "parenthesized_expression":
+            return (children[0] if len(children) == 1 else None), False
+        case "cast_expression":
+            return node.child_by_field_name("value"), True
+        case "binary_expression":
+            # The grammar parses `(Type)&f` as a bitwise and.
+            left, right = (node.child_by_field_name(side) for side in ("left", "right"))
+            is_cast = left is not None and left.type == "parenthesized_expression"
+            operator = node.child_by_field_name("operator")
+            is_address = operator is not None and operator.type == "&"
+            return (right, True) if is_cast and is_address else (None, False)
+        case _:
+            return None, False
+
+
+def _cast(registered: RegisteredKernel, is_cast: bool) -> RegisteredKernel:
+    if not is_cast:
+        return registered
+    return replace(registered, kernel=replace(registered.kernel, is_cast=True))
+
+
+def _at(registered: RegisteredKernel, whole: Argument) -> RegisteredKernel:
+    return replace(registered, kernel=replace(registered.kernel, span=whole.span))
+
+
+def _as_argument(piece: Piece, node: Node) -> Argument:
+    return Argument(piece.excerpt, piece.start(node), piece.end(node), piece, node)
+
+
+def _unknown(whole: Argument) -> RegisteredKernel:
+    return RegisteredKernel(Kernel(KernelKind.unknown, _shown(whole), whole.span))
+
+
+def _shown(argument: Argument) -> str:
+    code = " ".join(argument.code.split())
+    return code if len(code) <= _MAX_SHOWN else f"{code[: _MAX_SHOWN - 3]}..."

@@ -1,0 +1,460 @@
+"""Read the registrations of C++ sources: blocks of TORCH_LIBRARY and similar macros, with their contents."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Iterator, Sequence
+
+from msgspec import Struct
+from msgspec.structs import replace
+
+from opgen.diagnostics import Span
+from opgen.importing.common import codes
+from opgen.importing.common.problems import Problems
+from opgen.importing.common.registrations import (
+    CATCH_ALL,
+    CLASSES,
+    Definition,
+    Implementation,
+    NameAlone,
+    Reading,
+)
+from opgen.importing.common.schema_text import find_name, find_schema
+from opgen.importing.cpp.calls import Argument, Call, read_brackets, read_chain
+from opgen.importing.cpp.constants import Constants, canonical_key
+from opgen.importing.cpp.kernels import KernelReader, RegisteredKernel
+from opgen.importing.cpp.macros import IMPL, Library, is_library_macro, split_arguments
+from opgen.importing.cpp.text import CppText
+
+# The most registrations in a file. PyTorch's longest file has 3,300.
+_MOST_CALLS = 20_000
+# The most nested calls of functions that register.
+_MAX_DEPTH = 5
+_MACRO_CALL = re.compile(r"\b(\w+)\s*\(")
+_HELPER = re.compile(
+    r"\b(\w+)\s*\(\s*(?:[^(){};]*,\s*)?(?:(?:\w+\s*::\s*)*)(?:Stable)?Library\s*&\s*(\w+)\s*(?=[,)])"
+)
+_PASSED_TO = re.compile(r"\b(\w+)\s*\(\s*(?:[^(){};]*,\s*)?$")
+_OLDER = re.compile(
+    r"\bRegisterOperators\b(?!\s*::)\s*(?:\w+\s*)?(\()?|\bMAKE_TORCH_LIBRARY(?:_IMPL)?\b"
+)
+# A call of a macro that may have a schema as its argument.
+_STATEMENT = re.compile(r"(?<![\w.>:])([A-Z][A-Z0-9_]{2,})\s*\(")
+_LIKE_SCHEMA = re.compile(r"\w\s*\(.*\)\s*->", re.DOTALL)
+_IDENTIFIER = re.compile(r"[A-Za-z_]\w*")
+# Names that are macros: no dispatch key has this form.
+_MACRO = re.compile(r"[A-Z][A-Z0-9]*_[A-Z0-9_]+")
+# Methods of a library that register nothing.
+_IGNORED = frozenset({"reset", "_resolve"})
+
+
+class _Block(Struct, frozen=True):
+    """A block of a library: its namespace, its key if it has one, and the name of the library's variable."""
+
+    namespace: str
+    key: str | None
+    variable: str
+    start: int
+    end: int
+    conditions: tuple[str, ...] = ()
+
+
+class _Helper(Struct, frozen=True):
+    """A function that takes a library, `void register_more(torch::Library& m) { ... }`."""
+
+    name: str
+    text: CppText
+    variable: str
+    span: Span
+    start: int
+    end: int
+
+
+class CppReader:
+    """Reads files in order, and adds their registrations to `reading`.
+
+    `namespace` replaces namespaces that only the build knows.
+    """
+
+    def __init__(
+        self,
+        texts: Sequence[CppText],
+        constants: Constants,
+        namespace: str | None,
+        reading: Reading,
+        problems: Problems,
+    ) -> None:
+        self.reading = reading
+        self._macros = constants.macros
+        self._constants = constants
+        self._kernels = KernelReader(constants)
+        self._namespace = namespace
+        self._problems = problems
+        self._opening = self._macros.opening()
+        self._hiding = self._macros.registering()
+        self._helpers = [helper for text in texts for helper in _helpers(text)]
+        self._called: set[int] = set()
+        self._calls_left = 0
+
+    def read(self, text: CppText) -> None:
+        """Read the blocks of a file, in order."""
+        self._calls_left = _MOST_CALLS
+        for block in self._blocks(text):
+            self._body(text, block, 0)
+        self._older(text)
+        self._hidden(text)
+
+    def finish(self) -> None:
+        """Report functions that register, but that no source calls with a library."""
+        for helper in self._helpers:
+            if id(helper) not in self._called and _registers(helper):
+                message = f"no given source calls '{helper.name}' with a library"
+                hint = "also pass the source that does"
+                self._problems.warn(codes.NOT_UNDERSTOOD, message, helper.span, hint=hint)
+
+    # Blocks
+
+    def _blocks(self, text: CppText) -> Iterator[_Block]:
+        for call in _MACRO_CALL.finditer(text.masked):
+            if call[1] not in self._opening and not is_library_macro(call[1]):
+                continue
+            if text.is_dead(call.start()):
+                continue
+            opening = call.end() - 1
+            closing = text.find_closing(opening)
+            library = None
+            if closing is not None:
+                arguments = split_arguments(text.code[opening + 1 : closing])
+                library = self._macros.find_library(call[1], arguments, text)
+            brace = None if closing is None else _next_brace(text, closing + 1)
+            if closing is None or library is None or brace is None:
+                span = text.span(call.start(), call.end() - 1)
+                self._problems.warn(
+                    codes.NOT_UNDERSTOOD, f"no library begins after '{call[1]}'", span
+                )
+                continue
+            block = self._block(text, library, call.start(), closing + 1, brace)
+            if block is not None:
+                yield block
+
+    def _block(
+        self, text: CppText, library: Library, start: int, end: int, brace: int
+    ) -> _Block | None:
+        span = text.span(start, end)
+        namespace = self._namespace_of(text, library.namespace, span)
+        key = None
+        if library.kind == IMPL:
+            expanded = self._macros.expand(library.key, text)
+            is_key = _IDENTIFIER.fullmatch(expanded.text) and not _MACRO.fullmatch(expanded.text)
+            if expanded.unknown or not is_key:
+                self._report_key(expanded.text, span)
+                return None
+            key = canonical_key(expanded.text)
+        if namespace is None or not _IDENTIFIER.fullmatch(library.variable):
+            return None
+        scope_end = text.find_closing(brace)
+        body_end = len(text.masked) if scope_end is None else scope_end
+        return _Block(namespace, key, library.variable, brace + 1, body_end)
+
+    def _namespace_of(self, text: CppText, code: str, span: Span) -> str | None:
+        """Return the namespace that `code` expands to; None if only the build knows it, or it is not a name."""
+        expanded = self._macros.expand(code, text)
+        if expanded.unknown and self._namespace is not None:
+            known = dict.fromkeys(expanded.unknown, self._namespace)
+            macros = replace(self._macros, command_line={**self._macros.command_line, **known})
+            expanded = macros.expand(code, text)
+        if expanded.unknown:
+            for name in expanded.unknown:
+                self.reading.unknown_namespaces.setdefault(name, []).append(span)
+            return None
+        if _IDENTIFIER.fullmatch(expanded.text):
+            return expanded.text
+        message = f"'{code}' is not a namespace"
+        self._problems.warn(codes.NOT_UNDERSTOOD, message, span)
+        return None
+
+    def _report_key(self, key: str, span: Span) -> None:
+        message = f"the dispatch key '{key}' is not known"
+        hint = f"-D {key}=KEY" if _IDENTIFIER.fullmatch(key) else None
+        self._problems.warn(codes.UNKNOWN_KEY, message, span, hint=hint)
+
+    # Contents of a block
+
+    def _body(self, text: CppText, block: _Block, depth: int) -> None:
+        done = block.start
+        variable = re.compile(rf"(?<![\w.:]){re.escape(block.variable)}\b")
+        for use in variable.finditer(text.masked, block.start, block.end):
+            if use.start() < done or text.is_dead(use.start()):
+                continue
+            if self._calls_left <= 0:
+                self._report_too_many(text, use.start())
+                return
+            calls, done = read_chain(
+                text, use.start(), use.end(), block.end, self._constants.grammar
+            )
+            self._calls_left -= max(1, len(calls))
+            if not calls:
+                self._other_use(text, block, use.start(), use.end(), depth)
+            self._chain(text, block, calls)
+        if depth == 0:
+            self._unknown_macros(text, block)
+
+    def _chain(self, text: CppText, block: _Block, calls: Iterable[Call]) -> None:
+        for call in calls:
+            call = replace(call, conditions=_merged(block.conditions, call.conditions))
+            match call.method:
+                case "def":
+                    self._def(text, block, call)
+                case "impl":
+                    self._impl(text, block, call)
+                case "fallback":
+                    key = block.key or "all keys"
+                    message = f"a fallback for {key} belongs to no operator"
+                    self._problems.warn(codes.FALLBACK, message, call.span)
+                case "set_python_module" | "impl_abstract_pystub":
+                    self._python_module(call)
+                case "class_":
+                    self._class(block, call)
+                    # The following calls define methods of the class.
+                    return
+                case _ if call.method not in _IGNORED:
+                    message = f"'{call.method}' is not understood"
+                    self._problems.warn(codes.NOT_UNDERSTOOD, message, call.span)
+
+    def _def(self, text: CppText, block: _Block, call: Call) -> None:
+        if not call.arguments:
+            return
+        first, *rest = call.arguments
+        name_or_schema = self._constants.find_string(first)
+        if name_or_schema is None:
+            self._report_string(first, "schema")
+            return
+        tags, kernel = self._tags_and_kernel(rest)
+        if "AliasAnalysisKind" in first.code:
+            message = "an entry cannot express an alias analysis"
+            self._problems.warn(codes.LEFT_OUT, message, first.span)
+        schema = find_schema(name_or_schema)
+        if schema is not None:
+            namespace = self._own_namespace(block, schema.namespace, first.span)
+            self.reading.registrations.append(
+                Definition(namespace, str(schema), first.span, call.conditions, tags)
+            )
+            if kernel is not None:
+                self._row(block, namespace, schema.name, kernel, call)
+            return
+        self._name_alone(block, call, name_or_schema, kernel, tags)
+
+    def _name_alone(
+        self,
+        block: _Block,
+        call: Call,
+        written: str,
+        kernel: RegisteredKernel | None,
+        tags: tuple[str, ...],
+    ) -> None:
+        name = find_name(written)
+        if name is None or kernel is None:
+            message = "this is not a schema"
+            hint = "write 'name(arguments) -> returns'"
+            self._problems.warn(codes.NO_SUCH_SCHEMA, message, call.arguments[0].span, hint=hint)
+            return
+        span = call.arguments[0].span
+        namespace = self._own_namespace(block, name[0], span)
+        key = kernel.key or block.key or CATCH_ALL
+        self.reading.registrations.append(
+            NameAlone(namespace, name[1], key, kernel.kernel, span, call.conditions, tags)
+        )
+
+    def _tags_and_kernel(
+        self, arguments: Sequence[Argument]
+    ) -> tuple[tuple[str, ...], RegisteredKernel | None]:
+        tags: tuple[str, ...] = ()
+        kernel: RegisteredKernel | None = None
+        for argument in arguments:
+            listed = self._constants.find_tags(argument)
+            if listed is not None:
+                tags = listed
+            elif "_RegisterOrVerify" not in argument.code:
+                kernel = self._kernels.read(argument)
+        return tags, kernel
+
+    def _impl(self, text: CppText, block: _Block, call: Call) -> None:
+        if not 2 <= len(call.arguments) <= 4:
+            message = "impl takes a name and a kernel"
+            self._problems.warn(codes.NOT_UNDERSTOOD, message, call.span)
+            return
+        first = call.arguments[0]
+        written = self._constants.find_string(first)
+        name = None if written is None else find_name(written)
+        if name is None:
+            self._report_string(first, "name")
+            return
+        rest = [a for a in call.arguments[1:] if "_RegisterOrVerify" not in a.code]
+        kernel = self._kernels.read(rest[-1])
+        if len(rest) == 2:
+            key = self._constants.find_key(rest[0])
+            if key is None:
+                self._report_key(" ".join(rest[0].code.split()), rest[0].span)
+                return
+            kernel = replace(kernel, key=key)
+        namespace = self._own_namespace(block, name[0], first.span)
+        self._row(block, namespace, name[1], kernel, call)
+
+    def _row(
+        self, block: _Block, namespace: str, name: str, kernel: RegisteredKernel, call: Call
+    ) -> None:
+        key = kernel.key or block.key or CATCH_ALL
+        self.reading.registrations.append(
+            Implementation(namespace, name, key, kernel.kernel, call.span, call.conditions)
+        )
+
+    def _own_namespace(self, block: _Block, written: str, span: Span) -> str:
+        if not written or written == block.namespace or block.namespace in ("_", ""):
+            return written or block.namespace
+        message = f"'{written}' is not the library's namespace, '{block.namespace}'"
+        self._problems.warn(codes.OTHER_NAMESPACE, message, span)
+        return written
+
+    def _class(self, block: _Block, call: Call) -> None:
+        name = self._constants.find_string(call.arguments[0]) if call.arguments else None
+        if name is not None:
+            last = call.template.rpartition("::")[2].strip()
+            self.reading.classes[last] = f"{CLASSES}.{block.namespace}.{name}"
+        message = f"an entry cannot define the custom class '{call.template}'"
+        self._problems.warn(codes.LEFT_OUT, message, call.span)
+
+    def _python_module(self, call: Call) -> None:
+        module = self._constants.find_string(call.arguments[0]) if call.arguments else None
+        where = "a Python module" if module is None else f"the Python module '{module}'"
+        message = f"{where} has the fake kernels of this library"
+        self._problems.warn(codes.LEFT_OUT, message, call.span)
+
+    def _report_string(self, argument: Argument, what: str) -> None:
+        message = f"the {what} is known only at run time"
+        self._problems.warn(codes.NOT_UNDERSTOOD, message, argument.span)
+
+    def _report_too_many(self, text: CppText, offset: int) -> None:
+        message = f"more than {_MOST_CALLS} registrations are not read"
+        self._problems.warn(codes.NOT_READ, message, text.span(offset, offset + 1))
+
+    # Registrations in functions and macros
+
+    def _other_use(self, text: CppText, block: _Block, start: int, end: int, depth: int) -> None:
+        """Read a use of the variable that is not a call of its methods: it may be passed to a function that registers."""
+        passed_to = _PASSED_TO.search(text.masked, max(block.start, start - 200), start)
+        if passed_to is not None and passed_to[1] in self._hiding:
+            return
+        named = [h for h in self._helpers if passed_to is not None and h.name == passed_to[1]]
+        helpers = [h for h in named if h.text is text] or named
+        if not helpers or depth >= _MAX_DEPTH:
+            message = f"this use of '{block.variable}' is not understood"
+            begin = start if passed_to is None else passed_to.start()
+            self._problems.warn(codes.NOT_UNDERSTOOD, message, text.span(begin, end))
+            return
+        for helper in helpers:
+            self._called.add(id(helper))
+            conditions = _merged(block.conditions, text.conditions(start))
+            inner = _Block(
+                block.namespace, block.key, helper.variable, helper.start, helper.end, conditions
+            )
+            self._body(helper.text, inner, depth + 1)
+
+    def _hidden(self, text: CppText) -> None:
+        """Report calls of the sources' own macros that register."""
+        if not self._hiding:
+            return
+        names = "|".join(map(re.escape, sorted(self._hiding)))
+        for call in re.finditer(rf"\b({names})\s*\(", text.masked):
+            if text.is_dead(call.start()):
+                continue
+            define = self._macros.definitions(call[1], text)[0]
+            place = define.text.span(define.offset, define.offset + 1)
+            message = f"the macro '{call[1]}' hides a registration"
+            hint = "replace it by its expansion"
+            closing = text.find_closing(call.end() - 1)
+            span = text.span(call.start(), call.end() if closing is None else closing + 1)
+            labels = [(place, "it is defined here")]
+            self._problems.warn(codes.NOT_UNDERSTOOD, message, span, hint=hint, labels=labels)
+
+    # Registrations of older releases
+
+    def _older(self, text: CppText) -> None:
+        """Read `torch::RegisterOperators().op("ns::name", &f)` and `torch::RegisterOperators("ns::name", &f)`."""
+        for match in _OLDER.finditer(text.masked):
+            if text.is_dead(match.start()):
+                continue
+            closing = None if match[1] is None else text.find_closing(match.end() - 1)
+            if closing is None:
+                message = f"'{match[0].strip()}' is not read"
+                hint = "register with TORCH_LIBRARY"
+                span = text.span(*match.span())
+                self._problems.warn(codes.NOT_UNDERSTOOD, message, span, hint=hint)
+                continue
+            block = _Block("", None, "", match.start(), len(text.masked))
+            grammar = self._constants.grammar
+            first = read_brackets(text, match.start(), match.end() - 1, closing, grammar)
+            calls, _ = read_chain(text, match.start(), closing + 1, block.end, grammar)
+            for call in (first, *calls):
+                if call.arguments and call.method in ("", "op"):
+                    self._def(text, block, call)
+
+    def _unknown_macros(self, text: CppText, block: _Block) -> None:
+        """Report macros that no source defines, and whose arguments look like a schema."""
+        for call in _STATEMENT.finditer(text.masked, block.start, block.end):
+            closing = text.find_closing(call.end() - 1)
+            if closing is None or call[1] in self._hiding or text.is_dead(call.start()):
+                continue
+            before = text.masked[max(block.start - 1, call.start() - 200) : call.start()].rstrip()
+            inside = text.code[call.end() : closing]
+            if before[-1:] in "{};)" and '"' in inside and _LIKE_SCHEMA.search(inside):
+                message = f"no source defines the macro '{call[1]}'"
+                hint = "replace it by its expansion"
+                span = text.span(call.start(), closing + 1)
+                self._problems.warn(codes.NOT_UNDERSTOOD, message, span, hint=hint)
+
+
+def find_classes(texts: Iterable[CppText]) -> dict[str, str]:
+    """Return the schema names of the custom classes of `torch::class_<C>("ns", "Name")`, by unqualified C++ name."""
+    classes: dict[str, str] = {}
+    for text in texts:
+        for match in _CLASS.finditer(text.masked):
+            arguments = [a.strip() for a in split_arguments(_inside(text, match.end() - 1))]
+            names = [a[1:-1] for a in arguments[:2] if a[:1] == a[-1:] == '"']
+            if len(names) == 2:
+                last = match[1].rpartition("::")[2].strip()
+                classes[last] = f"{CLASSES}.{names[0]}.{names[1]}"
+    return classes
+
+
+_CLASS = re.compile(r"\bclass_\s*<\s*([\w:]+)\s*>\s*\w*\s*\(")
+
+
+def _inside(text: CppText, opening: int) -> str:
+    closing = text.find_closing(opening)
+    return "" if closing is None else text.code[opening + 1 : closing]
+
+
+def _helpers(text: CppText) -> Iterator[_Helper]:
+    for match in _HELPER.finditer(text.masked):
+        opening = text.masked.find("(", match.end(1))
+        closing = text.find_closing(opening)
+        brace = None if closing is None else _next_brace(text, closing + 1)
+        end = None if brace is None else text.find_closing(brace)
+        if brace is not None and end is not None and not text.is_dead(brace):
+            span = text.span(match.start(1), match.end(1))
+            yield _Helper(match[1], text, match[2], span, brace + 1, end)
+
+
+def _registers(helper: _Helper) -> bool:
+    calls = rf"\b{re.escape(helper.variable)}\s*(?:\.|->)\s*(?:def|impl)\s*\("
+    return re.compile(calls).search(helper.text.masked, helper.start, helper.end) is not None
+
+
+def _next_brace(text: CppText, offset: int) -> int | None:
+    """Return the offset of the brace that follows, after white space only; None if there is none."""
+    brace = re.compile(r"\s*\{").match(text.masked, offset)
+    return None if brace is None else brace.end() - 1
+
+
+def _merged(first: Sequence[str], second: Sequence[str]) -> tuple[str, ...]:
+    return tuple(dict.fromkeys((*first, *second)))

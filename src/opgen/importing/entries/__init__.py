@@ -1,0 +1,1 @@
+"""Merge registrations into the entries of a schema file."""

@@ -1,0 +1,188 @@
+"""Find how generated code can call registered functions directly: by full name, with a header or a declaration."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping, Sequence
+
+from msgspec import Struct
+from msgspec.structs import replace
+
+from opgen.diagnostics.codes import Code
+from opgen.importing.common import codes
+from opgen.importing.common.problems import Problems
+from opgen.importing.common.registrations import FunctionName, Kernel
+from opgen.importing.cpp.functions import CppFunction, Functions
+from opgen.importing.cpp.includes import CPP_HEADERS, include_name
+from opgen.importing.cpp.macros import split_arguments
+from opgen.importing.cpp.spelling import Declared, UnknownName, spell_signature
+from opgen.importing.cpp.text import CppText
+
+_STABLE = ("torch::stable::", "torch::headeronly::")
+_MOST_LABELS = 3
+
+
+class CallableFunction(Struct, frozen=True):
+    """A function that other files can call: its full name, and the header or declaration that they need."""
+
+    name: str
+    include: str = ""
+    declaration: Declaration | None = None
+
+
+class Declaration(Struct, frozen=True):
+    """The declaration to generate for a function that no header declares."""
+
+    namespace: str
+    name: str
+    declared: Declared
+    template: str = ""
+
+
+class _Uncallable(Exception):
+    """The reason why other files cannot call a function, and a hint."""
+
+    def __init__(
+        self, code: Code, message: str, hint: str, functions: Sequence[CppFunction] = ()
+    ) -> None:
+        super().__init__(message)
+        self.code = code
+        self.hint = hint
+        self.labels = [(function.span, "declared here") for function in functions[:_MOST_LABELS]]
+
+
+class Callables(Struct, frozen=True):
+    """Finds callable functions. `texts` are the sources by the identity of their Source.
+
+    `folder` is that of the generated YAML, to which paths of headers are relative.
+    """
+
+    functions: Functions
+    texts: Mapping[int, CppText]
+    folder: str
+    problems: Problems
+
+    def find(self, kernel: Kernel) -> CallableFunction | None:
+        """Return how other files call a kernel that is a function; None, and a warning, if they cannot."""
+        text = self.texts.get(id(kernel.span.source))
+        assert text is not None and kernel.name is not None
+        try:
+            return self._find(kernel.name, kernel, text)
+        except _Uncallable as problem:
+            self.problems.warn(
+                problem.code,
+                str(problem),
+                kernel.span,
+                hint=problem.hint,
+                labels=problem.labels,
+            )
+            return None
+
+    def _find(self, name: FunctionName, kernel: Kernel, text: CppText) -> CallableFunction:
+        functions = self.functions.find(name, text, kernel.span.start)
+        if not functions:
+            message = f"no given source declares '{name}'"
+            raise _Uncallable(codes.NOT_DECLARED, message, "also pass the header that does")
+        plain = [f for f in functions if not f.instance and f.template != "<>"]
+        _check_local(name, functions)
+        _check_template(name, functions, plain)
+        self._check_stable(name, functions)
+        self._check_overloads(name, plain)
+        full_name = f"::{functions[0].full_name}{name.template}"
+        header = next((f for f in plain if f.text.source.path.endswith(CPP_HEADERS)), None)
+        if header is not None:
+            # The name by which the registering file includes it has priority.
+            texts = (text, *self.texts.values())
+            include = include_name(header.text, texts, self.folder)
+            return CallableFunction(full_name, include=include)
+        first = next((f for f in plain if f.is_definition), (plain or list(functions))[0])
+        if first.is_member:
+            message = f"only its own file declares the class of '{name}'"
+            hint = "declare the class in a header, and also pass that"
+            raise _Uncallable(codes.CANNOT_CALL, message, hint, [first])
+        return CallableFunction(full_name, declaration=self._declaration(name, first))
+
+    def _declaration(self, name: FunctionName, function: CppFunction) -> Declaration:
+        own = _template_names(function)
+        names = self.functions.names_of(function.text)
+        try:
+            declared = spell_signature(function.signature, names, own)
+        except UnknownName as problem:
+            message = f"the type of '{name}' uses '{problem}', which only its own file declares"
+            hint = "declare the function in a header, and also pass that"
+            raise _Uncallable(codes.UNKNOWN_TYPE, message, hint, [function]) from None
+        *namespaces, last = function.path
+        return Declaration("::".join(namespaces), last, declared, function.template)
+
+    def _check_stable(self, name: FunctionName, functions: Sequence[CppFunction]) -> None:
+        """Raise if a function uses the stable ABI, which has its own tensor type."""
+        for function in functions:
+            namespaces = self.functions.names_of(function.text).namespaces
+            signature = function.signature
+            types = [*(p.type for p in signature.parameters), signature.returns]
+            for name_of_type in (n for type_ in types if type_ is not None for n in type_.names()):
+                root, _, rest = name_of_type.removeprefix("::").partition("::")
+                full_name = "::".join((*namespaces.get(root, (root,)), rest))
+                if full_name.startswith(_STABLE):
+                    message = f"'{name}' uses {full_name}, which only TORCH_BOX can register"
+                    hint = "keep registering it by hand"
+                    raise _Uncallable(codes.CANNOT_CALL, message, hint, [function])
+
+    def _check_overloads(self, name: FunctionName, functions: Sequence[CppFunction]) -> None:
+        """Raise if there is more than one function with this name."""
+        candidates = [f for f in functions if bool(f.template) == bool(name.template)]
+        overloads: dict[str, CppFunction] = {}
+        for function in candidates:
+            overloads.setdefault(self._types(function), function)
+        if len(overloads) > 1:
+            message = f"'{name}' is one of {len(overloads)} functions of that name"
+            hint = "give the kernel a unique name"
+            raise _Uncallable(codes.AMBIGUOUS, message, hint, list(overloads.values()))
+
+    def _types(self, function: CppFunction) -> str:
+        """Return the types of the parameters with full names, so that all declarations of a function agree."""
+        try:
+            names = self.functions.names_of(function.text)
+            signature = spell_signature(
+                function.signature, names, _template_names(function)
+            ).signature
+        except UnknownName:
+            signature = function.signature
+        types = (parameter.type for parameter in signature.parameters)
+        return ", ".join(str(t if t.mark else replace(t, is_const=False)) for t in types)
+
+
+def _check_local(name: FunctionName, functions: Sequence[CppFunction]) -> None:
+    """Raise if only its own file can call the function."""
+    if not all(f.local and not f.in_header for f in functions):
+        return
+    static = functions[0].local == "static"
+    where = "static" if static else "in an unnamed namespace"
+    hint = "drop 'static'" if static else "move it out of the unnamed namespace"
+    message = f"'{name}' is {where}: no other file can call it"
+    raise _Uncallable(codes.CANNOT_CALL, message, hint, functions)
+
+
+def _check_template(
+    name: FunctionName, functions: Sequence[CppFunction], plain: Sequence[CppFunction]
+) -> None:
+    """Raise if the function is a template whose instance no other file can call."""
+    templates = [f for f in plain if f.template]
+    if not templates or (len(templates) < len(plain) and not name.template):
+        return
+    arguments = "".join(name.template.split())
+    in_header = any(f.is_definition and f.text.source.path.endswith(CPP_HEADERS) for f in templates)
+    if arguments and (in_header or any(f.instance == arguments for f in functions)):
+        return
+    message = f"'{name}' is a template, and no source instantiates it"
+    hint = "instantiate it explicitly: template ... f<...>(...);"
+    if not arguments:
+        message = f"'{name}' is a template without arguments"
+        hint = "name the instance: &f<float>"
+    raise _Uncallable(codes.CANNOT_CALL, message, hint, templates)
+
+
+def _template_names(function: CppFunction) -> list[str]:
+    parameters = split_arguments(function.template[1:-1]) if function.template else []
+    matches = (re.match(r".*?(\w+)\s*(?:=.*)?$", one, re.DOTALL) for one in parameters)
+    return [match[1] for match in matches if match is not None]

@@ -1,0 +1,124 @@
+"""Infer the schemas of operators that are defined by a name alone from the types of their C++ functions."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping
+
+from msgspec import Struct
+from msgspec.structs import replace
+
+from opgen.importing.common import codes
+from opgen.importing.common.cpp_types import Aliases, CppSignature, CppType, NoSchemaType
+from opgen.importing.common.problems import Problems
+from opgen.importing.common.registrations import Definition, Implementation, Kernel, NameAlone
+from opgen.importing.cpp.functions import CppFunction, Functions
+from opgen.importing.cpp.kernels import find_function_name
+from opgen.importing.cpp.macros import split_arguments
+from opgen.importing.cpp.text import CppText
+
+_TEMPLATE_PARAMETER = re.compile(r"(?:typename|class|bool|int|int64_t|size_t|auto|[\w:]+)\s+(\w+)")
+
+
+class Inference(Struct, frozen=True):
+    """Infers schemas. `texts` are the sources by the identity of their Source; `classes` maps C++ names of custom
+    classes to those in schemas."""
+
+    functions: Functions
+    texts: Mapping[int, CppText]
+    classes: Mapping[str, str]
+    problems: Problems
+
+    def expand(self, alone: NameAlone) -> tuple[Definition | Implementation, ...]:
+        """Return the definition of an operator with its schema, and its kernel; (), and a warning, without a schema."""
+        rest = self._schema(alone)
+        if rest is None:
+            return ()
+        schema = f"{alone.name}{rest}"
+        definition = Definition(
+            alone.namespace, schema, alone.span, alone.conditions, alone.tags, is_inferred=True
+        )
+        row = Implementation(
+            alone.namespace, alone.name, alone.key, alone.kernel, alone.span, alone.conditions
+        )
+        return definition, row
+
+    def _schema(self, alone: NameAlone) -> str | None:
+        text = self.texts.get(id(alone.kernel.span.source))
+        kernel = alone.kernel
+        if text is None or (kernel.name is None and kernel.signature is None):
+            self._report(alone, f"the types of {kernel.kind.value} are unknown")
+            return None
+        if kernel.signature is not None:
+            return self._infer(alone, kernel.signature, self.functions.names_of(text).aliases)
+        assert kernel.name is not None
+        functions = self.functions.find(kernel.name, text, kernel.span.start)
+        if not functions:
+            self._report(alone, f"no given source declares '{kernel.name}'")
+            return None
+        return self._infer_from_functions(alone, kernel, functions)
+
+    def _infer_from_functions(
+        self, alone: NameAlone, kernel: Kernel, functions: tuple[CppFunction, ...]
+    ) -> str | None:
+        assert kernel.name is not None
+        schemas: dict[str, CppFunction] = {}
+        for function in functions:
+            if bool(kernel.name.template) != bool(function.template) and not function.instance:
+                continue
+            if function.instance and function.instance != "".join(kernel.name.template.split()):
+                continue
+            signature = _instantiate(function, kernel.name.template)
+            aliases = self.functions.names_of(function.text).aliases
+            schema = self._infer(alone, signature, aliases)
+            if schema is None:
+                return None
+            schemas.setdefault(schema, function)
+        if len(schemas) == 1:
+            return next(iter(schemas))
+        if schemas:
+            labels = [(f.span, "one of them") for f in schemas.values()]
+            message = f"'{kernel.name}' is one of several functions"
+            self.problems.warn(codes.NO_SCHEMA, message, alone.span, labels=labels)
+        else:
+            self._report(alone, f"no given source declares '{kernel.name}'")
+        return None
+
+    def _infer(self, alone: NameAlone, signature: CppSignature, aliases: Aliases) -> str | None:
+        try:
+            return signature.schema(aliases, self.classes)
+        except NoSchemaType as problem:
+            self._report(alone, f"PyTorch infers no schema from {problem}")
+            return None
+
+    def _report(self, alone: NameAlone, reason: str) -> None:
+        message = f"'{alone.namespace}::{alone.name}' has no schema: {reason}"
+        self.problems.warn(codes.NO_SCHEMA, message, alone.span)
+
+
+def _instantiate(function: CppFunction, template: str) -> CppSignature:
+    """Return the signature of `f<float>`: the template's parameters are replaced by its arguments."""
+    if not function.template or not template:
+        return function.signature
+    names = []
+    for parameter in split_arguments(function.template[1:-1]):
+        match = _TEMPLATE_PARAMETER.match(parameter)
+        names.append("" if match is None else match[1])
+    values = dict(zip(names, split_arguments(template[1:-1])))
+    return _substitute(function.signature, values)
+
+
+def _substitute(signature: CppSignature, values: Mapping[str, str]) -> CppSignature:
+    parameters = tuple(replace(p, type=_type(p.type, values)) for p in signature.parameters)
+    returns = None if signature.returns is None else _type(signature.returns, values)
+    return CppSignature(returns, parameters)
+
+
+def _type(type_: CppType, values: Mapping[str, str]) -> CppType:
+    name = "".join(values.get(type_.name, type_.name).split())
+    path = find_function_name(name)
+    if path is not None and path.template:
+        # A template argument that is itself an instance of a template is not parsed: no schema is inferred from it.
+        return CppType(name)
+    arguments = tuple(_type(argument, values) for argument in type_.arguments)
+    return CppType(name, arguments, type_.is_const, type_.mark)

@@ -1,0 +1,203 @@
+"""Merge the registrations of all sources into entries: each operator once, with the rows of its kernels."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+
+from msgspec import Struct, field
+
+from opgen.diagnostics import Span
+from opgen.diagnostics.suggestions import Vocabulary, shorten
+from opgen.importing.common import codes
+from opgen.importing.common.problems import Problems
+from opgen.importing.common.registrations import (
+    FALLTHROUGH,
+    Definition,
+    Implementation,
+    Kernel,
+    KernelKind,
+    Registration,
+)
+from opgen.importing.entries.callables import CallableFunction, Callables
+
+Conditions = tuple[str, ...]
+# Files have the name of the namespace, so it must be ASCII.
+_NAMESPACE = re.compile(r"[A-Za-z_]\w*", re.ASCII)
+_LONE_TUPLE = re.compile(r"-> \(\((?:[^()]|\([^()]*\))*\)(?: \w+)?\)$")
+# The kinds of kernels that a row can express.
+_EXPRESSIBLE = frozenset({KernelKind.function, KernelKind.fallthrough})
+
+
+class Row(Struct):
+    """A kernel for a key. `alternatives` are the conditions of `#if` of each of its registrations.
+
+    `written` is the row's value; empty if the kernel cannot be expressed, and the row becomes a comment. `others` are
+    further kernels for the same key. `function` is set if the kernel is called directly.
+    """
+
+    key: str
+    kernel: Kernel
+    alternatives: list[Conditions]
+    others: list[tuple[Kernel, Conditions]] = field(default_factory=list)
+    written: str = ""
+    function: CallableFunction | None = None
+
+
+class Entry(Struct):
+    """An operator. `alternatives` are as in a row; `others` are further definitions with another schema.
+
+    `left_out` is the reason why the entry becomes a comment; empty if it does not.
+    """
+
+    namespace: str
+    schema: str
+    span: Span
+    alternatives: list[Conditions]
+    tags: tuple[str, ...]
+    is_inferred: bool
+    rows: dict[str, Row] = field(default_factory=dict)
+    others: list[Definition] = field(default_factory=list)
+    left_out: str = ""
+
+    @property
+    def name(self) -> str:
+        return f"{self.namespace}::{self.schema.partition('(')[0]}"
+
+
+def merge(registrations: Sequence[Registration], problems: Problems) -> list[Entry]:
+    """Return the entries in the order of their definitions. Kernels without a definition are reported."""
+    entries: dict[str, Entry] = {}
+    for registration in registrations:
+        if isinstance(registration, Definition):
+            _define(entries, registration, problems)
+    undefined: dict[str, list[Implementation]] = {}
+    for registration in registrations:
+        if isinstance(registration, Implementation):
+            entry = entries.get(f"{registration.namespace}::{registration.name}")
+            if entry is None:
+                undefined.setdefault(registration.namespace, []).append(registration)
+            else:
+                _implement(entry, registration, problems)
+    _report_undefined(entries, undefined, problems)
+    for entry in entries.values():
+        _leave_out_lone_tuple(entry, problems)
+    return list(entries.values())
+
+
+def write_rows(entries: Sequence[Entry], callables: Callables | None, problems: Problems) -> None:
+    """Set the value of each row: the unqualified name of its function, or with `callables` its full name.
+
+    Kernels that a row cannot express are reported.
+    """
+    for entry in entries:
+        for row in entry.rows.values():
+            kernel = row.kernel
+            match kernel.kind:
+                case KernelKind.fallthrough:
+                    row.written = FALLTHROUGH
+                case KernelKind.function:
+                    _write_function(row, callables, problems)
+                case KernelKind.unnamed:
+                    message = f"the {row.key} kernel of '{entry.name}' is a lambda"
+                    hint = "make it a function with a name"
+                    problems.warn(codes.UNNAMED_KERNEL, message, kernel.span, hint=hint)
+                case KernelKind.boxed | KernelKind.unknown:
+                    message = f"the {row.key} kernel of '{entry.name}' is {kernel.kind.value}"
+                    problems.warn(codes.OTHER_KERNEL, message, kernel.span)
+
+
+def _write_function(row: Row, callables: Callables | None, problems: Problems) -> None:
+    name = row.kernel.name
+    assert name is not None
+    if callables is not None:
+        row.function = callables.find(row.kernel)
+        row.written = "" if row.function is None else row.function.name
+        return
+    row.written = name.base
+    if name.template:
+        message = f"'{name}' is an instance of a template"
+        hint = f"the row has '{name.base}'"
+        problems.warn(codes.INSTANCE, message, row.kernel.span, hint=hint)
+
+
+def _define(entries: dict[str, Entry], definition: Definition, problems: Problems) -> None:
+    full_name = f"{definition.namespace}::{definition.name}"
+    if not _NAMESPACE.fullmatch(definition.namespace):
+        message = f"'{shorten(definition.namespace)}' is not a namespace"
+        problems.warn(codes.NOT_UNDERSTOOD, message, definition.span)
+        return
+    entry = entries.get(full_name)
+    if entry is None:
+        entries[full_name] = Entry(
+            definition.namespace,
+            definition.schema,
+            definition.span,
+            [definition.conditions],
+            definition.tags,
+            definition.is_inferred,
+        )
+        return
+    if entry.schema == definition.schema:
+        entry.alternatives.append(definition.conditions)
+        entry.tags = tuple(dict.fromkeys((*entry.tags, *definition.tags)))
+        return
+    entry.others.append(definition)
+    message = f"'{full_name}' is also defined with another schema"
+    labels = [(entry.span, "the first one is used")]
+    problems.warn(codes.DEFINED_TWICE, message, definition.span, labels=labels)
+
+
+def _implement(entry: Entry, implementation: Implementation, problems: Problems) -> None:
+    key, kernel = implementation.key, implementation.kernel
+    row = entry.rows.get(key)
+    if row is None:
+        entry.rows[key] = Row(key, kernel, [implementation.conditions])
+    elif _is_same(row.kernel, kernel):
+        row.alternatives.append(implementation.conditions)
+    else:
+        first, other = row.kernel, (kernel, implementation.conditions)
+        is_better = first.kind not in _EXPRESSIBLE and kernel.kind in _EXPRESSIBLE
+        if is_better and len(row.alternatives) == 1:
+            # The first kernel that a row can express is used.
+            other = (first, row.alternatives[0])
+            row.kernel, row.alternatives = kernel, [implementation.conditions]
+        row.others.append(other)
+        message = f"'{entry.name}' has two kernels for {key}"
+        labels = [(row.kernel.span, "this one is used")]
+        problems.warn(codes.TWO_KERNELS, message, other[0].span, labels=labels)
+
+
+def _leave_out_lone_tuple(entry: Entry, problems: Problems) -> None:
+    """Leave out an operator that returns one tuple, as is possible in Python: in C++, `std::tuple` is several returns."""
+    if _LONE_TUPLE.search(entry.schema) is not None:
+        entry.left_out = "no C++ function returns one tuple"
+        message = f"'{entry.name}' is left out: {entry.left_out}"
+        hint = "return the elements themselves, or keep the operator in Python"
+        problems.warn(codes.LEFT_OUT, message, entry.span, hint=hint)
+
+
+def _is_same(one: Kernel, other: Kernel) -> bool:
+    if one.kind is KernelKind.unnamed:
+        return one.span == other.span
+    return (one.kind, one.name, one.code) == (other.kind, other.name, other.code)
+
+
+def _report_undefined(
+    entries: dict[str, Entry], undefined: dict[str, list[Implementation]], problems: Problems
+) -> None:
+    """Report kernels without an operator: each one, or once for a namespace that the sources define nothing of."""
+    own = {entry.namespace for entry in entries.values()}
+    defined = Vocabulary(entries)
+    for namespace, rows in undefined.items():
+        if namespace in own:
+            for row in rows:
+                name = f"{namespace}::{row.name}"
+                message = f"no source defines '{name}', which has a kernel for {row.key}"
+                hint = defined.did_you_mean(name)
+                problems.warn(codes.NOT_DEFINED, message, row.span, hint=hint)
+            continue
+        count = f"{len(rows)} kernels" if len(rows) > 1 else "1 kernel"
+        message = f"{count} in namespace '{namespace}', but no source defines an operator of it"
+        hint = "see opgen generate --backend-yaml" if namespace == "aten" else None
+        problems.warn(codes.NOT_DEFINED, message, rows[0].span, hint=hint)

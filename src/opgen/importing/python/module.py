@@ -1,0 +1,230 @@
+"""A Python source as a syntax tree, with the positions of nodes and the values of names."""
+
+from __future__ import annotations
+
+import ast
+import warnings
+from collections.abc import Iterator, Mapping, Sequence
+
+from msgspec import Struct
+
+from opgen.diagnostics import Source, Span
+
+# The most steps from an expression to its value.
+_MAX_DEPTH = 12
+# The longest string that is built from parts.
+_MAX_LENGTH = 60_000
+
+Function = ast.FunctionDef | ast.AsyncFunctionDef
+# The functions and classes around a node, from the outermost.
+Around = tuple[ast.AST, ...]
+
+
+class Assigned(Struct, frozen=True):
+    """`target = value`. `target` is a name, or one with attributes such as `self.lib`."""
+
+    target: str
+    value: ast.expr
+    around: Around
+    line: int
+
+
+class PythonModule(Struct, frozen=True, eq=False):
+    """A parsed module. `nodes` are all its nodes, in order; `imports` maps local names to full ones."""
+
+    source: Source
+    nodes: tuple[tuple[ast.AST, Around], ...]
+    imports: Mapping[str, str]
+    assigned: Mapping[str, tuple[Assigned, ...]]
+    functions: Mapping[str, tuple[Function, ...]]
+    line_starts: Sequence[int]
+
+    def __repr__(self) -> str:
+        return f"PythonModule({self.source!r})"
+
+    def span(self, node: ast.AST) -> Span:
+        """Return the span of a node."""
+        line, column = getattr(node, "lineno", 1), getattr(node, "col_offset", 0)
+        last, end = getattr(node, "end_lineno", line), getattr(node, "end_col_offset", column)
+        return Span(self.source, self._offset(line, column), self._offset(last, end))
+
+    def _offset(self, line: int, column: int) -> int:
+        """Convert a line and a column, which counts bytes of UTF-8, to an offset of characters."""
+        start = self.line_starts[min(line, len(self.line_starts)) - 1]
+        end = self.line_starts[line] if line < len(self.line_starts) else len(self.source.text)
+        text = self.source.text[start:end]
+        if text.isascii():
+            return start + min(column, len(text))
+        return start + len(text.encode("utf-8", "replace")[:column].decode("utf-8", "ignore"))
+
+    # Names
+
+    def dotted(self, node: ast.AST) -> str:
+        """Return the full name of a name with attributes, such as `torch.library.define`; "" for other nodes."""
+        parts: list[str] = []
+        while isinstance(node, ast.Attribute):
+            parts.append(node.attr)
+            node = node.value
+        if not isinstance(node, ast.Name):
+            return ""
+        return ".".join((self.imports.get(node.id, node.id), *reversed(parts)))
+
+    def find_assigned(self, target: str, around: Around, line: int) -> Assigned | None:
+        """Return the last assignment of a name before `line`: in the function around it, or else in the module."""
+        visible = [
+            assigned for assigned in self.assigned.get(target, ()) if _is_visible(assigned, around)
+        ]
+        earlier = [
+            assigned for assigned in visible if assigned.line <= line or assigned.around != around
+        ] or visible
+        return max(
+            earlier, key=lambda assigned: (len(assigned.around), assigned.line), default=None
+        )
+
+    def find_function(self, name: str, line: int) -> Function | None:
+        """Return the function that is defined last before `line`, or else first after it."""
+        functions = self.functions.get(name, ())
+        earlier = [function for function in functions if function.lineno <= line]
+        return earlier[-1] if earlier else next(iter(functions), None)
+
+    # Constants
+
+    def find_string(
+        self, node: ast.AST | None, around: Around, depth: int = _MAX_DEPTH
+    ) -> str | None:
+        """Return the string that an expression evaluates to; None if it is known only at run time."""
+        if node is None or depth <= 0:
+            return None
+        match node:
+            case ast.Constant(value=str(text)):
+                return text
+            case ast.JoinedStr(values=parts):
+                return self._join([self._part(part, around, depth) for part in parts])
+            case ast.BinOp(op=ast.Add(), left=left, right=right):
+                sides = (left, right)
+                return self._join([self.find_string(s, around, depth - 1) for s in sides])
+            case ast.Call(
+                func=ast.Attribute(value=owner, attr="strip" | "lstrip" | "rstrip"), args=[]
+            ):
+                inner = self.find_string(owner, around, depth - 1)
+                return None if inner is None else inner.strip()
+            case ast.Call(args=[argument]) if self.dotted(node.func).endswith("dedent"):
+                return self.find_string(argument, around, depth - 1)
+            case ast.Name() | ast.Attribute():
+                value = self.find_value(node, around)
+                return None if value is None else self.find_string(value, around, depth - 1)
+            case _:
+                return None
+
+    def _part(self, node: ast.expr, around: Around, depth: int) -> str | None:
+        is_plain = isinstance(node, ast.FormattedValue) and node.format_spec is None
+        inner = node.value if isinstance(node, ast.FormattedValue) and is_plain else node
+        return self.find_string(inner, around, depth - 1)
+
+    def _join(self, parts: Sequence[str | None]) -> str | None:
+        known = [part for part in parts if part is not None]
+        text = "".join(known)
+        return text if len(known) == len(parts) and len(text) <= _MAX_LENGTH else None
+
+    def find_value(self, node: ast.Name | ast.Attribute, around: Around) -> ast.expr | None:
+        """Return the expression that was last assigned to a name; None if there is none."""
+        assigned = self.find_assigned(ast.unparse(node), around, node.lineno)
+        return None if assigned is None else assigned.value
+
+
+class NotPython(Exception):
+    """A source that Python cannot parse: the reason, and the place."""
+
+    def __init__(self, reason: str, span: Span) -> None:
+        super().__init__(reason)
+        self.span = span
+
+
+def read_python(source: Source) -> PythonModule:
+    """Parse a source. Raises NotPython."""
+    try:
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")
+            tree = ast.parse(source.text)
+        nodes = tuple(_walk(tree))
+    except SyntaxError as error:
+        line = min(max(error.lineno or 1, 1), len(source.line_starts()))
+        start = source.line_starts()[line - 1]
+        offset = min(start + max((error.offset or 1) - 1, 0), len(source.text))
+        raise NotPython(error.msg, Span(source, offset, offset)) from None
+    except (ValueError, RecursionError, MemoryError) as error:
+        raise NotPython(str(error) or "it is nested too deeply", source.start) from None
+    imports: dict[str, str] = {}
+    assigned: dict[str, list[Assigned]] = {}
+    functions: dict[str, list[Function]] = {}
+    for node, around in nodes:
+        imports.update(_imported(node))
+        for one in _assignments(node, around):
+            assigned.setdefault(one.target, []).append(one)
+        if isinstance(node, Function):
+            functions.setdefault(node.name, []).append(node)
+    return PythonModule(
+        source,
+        nodes,
+        imports,
+        {target: tuple(assignments) for target, assignments in assigned.items()},
+        {name: tuple(definitions) for name, definitions in functions.items()},
+        _line_starts(source.text),
+    )
+
+
+def _walk(tree: ast.AST) -> Iterator[tuple[ast.AST, Around]]:
+    """Yield all nodes in the order of the source, with the functions and classes around each."""
+    pending: list[tuple[ast.AST, Around]] = [(tree, ())]
+    while pending:
+        node, around = pending.pop()
+        yield node, around
+        is_around = isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef | ast.ClassDef)
+        inner = (*around, node) if is_around else around
+        children = []
+        for child in ast.iter_child_nodes(node):
+            # Decorators and defaults are evaluated outside of the function.
+            is_body = isinstance(child, ast.stmt) or not is_around
+            children.append((child, inner if is_body else around))
+        pending.extend(reversed(children))
+
+
+def _imported(node: ast.AST) -> Iterator[tuple[str, str]]:
+    """Yield the names that an import defines, with their full names."""
+    if isinstance(node, ast.Import):
+        for alias in node.names:
+            if alias.asname is not None:
+                yield alias.asname, alias.name
+    elif isinstance(node, ast.ImportFrom):
+        for alias in node.names:
+            module = f"{'.' * node.level}{node.module or ''}"
+            yield alias.asname or alias.name, f"{module}.{alias.name}"
+
+
+def _assignments(node: ast.AST, around: Around) -> Iterator[Assigned]:
+    if isinstance(node, ast.Assign):
+        for target in node.targets:
+            if isinstance(target, ast.Name | ast.Attribute):
+                yield Assigned(ast.unparse(target), node.value, around, node.lineno)
+    elif isinstance(node, ast.AnnAssign | ast.NamedExpr) and node.value is not None:
+        yield Assigned(ast.unparse(node.target), node.value, around, node.lineno)
+    elif isinstance(node, ast.With | ast.AsyncWith):
+        for item in node.items:
+            if item.optional_vars is not None:
+                named = ast.unparse(item.optional_vars)
+                yield Assigned(named, item.context_expr, around, node.lineno)
+
+
+def _is_visible(assigned: Assigned, around: Around) -> bool:
+    """Return whether an assignment is visible inside `around`. Attributes are visible everywhere."""
+    return assigned.around == around[: len(assigned.around)] or "." in assigned.target
+
+
+def _line_starts(text: str) -> list[int]:
+    """Return the starts of lines by the rules of Python's parser: a form feed does not end a line."""
+    starts, position = [0], 0
+    for line in text.splitlines(keepends=True):
+        position += len(line)
+        if line.endswith(("\n", "\r")):
+            starts.append(position)
+    return starts

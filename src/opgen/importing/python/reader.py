@@ -1,0 +1,512 @@
+"""Read the registrations of Python sources: torch.library, and helpers that define an operator from a function."""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Iterator, Mapping, Sequence
+from types import MappingProxyType
+
+from msgspec import Struct, field
+
+from opgen.diagnostics import Span
+from opgen.diagnostics.suggestions import shorten
+from opgen.importing.common import codes
+from opgen.importing.common.problems import Problems
+from opgen.importing.common.registrations import (
+    CATCH_ALL,
+    FALLTHROUGH,
+    Definition,
+    FakeKernel,
+    Implementation,
+    Kernel,
+    KernelKind,
+    Reading,
+)
+from opgen.importing.common.schema_text import find_name, find_schema
+from opgen.importing.python.module import Around, Function, PythonModule
+from opgen.importing.python.schema import UNKNOWN, NoSchema, infer_schema
+
+_LIBRARY = frozenset({"torch.library.Library", "torch.library._scoped_library"})
+# The modules that export functions of `torch.library`.
+_MODULES = (
+    "torch.library.",
+    "torch._library.",
+    "torch._library.triton.",
+    "torch._library.custom_ops.",
+)
+_CUSTOM_OPS = frozenset({"custom_op", "triton_op"})
+# Functions that register something in Python, with its description for messages.
+_FAKE, _META_KERNEL = "a fake kernel", "a kernel for Meta"
+_IN_PYTHON: Mapping[str, str] = MappingProxyType(
+    {
+        "register_fake": _FAKE,
+        "_register_fake": _FAKE,
+        "impl_abstract": _FAKE,
+        "register_meta": _FAKE,
+        "register_kernel": "a kernel",
+        "register_autograd": "a backward formula",
+        "register_autocast": "an autocast rule",
+        "register_vmap": "a rule for vmap",
+        "register_torch_dispatch": "a rule for __torch_dispatch__",
+    }
+)
+_METHODS = frozenset({"define", "impl", "fallback", *_IN_PYTHON})
+_HELPER = "direct_register_custom_op"
+_HELPER_ARGUMENTS = (
+    *("op_name", "op_func", "mutates_args", "fake_impl", "target_lib", "dispatch_key", "tags"),
+)
+_ALWAYS_TAGGED = "pt2_compliant_tag"
+
+
+class _PythonLibrary(Struct, frozen=True):
+    """A `torch.library.Library`: its namespace, None if that is known only at run time, and its dispatch key."""
+
+    namespace: str | None
+    key: str | None
+
+
+class _Call(Struct, frozen=True):
+    """A call, or a decorator with or without brackets. `function` is the decorated one."""
+
+    name: str
+    node: ast.expr
+    arguments: tuple[ast.expr, ...]
+    keywords: Mapping[str, ast.expr]
+    around: Around
+    function: Function | None = None
+
+    def argument(self, place: int, name: str) -> ast.expr | None:
+        """Return the argument that is passed by position or by name."""
+        if place < len(self.arguments):
+            return self.arguments[place]
+        return self.keywords.get(name)
+
+
+class PythonReader:
+    """Reads modules in order, and adds their registrations to `reading`."""
+
+    def __init__(
+        self,
+        modules: Sequence[PythonModule],
+        namespace: str | None,
+        reading: Reading,
+        problems: Problems,
+    ) -> None:
+        self._reading = reading
+        self._modules = modules
+        self._namespace = namespace
+        self._problems = problems
+
+    def read(self, module: PythonModule) -> None:
+        """Read the calls of a module, in order."""
+        reader = _ModuleReader(
+            module, self._modules, self._namespace, self._problems, self._reading
+        )
+        for call in _calls(module):
+            reader.read(call)
+
+
+class _ModuleReader(Struct):
+    module: PythonModule
+    modules: Sequence[PythonModule]
+    namespace: str | None
+    problems: Problems
+    reading: Reading
+    # Operators by the names of the objects that custom_op returns.
+    operators: dict[str, str] = field(default_factory=dict)
+
+    def read(self, call: _Call) -> None:
+        name = call.name
+        method = name.rpartition(".")[2]
+        if any(isinstance(node, Function) and node.name == _HELPER for node in call.around):
+            # The body of the helper is skipped: its calls are read.
+            return
+        if method == _HELPER:
+            self._helper(call)
+        elif name.startswith(_MODULES):
+            self._torch_library(call, method)
+        else:
+            self._method(call)
+
+    # Functions of torch.library
+
+    def _torch_library(self, call: _Call, method: str) -> None:
+        first = call.argument(0, "qualname") or call.argument(0, "op") or call.argument(0, "lib")
+        library = None if first is None else self._library(first, call)
+        if method in _CUSTOM_OPS:
+            self._custom_op(call)
+        elif method == "define" and library is not None:
+            self._define(library, call.argument(1, "schema"), None, call)
+            self._stays(call, "a kernel", None)
+        elif method == "define":
+            self._define_qualified(call)
+        elif method == "impl" and library is not None:
+            name = call.argument(1, "name")
+            self._python_kernel(call, library, name, self._string(call.argument(2, "key"), call))
+        elif method == "impl":
+            self._impl_qualified(call)
+        elif method in _IN_PYTHON:
+            self._stays(call, _IN_PYTHON[method], self._operator(first, call))
+
+    def _define_qualified(self, call: _Call) -> None:
+        qualified = self._string(call.argument(0, "qualname"), call)
+        schema = self._string(call.argument(1, "schema"), call)
+        namespace, name = ("", "") if qualified is None else (find_name(qualified) or ("", ""))
+        if schema is None or not namespace:
+            self._report(call, "the name or the schema is known only at run time")
+            return
+        self._add(namespace, f"{name}{schema}", self._tags(call), call)
+
+    def _impl_qualified(self, call: _Call) -> None:
+        keys = self._strings(call.argument(1, "types"), call)
+        operator = self._operator(call.argument(0, "qualname"), call)
+        function = call.argument(2, "func")
+        if operator is not None and self._is_fallthrough(function):
+            for key in keys or ():
+                self._fallthrough(operator, key, call)
+            return
+        self._stays(call, f"a kernel for {_listed(keys)}", operator)
+
+    # Methods
+
+    def _method(self, call: _Call) -> None:
+        node = call.node.func if isinstance(call.node, ast.Call) else call.node
+        if not isinstance(node, ast.Attribute) or node.attr not in _METHODS:
+            return
+        method = node.attr
+        library = self._library(node.value, call)
+        owner = self._operator(node.value, call)
+        if library is not None and method == "define":
+            self._define(
+                library, call.argument(0, "schema"), call.argument(1, "alias_analysis"), call
+            )
+        elif library is not None and method == "impl":
+            key = self._string(call.argument(2, "dispatch_key"), call) or library.key
+            self._python_kernel(call, library, call.argument(0, "op_name"), key)
+        elif library is not None and method == "fallback":
+            message = "a fallback belongs to no operator"
+            self.problems.warn(codes.FALLBACK, message, self.module.span(call.node))
+        elif library is not None and method in _IN_PYTHON:
+            operator = self._name_in(library, call.argument(0, "op_name"), call)
+            self._stays(call, _IN_PYTHON[method], operator)
+        elif owner is not None and method in _IN_PYTHON:
+            self._stays(call, _IN_PYTHON[method], owner)
+
+    def _define(
+        self,
+        library: _PythonLibrary,
+        schema: ast.expr | None,
+        analysis: ast.expr | None,
+        call: _Call,
+    ) -> None:
+        written = self._string(schema, call)
+        if written is None:
+            self._report(call, "the schema is known only at run time")
+            return
+        if self._string(analysis, call):
+            message = "an entry cannot express an alias analysis"
+            self.problems.warn(codes.LEFT_OUT, message, self.module.span(call.node))
+        namespace = library.namespace or self.namespace
+        if namespace is None:
+            self._unknown_namespace(call)
+            return
+        self._add(namespace, written, self._tags(call), call)
+
+    def _python_kernel(
+        self, call: _Call, library: _PythonLibrary, name: ast.expr | None, key: str | None
+    ) -> None:
+        operator = self._name_in(library, name, call)
+        if operator is not None and self._is_fallthrough(call.argument(1, "fn")):
+            self._fallthrough(operator, key or CATCH_ALL, call)
+            return
+        self._stays(call, f"a kernel for {key or CATCH_ALL}", operator)
+
+    # Operators that a function defines
+
+    def _custom_op(self, call: _Call) -> None:
+        qualified = self._string(call.argument(0, "name"), call)
+        namespace, name = ("", "") if qualified is None else (find_name(qualified) or ("", ""))
+        if not namespace:
+            self._report(call, "the operator's name is known only at run time")
+            return
+        operator = f"{namespace}::{name}"
+        function = call.function or self._function(call.argument(1, "fn"), call)
+        if call.function is not None:
+            self.operators[call.function.name] = operator
+        tags = self._tags(call)
+        schema = self._string(call.keywords.get("schema"), call)
+        if schema is None and "schema" in call.keywords and not _is_none(call.keywords["schema"]):
+            self._report(call, "the schema is known only at run time")
+            return
+        if schema is None:
+            mutates = call.keywords.get("mutates_args")
+            schema = self._infer(call, function, mutates, tags, operator)
+        if schema is None:
+            return
+        all_tags = tuple(dict.fromkeys((_ALWAYS_TAGGED, *tags)))
+        self._add(namespace, f"{name}{schema}", all_tags, call)
+        self._stays(call, "its kernel", operator)
+
+    def _helper(self, call: _Call) -> None:
+        """Read `direct_register_custom_op(op_name=..., op_func=..., mutates_args=[...])`."""
+        arguments = {n: call.argument(i, n) for i, n in enumerate(_HELPER_ARGUMENTS)}
+        name = self._string(arguments["op_name"], call)
+        if name is None:
+            self._report(call, "the operator's name is known only at run time")
+            return
+        namespace = self._helpers_namespace(call, arguments["target_lib"])
+        if namespace is None:
+            self._unknown_namespace(call)
+            return
+        function = self._function(arguments["op_func"], call)
+        operator = f"{namespace}::{name}"
+        schema = self._infer(call, function, arguments["mutates_args"], (), operator)
+        if schema is None:
+            return
+        tags = self._tags_of(arguments["tags"], call)
+        self._add(namespace, f"{name}{schema}", tags, call)
+        key = self._string(arguments["dispatch_key"], call)
+        kernel = "its kernel" if key is None else f"its kernel for {key}"
+        self._stays(call, kernel, operator)
+
+    def _helpers_namespace(self, call: _Call, target: ast.expr | None) -> str | None:
+        """Return the namespace of the library that is passed to the helper, or else of the one that it uses."""
+        if target is not None and not _is_none(target):
+            library = self._library(target, call)
+            if library is not None:
+                return library.namespace
+        namespaces = {
+            library.namespace
+            for module in self.modules
+            for function in module.functions.get(_HELPER, ())
+            for library in _own_libraries(module, function)
+        }
+        if len(namespaces) == 1:
+            return namespaces.pop()
+        return self.namespace
+
+    def _infer(
+        self,
+        call: _Call,
+        function: Function | None,
+        mutates: ast.expr | None,
+        tags: Sequence[str],
+        operator: str,
+    ) -> str | None:
+        reason = ""
+        names = self._strings(mutates, call) if mutates is not None else ()
+        if isinstance(mutates, ast.Constant) and mutates.value == UNKNOWN:
+            names = None
+        elif mutates is not None and names is None:
+            reason = "mutates_args is known only at run time"
+        if function is None:
+            reason = "its function is not among the sources"
+        if not reason and function is not None:
+            written = UNKNOWN if names is None else names
+            try:
+                return infer_schema(self.module, function, call.around, written, tags)
+            except NoSchema as problem:
+                reason = str(problem)
+        message = f"'{operator}' has no schema: {reason}"
+        self.problems.warn(codes.NO_SCHEMA, message, self.module.span(call.node))
+        return None
+
+    def _function(self, node: ast.expr | None, call: _Call) -> Function | None:
+        """Return the function that an expression names; None if another module defines it."""
+        if not isinstance(node, ast.Name):
+            return None
+        return self.module.find_function(node.id, call.node.lineno)
+
+    # Results
+
+    def _add(self, namespace: str, written: str, tags: tuple[str, ...], call: _Call) -> None:
+        schema = find_schema(written)
+        span = self.module.span(call.node)
+        if schema is None:
+            hint = "write 'name(arguments) -> returns'"
+            self.problems.warn(codes.NO_SUCH_SCHEMA, "this is not a schema", span, hint=hint)
+            return
+        if schema.namespace and schema.namespace != namespace:
+            message = f"'{schema.namespace}' is not the library's namespace, '{namespace}'"
+            self.problems.warn(codes.OTHER_NAMESPACE, message, span)
+        own = schema.namespace or namespace
+        self.reading.registrations.append(Definition(own, str(schema), span, (), tags))
+
+    def _fallthrough(self, operator: str, key: str, call: _Call) -> None:
+        namespace, _, name = operator.partition("::")
+        span = self.module.span(call.node)
+        if not key.isidentifier():
+            message = f"the dispatch key '{shorten(key)}' is not known"
+            self.problems.warn(codes.UNKNOWN_KEY, message, span)
+            return
+        kernel = Kernel(KernelKind.fallthrough, FALLTHROUGH, span)
+        self.reading.registrations.append(Implementation(namespace, name, key, kernel, span))
+
+    def _stays(self, call: _Call, what: str, operator: str | None) -> None:
+        if operator is not None and what in (_FAKE, _META_KERNEL):
+            self.reading.fakes.append(FakeKernel(operator, self._short_span(call)))
+            return
+        subject = "an operator" if operator is None else f"'{operator}'"
+        message = f"{subject} has {what} in Python, which stays there"
+        self.problems.warn(codes.STAYS_IN_PYTHON, message, self._short_span(call))
+
+    def _report(self, call: _Call, message: str) -> None:
+        self.problems.warn(codes.NOT_UNDERSTOOD, message, self._short_span(call))
+
+    def _unknown_namespace(self, call: _Call) -> None:
+        span = self._short_span(call)
+        name = "the namespace of a library in Python"
+        self.reading.unknown_namespaces.setdefault(name, []).append(span)
+
+    def _short_span(self, call: _Call) -> Span:
+        """Return the span of the called name: the call may have many lines."""
+        node = call.node.func if isinstance(call.node, ast.Call) else call.node
+        return self.module.span(node)
+
+    # Values
+
+    def _string(self, node: ast.expr | None, call: _Call) -> str | None:
+        return self.module.find_string(node, call.around)
+
+    def _strings(self, node: ast.expr | None, call: _Call) -> tuple[str, ...] | None:
+        """Return the strings of a tuple, list or set, or a single string; None if they are known only at run time."""
+        if isinstance(node, ast.Name | ast.Attribute):
+            node = self.module.find_value(node, call.around)
+        if isinstance(node, ast.Dict) and not node.keys:
+            return ()
+        if isinstance(node, ast.Call) and not node.args and self.module.dotted(node.func) in _EMPTY:
+            return ()
+        if isinstance(node, ast.Tuple | ast.List | ast.Set):
+            items = [self._string(item, call) for item in node.elts]
+            known = tuple(item for item in items if item is not None)
+            return known if len(known) == len(items) else None
+        single = self._string(node, call)
+        if single is not None:
+            return (single,)
+        return () if node is not None and _is_none(node) else None
+
+    def _tags(self, call: _Call) -> tuple[str, ...]:
+        return self._tags_of(call.keywords.get("tags"), call)
+
+    def _tags_of(self, node: ast.expr | None, call: _Call) -> tuple[str, ...]:
+        if isinstance(node, ast.Name):
+            node = self.module.find_value(node, call.around) or node
+        if node is None or _is_none(node):
+            return ()
+        items = node.elts if isinstance(node, ast.Tuple | ast.List | ast.Set) else [node]
+        names = [self.module.dotted(item) for item in items]
+        known = [n.rpartition(".")[2] for n in names if ".Tag." in n]
+        if len(known) < len(items):
+            self._report(call, "a tag is known only at run time")
+        return tuple(dict.fromkeys(known))
+
+    def _library(self, node: ast.expr, call: _Call) -> _PythonLibrary | None:
+        """Return the library that an expression evaluates to; None if it is not a known one."""
+        if isinstance(node, ast.Name | ast.Attribute):
+            assigned = self.module.find_assigned(ast.unparse(node), call.around, call.node.lineno)
+            if assigned is None:
+                return self._imported_library(self.module.dotted(node))
+            return _library_of(self.module, assigned.value, assigned.around)
+        return _library_of(self.module, node, call.around)
+
+    def _imported_library(self, dotted: str) -> _PythonLibrary | None:
+        """Return a library that another source creates and this one imports, `from pkg.lib import my_lib`."""
+        path, _, name = dotted.rpartition(".")
+        file = path.rpartition(".")[2]
+        for module in self.modules if file else ():
+            if module.source.path.rpartition("/")[2] in (f"{file}.py", "__init__.py"):
+                for assigned in module.assigned.get(name, ()):
+                    library = _library_of(module, assigned.value, assigned.around)
+                    if library is not None:
+                        return library
+        return None
+
+    def _operator(self, node: ast.expr | None, call: _Call) -> str | None:
+        """Return `ns::name` for a string, for `torch.ops.ns.name`, or for a result of custom_op; None for others."""
+        if node is None:
+            return None
+        string = self._string(node, call)
+        if string is not None:
+            return string if "::" in string else None
+        dotted = self.module.dotted(node)
+        if dotted in self.operators:
+            return self.operators[dotted]
+        value = self.module.find_value(node, call.around) if isinstance(node, ast.Name) else None
+        if isinstance(value, ast.Call) and value.args:
+            is_custom = self.module.dotted(value.func).rpartition(".")[2] in _CUSTOM_OPS
+            return self._string(value.args[0], call) if is_custom else None
+        parts = dotted.split(".")
+        if parts[:2] != ["torch", "ops"] or not 4 <= len(parts) <= 5:
+            return None
+        overload = f".{parts[4]}" if len(parts) == 5 and parts[4] != "default" else ""
+        return f"{parts[2]}::{parts[3]}{overload}"
+
+    def _name_in(self, library: _PythonLibrary, node: ast.expr | None, call: _Call) -> str | None:
+        string = self._string(node, call)
+        if string is None or library.namespace is None:
+            return self._operator(node, call)
+        return string if "::" in string else f"{library.namespace}::{string}"
+
+    def _is_fallthrough(self, node: ast.expr | None) -> bool:
+        return node is not None and self.module.dotted(node).endswith("fallthrough_kernel")
+
+
+_EMPTY = frozenset({"set", "frozenset", "tuple", "list", "dict"})
+
+
+def _calls(module: PythonModule) -> Iterator[_Call]:
+    """Yield calls and decorators, in order."""
+    decorators: set[int] = set()
+    for node, around in module.nodes:
+        if isinstance(node, Function):
+            for decorator in node.decorator_list:
+                decorators.add(id(decorator))
+                yield _call(module, decorator, around, node)
+        elif isinstance(node, ast.Call) and id(node) not in decorators:
+            # `register_fake("ns::f")(fn)`, and `custom_op("ns::f", mutates_args=())(fn)`.
+            inner = node.func
+            if isinstance(inner, ast.Call):
+                decorators.add(id(inner))
+                decorated = node.args[0] if node.args else None
+                name = decorated.id if isinstance(decorated, ast.Name) else ""
+                function = module.find_function(name, node.lineno)
+                yield _call(module, inner, around, function)
+            else:
+                yield _call(module, node, around, None)
+
+
+def _call(module: PythonModule, node: ast.expr, around: Around, function: Function | None) -> _Call:
+    if not isinstance(node, ast.Call):
+        return _Call(module.dotted(node), node, (), {}, around, function)
+    keywords = {keyword.arg: keyword.value for keyword in node.keywords if keyword.arg is not None}
+    name = module.dotted(node.func)
+    return _Call(name, node, tuple(node.args), keywords, around, function)
+
+
+def _library_of(module: PythonModule, node: ast.expr, around: Around) -> _PythonLibrary | None:
+    """Return the library that an expression creates; None if it creates none."""
+    if not isinstance(node, ast.Call) or module.dotted(node.func) not in _LIBRARY:
+        return None
+    positional = [*node.args, None, None, None]
+    named = {keyword.arg: keyword.value for keyword in node.keywords}
+    namespace = module.find_string(positional[0] or named.get("ns"), around)
+    key = module.find_string(positional[2] or named.get("dispatch_key"), around)
+    return _PythonLibrary(namespace, key or None)
+
+
+def _own_libraries(module: PythonModule, function: Function) -> Iterator[_PythonLibrary]:
+    """Yield the libraries of the module that a function uses."""
+    for node in ast.walk(function):
+        if isinstance(node, ast.Name):
+            for assigned in module.assigned.get(node.id, ()):
+                library = _library_of(module, assigned.value, assigned.around)
+                if library is not None:
+                    yield library
+
+
+def _is_none(node: ast.expr) -> bool:
+    return isinstance(node, ast.Constant) and node.value is None
+
+
+def _listed(keys: Sequence[str] | None) -> str:
+    return ", ".join(keys) if keys else "some keys"

@@ -1,0 +1,318 @@
+"""Infer a schema from a Python function's annotations.
+
+Source of the rules: torch.library.infer_schema of PyTorch 2.13, which evaluates annotations; here their syntax is read.
+Each rule was compared with its results.
+"""
+
+from __future__ import annotations
+
+import ast
+import re
+from collections.abc import Iterable, Mapping, Sequence
+from types import MappingProxyType
+
+from msgspec import Struct
+
+from opgen.importing.python.module import Around, Function, PythonModule
+
+_MAX_DEPTH = 8
+UNKNOWN = "unknown"
+
+
+class NoSchema(Exception):
+    """Annotations or defaults from which PyTorch infers no schema, or which are known only at run time."""
+
+
+# Schema types by the names of Python's types, and whether PyTorch accepts each with `[]`, `?[]` and `[]?`.
+_BASES: Mapping[str, tuple[str, bool, bool, bool]] = MappingProxyType(
+    {
+        "torch.Tensor": ("Tensor", True, True, False),
+        "int": ("SymInt", True, False, True),
+        "float": ("float", True, False, True),
+        "bool": ("bool", True, False, True),
+        "str": ("str", False, False, False),
+        "torch.types.Number": ("Scalar", True, False, False),
+        "torch.dtype": ("ScalarType", False, False, False),
+        "torch.device": ("Device", False, False, False),
+        "torch.distributed.distributed_c10d.GroupName": ("str", False, False, False),
+    }
+)
+# Full names of types in string annotations, and of names in other modules that are the same types.
+_SHORT: Mapping[str, str] = MappingProxyType(
+    {
+        "Tensor": "torch.Tensor",
+        "device": "torch.device",
+        "dtype": "torch.dtype",
+        "types.Number": "torch.types.Number",
+        "torch._tensor.Tensor": "torch.Tensor",
+        "torch._C.dtype": "torch.dtype",
+        "torch._C.device": "torch.device",
+        "builtins.int": "int",
+        "builtins.float": "float",
+        "builtins.bool": "bool",
+        "builtins.str": "str",
+    }
+)
+_LISTS = frozenset(
+    {
+        *("list", "List", "typing.List", "Sequence", "typing.Sequence"),
+        *("collections.abc.Sequence", "typing_extensions.Sequence"),
+    }
+)
+_RETURN_LISTS = frozenset({"list", "List", "typing.List"})
+_OPTIONALS = frozenset({"Optional", "typing.Optional", "typing_extensions.Optional"})
+_UNIONS = frozenset({"Union", "typing.Union", "typing_extensions.Union"})
+_TUPLES = frozenset({"tuple", "Tuple", "typing.Tuple"})
+_RETURNS: Mapping[str, str] = MappingProxyType(
+    {
+        "torch.Tensor": "Tensor",
+        "int": "SymInt",
+        "float": "float",
+        "bool": "bool",
+        "torch.types.Number": "Scalar",
+    }
+)
+_NUMBER = frozenset({"int", "float", "bool"})
+_DTYPE = re.compile(
+    r"torch\.(?:q?u?int\d+(?:x\d)?|b?float\d+\w*|complex\d+|bool|half|short|int|long|float|double|c(?:half|float|double))"
+)
+# Element types with two names: maps the name that PyTorch does not print to the one that it prints.
+_DTYPES: Mapping[str, str] = MappingProxyType(
+    {
+        "half": "float16",
+        "float": "float32",
+        "double": "float64",
+        "short": "int16",
+        "int": "int32",
+        "long": "int64",
+        "chalf": "complex32",
+        "cfloat": "complex64",
+        "cdouble": "complex128",
+    }
+)
+
+
+class _Annotation(Struct, frozen=True):
+    """The type `base`, or a list of it; `?` after the base (`inner_optional`) or after the whole type."""
+
+    base: str
+    is_list: bool = False
+    inner_optional: bool = False
+    is_optional: bool = False
+
+    def schema_type(self) -> str | None:
+        """Return the schema type; None if PyTorch does not accept this annotation."""
+        base = _BASES.get(self.base)
+        if base is None:
+            return None
+        name, as_list, as_optional_list, as_list_optional = base
+        if not self.is_list:
+            return f"{name}?" if self.is_optional else name
+        if self.inner_optional:
+            return f"{name}?[]" if as_optional_list and not self.is_optional else None
+        if self.is_optional:
+            return f"{name}[]?" if as_list_optional else None
+        return f"{name}[]" if as_list else None
+
+
+class _Argument(Struct, frozen=True):
+    schema_type: str
+    name: str
+    default: str | None
+    is_keyword: bool
+
+
+def infer_schema(
+    module: PythonModule,
+    function: Function,
+    around: Around,
+    mutates: Iterable[str] | str,
+    tags: Sequence[str] = (),
+) -> str:
+    """Return the schema without its name, `(Tensor x) -> Tensor`.
+
+    `around` are the functions and classes around `function`. `mutates` are names of written arguments, or UNKNOWN for
+    all tensors. `tags` may be "inplace" or "out", which decide the returns. Raises NoSchema.
+    """
+    reader = _Reader(module, around)
+    arguments = reader.arguments(function.args)
+    unknown = [] if mutates == UNKNOWN else set(mutates) - {a.name for a in arguments}
+    if unknown:
+        raise NoSchema(f"mutates_args has '{min(unknown)}', which is not an argument")
+    parameters: list[str] = []
+    written: list[str] = []
+    for index, argument in enumerate(arguments):
+        if argument.is_keyword and "*" not in parameters:
+            parameters.append("*")
+        type_ = argument.schema_type
+        is_tensor = type_.startswith("Tensor")
+        if is_tensor if mutates == UNKNOWN else argument.name in mutates:
+            if not is_tensor:
+                raise NoSchema(f"'{argument.name}' is written, but is not a tensor")
+            type_ = f"Tensor(a{index}!){type_.removeprefix('Tensor')}"
+            written.append(f"Tensor(a{index}!)")
+        default = "" if argument.default is None else f"={argument.default}"
+        parameters.append(f"{type_} {argument.name}{default}")
+    returns = reader.returns(function.returns)
+    if "inplace" in tags:
+        returns = "Tensor(a0!)"
+    elif "out" in tags:
+        returns = written[0] if len(written) == 1 else f"({', '.join(written)})"
+    return f"({', '.join(parameters)}) -> {returns}"
+
+
+class _Reader(Struct, frozen=True):
+    module: PythonModule
+    around: Around
+
+    # Arguments
+
+    def arguments(self, node: ast.arguments) -> list[_Argument]:
+        if node.posonlyargs or node.vararg or node.kwarg:
+            raise NoSchema("positional-only arguments, *args and **kwargs have no schema")
+        missing: list[ast.expr | None] = [None] * (len(node.args) - len(node.defaults))
+        arguments = [
+            self._argument(argument, default, False)
+            for argument, default in zip(node.args, [*missing, *node.defaults])
+        ]
+        arguments += [
+            self._argument(argument, default, True)
+            for argument, default in zip(node.kwonlyargs, node.kw_defaults)
+        ]
+        return arguments
+
+    def _argument(self, argument: ast.arg, default: ast.expr | None, is_keyword: bool) -> _Argument:
+        if argument.annotation is None:
+            raise NoSchema(f"'{argument.arg}' has no annotation")
+        type_ = self._annotation(argument.annotation, _MAX_DEPTH).schema_type()
+        if type_ is None:
+            raise NoSchema(f"'{argument.arg}' has type '{ast.unparse(argument.annotation)}'")
+        value = None if default is None else self._default(default, _MAX_DEPTH)
+        return _Argument(type_, argument.arg, value, is_keyword)
+
+    def _default(self, node: ast.expr, depth: int) -> str:
+        match node:
+            case ast.Constant(value=str(text)):
+                return f'"{text}"'
+            case ast.Constant(value=None | bool() | int() | float()):
+                return str(node.value)
+            case ast.UnaryOp(op=ast.USub(), operand=ast.Constant(value=int() | float() as number)):
+                return str(-number)
+            case ast.Call(args=[ast.Constant(value=str(text))]) if (
+                self._name(node.func) == "torch.device"
+            ):
+                return f'"{text}"'
+            case ast.Name() | ast.Attribute() if _DTYPE.fullmatch(self.module.dotted(node)):
+                name = self.module.dotted(node).removeprefix("torch.")
+                return _DTYPES.get(name, name)
+            case ast.Name() | ast.Attribute():
+                value = self.module.find_value(node, self.around) if depth else None
+                if value is not None:
+                    return self._default(value, depth - 1)
+        raise NoSchema(f"the default '{ast.unparse(node)}' is known only at run time")
+
+    # Annotations
+
+    def _annotation(self, node: ast.expr, depth: int) -> _Annotation:
+        if depth <= 0:
+            raise NoSchema("an annotation is nested too deeply")
+        match node:
+            case ast.Constant(value=str(text)):
+                return self._annotation(_parse(text), depth - 1)
+            case ast.BinOp(op=ast.BitOr()):
+                return self._union(_alternatives(node), depth - 1)
+            case ast.Subscript(value=generic, slice=inner):
+                return self._subscript(self._name(generic), inner, depth - 1)
+            case ast.Name() | ast.Attribute():
+                return self._named(node, depth)
+            case _:
+                return _Annotation(ast.unparse(node))
+
+    def _named(self, node: ast.Name | ast.Attribute, depth: int) -> _Annotation:
+        name = self._name(node)
+        if name in _BASES:
+            return _Annotation(name)
+        value = self.module.find_value(node, self.around)
+        return _Annotation(name) if value is None else self._annotation(value, depth - 1)
+
+    def _name(self, node: ast.expr) -> str:
+        dotted = self.module.dotted(node)
+        return _SHORT.get(dotted, dotted)
+
+    def _subscript(self, generic: str, inner: ast.expr, depth: int) -> _Annotation:
+        parts = inner.elts if isinstance(inner, ast.Tuple) else [inner]
+        if generic in _OPTIONALS and len(parts) == 1:
+            return self._union([parts[0], ast.Constant(None)], depth)
+        if generic in _UNIONS:
+            return self._union(parts, depth)
+        if generic in _LISTS and len(parts) == 1:
+            item = self._annotation(parts[0], depth)
+            if not item.is_list:
+                return _Annotation(item.base, True, item.is_optional)
+        return _Annotation(f"{generic}[{ast.unparse(inner)}]")
+
+    def _union(self, parts: Sequence[ast.expr], depth: int) -> _Annotation:
+        types = [part for part in parts if not _is_none(part)]
+        is_optional = len(types) < len(parts)
+        annotations = [self._annotation(part, depth) for part in types]
+        has_list = any(annotation.is_list for annotation in annotations)
+        if {annotation.base for annotation in annotations} == _NUMBER and not has_list:
+            return _Annotation("torch.types.Number", is_optional=is_optional)
+        if len(annotations) != 1:
+            return _Annotation(" | ".join(map(ast.unparse, parts)))
+        (only,) = annotations
+        optional = is_optional or only.is_optional
+        return _Annotation(only.base, only.is_list, only.inner_optional, optional)
+
+    # Returns
+
+    def returns(self, node: ast.expr | None) -> str:
+        if node is None:
+            raise NoSchema("its return type is not annotated")
+        if isinstance(node, ast.Constant) and isinstance(node.value, str):
+            node = _parse(node.value)
+        if _is_none(node):
+            return "()"
+        if isinstance(node, ast.Subscript) and self._name(node.value) in _TUPLES:
+            inner = node.slice
+            parts = inner.elts if isinstance(inner, ast.Tuple) else [inner]
+            types = [self._return(part) for part in parts]
+            return f"(({types[0]}))" if len(types) == 1 else f"({', '.join(types)})"
+        return self._return(node)
+
+    def _return(self, node: ast.expr, depth: int = _MAX_DEPTH) -> str:
+        name = self._name(node)
+        if name in _RETURNS:
+            return _RETURNS[name]
+        match node:
+            case ast.Subscript(value=generic, slice=inner) if self._name(generic) in _RETURN_LISTS:
+                if self._annotation(inner, _MAX_DEPTH) == _Annotation("torch.Tensor"):
+                    return "Tensor[]"
+            case ast.Name() | ast.Attribute():
+                value = self.module.find_value(node, self.around)
+                if value is not None and depth > 0:
+                    return self._return(value, depth - 1)
+            case ast.BinOp() | ast.Subscript():
+                if self._annotation(node, _MAX_DEPTH) == _Annotation("torch.types.Number"):
+                    return "Scalar"
+        raise NoSchema(f"it returns '{ast.unparse(node)}'")
+
+
+def _parse(text: str) -> ast.expr:
+    try:
+        return ast.parse(text.strip(), mode="eval").body
+    except (SyntaxError, ValueError, RecursionError, MemoryError):
+        raise NoSchema(f"the annotation '{text[:60]}' is not a type") from None
+
+
+def _alternatives(node: ast.expr) -> list[ast.expr]:
+    """Return the types of `a | b | c`."""
+    types: list[ast.expr] = []
+    while isinstance(node, ast.BinOp) and isinstance(node.op, ast.BitOr):
+        types.append(node.right)
+        node = node.left
+    return [node, *reversed(types)]
+
+
+def _is_none(node: ast.expr) -> bool:
+    return isinstance(node, ast.Constant) and node.value is None

@@ -1,0 +1,1 @@
+"""Read and write files without losing any, and record which files opgen wrote."""

@@ -1,0 +1,254 @@
+"""Write files atomically: after a kill, each file is either old or new.
+
+Everything that opgen writes is written here. There is no fsync, so a loss of power may damage files.
+"""
+
+from __future__ import annotations
+
+import errno
+import os
+import re
+import shutil
+import stat
+import time
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from pathlib import Path
+
+try:
+    import fcntl
+except ImportError:  # Windows: nothing prevents two runs at once.
+    fcntl = None  # type: ignore[assignment]
+
+# The names of temporary files. If a killed run leaves one, the next run in its folder removes it.
+_TEMPORARY = re.compile(r"\.opgen-[0-9a-f]{16}\.tmp")
+_NEW_FILE = os.O_WRONLY | os.O_CREAT | os.O_EXCL | getattr(os, "O_BINARY", 0)
+_OLD_FILE = (
+    os.O_RDONLY
+    | getattr(os, "O_BINARY", 0)
+    | getattr(os, "O_NOFOLLOW", 0)
+    | getattr(os, "O_NONBLOCK", 0)
+)
+_ANY_WRITE = stat.S_IWUSR | stat.S_IWGRP | stat.S_IWOTH
+PATIENCE_S = 10.0
+_PAUSE_S = 0.02
+_NO_LINKS = (errno.EPERM, errno.ENOTSUP, errno.EOPNOTSUPP, errno.EMLINK, errno.ENOSYS)
+
+
+# Size, time of the last change in nanoseconds, inode. Any change of a file changes one of them, except a change within one
+# tick of the file system's clock.
+FileState = tuple[int, int, int]
+
+
+class Locked(Exception):
+    """Another process holds the lock of a folder."""
+
+
+def is_temporary(name: str) -> bool:
+    """Whether a file of this name is a temporary file of opgen."""
+    return _TEMPORARY.fullmatch(name) is not None
+
+
+def temporary_name() -> str:
+    """Return a new name for which `is_temporary` holds."""
+    return f".opgen-{os.urandom(8).hex()}.tmp"
+
+
+def state_of(found: os.stat_result) -> FileState:
+    return (found.st_size, found.st_mtime_ns, found.st_ino)
+
+
+def replace_file(path: Path | str, content: bytes) -> FileState:
+    """Write `content` to `path`, whether the file exists or not; return the state of the new file.
+
+    A symbolic link at `path` is replaced and not followed. The mode is the default for new files. Raises OSError, and
+    changes nothing.
+    """
+    temporary, state = _write_beside(os.fspath(path), content)
+    try:
+        os.replace(temporary, path)
+    except BaseException:
+        _unlink(temporary)
+        raise
+    return state
+
+
+def rewrite_file(path: Path, content: bytes) -> None:
+    """Replace the content of a user's file: as `replace_file`, but keep its mode and owner, and follow links.
+
+    Raises OSError for a read-only file, and for a file with hard links, whose other names would keep the old content.
+    """
+    target = Path(os.path.realpath(path))
+    found = target.stat()
+    if not found.st_mode & _ANY_WRITE or not os.access(target, os.W_OK):
+        raise OSError(errno.EACCES, "it is read-only", str(path))
+    if found.st_nlink > 1:
+        raise OSError(errno.EMLINK, "it has other names (hard links)", str(path))
+    with alone_in(target.parent):
+        temporary, _ = _write_beside(os.fspath(target), content)
+        try:
+            new = os.stat(temporary)
+            if (new.st_uid, new.st_gid) != (found.st_uid, found.st_gid):
+                os.chown(temporary, found.st_uid, found.st_gid)
+            # Last: a new owner takes some of the mode away.
+            os.chmod(temporary, stat.S_IMODE(found.st_mode))
+            os.replace(temporary, target)
+        except BaseException:
+            _unlink(temporary)
+            raise
+
+
+def replace_users_file(path: Path, content: bytes) -> None:
+    """As `replace_file`, in a folder that is not an output of opgen, under its lock."""
+    with alone_in(path.parent):
+        replace_file(path, content)
+
+
+def create_file(path: Path, content: bytes) -> None:
+    """Create a file with `content`. Raises FileExistsError if `path` exists."""
+    with alone_in(path.parent):
+        create_locked(path, content)
+
+
+def create_locked(path: Path, content: bytes) -> None:
+    """As `create_file`, in a folder whose lock this process holds."""
+    temporary, _ = _write_beside(os.fspath(path), content)
+    try:
+        os.link(temporary, path, follow_symlinks=False)
+    except OSError as error:
+        if error.errno not in _NO_LINKS:
+            raise
+        # Without hard links, the file appears before its content.
+        with open(path, "xb") as file:
+            file.write(content)
+    finally:
+        _unlink(temporary)
+
+
+def read_regular(path: Path | str, most: int = -1) -> tuple[FileState, bytes]:
+    """Return the state of a regular file and then its bytes, at most `most` of them if that is not negative.
+
+    Raises OSError for anything else, such as a link, a folder or a pipe, which would block.
+    """
+    handle = os.open(path, _OLD_FILE)
+    try:
+        found = os.fstat(handle)
+        if not stat.S_ISREG(found.st_mode):
+            raise OSError(errno.EINVAL, "it is not a regular file", os.fspath(path))
+        with open(handle, "rb", buffering=0, closefd=False) as file:
+            return state_of(found), file.read() if most < 0 else file.read(most)
+    finally:
+        os.close(handle)
+
+
+@contextmanager
+def locked(folder: Path, *, patience_s: float = 0.0) -> Iterator[Callable[[], None]]:
+    """Hold the lock of an existing folder; wait `patience_s` seconds for another process, then raise Locked.
+
+    The lock is on the folder itself, so there is no lock file, and it ends with the process. On file systems without
+    such locks, there is none. The yielded function raises OSError if another folder has replaced the locked one.
+    """
+    if fcntl is None:
+        yield lambda: None
+        return
+    handle = os.open(folder, os.O_RDONLY | os.O_DIRECTORY)
+    try:
+        end = time.monotonic() + patience_s
+        while not _lock(handle):
+            if time.monotonic() >= end:
+                raise Locked(str(folder))
+            time.sleep(_PAUSE_S)
+        yield lambda: _check_same(handle, folder)
+    finally:
+        os.close(handle)
+
+
+def _lock(handle: int) -> bool:
+    try:
+        fcntl.flock(handle, fcntl.LOCK_EX | fcntl.LOCK_NB)
+    except BlockingIOError:
+        return False
+    except OSError:
+        # Network file systems may allow locks only on files that are open for writing.
+        return True
+    return True
+
+
+def _check_same(handle: int, folder: Path) -> None:
+    if not os.path.samestat(os.fstat(handle), os.stat(folder)):
+        raise OSError(errno.ESTALE, "another folder has replaced it", str(folder))
+
+
+@contextmanager
+def alone_in(folder: Path) -> Iterator[None]:
+    """Hold the lock of an existing folder, and remove the temporary files of killed runs.
+
+    Waits for other processes, whose work takes no time. Raises OSError after PATIENCE_S.
+    """
+    try:
+        with locked(folder, patience_s=PATIENCE_S):
+            remove_temporaries(os.fspath(folder))
+            yield
+    except Locked:
+        raise OSError(errno.EBUSY, "another opgen is writing there", str(folder)) from None
+
+
+def remove_temporaries(folder: str) -> None:
+    """Remove temporary files of killed runs from a folder whose lock is held."""
+    try:
+        found = [name for name in os.listdir(folder) if is_temporary(name)]
+    except OSError:
+        return
+    for name in found:
+        remove_temporary(os.path.join(folder, name))
+
+
+def remove_temporary(path: str) -> None:
+    """Remove a temporary file, or a temporary folder with all that is in it."""
+    if os.path.isdir(path) and not os.path.islink(path):
+        shutil.rmtree(path, ignore_errors=True)
+    else:
+        _unlink(path)
+
+
+def _write_beside(path: str, content: bytes) -> tuple[str, FileState]:
+    """Write `content` to a new temporary file in the folder of `path`; return its path and state."""
+    # A run writes thousands of files: with Path objects, that takes a third longer.
+    temporary = os.path.join(os.path.dirname(path), temporary_name())
+    try:
+        state = write_new_file(temporary, content)
+    except OSError as error:
+        _unlink(temporary)
+        # The error of a full disk does not name the file.
+        raise OSError(error.errno, error.strerror, path) from error
+    except BaseException:
+        _unlink(temporary)
+        raise
+    return temporary, state
+
+
+def write_new_file(path: str, content: bytes) -> FileState:
+    """Create the file `path` with `content`, and return its state. Raises OSError, and may leave a part of it then.
+
+    For paths that nobody reads yet: that of a temporary file, or in a temporary folder.
+    """
+    handle = os.open(path, _NEW_FILE, 0o666)
+    try:
+        _write_whole(handle, content)
+        return state_of(os.fstat(handle))
+    finally:
+        os.close(handle)
+
+
+def _write_whole(handle: int, content: bytes) -> None:
+    written = os.write(handle, content)
+    while written < len(content):
+        written += os.write(handle, memoryview(content)[written:])
+
+
+def _unlink(path: str) -> None:
+    try:
+        os.unlink(path)
+    except OSError:
+        # Its folder may be gone; else the next run removes the file.
+        return

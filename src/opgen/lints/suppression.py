@@ -1,0 +1,52 @@
+"""Suppress the warnings that comments in schema files allow, and check these comments."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Sequence
+
+from opgen.diagnostics import Diagnostic, Diagnostics, Severity
+from opgen.lints.codes import ALWAYS, W1014, W1015, W1016
+from opgen.parse import Allow
+
+
+def suppress(allows: Sequence[Allow], diagnostics: Diagnostics) -> frozenset[Allow]:
+    """Remove each warning that one of `allows` covers, and return those that covered a warning."""
+    by_code: dict[str, list[Allow]] = {}
+    for allow in allows:
+        by_code.setdefault(allow.code, []).append(allow)
+    used: set[Allow] = set()
+
+    def is_allowed(item: Diagnostic) -> bool:
+        if item.severity is not Severity.warning or item.span is None:
+            return False
+        span = item.span
+        covering = [allow for allow in by_code.get(item.code, ()) if allow.covers(span)]
+        used.update(covering)
+        return bool(covering)
+
+    if by_code:
+        diagnostics.remove(is_allowed)
+    return frozenset(used)
+
+
+def lint_allows(
+    allows: Sequence[Allow],
+    used: Collection[Allow],
+    codes: Collection[str],
+    diagnostics: Diagnostics,
+) -> None:
+    """Report comments that name no warning, cover no warning, or have no reason."""
+    for allow in allows:
+        if not allow.code:
+            message = "this comment has no effect: it has no code in parentheses"
+            diagnostics.warning(W1014, message, allow.span)
+        elif not allow.code.startswith("W") or allow.code not in codes:
+            what = "an error" if allow.code in codes else "not the code of a warning"
+            message = f"'{allow.code}' is {what}: it cannot be allowed"
+            diagnostics.warning(W1014, message, allow.span)
+        elif allow not in used and allow.code in ALWAYS:
+            message = f"this comment has no effect: there is no {allow.code} here"
+            diagnostics.warning(W1016, message, allow.span, hint="remove it")
+        elif allow in used and not allow.reason:
+            message = "this comment has no reason"
+            diagnostics.warning(W1015, message, allow.span, hint="write the reason after ')'")

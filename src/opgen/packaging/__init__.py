@@ -1,0 +1,1 @@
+"""Plug-ins for the tools that build packages."""

@@ -1,0 +1,146 @@
+"""Read the documentation of an operator: the value of the key `doc`, or the comment directly above the entry.
+
+A comment is free text, and files contain comments of many kinds. In a library, the comment lines directly above `- func:`
+are documentation, without lines for tools, section headers and notes of maintainers. Lines that begin with `#:` are
+documentation in every file, and if there are any, the other lines are not. Under torchgen's rules, only these are:
+PyTorch's file has hundreds of other comments above entries, and none of them is for users.
+"""
+
+from __future__ import annotations
+
+import re
+import textwrap
+import unicodedata
+from collections.abc import Iterable, Iterator
+
+from opgen.model.profile import Profile
+from opgen.parse.yaml.nodes import MappingNode, Node, value_end
+
+# Line ends of YAML 1.1 besides "\n".
+_RARE_BREAKS = "\r\x85\u2028\u2029"
+_BREAK = re.compile(f"\r\n|[\n{_RARE_BREAKS}]")
+_MARKED = "#:"
+# Lines for opgen and other tools: "# opgen: allow(W1003)", "# yamllint disable-line".
+_FOR_TOOLS = re.compile(
+    r"(?:opgen|lint|cspell|spell-checker|codespell|vim?|yaml-language-server):"
+    r"|(?:yamllint|prettier-ignore|noqa)\b|-\*-"
+)
+# Notes for maintainers, and entries that are commented out. They continue up to an empty line.
+_NOTE = re.compile(r"(?:TODO|FIXME|XXX|HACK|Copyright)\b|SPDX-|- (?:func|namespace):")
+# The characters of "-----", and of "---- Views ----".
+_RULE_CHARACTERS = "-=*~+_/"
+# "#####" and "## Views ##".
+_HASHES = re.compile(r"#{3,}|##+[^#]+##+")
+
+
+def comment_start(text: str, line: int) -> int:
+    """Return the start of the comment lines directly above the line at offset `line`; `line` itself without any."""
+    start = line
+    while start > 0:
+        above = _line_above(text, start)
+        if not text[above:start].lstrip(" \t").startswith("#"):
+            break
+        start = above
+    return start
+
+
+def comment_documentation(node: MappingNode, item: Node | None, profile: Profile) -> str | None:
+    """Return the documentation in the comment directly above an entry; None if there is none.
+
+    `item` is the one above the entry.
+    """
+    text = node.source.text
+    above = text.rfind("\n", 0, max(text.rfind("\n", 0, node.start), 0)) + 1
+    if "#" not in text[above : node.start]:
+        return None
+    line = _line_start(text, node.start)
+    dash = text[line : node.start].rstrip(" ")
+    comment = f"{dash[:-1]}#"
+    start = line
+    while start > 0:
+        above = _line_above(text, start)
+        if not text.startswith(comment, above):
+            break
+        start = above
+    if start == line or comment.strip(" ") != "#" or dash[-1] != "-":
+        return None
+    if item is not None and value_end(item) > start:
+        return None
+    lines = [one.strip(" \t") for one in _BREAK.split(text[start:line])[:-1]]
+    marked = [one.removeprefix(_MARKED) for one in lines if one.startswith(_MARKED)]
+    if marked:
+        return clean(one.removeprefix(" ") for one in marked) or None
+    if profile is Profile.torchgen:
+        return None
+    return clean(_documentation(map(_without_mark, lines))) or None
+
+
+def find_bad_character(text: str) -> int | None:
+    """Return the position of a character that documentation cannot contain; None if there is none."""
+    for i, character in enumerate(text):
+        if character not in "\n\t" and unicodedata.category(character) in ("Cc", "Cs"):
+            return i
+    return None
+
+
+def clean(lines: Iterable[str]) -> str:
+    """Return the lines without common indentation, blanks at their ends, and blank lines at both ends."""
+    text = "\n".join(_plain(line) for line in lines)
+    return textwrap.dedent(text).strip("\n")
+
+
+def _plain(line: str) -> str:
+    """Return a line without blanks at its end, and with plain ones at its start."""
+    line = line.expandtabs(4).rstrip()
+    words = line.lstrip()
+    return " " * (len(line) - len(words)) + words
+
+
+def _documentation(lines: Iterable[str]) -> Iterator[str]:
+    """Yield the lines that are for users."""
+    kept = [line for line in lines if not _FOR_TOOLS.match(line)]
+    while kept and _is_rule(kept[0]):
+        # A section header: one line, or the lines up to the second rule.
+        ends = (i for i, line in enumerate(kept) if i and _is_rule(line))
+        del kept[: 1 if _has_word(kept[0]) else next(ends, 0) + 1]
+    if kept and _is_rule(kept[-1]):
+        return
+    is_note = False
+    last = ""
+    for line in map(str.rstrip, kept):
+        is_note = line != "" and (is_note or _NOTE.match(line.lstrip()) is not None)
+        # No two empty lines remain around a note.
+        if not is_note and (line or last):
+            yield line
+            last = line
+
+
+def _without_mark(line: str) -> str:
+    """Return the text of a comment line. Rules of `#` become others."""
+    if _HASHES.fullmatch(line):
+        return f"---{line.strip('#')}---"
+    return line.lstrip("#").removeprefix(" ")
+
+
+def _is_rule(line: str) -> bool:
+    """Return whether a line is "-----" or "---- Views ----"."""
+    line = line.strip()
+    three = line[:3]
+    if len(three) < 3 or three[0] not in _RULE_CHARACTERS or three != three[0] * 3:
+        return False
+    return line.endswith(three) or not _has_word(line)
+
+
+def _has_word(line: str) -> bool:
+    return re.search(r"\w", line) is not None
+
+
+def _line_start(text: str, offset: int) -> int:
+    start = text.rfind("\n", 0, offset) + 1
+    return max(start, *(text.rfind(one, start, offset) + 1 for one in _RARE_BREAKS))
+
+
+def _line_above(text: str, line: int) -> int:
+    """Return the start of the line above the one at offset `line`, which is not the first one."""
+    end = line - 2 if text.endswith("\r\n", 0, line) else line - 1
+    return _line_start(text, end)

@@ -1,0 +1,221 @@
+"""An entry while its keys are read: filled by `key_readers`, checked by `checks`."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from itertools import pairwise
+
+from msgspec import Struct, field
+
+from opgen.diagnostics import Edit, Span
+from opgen.model.dispatch_key import DispatchKey
+from opgen.model.function_schema import FunctionSchema, OperatorName
+from opgen.model.native_function import (
+    DeviceCheckType,
+    KernelSource,
+    Precompute,
+    UfuncInnerLoop,
+    UfuncKey,
+    Variant,
+)
+from opgen.model.profile import Profile
+from opgen.model.schema_spelling import Blank, Spelling
+from opgen.parse.entries import edits as entry_edits
+from opgen.parse.yaml.nodes import MappingNode, Node, ScalarNode, SequenceNode
+
+
+class NodeSpans(Struct, frozen=True):
+    """The spans of an entry's parts, looked up in its nodes on demand.
+
+    `schema_start` is the offset of the schema in the value of `func`, after the namespace. If the schema may be written
+    in any spelling, `spelling` maps it to the canonical one, and `schema_start` is an offset in that.
+    """
+
+    node: MappingNode
+    schema_start: int = 0
+    spelling: Spelling | None = None
+
+    def __repr__(self) -> str:
+        return f"NodeSpans({self.node.source!r}, {self.node.start})"
+
+    @property
+    def entry(self) -> Span:
+        return Span(self.node.source, self.node.start, self.node.end)
+
+    def key(self, name: str) -> Span:
+        """Return the span of the key `name`; without it, that of the operator's name."""
+        key_node = self.node.key_node(name)
+        return self.schema_name() if key_node is None else key_node.span
+
+    def value(self, name: str) -> Span:
+        """Return the span of the value of the key `name`; without it, that of the operator's name."""
+        value = self.node.get(name)
+        return self.schema_name() if value is None else value.span
+
+    def item(self, name: str, item: str) -> Span:
+        """Return the span of an item in the list that is the value of the key `name`.
+
+        The list is a YAML list, or a string with `, ` between its items. Without the item, the span of the value.
+        """
+        value = self.node.get(name)
+        nodes = value.items if isinstance(value, SequenceNode) else (value,)
+        for node in nodes:
+            if isinstance(node, ScalarNode):
+                for part, start, end in spaced_parts(node.value):
+                    if part == item:
+                        return node.part(start, end)
+        return self.value(name)
+
+    def dispatch_key(self, key: DispatchKey) -> Span:
+        """Return the span of a key in the dispatch table; without it, that of the key `dispatch`."""
+        row = self._dispatch_row(key)
+        return self.key("dispatch") if row is None else row[0]
+
+    def kernel(self, key: DispatchKey) -> Span:
+        """Return the span of the kernel for `key`; without it, that of the key `dispatch`."""
+        row = self._dispatch_row(key)
+        return self.key("dispatch") if row is None else row[1]
+
+    def schema(self, start: int, end: int) -> Span:
+        """Return the span of the characters `start` to `end` of the schema, in its canonical spelling."""
+        func = self.node.get("func")
+        if not isinstance(func, ScalarNode):
+            return self.node.span
+        start, end = self.schema_start + start, self.schema_start + end
+        if self.spelling is not None:
+            start, end = self.spelling.written(start, end)
+        return func.part(start, end)
+
+    def schema_name(self) -> Span:
+        """Return the span of the operator's name; without a valid `func`, that of the entry's first line."""
+        func = self.node.get("func")
+        if not isinstance(func, ScalarNode):
+            return self.node.span
+        text = func.value if self.spelling is None else self.spelling.text
+        length = text.find("(", self.schema_start)
+        return self.schema(0, max(length, self.schema_start) - self.schema_start)
+
+    def add_key(self, text: str) -> Edit | None:
+        """Return an edit as `edits.add_key` does."""
+        return entry_edits.add_key(self.node, text)
+
+    def remove_key(self, name: str) -> Edit | None:
+        """Return an edit as `edits.remove_key` does."""
+        return entry_edits.remove_key(self.node, name)
+
+    def add_tag(self, tag: str) -> Edit | None:
+        """Return an edit as `edits.add_tag` does."""
+        return entry_edits.add_tag(self.node, tag)
+
+    def misplaced_blanks(self) -> tuple[Edit, ...]:
+        """Return edits that give the schema its canonical white space; line ends are kept."""
+        func = self.node.get("func")
+        if self.spelling is None or not isinstance(func, ScalarNode):
+            return ()
+        # The line ends of a block scalar are the author's layout of a long schema.
+        blanks = [b for b in self.spelling.blanks if "\n" not in func.value[b.start : b.end]]
+        if not blanks:
+            return ()
+        start, end = blanks[0].start, blanks[-1].end
+        whole = func.part(start, end)
+        if whole.text == func.value[start:end]:
+            return (Edit(whole, _spaced(func.value, blanks)),)
+        edits = (Edit(func.part(b.start, b.end), b.replacement) for b in blanks)
+        return tuple(edit for edit in edits if not edit.span.text.strip())
+
+    def _dispatch_row(self, key: DispatchKey) -> tuple[Span, Span] | None:
+        table = self.node.get("dispatch")
+        if not isinstance(table, MappingNode):
+            return None
+        for name, kernel in table.pairs:
+            for start, end in comma_parts(name.value):
+                if name.value[start:end] == key.name:
+                    return name.part(start, end), kernel.span
+        return None
+
+
+def _spaced(text: str, blanks: Sequence[Blank]) -> str:
+    """Return `text` from the first of `blanks` to the last, with each blank replaced."""
+    parts = [blanks[0].replacement]
+    for before, after in pairwise(blanks):
+        parts += (text[before.end : after.start], after.replacement)
+    return "".join(parts)
+
+
+def comma_parts(text: str) -> list[tuple[int, int]]:
+    """Return the ranges of the parts between commas, without white space around them."""
+    parts = []
+    start = 0
+    for part in text.split(","):
+        begin = start + len(part) - len(part.lstrip())
+        parts.append((begin, begin + len(part.strip())))
+        start += len(part) + 1
+    return parts
+
+
+def spaced_parts(text: str) -> Iterator[tuple[str, int, int]]:
+    """Yield the parts between `, `, each with its range."""
+    start = 0
+    for part in text.split(", "):
+        yield part, start, start + len(part)
+        start += len(part) + 2
+
+
+class DispatchRow(Struct):
+    """One key of a dispatch table with the name of its kernel, as written."""
+
+    key: DispatchKey
+    kernel: str
+    namespace: str | None
+    source: KernelSource = KernelSource.author
+
+
+class Draft(Struct):
+    """An entry being read. `bad` holds the keys with invalid values.
+
+    `declared_tags` are all tags of tags.yaml, `tags` those of the entry. `no_outless` is as in `EntryContext`.
+    `includes` and `shares_namespace` (`fragment`) come from the header of the file.
+    """
+
+    spans: NodeSpans
+    declared_tags: tuple[str, ...] = ()
+    no_outless: str | None = None
+    is_strict: bool = False
+    includes: tuple[str, ...] = ()
+    shares_namespace: bool = False
+    bad: set[str] = field(default_factory=set)
+    func: FunctionSchema | None = None
+    namespace: str = "aten"
+    profile: Profile = Profile.torchgen
+    variants: frozenset[Variant] = frozenset((Variant.function,))
+    tags: tuple[str, ...] = ()
+    structured: bool = False
+    structured_delegate: OperatorName | None = None
+    structured_inherits: str | None = None
+    has_precomputed: bool = False
+    precomputed: Precompute | None = None
+    autogen: tuple[OperatorName, ...] = ()
+    ufunc_inner_loop: tuple[tuple[UfuncKey, UfuncInnerLoop], ...] = ()
+    cpp_no_default_args: tuple[str, ...] = ()
+    use_const_ref_for_mutable_tensors: bool = False
+    manual_kernel_registration: bool = False
+    manual_cpp_binding: bool = False
+    device_guard: bool = True
+    device_check: DeviceCheckType = DeviceCheckType.ExactSame
+    python_module: str | None = None
+    category_override: str | None = None
+    fake: str | None = None
+    # None without the key; empty if the operator has no documentation.
+    doc: str | None = None
+    # Whether there is a dispatch table, the number of its keys, and its rows without the ignored keys.
+    has_dispatch: bool = False
+    dispatch_key_count: int = 0
+    dispatch: list[DispatchRow] = field(default_factory=list)
+
+    def node(self, key: str) -> Node | None:
+        return self.spans.node.get(key)
+
+
+def default_kernel_name(func: FunctionSchema) -> str:
+    """Return the name of the kernel of an entry that names none: the operator's name, without its overload."""
+    return f"{func.name.name}_out" if func.is_out_fn() else str(func.name.name)

@@ -1,0 +1,187 @@
+"""Parse the header of a schema file: its first item, which sets defaults for all entries. An extension of opgen's."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Mapping
+from typing import TypeGuard
+
+from msgspec import Struct, field
+
+from opgen.diagnostics import Diagnostics
+from opgen.diagnostics.codes import Code
+from opgen.diagnostics.suggestions import did_you_mean, only_near, shorten
+from opgen.model.backend import WrittenName
+from opgen.model.cpp_identifier import is_cpp_name
+from opgen.model.types import CppClass
+from opgen.parse.entries import codes_library as codes
+from opgen.parse.schema.parser import SchemaReader, check_namespace
+from opgen.parse.yaml.nodes import MappingNode, Node, ScalarNode, SequenceNode
+from opgen.parse.yaml.values import ValueReader
+
+KEYS = ("namespace", "include", "fragment", "classes")
+# The keys of the header of a file of derivatives.
+DERIVATIVES_KEYS = ("namespace", "include")
+_CLASS_KEYS = ("type", "header", "define")
+# The name of a header as in C++: with `<>`, or the text between quotes.
+# A namespace for the operators of a file, while its own has an error.
+_IN_PLACE = "mylib"
+_HEADER = re.compile(r"<[^<>\"\n]+>|[^<>\"\n]+")
+_CLASS = re.compile(r"[A-Za-z_]\w*(\.[A-Za-z_]\w*)+")
+_QUALIFIED = re.compile(r"(::)?[A-Za-z_]\w*(::[A-Za-z_]\w*)*(<[\w:, <>*]+>)?")
+
+
+class FileHeader(Struct, frozen=True):
+    """The defaults of all entries of a file.
+
+    `namespace` is that of operators written without one. If that was
+    reported, it is a name in its place. `include` lists headers of existing kernels, as written after
+    `#include`. A `fragment` shares its namespaces with other libraries. `classes` maps TorchScript names of custom
+    classes (`ns.C`) to their C++ classes.
+    """
+
+    namespace: str | None = None
+    include: tuple[str, ...] = ()
+    fragment: bool = False
+    classes: Mapping[str, CppClass] = field(default_factory=dict)
+
+
+class SchemaFile(Struct, frozen=True):
+    """A file as YAML: its list of items, its header and its entries."""
+
+    root: SequenceNode | None = None
+    header: FileHeader = field(default_factory=FileHeader)
+    entries: tuple[Node, ...] = ()
+
+
+def split_header(
+    root: SequenceNode, diagnostics: Diagnostics, *, strict_torchgen: bool
+) -> SchemaFile:
+    """Separate the header of a file, if it has one, from the entries. Errors in the header are reported.
+
+    With `strict_torchgen`, a header is an error.
+    """
+    header, entries = FileHeader(), []
+    for index, node in enumerate(root.items):
+        if not _is_header(node):
+            entries.append(node)
+        elif strict_torchgen:
+            key = node.pairs[0][0]
+            message = f"'{shorten(key.value)}' is an extension of opgen's"
+            hint = (
+                "write the namespace before each operator's name" if _has_namespace(node) else None
+            )
+            diagnostics.error(codes.E0250, message, key.span, hint=hint)
+        elif index > 0:
+            message = "only the first item of the file can be a header"
+            diagnostics.error(codes.E0251, message, node.span)
+        else:
+            header = _read(node, diagnostics)
+    return SchemaFile(root, header, tuple(entries))
+
+
+def _is_header(node: Node) -> TypeGuard[MappingNode]:
+    """Return whether an item has a key of a header, perhaps a misspelt one, and no `func`."""
+    if not isinstance(node, MappingNode) or node.get("func") is not None:
+        return False
+    if any(node.get(key) is not None for key in KEYS):
+        return True
+    return len(node.pairs) == 1 and only_near(node.pairs[0][0].value, KEYS) is not None
+
+
+def _has_namespace(node: MappingNode) -> bool:
+    return node.get("namespace") is not None
+
+
+def _read(node: MappingNode, diagnostics: Diagnostics) -> FileHeader:
+    reader = ValueReader(node, codes.E0252, diagnostics)
+    reader.check_keys(KEYS, codes.E0252)
+    namespace = _namespace(reader)
+    fragment = reader.flag("fragment", False)
+    includes, classes = tuple(read_includes(reader)), dict(_classes(reader))
+    return FileHeader(namespace, includes, fragment, classes)
+
+
+def read_derivatives_header(node: MappingNode, diagnostics: Diagnostics, wrong: Code) -> FileHeader:
+    """Read the header of a file of derivatives; report a value of the wrong type with the code `wrong`."""
+    reader = ValueReader(node, wrong, diagnostics)
+    reader.check_keys(DERIVATIVES_KEYS, wrong)
+    return FileHeader(_namespace(reader), tuple(read_includes(reader)))
+
+
+def _namespace(reader: ValueReader) -> str | None:
+    """Return the namespace, or a name in its place if it was reported."""
+    node = reader.node.get("namespace")
+    if node is None:
+        is_misspelt = any(did_you_mean(key.value, ("namespace",)) for key, _ in reader.node.pairs)
+        return _IN_PLACE if is_misspelt else None
+    if reader.name("namespace") is None or not isinstance(node, ScalarNode):
+        return _IN_PLACE
+    text = SchemaReader(node.value, reader.diagnostics, node.part)
+    return node.value if check_namespace(text, node.value, 0) else _IN_PLACE
+
+
+def read_includes(reader: ValueReader) -> Iterator[str]:
+    """Yield the headers that `include` names, as written after `#include`."""
+    node = reader.node.get("include")
+    if node is None:
+        return
+    items = node.items if isinstance(node, SequenceNode) else (node,)
+    for item in items:
+        name = reader.scalar(item, "'include' takes a header or a list of headers", "str")
+        if name is not None and _is_header_name(name, reader):
+            yield _quoted(name.text)
+
+
+def _is_header_name(name: WrittenName, reader: ValueReader) -> bool:
+    if _HEADER.fullmatch(name.text):
+        return True
+    message = f"'{shorten(name.text)}' is not the name of a header"
+    reader.diagnostics.error(reader.wrong_type, message, name.span)
+    return False
+
+
+def _quoted(header: str) -> str:
+    """Return the name of a header as written after `#include`."""
+    return header if header.startswith("<") else f'"{header}"'
+
+
+def _classes(reader: ValueReader) -> Iterator[tuple[str, CppClass]]:
+    node = reader.mapping("classes")
+    if node is None:
+        return
+    for key, value in node.pairs:
+        if not _CLASS.fullmatch(key.value):
+            message = f"'{shorten(key.value)}' is not the name of a TorchScript class"
+            hint = "write its namespace and its name, as in 'custom.Bar'"
+            reader.diagnostics.error(codes.E0252, message, key.span, hint=hint)
+        elif not isinstance(value, MappingNode):
+            reader.report_type(value, f"the class '{shorten(key.value)}' takes a mapping")
+        else:
+            cpp_class = _class(ValueReader(value, codes.E0252, reader.diagnostics))
+            if cpp_class is not None:
+                yield key.value, cpp_class
+
+
+def _class(reader: ValueReader) -> CppClass | None:
+    reader.check_keys(_CLASS_KEYS, codes.E0252)
+    names = {key: reader.name(key) for key in _CLASS_KEYS}
+    for key in ("type", "header"):
+        if names[key] is None:
+            reader.diagnostics.error(codes.E0252, f"a class needs '{key}'", reader.node.span)
+    for key in ("type", "define"):
+        name = names[key]
+        if name is not None and not _is_qualified(name.text):
+            message = f"'{shorten(name.text)}' is not a qualified C++ name"
+            reader.diagnostics.error(codes.E0252, message, name.span)
+            return None
+    cpp, header, define = names["type"], names["header"], names["define"]
+    if cpp is None or header is None or not _is_header_name(header, reader):
+        return None
+    return CppClass(cpp.text, _quoted(header.text), None if define is None else define.text)
+
+
+def _is_qualified(name: str) -> bool:
+    if not _QUALIFIED.fullmatch(name):
+        return False
+    return all(is_cpp_name(part) for part in name.partition("<")[0].split("::") if part)

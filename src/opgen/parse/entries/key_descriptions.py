@@ -1,0 +1,214 @@
+"""The keys of an entry and of a file's header, with the kind of their values and a description of each.
+
+`opgen schema` and editors show the descriptions. `key_readers` and `header` read the same keys; a test compares the
+values that both accept.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from enum import Enum, auto
+
+from msgspec import Struct
+
+from opgen.model.dispatch_key import COMPOSITE_DISPATCH_KEYS, STRUCTURED_DISPATCH_KEYS, DispatchKey
+
+
+class ValueKind(Enum):
+    """The kind of value that a key takes. `optional_*` may be null."""
+
+    flag = auto()
+    schema = auto()
+    variants = auto()
+    device_check = auto()
+    operator_name = auto()
+    operator_names = auto()
+    class_name = auto()
+    optional_string = auto()
+    text = auto()
+    strings = auto()
+    precomputed = auto()
+    tags = auto()
+    dispatch = auto()
+    inner_loops = auto()
+
+
+class EntryKey(Struct, frozen=True):
+    value_kind: ValueKind
+    description: str
+
+
+ENTRY_KEYS: Mapping[str, EntryKey] = {
+    "func": EntryKey(
+        ValueKind.schema,
+        "The operator's schema: `name.overload(arguments) -> returns`, as in "
+        "`add.Tensor(Tensor self, Tensor other, *, Scalar alpha=1) -> Tensor`.",
+    ),
+    "doc": EntryKey(
+        ValueKind.text,
+        "The operator's documentation, in C++ headers, in Python stubs and in `help()`, instead of the comment directly "
+        'above the entry; `""` is none (opgen only).',
+    ),
+    "variants": EntryKey(
+        ValueKind.variants,
+        "The forms in C++ and Python: a `function`, a `method` of Tensor, or both. Default: `function`.",
+    ),
+    "structured": EntryKey(
+        ValueKind.flag,
+        "The out= operator of a group whose kernels share one meta function, which checks arguments "
+        "and creates outputs, so that kernels only compute. On a functional operator without an out= "
+        "variant: the meta function creates views of arguments, or new tensors that a kernel fills (opgen only).",
+    ),
+    "structured_delegate": EntryKey(
+        ValueKind.operator_name,
+        "The structured operator that implements this one, as in `add.out`. This one needs no kernel.",
+    ),
+    "structured_inherits": EntryKey(
+        ValueKind.class_name,
+        "The base class of the structured kernel's C++ class, as in `TensorIteratorBase`.",
+    ),
+    "precomputed": EntryKey(
+        ValueKind.precomputed,
+        "The values that the meta function passes to the kernels: `argument -> type name, ...` replaces an "
+        "argument, and a last line without an arrow adds parameters.",
+    ),
+    "dispatch": EntryKey(
+        ValueKind.dispatch,
+        "The kernel for each dispatch key. Without a table there is one kernel, with the operator's "
+        "name, for `CompositeImplicitAutograd`. Outside of `aten`, a row may also be an existing "
+        "function, `::ns::fn`, or `fallthrough`.",
+    ),
+    "autogen": EntryKey(
+        ValueKind.operator_names,
+        "Variants to generate: functional, in-place or out= operators without an entry.",
+    ),
+    "tags": EntryKey(
+        ValueKind.tags, "Properties of the operator: one tag of tags.yaml, or a list."
+    ),
+    "device_check": EntryKey(
+        ValueKind.device_check,
+        "Whether all tensors must be on one device. Default: `ExactSame`.",
+    ),
+    "device_guard": EntryKey(
+        ValueKind.flag,
+        "Whether the kernel runs with the device of its tensors as the current device. Default: true.",
+    ),
+    "python_module": EntryKey(
+        ValueKind.optional_string,
+        "The module of PyTorch's Python binding: `nn`, `linalg`, `fft`, `special`, `sparse`, `nested`.",
+    ),
+    "category_override": EntryKey(
+        ValueKind.optional_string,
+        "For PyTorch's own tables. It does not change the generated code.",
+    ),
+    "cpp_no_default_args": EntryKey(
+        ValueKind.strings,
+        "Arguments that have a default in the schema, but none in the C++ signature.",
+    ),
+    "use_const_ref_for_mutable_tensors": EntryKey(
+        ValueKind.flag, "Whether written tensors are passed as `const Tensor&`, not `Tensor&`."
+    ),
+    "manual_kernel_registration": EntryKey(
+        ValueKind.flag, "Whether only the schema is registered, and kernels are registered by hand."
+    ),
+    "manual_cpp_binding": EntryKey(
+        ValueKind.flag,
+        "Whether the C++ function or method is written by hand. The operator is generated.",
+    ),
+    "fake": EntryKey(
+        ValueKind.optional_string,
+        "The result of the operator for tensors without data, instead of a Meta kernel: a Python expression over "
+        "its arguments, `torch` and `new_size()`, which stands for a size that depends on data (opgen only, for "
+        "target `torch` with `--python`).",
+    ),
+    "ufunc_inner_loop": EntryKey(
+        ValueKind.inner_loops,
+        "The inner loops of generated CPU and CUDA kernels: `name (element types)`, or a mapping with "
+        "the purpose of each as its key.",
+    ),
+}
+
+# The keys of a file's header, its first item (opgen only).
+HEADER_KEYS: Mapping[str, str] = {
+    "namespace": "The namespace of the operators in this file that are written without one.",
+    "include": "The headers, one or a list, that declare the existing functions (`::ns::fn`) in this file's dispatch "
+    "tables.",
+    "fragment": "Whether other libraries may also define operators of the same namespace: `True` in "
+    "each of them. For target `torch`.",
+    "classes": "The C++ class of each custom class: `ns.C` is "
+    "`__torch__.torch.classes.ns.C` in schemas. For target `torch`.",
+}
+CLASS_KEYS: Mapping[str, str] = {
+    "type": "The C++ class, a `torch::CustomClassHolder`, with its namespaces.",
+    "header": "The header that declares the class.",
+    "define": "A function that takes a `torch::Library&` and registers the class. Without it, the "
+    "class is registered elsewhere.",
+}
+
+# Values of a dispatch table that are not kernels of the library's author.
+FALLTHROUGH = "fallthrough"
+FALLTHROUGH_DESCRIPTION = "No kernel: a call continues at the next dispatch key."
+EXISTING_DESCRIPTION = (
+    "An existing C++ function, which is called directly. A header of `include` declares it."
+)
+
+_COMPOSITE_DESCRIPTIONS: Mapping[DispatchKey, str] = {
+    DispatchKey.CompositeImplicitAutograd: "serves every backend and is differentiable, because it "
+    "calls differentiable operators",
+    DispatchKey.CompositeImplicitAutogradNestedTensor: "serves nested tensors, as "
+    "CompositeImplicitAutograd serves others",
+    DispatchKey.CompositeExplicitAutograd: "serves every backend; its derivative is defined separately",
+    DispatchKey.CompositeExplicitAutogradNonFunctional: "serves every backend except those that take "
+    "only functional operators",
+}
+
+
+# Keys that are not backends, but may be in dispatch tables of libraries.
+_OTHER_DESCRIPTIONS: Mapping[DispatchKey, str] = {
+    DispatchKey.BackendSelect: "chooses the backend of a call without tensors, and calls the operator again",
+    DispatchKey.ADInplaceOrView: "tells autograd about views and writes, below its formulas",
+    DispatchKey.Autograd: "computes gradients on every backend",
+    DispatchKey.AutogradOther: "computes gradients on backends without an autograd key of their own",
+    DispatchKey.Functionalize: "replaces the operator by one that writes no argument, while a program is traced",
+    DispatchKey.Python: "serves tensors of Python classes",
+    DispatchKey.Tracer: "records the call for torch.jit.trace",
+    DispatchKey.Fake: "serves tensors that have sizes but no data",
+    DispatchKey.Conjugate: "serves tensors with a pending conjugation",
+    DispatchKey.Negative: "serves tensors with a pending negation",
+    DispatchKey.FuncTorchBatched: "serves tensors that vmap has batched",
+    DispatchKey.FuncTorchBatchedDecomposition: "replaces the operator under vmap",
+}
+_AUTOGRAD, _AUTOCAST = "Autograd", "Autocast"
+
+
+def describe_dispatch_key(key: DispatchKey) -> str:
+    """Describe the purpose of a kernel for `key` in a sentence."""
+    if key in COMPOSITE_DISPATCH_KEYS:
+        return f"The kernel {_COMPOSITE_DESCRIPTIONS[key]}."
+    if key in _OTHER_DESCRIPTIONS:
+        return f"The kernel {_OTHER_DESCRIPTIONS[key]}."
+    if key is DispatchKey.Meta:
+        return "The kernel for tensors without data: it computes sizes and types only."
+    if key.name.startswith(_AUTOGRAD):
+        return f"The kernel that computes gradients for tensors of {key.name[len(_AUTOGRAD) :]}."
+    if key.name.startswith(_AUTOCAST):
+        device = key.name[len(_AUTOCAST) :]
+        return f"The kernel that casts arguments under autocast on {device}, and calls the operator again."
+    if key.name.startswith("PrivateUse"):
+        return f"The kernel for tensors of a third-party device, under {key}."
+    if key in _PYTORCH_INTERNAL:
+        return f"A key that PyTorch uses internally: {key}."
+    structured = " Structured operators may have one." if key in STRUCTURED_DISPATCH_KEYS else ""
+    return f"The kernel for tensors of {key}.{structured}"
+
+
+# Keys above the backends, whose kernels PyTorch itself registers.
+_PYTORCH_INTERNAL = frozenset(
+    DispatchKey[name]
+    for name in (
+        *("FuncTorchDynamicLayerBackMode", "FuncTorchDynamicLayerFrontMode", "FuncTorchVmapMode"),
+        *("FuncTorchGradWrapper", "Batched", "BatchedNestedTensor", "VmapMode", "DeferredInit"),
+        *("PythonTLSSnapshot", "PythonDispatcher", "PreDispatch"),
+        *("TESTING_ONLY_GenericWrapper", "TESTING_ONLY_GenericMode"),
+    )
+)

@@ -1,0 +1,787 @@
+"""Read the keys of an entry into a draft: one handler for each key.
+
+A handler sets a field of the draft from the value of its key. If the value is invalid, it reports an error, leaves the
+field at its default, and adds the key to `draft.bad`.
+"""
+
+from __future__ import annotations
+
+import keyword
+import re
+from collections.abc import Callable, Collection, Iterable, Mapping
+
+from msgspec import Struct, field
+from msgspec.structs import replace
+
+from opgen.diagnostics import Diagnostics, Edit, Span, TooManyErrors
+from opgen.diagnostics.codes import Code
+from opgen.diagnostics.suggestions import meant, shorten
+from opgen.model.cpp_identifier import MAX_NAME, RESERVED_PREFIX, is_cpp_name, is_identifier
+from opgen.model.dispatch_key import (
+    LIBRARY_DISPATCH_KEYS,
+    SUPPORTED_DISPATCH_KEYS,
+    DispatchKey,
+    find_key,
+    find_library_key,
+)
+from opgen.model.function_schema import Argument, FunctionSchema, OperatorName
+from opgen.model.native_function import (
+    DTYPE_CLASSES,
+    DeviceCheckType,
+    KernelSource,
+    Precompute,
+    ScalarType,
+    UfuncInnerLoop,
+    UfuncKey,
+    Variant,
+)
+from opgen.model.profile import Profile
+from opgen.model.schema_spelling import Spelling, spell
+from opgen.model.tags import TagSet
+from opgen.parse.entries import codes, codes_library
+from opgen.parse.entries import edits as entry_edits
+from opgen.parse.entries.documentation import clean, find_bad_character
+from opgen.parse.entries.draft import DispatchRow, Draft, NodeSpans, comma_parts, spaced_parts
+from opgen.parse.entries.fake_expression import find_fake_problem
+from opgen.parse.entries.header import FileHeader
+from opgen.parse.entries.key_descriptions import FALLTHROUGH
+from opgen.parse.entries.slips import (
+    Advice,
+    advise_on_dispatch_key,
+    advise_on_kernel,
+    advise_on_key,
+    advise_on_list,
+    advise_on_string,
+    advise_on_table,
+    list_names,
+)
+from opgen.parse.schema import codes as codes_schema
+from opgen.parse.schema.library_parser import LibraryReader
+from opgen.parse.schema.parser import SchemaReader, check_namespace
+from opgen.parse.schema.reader import SchemaCache
+from opgen.parse.schema.slips import find_slip
+from opgen.parse.yaml import codes as codes_yaml
+from opgen.parse.yaml.nodes import MappingNode, Node, ScalarNode, SequenceNode, describe
+
+_MAX_KERNEL_NAMESPACES = 2
+_EXISTING = re.compile(r"(?:::[A-Za-z_]\w*)+(?:<[\w:, <>*]+>)?")
+_DTYPES: Mapping[str, tuple[ScalarType, ...]] = {
+    **{dtype.name: (dtype,) for dtype in ScalarType},
+    **DTYPE_CLASSES,
+}
+# The most candidates for a hint. PyTorch's lists are shorter; with more, a thousand unknown names would take long.
+_MAX_CANDIDATES = 500
+# Keys whose values have no rules.
+_MAY_END_IN_A_LINE_END = frozenset(("category_override",))
+_USUAL_KEYS = "keys are CPU, CUDA, Meta, CompositeExplicitAutograd, CompositeImplicitAutograd, …"
+_HINT_FOR_ATEN = {
+    "aten": "list a backend's kernels for PyTorch's own operators in a file for --backend-yaml"
+}
+
+
+class EntryContext(Struct, frozen=True):
+    """The settings for all entries of a file. Rows for `ignore_keys` are dropped from dispatch tables.
+
+    With `strict_torchgen`, torchgen's rules hold for every namespace, and opgen's extensions of the language are
+    errors. `namespace` is that of operators written without one. `no_outless` is not None if only out variants can be
+    structured; it then ends the message, such as "in torchgen's language".
+    """
+
+    tags: TagSet
+    ignore_keys: Collection[DispatchKey]
+    diagnostics: Diagnostics
+    cache: SchemaCache = field(default_factory=SchemaCache)
+    strict_torchgen: bool = False
+    namespace: str = "aten"
+    header: FileHeader = field(default_factory=FileHeader)
+    no_outless: str | None = None
+
+    def profile(self, namespace: str) -> Profile:
+        """Return the profile of operators in `namespace`."""
+        follows_torchgen = namespace == "aten" or self.strict_torchgen
+        return Profile.torchgen if follows_torchgen else Profile.library
+
+
+class _Row(Struct, frozen=True):
+    """The value of a row of a dispatch table."""
+
+    namespace: str | None
+    name: str
+    source: KernelSource
+
+
+def read_keys(node: MappingNode, context: EntryContext) -> Draft:
+    """Read the keys of an entry. Invalid values are reported."""
+    reader = _EntryReader(node, context)
+    reader.read()
+    return reader.draft
+
+
+class _EntryReader:
+    """Reads the keys of one entry into `draft`."""
+
+    __slots__ = ("_context", "_key", "draft")
+
+    def __init__(self, node: MappingNode, context: EntryContext) -> None:
+        self.draft = Draft(
+            NodeSpans(node),
+            context.tags.names,
+            context.no_outless,
+            context.strict_torchgen,
+            context.header.include,
+            context.header.fragment,
+        )
+        self._context = context
+        self._key = ""
+
+    def read(self) -> None:
+        node = self.draft.spans.node
+        if node.get("func") is None and not self._has_misspelt_func(node):
+            self._error(codes.E0202, "this entry has no 'func'", node.span)
+        # `func` comes first: the operator's namespace decides which rules hold for the other keys.
+        for key, value in sorted(node.pairs, key=lambda pair: pair[0].value != "func"):
+            self._key = key.value
+            handler = _HANDLERS.get(key.value)
+            if handler is not None:
+                handler(self, value)
+            elif key.kind != "str":
+                self._error(codes_yaml.E0108, "a key must be a name", key.span)
+            else:
+                self._report_key(key)
+        if self.draft.func is not None:
+            self._add_implicit_tags(self.draft.func)
+
+    def _has_misspelt_func(self, node: MappingNode) -> bool:
+        """Return whether an unknown key is meant to be `func`, which is reported."""
+        unknown = [key for key, _ in node.pairs if key.value not in _HANDLERS]
+        return any(_meant_by_key(key, node) == "func" for key in unknown)
+
+    def _report_key(self, key: ScalarNode) -> None:
+        """Report an unknown key. Rules about the key that it is meant to be are skipped."""
+        node = self.draft.spans.node
+        unused = [name for name in _HANDLERS if node.get(name) is None]
+        advice = advise_on_key(key.value, node, unused)
+        hint = None if advice is None else advice.hint
+        fix = None if advice is None else self._replaced(key.span, key.value, advice.fix)
+        message = f"unknown key '{shorten(key.value)}'"
+        notes = list_names("keys", _HANDLERS) if advice is None else ()
+        self._error(codes.E0201, message, key.span, notes=notes, hint=hint, fix=fix)
+        if advice is not None and advice.meant is not None:
+            self.draft.bad.add(advice.meant)
+
+    def _replaced(self, span: Span, word: str, replacement: str | None) -> Edit | None:
+        """Return a fix, if there is a replacement and the source has `word` at `span`."""
+        return None if replacement is None or span.text != word else Edit(span, replacement)
+
+    def _error(
+        self,
+        code: Code,
+        message: str,
+        span: Span,
+        *,
+        labels: Iterable[tuple[Span, str]] = (),
+        notes: Iterable[str] = (),
+        hint: str | None = None,
+        fix: Edit | None = None,
+    ) -> None:
+        self.draft.bad.add(self._key)
+        self._context.diagnostics.error(
+            code, message, span, labels=labels, notes=notes, hint=hint, fix=fix
+        )
+
+    def _unknown(
+        self,
+        code: Code,
+        message: str,
+        word: str,
+        span: Span,
+        known: Iterable[str],
+        notes: Iterable[str] = (),
+    ) -> None:
+        """Report a `word` that is not a `known` one, with the nearest known one as a hint or a fix.
+
+        Without one, `notes` are added.
+        """
+        hint, near = meant(word, tuple(known)[:_MAX_CANDIDATES])
+        fix = self._replaced(span, word, near)
+        self._error(code, message, span, notes=() if hint else notes, hint=hint, fix=fix)
+
+    def _advised(self, code: Code, message: str, word: str, span: Span, advice: Advice) -> None:
+        """Report a `word` with an advice."""
+        fix = self._replaced(span, word, advice.fix)
+        self._error(code, message, span, hint=advice.hint, fix=fix)
+
+    # Values by type
+
+    def _wrong_type(
+        self, node: Node, expected: str, what: str | None = None, hint: str | None = None
+    ) -> None:
+        """Report a value of the wrong type. `what` is the subject of the message, by default the key."""
+        name = f"'{self._key}'" if what is None else what
+        message = f"{name} takes {expected}, but this is {describe(node)}"
+        self._error(codes.E0203, message, node.span, hint=hint)
+
+    def _is_string(self, node: Node, what: str | None = None) -> bool:
+        if node.kind == "str":
+            return True
+        self._wrong_type(node, "a string", what)
+        return False
+
+    def _bool(self, node: Node) -> bool | None:
+        if isinstance(node, ScalarNode) and node.kind == "bool":
+            return node.is_true
+        word = node.value if isinstance(node, ScalarNode) and node.kind == "str" else ""
+        is_quoted = word.lower() in ("true", "false")
+        hint = "remove the quotes" if is_quoted else meant(word, ("True", "False"))[0]
+        self._wrong_type(node, "true or false", hint=hint)
+        return None
+
+    def _string(self, node: Node, what: str | None = None) -> ScalarNode | None:
+        """Return a string. The line end of a block scalar is an error, and removed."""
+        if not self._is_string(node, what) or not isinstance(node, ScalarNode):
+            return None
+        stripped = node.value.rstrip("\n")
+        if node.value == stripped or self._key in _MAY_END_IN_A_LINE_END:
+            return node
+        message = "this string includes the line end after it"
+        hint, fix = "write '>-' or '|-'", entry_edits.strip_line_end(node)
+        self._error(codes_schema.E0302, message, node.span, hint=hint, fix=fix)
+        return replace(node, value=stripped)
+
+    def _optional_string(self, node: Node) -> ScalarNode | None:
+        return None if node.kind == "null" else self._string(node)
+
+    def _schema_reader(
+        self, node: ScalarNode, offset: int = 0, errors: Diagnostics | None = None
+    ) -> SchemaReader:
+        def locate(start: int, end: int) -> Span:
+            return node.part(start + offset, end + offset)
+
+        diagnostics = self._context.diagnostics if errors is None else errors
+        return SchemaReader(node.value[offset:], diagnostics, locate, self._context.cache)
+
+    def _library_reader(
+        self,
+        node: ScalarNode,
+        spelling: Spelling,
+        offset: int,
+        errors: Diagnostics | None = None,
+    ) -> LibraryReader:
+        """Return a parser of the schema that begins at `offset` of the canonical spelling of `node`."""
+
+        def locate(start: int, end: int) -> Span:
+            return node.part(*spelling.written(start + offset, end + offset))
+
+        context = self._context
+        text, cache = spelling.text[offset:], context.cache.library
+        diagnostics = context.diagnostics if errors is None else errors
+        return LibraryReader(text, diagnostics, locate, cache, context.header.classes)
+
+    def _operator_name(self, node: ScalarNode, start: int, end: int) -> OperatorName | None:
+        text = node.value[start:end]
+        if "::" in text:
+            message = f"write '{shorten(text)}' without a namespace"
+            stop = start + text.rindex("::") + 2
+            self._error(codes.E0206, message, node.part(start, stop))
+            return None
+        reader = self._schema_reader(node)
+        name = reader.operator_name(start, end, allow_out=self.draft.profile is Profile.library)
+        if name is None:
+            self.draft.bad.add(self._key)
+        return name
+
+    # One handler for each key
+
+    def _read_func(self, value: Node) -> None:
+        if not self._is_string(value) or not isinstance(value, ScalarNode):
+            return
+        spelling = None
+        if self._context.profile(_written_namespace(value.value, self._context.namespace)) is (
+            Profile.library
+        ):
+            spelling = spell(value.value)
+            if self._report_folded_comment(value, spelling):
+                return
+        node = value if spelling is not None else self._string(value)
+        assert node is not None
+        text = node.value if spelling is None else spelling.text
+        namespace, colons, _ = text.partition("(")[0].rpartition("::")
+        offset = len(namespace) + len(colons)
+        self.draft.namespace = self._context.namespace
+        if colons and not self._is_namespace(namespace, node, spelling):
+            self.draft.bad.add("func")
+        elif colons:
+            self.draft.namespace = namespace
+        self.draft.spans = NodeSpans(self.draft.spans.node, offset, spelling)
+        errors = Diagnostics(most=self._context.diagnostics.most)
+        try:
+            if spelling is None:
+                func = self._schema_reader(node, offset, errors).schema()
+            else:
+                self.draft.profile = Profile.library
+                func = self._library_reader(node, spelling, offset, errors).schema()
+        except TooManyErrors:
+            self._context.diagnostics.extend(errors.errors())
+            raise
+        self._report_schema(node, errors)
+        if "func" not in self.draft.bad:
+            self.draft.func = func
+
+    def _report_schema(self, node: ScalarNode, errors: Diagnostics) -> None:
+        """Report what is wrong with the schema `node`: the cause of `errors` if it is known, or else these."""
+        slip = find_slip(node.value) if errors.has_errors else None
+        if slip is None:
+            self._context.diagnostics.extend(errors.errors())
+            return
+        if slip.explained is not None:
+            explained = [node.part(*place) for place in slip.explained]
+            for error in errors.errors():
+                if error.span is not None and not any(map(error.span.overlaps, explained)):
+                    self._context.diagnostics.add(error)
+        span = node.part(slip.start, slip.end)
+        labels = [(node.part(start, end), text) for start, end, text in slip.labels]
+        is_written = span.text == node.value[slip.start : slip.end]
+        fix = None if slip.replacement is None or not is_written else Edit(span, slip.replacement)
+        self._error(slip.code, slip.message, span, labels=labels, hint=slip.hint, fix=fix)
+
+    def _report_folded_comment(self, node: ScalarNode, spelling: Spelling) -> bool:
+        """Report a comment in a folded scalar, where it would include all following lines."""
+        if not spelling.comments or node.style != ">":
+            return False
+        start = spelling.comments[0][0]
+        message = "in a folded string, a comment includes everything after '#'"
+        hint = "move the comment out of the string, or write '|-' instead of '>-'"
+        self._error(codes_schema.E0324, message, node.part(start, start + 1), hint=hint)
+        return True
+
+    def _is_namespace(self, namespace: str, node: ScalarNode, spelling: Spelling | None) -> bool:
+        if "::" in namespace.strip(":"):
+            message = "an operator is in at most one namespace"
+            span = node.part(0, len(namespace))
+            self._error(codes_schema.E0303, message, span)
+            return False
+        reader = (
+            self._schema_reader(node)
+            if spelling is None
+            else self._library_reader(node, spelling, 0)
+        )
+        return check_namespace(reader, namespace, 0)
+
+    def _read_variants(self, value: Node) -> None:
+        if isinstance(value, SequenceNode):
+            self._wrong_type(value, "a string", hint=advise_on_string(value))
+            return
+        node = self._string(value)
+        if node is None:
+            return
+        advice = advise_on_list(node.value, Variant.__members__)
+        if advice is not None and advice.fix != node.value:
+            message = f"the variants '{shorten(node.value)}' are not separated by ', '"
+            self._advised(codes.E0204, message, node.value, node.span, advice)
+            return
+        variants = set()
+        for word, start, end in spaced_parts(node.value):
+            if word in Variant.__members__:
+                variants.add(Variant[word])
+            else:
+                message = f"unknown variant '{shorten(word)}'"
+                span = node.part(start, end)
+                self._unknown(codes.E0204, message, word, span, Variant.__members__)
+        self.draft.variants = frozenset(variants)
+
+    def _read_device_check(self, value: Node) -> None:
+        node = self._optional_string(value)
+        if node is None:
+            return
+        if node.value in DeviceCheckType.__members__:
+            self.draft.device_check = DeviceCheckType[node.value]
+        else:
+            message = f"unknown device check '{shorten(node.value)}'"
+            choices = DeviceCheckType.__members__
+            self._unknown(codes.E0205, message, node.value, node.span, choices)
+
+    def _read_python_module(self, value: Node) -> None:
+        node = self._optional_string(value)
+        if node is None:
+            return
+        # torchgen accepts an empty name, too, for the library's own module.
+        if not node.value or _is_module_name(node.value):
+            self.draft.python_module = node.value
+        else:
+            message = f"'{shorten(node.value)}' cannot be the name of a Python module"
+            hint = "write identifiers with dots between them, but no keyword of Python"
+            self._error(codes.E0226, message, node.span, hint=hint)
+
+    def _read_structured_delegate(self, value: Node) -> None:
+        node = self._optional_string(value)
+        if node is not None:
+            name = self._operator_name(node, 0, len(node.value))
+            self.draft.structured_delegate = name
+
+    def _read_structured_inherits(self, value: Node) -> None:
+        node = self._optional_string(value)
+        if node is None:
+            return
+        if "::" in node.value:
+            message = "write the base class without a namespace"
+            self._error(codes.E0206, message, node.span)
+        elif not is_cpp_name(node.value):
+            message = f"'{shorten(node.value)}' is not the name of a C++ class"
+            if not node.value:
+                message = "the name of the base class is empty"
+            self._error(codes.E0207, message, node.span)
+        else:
+            self.draft.structured_inherits = node.value
+
+    def _read_cpp_no_default_args(self, value: Node) -> None:
+        if not isinstance(value, SequenceNode):
+            self._wrong_type(value, "a list")
+            return
+        what = "an item of 'cpp_no_default_args'"
+        items = [self._string(item, what) for item in value.items]
+        self.draft.cpp_no_default_args = tuple(item.value for item in items if item is not None)
+
+    def _read_tags(self, value: Node) -> None:
+        if isinstance(value, SequenceNode):
+            nodes = [self._string(item, "a tag") for item in value.items]
+        elif value.kind == "str":
+            nodes = [self._string(value)]
+        else:
+            self._wrong_type(value, "a string or a list of strings")
+            return
+        declared = self._context.tags
+        for node in nodes:
+            if node is None:
+                continue
+            if node.value not in declared and declared.is_whole:
+                self._report_tag(node, declared)
+            self.draft.tags += (node.value,)
+
+    def _report_tag(self, node: ScalarNode, declared: TagSet) -> None:
+        advice = advise_on_list(node.value, declared.names, "[]")
+        if advice is not None:
+            message = f"several tags in one string: '{shorten(node.value)}'"
+            self._advised(codes.E0208, message, node.value, node.span, advice)
+            return
+        message = f"unknown tag '{shorten(node.value)}'"
+        notes = list_names("tags", declared.names)
+        self._unknown(codes.E0208, message, node.value, node.span, declared.names, notes)
+
+    def _add_implicit_tags(self, func: FunctionSchema) -> None:
+        """Add the tags that follow from the schema, if the file of tags declares them."""
+        implied = (
+            ("pt2_compliant_tag", self.draft.namespace == "aten"),
+            ("out", func.is_out_fn()),
+            ("inplace", func.is_inplace),
+        )
+        declared = self._context.tags
+        self.draft.tags += tuple(tag for tag, holds in implied if holds and tag in declared)
+
+    def _read_autogen(self, value: Node) -> None:
+        node = self._string(value)
+        if node is None or not node.value:
+            return
+        for _, start, end in spaced_parts(node.value):
+            name = self._operator_name(node, start, end)
+            if name is not None:
+                self.draft.autogen += (name,)
+
+    def _read_doc(self, value: Node) -> None:
+        if not self._is_string(value) or not isinstance(value, ScalarNode):
+            return
+        if self._context.strict_torchgen:
+            message = "'doc' is an extension of opgen's"
+            hint = "write a comment whose lines begin with '#:' directly above the entry"
+            self._error(codes_library.E0250, message, value.span, hint=hint)
+            return
+        bad = find_bad_character(value.value)
+        if bad is not None:
+            message = f"'doc' contains the character U+{ord(value.value[bad]):04X}"
+            self._error(codes_library.E0256, message, value.part(bad, bad + 1))
+            return
+        self.draft.doc = clean(value.value.split("\n"))
+
+    def _read_fake(self, value: Node) -> None:
+        node = self._optional_string(value)
+        func = self.draft.func
+        if node is None or func is None:
+            return
+        if self._context.strict_torchgen or self.draft.profile is Profile.torchgen:
+            message = "'fake' is an extension of opgen's, only for operators of libraries"
+            self._error(codes_library.E0250, message, value.span)
+            return
+        self.draft.fake = node.value.strip()
+        problem = find_fake_problem(
+            self.draft.fake, [argument.name for argument in func.arguments.flat_all]
+        )
+        if problem is not None:
+            message = f"'{shorten(node.value)}' is not an expression for what '{func.name}' returns"
+            self._error(codes_library.E0254, message, node.span, hint=problem)
+
+    def _read_dispatch(self, value: Node) -> None:
+        if value.kind == "null":
+            return
+        if not isinstance(value, MappingNode):
+            hint = advise_on_table(value)
+            self._wrong_type(value, "a mapping of dispatch keys to kernels", hint=hint)
+            return
+        self.draft.has_dispatch = True
+        for key, kernel in value.pairs:
+            if key.kind != "str":
+                self._error(codes_yaml.E0108, "a dispatch key must be a name", key.span)
+                continue
+            parts = comma_parts(key.value)
+            # In a row of an unknown key, an empty value is part of the same mistake.
+            is_known = all(find_library_key(key.value[slice(*part)]) for part in parts)
+            skipped = not is_known and kernel.kind == "null"
+            what = f"dispatch key '{shorten(key.value)}'"
+            if kernel.kind == "null" and not skipped:
+                hint = f"write the name of a kernel, as in '{shorten(key.value)}: my_kernel'"
+                self._wrong_type(kernel, "a string", what, hint)
+                skipped = True
+            node = None if skipped else self._string(kernel, what)
+            row = None if node is None else self._row(node)
+            for start, end in parts:
+                self._add_row(key, start, end, row)
+
+    def _row(self, node: ScalarNode) -> _Row | None:
+        """Parse the value of a row in the dispatch table."""
+        if self._context.strict_torchgen or self.draft.profile is Profile.torchgen:
+            return self._kernel(node)
+        if node.value == FALLTHROUGH:
+            return _Row(None, FALLTHROUGH, KernelSource.fallthrough)
+        if node.value.startswith("::"):
+            return self._existing(node)
+        return self._kernel(node)
+
+    def _existing(self, node: ScalarNode) -> _Row | None:
+        """Parse `::ns::fn`, the name of an existing function."""
+        parts = node.value.partition("<")[0].split("::")[1:]
+        if not _EXISTING.fullmatch(node.value) or not all(map(is_cpp_name, parts)):
+            message = f"'{shorten(node.value)}' is not the name of a C++ function"
+            self._error(codes_library.E0253, message, node.span)
+            return None
+        namespace, _, name = node.value.removeprefix("::").rpartition("::")
+        if "<" in node.value:
+            plain, less, arguments = node.value.removeprefix("::").partition("<")
+            namespace, _, name = plain.rpartition("::")
+            name += less + arguments
+        return _Row(namespace or None, name, KernelSource.existing)
+
+    def _kernel(self, node: ScalarNode) -> _Row | None:
+        """Parse the name of a kernel that the library's author writes."""
+        *namespaces, name = parts = node.value.split("::")
+        bad = next((p for p in parts if not is_cpp_name(p)), None)
+        if bad is not None:
+            message = f"'{shorten(node.value)}' is not the name of a C++ function"
+            if not node.value:
+                message = "the kernel's name is empty"
+            advice = advise_on_kernel(node.value)
+            if advice is None:
+                self._error(codes.E0211, message, node.span)
+            else:
+                self._advised(codes.E0211, message, node.value, node.span, advice)
+        elif len(namespaces) > _MAX_KERNEL_NAMESPACES:
+            message = f"a kernel is in at most {_MAX_KERNEL_NAMESPACES} namespaces"
+            self._error(codes.E0211, message, node.span)
+        elif namespaces[-1:] == ["native"]:
+            written = "::".join((*namespaces[:-1], name))
+            message = f"write the namespace of '{shorten(node.value)}' without '::native'"
+            fix = Edit(node.span, written) if node.span.text == node.value else None
+            hint = f"write '{shorten(written)}'"
+            self._error(codes.E0225, message, node.span, hint=hint, fix=fix)
+        elif name.startswith(RESERVED_PREFIX):
+            message = f"'{shorten(name)}': names that begin with '{RESERVED_PREFIX}' are reserved"
+            self._error(codes_schema.E0342, message, node.span)
+        else:
+            return _Row("::".join(namespaces) or None, name, KernelSource.author)
+        return None
+
+    def _add_row(self, node: ScalarNode, start: int, end: int, kernel: _Row | None) -> None:
+        name = node.value[start:end]
+        is_library = self.draft.profile is Profile.library
+        key = find_library_key(name) if is_library else find_key(name)
+        supported = LIBRARY_DISPATCH_KEYS if is_library else SUPPORTED_DISPATCH_KEYS
+        if key is None:
+            message = f"unknown dispatch key '{shorten(name)}'" if name else "no dispatch key"
+            used = {row.key for row in self.draft.dispatch}
+            candidates = [k.name for k in supported if k not in used]
+            advice = advise_on_dispatch_key(name, candidates)
+            if advice is None:
+                self._error(codes.E0209, message, node.part(start, end), notes=(_USUAL_KEYS,))
+            else:
+                self._advised(codes.E0209, message, name, node.part(start, end), advice)
+            return
+        draft = self.draft
+        draft.dispatch_key_count += 1
+        if key in self._context.ignore_keys:
+            return
+        if key not in supported:
+            message = f"dispatch key '{name}' cannot be in a dispatch table"
+            hint = None if is_library else _HINT_FOR_ATEN.get(self.draft.namespace)
+            self._error(codes.E0210, message, node.part(start, end), hint=hint)
+        elif any(row.key is key for row in draft.dispatch):
+            message = f"dispatch key '{name}' already has a kernel"
+            first = (draft.spans.dispatch_key(key), "the first")
+            self._error(codes.E0218, message, node.part(start, end), labels=[first])
+        elif kernel is not None:
+            draft.dispatch.append(DispatchRow(key, kernel.name, kernel.namespace, kernel.source))
+
+    def _read_ufunc_inner_loop(self, value: Node) -> None:
+        if isinstance(value, MappingNode):
+            for key, loop in value.pairs:
+                ufunc_key = UfuncKey.__members__.get(key.value)
+                node = self._string(loop, f"ufunc key '{shorten(key.value)}'")
+                if ufunc_key is None:
+                    message = f"unknown ufunc key '{shorten(key.value)}'"
+                    unused = [name for name in UfuncKey.__members__ if value.get(name) is None]
+                    self._unknown(codes.E0220, message, key.value, key.span, unused)
+                elif node is not None:
+                    self._add_loop(ufunc_key, node)
+        elif value.kind == "str" and (only := self._string(value)) is not None:
+            self._add_loop(UfuncKey.Generic, only)
+        else:
+            self._wrong_type(value, "a string or a mapping")
+
+    def _add_loop(self, key: UfuncKey, node: ScalarNode) -> None:
+        name, space, listed = node.value.partition(" ")
+        well_formed = space and listed.startswith("(") and listed.endswith(")") and len(listed) > 1
+        if not well_formed or not is_cpp_name(name):
+            message = f"'{shorten(node.value)}' is not a name and element types in parentheses"
+            self._error(codes.E0221, message, node.span)
+            return
+        dtypes: dict[ScalarType, None] = {}
+        offset = len(name) + 2
+        for word, start, end in spaced_parts(listed[1:-1]):
+            if word in _DTYPES:
+                dtypes.update(dict.fromkeys(_DTYPES[word]))
+            else:
+                message = f"unknown element type '{shorten(word)}'"
+                span = node.part(offset + start, offset + end)
+                self._unknown(codes.E0222, message, word, span, _DTYPES)
+        self.draft.ufunc_inner_loop += ((key, UfuncInnerLoop(name, tuple(dtypes), key)),)
+
+    def _read_precomputed(self, value: Node) -> None:
+        if value.kind == "null":
+            return
+        self.draft.has_precomputed = True
+        if not isinstance(value, SequenceNode):
+            self._wrong_type(value, "a list")
+            return
+        replace: dict[str, tuple[Argument, ...]] = {}
+        add: tuple[Argument, ...] = ()
+        for i, item in enumerate(value.items):
+            node = self._string(item, "an item of 'precomputed'")
+            if node is None:
+                continue
+            before, arrow, after = node.value.partition("->")
+            if arrow:
+                span = len(before.rstrip()), len(node.value) - len(after.lstrip())
+                self._add_replacement(replace, span, node)
+            elif i + 1 < len(value.items):
+                message = "only the last item can be without ' -> '"
+                self._error(codes.E0231, message, node.span)
+            else:
+                add = self._precomputed_arguments(node, 0)
+        if "precomputed" not in self.draft.bad and value.items:
+            self.draft.precomputed = Precompute(tuple(replace.items()), add)
+
+    def _add_replacement(
+        self, replace: dict[str, tuple[Argument, ...]], arrow: tuple[int, int], node: ScalarNode
+    ) -> None:
+        name, start = node.value[: arrow[0]], arrow[1]
+        span = node.part(0, len(name))
+        is_loose = node.value[slice(*arrow)] != " -> "
+        if is_loose and name and start < len(node.value):
+            self._schema_reader(node).report_arrow(*arrow)
+            self.draft.bad.add(self._key)
+        if not is_identifier(name):
+            message = f"'{shorten(name)}' is not the name of an argument"
+            if not name:
+                message, span = "there is no argument before '->'", node.part(*arrow)
+            self._error(codes.E0231, message, span)
+        elif name in replace:
+            self._error(codes.E0231, f"'{name}' is already replaced", span)
+        elif "->" in node.value[start:]:
+            self._error(codes.E0231, "a second '->'", node.part(start, len(node.value)))
+        else:
+            replace[name] = self._precomputed_arguments(node, start)
+
+    def _precomputed_arguments(self, node: ScalarNode, start: int) -> tuple[Argument, ...]:
+        reader = self._schema_reader(node)
+        arguments = []
+        stop = len(node.value)
+        for begin, end in tuple(reader.pieces(start, stop)) or ((start, stop),):
+            argument = reader.argument(begin, end)
+            if argument is None:
+                self.draft.bad.add(self._key)
+            elif argument.name.upper() == argument.name:
+                message = f"'{argument.name}' has no lower-case letter"
+                self._error(codes.E0232, message, node.part(begin, end))
+            else:
+                arguments.append(argument)
+        return tuple(arguments)
+
+
+def _meant_by_key(key: ScalarNode, node: MappingNode) -> str | None:
+    """Return which key an unknown one is meant to be."""
+    unused = [name for name in _HANDLERS if node.get(name) is None]
+    advice = advise_on_key(key.value, node, unused)
+    return None if advice is None else advice.meant
+
+
+def _written_namespace(schema: str, default: str) -> str:
+    """Return the namespace before the operator's name; without one, `default`."""
+    namespace, colons, _ = schema.partition("(")[0].rpartition("::")
+    return namespace.strip() if colons else default
+
+
+def _is_module_name(text: str) -> bool:
+    """Return whether Python can import a module with this name, and a file can have it."""
+    return len(text) <= MAX_NAME and all(
+        is_identifier(part) and not keyword.iskeyword(part) for part in text.split(".")
+    )
+
+
+Handler = Callable[[_EntryReader, Node], None]
+
+
+def _flag(name: str) -> Handler:
+    def read(reader: _EntryReader, value: Node) -> None:
+        flag = reader._bool(value)
+        if flag is not None:
+            setattr(reader.draft, name, flag)
+
+    return read
+
+
+def _any_string(name: str) -> Handler:
+    def read(reader: _EntryReader, value: Node) -> None:
+        node = reader._optional_string(value)
+        setattr(reader.draft, name, None if node is None else node.value)
+
+    return read
+
+
+_HANDLERS: Mapping[str, Handler] = {
+    "func": _EntryReader._read_func,
+    "doc": _EntryReader._read_doc,
+    "variants": _EntryReader._read_variants,
+    "structured": _flag("structured"),
+    "structured_delegate": _EntryReader._read_structured_delegate,
+    "structured_inherits": _EntryReader._read_structured_inherits,
+    "precomputed": _EntryReader._read_precomputed,
+    "dispatch": _EntryReader._read_dispatch,
+    "autogen": _EntryReader._read_autogen,
+    "tags": _EntryReader._read_tags,
+    "device_check": _EntryReader._read_device_check,
+    "device_guard": _flag("device_guard"),
+    "python_module": _EntryReader._read_python_module,
+    "category_override": _any_string("category_override"),
+    "cpp_no_default_args": _EntryReader._read_cpp_no_default_args,
+    "use_const_ref_for_mutable_tensors": _flag("use_const_ref_for_mutable_tensors"),
+    "manual_kernel_registration": _flag("manual_kernel_registration"),
+    "manual_cpp_binding": _flag("manual_cpp_binding"),
+    "ufunc_inner_loop": _EntryReader._read_ufunc_inner_loop,
+    "fake": _EntryReader._read_fake,
+}

@@ -1,0 +1,1 @@
+"""Parse whole files, one module for each kind of file."""

@@ -1,0 +1,186 @@
+"""Parse derivatives.yaml: the formulas of the gradients, and their places."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from typing import TypeGuard
+
+from opgen.diagnostics import Diagnostics, Source, Span, until_too_many
+from opgen.diagnostics.codes import Code
+from opgen.diagnostics.suggestions import only_near, shorten
+from opgen.model.backend import WrittenName
+from opgen.model.derivatives import (
+    DEFAULT_KEY,
+    DerivativeEntry,
+    DerivativesFile,
+    FormulaRow,
+    FormulaTable,
+    WrittenFormula,
+)
+from opgen.parse.entries import codes_library
+from opgen.parse.entries.header import DERIVATIVES_KEYS, FileHeader, read_derivatives_header
+from opgen.parse.files import codes_derivatives as codes
+from opgen.parse.yaml.nodes import MappingNode, Node, ScalarNode, SequenceNode, compose, describe
+
+_ENTRY_KEYS = ("name", "output_differentiability", "dispatch")
+_NAME = re.compile(r"[^,]+")
+
+
+@until_too_many(lambda: DerivativesFile(()))
+def parse_derivatives(
+    source: Source, diagnostics: Diagnostics, *, strict_torchgen: bool = False
+) -> DerivativesFile:
+    """Parse a file of derivatives. An entry with errors is left out; the others are kept.
+
+    With `strict_torchgen`, a header of the file is an error.
+    """
+    root = compose(source, diagnostics)
+    if root is None:
+        return DerivativesFile(())
+    if not isinstance(root, SequenceNode):
+        hint = "begin each entry with '- name:' and the schema of an operator"
+        diagnostics.error(codes.E1201, "this file is a list of entries", root.span, hint=hint)
+        return DerivativesFile(())
+    header, nodes = _split_header(root, diagnostics, strict_torchgen=strict_torchgen)
+    entries = [_EntryReader(diagnostics, header.namespace).read(node) for node in nodes]
+    found = tuple(entry for entry in entries if entry is not None)
+    return DerivativesFile(found, header.include)
+
+
+def _split_header(
+    root: SequenceNode, diagnostics: Diagnostics, *, strict_torchgen: bool
+) -> tuple[FileHeader, list[Node]]:
+    """Separate the header of the file, if it has one, from the entries."""
+    header, entries = FileHeader(), []
+    for index, node in enumerate(root.items):
+        if not _is_header(node):
+            entries.append(node)
+        elif strict_torchgen:
+            message = f"'{shorten(node.pairs[0][0].value)}' is an extension of opgen's"
+            diagnostics.error(codes_library.E0250, message, node.pairs[0][0].span)
+        elif index > 0:
+            message = "only the first item of the file can be a header"
+            diagnostics.error(codes_library.E0251, message, node.span)
+        else:
+            header = read_derivatives_header(node, diagnostics, codes.E1203)
+    return header, entries
+
+
+def _is_header(node: Node) -> TypeGuard[MappingNode]:
+    """Return whether an item has a key of a header, perhaps a misspelt one, and no `name`."""
+    if not isinstance(node, MappingNode) or node.get("name") is not None:
+        return False
+    if any(node.get(key) is not None for key in DERIVATIVES_KEYS):
+        return True
+    return len(node.pairs) == 1 and only_near(node.pairs[0][0].value, DERIVATIVES_KEYS) is not None
+
+
+class _EntryReader:
+    """Reads one entry, and remembers whether it has errors."""
+
+    def __init__(self, diagnostics: Diagnostics, namespace: str | None) -> None:
+        self.diagnostics = diagnostics
+        self.namespace = namespace
+        self.failed = False
+
+    def read(self, node: Node) -> DerivativeEntry | None:
+        if not isinstance(node, MappingNode):
+            self._error("an entry is a mapping with 'name' and formulas", node)
+            return None
+        name = self._name(node)
+        differentiability, condition, output_span = self._outputs(node)
+        dispatch = node.get("dispatch")
+        if dispatch is None:
+            key = WrittenName(DEFAULT_KEY, node.span)
+            rows = tuple(self._rows((k, v) for k, v in node.pairs if k.value not in _ENTRY_KEYS))
+            tables: tuple[FormulaTable, ...] = (FormulaTable(key, rows),)
+        else:
+            tables = tuple(self._tables(node, dispatch))
+        if self.failed or name is None:
+            return None
+        return DerivativeEntry(
+            name, tables, differentiability, condition, output_span, node.span, self.namespace
+        )
+
+    def _name(self, node: MappingNode) -> WrittenName | None:
+        value = node.get("name")
+        if value is None:
+            hint = "add 'name:' with the schema of an operator, exactly as in its entry"
+            self._report(codes.E1202, "this entry has no 'name'", node.span, hint)
+            return None
+        if not isinstance(value, ScalarNode) or value.kind == "null" or not value.value:
+            self._error("'name' is the schema of an operator", value)
+            return None
+        return WrittenName(value.value, value.span)
+
+    def _outputs(
+        self, node: MappingNode
+    ) -> tuple[tuple[bool, ...] | None, WrittenFormula | None, Span | None]:
+        value = node.get("output_differentiability")
+        if value is None:
+            return None, None, None
+        if not isinstance(value, SequenceNode):
+            self._error("'output_differentiability' is a list with an item for each output", value)
+            return None, None, None
+        items = [item for item in value.items if isinstance(item, ScalarNode)]
+        conditions = [item for item in items if item.kind != "bool"]
+        if len(items) < len(value.items):
+            rule = "an item of 'output_differentiability' is true, false or a C++ condition"
+            self._error(rule, next(i for i in value.items if not isinstance(i, ScalarNode)))
+        elif conditions and len(items) > 1:
+            message = "a condition decides about the single output of an operator"
+            hint = "write true or false for each output"
+            self._report(codes.E1205, message, conditions[0].span, hint)
+        elif conditions:
+            return (True,), WrittenFormula(conditions[0].value, conditions[0]), value.span
+        # torchgen takes an empty list for none.
+        return tuple(item.is_true for item in items) or None, None, value.span
+
+    def _tables(self, node: MappingNode, dispatch: Node) -> Iterator[FormulaTable]:
+        for key, _ in node.pairs:
+            if key.value not in _ENTRY_KEYS:
+                message = f"'{shorten(key.value)}' stands beside 'dispatch', where it has no effect"
+                hint = f"write it under a key of 'dispatch', such as {DEFAULT_KEY}"
+                self._report(codes.E1204, message, key.span, hint)
+        if not isinstance(dispatch, MappingNode):
+            self._error("'dispatch' maps dispatch keys to formulas", dispatch)
+            return
+        for key, value in dispatch.pairs:
+            if isinstance(value, MappingNode):
+                rows = tuple(self._rows(iter(value.pairs)))
+                yield FormulaTable(WrittenName(key.value, key.span), rows)
+            else:
+                self._error(f"'{shorten(key.value)}' maps arguments to formulas", value)
+
+    def _rows(self, pairs: Iterator[tuple[ScalarNode, Node]]) -> Iterator[FormulaRow]:
+        for key, value in pairs:
+            names = tuple(_split(key))
+            if not names or any(not name.text for name in names):
+                message = "a key names arguments or outputs, separated by commas"
+                self._report(codes.E1203, message, key.span, None)
+            elif not isinstance(value, ScalarNode) or value.kind != "str":
+                rule = f"the formula of '{shorten(key.value)}' is a C++ expression"
+                hint = (
+                    None
+                    if not isinstance(value, ScalarNode) or value.kind == "null"
+                    else f"write '{value.value}' in quotes if it is the formula"
+                )
+                self._error(rule, value, hint)
+            else:
+                yield FormulaRow(key.value, names, WrittenFormula(value.value, value))
+
+    def _error(self, rule: str, node: Node, hint: str | None = None) -> None:
+        self._report(codes.E1203, f"{rule}, but this is {describe(node)}", node.span, hint)
+
+    def _report(self, code: Code, message: str, span: Span, hint: str | None) -> None:
+        self.failed = True
+        self.diagnostics.error(code, message, span, hint=hint)
+
+
+def _split(key: ScalarNode) -> Iterator[WrittenName]:
+    """Yield the names of a key: `self, other`."""
+    for match in _NAME.finditer(key.value):
+        text = match[0].strip()
+        start = match.start() + len(match[0]) - len(match[0].lstrip())
+        yield WrittenName(text, key.part(start, start + len(text)))

@@ -1,0 +1,96 @@
+"""Determine the namespace of operators that are written without one."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Sequence
+from pathlib import PurePath
+
+from opgen.diagnostics import Diagnostics, Source
+from opgen.diagnostics.suggestions import shorten
+from opgen.model.cpp_identifier import is_library_name
+from opgen.parse.entries.header import SchemaFile
+from opgen.parse.entries.key_readers import EntryContext
+from opgen.parse.schema import codes
+from opgen.parse.yaml.nodes import MappingNode, Node, ScalarNode
+
+_ATEN = "aten"
+# All of PyTorch's own files since release 1.0 have this schema, and identify themselves by it.
+_SCHEMA_OF_PYTORCH = "add.Tensor(Tensor self, Tensor other, *, Scalar alpha=1) -> Tensor"
+
+
+def is_pytorchs_file(text: str) -> bool:
+    """Return whether `text` is a schema file of PyTorch's own: it has an entry that all of them have."""
+    return text.find(f"\n- func: {_SCHEMA_OF_PYTORCH}\n") >= 0
+
+
+def default_namespaces(
+    files: Sequence[SchemaFile], default: str | None, context: EntryContext
+) -> list[str | None]:
+    """Return for each file the namespace of operators written without one.
+
+    That is the namespace of the file's header, else `default`. It is `aten` with `strict_torchgen`, and without a
+    `default` if one of the files is PyTorch's own. Otherwise the missing namespace is reported, once per file. None for
+    a file of another kind, which is reported instead.
+    """
+    bare = [list(_schemas_without_namespace(file.entries)) for file in files]
+    if context.strict_torchgen or (
+        default is None
+        and any(node.value == _SCHEMA_OF_PYTORCH for nodes in bare for node in nodes)
+    ):
+        default = _ATEN
+    guess: str | None = None
+    namespaces: list[str | None] = []
+    for file, nodes in zip(files, bare):
+        namespace = file.header.namespace or default
+        if namespace is None and nodes and not _is_written_below(file):
+            if report_if_foreign(file.root, nodes[0].source, context.diagnostics):
+                namespaces.append(None)
+                continue
+            guess = guess or _guess(nodes[0])
+            _report(nodes, guess, context)
+        namespaces.append(namespace or guess or _ATEN)
+    return namespaces
+
+
+def report_if_foreign(root: Node | None, source: Source, diagnostics: Diagnostics) -> bool:
+    """Return whether a file with errors is written for another program, which then replaces its other errors."""
+    # Imported here because only files with errors need it.
+    from opgen.parse.foreign.recognise import report_foreign_file  # noqa: PLC0415
+
+    return report_foreign_file(root, source, diagnostics, backend=False)
+
+
+def _is_written_below(file: SchemaFile) -> bool:
+    """Return whether an entry or a later item sets the namespace, which is reported at that place."""
+    return any(
+        isinstance(node, MappingNode) and node.get("namespace") is not None
+        for node in (file.root.items if file.root is not None else ())
+    )
+
+
+def _report(bare: Sequence[ScalarNode], guess: str, context: EntryContext) -> None:
+    first = bare[0]
+    name = shorten(first.value.partition("(")[0].strip())
+    others = len(bare) - 1
+    besides = f", and {others} more in this file" if others else ""
+    message = f"'{name}'{besides} {'have' if others else 'has'} no namespace"
+    notes = [
+        f"or begin the file with '- namespace: {guess}', or pass --namespace {guess}",
+        "PyTorch's own operators are in 'aten': pass --namespace aten for a file with them",
+    ]
+    hint = f"write '{guess}::{shorten(first.value)}'"
+    span = first.part(0, len(first.value.partition("(")[0]))
+    context.diagnostics.error(codes.E0328, message, span, hint=hint, notes=notes)
+
+
+def _schemas_without_namespace(entries: Iterable[Node]) -> Iterator[ScalarNode]:
+    for node in entries:
+        func = node.get("func") if isinstance(node, MappingNode) else None
+        if isinstance(func, ScalarNode) and "::" not in func.value.partition("(")[0]:
+            yield func
+
+
+def _guess(node: ScalarNode) -> str:
+    """Suggest a namespace: the name of the file if that is possible, else `mylib`."""
+    stem = PurePath(node.source.path).stem
+    return stem if is_library_name(stem) and stem != "native_functions" else "mylib"

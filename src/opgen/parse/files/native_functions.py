@@ -1,0 +1,158 @@
+"""Parse native_functions.yaml files as NativeFunctions."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Iterable, Sequence
+
+from msgspec import Struct
+from msgspec.structs import replace
+
+from opgen.diagnostics import Diagnostics, Source, until_too_many
+from opgen.diagnostics.suggestions import shorten
+from opgen.model.cpp_identifier import is_library_name
+from opgen.model.dispatch_key import DispatchKey
+from opgen.model.invalid_entries import InvalidEntries, InvalidEntry
+from opgen.model.native_function import NativeFunction
+from opgen.model.tags import TagSet
+from opgen.parse.entries.header import SchemaFile, split_header
+from opgen.parse.entries.key_readers import EntryContext
+from opgen.parse.entries.parser import parse_entry, to_invalid_entry
+from opgen.parse.files.namespace import default_namespaces, report_if_foreign
+from opgen.parse.schema import codes as codes_schema
+from opgen.parse.schema.keywords import KEYWORDS
+from opgen.parse.schema.reader import SchemaCache
+from opgen.parse.yaml import codes
+from opgen.parse.yaml.nodes import Node, SequenceNode, compose
+
+
+class Parsed(Struct, frozen=True):
+    """The operators of all files, and what could be read of entries with errors.
+
+    Operators have the order of their file. Files are sorted by their alphabetically first operator, so that the order
+    in which they are passed does not matter.
+    """
+
+    functions: tuple[NativeFunction, ...]
+    invalid: InvalidEntries
+
+
+@until_too_many(lambda: Parsed((), InvalidEntries(unknown=True)))
+def parse_entries(
+    sources: Sequence[Source],
+    tags: TagSet,
+    ignore_keys: Collection[DispatchKey],
+    diagnostics: Diagnostics,
+    cache: SchemaCache | None = None,
+    *,
+    strict_torchgen: bool = False,
+    namespace: str | None = None,
+    no_outless: str | None = None,
+) -> Parsed:
+    """Parse the entries of all files. An entry with errors is left out of the functions; the others are kept.
+
+    With `strict_torchgen`, opgen's extensions of the language are errors. `namespace` is that of operators written
+    without one, in files whose header does not set it. `no_outless` is not None if only out variants can be structured;
+    it then ends the message, such as "in torchgen's language".
+    """
+    cache = SchemaCache() if cache is None else cache
+    if strict_torchgen and no_outless is None:
+        no_outless = "in torchgen's language"
+    context = EntryContext(
+        tags, ignore_keys, diagnostics, cache, strict_torchgen, no_outless=no_outless
+    )
+    if namespace is not None and (not is_library_name(namespace) or namespace in KEYWORDS):
+        message = f"'{shorten(namespace)}' cannot be a namespace of operators"
+        hint = "use letters, digits and '_', but no keyword of C++ or of PyTorch's schema parser"
+        diagnostics.error(codes_schema.E0303, message, None, hint=hint)
+        namespace = None
+    read = [_read_file(source, context) for source in sources]
+    namespaces = default_namespaces([file.schema_file for file in read], namespace, context)
+    files = [_parse_file(file, context, own) for file, own in zip(read, namespaces)]
+    parsed = [entry for entries in sorted(files, key=_first_operator) for entry in entries]
+    return Parsed(
+        tuple(f for f in parsed if isinstance(f, NativeFunction)),
+        InvalidEntries(
+            tuple(e for e in parsed if isinstance(e, InvalidEntry)), unknown=None in parsed
+        ),
+    )
+
+
+def parse_native_functions(
+    sources: Sequence[Source],
+    tags: TagSet,
+    ignore_keys: Collection[DispatchKey],
+    diagnostics: Diagnostics,
+    cache: SchemaCache | None = None,
+    *,
+    namespace: str | None = "aten",
+) -> tuple[NativeFunction, ...]:
+    """Parse the entries of all files, and return the operators of those without errors, ordered as in `Parsed`.
+
+    `namespace` is that of operators written without one.
+    """
+    return parse_entries(
+        sources, tags, ignore_keys, diagnostics, cache, namespace=namespace
+    ).functions
+
+
+def _first_operator(entries: Iterable[NativeFunction | InvalidEntry | None]) -> str:
+    return min((e.full_name for e in entries if isinstance(e, NativeFunction)), default="")
+
+
+class _ReadFile(Struct, frozen=True):
+    """A file of entries as YAML. `error_offsets` are those of errors in its YAML; None if it cannot be read."""
+
+    schema_file: SchemaFile
+    error_offsets: list[int] | None
+
+
+def _read_file(source: Source, context: EntryContext) -> _ReadFile:
+    diagnostics = context.diagnostics
+    before = len(diagnostics)
+    root = compose(source, diagnostics, strict_torchgen=context.strict_torchgen)
+    if root is None and len(diagnostics) > before:
+        return _ReadFile(SchemaFile(), None)
+    if not isinstance(root, SequenceNode):
+        if report_if_foreign(root, source, diagnostics):
+            return _ReadFile(SchemaFile(), None)
+        message = "a schema file is a list of entries"
+        span = source.start if root is None else root.span
+        hint = "write '[]' if there are none" if root is None else "each begins with '- func:'"
+        diagnostics.error(codes.E0104, message, span, hint=hint)
+        return _ReadFile(SchemaFile(), None)
+    # Errors inside entries: a key that is written twice, an alias without an anchor.
+    spans = diagnostics.error_spans() if len(diagnostics) > before else ()
+    error_offsets = [span.start for span in spans if span.source is source]
+    schema_file = split_header(root, diagnostics, strict_torchgen=context.strict_torchgen)
+    return _ReadFile(schema_file, error_offsets)
+
+
+def _parse_file(
+    file: _ReadFile, context: EntryContext, namespace: str | None
+) -> list[NativeFunction | InvalidEntry | None]:
+    """Parse the entries. None stands for an entry whose name is unknown, and for a file that cannot be read."""
+    root, error_offsets = file.schema_file.root, file.error_offsets
+    if root is None or error_offsets is None or namespace is None:
+        return [None]
+    own_context = replace(context, header=file.schema_file.header, namespace=namespace)
+    diagnostics = context.diagnostics
+    errors_before = diagnostics.error_count - len(error_offsets)
+    entries = []
+    may_be_foreign = True
+    above: Node | None = None
+    for node in file.schema_file.entries:
+        entries.append(_parse_one(node, own_context, error_offsets, above))
+        above = node
+        if may_be_foreign and diagnostics.error_count > errors_before:
+            if report_if_foreign(root, root.source, diagnostics):
+                return [None]
+            may_be_foreign = False
+    return entries
+
+
+def _parse_one(
+    node: Node, context: EntryContext, error_offsets: list[int], above: Node | None
+) -> NativeFunction | InvalidEntry | None:
+    entry = parse_entry(node, context, above)
+    has_error = any(node.start <= offset < node.end for offset in error_offsets)
+    return to_invalid_entry(entry) if isinstance(entry, NativeFunction) and has_error else entry

@@ -1,0 +1,120 @@
+"""Parse a selective-build YAML (`--select`) as a Selector. The older form of the file is a list of names."""
+
+from __future__ import annotations
+
+from opgen import data
+from opgen.diagnostics import Diagnostics, Source, until_too_many
+from opgen.diagnostics.suggestions import did_you_mean, shorten
+from opgen.model.backend import WrittenName
+from opgen.model.selector import SelectedOperator, Selector
+from opgen.parse.files import codes_selective as codes
+from opgen.parse.yaml.nodes import MappingNode, Node, ScalarNode, SequenceNode, compose
+from opgen.parse.yaml.values import ValueReader
+
+_KEYS = (
+    *("operators", "include_all_operators", "include_all_non_op_selectives", "kernel_metadata"),
+    *("et_kernel_metadata", "custom_classes", "build_features", "debug_info"),
+)
+_FLAGS = ("is_root_operator", "is_used_for_training", "include_all_overloads")
+_OPERATOR_KEYS = ("name", *_FLAGS, "debug_info")
+
+
+@until_too_many(Selector)
+def parse_selective(source: Source, diagnostics: Diagnostics) -> Selector:
+    """Parse a selection. Parts with errors are reported, and select nothing."""
+    before = len(diagnostics)
+    root = compose(source, diagnostics)
+    if isinstance(root, MappingNode):
+        return _read(ValueReader(root, codes.E0843, diagnostics))
+    if isinstance(root, SequenceNode):
+        return _read_names(root, diagnostics)
+    if len(diagnostics) == before:
+        span = source.start if root is None else root.span
+        message = "a selective-build file is a mapping or a list of names"
+        diagnostics.error(codes.E0841, message, span, hint="write '{}' to select nothing")
+    return Selector()
+
+
+def _read(reader: ValueReader) -> Selector:
+    reader.check_keys(_KEYS, codes.E0842)
+    operators = reader.mapping("operators")
+    pairs = () if operators is None else operators.pairs
+    operators_or_none = [_read_operator(key, value, reader) for key, value in pairs]
+    return Selector(
+        include_all_operators=reader.flag("include_all_operators", False),
+        include_all_non_op_selectives=reader.flag("include_all_non_op_selectives", False),
+        operators={o.name: o for o in operators_or_none if o is not None},
+        kernel_metadata=_read_kernel_metadata(reader),
+        et_kernel_metadata={
+            tag: tuple(map(str, items)) for tag, items in _lists(reader, "et_kernel_metadata")
+        },
+        custom_classes=frozenset(reader.scalars("custom_classes")),
+        build_features=frozenset(reader.scalars("build_features")),
+        debug_info=_debug_info(reader),
+    )
+
+
+def _read_operator(key: ScalarNode, value: Node, outer: ValueReader) -> SelectedOperator | None:
+    if not isinstance(value, MappingNode):
+        outer.report_type(value, f"'{shorten(key.value)}' takes a mapping, or '{{}}'")
+        return None
+    reader = ValueReader(value, codes.E0843, outer.diagnostics)
+    reader.check_keys(_OPERATOR_KEYS, codes.E0842)
+    _check_name(key, reader)
+    return SelectedOperator(
+        name=key.value,
+        is_root_operator=reader.flag("is_root_operator", True),
+        is_used_for_training=reader.flag("is_used_for_training", True),
+        include_all_overloads=reader.flag("include_all_overloads", True),
+        debug_info=_debug_info(reader),
+        span=key.span,
+    )
+
+
+def _check_name(key: ScalarNode, reader: ValueReader) -> None:
+    value = reader.node.get("name")
+    if value is None or (isinstance(value, ScalarNode) and value.value == key.value):
+        return
+    message = f"'name' differs from its key '{shorten(key.value)}'"
+    reader.diagnostics.error(codes.E0844, message, value.span, labels=[(key.span, "the key")])
+
+
+def _debug_info(reader: ValueReader) -> tuple[str, ...] | None:
+    return None if reader.node.get("debug_info") is None else reader.scalars("debug_info")
+
+
+def _read_kernel_metadata(reader: ValueReader) -> dict[str, tuple[str, ...]]:
+    dtype_names = data.read_names("scalar_types.txt")
+    metadata = {}
+    for tag, dtypes in _lists(reader, "kernel_metadata"):
+        metadata[tag] = tuple(map(str, dtypes))
+        for dtype in dtypes:
+            if dtype.text not in dtype_names:
+                message = f"unknown element type '{shorten(dtype.text)}'"
+                hint = did_you_mean(dtype.text, dtype_names)
+                reader.diagnostics.warning(codes.W1841, message, dtype.span, hint=hint)
+    return metadata
+
+
+def _lists(reader: ValueReader, key: str) -> list[tuple[str, tuple[WrittenName, ...]]]:
+    """Return the pairs of a mapping from names to lists of scalars."""
+    node = reader.mapping(key)
+    rule = f"the value of a name in '{key}' is"
+    return [
+        (name.value, reader.list_of(value, f"{rule} a list", f"{rule} a list of strings", None))
+        for name, value in (() if node is None else node.pairs)
+    ]
+
+
+def _read_names(root: SequenceNode, diagnostics: Diagnostics) -> Selector:
+    """Read the older form: root operators, not for training, with all overloads and all element types."""
+    empty = MappingNode(root.source, (), root.start, root.end)
+    rule = "an item of a list of operators is a name"
+    names = ValueReader(empty, codes.E0843, diagnostics).list_of(root, rule, rule, "str")
+    return Selector(
+        include_all_non_op_selectives=True,
+        operators={
+            name.text: SelectedOperator(name.text, is_used_for_training=False, span=name.span)
+            for name in names
+        },
+    )

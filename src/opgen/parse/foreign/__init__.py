@@ -1,0 +1,1 @@
+"""Recognise files that were written for another program or another option."""

@@ -1,0 +1,1 @@
+"""Read operator names from lists, traces and printed registrations."""

@@ -1,0 +1,1 @@
+"""Parse the text of a schema."""

@@ -1,0 +1,334 @@
+"""Recognise what an author typed instead of a schema: a declaration of C++ or Python, a comma that is missing.
+
+A parser reports where it could not continue. These functions read the same text again, after it was rejected, and find
+the cause. Each returns one Slip or None; the text is that of `func`, as written.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Iterator
+
+from msgspec import Struct
+
+from opgen.diagnostics.codes import Code
+from opgen.diagnostics.suggestions import shorten
+from opgen.parse.schema import codes
+from opgen.parse.schema.foreign_types import SCHEMA_NAMES, foreign_type
+from opgen.parse.schema.scanning import is_open, skip_quoted
+
+
+class Slip(Struct, frozen=True):
+    """A cause of errors at the characters `start` to `end`; `labels` are further places of the same kind.
+
+    `replacement` is what these characters must be, if that is certain. `explained` are the ranges whose errors are
+    consequences of this cause; None if all are.
+    """
+
+    code: Code
+    message: str
+    start: int
+    end: int
+    hint: str
+    replacement: str | None = None
+    labels: tuple[tuple[int, int, str], ...] = ()
+    explained: tuple[tuple[int, int], ...] | None = None
+
+
+_Range = tuple[int, int]
+# `;` at the end, `:` at the end of a `def`.
+_LAST_SIGN = re.compile(r"\s*;\s*\Z")
+_DEF = re.compile(r"def\s+(?=[A-Za-z_])")
+_DECLARATION = re.compile(
+    r"((?:[\w:<>,&* ]|\.(?=\w))*?[\w>&*])\s+([A-Za-z_][\w.]*(?:::[\w.]+)*)\s*\("
+)
+_ARROW = re.compile(r"=>|- >|–>|—>|→|⇒|\)\s*(=(?=\s))")
+_NAME = r"[A-Za-z_]\w*"
+_SUFFIXES = r"(?:\([^()]*\))?(?:\?|\[\d*\])*"
+_TYPE = rf"(?:__torch__\.[\w.]+|[A-Za-z_][\w.:]*){_SUFFIXES}"
+_TWO = re.compile(
+    rf"\s*({_TYPE})\s+({_NAME})\s*([,.:]?\s+)({_TYPE})\s+({_NAME})\s*(?:=.*)?", re.DOTALL
+)
+_SWAPPED = re.compile(rf"\s*({_NAME})\s+({_TYPE})\s*(?:=.*)?", re.DOTALL)
+_WORD = re.compile(rf"\s*({_TYPE})\s*(?:=.*)?", re.DOTALL)
+_PYTHON_ARGUMENT = re.compile(rf"\s*({_NAME})\s*:\s*([^=]+?)\s*(?:=.*)?", re.DOTALL)
+_STARS = re.compile(rf"\s*(\*\*?\s*{_NAME})\s*")
+
+
+def find_slip(text: str) -> Slip | None:
+    """Return the first slip that explains why `text` is not a schema; None if none does."""
+    found = (find(text) for find in _FINDERS)
+    return next((slip for slip in found if slip is not None), None)
+
+
+def _comment(text: str) -> Slip | None:
+    """`// blurs`, a comment of C++."""
+    at = next((at for at in _outside(text) if text.startswith(("//", "/*"), at)), None)
+    if at is None:
+        return None
+    stop = len(text.rstrip())
+    message = f"'{shorten(text[at:stop])}' is a comment of C++"
+    return Slip(codes.E0301, message, at, stop, "a comment of YAML begins with '#'")
+
+
+def _semicolon(text: str) -> Slip | None:
+    """`;` at the end, or between arguments."""
+    last = _LAST_SIGN.search(text)
+    at = text.find(";", last.start()) if last else next(_at(text, ";"), None)
+    if at is None:
+        return None
+    message, hint = (
+        ("a schema does not end in ';'", "remove it") if last else ("unexpected ';'", "write ','")
+    )
+    return Slip(codes.E0301, message, at, at + 1, hint, "" if last else ",")
+
+
+def _definition(text: str) -> Slip | None:
+    """`def f(...)`."""
+    match = _DEF.match(text)
+    if match is None:
+        return None
+    message = "a schema begins with the operator's name, not with 'def'"
+    translated = _translated(text[match.end() :].rstrip(": "))
+    if translated is not None and translated != text[match.end() :]:
+        return Slip(codes.E0301, message, 0, match.end(), f"write '{shorten(translated)}'")
+    return Slip(codes.E0301, message, 0, match.end(), "write it without 'def'", "")
+
+
+def _declaration(text: str) -> Slip | None:
+    """`Tensor f(...)`."""
+    match = _DECLARATION.match(text)
+    if match is None or not _is_type(match[1], is_return=True):
+        return None
+    name = match[2]
+    message = f"the type that '{shorten(name)}' returns stands before its name"
+    if next(_at(text, "->"), None) is not None:
+        return Slip(codes.E0301, message, *match.span(1), "write it after '->' only")
+    returned = _schema_type(match[1], is_return=True)
+    hint = f"write it after '->': '-> {shorten(returned)}'"
+    translated = _translated(f"{text[match.start(2) :].rstrip('; ')} -> {returned}")
+    if translated is not None:
+        hint = f"write '{shorten(translated)}'"
+    return Slip(codes.E0301, message, *match.span(1), hint)
+
+
+def _translated(text: str) -> str | None:
+    """Return `f(const Tensor& self, int64_t n) -> Tensor` as a schema; None if it cannot be one."""
+    name, opening, _ = text.partition("(")
+    _, arrow, returned = text.rpartition("->")
+    if not opening or not arrow:
+        return None
+    arguments = []
+    for start, end in _arguments(text):
+        words, equals, default = text[start:end].strip().partition("=")
+        first, colon, second = words.partition(":") if ": " in words else words.rpartition(" ")
+        type_, name_ = (second, first) if colon == ":" else (first, second)
+        if not _is_type(type_.strip()) or not name_.strip().isidentifier():
+            return None
+        value = f"={default.strip()}" if equals else ""
+        arguments.append(f"{_schema_type(type_.strip())} {name_.strip()}{value}")
+    return f"{name.strip()}({', '.join(arguments)}) -> {_schema_type(returned.strip(), is_return=True)}"
+
+
+def _schema_type(text: str, *, is_return: bool = False) -> str:
+    """Return the schema's type for one of C++ or Python; any other text unchanged."""
+    foreign = foreign_type(text, is_return=is_return)
+    return text if foreign is None or foreign.schema is None else foreign.schema
+
+
+def _arrow(text: str) -> Slip | None:
+    """Another sign instead of `->`."""
+    opening = text.find("(")
+    match = _ARROW.search(text, max(opening, 0)) if opening >= 0 else None
+    if match is None or match.start() not in set(_outside(text)):
+        return None
+    start, end = match.span(1) if match[1] else match.span()
+    message = f"'{text[start:end]}' is not an arrow"
+    return Slip(codes.E0301, message, start, end, "write '->'", "->")
+
+
+def _unclosed(text: str) -> Slip | None:
+    """An argument list that is not closed."""
+    opening = text.find("(")
+    # An open quote or bracket is reported as such.
+    if opening < 0 or is_open(f"={text[opening:]}"):
+        return None
+    depth = 0
+    for at in skip_quoted(text, opening, len(text)):
+        depth += {"(": 1, ")": -1}.get(text[at], 0)
+        if depth == 0:
+            return None
+    arrow = text.rfind("->")
+    end = len(text[:arrow].rstrip()) if arrow > opening else len(text.rstrip())
+    if text[opening + 1 : end].count("("):
+        return None
+    message = "the '(' of the argument list is not closed"
+    start = text.rfind(",", opening, end) + 1 or opening + 1
+    start += len(text[start:end]) - len(text[start:end].lstrip())
+    return Slip(codes.E0301, message, start, max(end, start), "write ')' after the last argument")
+
+
+def _no_returns(text: str) -> Slip | None:
+    """An argument list without `->` after it."""
+    end = len(text.rstrip())
+    if "->" in text or not text[:end].endswith(")") or "(" not in text:
+        return None
+    message = "a schema ends with ') -> ' and what the operator returns"
+    return Slip(
+        codes.E0301, message, end, end, "write '-> Tensor', or '-> ()' if it returns nothing"
+    )
+
+
+def _missing_comma(text: str) -> Slip | None:
+    """`int top int left`."""
+    for start, end in _arguments(text):
+        match = _TWO.fullmatch(text[start:end])
+        if match is None or not (_is_type(match[1]) and _is_type(match[4])):
+            continue
+        first, second = f"{match[1]} {match[2]}", f"{match[4]} {match[5]}"
+        message = f"a comma is missing between '{shorten(first)}' and '{shorten(second)}'"
+        at, stop = start + match.start(3), start + match.end(3)
+        explained = ((start, end),)
+        return Slip(codes.E0310, message, at, stop, "write ', '", ", ", explained=explained)
+    return None
+
+
+def _python_argument(text: str) -> Slip | None:
+    """`self: Tensor`."""
+    return _of_arguments(text, _PYTHON_ARGUMENT, _is_python_argument)
+
+
+def _is_python_argument(match: re.Match[str]) -> tuple[str, str, int] | None:
+    if match[2].startswith(":"):
+        return None
+    type_ = _schema_type(match[2])
+    message = f"'{shorten(match[0].strip())}' is an argument of Python"
+    return message, f"write '{shorten(f'{type_} {match[1]}')}'", 0
+
+
+def _swapped(text: str) -> Slip | None:
+    """`self Tensor`."""
+    return _of_arguments(text, _SWAPPED, _is_swapped)
+
+
+def _is_swapped(match: re.Match[str]) -> tuple[str, str, int] | None:
+    if _is_type(match[1]) or not _is_type(match[2]):
+        return None
+    written = f"{match[2]} {match[1]}"
+    return (
+        f"the name '{shorten(match[1])}' stands before its type",
+        f"write '{shorten(written)}'",
+        0,
+    )
+
+
+def _one_word(text: str) -> Slip | None:
+    """`self` without a type, or `Tensor` without a name."""
+    return _of_arguments(text, _WORD, _is_one_word)
+
+
+def _is_one_word(match: re.Match[str]) -> tuple[str, str, int] | None:
+    word = match[1]
+    if _is_type(word):
+        name = "self" if word.startswith("Tensor") else "x"
+        example = shorten(f"{_schema_type(word)} {name}")
+        message = "the name of this argument is missing"
+        return message, f"write a type and a name, as in '{example}'", 1
+    if not word.isidentifier():
+        return None
+    return (
+        f"the type of '{shorten(word)}' is missing",
+        f"write a type and a name, as in 'Tensor {word}'",
+        1,
+    )
+
+
+def _stars(text: str) -> Slip | None:
+    """`*args` or `**kwargs`."""
+    return _of_arguments(text, _STARS, _is_starred)
+
+
+def _is_starred(match: re.Match[str]) -> tuple[str, str, int] | None:
+    message = "an operator cannot have any number of arguments"
+    return message, "write a list, as in 'Tensor[] tensors'", 1
+
+
+_Judge = Callable[[re.Match[str]], tuple[str, str, int] | None]
+
+
+def _of_arguments(text: str, pattern: re.Pattern[str], judge: _Judge) -> Slip | None:
+    """Return a slip for the first argument that `pattern` and `judge` find, with labels at the others.
+
+    `judge` returns the message, the hint and the group of the match to mark (0: the argument without white space).
+    """
+    found: list[tuple[int, int, str, str]] = []
+    explained: list[_Range] = []
+    for start, end in _arguments(text):
+        match = pattern.fullmatch(text[start:end])
+        judged = None if match is None else judge(match)
+        if match is None or judged is None:
+            continue
+        message, hint, group = judged
+        begin, stop = match.span(group)
+        begin += len(match[group]) - len(match[group].lstrip())
+        stop -= len(match[group]) - len(match[group].rstrip())
+        found.append((start + begin, start + stop, message, hint))
+        explained.append((start, end))
+    if not found:
+        return None
+    start, end, message, hint = found[0]
+    labels = tuple((begin, stop, other) for begin, stop, _, other in found[1:])
+    return Slip(codes.E0310, message, start, end, hint, None, labels, tuple(explained))
+
+
+def _is_type(text: str, *, is_return: bool = False) -> bool:
+    """Return whether `text` is a type of the schema language, of C++ or of Python."""
+    base = re.match(r"\w+", text)
+    if base is not None and base[0] in SCHEMA_NAMES | {"Dict"}:
+        return True
+    return foreign_type(text, is_return=is_return) is not None
+
+
+def _arguments(text: str) -> Iterator[_Range]:
+    """Yield the ranges of the arguments: the parts between commas in the first pair of parentheses."""
+    opening = text.find("(")
+    if opening < 0:
+        return
+    depth, begin = 1, opening + 1
+    for at in skip_quoted(text, begin, len(text)):
+        character = text[at]
+        is_arrow = character == ">" and text[at - 1] == "-"
+        depth += {"(": 1, "[": 1, "<": 1, ")": -1, "]": -1}.get(character, 0)
+        depth -= character == ">" and not is_arrow
+        if (depth <= 1 and character == ",") or depth <= 0:
+            if text[begin:at].strip():
+                yield begin, at
+            begin = at + 1
+        if depth <= 0:
+            return
+
+
+def _outside(text: str) -> Iterator[int]:
+    """Yield the positions outside of quotes."""
+    return skip_quoted(text, 0, len(text))
+
+
+def _at(text: str, sign: str) -> Iterator[int]:
+    """Yield where `sign` occurs outside of quotes."""
+    return (at for at in _outside(text) if text.startswith(sign, at))
+
+
+_FINDERS: tuple[Callable[[str], Slip | None], ...] = (
+    _comment,
+    _definition,
+    _declaration,
+    _semicolon,
+    _arrow,
+    _unclosed,
+    _no_returns,
+    _python_argument,
+    _stars,
+    _missing_comma,
+    _swapped,
+    _one_word,
+)

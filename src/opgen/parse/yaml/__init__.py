@@ -1,0 +1,1 @@
+"""Read YAML text as nodes that know their positions in the source."""

@@ -1,0 +1,431 @@
+"""Parse YAML text as nodes that know their positions.
+
+Nodes are built from the events of PyYAML's parser and not by its constructor: no Python object is constructed from a
+tag, deep nesting does not recurse, and duplicate keys, aliases and merge keys are handled here.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Mapping
+from typing import TypeAlias
+
+import yaml
+from msgspec import Struct, field
+
+from opgen.diagnostics import Diagnostics, Source, Span
+from opgen.diagnostics.codes_limits import E0912, E0913
+from opgen.diagnostics.suggestions import shorten
+from opgen.parse.yaml import codes
+from opgen.parse.yaml.scalars import Char, scalar_chars
+from opgen.parse.yaml.syntax_slips import find_syntax_slip
+
+_Loader = getattr(yaml, "CSafeLoader", yaml.SafeLoader)
+_RESOLVERS = yaml.SafeLoader.yaml_implicit_resolvers
+_TAG_PREFIX = "tag:yaml.org,2002:"
+_KNOWN_TAGS = {"str", "int", "float", "bool", "null", "seq", "map", "timestamp", "binary"}
+# Schema files need four levels. The parser takes quadratic time for thousands.
+_MAX_DEPTH = 100
+# Limits that keep the time for any file to seconds. PyTorch's own file has size 1.50 million and a longest scalar of
+# 492 characters.
+_MAX_SIZE = 3_000_000
+_MAX_SCALAR = 65_536
+# Each scalar, each line and each part between commas adds this to the size, besides its characters.
+_PART_SIZE = 20
+# Each list or mapping adds this to the size: an entry takes as much time as a hundred of its characters.
+_COLLECTION_SIZE = 80
+_UNPRINTABLE = re.compile("[^\t\n\r\x20-\x7e\x85\xa0-\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]")
+_TRUE = frozenset(("true", "yes", "on"))
+_KIND_WORDS = {
+    "str": "a string",
+    "bool": "true or false",
+    "null": "empty",
+    "int": "a number",
+    "float": "a number",
+    "seq": "a list",
+    "map": "a mapping",
+    "timestamp": "a date",
+}
+
+
+def may_be_too_large(text: str) -> bool:
+    """Return whether `compose` may reject a file with this text, which has no aliases, for its size.
+
+    This is an upper bound that needs no parsing: at most two values for each colon, and one for each list item.
+    """
+    colons, commas, lines = text.count(": ") + text.count(":\n"), text.count(","), text.count("\n")
+    items, opened = text.count("- "), text.count("[") + text.count("{")
+    parts = 2 * colons + 2 * commas + lines + items + opened
+    size = len(text) + _PART_SIZE * parts + _COLLECTION_SIZE * (items + opened + text.count(":\n"))
+    return size > _MAX_SIZE
+
+
+class ScalarNode(Struct, frozen=True):
+    """A scalar. `tag` is the explicit tag without its prefix, or empty. `start` is before the opening quote."""
+
+    source: Source
+    value: str
+    tag: str
+    style: str
+    start: int
+    end: int
+
+    @property
+    def kind(self) -> str:
+        """The type of the value in YAML: str, bool, null, int, float, timestamp, ..."""
+        if self.tag:
+            return self.tag
+        if not self.style:
+            for tag, pattern in _RESOLVERS.get(self.value[:1], ()):
+                if pattern.match(self.value):
+                    return str(tag).removeprefix(_TAG_PREFIX)
+        return "str"
+
+    @property
+    def is_true(self) -> bool:
+        """The value of a node of kind bool."""
+        return self.value.lower() in _TRUE
+
+    @property
+    def span(self) -> Span:
+        """The value without quotes; for a block scalar, without its last line end."""
+        return self.part(0, len(self.value.rstrip("\n")))
+
+    @property
+    def whole_span(self) -> Span:
+        return Span(self.source, self.start, self.end)
+
+    def part(self, start: int, end: int) -> Span:
+        """Return the source of the characters `start` to `end` of the value."""
+        begin = self.start + 1 if self.style in ("'", '"') else self.start
+        if self.source.text.startswith(self.value, begin):
+            return Span(self.source, begin + start, begin + end)
+        chars = self.source.remember(self.start, self._visible_chars)
+        return Span(self.source, *_source_range(chars, start, end)) if chars else self.whole_span
+
+    def _visible_chars(self) -> list[Char]:
+        """Return the characters that are not empty; none if their positions cannot be computed."""
+        chars = scalar_chars(self.source.text, self.start, self.end, self.style, self.value)
+        return [c for c in chars or () if c.text]
+
+
+def _source_range(chars: list[Char], start: int, end: int) -> tuple[int, int]:
+    """Return the source of the characters `start` to `end`; an empty range is the point before `start`."""
+    if start >= end:
+        point = chars[start].start if start < len(chars) else chars[-1].end
+        return point, point
+    return chars[start].start, chars[end - 1].end
+
+
+class SequenceNode(Struct, frozen=True):
+    source: Source
+    items: tuple[Node, ...]
+    start: int
+    end: int
+    kind: str = "seq"
+
+    @property
+    def span(self) -> Span:
+        """The first line of the list, which may be long."""
+        return _first_line(self.source, self.start, self.end)
+
+
+class MappingNode(Struct, frozen=True):
+    """A mapping. `pairs` holds the written keys and those merged by `<<`; every key is a scalar."""
+
+    source: Source
+    pairs: tuple[tuple[ScalarNode, Node], ...]
+    start: int
+    end: int
+    kind: str = "map"
+
+    @property
+    def span(self) -> Span:
+        return _first_line(self.source, self.start, self.end)
+
+    def get(self, key: str) -> Node | None:
+        for name, value in self.pairs:
+            if name.value == key:
+                return value
+        return None
+
+    def key_node(self, key: str) -> ScalarNode | None:
+        return next((name for name, _ in self.pairs if name.value == key), None)
+
+
+Node: TypeAlias = ScalarNode | SequenceNode | MappingNode
+
+
+def describe(node: Node) -> str:
+    """Describe the type of a node for a message, such as "a list"."""
+    return _KIND_WORDS.get(node.kind, f"of the YAML type '{node.kind}'")
+
+
+def value_end(node: Node) -> int:
+    """Return the end of a value's text: the node of a block ends where the next node begins."""
+    match node:
+        case ScalarNode():
+            return node.end
+        case MappingNode():
+            if node.source.text[node.start] == "{" or not node.pairs:
+                return node.end
+            key, value = node.pairs[-1]
+            return max(key.end, value_end(value))
+        case SequenceNode():
+            if node.source.text[node.start] == "[" or not node.items:
+                return node.end
+            return value_end(node.items[-1])
+
+
+def _first_line(source: Source, start: int, end: int) -> Span:
+    text = source.text[start:end]
+    line = re.split(r"[\r\n]", text, maxsplit=1)[0].rstrip()
+    return Span(source, start, start + len(line))
+
+
+def compose(
+    source: Source, diagnostics: Diagnostics, *, strict_torchgen: bool = False
+) -> Node | None:
+    """Parse the only document of `source`. None if it is empty or not YAML.
+
+    With `strict_torchgen`, merge keys (`<<`) are errors: torchgen's loader does not accept them.
+    """
+    return _Composer(source, diagnostics, strict_torchgen).compose()
+
+
+class _TooLarge(Exception):
+    """Stops the parsing of a file. The error has been reported."""
+
+
+class _Open(Struct):
+    """A list or mapping that has not ended. The children of a mapping are keys and values in turn."""
+
+    event: yaml.CollectionStartEvent
+    # The size of everything before it.
+    size_before: int
+    children: list[Node | None] = field(default_factory=list)
+
+
+class _Composer(Struct):
+    source: Source
+    diagnostics: Diagnostics
+    strict_torchgen: bool = False
+    # 1 after a byte order mark, which the loader does not see, else 0.
+    base: int = 0
+    stack: list[_Open] = field(default_factory=list)
+    # Each anchored node with its size; None until the node ends.
+    anchors: dict[str, tuple[Node, int] | None] = field(default_factory=dict)
+    roots: list[Node | None] = field(default_factory=list)
+    # The size of everything so far, including what aliases repeat.
+    size: int = 0
+
+    def compose(self) -> Node | None:
+        text = self.source.text
+        if text.startswith("\ufeff"):
+            self.base = 1
+        try:
+            self._events(_Loader(text[self.base :]))
+        except _TooLarge:
+            return None
+        except yaml.MarkedYAMLError as error:
+            self._syntax_error(error)
+            return None
+        except (yaml.YAMLError, UnicodeEncodeError):
+            self._unprintable()
+            return None
+        return self.roots[0] if self.roots else None
+
+    def _events(self, loader: yaml.SafeLoader) -> None:
+        get_event: Callable[[], yaml.Event] = loader.get_event
+        while True:
+            event = get_event()
+            match event:
+                case yaml.ScalarEvent():
+                    self._scalar(event)
+                case yaml.CollectionStartEvent():
+                    if len(self.stack) == _MAX_DEPTH:
+                        self._too_deep(event)
+                        return
+                    self.stack.append(_Open(event, self.size))
+                    self._grow(event, _COLLECTION_SIZE)
+                    if event.anchor is not None:
+                        self.anchors[event.anchor] = None
+                case yaml.CollectionEndEvent():
+                    opened = self.stack.pop()
+                    node = self._collection(opened, event)
+                    self._add(node, opened.event.anchor, self.size - opened.size_before)
+                case yaml.AliasEvent():
+                    self._add(self._alias(event), None, 0)
+                case yaml.DocumentStartEvent():
+                    self._document(event)
+                case yaml.StreamEndEvent():
+                    return
+
+    def _add(self, node: Node | None, anchor: str | None, size: int) -> None:
+        if anchor is not None:
+            self.anchors[anchor] = None if node is None else (node, size)
+        (self.stack[-1].children if self.stack else self.roots).append(node)
+
+    def _span(self, event: yaml.Event) -> Span:
+        return Span(self.source, *self._offsets(event))
+
+    def _offsets(self, event: yaml.Event) -> tuple[int, int]:
+        # The loaders always set both marks, though their type is optional.
+        assert event.start_mark is not None and event.end_mark is not None
+        return self.base + event.start_mark.index, self.base + event.end_mark.index
+
+    def _scalar(self, event: yaml.ScalarEvent) -> None:
+        value = event.value
+        size = len(value) + _PART_SIZE * (1 + value.count(",") + value.count("\n"))
+        self._grow(event, size)
+        if len(value) > _MAX_SCALAR:
+            self._too_long(event)
+        start, end = self._offsets(event)
+        tag = self._tag(event) if event.tag else ""
+        node = ScalarNode(self.source, value, tag, event.style or "", start, end)
+        self._add(node, event.anchor, size)
+
+    def _tag(self, event: yaml.ScalarEvent | yaml.CollectionStartEvent) -> str:
+        """Return the tag without its prefix. A tag that is not one of YAML's own is reported, and dropped."""
+        tag = str(event.tag).removeprefix(_TAG_PREFIX)
+        if tag == "!":
+            return "str"
+        if tag not in _KNOWN_TAGS:
+            start, _ = self._offsets(event)
+            span = _first_word(self.source, start)
+            self.diagnostics.error(codes.E0109, f"unknown YAML tag '{event.tag}'", span)
+            return ""
+        return tag
+
+    def _alias(self, event: yaml.AliasEvent) -> Node | None:
+        name = event.anchor or ""
+        anchored = self.anchors.get(name)
+        if anchored is None:
+            message = (
+                f"alias '*{name}' is inside the node that it refers to"
+                if name in self.anchors
+                else f"alias '*{name}' without an anchor '&{name}' before it"
+            )
+            span = self._span(event)
+            self.diagnostics.error(codes.E0106, message, span)
+            return None
+        node, size = anchored
+        self._grow(event, size)
+        return node
+
+    def _collection(self, opened: _Open, closing: yaml.Event) -> Node:
+        if opened.event.tag:
+            self._tag(opened.event)
+        start, end = self._offsets(opened.event)[0], self._offsets(closing)[1]
+        if isinstance(opened.event, yaml.SequenceStartEvent):
+            items = tuple(child for child in opened.children if child is not None)
+            return SequenceNode(self.source, items, start, end)
+        return MappingNode(self.source, self._pairs(opened.children), start, end)
+
+    def _pairs(self, children: list[Node | None]) -> tuple[tuple[ScalarNode, Node], ...]:
+        seen: dict[str, ScalarNode] = {}
+        pairs: list[tuple[ScalarNode, Node]] = []
+        merges: list[Node] = []
+        for key, value in zip(children[::2], children[1::2]):
+            if key is None or value is None:
+                continue
+            if not isinstance(key, ScalarNode):
+                self.diagnostics.error(codes.E0108, "a key must be a string", key.span)
+            elif key.value == "<<" and not key.style:
+                merges.append(value)
+                if self.strict_torchgen:
+                    hint = "write the keys out"
+                    message = "torchgen's loader does not accept '<<'"
+                    self.diagnostics.error(codes.E0114, message, key.span, hint=hint)
+            elif (first := seen.setdefault(key.value, key)) is not key:
+                self._duplicate(first, key)
+            else:
+                pairs.append((key, value))
+        return tuple(pairs + self._merged(merges, seen)) if merges else tuple(pairs)
+
+    def _duplicate(self, first: ScalarNode, second: ScalarNode) -> None:
+        self.diagnostics.error(
+            codes.E0103,
+            f"key '{shorten(second.value)}' is written twice",
+            second.span,
+            labels=[(first.span, "first written here")],
+        )
+
+    def _merged(
+        self, merges: list[Node], seen: Mapping[str, ScalarNode]
+    ) -> list[tuple[ScalarNode, Node]]:
+        """Return the pairs that `<<` adds: keys that the mapping has not `seen`, the first of each."""
+        pairs: dict[str, tuple[ScalarNode, Node]] = {}
+        for merge in merges:
+            for node in merge.items if isinstance(merge, SequenceNode) else (merge,):
+                if not isinstance(node, MappingNode):
+                    message = "'<<' takes a mapping or a list of mappings"
+                    self.diagnostics.error(codes.E0107, message, node.span)
+                    continue
+                for key, value in node.pairs:
+                    if key.value not in seen:
+                        pairs.setdefault(key.value, (key, value))
+        return list(pairs.values())
+
+    def _grow(self, event: yaml.Event, size: int) -> None:
+        """Add `size` to that of the file; report and raise if the file is too large."""
+        self.size += size
+        if self.size > _MAX_SIZE:
+            message = f"the file holds more than {_MAX_SIZE:,} characters"
+            notes = (
+                f"each value, line and part between commas counts as {_PART_SIZE} more, "
+                f"a list or mapping as {_COLLECTION_SIZE}",
+                "an alias counts as everything that it repeats",
+            )
+            start, _ = self._offsets(event)
+            self.diagnostics.error(E0912, message, Span(self.source, start, start + 1), notes=notes)
+            raise _TooLarge
+
+    def _too_long(self, event: yaml.ScalarEvent) -> None:
+        message = f"a string of more than {_MAX_SCALAR:,} characters"
+        start, _ = self._offsets(event)
+        self.diagnostics.error(E0913, message, Span(self.source, start, start + 1))
+        raise _TooLarge
+
+    def _too_deep(self, event: yaml.Event) -> None:
+        start, _ = self._offsets(event)
+        message = f"more than {_MAX_DEPTH} nested lists and mappings"
+        self.diagnostics.error(codes.E0112, message, Span(self.source, start, start + 1))
+
+    def _document(self, event: yaml.DocumentStartEvent) -> None:
+        if self.roots:
+            span = self._span(event)
+            self.diagnostics.error(codes.E0110, "a second document begins here", span)
+
+    def _syntax_error(self, error: yaml.MarkedYAMLError) -> None:
+        message = f"not YAML: {error.problem or error.context}"
+        problem = self._point(error.problem_mark or error.context_mark)
+        context = self._point(error.context_mark)
+        started = context.start if error.context_mark else None
+        slip = find_syntax_slip(self.source, problem.start, started)
+        if slip is not None:
+            span = Span(self.source, slip.start, slip.end)
+            message = f"not YAML: {slip.message}"
+            self.diagnostics.error(codes.E0102, message, span, hint=slip.hint)
+            return
+        labels = (
+            [(context, str(error.context))] if error.context_mark and context != problem else []
+        )
+        self.diagnostics.error(codes.E0102, message, problem, labels=labels)
+
+    def _point(self, mark: yaml.Mark | None) -> Span:
+        offset = self.base + (mark.index if mark is not None else 0)
+        offset = min(offset, len(self.source.text))
+        return Span(self.source, offset, offset)
+
+    def _unprintable(self) -> None:
+        character = _UNPRINTABLE.search(self.source.text, self.base)
+        start, end = character.span() if character is not None else (0, 0)
+        name = f"U+{ord(character.group()):04X}" if character is not None else "a character"
+        message = f"not YAML: {name} is not allowed in a file"
+        self.diagnostics.error(codes.E0102, message, Span(self.source, start, end))
+
+
+def _first_word(source: Source, start: int) -> Span:
+    word = re.compile(r"\S*").match(source.text, start)
+    return Span(source, start, word.end() if word is not None else start)

@@ -1,0 +1,102 @@
+"""Read the values of a mapping by type. A value of another type is reported."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+
+from msgspec import Struct
+
+from opgen.diagnostics import Diagnostics, Edit
+from opgen.diagnostics.codes import Code
+from opgen.diagnostics.suggestions import meant, shorten
+from opgen.model.backend import WrittenName
+from opgen.parse.yaml.nodes import MappingNode, Node, ScalarNode, SequenceNode, describe
+
+
+class ValueReader(Struct, frozen=True):
+    """Reads the values of `node`. One of the wrong type is reported with the code `wrong_type`, and its default is
+    returned."""
+
+    node: MappingNode
+    wrong_type: Code
+    diagnostics: Diagnostics
+
+    def check_keys(self, known: Iterable[str], unknown: Code, hint: str | None = None) -> None:
+        """Report every key that is not `known` with the code `unknown`.
+
+        The hint is the nearest known key if there is one, else `hint`.
+        """
+        known = tuple(known)
+        for key, _ in self.node.pairs:
+            if key.value not in known:
+                message = f"unknown key '{shorten(key.value)}'"
+                near, only = meant(key.value, known)
+                fix = Edit(key.span, only) if only is not None and not key.style else None
+                self.diagnostics.error(unknown, message, key.span, hint=near or hint, fix=fix)
+
+    def flag(self, key: str, default: bool) -> bool:
+        value = self.node.get(key)
+        if value is None:
+            return default
+        if isinstance(value, ScalarNode) and value.kind == "bool":
+            return value.is_true
+        self.report_type(value, f"'{key}' takes true or false")
+        return default
+
+    def name(self, key: str) -> WrittenName | None:
+        """Return a string; None if it is missing or null."""
+        value = self.node.get(key)
+        if value is None or value.kind == "null":
+            return None
+        return self.scalar(value, f"'{key}' takes a string")
+
+    def names(self, key: str, *, null: bool) -> tuple[WrittenName, ...]:
+        """Return a list of strings. With `null`, an empty value stands for the empty list."""
+        value = self.node.get(key)
+        if value is None or (null and value.kind == "null"):
+            return ()
+        return self.list_of(
+            value, f"'{key}' takes a list", f"an item of '{key}' is a string", "str"
+        )
+
+    def scalars(self, key: str) -> tuple[str, ...]:
+        """Return a list of scalars of any type, as they are written."""
+        value = self.node.get(key)
+        if value is None:
+            return ()
+        items = self.list_of(
+            value, f"'{key}' takes a list", f"an item of '{key}' is a string", None
+        )
+        return tuple(item.text for item in items)
+
+    def mapping(self, key: str) -> MappingNode | None:
+        value = self.node.get(key)
+        if value is None or isinstance(value, MappingNode):
+            return value
+        self.report_type(value, f"'{key}' takes a mapping")
+        return None
+
+    def list_of(
+        self, value: Node, list_rule: str, item_rule: str, kind: str | None
+    ) -> tuple[WrittenName, ...]:
+        """Return the items of a list of scalars of one `kind`, or of any if it is None.
+
+        `list_rule` and `item_rule` begin the message if the value, or an item, has another type.
+        """
+        if not isinstance(value, SequenceNode):
+            self.report_type(value, list_rule)
+            return ()
+        items = (self.scalar(item, item_rule, kind) for item in value.items)
+        return tuple(item for item in items if item is not None)
+
+    def scalar(self, value: Node, rule: str, kind: str | None = "str") -> WrittenName | None:
+        """Return a scalar of one `kind`, or of any if it is None."""
+        if isinstance(value, ScalarNode) and kind in (None, value.kind):
+            return WrittenName(value.value, value.span)
+        self.report_type(value, rule)
+        return None
+
+    def report_type(self, value: Node, rule: str) -> None:
+        """Report a value of the wrong type. The message begins with `rule`."""
+        message = f"{rule}, but this is {describe(value)}"
+        self.diagnostics.error(self.wrong_type, message, value.span)

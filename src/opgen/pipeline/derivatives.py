@@ -1,0 +1,94 @@
+"""Read the formulas of gradients, and derive the gradients of all operators."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from pathlib import Path
+
+from msgspec import Struct
+
+from opgen.autograd.called_functions import warn_of_undeclared
+from opgen.autograd.derivative import DifferentiableFunction
+from opgen.autograd.differentiability import derive_infos
+from opgen.autograd.matching import match_infos
+from opgen.autograd.warnings import warn_of_missing
+from opgen.cpp.signatures import Signatures
+from opgen.diagnostics import Diagnostics, until_too_many
+from opgen.model.derivatives import DerivativesFile
+from opgen.model.registry import Registry
+from opgen.parse import parse_derivatives
+from opgen.pipeline.declared_functions import DeclaredFunctions
+from opgen.pipeline.inputs import Inputs, derivatives_paths
+from opgen.pipeline.reading import read_source
+from opgen.targets import TARGETS
+
+
+class Gradients(Struct, frozen=True):
+    """Every operator with its gradients, in the order of the registry, and the headers that the formulas need.
+
+    Both are empty if there are no formulas. `includes` has the spelling after `#include`.
+    """
+
+    functions: tuple[DifferentiableFunction, ...] = ()
+    includes: tuple[str, ...] = ()
+
+
+@until_too_many(lambda: None)
+def read_derivatives(inputs: Inputs, diagnostics: Diagnostics) -> DerivativesFile | None:
+    """Read the files of formulas that `inputs` name; None if there are errors, which are reported."""
+    errors = diagnostics.error_count
+    paths = derivatives_paths(inputs)
+    sources = [read_source(path, diagnostics, inputs.overlay) for path in paths]
+    strict = inputs.strict_torchgen
+    files = [
+        parse_derivatives(source, diagnostics, strict_torchgen=strict)
+        for source in sources
+        if source is not None
+    ]
+    entries = tuple(entry for file in files for entry in file.entries)
+    includes = tuple(dict.fromkeys(header for file in files for header in file.includes))
+    return DerivativesFile(entries, includes) if diagnostics.error_count == errors else None
+
+
+def check_derivatives(
+    registry: Registry | None, inputs: Inputs, signatures: Signatures, diagnostics: Diagnostics
+) -> Gradients:
+    """Report problems of the files of formulas, if there are any.
+
+    Without a registry, their operators are not looked up: a missing one may be an entry with errors.
+    """
+    if registry is None:
+        read_derivatives(inputs, diagnostics)
+        return Gradients()
+    return derive_gradients(registry, inputs, signatures, diagnostics)
+
+
+def check_called_functions(
+    gradients: Gradients, inputs: Inputs, diagnostics: Diagnostics, folders: Sequence[Path] = ()
+) -> None:
+    """Report functions of formulas that no header declares. `folders` are those of the author's headers.
+
+    What the headers contain is no input of generated files, so `opgen generate` does not do this.
+    """
+    if any(fn.func.is_library and fn.infos for fn in gradients.functions):
+        declared = DeclaredFunctions(inputs, gradients.includes, folders)
+        spelling = TARGETS[inputs.target].cpp.spelling
+        warn_of_undeclared(gradients.functions, declared.__contains__, spelling, diagnostics)
+
+
+@until_too_many(Gradients)
+def derive_gradients(
+    registry: Registry, inputs: Inputs, signatures: Signatures, diagnostics: Diagnostics
+) -> Gradients:
+    """Return the gradients of all operators: what is generated from the files of formulas. Errors are reported."""
+    if not derivatives_paths(inputs):
+        return Gradients()
+    files = read_derivatives(inputs, diagnostics)
+    if files is None:
+        return Gradients()
+    errors = diagnostics.error_count
+    infos = derive_infos(registry, files, signatures, diagnostics)
+    functions = match_infos(registry, infos, diagnostics)
+    if diagnostics.error_count == errors:
+        warn_of_missing(functions, diagnostics)
+    return Gradients(functions, files.includes)

@@ -1,0 +1,143 @@
+"""Say what a compiled library lacks: kernels that are still stubs, and what was left out."""
+
+from __future__ import annotations
+
+from bisect import bisect_left
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from pathlib import Path
+
+from msgspec import Struct
+
+from opgen.cpp.mangling import mangled_prefix
+from opgen.diagnostics import counted
+from opgen.emit.common.base import group_by
+from opgen.emit.common.context import Context
+from opgen.emit.kernels.stubs import MissingFunction, missing_functions
+from opgen.io.elf import sections_of_symbols
+from opgen.pipeline.inputs import Inputs
+from opgen.pipeline.kernel_sources import shown_path
+from opgen.pipeline.run_options import command_words, options_of
+
+# The section of stubs, OPGEN_STUB of both targets.
+_STUBS = "opgen_stubs"
+_MOST_ROWS = 10
+_MOST_OPERATORS = 5
+# Options that `opgen stub` does not have.
+_OF_TREES = frozenset({"--shards", "--python"})
+
+
+def describe_omissions(
+    context: Context, inputs: Inputs, library: Path, left_out: Iterable[str]
+) -> Iterator[str]:
+    """Yield what a library lacks, in lines, for an author who may believe that it is complete.
+
+    `left_out` are kernel sources that were not compiled, because there is no CUDA.
+    """
+    yield from describe_selection(context)
+    for source in left_out:
+        yield f"{shown_path(Path(source))} is left out: this PyTorch is built without CUDA"
+    try:
+        yield from describe_kernels(find_stubs(context, library), context, inputs)
+    except (OSError, ValueError) as error:
+        yield f"which kernels are stubs is unknown: {error}"
+
+
+class Kernels(Struct, frozen=True):
+    """What the linked library says about its kernels.
+
+    `stubs` are still stubs. For each of `partly`, that is so for some of the overloads of one name, and of how many.
+    `unknown` are those that the library has no symbol of, because it is stripped.
+    """
+
+    stubs: tuple[MissingFunction, ...] = ()
+    partly: tuple[tuple[MissingFunction, int], ...] = ()
+    unknown: tuple[MissingFunction, ...] = ()
+
+
+def find_stubs(context: Context, library: Path) -> Kernels:
+    """Return the kernels that are stubs in a linked library.
+
+    The linker has chosen between a stub and the author's definition, wherever that is: the one that it chose has the
+    symbol, and stubs are in a section of their own. Raises ValueError if the library has another format than ELF.
+    """
+    sections = sections_of_symbols(library)
+    names = sorted(name for name in sections if name.startswith("_ZN"))
+    kept = (m for m in missing_functions(context) if m.kept)
+    stubs: list[MissingFunction] = []
+    partly: list[tuple[MissingFunction, int]] = []
+    unknown: list[MissingFunction] = []
+    for function, overloads in group_by(kept, lambda m: f"{m.namespace}::{m.function}").items():
+        linked = list(_with_prefix(names, mangled_prefix(function)))
+        number = sum(1 for name in linked if sections[name] == _STUBS)
+        if not linked:
+            unknown += overloads
+        elif number == len(linked):
+            stubs += overloads
+        elif number:
+            partly.append((overloads[0], number))
+    return Kernels(tuple(stubs), tuple(partly), tuple(unknown))
+
+
+def _with_prefix(names: Sequence[str], prefix: str) -> Iterator[str]:
+    """Yield the sorted names that begin with a prefix, without the parts that compilers split from functions."""
+    for at in range(bisect_left(names, prefix), len(names)):
+        if not names[at].startswith(prefix):
+            return
+        if "." not in names[at]:
+            yield names[at]
+
+
+def describe_kernels(kernels: Kernels, context: Context, inputs: Inputs) -> Iterator[str]:
+    """Yield the lines that tell an author which kernels are missing, and how to write them."""
+    partly = {id(m): number for m, number in kernels.partly}
+    missing = (*kernels.stubs, *(m for m, _ in kernels.partly))
+    if missing:
+        number = len(kernels.stubs) + sum(partly.values())
+        are = "kernel is a stub" if number == 1 else "kernels are stubs"
+        yield f"{number} {are}, which a call reports as missing:"
+        rows = [
+            (
+                m.key.name,
+                f"{m.name} ({partly[id(m)]} of its overloads)" if id(m) in partly else m.name,
+            )
+            for m in missing[:_MOST_ROWS]
+        ]
+        widths = [max(map(len, column)) for column in zip(*rows)]
+        for m, row in zip(missing, rows):
+            columns = (f"{text:{width}}" for text, width in zip((*row,), widths))
+            yield f"  {' '.join((*columns, _place(m, context)))}".rstrip()
+        if len(missing) > _MOST_ROWS:
+            yield f"  and {len(missing) - _MOST_ROWS} more"
+        yield f"to see what to write: {_stub_command(missing, context, inputs)}"
+    if kernels.unknown:
+        names = counted(len(kernels.unknown), "kernel")
+        yield f"whether {names} are stubs is unknown: the library is stripped"
+
+
+def describe_selection(context: Context) -> Iterator[str]:
+    """Yield a line about operators that a selection leaves out."""
+    functions = context.registry.functions
+    left = sum(1 for f in functions if not context.keeps(f))
+    if left:
+        yield f"--select leaves out {left} of {counted(len(functions), 'operator')}"
+
+
+def _place(m: MissingFunction, context: Context) -> str:
+    """Return the place of the kernel's row in the YAML, or of the operator's name."""
+    f = context.registry.find_function(m.operator)
+    if f is None or m.within:
+        return ""
+    kernel = f.find_kernel(m.key)
+    span = f.span if kernel is None or kernel.name != m.name else f.spans.kernel(m.key)
+    location = span.source.location(span.start)
+    return f"{span.source.path}:{location.line}:{location.column}"
+
+
+def _stub_command(missing: Iterable[MissingFunction], context: Context, inputs: Inputs) -> str:
+    """Return the command that prints these kernels to fill in."""
+    functions: Mapping[str, None] = dict.fromkeys(m.operator for m in missing)
+    found = (context.registry.find_function(name) for name in functions)
+    roots = list(dict.fromkeys(f.root_name for f in found if f is not None))
+    options = [option for option in options_of(inputs) if option[0] not in _OF_TREES]
+    named = roots if len(roots) <= _MOST_OPERATORS else []
+    return command_words("opgen", "stub", *inputs.yaml, *named, options=options)

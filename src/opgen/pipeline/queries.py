@@ -1,0 +1,184 @@
+"""Answer queries about a registry or opgen: explanations, derived values, kernel skeletons, JSON Schemas."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any
+
+from msgspec.structs import replace
+
+from opgen import data
+from opgen.cpp.signatures import Signatures
+from opgen.diagnostics import Diagnostics, until_too_many
+from opgen.diagnostics.suggestions import did_you_mean
+from opgen.emit.common.context import Context, Library
+from opgen.emit.kernels.stubs import build_skeletons
+from opgen.emit.reports.derivatives import derivative_rows
+from opgen.emit.reports.dump import dump_rows
+from opgen.emit.reports.explain import (
+    build_code_index,
+    build_code_page,
+    build_explanation,
+    build_summary,
+)
+from opgen.emit.reports.json_schema import (
+    build_derivatives_schema,
+    build_json_schema,
+    build_tags_schema,
+)
+from opgen.emit.reports.selection_list import build_selection_list
+from opgen.io.codes import E0908
+from opgen.io.resources import target_templates, templates_dir
+from opgen.model.mention import Mention
+from opgen.model.native_function import NativeFunction
+from opgen.model.registry import Registry
+from opgen.parse.operator_names.printed import parse_registrations, parse_trace
+from opgen.pipeline.checking import read_additions
+from opgen.pipeline.codes import CODES
+from opgen.pipeline.derivatives import derive_gradients
+from opgen.pipeline.inputs import Inputs
+from opgen.pipeline.library import library_context
+from opgen.pipeline.reading import read_source
+from opgen.pipeline.tags import read_tags
+from opgen.resolve.selection import find_mentioned
+from opgen.targets import TARGETS
+from opgen.templating.render import Renderer
+
+# The files that `json_schema` has a schema for.
+SCHEMAS = ("native_functions", "derivatives", "tags", "diagnostics")
+
+
+@until_too_many(list[dict[str, Any]])
+def dump(
+    registry: Registry,
+    inputs: Inputs,
+    stage: str,
+    operator: str | None,
+    extra: bool,
+    diagnostics: Diagnostics,
+) -> list[dict[str, Any]]:
+    """Return what is derived up to `stage` as JSON values, for one operator or for all."""
+    target = TARGETS[inputs.target]
+    additions = read_additions(registry, inputs, diagnostics)
+    wanted = None if operator is None else _find(registry, operator, diagnostics)
+    if stage == "derivatives":
+        gradients = derive_gradients(registry, inputs, Signatures(), diagnostics).functions
+        return [] if diagnostics.has_errors else derivative_rows(gradients, target, wanted)
+    if diagnostics.has_errors:
+        return []
+    backend, selection = additions.backend, additions.selection
+    return dump_rows(
+        registry, target, stage, wanted, extra=extra, backend=backend, selection=selection
+    )
+
+
+@until_too_many(str)
+def explain(registry: Registry, inputs: Inputs, operator: str, diagnostics: Diagnostics) -> str:
+    """Describe everything that follows from the entries of one operator."""
+    # The name of the library appears only in the paths of headers.
+    if inputs.name is None and len({f.namespace for f in registry.functions}) > 1:
+        inputs = replace(inputs, name="NAME")
+    signatures = Signatures()
+    gradients = derive_gradients(registry, inputs, signatures, diagnostics)
+    context = library_context(
+        registry, inputs, diagnostics, signatures=signatures, gradients=gradients
+    )
+    functions = _find(registry, operator, diagnostics)
+    if context is None or diagnostics.has_errors:
+        return ""
+    renderer = Renderer(templates_dir() / "text")
+    return "\n".join(renderer.render(build_explanation(context, f)) for f in functions)
+
+
+def summarize(registry: Registry, inputs: Inputs, f: NativeFunction) -> str:
+    """Summarize what follows from the entry of one operator, in Markdown for an editor."""
+    gradients = derive_gradients(registry, inputs, Signatures(), Diagnostics())
+    library = Library(inputs.name or f.namespace)
+    target = TARGETS[inputs.target]
+    context = Context(registry, target, library, gradients=gradients.functions)
+    return Renderer(templates_dir() / "text").render(build_summary(context, f))
+
+
+@until_too_many(str)
+def skeletons(
+    registry: Registry, inputs: Inputs, operators: Sequence[str], diagnostics: Diagnostics
+) -> str:
+    """Return kernel skeletons for the named operators, or for all."""
+    additions = read_additions(registry, inputs, diagnostics)
+    context = library_context(registry, inputs, diagnostics, additions)
+    found = [f for name in operators for f in _find(registry, name, diagnostics)]
+    if context is None or diagnostics.has_errors:
+        return ""
+    names = frozenset(f.full_name for f in found or registry.functions)
+    return Renderer(*target_templates(context.target.plan.templates)).render(
+        build_skeletons(context, names)
+    )
+
+
+@until_too_many(str)
+def selection_list(
+    registry: Registry,
+    inputs: Inputs,
+    operators: Sequence[str],
+    registrations: Sequence[Path],
+    traces: Sequence[Path],
+    diagnostics: Diagnostics,
+) -> str:
+    """Return a selective-build YAML of all operators that are named, registered, called, or selected by `inputs`."""
+    mentions: list[Mention] = []
+    for paths, parse in ((registrations, parse_registrations), (traces, parse_trace)):
+        sources = (read_source(path, diagnostics, inputs.overlay) for path in paths)
+        mentions += (m for source in sources if source is not None for m in parse(source))
+    wanted = find_mentioned(registry, mentions, diagnostics)
+    wanted |= {f.full_name for name in operators for f in _find(registry, name, diagnostics)}
+    selection = read_additions(registry, inputs, diagnostics).selection
+    wanted |= frozenset() if selection is None else selection.operators
+    return "" if diagnostics.has_errors else build_selection_list(registry, wanted)
+
+
+def _find(registry: Registry, name: str, diagnostics: Diagnostics) -> tuple[NativeFunction, ...]:
+    """Find the operators called `name`: with or without namespace, one overload or all; report it if there is none."""
+    found = tuple(f for f in registry.functions if name in _names(f))
+    if not found:
+        hint = did_you_mean(name, [n for f in registry.functions for n in _names(f)])
+        diagnostics.error(E0908, f"there is no operator '{name}'", None, hint=hint)
+    return found
+
+
+def _names(f: NativeFunction) -> tuple[str, ...]:
+    own = str(f.func.name)
+    base = str(f.func.name.name)
+    return (own, base, f.root_name, f.full_name, f"{f.namespace}::{base}")
+
+
+def explain_code(name: str) -> str | None:
+    """Return the page of a diagnostic code; None if there is no such code."""
+    code = CODES.get(name)
+    if code is None:
+        return None
+    return Renderer(templates_dir() / "text").render(build_code_page(code))
+
+
+def explain_all_codes() -> str:
+    """Return the pages of all codes as one text: docs/reference/diagnostics.md."""
+    return Renderer(templates_dir() / "text").render(build_code_index(CODES.values()))
+
+
+def json_schema(
+    what: str, tags: Path | None, diagnostics: Diagnostics, *, strict_torchgen: bool = False
+) -> dict[str, Any]:
+    """Return the JSON Schema of one of SCHEMAS. Entries may have the tags that the file `tags` declares."""
+    match what:
+        case "native_functions":
+            known = read_tags(Inputs((), tags), diagnostics)
+            return build_json_schema(known, strict_torchgen=strict_torchgen)
+        case "derivatives":
+            return build_derivatives_schema(strict_torchgen=strict_torchgen)
+        case "tags":
+            return build_tags_schema()
+        case _:
+            found = json.loads(data.read_text("diagnostics.schema.json"))
+            assert what == "diagnostics" and isinstance(found, dict)
+            return found

@@ -1,0 +1,47 @@
+"""Render the files of a new package of operators."""
+
+from __future__ import annotations
+
+import keyword
+import sys
+from collections.abc import Mapping
+
+from opgen.diagnostics import Diagnostics
+from opgen.diagnostics.suggestions import shorten
+from opgen.emit.new_package import build_new_package
+from opgen.io.codes import E0914, E0915
+from opgen.io.resources import templates_dir
+from opgen.model.cpp_identifier import is_library_name
+from opgen.targets import TARGETS
+from opgen.templating.render import Renderer
+
+
+def new_package(name: str, target: str, diagnostics: Diagnostics) -> Mapping[str, str]:
+    """Return the text of every file of a new package by path; report a bad name, and return nothing."""
+    _check_name(name, diagnostics)
+    if diagnostics.has_errors:
+        return {}
+    required = TARGETS[target].required_package
+    releases = () if required is None else required.releases
+    new = templates_dir() / "new"
+    return Renderer(new / target, new).render_all(build_new_package(name, releases))
+
+
+def _check_name(name: str, diagnostics: Diagnostics) -> None:
+    if not is_library_name(name):
+        message = f"'{shorten(name)}' cannot be the name of a library"
+        hint = "use letters, digits and '_', and no keyword or macro of C++"
+        diagnostics.error(E0914, message, None, hint=hint)
+        return
+    own = {namespace for target in TARGETS.values() for namespace in target.schema.own_namespaces}
+    if name in own:
+        problem = "is a namespace of PyTorch"
+    elif keyword.iskeyword(name):
+        problem = "is a keyword of Python"
+    elif name.startswith("__") and name.endswith("__"):
+        problem = "is a name that Python reserves"
+    elif name in sys.stdlib_module_names:
+        problem = "is a module of Python's standard library"
+    else:
+        return
+    diagnostics.error(E0915, f"'{name}' {problem}", None, hint="choose another name")

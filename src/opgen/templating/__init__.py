@@ -1,0 +1,1 @@
+"""Print values with the templates."""

@@ -1,0 +1,64 @@
+"""Render generated files to text with Jinja."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable
+from pathlib import Path
+
+from msgspec import Struct
+
+from opgen.emit.common.base import GeneratedFile
+from opgen.emit.common.layout import wrap_heading
+from opgen.io.resources import compiled_templates_dir
+from opgen.templating.environment import ITEM_BEGINS, ITEM_ENDS, make_environment
+
+
+class Renderer:
+    """Renders the templates of one folder or several; the first folder that has a template counts.
+
+    A template receives one name, `file`, the GeneratedFile it is rendered for. An unknown name is a jinja2.UndefinedError and
+    a missing field an AttributeError, never an empty string: either is a bug of opgen.
+
+    Templates of files that all operators share enclose what belongs to one operator in the comments `{# item #}` and
+    `{# end #}`. With `marked`, these become marks in the text, and `items_of` finds them.
+    """
+
+    def __init__(self, *folders: Path, marked: bool = False) -> None:
+        self._environment = make_environment(folders, compiled_templates_dir(), marked=marked)
+
+    def render(self, file: GeneratedFile) -> str:
+        """Return the text of `file`. Raises jinja2.TemplateNotFound."""
+        text = wrap_heading(self._environment.get_template(file.template).render(file=file))
+        # Documented functions of a stub have a blank line after them.
+        return f"{text.rstrip(chr(10))}\n" if text.endswith("\n\n") else text
+
+    def render_all(self, files: Iterable[GeneratedFile]) -> dict[str, str]:
+        """Return the text of each file by its path.
+
+        Raises AssertionError if two files have one path: E0713 reports that to users earlier.
+        """
+        texts: dict[str, str] = {}
+        for file in files:
+            assert file.path not in texts, f"{file.path} is made twice"
+            texts[file.path] = self.render(file)
+        return texts
+
+
+class Items(Struct, frozen=True):
+    """The items of a text, and the text around them: one piece more than there are items."""
+
+    items: tuple[str, ...]
+    around: tuple[str, ...]
+
+
+def items_of(text: str) -> Items | None:
+    """Split a text that was rendered with marks into its items and the text around them.
+
+    Return None if marks do not alternate: then the operators themselves contain such characters.
+    """
+    pieces = re.split(f"([{ITEM_BEGINS}{ITEM_ENDS}])", text)
+    marks = pieces[1::2]
+    if marks != [ITEM_BEGINS, ITEM_ENDS] * (len(marks) // 2):
+        return None
+    return Items(tuple(pieces[2::4]), tuple(pieces[::4]))

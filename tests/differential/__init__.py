@@ -1,0 +1,1 @@
+"""Tests that compare opgen with another implementation: torchgen, PyTorch, NumPy."""

@@ -1,0 +1,114 @@
+"""From sources to YAML, from YAML to C++, from C++ to a library: the result agrees with the original in PyTorch.
+
+Protects adoption: no kernel is edited, and opgen accepts all that `opgen import --kernels-as-they-are` writes.
+"""
+
+from __future__ import annotations
+
+import json
+import subprocess
+import sys
+import sysconfig
+from pathlib import Path
+from typing import Any
+
+import pytest
+import yaml
+from click.testing import CliRunner
+from importing_support import CPP, HERE, PYTHON, SOURCES, write_all_sources
+
+from opgen.cli.main import main
+from support.build import launcher, one_torch_unit, require_headers, run
+from support.pytorch import torch_folder
+from support.torch_extension import STRICT, build_extension, run_script
+
+SPELLINGS = HERE / "spellings"
+GONE = '#include "no_registration.h"\n'
+HEADERS = f"-I{HERE} -I{sysconfig.get_path('include')}"
+
+
+def opgen(*arguments: str | Path) -> None:
+    result = CliRunner().invoke(main, list(map(str, arguments)))
+    assert result.exit_code == 0, result.output
+
+
+@pytest.mark.parametrize("flags", [(), ("--kernels-as-they-are",)], ids=["plain", "as_they_are"])
+def test_imported_entries_can_be_generated(
+    flags: tuple[str, ...], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Each file alone, all files at once, and each after `opgen format`."""
+    monkeypatch.chdir(SOURCES)
+    sources = CPP if flags else (*CPP, *PYTHON)
+    opgen("import", *sources, "-D", "TORCH_EXTENSION_NAME=_kiln", "-o", f"{tmp_path}/yaml/", *flags)
+    files = sorted((tmp_path / "yaml").glob("*.yaml"))
+    assert len(files) >= 14
+    opgen("format", "--check", *files)
+    opgen("generate", *files, "--target", "torch", "--name", "every", "-o", tmp_path / "every")
+    for file in files:
+        opgen("lint", "--target", "torch", file)
+        opgen("generate", file, "--target", "torch", "-o", tmp_path / file.stem)
+
+
+@pytest.mark.nightly
+def test_every_source_as_generated(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """The library generated from the sources has the schemas and keys of the YAML."""
+    require_headers()
+    torch_folder()
+    monkeypatch.chdir(SOURCES)
+    (tmp_path / "kernels").mkdir()
+    kernels = write_all_sources(tmp_path / "kernels", GONE)
+    made = tmp_path / "sources.yaml"
+    define = ("-D", "TORCH_EXTENSION_NAME=_kiln")
+    opgen("import", *CPP, *define, "--kernels-as-they-are", "-o", made)
+    flags = f"-O0 -w -DODDS_WIDE -DTORCH_EXTENSION_NAME=_kiln -I{SOURCES} {HEADERS}"
+    folders = [f"-I{SOURCES / name}" for name in ("granite", "kiln", "odds")]
+    tree = tmp_path / "tree"
+    library = build_extension(made, kernels, tree, "--name", "every", *folders, flags=flags)
+    entries = [item for item in yaml.safe_load(made.read_text()) if "func" in item]
+    schemas = {item["func"].partition("(")[0]: item["func"] for item in entries}
+    keys = {item["func"].partition("(")[0]: set(item.get("dispatch", ())) for item in entries}
+    for name, said in ask(library, schemas).items():
+        assert said is not None and said["is_same"], (schemas[name], said)
+        assert keys[name] <= set(said["keys"]), (name, said["keys"])
+    assert len(entries) == 204 and sum(map(len, keys.values())) == 179
+
+
+def ask(library: Path, schemas: dict[str, str]) -> dict[str, Any]:
+    asked = {"libraries": [str(library)], "modules": [], "schemas": schemas}
+    command = [sys.executable, str(HERE / "ask_torch.py"), json.dumps(asked)]
+    done = subprocess.run(command, capture_output=True, text=True, check=False)
+    assert done.returncode == 0, done.stderr[-3000:]
+    answer: dict[str, Any] = json.loads(done.stdout.splitlines()[-1])
+    return {name: answer["operators"][name] for name in schemas}
+
+
+@pytest.mark.nightly
+def test_every_spelling_is_called_as_it_is(tmp_path: Path) -> None:
+    """Each operator has the same results as before, and leaves the same in its arguments."""
+    require_headers()
+    made = tmp_path / "spelt.yaml"
+    opgen("import", SPELLINGS, "--kernels-as-they-are", "-o", made)
+    (tmp_path / "kernels").mkdir()
+    kernels = tmp_path / "kernels/kernels.cpp"
+    kernels.write_text(f'{GONE}#include "{SPELLINGS}/spellings.cpp"\n')
+    # PyTorch's headers cause warnings if they are not system headers.
+    flags = f"{STRICT} {HEADERS} -Wno-unused-parameter"
+    library = build_extension(made, kernels, tmp_path / "tree", "-I", SPELLINGS, flags=flags)
+    before = run_script(SPELLINGS / "spellings.py", by_hand(tmp_path))
+    after = run_script(SPELLINGS / "spellings.py", library)
+    assert after == before
+    operators = {line.partition(" ")[0] for line in before.splitlines()}
+    rows = made.read_text().count(": ::spelt::")
+    assert len(operators) == rows == 70
+
+
+def by_hand(folder: Path) -> Path:
+    """Build the library as its own TORCH_LIBRARY blocks register it."""
+    torch = torch_folder()
+    includes = [f"-I{torch / 'include'}", f"-I{torch / 'include/torch/csrc/api/include'}"]
+    command: list[str | Path] = [*launcher(), "g++", "-std=c++20", "-O0", "-w", "-fPIC", *includes]
+    command += [SPELLINGS / "spellings.cpp", "-shared", "-o", folder / "libspelt.so"]
+    command += [f"-L{torch / 'lib'}", "-ltorch", "-ltorch_cpu", "-lc10"]
+    with one_torch_unit():
+        run(command)
+    return folder / "libspelt.so"

@@ -1,0 +1,690 @@
+"""Which arguments are valid, where the schema's types and names do not say it.
+
+Keys are "operator:argument", with or without the overload ("max.dim:dim", "select:index"), or ":argument" for all
+operators; the most specific one counts. A new operator needs a line here only if PyTorch rejects what is drawn by
+type.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+
+import numpy as np
+
+from differential.numerics import values as v
+from differential.numerics.draw import Constraints, Draw, Refused, Shape
+from differential.numerics.values import TensorValue, Value, elements
+
+# Rules that need more than an expression.
+
+
+def reshaped(draw: Draw) -> Shape:
+    """Sizes with as many elements as `self` has, sometimes with a -1."""
+    sizes = draw.tensor().sizes
+    count = elements(sizes)
+    if count == 0:
+        return draw.choose(sizes, (0,), (0, 3), (2, 0))
+    factors: list[int] = []
+    for divisor in (2, 3, 5, 7):
+        while count % divisor == 0 and count > 1:
+            factors.append(divisor)
+            count //= divisor
+    new = [count] if count > 1 else []
+    draw.random.shuffle(factors)
+    for factor in factors:
+        if new and draw.chance(0.4):
+            new[-1] *= factor
+        else:
+            new.append(factor)
+    if draw.chance(0.3):
+        new.insert(draw.below(len(new) + 1), 1)
+    if new and draw.chance(0.25):
+        new[draw.below(len(new))] = -1
+    # Keeping some of the old sizes makes views of strided tensors possible.
+    if draw.chance(0.4):
+        return (*sizes, 1) if draw.chance(0.5) else (*sizes[:-2], -1) if len(sizes) > 1 else sizes
+    return tuple(new)
+
+
+def expanded(draw: Draw) -> Shape:
+    """Sizes that `self` expands to."""
+    sizes = [draw.between(1, 4) if s == 1 and draw.chance(0.6) else s for s in draw.tensor().sizes]
+    sizes = [-1 if draw.chance(0.1) else s for s in sizes]
+    return (*draw.choose((), (), (2,), (1, 3)), *sizes)
+
+
+def inside(draw: Draw) -> tuple[Shape, Shape, int | None]:
+    """Sizes, strides and offset within the storage of `self`."""
+    tensor = draw.tensor()
+    room = len(tensor.storage) // tensor.dtype.itemsize
+    offset = draw.choose(None, None, 0, 1)
+    start = tensor.offset if offset is None else offset
+    for _ in range(20):
+        rank = draw.between(0, 3)
+        sizes = tuple(draw.between(0, 4) for _ in range(rank))
+        strides = tuple(draw.between(0 if not draw.inplace else 1, 5) for _ in range(rank))
+        last = start + sum((size - 1) * stride for size, stride in zip(sizes, strides))
+        if 0 in sizes or last < room:
+            return sizes, strides, offset
+    raise Refused
+
+
+def inside_part(part: int) -> Callable[[Draw], Value]:
+    def rule(draw: Draw) -> Value:
+        if "inside" not in draw.drawn:
+            draw.drawn["inside"] = inside(draw)
+        return draw.drawn["inside"][part]
+
+    return rule
+
+
+def alias_part(part: int) -> Callable[[Draw], Value]:
+    """_reshape_alias: sizes and strides of the view that reshape would make; here those of self itself."""
+
+    def rule(draw: Draw) -> Value:
+        tensor = draw.tensor()
+        return (tensor.sizes, tensor.strides)[part]
+
+    return rule
+
+
+def split_sizes(draw: Draw) -> Shape:
+    """Sizes of parts that add up to the size."""
+    left, parts = draw.size(), []
+    while left > 0:
+        part = draw.between(0 if draw.chance(0.1) else 1, left)
+        parts.append(part)
+        left -= part
+    return tuple(parts) or (0,)
+
+
+def index_like(draw: Draw) -> TensorValue:
+    """gather and scatter: an index of any smaller shape; along `dim` any size and, for scatter, no number twice."""
+    sizes = draw.tensor().sizes
+    if not sizes:
+        return draw.integers((), 1)
+    dim = draw["dim"] % len(sizes)
+    gather = draw.operator == "gather"
+    mine = [draw.between(0 if draw.chance(0.1) else 1, size) if size else 0 for size in sizes]
+    if gather:
+        mine[dim] = draw.between(0, 5)
+        return draw.integers(mine, sizes[dim])
+    if draw.operator == "scatter_add" or elements(tuple(mine)) == 0:
+        return draw.integers(mine, max(1, sizes[dim]))
+    rows = elements(tuple(mine)) // mine[dim]
+    unique = [draw.random.sample(range(sizes[dim]), mine[dim]) for _ in range(rows)]
+    moved = np.moveaxis(np.reshape(unique, [*mine[:dim], *mine[dim + 1 :], mine[dim]]), -1, dim)
+    return draw.holding(moved, "int64")
+
+
+def covering(draw: Draw) -> TensorValue:
+    """scatter's src: at least as large as the index in every dimension."""
+    sizes = draw.tensor("index").sizes
+    return draw.make([size + draw.choose(0, 0, 1) for size in sizes])
+
+
+def index_list(draw: Draw) -> tuple[TensorValue | None, ...]:
+    """index's indices: some dimensions are indexed by broadcast integers or masks, others by None."""
+    sizes = draw.tensor().sizes
+    if not sizes:
+        return (draw.make((), v.BOOL, dense=True),)
+    if draw.chance(0.15):
+        rank = draw.between(1, len(sizes))
+        return (
+            draw.make(
+                sizes[:rank],
+                (
+                    v.BOOL
+                    if draw.operator != "index"
+                    else draw.choose(v.BOOL, v.BOOL, v.BY_NAME["uint8"])
+                ),
+                "unit",
+            ),
+        )
+    common = draw.choose((2,), (3,), (2, 2), (1,), (), (0,))
+    indices: list[TensorValue | None] = []
+    free = len(common)
+    writes = draw.operator != "index"
+    for size in sizes[: draw.between(1, len(sizes))]:
+        if draw.chance(0.3):
+            indices.append(None)
+        elif writes:
+            # Writing twice to one place has no defined result: one index, with each number once.
+            numbers = [draw.random.randrange(-size, size) for _ in range(1)] if size else []
+            if free == 1 and not any(indices):
+                numbers = draw.random.sample(range(size), min(size, 3))
+            indices.append(draw.holding(numbers, "int64"))
+        else:
+            if size == 0:
+                raise Refused
+            shape = draw.broadcast(common)
+            indices.append(
+                draw.integers(
+                    shape, size, first=-size, dtype=draw.choose("int64", "int64", "int32")
+                )
+            )
+    if not any(index is not None for index in indices):
+        raise Refused
+    return tuple(indices)
+
+
+def index_values(draw: Draw) -> TensorValue:
+    """index_put's values: a number, or a tensor that broadcasts to the indexed shape."""
+    if draw.chance(0.4):
+        return draw.make(draw.choose((), (1,)))
+    tensor = np.empty(draw.tensor().sizes)
+    indices = tuple(slice(None) if i is None else i.array() for i in draw["indices"])
+    if any(i is not None and i.dtype.name == "uint8" for i in draw["indices"]):
+        indices = tuple(i if isinstance(i, slice) else i.astype(bool) for i in indices)
+    try:
+        return draw.make(draw.broadcast(tensor[indices].shape))
+    except IndexError as refused:
+        raise Refused from refused
+
+
+def joined(draw: Draw) -> tuple[TensorValue, ...]:
+    """cat: equal shapes except along `dim`."""
+    sizes = list(draw.common_shape() or (draw.between(0, 3),))
+    dim = draw.between(-len(sizes), len(sizes) - 1)
+    draw.drawn["dim"] = dim
+    tensors = []
+    for _ in range(draw.between(1, 4)):
+        sizes[dim] = draw.between(0 if draw.chance(0.2) else 1, 4)
+        dtype = draw.choose(*v.DTYPES) if draw.mixed and draw.chance(0.5) else draw.dtype
+        legacy = draw.chance(0.04)
+        tensors.append(draw.make((0,) if legacy else sizes, dtype))
+    return tuple(tensors)
+
+
+def stacked(draw: Draw) -> tuple[TensorValue, ...]:
+    sizes = draw.common_shape()
+    draw.drawn["dim"] = draw.between(-len(sizes) - 1, len(sizes))
+    return tuple(draw.make(sizes) for _ in range(draw.between(1, 4)))
+
+
+def several(draw: Draw) -> tuple[TensorValue, ...]:
+    """_foreach: some tensors of any shapes; `other` has the shapes of `self`."""
+    count = draw.between(1, 4)
+    dense = draw.inplace
+    domain = "finite" if draw.operator == "_foreach_add" else "any"
+    return tuple(draw.make(draw.shape(), None, domain, dense=dense) for _ in range(count))
+
+
+def window(least: int) -> Callable[[Draw], Value]:
+    """One or two numbers for a pooling window."""
+
+    def rule(draw: Draw) -> Value:
+        return draw.choose(
+            (draw.between(least, 3),), (draw.between(least, 3), draw.between(least, 3))
+        )
+
+    return rule
+
+
+def half_window(draw: Draw) -> Value:
+    """Padding: at most half of the window."""
+    kernel = draw["kernel_size"]
+    return tuple(draw.between(0, size // 2) for size in kernel)
+
+
+def upsampled(draw: Draw) -> Value:
+    return (draw.between(1, 9),)
+
+
+def slice_of(draw: Draw) -> Shape:
+    """The shape of self[start:end:step] along dim."""
+    sizes = list(draw.tensor().sizes)
+    if not sizes:
+        raise Refused
+    dim = draw["dim"] % len(sizes)
+    sizes[dim] = len(range(*slice(draw["start"], draw["end"], draw["step"]).indices(sizes[dim])))
+    return tuple(sizes)
+
+
+def sliced(draw: Draw) -> TensorValue:
+    """slice_inverse's self: a slice of src, with memory laid out like that of src."""
+    whole, dim = draw.tensor("src"), draw["dim"]
+    part = slice(draw["start"], draw["end"], draw["step"])
+    first, _, step = part.indices(whole.sizes[dim])
+    sizes, strides = list(whole.sizes), list(whole.strides)
+    sizes[dim] = len(range(*part.indices(whole.sizes[dim])))
+    strides[dim] *= step
+    offset = whole.offset + first * whole.strides[dim]
+    return TensorValue(whole.dtype, tuple(sizes), tuple(strides), offset, whole.storage)
+
+
+def arange_step(draw: Draw) -> Value:
+    """A step that leads from start to end, with a limited number of values."""
+    return draw.choose(1, 2, 0.5 if draw.dtype.kind == "float" else 1) * (
+        1 if draw["end"] >= draw["start"] else -1
+    )
+
+
+def fitting(draw: Draw) -> Value:
+    """A number that every tested dtype can represent."""
+    return draw.choose(0, 1, 1) if draw.dtype.kind in ("bool", "int") else draw.scalar()
+
+
+def real(draw: Draw) -> Value:
+    """A number for sequences: whole for integer dtypes."""
+    if draw.dtype.kind == "float" and draw.chance(0.5):
+        return draw.between(-12, 12) / 4
+    return draw.between(0 if draw.dtype.name in ("uint8", "bool") else -6, 9)
+
+
+def layer_shape(draw: Draw) -> Shape:
+    """The last dimensions of the input."""
+    rank = len(draw.pattern["weight"])
+    sizes = draw.tensor("input").sizes
+    return sizes[len(sizes) - rank :]
+
+
+def statistics(draw: Draw) -> TensorValue:
+    """A contiguous tensor with one positive number per row of the input."""
+    rows = draw.make(draw.letters(draw.pattern["mean"]), None, "positive")
+    return draw.holding_same(rows)
+
+
+def slice_index(draw: Draw) -> Value:
+    size = draw.size()
+    return draw.choose(None, draw.between(-size - 1, size + 1), draw.between(0, size))
+
+
+def permutation(draw: Draw) -> Shape:
+    rank = len(draw.tensor().sizes)
+    order = draw.random.sample(range(rank), rank)
+    return tuple(d - rank if draw.chance(0.3) else d for d in order)
+
+
+def strides_for(name: str) -> Callable[[Draw], Value]:
+    """Strides for sizes: of some permutation of the dimensions."""
+
+    def rule(draw: Draw) -> Value:
+        return draw.make(draw[name], v.BOOL, dense=True).strides
+
+    return rule
+
+
+def unsqueezed(draw: Draw) -> int:
+    rank = len(draw.tensor().sizes)
+    return draw.between(-rank - 1, rank)
+
+
+def in_range(draw: Draw) -> int:
+    size = draw.size()
+    if not size or not draw.tensor().sizes:
+        raise Refused
+    return draw.between(-size, size - 1)
+
+
+def like_self(draw: Draw) -> TensorValue:
+    return draw.make(draw.tensor().sizes)
+
+
+def row_sums(draw: Draw) -> Shape:
+    """index_add's source: as self, with the index's length along dim."""
+    sizes = list(draw.tensor().sizes)
+    if sizes:
+        sizes[draw["dim"] % len(sizes)] = elements(draw.tensor("index").sizes)
+    return tuple(sizes)
+
+
+def one_dimensional_index(draw: Draw) -> TensorValue:
+    size = draw.size()
+    if size == 0:
+        return draw.holding([], "int64")
+    shape = (
+        draw.choose((), (1,))
+        if not draw.tensor().sizes
+        else draw.choose((), (1,), (3,), (5,), (0,))
+    )
+    return draw.integers(shape, size, dtype=draw.choose("int64", "int64", "int32"))
+
+
+def flat_index(draw: Draw) -> TensorValue:
+    """take's index: into all of self."""
+    count = elements(draw.tensor().sizes)
+    return draw.integers(draw.shape() if count else (0,), count, first=-count)
+
+
+def mask_like(draw: Draw) -> TensorValue:
+    return draw.make(draw.broadcast(draw.tensor().sizes), v.BOOL)
+
+
+def rows_of(draw: Draw) -> TensorValue:
+    """embedding's indices: rows of the weight."""
+    return draw.integers(
+        draw.shape(0, 2), draw.tensor("weight").sizes[0], dtype=draw.choose("int64", "int32")
+    )
+
+
+def same_as_first(draw: Draw) -> TensorValue:
+    """equal, is_same_size …: in most cases self's own shape, in half of the cases its own elements."""
+    first = draw.tensor()
+    if draw.chance(0.4):
+        return draw.holding_same(first)
+    return draw.make(first.sizes if draw.chance(0.7) else draw.shape())
+
+
+def compatible(draw: Draw) -> TensorValue:
+    """view_as and reshape_as: a tensor of a shape that self can take."""
+    return draw.make([abs(size) for size in reshaped(draw) if size != -1] or draw.tensor().sizes)
+
+
+ARGUMENTS: Mapping[str, Callable[[Draw], Value]] = {
+    # Dimensions.
+    ":dim": lambda d: d.dim(),
+    ":dim0": lambda d: d.dim(),
+    ":dim1": lambda d: d.dim(),
+    ":dim2": lambda d: d.dim(),
+    ":start_dim": lambda d: d.below(max(1, len(d.tensor().sizes))),
+    ":end_dim": lambda d: d.between(d["start_dim"], max(0, len(d.tensor().sizes) - 1)),
+    ":dims": lambda d: d.dims(),
+    "permute:dims": permutation,
+    "permute_copy:dims": permutation,
+    "diagonal:dim1": lambda d: 0,
+    "diagonal:dim2": lambda d: d.choose(-1, len(d.tensor().sizes) - 1),
+    "diagonal_copy:dim1": lambda d: d.choose(-1, len(d.tensor().sizes) - 1),
+    "diagonal_copy:dim2": lambda d: 0,
+    "unsqueeze:dim": unsqueezed,
+    "unsqueeze_copy:dim": unsqueezed,
+    "stack:dim": lambda d: d["tensors"] and d.drawn["dim"],
+    "cat:dim": lambda d: d["tensors"] and d.drawn["dim"],
+    **{f"{name}:dim": lambda d: d.choose(None, d.dim()) for name in ("argmax", "argmin")},
+    **{
+        f"{name}:dim": lambda d: d.choose(None, d.dims(), d.dims(1))
+        for name in (
+            "sum",
+            "mean",
+            "std",
+            "var",
+            "var_mean",
+            "linalg_vector_norm",
+            "any.dims",
+            "all.dims",
+        )
+    },
+    **{
+        f"{name}:dim": lambda d: d.dims()
+        for name in ("amax", "amin", "squeeze.dims", "squeeze_copy.dims")
+    },
+    # Shapes.
+    ":size": lambda d: d.shape(),
+    "view:size": reshaped,
+    "view_copy:size": reshaped,
+    ":shape": reshaped,
+    "expand:size": expanded,
+    "expand_copy:size": expanded,
+    "empty_strided:stride": strides_for("size"),
+    **{f"{name}:size": inside_part(0) for name in ("as_strided", "as_strided_copy")},
+    **{f"{name}:stride": inside_part(1) for name in ("as_strided", "as_strided_copy")},
+    **{f"{name}:storage_offset": inside_part(2) for name in ("as_strided", "as_strided_copy")},
+    **{f"{name}:size": alias_part(0) for name in ("_reshape_alias", "_reshape_alias_copy")},
+    **{f"{name}:stride": alias_part(1) for name in ("_reshape_alias", "_reshape_alias_copy")},
+    ":repeats": lambda d: tuple(
+        d.between(0 if d.chance(0.1) else 1, 3) for _ in range(len(d.first_sizes()) + d.below(2))
+    ),
+    ":normalized_shape": layer_shape,
+    "view_as:other": compatible,
+    "reshape_as:other": compatible,
+    "expand_as:other": lambda d: d.make([abs(s) for s in expanded(d)]),
+    # Parts of a dimension.
+    "select:index": in_range,
+    "select_copy:index": in_range,
+    ":start": slice_index,
+    ":end": slice_index,
+    ":step": lambda d: d.choose(1, 1, 2, 3),
+    "narrow:start": lambda d: d.between(-d.size(), d.size()),
+    "narrow.Tensor:start": lambda d: d.integers((), d.size() + 1),
+    "narrow:length": lambda d: d.between(0, max(0, d.size() - (d["start"] % max(1, d.size())))),
+    "narrow.Tensor:length": lambda d: d.between(0, d.size() - int(d.tensor("start").array())),
+    ":chunks": lambda d: d.between(1, 5),
+    ":split_size": lambda d: d.between(1, 4),
+    "split.sizes:split_size": split_sizes,
+    ":split_sizes": split_sizes,
+    "slice_scatter:src": lambda d: d.make(slice_of(d)),
+    "slice_inverse:self": sliced,
+    "slice_inverse:src": lambda d: d.make(d.common_shape(), dense=True),
+    "slice_inverse:dim": lambda d: d.below(len(d.common_shape())),
+    "slice_inverse:start": lambda d: d.choose(None, d.between(0, d.common_shape()[d["dim"]])),
+    "slice_inverse:end": lambda d: d.choose(None, d.between(0, d.common_shape()[d["dim"]])),
+    ":k": lambda d: d.between(0 if d.tensor().sizes else 1, d.size()),
+    # Sequences and other numbers.
+    **{f"{name}:{end}": real for name in ("arange", "linspace") for end in ("start", "end")},
+    "arange:end": lambda d: abs(real(d)),
+    "arange.start:end": lambda d: d["start"] + abs(real(d)),
+    "arange.start_step:end": real,
+    "arange.start_step:start": real,
+    "arange:step": arange_step,
+    "linspace.Tensor_Tensor:start": lambda d: d.make((), None, "finite"),
+    "linspace.Tensor_Tensor:end": lambda d: d.make((), None, "finite"),
+    "linspace.Tensor_Scalar:start": lambda d: d.make((), None, "finite"),
+    "linspace.Scalar_Tensor:end": lambda d: d.make((), None, "finite"),
+    # Factors that the dtype cannot represent are rejected at different places.
+    "addmm:alpha": fitting,
+    "addmm:beta": fitting,
+    "index_add:alpha": fitting,
+    ":steps": lambda d: d.between(0, 9),
+    ":offset": lambda d: d.between(-3, 3),
+    ":diagonal": lambda d: d.between(-4, 4),
+    ":decimals": lambda d: d.between(-2, 3),
+    ":correction": lambda d: d.choose(None, 0, 1, 2, 0.5),
+    ":ord": lambda d: d.choose(0, 1, 2, 2, 3, 0.5, -1.0, float("inf"), float("-inf")),
+    ":low": lambda d: d.between(0, 3),
+    ":high": lambda d: d.between(4, 100),
+    "randperm:n": lambda d: d.between(0, 30),
+    "polygamma:n": lambda d: d.between(0, 3),
+    ":negative_slope": lambda d: d.choose(0.01, 0.5, 0, -0.5),
+    ":p": lambda d: d.choose(0.0, 1.0, 0.25, 0.5),
+    ":eps": lambda d: d.choose(1e-5, 1e-3),
+    ":rtol": lambda d: d.choose(1e-5, 0.1, 0.0),
+    ":atol": lambda d: d.choose(1e-8, 0.5),
+    ":from": lambda d: d.choose(0.0, -1.0),
+    ":to": lambda d: d.choose(1.0, 3.0),
+    ":std": lambda d: d.choose(0.0, 1.0, 2.5),
+    ":storage_offset": lambda d: d.choose(None, 0, 1),
+    ":divisor_override": lambda d: d.choose(None, None, 2, 5, -3),
+    ":scales": lambda d: d.choose(None, None, d["output_size"][0] / max(1, d.tensor().sizes[-1])),
+    ":output_size": upsampled,
+    "upsample_nearest1d.vec:output_size": lambda d: d.choose(None, upsampled(d)),
+    ":scale_factors": lambda d: (
+        (d.choose(0.5, 1.5, 2.0, 3.0),) if d["output_size"] is None else None
+    ),
+    # Choices.
+    ":approximate": lambda d: d.choose("none", "tanh"),
+    ":rounding_mode": lambda d: d.choose(None, "trunc", "floor"),
+    ":half_to_float": lambda d: False,
+    ":sparse": lambda d: False,
+    ":sparse_grad": lambda d: d.chance(0.5),
+    ":scale_grad_by_freq": lambda d: False,
+    ":pin_memory": lambda d: d.choose(None, False),
+    # Their order is not specified otherwise.
+    ":sorted": lambda d: True,
+    ":stable": lambda d: True,
+    ":unsafe": lambda d: False,
+    ":implicit": lambda d: False,
+    ":output_mask": lambda d: tuple(
+        d.chance(0.7) and each for each in (True, d["weight"] is not None, d["bias"] is not None)
+    ),
+    "cumsum_:dtype": lambda d: d.choose(None, d.dtype),
+    "linalg_vector_norm:dtype": lambda d: d.choose(None, None, d.dtype, v.BY_NAME["float64"]),
+    # Factories make the dtype that is being tested; a given tensor has that dtype, too.
+    **{
+        f"{name}:dtype": lambda d: d.dtype
+        for name in (
+            *(
+                "empty",
+                "empty_strided",
+                "zeros",
+                "ones",
+                "full",
+                "scalar_tensor",
+                "arange",
+                "linspace",
+                "eye",
+            ),
+            *("tril_indices", "rand", "randn", "randint", "randperm"),
+        )
+    },
+    "promote_types:type1": lambda d: d.dtype,
+    # Pooling.
+    ":kernel_size": window(1),
+    ":stride": lambda d: () if d.chance(0.4) else window(1)(d),
+    ":padding": half_window,
+    ":dilation": lambda d: d.choose((1,), (1, 1), (2,), (1, 2)),
+    # Lists of tensors.
+    "cat:tensors": joined,
+    "stack:tensors": stacked,
+    **{f"{name}:self": several for name in ("_foreach_add", "_foreach_mul", "_foreach_sqrt")},
+    **{
+        f"{name}:other": lambda d: tuple(d.make(t.sizes) for t in d["self"])
+        for name in ("_foreach_add", "_foreach_mul")
+    },
+    "_foreach_add:other": lambda d: tuple(d.make(t.sizes, None, "finite") for t in d["self"]),
+    ":scalars": lambda d: tuple(d.scalar() for _ in d["self"]),
+    # Indices.
+    "gather:index": index_like,
+    "scatter:index": index_like,
+    "scatter_add:index": index_like,
+    "scatter:src": covering,
+    "scatter_add:src": covering,
+    "index_select:index": one_dimensional_index,
+    "index_add:index": one_dimensional_index,
+    "index_add:source": lambda d: d.make(row_sums(d)),
+    "index:indices": index_list,
+    "index_put:indices": index_list,
+    "_index_put_impl:indices": index_list,
+    "index_put:values": index_values,
+    "_index_put_impl:values": index_values,
+    "take:index": flat_index,
+    "masked_fill:mask": mask_like,
+    "masked_fill.Tensor:value": lambda d: d.make(()),
+    "fill.Tensor:value": lambda d: d.make(()),
+    "embedding:indices": rows_of,
+    "embedding:padding_idx": lambda d: d.choose(-1, 0),
+    # PyTorch reads the statistics made by its forward operator as contiguous, ignoring their
+    # strides.
+    "native_layer_norm_backward:mean": statistics,
+    "native_layer_norm_backward:rstd": statistics,
+    # Predicates.
+    "equal:other": same_as_first,
+    "is_same_size:other": same_as_first,
+    **{
+        f"{name}:self": lambda d: d.make(d.choose((), (1,), (1, 1)))
+        for name in ("item", "is_nonzero", "_local_scalar_dense")
+    },
+}
+
+# One line of alternatives per operator: see Draw.letters. Operators without a line are pointwise.
+SHAPES: Mapping[str, Sequence[Mapping[str, str]]] = {
+    "mm": ({"self": "ij", "mat2": "jk"},),
+    "bmm": ({"self": "bij", "mat2": "bjk"},),
+    "addmm": ({"self": "~ik", "mat1": "ij", "mat2": "jk"},),
+    "mv": ({"self": "ij", "vec": "j"},),
+    "dot": ({"self": "i", "tensor": "i"},),
+    "outer": ({"self": "i", "vec2": "j"},),
+    "matmul": (
+        {"self": "i", "other": "i"},
+        {"self": "ij", "other": "j"},
+        {"self": "j", "other": "jk"},
+        {"self": "ij", "other": "jk"},
+        {"self": "*ij", "other": "jk"},
+        {"self": "*ij", "other": "j"},
+        {"self": "ij", "other": "*jk"},
+        {"self": "*ij", "other": "*jk"},
+        {"self": "1ij", "other": "bjk"},
+    ),
+    "linear": (
+        {"input": "*ij", "weight": "kj", "bias": "k"},
+        {"input": "j", "weight": "kj", "bias": "k"},
+        {"input": "*j", "weight": "j", "bias": ""},
+    ),
+    "native_layer_norm": (
+        {"input": "*J", "weight": "J", "bias": "J"},
+        {"input": "*IJ", "weight": "IJ", "bias": "IJ"},
+    ),
+    "layer_norm": (
+        {"input": "*J", "weight": "J", "bias": "J"},
+        {"input": "*IJ", "weight": "IJ", "bias": "IJ"},
+    ),
+    "native_layer_norm_backward": (
+        {"grad_out": "*J", "input": "*J", "mean": "*1", "rstd": "*1", "weight": "J", "bias": "J"},
+        {
+            "grad_out": "*IJ",
+            "input": "*IJ",
+            "mean": "*11",
+            "rstd": "*11",
+            "weight": "IJ",
+            "bias": "IJ",
+        },
+    ),
+    "avg_pool2d": ({"self": "NCHW"}, {"self": "CHW"}, {"self": "nCHW"}),
+    "max_pool2d_with_indices": ({"self": "NCHW"}, {"self": "CHW"}, {"self": "nCHW"}),
+    "max_pool2d": ({"self": "NCHW"}, {"self": "CHW"}, {"self": "nCHW"}),
+    "upsample_nearest1d": ({"self": "NCW", "input": "NCW"}, {"self": "nCW", "input": "nCW"}),
+    "embedding": ({"weight": "Ij"},),
+    "bernoulli.Tensor": ({"self": "*ij", "p": "~*ij"},),
+    "lerp": ({"self": "*ij", "end": "~*ij", "weight": "~*ij"},),
+}
+
+# Smallest and largest number of dimensions of shapes that are drawn freely.
+RANKS: Mapping[str, tuple[int, int]] = {
+    "t": (0, 2),
+    "t_copy": (0, 2),
+    "triu": (2, 4),
+    "tril": (2, 4),
+    "diagonal": (2, 4),
+    "diagonal_copy": (2, 4),
+    **{
+        f"{name}{copy}": (1, 4)
+        for name in ("select", "slice", "unbind", "split")
+        for copy in ("", "_copy")
+    },
+    **dict.fromkeys(("split_with_sizes", "split_with_sizes_copy", "chunk", "narrow"), (1, 4)),
+    **dict.fromkeys(("slice_scatter", "slice_inverse"), (1, 4)),
+}
+
+# Dtypes that are not the tested one; "operator" alone keeps all tensors at one dtype.
+TENSOR_DTYPES: Mapping[str, str] = {
+    ":mask": "bool",
+    ":condition": "bool",
+    "bernoulli:p": "float32",
+    **dict.fromkeys(
+        (
+            *("mm", "bmm", "addmm", "mv", "dot", "outer", "matmul", "linear", "set", "lerp"),
+            *("native_layer_norm", "native_layer_norm_backward", "layer_norm"),
+        ),
+        "same",
+    ),
+}
+
+_NORM = ("native_layer_norm", "native_layer_norm_backward", "layer_norm")
+_REDUCTIONS = ("cumsum", "sum", "mean", "var", "std", "var_mean", "linalg_vector_norm")
+
+# Which elements; see draw._numbers. Without a line: any, sometimes with infinities and NaN.
+DOMAINS: Mapping[str, str] = {
+    "polygamma:self": "positive",
+    "bernoulli:self": "unit",
+    "bernoulli:p": "unit",
+    # The order of equal elements is undefined, unless the sort is stable.
+    **{f"{name}:self": "distinct" for name in ("sort", "argsort", "topk")},
+    "sort.stable:self": "any",
+    "argsort.stable:self": "any",
+    # The order in which infinities meet differs, or one is subtracted from another.
+    **{f"{name}:self": "finite" for name in _REDUCTIONS},
+    **{
+        f"{name}:{tensor}": "finite"
+        for name in _NORM
+        for tensor in ("input", "weight", "bias", "grad_out")
+    },
+    **{f"addmm:{tensor}": "finite" for tensor in ("mat1", "mat2")},
+    # Products that are exact in any order, and within the range of half.
+    "prod:self": "small",
+    # PyTorch's vectorised bfloat16 gives NaN for infinity.
+    "gelu:self": "finite",
+}
+
+# Operators whose first tensor is never expanded.
+DENSE: frozenset[str] = frozenset({"set"})
+
+CONSTRAINTS = Constraints(ARGUMENTS, SHAPES, RANKS, TENSOR_DTYPES, DOMAINS, DENSE)

@@ -1,0 +1,104 @@
+"""Known differences from PyTorch, and results that cannot be compared, each with its reason."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+import numpy as np
+
+from differential.numerics.draw import functional_name
+from differential.numerics.values import Array, TensorValue, Value
+from opgen.model.native_function import NativeFunction
+
+# Operators that are not called: none of them has a boxed form.
+EXEMPT: dict[str, str] = {}
+
+# The memory that these return has no defined values.
+UNSPECIFIED = frozenset(
+    {"empty", "empty_strided", "empty_like", "new_empty", "resize", "resize_as"}
+)
+
+# Operators whose results never have elements.
+EMPTY_ONLY = frozenset({"set", "set_", "set.out"})
+
+# Ours does not raise where PyTorch does, by operator; not a failure.
+LENIENT: dict[str, str] = {
+    "linear": "PyTorch takes a one-dimensional weight only without a bias",
+    "abs.out": "PyTorch takes an out argument of a wider complex dtype only for some shapes",
+    "std.out": "PyTorch computes half and bfloat16 only into an out argument of the same dtype",
+    "std.correction_out": "as std.out",
+    "var.out": "as std.out",
+    "var.correction_out": "as std.out",
+    "native_layer_norm_backward.out": "PyTorch rejects every output_mask except all true",
+}
+
+# Ours raises where PyTorch does not.
+STRICT: dict[str, str] = {
+    "mean.out": "PyTorch drops the imaginary part for a real out argument",
+}
+
+# The elements of PyTorch's out form differ from those of its functional form, which are right; ours
+# agrees with the latter.
+OUT_IS_WRONG: dict[str, str] = {
+    "tril.out": "elements of out arguments that are not contiguous are left as they were",
+    "triu.out": "as tril.out",
+    "gelu.out": "bfloat16 in out arguments that are not contiguous are left as they were",
+    "linear.out": "an out argument that is not contiguous gets other strides, and memory outside of it is written",
+    "matmul.out": "as linear.out; or an out argument of the right shape is rejected, because batches are folded",
+    "_softmax.out": "half and bfloat16 are written outside of an out argument that is not contiguous",
+}
+
+# Strides that differ on purpose.
+OTHER_STRIDES: dict[str, str] = {
+    "abs.out": "of complex tensors: PyTorch computes into a contiguous tensor first, and a fresh out takes its strides",
+}
+
+# Integer results that are rounded from fractions: the last bit of the fraction may decide.
+OFF_BY_ONE = frozenset({"linspace"})
+
+# From an overload, or "overload:dtype", to the reason why ours is expected to fail.
+KNOWN: dict[str, str] = {}
+
+# Operators whose result depends on the elements of a tensor, which Meta does not have; those with a
+# tag need no row.
+NEEDS_DATA = frozenset(
+    {
+        "is_nonzero",
+        "narrow.Tensor",
+        "linspace.Scalar_Tensor",
+        "linspace.Tensor_Scalar",
+        "linspace.Tensor_Tensor",
+        "where",
+    }
+)
+_DATA_TAGS = frozenset({"data_dependent_output", "dynamic_output_shape"})
+
+
+def refusal_counts(name: str) -> bool:
+    """Return whether it is a failure of operator `name` to accept what PyTorch rejects."""
+    return name not in LENIENT and name.partition(".")[0] not in LENIENT
+
+
+def may_refuse(name: str) -> bool:
+    """Return whether ours may reject what PyTorch accepts."""
+    return name in STRICT
+
+
+def off_by_one(name: str, ours: Array, theirs: Array) -> bool:
+    """Return whether integers differ by at most one, and operator `name` may differ so."""
+    if name.partition(".")[0] not in OFF_BY_ONE or ours.dtype.kind not in "ui":
+        return False
+    return bool((np.abs(ours.astype(np.int64) - theirs.astype(np.int64)) <= 1).all())
+
+
+def needs_data(function: NativeFunction, arguments: Mapping[str, Value]) -> bool:
+    """Return whether this call cannot be made on Meta."""
+    if _DATA_TAGS & set(function.tags):
+        return True
+    # Masks become as many indices as they have true elements.
+    for index in (
+        arguments.get("indices") or () if isinstance(arguments.get("indices"), tuple) else ()
+    ):
+        if isinstance(index, TensorValue) and index.dtype.name in ("bool", "uint8"):
+            return True
+    return functional_name(function.func) in NEEDS_DATA

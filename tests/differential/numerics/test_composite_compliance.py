@@ -1,0 +1,74 @@
+"""Composite kernels of native_functions.yaml only call operators: no `data_ptr`, `resize_`, out= or `item`.
+
+Each runs on the inputs of the comparison with PyTorch, with substitutes for its tensors that have no bytes
+(composite_compliance.h), and must still give PyTorch's results.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+
+import opgen
+from differential.numerics import exceptions
+from differential.numerics.driver import Library
+from differential.numerics.values import DTYPES
+from opgen.model.dispatch_key import DispatchKey
+from opgen.resolve.dispatch_tables import find_registration
+from support.build import REPOSITORY
+
+# Inputs per overload and dtype.
+COUNT = 4
+
+_RESIZES = ("calls resize_() on memory", "an out= operator that resizes its out, by the runtime")
+
+# Exceptions that some kernels make although they are composite, and why. PyTorch's make the same.
+OFFENDERS = {
+    "item": ("calls aten::_local_scalar_dense", "it is the operator that reads a number"),
+    "is_nonzero": ("calls aten::item", "its result is a bool of the program"),
+    "empty.out": _RESIZES,
+    "matmul.out": _RESIZES,
+    "rand.generator_out": _RESIZES,
+    "randn.out": _RESIZES,
+    "randn.generator_out": _RESIZES,
+    "narrow.Tensor": ("calls aten::item", "sizes of a view are numbers of the program"),
+}
+
+
+def _composites() -> tuple[str, ...]:
+    registry = opgen.load([REPOSITORY / "native_functions.yaml"])
+    return tuple(
+        str(f.func.name)
+        for f in registry.functions
+        if find_registration(registry, f, DispatchKey.CompositeImplicitAutograd) is not None
+        and str(f.func.name) not in exceptions.EXEMPT
+    )
+
+
+@pytest.fixture(scope="module")
+def checker(library: Library, registry: opgen.Registry, torch_installed: None) -> Any:
+    check = pytest.importorskip("differential.numerics.check")
+    return check.Checker(library, registry)
+
+
+@pytest.mark.parametrize("overload", _composites())
+def test_composites_only_call_operators(
+    overload: str, checker: Any, library: Library, capfd: pytest.CaptureFixture[str]
+) -> None:
+    """Protects new backends, vmap, tracing and autograd, which all rely on it."""
+    with library.composite_compliance():
+        reports = [checker.check(overload, dtype, COUNT) for dtype in DTYPES]
+    capfd.readouterr()  # Warnings about out arguments that are resized.
+    failures = [str(failure) for report in reports for failure in report.failures]
+    if overload in OFFENDERS:
+        act, _ = OFFENDERS[overload]
+        caught = f"aten::{overload} is composite, but its kernel {act}"
+        assert any(caught in failure for failure in failures)
+    elif failures:
+        pytest.fail("\n\n".join(failures[:3]), pytrace=False)
+
+
+def test_there_are_many() -> None:
+    assert len(_composites()) > 70
+    assert set(OFFENDERS) <= set(_composites())

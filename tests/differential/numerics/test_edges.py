@@ -1,0 +1,287 @@
+"""Numbers, sizes and dtypes at the limits of what fits, which random inputs never contain: Python expressions in which
+`t` is torch or our package.
+"""
+
+from __future__ import annotations
+
+import math
+import warnings
+from typing import Any
+
+import pytest
+
+from support.library import own_package
+
+# Both give the same result, or both reject the call.
+AGREE = (
+    # Integers that do not fit into 32 bits, or into the digits of a float.
+    "t.pow(t.tensor([.5, 2.]), 2**32)",
+    "t.tensor([.5, 2.]) ** (2**32 + 1)",
+    "t.tensor([.5, 2.]).pow_(2**32)",
+    "t.tensor([3, -1]).pow(2**32)",
+    "t.tensor([3, -1]) ** (2**32 + 1)",
+    "t.pow(2**32, t.tensor([2., .5]))",
+    "t.pow(2**32 + 1, t.tensor([2., .5]))",
+    "(2**32 + 1) ** t.tensor([2, 1])",
+    "t.pow(t.tensor([-1.]), 2147483651)",
+    "t.pow(t.tensor([-1.], dtype=t.float64), 2147483651)",
+    "t.tensor([2], dtype=t.int8).pow(256)",
+    "t.tensor([2], dtype=t.int8).pow(100)",
+    "t.addmm(t.ones(2, 2), t.eye(2), t.eye(2), beta=2**32)",
+    # Close to poles, and infinite.
+    "t.polygamma(0, t.tensor([-1e-16, 1e-16, -1e-300, -1 + 1e-9, 0., -0.], dtype=t.float64))",
+    "t.polygamma(1, t.tensor([float('inf'), -float('inf'), 1e300], dtype=t.float64))",
+    "t.gelu(t.tensor([1.5e308, -1.5e308], dtype=t.float64))",
+    "t.gelu(t.tensor([1e38, 3e38, -3e38]), approximate='tanh')",
+    # No elements, or one.
+    "t.std(t.empty(0), None, correction=-1)",
+    "t.var(t.empty(0, 3), 0, correction=-1)",
+    "t.var_mean(t.empty(0), None, correction=-1)",
+    "t.topk(t.tensor(3.5), 0)",
+    "t.topk(t.tensor([3.5]), 0)",
+    "t.zeros(3, 0).index_select(0, t.tensor([9]))",
+    "t.zeros(3, 0).index_select(0, t.tensor([2]))",
+    "t.linspace(9, 1j, 3, dtype=t.uint8)",
+    "t.linspace(9, t.tensor(1j), 3, dtype=t.uint8)",
+    "t.linspace(9, 1j, 3, dtype=t.complex128)",
+    "t.ones([1] * 70).flip([])",
+    "t.ones([1] * 70).flip([3])",
+    # Numbers beyond the range of a dtype.
+    "t.tensor(1e39)",
+    "t.tensor([1e39 + 1e39j])",
+    "t.tensor([70000., -70000.], dtype=t.float16)",
+    "t.tensor([1e39, -1e39], dtype=t.bfloat16)",
+    "t.tensor([1e39], dtype=t.complex64)",
+    "t.tensor(300, dtype=t.int8)",
+    "t.tensor([1e39], dtype=t.int32)",
+    "t.tensor([float('nan')], dtype=t.int32)",
+    "t.tensor([2.], dtype=t.bfloat16) * 1e300",
+    "t.tensor([2.], dtype=t.float16) * -1e300",
+    "t.tensor([2.]) * 1e300",
+    "t.tensor([2.], dtype=t.bfloat16) / 1e300",
+    "t.tensor([2.], dtype=t.float16) + 1e300",
+    "t.full((1,), 1e39)",
+    "t.full((1,), 2**63 - 1, dtype=t.float16)",
+    "t.full((1,), 1e300, dtype=t.bfloat16)",
+    "t.scalar_tensor(70000, dtype=t.float16)",
+    "t.zeros(2, dtype=t.float16).fill_(-70000)",
+    "t.zeros(2).scatter(0, t.tensor(0), t.zeros(0))",
+    "t.zeros(2).scatter_add(0, t.tensor(0), t.zeros(0))",
+    "t.zeros(2).gather(0, t.tensor(0))",
+    "t.round(t.tensor([1.5]), decimals=-2**63)",
+    "t.where(t.tensor([True]), t.tensor([1], dtype=t.int8), 300)",
+    "t.where(t.tensor([True]), 300, t.tensor([1], dtype=t.int8))",
+    "t.where(t.tensor([True]), t.tensor([1], dtype=t.int8), 1.5)",
+    "t.where(t.tensor([True]), t.tensor([1.]), 1e300)",
+    # Rounding: once, and not before truncation.
+    "t.div(t.tensor([2.998], dtype=t.float16), 1.0002, rounding_mode='trunc')",
+    "t.div(t.tensor([float(k) / 7 for k in range(-999, 999)], dtype=t.float16), 1.7, rounding_mode='trunc')",
+    "t.div(t.tensor([float(k) / 7 for k in range(-99, 99)], dtype=t.bfloat16), .7, rounding_mode='trunc')",
+    "t.var(t.tensor([[1., 3.], [2., 7.], [4., 5.]], dtype=t.bfloat16), 0, out=t.empty(0))",
+    "t.std(t.tensor([[1., 3.], [2., 7.], [4., 5.]], dtype=t.float16), 0, out=t.empty(0))",
+    "t.tensor([2**62, 2**62, 2**62]).sum()",
+    "t.tensor([[2**62] * 40] * 40).sum(0)",
+    # Dtypes.
+    "t.add(1., 1.)",
+    "t.mul(2., 3)",
+    "t.add(1, 1)",
+    "t.add(1j, 1j)",
+    "t.sub(2., t.tensor(1, dtype=t.int8))",
+    "t.add(2., t.tensor(1., dtype=t.float64))",
+    "t.where(t.tensor(True), 1., 2.)",
+    "t.all(t.tensor([1], dtype=t.uint8), out=t.empty(0, dtype=t.bool))",
+    "t.all(t.tensor([[2.]]), 0, out=t.empty(0, dtype=t.uint8))",
+    "t.any(t.tensor([[2]], dtype=t.uint8), 0, out=t.empty(0, dtype=t.bool))",
+    "t.any(t.tensor([2], dtype=t.uint8), out=t.empty(0))",
+    # Many dimensions.
+    "t.zeros([1] * 65).squeeze()",
+    "t.zeros([1] * 64 + [2]).squeeze()",
+    "t.zeros([1] * 70).squeeze(69).dim()",
+    "t.zeros([1] * 70).squeeze_(-70).dim()",
+    "t.zeros([1] * 65).squeeze((0, 1))",
+    "t.zeros([1] * 64 + [2]).permute(list(range(64, -1, -1))).shape[0]",
+    "t.zeros([1] * 65).permute([0] * 65)",
+    "t.zeros([1] * 64 + [2]).permute([64] + [0] * 64)",
+    "t.zeros([1] * 65).flip(0)",
+    "(t.zeros([1] * 69 + [2]) + 1).shape[69]",
+    "t.zeros([1] * 69 + [2]).transpose(0, 69).shape[0]",
+    "t.zeros([1] * 69 + [2])[0].dim()",
+    "t.zeros([2] * 64)",
+    # Sizes whose sums and products overflow.
+    "t.zeros(2).repeat(2**62)",
+    "t.zeros(2).repeat(2**62, 4)",
+    "t.zeros(0).repeat(2**62)",
+    "t.zeros(5)[::2**62]",
+    "t.split_with_sizes(t.zeros(5), [2**63 - 1, 1])",
+    "t.split_with_sizes(t.zeros(5), [2, 3])",
+    "t.split(t.zeros(5), 2**63 - 1)",
+    "t.arange(0, 1e30)",
+    "t.arange(-2**63, 2**63 - 1, 1)",
+    "t.max_pool2d(t.zeros(1, 1, 4, 4), 2**62)",
+    "t.max_pool2d(t.zeros(1, 1, 4, 4), 2, 2**62)",
+    "t.max_pool2d(t.zeros(1, 1, 4, 4), 2, 1, 0, 2**62)",
+    "t.max_pool2d(t.arange(16.).reshape(1, 1, 4, 4), 3, 2, 1, 2)",
+    "t.avg_pool2d(t.zeros(1, 1, 4, 4), 2**62)",
+)
+
+# Elements that are wrong or undefined in PyTorch.
+RIGHT: dict[str, Any] = {
+    # PyTorch's are infinite from half of the range on.
+    "t.gelu(t.tensor([1e38, 3e38, -3e38]))": [1e38, 3e38, -0.0],
+    # PyTorch's are 1 where its vectors are filled: how many, depends on the machine.
+    "t.pow(t.tensor([-1.] * 17), 16777217)": [-1.0] * 17,
+    # PyTorch's are empty.
+    "t.arange(-2**63, 2**63 - 1, 2**62)": [-(2**63), -(2**62), 0, 2**62],
+    "t.arange(2**63 - 1, -2**63, -2**62)": [2**63 - 1, 2**62 - 1, -1, -(2**62) - 1],
+    "t.arange(0, 10, 2**63 - 1)": [0],
+    "t.zeros(5)[1::2**63 - 1]": [0.0],
+    # PyTorch divides by 0.
+    "[each.tolist() for each in t.zeros(2).chunk(2**63 - 1)]": [[0.0], [0.0]],
+    # An infinite scale.
+    "t.upsample_nearest1d(t.tensor([[[1., 2.]]]), [3], 1e-320)": [[[1.0, 2.0, 2.0]]],
+    # A window of 2**31 - 1 places, most of which are padding.
+    "t.max_pool2d(t.ones(1, 1, 2, 2), 2**31 - 1, 2**31 - 1, 2**30 - 1)": [[[[1.0]]]],
+}
+
+# PyTorch's sum wraps around to the right end, and its parts overlap.
+REFUSED = ("t.split_with_sizes(t.zeros(5), [2**62, 2**62, 2**62, 2**62, 5])",)
+
+# Factories, whose out argument gets the shape that the call states.
+SILENT = (
+    "t.zeros(3, out=t.ones(2))",
+    "t.ones(3, out=t.ones(2))",
+    "t.full((3,), 1, out=t.ones(2))",
+    "t.empty(3, out=t.ones(2))",
+    "t.linspace(0, 1, 3, out=t.ones(2))",
+    "t.eye(3, out=t.ones(2))",
+    "t.rand(3, out=t.ones(2))",
+    "t.randn(3, out=t.ones(2))",
+    "t.randint(3, (3,), out=t.ones(2))",
+    "t.randperm(3, out=t.ones(2, dtype=t.int64))",
+)
+WARNS = ("t.arange(3, out=t.ones(2))", "t.sin(t.ones(3), out=t.ones(2))")
+
+
+class _Torch:
+    """torch, with functions that it has in other places under our names."""
+
+    def __init__(self, torch: Any) -> None:
+        self._torch = torch
+        self.gelu = torch.nn.functional.gelu
+        self.avg_pool2d = torch.nn.functional.avg_pool2d
+
+    def __getattr__(self, name: str) -> Any:
+        return getattr(self._torch, name)
+
+
+class _Ours:
+    """Our package, likewise."""
+
+    def __init__(self, module: Any) -> None:
+        self._module = module
+        self.gelu = module.nn.gelu
+        self.upsample_nearest1d = module.nn.upsample_nearest1d
+        self.avg_pool2d = module.nn.avg_pool2d
+
+    def __getattr__(self, name: str) -> Any:
+        return getattr(self._module, name)
+
+
+@pytest.fixture(scope="module")
+def ours() -> Any:
+    return _Ours(own_package())
+
+
+@pytest.fixture(scope="module")
+def theirs(torch_installed: None) -> Any:
+    return _Torch(pytest.importorskip("torch"))
+
+
+def _answer(module: Any, expression: str) -> Any:
+    """Return the elements, dtypes and shapes of the result; None if the call is rejected."""
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        try:
+            result = eval(expression, {"t": module})
+        except (RuntimeError, ValueError, IndexError, TypeError, OverflowError):
+            return None
+    return _plain(result)
+
+
+def _plain(value: Any) -> Any:
+    if hasattr(value, "tolist"):
+        return str(value.dtype).rpartition(".")[2], tuple(value.shape), value.tolist()
+    if isinstance(value, tuple | list):
+        return [_plain(each) for each in value]
+    return value
+
+
+def _same(ours: Any, theirs: Any) -> bool:
+    if isinstance(ours, tuple | list) and isinstance(theirs, tuple | list):
+        return len(ours) == len(theirs) and all(map(_same, ours, theirs))
+    if type(ours) is not type(theirs):
+        return False
+    if isinstance(ours, float) and math.isnan(ours):
+        return math.isnan(theirs)
+    if isinstance(ours, float) and math.isfinite(ours):
+        same_sign = math.copysign(1, ours) == math.copysign(1, theirs)
+        return same_sign and math.isclose(ours, theirs, rel_tol=1e-6)
+    return bool(ours == theirs)
+
+
+@pytest.mark.parametrize("expression", AGREE)
+def test_both_give_the_same_or_refuse(expression: str, ours: Any, theirs: Any) -> None:
+    mine, others = _answer(ours, expression), _answer(theirs, expression)
+    assert _same(mine, others), f"{mine}, not {others}"
+
+
+@pytest.mark.parametrize("expression", RIGHT)
+def test_results_that_torch_gets_wrong_are_right(expression: str, ours: Any) -> None:
+    result = eval(expression, {"t": ours})
+    elements = result.tolist() if hasattr(result, "tolist") else result
+    assert _close(elements, RIGHT[expression])
+
+
+def _close(ours: Any, expected: Any) -> bool:
+    if isinstance(expected, list):
+        return len(ours) == len(expected) and all(map(_close, ours, expected))
+    return (
+        math.isclose(ours, expected, rel_tol=1e-6)
+        if isinstance(expected, float)
+        else ours == expected
+    )
+
+
+@pytest.mark.parametrize("expression", REFUSED)
+def test_calls_that_torch_adds_up_wrongly_are_rejected(expression: str, ours: Any) -> None:
+    with pytest.raises(RuntimeError):
+        eval(expression, {"t": ours})
+
+
+@pytest.mark.parametrize("expression", [*SILENT, *WARNS])
+def test_warns_of_a_resized_out_where_torch_does(expression: str, ours: Any, theirs: Any) -> None:
+    """A factory does not warn: its arguments state the shape."""
+    expected = expression in WARNS
+    for module in (ours, theirs):
+        with warnings.catch_warnings(record=True) as caught:
+            warnings.simplefilter("always")
+            eval(expression, {"t": module})
+        assert bool(caught) is expected, module
+
+
+def test_misaligned_arrays_are_rejected_or_copied(ours: Any) -> None:
+    """Instructions that read elements may require an address that is a multiple of their size."""
+    np = pytest.importorskip("numpy")
+    odd = np.zeros(17, np.uint8)[1:].view(np.float32)
+    odd[:] = [1, 2, 3, 4]
+    with pytest.raises(ValueError, match="multiples of their size"):
+        ours.from_numpy(odd)
+    assert ours.tensor(odd).tolist() == [1, 2, 3, 4]
+    # NumPy aligns complex numbers like their parts; a register does not.
+    parts = np.zeros(8)
+    start = 1 if parts.ctypes.data % 16 == 0 else 2
+    pairs = parts[start : start + 6].view(np.complex128)
+    for take in (ours.from_numpy, ours.from_dlpack):
+        with pytest.raises((ValueError, BufferError), match="multiples of their size"):
+            take(pairs)
+    assert ours.tensor(pairs).tolist() == [0, 0, 0]

@@ -1,0 +1,92 @@
+"""Compare every overload of every operator of native_functions.yaml with PyTorch, for every dtype that PyTorch
+accepts.
+
+A new operator is compared without a line here. If the arguments drawn by type do not suit it, add a line to
+constraints.py.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import pytest
+
+import opgen
+from differential.numerics import exceptions
+from differential.numerics.driver import Library
+from differential.numerics.values import DTYPES
+from support.build import REPOSITORY
+
+OVERLOADS = tuple(
+    str(function.func.name)
+    for function in opgen.load([REPOSITORY / "native_functions.yaml"]).functions
+    if str(function.func.name) not in exceptions.EXEMPT
+)
+
+
+@pytest.fixture(scope="session")
+def checker(library: Library, registry: opgen.Registry, torch_installed: None) -> Any:
+    # Importing it needs torch.
+    check = pytest.importorskip("differential.numerics.check")
+    return check.Checker(library, registry)
+
+
+@pytest.mark.parametrize(
+    "count",
+    [
+        pytest.param(12, id="few"),
+        pytest.param(40, id="more", marks=pytest.mark.slow),
+        pytest.param(200, id="many", marks=pytest.mark.nightly),
+    ],
+)
+@pytest.mark.parametrize("overload", OVERLOADS)
+def test_agrees_with_torch(
+    overload: str,
+    count: int,
+    checker: Any,
+    record_property: Callable[[str, object], None],
+    capfd: pytest.CaptureFixture[str],
+) -> None:
+    """Compare `count` inputs for each dtype."""
+    reports = {dtype.name: checker.check(overload, dtype, count) for dtype in DTYPES}
+    capfd.readouterr()  # Both warn about every out argument that is resized.
+    supported = {name: report for name, report in reports.items() if report.supported}
+    failures = [failure for report in reports.values() for failure in report.failures]
+    for figure, total in {
+        "overloads": 1,
+        "overloads with a dtype": len(supported),
+        "inputs compared with PyTorch": sum(report.compared for report in reports.values()),
+        "inputs compared on Meta": sum(report.meta for report in reports.values()),
+        "inputs that both refuse": sum(report.refused for report in reports.values()),
+    }.items():
+        record_property(f"numerics: {figure}", total)
+    if failures:
+        text = "\n\n".join(map(str, failures[:4]))
+        if overload in exceptions.KNOWN:
+            pytest.xfail(f"{exceptions.KNOWN[overload]}\n{text}")
+        pytest.fail(f"{len(failures)} inputs differ\n\n{text}", pytrace=False)
+    assert supported, "PyTorch refused every input: see constraints.py"
+    few = {name: report.compared for name, report in supported.items() if report.compared < count}
+    assert not few, f"not enough inputs that PyTorch accepts, of {count}: {few}"
+    assert overload not in exceptions.KNOWN, "no longer fails: remove its line in exceptions.KNOWN"
+
+
+def test_every_operator_is_registered(library: Library) -> None:
+    missing = {f"aten::{overload}" for overload in OVERLOADS} - set(library.operators())
+    assert not missing
+
+
+def test_no_kernel_is_a_stub(library: Library) -> None:
+    """Except those for CUDA: the YAML names kernels for a device for which this library is not built."""
+    assert [stub for stub in library.stubs() if stub[2] != "CUDA"] == []
+
+
+@pytest.mark.parametrize(
+    "table",
+    ["EXEMPT", "LENIENT", "STRICT", "OUT_IS_WRONG", "OTHER_STRIDES", "KNOWN", "UNSPECIFIED"],
+)
+def test_exceptions_name_operators(table: str, registry: opgen.Registry) -> None:
+    names = {str(function.func.name) for function in registry.functions}
+    names |= {name.partition(".")[0] for name in names}
+    assert {name for name in getattr(exceptions, table) if name not in names} == set()

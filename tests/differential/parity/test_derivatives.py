@@ -1,0 +1,177 @@
+"""opgen derives from derivatives.yaml what torchgen derives, and rejects what it rejects.
+
+The fields are those of torchgen_derivatives.py, which calls torchgen itself.
+"""
+
+from __future__ import annotations
+
+import json
+import random
+import re
+import subprocess
+import sys
+from pathlib import Path
+from typing import Any
+
+import pytest
+from compare import differences, report
+
+from opgen.autograd import codes
+from opgen.diagnostics import Diagnostics
+from opgen.diagnostics.codes import Code
+from opgen.parse.files import codes_derivatives
+from opgen.pipeline.inputs import Inputs
+from opgen.pipeline.loading import load
+from opgen.pipeline.queries import dump
+
+HERE = Path(__file__).parent
+OPERATORS = HERE.parents[1] / "golden" / "errors" / "fixtures" / "differentiable.yaml"
+CODES = (*codes_derivatives.CODES, *codes.CODES)
+# torchgen ignores a formula beside 'dispatch', uses the later of two entries, and leaves names, types and numbers of
+# gradients to the C++ compiler.
+STRICTER = {"E1204", "E1211", "E1231", "E1232", "E1233", "E1234", "E1235", "E1236"}
+# Rules of what torchgen's language does not have.
+OF_LIBRARIES = {"E1237"}
+
+
+def inputs_of(native: Path, tags: Path, derivatives: Path) -> Inputs:
+    return Inputs(
+        (native,), tags=tags, target="torch", strict_torchgen=True, derivatives=(derivatives,)
+    )
+
+
+def derive(inputs: Inputs) -> tuple[list[dict[str, Any]], list[str]]:
+    """Return opgen's rows, and the codes of its errors."""
+    diagnostics = Diagnostics()
+    registry = load(inputs, diagnostics)
+    rows = (
+        [] if registry is None else dump(registry, inputs, "derivatives", None, False, diagnostics)
+    )
+    return rows, [item.code for item in diagnostics.errors()]
+
+
+def test_installed_torch(packaged: Path, tmp_path: Path) -> None:
+    """Protects the claim itself: no field of any function differs from the installed torchgen's."""
+    native, tags = packaged / "native/native_functions.yaml", packaged / "native/tags.yaml"
+    derivatives = packaged.parent / "autograd/derivatives.yaml"
+    out = tmp_path / "facts.json"
+    script = [sys.executable, str(HERE / "torchgen_derivatives.py"), "-o", str(out)]
+    files = [str(native), str(tags), str(derivatives)]
+    subprocess.run([*script, *files], check=True, capture_output=True)
+    theirs = json.loads(out.read_text(encoding="utf-8"))
+    ours, errors = derive(inputs_of(native, tags, derivatives))
+    assert not errors
+    found = differences(ours, theirs)
+    assert not found, report(found)
+    assert len(ours) == len(theirs) > 3000
+    assert sum(row["kernel"] == "formula" for row in ours) > 1000
+
+
+class Peer:
+    """torchgen, for small files that it reads from `folder`."""
+
+    def __init__(self, packaged: Path, folder: Path) -> None:
+        self.tags = packaged / "native" / "tags.yaml"
+        self.folder = folder
+        self.files = 0
+
+    def derive(self, native: Path, text: str) -> tuple[Path, list[dict[str, Any]] | Exception]:
+        """Return the file with `text`, and torchgen's rows or its error."""
+        import torchgen_derivatives  # noqa: PLC0415
+
+        # torchgen remembers the result for each path.
+        self.files += 1
+        path = self.folder / f"{self.files}.yaml"
+        path.write_text(text, encoding="utf-8")
+        try:
+            return path, torchgen_derivatives.rows(str(native), str(self.tags), str(path))
+        except Exception as error:
+            return path, error
+
+
+@pytest.fixture
+def peer(packaged: Path, tmp_path: Path) -> Peer:
+    return Peer(packaged, tmp_path)
+
+
+@pytest.mark.parametrize(
+    "code",
+    [c for c in CODES if c.code not in OF_LIBRARIES and not c.code.startswith("W")],
+    ids=str,
+)
+def test_the_examples_of_the_codes(peer: Peer, code: Code) -> None:
+    """Protects against rules that torchgen does not have, and fixes that it does not accept."""
+    assert code.example is not None
+    _, rejected = peer.derive(OPERATORS, code.example.failing)
+    if code.code not in STRICTER and not _is_of_emission(code):
+        assert isinstance(rejected, Exception), rejected
+    path, theirs = peer.derive(OPERATORS, code.example.fixed)
+    assert not isinstance(theirs, Exception), theirs
+    ours, errors = derive(inputs_of(OPERATORS, peer.tags, path))
+    assert not errors
+    found = differences(ours, theirs)
+    assert not found, report(found)
+
+
+def _is_of_emission(code: Code) -> bool:
+    """Whether torchgen reports the error only when it writes the kernels, which the peer does not."""
+    return code.code in ("E1229", "E1230")
+
+
+def test_mutated_entries(packaged: Path, peer: Peer) -> None:
+    """Protects the words of formulas and the names of keys: PyTorch's entries, each with one part changed."""
+    drawn = random.Random(2026)
+    native = packaged / "native" / "native_functions.yaml"
+    text = (packaged.parent / "autograd" / "derivatives.yaml").read_text(encoding="utf-8")
+    entries = re.findall(r"^- name: .*\n(?:(?!- name:).*\n)*", text, re.MULTILINE)
+    schemas = _functions_by_root(native)
+    agreed = 0
+    for number, entry in enumerate(drawn.sample(entries, 120)):
+        own = peer.folder / f"native_{number}.yaml"  # torchgen remembers it, too
+        root = re.sub(r"_$", "", re.match(r"- name:\s*(\w+)", entry)[1])  # type: ignore[index]
+        own.write_text("".join(schemas.get(root, ())), encoding="utf-8")
+        changed = mutate(entry, drawn)
+        path, theirs = peer.derive(own, changed)
+        ours, errors = derive(inputs_of(own, peer.tags, path))
+        if set(errors) & (STRICTER | {"E1229", "E1230"}):
+            continue
+        if any(code.startswith("E0") for code in errors):
+            continue  # The operators are not whole without those of other names.
+        assert bool(errors) == isinstance(theirs, Exception), f"{changed}\n{errors}\n{theirs!r}"
+        if not isinstance(theirs, Exception):
+            found = differences(ours, theirs)
+            assert not found, f"{changed}\n{report(found)}"
+        agreed += 1
+    assert agreed > 60
+
+
+def _functions_by_root(native: Path) -> dict[str, list[str]]:
+    found: dict[str, list[str]] = {}
+    for block in re.split(r"(?m)^(?=- func: )", native.read_text(encoding="utf-8"))[1:]:
+        name = re.match(r"- func: (\w+)", block)[1]  # type: ignore[index]
+        found.setdefault(re.sub(r"_$", "", name), []).append(block)
+    return found
+
+
+def mutate(entry: str, drawn: random.Random) -> str:
+    """Return an entry with one word of a formula or of a key changed."""
+    words = (
+        "grad",
+        "grads[0]",
+        "grads[1]",
+        "result",
+        "result0",
+        "self",
+        "self_t",
+        "self_p",
+        "other",
+    )
+    places = list(
+        re.finditer(r"\b(?:grad|grads\[\d\]|self|result\d?|other|input|self_[pt])\b", entry)
+    )
+    places = [place for place in places if place.start() > entry.index("\n")]
+    if not places:
+        return entry
+    place = drawn.choice(places)
+    new = drawn.choice((*words, f"{place[0]}.sizes()", f"{place[0]}.sym_sizes()", "auto_linear"))
+    return entry[: place.start()] + new + entry[place.end() :]

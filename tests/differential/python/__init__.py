@@ -1,0 +1,1 @@
+"""Our library called from Python, compared with PyTorch."""

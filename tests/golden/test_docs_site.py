@@ -1,0 +1,89 @@
+"""The pages as a site: what .ci/site/conf.py makes beyond them, and that a strict build accepts them."""
+
+from __future__ import annotations
+
+import importlib.util
+import shutil
+import subprocess
+import sys
+from pathlib import Path
+from types import ModuleType
+
+import pytest
+
+from support.build import REPOSITORY
+
+DOCS = REPOSITORY / "docs"
+NAMES = sorted(path.relative_to(DOCS).with_suffix("").as_posix() for path in DOCS.rglob("*.md"))
+
+
+@pytest.fixture(scope="module")
+def conf() -> ModuleType:
+    spec = importlib.util.spec_from_file_location("conf", REPOSITORY / ".ci/site/conf.py")
+    assert spec is not None and spec.loader is not None
+    module = importlib.util.module_from_spec(spec)
+    spec.loader.exec_module(module)
+    return module
+
+
+def read(conf: ModuleType, name: str, text: str) -> str:
+    """Return the text that the site is made from."""
+    source = [text]
+    conf._read(None, name, source)
+    return source[0]
+
+
+def test_every_page_is_found(conf: ModuleType) -> None:
+    """Protects a reader who looks for a page: each has its place in the navigation."""
+    placed = ["index"]
+    for name in NAMES:
+        text = read(conf, name, (DOCS / f"{name}.md").read_text(encoding="utf-8"))
+        for toctree in text.split("```{toctree}")[1:]:
+            lines = toctree.partition("```")[0].splitlines()
+            placed += [line.removeprefix("/") for line in lines if line.startswith("/")]
+    assert sorted(placed) == NAMES
+
+
+def test_links_to_files_outside(conf: ModuleType, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Protects readers of the site from links to files that it does not have."""
+    text = "See [the example](../../examples/myadd), `[a](b)` and [keys](../reference/keys.md#an-entry).\n"
+    expected = (
+        "See the example (`examples/myadd`), `[a](b)` and [keys](../reference/keys.md#an-entry).\n"
+    )
+    assert read(conf, "guides/gdb", text) == expected
+    monkeypatch.setattr(conf, "_FILES", "https://example.org/main")
+    linked = expected.replace(
+        "the example (`examples/myadd`)", "[the example](https://example.org/main/examples/myadd)"
+    )
+    assert read(conf, "guides/gdb", text) == linked
+
+
+def test_titles_of_blocks(conf: ModuleType) -> None:
+    """Protects the names of the files that a reader copies."""
+    text = '```cpp title="kernels/gamma.cpp"\nint x;\n```\n'
+    shown = "```{code-block} cpp\n:caption: kernels/gamma.cpp\n\nint x;\n```\n"
+    assert read(conf, "guides/gdb", text) == shown
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize(
+    "wrong", ["", "[x](guides/no.md)", "[x](#no)", "[x](reference/keys.md#no)"]
+)
+def test_a_strict_build(wrong: str, tmp_path: Path) -> None:
+    """Protects the step of .ci/run: it passes for these pages, and fails for a link or an anchor that is dead."""
+    pytest.importorskip("sphinx")
+    pytest.importorskip("furo")
+    docs = tmp_path / "docs"
+    shutil.copytree(DOCS, docs)
+    shutil.copytree(REPOSITORY / ".ci/site", tmp_path / ".ci/site")
+    for name in ("README.md", "examples", "benchmarks", "tests", "runtime"):
+        (tmp_path / name).symlink_to(REPOSITORY / name)
+    if wrong:
+        with (docs / "index.md").open("a", encoding="utf-8") as page:
+            page.write(f"\n{wrong}\n")
+    options = ["-q", "-W", "--keep-going", "-c", tmp_path / ".ci/site"]
+    command = [sys.executable, "-m", "sphinx", *options, docs, tmp_path / "site"]
+    done = subprocess.run(command, capture_output=True, text=True, check=False)
+    assert (done.returncode == 0) is not bool(wrong), done.stderr
+    if wrong:
+        assert "index.md" in done.stderr and "not found" in done.stderr

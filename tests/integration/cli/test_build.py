@@ -1,0 +1,309 @@
+"""`opgen build`: from YAML and kernels to a library, in one command."""
+
+from __future__ import annotations
+
+import os
+import re
+import subprocess
+import sys
+from pathlib import Path
+
+import click
+import pytest
+from cli_support import GOOD, Opgen
+from click.testing import Result
+
+from opgen.diagnostics import Diagnostics
+from opgen.pipeline.generating import checked_context
+from opgen.pipeline.inputs import with_contents
+from opgen.pipeline.kernel_sources import find_sources, report_unnamed_kernels
+from support.build import DEBUG, REPOSITORY, environment, launcher, run, tool
+from support.inputs import aten_inputs
+
+KERNELS = """\
+#include <opgen/kernel.h>
+
+#include <aten/NativeFunctions.h>
+
+OPGEN_KERNEL(neg_cpu)(const Tensor& self) { return self; }
+"""
+
+
+def opgen_build(folder: Path, *arguments: str) -> subprocess.CompletedProcess[str]:
+    variables = environment()
+    if launcher():
+        variables["CMAKE_CXX_COMPILER_LAUNCHER"] = launcher()[0]
+    return subprocess.run(
+        [tool("opgen"), "build", "good.yaml", "-o", "out", "--namespace", "aten", *arguments],
+        cwd=folder,
+        env=variables,
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+
+
+def test_a_folder_of_headers_that_is_not_there(tmp_path: Path) -> None:
+    """It is reported before anything is written."""
+    (tmp_path / "good.yaml").write_text(GOOD)
+    done = opgen_build(tmp_path, "-I", "nowhere")
+    assert done.returncode == 1 and "error[E0905]: nowhere is not a folder" in done.stderr
+    assert not (tmp_path / "out").exists()
+
+
+def test_a_python_folder_without_python_bindings(tmp_path: Path) -> None:
+    """Protects users who forget `--python`: nothing is compiled without the author's files."""
+    (tmp_path / "good.yaml").write_text(GOOD)
+    (tmp_path / "own").mkdir()
+    done = opgen_build(tmp_path, "--target", "torch", "--python-folder", "own")
+    assert done.returncode == 2 and "--python-folder goes with --python" in done.stderr
+    assert not (tmp_path / "out").exists()
+
+
+RAMP = """\
+- func: leaky::ramp(Tensor self, float slope) -> Tensor
+  structured_delegate: ramp.out
+
+- func: leaky::ramp.out(Tensor self, float slope, *, Tensor(a!) out) -> Tensor(a!)
+  structured: True
+  structured_inherits: TensorIteratorBase
+  dispatch:
+    CPU: ramp_out_cpu
+"""
+IMPL = "OPGEN_IMPL_FUNC(ramp_out_cpu)(const Tensor&, double, const Tensor&) {}\n"
+
+
+@pytest.fixture
+def ramp(opgen: Opgen, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Opgen:
+    """Return a build in a folder with a library and its kernels, that ends after the warnings, before it compiles."""
+    monkeypatch.chdir(tmp_path)
+    for name in ("good.yaml", "bad.yaml"):
+        Path(name).unlink()
+    Path("leaky.yaml").write_text(RAMP)
+    Path("kernels").mkdir()
+    Path("kernels/ramp.cpp").write_text(IMPL)
+
+    def build(*arguments: str) -> Result:
+        result = opgen("build", "leaky.yaml", "--deny-warnings", *arguments)
+        assert result.exit_code == 1 and not result.stdout
+        return result
+
+    return build
+
+
+def test_a_kernel_folder_without_sources(ramp: Opgen) -> None:
+    """Protects authors who name the wrong folder: nothing of theirs would be compiled."""
+    Path("empty").mkdir()
+    found = ramp("-o", "out", "--kernels", "empty").stderr
+    assert "warning[W0918]: empty has no *.cpp, so every kernel is a stub\n" in found
+    assert "= help: put your kernels into empty\n" in found
+    Path("empty/ramp.cc").write_text("")
+    other = ramp("-o", "out", "--kernels", "empty").stderr
+    assert "= note: empty/ramp.cc is not compiled: it is no *.cpp\n" in other
+    assert not Path("out").exists()
+
+
+@pytest.mark.parametrize(
+    "given", ["kernels", "kernels/tree/src", "kernels/tree/src/RegisterCPU.cpp"]
+)
+def test_generated_sources_among_the_kernels_are_left_out(
+    opgen: Opgen, ramp: Opgen, given: str
+) -> None:
+    """Protects the link: every function of such a tree would be defined twice."""
+    opgen("generate", "leaky.yaml", "-o", "kernels/tree")
+    unity = Path("kernels/tree/cmake-build/Unity/unity_0_cxx.cpp")
+    unity.parent.mkdir(parents=True)
+    unity.write_text("")
+    result = ramp("-o", "out", "--kernels", given)
+    assert (
+        "warning[W0919]: " in result.stderr and "kernels/tree, a tree that opgen" in result.stderr
+    )
+    sources = find_sources((Path(given),), (".cpp",), Path("out"), Diagnostics())
+    assert [path.name for path in sources] == (["ramp.cpp"] if given == "kernels" else [])
+
+
+def test_the_build_folder_may_be_in_the_folder_of_kernels(ramp: Opgen) -> None:
+    """The first build and the second compile the same sources: the author's."""
+    Path("kernels/out/cmake-build").mkdir(parents=True)
+    Path("kernels/out/cmake-build/test.cpp").write_text("")
+    found = Diagnostics()
+    sources = find_sources((Path("kernels"),), (".cpp",), Path("kernels/out"), found)
+    assert [path.name for path in sources] == ["ramp.cpp"]
+
+
+MISTAKES = {
+    "ramp_out_cp": (IMPL.replace("_cpu", "_cp"), "1:17", "did you mean 'ramp_out_cpu'?"),
+    "ramp_out_cpu": (
+        IMPL.replace("IMPL_FUNC", "KERNEL"),
+        "1:14",
+        "^^^^^^^^^^^^ write OPGEN_IMPL_FUNC(ramp_out_cpu)",
+    ),
+    "rampe": ("\nOPGEN_META_FUNC(rampe)(int) {}\n", "2:17", "did you mean 'ramp'?"),
+    "unrelated": ("OPGEN_KERNEL(unrelated)(int) {}\n", "1:14", "this library has ramp_out_cpu"),
+    "ramp_out_cpu, x": ("OPGEN_KERNEL2(ramp_out_cpu, x)(int) {}\n", "1:15", "OPGEN_IMPL_FUNC"),
+}
+
+
+@pytest.mark.parametrize("name", MISTAKES)
+def test_a_kernel_that_no_entry_names(ramp: Opgen, name: str) -> None:
+    """It is reported at the kernel before anything is compiled."""
+    text, place, hint = MISTAKES[name]
+    Path("kernels/ramp.cpp").write_text(text)
+    found = ramp("-o", "out", "--kernels", "kernels").stderr
+    assert found.count("warning[W0921]: ") == 1 and f"'{name}'" in found
+    assert f"--> kernels/ramp.cpp:{place}\n" in found and hint in found
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        f"#if 0\n{IMPL.replace('_cpu', '_cp')}#endif\n",
+        f"// {IMPL.replace('_cpu', '_cp')}",
+        f"/*\n{IMPL.replace('_cpu', '_cp')}*/\n",
+        f'auto text = R"(\n{IMPL.replace("_cpu", "_cp")})";\n',
+        "#define MINE(name) \\\n  OPGEN_KERNEL(name)\n",
+    ],
+)
+def test_what_no_compiler_sees_is_no_kernel(ramp: Opgen, text: str) -> None:
+    """Protects authors from warnings about comments. The empty folder ends the run."""
+    Path("kernels/ramp.cpp").write_text(text)
+    Path("empty").mkdir()
+    found = ramp("-o", "out", "--kernels", "kernels", "--kernels", "empty").stderr
+    assert "W0918" in found and "W0921" not in found
+
+
+def test_every_definition_that_opgen_stub_prints_is_known(opgen: Opgen, tmp_path: Path) -> None:
+    """Protects correct kernels of every kind from W0921: the skeletons of our own library."""
+    yaml = REPOSITORY / "native_functions.yaml"
+    skeletons = opgen("stub", "--yaml", str(yaml))
+    assert skeletons.exit_code == 0, skeletons.stderr
+    text = skeletons.stdout
+    source = tmp_path / "all.cpp"
+    source.write_text(text)
+    found = Diagnostics()
+    context = checked_context(with_contents(aten_inputs((yaml,))), found)
+    assert context is not None
+    report_unnamed_kernels([source, *REPOSITORY.glob("kernels/**/*.cpp")], context, found)
+    assert [item.message for item in found if item.code == "W0921"] == []
+    kinds = set(re.findall(r"OPGEN_(?:PRECOMPUTE_)?[A-Z2]+(?:_FUNC2?)?(?=\()", text))
+    assert {"OPGEN_IMPL_FUNC", "OPGEN_META_FUNC2", "OPGEN_KERNEL", "OPGEN_UFUNC"} <= kinds, kinds
+
+
+def test_an_output_folder_with_the_authors_sources(opgen: Opgen, ramp: Opgen) -> None:
+    """It is said before anything is written, once, and nothing of the author's is touched."""
+    Path("src").mkdir()
+    Path("src/mine.cpp").write_text("mine")
+    warning = "warning[W0920]: . holds sources of your own: leaky.yaml, src/mine.cpp\n"
+    assert warning in ramp("-o", ".").stderr
+    assert not Path("include").exists()
+    first = opgen("generate", "leaky.yaml", "-o", ".")
+    assert first.exit_code == 0 and warning in first.stderr
+    assert Path("src/mine.cpp").read_text() == "mine" and Path("leaky.yaml").read_text() == RAMP
+    again = opgen("generate", "leaky.yaml", "-o", ".")
+    assert (again.exit_code, again.stderr) == (0, "")
+    listed = opgen("generate", "leaky.yaml", "-o", "kernels", "--list-outputs")
+    assert "W0920" not in listed.stderr
+
+
+@pytest.mark.parametrize("form", ["json", "github", "sarif"])
+def test_programs_get_one_report(opgen: Opgen, ramp: Opgen, form: str) -> None:
+    result = opgen("generate", "leaky.yaml", "-o", ".", "--format", form)
+    assert "W0920" in result.stdout and "W0920" not in result.stderr
+    assert "W0920" not in opgen("generate", "leaky.yaml", "-o", ".", "--format", form).stdout
+
+
+def test_a_folder_of_other_files_is_no_authors_folder(opgen: Opgen, ramp: Opgen) -> None:
+    """Notes beside the tree, and sources in folders that opgen does not write to, are in nobody's way."""
+    Path("out/tests").mkdir(parents=True)
+    Path("out/README.md").write_text("mine")
+    Path("out/tests/a.cpp").write_text("mine")
+    assert opgen("generate", "leaky.yaml", "-o", "out").stderr == ""
+
+
+def assert_it_loads(library: Path) -> None:
+    """Load it in another process: earlier tests in this one may have loaded operators of the same names."""
+    load = "import ctypes, sys; ctypes.CDLL(sys.argv[1])"
+    done = subprocess.run(
+        [sys.executable, "-c", load, library], capture_output=True, text=True, check=False
+    )
+    assert done.returncode == 0, done.stderr
+
+
+@pytest.mark.slow
+def test_build_and_its_output(tmp_path: Path) -> None:
+    (tmp_path / "good.yaml").write_text(GOOD)
+
+    # Only the YAML: it builds and links, with stubs.
+    bare = opgen_build(tmp_path)
+    assert bare.returncode == 0, bare.stderr
+    library = tmp_path / bare.stdout.split()[0]
+    assert library.name == "libaten.so"
+    assert_it_loads(library)
+    assert bare.stdout.splitlines()[1:] == [
+        "3 kernels are stubs, which a call reports as missing:",
+        "  Meta add         good.yaml:1:9",
+        "  CPU  add_out_cpu good.yaml:9:10",
+        "  CPU  neg_cpu     good.yaml:13:10",
+        "to see what to write: opgen stub good.yaml add neg --namespace aten",
+    ]
+
+    # A kernel with a wrong signature: the compiler's error names the author's file.
+    kernels = tmp_path / "kernels"
+    kernels.mkdir()
+    (kernels / "neg.cpp").write_text(KERNELS.replace("const Tensor& self", "double"))
+    wrong = opgen_build(tmp_path, "--kernels", "kernels")
+    assert (wrong.returncode, wrong.stdout) == (1, "")
+    assert "kernels/neg.cpp:5" in wrong.stderr and "error:" in wrong.stderr
+
+    # The correct kernel.
+    (kernels / "neg.cpp").write_text(KERNELS)
+    right = opgen_build(tmp_path, "--kernels", "kernels")
+    assert right.returncode == 0, right.stderr
+    assert_it_loads(library)
+    assert "neg_cpu" not in right.stdout and "\n2 kernels are stubs, which" in right.stdout
+
+
+@pytest.mark.slow
+def test_a_wheel_works_outside_of_the_checkout(tmp_path: Path) -> None:
+    wheels, fresh = tmp_path / "wheels", tmp_path / "fresh"
+    before = run([sys.executable, "-m", "pip", "freeze"])
+    run([sys.executable, "-m", "pip", "wheel", "-q", REPOSITORY, "--no-deps", "-w", wheels])
+    (wheel,) = wheels.glob("opgen-*.whl")
+    run([sys.executable, "-m", "venv", "--without-pip", fresh])
+    # pip runs inside the new environment: with --prefix it would uninstall the opgen of this one.
+    install = ["--python", fresh / "bin" / "python", "install", "-q", "--no-deps", wheel]
+    run([sys.executable, "-m", "pip", *install])
+    assert run([sys.executable, "-m", "pip", "freeze"]) == before, "this environment was changed"
+    # opgen's dependencies come from this environment, whose own opgen comes second.
+    (site,) = fresh.glob("lib/python*/site-packages")
+    (site / "others.pth").write_text(f"{Path(click.__file__).parents[1]}\n")
+    opgen = fresh / "bin" / "opgen"
+
+    variables = {k: v for k, v in environment().items() if k != "PYTHONPATH"}
+    variables["PATH"] = f"{opgen.parent}{os.pathsep}{variables['PATH']}"
+    project = tmp_path / "project"
+    example = REPOSITORY / "examples" / "myadd"
+    project.mkdir()
+    for name in ("native_functions.yaml", "kernels/myadd.cpp", "main.cpp"):
+        (project / name).parent.mkdir(exist_ok=True)
+        (project / name).write_text((example / name).read_text())
+    (project / "CMakeLists.txt").write_text(
+        "cmake_minimum_required(VERSION 3.24)\n"
+        "project(outside LANGUAGES CXX)\n"
+        "find_package(opgen REQUIRED)\n"
+        "opgen_add_operators(myops YAML native_functions.yaml KERNELS kernels/myadd.cpp)\n"
+        "add_executable(program main.cpp)\n"
+        "target_link_libraries(program PRIVATE myops)\n"
+    )
+    run([opgen, "generate", "native_functions.yaml", "-o", "tree"], cwd=project, env=variables)
+    run([opgen, "check", "native_functions.yaml", "-o", "tree"], cwd=project, env=variables)
+    folder = run([opgen, "--cmake-dir"], cwd=project, env=variables).strip()
+    assert Path(folder).is_relative_to(fresh)
+
+    command = [tool("cmake"), "-S", ".", "-B", "built", "-G", "Ninja", f"-Dopgen_DIR={folder}"]
+    command += [f"-DCMAKE_MAKE_PROGRAM={tool('ninja')}", *DEBUG]
+    command += [f"-DCMAKE_CXX_COMPILER_LAUNCHER={launcher()[0]}"] if launcher() else []
+    run(command, cwd=project, env=variables)
+    run([tool("cmake"), "--build", "built"], cwd=project, env=variables)
+    printed = run([project / "built" / "program"])
+    assert "myadd(a, row)" in printed and "2 x 3, no data" in printed

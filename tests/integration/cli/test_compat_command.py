@@ -1,0 +1,85 @@
+"""`opgen compat`: its output, its exit codes, and the allow-list."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+from cli_support import GOOD, Opgen
+
+
+def _write_new(old: str, new: str) -> None:
+    Path("new.yaml").write_text(GOOD.replace(old, new))
+
+
+def test_equal_files(opgen: Opgen) -> None:
+    result = opgen("compat", "good.yaml", "good.yaml")
+    assert (result.exit_code, result.stderr) == (0, "")
+    assert result.stdout == "3 operators before, 3 now: 0 breaks of 0 operators\n"
+    assert opgen("compat", "good.yaml", "good.yaml", "--format", "json").stdout == ""
+
+
+def test_human(opgen: Opgen) -> None:
+    _write_new("neg(Tensor self)", "neg(Tensor self, int n)")
+    result = opgen("compat", "good.yaml", "new.yaml")
+    assert (result.exit_code, result.stderr) == (1, "")
+    assert result.stdout == (
+        "error[E1107]: aten::neg: new argument 'n' has no default\n"
+        "  --> new.yaml:11:26\n"
+        "   |\n"
+        "11 | - func: neg(Tensor self, int n) -> Tensor\n"
+        "   |                          ^^^^^\n"
+        "  ::: good.yaml:11:9\n"
+        "   |\n"
+        "11 | - func: neg(Tensor self) -> Tensor\n"
+        "   |         --- before\n"
+        "   = note: opgen explain E1107\n"
+        "\n"
+        "3 operators before, 3 now: 1 break of 1 operator\n"
+    )
+
+
+def test_json_and_github(opgen: Opgen) -> None:
+    _write_new("neg(Tensor self)", "neg(Tensor self, int n)")
+    found = json.loads(opgen("compat", "good.yaml", "new.yaml", "--format", "json").stdout)
+    assert (found["operator"], found["kind"]) == ("aten::neg", "new_argument_without_default")
+    assert (found["old"], found["new"], found["directions"]) == ("", "int n", ["backward"])
+    assert (found["new_span"]["path"], found["new_span"]["line"]) == ("new.yaml", 11)
+    github = opgen("compat", "good.yaml", "new.yaml", "--format", "github")
+    assert github.exit_code == 1
+    assert github.stdout.startswith("::error title=E1107,file=new.yaml,line=11,col=26,")
+
+
+def test_forward(opgen: Opgen) -> None:
+    _write_new("neg(Tensor self)", "neg(Tensor self, int[] n=[1])")
+    assert opgen("compat", "good.yaml", "new.yaml").exit_code == 0
+    result = opgen("compat", "good.yaml", "new.yaml", "--forward")
+    assert result.exit_code == 1 and "error[E1108]" in result.stdout
+
+
+def test_allow_list(opgen: Opgen) -> None:
+    _write_new("neg(Tensor self)", "neg(Tensor self, int n)")
+    Path("allowed.txt").write_text("neg  # on purpose\n")
+    result = opgen("compat", "good.yaml", "new.yaml", "--allow", "allowed.txt")
+    assert (result.exit_code, result.stderr) == (0, "")
+    assert result.stdout.endswith("0 breaks of 0 operators, 1 more allowed\n")
+    Path("allowed.txt").write_text("neg 2001-01-01\nadd\n")
+    result = opgen("compat", "good.yaml", "new.yaml", "--allow", "allowed.txt")
+    assert result.exit_code == 1
+    assert "warning[W1151]" in result.stderr and "warning[W1152]" in result.stderr
+
+
+def test_input_that_cannot_be_read(opgen: Opgen) -> None:
+    for arguments in (
+        ("bad.yaml", "good.yaml"),
+        ("good.yaml", "bad.yaml"),
+        ("good.yaml", "none.yaml"),
+        ("good.yaml", "good.yaml", "--allow", "none.txt"),
+    ):
+        result = opgen("compat", *arguments)
+        assert (result.exit_code, result.stdout) == (1, "") and "error[" in result.stderr
+
+
+def test_codes_are_explained(opgen: Opgen) -> None:
+    text = opgen("explain", "E1110").stdout
+    assert text.startswith("E1110: the type of an argument changed") and "# OLD" in text

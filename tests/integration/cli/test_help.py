@@ -1,0 +1,240 @@
+"""The help of all commands, and what is said to a command or an option that does not exist."""
+
+from __future__ import annotations
+
+import re
+import shlex
+import shutil
+from pathlib import Path
+
+import click
+import pytest
+from cli_support import GOOD, Opgen
+from click.testing import CliRunner
+
+from opgen.cli.help import CommandReference, SharedOption, reference
+from opgen.cli.main import COMMANDS, main
+from opgen.io.resources import documentation
+from support.build import run, tool
+
+REFERENCE = reference(main)
+BY_NAME = {told.name: told for told in REFERENCE}
+
+LEAKY = """\
+- func: leaky::ramp(Tensor self, float slope) -> Tensor
+  structured_delegate: ramp.out
+
+- func: leaky::ramp.out(Tensor self, float slope, *, Tensor(a!) out) -> Tensor(a!)
+  structured: True
+  structured_inherits: TensorIteratorBase
+  dispatch:
+    CPU: ramp_out_cpu
+"""
+BACKEND = "backend: XLA\ncpp_namespace: torch_xla\nsupported:\n- ramp.out\n"
+
+# Examples that are not run here, and what runs them.
+NOT_RUN = {
+    "build": "tests/integration/run/test_readme.py",
+    "lsp": "tests/integration/lsp",
+    "completion": "test_completion.py",
+    "coverage": "tests/integration/cli/coverage, with PyTorch's operators",
+}
+
+
+def shown(*arguments: str) -> str:
+    return CliRunner().invoke(main, [*arguments, "--help"]).stdout
+
+
+def sections(text: str) -> list[str]:
+    """Return the headings of help in order."""
+    lines = text.splitlines()
+    return [line[:-1] for line in lines if line.endswith(":") and not line.startswith(" ")]
+
+
+@pytest.mark.parametrize("told", REFERENCE, ids=lambda told: told.name)
+def test_the_help_of_each_command(told: CommandReference) -> None:
+    """Protects the order of sections: own options first, then the shared ones, an example and exit codes."""
+    text = shown(told.name)
+    expected = ["Options", *told.shared_options, "Example", "Exit codes"]
+    if told.arguments:
+        expected.insert(0, "Arguments")
+    if told.pages:
+        expected.append("Read more")
+    assert sections(text) == expected
+    assert text.startswith(f"Usage: opgen {told.name} ")
+    assert told.example in text
+    assert [code for code, _ in told.exit_codes] in (["0", "1", "2"], ["0", "2"])
+    for row in (*told.arguments, *told.options, *sum(told.shared_options.values(), ())):
+        assert all(row), row
+
+
+@pytest.mark.parametrize("told", REFERENCE, ids=lambda told: told.name)
+def test_pages_of_help_exist(told: CommandReference) -> None:
+    """Protects the last lines of help, and an installed opgen from documentation that it lacks."""
+    for page in told.pages:
+        result = CliRunner().invoke(main, ["docs", page])
+        assert (result.exit_code, result.stdout[:2]) == (0, "# "), page
+
+
+@pytest.mark.parametrize("name", COMMANDS)
+def test_an_option_that_commands_share_is_the_same(name: str) -> None:
+    """Protects options that two commands spell alike from being declared twice."""
+    context = main.make_context("opgen", ["lsp"])
+    command = main.get_command(context, name)
+    assert command is not None
+    for param in command.params:
+        if isinstance(param, click.Option) and param.name in ("report_format", "deny_warnings"):
+            assert isinstance(param, SharedOption)
+
+
+def test_each_command_takes_yaml_as_arguments() -> None:
+    """Protects the one way to name schema files: no command shows an option --yaml."""
+    for told in REFERENCE:
+        options = (*told.options, *sum(told.shared_options.values(), ()))
+        assert not [term for term, _ in options if term.startswith("--yaml")]
+        if "--target" in str(told.shared_options):
+            assert "[YAML]..." in told.usage
+
+
+def test_the_list_of_commands_is_not_cut() -> None:
+    """Protects the list on a terminal of 80 columns: each command once, under a purpose, with its whole summary."""
+    lines = shown().splitlines()
+    assert max(map(len, lines)) <= 80
+    for told in REFERENCE:
+        assert len([line for line in lines if line.split() and line.split()[0] == told.name]) == 1
+        assert any(line.endswith(f"  {told.summary}") for line in lines), told.summary
+        assert f"{told.purpose}:" in lines
+    assert set(BY_NAME) == set(COMMANDS)
+    assert "opgen docs" in "\n".join(lines[-3:])
+
+
+@pytest.fixture
+def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """A folder with what the examples name."""
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setenv("OPGEN_CACHE_DIR", str(tmp_path / "cache"))
+    for name in ("leaky.yaml", "native_functions.yaml", "released.yaml"):
+        Path(name).write_text(LEAKY)
+    Path("csrc").mkdir()
+    Path("csrc/ops.cpp").write_text('TORCH_LIBRARY(mine, m) { m.def("f(Tensor x) -> Tensor"); }\n')
+    return tmp_path
+
+
+@pytest.mark.parametrize("told", REFERENCE, ids=lambda told: told.name)
+def test_the_example_runs(told: CommandReference, folder: Path) -> None:
+    """Protects examples from options that were renamed: each one is run, or at least parsed."""
+    line = re.sub(r'eval "\$\((.*)\)"', r"\1", told.example)
+    program, name, *arguments = shlex.split(line)
+    assert told.name == name
+    with main.make_context(program, [name]) as context:
+        command = main.get_command(context, name)
+        assert command is not None
+        command.make_context(name, list(arguments), parent=context)
+    if name in NOT_RUN:
+        return
+    if name == "import":
+        Path("native_functions.yaml").unlink()
+    if name == "check":
+        assert CliRunner().invoke(main, ["generate", *arguments]).exit_code == 0
+    result = CliRunner().invoke(main, [name, *arguments])
+    assert result.exit_code == 0, result.output
+
+
+@pytest.mark.parametrize(
+    ("typed", "said"),
+    [
+        ("lin", "did you mean 'lint'?"),
+        ("gen", "did you mean 'generate'?"),
+        ("Build", "did you mean 'build'?"),
+        ("init", "did you mean 'opgen new'?"),
+        ("leaky.yaml", "as in 'opgen lint leaky.yaml'"),
+        ("qqq", "'opgen --help' lists all commands"),
+    ],
+)
+def test_an_unknown_command(typed: str, said: str) -> None:
+    result = CliRunner().invoke(main, [typed, "x"])
+    assert result.exit_code == 2 and f"there is no command '{typed}'; " in result.stderr
+    assert said in result.stderr
+
+
+@pytest.mark.parametrize("name", COMMANDS)
+def test_an_unknown_option(name: str) -> None:
+    """Protects `did you mean` of options, which Click writes, for the longest option of each command."""
+    context = main.make_context("opgen", ["lsp"])
+    command = main.get_command(context, name)
+    assert command is not None
+    options = [p for p in command.get_params(click.Context(command)) if isinstance(p, click.Option)]
+    longest = max(
+        (option for param in options if not param.hidden for option in param.opts), key=len
+    )
+    typed = f"{longest[:-2]}{longest[-1]}{longest[-2]}"
+    result = CliRunner().invoke(main, [name, typed])
+    assert result.exit_code == 2 and longest in result.stderr, result.stderr
+
+
+def test_files_and_operators_are_told_apart(opgen: Opgen) -> None:
+    """Protects the commands whose arguments are the YAML and operators, in any order, and the former --yaml."""
+    Path("sub").mkdir()
+    shutil.copy("good.yaml", "sub/schemas.txt")
+    for command in ("stub", "explain", "select"):
+        plain = opgen(command, "good.yaml", "neg")
+        assert plain.exit_code == 0 and "neg" in plain.stdout, plain.stderr
+        spellings = (("neg", "good.yaml"), ("neg", "--yaml", "good.yaml"), ("neg", "./good.yaml"))
+        for spelling in (*spellings, ("sub/schemas.txt", "neg")):
+            again = opgen(command, *spelling)
+            assert again.exit_code == 0, again.stderr
+            if "/" not in " ".join(spelling):
+                assert again.stdout == plain.stdout, spelling
+    for words in ((), ("neg", "add")):
+        result = opgen("explain", "good.yaml", *words)
+        assert result.exit_code == 2 and "OP|CODE" in result.stderr + "OP|CODE" * len(words)
+
+
+@pytest.mark.parametrize("command", ["build", "check", "generate"])
+def test_yaml_in_this_folder_is_the_default(opgen: Opgen, command: str) -> None:
+    missing = opgen(command, "-o", "out")
+    assert missing.exit_code == 2 and "there is no native_functions.yaml" in missing.stderr
+    Path("native_functions.yaml").write_text(GOOD)
+    assert opgen("lint").stdout == opgen("lint", "native_functions.yaml").stdout
+    assert opgen("explain", "neg").exit_code == 0 and opgen("explain", "E0402").exit_code == 0
+
+
+def test_docs_lists_and_prints_pages(opgen: Opgen) -> None:
+    """Protects the documentation of a user who has only a wheel."""
+    pages = documentation()
+    assert [line.split()[0] for line in opgen("docs").stdout.splitlines()] == list(pages)
+    lints = next(path for name, path in pages.items() if name.split("/")[-1] == "lints")
+    for name in ("lints", "docs/reference/lints.md", "lints.md"):
+        assert opgen("docs", name).stdout == lints.read_text()
+    assert opgen("docs", "--path", "lints").stdout == f"{lints}\n"
+    both = opgen("docs", "torch")
+    assert both.exit_code == 1 and "start/torch" in both.stderr and "reference/torch" in both.stderr
+    assert opgen("docs", "start/torch").exit_code == 0
+    unknown = opgen("docs", "lint")
+    assert unknown.exit_code == 1 and "there is no page 'lint'; did you mean" in unknown.stderr
+
+
+def test_a_slash_after_the_name_of_a_new_package(opgen: Opgen) -> None:
+    """Protects names that a shell completed."""
+    assert opgen("new", "leaky/").exit_code == 0
+    assert opgen("new", "plain").exit_code == 0
+    files = {path.relative_to("leaky") for path in Path("leaky").rglob("*")}
+    assert len(files) == len(list(Path("plain").rglob("*")))
+    assert "leaky" in Path("leaky/README.md").read_text()
+
+
+@pytest.mark.parametrize("variable", ["opgen_DIR", "opgen_torch_DIR", "CMAKE_PREFIX_PATH"])
+def test_the_folder_for_cmake(opgen: Opgen, variable: str) -> None:
+    """Protects what help and docs/guides/builds.md say about --cmake-dir: CMake finds a package with each of the variables."""
+    assert variable in shown()
+    folder = opgen("--cmake-dir").stdout.strip()
+    for name in ("opgen", "opgen_torch"):
+        config = Path(folder, f"{name}Config.cmake")
+        assert config.is_file() and config.with_name(f"{name}ConfigVersion.cmake").is_file()
+    Path("CMakeLists.txt").write_text(
+        "cmake_minimum_required(VERSION 3.24)\nproject(found NONE)\n"
+        "find_package(opgen REQUIRED CONFIG)\n"
+    )
+    if variable != "opgen_torch_DIR":
+        command = [tool("cmake"), "-G", "Ninja", "-S.", "-Bb", f"-D{variable}={folder}"]
+        run([*command, f"-DCMAKE_MAKE_PROGRAM={tool('ninja')}"])

@@ -1,0 +1,99 @@
+"""`opgen new`: the exact files of a new package, and the names and folders that it rejects.
+
+`OPGEN_UPDATE_GOLDEN=1 pytest tests/integration/cli/test_new.py` writes the expected files.
+"""
+
+from __future__ import annotations
+
+import os
+import shutil
+from pathlib import Path
+
+import pytest
+from cli_support import Opgen
+
+from opgen.io import new_folder
+from opgen.io.files import FileState
+from opgen.pipeline.codes import CODES
+
+EXPECTED = Path(__file__).parents[2] / "golden" / "new_package"
+TARGETS = ("runtime", "torch")
+
+
+def texts(folder: Path) -> dict[str, str]:
+    files = [path for path in folder.rglob("*") if path.is_file()]
+    return {path.relative_to(folder).as_posix(): path.read_text() for path in sorted(files)}
+
+
+@pytest.mark.parametrize("target", TARGETS)
+def test_the_generated_files(opgen: Opgen, target: str) -> None:
+    result = opgen("new", "mylib", "--target", target)
+    count = {"runtime": 10, "torch": 12}[target]
+    assert result.exit_code == 0 and f"mylib: {count} files" in result.stdout
+    if os.environ.get("OPGEN_UPDATE_GOLDEN"):
+        shutil.rmtree(EXPECTED / target, ignore_errors=True)
+        shutil.copytree("mylib", EXPECTED / target)
+    assert texts(Path("mylib")) == texts(EXPECTED / target)
+
+
+@pytest.mark.parametrize("target", TARGETS)
+def test_it_begins_without_a_warning(opgen: Opgen, target: str) -> None:
+    """Protects the package's own CI job: its first run passes."""
+    assert opgen("new", "mylib", "--target", target, "-o", "here").exit_code == 0
+    yaml = "here/native_functions.yaml"
+    assert opgen("lint", "--target", target, "--deny-warnings", yaml).stderr == ""
+    assert opgen("format", "--check", yaml).exit_code == 0
+    assert opgen("generate", yaml, "--target", target, "--python", "-o", "tree").stderr == ""
+
+
+NAMES = (
+    ("torch", "E0915", "a namespace of PyTorch"),
+    ("aten", "E0915", "a namespace of PyTorch"),
+    ("lambda", "E0915", "a keyword of Python"),
+    ("json", "E0915", "a module of Python's standard library"),
+    ("__init__", "E0915", "a name that Python reserves"),
+    ("my-lib", "E0914", "cannot be the name of a library"),
+    ("2fast", "E0914", "cannot be the name of a library"),
+    ("class", "E0914", "cannot be the name of a library"),
+    ("", "E0914", "cannot be the name of a library"),
+    ("../up", "E0914", "cannot be the name of a library"),
+)
+
+
+@pytest.mark.parametrize(("name", "code", "words"), NAMES, ids=[row[0] for row in NAMES])
+def test_an_invalid_name_is_rejected(opgen: Opgen, name: str, code: str, words: str) -> None:
+    result = opgen("new", name)
+    assert result.exit_code == 1 and not [path for path in Path().iterdir() if path.is_dir()]
+    assert f"error[{code}]" in result.stderr and words in result.stderr and code in CODES
+
+
+def test_a_folder_with_something_in_it_is_left_alone(opgen: Opgen) -> None:
+    Path("mylib").mkdir()
+    Path("mylib/mine").write_text("mine")
+    result = opgen("new", "mylib")
+    assert result.exit_code == 1 and texts(Path("mylib")) == {"mine": "mine"}
+    assert "error[E0901]: mylib exists" in result.stderr
+    Path("mylib/mine").unlink()
+    assert opgen("new", "mylib").exit_code == 0, "an empty one is taken"
+    assert opgen("new", "other", "-o", "mylib/native_functions.yaml").exit_code == 1
+
+
+def test_nothing_is_left_of_a_folder_that_cannot_be_written(
+    opgen: Opgen, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Protects against half a package: if it cannot be finished, it is removed."""
+
+    def full(path: str, content: bytes) -> FileState:
+        if path.endswith("/pyproject.toml"):
+            raise OSError(28, "No space left on device", path)
+        return real(path, content)
+
+    real = new_folder.write_new_file
+    monkeypatch.setattr(new_folder, "write_new_file", full)
+    for folder in ("fresh", "empty"):
+        if folder == "empty":
+            Path("empty").mkdir()
+        result = opgen("new", "mylib", "-o", folder)
+        assert result.exit_code == 1 and "error[E0904]: cannot write" in result.stderr
+        assert "No space left on device" in result.stderr
+    assert [path.as_posix() for path in Path().rglob("*") if path.suffix != ".yaml"] == ["empty"]

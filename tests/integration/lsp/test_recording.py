@@ -1,0 +1,12 @@
+"""The session in docs/guides/editors.md shows the server's current answers."""
+
+from __future__ import annotations
+
+from record import PAGE, put_into_page, record
+
+
+def test_the_recording_is_up_to_date() -> None:
+    """`python tests/integration/lsp/record.py` writes it."""
+    page = PAGE.read_text(encoding="utf-8")
+    assert "Replace 'Tensr' by 'Tensor'" in page
+    assert put_into_page(page, record()) == page

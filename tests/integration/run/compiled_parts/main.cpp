@@ -1,0 +1,3 @@
+#include <cstdio>
+int value();
+int main() { std::printf("%d\n", value()); }

@@ -1,0 +1,83 @@
+"""`examples/adopt`: the same tests pass on an extension before and after opgen registers its operators."""
+
+from __future__ import annotations
+
+import os
+import shutil
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from support.build import REPOSITORY, environment, one_torch_unit, require_headers, run, tool
+from support.pytorch import torch_folder
+
+EXAMPLE = REPOSITORY / "examples" / "adopt"
+META = """
+import torch, fuse
+print(torch._C._dispatch_has_kernel_for_dispatch_key("fuse::add_out", "Meta"))
+
+print("RegisterMeta.cpp" in torch._C._dispatch_dump("fuse::add_out"))
+"""
+
+
+def built(state: str, folder: Path) -> dict[str, str]:
+    """The environment in which `import fuse` finds the package, built in a copy of its folder."""
+    torch_folder()
+    pytest.importorskip("setuptools")
+    require_headers()
+    package = folder / state
+    shutil.copytree(EXAMPLE / state, package)
+    variables = {**environment(), "CFLAGS": "-O0", "MAX_JOBS": "1"}
+    # setup.py asks opgen where its headers are.
+    variables["PATH"] = f"{Path(tool('opgen')).parent}{os.pathsep}{variables['PATH']}"
+    with one_torch_unit():
+        run(
+            [sys.executable, "setup.py", "-q", "build_ext", "--inplace"], env=variables, cwd=package
+        )
+    return {**environment(), "PYTHONPATH": str(package)}
+
+
+@pytest.mark.parametrize(
+    "state",
+    [
+        # Files that opgen does not use.
+        pytest.param("before", marks=pytest.mark.nightly),
+        pytest.param("after", marks=pytest.mark.slow),
+    ],
+)
+def test_the_same_tests_pass(state: str, tmp_path: Path) -> None:
+    variables = built(state, tmp_path)
+    # Without the options of this repository's own tests.
+    command = [sys.executable, "-m", "pytest", "-q", "-o", "addopts=", "-p", "no:cacheprovider"]
+    said = run(
+        [*command, "--rootdir", tmp_path, EXAMPLE / "test_fuse.py"], env=variables, cwd=tmp_path
+    )
+    assert "13 passed" in said
+    done = subprocess.run(
+        [sys.executable, "-W", "ignore", "-c", META],
+        capture_output=True,
+        text=True,
+        check=True,
+        env=variables,
+        cwd=tmp_path,
+    )
+    # Before, the fake kernel in Python serves Meta; after, the generated one.
+    assert done.stdout.split() == ["True", str(state == "after")]
+
+
+@pytest.mark.nightly
+def test_inductor(tmp_path: Path) -> None:
+    """Inductor and AOTInductor give right results with the generated code: for static, changing and unknown sizes."""
+    variables = built("after", tmp_path)
+    script = Path(__file__).parent / "torch_everyday" / "others.py"
+    run([sys.executable, script, "fuse", "fuse"], env=variables, cwd=tmp_path)
+
+
+def test_the_kernels_are_those_of_before() -> None:
+    """Protects the promise that no kernel is edited: only the registration blocks at the end were removed."""
+    before, after = (
+        (EXAMPLE / state / "csrc" / "kernels.cpp").read_text() for state in ("before", "after")
+    )
+    assert before.startswith(after) and before[len(after) :].startswith("\nTORCH_LIBRARY(")

@@ -1,0 +1,50 @@
+"""`examples/cpp` prints its expected output; docs/guides/cpp.md shows parts of the program and what they print."""
+
+from __future__ import annotations
+
+import re
+
+import pytest
+from test_run import compare
+
+from support.build import REPOSITORY, cache_folder, link_library, link_program, locked, run_program
+from support.trees import generate, sources
+
+EXAMPLE = REPOSITORY / "examples" / "cpp"
+MYADD = REPOSITORY / "examples" / "myadd"
+PAGE = (REPOSITORY / "docs" / "guides" / "cpp.md").read_text()
+BLOCKS = re.findall(r"^```(\w*)\n(.*?)^```$", PAGE, flags=re.MULTILINE | re.DOTALL)
+
+
+@pytest.mark.slow
+def test_its_output() -> None:
+    """Protects the functions that the page shows, and the text of printed tensors."""
+    with locked("run-cpp-example"):
+        folder = cache_folder() / "run" / "cpp_example"
+        tree = generate(MYADD / "native_functions.yaml", folder / "tree")
+        files = [*sources(tree), MYADD / "kernels" / "myadd.cpp"]
+        library = link_library("operators", folder, files, [tree / "include"])
+        program = link_program(folder, [EXAMPLE / "main.cpp"], [tree / "include"], library)
+        code, printed, complained = run_program(program)
+    assert not complained and code == 0, f"exit {code}\n{printed}{complained}"
+    compare(EXAMPLE / "expected.txt", printed)
+
+
+def test_the_page_shows_the_program() -> None:
+    """Protects readers: the example contains each C++ and CMake block, apart from its indentation."""
+    files = {"cpp": "main.cpp", "cmake": "CMakeLists.txt"}
+    shown = [(kind, block) for kind, block in BLOCKS if kind in files]
+    assert len(shown) >= 6
+    for kind, block in shown:
+        program = (EXAMPLE / files[kind]).read_text().splitlines()
+        plain = "\n".join(map(str.strip, block.strip().splitlines()))
+        assert plain in "\n".join(map(str.strip, program)), f"not in {files[kind]}:\n{block}"
+
+
+def test_the_page_shows_what_is_printed() -> None:
+    """Protects the outputs on the page: each is a part of what the program prints."""
+    printed = (EXAMPLE / "expected.txt").read_text()
+    shown = [block for kind, block in BLOCKS if kind == "text"]
+    assert len(shown) >= 4
+    for block in shown:
+        assert block.rstrip() in printed, block

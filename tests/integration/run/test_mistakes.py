@@ -1,0 +1,180 @@
+"""Ten usual mistakes in writing a kernel: short errors, at the author's line, that name the declaration.
+
+The outputs are recorded in mistakes/expected, one folder for each target and compiler, and
+docs/guides/compiler-errors.md is made from them. With another major version of a compiler than the recorded one, the
+properties are checked and the text is not.
+"""
+
+from __future__ import annotations
+
+import importlib.util
+import os
+import re
+import subprocess
+from pathlib import Path
+
+import pytest
+
+from support import mistakes
+from support.build import (
+    INCLUDE,
+    RUNTIME,
+    Compiler,
+    compilers,
+    environment,
+    link_program,
+    run_program,
+)
+from support.mistakes import AUTHORS_FILE, DEFINED_IN_TWO_FILES, MISTAKES, NO_SET_OUTPUT, Mistake
+from support.torch_extension import require_torch
+from support.trees import generate, sources
+
+TORCH = RUNTIME / "torch" / "include"
+UPDATES = bool(os.environ.get("OPGEN_UPDATE_GOLDEN"))
+
+each_compiler = pytest.mark.parametrize("compiler", compilers(), ids=lambda compiler: compiler.name)
+each_mistake = pytest.mark.parametrize("mistake", MISTAKES, ids=lambda mistake: mistake.name)
+
+
+@pytest.fixture(scope="module")
+def runtime_tree(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    return generate(mistakes.FOLDER / "input.yaml", tmp_path_factory.mktemp("runtime"))
+
+
+@pytest.fixture(scope="module")
+def torch_tree(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    require_torch()
+    yaml = mistakes.FOLDER / "input.yaml"
+    return generate(yaml, tmp_path_factory.mktemp("torch"), target="torch")
+
+
+@each_compiler
+@each_mistake
+def test_on_the_runtime(
+    mistake: Mistake, compiler: Compiler, runtime_tree: Path, tmp_path: Path
+) -> None:
+    check(mistake, "runtime", compiler, (INCLUDE, runtime_tree / "include"), (), tmp_path)
+
+
+@pytest.mark.slow
+@each_compiler
+@each_mistake
+def test_on_libtorch(
+    mistake: Mistake, compiler: Compiler, torch_tree: Path, tmp_path: Path
+) -> None:
+    spec = importlib.util.find_spec("torch")
+    assert spec is not None and spec.origin is not None
+    system = Path(spec.origin).parent / "include"
+    folders = (TORCH, torch_tree / "include")
+    more = (system, system / "torch/csrc/api/include")
+    check(mistake, "torch", compiler, folders, more, tmp_path)
+
+
+@each_compiler
+def test_the_linker_names_a_kernel_that_two_files_define(
+    compiler: Compiler, runtime_tree: Path, tmp_path: Path
+) -> None:
+    flags = ["-std=c++20", "-fPIC", f"-I{INCLUDE}", f"-I{runtime_tree / 'include'}"]
+    for name in ("one", "two"):
+        (tmp_path / f"{name}.cpp").write_text(DEFINED_IN_TWO_FILES)
+        assert not run(compiler, [*flags, "-c", f"{name}.cpp"], tmp_path)
+    said = run(compiler, ["-shared", "one.o", "two.o", "-o", "lib.so"], tmp_path)
+    assert re.search(r"two\.cpp:.*multiple definition of .*opgen_shift_cpu::shift_cpu", said), said
+    assert mistakes.lines(said) <= mistakes.MAX_LINES, said
+    compare("runtime", compiler, "two_files", said)
+
+
+@pytest.mark.slow
+def test_a_meta_function_that_sets_no_output_is_told_what_is_missing(
+    runtime_tree: Path, tmp_path: Path
+) -> None:
+    program = tmp_path / "main.cpp"
+    program.write_text(NO_SET_OUTPUT)
+    built = link_program(tmp_path, [program, *sources(runtime_tree)], [runtime_tree / "include"])
+    code, printed, complained = run_program(built)
+    assert code == 0 and not complained, complained
+    first = printed.splitlines()[0] + "\n"
+    assert first.startswith("mylib::scale: ") and "set_output_raw_strided(0, " in first
+    compare("runtime", None, "no_set_output", first)
+
+
+def test_the_page_is_made_from_the_recorded_outputs() -> None:
+    text = mistakes.page()
+    if UPDATES:
+        mistakes.PAGE.write_text(text)
+    assert mistakes.PAGE.read_text() == text, f"run {mistakes.UPDATE}"
+
+
+def check(
+    mistake: Mistake,
+    target: str,
+    compiler: Compiler,
+    folders: tuple[Path, ...],
+    system: tuple[Path, ...],
+    tmp_path: Path,
+) -> None:
+    """The source of `mistake` gives a short error at the author's line, the recorded one."""
+    (tmp_path / AUTHORS_FILE).write_text(mistake.source)
+    command = ["-std=c++20", "-fsyntax-only", "-Wall", "-Wextra", "-Wshadow"]
+    command += [f"-I{folder}" for folder in folders]
+    command += [part for folder in system for part in ("-isystem", str(folder))]
+    said = run(compiler, [*command, AUTHORS_FILE], tmp_path)
+    for folder in (*folders, *system):
+        said = said.replace(f"{folder}/", "")
+    said = said.replace("opgen/../../../include/", "")
+    said = without_lines_of_headers(said)
+    first = re.search(r"^(\S+?):\d+:\d+: (.*)$", said, re.MULTILINE)
+    assert first and first[1] == AUTHORS_FILE and first[2].startswith("error: "), said
+    assert re.search(mistake.names, said), said
+    assert mistakes.lines(said) <= mistake.limit(target, compiler.name), said
+    compare(target, compiler, mistake.name, said)
+
+
+def without_lines_of_headers(said: str) -> str:
+    """`said` with line 1 for every line of a header: comments of headers do not change a recorded output."""
+    said = re.sub(r"(?<=<scratch space>:)\d+(?=:)", "1", said)
+    said = re.sub(r"\b((?:opgen|ATen|c10|mylib)/[\w/]+\.h):\d+", r"\1:1", said)
+    lines, is_header = [], False
+    for line in said.splitlines(keepends=True):
+        if place := re.match(r"(\S+?):\d+:", line):
+            is_header = place[1] != AUTHORS_FILE
+        # g++ writes the number of the line before its text.
+        lines.append(re.sub(r"^ *\d+ \|", "    1 |", line) if is_header else line)
+    return "".join(lines)
+
+
+def run(compiler: Compiler, arguments: list[str], folder: Path) -> str:
+    done = subprocess.run(
+        [compiler.path, *arguments],
+        cwd=folder,
+        capture_output=True,
+        text=True,
+        check=False,
+        env=environment(),
+    )
+    return done.stderr
+
+
+def compare(target: str, compiler: Compiler | None, name: str, said: str) -> None:
+    """The output is the recorded one, where the compiler has the recorded major version."""
+    folder = mistakes.FOLDER / "expected" / f"{target}-{compiler.name if compiler else 'g++'}"
+    if UPDATES:
+        folder.mkdir(parents=True, exist_ok=True)
+        (folder / f"{name}.txt").write_text(said)
+        if compiler is not None:
+            (folder / "version.txt").write_text(version(compiler) + "\n")
+    if compiler is not None:
+        written = (folder / "version.txt").read_text().strip()
+        if version(compiler).split(".")[0] != written.split(".")[0]:
+            return
+    assert said == (folder / f"{name}.txt").read_text(), f"run {mistakes.UPDATE}"
+
+
+def version(compiler: Compiler) -> str:
+    """`12.2.0`."""
+    done = subprocess.run([compiler.path, "-dumpfullversion"], capture_output=True, text=True)
+    found = done.stdout.strip() if done.returncode == 0 else ""
+    if not found:
+        done = subprocess.run([compiler.path, "-dumpversion"], capture_output=True, text=True)
+        found = done.stdout.strip()
+    return found

@@ -1,0 +1,90 @@
+"""opgen's own wheel and sdist: complete, and usable without a checkout and without a network."""
+
+from __future__ import annotations
+
+import os
+import tarfile
+import zipfile
+from pathlib import Path
+
+import pytest
+
+import opgen
+from support.build import REPOSITORY, run
+from support.opgen_wheel import fresh_environment, opgen_packages
+
+pytestmark = pytest.mark.slow
+
+# The packed folders, and where they lie in the wheel.
+PACKED = {
+    "src/opgen": "opgen",
+    "templates": "opgen/templates",
+    "runtime": "opgen/runtime",
+    "docs": "opgen/docs",
+}
+
+
+def wanted() -> set[str]:
+    files = set()
+    for folder, place in PACKED.items():
+        top = REPOSITORY / folder
+        for path in top.rglob("*"):
+            if path.is_file() and "__pycache__" not in path.parts:
+                files.add(f"{place}/{path.relative_to(top).as_posix()}")
+    return files
+
+
+def test_the_wheel_has_every_file() -> None:
+    """Protects against a template, a header, a page or `py.typed` that exists only in a checkout."""
+    sdist, wheel = opgen_packages()
+    with zipfile.ZipFile(wheel) as packed:
+        names = {name for name in packed.namelist() if ".dist-info/" not in name}
+        (metadata,) = [name for name in packed.namelist() if name.endswith("/METADATA")]
+        assert f"\nVersion: {opgen.__version__}\n" in packed.read(metadata).decode()
+    compiled = {name for name in names if name.startswith("opgen/compiled_templates/")}
+    assert names - compiled == wanted()
+    templates = [name for name in names if name.startswith("opgen/templates/")]
+    assert len(compiled) >= 2 * len(templates)
+    assert {"opgen/py.typed", "opgen/__main__.py", "opgen/cmake/opgen_torchConfig.cmake"} <= names
+    with tarfile.open(sdist) as packed_sources:
+        top = f"opgen-{opgen.__version__}/"
+        sources = {name.removeprefix(top) for name in packed_sources.getnames()}
+    assert {
+        "pyproject.toml",
+        "README.md",
+        "src/opgen/py.typed",
+        "templates/new/kernels.cpp.j2",
+        "hatch_build.py",
+    } <= sources
+
+
+@pytest.mark.parametrize("kind", ["sdist", "wheel"])
+def test_it_is_installed_and_used_without_a_network(kind: str, tmp_path: Path) -> None:
+    sdist, wheel = opgen_packages()
+    package = sdist if kind == "sdist" else wheel
+    options = ("--no-index", "--no-build-isolation")
+    python = fresh_environment(tmp_path / "environment", package, options=options)
+    clean = {**os.environ, "PYTHONPATH": ""}
+    at = {"cwd": tmp_path, "env": clean}
+    for command in (["-m", "opgen"], [str(python.parent / "opgen")]):
+        start = [str(python), *command] if command[0] == "-m" else command
+        assert run([*start, "--version"], **at).strip() == f"opgen, version {opgen.__version__}"
+    run([python, "-m", "opgen", "new", "mylib", "--target", "torch"], **at)
+    generate = ["generate", "mylib/native_functions.yaml", "-o", "tree", "--python"]
+    for target in ("runtime", "torch"):
+        run([python, "-m", "opgen", *generate, "--target", target], **at)
+    # Templates are modules, compiled when the wheel was built: Jinja's compiler is not needed, not
+    # even for an edit.
+    busy = (
+        "import jinja2; jinja2.Environment.compile = None; from opgen.cli.main import main; main()"
+    )
+    yaml = tmp_path / "mylib" / "native_functions.yaml"
+    for default in ("0.5", "0.25"):
+        yaml.write_text(yaml.read_text().replace("weight=0.5", f"weight={default}"))
+        run([python, "-B", "-c", busy, "generate", yaml, "-o", "again", "--python"], **at)
+    folder = run([python, "-m", "opgen", "--cmake-dir"], **at).strip()
+    assert folder.startswith(str(tmp_path)) and (Path(folder) / "opgenConfig.cmake").exists()
+    # Whoever has only a wheel reads the documentation with it.
+    page = run([python, "-m", "opgen", "docs", "lints"], **at)
+    assert page.startswith("# Lints")
+    assert run([python, "-m", "opgen", "docs", "--path", "lints"], **at).startswith(str(tmp_path))

@@ -1,0 +1,171 @@
+"""Libraries that cannot be loaded say why, and leave PyTorch unchanged: another release, a namespace that is taken."""
+
+from __future__ import annotations
+
+import os
+import shutil
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from support.build import cache_folder, environment, launcher, one_torch_unit, run, tool
+from support.pytorch import torch_folder
+
+pytestmark = pytest.mark.slow
+
+ALONE = "- func: taken::one(Tensor self) -> Tensor\n  dispatch:\n    CPU: one_cpu\n"
+SHARED = "- namespace: taken\n  fragment: True\n- func: two(Tensor self) -> Tensor\n  dispatch:\n    CPU: two_cpu\n"
+# PyTorch's version function, returning another release: found before libtorch's own.
+ELSE = "#include <stdint.h>\nuint64_t aoti_torch_abi_version(void) { return (2ull << 56) | (%dull << 48) | (7ull << 40); }\n"
+
+
+@pytest.fixture(scope="module")
+def alone() -> Path:
+    """The folder of package `alone`, which owns the namespace `taken`."""
+    return package("alone", ALONE)
+
+
+@pytest.fixture(scope="module")
+def shared() -> Path:
+    """The folder of package `shared`, which adds to the namespace `taken`."""
+    return package("shared", SHARED)
+
+
+def package(name: str, yaml: str) -> Path:
+    torch_folder()
+    folder = cache_folder() / "run" / "torch_loading" / name
+    with one_torch_unit():
+        folder.mkdir(parents=True, exist_ok=True)
+        (folder / "ops.yaml").write_text(yaml)
+        (folder / "own").mkdir(exist_ok=True)
+        (folder / "own" / "ops.py").write_text(f'__all__ = ["OWN"]\nOWN = "of {name}"\n')
+        variables = {
+            **environment(),
+            "CXXFLAGS": "-O0 -Wall -Wextra -Wshadow -Werror",
+            **({"CMAKE_CXX_COMPILER_LAUNCHER": launcher()[0]} if launcher() else {}),
+        }
+        command = [tool("opgen"), "build", folder / "ops.yaml", "--target", "torch", "--python"]
+        command += ["--python-folder", folder / "own"]
+        command += ["--name", name, "-o", folder / "tree", "--build-type", "None", "-j", "1"]
+        run(command, env=variables)
+    return folder / "tree" / "cmake-build" / "python"
+
+
+def python(program: str, *folders: Path, **variables: str) -> tuple[int, str]:
+    """Return how a program ends, and its output, with packages in `folders`."""
+    path = os.pathsep.join(map(str, folders))
+    done = subprocess.run(
+        [sys.executable, "-c", f"import torch\n{program}"],
+        stdout=subprocess.PIPE,
+        stderr=subprocess.STDOUT,
+        text=True,
+        check=False,
+        env={**os.environ, "PYTHONPATH": path, **variables},
+    )
+    return done.returncode, done.stdout
+
+
+def copied(package: Path, folder: Path) -> Path:
+    """Copy the library of a package."""
+    library = package / package.parents[2].name
+    return shutil.copy(library / f"lib{library.name}.so", folder / "libcopy.so")
+
+
+def test_two_copies(alone: Path, tmp_path: Path) -> None:
+    """Protects the process, and the library that was loaded first: the second one is an ImportError that names both."""
+    copy, own = copied(alone, tmp_path), alone / "alone" / "libalone.so"
+    program = f"""
+torch.ops.load_library({str(copy)!r})
+for attempt in range(2):
+    try:
+        import alone
+    except ImportError as error:
+        print(error, error.__cause__)
+print(torch.ops.taken.one.default._schema)
+"""
+    words = (
+        f"{own} defines the namespace taken, which is already defined (registered at {copy}, RegisterSchema.cpp:6): "
+        "load only one of them, or build one with 'fragment: True' at the top of its YAML None\n"
+    )
+    schema = "taken::one(Tensor self) -> Tensor\n"
+    assert python(program, alone) == (0, words + words + schema)
+
+
+def test_the_authors_own_python_is_in_the_package(alone: Path) -> None:
+    """Protects `opgen build --python-folder`: the package has the names in the `__all__` of ops.py."""
+    assert python("import alone\nprint(alone.OWN)", alone) == (0, "of alone\n")
+
+
+def test_load_library_raises_the_librarys_error(alone: Path, tmp_path: Path) -> None:
+    """Protects a library without its package, whose Python code would check first."""
+    program = f"""
+torch.ops.load_library({str(copied(alone, tmp_path))!r})
+try:
+    torch.ops.load_library({str(alone / "alone" / "libalone.so")!r})
+except OSError as error:
+    while error.__cause__:
+        error = error.__cause__
+    print(type(error).__name__, str(error).partition(",")[0])
+"""
+    words = f"ImportError {alone}/alone/libalone.so defines the namespace taken"
+    assert python(program) == (0, f"{words}\n")
+
+
+def test_fragments_share_a_namespace(alone: Path, shared: Path, tmp_path: Path) -> None:
+    """Protects fragments of a namespace, loaded in either order; the same operator twice is still rejected."""
+    for first, second in (("alone", "shared"), ("shared", "alone")):
+        program = f"import {first}, {second}\nprint(alone.one.default, shared.two.default)"
+        assert python(program, alone, shared) == (0, "taken.one.default taken.two.default\n")
+    program = f"""
+import shared
+try:
+    torch.ops.load_library({str(copied(shared, tmp_path))!r})
+except OSError as error:
+    print(error.__cause__.__cause__)
+print(shared.two.default._schema)
+"""
+    code, said = python(program, shared)
+    assert code == 0 and said.endswith("\ntaken::two(Tensor self) -> Tensor\n")
+    assert (
+        f"{tmp_path}/libcopy.so cannot register its operators: Tried to register an operator"
+        in said
+    )
+    assert f"registered at {shared}/shared/libshared.so, RegisterSchema.cpp:6" in said
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="LD_PRELOAD is the dynamic loader's of Linux")
+@pytest.mark.parametrize("minor", [0, 99])
+def test_another_release(minor: int, alone: Path, tmp_path: Path) -> None:
+    """Protects against a library that loads and misbehaves: PyTorch's classes differ between releases."""
+    (tmp_path / "else.c").write_text(ELSE % minor)
+    run([tool("gcc"), "-shared", "-fPIC", "-o", tmp_path / "else.so", tmp_path / "else.c"])
+    library = alone / "alone" / "libalone.so"
+    program = f"""
+try:
+    torch.ops.load_library({str(library)!r})
+except OSError as error:
+    print(error.__cause__.__cause__)
+print(hasattr(torch.ops.taken, "one"))
+"""
+    said = python(program, LD_PRELOAD=str(tmp_path / "else.so"))
+    assert said[0] == 0
+    assert f"{library} was built for torch " in said[1]
+    assert f", but torch 2.{minor}.7 is running; build it again\nFalse\n" in said[1]
+
+
+def test_a_program_without_python_ends_with_the_reason(alone: Path, tmp_path: Path) -> None:
+    """Protects C++ programs: the reason is the last output, and no operator of the wrong kind is called."""
+    (tmp_path / "main.c").write_text(
+        "#include <dlfcn.h>\n#include <stdio.h>\nint main(int count, char** paths) {\n"
+        "  for (int i = 1; i < count; ++i) puts(dlopen(paths[i], RTLD_NOW) ? paths[i] : dlerror());\n"
+        "  return 0;\n}\n"
+    )
+    run([tool("gcc"), tmp_path / "main.c", "-o", tmp_path / "main", "-ldl"])
+    library, copy = alone / "alone" / "libalone.so", copied(alone, tmp_path)
+    assert run([tmp_path / "main", library]) == f"{library}\n"
+    done = subprocess.run(
+        [tmp_path / "main", library, copy], capture_output=True, text=True, check=False
+    )
+    assert done.returncode < 0 and f"{copy} defines the namespace taken, which is" in done.stderr

@@ -1,0 +1,29 @@
+"""Operators that PyTorch traces, differentiates, functionalizes and batches, as a package with its author's Python
+code.
+"""
+
+from __future__ import annotations
+
+import shutil
+from pathlib import Path
+
+import pytest
+
+from support.torch_extension import build_extension, require_torch, run_script
+
+FOLDER = Path(__file__).parent / "torch_traced"
+pytestmark = pytest.mark.slow
+
+
+def test_traced(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Protects register_autograd without a warning, fakes from YAML and Python, composites, vmap, and the messages of
+    errors.
+    """
+    require_torch()
+    build_extension(
+        FOLDER / "traced.yaml", FOLDER / "traced.cpp", tmp_path, "--name", "traced", "--python"
+    )
+    package = tmp_path / "cmake-build" / "python" / "traced"
+    shutil.copy(FOLDER / "python" / "ops.py", package)
+    monkeypatch.setenv("PYTHONPATH", str(package.parent))
+    assert run_script(FOLDER / "checks.py") == "ok\n"

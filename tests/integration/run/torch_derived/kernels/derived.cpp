@@ -1,0 +1,112 @@
+// The kernels of native_functions.yaml.
+#include <ATen/ATen.h>
+#include <opgen/kernel.h>
+
+#include <derived/NativeFunctions.h>
+
+#include <optional>
+#include <tuple>
+#include <vector>
+
+namespace derived::meta {
+
+OPGEN_META_FUNC(cube)(const Tensor& self) {
+  build_borrowing_unary_op(maybe_get_output(), self);
+}
+
+}  // namespace derived::meta
+
+namespace derived::native {
+
+OPGEN_IMPL_FUNC(cube_out)(const at::Tensor& self, const at::Tensor& out) {
+  const at::Tensor result = self * self * self;
+  const_cast<at::Tensor&>(out).copy_(result);
+}
+
+OPGEN_KERNEL(grow)(const at::Tensor& self) {
+  return self.exp();
+}
+OPGEN_KERNEL(grow_)(at::Tensor& self) {
+  return self.exp_();
+}
+
+OPGEN_KERNEL(mul)(const at::Tensor& self, const at::Tensor& other) {
+  return at::mul(self, other);
+}
+OPGEN_KERNEL(mul_)(at::Tensor& self, const at::Tensor& other) {
+  return self.mul_(other);
+}
+
+OPGEN_KERNEL(polar)(const at::Tensor& radius, const at::Tensor& angle) {
+  return {radius * angle.cos(), radius * angle.sin()};
+}
+
+OPGEN_KERNEL(weigh)(at::TensorList tensors, const at::Tensor& weight) {
+  at::Tensor sum = at::zeros_like(weight);
+  for (const at::Tensor& tensor : tensors) sum = sum + tensor * weight;
+  return sum;
+}
+
+OPGEN_KERNEL(powers)(const at::Tensor& self, int64_t count) {
+  std::vector<at::Tensor> all;
+  for (int64_t i = 0; i < count; ++i) all.push_back(self.pow(i + 1));
+  return all;
+}
+
+OPGEN_KERNEL(affine)
+(const at::Tensor& input, const std::optional<at::Tensor>& weight,
+ const std::optional<at::Tensor>& bias) {
+  at::Tensor result = weight.has_value() ? input * *weight : input.clone();
+  return bias.has_value() ? result + *bias : result;
+}
+
+OPGEN_KERNEL(stretch_symint)(const at::Tensor& self, c10::SymIntArrayRef size) {
+  return self.expand_symint(size).clone();
+}
+
+OPGEN_KERNEL(from_row_symint)(const at::Tensor& self, c10::SymInt start) {
+  return self.slice_symint(0, start);
+}
+
+OPGEN_KERNEL(scale)(const at::Tensor& self, const at::Scalar& factor) {
+  return self * factor;
+}
+OPGEN_KERNEL(foreach_scale)(at::TensorList self, const at::Scalar& factor) {
+  std::vector<at::Tensor> all;
+  for (const at::Tensor& each : self) all.push_back(each * factor);
+  return all;
+}
+OPGEN_KERNEL(foreach_scale_)(at::TensorList self, const at::Scalar& factor) {
+  for (const at::Tensor& each : self) each.mul_(factor);
+}
+
+OPGEN_KERNEL(add_to)(const at::Tensor& x, at::Tensor& total) {
+  return total.add_(x);
+}
+
+OPGEN_KERNEL(count)(const at::Tensor& x, at::Tensor& calls) {
+  calls.add_(1);
+  return x * 2;
+}
+
+OPGEN_KERNEL(pick)(const at::Tensor& self, const at::Tensor& index) {
+  return self.index_select(0, index);
+}
+
+OPGEN_KERNEL(largest)(const at::Tensor& self, int64_t dim) {
+  return self.max(dim);
+}
+
+OPGEN_KERNEL(total)(const at::Tensor& self) {
+  return self.sum();
+}
+
+OPGEN_KERNEL(scale_if)(const at::Tensor& self, double factor, bool) {
+  return self * factor;
+}
+
+OPGEN_KERNEL(backward_only)(const at::Tensor& self) {
+  return self * 5;
+}
+
+}  // namespace derived::native

@@ -1,0 +1,248 @@
+"""Check what PyTorch makes of traced.yaml: gradients, fakes, functionalization and vmap, and the exact errors.
+
+`python checks.py` with the folder of package traced on the path. Every warning is an error.
+"""
+
+from __future__ import annotations
+
+import logging
+import traceback
+import warnings
+from collections.abc import Callable
+from typing import Any
+
+import torch
+import torch.func  # Its own warnings must come before the checks.
+from torch.autograd import forward_ad, gradcheck
+from torch.func import functionalize, jvp, vmap
+from torch.library import opcheck
+
+with warnings.catch_warnings():
+    warnings.simplefilter("ignore")
+    jvp(torch.sin, (torch.ones(1),), (torch.ones(1),))  # Imports a deprecated part of torch.jit.
+
+warnings.simplefilter("error")
+import traced  # noqa: E402
+
+ops = torch.ops.traced
+CHECKS: list[Callable[[], None]] = []
+
+
+def check(function: Callable[[], None]) -> Callable[[], None]:
+    CHECKS.append(function)
+    return function
+
+
+def refused(kind: type[Exception], words: str, call: Callable[[], Any]) -> None:
+    """Check that `call` raises exactly this type of error, with `words` in its message."""
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        try:
+            result = call()
+        except Exception as error:
+            assert type(error) is kind and words in str(error), f"{type(error)}: {error}"
+            return
+    raise AssertionError(f"not refused: {result}")
+
+
+def same(have: Any, want: Any) -> None:
+    torch.testing.assert_close(have, want)
+
+
+def traced_as(function: Callable[..., Any], *arguments: Any, **options: Any) -> Any:
+    """Run `function` in one graph, compare with the eager result, and return the graph's result."""
+    torch._dynamo.reset()
+    compiled = torch.compile(function, fullgraph=True, backend="aot_eager", **options)
+    have = compiled(*arguments)
+    same(have, function(*arguments))
+    return have
+
+
+def written(operator: Callable[[Any], Any]) -> Callable[[Any], Any]:
+    """Return a function of an argument in which `operator` writes to a copy of it."""
+
+    def function(x: Any) -> Any:
+        copy = torch.utils._pytree.tree_map(torch.clone, x)
+        operator(copy)
+        return copy
+
+    return function
+
+
+@check
+def a_formula_of_python() -> None:
+    """register_autograd, in traced/ops.py, caused no warning. It has no forward gradients, which raise instead of
+    being zero.
+    """
+    x = torch.rand(3, dtype=torch.float64, requires_grad=True)
+    assert gradcheck(lambda x: ops.scale(x, 2.0), (x,))
+    (gradient,) = torch.autograd.grad(traced_as(lambda x: ops.scale(x, 2.0).sum(), x), x)
+    same(gradient, torch.full_like(x, 2.0))
+    opcheck(ops.scale.default, (x, 2.0))
+    plain = torch.rand(3)
+    words = "Trying to use forward AD with traced::scale that does not support it"
+    refused(
+        NotImplementedError, words, lambda: jvp(lambda x: ops.scale(x, 2.0), (plain,), (plain,))
+    )
+    with forward_ad.dual_level():
+        dual = forward_ad.make_dual(plain, plain)
+        refused(NotImplementedError, words, lambda: ops.scale(dual, 2.0))
+
+
+@check
+def no_formula() -> None:
+    """A gradient is an error that names the operator; without one, nothing is recorded."""
+    x = torch.rand(3, requires_grad=True)
+    words = "derivative for traced::both is not implemented"
+    for result in ops.both(torch.rand(3), x), ops.both(x):
+        assert all(one.requires_grad for one in result)
+        refused(RuntimeError, words, lambda result=result: result[1].sum().backward())
+    refused(
+        NotImplementedError,
+        "Trying to use forward AD with traced::both",
+        lambda: jvp(lambda x: ops.both(x)[0], (x,), (x,)),
+    )
+    assert not any(one.requires_grad for one in ops.both(x.detach()))
+    with torch.no_grad():
+        assert not any(one.requires_grad for one in ops.both(x))
+    with torch.inference_mode():
+        assert ops.both(torch.rand(3))[0].is_inference()
+    before = torch._C._get_autograd_fallback_mode()
+    torch._C._set_autograd_fallback_mode("nothing")
+    assert not any(one.requires_grad for one in ops.both(x))
+    torch._C._set_autograd_fallback_mode(before)
+    integers = torch.ones(3, dtype=torch.int64)
+    assert [one.requires_grad for one in ops.both(x, integers)] == [True, False]
+
+
+@check
+def sizes_that_depend_on_data() -> None:
+    """By one line of YAML, with a bound that is a number or a symbol, and by the author's Python."""
+    boxes, scores = torch.rand(5, 4), torch.tensor([0.1, 0.9, 0.8, 0.2, 0.7])
+
+    def chosen(boxes: Any, scores: Any) -> Any:
+        return boxes[ops.nms(boxes, scores, 0.5)] * 2
+
+    with torch._dynamo.config.patch(capture_dynamic_output_shape_ops=True):
+        for dynamic in (False, True):
+            assert traced_as(chosen, boxes, scores, dynamic=dynamic).shape == (3, 4)
+        x, index = torch.ones(3, 2), torch.tensor([0, 4, 4])
+        for arguments in ((x, index), (x, index, 7)):
+            traced_as(lambda *given: ops.scatter_rows(*given) * 2, *arguments, dynamic=True)
+        traced_as(lambda x: traced.kept(x) * 2, torch.randn(3, 3))
+        opcheck(ops.nms.default, (boxes, scores, 0.5))
+        opcheck(ops.scatter_rows.default, (x, index))
+        opcheck(ops.keep.default, (torch.randn(5),))
+
+    class Module(torch.nn.Module):
+        def forward(self, boxes: Any, scores: Any) -> Any:
+            return chosen(boxes, scores)
+
+    rows = torch.export.Dim("rows")
+    for shapes in (None, ({0: rows}, {0: rows})):
+        program = torch.export.export(Module(), (boxes, scores), dynamic_shapes=shapes)
+        given = (boxes, scores) if shapes is None else (torch.rand(9, 4), torch.rand(9))
+        same(program.module()(*given), chosen(*given))
+    # Tensors on the Meta device have no values that determine a size later.
+    refused(RuntimeError, "with meta Tensors", lambda: ops.nms(boxes.to("meta"), scores, 0.5))
+
+
+@check
+def what_is_missing() -> None:
+    """The error of torch.compile says what to write, or which module to import."""
+    x = torch.rand(3)
+    words = (
+        "`traced.ops` and you may need to `import traced.ops`"
+        "(if no fake is there, its author has to write one, or a row Meta in the YAML)"
+    )
+    refused(torch._dynamo.exc.Unsupported, words, lambda: traced_as(ops.untold, x))
+    refused(NotImplementedError, "could not find the fake impl", lambda: ops.untold(x.to("meta")))
+    words = "traced::unwritten on Meta is not written yet: write OPGEN_KERNEL(unwritten_meta)"
+    refused(torch._dynamo.exc.TorchRuntimeError, words, lambda: traced_as(ops.unwritten, x))
+    refused(NotImplementedError, words, lambda: ops.unwritten(x.to("meta")))
+    # PyTorch accepts fakes only from the module named by set_python_module.
+    torch.library.register_fake("traced::untold", lambda x: torch.empty_like(x))
+    refused(torch._dynamo.exc.TorchRuntimeError, "'traced.ops'", lambda: traced_as(ops.untold, x))
+
+
+@check
+def composites() -> None:
+    """They decompose for functionalization and vmap, also where they write and view."""
+    x = torch.rand(2, 3)
+    cases = {
+        "double_": written(ops.double_),
+        "double_each": written(lambda x: ops.double_each([x, x.clone()])),
+        "flat": written(lambda x: ops.flat(x).mul_(2)),
+        "tripled": ops.tripled,
+        "halved_": written(ops.halved_),
+        "row": written(lambda x: ops.row(x, 1).mul_(2)),
+    }
+    for function in cases.values():
+        same(functionalize(function)(x), function(x))
+        traced_as(function, x)
+        want = torch.stack([function(one) for one in (x, x + 1)])
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")  # halved_ uses PyTorch's fallback, which is slow.
+            same(vmap(function)(torch.stack([x, x + 1])), want)
+    for name, arguments in (("double_", ()), ("flat", ()), ("tripled", ()), ("row", (1,))):
+        opcheck(getattr(ops, name).default, (x.clone(), *arguments))
+
+
+@check
+def vmap_in_a_loop() -> None:
+    """Writers and lists: there is one call per element of a batch, which writes to the right place."""
+    x, y = torch.rand(2, 3), torch.rand(2, 3)
+
+    def add_into(x: Any, y: Any) -> Any:
+        copy = y.clone()
+        ops.add_into(x, copy)
+        return copy
+
+    same(vmap(add_into)(x, y), x + y)
+    same(vmap(add_into, in_dims=(None, 0))(x[0], y), x[0] + y)
+    same(vmap(add_into, in_dims=(1, 1), out_dims=1)(x, y), x + y)
+    same(vmap(vmap(add_into))(x, y), x + y)
+    same(vmap(lambda x, y: ops.swap(x.clone(), y.clone()))(x, y), (x, y))
+    lists = vmap(lambda x, y: ops.sums([x, y]))
+    same(lists(x, torch.ones(2, 5)), [x.sum(1), torch.full((2,), 5.0)])
+    two = vmap(vmap(lambda x, y: ops.sums([x, y]), in_dims=(None, 0)), in_dims=(0, None))
+    same(two(x, y), [x.sum(1)[:, None].expand(2, 2), y.sum(1).expand(2, 2)])
+    same(vmap(lambda x: x * ops.count(x))(x), x * 3)
+
+    shared = torch.ones(1, 3).expand(2, 3)
+    words = "writes its argument 'out', which is shared by the whole batch"
+    refused(RuntimeError, words, lambda: vmap(ops.add_into, in_dims=(0, None))(x, y[0]))
+    words = "writes its argument 'out', whose elements share memory"
+    refused(RuntimeError, words, lambda: vmap(ops.add_into)(x, shared))
+    words = "traced::sums cannot be called for an empty batch"
+    refused(RuntimeError, words, lambda: lists(torch.ones(0, 3), torch.ones(0, 5)))
+    words = "Batching rule not implemented for traced::negate.out"
+    out_too = vmap(lambda x: ops.negate(x, out=torch.empty_like(x)))
+    refused(RuntimeError, words, lambda: out_too(x))
+    words = "A kernel for CompositeImplicitAutograd, which calls other operators, needs no rule"
+    refused(RuntimeError, words, lambda: vmap(ops.second)(x))
+
+    def rule(info: Any, in_dims: Any, xs: Any) -> Any:
+        return [x.movedim(d, 0).flatten(1).sum(1) for x, d in zip(xs, in_dims[0])], [0] * len(xs)
+
+    torch.library.register_vmap("traced::sums", rule)
+    same(lists(x, torch.ones(2, 5)), [x.sum(1), torch.full((2,), 5.0)])
+
+
+def main() -> None:
+    logging.disable(logging.CRITICAL)  # PyTorch also logs errors of Meta kernels.
+    failures = 0
+    for function in CHECKS:
+        torch.manual_seed(0)
+        try:
+            function()
+        except Exception:
+            failures += 1
+            print(f"{function.__name__} fails")
+            print(traceback.format_exc()[-2500:])
+    assert not failures, failures
+    print("ok")
+
+
+if __name__ == "__main__":
+    main()

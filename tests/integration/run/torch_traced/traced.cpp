@@ -1,0 +1,112 @@
+// traced.cpp: the kernels of traced.yaml.
+#include <opgen/kernel.h>
+
+#include <ATen/TensorOperators.h>
+#include <ATen/ops/empty_like.h>
+#include <ATen/ops/nonzero.h>
+
+#include <vector>
+
+#include <traced/ops/add_into_native.h>
+#include <traced/ops/both_native.h>
+#include <traced/ops/count_native.h>
+#include <traced/ops/double_each_native.h>
+#include <traced/ops/double_native.h>
+#include <traced/ops/flat_native.h>
+#include <traced/ops/halved_native.h>
+#include <traced/ops/keep_native.h>
+#include <traced/ops/negate_native.h>
+#include <traced/ops/nms_native.h>
+#include <traced/ops/row_native.h>
+#include <traced/ops/scale_native.h>
+#include <traced/ops/scatter_rows_native.h>
+#include <traced/ops/second_native.h>
+#include <traced/ops/sums_native.h>
+#include <traced/ops/swap_native.h>
+#include <traced/ops/tripled_native.h>
+#include <traced/ops/untold_native.h>
+#include <traced/ops/unwritten_native.h>
+
+OPGEN_KERNEL(scale_cpu)(const Tensor& x, double by) {
+  return x * by;
+}
+OPGEN_KERNEL(scale_meta)(const Tensor& x, double) {
+  return at::empty_like(x);
+}
+
+OPGEN_KERNEL(both_cpu)(const Tensor& x, const std::optional<Tensor>& y) {
+  return {x * 2, y.has_value() ? *y * 3 : x * 3};
+}
+OPGEN_KERNEL(both_meta)(const Tensor& x, const std::optional<Tensor>& y) {
+  return {at::empty_like(x), at::empty_like(y.has_value() ? *y : x)};
+}
+
+// Not by overlap: of boxes with equal sizes, the first is kept.
+OPGEN_KERNEL(nms_cpu)(const Tensor& boxes, const Tensor& scores, double iou_threshold) {
+  OPGEN_CHECK(boxes.size(0) == scores.size(0), "one score for each box");
+  return at::nonzero(scores > iou_threshold).view({-1});
+}
+
+OPGEN_KERNEL(scatter_rows_cpu)
+(const Tensor& x, const Tensor& index, std::optional<int64_t> dim_size) {
+  const int64_t rows = dim_size.has_value() ? *dim_size : index.max().item<int64_t>() + 1;
+  return opgen::zeros({rows, x.size(1)}, x.options()).index_add_(0, index, x);
+}
+
+OPGEN_KERNEL(keep_cpu)(const Tensor& x) {
+  return x.masked_select(x > 0);
+}
+OPGEN_KERNEL(scale_none)(const Tensor& x) {
+  return x.clone();
+}
+OPGEN_KERNEL(unwritten_cpu)(const Tensor& x) {
+  return x.clone();
+}
+
+OPGEN_KERNEL(double_)(Tensor& self) {
+  return self.mul_(2);
+}
+OPGEN_KERNEL(double_each)(TensorList xs) {
+  for (const Tensor& x : xs) x.mul_(2);
+}
+OPGEN_KERNEL(flat)(const Tensor& x) {
+  return x.view({-1});
+}
+OPGEN_KERNEL(tripled)(const Tensor& x) {
+  return x * 3;
+}
+OPGEN_KERNEL(halved_)(Tensor& self) {
+  return self.div_(2);
+}
+OPGEN_KERNEL(row)(const Tensor& x, int64_t index) {
+  return x.select(0, index);
+}
+
+OPGEN_KERNEL(add_into_cpu)(const Tensor& x, Tensor& out) {
+  out.add_(x);
+}
+OPGEN_KERNEL(swap_cpu)(Tensor& x, Tensor& y) {
+  const Tensor old = x.clone();
+  x.copy_(y);
+  y.copy_(old);
+  return {y, x};
+}
+OPGEN_KERNEL(sums_cpu)(TensorList xs) {
+  std::vector<Tensor> sums;
+  for (const Tensor& x : xs) sums.push_back(x.sum());
+  return sums;
+}
+OPGEN_KERNEL(sums_meta)(TensorList xs) {
+  std::vector<Tensor> sums;
+  for (const Tensor& x : xs) sums.push_back(opgen::empty({}, x.options()));
+  return sums;
+}
+OPGEN_KERNEL(count_cpu)(const Tensor& x) {
+  return x.numel();
+}
+OPGEN_KERNEL(negate_out_cpu)(const Tensor& x, Tensor& out) {
+  return out.copy_(-x);
+}
+OPGEN_KERNEL(second_cpu)(const Tensor& x) {
+  return x.select(0, 1);
+}

@@ -1,1 +1,0 @@
-"""Our library from Python, beside PyTorch."""

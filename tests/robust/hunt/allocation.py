@@ -1,0 +1,227 @@
+"""Hunt with memory, mappings and threads that cannot be had: in calls that the hunt in calls has seen accepted, the
+n-th request of each kind fails, for every n until none fails.
+
+A call whose request failed is rejected, or gives its usual result. In both cases, all tensors lie in their storages;
+those that it does not write are unchanged; and the same call made again gives the right answer.
+
+    python allocation.py PACKAGES RUNTIME FAULTS PLANS FIRST JOURNAL     for one process
+"""
+
+from __future__ import annotations
+
+import collections
+import ctypes
+import gc
+import json
+import os
+import pickle
+import subprocess
+import sys
+import time
+import warnings
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+sys.path.insert(0, str(Path(__file__).resolve().parents[2]))
+
+from robust.hunt.plans import Plan, described, program
+from robust.hunt.worker import Caller, Facts, Outcome, our_module
+
+KINDS = ("memory", "mmap", "thread")
+# How many requests of one call are made to fail: the first ones, if there are more.
+MOST = 400
+_THREADS = 4
+
+
+class Faults:
+    """Calls of faults.cpp."""
+
+    def __init__(self, library: str) -> None:
+        self._library = ctypes.PyDLL(library)
+        self._library.hunt_fault_call.argtypes = (ctypes.c_int, ctypes.c_long, ctypes.py_object)
+        self._library.hunt_fault_call.restype = ctypes.py_object
+
+    def during(
+        self, kind: int, n: int, call: Callable[[], Any]
+    ) -> tuple[bool, Any, Exception | None]:
+        """Make the call; return whether the n-th request was made, and so failed, and the result or the exception."""
+        try:
+            result = self._library.hunt_fault_call(kind, n, call)
+        except Exception as error:
+            error.__traceback__ = None
+            return bool(self._library.hunt_fault_was_met(kind)), None, error
+        return bool(self._library.hunt_fault_was_met(kind)), result, None
+
+
+class Wrong(Exception):
+    """A defect caused by a failing request."""
+
+
+def run_plan(
+    caller: Caller, faults: Faults, plan: Plan, counts: collections.Counter[str], say: Any
+) -> None:
+    """Let every request in one call fail, one after another."""
+    wanted = caller.outcome(plan)
+    if wanted.refused is not None or caller.outcome(plan) != wanted:
+        return
+    for kind, name in enumerate(KINDS):
+        for n in range(MOST):
+            say(f"{name} {n}")
+            bases, tensors = caller.made(plan)
+            before = [caller.facts(tensor, bases, tensors) for tensor in tensors]
+            counts["calls"] += 1
+            prepared = caller.prepared(plan, tensors)
+            made, value, refused = faults.during(kind, n, prepared)
+            if not made:
+                break
+            counts[f"{name}: failed"] += 1
+            counts[f"{name}: {'refused' if refused else 'done all the same'}"] += 1
+            if isinstance(refused, SystemError):
+                raise Wrong(f"{name} {n}: {refused}")
+            after = [caller.facts(tensor, bases, tensors) for tensor in tensors]
+            _compare(plan, before, after, refused, f"{name} {n}", counts)
+            if refused is None:
+                _same(plan, wanted, caller.read(value, bases, tensors), f"{name} {n}")
+            del value, refused, bases, tensors, prepared
+    _same(plan, wanted, caller.outcome(plan), "made again")
+
+
+def start_threads(module: Any, faults: Faults, counts: collections.Counter[str]) -> None:
+    """The first large call starts the thread pool: the start of each thread in turn fails. A forked process has no
+    pool yet.
+    """
+    size = 1 << 21
+    for n in range(_THREADS):
+        child = os.fork()
+        if child == 0:
+
+            def call() -> Any:
+                return module.ones((size,)).add(1).sum().item()
+
+            met, value, refused = faults.during(2, n, call)
+            right = refused is None and value == 2 * size and call() == value
+            os._exit(9 if not right else 1 if met else 0)
+        _, status = os.waitpid(child, 0)
+        code = os.waitstatus_to_exitcode(status)
+        counts["calls"] += 2
+        counts["thread: failed"] += code == 1
+        if code not in (0, 1):
+            raise Wrong(f"thread {n}: a large call ends with {code}")
+
+
+def _compare(
+    plan: Plan,
+    before: list[Facts],
+    after: list[Facts],
+    refused: Exception | None,
+    when: str,
+    counts: collections.Counter[str],
+) -> None:
+    for number, (was, now) in enumerate(zip(before, after)):
+        if not now.fits:
+            raise Wrong(f"{when}: t{number} does not fit its storage: {now.sizes} by {now.strides}")
+        if refused is None:
+            continue
+        if (was.sizes, was.strides, was.offset) != (now.sizes, now.strides, now.offset):
+            if number not in plan.written_tensors:
+                raise Wrong(f"{when}: t{number} is {now.sizes}, was {was.sizes}")
+            counts["(written, of other sizes, then refused)"] += 1
+        shared = {plan.tensors[t].buffer for t in plan.written_tensors}
+        if plan.tensors[number].buffer not in shared and was.content != now.content:
+            raise Wrong(f"{when}: t{number} is not written, and has other elements")
+
+
+def _same(plan: Plan, wanted: Outcome, got: Outcome, when: str) -> None:
+    if got != wanted and not plan.unspecified:
+        raise Wrong(
+            f"{when}: {got.refused or ''} {got.message} other results than without a failure"
+        )
+
+
+def run_here(
+    packages: str, runtime: str, library: str, file: str, first: int, journal: str
+) -> None:
+    warnings.simplefilter("ignore")
+    module = our_module(packages, runtime, None)
+    ctypes.CDLL(runtime)["_ZN5opgen15set_num_threadsEi"](_THREADS)
+    caller, faults = Caller(module, is_torch=False), Faults(library)
+    plans = pickle.loads(Path(file).read_bytes())
+    counts: collections.Counter[str] = collections.Counter()
+    gc.collect()
+    gc.freeze()
+    with open(journal, "w", encoding="utf-8") as out:
+        for number in range(first, len(plans)):
+
+            def say(text: str) -> None:
+                out.seek(0)
+                out.write(json.dumps([number, text, counts]) + "\n")  # noqa: B023
+                out.flush()
+
+            say("")
+            try:
+                if number == 0:
+                    start_threads(module, faults, counts)
+                run_plan(caller, faults, plans[number], counts, say)
+            except Wrong as wrong:
+                out.seek(0)
+                out.write(json.dumps([number, f"wrong: {wrong}", counts]) + "\n")
+                out.flush()
+                sys.exit(7)
+        say("end")
+
+
+def hunt_allocation(build: Any, findings: Any, plans: list[Plan], *, seconds: float) -> None:
+    """Run all `plans` while there is time; the next hunt continues after the last one."""
+    from robust.hunt.calls import crash_of  # noqa: PLC0415
+
+    ends = time.monotonic() + seconds
+    file, journal = findings.folder / "allocation.plans", findings.folder / "allocation.journal"
+    file.write_bytes(pickle.dumps(plans))
+    while findings.rounds < len(plans) and (left := ends - time.monotonic()) > 1:
+        command = build.command(
+            Path(__file__),
+            build.packages,
+            build.runtime,
+            build.faults,
+            file,
+            str(findings.rounds),
+            journal,
+        )
+        journal.write_text("")
+        try:
+            done = subprocess.run(
+                command,
+                capture_output=True,
+                text=True,
+                errors="replace",
+                env=build.environment(build.faults),
+                timeout=left,
+                check=False,
+            )
+            code, said = done.returncode, done.stderr
+        except subprocess.TimeoutExpired:
+            code, said = None, ""
+        try:
+            number, text, counts = json.loads(journal.read_text().splitlines()[0])
+        except (IndexError, ValueError):
+            raise AssertionError(f"no call was made\n{said[-3000:]}") from None
+        findings.calls["allocation"] += counts.get("calls", 0)
+        findings.accepted["allocation"] += counts.get("calls", 0)
+        for name, count in counts.items():
+            findings.kinds[f"({name})" if name[0] != "(" else name] += count
+        findings.rounds = number + (code is not None)
+        if code:
+            plan = plans[number]
+            if text.startswith("wrong: "):
+                key = f"allocation: {plan.operator}: {text.partition(': ')[2].partition(': ')[2][:80]}"
+                report = ""
+            else:
+                crash = crash_of(said, code)
+                key, report = f"crash: {crash.kind} at {crash.where or plan.operator}", crash.report
+            findings.found(key, plan.operator, f"{text}: {described(plan)}", program(plan), report)
+        findings.write()
+
+
+if __name__ == "__main__":
+    run_here(*sys.argv[1:5], int(sys.argv[5]), sys.argv[6])  # type: ignore[arg-type]

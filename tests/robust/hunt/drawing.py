@@ -1,0 +1,562 @@
+"""Make random plans: a valid input of an operator, and changes of it.
+
+Each change is a function of a `Change`; a plan applies none, one or several. An unchanged plan is a call that PyTorch
+accepts in most cases.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import dataclass, replace
+from random import Random
+from typing import Any
+
+from differential.numerics.check import Checker, _unspecified
+from differential.numerics.draw import Refused
+from differential.numerics.python_driver import Form, PythonLibrary
+from differential.numerics.values import BY_NAME, DTYPES, Dtype, Value, contiguous_strides, elements
+from opgen.model.native_function import NativeFunction, Variant
+from opgen.model.registry import Registry
+from opgen.model.types import BaseTy, BaseType, ListType, OptionalType
+from opgen.python.check import is_bound
+from robust.hunt.plans import LARGEST_BUFFER, Buffer, Place, Plan, Ref, placed, refs
+
+# Replacements for ints. Only few sizes between a million and 2**40: they take time and memory, and
+# find little.
+EXTREMES = (
+    *(0, 0, 1, 1, -1, -1, 2, 3, 5, -2, -3, 7, 16, 63, 64, 65, 127, 128, 255, 256, 1000),
+    *(2**31 - 1, 2**31, 2**32, 2**32 + 1, -(2**31), -(2**31) - 1, -(2**32)),
+    *(2**40, 2**53, 2**60, 2**61 - 1, 2**61, 2**62, 2**63 - 1, -(2**62), -(2**63) + 1, -(2**63)),
+)
+NUMBERS = (
+    *(0, 1, -1, 2, 0.5, -0.0, True, False, 300, -129, 70000, 2**24 + 1, 2**31, 2**32, 2**53 + 1),
+    *(-(2**31) - 1, 2**62, 2**63 - 1, -(2**63), 1e-40, 1e39, -1e300, 1e308, 3.7, -3.7),
+    *(
+        float("inf"),
+        float("-inf"),
+        float("nan"),
+        1j,
+        complex(2, -3),
+        complex("nan"),
+        complex(1e300, 1),
+    ),
+)
+# Replacements for any argument.
+ODD: tuple[Value, ...] = (
+    None,
+    "",
+    "mean",
+    1.5,
+    True,
+    2**63,
+    2**64,
+    -(2**63) - 1,
+    (),
+    (1,),
+    1j,
+    float("nan"),
+)
+
+# PyTorch binds these by hand, with names of their own.
+_BY_HAND = ("contiguous", "copy_", "nonzero", "to")
+
+
+@dataclass(frozen=True, slots=True)
+class Callable_:
+    """One way to call an overload from Python."""
+
+    form: Form
+    by_schema: bool
+
+
+class Drawer:
+    """Makes plans for the operators of `registry`."""
+
+    def __init__(self, registry: Registry, torch: Any) -> None:
+        self._checker = Checker(None, registry)  # type: ignore[arg-type]
+        self._functions = self._checker.functions
+        self._torch = torch
+        self.ways = {
+            name: ways for name, f in self._functions.items() if (ways := list(self._ways(f)))
+        }
+
+    @property
+    def overloads(self) -> list[str]:
+        return list(self.ways)
+
+    def base(self, name: str, dtype: Dtype, seed: int) -> Base | None:
+        """Return a valid input; None if this seed has none."""
+        try:
+            arguments = self._checker.arguments(name, dtype, seed)
+        except Refused:
+            return None
+        return Base(self._functions[name], arguments)
+
+    def plan(self, base: Base, random: Random, changes: int) -> Plan:
+        change = Change(base, random)
+        for _ in range(changes):
+            change.any()
+        way = random.choice(self.ways[str(base.function.func.name)])
+        return change.plan(way)
+
+    def _ways(self, f: NativeFunction) -> Iterator[Callable_]:
+        """Return the ways of PythonLibrary._callable, for both libraries."""
+        for form in Form:
+            variant = Variant.method if form.is_method else Variant.function
+            if form.is_method if f.python_module else variant not in f.variants:
+                continue
+            if not (is_bound(f) or str(f.func.name.name) in _BY_HAND):
+                continue
+            yield Callable_(form, not self._in_torch(f, form))
+
+    def _in_torch(self, f: NativeFunction, form: Form) -> bool:
+        if str(f.func.name.name) in _BY_HAND:
+            return False
+        c = self._torch._C
+        owner = self._torch.Tensor if form.is_method else c._VariableFunctions
+        if f.python_module:
+            owner = getattr(c, f"_{f.python_module}", None)
+        found = getattr(owner, str(f.func.name.name), None)
+        # A Python function around the operator has its own names and rules.
+        return found is not None and type(found).__name__ in (
+            "builtin_function_or_method",
+            "method_descriptor",
+        )
+
+
+class Base:
+    """A valid input as buffers, tensors and arguments."""
+
+    def __init__(self, function: NativeFunction, arguments: Mapping[str, Value]) -> None:
+        self.function = function
+        self.buffers: list[Buffer] = []
+        self.tensors: list[Place] = []
+        self.arguments = {
+            key: placed(value, self.buffers, self.tensors) for key, value in arguments.items()
+        }
+
+
+class Change:
+    """A copy of a valid input that is being changed."""
+
+    def __init__(self, base: Base, random: Random) -> None:
+        self.function = base.function
+        self.random = random
+        self.buffers = list(base.buffers)
+        self.tensors = list(base.tensors)
+        self.arguments: dict[str, Value] = dict(base.arguments)
+        self.types = {a.name: a for a in base.function.func.arguments.flat_all}
+        self.notes: list[str] = []
+        self.is_view = any(
+            r.annotation is not None and not r.annotation.is_write
+            for r in base.function.func.returns
+        )
+
+    # The changes.
+
+    def any(self) -> None:
+        """Apply one of them; try several if some do not apply."""
+        for _ in range(6):
+            change = self.random.choices(_CHANGES, _WEIGHTS)[0]
+            if change(self):
+                self.notes.append(change.__name__)
+                return
+
+    def alias(self) -> bool:
+        """Place one tensor on the bytes of another: shifted, transposed or unchanged."""
+        pair = self._two()
+        if pair is None:
+            return False
+        one, other = pair
+        onto, place = self.tensors[one], self.tensors[other]
+        if (
+            self.buffers[onto.buffer].dtype != self.buffers[place.buffer].dtype
+            and self.random.random() < 0.8
+        ):
+            return False
+        chosen = self.random.random()
+        strides, offset = place.strides, place.offset
+        if chosen < 0.3 and place.sizes == onto.sizes:
+            strides, offset = onto.strides, onto.offset
+        elif chosen < 0.6:
+            strides, offset = contiguous_strides(place.sizes), self.random.choice(
+                (0, 0, 1, 1, 2, 3)
+            )
+        elif chosen < 0.7:
+            strides, offset = contiguous_strides(place.sizes)[::-1], 0
+        return self._put(other, replace(place, buffer=onto.buffer, strides=strides, offset=offset))
+
+    def same_object(self) -> bool:
+        """Use one tensor twice."""
+        every = self._paths()
+        if len(every) < 2:
+            return False
+        one, other = self.random.sample(every, 2)
+        self._replace(other, self._at(one))
+        return True
+
+    def layout(self) -> bool:
+        """Other strides or another offset, including strides of zero."""
+        number = self._one()
+        if number is None:
+            return False
+        place = self.tensors[number]
+        strides = list(place.strides)
+        match self.random.randrange(6):
+            case 0 if strides:
+                strides[self.random.randrange(len(strides))] = 0
+            case 1:
+                strides = [0] * len(strides)
+            case 2:
+                self.random.shuffle(strides)
+            case 3:
+                strides = [s * 2 for s in strides]
+            case 4 if strides:
+                strides[self.random.randrange(len(strides))] = self.random.choice(
+                    (0, 1, 1, 2, 3, 5, 7)
+                )
+            case _:
+                offset = place.offset + self.random.choice((1, 1, 2, 3, 17))
+                return self._put(number, replace(place, offset=offset))
+        return self._put(number, replace(place, strides=tuple(strides)))
+
+    def sizes(self) -> bool:
+        """One size larger or smaller, none, or far too large by a stride of zero."""
+        number = self._one()
+        if number is None or not self.tensors[number].sizes:
+            return False
+        place = self.tensors[number]
+        at = self.random.randrange(len(place.sizes))
+        sizes, strides = list(place.sizes), list(place.strides)
+        match self.random.randrange(5):
+            case 0:
+                sizes[at] = 0
+            case 1:
+                sizes[at] = 1
+            case 2:
+                sizes[at] += 1
+            case 3 if self.is_view:
+                sizes[at], strides[at] = self.random.choice((2**31, 2**33, 2**40, 2**62)), 0
+            case _:
+                sizes[at], strides[at] = self.random.choice((33, 70, 200)), self.random.choice(
+                    (0, 1)
+                )
+        return self._put(number, replace(place, sizes=tuple(sizes), strides=tuple(strides)))
+
+    def dims(self) -> bool:
+        """Fewer or more dimensions, up to 70."""
+        number = self._one()
+        if number is None:
+            return False
+        place = self.tensors[number]
+        if place.sizes and self.random.random() < 0.4:
+            at = self.random.randrange(len(place.sizes))
+            sizes = place.sizes[:at] + place.sizes[at + 1 :]
+            strides = place.strides[:at] + place.strides[at + 1 :]
+            return self._put(number, replace(place, sizes=sizes, strides=strides))
+        more = self.random.choice((1, 1, 1, 2, 3, 5, 12, 60, 64, 65, 70))
+        more = max(0, min(more, 70 - len(place.sizes)))
+        sizes = (1,) * more + place.sizes
+        strides = tuple(self.random.choice((0, 1, 7)) for _ in range(more)) + place.strides
+        if self.random.random() < 0.3:
+            sizes, strides = place.sizes + (1,) * more, place.strides + (1,) * more
+        return self._put(number, replace(place, sizes=sizes, strides=strides))
+
+    def dtype(self) -> bool:
+        """The same bytes as another dtype."""
+        number = self._one()
+        if number is None:
+            return False
+        place = self.tensors[number]
+        name = self.random.choice(DTYPES).name
+        self.buffers.append(self.buffers[place.buffer].as_dtype(name))
+        return self._put(number, replace(place, buffer=len(self.buffers) - 1))
+
+    def content(self) -> bool:
+        """Elements of any bits."""
+        number = self._one()
+        if number is None:
+            return False
+        place = self.tensors[number]
+        buffer = self.buffers[place.buffer]
+        content = self.random.randbytes(len(buffer.content))
+        self.buffers[place.buffer] = (
+            Buffer("uint8", content).as_dtype(buffer.dtype).grown(buffer.count())
+        )
+        return True
+
+    def number(self) -> bool:
+        """An extreme number in place of an int, or of an int in a list."""
+        names = [n for n, a in self.types.items() if _base(a.type) in _INTS and n in self.arguments]
+        if not names:
+            return False
+        name = self.random.choice(names)
+        value = self.arguments[name]
+        if isinstance(value, tuple) or _is_list(self.types[name].type):
+            items = list(value) if isinstance(value, tuple) else []
+            match self.random.randrange(4):
+                case 0 if items:
+                    del items[self.random.randrange(len(items))]
+                case 1 if len(items) < 70:
+                    more = self.random.choice((1, 1, 2, 65, 70))
+                    items += [items[-1] if items and self.random.random() < 0.5 else 1] * more
+                case 2 if items:
+                    items[self.random.randrange(len(items))] = items[
+                        self.random.randrange(len(items))
+                    ]
+                case _:
+                    if not items:
+                        items = [0]
+                    items[self.random.randrange(len(items))] = self.random.choice(EXTREMES)
+            self.arguments[name] = tuple(items)
+        elif isinstance(value, int) and self.random.random() < 0.4:
+            self.arguments[name] = value + self.random.choice((-2, -1, 1, 2))
+        else:
+            self.arguments[name] = self.random.choice(EXTREMES)
+        return True
+
+    def scalar(self) -> bool:
+        """Another number: large, None, or of another kind."""
+        wanted = (BaseTy.Scalar, BaseTy.float)
+        names = [
+            n for n, a in self.types.items() if _base(a.type) in wanted and n in self.arguments
+        ]
+        if not names:
+            return False
+        name = self.random.choice(names)
+        if isinstance(self.arguments[name], tuple):
+            count = self.random.choice((0, 1, 2, 3))
+            self.arguments[name] = tuple(self.random.choice(NUMBERS) for _ in range(count))
+        else:
+            self.arguments[name] = self.random.choice(NUMBERS)
+        return True
+
+    def flag(self) -> bool:
+        """Another bool, or a dtype."""
+        names = [
+            n
+            for n, a in self.types.items()
+            if _base(a.type) in (BaseTy.bool, BaseTy.ScalarType) and n in self.arguments
+        ]
+        if not names:
+            return False
+        name = self.random.choice(names)
+        if _base(self.types[name].type) is BaseTy.bool:
+            if isinstance(self.arguments[name], tuple):
+                self.arguments[name] = tuple(
+                    self.random.random() < 0.5 for _ in self.arguments[name]
+                )
+            else:
+                self.arguments[name] = not self.arguments[name]
+        else:
+            self.arguments[name] = self.random.choice((*DTYPES, None))
+        return True
+
+    def lists(self) -> bool:
+        """A list of tensors: fewer, more, others, or none."""
+        names = [
+            n
+            for n, a in self.types.items()
+            if _is_list(a.type)
+            and _base(a.type) is BaseTy.Tensor
+            and isinstance(self.arguments.get(n), tuple)
+        ]
+        if not names:
+            return False
+        name = self.random.choice(names)
+        items = list(self.arguments[name])
+        every = [self._at(path) for path in self._paths()]
+        match self.random.randrange(5):
+            case 0 if items:
+                del items[self.random.randrange(len(items))]
+            case 1 if every:
+                items.insert(self.random.randrange(len(items) + 1), self.random.choice(every))
+            case 2 if items and every:
+                items[self.random.randrange(len(items))] = self.random.choice(every)
+            case 3:
+                items = []
+            case _:
+                items = items * self.random.choice((2, 2, 3, 8))
+        self.arguments[name] = tuple(items)
+        return True
+
+    def out(self) -> bool:
+        """An output that is an input, overlaps one, has no elements, or has another shape or dtype."""
+        outs = [p for p in self._paths() if p[0] in self._written()]
+        if not outs:
+            return False
+        path = self.random.choice(outs)
+        number = self._at(path).tensor
+        place = self.tensors[number]
+        others = [p for p in self._paths() if p != path]
+        buffer = self.buffers[place.buffer]
+        chosen = self.random.randrange(7)
+        if chosen == 0 and others:
+            self._replace(path, self._at(self.random.choice(others)))
+            return True
+        if chosen in (1, 2) and others:
+            onto = self.tensors[self._at(self.random.choice(others)).tensor]
+            if self.buffers[onto.buffer].dtype != buffer.dtype and self.random.random() < 0.7:
+                onto_dtype = self.buffers[onto.buffer].dtype
+                self.notes.append(f"out of {onto_dtype}")
+            shift = self.random.choice((0, 0, 1, 2, 3))
+            strides = onto.strides if onto.sizes == place.sizes else contiguous_strides(place.sizes)
+            offset = onto.offset + shift
+            return self._put(
+                number, replace(place, buffer=onto.buffer, strides=strides, offset=offset)
+            )
+        if chosen == 3:
+            self.buffers.append(Buffer(buffer.dtype, b""))
+            self._replace_place(path, Place(len(self.buffers) - 1, (0,), (1,), 0))
+            return True
+        if chosen == 4:
+            sizes = tuple(
+                self.random.choice((0, 1, 2, 3, 5)) for _ in range(self.random.randrange(4))
+            )
+            return self._put(number, replace(place, sizes=sizes, strides=contiguous_strides(sizes)))
+        if chosen == 5 and place.sizes and others:
+            # An empty output overlapping an input would have to be resized there.
+            onto = self.tensors[self._at(self.random.choice(others)).tensor]
+            self._replace_place(path, Place(onto.buffer, (0,), (1,), 0))
+            return True
+        self.buffers.append(buffer.as_dtype(self.random.choice(DTYPES).name))
+        return self._put(number, replace(place, buffer=len(self.buffers) - 1))
+
+    def odd(self) -> bool:
+        """A value that the argument's type does not allow, or just allows."""
+        name = self.random.choice(list(self.arguments) or [""])
+        if not name:
+            return False
+        self.arguments[name] = self.random.choice(ODD)
+        return True
+
+    def leave_out(self) -> bool:
+        """Leave out an argument with a default."""
+        names = [n for n, a in self.types.items() if a.default is not None and n in self.arguments]
+        if not names:
+            return False
+        del self.arguments[self.random.choice(names)]
+        return True
+
+    # Helpers of the changes.
+
+    def _written(self) -> frozenset[str]:
+        return frozenset(self.function.func.arguments.mutable_arg_names)
+
+    def _paths(self) -> list[tuple[str, int]]:
+        """Return where tensors are: the argument, and the number in its list or -1."""
+        found = []
+        for name, value in self.arguments.items():
+            if isinstance(value, Ref):
+                found.append((name, -1))
+            elif isinstance(value, tuple):
+                found += [(name, i) for i, item in enumerate(value) if isinstance(item, Ref)]
+        return found
+
+    def _at(self, path: tuple[str, int]) -> Ref:
+        name, at = path
+        found = self.arguments[name] if at < 0 else self.arguments[name][at]
+        assert isinstance(found, Ref)
+        return found
+
+    def _replace(self, path: tuple[str, int], value: Value) -> None:
+        name, at = path
+        if at < 0:
+            self.arguments[name] = value
+        else:
+            items = list(self.arguments[name])
+            items[at] = value
+            self.arguments[name] = tuple(items)
+
+    def _replace_place(self, path: tuple[str, int], place: Place) -> None:
+        self.tensors.append(place)
+        self._replace(path, Ref(len(self.tensors) - 1))
+
+    def _one(self) -> int | None:
+        paths = self._paths()
+        return self._at(self.random.choice(paths)).tensor if paths else None
+
+    def _two(self) -> tuple[int, int] | None:
+        numbers = list({self._at(path).tensor for path in self._paths()})
+        if len(numbers) < 2:
+            return None
+        one, other = self.random.sample(numbers, 2)
+        return one, other
+
+    def _put(self, number: int, place: Place) -> bool:
+        """Lay out the tensor differently, on a buffer that is long enough; False if none would be."""
+        size = BY_NAME[self.buffers[place.buffer].dtype].itemsize
+        if place.end() * size > LARGEST_BUFFER:
+            return False
+        count = elements(place.sizes)
+        if count >= 1 << 63 or (count > 1 << 16 and not self.is_view):
+            return False
+        self.buffers[place.buffer] = self.buffers[place.buffer].grown(place.end())
+        self.tensors[number] = place
+        return True
+
+    def plan(self, way: Callable_) -> Plan:
+        func = self.function.func
+        arguments = self._used()
+        positional, named = PythonLibrary(None, _NOTHING, way.form)._arranged(func, arguments)  # type: ignore[arg-type]
+        written = self._written()
+        numbers = [r.tensor for n in written for r in refs(arguments.get(n))]
+        owner = "Tensor" if way.form.is_method else self.function.python_module or ""
+        return Plan(
+            str(func.name),
+            owner,
+            str(func.name.name),
+            tuple(positional),
+            tuple(named.items()),
+            tuple(self.buffers),
+            tuple(self.tensors),
+            written,
+            tuple(arguments.items()) if way.by_schema else None,
+            _unspecified(self.function),
+            tuple(self.notes),
+            frozenset(numbers),
+        )
+
+    def _used(self) -> dict[str, Value]:
+        """Return the arguments, after dropping what nobody refers to."""
+        used = sorted({ref.tensor for ref in refs(tuple(self.arguments.values()))})
+        tensors = [self.tensors[number] for number in used]
+        kept = sorted({place.buffer for place in tensors})
+        self.buffers = [self.buffers[number] for number in kept]
+        self.tensors = [replace(p, buffer=kept.index(p.buffer)) for p in tensors]
+
+        def renamed(value: Value) -> Value:
+            if isinstance(value, Ref):
+                return Ref(used.index(value.tensor))
+            if isinstance(value, tuple):
+                return tuple(map(renamed, value))
+            return value
+
+        self.arguments = {key: renamed(value) for key, value in self.arguments.items()}
+        return dict(self.arguments)
+
+
+class _NoRegistry:
+    functions = ()
+
+
+_NOTHING = _NoRegistry()
+_INTS = (BaseTy.int, BaseTy.SymInt)
+_CHANGES: tuple[Callable[[Change], bool], ...] = (
+    *(Change.alias, Change.same_object, Change.layout, Change.sizes, Change.dims, Change.dtype),
+    *(Change.content, Change.number, Change.scalar, Change.flag, Change.lists, Change.out),
+    *(Change.odd, Change.leave_out),
+)
+_WEIGHTS = (12, 6, 12, 7, 7, 6, 3, 14, 8, 3, 8, 18, 1, 2)
+
+
+def _base(type_: Any) -> BaseTy | None:
+    while isinstance(type_, OptionalType | ListType):
+        type_ = type_.elem
+    return type_.name if isinstance(type_, BaseType) else None
+
+
+def _is_list(type_: Any) -> bool:
+    while isinstance(type_, OptionalType):
+        type_ = type_.elem
+    return isinstance(type_, ListType)

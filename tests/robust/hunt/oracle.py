@@ -1,0 +1,175 @@
+"""The process that draws plans and gives PyTorch's answer to each; for a call that writes where it reads, also the
+answer to the same call with a separate buffer for every argument.
+
+    python oracle.py          requests on its standard input, as for worker.py
+
+A request is a `Request`; the answers are ("plan", plan), before PyTorch is called, ("answer", outcome, outcome with
+separate buffers or None), ("done", overload) after each overload, and finally ("end",).
+"""
+
+from __future__ import annotations
+
+import contextlib
+import os
+import select
+import signal
+import sys
+import warnings
+from dataclasses import dataclass
+from pathlib import Path
+from random import Random
+from typing import BinaryIO
+
+sys.path.insert(0, str(Path(__file__).resolve().parents[2]))
+
+import opgen
+from differential.numerics.values import DTYPES
+from robust.hunt.drawing import Drawer
+from robust.hunt.plans import Plan
+from robust.hunt.worker import Caller, Outcome, own_pipes, receive, send, torch_module
+from support.build import REPOSITORY
+
+_MUTANTS = 6
+# Some plans crash PyTorch or take it too long, so its calls are made in a fork.
+_CALLS_PER_FORK = 300
+_SECONDS = 6.0
+
+
+@dataclass(frozen=True, slots=True)
+class Request:
+    """Plans for `overloads`, until PyTorch has accepted `accepted` of each, or `most` were drawn."""
+
+    seed: int
+    overloads: tuple[str, ...]
+    accepted: int
+    most: int
+
+
+@dataclass(frozen=True, slots=True)
+class Again:
+    """One plan, in a fork that has made no other call; the answer is a single ("answer", …)."""
+
+    plan: Plan
+
+
+def answer(request: Request, drawer: Drawer, forked: Forked, to: BinaryIO) -> None:
+    for name in request.overloads:
+        random = Random(f"{name}|{request.seed}")
+        accepted = drawn = tried = 0
+        weights = {dtype.name: [1, 1] for dtype in DTYPES}
+        while accepted < request.accepted and drawn < request.most and tried < 4 * request.most:
+            tried += 1
+            dtype = random.choices(
+                DTYPES, [weights[d.name][0] / weights[d.name][1] for d in DTYPES]
+            )[0]
+            weights[dtype.name][1] += 1
+            try:
+                base = drawer.base(name, dtype, random.getrandbits(48))
+            except Exception:
+                continue  # By PyTorch, when asked for the shape of an output.
+            if base is None:
+                continue
+            for number in range(_MUTANTS):
+                changes = 0 if number == 0 else random.choice((0, 1, 1, 1, 2, 2, 3, 4))
+                plan = drawer.plan(base, random, changes)
+                drawn += 1
+                send(to, ("plan", plan))
+                outcome = forked.outcome(plan)
+                apart = None
+                if plan.overlaps():
+                    apart = forked.outcome(plan.apart())
+                send(to, ("answer", outcome, apart))
+                if outcome.refused is None:
+                    accepted += 1
+                    weights[dtype.name][0] += 1
+        send(to, ("done", name))
+    send(to, ("end",))
+
+
+class Forked:
+    """A caller in a forked process, which is replaced after some calls, and when it ends or hangs."""
+
+    def __init__(self, caller: Caller) -> None:
+        self._caller = caller
+        self._child = 0
+        self._left = 0
+
+    def outcome(self, plan: Plan) -> Outcome:
+        if self._left == 0:
+            self._fork()
+        self._left -= 1
+        send(self._to, plan)
+        if not select.select([self._source], [], [], _SECONDS)[0]:
+            self._end()
+            return Outcome("Hangs")
+        try:
+            outcome: Outcome = receive(self._source)
+        except EOFError:
+            self._end()
+            return Outcome("Crashes")
+        return outcome
+
+    def _fork(self) -> None:
+        self._end()
+        to_child, from_child = os.pipe(), os.pipe()
+        self._child = os.fork()
+        if self._child == 0:
+            os.close(to_child[1]), os.close(from_child[0])
+            os.dup2(os.open(os.devnull, os.O_WRONLY), 2)
+            with open(to_child[0], "rb") as source, open(from_child[1], "wb") as to:
+                _serve(self._caller, source, to)
+        os.close(to_child[0]), os.close(from_child[1])
+        self._to = os.fdopen(to_child[1], "wb")
+        self._source = os.fdopen(from_child[0], "rb", buffering=0)
+        self._left = _CALLS_PER_FORK
+
+    def _end(self) -> None:
+        self._left = 0
+        if self._child:
+            os.kill(self._child, signal.SIGKILL)
+            os.waitpid(self._child, 0)
+            self._child = 0
+            self._source.close()
+            with contextlib.suppress(OSError):  # Requests that the child did not read.
+                self._to.close()
+
+
+def _serve(caller: Caller, source: BinaryIO, to: BinaryIO) -> None:
+    try:
+        while True:
+            plan = receive(source)
+            try:
+                send(to, caller.outcome(plan))
+            except MemoryError as error:
+                send(to, Outcome("MemoryError", str(error)))
+    finally:
+        os._exit(0)
+
+
+def main() -> None:
+    warnings.simplefilter("ignore")
+    source, to = own_pipes()
+    torch = torch_module()
+    drawer = Drawer(opgen.load([REPOSITORY / "native_functions.yaml"]), torch)
+    caller = Caller(torch, is_torch=True)
+    forked = Forked(caller)
+    send(to, ("ready", drawer.overloads))
+    while True:
+        try:
+            request = receive(source)
+        except EOFError:
+            return
+        if isinstance(request, Again):
+            outcomes = [
+                Forked(caller).outcome(plan) if plan else None
+                for plan in (request.plan, request.plan.overlaps() and request.plan.apart())
+            ]
+            send(to, ("answer", *outcomes))
+        else:
+            answer(request, drawer, forked, to)
+
+
+if __name__ == "__main__":
+    from robust.hunt import oracle  # The same classes as in the requesting process.
+
+    oracle.main()

@@ -1,0 +1,739 @@
+"""Hunt in sequences: 20 to 200 calls on a few tensors, their views, and objects that hold their bytes, with garbage
+collection between them; ours under AddressSanitizer, and the same on PyTorch's tensors in the same process.
+
+Each call is a line of Python, written to a journal before it is run, so that after a crash the journal is the program.
+After every line all tensors must lie in their storages and equal PyTorch's, and held bytes must be readable.
+
+    python sequences.py PACKAGES ALLOCATOR JOURNAL SEED EXAMPLES     for one process; hypothesis chooses the lines
+"""
+
+from __future__ import annotations
+
+import collections
+import copy
+import ctypes
+import gc
+import json
+import os
+import pickle
+import re
+import sys
+import time
+import warnings
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any, ClassVar
+
+sys.path.insert(0, str(Path(__file__).resolve().parents[2]))
+
+import numpy as np
+from hypothesis import HealthCheck, Phase, seed, settings
+from hypothesis import strategies as st
+from hypothesis.internal.conjecture import engine
+from hypothesis.stateful import RuleBasedStateMachine, precondition, rule, run_state_machine_as_test
+
+MOST_TENSORS = 7
+# Less than hypothesis' default of 300: a finding is a program already.
+_SHRINKING_SECONDS = 10
+SIZES = st.sampled_from(
+    [
+        "()",
+        "(3,)",
+        "(0,)",
+        "(2, 3)",
+        "(4, 1)",
+        "(2, 0, 3)",
+        "(2, 2, 2)",
+        "(40,)",
+        "(1,) * 9",
+        "(1,) * 66",
+    ]
+)
+HUGE = st.sampled_from(
+    ["(2**62,)", "(2**31, 2**31)", "(2**61, 2)", "(2**63 - 1,)", "(-1,)", "(2**40, 0)"]
+)
+DTYPES = st.sampled_from(["float32", "float64", "int64", "uint8", "bool", "complex64"])
+SMALL = st.integers(-4, 4)
+NUMBERS = st.sampled_from(["0", "1", "2", "-1", "True", "3"])
+KEYS = st.sampled_from(
+    [
+        *(
+            "0",
+            "-1",
+            "1:",
+            ":-1",
+            "::2",
+            "...",
+            "None",
+            "(0, ..., None)",
+            "(slice(None), 0)",
+            "1:1",
+            "True",
+            "False",
+        ),
+        *(
+            "[0]",
+            "[0, 0]",
+            "[]",
+            "m.tensor([0, 1])",
+            "m.tensor([True, False])",
+            "(None,) * 70",
+            "2**62",
+            "5:2**62",
+        ),
+    ]
+)
+
+
+class Wicked:
+    """A number, or another requested object, that first runs a line."""
+
+    def __init__(self, names: dict[str, Any], line: str, number: int = 0) -> None:
+        self._run = lambda: exec(line, names)
+        self._number = number
+        self._depth = 0
+
+    def _answer(self) -> int:
+        self._run()
+        return self._number
+
+    def __index__(self) -> int:
+        return self._answer()
+
+    def __float__(self) -> float:
+        return float(self._answer())
+
+    def __bool__(self) -> bool:
+        return bool(self._answer())
+
+    def __len__(self) -> int:
+        return self._answer()
+
+    def __array__(self, *_: object, **__: object) -> Any:
+        return np.array(self._answer())
+
+    def __iter__(self) -> Any:
+        return iter([self._answer()])
+
+
+class Side:
+    """The variables of a program, for one library."""
+
+    def __init__(self, module: Any) -> None:
+        self.names: dict[str, Any] = {
+            "m": module,
+            "np": np,
+            "gc": gc,
+            "copy": copy,
+            "pickle": pickle,
+        }
+        self.names["wicked"] = lambda line, number=0: Wicked(self.names, line, number)
+        self.module = module
+
+    def run(self, line: str) -> Exception | None:
+        try:
+            exec(line, self.names)
+        except Exception as refused:
+            refused.__traceback__ = None
+            return refused
+        return None
+
+
+class Machine(RuleBasedStateMachine):
+    """The rules, each of which makes one line."""
+
+    ours_module: Any = None
+    torch_module: Any = None
+    journal: Any = None
+    counts: ClassVar[collections.Counter[str]] = collections.Counter()
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.ours, self.theirs = Side(self.ours_module), Side(self.torch_module)
+        self.lines: list[str] = []
+        self.tensors: list[str] = []
+        self.holders: list[str] = []
+        self.made = 0
+        # Whether PyTorch's side has given the same results so far.
+        self.paired = True
+        self.journal.seek(0)
+        self.journal.truncate()
+
+    # Helpers of the rules.
+
+    def _name(self, kind: str) -> str:
+        self.made += 1
+        return f"{kind}{self.made}"
+
+    def _run(self, line: str, *, alone: bool = False) -> bool:
+        """Run a line; return whether ours accepted it. `alone`: PyTorch has no counterpart, and nothing depends on the
+        result.
+        """
+        self.lines.append(line)
+        self.journal.write(line + "\n")
+        self.journal.flush()
+        Machine.counts["calls"] += 1
+        refused = self.ours.run(line)
+        if refused is None:
+            Machine.counts["accepted"] += 1
+        elif isinstance(refused, SystemError) or "internal error" in str(refused):
+            raise AssertionError(self._said(f"{type(refused).__name__}: {refused}"))
+        elif isinstance(refused, MemoryError):
+            return False
+        elif "scatter_(" in line or "index_fill_(" in line:
+            self.paired = False  # Elements before an index out of range are written, as in PyTorch.
+        if refused is None and self.paired and not alone:
+            other = self.theirs.run(line)
+            if other is not None:
+                Machine.counts["PyTorch alone refuses"] += 1
+                Machine.counts[f"PyTorch refuses: {re.sub('[0-9]+', '', line)}"] += 1
+                self.paired = False
+        return refused is None
+
+    def _make(self, line: str, *, alone: bool = False) -> None:
+        """Run `line` with a new tensor on its left."""
+        name = self._name("t")
+        if self._run(f"{name} = {line}", alone=alone):
+            if not isinstance(self.ours.names[name], self.ours.module.Tensor):
+                return
+            self.tensors.append(name)
+            if alone:
+                self.paired = False
+            if len(self.tensors) > MOST_TENSORS:
+                self._run(f"del {self.tensors.pop(0)}")
+        self._check()
+
+    def _write(self, line: str) -> None:
+        self._run(line)
+        self._check()
+
+    def _check(self) -> None:
+        for name in self.tensors:
+            tensor = self.ours.names[name]
+            sizes, strides = tuple(tensor.shape), tuple(tensor.stride())
+            offset, room = tensor.storage_offset(), tensor.storage().nbytes
+            first, last = offset, offset
+            for n, step in zip(sizes, strides):
+                first, last = first + min(0, (n - 1) * step), last + max(0, (n - 1) * step)
+            inside = 0 in sizes or (first >= 0 and (last + 1) * tensor.element_size() <= room)
+            assert inside and all(n >= 0 for n in sizes), self._said(
+                f"{name}: {sizes} by {strides} + {offset} in {room} bytes"
+            )
+            count = int(np.prod([float(n) for n in sizes])) if sizes else 1
+            if count > 4096 or max(sizes, default=0) > 4096 or len(sizes) > 60:
+                continue
+            mine = tensor.tolist()
+            if self.paired:
+                other = self.theirs.names[name]
+                theirs = (tuple(other.shape), other.tolist())
+                # Compared as texts where they are not numbers; the sign of zero is ignored.
+                same = (sizes, mine) == theirs or repr((sizes, mine)) == repr(theirs)
+                assert same, self._said(f"{name} is {(sizes, mine)}, not {theirs}")
+        for name in self.holders:
+            held = self.ours.names.get(name)
+            if isinstance(held, memoryview):
+                bytes(held)
+            elif isinstance(held, np.ndarray):
+                held.tobytes()
+            elif type(held).__name__ == "UntypedStorage":
+                bytes(memoryview(held))
+
+    def _said(self, what: str) -> str:
+        program = "\n".join(self.lines)
+        return f"{what}\n--8<--\n{program}\n--8<--"
+
+    def _one(self, data: Any) -> str:
+        return str(data.draw(st.sampled_from(self.tensors)))
+
+    # The rules.
+
+    @rule(size=SIZES, dtype=DTYPES, data=st.data())
+    def new(self, size: str, dtype: str, data: Any) -> None:
+        form = data.draw(
+            st.sampled_from(
+                [
+                    "m.zeros({s}, dtype=m.{d})",
+                    "m.ones({s}, dtype=m.{d})",
+                    "m.full({s}, 3, dtype=m.{d})",
+                ]
+            )
+        )
+        self._make(form.format(s=size, d=dtype))
+
+    @rule(
+        count=st.sampled_from([0, 1, 6, 40]),
+        dtype=st.sampled_from(["float32", "int64", "uint8"]),
+        data=st.data(),
+    )
+    def of_numpy(self, count: int, dtype: str, data: Any) -> None:
+        name = self._name("a")
+        self._run(f"{name} = np.arange({count}, dtype=np.{dtype}) % 7")
+        self.holders.append(name)
+        key = data.draw(st.sampled_from(["", "", "[::2]", "[1:]", "[:3]"]))
+        how = data.draw(
+            st.sampled_from(["m.from_numpy({a})", "m.from_dlpack({a})", "m.tensor({a})"])
+        )
+        self._make(how.format(a=name + key))
+
+    @precondition(lambda self: self.tensors)
+    @rule(data=st.data())
+    def view(self, data: Any) -> None:
+        t = self._one(data)
+        a, b, c = (data.draw(SMALL) for _ in range(3))
+        form = data.draw(
+            st.sampled_from(
+                [
+                    *(
+                        "{t}.select({a}, {b})",
+                        "{t}.transpose({a}, {b})",
+                        "{t}.unsqueeze({a})",
+                        "{t}.squeeze()",
+                    ),
+                    *(
+                        "{t}.squeeze({a})",
+                        "{t}.narrow({a}, {b}, {c})",
+                        "{t}.view(-1)",
+                        "{t}.view({s})",
+                        "{t}.reshape({s})",
+                    ),
+                    *(
+                        "{t}.expand({s})",
+                        "{t}.as_strided({s}, ({b},) * len({s}), {c})",
+                        "{t}.detach()",
+                        "{t}.t()",
+                    ),
+                    *(
+                        "{t}.as_strided({s}, {strides}, {c})",
+                        "{t}.unfold({a}, {b}, {c})",
+                        "{t}.diagonal({a})",
+                    ),
+                    *(
+                        "{t}.view_as({u})",
+                        "{t}.expand_as({u})",
+                        "{t}[{key}]",
+                        "{t}[{key}]",
+                        "{t}.permute({a}, {b})",
+                    ),
+                    *(
+                        "{t}.split(2, {a})[{b}]",
+                        "{t}.unbind({a})[{b}]",
+                        "{t}.movedim({a}, {b})",
+                        "{t}.swapaxes({a}, {b})",
+                    ),
+                    *(
+                        "{t}.as_strided({huge}, (1,) * len({huge}), {c})",
+                        "{t}.expand({huge})",
+                        "{t}.slice_inverse({u})",
+                    ),
+                    *(
+                        "{t}.as_strided((2,), (2**61 - 1,), 0)",
+                        "{t}.as_strided((1,), (1,), 2**61)",
+                        "{t}.flatten()",
+                    ),
+                ]
+            )
+        )
+        self._make(self._filled(form, data, t, a, b, c))
+
+    @precondition(lambda self: self.tensors)
+    @rule(data=st.data())
+    def result(self, data: Any) -> None:
+        t = self._one(data)
+        a, b, c = (data.draw(SMALL) for _ in range(3))
+        form = data.draw(
+            st.sampled_from(
+                [
+                    *(
+                        "{t}.clone()",
+                        "{t} + {u}",
+                        "{t} * {n}",
+                        "m.cat([{t}, {u}], {a})",
+                        "m.stack([{t}, {u}, {t}], {a})",
+                    ),
+                    *(
+                        "{t}.contiguous()",
+                        "{t}.sum()",
+                        "{t}.sum({a})",
+                        "{t}.to(m.float32)",
+                        "m.where({t} == {u}, {t}, {u})",
+                    ),
+                    *(
+                        "{t}.cumsum({a})",
+                        "{t}.flip({a})",
+                        "{t}.roll({a}, {b})",
+                        "{t}.repeat({a}, {b})",
+                        "m.zeros_like({t})",
+                    ),
+                    *(
+                        "{t}.index_select({a}, m.tensor([0, 0]))",
+                        "{t}.gather({a}, {u})",
+                        "{t}.sort({a})[0]",
+                        "{t}.abs()",
+                    ),
+                    *(
+                        "copy.copy({t})",
+                        "copy.deepcopy({t})",
+                        "{t}.tril()",
+                        "{t}.max()",
+                        "m.tensor({t}.tolist())",
+                    ),
+                    *(
+                        "copy.deepcopy([{t}, {u}])[{b}]",
+                        "{t}.masked_fill({t} == 1, {n})",
+                        "{t}.new_zeros({s})",
+                    ),
+                ]
+            )
+        )
+        self._make(self._filled(form, data, t, a, b, c))
+
+    @precondition(lambda self: self.tensors)
+    @rule(data=st.data())
+    def write(self, data: Any) -> None:
+        t = self._one(data)
+        a, b, c = (data.draw(SMALL) for _ in range(3))
+        form = data.draw(
+            st.sampled_from(
+                [
+                    *(
+                        "{t}.add_({n})",
+                        "{t}.add_({u})",
+                        "{t}.mul_({n})",
+                        "{t}.zero_()",
+                        "{t}.fill_({n})",
+                    ),
+                    *(
+                        "{t}.copy_({u}.clone())",
+                        "{t}[{key}] = {n}",
+                        "{t}[{key}] = {u}.clone()",
+                        "{t}.neg_()",
+                    ),
+                    *(
+                        "{t}.cumsum_({a})",
+                        "{t}.tril_()",
+                        "{t}.masked_fill_({t} == 1, {n})",
+                        "{t}.clamp_(0, 2)",
+                    ),
+                    *(
+                        "{t}.index_fill_({a}, m.tensor([0]), {n})",
+                        "{t}.scatter_({a}, {u}, {n})",
+                        "{t} += {n}",
+                    ),
+                    *(
+                        "m.add({t}, {n}, out={t})",
+                        "m.add({t}, {u}, out={w})",
+                        "m.mul({t}, {u}, out={w})",
+                    ),
+                    *(
+                        "m.cat([{t}.clone(), {u}.clone()], {a}, out={w})",
+                        "m.clamp({t}, 0, 1, out={w})",
+                        "m.stack([{t}.clone()] * 2, out={w})",
+                    ),
+                    *(
+                        "m.sum({t}, {a}, out={w})",
+                        "m.zeros({s}, out={w})",
+                        "m.index_select({t}.clone(), {a}, m.tensor([0]), out={w})",
+                    ),
+                ]
+            )
+        )
+        self._write(self._filled(form, data, t, a, b, c))
+
+    @precondition(lambda self: self.tensors)
+    @rule(data=st.data())
+    def reshape(self, data: Any) -> None:
+        """Lines that change the tensor itself: sizes, strides, and its storage."""
+        t = self._one(data)
+        a, b, c = (data.draw(SMALL) for _ in range(3))
+        form = data.draw(
+            st.sampled_from(
+                [
+                    *(
+                        "{t}.resize_({s}).fill_({n})",
+                        "{t}.resize_({s}).fill_({n})",
+                        "{t}.resize_({huge})",
+                    ),
+                    *(
+                        "{t}.resize_as_({u}).fill_({n})",
+                        "{t}.set_({u})",
+                        "{t}.squeeze_()",
+                        "{t}.unsqueeze_({a})",
+                    ),
+                    *(
+                        "{t}.transpose_({a}, {b})",
+                        "{t}.t_()",
+                        "{t}.as_strided_({s}, {strides}, {c})",
+                        "{t}.detach_()",
+                    ),
+                    *(
+                        "{t}.as_strided_((2,), (2**61 - 1,), 0)",
+                        "{t}.set_()",
+                        "{t}.resize_((10**9,))",
+                        "{t}.squeeze_({a})",
+                    ),
+                ]
+            )
+        )
+        self._write(self._filled(form, data, t, a, b, c))
+
+    @precondition(lambda self: self.tensors)
+    @rule(data=st.data())
+    def hold(self, data: Any) -> None:
+        """Objects that keep the bytes, and show them to others."""
+        t = self._one(data)
+        name = self._name("h")
+        form = data.draw(
+            st.sampled_from(
+                [
+                    *(
+                        "memoryview({t})",
+                        "{t}.numpy()",
+                        "np.asarray({t})",
+                        "np.from_dlpack({t})",
+                        "{t}.storage()",
+                    ),
+                    *(
+                        "iter({t})",
+                        "{t}.__dlpack__()",
+                        "memoryview({t}.storage())",
+                        "memoryview({t})[:1]",
+                    ),
+                    *(
+                        "{t}.untyped_storage()",
+                        "{t}.tolist",
+                        "pickle.dumps({t}, 5, buffer_callback=[].append)",
+                    ),
+                ]
+            )
+        )
+        if self._run(f"{name} = {form.format(t=t)}", alone=True):
+            self.holders.append(name)
+        self._check()
+
+    @precondition(lambda self: self.tensors)
+    @rule(data=st.data())
+    def share(self, data: Any) -> None:
+        """The same bytes in another storage."""
+        t = self._one(data)
+        self._make(
+            data.draw(st.sampled_from(["m.from_dlpack({t})", "m.from_numpy({t}.numpy())"])).format(
+                t=t
+            )
+        )
+
+    @precondition(lambda self: self.holders)
+    @rule(data=st.data())
+    def release(self, data: Any) -> None:
+        name = data.draw(st.sampled_from(self.holders))
+        self.holders.remove(name)
+        self._run(f"del {name}", alone=not name.startswith("a"))
+        self._check()
+
+    @precondition(lambda self: self.tensors)
+    @rule(data=st.data())
+    def drop(self, data: Any) -> None:
+        name = self._one(data)
+        self.tensors.remove(name)
+        self._run(f"del {name}")
+        self._check()
+
+    @rule()
+    def collect(self) -> None:
+        self._run("gc.collect()", alone=True)
+        self._check()
+
+    @precondition(lambda self: len(self.tensors) > 2 and len(self.lines) > 12)
+    @rule(data=st.data())
+    def misbehave(self, data: Any) -> None:
+        """An object that does something else while its value is requested."""
+        t = self._one(data)
+        inner = data.draw(
+            st.sampled_from(
+                [
+                    "{u}.resize_((0,))",
+                    "{u}.resize_((50,)).zero_()",
+                    "{u}.set_()",
+                    "box.clear()",
+                    "gc.collect()",
+                    "box[:] = [1] * 50",
+                    "{u}.squeeze_()",
+                    "1 / 0",
+                ]
+            )
+        ).format(u=self._one(data))
+        self._run("box = []", alone=True)
+        self._run(f"box += [wicked({inner!r}, {data.draw(SMALL)}), 1, 2]", alone=True)
+        outer = data.draw(
+            st.sampled_from(
+                [
+                    *(
+                        "{t}[box[0]]",
+                        "{t}[box]",
+                        "{t}[box[0]:]",
+                        "{t}[:] = box[0]",
+                        "{t}[0] = box",
+                        "m.zeros(box)",
+                        "m.tensor(box)",
+                    ),
+                    *(
+                        "m.tensor([box, box])",
+                        "{t}.view(box)",
+                        "{t}.resize_(box)",
+                        "{t}.add(box[0])",
+                        "{t}.sum(box)",
+                        "m.cat(box)",
+                    ),
+                    *(
+                        "m.full((2,), box[0])",
+                        "{t}.select(0, box[0])",
+                        "{t}.as_strided(box, box, box[0])",
+                        "m.tensor((box, 1))",
+                    ),
+                    *(
+                        "{t}.fill_(box[0])",
+                        "m.stack([{t}, box])",
+                        "{t}.permute(box)",
+                        "{t} + box[0]",
+                        "m.from_numpy(box[0])",
+                    ),
+                    *(
+                        "{t}[box[0], box[0]]",
+                        "{t}.clamp(box[0], box[0])",
+                        "{t}[(box[0], None, box)]",
+                        "m.arange(box[0], 5, box[0])",
+                    ),
+                ]
+            )
+        )
+        self.paired = False
+        self._run(outer.format(t=t), alone=True)
+        self._run("box = None", alone=True)
+        self._check()
+
+    def _filled(self, form: str, data: Any, t: str, a: int, b: int, c: int) -> str:
+        size = data.draw(SIZES) if "{s}" in form else ""
+        count = len(eval(size)) if size else 0
+        strides = str(
+            tuple(data.draw(st.sampled_from([0, 1, 1, 2, 3, 2**62])) for _ in range(count))
+        )
+        return form.format(
+            t=t,
+            a=a,
+            b=b,
+            c=c,
+            s=size,
+            strides=strides,
+            huge=data.draw(HUGE) if "{huge}" in form else "",
+            u=self._one(data) if "{u}" in form else "",
+            w=self._one(data) if "{w}" in form else "",
+            n=data.draw(NUMBERS) if "{n}" in form else "",
+            key=data.draw(KEYS) if "{key}" in form else "",
+        )
+
+    def teardown(self) -> None:
+        Machine.counts["sequences"] += 1
+        self.ours.names.clear()
+        self.theirs.names.clear()
+        gc.collect()
+
+
+def run_here(packages: str, allocator: str, journal: str, number: int, examples: int) -> None:
+    """Run in this process, which the sanitizer ends if it finds something."""
+    warnings.simplefilter("ignore")
+    sys.path.insert(0, packages)
+    import aten  # noqa: PLC0415
+    import torch  # noqa: PLC0415
+
+    torch.set_grad_enabled(False)
+    torch.set_num_threads(1)
+    if allocator != "-":
+        ctypes.CDLL(allocator).hunt_install("LD_PRELOAD" not in os.environ)
+    Machine.ours_module, Machine.torch_module = aten, torch
+    engine.MAX_SHRINKING_SECONDS = _SHRINKING_SECONDS
+    gc.collect()
+    gc.freeze()  # Objects imported by PyTorch are not scanned again.
+    with open(journal, "w", encoding="utf-8") as Machine.journal:
+        for steps in (20, 60, 200):
+            chosen = settings(
+                max_examples=examples,
+                stateful_step_count=steps,
+                deadline=None,
+                database=None,
+                derandomize=False,
+                suppress_health_check=list(HealthCheck),
+                print_blob=False,
+                report_multiple_bugs=False,
+                phases=(Phase.generate, Phase.shrink),
+            )
+            test: Callable[[], None] = seed(number * 3 + steps)(
+                lambda: run_state_machine_as_test(Machine, settings=chosen)  # noqa: B023
+            )
+            test()
+    print(json.dumps(Machine.counts))
+
+
+def hunt_sequences(build: Any, findings: Any, *, seconds: float, examples: int = 30) -> None:
+    """Run processes with one seed after the other until the time is over."""
+    from robust.hunt.calls import crash_of  # noqa: PLC0415
+
+    ends = time.monotonic() + seconds
+    journal = findings.folder / "sequence.py"
+    while time.monotonic() < ends:
+        allocator = build.allocator if findings.rounds % 2 == 0 else "-"
+        command = build.command(
+            Path(__file__), build.packages, allocator, journal, str(findings.rounds), str(examples)
+        )
+        code, said, printed = build.child(command, timeout_s=900)
+        findings.rounds += 1
+        counted = json.loads(printed.splitlines()[-1]) if code == 0 else {}
+        for name, count in counted.items():
+            findings.kinds[f"({name})"] += count
+        if code != 0:
+            program = journal.read_text(encoding="utf-8")
+            findings.calls["sequence"] += program.count("\n")
+            shrunk = re.search(r"AssertionError: (.*)\n--8<--\n((?:.|\n)*?)\n--8<--", said)
+            if shrunk:
+                key = f"sequence: {re.sub(r'[0-9]+', 'N', shrunk[1])[:90]}"
+                findings.found(key, "sequence", shrunk[1], _whole(shrunk[2]), said[-6000:])
+            else:
+                crash = crash_of(said, code, "hangs" if code is None else "")
+                last = program.splitlines()[-1:] or [""]
+                key = f"crash: {crash.kind} at {crash.where or last[0]}"
+                findings.found(
+                    key, "sequence", f"the last line: {last[0]}", _whole(program), crash.report
+                )
+        else:
+            findings.calls["sequence"] += counted["calls"]
+            findings.accepted["sequence"] += counted["accepted"]
+        findings.write()
+
+
+def _whole(lines: str) -> str:
+    head = [
+        *("import copy, gc, pickle, warnings", "import numpy as np", "import aten as m", ""),
+        *(
+            "warnings.simplefilter('ignore')",
+            "",
+            "class wicked:",
+            "    def __init__(self, line, number=0):",
+        ),
+        *(
+            "        self.line, self.number = line, number",
+            "    def __index__(self):",
+            "        exec(self.line, globals())",
+        ),
+        *("        return self.number", "    __float__ = __bool__ = __len__ = __index__", ""),
+    ]
+    body = []
+    for line in lines.splitlines():
+        body += [
+            "try:",
+            f"    {line}",
+            "except Exception as refused:",
+            f"    print({line!r}, '->', repr(refused))",
+        ]
+    return "\n".join([*head, *body, ""])
+
+
+if __name__ == "__main__":
+    run_here(*sys.argv[1:4], int(sys.argv[4]), int(sys.argv[5]))  # type: ignore[arg-type]

@@ -1,0 +1,130 @@
+"""Tests of the hunts themselves: they detect defects, and the calls that they draw can be made."""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+
+pytest.importorskip("torch")  # The drawing code needs it.
+
+from robust.hunt.builds import built
+from robust.hunt.calls import EXCEPTIONS, Crash, Exceptions, Worker, crash_of
+from robust.hunt.compare import difference
+from robust.hunt.plans import Buffer, Place, Plan, Ref, program
+from robust.hunt.worker import Outcome
+
+TWO = Plan(
+    "add.out",
+    "",
+    "add",
+    (Ref(0), Ref(0)),
+    (("out", Ref(1)),),
+    (Buffer("float32", bytes(32)),),
+    (Place(0, (3,), (1,), 0), Place(0, (3,), (1,), 1)),
+    frozenset({"out"}),
+    written_tensors=frozenset({1}),
+)
+
+
+def test_a_call_that_writes_where_it_reads_is_repeated_with_separate_buffers() -> None:
+    assert TWO.overlaps()
+    apart = TWO.apart()
+    assert not apart.overlaps()
+    assert [place.buffer for place in apart.tensors] == [0, 1, 2]
+
+
+def test_a_plan_is_a_program() -> None:
+    """Protects the reports: each program can be run unchanged."""
+    assert "m.add(t0, t0, out=t1)" in program(TWO)
+    compile(program(TWO), "plan", "exec")
+
+
+def test_elements_in_one_place_are_seen() -> None:
+    assert Place(0, (7, 200), (1, 1), 0).meets_itself()
+    assert Place(0, (2, 3), (0, 1), 0).meets_itself()
+    assert not Place(0, (2, 3), (1, 2), 0).meets_itself()
+    assert not Place(0, (1, 3), (0, 1), 0).meets_itself()
+
+
+def test_a_call_that_only_one_accepts_is_a_difference() -> None:
+    apart = TWO.apart()
+    taken, refused = Outcome(None), Outcome("RuntimeError", "no")
+    found = difference(replace(apart, operator="cat"), taken, refused, None)
+    assert found is not None and found.kind == "accepted"
+    found = difference(replace(apart, operator="cat"), refused, taken, None)
+    assert found is not None and found.kind == "refused"
+
+
+def test_reports_of_sanitizers_are_distinguished() -> None:
+    said = (
+        "ERROR: AddressSanitizer: heap-buffer-overflow on address 0x602\n"
+        "    #0 0x7f00 in memcpy (/lib/libasan.so+0x1)\n"
+        "    #1 0x7f01 in at::native::cat_out() /x/kernels/indexing.cpp:77\n"
+    )
+    crash = crash_of(said, 1)
+    assert (crash.kind, crash.where) == (
+        "heap-buffer-overflow",
+        "indexing.cpp:77 at::native::cat_out",
+    )
+    said = "/x/runtime/src/shape_utils.cpp:9:12: runtime error: signed integer overflow: 9223372036854775807 + 1"
+    assert crash_of(said, 1).where == "shape_utils.cpp:9"
+
+
+def test_exceptions_have_reasons() -> None:
+    assert Exceptions(EXCEPTIONS).reason(
+        replace(TWO, operator="sort"), "values", "result 2: 3 of 4 differ"
+    )
+    assert not Exceptions(EXCEPTIONS).reason(TWO, "values", "result 2: 3 of 4 differ")
+
+
+@pytest.mark.slow
+def test_memory_beside_a_storage_cannot_be_touched() -> None:
+    """Protects the hunt without a sanitizer: the process crashes if a byte beyond the storage is read, or if one was
+    written when the storage is freed.
+    """
+    build = built("none")
+    for line in ("ctypes.string_at(t.data_ptr() + 32, 1)", "ctypes.memset(t.data_ptr() - 1, 0, 1)"):
+        program = (
+            "import ctypes, sys\n"
+            "from robust.hunt.worker import our_module\n"
+            "m = our_module(*sys.argv[1:])\n"
+            f"t = m.ones(8)\n{line}\ndel t\nprint('on')\n"
+        )
+        done = subprocess.run(
+            build.command("-c", program, build.packages, build.runtime, build.allocator),
+            env=build.environment(),
+            capture_output=True,
+            text=True,
+            check=False,
+        )
+        assert done.returncode < 0 and "on" not in done.stdout, done.stderr
+
+
+@pytest.mark.slow
+def test_a_worker_that_ends_goes_on_with_the_next_call() -> None:
+    """Protects a long hunt from ending at its first finding."""
+    worker = Worker(built("none"), exact=True)
+    endless = replace(TWO, name="no_such", positional=())
+    try:
+        answers = list(worker.answers([TWO.apart(), endless, TWO.apart()]))
+    finally:
+        worker.stop()
+    assert not any(isinstance(answer, Crash) for answer in answers)
+    assert [getattr(answer, "refused", "") for answer in answers] == [None, "AttributeError", None]
+
+
+@pytest.mark.nightly
+def test_a_short_hunt_finds_nothing(tmp_path: Path) -> None:
+    """Hunt for five minutes with every operator, sequences of calls, threads and failing allocations, using the build of
+    the other tests; .ci/nightly continues under sanitizers.
+    """
+    hunt = Path(__file__).parent
+    command = [sys.executable, hunt, "all", "--sanitizer", "none", "--seconds", "300"]
+    done = subprocess.run(
+        [*map(str, command), "--folder", str(tmp_path)], capture_output=True, text=True, check=False
+    )
+    assert done.returncode == 0, done.stdout[-8000:] + done.stderr[-4000:]

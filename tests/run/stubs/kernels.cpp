@@ -1,8 +1,0 @@
-// kernels.cpp: the one kernel that is written.
-#include <opgen/kernel.h>
-
-#include <aten/ops/written_native.h>
-
-OPGEN_KERNEL(written_cpu)(const Tensor& self) {
-  return self;
-}

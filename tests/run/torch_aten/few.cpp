@@ -1,6 +1,0 @@
-// few.cpp: the sources of the slice that is tested with every change, as one: ATen's headers cost
-// seconds in each.
-#include "basic.cpp"
-#include "reductions.cpp"
-#include "shapes.cpp"
-#include "unstructured.cpp"

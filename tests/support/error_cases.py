@@ -1,0 +1,78 @@
+"""The bad files of tests/golden/errors: how the end of a file's name says in which run it is read.
+
+`.tags.yaml`            as the tags.yaml of a run
+`.torch.yaml`           for that target
+`.refused.torch.yaml`   valid for that target, but no files are generated from it
+`.beside.torch.yaml`    for that target, with a backend's file
+`.strict.yaml`          under --strict-torchgen
+`.bare.yaml`            without --namespace aten, with which all others are read
+`.python.yaml`          with --python
+`.lint.yaml`            up to the lints; all others up to the checks
+`.backend.yaml`, `.torch.backend.yaml`, `.selective.yaml`, `.derivatives.yaml`   as a file beside those of fixtures/
+"""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from opgen import data
+from opgen.diagnostics import Diagnostics
+from opgen.pipeline.inputs import Inputs
+from opgen.pipeline.linting import Stage, inspect
+from support.build import REPOSITORY
+
+FOLDER = REPOSITORY / "tests" / "golden" / "errors"
+_OPERATORS, _KERNELS = Path("operators.yaml"), Path("kernels.cpp")
+_DIFFERENTIABLE = Path("differentiable.yaml")
+_DIFFERENTIABLE_OWN = Path("differentiable_own.yaml")
+_TAGS = Path("opgen/data/tags.yaml")
+_FIXTURES = {
+    _OPERATORS: (FOLDER / "fixtures" / "native_functions.yaml").read_bytes(),
+    _DIFFERENTIABLE: (FOLDER / "fixtures" / "differentiable.yaml").read_bytes(),
+    _DIFFERENTIABLE_OWN: (FOLDER / "fixtures" / "differentiable_own.yaml").read_bytes(),
+    _KERNELS: (FOLDER / "fixtures" / "kernels.cpp").read_bytes(),
+    _TAGS: data.read_text("tags.yaml").encode(),
+}
+_OWN_TAGS = b"- tag: mine\n  desc: of this library\n- tag: out_variant\n  desc: PyTorch's\n"
+_BACKEND = Path("backend.yaml")
+
+
+def inputs_of(path: Path, content: bytes) -> Inputs:
+    """Return the inputs of the run that reads a file of this name; `content` is the content of the file."""
+    name = path.name
+    overlay = {**_FIXTURES, path: content}
+    given = {
+        "yaml": (path,),
+        "tags": _TAGS,
+        "target": "torch" if ".torch." in name else "runtime",
+        "namespace": None if name.endswith(".bare.yaml") else "aten",
+        "strict_torchgen": ".strict." in name,
+    }
+    if name.endswith("tags.yaml"):
+        given.update(yaml=(_OPERATORS,), tags=path)
+    elif name.endswith("backend.yaml"):
+        given.update(yaml=(_OPERATORS,), backend_yaml=path, impl_path=_KERNELS)
+    elif name.endswith(".derivatives.yaml"):
+        both = (_DIFFERENTIABLE, _DIFFERENTIABLE_OWN)
+        yaml = both[:1] if given["strict_torchgen"] else both[1:] if ".torch." in name else both
+        given.update(yaml=yaml, derivatives=(path,))
+    elif name.endswith("selective.yaml"):
+        given.update(yaml=(_OPERATORS,), select=(path,))
+    elif name.endswith(".refused.torch.yaml"):
+        overlay[_TAGS] = _OWN_TAGS
+    elif name.endswith(".beside.torch.yaml"):
+        overlay[_BACKEND] = b"backend: XLA\ncpp_namespace: torch_xla\nsupported: []\n"
+        given.update(backend_yaml=_BACKEND)
+    return Inputs(**given, overlay=overlay, python=name.endswith("python.yaml"))
+
+
+def report(path: Path, content: bytes) -> Diagnostics:
+    """Return all problems that opgen reports for a file of this name."""
+    diagnostics = Diagnostics()
+    inspect(
+        inputs_of(path, content),
+        diagnostics,
+        refused=".refused." in path.name or ".beside." in path.name,
+        until=Stage.lint if ".lint." in path.name else Stage.check,
+    )
+    return diagnostics

@@ -1,0 +1,58 @@
+"""The slips of a kernel author's first day (support/first_day.py) are answered well.
+
+A good answer is one problem, at the place of the slip, that names the cause and the remedy. A fix is offered only if it
+is certain.
+"""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from opgen import data
+from opgen.diagnostics import Diagnostic, Diagnostics
+from opgen.pipeline.inputs import Inputs
+from opgen.pipeline.linting import inspect
+from support.first_day import SLIPS, Slip
+
+_TAGS = Path("opgen/data/tags.yaml")
+each_slip = pytest.mark.parametrize("slip", SLIPS, ids=lambda slip: slip.name)
+
+
+def answers(text: str) -> list[Diagnostic]:
+    """All problems of a file with this text, with its lints."""
+    path, diagnostics = Path("ops.yaml"), Diagnostics()
+    tags = data.read_text("tags.yaml").encode()
+    inspect(Inputs((path,), tags=_TAGS, overlay={path: text.encode(), _TAGS: tags}), diagnostics)
+    return list(diagnostics)
+
+
+@each_slip
+def test_the_answer_names_the_cause_the_place_and_the_remedy(slip: Slip) -> None:
+    """Protects the author from a second problem that is a consequence, and from a message without a remedy."""
+    (answer,) = answers(slip.source)
+    assert answer.span is not None
+    assert slip.says in answer.message
+    assert (answer.span.start, answer.span.end) == slip.place, answer.span.text
+    assert slip.remedy in "\n".join([answer.message, answer.hint or "", *answer.notes])
+
+
+@each_slip
+def test_only_what_is_certain_is_fixed(slip: Slip) -> None:
+    """Protects files from a `--fix` that guesses."""
+    fixes = [
+        (item.fix.span.text, item.fix.replacement) for item in answers(slip.source) if item.fix
+    ]
+    start, end = slip.place
+    expected = [] if slip.fix is None else [(slip.source[start:end], slip.fix)]
+    assert fixes == expected
+
+
+@each_slip
+def test_a_fixed_file_has_no_problem(slip: Slip) -> None:
+    """Protects the author from a fix that leads to the next error."""
+    if slip.fix is None:
+        pytest.skip("nothing is certain")
+    start, end = slip.place
+    assert [i.message for i in answers(slip.source[:start] + slip.fix + slip.source[end:])] == []

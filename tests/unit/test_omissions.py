@@ -1,0 +1,179 @@
+"""Which kernels are stubs: asked of a linked library, whatever its sources look like."""
+
+from __future__ import annotations
+
+import subprocess
+from pathlib import Path
+
+import pytest
+from msgspec.structs import replace
+
+from opgen.cpp.mangling import mangled_prefix
+from opgen.diagnostics import Diagnostics
+from opgen.emit.common.context import Context
+from opgen.io.elf import sections_of_symbols
+from opgen.pipeline.generating import checked_context
+from opgen.pipeline.inputs import Inputs, with_contents
+from opgen.pipeline.omissions import describe_omissions, find_stubs
+from support.build import default_compiler
+
+YAML = """\
+- func: leaky::one(Tensor self) -> Tensor
+  dispatch:
+    CPU: one_cpu
+
+- func: leaky::two(Tensor self) -> Tensor
+  dispatch:
+    CPU: two_cpu
+
+- func: leaky::two.int(Tensor self, int n) -> Tensor
+  dispatch:
+    CPU: two_cpu
+"""
+
+# What the generated headers and stubs are for a linker, with another type of tensors.
+STUBS = """\
+#define OPGEN_STUB __attribute__((weak, noinline, section("opgen_stubs")))
+struct Tensor {};
+namespace leaky::native {
+struct opgen_one_cpu { static int one_cpu(const Tensor&); };
+struct opgen_two_cpu { static int two_cpu(const Tensor&); static int two_cpu(const Tensor&, long); };
+"""
+BODIES = """\
+OPGEN_STUB int opgen_one_cpu::one_cpu(const Tensor&) { return 0; }
+OPGEN_STUB int opgen_two_cpu::two_cpu(const Tensor&) { return 0; }
+OPGEN_STUB int opgen_two_cpu::two_cpu(const Tensor&, long) { return 0; }
+}
+"""
+# A definition in a macro of the author's, in a header, by another name of the namespace.
+ONE = """\
+#define MINE(name) int opgen_##name::name
+namespace short_name = leaky;
+MINE(one_cpu)(const Tensor&) { return 1; }
+}
+"""
+TWO = "int opgen_two_cpu::two_cpu(const Tensor&, long) { return 1; }\n}\n"
+
+
+def context_of(inputs: Inputs) -> Context:
+    context = checked_context(with_contents(inputs), Diagnostics())
+    assert context is not None
+    return context
+
+
+@pytest.fixture
+def inputs(tmp_path: Path) -> Inputs:
+    (tmp_path / "leaky.yaml").write_text(YAML)
+    return Inputs(yaml=(tmp_path / "leaky.yaml",))
+
+
+def link(folder: Path, *kernels: str, options: tuple[str, ...] = ()) -> Path:
+    """Link the stubs with `kernels`, each a source."""
+    sources = []
+    for number, text in enumerate((BODIES, *kernels)):
+        sources.append(folder / f"{number}.cpp")
+        sources[-1].write_text(STUBS + text)
+    library = folder / "libleaky.so"
+    command = [
+        default_compiler().path,
+        "-shared",
+        "-fPIC",
+        "-O2",
+        *options,
+        "-o",
+        library,
+        *sources,
+    ]
+    subprocess.run(command, check=True)
+    return library
+
+
+@pytest.mark.parametrize("options", [(), ("-fvisibility=hidden",), ("-s",), ("-g",)], ids=str)
+def test_the_linker_is_asked(tmp_path: Path, inputs: Inputs, options: tuple[str, ...]) -> None:
+    """A definition in another file, a macro or an overload: the library has it, or its stub."""
+    context = context_of(inputs)
+    bare = find_stubs(context, link(tmp_path, options=options))
+    assert [m.operator for m in bare.stubs] == ["leaky::one", "leaky::two", "leaky::two.int"]
+    one = find_stubs(context, link(tmp_path, ONE, options=options))
+    assert [m.operator for m in one.stubs] == ["leaky::two", "leaky::two.int"]
+    two = find_stubs(context, link(tmp_path, ONE, TWO, options=options))
+    assert two.stubs == () and [(m.name, n) for m, n in two.partly] == [("two_cpu", 1)]
+    rest = TWO.replace(", long", "")
+    done = find_stubs(context, link(tmp_path, ONE, TWO, rest, options=options))
+    assert (done.stubs, done.partly, done.unknown) == ((), (), ())
+
+
+def test_what_a_stripped_library_does_not_say_is_unknown(tmp_path: Path, inputs: Inputs) -> None:
+    """Protects authors from a wrong answer: without symbols there is none."""
+    library = link(tmp_path, ONE, options=("-fvisibility=hidden", "-s"))
+    found = find_stubs(context_of(inputs), library)
+    assert found.stubs == found.partly == () and len(found.unknown) == 3
+    (line,) = describe_omissions(context_of(inputs), inputs, library, ())
+    assert line == "whether 3 kernels are stubs is unknown: the library is stripped"
+
+
+def test_no_elf_file_says_nothing(tmp_path: Path, inputs: Inputs) -> None:
+    library = tmp_path / "libleaky.dylib"
+    for content in (
+        b"",
+        b"\xcf\xfa\xed\xfe" + bytes(100),
+        b"\x7fELF",
+        b"\x7fELF\x02\x01" + b"\xff" * 99,
+    ):
+        library.write_bytes(content)
+        with pytest.raises(ValueError, match=r"ELF|damaged"):
+            sections_of_symbols(library)
+        (line,) = describe_omissions(context_of(inputs), inputs, library, ())
+        assert line.startswith("which kernels are stubs is unknown: ")
+
+
+def test_the_lines_that_an_author_reads(tmp_path: Path, inputs: Inputs) -> None:
+    library = link(tmp_path, TWO)
+    yaml = inputs.yaml[0]
+    given = replace(inputs, shards=2, target="runtime", ignore_keys=("MPS",))
+    assert list(describe_omissions(context_of(inputs), given, library, ("a.cu",))) == [
+        "a.cu is left out: this PyTorch is built without CUDA",
+        "2 kernels are stubs, which a call reports as missing:",
+        f"  CPU one_cpu                      {yaml}:3:10",
+        f"  CPU two_cpu (1 of its overloads) {yaml}:7:10",
+        f"to see what to write: opgen stub {yaml} one two --ignore-keys MPS",
+    ]
+
+
+def test_many_stubs_are_counted(tmp_path: Path) -> None:
+    """A library of hundreds of operators does not fill the screen, and the command names none of them."""
+    yaml = tmp_path / "leaky.yaml"
+    yaml.write_text(
+        "".join(
+            f"- func: leaky::f{n}(Tensor self) -> Tensor\n  dispatch:\n    CPU: k{n}\n"
+            for n in range(30)
+        )
+    )
+    stubs = "".join(
+        f"struct opgen_k{n} {{ static int k{n}(const Tensor&); }};\n"
+        f"OPGEN_STUB int opgen_k{n}::k{n}(const Tensor&) {{ return 0; }}\n"
+        for n in range(30)
+    )
+    inputs = Inputs(yaml=(yaml,))
+    library = link(tmp_path, f"{stubs}}}\n")
+    lines = list(describe_omissions(context_of(inputs), inputs, library, ()))
+    assert len(lines) == 13 and lines[0].startswith("30 kernels are stubs")
+    assert lines[-2:] == ["  and 20 more", f"to see what to write: opgen stub {yaml}"]
+
+
+def test_operators_that_a_selection_leaves_out(tmp_path: Path, inputs: Inputs) -> None:
+    (tmp_path / "few.yaml").write_text("operators:\n  leaky::one:\n    is_root_operator: true\n")
+    given = replace(inputs, select=(tmp_path / "few.yaml",))
+    lines = list(describe_omissions(context_of(given), given, link(tmp_path, ONE), ()))
+    assert lines == ["--select leaves out 2 of 3 operators"]
+
+
+@pytest.mark.parametrize(
+    ("function", "mangled"),
+    [
+        ("leaky::native::structured_ramp::impl", "_ZN5leaky6native15structured_ramp4implE"),
+        ("std::native::opgen_f::f", "_ZNSt6native7opgen_f1fE"),
+    ],
+)
+def test_names_are_spelled_as_the_linker_does(function: str, mangled: str) -> None:
+    assert mangled_prefix(function) == mangled

@@ -1,0 +1,112 @@
+"""The options of a run, as a command line has them and as a folder's manifest records them."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Any
+
+import pytest
+from msgspec.structs import fields, replace
+
+from opgen.pipeline.inputs import Inputs
+from opgen.pipeline.run_options import (
+    command_words,
+    describe_difference,
+    inputs_recorded,
+    options_of,
+    recorded_options,
+)
+
+PLAIN = Inputs(yaml=(Path("leaky.yaml"),))
+# A value of each option that is not the default.
+VALUES: dict[str, Any] = {
+    "tags": Path("tags.yaml"),
+    "derivatives": (Path("gradients/a.yaml"), Path("gradients/b.yaml")),
+    "target": "torch",
+    "backends": ("CPU", "CUDA"),
+    "ignore_keys": ("MPS",),
+    "extends": Path("base/opgen_manifest.json"),
+    "name": "other",
+    "select": (Path("apps/a.yaml"), Path("apps/b.yaml")),
+    "backend_yaml": Path("xla.yaml"),
+    "impl_path": Path("xla.cpp"),
+    "strict_torchgen": True,
+    "namespace": "leaky",
+    "shards": 4,
+    "python": True,
+}
+# Options that change what is checked or read, and nothing that the manifest could not say otherwise.
+NOT_RECORDED = {"tags", "impl_path", "namespace"}
+
+
+def header(inputs: Inputs) -> dict[str, Any]:
+    """Return the manifest's header after a run with `inputs`, written and read."""
+    own = {"target": inputs.target, "name": inputs.name or "leaky"}
+    return json.loads(json.dumps({**own, **recorded_options(inputs, "base")}))  # type: ignore[no-any-return]
+
+
+def test_every_field_is_an_option() -> None:
+    """Protects the commands that opgen prints from options that were added later."""
+    assert {f.name for f in fields(Inputs)} - {"yaml", "overlay"} == set(VALUES)
+
+
+def test_the_default_is_no_option_and_leaves_no_record() -> None:
+    assert options_of(PLAIN) == () and recorded_options(PLAIN, None) == {}
+
+
+@pytest.mark.parametrize("name", VALUES)
+def test_each_option_is_printed_and_recorded(name: str) -> None:
+    """What a run was made with is recovered from the manifest, and only that differs."""
+    given = replace(PLAIN, **{name: VALUES[name]})
+    option, *_ = options_of(given)
+    assert option[0] == "--" + name.replace("_", "-")
+    found = inputs_recorded(header(given), header(PLAIN), PLAIN)
+    if name in NOT_RECORDED:
+        assert found is None
+        return
+    assert found is not None
+    assert {o[0] for o in options_of(found)} == {option[0]}
+    assert describe_difference(found, PLAIN).startswith(f"with {option[0]}")
+    assert describe_difference(PLAIN, found).startswith(f"without {option[0]}")
+    assert inputs_recorded(header(given), header(given), given) is None
+
+
+def test_records_have_names_of_files_and_no_folders() -> None:
+    """Protects trees in version control: a record is the same on every machine."""
+    given = replace(
+        PLAIN,
+        select=(Path("/home/me/app.yaml"),),
+        extends=Path("/home/me/base/opgen_manifest.json"),
+        backend_yaml=Path("/home/me/xla.yaml"),
+    )
+    assert recorded_options(given, "aten") == {
+        "options": {"backend_yaml": "xla.yaml", "extends": "aten", "select": ["app.yaml"]}
+    }
+    again = inputs_recorded(header(given), header(PLAIN), replace(given, extends=None))
+    assert again is not None and again.select == given.select
+
+
+def test_of_two_values_the_folders_is_named() -> None:
+    was, now = replace(PLAIN, shards=2), replace(PLAIN, shards=4, python=True)
+    assert describe_difference(was, now) == "with --shards 2 and without --python"
+
+
+@pytest.mark.parametrize(
+    "broken",
+    [
+        {"options": 3},
+        {"options": {"select": "a.yaml"}},
+        {"options": {"select": [3]}},
+        {"options": {"extends": 3}},
+        {"target": None},
+    ],
+    ids=str,
+)
+def test_a_manifest_of_another_form_says_nothing(broken: dict[str, object]) -> None:
+    assert inputs_recorded({**header(PLAIN), **broken}, header(PLAIN), PLAIN) is None
+
+
+def test_commands_are_quoted_for_a_shell() -> None:
+    words = command_words("opgen", "check", Path("my ops.yaml"), options=[("--shards", "4")])
+    assert words == "opgen check 'my ops.yaml' --shards 4"

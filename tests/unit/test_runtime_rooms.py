@@ -1,0 +1,89 @@
+"""The runtime's folders, in the order in which docs/contributing/architecture.md reads them: headers include only headers
+of folders before their own.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from pathlib import Path
+
+from support.build import REPOSITORY
+
+_RUNTIME = REPOSITORY / "runtime"
+_ROOMS = (
+    *("core", "device", "tensor", "dispatch", "structured", "iterator", "cpu", "autograd"),
+    "transforms",
+)
+_INCLUDE = re.compile(r'#include "(?:opgen/)?(?:(\w+)/)?(\w+)\.h"')
+# Sources may use a later folder where a function of an early one is best written with it.
+_LATER = {
+    ("core/error.cpp", "dispatch"),  # an error names the operators that the thread is in
+    ("core/pool.cpp", "tensor"),  # the end of a thread frees its small tensors
+    ("device/device_guard.cpp", "tensor"),  # record_stream takes a storage
+    ("structured/output_sinks.cpp", "iterator"),  # an iterator keeps the outputs that are made
+    ("tensor/copy.cpp", "iterator"),  # copies are loops over an iterator
+    ("tensor/copy.cpp", "cpu"),
+}
+# Both targets have headers of these names, so they are included by them.
+_ENTRANCES = {"kernel_macros", "error"}
+
+
+def _included(root: Path) -> Iterator[tuple[Path, str, str]]:
+    """For each include in a folder's file: the file, relative to `root`, and folder and name of the header."""
+    for path in sorted([*root.rglob("*.h"), *root.rglob("*.cpp")]):
+        place = path.relative_to(root)
+        if len(place.parts) == 2:
+            for folder, name in _INCLUDE.findall(path.read_text()):
+                yield place, folder, name
+
+
+def test_every_folder_has_its_place_in_the_order() -> None:
+    """A new folder must be added to the order."""
+    for root in (_RUNTIME / "include/opgen", _RUNTIME / "src"):
+        assert {entry.name for entry in root.iterdir() if entry.is_dir()} <= {*_ROOMS}
+
+
+def test_headers_include_only_earlier_folders() -> None:
+    """Protects readers: a folder is understood from those before it."""
+    found = list(_included(_RUNTIME / "include/opgen"))
+    assert len(found) > 150
+    upward = [
+        (str(place), folder, name)
+        for place, folder, name in found
+        if folder in _ROOMS and _ROOMS.index(folder) > _ROOMS.index(place.parts[0])
+    ]
+    assert upward == []
+    assert {name for _, folder, name in found if not folder} <= _ENTRANCES
+
+
+def test_sources_use_later_folders_only_where_listed() -> None:
+    """Protects the order in sources, too, and the list of exceptions from entries that nothing needs."""
+    upward = {
+        (place.as_posix(), folder)
+        for place, folder, _ in _included(_RUNTIME / "src")
+        if folder in _ROOMS and _ROOMS.index(folder) > _ROOMS.index(place.parts[0])
+    }
+    assert upward == _LATER
+
+
+def test_entrances_are_short() -> None:
+    """Protects the top folder: each header there includes a header that users need, or is only for users."""
+    whole = {"c_api.h", "kernel.h", "kernel_macros.h"}
+    for path in sorted((_RUNTIME / "include/opgen").glob("*.h")):
+        if path.name in whole:
+            continue
+        for line in path.read_text().splitlines():
+            assert re.match(r'//|#pragma once|#include "opgen/\w+/?\w*\.h"|$', line), (path, line)
+
+
+def test_the_reading_order_names_files_that_exist() -> None:
+    """Protects the tables of docs/contributing/architecture.md from files that were moved or renamed."""
+    page = (REPOSITORY / "docs/contributing/architecture.md").read_text()
+    section = page.split("## Reading the runtime", 1)[1].split("\n## ", 1)[0]
+    rows = re.findall(r"^\| `(\w+)` \| `([\w/.]+)` \|", section, re.MULTILINE)
+    assert [room for room, _ in rows] == [*_ROOMS]
+    roots = (_RUNTIME / "include/opgen", _RUNTIME / "src")
+    named = re.findall(r"`([\w/]+\.(?:h|cpp))`", section)
+    assert len(named) > 20
+    assert [name for name in named if not any((root / name).is_file() for root in roots)] == []
