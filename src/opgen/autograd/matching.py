@@ -62,7 +62,9 @@ class _Matcher:
                 self._check_strides(f, info)
                 self._check_written(f, info)
         if any(info.has_derivatives for info in infos.values()) and not f.is_abstract:
-            self._report_composite(f, infos)
+            # With all rows for backends ignored, its gradients are those of the operators that it is made of.
+            if not f.has_ignored_rows:
+                self._report_composite(f, infos)
             return DifferentiableFunction(f, {}, {})
         forward = {
             key: (

@@ -267,6 +267,8 @@ class NativeFunction(Located, Struct, frozen=True, dict=True):
     shares_namespace: bool = False
     # A Python expression over its arguments for the result where tensors have no data.
     fake: str | None = None
+    # Whether its dispatch table has rows for ignored keys, which are not in `dispatch`.
+    has_ignored_rows: bool = False
     # What it does, in the author's words. Until it is resolved, an empty text means that there is to be none.
     doc: str | None = None
 

@@ -65,7 +65,10 @@ def dump(
     wanted = None if operator is None else _find(registry, operator, diagnostics)
     if stage == "derivatives":
         gradients = derive_gradients(registry, inputs, Signatures(), diagnostics).functions
-        return [] if diagnostics.has_errors else derivative_rows(gradients, target, wanted)
+        if diagnostics.has_errors:
+            return []
+        torchgen = TARGETS["torch"].cpp.spelling
+        return derivative_rows(gradients, target.cpp.spelling, torchgen, wanted)
     if diagnostics.has_errors:
         return []
     backend, selection = additions.backend, additions.selection
