@@ -140,6 +140,8 @@ class Inputs(Struct, frozen=True):
     tags: PathLike | None = None
     # Files with the formulas of gradients. Default: each derivatives.yaml in the folder of a file of `yaml`.
     derivatives: PathLike | Iterable[PathLike] = ()
+    # Folders of headers that formulas include, besides those of the files.
+    include: PathLike | Iterable[PathLike] = ()
     # "runtime" or "torch".
     target: str = "runtime"
     # The dispatch keys to keep, besides composite ones and those of all backends. Default: all.
@@ -218,6 +220,7 @@ def _inputs(inputs: Inputs | PathLike | Iterable[PathLike]) -> _Inputs:
         yaml=_paths(inputs.yaml),
         tags=_path(inputs.tags),
         derivatives=_paths(inputs.derivatives),
+        include=_paths(inputs.include),
         target=inputs.target,
         backends=_names(inputs.backends),
         ignore_keys=_names(inputs.ignore_keys),

@@ -1,12 +1,11 @@
-"""Warn about functions in formulas that nothing declares, and say what to write.
-
-Only operators of libraries are looked at: the formulas of `aten` call PyTorch's own functions.
-"""
+"""Find the functions that formulas call; warn about those that nothing declares, and say what to write."""
 
 from __future__ import annotations
 
 import re
 from collections.abc import Callable, Iterable, Iterator, Sequence
+
+from msgspec import Struct
 
 from opgen.autograd import codes
 from opgen.autograd.derivative import DifferentiabilityInfo, DifferentiableFunction
@@ -18,7 +17,7 @@ from opgen.cpp.names import cpp_name, operator_namespace
 from opgen.cpp.signatures import DispatcherSignature
 from opgen.cpp.spelling import TypeSpelling, spell
 from opgen.cpp.type_values import TypeContext
-from opgen.diagnostics import Diagnostics
+from opgen.diagnostics import Diagnostics, Span
 from opgen.diagnostics.suggestions import Vocabulary
 from opgen.model.derivatives import DerivativeEntry, FormulaRow
 
@@ -26,49 +25,92 @@ _SUFFIXES = re.compile(r"(_symint)?(_outf|_out)?$")
 _TENSOR = "const Tensor&"
 
 
+class Call(Struct, frozen=True):
+    """A call of a function in a formula that is no operator, and no function that opgen declares for formulas.
+
+    The formula is that of `row`, among the gradients `info`. `match` is what is called in its text, and `name` the name of
+    the function that generated code calls.
+    """
+
+    info: DifferentiabilityInfo
+    row: FormulaRow
+    match: re.Match[str]
+    name: str
+
+    @property
+    def is_forward(self) -> bool:
+        """Whether the formula computes a tangent."""
+        arguments = self.info.func.func.arguments.flat_all
+        return all(a.name != self.row.names[0].text for a in arguments)
+
+    @property
+    def span(self) -> Span:
+        return self.row.formula.place.part(*self.match.span())
+
+
+def calls_of_functions(
+    functions: Sequence[DifferentiableFunction], *, symint_overloads: bool
+) -> Iterator[Call]:
+    """Yield the first call of each function that is no operator and no helper.
+
+    Without `symint_overloads`, generated code calls `f` where the formula calls `f_symint`.
+    """
+    operators = operator_names(functions)
+    seen: set[str] = set()
+    for info in _infos(functions):
+        namespace = operator_namespace(info.func.namespace)
+        for row in _rows(info.entry):
+            for match in called_functions(row.formula.text, ("at", namespace)):
+                name = match[0] if symint_overloads else match[0].removesuffix("_symint")
+                is_other = name in HELPERS or _SUFFIXES.sub("", name) in operators
+                if not is_other and name not in seen:
+                    seen.add(name)
+                    yield Call(info, row, match, name)
+
+
+def operator_names(functions: Sequence[DifferentiableFunction]) -> frozenset[str]:
+    """Return the C++ names of all operators, and their root names."""
+    names = {_SUFFIXES.sub("", str(cpp_name(fn.func.func))) for fn in functions}
+    return frozenset(names.union(fn.func.root_name for fn in functions))
+
+
 def warn_of_undeclared(
     functions: Sequence[DifferentiableFunction],
     is_declared: Callable[[str], bool],
     spelling: TypeSpelling,
     diagnostics: Diagnostics,
+    *,
+    symint_overloads: bool,
 ) -> None:
-    """Report functions that are no operators and no helpers, and of which `is_declared` says no."""
-    operators = {_SUFFIXES.sub("", str(cpp_name(fn.func.func))) for fn in functions}
-    operators |= {fn.func.root_name for fn in functions}
-    known = Vocabulary((*sorted(operators), *HELPERS))
-    reported: set[str] = set()
-    for info in _infos(functions):
-        namespace = operator_namespace(info.func.namespace)
-        for row in _rows(info.entry):
-            for call in called_functions(row.formula.text, ("at", namespace)):
-                name = call[0]
-                if (
-                    name in HELPERS
-                    or name in reported
-                    or _SUFFIXES.sub("", name) in operators
-                    or is_declared(name)
-                ):
-                    continue
-                reported.add(name)
-                message = f"nothing declares the function '{name}'"
-                span, notes = row.formula.place.part(*call.span()), []
-                hint = known.did_you_mean(name)
-                if hint is None and not row.formula.text[: call.start()].rstrip().endswith("at::"):
-                    hint = "declare it in a header, and name that in 'include'"
-                    guess = _declaration(info, row, call, spelling)
-                    notes = [
-                        f"in my_formulas.h: namespace {namespace} {{ {guess} }}",
-                        "as the first item of this file: '- include: my_formulas.h'",
-                    ]
-                diagnostics.warning(codes.W1243, message, span, hint=hint, notes=notes)
+    """Report functions that are no operators and no helpers, and of which `is_declared` says no.
+
+    Only operators of libraries are looked at: the formulas of `aten` call PyTorch's own functions.
+    """
+    known = Vocabulary((*sorted(operator_names(functions)), *HELPERS))
+    of_libraries = [fn for fn in functions if fn.func.is_library]
+    for call in calls_of_functions(of_libraries, symint_overloads=symint_overloads):
+        if is_declared(call.name):
+            continue
+        message, notes = f"nothing declares the function '{call.name}'", []
+        hint = known.did_you_mean(call.name)
+        text = call.row.formula.text
+        if hint is None and not text[: call.match.start()].rstrip().endswith("at::"):
+            hint = "declare it in a header, and name that in 'include'"
+            guess = _declaration(call, spelling)
+            namespace = operator_namespace(call.info.func.namespace)
+            notes = [
+                f"in my_formulas.h: namespace {namespace} {{ {guess} }}",
+                "as the first item of this file: '- include: my_formulas.h'",
+            ]
+        diagnostics.warning(codes.W1243, message, call.span, hint=hint, notes=notes)
 
 
 def _infos(functions: Iterable[DifferentiableFunction]) -> Iterator[DifferentiabilityInfo]:
-    """Yield the gradients of operators of libraries, once for each entry."""
+    """Yield the gradients of each entry once."""
     for fn in functions:
         own = (info for info in fn.infos.values() if info.func is fn.func)
         info = next(own, None)
-        if fn.func.is_library and info is not None:
+        if info is not None:
             yield info
 
 
@@ -77,12 +119,11 @@ def _rows(entry: DerivativeEntry) -> Iterator[FormulaRow]:
         yield from table.rows
 
 
-def _declaration(
-    info: DifferentiabilityInfo, row: FormulaRow, call: re.Match[str], spelling: TypeSpelling
-) -> str:
+def _declaration(call: Call, spelling: TypeSpelling) -> str:
     """Return a declaration of the function, with the types of what the formula passes as far as they are known."""
+    info, row, match = call.info, call.row, call.match
     text = row.formula.text
-    found = parts(text[text.index("(", call.end()) + 1 :])
+    found = parts(text[text.index("(", match.end()) + 1 :])
     given = () if found is None else found.texts
     context = TypeContext.of(info.func)
     arguments = DispatcherSignature.from_native_function(info.func).arguments()
@@ -91,11 +132,11 @@ def _declaration(
         types[name] = f"const {spell(type_of_return(info.func, value, context), spelling)}&"
     tensor = types.get(row.names[0].text, _TENSOR)
     parameters = (_parameter(text, types, tensor) for text in given)
-    whole = text[: call.start()].strip() in ("", f"{operator_namespace(info.func.namespace)}::")
+    whole = text[: match.start()].strip() in ("", f"{operator_namespace(info.func.namespace)}::")
     number = len(row.names) if whole else 1
     plain = tensor.removeprefix("const ").removesuffix("&").rstrip()
     returned = f"std::tuple<{', '.join([plain] * number)}>" if number > 1 else plain
-    return f"{returned} {call[0]}({', '.join(parameters)});"
+    return f"{returned} {call.name}({', '.join(parameters)});"
 
 
 def _outputs(info: DifferentiabilityInfo) -> Iterator[str]:

@@ -12,6 +12,7 @@ from contextlib import ExitStack, contextmanager
 from pathlib import Path
 
 import click
+from msgspec.structs import replace
 from rich.console import Console
 from rich.progress import BarColumn, Progress, TextColumn, TimeElapsedColumn
 
@@ -27,8 +28,18 @@ from opgen.io.resources import cmake_dir
 from opgen.pipeline import generating, required_package
 from opgen.pipeline.committed import write_tree
 from opgen.pipeline.derivatives import Gradients, check_called_functions
-from opgen.pipeline.inputs import Inputs, derivatives_paths, with_contents
-from opgen.pipeline.kernel_sources import BUILD_FOLDER, find_sources, report_unnamed_kernels
+from opgen.pipeline.inputs import (
+    Inputs,
+    derivatives_paths,
+    folders_with_headers,
+    with_contents,
+)
+from opgen.pipeline.kernel_sources import (
+    BUILD_FOLDER,
+    find_sources,
+    report_unnamed_kernels,
+    shown_path,
+)
 from opgen.pipeline.omissions import describe_omissions
 from opgen.targets import TARGETS
 
@@ -61,15 +72,6 @@ _NINJA_STATUS = re.compile(r"^\[(\d+)/(\d+)\] (.*)$")
     help="A kernel source, or a folder whose *.cpp (and *.cu, for torch) are all compiled; repeatable.",
 )
 @click.option(
-    "-I",
-    "--include",
-    "folders",
-    multiple=True,
-    type=click.Path(path_type=Path),
-    metavar="FOLDER",
-    help="A folder of headers that the kernels or the YAML include; repeatable.",
-)
-@click.option(
     "--build-type", default="Release", show_default=True, metavar="TYPE", help="CMake's build type."
 )
 @click.option(
@@ -91,7 +93,6 @@ def build(
     inputs: Inputs,
     output: Path,
     kernels: tuple[Path, ...],
-    folders: tuple[Path, ...],
     build_type: str,
     jobs: int | None,
     python_folder: Path | None,
@@ -110,15 +111,18 @@ def build(
     suffixes = TARGETS[inputs.target].plan.kernel_suffixes
     sources = find_sources(kernels, suffixes, output, early)
     _check_names(sources, early)
-    headers = _folders(folders, "name a folder of headers", diagnostics)
+    headers = _folders(inputs.include, "name a folder of headers", diagnostics)
     own = _own_python(python_folder, inputs, diagnostics)
-    inputs = with_contents(inputs)
+    # The compiler looks for headers beside the kernels, too.
+    beside = dict.fromkeys(Path(shown_path(source.parent)) for source in sources)
+    found = folders_with_headers(replace(inputs, include=tuple(beside)))
+    inputs = with_contents(replace(inputs, include=(*inputs.include, *found)))
     context = generating.checked_context(inputs, diagnostics)
     tree = None if context is None else generating.render_tree(context, inputs)
     if context is not None and tree is not None:
         report_unnamed_kernels(sources, context, early)
-        gradients = Gradients(context.gradients, context.gradient_includes)
-        check_called_functions(gradients, inputs, early, folders)
+        gradients = Gradients(context.gradients, context.formula_files)
+        check_called_functions(gradients, inputs, early)
         report_author_files(tree.files.keys(), output, early)
     if report_format != "human" or fails(early, deny_warnings):
         diagnostics.extend(early)

@@ -92,6 +92,14 @@ _COMMON = (
         help="A file with the formulas of gradients; repeatable.  [default: derivatives.yaml beside the YAML]",
     ),
     _input_option(
+        "-I",
+        "--include",
+        multiple=True,
+        type=click.Path(path_type=Path),
+        metavar="FOLDER",
+        help="A folder of headers that formulas, kernels or the YAML include; repeatable.",
+    ),
+    _input_option(
         "--backends",
         default="",
         metavar="KEYS",
@@ -226,6 +234,7 @@ def _with_inputs(command: Callable[..., Any]) -> Callable[..., Any]:
         target: str,
         tags: Path | None,
         derivatives: tuple[Path, ...],
+        include: tuple[Path, ...],
         backends: str,
         ignore_keys: str,
         extends: Path | None,
@@ -255,6 +264,7 @@ def _with_inputs(command: Callable[..., Any]) -> Callable[..., Any]:
             shards=shards,
             python=python,
             derivatives=derivatives,
+            include=include,
         )
         return command(inputs=inputs, **rest)
 

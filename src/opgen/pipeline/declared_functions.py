@@ -1,80 +1,65 @@
 """Find out whether a header declares a function that a formula calls.
 
-Headers are not parsed: a name that one of them contains is taken for declared.
+Headers are not parsed here: a name that one of them contains is taken for declared.
 """
 
 from __future__ import annotations
 
 import os
 import re
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from functools import cache
 from pathlib import Path
 
 from opgen.io.resources import runtime_dir
-from opgen.pipeline.inputs import Inputs, derivatives_paths
+from opgen.pipeline.author_headers import includes_in, read_header
+from opgen.pipeline.inputs import Inputs, author_headers
 from opgen.pipeline.installed import installed_include
 from opgen.targets import TARGETS
 
-_INCLUDE = re.compile(r'^[ \t]*#[ \t]*include[ \t]*(["<])([^">\n]+)[">]', re.MULTILINE)
 _CALLED = re.compile(r"\b([A-Za-z_]\w*)\s*\(")
 # The folders of PyTorch's headers whose functions formulas may call.
 _OF_PYTORCH = ("ATen", "ATen/core", "c10/core", "c10/util", "torch/csrc/autograd")
-_MAX_BYTES = 4_000_000
-_MAX_HEADERS = 200
 
 
 class DeclaredFunctions:
     """Looks for functions in the headers of the target, and in those that the author includes.
 
-    `folders` are those of the author's headers, besides those of the files. If a header is not found, every function may
-    be declared there.
+    If a header is not found, every function may be declared there.
     """
 
-    def __init__(
-        self, inputs: Inputs, includes: Sequence[str], folders: Sequence[Path] = ()
-    ) -> None:
-        beside = (path.parent for path in (*derivatives_paths(inputs), *inputs.yaml))
-        self._folders = tuple(dict.fromkeys((*beside, *folders)))
-        self._target = inputs.target
+    def __init__(self, inputs: Inputs, includes: Sequence[str]) -> None:
+        self._inputs = inputs
         self._names = self._of_author(includes)
         self._knows_all = self._names is not None and inputs.extends is None
 
     def __contains__(self, name: str) -> bool:
         if not self._knows_all or self._names is None or name in self._names:
             return True
-        if TARGETS[self._target].installed is None:
+        if TARGETS[self._inputs.target].installed is None:
             return name in _words_below(runtime_dir() / "include")
-        installed = installed_include(self._target)
+        installed = installed_include(self._inputs.target)
         if installed is None or (installed / "ATen" / "ops" / f"{name}.h").is_file():
             return True
         own = _words_below(runtime_dir() / "torch" / "include")
         return name in own or any(name in _words_in(installed / f) for f in _OF_PYTORCH)
 
-    def _of_author(self, includes: Iterable[str]) -> frozenset[str] | None:
+    def _of_author(self, includes: Sequence[str]) -> frozenset[str] | None:
         """Return the names in the author's headers; None if one is not found."""
-        open_headers = [(text[0], text.strip('"<>'), self._folders) for text in includes]
-        seen: set[Path] = set()
-        names: set[str] = set()
-        while open_headers:
-            quote, name, folders = open_headers.pop()
-            path = next((f / name for f in folders if (f / name).is_file()), None)
-            if path is None:
-                if not self._is_known(name) and (quote == '"' or "/" in name or "." in name):
-                    return None
-            elif path not in seen:
-                seen.add(path)
-                text = _read(path)
-                if text is None or len(seen) > _MAX_HEADERS:
-                    return None
-                names.update(_CALLED.findall(text))
-                beside = (path.parent, *self._folders)
-                open_headers += [(q, n, beside) for q, n in _INCLUDE.findall(text)]
-        return frozenset(names)
+        found = author_headers(self._inputs, includes)
+        there = {header.written for header in found}
+        named = [(text[0], text.strip('"<>')) for text in includes]
+        named += [pair for header in found for pair in includes_in(header.text)]
+        for quote, name in named:
+            is_found = f'"{name}"' in there or f"<{name}>" in there
+            is_plain = quote == "<" and "/" not in name and "." not in name
+            if not is_found and not is_plain and not self._is_known(name):
+                return None
+        return frozenset(word for header in found for word in _CALLED.findall(header.text))
 
     def _is_known(self, header: str) -> bool:
         """Return whether a header is one of the target's."""
-        installed = installed_include(self._target)
+        installed = installed_include(self._inputs.target)
         tops = [runtime_dir() / "include", runtime_dir() / "torch" / "include"]
         return any((top / header).is_file() for top in (*tops, *filter(None, [installed])))
 
@@ -91,14 +76,4 @@ def _words_in(folder: Path) -> frozenset[str]:
 
 
 def _words(path: Path) -> Iterator[str]:
-    yield from _CALLED.findall(_read(path) or "")
-
-
-def _read(path: Path) -> str | None:
-    """Return the text of a header; None if it cannot be read, or is too large."""
-    try:
-        with open(path, "rb") as file:
-            content = file.read(_MAX_BYTES + 1)
-    except OSError:
-        return None
-    return None if len(content) > _MAX_BYTES else content.decode("utf-8", "replace")
+    yield from _CALLED.findall(read_header(path, {}) or "")

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Sequence
 from pathlib import Path
 
@@ -10,6 +11,7 @@ from msgspec import Struct
 from opgen.autograd.called_functions import warn_of_undeclared
 from opgen.autograd.derivative import DifferentiableFunction
 from opgen.autograd.differentiability import derive_infos
+from opgen.autograd.formula_files import AuthorFunction, FormulaFiles
 from opgen.autograd.matching import match_infos
 from opgen.autograd.warnings import warn_of_missing
 from opgen.cpp.signatures import Signatures
@@ -24,13 +26,13 @@ from opgen.targets import TARGETS
 
 
 class Gradients(Struct, frozen=True):
-    """Every operator with its gradients, in the order of the registry, and the headers that the formulas need.
+    """Every operator with its gradients, in the order of the registry, and what the files of formulas bring besides.
 
-    Both are empty if there are no formulas. `includes` has the spelling after `#include`.
+    All is empty if there are no formulas.
     """
 
     functions: tuple[DifferentiableFunction, ...] = ()
-    includes: tuple[str, ...] = ()
+    files: FormulaFiles = FormulaFiles()
 
 
 @until_too_many(lambda: None)
@@ -64,16 +66,22 @@ def check_derivatives(
 
 
 def check_called_functions(
-    gradients: Gradients, inputs: Inputs, diagnostics: Diagnostics, folders: Sequence[Path] = ()
+    gradients: Gradients, inputs: Inputs, diagnostics: Diagnostics
 ) -> None:
-    """Report functions of formulas that no header declares. `folders` are those of the author's headers.
+    """Report functions of formulas that no header declares.
 
-    What the headers contain is no input of generated files, so `opgen generate` does not do this.
+    What the target's headers contain is no input of generated files, so `opgen generate` does not do this.
     """
     if any(fn.func.is_library and fn.infos for fn in gradients.functions):
-        declared = DeclaredFunctions(inputs, gradients.includes, folders)
-        spelling = TARGETS[inputs.target].cpp.spelling
-        warn_of_undeclared(gradients.functions, declared.__contains__, spelling, diagnostics)
+        declared = DeclaredFunctions(inputs, gradients.files.includes)
+        cpp = TARGETS[inputs.target].cpp
+        warn_of_undeclared(
+            gradients.functions,
+            declared.__contains__,
+            cpp.spelling,
+            diagnostics,
+            symint_overloads=cpp.symint_overloads,
+        )
 
 
 @until_too_many(Gradients)
@@ -81,7 +89,8 @@ def derive_gradients(
     registry: Registry, inputs: Inputs, signatures: Signatures, diagnostics: Diagnostics
 ) -> Gradients:
     """Return the gradients of all operators: what is generated from the files of formulas. Errors are reported."""
-    if not derivatives_paths(inputs):
+    paths = derivatives_paths(inputs)
+    if not paths:
         return Gradients()
     files = read_derivatives(inputs, diagnostics)
     if files is None:
@@ -91,4 +100,24 @@ def derive_gradients(
     functions = match_infos(registry, infos, diagnostics)
     if diagnostics.error_count == errors:
         warn_of_missing(functions, diagnostics)
-    return Gradients(functions, files.includes)
+    own = _author_functions(functions, files.includes, inputs) if files.includes else ()
+    return Gradients(functions, FormulaFiles(files.includes, own, _short_names(paths)))
+
+
+def _author_functions(
+    functions: Sequence[DifferentiableFunction], includes: Sequence[str], inputs: Inputs
+) -> tuple[AuthorFunction, ...]:
+    # The grammar of C++ takes 12 ms to import, a tenth of a small run.
+    from opgen.pipeline.author_functions import find_author_functions  # noqa: PLC0415
+
+    return find_author_functions(functions, includes, inputs)
+
+
+def _short_names(paths: Sequence[Path]) -> dict[str, str]:
+    """Return the name of each file as compilers' errors show it: its path from the folder that has all of the files."""
+    absolute = [os.path.abspath(path) for path in paths]
+    common = os.path.commonpath([os.path.dirname(path) for path in absolute])
+    return {
+        str(path): os.path.relpath(full, common).replace("\\", "/")
+        for path, full in zip(paths, absolute)
+    }

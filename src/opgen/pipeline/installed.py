@@ -4,9 +4,12 @@ from __future__ import annotations
 
 import importlib.util
 from pathlib import Path
+from typing import TYPE_CHECKING
 
-from opgen.pipeline.inputs import Inputs
 from opgen.targets import TARGETS
+
+if TYPE_CHECKING:
+    from opgen.pipeline.inputs import Inputs
 
 
 def is_backend_only(inputs: Inputs) -> bool:

@@ -108,9 +108,11 @@ def summarize(registry: Registry, inputs: Inputs, f: NativeFunction) -> str:
 def skeletons(
     registry: Registry, inputs: Inputs, operators: Sequence[str], diagnostics: Diagnostics
 ) -> str:
-    """Return kernel skeletons for the named operators, or for all."""
+    """Return skeletons of the kernels and of the functions of formulas, for the named operators or for all."""
     additions = read_additions(registry, inputs, diagnostics)
-    context = library_context(registry, inputs, diagnostics, additions)
+    signatures = Signatures()
+    gradients = derive_gradients(registry, inputs, signatures, diagnostics)
+    context = library_context(registry, inputs, diagnostics, additions, signatures, gradients)
     found = [f for name in operators for f in _find(registry, name, diagnostics)]
     if context is None or diagnostics.has_errors:
         return ""

@@ -41,6 +41,7 @@ class FileKind(Enum):
     REGISTER_AUTOGRAD = auto()
     DERIVATIVES = auto()
     STUBS = auto()
+    FORMULA_STUBS = auto()
     BACKEND = auto()
     SELECTED_DTYPES = auto()
     PYTHON = auto()

@@ -7,6 +7,7 @@ from functools import cached_property
 from msgspec import Struct, field
 
 from opgen.autograd.derivative import DifferentiableFunction
+from opgen.autograd.formula_files import FormulaFiles
 from opgen.cpp.signatures import Signatures
 from opgen.emit.common.backend_kernels import collect_backend_kernels
 from opgen.emit.common.base import group_by
@@ -59,8 +60,7 @@ class Library(Struct, frozen=True):
 class Context(Struct, frozen=True, dict=True):
     """The inputs of all builders, and look-ups that several of them share.
 
-    `gradients` are all operators with what their formulas give; none without formulas. `gradient_includes` are the headers
-    of the functions that formulas call, with their quotes or angle brackets.
+    `gradients` are all operators with what their formulas give; none without formulas.
     """
 
     registry: Registry
@@ -70,7 +70,7 @@ class Context(Struct, frozen=True, dict=True):
     selection: Selection | None = None
     signatures: Signatures = field(default_factory=Signatures)
     gradients: tuple[DifferentiableFunction, ...] = ()
-    gradient_includes: tuple[str, ...] = ()
+    formula_files: FormulaFiles = FormulaFiles()
 
     def keeps(self, f: NativeFunction) -> bool:
         """Return whether `f` is compiled and registered: always, unless the build is selective."""

@@ -188,7 +188,7 @@ def build_derivatives(context: Context) -> Iterator[GeneratedFile]:
             includes=operator_headers(context, _registered(context, some)),
             own_includes=tuple(context.library.header(f"ops/{root}.h") for root in own),
             optional_includes=tuple(sorted(called.difference(own))),
-            author_includes=context.gradient_includes,
+            author_includes=context.formula_files.includes,
             nodes=blocks(made),
             tables=tuple(_tables(context, name, some)),
         )
@@ -529,7 +529,7 @@ class _NodeBuilder(Struct, dict=True):
             locals=tuple(locals),
             start=start,
             formula=formula.strip(),
-            file=cpp_string(source.path.replace("\\", "/").rpartition("/")[2]),
+            file=cpp_string(self.context.formula_files.short_names[source.path]),
             line=source.location(at).line,
             after=after,
         )
