@@ -38,6 +38,13 @@ class Call(Struct, frozen=True):
     name: str
 
     @property
+    def passed(self) -> tuple[str, ...] | None:
+        """The arguments of the call; None if they are not known."""
+        text = self.row.formula.text
+        found = parts(text[text.index("(", self.match.end()) + 1 :])
+        return None if found is None else found.texts
+
+    @property
     def is_forward(self) -> bool:
         """Whether the formula computes a tangent."""
         arguments = self.info.func.func.arguments.flat_all
@@ -51,20 +58,17 @@ class Call(Struct, frozen=True):
 def calls_of_functions(
     functions: Sequence[DifferentiableFunction], *, symint_overloads: bool
 ) -> Iterator[Call]:
-    """Yield the first call of each function that is no operator and no helper.
+    """Yield the calls of functions that are no operators and no helpers.
 
     Without `symint_overloads`, generated code calls `f` where the formula calls `f_symint`.
     """
     operators = operator_names(functions)
-    seen: set[str] = set()
     for info in _infos(functions):
         namespace = operator_namespace(info.func.namespace)
         for row in _rows(info.entry):
             for match in called_functions(row.formula.text, ("at", namespace)):
                 name = match[0] if symint_overloads else match[0].removesuffix("_symint")
-                is_other = name in HELPERS or _SUFFIXES.sub("", name) in operators
-                if not is_other and name not in seen:
-                    seen.add(name)
+                if name not in HELPERS and _SUFFIXES.sub("", name) not in operators:
                     yield Call(info, row, match, name)
 
 
@@ -88,7 +92,9 @@ def warn_of_undeclared(
     """
     known = Vocabulary((*sorted(operator_names(functions)), *HELPERS))
     of_libraries = [fn for fn in functions if fn.func.is_library]
-    for call in calls_of_functions(of_libraries, symint_overloads=symint_overloads):
+    calls = calls_of_functions(of_libraries, symint_overloads=symint_overloads)
+    first = {call.name: call for call in reversed(tuple(calls))}
+    for call in reversed(first.values()):
         if is_declared(call.name):
             continue
         message, notes = f"nothing declares the function '{call.name}'", []
@@ -123,8 +129,7 @@ def _declaration(call: Call, spelling: TypeSpelling) -> str:
     """Return a declaration of the function, with the types of what the formula passes as far as they are known."""
     info, row, match = call.info, call.row, call.match
     text = row.formula.text
-    found = parts(text[text.index("(", match.end()) + 1 :])
-    given = () if found is None else found.texts
+    given = call.passed or ()
     context = TypeContext.of(info.func)
     arguments = DispatcherSignature.from_native_function(info.func).arguments()
     types = {b.name: spell(b.type, spelling) for b in arguments}

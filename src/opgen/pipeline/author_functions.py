@@ -8,6 +8,7 @@ from collections.abc import Iterator, Sequence
 from opgen.autograd.called_functions import Call, calls_of_functions
 from opgen.autograd.derivative import DifferentiableFunction
 from opgen.autograd.formula_files import AuthorFunction
+from opgen.autograd.formula_text import parts
 from opgen.diagnostics import Source
 from opgen.importing.cpp.functions import CppFunction, Functions
 from opgen.importing.cpp.grammar import Grammar
@@ -39,7 +40,9 @@ def find_author_functions(
     if not headers:
         return ()
     reader = _Reader(headers)
-    return tuple(function for call in calls for function in reader.functions(call))
+    found = (function for call in calls for function in reader.functions(call))
+    first = {(f.full_name, f.types): f for f in reversed(tuple(found))}
+    return tuple(reversed(first.values()))
 
 
 class _Reader:
@@ -50,14 +53,11 @@ class _Reader:
         self._written = {id(source): h.written for source, h in zip(sources, headers)}
 
     def functions(self, call: Call) -> Iterator[AuthorFunction]:
-        """Yield the overloads of a function."""
+        """Yield the overloads that a call may be one of."""
         found = self._functions.named(call.name)
         defined = {_identity(f) for f in found if f.is_definition}
-        seen: set[tuple[object, ...]] = set()
         for f in found:
-            identity = _identity(f)
-            if identity not in defined and identity not in seen and _may_be_stub(f):
-                seen.add(identity)
+            if _identity(f) not in defined and _may_be_stub(f) and _takes(f, call.passed):
                 yield self._author_function(f, call)
 
     def _author_function(self, f: CppFunction, call: Call) -> AuthorFunction:
@@ -92,3 +92,12 @@ def _may_be_stub(f: CppFunction) -> bool:
     closing = f.text.find_closing(masked.index("(", f.span.end))
     is_noexcept = closing is not None and _NOEXCEPT.match(masked, closing + 1) is not None
     return not is_noexcept and _NOT_FOR_STUBS.search(head) is None
+
+
+def _takes(f: CppFunction, passed: Sequence[str] | None) -> bool:
+    """Return whether a function takes as many arguments as a call passes."""
+    most = len(f.signature.parameters)
+    opening = f.text.masked.index("(", f.span.end)
+    written = parts(f.text.masked[opening + 1 :])
+    with_default = most if written is None else sum("=" in text for text in written.texts)
+    return passed is None or most - with_default <= len(passed) <= most

@@ -49,7 +49,7 @@ class Kernels(Struct, frozen=True):
 
     `stubs` are still stubs. For each of `partly`, that is so for some of the overloads of one name, and of how many.
     `unknown` are those that the library has no symbol of, because it is stripped. `of_formulas` are the functions of
-    formulas that are stubs, or of which an overload is.
+    formulas that are stubs, or of which an overload is that a formula may call.
     """
 
     stubs: tuple[MissingFunction, ...] = ()

@@ -57,7 +57,9 @@ namespace mylib {
 /* Types as an author may write them. */
 [[nodiscard]] at::Tensor scale_backward(const at::Tensor& grad, const at::Tensor& other, double factor = 1.0);
 std::tuple<at::Tensor, std::optional<at::Tensor>>
-scale_backward(const c10::List<std::optional<at::Tensor>>&, std::array<bool, 2> mask = {true, false});
+scale_backward(const c10::List<std::optional<at::Tensor>>&, int, int, std::array<bool, 2> mask = {true, false});
+at::Tensor scale_backward(const at::Tensor& not_enough);
+at::Tensor scale_backward(const at::Tensor& too_many, int, int, int);
 namespace inner { at::Tensor scale_forward(const char* text, at::Tensor self_t); }
 at::Tensor not_called(at::Tensor);
 at::Tensor scale(at::Tensor);
@@ -72,7 +74,7 @@ at::Tensor scale(at::Tensor);
         (
             "mylib::scale_backward",
             "std::tuple<at::Tensor, std::optional<at::Tensor>> scale_backward("
-            "const c10::List<std::optional<at::Tensor>>&, std::array<bool, 2> mask)",
+            "const c10::List<std::optional<at::Tensor>>&, int, int, std::array<bool, 2> mask)",
         ),
         (
             "mylib::inner::scale_forward",
@@ -89,33 +91,34 @@ at::Tensor scale(at::Tensor);
 @pytest.mark.parametrize(
     "declaration",
     [
-        "inline at::Tensor scale_backward(at::Tensor grad) { return grad; }",
-        "at::Tensor scale_backward(at::Tensor); inline at::Tensor scale_backward(at::Tensor x) { return x; }",
-        "inline at::Tensor scale_backward(at::Tensor);",
-        "constexpr int scale_backward(int);",
-        "static at::Tensor scale_backward(at::Tensor);",
-        "template <class T> T scale_backward(const T&);",
-        "TORCH_API at::Tensor scale_backward(at::Tensor);",
-        "MYLIB_EXPORT at::Tensor scale_backward(at::Tensor);",
-        '__attribute__((visibility("default"))) at::Tensor scale_backward(at::Tensor);',
-        "at::Tensor scale_backward(at::Tensor) noexcept;",
-        'extern "C" int scale_backward(int);',
-        'extern "C" { int scale_backward(int); }',
-        "struct S { at::Tensor scale_backward(at::Tensor); };",
-        "namespace { at::Tensor scale_backward(at::Tensor); }",
-        "at::Tensor scale_backward(at::Tensor) = delete;",
-        "#if 0\nat::Tensor scale_backward(at::Tensor);\n#endif",
-        "inline at::Tensor other(at::Tensor x) { return scale_backward(x); }",
+        "inline at::Tensor scale_backward(at::Tensor grad, int, int) { return grad; }",
+        "at::Tensor scale_backward(at::Tensor, int, int); inline at::Tensor scale_backward(at::Tensor x, int, int) { return x; }",
+        "inline at::Tensor scale_backward(at::Tensor, int, int);",
+        "constexpr int scale_backward(int, int, int);",
+        "static at::Tensor scale_backward(at::Tensor, int, int);",
+        "template <class T> T scale_backward(const T&, int, int);",
+        "TORCH_API at::Tensor scale_backward(at::Tensor, int, int);",
+        "MYLIB_EXPORT at::Tensor scale_backward(at::Tensor, int, int);",
+        '__attribute__((visibility("default"))) at::Tensor scale_backward(at::Tensor, int, int);',
+        "at::Tensor scale_backward(at::Tensor, int, int) noexcept;",
+        'extern "C" int scale_backward(int, int, int);',
+        'extern "C" { int scale_backward(int, int, int); }',
+        "struct S { at::Tensor scale_backward(at::Tensor, int, int); };",
+        "namespace { at::Tensor scale_backward(at::Tensor, int, int); }",
+        "at::Tensor scale_backward(at::Tensor, int, int) = delete;",
+        "#if 0\nat::Tensor scale_backward(at::Tensor, int, int);\n#endif",
+        "inline at::Tensor other(at::Tensor x) { return scale_backward(x, 1, 2); }",
     ],
 )
 def test_no_stub(inputs: Inputs, declaration: str) -> None:
     """Protects libraries from a stub in place of a definition that another library or a header has."""
+    assert found(inputs, "int scale_backward(int, int, int);")
     assert found(inputs, f"namespace mylib {{\n{declaration}\n}}\n") == []
 
 
 def test_conditions_of_the_preprocessor(inputs: Inputs) -> None:
     """A stub is declared under the same conditions; the guard of a header is none."""
-    header = "#ifndef FORMULAS_H\n#define FORMULAS_H\n#ifdef WITH_SCALE\nint scale_backward();\n#endif\n#endif\n"
+    header = "#ifndef FORMULAS_H\n#define FORMULAS_H\n#ifdef WITH_SCALE\nint scale_backward(int, int, int);\n#endif\n#endif\n"
     (function,) = found(inputs, header)
     assert (
         function.conditions == ("defined(WITH_SCALE)",) and function.full_name == "scale_backward"
@@ -127,8 +130,8 @@ def test_headers_that_the_header_includes(inputs: Inputs) -> None:
     (function,) = found(
         inputs,
         '#include "more.h"\n#include <other.h>\n',
-        more="int scale_backward(int);",
-        other="int scale_forward(int);",
+        more="int scale_backward(int, int, int);",
+        other="int scale_forward(int, int);",
     )
     assert function.name == "scale_backward"
 
@@ -167,13 +170,13 @@ def test_the_symint_form_of_a_function(inputs: Inputs, target: str) -> None:
     folder = inputs.yaml[0].parent
     text = FORMULAS.replace("scale_backward(", "scale_backward_symint(")
     (folder / "derivatives.yaml").write_text(text)
-    names = "int scale_backward(int); int scale_backward_symint(int);"
+    names = "int scale_backward(int, int, int); int scale_backward_symint(int, int, int);"
     (function,) = found(replace(inputs, target=target), names)
     assert function.name == ("scale_backward" if target == "runtime" else "scale_backward_symint")
 
 
 def test_a_selective_build_has_stubs_of_its_operators_alone(inputs: Inputs) -> None:
-    header = "namespace mylib { int scale_backward(int); }"
+    header = "namespace mylib { int scale_backward(int, int, int); }"
     assert found(inputs, header)
     tree = build_tree(inputs, Diagnostics())
     assert tree is not None and "stubs/FormulaStubs.cpp" in tree.files
