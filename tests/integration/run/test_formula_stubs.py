@@ -46,7 +46,7 @@ KERNELS = """\
 #include <opgen/kernel.h>
 #include <stubbed/NativeFunctions.h>
 using namespace opgen::types;
-OPGEN_KERNEL(twice_cpu)(const Tensor& self, double) { return self.ALIAS; }
+OPGEN_KERNEL(twice_cpu)(const Tensor& self, double) { return RESULT; }
 """
 DEFINITION = """\
 #include "formulas.h"
@@ -68,8 +68,8 @@ stubbed.twice(x).backward(torch.tensor([3.0, 4.0]))
 print(x.grad.tolist())
 """,
 }
-# How a kernel returns a tensor that is not its argument, and the header with class Tensor.
-ALIAS = {"runtime": "detach()", "torch": "alias()"}
+# What the kernel returns, and the header with class Tensor.
+RESULT = {"runtime": "self", "torch": "self.alias()"}
 TENSOR_HEADER = {"runtime": "#include <stubbed/TensorBody.h>", "torch": ""}
 
 
@@ -83,7 +83,7 @@ def test_a_function_that_is_not_written(target: str, tmp_path: Path) -> None:
     (tmp_path / "derivatives.yaml").write_text(FORMULAS)
     # Beside the kernels, where the compiler finds it, too.
     (kernels / "formulas.h").write_text(HEADER.replace("TENSOR_HEADER", TENSOR_HEADER[target]))
-    (kernels / "twice.cpp").write_text(KERNELS.replace("ALIAS", ALIAS[target]))
+    (kernels / "twice.cpp").write_text(KERNELS.replace("RESULT", RESULT[target]))
     said = build(target, tmp_path)
     assert (
         "\n1 function of formulas is a stub, which a gradient reports as missing:\n"

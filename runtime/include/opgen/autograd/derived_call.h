@@ -127,6 +127,8 @@ class OutputGradients {
 // One run of a node's backward().
 class BackwardCall {
  public:
+  using GivenType = TensorBase;  // see given.h
+
   BackwardCall(DerivedNode& node, Gradients& results) noexcept : node_(node), results_(results) {}
 
   // Whether the gradient of input `i` is used.
@@ -198,6 +200,8 @@ struct Before {
 // One computation of tangents, after the operator ran.
 class ForwardCall {
  public:
+  using GivenType = TensorBase;  // see given.h
+
   // `outputs`: those with a gradient.
   ForwardCall(Kind kind, const internal::TensorSpan* outputs) noexcept
       : outputs_(outputs), kind_(kind) {}

@@ -448,17 +448,17 @@ class _NodeBuilder(Struct, dict=True):
     def _backward(self, derivative: Derivative) -> FormulaCall:
         names = derivative.var_names
         numbers = [self.inputs.index(name) for name in names]
-        give = f"{_CALL}.give<{', '.join(map(str, numbers))}>("
+        is_list = names[0] in self._lists
+        give, after = _giver(numbers, is_list=is_list), ");"
         locals = []
         if uses(derivative.formula, _MASK):
             values = ", ".join(f"{_CALL}.computes({i})" for i in numbers)
             locals.append(f"const ::std::array<bool, {len(names)}> {_MASK}{{{values}}};")
         if uses(derivative.formula, _RETAIN):
             locals.append(f"const bool {_RETAIN} = {_CALL}.{_RETAIN}();")
-        after = ");"
         if self.is_foreach:
-            give = f"{_CALL}.give_each<{numbers[0]}>(grads.size(), [&](::std::size_t i) {{ return grads[i].defined() ? Tensor("
-            after = ") : Tensor(); });"
+            give = f"{_CALL}.give_each<{numbers[0]}>(grads.size(), [&](::std::size_t i) -> Tensor {{ if (!grads[i].defined()) return Tensor(); return "
+            after = "; });"
         return self._call(
             derivative.formula,
             derivative.place,
@@ -484,8 +484,9 @@ class _NodeBuilder(Struct, dict=True):
         given = ", ".join(tangents or self.inputs)
         names = return_names(self.info.func)
         flags = differentiable_outputs(self.fn, self.key)
-        numbers = ", ".join(str(_output_number(n, names, flags)) for n in derivative.var_names)
-        start, after, locals = f"{_CALL}.give<{numbers}>(", ");", []
+        numbers = [_output_number(n, names, flags) for n in derivative.var_names]
+        is_list = derivative.var_types[0].is_list_like() is not None
+        start, after, locals = _giver(numbers, is_list=is_list), ");", []
         if self.is_foreach:
             lists = self._lists
             for name in self.arguments:
@@ -521,18 +522,27 @@ class _NodeBuilder(Struct, dict=True):
         condition: str = "",
         locals: Iterable[str] = (),
     ) -> FormulaCall:
-        source, at = place.span.source, place.span.start
+        # The formula begins in the column that it has in its file, so that compilers mark the right characters.
+        first = place.part(0, 1)
+        source, location = first.source, first.source.location(first.start)
         if not self.context.target.cpp.symint_overloads:
             formula = _SYMINT.sub("", formula)
         return FormulaCall(
             condition=condition,
             locals=tuple(locals),
             start=start,
-            formula=formula.strip(),
+            formula=f"{' ' * (location.column - 1)}{formula.strip()}",
             file=cpp_string(self.context.formula_files.short_names[source.path]),
-            line=source.location(at).line,
+            line=location.line,
             after=after,
         )
+
+
+def _giver(numbers: Sequence[int], *, is_list: bool) -> str:
+    """The text before a formula for these inputs or outputs: a call whose argument is the formula."""
+    several = len(numbers) > 1
+    function = "gives_all" if several else "gives_list" if is_list else "gives"
+    return f"opgen::autograd::{function}<{', '.join(map(str, numbers))}>({_CALL}).value("
 
 
 def _positions(names: Iterable[str], among: Sequence[str]) -> str:

@@ -18,6 +18,8 @@ namespace opgen::autograd {
 // One backward pass through a node: which gradients it wants, and where formulas put them.
 class BackwardCall : public Reader {
  public:
+  using GivenType = at::Tensor;  // see given.h
+
   // `ends` holds, for each input, the number of the edge after its last one. `needed` has a bit for
   // each input whose gradient is wanted.
   BackwardCall(const Reader& reader, const char* name, at::ArrayRef<std::uint32_t> ends,
