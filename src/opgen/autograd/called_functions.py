@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
 
 from msgspec import Struct
 
 from opgen.autograd import codes
 from opgen.autograd.derivative import DifferentiabilityInfo, DifferentiableFunction
-from opgen.autograd.formula_checks import called_functions
+from opgen.autograd.formula_checks import called_functions, called_members
 from opgen.autograd.formula_text import parts
 from opgen.autograd.helpers import HELPERS
 from opgen.cpp.cpp_types import type_of_return
@@ -20,6 +20,7 @@ from opgen.cpp.type_values import TypeContext
 from opgen.diagnostics import Diagnostics, Span
 from opgen.diagnostics.suggestions import Vocabulary
 from opgen.model.derivatives import DerivativeEntry, FormulaRow
+from opgen.model.native_function import Variant
 
 _SUFFIXES = re.compile(r"(_symint)?(_outf|_out)?$")
 _TENSOR = "const Tensor&"
@@ -70,6 +71,41 @@ def calls_of_functions(
                 name = match[0] if symint_overloads else match[0].removesuffix("_symint")
                 if name not in HELPERS and _SUFFIXES.sub("", name) not in operators:
                     yield Call(info, row, match, name)
+
+
+def method_names(functions: Iterable[DifferentiableFunction]) -> frozenset[str]:
+    """Return the C++ names of the operators that are methods of class Tensor."""
+    methods = (fn.func for fn in functions if Variant.method in fn.func.variants)
+    return frozenset(_SUFFIXES.sub("", str(cpp_name(f.func))) for f in methods)
+
+
+def warn_of_unknown_members(
+    functions: Sequence[DifferentiableFunction],
+    members: Collection[str],
+    diagnostics: Diagnostics,
+    *,
+    owns_tensor: bool,
+) -> None:
+    """Report members that formulas of libraries call, and that are not among `members`; each name once.
+
+    If the library `owns_tensor`, its operators can be methods of class Tensor.
+    """
+    methods = method_names(functions) if owns_tensor else frozenset()
+    known = Vocabulary((*sorted(methods), *sorted(members)))
+    seen: set[str] = set()
+    for info in _infos(fn for fn in functions if fn.func.is_library):
+        for row in _rows(info.entry):
+            for match in called_members(row.formula.text):
+                name = match[0]
+                plain = name.removesuffix("_symint")
+                if name not in seen and plain not in methods and plain not in members:
+                    seen.add(name)
+                    message = f"no class has a method '{name}'"
+                    hint = known.did_you_mean(plain) or "call a function instead"
+                    if owns_tensor and hint == "call a function instead":
+                        hint += ", or give an operator of this name 'variants: method'"
+                    span = row.formula.place.part(*match.span())
+                    diagnostics.warning(codes.W1243, message, span, hint=hint)
 
 
 def operator_names(functions: Sequence[DifferentiableFunction]) -> frozenset[str]:

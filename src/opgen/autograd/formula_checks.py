@@ -98,6 +98,17 @@ def called_functions(formula: str, namespaces: Sequence[str]) -> Iterator[re.Mat
             yield match
 
 
+def called_members(formula: str) -> Iterator[re.Match[str]]:
+    """Yield the names of members that are called, as `f` in `x.f()`. None if the formula has a lambda."""
+    tokens = [m for m in _TOKEN.finditer(formula) if not m[0].startswith(("/*", "//"))]
+    texts = ["", *(m[0] for m in tokens), ""]
+    if any(one == "]" and two in ("(", "{") for one, two in pairwise(texts)):
+        return
+    for i, match in enumerate(tokens, 1):
+        if match["name"] and texts[i - 1] in (".", "->") and texts[i + 1] == "(":
+            yield match
+
+
 def _values(formula: str) -> Iterator[re.Match[str]]:
     """Yield the names that stand for a value; none if the formula has a lambda, which declares names of its own."""
     tokens = [m for m in _TOKEN.finditer(formula) if not m[0].startswith(("/*", "//"))]

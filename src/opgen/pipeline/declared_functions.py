@@ -17,6 +17,16 @@ from opgen.pipeline.inputs import Inputs, author_headers
 from opgen.pipeline.installed import installed_include
 from opgen.targets import TARGETS
 
+# Members of the standard library's classes that formulas see: containers, optionals, strings, complex numbers.
+_OF_STD = frozenset(
+    (
+        *("at", "back", "begin", "data", "emplace_back", "empty", "end", "front", "push_back"),
+        *("has_value", "reserve", "resize", "size", "substr", "value", "value_or", "real", "imag"),
+        # Of class Scalar, whose members are declared by macros.
+        *("toBool", "toComplexDouble", "toComplexFloat", "toDouble", "toFloat", "toInt", "toLong"),
+    )
+)
+_COMMENT = re.compile(r"//[^\n]*")
 _CALLED = re.compile(r"\b([A-Za-z_]\w*)\s*\(")
 # The folders of PyTorch's headers whose functions formulas may call.
 _OF_PYTORCH = ("ATen", "ATen/core", "c10/core", "c10/util", "torch/csrc/autograd")
@@ -37,12 +47,26 @@ class DeclaredFunctions:
         if not self._knows_all or self._names is None or name in self._names:
             return True
         if TARGETS[self._inputs.target].installed is None:
-            return name in _words_below(runtime_dir() / "include")
+            return name in _words_reached(runtime_dir() / "include", "opgen/autograd/derived.h")
         installed = installed_include(self._inputs.target)
         if installed is None or (installed / "ATen" / "ops" / f"{name}.h").is_file():
             return True
         own = _words_below(runtime_dir() / "torch" / "include")
         return name in own or any(name in _words_in(installed / f) for f in _OF_PYTORCH)
+
+    def members(self) -> frozenset[str] | None:
+        """Return the names of members that formulas may call, and others; None if a class may have any."""
+        if not self._knows_all or self._names is None:
+            return None
+        target = TARGETS[self._inputs.target]
+        folder = (
+            runtime_dir() / "include"
+            if target.installed is None
+            else installed_include(target.name)
+        )
+        if folder is None:
+            return None
+        return self._names | _OF_STD | _words_in_files(folder, target.plan.formula_headers)
 
     def _of_author(self, includes: Sequence[str]) -> frozenset[str] | None:
         """Return the names in the author's headers; None if one is not found."""
@@ -70,9 +94,28 @@ def _words_below(top: Path) -> frozenset[str]:
 
 
 @cache
+def _words_reached(top: Path, header: str) -> frozenset[str]:
+    """Return the words of a header and of those below `top` that it includes."""
+    texts: dict[str, str] = {}
+    pending = [header]
+    while pending:
+        name = pending.pop()
+        if name not in texts:
+            texts[name] = read_header(top / name, {}) or ""
+            pending += [inner for _, inner in includes_in(texts[name])]
+    plain = (_COMMENT.sub("", text) for text in texts.values())
+    return frozenset(word for text in plain for word in _CALLED.findall(text))
+
+
+@cache
 def _words_in(folder: Path) -> frozenset[str]:
     paths = (entry.path for entry in os.scandir(folder)) if folder.is_dir() else ()
     return frozenset(w for path in paths if path.endswith(".h") for w in _words(Path(path)))
+
+
+@cache
+def _words_in_files(folder: Path, names: tuple[str, ...]) -> frozenset[str]:
+    return frozenset(word for name in names for word in _words(folder / name))
 
 
 def _words(path: Path) -> Iterator[str]:

@@ -8,7 +8,7 @@ from pathlib import Path
 
 from msgspec import Struct
 
-from opgen.autograd.called_functions import warn_of_undeclared
+from opgen.autograd.called_functions import warn_of_undeclared, warn_of_unknown_members
 from opgen.autograd.derivative import DifferentiableFunction
 from opgen.autograd.differentiability import derive_infos
 from opgen.autograd.formula_files import AuthorFunction, FormulaFiles
@@ -65,9 +65,7 @@ def check_derivatives(
     return derive_gradients(registry, inputs, signatures, diagnostics)
 
 
-def check_called_functions(
-    gradients: Gradients, inputs: Inputs, diagnostics: Diagnostics
-) -> None:
+def check_called_functions(gradients: Gradients, inputs: Inputs, diagnostics: Diagnostics) -> None:
     """Report functions of formulas that no header declares.
 
     What the target's headers contain is no input of generated files, so `opgen generate` does not do this.
@@ -82,6 +80,13 @@ def check_called_functions(
             diagnostics,
             symint_overloads=cpp.symint_overloads,
         )
+        members = declared.members()
+        if members is not None:
+            # Where class Tensor is generated, operators can be its methods.
+            owns_tensor = cpp.tensor_header is None
+            warn_of_unknown_members(
+                gradients.functions, members, diagnostics, owns_tensor=owns_tensor
+            )
 
 
 @until_too_many(Gradients)

@@ -84,7 +84,8 @@ class FilePlan(Struct, frozen=True):
 
     `templates` are folders of templates; a template is taken from the first that has it. A generated CMakeLists.txt
     finds `cmake_package`. `kernel_suffixes` are those of the sources in a folder of kernels, and `runtime_abi` is
-    the version of the headers that generated code requires.
+    the version of the headers that generated code requires. `formula_headers` declare the classes whose members formulas
+    call, besides class Tensor where it is generated.
     """
 
     kinds: frozenset[FileKind]
@@ -92,6 +93,7 @@ class FilePlan(Struct, frozen=True):
     cmake_package: str
     runtime_abi: int
     kernel_suffixes: tuple[str, ...] = (".cpp",)
+    formula_headers: tuple[str, ...] = ()
 
 
 class SchemaPolicy(Struct, frozen=True):

@@ -233,6 +233,21 @@ TORCH = Target(
         cmake_package="opgen_torch",
         runtime_abi=1,
         kernel_suffixes=(".cpp", ".cu"),
+        formula_headers=(
+            "ATen/TensorGeometry.h",
+            "ATen/core/Generator.h",
+            "ATen/core/List.h",
+            "ATen/core/TensorBase.h",
+            "ATen/core/TensorBody.h",
+            "c10/core/Device.h",
+            "c10/core/Scalar.h",
+            "c10/core/SymInt.h",
+            "c10/core/SymIntArrayRef.h",
+            "c10/core/TensorOptions.h",
+            "c10/util/ArrayRef.h",
+            "c10/util/OptionalArrayRef.h",
+            "torch/headeronly/util/HeaderOnlyArrayRef.h",
+        ),
     ),
     dispatch=DispatchPolicy(
         function_keys=frozenset(
