@@ -99,13 +99,17 @@ def called_functions(formula: str, namespaces: Sequence[str]) -> Iterator[re.Mat
 
 
 def called_members(formula: str) -> Iterator[re.Match[str]]:
-    """Yield the names of members that are called, as `f` in `x.f()`. None if the formula has a lambda."""
+    """Yield the names of members that are called, as `f` in `x.f()`. None if the formula has a lambda.
+
+    What a function returns a pointer to may be of any class, so members of these are left out.
+    """
     tokens = [m for m in _TOKEN.finditer(formula) if not m[0].startswith(("/*", "//"))]
-    texts = ["", *(m[0] for m in tokens), ""]
+    texts = ["", "", *(m[0] for m in tokens), ""]
     if any(one == "]" and two in ("(", "{") for one, two in pairwise(texts)):
         return
-    for i, match in enumerate(tokens, 1):
-        if match["name"] and texts[i - 1] in (".", "->") and texts[i + 1] == "(":
+    for i, match in enumerate(tokens, 2):
+        is_member = texts[i - 1] == "." or (texts[i - 1] == "->" and texts[i - 2] != ")")
+        if match["name"] and is_member and texts[i + 1] == "(":
             yield match
 
 

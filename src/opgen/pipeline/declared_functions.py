@@ -22,6 +22,8 @@ _OF_STD = frozenset(
     (
         *("at", "back", "begin", "data", "emplace_back", "empty", "end", "front", "push_back"),
         *("has_value", "reserve", "resize", "size", "substr", "value", "value_or", "real", "imag"),
+        # opgen replaces it by a function.
+        "sym_blocksize",
         # Of class Scalar, whose members are declared by macros.
         *("toBool", "toComplexDouble", "toComplexFloat", "toDouble", "toFloat", "toInt", "toLong"),
     )

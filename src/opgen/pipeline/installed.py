@@ -31,6 +31,15 @@ def installed_schema(target: str) -> Path | None:
     return next((path for path in paths if path.is_file()), None)
 
 
+def installed_derivatives(target: str) -> tuple[Path, ...]:
+    """Return the file with the formulas of that package; none if the package is not installed for this Python."""
+    installed = TARGETS[target].installed
+    if installed is None:
+        return ()
+    paths = (Path(f, installed.derivatives) for f in _folders(target))
+    return tuple(path for path in paths if path.is_file())[:1]
+
+
 def installed_include(target: str) -> Path | None:
     """Return the folder of the headers of that library; None if it is not installed for this Python."""
     installed = TARGETS[target].installed

@@ -134,7 +134,7 @@ class InstalledLibrary(Struct, frozen=True):
     """A library of operators that is installed with the target's package, and that backends are written for.
 
     `headers` is the folder by which its headers are included, `namespaces` are those of its operators. The file
-    `schema` in the Python package `package` defines them. The tensors of `between_devices` are on different devices
+    `schema` in the Python package `package` defines them, and `derivatives` has the formulas of their gradients. The tensors of `between_devices` are on different devices
     by the nature of these operators, so backends do not check them. `fallback_header` declares `opgen::cpu_fallback`.
     `include` is the folder of its headers, from that of the package.
     """
@@ -143,6 +143,7 @@ class InstalledLibrary(Struct, frozen=True):
     namespaces: frozenset[str]
     package: str
     schema: str
+    derivatives: str
     between_devices: frozenset[str]
     fallback_header: str
     include: str

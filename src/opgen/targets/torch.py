@@ -280,6 +280,7 @@ TORCH = Target(
         namespaces=frozenset({"aten"}),
         package="torchgen",
         schema="packaged/ATen/native/native_functions.yaml",
+        derivatives="packaged/autograd/derivatives.yaml",
         between_devices=frozenset({"aten::_copy_from", "aten::_copy_from_and_resize"}),
         fallback_header="opgen/cpu_fallback.h",
         include="../torch/include",

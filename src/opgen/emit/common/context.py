@@ -8,6 +8,7 @@ from msgspec import Struct, field
 
 from opgen.autograd.derivative import DifferentiableFunction
 from opgen.autograd.formula_files import FormulaFiles
+from opgen.cpp.names import cpp_name
 from opgen.cpp.signatures import Signatures
 from opgen.emit.common.backend_kernels import collect_backend_kernels
 from opgen.emit.common.base import group_by
@@ -111,6 +112,15 @@ class Context(Struct, frozen=True, dict=True):
     def roots(self) -> tuple[str, ...]:
         """Every root name, sorted. Each has one set of headers."""
         return tuple(sorted({f.root_name for f in self.registry.functions}))
+
+    @cached_property
+    def cpp_names(self) -> dict[str, frozenset[str]]:
+        """The C++ names of the operators of each namespace."""
+        grouped = group_by(self.registry.functions, lambda f: f.namespace)
+        return {
+            namespace: frozenset(str(cpp_name(f.func)) for f in functions)
+            for namespace, functions in grouped.items()
+        }
 
     @cached_property
     def functions_by_root(self) -> dict[str, list[NativeFunction]]:

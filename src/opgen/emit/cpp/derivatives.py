@@ -19,6 +19,7 @@ from opgen.autograd.derivative import (
     ForwardDerivative,
     SavedAttribute,
 )
+from opgen.autograd.formula_checks import called_functions
 from opgen.autograd.formula_text import count, uses
 from opgen.autograd.forward_formulas import FOREACH
 from opgen.autograd.kernels import differentiable_outputs
@@ -40,12 +41,19 @@ _CALL = "opgen_call"
 _MASK, _RETAIN = "grad_input_mask", "retain_variables"
 # A called function: `at::add(` or `add(`, but not a member.
 _CALLED = re.compile(r"(?<![\w.>:])(?:(\w+)::)?(\w+)\s*\(")
+# What forward formulas read of an argument. They may compute in place in a tangent.
+_OF_FORWARD = (
+    ("_p", f"const auto {{}} = {_CALL}.primal({{}});"),
+    ("_t", f"auto {{}} = {_CALL}.tangent({{}});"),
+)
 _WRAP = "wrap_opt_if"
 _WRAPPED = re.compile(rf"{_WRAP}\(\s*(\w+)\s*,\s*{_MASK}\[(\d+)\]\s*\)")
 # The type of optional sizes, as torchgen spells it.
 _SIZES = "std::optional<c10::SymIntArrayRef>"
 # The suffix of a function that takes symbolic sizes.
 _SYMINT = re.compile(r"_symint(?=\s*\()")
+# The suffixes of the forms of an operator's function.
+_OVERLOAD = re.compile(r"(_symint)?(_outf?)?$")
 _OPTIONAL_TENSOR = Optional(TENSOR)
 # Types that formulas have names for, which are no types of the target.
 _OF_FORMULAS: dict[CType, str] = {
@@ -471,12 +479,12 @@ class _NodeBuilder(Struct, dict=True):
     def _forward_locals(self) -> Iterator[str]:
         formulas = [d.formula for d in self.info.forward_derivatives]
         for name in self.arguments:
-            for suffix, what in (("_p", "primal"), ("_t", "tangent")):
+            for suffix, value in _OF_FORWARD:
                 if any(uses(formula, name + suffix) for formula in formulas):
-                    yield f"const auto {name}{suffix} = {_CALL}.{what}({name});"
-        for suffix, what in (("_p", "primal"), ("_t", "tangent")):
+                    yield value.format(f"{name}{suffix}", name)
+        for suffix, value in _OF_FORWARD:
             if any(uses(formula, f"original_self{suffix}") for formula in formulas):
-                yield f"const auto original_self{suffix} = {_CALL}.{what}(self);"
+                yield value.format(f"original_self{suffix}", "self")
 
     def _forward(self, derivative: ForwardDerivative) -> FormulaCall:
         tangents = [n for n in derivative.required_inputs_fw_grad if n in self.arguments]
@@ -491,9 +499,9 @@ class _NodeBuilder(Struct, dict=True):
             lists = self._lists
             for name in self.arguments:
                 item = f"{name}[i]" if name in lists else name
-                for suffix, what in (("_p", "primal"), ("_t", "tangent")):
+                for suffix, value in _OF_FORWARD:
                     if uses(derivative.formula, name + suffix):
-                        locals.append(f"const auto {name}{suffix} = {_CALL}.{what}({item});")
+                        locals.append(value.format(f"{name}{suffix}", item))
             items = ", ".join(f"{n}[i]" if n in lists else n for n in tangents)
             start = f"{_CALL}.give_each<0>(result.size(), [&](::std::size_t i) -> Tensor {{ if (!{_CALL}.has_tangent({items})) return Tensor(); {' '.join(locals)} return "
             after, locals = "; });", []
@@ -512,6 +520,24 @@ class _NodeBuilder(Struct, dict=True):
         flat = self.info.func.func.arguments.flat_all
         return frozenset(a.name for a in flat if a.type.is_list_like() is not None)
 
+    def _with_own_operators(self, formula: str) -> str:
+        """Write the namespace before calls of the library's own operators.
+
+        ATen has functions of the same names, which C++ finds by the types of the arguments: `exp(self)` would be ambiguous.
+        """
+        f = self.info.func
+        if not f.is_library:
+            return formula
+        own = self.context.cpp_names[f.namespace]
+        namespace = operator_namespace(f.namespace)
+        parts: list[str] = []
+        done = 0
+        for call in called_functions(formula, ()):
+            if _OVERLOAD.sub("", call[0]) in own:
+                parts += (formula[done : call.start()], f"{namespace}::")
+                done = call.start()
+        return "".join((*parts, formula[done:]))
+
     def _call(
         self,
         formula: str,
@@ -525,6 +551,7 @@ class _NodeBuilder(Struct, dict=True):
         # The formula begins in the column that it has in its file, so that compilers mark the right characters.
         first = place.part(0, 1)
         source, location = first.source, first.source.location(first.start)
+        formula = self._with_own_operators(formula)
         if not self.context.target.cpp.symint_overloads:
             formula = _SYMINT.sub("", formula)
         return FormulaCall(

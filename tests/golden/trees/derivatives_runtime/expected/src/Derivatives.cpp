@@ -50,9 +50,9 @@ struct ScaleBackward0 {
   }
   static void forward(opgen::autograd::ForwardCall& opgen_call, const auto& self, const auto& other, const auto& alpha, const auto&) {
     const auto self_p = opgen_call.primal(self);
-    const auto self_t = opgen_call.tangent(self);
+    auto self_t = opgen_call.tangent(self);
     const auto other_p = opgen_call.primal(other);
-    const auto other_t = opgen_call.tangent(other);
+    auto other_t = opgen_call.tangent(other);
     if (opgen_call.has_tangent(self, other)) opgen::autograd::gives<0>(opgen_call).value(
 #line 6 "derivatives.yaml"
           (self_t * other_p + other_t * self_p) * alpha
@@ -89,7 +89,7 @@ struct LowHighBackward0 {
       const ::std::array<bool, 2> grad_input_mask{opgen_call.computes(0), opgen_call.computes(1)};
       opgen::autograd::gives_all<0, 1>(opgen_call).value(
 #line 10 "derivatives.yaml"
-                low_high_backward(grad_low, grad_high, self_sym_sizes, index, wrap_opt_if(weight, grad_input_mask[0]), grad_input_mask)
+                mylib::low_high_backward(grad_low, grad_high, self_sym_sizes, index, wrap_opt_if(weight, grad_input_mask[0]), grad_input_mask)
 #line 1 "LowHighBackward0"
     );
     }
@@ -152,7 +152,7 @@ struct RowBackward0 {
     );
   }
   static void forward(opgen::autograd::ForwardCall& opgen_call, const auto& self, const auto& i, const auto&) {
-    const auto self_t = opgen_call.tangent(self);
+    auto self_t = opgen_call.tangent(self);
     if (opgen_call.has_tangent(self)) opgen::autograd::gives<0>(opgen_call).value(
 #line 20 "derivatives.yaml"
               mylib::row(self_t, i)
