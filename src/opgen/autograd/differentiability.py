@@ -52,7 +52,8 @@ _SCHEMA = re.compile(
     re.DOTALL,
 )
 _NOT_OF_A_BACKEND = {"Autograd", "AutogradOther", "AutogradFunctionality", "AutogradMAIA"}
-_KEYS = (
+# The keys of `dispatch`.
+KEYS = (
     DEFAULT_KEY,
     *(
         name
@@ -268,10 +269,10 @@ class _Builder(Struct):
         self, operator: _Operator, entry: DerivativeEntry, table: FormulaTable
     ) -> DifferentiabilityInfo | None:
         key = table.key.text
-        if key not in _KEYS:
+        if key not in KEYS:
             message = f"'{shorten(key)}' is not a key of 'dispatch' here"
             hint = (
-                did_you_mean(key, _KEYS) or f"write {DEFAULT_KEY} or the Autograd key of a backend"
+                did_you_mean(key, KEYS) or f"write {DEFAULT_KEY} or the Autograd key of a backend"
             )
             self._error(codes.E1215, message, table.key.span, hint=hint)
             return None

@@ -33,9 +33,15 @@ _NO_FUNCTIONS = frozenset(
         *("sizeof", "decltype", "alignof", "if", "return", "switch", "while", "for", "noexcept"),
         *("bool", "char", "double", "float", "int", "long", "short", "unsigned", "auto", "size_t"),
         *("int8_t", "int16_t", "int32_t", "int64_t", "uint8_t", "uint16_t", "uint32_t", "uint64_t"),
-        *("abs", "acos", "asin", "atan", "atan2", "ceil", "cos", "cosh", "erf", "exp", "fabs"),
-        *("floor", "fmax", "fmin", "fmod", "lgamma", "log", "log10", "log1p", "log2", "max", "min"),
-        *("pow", "round", "sin", "sinh", "sqrt", "tan", "tanh", "tgamma", "trunc"),
+    )
+)
+# Functions of numbers, which every source has.
+NUMBER_FUNCTIONS = frozenset(
+    (
+        *("abs", "acos", "asin", "atan", "atan2", "ceil", "cos", "cosh", "erf", "erfc", "exp"),
+        *("expm1", "fabs", "floor", "fmax", "fmin", "fmod", "hypot", "lgamma", "log", "log10"),
+        *("log1p", "log2", "max", "min", "pow", "round", "sin", "sinh", "sqrt", "tan", "tanh"),
+        *("tgamma", "trunc"),
     )
 )
 # Values that generated code declares for every backward formula.
@@ -80,20 +86,23 @@ def check_names(formula: WrittenFormula, known: tuple[str, ...], diagnostics: Di
             diagnostics.error(codes.E1231, message, span, hint=hint)
 
 
-def called_functions(formula: str, namespaces: Sequence[str]) -> Iterator[re.Match[str]]:
+def called_functions(
+    formula: str, namespaces: Sequence[str], *, numbers: bool = False
+) -> Iterator[re.Match[str]]:
     """Yield the names of functions that are called without a namespace, or in one of `namespaces`.
 
-    None if the formula has a lambda. Types, which begin with a capital, are left out.
+    With `numbers`, functions of numbers are among them. None if the formula has a lambda. Types, which begin with a capital, are left out.
     """
     tokens = [m for m in _TOKEN.finditer(formula) if not m[0].startswith(("/*", "//"))]
     texts = ["", "", "", *(m[0] for m in tokens), ""]
     if any(one == "]" and two in ("(", "{") for one, two in pairwise(texts)):
         return
+    left_out = _NO_FUNCTIONS if numbers else _NO_FUNCTIONS | NUMBER_FUNCTIONS
     for i, match in enumerate(tokens, 3):
         before, scope = texts[i - 1], texts[i - 2]
         is_free = before not in _BEFORE_MEMBERS
         is_scoped = before == "::" and scope in namespaces and texts[i - 3] not in ("::", ".", "->")
-        is_name = match["name"] and not match[0][0].isupper() and match[0] not in _NO_FUNCTIONS
+        is_name = match["name"] and not match[0][0].isupper() and match[0] not in left_out
         if is_name and texts[i + 1] == "(" and (is_free or is_scoped):
             yield match
 

@@ -41,9 +41,13 @@ class Settings(Struct, frozen=True):
         """The namespace of operators written without one, in files whose header does not set it."""
         return "aten" if self.strict_torchgen else self.namespace or "aten"
 
+    def together(self, root: Path | None) -> tuple[Path, ...]:
+        """Return the schema files that are read together."""
+        return tuple(_absolute(root, name) for name in self.yaml)
+
     def inputs(self, document: Path, root: Path | None, overlay: Mapping[Path, bytes]) -> Inputs:
         """Return the inputs for the schema file `document`. `overlay` replaces the contents of files."""
-        together = tuple(_absolute(root, name) for name in self.yaml)
+        together = self.together(root)
         return Inputs(
             yaml=together if document in together else (document,),
             tags=_optional(root, self.tags),

@@ -83,7 +83,7 @@ def derivatives_paths(inputs: Inputs) -> tuple[Path, ...]:
     if inputs.derivatives:
         return inputs.derivatives
     beside = dict.fromkeys(y.parent / "derivatives.yaml" for y in inputs.yaml)
-    return tuple(path for path in beside if os.path.isfile(path))
+    return tuple(path for path in beside if path in inputs.overlay or os.path.isfile(path))
 
 
 def author_headers(inputs: Inputs, names: Iterable[str]) -> tuple[FoundHeader, ...]:

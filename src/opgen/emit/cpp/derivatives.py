@@ -19,13 +19,13 @@ from opgen.autograd.derivative import (
     ForwardDerivative,
     SavedAttribute,
 )
-from opgen.autograd.formula_checks import called_functions
+from opgen.autograd.formula_checks import NUMBER_FUNCTIONS, called_functions
 from opgen.autograd.formula_text import count, uses
 from opgen.autograd.forward_formulas import FOREACH
 from opgen.autograd.kernels import differentiable_outputs
 from opgen.cpp.names import operator_namespace, return_names
 from opgen.cpp.type_values import SYM_INT_ARRAY_REF, TENSOR, Base, CType, Optional
-from opgen.emit.common.base import Block, GeneratedFile, Record, blocks, cpp_string, unique
+from opgen.emit.common.base import GeneratedFile, Record, blocks, cpp_string, unique
 from opgen.emit.common.context import Context
 from opgen.emit.common.layout import wrap_call, wrap_comment
 from opgen.emit.common.shards import sharded
@@ -52,6 +52,8 @@ _WRAPPED = re.compile(rf"{_WRAP}\(\s*(\w+)\s*,\s*{_MASK}\[(\d+)\]\s*\)")
 _SIZES = "std::optional<c10::SymIntArrayRef>"
 # The suffix of a function that takes symbolic sizes.
 _SYMINT = re.compile(r"_symint(?=\s*\()")
+# Headers that expressions of saved values need.
+_HEADERS_OF_SAVED = (("at::sparse_csr::", "ATen/SparseCsrTensorUtils.h"),)
 # The suffixes of the forms of an operator's function.
 _OVERLOAD = re.compile(r"(_symint)?(_outf?)?$")
 _OPTIONAL_TENSOR = Optional(TENSOR)
@@ -140,6 +142,33 @@ class NodeStruct(Record, frozen=True):
         return " ".join(f"f({f.name}_);" for f in self.fields)
 
 
+class NumberFunction(Record, frozen=True):
+    """A function of numbers with the name of an operator of the library: `sqrt(2.0)` beside `sqrt(self)`.
+
+    An object with this name hides ATen's function, which C++ would find by the types of the arguments.
+    """
+
+    name: str
+    namespace: str
+
+    @property
+    def definition(self) -> str:
+        given = "static_cast<decltype(x)>(x)..."
+        own, other = f"{self.namespace}::{self.name}({given})", f"::std::{self.name}({given})"
+        return (
+            "[[maybe_unused]] constexpr struct { decltype(auto) operator()(auto&&... x) const { "
+            f"if constexpr (requires {{ {own}; }}) {{ return {own}; }} else {{ return {other}; }} }} }} {self.name};"
+        )
+
+
+class Nodes(Record, frozen=True):
+    """The nodes of one C++ namespace, and the functions of numbers that their formulas call."""
+
+    namespace: str
+    functions: tuple[NumberFunction, ...]
+    items: tuple[NodeStruct, ...]
+
+
 class GradientRow(Record, frozen=True):
     """The kernel of an operator for a key of autograd."""
 
@@ -173,8 +202,9 @@ class DerivativesSource(GeneratedFile, frozen=True):
     includes: tuple[str, ...]
     own_includes: tuple[str, ...]
     optional_includes: tuple[str, ...]
+    more_includes: tuple[str, ...]
     author_includes: tuple[str, ...]
-    nodes: tuple[Block[NodeStruct], ...]
+    nodes: tuple[Nodes, ...]
     tables: tuple[GradientTable, ...]
 
 
@@ -187,7 +217,7 @@ def build_derivatives(context: Context) -> Iterator[GeneratedFile]:
     for name, some in sharded("Derivatives", wanted, _root_of_nodes, count):
         made = tuple(_nodes(context, some))
         called = {name for ns, node in made for name in _called_functions(ns, node)}
-        own = sorted(called.intersection(context.roots))
+        own = _roots_of(context, called)
         yield DerivativesSource(
             path=f"src/{name}.cpp",
             template="Derivatives.cpp.j2",
@@ -196,10 +226,43 @@ def build_derivatives(context: Context) -> Iterator[GeneratedFile]:
             includes=operator_headers(context, _registered(context, some)),
             own_includes=tuple(context.library.header(f"ops/{root}.h") for root in own),
             optional_includes=tuple(sorted(called.difference(own))),
+            more_includes=tuple(
+                header
+                for text, header in _HEADERS_OF_SAVED
+                if any(text in field.expr for _, node in made for field in node.fields)
+            ),
             author_includes=context.formula_files.includes,
-            nodes=blocks(made),
+            nodes=tuple(_blocks_of_nodes(context, made)),
             tables=tuple(_tables(context, name, some)),
         )
+
+
+def _roots_of(context: Context, names: Iterable[str]) -> list[str]:
+    """The root names of the operators among functions; `f` for `f_`."""
+    plain = {name.removesuffix("_") for name in names}.union(names)
+    return sorted(plain.intersection(context.roots))
+
+
+def _blocks_of_nodes(context: Context, made: Iterable[tuple[str, NodeStruct]]) -> Iterator[Nodes]:
+    for block in blocks(made):
+        namespace = block.namespace.partition("::")[0]
+        formulas = [
+            call.formula for node in block.items for call in (*node.backward, *node.forward)
+        ]
+        called = {
+            match[0]
+            for formula in formulas
+            for match in called_functions(formula, (), numbers=True)
+            if match[0] in NUMBER_FUNCTIONS
+        }
+        own = {
+            name
+            for of, names in context.cpp_names.items()
+            if operator_namespace(of) == namespace
+            for name in names
+        }
+        functions = tuple(NumberFunction(name, namespace) for name in sorted(called & own))
+        yield Nodes(block.namespace, functions, block.items)
 
 
 def _records(fn: DifferentiableFunction) -> bool:
