@@ -21,6 +21,8 @@ NAMESPACE = "mine"
 HEADER = "torch/csrc/autograd/FunctionsManual.h"
 DECLARED_IN = "torch::autograd::generated::details"
 
+# A text that FunctionsManual.h declares, and libtorch does not export.
+_MESSAGE = 'inline const char* const kCudnnDoubleBackwardMsg = "There is no second derivative in cuDNN.";\n'
 _KEPT_KEYS = frozenset(
     {
         *("CPU", "Meta", "CompositeExplicitAutograd", "CompositeImplicitAutograd"),
@@ -65,7 +67,7 @@ def write_copy(packaged: Path, include: Path, folder: Path) -> tuple[Path, Path]
         called_in(packaged / "autograd/derivatives.yaml") & declared_in(include / HEADER)
     )
     using = "".join(f"using {DECLARED_IN}::{name};\n" for name in names)
-    text = f"#pragma once\n#include <{HEADER}>\nnamespace {NAMESPACE} {{\n{using}}}\n"
+    text = f"#pragma once\n#include <{HEADER}>\nnamespace {NAMESPACE} {{\n{using}{_MESSAGE}}}\n"
     (folder / f"{NAMESPACE}.h").write_text(text)
     return native, derivatives
 

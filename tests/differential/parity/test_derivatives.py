@@ -20,10 +20,15 @@ from msgspec.structs import replace
 from opgen.autograd import codes
 from opgen.diagnostics import Diagnostics
 from opgen.diagnostics.codes import Code
+from opgen.emit.cpp.derivatives import build_derivatives
+from opgen.io.resources import target_templates
 from opgen.parse.files import codes_derivatives
-from opgen.pipeline.inputs import Inputs
+from opgen.pipeline.generating import checked_context
+from opgen.pipeline.inputs import Inputs, with_contents
 from opgen.pipeline.loading import load
 from opgen.pipeline.queries import dump
+from opgen.templating.render import Renderer
+from support.nodes import check_nodes
 
 HERE = Path(__file__).parent
 OPERATORS = HERE.parents[1] / "golden" / "errors" / "fixtures" / "differentiable.yaml"
@@ -96,6 +101,16 @@ def test_ignored_keys(pytorchs: PyTorchs) -> None:
     theirs = {row["name"]: row for row in pytorchs.rows}
     changed = {row["name"] for row in ours if row["keys"] != theirs[row["name"]]["keys"]}
     assert changed == {"aten::max_pool2d"}
+
+
+def test_every_entry_generates_a_node(pytorchs: PyTorchs) -> None:
+    """Protects the generated text for each of PyTorch's 687 entries; nightly, it is compiled for target torch."""
+    inputs = Inputs((pytorchs.native,), tags=pytorchs.tags, derivatives=(pytorchs.derivatives,))
+    context = checked_context(with_contents(inputs), Diagnostics())
+    assert context is not None
+    renderer = Renderer(*target_templates(context.target.plan.templates))
+    texts = map(renderer.render, build_derivatives(context))
+    assert check_nodes(pytorchs.derivatives, context.gradients, texts) == 687
 
 
 class Peer:
