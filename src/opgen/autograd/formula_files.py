@@ -45,9 +45,11 @@ class AuthorFunction(Struct, frozen=True):
 class FormulaFiles(Struct, frozen=True):
     """The headers that formulas need, with the spelling after `#include`, and the functions that they declare.
 
-    `short_names` has the name of each file of formulas, by its path: what compilers' errors call it.
+    `functions` are those that may be stubs. `declared` are the names of all, each with its namespace. `short_names` has the
+    name of each file of formulas, by its path: what compilers' errors call it.
     """
 
     includes: tuple[str, ...] = ()
     functions: tuple[AuthorFunction, ...] = ()
+    declared: frozenset[tuple[str, str]] = frozenset()
     short_names: Mapping[str, str] = field(default_factory=dict)

@@ -5,6 +5,8 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator, Sequence
 
+from msgspec import Struct
+
 from opgen.autograd.called_functions import Call, calls_of_functions
 from opgen.autograd.derivative import DifferentiableFunction
 from opgen.autograd.formula_files import AuthorFunction
@@ -26,10 +28,17 @@ _NOEXCEPT = re.compile(r"\s*noexcept\b")
 _BEFORE = ";{}"
 
 
+class Found(Struct, frozen=True):
+    """The functions that may be stubs, and the names of all that formulas call, each with its namespace."""
+
+    functions: tuple[AuthorFunction, ...] = ()
+    declared: frozenset[tuple[str, str]] = frozenset()
+
+
 def find_author_functions(
     functions: Sequence[DifferentiableFunction], includes: Sequence[str], inputs: Inputs
-) -> tuple[AuthorFunction, ...]:
-    """Return the functions that formulas call and that the author's headers declare, and do not define.
+) -> Found:
+    """Return the functions that formulas call and that the author's headers declare; for stubs, those without a definition.
 
     Left out are templates, functions of C, those that cannot throw, and those that another library exports: with a macro
     such as TORCH_API, or an attribute of their visibility, before their type.
@@ -38,11 +47,12 @@ def find_author_functions(
     calls = tuple(calls_of_functions(functions, symint_overloads=has_symints))
     headers = [h for h in author_headers(inputs, includes) if h.is_own] if calls else []
     if not headers:
-        return ()
+        return Found()
     reader = _Reader(headers)
     found = (function for call in calls for function in reader.functions(call))
     first = {(f.full_name, f.types): f for f in reversed(tuple(found))}
-    return tuple(reversed(first.values()))
+    declared = frozenset(place for call in calls for place in reader.namespaces(call))
+    return Found(tuple(reversed(first.values())), declared)
 
 
 class _Reader:
@@ -59,6 +69,12 @@ class _Reader:
         for f in found:
             if _identity(f) not in defined and _may_be_stub(f) and _takes(f, call.passed):
                 yield self._author_function(f, call)
+
+    def namespaces(self, call: Call) -> Iterator[tuple[str, str]]:
+        """Yield each namespace that has a function of this name, and the name."""
+        for f in self._functions.named(call.name):
+            if not f.is_member:
+                yield "::".join(f.path[:-1]), call.name
 
     def _author_function(self, f: CppFunction, call: Call) -> AuthorFunction:
         parameters = f.signature.parameters

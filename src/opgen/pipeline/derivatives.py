@@ -7,11 +7,12 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from msgspec import Struct
+from msgspec.structs import replace
 
 from opgen.autograd.called_functions import warn_of_undeclared, warn_of_unknown_members
 from opgen.autograd.derivative import DifferentiableFunction
 from opgen.autograd.differentiability import derive_infos
-from opgen.autograd.formula_files import AuthorFunction, FormulaFiles
+from opgen.autograd.formula_files import FormulaFiles
 from opgen.autograd.matching import match_infos
 from opgen.autograd.warnings import warn_of_missing
 from opgen.cpp.signatures import Signatures
@@ -105,17 +106,18 @@ def derive_gradients(
     functions = match_infos(registry, infos, diagnostics)
     if diagnostics.error_count == errors:
         warn_of_missing(functions, diagnostics)
-    own = _author_functions(functions, files.includes, inputs) if files.includes else ()
-    return Gradients(functions, FormulaFiles(files.includes, own, _short_names(paths)))
+    own = _formula_files(functions, files.includes, inputs) if files.includes else FormulaFiles()
+    return Gradients(functions, replace(own, short_names=_short_names(paths)))
 
 
-def _author_functions(
-    functions: Sequence[DifferentiableFunction], includes: Sequence[str], inputs: Inputs
-) -> tuple[AuthorFunction, ...]:
+def _formula_files(
+    functions: Sequence[DifferentiableFunction], includes: tuple[str, ...], inputs: Inputs
+) -> FormulaFiles:
     # The grammar of C++ takes 12 ms to import, a tenth of a small run.
     from opgen.pipeline.author_functions import find_author_functions  # noqa: PLC0415
 
-    return find_author_functions(functions, includes, inputs)
+    found = find_author_functions(functions, includes, inputs)
+    return FormulaFiles(includes, found.functions, found.declared)
 
 
 def _short_names(paths: Sequence[Path]) -> dict[str, str]:

@@ -584,9 +584,10 @@ class _NodeBuilder(Struct, dict=True):
         return frozenset(a.name for a in flat if a.type.is_list_like() is not None)
 
     def _with_own_operators(self, formula: str) -> str:
-        """Write the namespace before calls of the library's own operators.
+        """Write the namespace before calls of the library's own operators, and of its author's functions.
 
-        ATen has functions of the same names, which C++ finds by the types of the arguments: `exp(self)` would be ambiguous.
+        ATen may have functions of the same names, which C++ finds by the types of the arguments: `clone(self)` would be
+        ambiguous.
         """
         f = self.info.func
         if not f.is_library:
@@ -596,7 +597,8 @@ class _NodeBuilder(Struct, dict=True):
         parts: list[str] = []
         done = 0
         for call in called_functions(formula, ()):
-            if _OVERLOAD.sub("", call[0]) in own:
+            is_declared = (namespace, call[0]) in self.context.formula_files.declared
+            if is_declared or _OVERLOAD.sub("", call[0]) in own:
                 parts += (formula[done : call.start()], f"{namespace}::")
                 done = call.start()
         return "".join((*parts, formula[done:]))
