@@ -1,4 +1,4 @@
-"""Where the gradients of the operators are checked, beyond what their schemas say."""
+"""Which calls the test of gradients draws, where the schemas do not say enough."""
 
 from __future__ import annotations
 
