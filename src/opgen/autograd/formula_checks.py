@@ -21,6 +21,8 @@ _TOKEN = re.compile(
     | (?P<name>[A-Za-z_]\w*) | \d[\w.]* | -> | :: | \S""",
     re.VERBOSE | re.DOTALL,
 )
+# Words that are no members, functions or types, and others, such as words in comments.
+_PERHAPS_VALUES = re.compile(r"(?<![\w.>:])[A-Za-z_]\w*\b(?!\s*(?:\(|::|<|\{))")
 _BEFORE_MEMBERS = (".", "->", "::")
 _AFTER_FUNCTIONS_AND_TYPES = ("(", "::", "<", "{")
 # Words of C++ that stand where a name does.
@@ -46,7 +48,7 @@ NUMBER_FUNCTIONS = frozenset(
 )
 # Values that generated code declares for every backward formula.
 _OF_BACKWARD = ("grad", "grads", "grad_input_mask", "retain_variables", "result")
-_OF_FORWARD = ("result", "original_self_p", "original_self_t")
+_OF_FORWARD = ("result", "original_self_p", "original_self_t", "auto_linear", "auto_element_wise")
 
 
 def names_of_backward(f: NativeFunction) -> tuple[str, ...]:
@@ -76,6 +78,9 @@ def _outputs(f: NativeFunction) -> tuple[str, ...]:
 
 def check_names(formula: WrittenFormula, known: tuple[str, ...], diagnostics: Diagnostics) -> None:
     """Report names in a formula that are likely misspelt: they resemble one of the `known` values."""
+    # In most formulas, every word that may be a value is one.
+    if all(word in known or word in _WORDS for word in _PERHAPS_VALUES.findall(formula.text)):
+        return
     for match in _values(formula.text):
         if match[0] in known or match[0] in _WORDS or _MAY_BE_CONSTANT.match(match[0]):
             continue

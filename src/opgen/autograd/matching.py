@@ -53,7 +53,7 @@ class _Matcher:
             assert f is not None
             functional = f.func.kind() is SchemaKind.functional
             table = (self.functional if functional else self.others).setdefault(f.scoped_root, {})
-            table[f.func.signature(strip_default=True)] = found
+            table[f.plain_signature] = found
 
     def match(self, f: NativeFunction) -> DifferentiableFunction:
         infos, is_own = self._find(f)
@@ -157,4 +157,4 @@ class _Matcher:
 
 def _of_signature(f: NativeFunction, infos: InfosOfSchemas) -> Infos | None:
     table = infos.get(f.scoped_root)
-    return None if table is None else table.get(f.func.signature(strip_default=True))
+    return None if table is None else table.get(f.plain_signature)

@@ -309,6 +309,16 @@ class NativeFunction(Located, Struct, frozen=True, dict=True):
         """`add` for add.Tensor, add_.Tensor and add.out."""
         return self.func.name.name.base
 
+    @cached_property
+    def signature(self) -> FunctionSchema:
+        """What all variants of an operator share. Computed once: grouping and gradients compare it."""
+        return self.func.signature()
+
+    @cached_property
+    def plain_signature(self) -> FunctionSchema:
+        """`signature` without defaults."""
+        return self.func.signature(strip_default=True)
+
     @property
     def part_of_structured_group(self) -> bool:
         return self.structured or self.structured_delegate is not None

@@ -114,6 +114,11 @@ class Context(Struct, frozen=True, dict=True):
         return tuple(sorted({f.root_name for f in self.registry.functions}))
 
     @cached_property
+    def outs(self) -> tuple[NativeFunction, ...]:
+        """The out variants of all operators."""
+        return tuple(f for f in self.registry.functions if f.func.kind() is SchemaKind.out)
+
+    @cached_property
     def cpp_names(self) -> dict[str, frozenset[str]]:
         """The C++ names of the operators of each namespace."""
         grouped = group_by(self.registry.functions, lambda f: f.namespace)

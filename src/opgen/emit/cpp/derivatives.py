@@ -20,7 +20,7 @@ from opgen.autograd.derivative import (
     SavedAttribute,
 )
 from opgen.autograd.formula_checks import NUMBER_FUNCTIONS, called_functions
-from opgen.autograd.formula_text import count, uses
+from opgen.autograd.formula_text import count, uses, uses_any
 from opgen.autograd.forward_formulas import FOREACH
 from opgen.autograd.kernels import differentiable_outputs
 from opgen.cpp.names import operator_namespace, return_names
@@ -249,17 +249,17 @@ def _blocks_of_nodes(context: Context, made: Iterable[tuple[str, NodeStruct]]) -
         formulas = [
             call.formula for node in block.items for call in (*node.backward, *node.forward)
         ]
-        called = {
-            match[0]
-            for formula in formulas
-            for match in called_functions(formula, (), numbers=True)
-            if match[0] in NUMBER_FUNCTIONS
-        }
         own = {
             name
             for of, names in context.cpp_names.items()
             if operator_namespace(of) == namespace
-            for name in names
+            for name in names & NUMBER_FUNCTIONS
+        }
+        called = {
+            match[0]
+            for formula in formulas
+            if uses_any(formula, own)
+            for match in called_functions(formula, (), numbers=True)
         }
         functions = tuple(NumberFunction(name, namespace) for name in sorted(called & own))
         yield Nodes(block.namespace, functions, block.items)
@@ -346,13 +346,10 @@ def _outs(
     """The out variants of operators with a formula."""
     signatures: dict[str, set[FunctionSchema]] = {}
     for fn in functions:
-        signature = fn.func.func.signature(strip_default=True)
-        signatures.setdefault(fn.func.scoped_root, set()).add(signature)
-    for f in context.registry.functions:
+        signatures.setdefault(fn.func.scoped_root, set()).add(fn.func.plain_signature)
+    for f in context.outs:
         same = signatures.get(f.scoped_root)
-        if same is None or f.func.kind() is not SchemaKind.out or not context.keeps(f):
-            continue
-        if f.func.signature(strip_default=True) in same:
+        if same is not None and context.keeps(f) and f.plain_signature in same:
             yield f
 
 
