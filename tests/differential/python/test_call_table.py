@@ -136,13 +136,13 @@ def test_every_refusal_names_every_signature_and_why() -> None:
     refusals = [
         (call, outcome.message)
         for call, outcome in zip(CALLS, _ours())
-        if "fits no signature" in outcome.message
+        if "does not match any signature" in outcome.message
     ]
     assert len(refusals) > 200
     for call, message in refusals:
         first, *candidates = message.split("\n")
         name = first.removeprefix("Tensor.").partition("(")[0]
-        assert name.isidentifier() and first.endswith(") fits no signature:"), call.text
+        assert name.isidentifier() and first.endswith(") does not match any signature:"), call.text
         assert candidates, message
         for candidate in candidates:
             assert candidate.startswith("  ("), message

@@ -126,7 +126,7 @@ def test_an_operator_that_cannot_be_called_raises(folders: tuple[Path, ...]) -> 
         """
         import aten, more
         for call, kind, text in [
-            (lambda: more.doubled("x"), TypeError, "doubled(str) fits no signature:"),
+            (lambda: more.doubled("x"), TypeError, "doubled(str) does not match any signature:"),
             (lambda: more.doubled(aten.zeros(2, device="meta")), NotImplementedError, "more::doubled"),
         ]:
             try:

@@ -187,7 +187,7 @@ def test_errors(aten: Any) -> None:
             t[key]
         with pytest.raises(kind, match=text):
             t[key] = 1
-    with pytest.raises(TypeError, match="a tensor is made of numbers, not of dict"):
+    with pytest.raises(TypeError, match="a tensor is made from numbers, not from dict"):
         t[0] = {}
     with pytest.raises(TypeError, match="cannot be deleted"):
         del t[0]
