@@ -437,7 +437,7 @@ namespace {
 // Refuses more parts than fit in memory before making the first: an expanded tensor may have any
 // size.
 std::vector<Tensor> room_for(int64_t count) {
-  OPGEN_CHECK(count < int64_t(1) << 28, count, " parts do not fit any memory");
+  OPGEN_CHECK(count < int64_t(1) << 28, count, " parts do not fit into any memory");
   std::vector<Tensor> parts;
   parts.reserve(static_cast<size_t>(count));
   return parts;

@@ -1,15 +1,15 @@
 // loops.h: apply a function of elements to the operands of an iterator, for both targets.
 //
 //   cpu_kernel(iter, [=](float a, float b) { return a + alpha * b; });
-//       The operands must have the function's types: the output that of its result, the inputs
-//       those of its parameters (0 to 4).
+//       The operands must have the function's types: the output has the type of its result, the
+//       inputs have the types of its 0 to 4 parameters.
 //   cpu_kernel_opmath<scalar_t>(iter, [=](auto a, auto b) { return a + b; });
 //       The operands are scalar_t; the function computes in opmath_type<scalar_t>, which is float
 //       for Half and BFloat16.
 //   cpu_kernel_vec(iter, [](float a, float b) { return a * b; },
 //                  [](Vec<float> a, Vec<float> b) { return a * b; });
 //       The second function computes several adjacent elements at once (cpu/vec.h), for loops that
-//       the compiler does not vectorise by itself. All operands have one type.
+//       the compiler does not vectorise by itself. All operands must have the same type.
 //   cpu_kernel_multiple_outputs(iter, [](float a) { return std::tuple<float, float>(…); });
 //       The function returns one value per output.
 //   cpu_serial_kernel(iter, f)
@@ -17,11 +17,11 @@
 //   ufunc_loop<float, Half, …>(iter, f)
 //       Generated code calls it for OPGEN_UFUNC.
 //
-// All of them throw Error if the operands have other dtypes. All but cpu_serial_kernel split large
-// iterations over threads. Rows of adjacent elements, of which at most one operand may be a single
-// number, become simple loops that the compiler vectorises. Compile kernels with -O3: g++ 12 does
-// not vectorise these loops at -O2. Each loop is compiled a second time for AVX2, and that version
-// runs on processors that have it.
+// All functions throw Error if the operands have other dtypes. All but cpu_serial_kernel split
+// large iterations over threads. Rows of adjacent elements, of which at most one operand may be a
+// single number, become simple loops that the compiler vectorises. Compile kernels with -O3: g++ 12
+// does not vectorise these loops at -O2. Each loop is compiled a second time for AVX2, and that
+// version runs on processors that have it.
 #pragma once
 
 #include <cstdint>
@@ -43,8 +43,8 @@
 #endif
 
 // An output and an input either share no memory or are the same tensor, so no element of a row
-// depends on another. clang warns about loops that it does not vectorise nevertheless; authors of
-// kernels cannot change that.
+// depends on another. clang warns about loops that it cannot vectorise in spite of the pragma, and
+// authors of kernels could not do anything about that.
 #if defined(__clang__)
 #pragma clang diagnostic push
 #pragma clang diagnostic ignored "-Wpass-failed"
@@ -85,7 +85,7 @@ struct FunctionTraits<R (C::*)(A...) noexcept> : FunctionTraits<R (*)(A...)> {};
 template <class C, class R, class... A>
 struct FunctionTraits<R (C::*)(A...) const noexcept> : FunctionTraits<R (*)(A...)> {};
 
-// An input of a row. `fixed`: the same number for every i.
+// An input of a row. If `fixed`, all elements of the row read the same number.
 template <class T, bool fixed>
 struct RowInput {
   const T* data;
@@ -120,7 +120,8 @@ OPGEN_ALWAYS_INLINE void dense_row_here(const F& f, std::int64_t n, Out* out, In
   OPGEN_IVDEP
   for (; i < n; ++i) out[i] = static_cast<Out>(f(in[i]...));
 }
-// Not inlined: clang would report a loop that it does not vectorise at the kernel's line.
+// Not inlined: otherwise clang's warnings about loops that it does not vectorise would point to the
+// kernel's line.
 template <class F, class Out, class... In>
 OPGEN_NOINLINE void dense_row(const F& f, std::int64_t n, Out* out, In... in) {
   dense_row_here(f, n, out, in...);
@@ -186,7 +187,7 @@ struct Row {
           f(element_at(reinterpret_cast<const In*>(data[I + 1] + i * strides[I + 1]))...));
     }
   }
-  // `fixed`: the number of the input that is a single number; -1: none.
+  // `fixed` is the index of the input that is a single number, or -1.
   template <int fixed, class F, std::size_t... I>
   static void dense(const F& f, [[maybe_unused]] bool wide, char** data, std::int64_t n,
                     std::index_sequence<I...>) {
@@ -247,7 +248,7 @@ void run_rows(TensorIteratorBase& iter, const F& f, std::int64_t grain) {
   const TensorBase* const* tensors = contiguous_tensors(iter);
   if (OPGEN_LIKELY(tensors != nullptr && iter.ntensors() == RowType::operands &&
                    RowType::has_dtypes(tensors))) {
-    // A small contiguous iteration is one row: for_each_row would cost more than the loop.
+    // Run a small contiguous iteration as one row here: for_each_row would cost more than the loop.
     std::int64_t n = tensors[0]->numel();
     if (OPGEN_LIKELY(n <= grain)) return RowType::run_simple(f, use_avx2(), tensors, n);
   }
@@ -324,12 +325,13 @@ void cpu_kernel(TensorIteratorBase& iter, const F& f, std::int64_t grain = kGrai
 
 namespace detail {
 
-// A function of elements and the same function of vectors.
+// Pairs a function of elements with the same function of vectors.
 template <class F, class V, class RowType>
 struct WithVectorForm;
 template <class F, class V, class R, class... In>
 struct WithVectorForm<F, V, Row<R, In...>> {
-  static_assert((std::is_same_v<R, In> && ...), "cpu_kernel_vec: one type throughout");
+  static_assert((std::is_same_v<R, In> && ...),
+                "cpu_kernel_vec: the inputs and the output must have the same type");
   using VectorForm = V;
   const F& scalar;
   const V& vector;
@@ -384,9 +386,9 @@ void cpu_serial_kernel(TensorIteratorBase& iter, F&& f) {
   iter.cast_outputs();
 }
 
-// Applies `f` to the operands if their common dtype is that of one of `T`; else returns false. `f`
-// is a function of elements of type opmath_type<T>, or returns one when it is called, once and
-// before the loop, with std::type_identity<opmath_type<T>>.
+// Applies `f` to the operands if their common dtype is that of one of the types `T`; otherwise
+// returns false. `f` is a function of elements of type opmath_type<T>; or it takes
+// std::type_identity<opmath_type<T>>, is called once before the loop, and returns such a function.
 template <class... T, class F>
 bool ufunc_loop(TensorIteratorBase& iter, const F& f) {
   return (detail::run_ufunc<T>(iter, f) || ...);

@@ -1,5 +1,5 @@
-// rows.h: what the loops of loops.h ask of this runtime: rows of an iterator, the processor, and
-// errors. Target torch has a header of this name for ATen's iterator.
+// rows.h: the functions that loops.h needs from this runtime: rows of an iterator, the processor's
+// instruction set, and errors. Target torch has a header with the same name for ATen's iterator.
 #pragma once
 
 #include <cstdint>
@@ -11,11 +11,11 @@
 
 namespace opgen::detail {
 
-// Throws Error: the operands, outputs first, do not have these dtypes.
+// Throws Error, which says that the operands should have these dtypes (outputs first).
 OPGEN_API void throw_kernel_dtypes(const TensorIteratorBase& iter,
                                    std::initializer_list<ScalarType> dtypes, int noutputs);
-// Calls `row` for all elements, in any order. Walks in tiles if the operands differ in which
-// dimension is the fastest.
+// Calls `row` for all elements, in any order. Proceeds in tiles if the fastest dimension is not the
+// same for all operands.
 OPGEN_API void for_each_row(TensorIteratorBase& iter, TensorIteratorBase::loop1d_t row,
                             std::int64_t grain);
 // Calls `row` for all elements in the iterator's order, in this thread.

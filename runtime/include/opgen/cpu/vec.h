@@ -9,7 +9,7 @@
 #include "opgen/core/macros.h"
 
 // g++ warns that the ABI of 32-byte vectors passed by value depends on the processor. All functions
-// here are inlined, so none is passed.
+// here are inlined, so no vector is passed.
 #if defined(__GNUC__) && !defined(__clang__)
 #pragma GCC diagnostic push
 #pragma GCC diagnostic ignored "-Wpsabi"
@@ -33,7 +33,7 @@ struct Vec {
     return result;
   }
 
-  // `from` needs the alignment of a T only.
+  // `from` needs only the alignment of a T.
   OPGEN_ALWAYS_INLINE static Vec load(const T* from) noexcept {
     Vec result;
     std::memcpy(&result.values, from, sizeof(Native));

@@ -22,7 +22,8 @@ class OPGEN_API CPUGeneratorImpl final : public GeneratorImpl {
   void set_state(const void* bytes, std::size_t size) override;
   [[nodiscard]] GeneratorImpl* clone() const override;
 
-  // 32 and 64 evenly distributed bits; the first word of the 64 is the upper one.
+  // Return 32 or 64 uniformly distributed random bits. The first word drawn becomes the upper half
+  // of the 64 bits.
   std::uint32_t random() {
     if (state_.next == kWords) refill();
     std::uint32_t y = state_.words[state_.next++];
@@ -53,7 +54,7 @@ OPGEN_API void manual_seed(std::uint64_t seed);
 
 namespace tensor_functions {
 
-// Seeded with the same constant in every process.
+// Returns the default generator, which starts with the same seed in every process.
 [[nodiscard]] OPGEN_API const Generator& default_cpu_generator();
 // Returns the engine of a `Generator?` argument, the default one if absent. Throws Error if it is
 // not a CPU generator.
