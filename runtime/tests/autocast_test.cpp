@@ -95,7 +95,7 @@ TEST(scopes) {
     std::thread([] { CHECK(!autocast::is_enabled()); }).join();
   }
   CHECK(!autocast::is_enabled());
-  CHECK_THROWS(Error, "no autocast key for device meta", autocast::Mode(kMeta));
+  CHECK_THROWS(Error, "no autocast key exists for device meta", autocast::Mode(kMeta));
   CHECK_THROWS(Error, "to Half or BFloat16, not to Float", autocast::Mode(kCPU, kFloat));
   CHECK(!autocast::is_enabled());
 }

@@ -172,7 +172,7 @@ TEST(a_saved_tensor_was_changed) {
   Tensor a = leaf({2}), b = arange({2});
   Tensor out = ops::sum(ops::mul(a, b));
   ops::add_(b, b);
-  CHECK_THROWS(Error, "it is at version 1, it was saved at version 0", backward(out));
+  CHECK_THROWS(Error, "it is at version 1, but was saved at version 0", backward(out));
 }
 
 TEST(no_formula_is_said_by_name) {

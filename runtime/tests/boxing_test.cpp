@@ -346,13 +346,13 @@ TEST(kernels_are_checked_against_their_schemas) {
                "-> Dict(int, float[])")),
            "");
   CHECK_EQ((why<void(std::tuple<std::int64_t>)>("f((int, Tensor) a) -> ()")),
-           "argument a is (int, Tensor), the function takes (int)");
+           "argument a is (int, Tensor), but the function takes (int)");
   CHECK_EQ((why<void(const Dict<std::string, double>&)>("f(Dict(str, int) a) -> ()")),
-           "argument a is Dict(str, int), the function takes Dict(str, float)");
+           "argument a is Dict(str, int), but the function takes Dict(str, float)");
   CHECK_EQ((why<void(const Tensor&)>("f(Any a) -> ()")),
-           "argument a is Any, the function takes Tensor");
+           "argument a is Any, but the function takes Tensor");
   CHECK_EQ((why<std::int64_t(std::int64_t)>("f(int a) -> int?")),
-           "result 0 is int?, the function returns int");
+           "result 0 is int?, but the function returns int");
   CHECK_EQ((cpp_signature<void(const List<bool>&, std::tuple<std::int64_t, double>, const Weights&,
                                complex<double>)>->infer_schema("f")),
            "f(bool[] _0, (int, float) _1, Dict(str, Tensor) _2, complex _3) -> ()");
@@ -460,7 +460,7 @@ TEST(wrong_stacks) {
   RoundTrip<Tensor(const Tensor&, std::int64_t)> call(
       "i(Tensor x, int n) -> Tensor", +[](const Tensor& x, std::int64_t) { return x; });
   Stack few{IValue(fresh())};
-  CHECK_THROWS(Error, "takes 2 arguments, the stack has 1", call.op->call_boxed(few));
+  CHECK_THROWS(Error, "takes 2 arguments, but the stack has 1", call.op->call_boxed(few));
   Stack wrong{IValue(fresh()), IValue("text")};
   CHECK_THROWS(TypeError, "expected int but got str",
                call.op->redispatch_boxed(DispatchKeySet(DispatchKey::Meta), wrong));

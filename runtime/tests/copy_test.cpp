@@ -203,7 +203,7 @@ TEST(a_refused_resize_leaves_the_tensor_as_it_was) {
                  a.unsafeGetTensorImpl()->set_sizes_and_strides({huge, huge}, {1, 1}));
     CHECK(unchanged());
   }
-  CHECK_THROWS(Error, "someone else owns", opgen::resize_(borrowed, {7}));
+  CHECK_THROWS(Error, "the runtime does not own", opgen::resize_(borrowed, {7}));
   CHECK(is(borrowed.sizes(), {2, 3}));
   opgen::resize_(borrowed, {3});  // within the capacity
   CHECK(is(borrowed.sizes(), {3}));
@@ -227,9 +227,9 @@ TEST(overlap_status) {
   Tensor a = strided(base, {2, 3}, {3, 1});
   CHECK(opgen::has_internal_overlap(a) == MemOverlap::No);
   CHECK(opgen::has_internal_overlap(expand(arange({1}), {2})) == MemOverlap::Yes);
-  CHECK_THROWS(Error, "several elements share one place",
+  CHECK_THROWS(Error, "several elements share memory",
                opgen::assert_no_internal_overlap(strided(base, {3, 3}, {1, 1})));
-  CHECK_THROWS(Error, "several elements share one place",
+  CHECK_THROWS(Error, "several elements share memory",
                opgen::assert_no_internal_overlap(strided(base, {2, 3}, {2, 1})));
   opgen::assert_no_internal_overlap(strided(base, {2, 2}, {3, 1}));  // gaps, no overlap
   opgen::assert_no_internal_overlap(strided(base, {2, 3}, {3, 2}));  // interleaved: 0 2 4, 3 5 7

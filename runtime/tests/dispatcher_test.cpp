@@ -466,12 +466,11 @@ TEST(keys_of_lists_and_optionals) {
   CHECK_EQ(lists::call(tensors, std::nullopt, {}), 1);
   CHECK_EQ(lists::call(tensors, meta(), {}), 2);
   CHECK_EQ(lists::call(tensors, std::nullopt, {std::nullopt, meta()}), 2);
-  CHECK_THROWS(
-      NotImplementedError,
-      "t::lists was called without any of the tensors that it may take, so nothing names a "
-      "backend, and its kernels for CPU, Meta are not reached. Register one for "
-      "CompositeExplicitAutograd, which serves every call",
-      lists::call({}, std::nullopt, {}));
+  CHECK_THROWS(NotImplementedError,
+               "t::lists was called without any of the tensors that it may take, so nothing "
+               "selects a backend, and the call cannot reach its kernels for CPU, Meta. Register a "
+               "kernel for CompositeExplicitAutograd, which serves every call",
+               lists::call({}, std::nullopt, {}));
 }
 
 TEST(calls_run_while_others_register) {

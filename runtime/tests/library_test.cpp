@@ -106,7 +106,7 @@ TEST(schemas_are_inferred) {
   CHECK_EQ(schema_of("infer::d"),
            "infer::d(ScalarType? _0, Layout? _1, Device? _2, MemoryFormat? _3, Generator? _4, "
            "Storage _5, Stream _6, QScheme _7, DeviceIndex _8) -> (Tensor, int, Tensor[])");
-  CHECK_THROWS(Error, "no type to infer a schema from",
+  CHECK_THROWS(Error, "from which no schema can be inferred",
                m.def("e", CppFunction::makeFromBoxedFunction(
                               [](const OperatorHandle&, DispatchKeySet, Stack&) {})));
   CHECK_THROWS(Error, "argument 0 is an IValue", m.def("f", [](IValue) {}));
@@ -124,21 +124,22 @@ TEST(kernels_are_checked_against_schemas) {
   };
   // Both sides are shown, and where they come from.
   refused(
-      "fit::f: the kernel for CPU does not fit the schema: argument n is int, the function "
+      "fit::f: the kernel for CPU does not match the schema: argument n is int, but the function "
       "takes float\n"
       "  schema:   fit::f(Tensor self, int n, float[] scales=[]) -> Tensor, from def.cpp:1\n"
       "  function: (Tensor, float, float[]) -> Tensor, from def.cpp:1",
       [](const Tensor& self, double, ArrayRef<double>) { return self; });
-  refused("the schema has 3 arguments, the function 1", [](const Tensor& self) { return self; });
-  refused("argument scales is float[], the function takes int[]",
+  refused("the schema has 3 arguments, but the function 1",
+          [](const Tensor& self) { return self; });
+  refused("argument scales is float[], but the function takes int[]",
           [](const Tensor& self, std::int64_t, IntArrayRef) { return self; });
-  refused("the schema has 1 result, the function 0",
+  refused("the schema has 1 result, but the function 0",
           [](const Tensor&, std::int64_t, ArrayRef<double>) {});
-  refused("result 0 is Tensor, the function returns int",
+  refused("result 0 is Tensor, but the function returns int",
           [](const Tensor&, std::int64_t n, ArrayRef<double>) { return n; });
-  refused("the schema has 1 result, the function 2",
+  refused("the schema has 1 result, but the function 2",
           [](const Tensor& t, std::int64_t, ArrayRef<double>) { return std::tuple(t, t); });
-  refused("argument self is Tensor, the function takes Tensor?",
+  refused("argument self is Tensor, but the function takes Tensor?",
           [](const std::optional<Tensor>&, std::int64_t, ArrayRef<double>) { return fresh(); });
   m.impl("f", DispatchKey::CPU,
          [](const Tensor& self, std::int64_t, ArrayRef<double>) { return self; });
@@ -153,7 +154,7 @@ TEST(a_schema_is_checked_against_kernels_that_came_before) {
   early.impl("g", [](const Tensor& self) { return self; });
   Library m(Library::Kind::Fragment, "later", DispatchKey::Undefined, "late.cpp", 2);
   CHECK_THROWS(Error,
-               "argument self is Tensor[], the function takes Tensor\n"
+               "argument self is Tensor[], but the function takes Tensor\n"
                "  schema:   later::g(Tensor[] self) -> Tensor, from late.cpp:2\n"
                "  function: (Tensor) -> Tensor, from early.cpp:1",
                m.def("g(Tensor[] self) -> Tensor"));
@@ -168,7 +169,7 @@ TEST(types_that_share_a_cpp_type) {
   m.def("f(SymInt a, SymInt[] b, int[2] c, bool[2] d, DeviceIndex e, Tensor(a!) f, int? g) -> ()",
         [](std::int64_t, SymIntArrayRef, IntArrayRef, std::array<bool, 2>, std::int64_t, Tensor&,
            std::optional<std::int64_t>) {});
-  CHECK_THROWS(Error, "argument d is bool[3], the function takes bool[2]",
+  CHECK_THROWS(Error, "argument d is bool[3], but the function takes bool[2]",
                m.def("g(bool[3] d) -> ()", [](std::array<bool, 2>) {}));
   // An IValue accepts any type of the schema, Python classes included.
   m.def("h(__torch__.torch.classes.my.Class c, int n) -> ()", [](IValue, IValue) {});

@@ -137,16 +137,17 @@ TEST(errors_say_where) {
   CHECK_THROWS(ValueError, "expected '->'", parse_schema("f(Tensor x)"));
   CHECK_THROWS(ValueError, "expected an argument name", parse_schema("f(Tensor) -> Tensor"));
   CHECK_THROWS(ValueError, "unexpected text", parse_schema("f() -> Tensor x y"));
-  CHECK_THROWS(ValueError, "is not a default for type int", parse_schema("f(int x=abc) -> ()"));
+  CHECK_THROWS(ValueError, "is not a valid default for type int",
+               parse_schema("f(int x=abc) -> ()"));
   CHECK_THROWS(ValueError, "must be in brackets", parse_schema("f(int[] x=1) -> ()"));
   CHECK_THROWS(ValueError, "a string without an end", parse_schema("f(str x='abc) -> ()"));
   CHECK_THROWS(ValueError, "type 'Quantizer' has no counterpart in this runtime",
                parse_schema("f(Tensor x, Quantizer? q) -> ()"));
   CHECK_THROWS(ValueError, "only tensors can", parse_schema("f(int! x) -> ()"));
   CHECK_THROWS(ValueError, "any number of arguments", parse_schema("f(Tensor x, ...) -> ()"));
-  CHECK_THROWS(ValueError, "argument y has no default and follows x",
+  CHECK_THROWS(ValueError, "argument y has no default, but follows x",
                parse_schema("f(int x=1, int y) -> ()"));
-  CHECK_THROWS(ValueError, "a line may only end between parentheses",
+  CHECK_THROWS(ValueError, "a line break is only allowed between parentheses",
                parse_schema("f(int x)\n -> ()"));
   CHECK_THROWS(ValueError, "only None can be the default", parse_schema("f(Tensor x=1) -> ()"));
   CHECK_THROWS(ValueError, "'1.5' is not an item of a list of type int",

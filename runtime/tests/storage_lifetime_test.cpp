@@ -116,7 +116,7 @@ TEST(held_bytes_stay_where_they_are) {
       HeldStorage held(t.storage());
       HeldStorage again(t.storage());
       const void* bytes = t.const_data_ptr();
-      CHECK_THROWS(Error, "while others hold them", opgen::resize_(t, {2 * n}));
+      CHECK_THROWS(Error, "while other objects use them", opgen::resize_(t, {2 * n}));
       CHECK(t.numel() == n && t.const_data_ptr() == bytes && sum(t) == static_cast<double>(n));
       opgen::resize_(t, {n / 2});  // does not move the bytes
       opgen::resize_(t, {n});

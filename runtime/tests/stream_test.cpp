@@ -56,7 +56,7 @@ TEST(a_backend_without_streams_has_one) {
     CHECK_EQ(getCurrentStream(kCPU).id(), 0);
   }
   synchronize(getCurrentStream(kCPU));
-  CHECK_THROWS(Error, "devices of type cpu have one stream each; there is no stream 3",
+  CHECK_THROWS(Error, "devices of type cpu have only the default stream; there is no stream 3",
                StreamGuard(Stream(kCPU, 3)).current_stream());
   CHECK_THROWS(Error, "no backend for hpu is loaded", getCurrentStream(kHPU));
 }

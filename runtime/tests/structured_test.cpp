@@ -446,7 +446,7 @@ TEST(inputs_share_a_device) {
   Tensor a = arange({2}), b = meta({2});
   CHECK_EQ(values(first::call(a, a, std::nullopt, {})), (std::vector<double>{0, 1}));
   CHECK_THROWS(Error,
-               "t::pick: expected all tensors on one device, found cpu and meta (argument 1)",
+               "t::pick: expected all tensors on the same device, found cpu and meta (argument 1)",
                first::call(a, b, std::nullopt, {}));
   CHECK_THROWS(Error, "(argument 2)", first::call(a, a, b, {}));
   CHECK_THROWS(Error, "(argument 3)", first::call(a, a, std::nullopt, TensorList(b)));
@@ -640,7 +640,7 @@ TEST(an_output_may_be_the_input_where_the_class_says_so) {
     CHECK_EQ(values(inplace(self, ones)), (std::vector<double>{1, 3, 6, 10}));
     CHECK_THROWS(Error, "t::running_: self shares memory with other", inplace(self, self));
     Tensor once = expand(full({1}, 1), {4});
-    CHECK_THROWS(Error, "several elements share one place", inplace(once, ones));
+    CHECK_THROWS(Error, "several elements share memory", inplace(once, ones));
   }
 }
 

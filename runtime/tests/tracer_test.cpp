@@ -93,7 +93,7 @@ TEST(numbers_become_constants_with_a_warning) {
 TEST(recording_ends) {
   {
     Trace recording({arange({2})});
-    CHECK_THROWS(Error, "records a trace already", Trace({arange({2})}));
+    CHECK_THROWS(Error, "is already recording a trace", Trace({arange({2})}));
     // Calls of another thread are not recorded.
     std::thread([] { ops::add(arange({2}), arange({2})); }).join();
     CHECK_THROWS(Error, "broadcast", ops::add(arange({2}), arange({3})));

@@ -233,8 +233,8 @@ TEST(values_that_are_no_tensors_in_a_trace) {
   return %2, %3
 )");
   CHECK_EQ(warning,
-           "a trace records w::words, which returns str: what is computed from it is a "
-           "constant of the graph");
+           "a trace records w::words, which returns str: values computed from it become constants "
+           "of the graph");
   CHECK_EQ(values(Tensor(graph.replay({full({2}, 1), full({2}, 2)})[1])), (Values{2, 2}));
 }
 
@@ -321,15 +321,15 @@ TEST(observers_and_guards_see_them) {
 
 TEST(calls_without_tensors) {
   auto describe = op<std::string(std::int64_t, const List<std::string>&)>("describe");
-  CHECK_THROWS(NotImplementedError,
-               "w::describe takes no tensors, so nothing names a backend, and its kernels for CPU "
-               "are not reached. Register one for CompositeExplicitAutograd, which serves every "
-               "call",
-               describe.call(1, {}));
+  CHECK_THROWS(
+      NotImplementedError,
+      "w::describe takes no tensors, so nothing selects a backend, and the call cannot reach its "
+      "kernels for CPU. Register a kernel for CompositeExplicitAutograd, which serves every call",
+      describe.call(1, {}));
   using Options = Dict<std::string, std::int64_t>;
   auto place = op<std::vector<std::int64_t>(std::int64_t, Device, const Options&)>("place");
   CHECK_THROWS(NotImplementedError,
-               "every call, or one for BackendSelect, which chooses by argument 'device'",
+               "every call, or one for BackendSelect, which selects by argument 'device'",
                place.call(1, kCPU, {}));
   auto pick =
       op<std::int64_t(const std::optional<Tensor>&, TensorList, std::optional<Device>)>("pick");

@@ -1,4 +1,4 @@
-// dispatch_stub.cpp: detect the processor's instruction sets, and choose the function for them.
+// dispatch_stub.cpp: detects the processor's instruction sets, and chooses the function for them.
 #include "opgen/device/dispatch_stub.h"
 
 #include <cstdlib>

@@ -1,4 +1,4 @@
-// copy.cpp: copy and convert elements. Rows are plain loops, which compilers vectorise at -O3.
+// copy.cpp: copies and converts elements. Rows are plain loops, which compilers vectorise at -O3.
 #include "opgen/tensor/copy.h"
 
 #include <cstring>
@@ -60,7 +60,7 @@ struct Bytes16 {
   std::uint64_t parts[2];
 };
 
-// Elements of one dtype move as integers of their size.
+// Elements are copied as integers of their size, if the dtype does not change.
 Row1d move_row(std::size_t itemsize) {
   switch (itemsize) {
     case 1:
@@ -98,7 +98,7 @@ void copy_bytes(char* to, const char* from, std::size_t bytes) {
                });
 }
 
-// Whether both hold the same elements in the same order in memory, without gaps.
+// Returns whether the elements of both are in the same order in memory, without gaps.
 bool same_dense_layout(const TensorBase& a, const TensorBase& b) {
   return a.sizes() == b.sizes() &&
          ((a.is_contiguous() && b.is_contiguous()) ||
@@ -152,7 +152,7 @@ void fill_cpu(const TensorBase& self, T value) {
     });
     return;
   }
-  // Elements may share memory: all receive the same value.
+  // The tensor's elements may share memory, because all receive the same value.
   TensorIteratorConfig config;
   config.add_borrowed_output(self).set_check_mem_overlap(false).resize_outputs(false);
   config.check_all_same_dtype(false);
@@ -178,8 +178,8 @@ void register_device_copy(DeviceType type, const DeviceCopy* functions) noexcept
 }
 
 void copy_(const TensorBase& dst, const TensorBase& src, bool non_blocking) {
-  OPGEN_CHECK(dst.defined(), "the tensor that is copied to is undefined");
-  OPGEN_CHECK(src.defined(), "the tensor that is copied from is undefined");
+  OPGEN_CHECK(dst.defined(), "the destination of the copy is undefined");
+  OPGEN_CHECK(src.defined(), "the source of the copy is undefined");
   if (dst.is_same(src)) return;
   check_expandable(dst, src);
   if (dst.is_meta()) return;
@@ -197,7 +197,7 @@ void copy_(const TensorBase& dst, const TensorBase& src, bool non_blocking) {
 }
 
 void fill_(const TensorBase& self, const Scalar& value) {
-  OPGEN_CHECK(self.defined(), "the tensor that is filled is undefined");
+  OPGEN_CHECK(self.defined(), "the tensor to fill is undefined");
   if (self.is_meta()) return;
   if (!self.is_cpu()) {
     const DeviceCopy* device = find_device_copy(self.device());

@@ -22,7 +22,7 @@ pytestmark = pytest.mark.slow
 CASES = Path(__file__).parent / "gradients" / "cases.py"
 # Where our words are others than PyTorch's.
 DIFFERENT = {
-    "y.sum().backward(); y.sum().backward()": "RuntimeError: MulBackward runs backward a second time: its saved "
+    "y.sum().backward(); y.sum().backward()": "RuntimeError: MulBackward runs backward a second time, but its saved "
     "tensors were freed; pass retain_graph the first time",
     "a.grad = m.zeros(2, dtype=m.float64)": "RuntimeError: attempting to assign a gradient with dtype 'double' to a "
     "tensor with grad_dtype 'Float'. The gradient must match the tensor's dtype.",
