@@ -77,8 +77,8 @@ OPGEN_IMPL_FUNC(gelu_out_cpu)(const Tensor&, std::string_view approximate, const
     constexpr wide cubic = static_cast<wide>(0.044715);
     opgen::cpu_kernel(*this, [by_tanh](scalar_t element) -> scalar_t {
       const wide x = static_cast<wide>(element);
-      // erfc is accurate where 1 + erf would cancel. The factor is halved, not the product: twice
-      // the largest numbers would overflow.
+      // erfc is accurate where 1 + erf would cancel. Halve the factor, not the product, which could
+      // overflow.
       if (!by_tanh) return static_cast<scalar_t>(x * (std::erfc(-x * sqrt_half) / 2));
       return static_cast<scalar_t>(
           x * ((wide(1) + std::tanh(sqrt_two_over_pi * (x + cubic * x * x * x))) / 2));
@@ -125,7 +125,7 @@ OPGEN_IMPL_FUNC(softmax_cpu_out)
 namespace {
 
 Tensor in_dtype(const Tensor& self, std::optional<ScalarType> dtype) {
-  // Calls the operator: softmax is composite.
+  // Call the operator `to`, because softmax is composite.
   return dtype.has_value() ? self.to(*dtype, false, false, std::nullopt) : Tensor(self);
 }
 

@@ -102,7 +102,7 @@ WhereOperands where_operands(const Tensor& condition, const Tensor& self, const 
               "where expected condition to be a boolean tensor, but got a tensor with dtype ",
               kind);
   const ScalarType common = opgen::result_type_of(self, other);
-  // Numbers move to the device of the condition.
+  // Moves numbers to the device of the condition.
   const auto placed = [&](const Tensor& operand) {
     const bool moves = operand.dim() == 0 && operand.device() != condition.device();
     return to_dtype(
@@ -170,7 +170,7 @@ OPGEN_KERNEL2(where, default)(const Tensor& condition) {
 
 namespace {
 
-// Computed from the nearer end, so that weight 1 returns `end` exactly.
+// Computes from the nearer end, so that weight 1 returns `end` exactly.
 template <class T, class W>
 T interpolate(T start, T end, W weight) {
   const T step = end - start;

@@ -148,7 +148,7 @@ void build_rounding(TensorIteratorBase& iter, const char* name, const TensorBase
   OPGEN_CHECK(!self.is_complex(), name, " is not supported for complex inputs");
   iter.build_borrowing_unary_op(iter.maybe_get_output(), self);
 }
-// Leaves integers as they are.
+// Returns integers unchanged.
 template <class F>
 void round_into(TensorIteratorBase& iter, const char* name, const Tensor& self, const Tensor& out,
                 F f) {

@@ -1,5 +1,6 @@
-// random.cpp: uniform, normal, Bernoulli and integer draws, permutations and dropout. A seed
-// produces the same numbers as PyTorch's CPU generator where PyTorch uses no vectorised algorithm.
+// random.cpp: uniform, normal, Bernoulli and integer draws, permutations and dropout. For each
+// seed, the numbers are those of PyTorch's CPU generator, except where PyTorch uses a vectorised
+// algorithm.
 #include <opgen/kernel.h>
 
 #include <aten/ops/bernoulli.h>
@@ -35,7 +36,7 @@ namespace {
 using Engine = opgen::CPUGeneratorImpl;
 using MaybeGenerator = std::optional<Generator>;
 
-// draw(engine) for each element in the order of memory.
+// Sets each element, in the order of memory, to draw(engine).
 template <class T, class F>
 void draw_each(const Tensor& self, Engine& engine, F draw) {
   TensorIterator iter = TensorIterator::nullary_op(self);
@@ -85,7 +86,7 @@ void uniform_into(const Tensor& complex_or_real, double from, double to,
 
 // ---- normal ----
 
-// Two independent normal numbers from two uniform ones (Box and Muller).
+// Returns two independent normally distributed numbers from two uniform ones (Box-Muller method).
 template <class T>
 void box_muller(T u1, T u2, T& first, T& second) {
   const T radius = std::sqrt(T(-2) * std::log(u1));
@@ -94,7 +95,8 @@ void box_muller(T u1, T u2, T& first, T& second) {
   second = radius * std::sin(angle);
 }
 
-// Sixteen at a time, the first eight paired with the last; a tail overlaps the block before it.
+// Draws sixteen at a time, pairing the first eight with the last eight. The last block may overlap
+// the one before it.
 template <class T>
 void normal_blocks(T* data, int64_t size, double mean, double std, Engine& engine) {
   using wide = wide_t<T>;
@@ -117,7 +119,7 @@ void normal_blocks(T* data, int64_t size, double mean, double std, Engine& engin
 void normal_into(const Tensor& complex_or_real, double mean, double std,
                  const MaybeGenerator& generator) {
   const Tensor self = as_real(complex_or_real);
-  // The two parts of a complex number each have half of its variance.
+  // Each of the two parts of a complex number has half of its variance.
   const double deviation = complex_or_real.is_complex() ? std / std::sqrt(2.0) : std;
   Engine* engine = opgen::cpu_generator(generator);
   const opgen::GeneratorLock lock(engine);
@@ -233,12 +235,11 @@ Tensor new_empty(IntArrayRef size, OPGEN_OPTIONS) {
   return at::empty(size, dtype, layout, device, pin_memory, std::nullopt);
 }
 
-// Take the engine only if something is drawn: a meta tensor has no generator.
+// Checks the bounds of integers in [low, high) for a dtype.
 void check_bounds(int64_t low, int64_t high, ScalarType dtype) {
   OPGEN_CHECK(low < high, "random_ expects 'from' to be less than 'to', but got from=", low,
               " >= to=", high);
-  OPGEN_CHECK(!isComplexType(dtype), "random numbers between bounds are integers; they cannot be ",
-              dtype);
+  OPGEN_CHECK(!isComplexType(dtype), "random integers cannot have dtype ", dtype);
   const auto check = [&](int64_t least, int64_t most) {
     OPGEN_CHECK(low >= least && low <= most, "from is out of bounds for ", dtype);
     OPGEN_CHECK(high - 1 >= least && high - 1 <= most, "to - 1 is out of bounds for ", dtype);
@@ -349,7 +350,7 @@ OPGEN_KERNEL(randint_out)
   return randint_into(out, low, high, generator);
 }
 
-// Each position takes one of the remaining numbers.
+// Each position takes a random one of the remaining numbers.
 OPGEN_KERNEL(randperm_out)(int64_t n, std::optional<Generator> generator, Tensor& out) {
   OPGEN_CHECK(n >= 0, "n must be non-negative, got", n);
   OPGEN_CHECK(out.scalar_type() != kHalf || n <= 2049,
