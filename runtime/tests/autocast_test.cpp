@@ -1,4 +1,4 @@
-// autocast_test.cpp: scopes, casts, the cache, and wrappers both typed and boxed.
+// autocast_test.cpp: scopes, casts, the cache, and typed and boxed wrappers.
 #include "opgen/transforms/autocast.h"
 
 #include <thread>
@@ -167,7 +167,7 @@ TEST(weights_are_converted_once) {
       CHECK(cast(weight).is_same(first));
     }
     CHECK(cast(weight).is_same(first) && autocast::cache_size() == 1);
-    // Neither an activation nor a cast made while no gradients were recorded is cached.
+    // Activations are not cached, and neither are casts made without recording.
     CHECK(!cast(arange({2})).is_same(cast(arange({2}))));
     {
       NoGradGuard no_grad;

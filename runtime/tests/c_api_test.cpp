@@ -183,7 +183,7 @@ TEST(tuples_dicts_and_defaults) {
   const opgen_value* list[] = {arguments[1], arguments[1]};
   CHECK(opgen_call("capi::contain", list, 2, nullptr, nullptr, 0) == nullptr);
   CHECK_EQ(error(), "TypeError: capi::contain: argument pair: expected (str, int), got dict");
-  // A default that does not fit its type is an error only for a call that needs it.
+  // A default that does not match its type is an error only for a call that uses it.
   CHECK(opgen_call("capi::mistyped", nullptr, 0, nullptr, nullptr, 0) == nullptr);
   CHECK_EQ(error(),
            "TypeError: capi::mistyped: the default of argument n: expected int, got float");

@@ -45,7 +45,7 @@ TEST(every_pair_of_dtypes) {
       Tensor dst = empty({2, 5}, to);
       opgen::copy_(dst, src);
       CHECK(values(dst) == expected);
-      // Strided on both sides, and one number to many elements.
+      // Both sides are strided; and one number is copied to many elements.
       Tensor gaps = strided(empty({40}, to), {2, 5}, {20, 3});
       opgen::copy_(gaps, t(detail::clone(t(src))));
       CHECK(values(gaps) == expected);
@@ -171,7 +171,7 @@ struct NoMemory final : Allocator {
   }
 };
 
-TEST(a_refused_resize_leaves_the_tensor_as_it_was) {
+TEST(a_failed_resize_does_not_change_the_tensor) {
   NoMemory none;
   const std::int64_t huge = std::int64_t(1) << 62;
   float bytes[6] = {};
@@ -318,7 +318,8 @@ TEST(storage_bytes) {
            16u);  // the stride of a dimension of size 1 does not matter
   CHECK_EQ(bytes({3}, {-1}, 2, 8), 24u);
   CHECK_EQ(bytes({big}, {1}, 0, 3), 3 * static_cast<std::size_t>(big));
-  CHECK_THROWS(Error, "fit any memory", bytes({2}, {big - 1}, 0, 8));  // seen: read out of bounds
+  CHECK_THROWS(Error, "fit into any memory",
+               bytes({2}, {big - 1}, 0, 8));  // this once read out of bounds
   CHECK_THROWS(Error, "fit any memory", bytes({2 * big}, {1}, 0, 8));
   CHECK_THROWS(Error, "fit any memory", bytes({INT64_MAX}, {1}, 1, 1));
   CHECK_THROWS(Error, "fit any memory", bytes({2, 2}, {INT64_MAX, INT64_MAX}, 0, 1));

@@ -45,8 +45,8 @@ TEST(lambdas_with_captures) {
     op.callBoxed(stack);
     CHECK_EQ(stack[0].toInt(), 9);
   }
-  CHECK_EQ(alive.use_count(), 1);  // the registration is removed
-  {                                // with the keys as first argument, and with state
+  CHECK_EQ(alive.use_count(), 1);  // the registration was removed
+  {                                // the first argument is the key set, and the lambda has state
     Library m(Library::Kind::Fragment, "lib", DispatchKey::Undefined, "x.cpp", 2);
     m.def("keyed(Tensor self) -> int");
     std::int64_t calls = 0;
@@ -65,13 +65,13 @@ TEST(lambdas_with_captures) {
     op.callBoxed(stack);
     CHECK_EQ(stack[0].toInt(), 3);
     CHECK(op.dump_registrations().find("CPU: functor, from x.cpp:2") != std::string::npos);
-    // Two functors of one type are two kernels.
+    // Two functors of the same type are two kernels.
     CHECK(op.hasKernelForDispatchKey(DispatchKey::CPU));
     CHECK(!op.hasKernelForDispatchKey(DispatchKey::CUDA));
   }
 }
 
-TEST(what_a_kernel_captured_may_use_the_dispatcher) {
+TEST(destructors_of_captures_may_use_the_dispatcher) {
   auto inner = std::make_shared<Library>(Library::Kind::Fragment, "inner", DispatchKey::Undefined,
                                          "x.cpp", 1);
   inner->def("f() -> int", [] { return std::int64_t(1); });
@@ -122,7 +122,7 @@ TEST(kernels_are_checked_against_schemas) {
     CHECK_THROWS(Error, why, m.impl("f", DispatchKey::CPU, function));
     CHECK(!find("fit::f").hasKernelForDispatchKey(DispatchKey::CPU));
   };
-  // Both sides are shown, and where they come from.
+  // The message shows both sides and their origins.
   refused(
       "fit::f: the kernel for CPU does not match the schema: argument n is int, but the function "
       "takes float\n"
@@ -143,13 +143,13 @@ TEST(kernels_are_checked_against_schemas) {
           [](const std::optional<Tensor>&, std::int64_t, ArrayRef<double>) { return fresh(); });
   m.impl("f", DispatchKey::CPU,
          [](const Tensor& self, std::int64_t, ArrayRef<double>) { return self; });
-  // One C++ type for all kernels of an operator.
+  // All kernels of an operator must have the same C++ type.
   CHECK_THROWS(Error, "has the C++ signature opgen::Tensor (opgen::Tensor, long",
                m.impl("f", DispatchKey::Meta,
                       [](Tensor self, std::int64_t, ArrayRef<double>) { return self; }));
 }
 
-TEST(a_schema_is_checked_against_kernels_that_came_before) {
+TEST(a_schema_is_checked_against_earlier_kernels) {
   Library early(Library::Kind::Impl, "later", DispatchKey::CPU, "early.cpp", 1);
   early.impl("g", [](const Tensor& self) { return self; });
   Library m(Library::Kind::Fragment, "later", DispatchKey::Undefined, "late.cpp", 2);
@@ -171,7 +171,7 @@ TEST(types_that_share_a_cpp_type) {
            std::optional<std::int64_t>) {});
   CHECK_THROWS(Error, "argument d is bool[3], but the function takes bool[2]",
                m.def("g(bool[3] d) -> ()", [](std::array<bool, 2>) {}));
-  // An IValue accepts any type of the schema, Python classes included.
+  // An IValue accepts any type of the schema, including custom classes.
   m.def("h(__torch__.torch.classes.my.Class c, int n) -> ()", [](IValue, IValue) {});
 }
 

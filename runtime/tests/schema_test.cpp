@@ -24,7 +24,7 @@ TEST(round_trip) {
       "m=contiguous_format) -> Tensor",
       "__iand__.Scalar(Tensor(a!) self, Scalar other) -> Tensor(a!)",
       "none() -> ()",
-      // Sets without a name, annotations of lists, labels of any word.
+      // Sets without a name, annotations of lists, and any words as labels.
       "w(Tensor! a, Tensor!? b, Tensor![] c, Tensor[]! d, Tensor[]!? e, Tensor![]! f) -> ()",
       "l(Tensor[](a!) a, Tensor(b)[](c!)? b, Tensor[3](d) c, Tensor(out!) d) -> (Tensor!, int)",
       "x(Tensor(a12|b_2! -> *) a, Tensor(*) b, Tensor(* -> c) c) -> Tensor(c)?",
@@ -112,8 +112,7 @@ TEST(defaults) {
   CHECK(g[5].default_value->toComplexDouble() == complex<double>(0, -2));
   CHECK(g[6].default_value->toComplexDouble() == complex<double>(1.5, 0));
   CHECK_EQ(g[7].default_value->toStringView(), "it's A");
-  // A default of another type is accepted, as by PyTorch; a call that needs it reports the
-  // mismatch.
+  // A default of another type is accepted, as in PyTorch. A call that uses it reports the mismatch.
   CHECK(g[8].default_value->isInt() && g[9].default_value->isBool());
   CHECK_EQ(g[10].default_value->toInt(), 23);
   CHECK(g[11].default_value->toList()[1].toDevice() == Device("cuda:1"));
@@ -131,7 +130,7 @@ TEST(out_arguments) {
   CHECK_EQ(*s.find_argument("out"), 3u);
 }
 
-TEST(errors_say_where) {
+TEST(errors_have_a_position) {
   CHECK_THROWS(ValueError, "character 3: unknown type 'Tensr'",
                parse_schema("f(Tensr x) -> Tensor"));
   CHECK_THROWS(ValueError, "expected '->'", parse_schema("f(Tensor x)"));
@@ -159,7 +158,7 @@ TEST(errors_say_where) {
   CHECK_THROWS(ValueError, "'('", parse_schema("f"));
   CHECK_THROWS(ValueError, "alias set", parse_schema("f(Tensor(1!) x) -> ()"));
   CHECK_THROWS(ValueError, "list size", parse_schema("f(int[x] x) -> ()"));
-  // Any prefix of a schema is an error, never a crash.
+  // Every prefix of a schema is an error, never a crash.
   std::string text =
       "g.o(Tensor(a!)? x, SymInt[2] a=[0,1], str s='x', *, bool[2] c=[True,False], Tensor![]! z, "
       "(int, Dict(str, Tensor))[] t, Tensor(b|c! -> *) out) -> (Tensor(b!), int[] y)";

@@ -56,7 +56,7 @@ TEST(complex_arithmetic) {
 }
 
 TEST(promotion_table) {
-  // A row and a column per type, in the order below.
+  // There is a row and a column for each type, in the order below.
   const ScalarType order[] = {kBool, kByte,     kChar,  kShort,  kInt,          kLong,
                               kHalf, kBFloat16, kFloat, kDouble, kComplexFloat, kComplexDouble};
   const char* expected[] = {

@@ -1,4 +1,4 @@
-// vec_test.cpp: kernels with a vector form return the same on every layout and with every
+// vec_test.cpp: kernels with a vector form return the same results for every layout and every
 // instruction set; transposed operands of every element size.
 #include "opgen/cpu/vec.h"
 
@@ -45,7 +45,7 @@ void check_scaled(const Tensor& a, const Tensor& b, bool has_vectors) {
 
 }  // namespace
 
-TEST(vector_form_where_elements_are_neighbours) {
+TEST(vector_form_for_adjacent_elements) {
   for (CPUCapability capability : {CPUCapability::DEFAULT, get_cpu_capability()}) {
     Capability scope(capability);
     check_scaled<float>(arange({37}), full({37}, 3), true);
