@@ -538,7 +538,7 @@ TEST(libraries_written_by_hand) {
                Library(Library::Kind::Def, "handwritten", DispatchKey::Undefined, "x.cpp", 1));
   Library m(Library::Kind::Impl, "handwritten", DispatchKey::CPU, "x.cpp", 2);
   CHECK_THROWS(Error, "does not belong to namespace", m.impl("other::f", twice));
-  CHECK_THROWS(Error, "are defined in", m.def("f() -> ()"));
+  CHECK_THROWS(Error, "define operators in", m.def("f() -> ()"));
   CHECK_THROWS(Error, "in a block for CPU", m.impl("twice", DispatchKey::Meta, twice));
   CHECK_THROWS(Error, "serves every namespace", m.fallback(CppFunction::makeFallthrough()));
 }

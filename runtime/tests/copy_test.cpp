@@ -96,7 +96,7 @@ TEST(copy_overlap) {
   opgen::copy_(base, base);
   CHECK_THROWS(Error, "overlap",
                opgen::copy_(strided(base, {5}, {1}, 1), strided(base, {5}, {1}, 0)));
-  CHECK_THROWS(Error, "share one place", opgen::copy_(expand(arange({1}), {3}), arange({3})));
+  CHECK_THROWS(Error, "share memory", opgen::copy_(expand(arange({1}), {3}), arange({3})));
   opgen::copy_(strided(base, {5}, {1}, 5), strided(base, {5}, {1}, 0));
   CHECK_EQ(values(base), (std::vector<double>{0, 1, 2, 3, 4, 0, 1, 2, 3, 4}));
 }
@@ -184,7 +184,7 @@ TEST(a_failed_resize_does_not_change_the_tensor) {
       return is(a.sizes(), {2, 3}) && is(a.strides(), {3, 1}) && a.numel() == 6 &&
              a.storage().nbytes() == there;
     };
-    CHECK_THROWS(Error, "fit any memory", opgen::resize_(a, {huge}));
+    CHECK_THROWS(Error, "fit into any memory", opgen::resize_(a, {huge}));
     CHECK(unchanged());
     CHECK_THROWS(Error, "", opgen::resize_(a, {huge, huge}));
     CHECK(unchanged());
@@ -282,7 +282,7 @@ TEST(shapes) {
   CHECK(is(detail::infer_size(IntArrayRef({-1, 2}), 6), {3, 2}));
   CHECK_THROWS(Error, "only one size",
                static_cast<void>(detail::infer_size(IntArrayRef({-1, -1}), 6)));
-  CHECK_THROWS(Error, "does not fit",
+  CHECK_THROWS(Error, "does not match",
                static_cast<void>(detail::infer_size(IntArrayRef({4, -1}), 6)));
   CHECK_THROWS(Error, "any size", static_cast<void>(detail::infer_size(IntArrayRef({0, -1}), 0)));
   CHECK(is(
@@ -320,15 +320,15 @@ TEST(storage_bytes) {
   CHECK_EQ(bytes({big}, {1}, 0, 3), 3 * static_cast<std::size_t>(big));
   CHECK_THROWS(Error, "fit into any memory",
                bytes({2}, {big - 1}, 0, 8));  // this once read out of bounds
-  CHECK_THROWS(Error, "fit any memory", bytes({2 * big}, {1}, 0, 8));
-  CHECK_THROWS(Error, "fit any memory", bytes({INT64_MAX}, {1}, 1, 1));
-  CHECK_THROWS(Error, "fit any memory", bytes({2, 2}, {INT64_MAX, INT64_MAX}, 0, 1));
-  CHECK_THROWS(Error, "fit any memory", bytes({}, {}, INT64_MAX, 1));
+  CHECK_THROWS(Error, "fit into any memory", bytes({2 * big}, {1}, 0, 8));
+  CHECK_THROWS(Error, "fit into any memory", bytes({INT64_MAX}, {1}, 1, 1));
+  CHECK_THROWS(Error, "fit into any memory", bytes({2, 2}, {INT64_MAX, INT64_MAX}, 0, 1));
+  CHECK_THROWS(Error, "fit into any memory", bytes({}, {}, INT64_MAX, 1));
   CHECK_THROWS(ValueError, "before the first byte", bytes({4}, {-1}, 2, 8));
   CHECK_THROWS(ValueError, "negative size", bytes({-1}, {1}, 0, 8));
   CHECK_THROWS(ValueError, "offset -1 is negative", bytes({1}, {1}, -1, 8));
   CHECK_THROWS(Error, "differ in number", bytes({1}, {}, 0, 8));
-  CHECK_THROWS(Error, "fit any memory",
+  CHECK_THROWS(Error, "fit into any memory",
                static_cast<void>(detail::as_strided(arange({4}, kLong), {2}, {big - 1}, 0)));
 }
 

@@ -151,7 +151,7 @@ TEST(outputs_of_another_dtype_are_cast) {
 }
 
 TEST(unary_dtypes_must_agree) {
-  CHECK_THROWS(Error, "one dtype",
+  CHECK_THROWS(Error, "the same dtype",
                static_cast<void>(TensorIterator::unary_op(empty({3}, kDouble), arange({3}))));
 }
 
@@ -188,7 +188,7 @@ TEST(overlap) {
   Tensor a = strided(base, {4}, {1}, 0);
   Tensor b = strided(base, {4}, {1}, 1);
   CHECK_THROWS(Error, "overlap", static_cast<void>(add(a, a, b)));
-  CHECK_THROWS(Error, "share one place", static_cast<void>(add(a, a, expand(arange({1}), {4}))));
+  CHECK_THROWS(Error, "share memory", static_cast<void>(add(a, a, expand(arange({1}), {4}))));
   CHECK_EQ(values(add(a, a, a)), (std::vector<double>{0, 2, 4, 6}));
   Tensor apart = strided(base, {4}, {1}, 4);
   CHECK_EQ(values(add(a, a, apart)), (std::vector<double>{0, 4, 8, 12}));
@@ -204,7 +204,7 @@ TEST(meta_tensors) {
   CHECK(iter.output().is_meta());
   CHECK(is(iter.output().sizes(), {2, 3}));
   CHECK_EQ(iter.output().scalar_type(), kDouble);
-  CHECK_THROWS(Error, "one device",
+  CHECK_THROWS(Error, "the same device",
                static_cast<void>(TensorIterator::binary_op(Tensor(), meta({2}), arange({2}))));
   CHECK(TensorIterator::binary_op(Tensor(), meta({2}), scalar(1, kFloat)).output().is_meta());
 }

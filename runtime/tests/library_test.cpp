@@ -129,15 +129,15 @@ TEST(kernels_are_checked_against_schemas) {
       "  schema:   fit::f(Tensor self, int n, float[] scales=[]) -> Tensor, from def.cpp:1\n"
       "  function: (Tensor, float, float[]) -> Tensor, from def.cpp:1",
       [](const Tensor& self, double, ArrayRef<double>) { return self; });
-  refused("the schema has 3 arguments, but the function 1",
+  refused("the schema has 3 arguments, but the function has 1",
           [](const Tensor& self) { return self; });
   refused("argument scales is float[], but the function takes int[]",
           [](const Tensor& self, std::int64_t, IntArrayRef) { return self; });
-  refused("the schema has 1 result, but the function 0",
+  refused("the schema has 1 result, but the function has 0",
           [](const Tensor&, std::int64_t, ArrayRef<double>) {});
   refused("result 0 is Tensor, but the function returns int",
           [](const Tensor&, std::int64_t n, ArrayRef<double>) { return n; });
-  refused("the schema has 1 result, but the function 2",
+  refused("the schema has 1 result, but the function has 2",
           [](const Tensor& t, std::int64_t, ArrayRef<double>) { return std::tuple(t, t); });
   refused("argument self is Tensor, but the function takes Tensor?",
           [](const std::optional<Tensor>&, std::int64_t, ArrayRef<double>) { return fresh(); });

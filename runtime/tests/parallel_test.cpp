@@ -170,7 +170,7 @@ TEST(moments) {
   CHECK(std::fabs(squares / n - 4) < 0.08);
   CHECK(std::fabs(static_cast<double>(heads) / n - 0.25) < 0.01);
   CHECK_THROWS(ValueError, "probability", static_cast<void>(opgen::draw_bernoulli(engine, 1.5)));
-  CHECK_THROWS(ValueError, "not negative", opgen::NormalDraws(engine, 0, -1));
+  CHECK_THROWS(ValueError, "not be negative", opgen::NormalDraws(engine, 0, -1));
 }
 
 namespace {

@@ -23,7 +23,7 @@ _OVERLAP = re.compile(
 # No argument should cause these.
 _UNEXPECTED = ("SystemError", "UnicodeDecodeError", "KeyError", "AttributeError")
 _FRACTIONS = "float|complex|inf|nan"
-_ONE_PLACE = re.compile("share one place|elements in one place")
+_ONE_PLACE = re.compile("several elements share memory")
 _MEMORY = re.compile(r"cannot allocate|out of memory|MemoryError", re.I)
 
 
