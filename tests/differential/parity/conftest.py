@@ -31,7 +31,7 @@ def packaged() -> Path:
     if folder is None and os.environ.get("OPGEN_REQUIRE_TORCH") == "1":
         pytest.fail("OPGEN_REQUIRE_TORCH=1, and torch is not installed")
     if folder is None:
-        pytest.skip("torch is not installed: nothing to compare with")
+        pytest.skip("torch is not installed: it is needed for the comparison")
     return folder
 
 

@@ -24,7 +24,7 @@ from opgen.resolve.computed_table import RUNTIME_KEYS, serving_key
 from support.build import INCLUDE, link_program, locked
 
 if importlib.util.find_spec("torch") is None and os.environ.get("OPGEN_REQUIRE_TORCH") != "1":
-    pytest.skip("torch is not installed: nothing to compare with", allow_module_level=True)
+    pytest.skip("torch is not installed: it is needed for the comparison", allow_module_level=True)
 
 pytestmark = pytest.mark.slow
 

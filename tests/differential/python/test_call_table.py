@@ -61,7 +61,7 @@ def compared() -> tuple[Compared, ...]:
     if importlib.util.find_spec("torch") is None:
         if os.environ.get("OPGEN_REQUIRE_TORCH") == "1":
             pytest.fail("OPGEN_REQUIRE_TORCH=1, and torch is not installed")
-        pytest.skip("torch is not installed: nothing to compare with")
+        pytest.skip("torch is not installed: it is needed for the comparison")
     torch: Any = importlib.import_module("torch")
     theirs = map(of_torch(torch).outcome, CALLS)
     return tuple(map(Compared, CALLS, _ours(), theirs))
