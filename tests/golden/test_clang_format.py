@@ -20,8 +20,8 @@ from support.trees import make_tree
 FORMATTED = re.compile(
     r"include/.+\.h|src/(Register\w+|Operators\w*|TensorMethods\w*|Composite\w+)\.cpp"
 )
-# Files with text that is not wrapped as clang-format does it, by the line that tells them. Each is rare, and would take
-# a parser of nested expressions to wrap.
+# Files whose text is not wrapped as clang-format wraps it, each with a pattern of the line that shows it. Each is
+# rare, and wrapping it would take a parser of nested expressions.
 EXCEPTIONS = {
     "the macro of an inner loop lists all element types": re.compile(r"_h_UFUNC_"),
     "the macro of a meta function for symbolic sizes": re.compile(

@@ -159,7 +159,7 @@ FORMS: Mapping[str, tuple[str, int, bool]] = {
     "torch": ("torch", 2, False),
     "torch, python": ("torch", 1, True),
 }
-# Operators with inner loops, of another library, and a backend beside own operators: target torch
+# Operators with inner loops, operators of another library, and a backend together with own operators: target torch
 # supports none of them.
 NOT_FOR_TORCH = ("loop", "dtypes", "extends:", "backend:")
 
@@ -211,7 +211,7 @@ def _written(place: str, value: str, folder: Path, target: str) -> Inputs:
 
 
 def _filled(line: str, texts: Mapping[str, str]) -> str:
-    """Fill in a line of ENTRIES, its value in quotes, whatever the value contains."""
+    """Fill in a line of ENTRIES, and quote the value as its content requires."""
     if "{" not in line:
         return line
     opening, colon, value = line.partition(": ")

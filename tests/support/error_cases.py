@@ -1,4 +1,4 @@
-"""The bad files of tests/golden/errors: how the end of a file's name says in which run it is read.
+"""The bad files of tests/golden/errors: the ending of a file's name decides how opgen reads it.
 
 `.tags.yaml`            as the tags.yaml of a run
 `.torch.yaml`           for that target
@@ -8,7 +8,7 @@
 `.bare.yaml`            without --namespace aten, with which all others are read
 `.python.yaml`          with --python
 `.lint.yaml`            up to the lints; all others up to the checks
-`.backend.yaml`, `.torch.backend.yaml`, `.selective.yaml`, `.derivatives.yaml`   as a file beside those of fixtures/
+`.backend.yaml`, `.torch.backend.yaml`, `.selective.yaml`, `.derivatives.yaml`   together with the files of fixtures/
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""Numbers that pages tell: each is the one that the code, or a file made from measurements, has."""
+"""Numbers on the pages: each agrees with the code, or with a file made from measurements."""
 
 from __future__ import annotations
 

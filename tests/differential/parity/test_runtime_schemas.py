@@ -120,7 +120,11 @@ f()\\n -> ()
 # Accepted by PyTorch and not here: the message, an example, the reason.
 HERE_REFUSED = (
     ("has no counterpart", "f(Quantizer x) -> Future(Tensor)", "the runtime has no such values"),
-    (r"'\.\.\.' stands for any", "f(...) -> ...", "no C++ function takes or returns any number of values"),
+    (
+        r"'\.\.\.' stands for any",
+        "f(...) -> ...",
+        "no C++ function takes or returns any number of values",
+    ),
     ("only tensors can", "f(int!? x) -> ()", "a number is not written to"),
     ("a list size|expected '\\]'", "f(int[0] x, int[1.5] y) -> ()", "sizes are numbers from 1 up"),
     ("bad number", "f(int x=0x10) -> ()", "PyTorch reads a 0"),

@@ -1,4 +1,4 @@
-"""Compare two answers to one plan: where they differ, and whether that is a defect."""
+"""Compare the outcomes of one call with both libraries: where they differ, and whether that is a defect."""
 
 from __future__ import annotations
 
@@ -57,7 +57,7 @@ def difference(
         if apart is not None and apart.refused is None and not _results(plan, ours, apart):
             return Difference("(right where PyTorch refuses an overlap)", "")
         if not exceptions.refusal_counts(plan.operator):
-            return Difference("(taken, as tests/differential/numerics has it)", "")
+            return Difference("(accepted, as tests/differential/numerics allows)", "")
         if plan.writes_twice() and "more than one element" in theirs.message:
             before = [place.sizes for place in plan.tensors]
             if any(before[n] != ours.tensors[n].sizes for n in plan.written_tensors):
@@ -75,13 +75,13 @@ def difference(
     any_bits = {"content", "dtype"} & set(plan.notes) and re.search(_FRACTIONS, str(found))
     if found is not None and any_bits and found.kind in ("values", "around"):
         # Near the ends of the range, intermediate results may overflow.
-        return Difference("(fractions of any bits)", "")
+        return Difference("(floats made of arbitrary bits)", "")
     return found
 
 
 def _refused(plan: Plan, ours: Outcome, theirs: Outcome, apart: Outcome | None) -> Difference:
     if exceptions.may_refuse(plan.operator):
-        return Difference("(refused, as tests/differential/numerics has it)", "")
+        return Difference("(refused, as tests/differential/numerics allows)", "")
     if _MEMORY.search(ours.message) or ours.refused == "MemoryError":
         return Difference("(memory)", "")
     if apart is None and _ONE_PLACE.search(ours.message):
