@@ -112,7 +112,7 @@ NUMBERS: list[tuple[str, str, Callable[[], int | str]]] = [
     ),
     (
         "guides/performance.md",
-        "blocks of {} MiB and more in huge pages",
+        "requests huge pages for blocks of {} MiB and more",
         lambda: constant("src/device/cpu_cache.cpp", "kFirstHuge") // _MIB,
     ),
     (

@@ -16,7 +16,7 @@ HERE = Path(__file__).parent
 
 
 def _find_packaged() -> Path | None:
-    """The folder with the native_functions.yaml that comes with torch."""
+    """Return the folder with the native_functions.yaml that comes with torch."""
     spec = importlib.util.find_spec("torchgen")
     if spec is None or spec.origin is None:
         return None

@@ -129,7 +129,7 @@ def _printed(dispatcher_class: Any, keys: Sequence[str]) -> dict[str, str]:
 
 
 def test_the_tables_for_all_keys(driver: Path, dispatcher_class: Any) -> None:
-    """Compare 2,000 random sets of any of PyTorch's keys, also several alias keys together: the kernel of every key."""
+    """Compare the kernel of every key for 2,000 random sets of registrations, which may include several alias keys."""
     rng = random.Random(1)
     ours = set(
         subprocess.run([driver, "keys"], capture_output=True, text=True, check=True).stdout.split()

@@ -71,7 +71,7 @@ def test_each_code_of_a_row_has_a_case() -> None:
         assert all(codes <= found for (_, codes), found in rows.items())
 
 
-def test_every_number_that_is_other_for_libraries_is_listed() -> None:
+def test_every_number_that_differs_for_libraries_is_listed() -> None:
     """A number whose codes are all reported only under torchgen's rules is in the table of rules."""
     listed = {n for numbers, *_ in rule_rows() for n in numbers.split(", ")}
     verdicts = read_table().numbers

@@ -84,7 +84,7 @@ def test_a_call_has_the_outcome_that_it_has_in_pytorch(
 def test_listed_differences_exist(compared: tuple[Compared, ...]) -> None:
     """Protects against listed differences that no longer exist."""
     same = [each.call.text for each in compared if each.same and each.call.text in REASONS]
-    assert not same, f"equal by now: remove from {DIFFERENCES.name}: {same}"
+    assert not same, f"no longer different: remove from {DIFFERENCES.name}: {same}"
     unknown = REASONS.keys() - {call.text for call in CALLS}
     assert not unknown, f"not in {TABLE.name}: {unknown}"
 
