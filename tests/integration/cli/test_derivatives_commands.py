@@ -30,7 +30,7 @@ EXAMPLES = re.findall(r"^```yaml\n(.*?)^```", PAGE.read_text(), re.DOTALL | re.M
 
 @pytest.fixture
 def library(opgen: Opgen) -> Opgen:
-    """The operators of the page, and its first example beside them."""
+    """The operators of the page, with its first example as their derivatives.yaml."""
     Path("ops.yaml").write_text(OPERATORS)
     Path("derivatives.yaml").write_text(EXAMPLES[0])
     return opgen
@@ -80,7 +80,7 @@ def test_explain_names_the_operator_whose_formulas_a_variant_uses(library: Opgen
     assert "AutogradCPU  a kernel that records ScaledMulBackward0" in whole
 
 
-def test_explain_says_nothing_of_gradients_without_formulas(library: Opgen) -> None:
+def test_explain_says_nothing_about_gradients_without_formulas(library: Opgen) -> None:
     Path("derivatives.yaml").unlink()
     assert "Gradients" not in library("explain", "ops.yaml", "scaled_mul").stdout
 

@@ -153,7 +153,7 @@ def words(text: str) -> list[str]:
     return sorted(text.translate(separators).split())
 
 
-def test_the_order_of_keys_and_dispatch_rows_moves_as_little(opgen: Opgen) -> None:
+def test_the_order_of_keys_and_dispatch_rows_moves_only_lines(opgen: Opgen) -> None:
     Path("example.yaml").write_text(EXAMPLE)
     opgen("generate", "example.yaml", "-o", "one")
     entries = yaml.safe_load(EXAMPLE)

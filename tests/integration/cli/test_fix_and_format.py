@@ -72,7 +72,7 @@ def test_remaining_problems_are_reported_at_their_new_positions(opgen: Opgen) ->
     assert text[problem["span"]["start"] : problem["span"]["end"]] == "lambda"
 
 
-def test_fixes_that_bring_up_others(opgen: Opgen) -> None:
+def test_fixes_that_lead_to_others(opgen: Opgen) -> None:
     """The value is checked only when its key is valid, and the group only after that."""
     Path("f.yaml").write_text(
         "- func: foo(Tensor self) -> Tensor\n\n"
@@ -117,7 +117,7 @@ def test_several_files(opgen: Opgen) -> None:
     assert sorted(os.listdir()) == ["bad.yaml", "f.yaml", "good.yaml", "other.yaml", "real"]
 
 
-def test_the_tags_file_beside_it_is_read(opgen: Opgen) -> None:
+def test_the_tags_file_next_to_it_is_read(opgen: Opgen) -> None:
     Path("tags.yaml").write_text("- tag: mine_alone\n  desc: One.\n")
     Path("f.yaml").write_text("- func: foo(Tensor self) -> Tensor\n  tags: [mine_alnoe]\n")
     assert opgen("lint", "--fix", "f.yaml").exit_code == 0
@@ -174,7 +174,7 @@ def test_format_leaves_files_with_errors_alone(opgen: Opgen) -> None:
 
 
 def test_a_formatted_file_has_the_same_meaning(opgen: Opgen) -> None:
-    """Compared in everything derived from the file, except line numbers."""
+    """Everything derived from the file is compared, except line numbers."""
 
     def derived() -> str:
         return re.sub(r'"line": [0-9]+', "", opgen("dump", "f.yaml").stdout)

@@ -1,4 +1,4 @@
-"""Every command on a file with the forms of libraries: its output is correct for them."""
+"""Every command handles the forms that only libraries use, and prints them correctly."""
 
 from __future__ import annotations
 
@@ -83,7 +83,7 @@ def test_dump_says_where_functions_come_from(opgen: Opgen) -> None:
 
 
 def test_rows_of_autograd_and_functionalize(opgen: Opgen) -> None:
-    """Their tables are not the generated files of the same names."""
+    """They are in Register<Key>Kernels.cpp; Register<Key>.cpp has only generated kernels."""
     result = opgen("generate", str(FORMS), "--name", "forms", "--target", "torch", "-o", "out")
     assert result.exit_code == 0, result.stderr
     for key, operator in (("Autograd", "nms"), ("Functionalize", "blur")):

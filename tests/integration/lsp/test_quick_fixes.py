@@ -33,7 +33,7 @@ def test_a_quick_fix(session: Session) -> None:
 
 
 def test_all_quick_fixes(session: Session) -> None:
-    """All fixes are offered beside the fix of one problem, and give the same result as on saving."""
+    """Applying all fixes is offered next to the fix of one problem, and gives the same result as saving does."""
     uri = session.open("all.yaml", BAD)
     problem = session.problems(uri)[0]
     every = session.actions(uri, problem.range)[-1]
@@ -71,7 +71,7 @@ def test_formatting(session: Session) -> None:
     assert session.format(uri) == session.texts[uri]
 
 
-def test_no_text_is_lost_that_utf8_has_not(start: Start) -> None:
+def test_no_text_is_lost_that_utf8_cannot_encode(start: Start) -> None:
     """A lone surrogate cannot be written; no edit that would change it is offered."""
     session = start()
     text = BAD + "# \ud800\n"

@@ -90,7 +90,7 @@ def test_autocast(aten: Any) -> None:
     assert (a @ a).dtype is aten.float32
 
 
-def test_an_autocast_scope_is_its_threads(aten: Any) -> None:
+def test_an_autocast_scope_belongs_to_its_thread(aten: Any) -> None:
     """Protects the thread's keys: leaving a scope in another thread, or in the wrong order, is rejected."""
     a, found = aten.ones(2, 2), []
     outer, inner = aten.autocast(), aten.autocast()

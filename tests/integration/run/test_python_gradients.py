@@ -20,7 +20,7 @@ pytest.importorskip("torch")
 pytestmark = pytest.mark.slow
 
 CASES = Path(__file__).parent / "gradients" / "cases.py"
-# Where our words are others than PyTorch's.
+# Cases in which our text differs from PyTorch's.
 DIFFERENT = {
     "y.sum().backward(); y.sum().backward()": "RuntimeError: MulBackward runs backward a second time, but its saved "
     "tensors were freed; pass retain_graph the first time",

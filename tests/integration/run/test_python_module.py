@@ -182,8 +182,9 @@ def test_the_slips_of_a_first_day(run: Run) -> None:
         """)
 
 
-def test_strides_below_zero_are_refused_with_what_to_do(run: Run) -> None:
-    """Protects authors of `flip`: each way to a negative stride says that there is none, and what to do instead."""
+def test_negative_strides_are_rejected_with_advice(run: Run) -> None:
+    """Protects authors of `flip`: each way to ask for a negative stride fails with a message that says what to do
+    instead."""
     run("""
         import numpy as np
         backwards = np.arange(3.0)[::-1]

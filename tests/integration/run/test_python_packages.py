@@ -164,7 +164,7 @@ def test_a_second_owner_of_class_tensor_is_an_import_error(
 
 
 def test_packages_of_one_cmake_project_installed_side_by_side(tmp_path: Path) -> None:
-    """Protects EXTENDS with PYTHON in CMake, and libraries that find those of the package beside them."""
+    """Protects EXTENDS with PYTHON in CMake, and libraries that find those of the package next to them."""
     require_headers()
     built, installed = tmp_path / "built", tmp_path / "installed"
     python = f"-DPython_EXECUTABLE={sys.executable}"

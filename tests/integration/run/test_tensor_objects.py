@@ -101,7 +101,7 @@ def test_a_damaged_pickle(aten: Any) -> None:
     ]:
         with pytest.raises(
             (ValueError, RuntimeError),
-            match=r"do not lie in 16|do not fit|negative|below zero|differ in number",
+            match=r"do not fit|negative|differ in number",
         ):
             build(arguments[0], arguments[1], sizes, strides, offset, False)
     with pytest.raises(TypeError):
