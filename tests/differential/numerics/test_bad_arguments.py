@@ -167,7 +167,7 @@ def test_invalid_arguments_are_rejected_by_name(
                     wrong.append(f"{bad.kind} ({bad.argument}): {said}")
                 refused[bad.kind] += 1
             else:
-                wrong.append(f"{bad.kind}: accepted {bad.argument} = {bad.value} beside {good}")
+                wrong.append(f"{bad.kind}: accepted {bad.argument} = {bad.value} with {good}")
     for kind, count in refused.items():
         record_property(f"bad arguments refused: {kind}", count)
     assert not wrong, "\n".join(wrong[:6])
