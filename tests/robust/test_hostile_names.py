@@ -267,7 +267,7 @@ def check(place: str, value: str) -> None:
         return
     if place in ("argument", "result") and value.lstrip()[:1] in MARKS:
         return
-    # One form for each string, in turns.
+    # Each string is tried in one of the forms.
     choice = forms(place)
     form = choice[zlib.crc32(repr((place, value)).encode()) % len(choice)]
     found = attempt(place, value, form)
@@ -275,11 +275,12 @@ def check(place: str, value: str) -> None:
         assert found.shapes == harmless(place, form).shapes, f"{form}, {place}: {value!r}"
 
 
-# Strings with a meaning at their place: a number, or that nothing is generated.
+# Strings that are valid at their place, with another meaning than the harmless one.
 OTHER_MEANINGS = {("number", "-1"), ("generated", ""), ("kernel_namespace", "")}
 # Strings that continue the type before them, after a blank that PyTorch's parser skips.
 MARKS = ("?", "!", "[", "(")
-# Places whose strings only reach `opgen dump`, so any one is accepted: each costs a tree.
+# At these places any string is accepted, because strings there only reach `opgen dump`. Each takes the time of a whole
+# tree.
 FREE = {"category", "select:tag", "select:dtype", "select:operator", "tags:desc"}
 
 HOSTILE = (

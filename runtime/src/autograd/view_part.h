@@ -9,8 +9,8 @@ namespace opgen {
 struct ViewPart final : TensorPart {
   static constexpr TensorPartKind kKind = TensorPartKind::View;
   TensorBase base;
-  TensorBase tangent_base;  // this tensor's tangent is a view of the tangent of this tensor;
-                            // undefined: of `base`
+  TensorBase tangent_base;  // the tensor of whose tangent the view's tangent is a view; if
+                            // undefined, `base`
   CreationMeta creation = CreationMeta::Default;
   bool has_tangent_base = true;  // if false, the tensor has its own tangent
   bool is_dual = false;       // made by make_dual(); views of this tensor have views of its tangent

@@ -227,7 +227,7 @@ opgen_problems = opgen.importing.common.problems
 
 
 def fake_torch(operators: str, folder: Path) -> None:
-    """A module `torch` with prepared answers; the real one takes seconds to import, and may not be installed."""
+    """Write a module `torch` with prepared answers; the real one takes seconds to import, and may not be installed."""
     (folder / "torch.py").write_text(FAKE_TORCH.replace("WHAT_IS_SAID", operators))
 
 
@@ -307,7 +307,7 @@ def test_from_library(opgen: Opgen, monkeypatch: pytest.MonkeyPatch, tmp_path: P
     assert "warning[W1166]: 'other::h' has kernels, but no schema" in every.stderr
 
 
-def test_a_schema_that_is_printed_otherwise(
+def test_a_schema_that_is_printed_differently(
     opgen: Opgen, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
 ) -> None:
     fake_torch('{"demo::f": ("demo::f(Tensor! x) -> ()", "")}', tmp_path)

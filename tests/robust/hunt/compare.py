@@ -61,7 +61,7 @@ def difference(
         if plan.writes_twice() and "more than one element" in theirs.message:
             before = [place.sizes for place in plan.tensors]
             if any(before[n] != ours.tensors[n].sizes for n in plan.written_tensors):
-                return Difference("(an output with elements in one place is resized)", "")
+                return Difference("(an output whose elements share memory is resized)", "")
         return Difference("accepted", f"PyTorch says {theirs.refused}: {_line(theirs.message)}")
     found = _results(plan, ours, theirs) or _after(plan, ours, theirs)
     if found is not None and apart is not None:
@@ -85,7 +85,7 @@ def _refused(plan: Plan, ours: Outcome, theirs: Outcome, apart: Outcome | None) 
     if _MEMORY.search(ours.message) or ours.refused == "MemoryError":
         return Difference("(memory)", "")
     if apart is None and _ONE_PLACE.search(ours.message):
-        return Difference("(output with elements in one place refused)", "")
+        return Difference("(output whose elements share memory refused)", "")
     found = _facts(theirs.results)
     if found and all(0 in each.sizes for each in found):
         # PyTorch checks dtypes where it reads elements; here it read none.
@@ -175,7 +175,7 @@ def _values(plan: Plan, facts: Facts, mine: bytes, their: bytes) -> Difference |
             or name == facts.dtype
         )
         if dtype.kind in ("float", "complex"):
-            # For sums that cancel, the size of the addends counts.
+            # If addends cancel, the error depends on their size, not on that of the sum.
             absolute += relative * _largest(plan, b)
         bad = ~close(a, b, relative, absolute)
     if not bad.any():

@@ -32,7 +32,7 @@ def entry(schema: str, autogen: str, more: str = _CPU) -> str:
             ],
         ),
         (
-            # An out variant does not return a list that it writes, nor the results next to the list.
+            # An out variant does not return a list that it writes, nor its other results.
             "foo(Tensor self) -> (Tensor[], Tensor)",
             "foo.out",
             ["foo.out(Tensor self, *, Tensor(a!)[] out0, Tensor(b!) out1) -> ()"],
@@ -181,7 +181,7 @@ def test_the_tag_out_is_given_if_it_is_declared() -> None:
     )
 
 
-def test_kernels_are_called_by_the_functional_name() -> None:
+def test_kernels_are_named_after_the_functional_operator() -> None:
     """Protects the kernels that opgen generates: two overloads must not share an out kernel."""
     text = entry("foo_.x(Tensor(a!) self, int k) -> Tensor(a!)", "foo.x, foo.x_out")
     registry = registry_of(text)

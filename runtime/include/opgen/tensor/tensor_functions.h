@@ -191,8 +191,6 @@ template <class T = Tensor>
   return detail::infer_size(shape, numel);
 }
 
-// ---- Dtypes, shared memory ----
-
 // ---- Only in this runtime ----
 
 // Does the same as empty() for a strided, row-major tensor, without TensorOptions.

@@ -60,8 +60,8 @@ class DtypeIterator final : public TakesOutputs<DtypeIterator, at::TensorIterato
   std::vector<Tensor> made_;
 };
 
-// Returns a tensor with the properties of `tensor` on which dtypes and devices depend. Of its
-// sizes, only whether it has dimensions matters.
+// Returns a tensor with the properties of `tensor` on which dtypes and devices depend. Its sizes do
+// not matter, except that a tensor without dimensions stays one.
 inline at::Tensor stand_in(const SymbolicTensor& tensor, IntArrayRef sizes) {
   if (!tensor.defined() || !tensor.is_meta()) return tensor;
   return at::detail::empty_meta(sizes, tensor.scalar_type(), kStrided, kMeta, false, std::nullopt);
