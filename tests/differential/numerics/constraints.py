@@ -1,4 +1,4 @@
-"""Which arguments are valid, where the schema's types and names do not say it.
+"""Rules for valid arguments, which the schema's types and names do not express.
 
 Keys are "operator:argument", with or without the overload ("max.dim:dim", "select:index"), or ":argument" for all
 operators; the most specific one counts. A new operator needs a line here only if PyTorch rejects what is drawn by

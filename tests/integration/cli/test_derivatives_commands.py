@@ -86,7 +86,7 @@ def test_explain_says_nothing_about_gradients_without_formulas(library: Opgen) -
 
 
 def test_a_function_is_looked_for_in_the_authors_headers(library: Opgen) -> None:
-    """A header that is not found may declare everything, as may headers that it includes."""
+    """A header that is not found might declare any function, and so might headers that it includes."""
     lint = ("lint", "ops.yaml")
     assert "W1243" not in library(*lint).output
     Path("my_formulas.h").write_text('#include "more.h"\n')

@@ -41,7 +41,7 @@ def fake_torch(folder: Path, version: str) -> Path:
 
 
 def test_cmake_without_torch(tmp_path: Path) -> None:
-    """With a Python that has no packages at all."""
+    """CMake finds a Python that has no packages at all."""
     python = tmp_path / "python"
     python.write_text(f'#!/bin/sh\nexec "{sys.executable}" -I -S "$@"\n')
     python.chmod(0o755)

@@ -170,7 +170,7 @@ def placed(value: Value, buffers: list[Buffer], tensors: list[Place]) -> Value:
     return value
 
 
-# As a program.
+# A plan as a program.
 
 _HEAD = """import ctypes, sys, warnings
 import aten as m

@@ -103,7 +103,7 @@ def an_argument_in_place(o, x):
 
 
 def outs(o, x):
-    # With the right shape: dynamo traces no others.
+    # The outputs have the right shape, because dynamo does not trace others.
     out, values, indices = torch.empty(3, 3), torch.zeros(3), torch.zeros(3, dtype=torch.long)
     o.mm.out(x, x, out=out)
     o.max.dim_max(x, 1, max=values, max_values=indices)
