@@ -92,10 +92,10 @@ struct SmallStrides {
 // are complete before `form` becomes General, and the fields of the quick form do not change.
 struct IteratorState {
   enum class Form : std::uint8_t {
-    General,     // any number of operands and dimensions, with temporaries: `general`
-    Unbuilt,     // not built yet
-    Contiguous,  // one output, inputs of one dtype; all operands have the same device and shape,
-                 // and are contiguous: `quick`
+    General,       // any number of operands and dimensions, with temporaries: `general`
+    Unbuilt,       // not built yet
+    Contiguous,    // one output, inputs of one dtype; all operands have the same device and shape,
+                   // and are contiguous: `quick`
     SmallStrided,  // one output, inputs of one dtype, operands on one device: `quick` and `small`
   };
 
