@@ -10,6 +10,7 @@ from opgen.diagnostics.suggestions import shorten
 from opgen.model.cpp_identifier import is_library_name
 from opgen.parse.entries.header import SchemaFile
 from opgen.parse.entries.key_readers import EntryContext
+from opgen.parse.foreign.recognise import report_foreign_file
 from opgen.parse.schema import codes
 from opgen.parse.yaml.nodes import MappingNode, Node, ScalarNode
 
@@ -54,9 +55,6 @@ def default_namespaces(
 
 def report_if_foreign(root: Node | None, source: Source, diagnostics: Diagnostics) -> bool:
     """Return whether a file with errors is written for another program, which then replaces its other errors."""
-    # Imported here because only files with errors need it.
-    from opgen.parse.foreign.recognise import report_foreign_file  # noqa: PLC0415
-
     return report_foreign_file(root, source, diagnostics, backend=False)
 
 
