@@ -14,7 +14,7 @@ import click
 
 from opgen.cli.help import Argument, SharedOption
 from opgen.pipeline import installed
-from opgen.pipeline.inputs import Inputs
+from opgen.pipeline.inputs import MAX_SHARDS, Inputs, split_names
 from opgen.targets import TARGETS
 
 
@@ -49,10 +49,14 @@ _FORMER_YAML = click.option(
     "--yaml", "yaml", multiple=True, type=click.Path(path_type=Path), hidden=True
 )
 _IS_FILE = re.compile(r"\.ya?ml$|[/\\]")
+# The fields of `Inputs` that have the value of an option of the same name.
+_OTHER_FIELDS = frozenset(Inputs.__struct_fields__) - {
+    *("yaml", "target", "backends", "ignore_keys", "backend_yaml", "overlay")
+}
 
 shards_option = click.option(
     "--shards",
-    type=click.IntRange(1, 64),
+    type=click.IntRange(1, MAX_SHARDS),
     default=1,
     show_default=True,
     metavar="N",
@@ -224,37 +228,18 @@ def _with_inputs(command: Callable[..., Any]) -> Callable[..., Any]:
     def with_inputs(
         yaml: tuple[Path, ...],
         target: str,
-        tags: Path | None,
-        derivatives: tuple[Path, ...],
         backends: str,
         ignore_keys: str,
-        extends: Path | None,
-        name: str | None,
-        select: tuple[Path, ...],
         backend_yaml: Path | None,
-        impl_path: Path | None,
-        strict_torchgen: bool,
-        namespace: str | None,
-        shards: int = 1,
-        python: bool = False,
         **rest: Any,
     ) -> Any:
         inputs = Inputs(
             yaml=yaml or (default_schema(target, backend_yaml),),
-            tags=tags,
             target=target,
-            backends=_names(backends),
-            ignore_keys=_names(ignore_keys),
-            extends=extends,
-            name=name,
-            select=select,
+            backends=split_names(backends),
+            ignore_keys=split_names(ignore_keys),
             backend_yaml=backend_yaml,
-            impl_path=impl_path,
-            strict_torchgen=strict_torchgen,
-            namespace=namespace,
-            shards=shards,
-            python=python,
-            derivatives=derivatives,
+            **{name: rest.pop(name) for name in _OTHER_FIELDS if name in rest},
         )
         return command(inputs=inputs, **rest)
 
@@ -284,7 +269,3 @@ def default_schema(target: str, backend_yaml: Path | None) -> Path:
             f"Missing argument 'YAML...': there is no {DEFAULT_YAML} in this folder."
         )
     return DEFAULT_YAML
-
-
-def _names(text: str) -> tuple[str, ...]:
-    return tuple(part.strip() for part in text.split(",") if part.strip())

@@ -7,6 +7,7 @@ from functools import cache
 from opgen.model.cpp_identifier import CPP_KEYWORDS, CppIdentifier, cpp_identifier, is_macro
 from opgen.model.function_schema import FunctionSchema, OperatorName
 from opgen.model.native_function import NativeFunction
+from opgen.model.profile import operator_namespace
 from opgen.model.types import BaseTy
 
 # Names that the class of an operator uses for its members, or refers to. The class itself cannot have them.
@@ -24,11 +25,6 @@ _HIDING = frozenset(
         *("DimnameList", "List", "Dict", "Int", "dispatchKeySet"),
     )
 )
-
-
-def operator_namespace(namespace: str) -> str:
-    """Return the C++ namespace of a schema namespace: `at` for `aten`, and the same name for any other."""
-    return "at" if namespace == "aten" else namespace
 
 
 def kernel_namespace(namespace: str, written: str | None) -> str:

@@ -9,6 +9,8 @@ from msgspec import Struct
 from opgen.diagnostics import Located, Span
 from opgen.model.backend import WrittenName
 
+# The usual name of these files; opgen reads each that is in the folder of a schema file.
+DERIVATIVES_YAML = "derivatives.yaml"
 # The name of the table of an entry without `dispatch`.
 DEFAULT_KEY = "Default"
 

@@ -117,6 +117,10 @@ class Precompute(Struct, frozen=True):
     add: tuple[Argument, ...]
 
 
+# The value of a row in a dispatch table that has no kernel.
+FALLTHROUGH = "fallthrough"
+
+
 class KernelSource(Enum):
     """The origin of the function in a row of a dispatch table.
 

@@ -4,6 +4,14 @@ from __future__ import annotations
 
 from enum import Enum, auto
 
+# The namespace of PyTorch's own operators, whose C++ namespace is `at`.
+ATEN = "aten"
+
+
+def operator_namespace(namespace: str) -> str:
+    """Return the C++ namespace of a schema namespace: `at` for `aten`, and the same name for any other."""
+    return "at" if namespace == ATEN else namespace
+
 
 class Profile(Enum):
     """Which rules apply to an entry.

@@ -13,14 +13,14 @@ from opgen.emit.kernels.stubs import known_definitions
 from opgen.io.codes import E0905, W0918, W0919, W0921
 from opgen.io.manifest import MANIFEST, read_manifest
 from opgen.pipeline.kernel_definitions import Definition, find_compiled_definitions
+from opgen.pipeline.reading import find_cpp_text
 
 # The folder of a generated tree that `opgen build` compiles in.
 BUILD_FOLDER = "cmake-build"
 # Endings of C++ and CUDA sources, which an author may expect to be compiled.
 _SOURCES = frozenset({".cpp", ".cc", ".cxx", ".c++", ".C", ".c", ".cu", ".mm"})
-# The most names that a message lists, and the most characters of a source that is searched.
+# The most names that a message lists.
 _MOST_NAMES = 6
-_MAX_BYTES = 4_000_000
 
 
 def find_sources(
@@ -176,12 +176,5 @@ def _report(definition: Definition, names: _Names, diagnostics: Diagnostics) -> 
 
 
 def _read(path: Path) -> Source | None:
-    """Return the text of a source; None if it is too large, or cannot be read, which the compiler reports."""
-    try:
-        with open(path, "rb") as file:
-            content = file.read(_MAX_BYTES + 1)
-    except OSError:
-        return None
-    if len(content) > _MAX_BYTES:
-        return None
-    return Source(shown_path(path), content.decode("utf-8-sig", "replace"))
+    text = find_cpp_text(path)
+    return None if text is None else Source(shown_path(path), text)

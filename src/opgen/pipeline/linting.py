@@ -10,6 +10,7 @@ from msgspec.structs import replace
 from opgen.diagnostics import Diagnostics
 from opgen.lints import lint as report_lints
 from opgen.lints import lint_allows, suppress
+from opgen.model.profile import ATEN
 from opgen.model.registry import Registry
 from opgen.pipeline.checking import (
     allow_comments,
@@ -105,6 +106,6 @@ def lint(registry: Registry, inputs: Inputs, diagnostics: Diagnostics) -> None:
 
 def _without_base(registry: Registry) -> Registry:
     """The registry without files that define only operators of `aten`: these are PyTorch's, which a backend is for."""
-    own = {id(f.spans.entry.source) for f in registry.functions if f.namespace != "aten"}
+    own = {id(f.spans.entry.source) for f in registry.functions if f.namespace != ATEN}
     kept = tuple(f for f in registry.functions if id(f.spans.entry.source) in own)
     return replace(registry, functions=kept)

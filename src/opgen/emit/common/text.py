@@ -6,7 +6,7 @@ from collections.abc import Iterable, Iterator, Sequence
 
 from msgspec import field
 
-from opgen.cpp.names import operator_namespace, operator_struct_name
+from opgen.cpp.names import operator_struct_name
 from opgen.cpp.signatures import (
     Binding,
     CppSignature,
@@ -20,6 +20,7 @@ from opgen.cpp.translate import translate
 from opgen.cpp.type_values import CType
 from opgen.emit.common.base import PublicFunction, Record
 from opgen.model.native_function import NativeFunction
+from opgen.model.profile import operator_namespace
 from opgen.targets.base import Target
 
 

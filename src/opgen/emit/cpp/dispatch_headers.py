@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from opgen.cpp.names import operator_namespace, operator_struct_name
+from opgen.cpp.names import operator_struct_name
 from opgen.emit.common.base import (
     Block,
     GeneratedFile,
@@ -16,6 +16,7 @@ from opgen.emit.common.context import Context
 from opgen.emit.common.layout import WIDTH
 from opgen.model.dispatch_key import DispatchKey
 from opgen.model.native_function import NativeFunction
+from opgen.model.profile import operator_namespace
 from opgen.resolve.dispatch_tables import Registration, RegistrationKind
 
 # The runtime's headers that declare the classes of `direct_kernel`, beside those that every operator includes.

@@ -6,7 +6,7 @@ from collections.abc import Iterable, Iterator
 
 from msgspec.structs import replace
 
-from opgen.cpp.names import operator_namespace, operator_struct_name
+from opgen.cpp.names import operator_struct_name
 from opgen.cpp.signatures import Binding
 from opgen.cpp.type_values import Base
 from opgen.emit.common.base import Block, GeneratedFile, PublicFunction, blocks
@@ -15,6 +15,7 @@ from opgen.emit.common.shards import sharded
 from opgen.emit.common.text import operator_struct
 from opgen.emit.cpp.operators import operator_headers
 from opgen.model.native_function import NativeFunction, Variant
+from opgen.model.profile import operator_namespace
 
 _KEY_SET = Binding("dispatchKeySet", Base("DispatchKeySet"))
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
 
-from opgen.cpp.names import operator_namespace, operator_struct_name
+from opgen.cpp.names import operator_struct_name
 from opgen.emit.common.base import Block, GeneratedFile, Record, blocks, cpp_string, group_by
 from opgen.emit.common.context import Context
 from opgen.emit.common.custom_classes import ClassDefinition, class_definitions, type_headers
@@ -19,6 +19,7 @@ from opgen.emit.common.layout import (
 from opgen.emit.common.shards import sharded
 from opgen.emit.common.text import operator_struct
 from opgen.model.native_function import NativeFunction
+from opgen.model.profile import operator_namespace
 from opgen.resolve.fakes import lacks_fake
 from opgen.targets.tags import spell_tags
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 
-from opgen.cpp.names import kernel_namespace, operator_namespace
+from opgen.cpp.names import kernel_namespace
 from opgen.emit.common.base import Block, GeneratedFile, Record, blocks, cpp_string, group_by
 from opgen.emit.common.composite_set import CompositeKernel
 from opgen.emit.common.context import Context
@@ -20,6 +20,7 @@ from opgen.emit.kernels.ufuncs import Ufunc, collect_ufuncs
 from opgen.model.cpp_identifier import cpp_identifier
 from opgen.model.dispatch_key import DispatchKey
 from opgen.model.function_schema import TENSOR
+from opgen.model.profile import operator_namespace
 
 
 class MissingFunction(Record, frozen=True):

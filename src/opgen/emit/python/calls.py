@@ -15,6 +15,7 @@ from opgen import data
 from opgen.emit.common.base import Record
 from opgen.emit.common.context import Context
 from opgen.model.native_function import NativeFunction, Variant
+from opgen.model.profile import ATEN
 from opgen.model.types import BaseTy, BaseType, ListType, OptionalType, Type
 from opgen.python.check import is_bound
 from opgen.python.defaults import python_default
@@ -210,7 +211,7 @@ def parser_kind(type: Type) -> str | None:
 
 def takes_numbers(f: NativeFunction, a: PythonArgument) -> bool:
     """Return whether a number may be passed for the tensor `a`."""
-    named = f.namespace == "aten" and str(f.func.name.name) in _TAKE_NUMBERS
+    named = f.namespace == ATEN and str(f.func.name.name) in _TAKE_NUMBERS
     return named and parser_kind(a.type) == "Tensor" and not isinstance(a, PythonOutArgument)
 
 
@@ -260,7 +261,7 @@ def _options_first(signature: PythonSignature) -> PythonSignature:
 
 def _choices(f: NativeFunction, a: PythonArgument) -> tuple[str, ...]:
     """The strings that an argument of PyTorch's operators may be; none if they are unknown."""
-    if f.namespace != "aten" or parser_kind(a.type) != "Str":
+    if f.namespace != ATEN or parser_kind(a.type) != "Str":
         return ()
     name = str(f.func.name.name)
     for pattern, argument, *texts in _CHOICES:

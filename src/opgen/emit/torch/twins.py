@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from opgen.cpp.names import operator_namespace, operator_struct_name
+from opgen.cpp.names import operator_struct_name
 from opgen.emit.common.base import Block, GeneratedFile, Record, blocks, cpp_string, group_by
 from opgen.emit.common.context import Context
 from opgen.emit.common.custom_classes import ClassDefinition, class_definitions
@@ -13,6 +13,7 @@ from opgen.emit.common.text import operator_struct
 from opgen.emit.cpp.operators import operator_headers
 from opgen.emit.torch.functionalize import OF_OUT
 from opgen.model.native_function import NativeFunction
+from opgen.model.profile import operator_namespace
 from opgen.resolve.functional_forms import Twin, TwinForm, find_twins
 from opgen.targets.tags import spell_tags
 

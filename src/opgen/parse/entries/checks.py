@@ -23,7 +23,7 @@ from opgen.model.dispatch_key import (
 )
 from opgen.model.function_schema import FunctionSchema, SchemaKind
 from opgen.model.native_function import DeviceCheckType, Variant
-from opgen.model.profile import Profile
+from opgen.model.profile import Profile, operator_namespace
 from opgen.parse.entries import codes, codes_library
 from opgen.parse.entries.draft import Draft, default_kernel_name
 
@@ -175,7 +175,7 @@ def _composite_keys_agree(draft: Draft, func: FunctionSchema) -> Iterator[Findin
 
 
 def _kernels_share_namespace(draft: Draft, func: FunctionSchema) -> Iterator[Finding]:
-    default = "at" if draft.namespace == "aten" else draft.namespace
+    default = operator_namespace(draft.namespace)
     for row in draft.dispatch[1:]:
         first = draft.dispatch[0]
         names = [r.namespace or default for r in (first, row)]

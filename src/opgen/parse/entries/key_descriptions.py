@@ -146,7 +146,6 @@ CLASS_KEYS: Mapping[str, str] = {
 }
 
 # Values of a dispatch table that are not kernels of the library's author.
-FALLTHROUGH = "fallthrough"
 FALLTHROUGH_DESCRIPTION = "No kernel: a call continues at the next dispatch key."
 EXISTING_DESCRIPTION = (
     "An existing C++ function, which is called directly. A header of `include` declares it."
