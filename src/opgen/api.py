@@ -172,7 +172,7 @@ def lint(inputs: Inputs | PathLike | Iterable[PathLike]) -> tuple[Diagnostic, ..
     Raises ValueError like `load`, and nothing for problems of the files.
     """
     diagnostics = Diagnostics()
-    linting.inspect(_inputs(inputs), diagnostics, refused=True)
+    linting.inspect(_inputs(inputs), diagnostics, unsupported=True)
     return diagnostics.sorted()
 
 

@@ -55,13 +55,13 @@ def test_an_unknown_field_is_an_error(tmp_path: Path, template: str) -> None:
 @pytest.mark.parametrize(
     "template",
     [
-        "{{ view }}",
-        "{{ view.text }}",
+        "{{ other }}",
+        "{{ other.text }}",
         "{{ loop }}",
         "{{ loop.first }}",
         "{% for c in file.text %}{% endfor %}{{ c }}",
-        "{% if view %}{% endif %}",
-        "{% for c in view %}{% endfor %}",
+        "{% if other %}{% endif %}",
+        "{% for c in other %}{% endfor %}",
     ],
 )
 def test_an_unknown_name_is_an_error(tmp_path: Path, template: str) -> None:
@@ -132,7 +132,7 @@ def unknown_names(node: nodes.Node, known: frozenset[str]) -> Iterator[str]:
         "{% for c in file.text %}{% endfor %}{{ c }}",
         "{% include file.text %}",
         "{% macro a() %}{% endmacro %}",
-        "{{ view }}",
+        "{{ other }}",
         "{{ loop.first }}",
     ],
 )

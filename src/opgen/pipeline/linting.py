@@ -14,8 +14,8 @@ from opgen.model.profile import ATEN
 from opgen.model.registry import Registry
 from opgen.pipeline.checking import (
     allow_comments,
-    check_refused,
     check_target,
+    check_unsupported,
     read_additions,
 )
 from opgen.pipeline.checking_python import check_python
@@ -40,15 +40,15 @@ def inspect(
     inputs: Inputs,
     diagnostics: Diagnostics,
     *,
-    refused: bool = False,
+    unsupported: bool = False,
     until: Stage = Stage.lint,
 ) -> Registry | None:
     """Report all problems of the inputs; return None if there are errors.
 
     Later stages skip entries with errors, and check all others.
-    With `refused` also entries that are valid, but for which the target generates no files.
+    With `unsupported`, also report entries that are valid, but for which the target generates no files.
     """
-    registry = survey(inputs, diagnostics, refused=refused, until=until)
+    registry = survey(inputs, diagnostics, unsupported=unsupported, until=until)
     return None if diagnostics.has_errors else registry
 
 
@@ -56,7 +56,7 @@ def survey(
     inputs: Inputs,
     diagnostics: Diagnostics,
     *,
-    refused: bool = False,
+    unsupported: bool = False,
     until: Stage = Stage.lint,
     is_stale: Callable[[], bool] = lambda: False,
 ) -> Registry:
@@ -72,8 +72,8 @@ def survey(
         signatures = check_target(registry, inputs, diagnostics)
         if inputs.python:
             check_python(registry, inputs, diagnostics)
-        if refused:
-            check_refused(registry, inputs, diagnostics)
+        if unsupported:
+            check_unsupported(registry, inputs, diagnostics)
         read_additions(whole, inputs, diagnostics)
         gradients = check_derivatives(whole, inputs, signatures, diagnostics)
         check_called_functions(gradients, inputs, diagnostics)

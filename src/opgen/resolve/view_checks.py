@@ -33,7 +33,7 @@ def check_view_variants(variants: ViewVariants, entries: Entries, diagnostics: D
     group = find_view_group(variants)
     if group is None:
         return
-    if _may_be_refused(group.view, entries):
+    if _may_be_invalid(group.view, entries):
         pass
     elif group.view_copy is None:
         _view_has_copy(group.view, entries, diagnostics)
@@ -43,7 +43,7 @@ def check_view_variants(variants: ViewVariants, entries: Entries, diagnostics: D
         _inplace_matches_view(group, group.view_inplace, diagnostics)
 
 
-def _may_be_refused(view: NativeFunction, entries: Entries) -> bool:
+def _may_be_invalid(view: NativeFunction, entries: Entries) -> bool:
     """Return whether the copying form of `view` may be among the invalid entries."""
     base = view.func.name.name.base
     return entries.invalid.may_have_base(f"{base}_copy", base.replace("inverse", "scatter"))

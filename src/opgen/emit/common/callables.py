@@ -26,7 +26,7 @@ _VARIANTS = {
 }
 
 
-def callable_text(context: Context, row: Registration) -> str:
+def callable_expression(context: Context, row: Registration) -> str:
     """A qualified function name whose type is the operator's dispatcher signature."""
     match row.kind:
         case RegistrationKind.structured:
@@ -58,7 +58,7 @@ def callable_text(context: Context, row: Registration) -> str:
             assert_never(row.kind)
 
 
-def kernel_text(context: Context, row: Registration) -> str:
+def kernel_expression(context: Context, row: Registration) -> str:
     """The C++ expression from which a registration makes the kernel of `row`, a DirectKernel.
 
     Structured kernels are named by their class alone: `opgen::FunctionalKernel<opgen::DispatchKey::CPU,
@@ -68,7 +68,7 @@ def kernel_text(context: Context, row: Registration) -> str:
         return _composite_served(row)
     if row.kind is RegistrationKind.structured and not _is_checked(context, row):
         return _served(row)
-    return callable_text(context, row)
+    return callable_expression(context, row)
 
 
 def _structured(row: Registration) -> str:

@@ -6,7 +6,7 @@ from collections.abc import Iterable, Iterator, Sequence
 
 from opgen.emit.common.base import Block, GeneratedFile, Record, blocks, unique
 from opgen.emit.common.batching import decomposes
-from opgen.emit.common.callables import kernel_text
+from opgen.emit.common.callables import kernel_expression
 from opgen.emit.common.context import Context
 from opgen.emit.common.custom_classes import ClassDefinition, class_definitions
 from opgen.emit.common.layout import wrap_call, wrap_definition, wrap_row
@@ -126,7 +126,7 @@ def _definition(context: Context, row: Registration) -> KernelDefinition:
     struct = operator_struct(row.function)
     kernel_class = direct_kernel_class(row.key)
     return KernelDefinition(
-        kernel_class, struct, direct_kernel(row.function), kernel_text(context, row)
+        kernel_class, struct, direct_kernel(row.function), kernel_expression(context, row)
     )
 
 
@@ -163,7 +163,7 @@ def _row(context: Context, row: Registration) -> KernelRow:
         function = "opgen::kernel"
         argument = f"{direct_namespace(f, row.key)}::{direct_kernel(f)}"
     else:
-        argument = kernel_text(context, row)
+        argument = kernel_expression(context, row)
     return KernelRow(str(f.func.name), function, argument)
 
 

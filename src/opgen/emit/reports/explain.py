@@ -7,7 +7,7 @@ from collections.abc import Iterable, Iterator
 
 from opgen.diagnostics.codes import Code
 from opgen.emit.common.base import GeneratedFile, Record
-from opgen.emit.common.callables import callable_text
+from opgen.emit.common.callables import callable_expression
 from opgen.emit.common.context import Context
 from opgen.emit.kernels.headers import meta_roots
 from opgen.emit.kernels.stubs import missing_functions
@@ -246,7 +246,7 @@ def _called(context: Context, cell: Cell) -> str:
     row = cell.registration
     if row is None or row.kind is RegistrationKind.fallthrough:
         return "nothing"
-    return callable_text(context, row)
+    return callable_expression(context, row)
 
 
 def _cell(row: Besides, width: int) -> TableCell:

@@ -221,7 +221,7 @@ def _value_schema(value_kind: ValueKind, tags: TagSet) -> Schema:
     match value_kind:
         case ValueKind.flag:
             return {"type": "boolean"}
-        case ValueKind.schema | ValueKind.text:
+        case ValueKind.schema | ValueKind.string:
             return {"type": "string"}
         case ValueKind.variants:
             return _variants()
