@@ -34,6 +34,20 @@ class ImportedEntry(Record, frozen=True):
     tags: str
     left_out: bool
 
+    @property
+    def lines(self) -> Iterator[str]:
+        """The lines of the entry, without comments about the whole of it."""
+        yield f"# - func: {self.func}" if self.left_out else f"- func: {self.func}"
+        if self.left_out:
+            return
+        if self.has_rows:
+            yield "  dispatch:"
+        yield from (f"    {row}" if self.has_rows else f"  {row}" for row in self.rows)
+        if self.tags:
+            yield f"  tags: {self.tags}"
+        if not self.has_rows:
+            yield "  manual_kernel_registration: True"
+
 
 class ImportedClass(Record, frozen=True):
     name: str
@@ -41,10 +55,26 @@ class ImportedClass(Record, frozen=True):
     header: str
 
 
+class HeaderKey(Record, frozen=True):
+    """A key of the first item of the file, which sets properties of the whole file."""
+
+    line: str
+    classes: tuple[ImportedClass, ...] = ()
+
+
 class ImportedFile(GeneratedFile, frozen=True):
     includes: str
     classes: tuple[ImportedClass, ...]
     entries: tuple[ImportedEntry, ...]
+
+    @property
+    def header_keys(self) -> tuple[HeaderKey, ...]:
+        keys = []
+        if self.includes:
+            keys.append(HeaderKey(f"- include: [{self.includes}]"))
+        if self.classes:
+            keys.append(HeaderKey("  classes:" if keys else "- classes:", self.classes))
+        return tuple(keys)
 
 
 class KernelDeclaration(Record, frozen=True):

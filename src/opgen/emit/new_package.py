@@ -16,6 +16,11 @@ class NewPackageFile(GeneratedFile, frozen=True):
         return self.releases[0]
 
     @property
+    def release_list(self) -> str:
+        """`"2.9.0", "2.10.0"`."""
+        return ", ".join(f'"{release}"' for release in self.releases)
+
+    @property
     def target(self) -> str:
         return "torch" if self.releases else "runtime"
 

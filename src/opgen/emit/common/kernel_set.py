@@ -11,7 +11,14 @@ from opgen.cpp.names import kernel_namespace, meta_namespace
 from opgen.cpp.signatures import Binding
 from opgen.cpp.spelling import TypeSpelling
 from opgen.emit.common.base import Record, group_by
-from opgen.emit.common.layout import WIDTH, wrap_call, wrap_comment, wrap_declaration, wrap_define
+from opgen.emit.common.layout import (
+    WIDTH,
+    wrap_call,
+    wrap_comment,
+    wrap_declaration,
+    wrap_define,
+    wrap_list,
+)
 from opgen.emit.common.text import SpelledSignature, Speller
 from opgen.model.dispatch_key import DispatchKey
 from opgen.model.native_function import Kernel, NativeFunction
@@ -36,7 +43,7 @@ class KernelOverload(Record, frozen=True):
     key: DispatchKey
     returns: str
     parameter_list: tuple[str, ...]
-    types: str
+    types: tuple[str, ...]
     kept: bool
 
     @property
@@ -78,11 +85,13 @@ class UnstructuredKernel(Record, frozen=True):
         return f"opgen_{self.name}"
 
     @property
-    def is_reserved(self) -> bool:
-        """Whether the plain name is declared as a template, so that a free function written in place
-        of the kernel does not compile. (An alias would have the same effect, but -Wshadow would warn about
-        parameters of that name.) False if kernel code needs a namespace of that name."""
-        return self.name not in _NAMESPACES
+    def reserved(self) -> tuple[str, ...]:
+        """The plain name, which is declared as a template, so that a free function in place of the kernel does not compile.
+
+        (An alias would have the same effect, but -Wshadow would warn about parameters of that name.) Empty if kernel code
+        needs a namespace of that name.
+        """
+        return () if self.name in _NAMESPACES else (self.name,)
 
     @property
     def returns(self) -> tuple[ReturnAlias, ...]:
@@ -131,7 +140,7 @@ class StructuredKernel(Record, frozen=True):
     struct: str
     meta: str
     parameter_list: tuple[str, ...]
-    types: str
+    types: tuple[str, ...]
     precomputed: bool
     forward_parameters: tuple[str, ...]
     forward_arguments: tuple[str, ...]
@@ -150,23 +159,27 @@ class StructuredKernel(Record, frozen=True):
         return wrap_comment(self.schema)
 
     @property
-    def declaration(self) -> str:
-        returns = f"{specifier(self.kept)}void"
-        return wrap_declaration(returns, "impl", self.parameter_list, ");", indent=2)
+    def members(self) -> tuple[str, ...]:
+        """The members of the class, each on one or more lines."""
+        found = []
+        if self.says_outputs:
+            found.append(f"  static constexpr ::std::size_t opgen_outputs = {self.outputs};")
+        if not self.is_installed:
+            returns = f"{specifier(self.kept)}void"
+            found.append(wrap_declaration(returns, "impl", self.parameter_list, ");", indent=2))
+        if self.precomputed and self.kept:
+            found.append(self._forward_definition())
+        return tuple(found)
 
     @property
-    def macro_definition(self) -> str:
-        """The `#define` of the text that OPGEN_IMPL_FUNC stands for."""
+    def macros(self) -> tuple[str, ...]:
+        """The `#define` of the text that OPGEN_IMPL_FUNC stands for, if an author writes the kernel."""
+        if self.is_installed:
+            return ()
         name = f"OPGEN_NativeFunctions_h_IMPL_{self.name}"
-        return wrap_define(name, f"{self.qualifier}{self.struct}")
+        return (wrap_define(name, f"{self.qualifier}{self.struct}"),)
 
-    @property
-    def forwards(self) -> bool:
-        """Whether the class has `opgen_impl`."""
-        return self.precomputed and self.kept
-
-    @property
-    def forward_definition(self) -> str:
+    def _forward_definition(self) -> str:
         """`opgen_impl`, which calls `impl` with precomputed values."""
         given = ("const meta_return_ty& opgen_precomputed", *self.forward_parameters)
         call = f"this->impl({', '.join(self.forward_arguments)});"
@@ -187,12 +200,24 @@ class PrecomputedValue(Record, frozen=True):
     flags_after: str
 
 
+class SizedClass(Record, frozen=True):
+    """A class that derives from a class template of a meta function, for one kind of sizes.
+
+    `symbolic` has the class for symbolic sizes, if this one is for known sizes.
+    """
+
+    struct: str
+    base: str
+    symbolic: tuple[str, ...]
+
+
 class MetaClass(Record, frozen=True):
     """A structured group's meta class with its one member `meta`.
 
     With a `sized_base`, the body that an author writes is a member of the class template `sized`; the
     class itself and `symbolic` derive from it, for known and for symbolic sizes, and their `meta`
-    calls it with `names`.
+    calls it with `names`. Otherwise, `int_type` is the type that the body can use as `Int`, if the target has class
+    templates for other groups.
     """
 
     root: str
@@ -206,13 +231,14 @@ class MetaClass(Record, frozen=True):
     sized_base: str
     sized: str
     symbolic: str
+    int_type: str
     outputs: int
     returns: str
     parameter_list: tuple[str, ...]
     names: str
-    types: str
+    types: tuple[str, ...]
     precomputed: tuple[PrecomputedValue, ...]
-    precompute_flags: str
+    precompute_flags: tuple[str, ...]
     precompute_all: str
     to_write: str
     kept: bool
@@ -226,13 +252,50 @@ class MetaClass(Record, frozen=True):
         return wrap_comment(self.schema)
 
     @property
-    def plain_declaration(self) -> str:
+    def is_template(self) -> bool:
+        return bool(self.sized_base)
+
+    @property
+    def body_struct(self) -> str:
+        """The class with the member that an author writes."""
+        return self.sized if self.is_template else self.struct
+
+    @property
+    def body_base(self) -> str:
+        return f"opgen_Sizes::{self.sized_base}" if self.is_template else self.base
+
+    @property
+    def body_names(self) -> tuple[str, ...]:
+        """The line that makes names usable in the body, if there is one."""
+        if self.is_template:
+            return (f"  OPGEN_NAMES_OF_{self.sized_base}(opgen_Sizes)",)
+        return (f"  using Int = {self.int_type};",) if self.int_type else ()
+
+    @property
+    def body_declaration(self) -> str:
+        if not self.is_template:
+            return self.declaration
         return wrap_declaration(self.returns, "meta", self.parameter_list, ");", indent=2)
+
+    @property
+    def sized_classes(self) -> tuple[SizedClass, ...]:
+        """The classes that derive from a class template, with their own `declaration` of meta."""
+        if not self.is_template:
+            return ()
+        return (
+            SizedClass(self.symbolic, f"{self.sized}<opgen::SymbolicSizes>", ()),
+            SizedClass(self.struct, f"{self.sized}<opgen::ConcreteSizes>", (self.symbolic,)),
+        )
 
     @property
     def declaration(self) -> str:
         returns = f"{specifier(self.kept)}{self.returns}"
         return wrap_declaration(returns, "meta", self.parameter_list, ");", indent=2)
+
+    @property
+    def precompute_template(self) -> str:
+        """`template <bool KH = false, bool KW = false>`, the flags of the values that are set."""
+        return wrap_list("  template <", self.precompute_flags, ">")
 
     @property
     def macro_lines(self) -> tuple[str, ...]:
@@ -250,17 +313,23 @@ class MetaClass(Record, frozen=True):
         call = f"this->{self.sized}::meta({self.names});"
         if self.precomputed:
             call = f"return {call}"
-            returns = (f"{struct}::meta_return_ty ", f"{symbolic}::meta_return_ty ")
+            returns = (f"{struct}::meta_return_ty", f"{symbolic}::meta_return_ty")
             author = f"typename {sized}<opgen_Sizes>::meta_return_ty "
         else:
             # OPGEN_META_FUNC writes the first `void`.
-            returns, author = ("", "void "), "void "
+            returns, author = ("", "void"), "void "
+        heads = [
+            wrap_declaration(
+                returned, f"{own}::meta", self.parameter_list, ") {", indent=2, width=WIDTH - 2
+            )
+            for returned, own in zip(returns, (struct, symbolic))
+        ]
         return continued(
             f"#define {name}",
-            f"  {returns[0]}{struct}::meta({self.parameters}) {{",
+            *heads[0].split("\n"),
             f"    {call}",
             "  }",
-            f"  {returns[1]}{symbolic}::meta({self.parameters}) {{",
+            *heads[1].split("\n"),
             f"    {call}",
             "  }",
             "  template <class opgen_Sizes>",
@@ -376,7 +445,7 @@ def _call(
         key=key,
         returns=native.returns,
         parameter_list=native.parameter_list,
-        types=native.types,
+        types=native.type_list,
         kept=kept,
     )
 
@@ -424,7 +493,7 @@ def structured_kernel(
         struct=f"structured_{kernel.name}",
         meta=meta_class(group),
         parameter_list=spell.parameter_list(arguments),
-        types=spell.types(arguments),
+        types=spell.type_list(arguments),
         precomputed=group.primary.precomputed is not None,
         forward_parameters=tuple(
             spell.type(b.type) if b.name in unnamed else spell.parameters([b], defaults=False)
@@ -485,13 +554,14 @@ def meta_class_of(
         sized_base=sized_base,
         sized=f"opgen_meta_{struct.removeprefix('structured_')}" if is_sized else "",
         symbolic=f"opgen_symbolic_{struct.removeprefix('structured_')}" if is_sized else "",
+        int_type="" if spell.target.cpp.meta_spelling is None else "int64_t",
         outputs=len(group.functional.func.returns),
         returns="void" if group.primary.precomputed is None else "meta_return_ty",
         parameter_list=parameters,
         names=", ".join(b.name for b in arguments),
-        types=spell.types(arguments, spelling=spelling),
+        types=spell.type_list(arguments, spelling=spelling),
         precomputed=_precomputed(elements, spell, spelling),
-        precompute_flags=", ".join(f"bool {b.name.upper()} = false" for b in elements),
+        precompute_flags=tuple(f"bool {b.name.upper()} = false" for b in elements),
         precompute_all=", ".join("true" for _ in elements),
         to_write=f"{_meta_macro(group)}({', '.join(parameters)})",
         kept=kept,

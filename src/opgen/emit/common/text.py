@@ -115,9 +115,11 @@ class Speller(Record, frozen=True):
             self._declarations[key] = found
         return found
 
-    def types(self, bindings: Iterable[Binding], *, spelling: TypeSpelling | None = None) -> str:
-        """`const Tensor&, const Scalar&`."""
-        return ", ".join([self.type(b.type, spelling=spelling) for b in bindings])
+    def type_list(
+        self, bindings: Iterable[Binding], *, spelling: TypeSpelling | None = None
+    ) -> tuple[str, ...]:
+        """The type of each of `bindings`."""
+        return tuple([self.type(b.type, spelling=spelling) for b in bindings])
 
     def spelled(self, signature: DispatcherSignature | NativeSignature) -> SpelledSignature:
         """`signature` as text, cached: it is the same for all keys."""

@@ -11,6 +11,7 @@ from opgen.cpp.signatures import Binding
 from opgen.cpp.type_values import Base
 from opgen.emit.common.base import Block, GeneratedFile, PublicFunction, blocks
 from opgen.emit.common.context import Context
+from opgen.emit.common.layout import sorted_includes
 from opgen.emit.common.shards import sharded
 from opgen.emit.common.text import operator_struct
 from opgen.emit.cpp.operators import operator_headers
@@ -44,6 +45,7 @@ class TensorMethodsFile(GeneratedFile, frozen=True):
     library: str
     name: str
     owns: bool
+    own_includes: tuple[str, ...]
     includes: tuple[str, ...]
     methods: tuple[PublicFunction, ...]
 
@@ -112,6 +114,7 @@ def build_tensor_methods(context: Context) -> Iterator[GeneratedFile]:
             library=context.library.name,
             name=name,
             owns=index == 0,
+            own_includes=sorted_includes(context.tensor_header, "opgen/register.h"),
             includes=operator_headers(context, members),
             methods=_bodies(context, members),
         )

@@ -4,12 +4,18 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
 
-from opgen.emit.common.base import Block, GeneratedFile, Record, blocks, unique
+from opgen.emit.common.base import Block, GeneratedFile, Record, blocks
 from opgen.emit.common.batching import decomposes
 from opgen.emit.common.callables import kernel_expression
 from opgen.emit.common.context import Context
 from opgen.emit.common.custom_classes import ClassDefinition, class_definitions
-from opgen.emit.common.layout import wrap_call, wrap_definition, wrap_row
+from opgen.emit.common.layout import (
+    sorted_includes,
+    wrap_declaration,
+    wrap_definition,
+    wrap_impl,
+    wrap_row,
+)
 from opgen.emit.common.shards import sharded
 from opgen.emit.common.text import operator_struct
 from opgen.emit.cpp.dispatch_headers import (
@@ -60,7 +66,7 @@ class KernelRow(Record, frozen=True):
     @property
     def statement(self) -> str:
         """The row as a call of torch::Library."""
-        return wrap_call("  m.impl(", (f'"{self.operator}"', self.kernel), ");", indent=2)
+        return wrap_impl(self.operator, self.kernel)
 
 
 class KernelTable(Record, frozen=True):
@@ -77,9 +83,9 @@ class KernelTable(Record, frozen=True):
 
     @property
     def definition(self) -> str:
-        start = f"const opgen::KernelTable opgen_table_{self.file}_{self.namespace}("
         arguments = (f'"{self.namespace}"', f"opgen::DispatchKey::{self.key}", self.rows)
-        return wrap_call(start, arguments, ");", indent=0)
+        name = f"opgen_table_{self.file}_{self.namespace}"
+        return wrap_declaration("const opgen::KernelTable", name, arguments, ");")
 
 
 class RegisterKeyFile(GeneratedFile, frozen=True):
@@ -87,7 +93,6 @@ class RegisterKeyFile(GeneratedFile, frozen=True):
     name: str
     key: str
     includes: tuple[str, ...]
-    author_includes: tuple[str, ...]
     classes: tuple[ClassDefinition, ...]
     definitions: tuple[Block[KernelDefinition], ...]
     tables: tuple[KernelTable, ...]
@@ -105,7 +110,6 @@ def build_register_keys(context: Context) -> Iterator[GeneratedFile]:
                 name=name,
                 key=key.name,
                 includes=_includes(context, key, members),
-                author_includes=_author_includes(members),
                 classes=class_definitions(row.function for row in members),
                 definitions=_definitions(context, members),
                 tables=tuple(_tables(context, key, name, members)),
@@ -172,10 +176,10 @@ def _stem(key: DispatchKey) -> str:
     return f"Register{key.name}Kernels" if key in _OWN else f"Register{key.name}"
 
 
-def _author_includes(rows: tuple[Registration, ...]) -> tuple[str, ...]:
+def _author_includes(rows: tuple[Registration, ...]) -> Iterator[str]:
     """The headers that declare existing functions, with the quotes or angle brackets of their `#include`."""
     existing = (row.function for row in rows if row.kind is RegistrationKind.existing)
-    return tuple(unique(header for f in existing for header in f.includes))
+    return (header for f in existing for header in f.includes)
 
 
 def _includes(
@@ -191,16 +195,17 @@ def _includes(
     besides = context.target.dispatch.key_headers.get(key)
     existing = any(row.kind is RegistrationKind.existing for row in rows)
     own = (
-        sorted({_kernel_header(r) for r in rows if r.kind is RegistrationKind.structured})
+        {_kernel_header(r) for r in rows if r.kind is RegistrationKind.structured}
         if context.library.backend_only
-        else ()
+        else set()
     )
-    return (
+    return sorted_includes(
         *(() if besides is None else (besides,)),
         *(("opgen/existing.h",) if existing else ()),
-        *map(context.library.operator_header, sorted(headers.difference(own))),
+        *map(context.library.operator_header, headers.difference(own)),
         *map(context.library.header, own),
         *_backend_includes(context, rows),
+        *_author_includes(rows),
     )
 
 

@@ -14,6 +14,12 @@ from opgen.emit.common.kernel_set import (
     StructuredKernel,
     UnstructuredKernel,
 )
+from opgen.emit.common.layout import (
+    wrap_assigned_string,
+    wrap_call,
+    wrap_comment,
+    wrap_declaration,
+)
 from opgen.emit.common.shards import sharded
 from opgen.emit.kernels.backend import BackendMember, backend_members
 from opgen.emit.kernels.ufuncs import Ufunc, collect_ufuncs
@@ -37,7 +43,7 @@ class MissingFunction(Record, frozen=True):
     operator: str
     returns: str
     function: str
-    types: str
+    types: tuple[str, ...]
     to_write: str
     header: str
     kept: bool
@@ -51,17 +57,44 @@ class MissingFunction(Record, frozen=True):
 
 
 class Stub(Record, frozen=True):
+    namespace: str
     # The name of the constant with the texts of its error.
     row: str
     schema: str
     operator: str
     returns: str
     function: str
-    types: str
+    types: tuple[str, ...]
     pointer: str
     to_write: str
     symbolic_returns: str
     symbolic: str
+
+    @property
+    def comment(self) -> str:
+        return wrap_comment(self.schema)
+
+    @property
+    def signature(self) -> str:
+        """`.signature = "...",`, the text that an author has to write."""
+        return wrap_assigned_string("    .signature =", self.to_write, ",", indent=8)
+
+    @property
+    def head(self) -> str:
+        """`OPGEN_STUB Tensor opgen_k::k(const Tensor&) {`."""
+        return wrap_declaration(f"OPGEN_STUB {self.returns}", self.function, self.types, ") {")
+
+    @property
+    def symbolic_head(self) -> str:
+        returns = f"OPGEN_STUB {self.symbolic_returns}"
+        return wrap_declaration(returns, self.symbolic, self.types, ") {")
+
+    @property
+    def element(self) -> str:
+        """The row of the table of stubs; a cast selects one of several functions."""
+        row, function = (f"{self.namespace}::{name}" for name in (self.row, self.function))
+        given = f"static_cast<{self.pointer}>(&{function})" if self.pointer else f"&{function}"
+        return wrap_call("    opgen::kernel_stub(", (row, given), "),", indent=4)
 
 
 class StubsFile(GeneratedFile, frozen=True):
@@ -70,6 +103,14 @@ class StubsFile(GeneratedFile, frozen=True):
     key: str
     includes: tuple[str, ...]
     blocks: tuple[Block[Stub], ...]
+
+    @property
+    def table(self) -> str:
+        """The object that registers the table of stubs with the runtime."""
+        section = ("__start_opgen_stubs", "__stop_opgen_stubs")
+        given = (f'"{self.library}"', f"opgen_{self.stem}", *section)
+        name = f"opgen_table_{self.stem}"
+        return wrap_declaration("const opgen::StubTable", name, given, ");")
 
 
 class Skeleton(Record, frozen=True):
@@ -194,12 +235,12 @@ def known_definitions(context: Context) -> Iterator[str]:
         yield f"OPGEN_UFUNC({loop.name})"
 
 
-def _overload(context: Context, composite: CompositeKernel) -> tuple[str, str, str]:
+def _overload(context: Context, composite: CompositeKernel) -> tuple[str, str, tuple[str, ...]]:
     """Namespace, name and parameter types of a kernel that opgen generates; they identify a C++ function."""
     f, kernel = composite.function, composite.kernel
     native = context.signatures.native(f, symint=kernel.supports_symint)
     namespace = kernel_namespace(f.namespace, kernel.namespace)
-    return namespace, kernel.name, context.spell.spelled(native).types
+    return namespace, kernel.name, context.spell.spelled(native).type_list
 
 
 def _missing_meta(meta: MetaClass) -> MissingFunction:
@@ -255,7 +296,7 @@ def _missing_call(kernel: UnstructuredKernel, call: KernelOverload) -> MissingFu
         returns=call.returns,
         function=f"{kernel.struct}::{kernel.name}",
         types=call.types,
-        pointer=f"{call.returns} (*)({call.types})" if len(kernel.calls) > 1 else "",
+        pointer=f"{call.returns} (*)({', '.join(call.types)})" if len(kernel.calls) > 1 else "",
         to_write=f"{kernel.macro(call)}({call.parameters})",
         header=f"ops/{kernel.roots[0]}_native.h",
         kept=call.kept,
@@ -280,7 +321,7 @@ def _missing_member(context: Context, member: BackendMember) -> MissingFunction:
         returns=member.returns,
         function=function,
         types=member.types,
-        pointer=f"{member.returns} (*)({member.types})",
+        pointer=f"{member.returns} (*)({', '.join(member.types)})",
         to_write=f"{member.returns} {function}({member.parameters})",
         header=backend.header,
         kept=member.kept,
@@ -296,6 +337,7 @@ def _stub(context: Context, m: MissingFunction) -> Stub:
     own = operator_namespace(f.namespace)
     of = "" if m.namespace.startswith(f"{own}::") else f"{f.namespace}_"
     return Stub(
+        namespace=m.namespace,
         row=f"opgen_missing_{m.key.name}_{of}{f.func.name.unambiguous_name}",
         schema=m.schema,
         operator=m.operator,

@@ -141,13 +141,17 @@ def build_explanation(context: Context, f: NativeFunction) -> GeneratedFile:
         hidden=hidden_operators(context, f),
         gradients=gradient_lines(context, f),
         signatures=tuple(_signatures(context, f)),
-        to_write=tuple(
-            m.to_write
-            for m in missing_functions(context)
-            if m.operator in _kernel_owners(context, f)
-        ),
+        to_write=tuple(_to_write(context, f)) or (_NOTHING_TO_WRITE,),
         headers=tuple(_headers(context, f)),
     )
+
+
+_NOTHING_TO_WRITE = "nothing: all functions that it calls exist or are generated"
+
+
+def _to_write(context: Context, f: NativeFunction) -> Iterator[str]:
+    owners = _kernel_owners(context, f)
+    return (m.to_write for m in missing_functions(context) if m.operator in owners)
 
 
 def build_summary(context: Context, f: NativeFunction) -> GeneratedFile:

@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 
 from opgen.emit.common.base import Block, GeneratedFile, Record, blocks
 from opgen.emit.common.batching import CALL_FOR_EACH, boxed, find_batching, has_aliases
 from opgen.emit.common.context import Context
+from opgen.emit.common.layout import sorted_includes, wrap_impl
 from opgen.emit.common.shards import sharded
 from opgen.emit.common.text import operator_struct
 from opgen.emit.cpp.operators import operator_headers
@@ -28,15 +29,30 @@ class AutogradRow(Record, frozen=True):
     refusal: str
     batching: str
 
+    @property
+    def kernel_statement(self) -> str:
+        return wrap_impl(self.operator, self.kernel)
+
+    @property
+    def tracking_statement(self) -> str:
+        return wrap_impl(self.operator, self.tracking)
+
+    @property
+    def refusal_statement(self) -> str:
+        return wrap_impl(self.operator, self.refusal)
+
+    @property
+    def batching_statement(self) -> str:
+        return wrap_impl(self.operator, self.batching)
+
 
 class RegisterAutogradFile(GeneratedFile, frozen=True):
     library: str
     name: str
+    own_includes: tuple[str, ...]
     includes: tuple[str, ...]
-    writes: bool
     refuses: bool
     batches: bool
-    loops: bool
     blocks: tuple[Block[AutogradRow], ...]
 
 
@@ -59,13 +75,25 @@ def build_register_autograd(context: Context) -> Iterator[GeneratedFile]:
             template="RegisterAutograd.cpp.j2",
             library=context.library.name,
             name=name,
+            own_includes=_own_includes(bool(views), [row for _, row in made]),
             includes=operator_headers(context, views),
-            writes=any(_OF_WRITTEN in row.kernel for _, row in made),
             refuses=any(row.refusal for _, row in made),
             batches=any(row.batching for _, row in made),
-            loops=any(row.batching == CALL_FOR_EACH for _, row in made),
             blocks=blocks(made),
         )
+
+
+def _own_includes(has_views: bool, rows: Sequence[AutogradRow]) -> tuple[str, ...]:
+    writes = any(_OF_WRITTEN in row.kernel for row in rows)
+    loops = any(row.batching == CALL_FOR_EACH for row in rows)
+    return sorted_includes(
+        "opgen/autograd.h",
+        "opgen/dispatch/registration.h",
+        "torch/csrc/autograd/autograd_not_implemented_fallback.h",
+        *(("opgen/autograd/autograd_view.h",) if has_views else ()),
+        *(("opgen/autograd/autograd_written.h",) if writes else ()),
+        *(("opgen/transforms/batching.h",) if loops else ()),
+    )
 
 
 def find_autograd_row(context: Context, f: NativeFunction) -> AutogradRow | None:

@@ -7,6 +7,7 @@ from collections.abc import Iterator
 from opgen.emit.common.base import Block, GeneratedFile, Record, blocks
 from opgen.emit.common.context import Context
 from opgen.emit.common.custom_classes import ClassDefinition, class_definitions
+from opgen.emit.common.layout import wrap_alias, wrap_impl
 from opgen.emit.common.shards import sharded
 from opgen.emit.common.text import operator_struct
 from opgen.emit.cpp.operators import operator_headers
@@ -27,9 +28,21 @@ NOT_GIVEN = dict.fromkeys(OF_OUT, "opgen::kNotGiven")
 
 
 class FunctionalizeRow(Record, frozen=True):
+    """The registration of `kernel_class`, whose member `call` is the kernel of an operator."""
+
     operator: str
     struct: str
-    callable: str
+    alias: str
+    kernel_class: str
+
+    @property
+    def callable(self) -> str:
+        return f"{self.kernel_class}::call"
+
+    @property
+    def statement(self) -> str:
+        kernel = f"opgen::kernel<{self.struct}, &{self.alias}::call>()"
+        return f"{wrap_alias(self.alias, self.kernel_class)}\n{wrap_impl(self.operator, kernel)}"
 
 
 class RegisterFunctionalizeFile(GeneratedFile, frozen=True):
@@ -110,7 +123,8 @@ def _view_row(f: NativeFunction, kind: str, *siblings: NativeFunction) -> Functi
     return FunctionalizeRow(
         operator=str(f.func.name),
         struct=operator_struct(f),
-        callable=f"opgen::Functionalize{kind}View<{names}>::call",
+        alias=f"opgen_{f.func.name.unambiguous_name}",
+        kernel_class=f"opgen::Functionalize{kind}View<{names}>",
     )
 
 
@@ -134,9 +148,10 @@ def _row(context: Context, f: NativeFunction, group: NativeFunctionsGroup) -> Fu
     return FunctionalizeRow(
         operator=str(f.func.name),
         struct=operator_struct(f),
-        callable=(
+        alias=f"opgen_{f.func.name.unambiguous_name}",
+        kernel_class=(
             f"opgen::Functionalize<{operator_struct(f)}, {operator_struct(group.functional)},"
             f" {own_returns}, {sequence}<{given}>, {sequence}<{written}>,"
-            f" {sequence}<{returned}>>::call"
+            f" {sequence}<{returned}>>"
         ),
     )

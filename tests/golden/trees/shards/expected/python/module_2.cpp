@@ -28,7 +28,8 @@ constexpr Overload opgen_aten_alpha = {
     .out = -1,
     .returns = Returns::Result,
     .base = {&thunk<at::_ops::alpha::schema, 0>, &at::_ops::alpha::slot},
-    .with_out = {}};
+    .with_out = {},
+};
 
 constexpr Argument opgen_aten_beta_arguments[] = {
     {.name = "input", .type = Type::Tensor, .value = required()},
@@ -47,7 +48,8 @@ constexpr Overload opgen_aten_beta = {
     .out = -1,
     .returns = Returns::Result,
     .base = {&thunk<at::_ops::beta::schema, 0>, &at::_ops::beta::slot},
-    .with_out = {}};
+    .with_out = {},
+};
 
 constexpr const Overload* opgen_aten_alpha_function[] = {
     &opgen_aten_alpha,

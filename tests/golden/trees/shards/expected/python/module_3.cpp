@@ -27,7 +27,8 @@ constexpr Overload opgen_aten_gamma = {
     .out = -1,
     .returns = Returns::Result,
     .base = {&thunk<at::_ops::gamma::schema, 0>, &at::_ops::gamma::slot},
-    .with_out = {}};
+    .with_out = {},
+};
 
 constexpr const Overload* opgen_aten_gamma_function[] = {
     &opgen_aten_gamma,

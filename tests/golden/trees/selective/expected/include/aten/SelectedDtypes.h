@@ -22,7 +22,7 @@ constexpr bool is_selected([[maybe_unused]] ::std::string_view tag,
 constexpr bool is_selected_of_any([[maybe_unused]] opgen::ScalarType dtype) {
   return is_selected("neg_cpu", dtype);
 }
-[[noreturn]] inline void refuse(const char* tag, opgen::ScalarType dtype) {
+[[noreturn]] inline void throw_unselected(const char* tag, opgen::ScalarType dtype) {
   OPGEN_CHECK_NOT_IMPLEMENTED(false, "\"", tag, "\": this build has no code for ", dtype);
   __builtin_unreachable();
 }
@@ -30,15 +30,15 @@ constexpr bool is_selected_of_any([[maybe_unused]] opgen::ScalarType dtype) {
 }  // namespace opgen_selected_aten
 
 #undef OPGEN_DISPATCH_TAG
-#define OPGEN_DISPATCH_TAG(name) \
-  [[maybe_unused]] constexpr bool opgen_is_known = __builtin_constant_p(name); \
+#define OPGEN_DISPATCH_TAG(name)                                                 \
+  [[maybe_unused]] constexpr bool opgen_is_known = __builtin_constant_p(name);   \
   [[maybe_unused]] constexpr const char* opgen_tag = opgen_is_known ? name : ""; \
   [[maybe_unused]] const char* const opgen_name = name;
 #undef OPGEN_DISPATCH_FILTER
-#define OPGEN_DISPATCH_FILTER(dtype) \
-  if constexpr (!(opgen_is_known ? opgen_selected_aten::is_selected(opgen_tag, dtype) \
-                                 : opgen_selected_aten::is_selected_of_any(dtype))) { \
-    opgen_selected_aten::refuse(opgen_name, dtype); \
+#define OPGEN_DISPATCH_FILTER(dtype)                                                    \
+  if constexpr (!(opgen_is_known ? opgen_selected_aten::is_selected(opgen_tag, dtype)   \
+                                 : opgen_selected_aten::is_selected_of_any(dtype))) {   \
+    opgen_selected_aten::throw_unselected(opgen_name, dtype);                           \
   } else if (!opgen_is_known && !opgen_selected_aten::is_selected(opgen_name, dtype)) { \
-    opgen_selected_aten::refuse(opgen_name, dtype); \
+    opgen_selected_aten::throw_unselected(opgen_name, dtype);                           \
   } else

@@ -17,7 +17,7 @@ struct opgen_linear {
                        const ::std::optional<Tensor>& bias);
 };
 template <int>
-struct linear;  // reserved: a function of this name is not a kernel
+struct linear;  // define the kernel with its macro
 
 }  // namespace at::native
 

@@ -16,7 +16,7 @@ struct opgen_size {
   static int64_t size(const Tensor& self, int64_t dim);
 };
 template <int>
-struct size;  // reserved: a function of this name is not a kernel
+struct size;  // define the kernel with its macro
 
 }  // namespace at::native
 

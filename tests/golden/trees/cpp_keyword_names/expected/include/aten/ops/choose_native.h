@@ -16,7 +16,7 @@ struct opgen_choose {
   static Tensor choose(const Tensor& self, int64_t default_, bool register_);
 };
 template <int>
-struct choose;  // reserved: a function of this name is not a kernel
+struct choose;  // define the kernel with its macro
 
 }  // namespace at::native
 

@@ -16,7 +16,7 @@ struct opgen_union_cpu {
   static Tensor union_cpu(const Tensor& self, const Tensor& new_);
 };
 template <int>
-struct union_cpu;  // reserved: a function of this name is not a kernel
+struct union_cpu;  // define the kernel with its macro
 
 }  // namespace at::native
 

@@ -17,7 +17,7 @@ struct opgen_guarded_cpu {
                             const ::std::optional<Tensor>& extra);
 };
 template <int>
-struct guarded_cpu;  // reserved: a function of this name is not a kernel
+struct guarded_cpu;  // define the kernel with its macro
 
 // guarded(Tensor self, Tensor other, *, Tensor? extra=None) -> Tensor
 struct opgen_guarded_cuda {
@@ -26,7 +26,7 @@ struct opgen_guarded_cuda {
                              const ::std::optional<Tensor>& extra);
 };
 template <int>
-struct guarded_cuda;  // reserved: a function of this name is not a kernel
+struct guarded_cuda;  // define the kernel with its macro
 
 }  // namespace at::native
 

@@ -22,7 +22,7 @@ struct opgen_sizes_of {
                          ::std::optional<Device> device);
 };
 template <int>
-struct sizes_of;  // reserved: a function of this name is not a kernel
+struct sizes_of;  // define the kernel with its macro
 
 }  // namespace at::native
 

@@ -16,7 +16,7 @@ struct opgen_is_set_to {
   static bool is_set_to(const Tensor& self, const ::std::optional<Tensor>& tensor);
 };
 template <int>
-struct is_set_to;  // reserved: a function of this name is not a kernel
+struct is_set_to;  // define the kernel with its macro
 
 }  // namespace at::native
 

@@ -18,7 +18,7 @@ struct opgen_norm_backward_cpu {
                                                                 ::std::array<bool, 3> output_mask);
 };
 template <int>
-struct norm_backward_cpu;  // reserved: a function of this name is not a kernel
+struct norm_backward_cpu;  // define the kernel with its macro
 
 }  // namespace at::native
 

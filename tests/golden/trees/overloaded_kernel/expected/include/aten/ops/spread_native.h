@@ -19,7 +19,7 @@ struct opgen_spread {
   static ::std::tuple<Tensor, Tensor> spread(const Tensor& self, int64_t dim);
 };
 template <int>
-struct spread;  // reserved: a function of this name is not a kernel
+struct spread;  // define the kernel with its macro
 
 }  // namespace at::native
 

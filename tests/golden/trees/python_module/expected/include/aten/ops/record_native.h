@@ -16,7 +16,7 @@ struct opgen_record {
   static Tensor record(const Tensor& self, Stream s);
 };
 template <int>
-struct record;  // reserved: a function of this name is not a kernel
+struct record;  // define the kernel with its macro
 
 }  // namespace at::native
 

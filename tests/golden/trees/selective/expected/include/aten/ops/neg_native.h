@@ -16,7 +16,7 @@ struct opgen_neg {
   static Tensor neg(const Tensor& self);
 };
 template <int>
-struct neg;  // reserved: a function of this name is not a kernel
+struct neg;  // define the kernel with its macro
 
 }  // namespace at::native
 

@@ -16,7 +16,7 @@ struct opgen_alpha {
   static Tensor alpha(const Tensor& self);
 };
 template <int>
-struct alpha;  // reserved: a function of this name is not a kernel
+struct alpha;  // define the kernel with its macro
 
 }  // namespace at::native
 

@@ -16,7 +16,7 @@ struct opgen_beta {
   static Tensor beta(const Tensor& self);
 };
 template <int>
-struct beta;  // reserved: a function of this name is not a kernel
+struct beta;  // define the kernel with its macro
 
 }  // namespace at::native
 

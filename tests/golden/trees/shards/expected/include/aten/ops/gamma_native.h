@@ -16,7 +16,7 @@ struct opgen_gamma {
   static Tensor gamma(const Tensor& self);
 };
 template <int>
-struct gamma;  // reserved: a function of this name is not a kernel
+struct gamma;  // define the kernel with its macro
 
 }  // namespace at::native
 

@@ -16,7 +16,7 @@ struct opgen_sum_of_magnitudes {
   static Tensor sum_of_magnitudes(const Tensor& self);
 };
 template <int>
-struct sum_of_magnitudes;  // reserved: a function of this name is not a kernel
+struct sum_of_magnitudes;  // define the kernel with its macro
 
 }  // namespace at::native
 

@@ -23,7 +23,7 @@ struct opgen_add_out_sparse_cpu {
                                     Tensor& out);
 };
 template <int>
-struct add_out_sparse_cpu;  // reserved: a function of this name is not a kernel
+struct add_out_sparse_cpu;  // define the kernel with its macro
 
 }  // namespace at::native
 

@@ -17,7 +17,7 @@ struct opgen_gather_all {
                                           const List<::std::optional<Tensor>>& weights);
 };
 template <int>
-struct gather_all;  // reserved: a function of this name is not a kernel
+struct gather_all;  // define the kernel with its macro
 
 }  // namespace at::native
 

@@ -17,7 +17,7 @@ struct opgen_blend_ {
                               const ::std::optional<Tensor>& mask);
 };
 template <int>
-struct blend_;  // reserved: a function of this name is not a kernel
+struct blend_;  // define the kernel with its macro
 
 }  // namespace at::native
 

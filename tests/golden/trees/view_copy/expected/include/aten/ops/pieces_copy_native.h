@@ -16,7 +16,7 @@ struct opgen_pieces_copy {
   static ::std::vector<Tensor> pieces_copy(const Tensor& self, int64_t size, int64_t dim);
 };
 template <int>
-struct pieces_copy;  // reserved: a function of this name is not a kernel
+struct pieces_copy;  // define the kernel with its macro
 
 }  // namespace at::native
 
