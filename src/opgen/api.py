@@ -225,10 +225,10 @@ def _path(path: PathLike | None) -> Path | None:
 
 
 def _paths(paths: PathLike | Iterable[PathLike]) -> tuple[Path, ...]:
-    """One path or several; a string is one path, and not the paths of its characters."""
+    """Return one or several paths as a tuple; a string is one path, not the paths of its characters."""
     return (Path(paths),) if isinstance(paths, str | os.PathLike) else tuple(map(Path, paths))
 
 
 def _names(names: str | Iterable[str]) -> tuple[str, ...]:
-    """Several names, or one string with commas."""
+    """Return several names, or the names in a string with commas, as a tuple."""
     return split_names(names) if isinstance(names, str) else tuple(names)

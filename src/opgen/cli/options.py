@@ -44,7 +44,7 @@ _YAML_ARGUMENT = click.argument(
     metavar="[YAML]...",
     rows=(_YAML_ROW,),
 )
-# How commands whose arguments are operators took the YAML before it was an argument.
+# The former spelling: commands whose arguments are operators took the YAML as an option.
 _FORMER_YAML = click.option(
     "--yaml", "yaml", multiple=True, type=click.Path(path_type=Path), hidden=True
 )
@@ -183,7 +183,7 @@ def schema_options(command: Callable[..., Any]) -> Callable[..., Any]:
 def operator_options(
     metavar: str, meaning: str, complete: Callable[..., Any], without_yaml: str = "(?!)"
 ) -> Callable[[Callable[..., Any]], Callable[..., Any]]:
-    """As `schema_options`, for a command whose arguments are the YAML and then other words, usually operators.
+    """Do as `schema_options`, for a command whose arguments are the YAML and then other words, usually operators.
 
     The command is called with `words: tuple[str, ...]`, too. An argument that ends in .yaml or .yml or has a slash is a
     file. `metavar` and `meaning` describe the words, and `complete` completes them. No YAML is needed if all words match
@@ -252,7 +252,7 @@ def _with_inputs(command: Callable[..., Any]) -> Callable[..., Any]:
 def default_schema(target: str, backend_yaml: Path | None) -> Path:
     """Return the YAML for a command line that names none.
 
-    That of the installed package, for an external backend of its operators; otherwise native_functions.yaml. Raises
+    For an external backend, that is the YAML of the installed package; otherwise it is native_functions.yaml. Raises
     UsageError if there is no such file.
     """
     package = None if backend_yaml is None else installed.installed_package(target)
@@ -260,7 +260,7 @@ def default_schema(target: str, backend_yaml: Path | None) -> Path:
         path: Path | None = installed.installed_schema(target)
         if path is None:
             raise click.UsageError(
-                f"no YAML is given, and the Python package {package}, which has that of {target}, is not installed"
+                f"no YAML is given, and the Python package {package}, which contains the YAML of {target}, is not installed"
                 f" for {sys.executable}"
             )
         return path

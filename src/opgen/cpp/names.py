@@ -62,7 +62,7 @@ def operator_struct_name(func: FunctionSchema) -> CppIdentifier:
 @cache
 def _struct_name(operator: OperatorName) -> CppIdentifier:
     name = operator.unambiguous_name
-    # A suffix `_` would be the class of the in-place variant, and `foo_out` is that of foo.out: so use a prefix.
+    # `foo_` would be the struct of the in-place variant, and `foo_out` that of foo.out, so use a prefix.
     is_out = not operator.overload_name and name.endswith("_out")
     taken = name in CPP_KEYWORDS or name in _MEMBERS or is_out
     return CppIdentifier(f"opgen_{name}" if taken else name)

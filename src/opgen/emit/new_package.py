@@ -31,7 +31,7 @@ class NewPackageFile(GeneratedFile, frozen=True):
 
 
 def build_new_package(name: str, releases: tuple[str, ...]) -> tuple[NewPackageFile, ...]:
-    """The files of package `name`: two operators, their gradients, kernels and tests, a build, jobs for CI."""
+    """Return the files of package `name`: two operators, their gradients, kernels and tests, a build, jobs for CI."""
     files: tuple[tuple[str, str], ...] = (
         (".github/workflows/ci.yml", "ci.yml.j2"),
         (".gitignore", "gitignore.j2"),

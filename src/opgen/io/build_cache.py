@@ -77,7 +77,8 @@ def _entry(folder: Path, part: str) -> Entry:
 
 
 def remove(found: list[Entry]) -> int:
-    """Remove entries, and return the bytes that they had. Builds that run meanwhile compile, or have their copies.
+    """Remove entries, and return the bytes that they had. Builds that are running compile the parts themselves, or have
+    copies already.
 
     Raises OSError if a folder cannot be removed.
     """
@@ -87,7 +88,7 @@ def remove(found: list[Entry]) -> int:
 
 
 def unused(found: list[Entry], days: float) -> list[Entry]:
-    """Return the entries that no build used for so many days, and what killed builds left behind a day ago."""
+    """Return the entries that no build has used for `days`, and those that killed builds left behind a day ago."""
     left = _ABANDONED_AFTER / 86400
     return [
         entry

@@ -40,7 +40,7 @@ class WrittenFormula(Struct, frozen=True):
 class FormulaRow(Struct, frozen=True):
     """`self, other: formula`: the names of arguments, or of outputs, and the formula that serves all of them.
 
-    `key` is the text of the names, which torchgen sorts rows by.
+    `key` is the text of the names, by which torchgen sorts rows.
     """
 
     key: str

@@ -14,7 +14,7 @@ def operator_namespace(namespace: str) -> str:
 
 
 class Profile(Enum):
-    """Which rules apply to an entry.
+    """The set of rules that applies to an entry.
 
     `torchgen`: those of PyTorch's own code generator, for namespace `aten` and under `--strict-torchgen`.
     `library`: those of PyTorch's runtime schema parser and of its registry, for every other namespace.

@@ -19,7 +19,7 @@ from opgen.targets import TARGETS, functionalization, unsupported
 
 @until_too_many(Signatures)
 def check_target(registry: Registry, inputs: Inputs, diagnostics: Diagnostics) -> Signatures:
-    """Report what has no C++ form, or none in the target. Returns the signatures, for later stages."""
+    """Report schemas that have no C++ form, or none in the target. Returns the signatures, for later stages."""
     signatures = Signatures()
     target = TARGETS[inputs.target]
     broken = diagnostics.has_errors

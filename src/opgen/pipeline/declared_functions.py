@@ -1,6 +1,6 @@
 """Find out whether a header declares a function that a formula calls.
 
-Headers are not parsed: a name that one of them contains is taken for declared.
+Headers are not parsed: a name that one of them contains counts as declared.
 """
 
 from __future__ import annotations

@@ -78,7 +78,7 @@ def _read_manifest(directory: Path, stamp: Stamp) -> dict[str, Any] | None:
 
 
 def _is_whole(manifest: Any) -> bool:
-    """Whether a manifest has every value that this module needs."""
+    """Return whether a manifest has every value that this module needs."""
     kinds = {"name": str, "files": list, "operators": dict, "format": int}
     return isinstance(manifest, dict) and all(
         isinstance(manifest.get(key), kind) for key, kind in kinds.items()

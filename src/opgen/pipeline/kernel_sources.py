@@ -1,4 +1,4 @@
-"""Collect the sources of an author's kernels, and report what is not compiled with them, or not called."""
+"""Collect the sources of an author's kernels, and report those that are not compiled, and kernels that are not called."""
 
 from __future__ import annotations
 
@@ -71,7 +71,7 @@ def _sources_in(
     found = [file for file in own if file.suffix in suffixes]
     if not found:
         wanted = " or ".join(f"*{suffix}" for suffix in suffixes)
-        others = [f"{shown_path(file)} is not compiled: it is no {wanted}" for file in own]
+        others = [f"{shown_path(file)} is not compiled: it is not a {wanted}" for file in own]
         diagnostics.warning(
             W0918,
             f"{folder} has no {wanted}, so every kernel is a stub",
@@ -117,7 +117,7 @@ class _Trees:
         return None
 
     def _generated(self, folder: Path) -> frozenset[str] | None:
-        """Return the files that opgen wrote to a folder; None if that is no generated tree."""
+        """Return the files that opgen wrote to a folder; None if it is not a generated tree."""
         if folder not in self._files:
             found: frozenset[str] | None = None
             if os.path.lexists(folder / MANIFEST):

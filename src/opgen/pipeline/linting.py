@@ -29,7 +29,7 @@ from opgen.targets import TARGETS
 
 
 class Stage(IntEnum):
-    """How far `survey` goes: each stage comes after those above it."""
+    """The last stage that `survey` runs; each stage comes after those above it."""
 
     resolve = 1
     check = 2
@@ -60,7 +60,7 @@ def survey(
     until: Stage = Stage.lint,
     is_stale: Callable[[], bool] = lambda: False,
 ) -> Registry:
-    """As `inspect`, but return a registry of the entries without errors.
+    """Do as `inspect`, but return a registry of the entries without errors.
 
     Ends after the stage `until`, and between stages when `is_stale()` says that nobody waits for the result.
     """
@@ -105,7 +105,9 @@ def lint(registry: Registry, inputs: Inputs, diagnostics: Diagnostics) -> None:
 
 
 def _without_base(registry: Registry) -> Registry:
-    """The registry without files that define only operators of `aten`: these are PyTorch's, which a backend is for."""
+    """Return the registry without files that define only operators of `aten`: these are PyTorch's, for which the
+    backend is.
+    """
     own = {id(f.spans.entry.source) for f in registry.functions if f.namespace != ATEN}
     kept = tuple(f for f in registry.functions if id(f.spans.entry.source) in own)
     return replace(registry, functions=kept)

@@ -26,7 +26,7 @@ REQUIRES_GRAD = "requires_grad"
 
 
 class Spellings(Struct, frozen=True):
-    """How a target writes types and defaults: in C++, from which Python's defaults are derived, and in Python."""
+    """The spelling of types and defaults: in C++, from which Python's defaults are derived, and in Python."""
 
     cpp: TypeSpelling
     python: PythonSpelling

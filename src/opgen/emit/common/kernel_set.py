@@ -115,7 +115,7 @@ class UnstructuredKernel(Record, frozen=True):
         return wrap_define(f"OPGEN_NativeFunctions_h_KERNEL2_{self.name}", struct)
 
     def macro(self, call: KernelOverload) -> str:
-        """The macro that an author writes before the parameter list."""
+        """Return the macro that an author writes before the parameter list."""
         if self.returns_one_type:
             return f"OPGEN_KERNEL({self.name})"
         return f"OPGEN_KERNEL2({self.name}, {call.overload})"
@@ -180,7 +180,7 @@ class StructuredKernel(Record, frozen=True):
         return (wrap_define(name, f"{self.qualifier}{self.struct}"),)
 
     def _forward_definition(self) -> str:
-        """`opgen_impl`, which calls `impl` with precomputed values."""
+        """Return `opgen_impl`, which calls `impl` with precomputed values."""
         given = ("const meta_return_ty& opgen_precomputed", *self.forward_parameters)
         call = f"this->impl({', '.join(self.forward_arguments)});"
         line = f"  void opgen_impl({', '.join(given)}) {{ {call} }}"
@@ -338,7 +338,7 @@ class MetaClass(Record, frozen=True):
 
 
 def specifier(kept: bool) -> str:
-    """The specifier of a function that an author defines: `inline ` or nothing.
+    """Return the specifier of a function that an author defines: `inline ` or nothing.
 
     If a selective build leaves out its operators, the function is inline: its body is compiled, but no code is emitted.
     """
@@ -346,7 +346,7 @@ def specifier(kept: bool) -> str:
 
 
 def continued(*lines: str) -> tuple[str, ...]:
-    """The lines of a macro: all but the last end with a backslash, in one column."""
+    """Return the lines of a macro: all but the last end with a backslash, in one column."""
     width = max(map(len, lines[:-1]))
     return (*(f"{line:<{width}} \\" for line in lines[:-1]), lines[-1])
 
@@ -362,7 +362,7 @@ class KernelSet(Record, frozen=True):
 def collect_kernels(
     registry: Registry, spell: Speller, keeps: Callable[[NativeFunction], bool]
 ) -> KernelSet:
-    """The functions to be written for all operators of `registry`. `keeps` returns whether a selection includes an
+    """Return the functions to be written for all operators of `registry`. `keeps` returns whether a selection includes an
     operator.
     """
     groups = [
@@ -387,13 +387,13 @@ def collect_kernels(
 
 
 def _of_two(names: Iterable[tuple[str, str]]) -> frozenset[str]:
-    """The names that occur in two or more namespaces, from pairs of a name and a namespace."""
+    """Return the names that occur in two or more namespaces, from pairs of a name and a namespace."""
     counts = Counter(name for name, _ in set(names))
     return frozenset(name for name, count in counts.items() if count > 1)
 
 
 def meta_class(group: StructuredGroup) -> str:
-    """`at::meta::structured_add_Tensor`."""
+    """Return `at::meta::structured_add_Tensor`."""
     return f"{meta_namespace(group.functional.namespace)}::{structured.struct_name(group)}"
 
 
@@ -426,7 +426,7 @@ def _kernels(
 
 
 def _by_overload(rows: Sequence[Row], kernel: str, spell: Speller) -> tuple[list[Row], ...]:
-    """The rows by their C++ parameter types: rows with the same types share a function."""
+    """Return the rows by their C++ parameter types: rows with the same types share a function."""
     by_types = group_by(rows, lambda row: _native(row[1], kernel, spell).types)
     return tuple(by_types.values())
 
@@ -455,7 +455,7 @@ def _native(f: NativeFunction, kernel: str, spell: Speller) -> SpelledSignature:
 
 
 def _overloads(functions: list[NativeFunction]) -> list[str]:
-    """A name for each operator that shares a kernel: its overload name, if these differ."""
+    """Return a name for each operator that shares a kernel: its overload name, if these differ."""
     overloads = [f.func.name.overload_name or "default" for f in functions]
     if len(set(overloads)) == len(overloads):
         return overloads
@@ -517,7 +517,7 @@ def unique_by_name(
 
 
 def _forwarding(group: StructuredGroup) -> tuple[tuple[str, ...], frozenset[str]]:
-    """The arguments that `opgen_impl` passes to impl, and the parameters that it does not use."""
+    """Return the arguments that `opgen_impl` passes to impl, and the parameters that it does not use."""
     precomputed = {a.name for a in structured.precomputed_elements(group)}
     outs = {b.name for b in structured.out_arguments(group)}
     names = [
@@ -531,7 +531,7 @@ def _forwarding(group: StructuredGroup) -> tuple[tuple[str, ...], frozenset[str]
 def meta_class_of(
     group: StructuredGroup, spell: Speller, kept: bool, shared: Collection[str] = ()
 ) -> MetaClass:
-    """The meta class of `group`; `shared` are names that two namespaces have."""
+    """Return the meta class of `group`; `shared` are names that two namespaces have."""
     namespace = meta_namespace(group.functional.namespace)
     base = group.primary.structured_inherits or spell.target.cpp.meta_base
     sized_base = spell.target.cpp.sized_bases.get(base, "")
@@ -569,7 +569,7 @@ def meta_class_of(
 
 
 def meta_macro_name(group: StructuredGroup) -> str:
-    """The operator's name in the macro that defines its meta function."""
+    """Return the operator's name in the macro that defines its meta function."""
     return group.functional.func.name.unambiguous_name
 
 

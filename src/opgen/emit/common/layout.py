@@ -27,7 +27,7 @@ def wrap_declaration(
     indent: int = 0,
     width: int = WIDTH,
 ) -> str:
-    """`returns name(parameters) tail`, as a declaration or as the head of a definition."""
+    """Return `returns name(parameters) tail`, as a declaration or as the head of a definition."""
     start = f"{' ' * indent}{returns} {name}(" if returns else f"{' ' * indent}{name}("
     line = f"{start}{', '.join(parameters)}{tail}"
     if len(line) <= width:
@@ -42,7 +42,7 @@ def wrap_declaration(
 
 
 def wrap_call(start: str, arguments: Sequence[str], tail: str, *, indent: int) -> str:
-    """`start(arguments)tail`; `start` is indented by `indent` and ends with the opening parenthesis."""
+    """Return `start(arguments)tail`; `start` is indented by `indent` and ends with the opening parenthesis."""
     line = f"{start}{', '.join(arguments)}{tail}"
     if len(line) <= WIDTH:
         return line
@@ -54,7 +54,7 @@ def wrap_call(start: str, arguments: Sequence[str], tail: str, *, indent: int) -
 
 
 def wrap_impl(operator: str, kernel: str) -> str:
-    """`m.impl("operator", kernel);`, a registration with PyTorch's dispatcher. `kernel` is a call, or a name."""
+    """Return `m.impl("operator", kernel);`, a registration with PyTorch's dispatcher. `kernel` is a call, or a name."""
     start = f'  m.impl("{operator}", '
     line = f"{start}{kernel});"
     if len(line) <= WIDTH or not kernel:
@@ -79,7 +79,7 @@ def wrap_impl(operator: str, kernel: str) -> str:
 
 
 def wrap_base(struct: str, base: str, name: str, returns: str, types: Sequence[str]) -> str:
-    """`struct x : base<name, returns(types)> {`."""
+    """Return `struct x : base<name, returns(types)> {`."""
     line = f"struct {struct} : {base}<{name}, {returns}({', '.join(types)})> {{"
     if len(line) <= WIDTH:
         return line
@@ -88,7 +88,7 @@ def wrap_base(struct: str, base: str, name: str, returns: str, types: Sequence[s
 
 
 def wrap_def(struct: str, tags: str) -> str:
-    """`m.def(struct::schema_str, tags);`, the definition of an operator for PyTorch's dispatcher."""
+    """Return `m.def(struct::schema_str, tags);`, the definition of an operator for PyTorch's dispatcher."""
     return wrap_call("  m.def(", (f"{struct}::schema_str", tags), ");", indent=2)
 
 
@@ -97,7 +97,7 @@ _BROKEN_TEMPLATE = 7
 
 
 def wrap_instantiation(template: str, name: str, returns: str, types: Sequence[str]) -> str:
-    """`template struct template<name, returns(types)>;`."""
+    """Return `template struct template<name, returns(types)>;`."""
     start = f"template struct {template}<"
     line = f"{start}{name}, {returns}({', '.join(types)})>;"
     if len(line) <= WIDTH:
@@ -159,14 +159,14 @@ def _include_category(operand: str) -> int:
 
 
 def wrap_comment(text: str, *, indent: int = 0) -> str:
-    """`text` as the lines of a comment, without the first `// `."""
+    """Return `text` as the lines of a comment, without the first `// `."""
     if indent + 3 + len(text) <= WIDTH:
         return text
     return f"\n{' ' * indent}// ".join(_split(text, WIDTH - indent - 3))
 
 
 def documentation_comment(text: str, *, indent: int = 0) -> str:
-    """`text` as `///` lines, each after a line end; an empty string for none.
+    """Return `text` as `///` lines, each after a line end; an empty string for none.
 
     A long line is split at blanks, and its further lines are indented like the first one.
     """
@@ -205,7 +205,7 @@ def wrap_string(literal: str, *, indent: int, tail: str) -> str:
 
 
 def wrap_assigned_string(start: str, literal: str, tail: str, *, indent: int) -> str:
-    """`start "literal"tail`, where `start` ends with `=`; a long literal goes to the next lines, after `indent`."""
+    """Return `start "literal"tail`, where `start` ends with `=`; a long literal goes to the next lines, after `indent`."""
     line = f'{start} "{literal}"{tail}'
     if len(line) <= WIDTH:
         return line
@@ -213,7 +213,7 @@ def wrap_assigned_string(start: str, literal: str, tail: str, *, indent: int) ->
 
 
 def wrap_definition(type: str, name: str, value: str) -> str:
-    """`type name = value;`."""
+    """Return `type name = value;`."""
     line = f"{type} {name} = {value};"
     if len(line) <= WIDTH:
         return line
@@ -225,7 +225,7 @@ def wrap_definition(type: str, name: str, value: str) -> str:
 
 
 def wrap_alias(name: str, value: str) -> str:
-    """`using name = value;` in a function."""
+    """Return `using name = value;` in a function."""
     start = f"  using {name} ="
     if len(start) + len(value) + 2 <= WIDTH:
         return f"{start} {value};"
@@ -236,7 +236,7 @@ def wrap_alias(name: str, value: str) -> str:
 
 
 def wrap_row(function: str, argument: str) -> str:
-    """`function(argument),` as an element of a table."""
+    """Return `function(argument),` as an element of a table."""
     line = f"    {function}({argument}),"
     if len(line) <= WIDTH:
         return line
@@ -244,7 +244,7 @@ def wrap_row(function: str, argument: str) -> str:
 
 
 def wrap_disjunction(start: str, terms: Sequence[str]) -> str:
-    """`start a || b;`, with as many terms on each line as fit after `start`."""
+    """Return `start a || b;`, with as many terms on each line as fit after `start`."""
     joined = [f"{term} ||" for term in terms[:-1]]
     lines = [""]
     for term in (*joined, f"{terms[-1]};"):
@@ -257,7 +257,7 @@ def wrap_disjunction(start: str, terms: Sequence[str]) -> str:
 
 
 def wrap_list(start: str, items: Sequence[str], tail: str) -> str:
-    """`start items tail`, aligned after `start`."""
+    """Return `start items tail`, aligned after `start`."""
     lines = _fill(items, len(start), tail)
     return (
         f"{start}{', '.join(items)}{tail}"
@@ -267,7 +267,7 @@ def wrap_list(start: str, items: Sequence[str], tail: str) -> str:
 
 
 def wrap_columns(items: Sequence[str], *, indent: int) -> str:
-    """The elements of an array, which end with commas: five or more in columns, if these are not too uneven."""
+    """Return the elements of an array, which end with commas: five or more in columns, if these are not too uneven."""
     margin = " " * indent
     lines = [f"{item}," for item in items]
     columns = _column_count([len(line) for line in lines], WIDTH - indent)
@@ -283,7 +283,7 @@ _UNEVEN = 10
 
 
 def _column_count(lengths: Sequence[int], room: int) -> int:
-    """The most columns that fit, unless fewer columns take as few lines."""
+    """Return the most columns that fit, unless fewer columns take as few lines."""
     best, least_lines = 1, 0
     for columns in range(min(len(lengths), WIDTH // 3), 0, -1):
         members = [lengths[i::columns] for i in range(columns)]
@@ -299,7 +299,7 @@ def _column_count(lengths: Sequence[int], room: int) -> int:
 
 
 def wrap_braced_call(start: str, arguments: Sequence[str], items: Sequence[str]) -> str:
-    """`start(arguments, {items});` in a function; `start` ends with the opening parenthesis."""
+    """Return `start(arguments, {items});` in a function; `start` ends with the opening parenthesis."""
     words = f"{', '.join(arguments)}, {{"
     line = f"{start}{words}{', '.join(items)}}});"
     if len(line) <= WIDTH:
@@ -315,13 +315,13 @@ def wrap_braced_call(start: str, arguments: Sequence[str], items: Sequence[str])
 
 
 def wrap_members(members: Sequence[str]) -> str:
-    """`{members},` as an element of an array: on one line, or one member on each."""
+    """Return `{members},` as an element of an array: on one line, or one member on each."""
     line = f"    {{{', '.join(members)}}},"
     return line if len(line) <= WIDTH else "    {" + ",\n     ".join(members) + "},"
 
 
 def wrap_statement(text: str, *, indent: int) -> str:
-    """A statement with one call on the outside: `f(a, b);`, `return f(a, b);` or `auto x = f(a, b);`."""
+    """Return a statement with one call on the outside: `f(a, b);`, `return f(a, b);` or `auto x = f(a, b);`."""
     line = f"{' ' * indent}{text}"
     if len(line) <= WIDTH:
         return line
@@ -336,7 +336,7 @@ def wrap_statement(text: str, *, indent: int) -> str:
 
 
 def wrap_template(text: str, tail: str, *, indent: int) -> str:
-    """`text` and `tail`, with the arguments of the first template on several lines if they do not fit after `indent`."""
+    """Return `text` and `tail`, with the arguments of the first template on several lines if they do not fit after `indent`."""
     before, bracket, rest = text.partition("<")
     if indent + len(text) + len(tail) <= WIDTH or not bracket:
         return text + tail
@@ -347,7 +347,7 @@ def wrap_template(text: str, tail: str, *, indent: int) -> str:
 
 
 def _fill_nested(items: Sequence[str], column: int, tail: str) -> list[str] | None:
-    """As `_fill`, but an item that does not fit on a line has its own arguments on several lines."""
+    """Fill lines as `_fill` does, but break an item that does not fit on a line within its own arguments."""
     ends = [*("," for _ in items[1:]), tail]
     lines: list[str] = []
     short: list[str] = []
@@ -366,7 +366,7 @@ def _fill_nested(items: Sequence[str], column: int, tail: str) -> list[str] | No
 
 
 def _break_item(item: str, column: int, end: str) -> str | None:
-    """An argument of a template, at `column`, with its own last list of arguments on several lines."""
+    """Return an argument of a template, at `column`, with its own last list of arguments on several lines."""
     opening = _last_opening(item)
     if opening is None:
         return None
@@ -378,7 +378,7 @@ def _break_item(item: str, column: int, end: str) -> str | None:
 
 
 def _last_opening(item: str) -> int | None:
-    """The position of the bracket that opens the last group that is not within another."""
+    """Return the position of the bracket that opens the last group that is not within another."""
     depth, found = 0, None
     for i, character in enumerate(item):
         if character in "<(":
@@ -390,7 +390,7 @@ def _last_opening(item: str) -> int | None:
 
 
 def wrap_define(name: str, text: str) -> str:
-    """`#define name text`."""
+    """Return `#define name text`."""
     line = f"#define {name} {text}"
     if len(line) <= WIDTH:
         return line
@@ -434,7 +434,7 @@ def _arguments(text: str) -> tuple[list[str], str]:
 def _wrap(
     start: str, items: Sequence[str], tail: str, indent: int, saved: int, width: int = WIDTH
 ) -> str | None:
-    """The shorter of two forms: aligned after `start`, or indented by 4 on lines of their own."""
+    """Return the shorter of two forms: aligned after `start`, or indented by 4 on lines of their own."""
     aligned = _fill(items, len(start), tail, width)
     if aligned is not None and len(aligned) <= saved:
         return start + f"\n{' ' * len(start)}".join(aligned)
@@ -447,7 +447,7 @@ def _wrap(
 
 
 def _fill(items: Sequence[str], indent: int, tail: str, width: int = WIDTH) -> list[str] | None:
-    """`items` with commas, as many on each line as fit after `indent`; None if a single one does not fit."""
+    """Return `items` with commas, as many on each line as fit after `indent`; None if a single one does not fit."""
     room = width - indent
     if not items:
         return [tail] if len(tail) <= room else None

@@ -51,7 +51,7 @@ class TensorMethodsFile(GeneratedFile, frozen=True):
 
 
 def build_functions_headers(context: Context) -> Iterator[GeneratedFile]:
-    """ops/<root>.h: one inline function per C++ signature, for entries with `variants: function`.
+    """Build ops/<root>.h: one inline function per C++ signature, for entries with `variants: function`.
 
     A library that extends another gets functions for its methods, too, because class Tensor belongs to the other.
     """
@@ -67,7 +67,7 @@ def build_functions_headers(context: Context) -> Iterator[GeneratedFile]:
 
 
 def build_redispatch(context: Context) -> Iterator[GeneratedFile]:
-    """RedispatchFunctions.h: every signature again, with the key set of the call as a parameter."""
+    """Build RedispatchFunctions.h: every signature again, with the key set of the call as a parameter."""
     yield RedispatchHeader(
         path=f"include/{context.library.name}/RedispatchFunctions.h",
         template="RedispatchFunctions.h.j2",
@@ -83,7 +83,7 @@ def build_redispatch(context: Context) -> Iterator[GeneratedFile]:
 
 
 def build_tensor_body(context: Context) -> Iterator[GeneratedFile]:
-    """TensorBody.h: class Tensor. Libraries that extend another one do not have this file."""
+    """Build TensorBody.h: class Tensor. Libraries that extend another one do not have this file."""
     if context.owns_tensor:
         functions = _methods(context)
         yield TensorHeader(
@@ -99,8 +99,8 @@ def build_tensor_body(context: Context) -> Iterator[GeneratedFile]:
 
 
 def build_tensor_methods(context: Context) -> Iterator[GeneratedFile]:
-    """TensorMethods[_n].cpp: the methods' bodies, compiled once, and the declaration of the library to which class
-    Tensor belongs.
+    """Build TensorMethods[_n].cpp: the methods' bodies, compiled once, and the declaration of the library to which
+    class Tensor belongs.
     """
     if not context.owns_tensor:
         return

@@ -31,7 +31,7 @@ from opgen.targets.tags import spell_tags
 _GENERATED = ('"{0}"', '"it registers the fake"')
 _AUTHORS = (
     '"{0}.ops"',
-    '"if no fake is there, its author has to write one, or a row Meta in the YAML"',
+    '"if it has no fake kernel, its author has to write one, or a row Meta in the YAML"',
 )
 
 
@@ -107,7 +107,7 @@ class OperatorsSource(GeneratedFile, frozen=True):
 
 
 def schema_definition(schema: str) -> str:
-    """The member `schema_str` of an operator's struct."""
+    """Return the member `schema_str` of an operator's struct."""
     start = "  static constexpr const char* schema_str ="
     return wrap_assigned_string(start, cpp_string(schema), ";", indent=6)
 
@@ -174,7 +174,7 @@ class RegisterSchemaFile(GeneratedFile, frozen=True):
 
 
 def build_operators_headers(context: Context) -> Iterator[GeneratedFile]:
-    """ops/<root>_ops.h: one struct per operator, with its schema and its C++ type."""
+    """Build ops/<root>_ops.h: one struct per operator, with its schema and its C++ type."""
     for root in context.roots:
         yield OperatorsHeader(
             path=f"include/{context.library.name}/ops/{root}_ops.h",
@@ -200,7 +200,7 @@ def _operator_includes(context: Context, functions: Sequence[NativeFunction]) ->
 
 
 def build_operators_sources(context: Context) -> Iterator[GeneratedFile]:
-    """Operators[_n].cpp: the slots, one per operator."""
+    """Build Operators[_n].cpp: the slots, one per operator."""
     for name, roots in sharded("Operators", context.roots, str, context.library.shards):
         yield OperatorsSource(
             path=f"src/{name}.cpp",
@@ -217,7 +217,7 @@ def build_operators_sources(context: Context) -> Iterator[GeneratedFile]:
 
 
 def build_register_schema(context: Context) -> Iterator[GeneratedFile]:
-    """RegisterSchema[_n].cpp: one table of schemas and tags per operator namespace."""
+    """Build RegisterSchema[_n].cpp: one table of schemas and tags per operator namespace."""
     kept = [f for f in context.registry.functions if context.keeps(f)]
     declared = {f.namespace for f in kept if f.shares_namespace}
     for name, functions in sharded(
@@ -237,7 +237,7 @@ def build_register_schema(context: Context) -> Iterator[GeneratedFile]:
 def _schema_blocks(
     context: Context, file: str, functions: Iterable[NativeFunction], declared: set[str]
 ) -> tuple[SchemaBlock, ...]:
-    """The tables of one source. `declared` are the namespaces that other sources declare; this function adds to it."""
+    """Return the tables of one source. `declared` are the namespaces that other sources declare; this function adds to it."""
     tags_of = context.target.schema.registered_tags
     found = []
     for namespace, members in group_by(functions, lambda f: f.namespace).items():
@@ -257,7 +257,7 @@ def _schema_blocks(
 def _by_python_module(
     context: Context, functions: Sequence[NativeFunction]
 ) -> Iterator[tuple[tuple[str, ...], Sequence[NativeFunction]]]:
-    """The functions with their arguments of `set_python_module`; those whose fake kernels are in Python come last.
+    """Yield the functions with their arguments of `set_python_module`; those whose fake kernels are in Python come last.
 
     PyTorch names that module in the error about a missing fake kernel, and accepts fake kernels only from it. So only
     these operators have it.
@@ -274,7 +274,7 @@ def _by_python_module(
 
 
 def operator_headers(context: Context, functions: Iterable[NativeFunction]) -> tuple[str, ...]:
-    """The headers of operators as the dispatcher knows them, each once and sorted."""
+    """Return the headers of operators as the dispatcher knows them, each once and sorted."""
     roots = {f.root_name for f in functions}
     return tuple(sorted(context.library.header(f"ops/{root}_ops.h") for root in roots))
 

@@ -99,7 +99,7 @@ class RegisterKeyFile(GeneratedFile, frozen=True):
 
 
 def build_register_keys(context: Context) -> Iterator[GeneratedFile]:
-    """One source per key that has kernels, or one per shard of it."""
+    """Yield one source per key that has kernels, or one per shard of it."""
     for key, rows in context.registered.items():
         stem, count = _stem(key), context.library.shards
         for name, members in sharded(stem, rows, lambda row: row.function.root_name, count):
@@ -137,7 +137,7 @@ def _definition(context: Context, row: Registration) -> KernelDefinition:
 def _tables(
     context: Context, key: DispatchKey, file: str, rows: Sequence[Registration]
 ) -> Iterator[KernelTable]:
-    """The kernels for `key`; composite ones also for the layers that decompose them into the operators that they call."""
+    """Yield the kernels for `key`; composite ones also for the layers that decompose them into the operators that they call."""
     yield from _table(context, key, file, rows)
     if context.target.dispatch.functionalizes and key in _DECOMPOSED:
         for layer in (DispatchKey.Functionalize, DispatchKey.FuncTorchBatchedDecomposition):
@@ -172,12 +172,12 @@ def _row(context: Context, row: Registration) -> KernelRow:
 
 
 def _stem(key: DispatchKey) -> str:
-    """The name of a key's file, without `.cpp`. It differs from the file of kernels that opgen itself adds for the key."""
+    """Return the name of a key's file, without `.cpp`. It differs from the file of kernels that opgen itself adds for the key."""
     return f"Register{key.name}Kernels" if key in _OWN else f"Register{key.name}"
 
 
 def _author_includes(rows: tuple[Registration, ...]) -> Iterator[str]:
-    """The headers that declare existing functions, with the quotes or angle brackets of their `#include`."""
+    """Return the headers that declare existing functions, with the quotes or angle brackets of their `#include`."""
     existing = (row.function for row in rows if row.kind is RegistrationKind.existing)
     return (header for f in existing for header in f.includes)
 
@@ -219,7 +219,7 @@ def _backend_includes(context: Context, rows: tuple[Registration, ...]) -> tuple
 
 
 def _kernel_header(row: Registration) -> str:
-    """The header that declares the kernel of `row`."""
+    """Return the header that declares the kernel of `row`."""
     root = row.function.root_name
     match row.kind:
         case (

@@ -61,7 +61,7 @@ class FallbackFile(GeneratedFile, frozen=True):
 
 
 def build_backend(context: Context) -> Iterator[GeneratedFile]:
-    """The header of the backend's class, if there is a backend, and its fallback for other operators."""
+    """Yield the header of the backend's class, if there is a backend, and its fallback for other operators."""
     backend = context.backend
     if backend is None:
         return
@@ -78,7 +78,7 @@ def build_backend(context: Context) -> Iterator[GeneratedFile]:
 
 
 def _header(context: Context, backend: ExternalBackend) -> BackendHeader:
-    """The backend's class, members sorted by name and types."""
+    """Return the backend's class, members sorted by name and types."""
     members = sorted(backend_members(context), key=lambda m: (m.name, ", ".join(m.types)))
     return BackendHeader(
         path=f"include/{context.library.name}/{backend.header}",
@@ -94,7 +94,7 @@ def _header(context: Context, backend: ExternalBackend) -> BackendHeader:
 
 
 def backend_members(context: Context) -> tuple[BackendMember, ...]:
-    """The kernels to be written for the backend, in the order of the registry; none without a backend.
+    """Return the kernels to be written for the backend, in the order of the registry; none without a backend.
 
     Operators whose kernels have one name and the same C++ parameter types share a kernel.
     """

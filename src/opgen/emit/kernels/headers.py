@@ -38,7 +38,7 @@ class MetaHeader(GeneratedFile, frozen=True):
 
 
 def build_native_headers(context: Context) -> Iterator[GeneratedFile]:
-    """ops/<root>_native.h for every root: the kernels of its operators."""
+    """Build ops/<root>_native.h for every root: the kernels of its operators."""
     structured = group_by(context.kernels.structured, lambda kernel: kernel.root)
     declared = group_by(context.kernels.kernels, lambda kernel: kernel.roots[0])
     ufuncs = group_by(collect_ufuncs(context), lambda ufunc: ufunc.root)
@@ -69,7 +69,7 @@ def build_native_headers(context: Context) -> Iterator[GeneratedFile]:
 
 
 def build_meta_headers(context: Context) -> Iterator[GeneratedFile]:
-    """ops/<root>_meta.h for every root with a structured group: its meta classes."""
+    """Build ops/<root>_meta.h for every root with a structured group: its meta classes."""
     for root, metas in sorted(group_by(context.kernels.metas, lambda meta: meta.root).items()):
         yield MetaHeader(
             path=f"include/{context.library.name}/ops/{root}_meta.h",
@@ -93,7 +93,7 @@ def _purpose(
     kernels: Iterable[UnstructuredKernel],
     ufuncs: Sequence[Ufunc],
 ) -> str:
-    """`the kernels of add; define them with OPGEN_IMPL_FUNC and OPGEN_KERNEL`."""
+    """Return `the kernels of add; define them with OPGEN_IMPL_FUNC and OPGEN_KERNEL`."""
     looped = {ufunc.impl.struct for ufunc in ufuncs if ufunc.impl is not None}
     macros = [
         "OPGEN_IMPL_FUNC" for k in structured if k.struct not in looped and not k.is_installed
@@ -112,14 +112,14 @@ def _in_words(macros: Iterable[str]) -> str:
 
 
 def _native_roots(context: Context) -> tuple[str, ...]:
-    """Every root; for a backend of another library, the roots of its structured kernels."""
+    """Return every root; for a backend of another library, the roots of its structured kernels."""
     if not context.library.backend_only:
         return context.roots
     return tuple(sorted({kernel.root for kernel in context.kernels.structured}))
 
 
 def meta_roots(context: Context) -> tuple[str, ...]:
-    """The roots that have an ops/<root>_meta.h, sorted."""
+    """Return the roots that have an ops/<root>_meta.h, sorted."""
     if context.library.backend_only:
         return tuple(sorted({meta.root for meta in context.kernels.metas}))
     return tuple(sorted({group.root_name for group in context.registry.structured_groups()}))
@@ -138,7 +138,7 @@ def _author_headers(context: Context, meta: MetaClass) -> tuple[str, ...]:
 
 
 def _shared_headers(context: Context) -> dict[str, list[str]]:
-    """For each root, the headers of other roots that declare a kernel of its operators."""
+    """Return, for each root, the headers of other roots that declare kernels of its operators."""
     pairs = (
         (root, f"ops/{kernel.roots[0]}_native.h")
         for kernel in context.kernels.kernels

@@ -49,7 +49,7 @@ class SelectedDtypesHeader(GeneratedFile, frozen=True):
 
 
 def build_selected_dtypes(context: Context) -> Iterator[GeneratedFile]:
-    """The header, if element types are selected."""
+    """Yield the header, if element types are selected."""
     if not context.selects_dtypes:
         return
     assert context.selection is not None

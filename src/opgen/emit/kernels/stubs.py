@@ -129,7 +129,7 @@ class SkeletonsFile(GeneratedFile, frozen=True):
 
 
 def build_stubs(context: Context) -> Iterator[GeneratedFile]:
-    """stubs/<Key>Stubs[_n].cpp: a weak definition of every function that an author may write."""
+    """Build stubs/<Key>Stubs[_n].cpp: a weak definition of every function that an author may write."""
     kept = (m for m in missing_functions(context) if m.kept)
     for key, functions in group_by(kept, lambda m: m.key).items():
         stem, count = f"{key.name}Stubs", context.library.shards
@@ -146,7 +146,7 @@ def build_stubs(context: Context) -> Iterator[GeneratedFile]:
 
 
 def build_skeletons(context: Context, operators: frozenset[str]) -> GeneratedFile:
-    """A kernel source with an empty body for every function of the groups of `operators`."""
+    """Return a kernel source with an empty body for every function of the groups of `operators`."""
     roots = {f.root_name for f in context.registry.functions if f.full_name in operators}
     groups = {
         member.full_name
@@ -172,7 +172,7 @@ def build_skeletons(context: Context, operators: frozenset[str]) -> GeneratedFil
 
 
 def _notes(context: Context, m: MissingFunction) -> tuple[str, ...]:
-    """The form of a Meta kernel for symbolic sizes, if the target has these."""
+    """Return the form of a Meta kernel for symbolic sizes, if the target has these."""
     f = context.registry.find_function(m.operator)
     if m.key is not DispatchKey.Meta or f is None or not context.target.dispatch.functionalizes:
         return ()
@@ -180,12 +180,12 @@ def _notes(context: Context, m: MissingFunction) -> tuple[str, ...]:
     if kernel is None or kernel.structured:
         return ()
     notes = [
-        "It computes sizes and types alone. While a program is traced, sizes are symbols: ask for",
+        "It computes only sizes and types. While a program is traced, sizes are symbols: call",
         "sym_size(dim), sym_sizes() or sym_numel(), and compute with c10::SymInt.",
     ]
     if f.func.has_symint() and not kernel.supports_symint:
         notes.append(
-            f"Call it '{kernel.name}_symint' in the YAML: then SymInt arguments are symbols, too."
+            f"Name it '{kernel.name}_symint' in the YAML; then SymInt arguments are symbols, too."
         )
     like = next((a.name for a in f.func.arguments.flat_all if a.type == TENSOR), None)
     if like is not None and f.func.returns and all(r.type == TENSOR for r in f.func.returns):
@@ -198,7 +198,7 @@ def _notes(context: Context, m: MissingFunction) -> tuple[str, ...]:
 
 
 def missing_functions(context: Context) -> tuple[MissingFunction, ...]:
-    """Every function an author may write: metas, structured kernels, then the others."""
+    """Return every function an author may write: metas, structured kernels, then the others."""
     written_by_opgen = {_overload(context, kernel) for kernel in context.composite_kernels}
     loops = {u.impl.struct: u for u in collect_ufuncs(context) if u.impl is not None}
     return (
@@ -236,7 +236,7 @@ def known_definitions(context: Context) -> Iterator[str]:
 
 
 def _overload(context: Context, composite: CompositeKernel) -> tuple[str, str, tuple[str, ...]]:
-    """Namespace, name and parameter types of a kernel that opgen generates; they identify a C++ function."""
+    """Return the namespace, name and parameter types of a kernel that opgen generates; they identify a C++ function."""
     f, kernel = composite.function, composite.kernel
     native = context.signatures.native(f, symint=kernel.supports_symint)
     namespace = kernel_namespace(f.namespace, kernel.namespace)

@@ -99,7 +99,7 @@ class OverloadRow(Record, frozen=True):
 
 
 def _literal_line(line: str) -> str:
-    """A line of text as a string literal, which may be split."""
+    """Return a line of text as a string literal, which may be split."""
     return wrap_string(f"{line}\\n", indent=8, tail="")
 
 
@@ -214,7 +214,7 @@ class PythonPackageFile(GeneratedFile, frozen=True):
 
 
 def build_python(context: Context) -> Iterator[GeneratedFile]:
-    """python/<library>: the package, and the source of its extension module."""
+    """Build python/<library>: the package, and the source of its extension module."""
     if not context.library.python:
         return
     name = context.library.name
@@ -236,7 +236,7 @@ def build_python(context: Context) -> Iterator[GeneratedFile]:
 
 
 def _module_files(context: Context, calls: PythonCalls) -> Iterator[GeneratedFile]:
-    """python/module.cpp, and its shards if there may be several."""
+    """Build python/module.cpp, and its shards if there may be several."""
     library, abi = context.library, context.target.plan.runtime_abi
     docs = PythonDocs(context)
     if library.shards == 1:
@@ -296,17 +296,17 @@ def _tables(
 
 
 def _table_name(source: str) -> str:
-    """The C++ name of the table of functions in the shard `source` (module_0, module_1, ...)."""
+    """Return the C++ name of the table of functions in the shard `source` (module_0, module_1, ...)."""
     return source.replace("module", "opgen_functions")
 
 
 def _root_name(function: PythonFunction) -> str:
-    """All overloads of a name have one root name, out variants included."""
+    """Return the root name that all overloads of a name share, out variants included."""
     return function.overloads[0].base.root_name
 
 
 def _identifier(overload: PythonOverload) -> str:
-    """An out variant belongs to exactly one operator, so the name of either identifies the pair."""
+    """Return the identifier of an operator and its out variant: that of the latter, if there is one."""
     f = overload.out or overload.base
     return f"{f.namespace}_{operator_struct_name(f.func)}"
 
@@ -379,7 +379,7 @@ def _argument_row(context: Context, f: NativeFunction, a: PythonArgument) -> Arg
 
 
 def _default(context: Context, default: str, kind: str, size: int) -> str:
-    """A default as an expression in the row of an argument."""
+    """Return a default as an expression in the row of an argument."""
     text = {"True": "true", "False": "false"}.get(default, default)
     if is_none(default, context.target.cpp.spelling):
         return "none()" if kind != "Ints" or default != "{}" else "integers<>()"
@@ -394,7 +394,7 @@ def _default(context: Context, default: str, kind: str, size: int) -> str:
 
 
 def _slots(arguments: Sequence[PythonArgument]) -> dict[str, int]:
-    """Where each argument of the schema is, by its C++ name: every out argument has a slot of its own."""
+    """Return the slot of each argument of the schema, by its C++ name; every out argument has a slot of its own."""
     found: dict[str, int] = {}
     for a in arguments:
         names = [one.name for one in a.outputs] if isinstance(a, PythonOutArgument) else [a.name]
@@ -404,7 +404,7 @@ def _slots(arguments: Sequence[PythonArgument]) -> dict[str, int]:
 
 
 def _operation(context: Context, f: NativeFunction, slots: dict[str, int]) -> tuple[str, ...]:
-    """A thunk, which operators of one signature share, with the operator that it calls."""
+    """Return a thunk, which operators of one signature share, with the operator that it calls."""
     order = (slots[b.name] for b in context.signatures.dispatcher(f).arguments())
     thunk = ", ".join([f"{operator_struct(f)}::schema", *map(str, order)])
     return f"&thunk<{thunk}>", f"&{operator_struct(f)}::slot"

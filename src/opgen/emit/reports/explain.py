@@ -102,7 +102,7 @@ _SUBJECTS = {
 
 
 def build_code_index(codes: Iterable[Code]) -> GeneratedFile:
-    """All codes by subject: docs/reference/diagnostics.md."""
+    """Return all codes by subject: docs/reference/diagnostics.md."""
     pages: dict[str, list[CodePage]] = {}
     for code in codes:
         # The longest prefix that has a subject.
@@ -117,12 +117,12 @@ def build_code_index(codes: Iterable[Code]) -> GeneratedFile:
 
 
 def _anchor(title: str) -> str:
-    """The anchor of a heading in Markdown."""
+    """Return the anchor of a heading in Markdown."""
     return "".join(c for c in title.lower().replace(" ", "-") if c.isalnum() or c == "-")
 
 
 def build_explanation(context: Context, f: NativeFunction) -> GeneratedFile:
-    """Everything that follows from the entry of `f`."""
+    """Return everything that follows from the entry of `f`."""
     span = f.spans.entry
     rows = _rows(context, f, explained_table(context.registry, f))
     width = max((len(row.key) for row in rows), default=0)
@@ -155,7 +155,7 @@ def _to_write(context: Context, f: NativeFunction) -> Iterator[str]:
 
 
 def build_summary(context: Context, f: NativeFunction) -> GeneratedFile:
-    """The kind, group, dispatch table and signatures of `f`."""
+    """Return the kind, group, dispatch table and signatures of `f`."""
     facts = [" ".join(line.split()) for line in _group_lines(context, f)]
     if f.tags:
         facts.append(f"tags {', '.join(sorted(f.tags))}")
@@ -232,7 +232,7 @@ def _structured(group: StructuredGroup) -> str:
 
 
 def _rows(context: Context, f: NativeFunction, cells: Iterable[Cell]) -> list[Besides]:
-    """The dispatch table, and the other registrations of the target."""
+    """Return the dispatch table, and the other registrations of the target."""
     besides = registered_besides(context, f)
     taken = {row.key for row in besides}
     rows, node = [], node_of(context, f)
@@ -271,7 +271,7 @@ def _signatures(context: Context, f: NativeFunction) -> Iterator[str]:
 
 
 def _kernel_owners(context: Context, f: NativeFunction) -> frozenset[str]:
-    """The operators whose kernels serve `f`: itself, and its structured group."""
+    """Return the operators whose kernels serve `f`: itself, and its structured group."""
     group = context.registry.structured_group_of(f)
     if group is None:
         return frozenset({f.full_name})

@@ -57,7 +57,7 @@ class RegisterAutogradFile(GeneratedFile, frozen=True):
 
 
 def build_register_autograd(context: Context) -> Iterator[GeneratedFile]:
-    """RegisterAutograd[_n].cpp: the operators that do not decompose."""
+    """Build RegisterAutograd[_n].cpp: the operators that do not decompose."""
     rows = [
         f
         for f in context.registry.functions
@@ -97,7 +97,7 @@ def _own_includes(has_views: bool, rows: Sequence[AutogradRow]) -> tuple[str, ..
 
 
 def find_autograd_row(context: Context, f: NativeFunction) -> AutogradRow | None:
-    """The kernels of autograd for `f`; None if `f` decomposes into operators with gradients."""
+    """Return the kernels of autograd for `f`; None if `f` decomposes into operators with gradients."""
     if f.has_composite_implicit_autograd_kernel:
         return None
     return _row(context, f, _is_view(context, f))
@@ -137,12 +137,12 @@ _NOT_IMPLEMENTED = "torch::autograd::autogradNotImplementedFallback()"
 
 
 def _may_hold_tensors(type: Type) -> bool:
-    """Whether an argument of this type may require a gradient, including lists and dicts of tensors, and Any."""
+    """Return whether an argument of this type may require a gradient, including lists and dicts of tensors, and Any."""
     return type.is_base_ty_like(BaseTy.Any) or "Tensor" in str(type)
 
 
 def _leaves_room_for_formula(f: NativeFunction) -> bool:
-    """Whether torch.library.register_autograd accepts `f`: only functional operators.
+    """Return whether torch.library.register_autograd accepts `f`: only functional operators.
 
     It registers a kernel for Autograd, and PyTorch warns if there is one already. So the kernel that rejects gradients is
     registered for a lower key.
@@ -161,10 +161,10 @@ def _brings_formula(f: NativeFunction) -> bool:
 
 
 def _kernel(f: NativeFunction, tracking: str) -> str:
-    """The kernel that throws when a gradient through `f` is computed; none if the author registers a formula."""
+    """Return the kernel that throws when a gradient through `f` is computed; none if the author registers a formula."""
     if _brings_formula(f):
         return ""
-    # The kernels of autograd count writes themselves, unless the next kernel is another.
+    # The kernels of autograd count the writes, unless another kernel for ADInplaceOrView does.
     suffix = "" if tracking == _COUNTS_WRITES else "_uncounted"
     if f.func.arguments.out:
         return boxed(f"autograd_of_out{suffix}")
@@ -174,7 +174,7 @@ def _kernel(f: NativeFunction, tracking: str) -> str:
 
 
 def _tracking(f: NativeFunction, view: bool) -> str:
-    """The kernel that records views and writes for autograd."""
+    """Return the kernel that records views and writes for autograd."""
     if f.find_kernel(DispatchKey.ADInplaceOrView) is not None:
         return ""
     if view:
@@ -186,7 +186,7 @@ def _tracking(f: NativeFunction, view: bool) -> str:
 
 
 def _is_view(context: Context, f: NativeFunction) -> bool:
-    """Whether `f` returns views of its first argument, one or a list of them."""
+    """Return whether `f` returns views of its first argument, one or a list of them."""
     if f.is_library:
         return f.is_view_op and views_first_argument(f)
     group = context.registry.view_group_of(f)

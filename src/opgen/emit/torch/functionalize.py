@@ -63,7 +63,7 @@ class _Replaced(Record, frozen=True):
 
 
 def build_register_functionalize(context: Context) -> Iterator[GeneratedFile]:
-    """RegisterFunctionalize[_n].cpp; none if nothing is replaced."""
+    """Build RegisterFunctionalize[_n].cpp; none if nothing is replaced."""
     replaced = [r for r in (*_written(context), *_views(context)) if context.keeps(r.function)]
     if not replaced:
         return
@@ -84,7 +84,7 @@ def build_register_functionalize(context: Context) -> Iterator[GeneratedFile]:
 
 
 def find_functionalized(context: Context, f: NativeFunction) -> tuple[str, NativeFunction] | None:
-    """The function registered for `f`, and the sibling that it calls; None if functionalization does not replace `f`."""
+    """Return the function registered for `f`, and the sibling that it calls; None if functionalization does not replace `f`."""
     group = context.registry.group_of(f)
     if group is not None and is_replaced(f, group, frozenset(OF_OUT)):
         return _row(context, f, group).callable, group.functional
@@ -118,7 +118,7 @@ def _views_of(group: NativeFunctionsViewGroup) -> Iterator[_Replaced]:
 
 
 def _view_row(f: NativeFunction, kind: str, *siblings: NativeFunction) -> FunctionalizeRow:
-    """`opgen::FunctionalizeView<at::_ops::f, at::_ops::f_copy>::call`."""
+    """Return `opgen::FunctionalizeView<at::_ops::f, at::_ops::f_copy>::call`."""
     names = ", ".join(map(operator_struct, (f, *siblings)))
     return FunctionalizeRow(
         operator=str(f.func.name),
@@ -129,7 +129,7 @@ def _view_row(f: NativeFunction, kind: str, *siblings: NativeFunction) -> Functi
 
 
 def _row(context: Context, f: NativeFunction, group: NativeFunctionsGroup) -> FunctionalizeRow:
-    """`opgen::Functionalize<at::_ops::f_, at::_ops::f, 0, index_sequence<0, 1>, index_sequence<0>, ...>::call`."""
+    """Return `opgen::Functionalize<at::_ops::f_, at::_ops::f, 0, index_sequence<0, 1>, index_sequence<0>, ...>::call`."""
     positions = {a.name: i for i, a in enumerate(f.func.arguments.flat_all)}
     wanted = group.functional.func.arguments.flat_all
     options = OF_OUT if group.functional.func.is_factory else NOT_GIVEN

@@ -102,7 +102,7 @@ class RegisterTwinsFile(GeneratedFile, frozen=True):
 
 
 def build_register_twins(context: Context) -> Iterator[GeneratedFile]:
-    """RegisterTwins[_n].cpp; none if no operator needs a twin."""
+    """Build RegisterTwins[_n].cpp; none if no operator needs a twin."""
     twins = [
         t for t in find_twins(context.registry, frozenset(OF_OUT)) if context.keeps(t.function)
     ]
@@ -136,7 +136,7 @@ def build_register_twins(context: Context) -> Iterator[GeneratedFile]:
 def find_twin_rows(
     context: Context, f: NativeFunction
 ) -> tuple[tuple[NativeFunction, ...], tuple[tuple[str, str], ...]]:
-    """The hidden operators that replace `f`, and the registrations of `f` itself: keys and functions."""
+    """Return the hidden operators that replace `f`, and the registrations of `f` itself: keys and functions."""
     twins = [t for t in find_twins(context.registry, frozenset(OF_OUT)) if t.function is f]
     own = str(f.func.name)
     rows = [(key, r.function) for t in twins for _, key, r in _rows(context, t) if r.name == own]
@@ -174,7 +174,7 @@ def _signature(context: Context, f: NativeFunction) -> str:
 
 
 def _rows(context: Context, twin: Twin) -> Iterator[tuple[str, str, TwinRow]]:
-    """Namespace, key and row of each registration of a twin and its operator."""
+    """Yield the namespace, key and row of each registration of a twin and its operator."""
     f, hidden = twin.function, twin.twin
 
     def kernel(
@@ -263,7 +263,7 @@ def _own_results(context: Context, twin: Twin, of: NativeFunction) -> str:
 
 
 def _own_result(twin: Twin, index: int) -> str:
-    """For each return of the operator: whether it is a new result of the twin, and which argument it replaces, if any."""
+    """Return the C++ expression for a result of the twin: its index, or the argument that it replaces."""
     argument = twin.returns[index].argument
     if argument is None:
         return str(index)
@@ -271,7 +271,7 @@ def _own_result(twin: Twin, index: int) -> str:
 
 
 def _returned(twin: Twin) -> list[str]:
-    """The results of the operator: arguments that it returns, or results of the twin."""
+    """Return the results of the operator: arguments that it returns, or results of the twin."""
     found = []
     for value in twin.returns:
         if value.argument is None:

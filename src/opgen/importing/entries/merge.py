@@ -187,7 +187,7 @@ def _is_same(one: Kernel, other: Kernel) -> bool:
 def _report_undefined(
     entries: dict[str, Entry], undefined: dict[str, list[Implementation]], problems: Problems
 ) -> None:
-    """Report kernels without an operator: each one, or once for a namespace that the sources define nothing of."""
+    """Report kernels without an operator: each one, or once for a namespace of which the sources define nothing."""
     own = {entry.namespace for entry in entries.values()}
     defined = Vocabulary(entries)
     for namespace, rows in undefined.items():
@@ -199,6 +199,6 @@ def _report_undefined(
                 problems.warn(codes.NOT_DEFINED, message, row.span, hint=hint)
             continue
         count = f"{len(rows)} kernels" if len(rows) > 1 else "1 kernel"
-        message = f"{count} in namespace '{namespace}', but no source defines an operator of it"
+        message = f"{count} in namespace '{namespace}', but no source defines an operator in it"
         hint = "see opgen generate --backend-yaml" if namespace == ATEN else None
         problems.warn(codes.NOT_DEFINED, message, rows[0].span, hint=hint)

@@ -137,7 +137,7 @@ def _no_table_with_manual_registration(draft: Draft, func: FunctionSchema) -> It
 
 
 def _table_is_not_the_default(draft: Draft, func: FunctionSchema) -> Iterator[Finding]:
-    """Two rules about a table whose only key is CompositeImplicitAutograd."""
+    """Check two rules about a table whose only key is CompositeImplicitAutograd."""
     if draft.dispatch_key_count != 1 or [row.key for row in draft.dispatch] != [_IMPLICIT]:
         return
     row, name = draft.dispatch[0], default_kernel_name(func)

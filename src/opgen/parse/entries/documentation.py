@@ -105,7 +105,7 @@ def _documentation(lines: Iterable[str]) -> Iterator[str]:
 
 
 def _without_mark(line: str) -> str:
-    """Return the text of a comment line. Rules of `#` become others."""
+    """Return the text of a comment line. Rules of `#` become rules of `-`."""
     if _HASHES.fullmatch(line):
         return f"---{line.strip('#')}---"
     return line.lstrip("#").removeprefix(" ")

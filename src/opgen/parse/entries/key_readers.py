@@ -207,7 +207,7 @@ class _EntryReader:
         self._error(code, message, span, notes=() if hint else notes, hint=hint, fix=fix)
 
     def _advised(self, code: Code, message: str, word: str, span: Span, advice: Advice) -> None:
-        """Report a `word` with an advice."""
+        """Report a `word` with advice."""
         fix = self._replaced(span, word, advice.fix)
         self._error(code, message, span, hint=advice.hint, fix=fix)
 
@@ -515,7 +515,9 @@ class _EntryReader:
             self.draft.fake, [argument.name for argument in func.arguments.flat_all]
         )
         if problem is not None:
-            message = f"'{shorten(node.value)}' is not an expression for what '{func.name}' returns"
+            message = (
+                f"'{shorten(node.value)}' is not an expression for the results of '{func.name}'"
+            )
             self._error(codes_library.E0254, message, node.span, hint=problem)
 
     def _read_dispatch(self, value: Node) -> None:

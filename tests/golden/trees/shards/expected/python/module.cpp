@@ -26,7 +26,7 @@ PyModuleDef opgen_module = {
 };
 
 }  // namespace
-static_assert(OPGEN_RUNTIME_ABI == 1, "this file is for opgen runtime ABI 1: generate it again");
+static_assert(OPGEN_RUNTIME_ABI == 1, "generate this file again: it needs ABI 1 of the runtime");
 
 PyMODINIT_FUNC PyInit__C() {
   return PyModuleDef_Init(&opgen_module);
