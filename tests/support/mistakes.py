@@ -142,8 +142,8 @@ def page() -> str:
     parts = [
         "# Compiler errors of kernels\n",
         "This page shows the output of g++ and clang++ for ten common mistakes in kernels. Each output has at most"
-        f" {MAX_LINES} lines.\nThe first error is at the line of the kernel, and names the declaration or the missing"
-        " header.\n",
+        f" {MAX_LINES} lines,\nexcept where the text below the table explains why not. The first error is at the line of"
+        " the kernel, and names the\ndeclaration or the missing header.\n",
         f"A test writes this page ({versions}):\n`{UPDATE}`.\n",
         "The table counts all lines that the compiler prints, including its summary.\n",
         "| mistake | " + " | ".join(f"{t}, {c}" for t in TARGETS for c in COMPILERS) + " |",

@@ -52,7 +52,7 @@ def _suffix(code: Code) -> str:
     if code in LINT_CODES:
         return ".lint.yaml" if code.target is None else f".lint.{code.target}.yaml"
     if code in REFUSALS:
-        return ".refused.torch.yaml"
+        return ".unsupported.torch.yaml"
     if code is unsupported.E0756:
         return ".beside.torch.yaml"
     if code is codes_schema.E0328:

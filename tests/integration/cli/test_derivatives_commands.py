@@ -66,7 +66,7 @@ def test_explain_says_what_is_recorded_saved_and_missing(library: Opgen) -> None
         "  result_t   (self_t * other_p + self_p * other_t) * scale  (derivatives.yaml:7)"
     )
     rows = explained(library, "gather_rows").splitlines()
-    assert "  rows       no gradient: it is said to be non_differentiable" in rows
+    assert "  rows       no gradient: it is marked non_differentiable" in rows
     sizes = "self_sym_sizes = self.sym_sizes(), for the gradient of self"
     assert any(row.startswith("  saves ") and row.endswith(sizes) for row in rows), rows
 

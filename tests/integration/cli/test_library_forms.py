@@ -32,7 +32,7 @@ def test_explain_an_operator_that_writes(opgen: Opgen) -> None:
     )
     assert table["Meta"][0].startswith("opgen::MetaOfWritten<")
     assert table["Autograd"][0] == "opgen::autograd_of_written"
-    assert table["ADInplaceOrView"] == ("opgen::count_writes", "tells autograd of its writes")
+    assert table["ADInplaceOrView"] == ("opgen::count_writes", "reports its writes to autograd")
     assert table["Functionalize"][0] == "nothing"
     # The AutocastCUDA row of nms does not belong to this operator.
     assert "AutocastCUDA" not in table and "AutogradCPU" not in table
@@ -47,7 +47,7 @@ def test_explain_twins(opgen: Opgen) -> None:
     assert f"Hidden operators\n{hidden}" in text
     table = explained(opgen, "head")
     assert "opgen_copy_head" in table["Functionalize"][1]
-    assert table["ADInplaceOrView"][1] == "tells autograd of its views"
+    assert table["ADInplaceOrView"][1] == "reports its views to autograd"
     assert "opgen_functional_moments" in explained(opgen, "moments")["Functionalize"][1]
 
 

@@ -15,7 +15,7 @@ BAD = """\
   dispatch:
     CPO: abs_cpu
 """
-MENDED = BAD.replace("Tensr", "Tensor").replace("variant:", "variants:").replace("CPO", "CPU")
+FIXED = BAD.replace("Tensr", "Tensor").replace("variant:", "variants:").replace("CPO", "CPU")
 
 
 def test_a_quick_fix(session: Session) -> None:
@@ -39,7 +39,7 @@ def test_all_quick_fixes(session: Session) -> None:
     every = session.actions(uri, problem.range)[-1]
     assert every.title == "Apply all certain fixes"
     assert every.edit is not None and every.edit.changes is not None
-    assert session.applied(uri, every.edit.changes[uri]) == MENDED
+    assert session.applied(uri, every.edit.changes[uri]) == FIXED
 
 
 def test_fixes_on_saving(session: Session) -> None:
@@ -49,11 +49,11 @@ def test_fixes_on_saving(session: Session) -> None:
     (action,) = session.actions(uri, nowhere, [types.CodeActionKind.SourceFixAll])
     assert action.kind == "source.fixAll.opgen"
     assert action.edit is not None and action.edit.changes is not None
-    assert session.applied(uri, action.edit.changes[uri]) == MENDED
+    assert session.applied(uri, action.edit.changes[uri]) == FIXED
 
 
 def test_no_fix_where_nothing_is_wrong(session: Session) -> None:
-    uri = session.open("fine.yaml", MENDED)
+    uri = session.open("fine.yaml", FIXED)
     assert session.problems(uri) == []
     everything = types.Range(types.Position(0, 0), types.Position(9, 0))
     assert session.actions(uri, everything) == []

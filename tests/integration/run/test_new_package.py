@@ -52,7 +52,7 @@ def test_of_target_torch() -> None:
     refused = subprocess.run(
         [python_of(folder), "-c", reason], capture_output=True, text=True, check=False
     )
-    assert "mylib was built for torch 2.13.0, and torch 2.99.0 is installed" in refused.stderr
+    assert "mylib was built for torch 2.13.0, but torch 2.99.0 is installed" in refused.stderr
 
 
 def the_wheel_says_which_torch_it_is_for(folder: Path) -> None:

@@ -221,7 +221,7 @@ def test_graphs_as_text_and_picture() -> None:
         try:
             m.autograd.graph.as_text(m.zeros(1))
         except RuntimeError as error:
-            assert str(error) == "a tensor that requires no gradient has no graph"
+            assert str(error) == "a tensor that does not require a gradient has no graph"
         """)
     text, _, picture = printed.partition("---\n")
     assert text.splitlines() == [

@@ -154,7 +154,7 @@ def what_is_missing() -> None:
     x = torch.rand(3)
     words = (
         "`traced.ops` and you may need to `import traced.ops`"
-        "(if no fake is there, its author has to write one, or a row Meta in the YAML)"
+        "(if it has no fake kernel, its author has to write one, or a row Meta in the YAML)"
     )
     refused(torch._dynamo.exc.Unsupported, words, lambda: traced_as(ops.untold, x))
     refused(NotImplementedError, "could not find the fake impl", lambda: ops.untold(x.to("meta")))
