@@ -47,7 +47,9 @@ OPGEN_IMPL_FUNC(leaky_relu_out)
     const wide slope = negative_slope.to<wide>();
     opgen::cpu_kernel(*this, [slope](scalar_t x) -> scalar_t {
       const wide w = static_cast<wide>(x);
-      return w > 0 ? x : static_cast<scalar_t>(w * slope);
+      // Both are computed, so that compilers vectorise the loop.
+      const auto y = static_cast<scalar_t>(w * slope);
+      return w > 0 ? x : y;
     });
   });
 }

@@ -12,6 +12,7 @@
 #include <aten/ops/where_native.h>
 
 #include "common.h"
+#include "either.h"
 
 using namespace kernels;
 
@@ -119,7 +120,7 @@ Tensor operand_of(const Scalar& value, const Tensor& condition, ScalarType commo
 
 template <class T>
 void select_elements(TensorIteratorBase& iter) {
-  opgen::cpu_kernel(iter, [](bool chosen, T a, T b) -> T { return chosen ? a : b; });
+  opgen::cpu_kernel(iter, [](bool chosen, T a, T b) -> T { return either(chosen, a, b); });
 }
 
 }  // namespace

@@ -59,37 +59,48 @@ OPGEN_ALWAYS_INLINE Floats<bytes> with_sign(const Floats<bytes>& x,
                                             const Floats<bytes>& y) noexcept {
   return Floats<bytes>::from_bits(x.bits() | (y.bits() & kSign));
 }
-// 2^n, for n from -126 to 127.
-template <int bytes>
-OPGEN_ALWAYS_INLINE Floats<bytes> power_of_two(const typename Floats<bytes>::Mask& n) noexcept {
-  return Floats<bytes>::from_bits((n + 127) << 23);
-}
+// Functions below return several vectors by reference: g++ keeps a structure of vectors in memory.
 
-// exp(x + rest) is (1 + tail) * 2^exponent, for x + rest from -104 to 89.
+// exp(r) - 1, for |r| up to ln(2) / 2.
 template <int bytes>
-struct ExpParts {
-  Floats<bytes> tail;
-  typename Floats<bytes>::Mask exponent;
-};
-template <int bytes>
-OPGEN_ALWAYS_INLINE ExpParts<bytes> exp_parts(const Floats<bytes>& x,
-                                              const Floats<bytes>& rest) noexcept {
-  using V = Floats<bytes>;
+OPGEN_ALWAYS_INLINE Floats<bytes> exp_of_rest(const Floats<bytes>& r) noexcept {
   constexpr float c[] = {0.5f,           0x1.555556p-3f,  0x1.5554e4p-5f,
                          0x1.1110e0p-7f, 0x1.6d4920p-10f, 0x1.a12a42p-13f};
-  const V shifted = multiply_add(x + rest, V(0x1.715476p+0f), V(kRounder));
-  const V n = shifted - V(kRounder);
-  // ln 2 in two parts; products with the first are exact.
-  const V r = multiply_add(n, V(-0x1.62e4p-1f), x) + multiply_add(n, V(-0x1.7f7d1cp-20f), rest);
-  const V tail = multiply_add(r * r, polynomial(r, c), r);
-  return {tail, shifted.bits() - V(kRounder).bits()};
+  return multiply_add(r * r, polynomial(r, c), r);
 }
-// exp(x + rest), for a sum from -87 to 87.
+// exp(x) is (1 + result) * 2^n, for x from -104 to 89. The low bits of `shifted` are n.
+template <int bytes>
+OPGEN_ALWAYS_INLINE Floats<bytes> exp_tail(const Floats<bytes>& x,
+                                           typename Floats<bytes>::Mask& shifted) noexcept {
+  using V = Floats<bytes>;
+  const V sum = multiply_add(x, V(0x1.715476p+0f), V(kRounder));
+  const V n = sum - V(kRounder);
+  shifted = sum.bits();
+  // ln 2 in two parts; products with the first are exact.
+  const V r = multiply_add(n, V(-0x1.62e4p-1f), x);
+  return exp_of_rest(multiply_add(n, V(-0x1.7f7d1cp-20f), r));
+}
+// 2^n of the n in the low bits, for n from -126 to 127.
+template <int bytes>
+OPGEN_ALWAYS_INLINE Floats<bytes> scale_of(const typename Floats<bytes>::Mask& shifted) noexcept {
+  return Floats<bytes>::from_bits((shifted << 23) + (127 << 23));
+}
+// (1 + tail) * 2^n, for n from -150 to 128: in two steps, because 2^128 and 2^-150 are no numbers.
+template <int bytes>
+OPGEN_ALWAYS_INLINE Floats<bytes> scaled(const Floats<bytes>& tail,
+                                         const typename Floats<bytes>::Mask& shifted) noexcept {
+  const typename Floats<bytes>::Mask half = shifted >> 1;
+  return (tail + Floats<bytes>(1.0f)) * scale_of<bytes>(shifted - half) * scale_of<bytes>(half);
+}
+// exp(x + rest), for a sum from -87 to 0, without the rounding of the sum.
 template <int bytes>
 OPGEN_ALWAYS_INLINE Floats<bytes> small_exp(const Floats<bytes>& x,
                                             const Floats<bytes>& rest) noexcept {
-  const ExpParts<bytes> parts = exp_parts(x, rest);
-  return (parts.tail + Floats<bytes>(1.0f)) * power_of_two<bytes>(parts.exponent);
+  using V = Floats<bytes>;
+  const V sum = multiply_add(x + rest, V(0x1.715476p+0f), V(kRounder));
+  const V n = sum - V(kRounder);
+  const V r = multiply_add(n, V(-0x1.62e4p-1f), x) + multiply_add(n, V(-0x1.7f7d1cp-20f), rest);
+  return (exp_of_rest(r) + V(1.0f)) * scale_of<bytes>(sum.bits());
 }
 
 // log(2^e * (1 + f)), for 1 + f from sqrt(1/2) to sqrt(2). `error`: what f lacks.
@@ -108,19 +119,15 @@ OPGEN_ALWAYS_INLINE Floats<bytes> log_of(const typename Floats<bytes>::Mask& e,
   rest = multiply_add(square, V(-0.5f), rest);
   return multiply_add(power, V(0x1.63p-1f), f + rest);
 }
-// The exponent and the fraction of log_of, for a normal number.
+// The fraction and the exponent of log_of, for a normal number.
 template <int bytes>
-struct LogParts {
-  typename Floats<bytes>::Mask e;
-  Floats<bytes> f;
-};
-template <int bytes>
-OPGEN_ALWAYS_INLINE LogParts<bytes> log_parts(const Floats<bytes>& x) noexcept {
+OPGEN_ALWAYS_INLINE Floats<bytes> log_fraction(const Floats<bytes>& x,
+                                               typename Floats<bytes>::Mask& e) noexcept {
   using V = Floats<bytes>;
   constexpr std::int32_t half_root = 0x3f3504f3;  // sqrt(1/2)
   const typename V::Mask above = x.bits() - half_root;
-  const V m = V::from_bits((above & 0x007fffff) + half_root);
-  return {above >> 23, m - V(1.0f)};
+  e = above >> 23;
+  return V::from_bits((above & 0x007fffff) + half_root) - V(1.0f);
 }
 // `y`, the logarithm of x, unless x is 0, infinite, negative or NaN.
 template <int bytes>
@@ -133,10 +140,6 @@ OPGEN_ALWAYS_INLINE Floats<bytes> log_or_special(const Floats<bytes>& x,
 }
 
 // Two vectors of doubles for one of floats.
-template <int bytes>
-struct Wide {
-  Doubles<bytes> low, high;
-};
 template <class T, int bytes>
 struct HalfOf {
   typedef T type __attribute__((vector_size(bytes / 2)));
@@ -164,25 +167,32 @@ OPGEN_ALWAYS_INLINE Whole joined(const Half& low, const Half& high) noexcept {
   }
 }
 template <int bytes>
-OPGEN_ALWAYS_INLINE Wide<bytes> widened(const Floats<bytes>& x) noexcept {
+OPGEN_ALWAYS_INLINE Doubles<bytes> lower_doubles(const Floats<bytes>& x) noexcept {
   using Half = typename HalfOf<float, bytes>::type;
   using Native = typename Doubles<bytes>::Native;
-  return {Doubles<bytes>::of(__builtin_convertvector(lower_half<Half>(x.values), Native)),
-          Doubles<bytes>::of(__builtin_convertvector(upper_half<Half>(x.values), Native))};
+  return Doubles<bytes>::of(__builtin_convertvector(lower_half<Half>(x.values), Native));
 }
 template <int bytes>
-OPGEN_ALWAYS_INLINE Floats<bytes> narrowed(const Wide<bytes>& x) noexcept {
+OPGEN_ALWAYS_INLINE Doubles<bytes> upper_doubles(const Floats<bytes>& x) noexcept {
   using Half = typename HalfOf<float, bytes>::type;
-  const Half low = __builtin_convertvector(x.low.values, Half);
-  const Half high = __builtin_convertvector(x.high.values, Half);
+  using Native = typename Doubles<bytes>::Native;
+  return Doubles<bytes>::of(__builtin_convertvector(upper_half<Half>(x.values), Native));
+}
+template <int bytes>
+OPGEN_ALWAYS_INLINE Floats<bytes> narrowed(const Doubles<bytes>& lower,
+                                           const Doubles<bytes>& upper) noexcept {
+  using Half = typename HalfOf<float, bytes>::type;
+  const Half low = __builtin_convertvector(lower.values, Half);
+  const Half high = __builtin_convertvector(upper.values, Half);
   return Floats<bytes>::of(joined<typename Floats<bytes>::Native>(low, high));
 }
 template <class Mask>
 OPGEN_ALWAYS_INLINE bool any(const Mask& mask) noexcept {
-  std::int64_t parts[sizeof(Mask) / sizeof(std::int64_t)], all = 0;
-  std::memcpy(parts, &mask, sizeof parts);
-  for (std::int64_t part : parts) all |= part;
-  return all != 0;
+  typedef std::int64_t Pair __attribute__((vector_size(16)));
+  Pair parts[sizeof(Mask) / sizeof(Pair)];
+  std::memcpy(parts, &mask, sizeof mask);
+  if constexpr (sizeof(Mask) == 32) parts[0] |= parts[1];
+  return (parts[0][0] | parts[0][1]) != 0;
 }
 
 // sin(x) for a `shift` of 0, cos(x) for 1, with 26 bits, for |x| < 2^20.
@@ -205,8 +215,7 @@ OPGEN_ALWAYS_INLINE Doubles<bytes> sine_of(const Doubles<bytes>& x, std::int64_t
 }
 template <int bytes>
 OPGEN_ALWAYS_INLINE Floats<bytes> sine_of(const Floats<bytes>& x, std::int64_t shift) noexcept {
-  const Wide<bytes> wide = widened(x);
-  return narrowed<bytes>({sine_of(wide.low, shift), sine_of(wide.high, shift)});
+  return narrowed(sine_of(lower_doubles(x), shift), sine_of(upper_doubles(x), shift));
 }
 // f(x) for one element after the other: for numbers that are too large for the vector's method.
 template <class F>
@@ -261,13 +270,10 @@ OPGEN_ALWAYS_INLINE Doubles<bytes> exp2_of(const Doubles<bytes>& x) noexcept {
 template <int bytes>
 OPGEN_ALWAYS_INLINE Floats<bytes> exp(const Floats<bytes>& x) noexcept {
   using V = Floats<bytes>;
+  typename V::Mask shifted;
   // max and min keep NaN, their second argument.
-  const detail::ExpParts<bytes> parts =
-      detail::exp_parts(min(V(89.0f), max(V(-104.0f), x)), V(0.0f));
-  // In two steps, because 2^128 and 2^-150 are no numbers.
-  const typename V::Mask half = parts.exponent >> 1;
-  return (parts.tail + V(1.0f)) * detail::power_of_two<bytes>(half) *
-         detail::power_of_two<bytes>(parts.exponent - half);
+  const V tail = detail::exp_tail(min(V(89.0f), max(V(-104.0f), x)), shifted);
+  return detail::scaled(tail, shifted);
 }
 
 template <int bytes>
@@ -275,8 +281,9 @@ OPGEN_ALWAYS_INLINE Floats<bytes> log(const Floats<bytes>& x) noexcept {
   using V = Floats<bytes>;
   // Subnormal numbers are scaled.
   const typename V::Mask small = x < V(0x1p-126f);
-  const detail::LogParts<bytes> parts = detail::log_parts(select(small, x * V(0x1p25f), x));
-  const V y = detail::log_of<bytes>(parts.e - (small & 25), parts.f, V(0.0f));
+  typename V::Mask e;
+  const V f = detail::log_fraction(select(small, x * V(0x1p25f), x), e);
+  const V y = detail::log_of<bytes>(e - (small & 25), f, V(0.0f));
   return detail::log_or_special(x, y);
 }
 
@@ -284,15 +291,15 @@ template <int bytes>
 OPGEN_ALWAYS_INLINE Floats<bytes> log1p(const Floats<bytes>& x) noexcept {
   using V = Floats<bytes>;
   const V u = x + V(1.0f);
-  const detail::LogParts<bytes> parts = detail::log_parts(u);
+  typename V::Mask e;
+  const V rounded = detail::log_fraction(u, e);
   // (1 + x) / 2^e - 1 without the rounding of 1 + x; beyond 2^25, the 1 does not count.
-  const V scale = V::from_bits((127 - parts.e) << 23);
+  const V scale = V::from_bits((127 - e) << 23);
   const V scaled = x * scale, below = scale - V(1.0f);
   const V f = below + scaled;
   const V error = (scaled - (f - below)) * (V(1.0f) - f);
   const typename V::Mask counts = x < V(0x1p25f);
-  const V y =
-      detail::log_of<bytes>(parts.e, select(counts, f, parts.f), select(counts, error, V(0.0f)));
+  const V y = detail::log_of<bytes>(e, select(counts, f, rounded), select(counts, error, V(0.0f)));
   // Small numbers, and 0 with its sign, are their own logarithm.
   return select(detail::magnitude(x) < V(0x1p-25f), x, detail::log_or_special(u, y));
 }
@@ -307,9 +314,10 @@ OPGEN_ALWAYS_INLINE Floats<bytes> tanh(const Floats<bytes>& x) noexcept {
   const V z = t * t;
   const V near = multiply_add(t * z, detail::polynomial(z, c) - V(0x1.555556p-2f), t);
   // 1 - 2 / (exp(2 t) + 1), rounding the sum once. From 10 on, the result is 1.
-  const detail::ExpParts<bytes> parts = detail::exp_parts(min(V(20.0f), t + t), V(0.0f));
-  const V scale = detail::power_of_two<bytes>(parts.exponent);
-  const V far = V(1.0f) - V(2.0f) / multiply_add(scale, parts.tail, scale + V(1.0f));
+  typename V::Mask shifted;
+  const V tail = detail::exp_tail(min(V(20.0f), t + t), shifted);
+  const V scale = detail::scale_of<bytes>(shifted);
+  const V far = V(1.0f) - V(2.0f) / multiply_add(scale, tail, scale + V(1.0f));
   return detail::with_sign(select(t < V(0.9f), near, far), x);
 }
 
@@ -358,8 +366,7 @@ OPGEN_ALWAYS_INLINE Floats<bytes> gelu(const Floats<bytes>& x) noexcept {
   const V square = t * t;
   const V lost = ((upper * upper - square) + (upper + upper) * lower) + lower * lower;
   const V e = exp(square * V(-0.5f));
-  const V correction = lost * V(-0.5f);
-  const V density = multiply_add(e, correction, e);
+  const V density = multiply_add(e, lost * V(-0.5f), e);
   const V ratio = u * detail::polynomial(u, tail);
   // The product with x comes first: the density alone may be subnormal.
   const V far = select(x < V(0.0f), x * ratio * density, x - x * ratio * density);
@@ -413,10 +420,9 @@ OPGEN_ALWAYS_INLINE Floats<bytes> pow(const Floats<bytes>& x, const Floats<bytes
   using V = Floats<bytes>;
   using Mask = typename V::Mask;
   const V a = detail::magnitude(x);
-  const detail::Wide<bytes> base = detail::widened(a), power = detail::widened(y);
-  const V result =
-      detail::narrowed<bytes>({detail::exp2_of(power.low * detail::log2_of(base.low)),
-                               detail::exp2_of(power.high * detail::log2_of(base.high))});
+  const V result = detail::narrowed(
+      detail::exp2_of(detail::lower_doubles(y) * detail::log2_of(detail::lower_doubles(a))),
+      detail::exp2_of(detail::upper_doubles(y) * detail::log2_of(detail::upper_doubles(a))));
   // From 2^24 on, all floats are even integers.
   const Mask huge = detail::magnitude(y) >= V(0x1p24f);
   const V bounded = select(huge, V(0.0f), y);
@@ -465,9 +471,9 @@ OPGEN_ALWAYS_INLINE Floats<bytes> remainder(const Floats<bytes>& a,
     }
     return V::load(x);
   }
-  const detail::Wide<bytes> wide = detail::widened(a), by = detail::widened(b);
-  const V rest = detail::narrowed<bytes>(
-      {detail::remainder_of(wide.low, by.low), detail::remainder_of(wide.high, by.high)});
+  const V rest =
+      detail::narrowed(detail::remainder_of(detail::lower_doubles(a), detail::lower_doubles(b)),
+                       detail::remainder_of(detail::upper_doubles(a), detail::upper_doubles(b)));
   // 0 has the sign of a, as fmod's.
   return select(rest == V(0.0f), detail::with_sign(detail::magnitude(rest), a), rest);
 }
