@@ -29,8 +29,8 @@
 #include <opgen/tensor/memory_overlap.h>
 
 #include "common.h"
-#include "either.h"
 #include "devices.h"
+#include "either.h"
 
 using namespace kernels;
 

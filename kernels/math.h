@@ -212,6 +212,8 @@ T magnitude_of(T x) {
     return x;
   } else if constexpr (std::is_integral_v<T>) {
     return x < 0 ? minus(T(0), x) : x;
+  } else if constexpr (is_half_v<T>) {
+    return T::from_bits(static_cast<uint16_t>(x.x & 0x7fffu));
   } else {
     return static_cast<T>(std::abs(widen(x)));
   }

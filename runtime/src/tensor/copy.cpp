@@ -141,14 +141,28 @@ void fill_row(char** data, const std::int64_t* strides, std::int64_t n, T value)
   for (std::int64_t i = 0; i < n; ++i) *reinterpret_cast<T*>(data[0] + i * strides[0]) = value;
 }
 
+// Adjacent elements; twice as fast with 32 bytes at a time.
+template <class T>
+OPGEN_NOINLINE void fill_elements(T* to, std::int64_t n, T value) {
+  for (std::int64_t i = 0; i < n; ++i) to[i] = value;
+}
+#if OPGEN_LOOPS_AVX2
+template <class T>
+OPGEN_NOINLINE OPGEN_TARGET_AVX2 void fill_elements_avx2(T* to, std::int64_t n, T value) {
+  for (std::int64_t i = 0; i < n; ++i) to[i] = value;
+}
+#endif
+
 template <class T>
 void fill_cpu(const TensorBase& self, T value) {
   if (self.is_non_overlapping_and_dense()) {
     char* data = static_cast<char*>(self.mutable_data_ptr());
     parallel_for(0, self.numel(), kGrainSize, [&](std::int64_t begin, std::int64_t end) {
-      char* at = data + begin * std::int64_t(sizeof(T));
-      constexpr std::int64_t stride = sizeof(T);
-      fill_row<T>(&at, &stride, end - begin, value);
+      T* to = reinterpret_cast<T*>(data) + begin;
+#if OPGEN_LOOPS_AVX2
+      if (use_avx2()) return fill_elements_avx2(to, end - begin, value);
+#endif
+      fill_elements(to, end - begin, value);
     });
     return;
   }

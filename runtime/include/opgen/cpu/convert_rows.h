@@ -3,6 +3,7 @@
 #pragma once
 
 #include <cstdint>
+#include <cstring>
 #include <type_traits>
 
 #include "opgen/core/dispatch_macros.h"
@@ -20,6 +21,33 @@
 #endif
 
 namespace opgen::detail {
+
+// Copies n elements of `size` bytes, `stride` bytes apart, to adjacent ones, or back.
+template <class Bits>
+OPGEN_ALWAYS_INLINE void gather_bits(char* to, std::int64_t to_stride, const char* from,
+                                     std::int64_t from_stride, std::int64_t n) {
+  for (std::int64_t i = 0; i < n; ++i) {
+    std::memcpy(to + i * to_stride, from + i * from_stride, sizeof(Bits));
+  }
+}
+struct SixteenBytes {
+  std::uint64_t parts[2];
+};
+inline void move_elements(char* to, std::int64_t to_stride, const char* from,
+                          std::int64_t from_stride, std::int64_t n, std::int64_t size) {
+  switch (size) {
+    case 1:
+      return gather_bits<std::uint8_t>(to, to_stride, from, from_stride, n);
+    case 2:
+      return gather_bits<std::uint16_t>(to, to_stride, from, from_stride, n);
+    case 4:
+      return gather_bits<std::uint32_t>(to, to_stride, from, from_stride, n);
+    case 8:
+      return gather_bits<std::uint64_t>(to, to_stride, from, from_stride, n);
+    default:
+      return gather_bits<SixteenBytes>(to, to_stride, from, from_stride, n);
+  }
+}
 
 template <class T, class M>
 OPGEN_ALWAYS_INLINE void load_row_here(M* to, const char* from, std::int64_t stride,

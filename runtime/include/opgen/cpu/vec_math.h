@@ -19,6 +19,7 @@
 #include <cmath>
 #include <cstdint>
 #include <limits>
+#include <type_traits>
 
 #include "opgen/cpu/vec.h"
 
@@ -59,6 +60,17 @@ OPGEN_ALWAYS_INLINE Floats<bytes> with_sign(const Floats<bytes>& x,
                                             const Floats<bytes>& y) noexcept {
   return Floats<bytes>::from_bits(x.bits() | (y.bits() & kSign));
 }
+// Integers of the size of an element for arithmetic that wraps around.
+template <class T, int bytes>
+struct WrappingOf {
+  typedef std::make_unsigned_t<typename Vec<T, bytes>::Lane> type
+      __attribute__((vector_size(bytes)));
+};
+template <int bytes>
+using Wrapping = typename WrappingOf<float, bytes>::type;
+template <int bytes>
+using WideWrapping = typename WrappingOf<double, bytes>::type;
+
 // Functions below return several vectors by reference: g++ keeps a structure of vectors in memory.
 
 // exp(r) - 1, for |r| up to ln(2) / 2.
@@ -83,14 +95,20 @@ OPGEN_ALWAYS_INLINE Floats<bytes> exp_tail(const Floats<bytes>& x,
 // 2^n of the n in the low bits, for n from -126 to 127.
 template <int bytes>
 OPGEN_ALWAYS_INLINE Floats<bytes> scale_of(const typename Floats<bytes>::Mask& shifted) noexcept {
-  return Floats<bytes>::from_bits((shifted << 23) + (127 << 23));
+  const auto n = std::bit_cast<Wrapping<bytes>>(shifted);
+  const Wrapping<bytes> bits = (n << 23) + (127u << 23);
+  return Floats<bytes>::of(std::bit_cast<typename Floats<bytes>::Native>(bits));
 }
 // (1 + tail) * 2^n, for n from -150 to 128: in two steps, because 2^128 and 2^-150 are no numbers.
 template <int bytes>
 OPGEN_ALWAYS_INLINE Floats<bytes> scaled(const Floats<bytes>& tail,
                                          const typename Floats<bytes>::Mask& shifted) noexcept {
-  const typename Floats<bytes>::Mask half = shifted >> 1;
-  return (tail + Floats<bytes>(1.0f)) * scale_of<bytes>(shifted - half) * scale_of<bytes>(half);
+  using Mask = typename Floats<bytes>::Mask;
+  const Mask half = shifted >> 1;
+  const Wrapping<bytes> other =
+      std::bit_cast<Wrapping<bytes>>(shifted) - std::bit_cast<Wrapping<bytes>>(half);
+  return (tail + Floats<bytes>(1.0f)) * scale_of<bytes>(std::bit_cast<Mask>(other)) *
+         scale_of<bytes>(half);
 }
 // exp(x + rest), for a sum from -87 to 0, without the rounding of the sum.
 template <int bytes>
@@ -124,10 +142,11 @@ template <int bytes>
 OPGEN_ALWAYS_INLINE Floats<bytes> log_fraction(const Floats<bytes>& x,
                                                typename Floats<bytes>::Mask& e) noexcept {
   using V = Floats<bytes>;
-  constexpr std::int32_t half_root = 0x3f3504f3;  // sqrt(1/2)
-  const typename V::Mask above = x.bits() - half_root;
-  e = above >> 23;
-  return V::from_bits((above & 0x007fffff) + half_root) - V(1.0f);
+  constexpr std::uint32_t half_root = 0x3f3504f3;  // sqrt(1/2)
+  const Wrapping<bytes> above = std::bit_cast<Wrapping<bytes>>(x.bits()) - half_root;
+  e = std::bit_cast<typename V::Mask>(above) >> 23;
+  const Wrapping<bytes> bits = (above & 0x007fffffu) + half_root;
+  return V::of(std::bit_cast<typename V::Native>(bits)) - V(1.0f);
 }
 // `y`, the logarithm of x, unless x is 0, infinite, negative or NaN.
 template <int bytes>
@@ -240,7 +259,7 @@ OPGEN_ALWAYS_INLINE Doubles<bytes> log2_of(const Doubles<bytes>& x) noexcept {
                           0x1.a61a3127f9858p-2, 0x1.4794e6127b0dep-2, 0x1.21b7f057b2a99p-2};
   constexpr std::uint64_t half_root = 0x3fe6a09e667f3bcd;  // sqrt(1/2)
   // 1024 is added to the exponent, because processors shift signed 64-bit numbers slowly.
-  typedef std::uint64_t Bits __attribute__((vector_size(bytes)));
+  using Bits = WideWrapping<bytes>;
   const Bits above = std::bit_cast<Bits>(x.bits()) - half_root + (std::uint64_t(1024) << 52);
   const V m = V::from_bits(std::bit_cast<Mask>((above & 0x000fffffffffffff) + half_root));
   const Bits exponent = (above >> 52) | std::uint64_t(0x4330000000000000);
@@ -261,7 +280,9 @@ OPGEN_ALWAYS_INLINE Doubles<bytes> exp2_of(const Doubles<bytes>& x) noexcept {
   const V shifted = bounded + V(kWideRounder);
   const V r = bounded - (shifted - V(kWideRounder));
   // The low bits of `shifted` are the integer; the shift removes the others.
-  const V scale = V::from_bits((shifted.bits() << 52) + (std::int64_t(1023) << 52));
+  const WideWrapping<bytes> bits =
+      (std::bit_cast<WideWrapping<bytes>>(shifted.bits()) << 52) + (std::uint64_t(1023) << 52);
+  const V scale = V::of(std::bit_cast<typename V::Native>(bits));
   return polynomial(r, c) * scale;
 }
 
@@ -365,7 +386,9 @@ OPGEN_ALWAYS_INLINE Floats<bytes> gelu(const Floats<bytes>& x) noexcept {
   const V lower = t - upper;
   const V square = t * t;
   const V lost = ((upper * upper - square) + (upper + upper) * lower) + lower * lower;
-  const V e = exp(square * V(-0.5f));
+  typename V::Mask shifted;
+  const V exponential = detail::exp_tail(square * V(-0.5f), shifted);
+  const V e = detail::scaled(exponential, shifted);
   const V density = multiply_add(e, lost * V(-0.5f), e);
   const V ratio = u * detail::polynomial(u, tail);
   // The product with x comes first: the density alone may be subnormal.
