@@ -236,17 +236,24 @@ template <int bytes>
 OPGEN_ALWAYS_INLINE Floats<bytes> sine_of(const Floats<bytes>& x, std::int64_t shift) noexcept {
   return narrowed(sine_of(lower_doubles(x), shift), sine_of(upper_doubles(x), shift));
 }
-// f(x) for one element after the other: for numbers that are too large for the vector's method.
+// `result`, except f(x) for elements that are too large for the vector's method, or NaN: others do
+// not depend on their neighbours.
 template <class F>
-OPGEN_NOINLINE void each_of(float* x, std::int64_t n, const F& f) noexcept {
-  for (std::int64_t i = 0; i < n; ++i) x[i] = f(x[i]);
+OPGEN_NOINLINE void replace_large(float* result, const float* x, std::int64_t n, float most,
+                                  const F& f) noexcept {
+  for (std::int64_t i = 0; i < n; ++i) {
+    if (!(std::abs(x[i]) < most)) result[i] = f(x[i]);
+  }
 }
 template <int bytes, class F>
-OPGEN_ALWAYS_INLINE Floats<bytes> each(const Floats<bytes>& x, const F& f) noexcept {
-  float lanes[Floats<bytes>::size];
+OPGEN_ALWAYS_INLINE Floats<bytes> unless_large(const Floats<bytes>& result, const Floats<bytes>& x,
+                                               float most, const F& f) noexcept {
+  if (OPGEN_LIKELY(!any(~(magnitude(x) < Floats<bytes>(most))))) return result;
+  float results[Floats<bytes>::size], lanes[Floats<bytes>::size];
+  result.store(results);
   x.store(lanes);
-  each_of(lanes, Floats<bytes>::size, f);
-  return Floats<bytes>::load(lanes);
+  replace_large(results, lanes, Floats<bytes>::size, most, f);
+  return Floats<bytes>::load(results);
 }
 inline constexpr float kMostAngle = 0x1p20f;
 
@@ -405,17 +412,13 @@ OPGEN_ALWAYS_INLINE Floats<bytes> gelu_tanh(const Floats<bytes>& x) noexcept {
 
 template <int bytes>
 OPGEN_ALWAYS_INLINE Floats<bytes> sin(const Floats<bytes>& x) noexcept {
-  if (OPGEN_UNLIKELY(detail::any(~(detail::magnitude(x) < Floats<bytes>(detail::kMostAngle))))) {
-    return detail::each(x, [](float one) { return std::sin(one); });
-  }
-  return detail::sine_of(x, 0);
+  return detail::unless_large(detail::sine_of(x, 0), x, detail::kMostAngle,
+                              [](float one) { return std::sin(one); });
 }
 template <int bytes>
 OPGEN_ALWAYS_INLINE Floats<bytes> cos(const Floats<bytes>& x) noexcept {
-  if (OPGEN_UNLIKELY(detail::any(~(detail::magnitude(x) < Floats<bytes>(detail::kMostAngle))))) {
-    return detail::each(x, [](float one) { return std::cos(one); });
-  }
-  return detail::sine_of(x, 1);
+  return detail::unless_large(detail::sine_of(x, 1), x, detail::kMostAngle,
+                              [](float one) { return std::cos(one); });
 }
 
 template <int bytes>
