@@ -31,7 +31,7 @@ def _called(name: str) -> Any:
     aten: Any = own_package()
     for place, called in (
         (aten.nn, name),
-        (aten.special, name.removeprefix("special_")),
+        (aten.special, name),
         (aten, name),
     ):
         found = getattr(place, called, None)
