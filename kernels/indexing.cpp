@@ -30,6 +30,7 @@
 
 #include "common.h"
 #include "devices.h"
+#include "either.h"
 
 using namespace kernels;
 
@@ -467,12 +468,16 @@ OPGEN_KERNEL(masked_fill_)(Tensor& self, const Tensor& mask, const Scalar& value
   const Tensor chosen = (is_written ? Tensor(opgen::clone(mask)) : mask).expand(self.sizes());
   OPGEN_DISPATCH_ALL(self.scalar_type(), "masked_fill_", [&] {
     const scalar_t x = value.to<scalar_t>();
-    const bool* from = chosen.const_data_ptr<bool>();
-    scalar_t* to = self.mutable_data_ptr<scalar_t>();
-    for_each_index<2>(self.sizes(), {chosen.strides(), self.strides()},
-                      [&](const std::array<int64_t, 2>& at) {
-                        if (from[at[0]]) to[at[1]] = x;
-                      });
+    TensorIterator iter = opgen::TensorIteratorConfig()
+                              .set_check_mem_overlap(false)
+                              .check_all_same_dtype(false)
+                              .resize_outputs(false)
+                              .add_output(self)
+                              .add_const_input(chosen)
+                              .add_const_input(self)
+                              .build();
+    opgen::cpu_kernel(iter,
+                      [x](bool fills, scalar_t y) -> scalar_t { return either(fills, x, y); });
   });
   return self;
 }

@@ -213,6 +213,8 @@ T magnitude_of(T x) {
     return x;
   } else if constexpr (std::is_integral_v<T>) {
     return x < 0 ? minus(T(0), x) : x;
+  } else if constexpr (is_half_v<T>) {
+    return T::from_bits(static_cast<uint16_t>(x.x & 0x7fffu));
   } else {
     return static_cast<T>(std::abs(widen(x)));
   }
@@ -245,14 +247,16 @@ bool less_nan_last(T a, T b) {
   return (!is_nan(a) && is_nan(b)) || a < b;
 }
 
-// The larger and the smaller of two. If either is NaN, the result is NaN.
+// The larger and the smaller of two; NaN wins. Without branches, so that compilers vectorise loops.
 template <class T>
 T greater_of(T a, T b) {
-  return is_nan(a) || a > b ? a : (is_nan(b) ? b : (a < b ? b : a));
+  const auto x = static_cast<wide_t<T>>(a), y = static_cast<wide_t<T>>(b);
+  return (x < y) | (y != y) ? b : a;
 }
 template <class T>
 T lesser_of(T a, T b) {
-  return is_nan(a) || a < b ? a : (is_nan(b) ? b : (a > b ? b : a));
+  const auto x = static_cast<wide_t<T>>(a), y = static_cast<wide_t<T>>(b);
+  return (x > y) | (y != y) ? b : a;
 }
 
 }  // namespace kernels

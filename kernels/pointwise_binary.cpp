@@ -16,6 +16,7 @@
 #include <aten/ops/remainder_native.h>
 #include <aten/ops/sub.h>
 #include <aten/ops/sub_native.h>
+#include <opgen/cpu/vec_math.h>
 
 #include "common.h"
 
@@ -226,6 +227,11 @@ OPGEN_IMPL_FUNC(remainder_out)(const Tensor&, const Tensor&, const Tensor& /*out
   }
   OPGEN_DISPATCH_FLOATING(common_dtype(), "remainder", [&] {
     using wide = wide_t<scalar_t>;
+    if constexpr (std::is_same_v<wide, float>) {
+      opgen::cpu_kernel_vec<scalar_t>(*this,
+                                      [](auto a, auto b) { return opgen::vec::remainder(a, b); });
+      return;
+    }
     opgen::cpu_kernel(*this, [](scalar_t a, scalar_t b) -> scalar_t {
       return static_cast<scalar_t>(modulo(static_cast<wide>(a), static_cast<wide>(b)));
     });
@@ -281,6 +287,10 @@ void power(TensorIteratorBase& iter) {
     return;
   }
   OPGEN_DISPATCH_FLOATING_AND_COMPLEX(iter.common_dtype(), "pow", [&] {
+    if constexpr (std::is_same_v<wide_t<scalar_t>, float>) {
+      opgen::cpu_kernel_vec<scalar_t>(iter, [](auto a, auto b) { return opgen::vec::pow(a, b); });
+      return;
+    }
     opgen::cpu_kernel(iter, [](scalar_t a, scalar_t b) -> scalar_t {
       return narrowed<scalar_t>(std::pow(widen(a), widen(b)));
     });
@@ -363,6 +373,11 @@ OPGEN_IMPL_FUNC(pow_Tensor_Scalar_out)
       });
     } else {
       const auto power = widen(exponent.to<scalar_t>());
+      if constexpr (std::is_same_v<wide_t<scalar_t>, float>) {
+        opgen::cpu_kernel_vec<scalar_t>(
+            *this, [power](auto x) { return opgen::vec::pow(x, decltype(x)(power)); });
+        return;
+      }
       opgen::cpu_kernel(*this, [power](scalar_t x) -> scalar_t {
         return narrowed<scalar_t>(std::pow(widen(x), power));
       });

@@ -43,6 +43,36 @@ void draw_each(const Tensor& self, Engine& engine, F draw) {
   opgen::cpu_serial_kernel(iter, [&]() -> T { return draw(engine); });
 }
 
+constexpr int64_t kDrawBlock = 1024;
+
+// As many random bits as draw_uniform<T> uses, and that number for them.
+template <class T>
+constexpr int64_t words_of = std::numeric_limits<T>::digits > 32 ? 2 : 1;
+template <class T>
+T uniform_of(const uint32_t* words) {
+  constexpr int digits = std::numeric_limits<T>::digits;
+  constexpr T unit = T(1) / static_cast<T>(uint64_t(1) << digits);
+  if constexpr (words_of<T> == 2) {
+    const uint64_t bits = static_cast<uint64_t>(words[0]) << 32 | words[1];
+    return static_cast<T>(static_cast<int64_t>(bits & ((uint64_t(1) << digits) - 1))) * unit;
+  } else {
+    // Signed, because processors convert signed integers.
+    return static_cast<T>(static_cast<int32_t>(words[0] & ((uint32_t(1) << digits) - 1))) * unit;
+  }
+}
+// to[i] = make(draw_uniform<U>(engine)) for adjacent elements: the same numbers, a block at a time.
+template <class U, class T, class F>
+void draw_uniforms(T* to, int64_t n, Engine& engine, F make) {
+  uint32_t words[kDrawBlock * words_of<U>];
+  for (int64_t i = 0; i < n; i += kDrawBlock) {
+    const int64_t count = std::min(kDrawBlock, n - i);
+    engine.random(words, count * words_of<U>);
+    for (int64_t k = 0; k < count; ++k) {
+      to[i + k] = make(uniform_of<U>(words + k * words_of<U>));
+    }
+  }
+}
+
 // Views a complex tensor as a real one with a last dimension of two.
 Tensor as_real(const Tensor& self) {
   if (!self.is_complex()) return self;
@@ -78,6 +108,11 @@ void uniform_into(const Tensor& complex_or_real, double from, double to,
     Engine* engine = opgen::cpu_generator(generator);
     const opgen::GeneratorLock lock(engine);
     const wide low = static_cast<wide>(from), width = static_cast<wide>(to) - low;
+    if (self.is_contiguous()) {
+      draw_uniforms<wide>(self.mutable_data_ptr<scalar_t>(), self.numel(), *engine,
+                          [=](wide x) { return static_cast<scalar_t>(x * width + low); });
+      return;
+    }
     draw_each<scalar_t>(self, *engine, [=](Engine& e) {
       return static_cast<scalar_t>(opgen::draw_uniform<wide>(e) * width + low);
     });
@@ -106,7 +141,7 @@ void normal_blocks(T* data, int64_t size, double mean, double std, Engine& engin
       box_muller(wide(1) - draws[j], draws[j + 8], draws[j], draws[j + 8]);
     }
   };
-  for (wide& x : draws) x = opgen::draw_uniform<wide>(engine);
+  draw_uniforms<wide>(draws.data(), size, engine, [](wide x) { return x; });
   for (int64_t i = 0; i + 15 < size; i += 16) transform(i);
   if (size % 16 != 0) {
     for (int64_t i = size - 16; i < size; ++i) draws[i] = opgen::draw_uniform<wide>(engine);
@@ -165,6 +200,11 @@ OPGEN_KERNEL(bernoulli_)(Tensor& self, double p, std::optional<Generator> genera
   Engine* engine = opgen::cpu_generator(generator);
   const opgen::GeneratorLock lock(engine);
   OPGEN_DISPATCH_REAL_AND_BOOL(self.scalar_type(), "bernoulli_", [&] {
+    if (self.is_contiguous()) {
+      draw_uniforms<double>(self.mutable_data_ptr<scalar_t>(), self.numel(), *engine,
+                            [p](double x) { return static_cast<scalar_t>(x < p); });
+      return;
+    }
     draw_each<scalar_t>(self, *engine, [p](Engine& e) {
       return static_cast<scalar_t>(opgen::draw_uniform<double>(e) < p);
     });

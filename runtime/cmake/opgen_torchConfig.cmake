@@ -66,6 +66,8 @@ function(opgen_make_torch_library target)
   set(OPGEN_LEFT_OUT "${left_out}" CACHE INTERNAL "")
   add_library(${target} SHARED ${arg_SOURCES} ${arg_KERNELS})
   target_compile_features(${target} PUBLIC cxx_std_20)
+  # As PyTorch compiles its own kernels: otherwise loops with std::sqrt or a choice would not be vectorised.
+  target_compile_options(${target} PRIVATE $<$<COMPILE_LANGUAGE:CXX>:-fno-math-errno> $<$<COMPILE_LANGUAGE:CXX>:-fno-trapping-math>)
   target_include_directories(${target} PUBLIC
     "${arg_TREE}/include" "${CMAKE_CURRENT_FUNCTION_LIST_DIR}/../torch/include")
   opgen_look_for_headers(${target} BESIDE ${arg_KERNELS})

@@ -53,7 +53,9 @@ TEST(vector_form_for_adjacent_elements) {
     check_scaled<double>(arange({4, 9}, kDouble), full({4, 9}, 2, kDouble), true);
     check_scaled<std::int32_t>(arange({19}, kInt), full({19}, 2, kInt), true);
     check_scaled<float>(arange({7}), full({7}, 3), false);  // shorter than a vector
-    check_scaled<float>(strided(arange({60}), {20}, {3}), full({20}, 3), false);
+    check_scaled<float>(strided(arange({60}), {20}, {3}), full({20}, 3), true);  // in a block
+    check_scaled<float>(strided(arange({900}), {300}, {3}), full({300}, 3), true);
+    check_scaled<float>(strided(arange({60}), {10}, {3}), full({10}, 3), false);
   }
 }
 

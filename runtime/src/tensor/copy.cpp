@@ -1,7 +1,9 @@
 // copy.cpp: copies and converts elements. Rows are plain loops, which compilers vectorise at -O3.
 #include "opgen/tensor/copy.h"
 
+#include <bit>
 #include <cstring>
+#include <type_traits>
 
 #include "opgen/core/atomic.h"
 #include "opgen/core/convert_element.h"
@@ -141,14 +143,39 @@ void fill_row(char** data, const std::int64_t* strides, std::int64_t n, T value)
   for (std::int64_t i = 0; i < n; ++i) *reinterpret_cast<T*>(data[0] + i * strides[0]) = value;
 }
 
+// Adjacent elements, as integers of their size: compilers do not vectorise loops over half types.
+template <class T>
+struct BitsOf {
+  using type = std::conditional_t<
+      sizeof(T) == 1, std::uint8_t,
+      std::conditional_t<
+          sizeof(T) == 2, std::uint16_t,
+          std::conditional_t<sizeof(T) == 4, std::uint32_t,
+                             std::conditional_t<sizeof(T) == 8, std::uint64_t, Bytes16>>>>;
+};
+template <class T>
+OPGEN_NOINLINE void fill_elements(T* to, std::int64_t n, T value) {
+  for (std::int64_t i = 0; i < n; ++i) to[i] = value;
+}
+#if OPGEN_LOOPS_AVX2
+template <class T>
+OPGEN_NOINLINE OPGEN_TARGET_AVX2 void fill_elements_avx2(T* to, std::int64_t n, T value) {
+  for (std::int64_t i = 0; i < n; ++i) to[i] = value;
+}
+#endif
+
 template <class T>
 void fill_cpu(const TensorBase& self, T value) {
   if (self.is_non_overlapping_and_dense()) {
     char* data = static_cast<char*>(self.mutable_data_ptr());
     parallel_for(0, self.numel(), kGrainSize, [&](std::int64_t begin, std::int64_t end) {
-      char* at = data + begin * std::int64_t(sizeof(T));
-      constexpr std::int64_t stride = sizeof(T);
-      fill_row<T>(&at, &stride, end - begin, value);
+      using Bits = typename BitsOf<T>::type;
+      Bits* to = reinterpret_cast<Bits*>(data) + begin;
+      const Bits bits = std::bit_cast<Bits>(value);
+#if OPGEN_LOOPS_AVX2
+      if (use_avx2()) return fill_elements_avx2(to, end - begin, bits);
+#endif
+      fill_elements(to, end - begin, bits);
     });
     return;
   }

@@ -30,6 +30,10 @@ inline void for_each_row_in_order(TensorIteratorBase& iter, TensorIteratorBase::
 [[nodiscard]] inline bool use_avx2() noexcept {
   return get_cpu_capability() >= CPUCapability::AVX2;
 }
+// Whether loops compiled for AVX2, FMA and F16C may run.
+[[nodiscard]] inline bool use_fma() noexcept {
+  return use_avx2();
+}
 template <class T>
 OPGEN_ALWAYS_INLINE T element_at(const T* at) noexcept {
   return *at;

@@ -26,12 +26,10 @@ class OPGEN_API CPUGeneratorImpl final : public GeneratorImpl {
   // of the 64 bits.
   std::uint32_t random() {
     if (state_.next == kWords) refill();
-    std::uint32_t y = state_.words[state_.next++];
-    y ^= y >> 11;
-    y ^= (y << 7) & 0x9d2c5680u;
-    y ^= (y << 15) & 0xefc60000u;
-    return y ^ (y >> 18);
+    return tempered(state_.words[state_.next++]);
   }
+  // The next n numbers of random(), several at a time.
+  void random(std::uint32_t* out, std::int64_t n);
   std::uint64_t random64() {
     std::uint64_t upper = random();
     return upper << 32 | random();
@@ -44,6 +42,12 @@ class OPGEN_API CPUGeneratorImpl final : public GeneratorImpl {
     std::uint32_t next;
     std::uint32_t words[kWords];
   };
+  static std::uint32_t tempered(std::uint32_t y) {
+    y ^= y >> 11;
+    y ^= (y << 7) & 0x9d2c5680u;
+    y ^= (y << 15) & 0xefc60000u;
+    return y ^ (y >> 18);
+  }
   void refill();
 
   State state_;

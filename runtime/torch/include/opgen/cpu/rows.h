@@ -66,6 +66,15 @@ constexpr const TensorBase* const* contiguous_tensors(const TensorIteratorBase&)
   return false;
 #endif
 }
+[[nodiscard]] inline bool use_fma() noexcept {
+#if defined(__x86_64__)
+  static const bool can =
+      use_avx2() && __builtin_cpu_supports("fma") != 0 && __builtin_cpu_supports("f16c") != 0;
+  return can;
+#else
+  return false;
+#endif
+}
 // A byte of a bool tensor need not be 0 or 1.
 template <class T>
 OPGEN_ALWAYS_INLINE T element_at(const T* at) noexcept {
