@@ -1,4 +1,4 @@
-"""Which calls the test of gradients draws, where the schemas do not say enough."""
+"""The values for which gradients are checked, for operators whose schemas do not say enough."""
 
 from __future__ import annotations
 

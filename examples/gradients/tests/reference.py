@@ -1,4 +1,4 @@
-"""What the operators compute, by PyTorch's functions, with arguments for each."""
+"""What the operators compute, written with PyTorch's functions, and arguments for each."""
 
 from __future__ import annotations
 
@@ -122,7 +122,7 @@ def random(*shape: int) -> Tensor:
     return torch.randn(*shape, dtype=torch.float64)
 
 
-# Each operator with the same in PyTorch's functions, and arguments.
+# A call of an operator, the same computation by PyTorch's functions, and arguments for both.
 Case = tuple[Callable[..., object], tuple[object, ...]]
 
 

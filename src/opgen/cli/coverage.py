@@ -13,6 +13,7 @@ from opgen.cli.options import default_schema, report_options
 from opgen.cli.report import finish_with, report_unwritable
 from opgen.diagnostics import Diagnostics
 from opgen.io.files import replace_file
+from opgen.model.profile import ATEN
 from opgen.pipeline.coverage import CoverageReport, report_coverage
 from opgen.pipeline.inputs import Inputs
 from opgen.pipeline.installed import installed_derivatives
@@ -97,10 +98,10 @@ def coverage(
     inputs = Inputs(
         schemas,
         tags,
-        target,
+        derivatives,
+        target=target,
         backend_yaml=backend,
-        namespace="aten",
-        derivatives=derivatives,
+        namespace=ATEN,
     )
     found = report_coverage(inputs, against, diagnostics)
     if found is not None and svg is not None:

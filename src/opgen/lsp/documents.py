@@ -14,13 +14,14 @@ from pygls.uris import from_fs_path, to_fs_path
 from opgen.diagnostics import Diagnostic, Diagnostics, Source
 from opgen.lsp.outline import Outline, build_outline, is_schema
 from opgen.lsp.settings import Settings
+from opgen.model.derivatives import DERIVATIVES_YAML
+from opgen.model.profile import ATEN
 from opgen.model.registry import Registry
 from opgen.pipeline import linting
 from opgen.pipeline.inputs import Inputs, derivatives_paths, input_files
 from opgen.pipeline.reading import read_source
 
 # The name of the files of formulas that are read without being named.
-FORMULAS = "derivatives.yaml"
 
 
 class Analysis(Struct, frozen=True):
@@ -59,7 +60,7 @@ class Document(Struct):
     version: int | None = None
     analysis: Analysis | None = None
     good: Analysis | None = None
-    default_namespace: str = "aten"
+    default_namespace: str = ATEN
     _outline: Outline | None = None
 
     @property
@@ -133,7 +134,7 @@ class Documents(Struct):
         """Return whether a document is a file of formulas, by its name or by the settings."""
         named = (self.root or Path()) / document.path
         given = {(self.root or Path()) / name for name in self.settings.derivatives}
-        return document.path.name == FORMULAS or named in given
+        return document.path.name == DERIVATIVES_YAML or named in given
 
     def inputs(self, document: Document) -> Inputs:
         """Return the inputs for `document`. The texts of open documents replace the contents of their files.
@@ -217,7 +218,7 @@ class Documents(Struct):
 def is_schema_file(document: Document) -> bool:
     """Return whether a document is a schema file, by its name or its text: editors send all YAML files."""
     name = document.path.name
-    return name not in ("tags.yaml", FORMULAS) and (
+    return name not in ("tags.yaml", DERIVATIVES_YAML) and (
         "native_functions" in name or is_schema(document.text)
     )
 

@@ -8,6 +8,7 @@ from typing import Any
 
 from msgspec import Struct
 
+from opgen.model.profile import ATEN
 from opgen.pipeline.inputs import Inputs
 from opgen.targets import TARGETS
 
@@ -39,7 +40,7 @@ class Settings(Struct, frozen=True):
     @property
     def default_namespace(self) -> str:
         """The namespace of operators written without one, in files whose header does not set it."""
-        return "aten" if self.strict_torchgen else self.namespace or "aten"
+        return ATEN if self.strict_torchgen else self.namespace or ATEN
 
     def together(self, root: Path | None) -> tuple[Path, ...]:
         """Return the schema files that are read together."""

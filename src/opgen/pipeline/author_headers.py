@@ -12,7 +12,8 @@ from pathlib import Path
 
 from msgspec import Struct
 
-MAX_BYTES = 4_000_000
+from opgen.pipeline.cpp_text import find_cpp_text
+
 _MAX_HEADERS = 200
 _INCLUDE = re.compile(r'^[ \t]*#[ \t]*include[ \t]*(["<])([^">\n]+)[">]', re.MULTILINE)
 # The first item of a file, up to the second: it may be a header with `include`.
@@ -76,12 +77,6 @@ def find_headers(
 
 
 def read_header(path: Path, overlay: Mapping[Path, bytes]) -> str | None:
-    """Return the text of a header; None if it cannot be read, or is too large."""
+    """Return the text of a header as `find_cpp_text` does, but of an unsaved document if `overlay` has one."""
     content = overlay.get(path)
-    if content is None:
-        try:
-            with open(path, "rb") as file:
-                content = file.read(MAX_BYTES + 1)
-        except OSError:
-            return None
-    return None if len(content) > MAX_BYTES else content.decode("utf-8", "replace")
+    return find_cpp_text(path) if content is None else content.decode("utf-8", "replace")

@@ -1,6 +1,6 @@
 """Find out whether a header declares a function that a formula calls.
 
-Headers are not parsed here: a name that one of them contains is taken for declared.
+Headers are not parsed: a name that one of them contains counts as declared.
 """
 
 from __future__ import annotations
@@ -12,7 +12,8 @@ from functools import cache
 from pathlib import Path
 
 from opgen.io.resources import runtime_dir
-from opgen.pipeline.author_headers import includes_in, read_header
+from opgen.pipeline.author_headers import includes_in
+from opgen.pipeline.cpp_text import find_cpp_text
 from opgen.pipeline.inputs import Inputs, author_headers
 from opgen.pipeline.installed import installed_include
 from opgen.targets import TARGETS
@@ -103,7 +104,7 @@ def _words_reached(top: Path, header: str) -> frozenset[str]:
     while pending:
         name = pending.pop()
         if name not in texts:
-            texts[name] = read_header(top / name, {}) or ""
+            texts[name] = find_cpp_text(top / name) or ""
             pending += [inner for _, inner in includes_in(texts[name])]
     plain = (_COMMENT.sub("", text) for text in texts.values())
     return frozenset(word for text in plain for word in _CALLED.findall(text))
@@ -121,4 +122,4 @@ def _words_in_files(folder: Path, names: tuple[str, ...]) -> frozenset[str]:
 
 
 def _words(path: Path) -> Iterator[str]:
-    yield from _CALLED.findall(read_header(path, {}) or "")
+    yield from _CALLED.findall(find_cpp_text(path) or "")

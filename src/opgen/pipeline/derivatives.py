@@ -69,7 +69,7 @@ def check_derivatives(
 def check_called_functions(gradients: Gradients, inputs: Inputs, diagnostics: Diagnostics) -> None:
     """Report functions of formulas that no header declares.
 
-    What the target's headers contain is no input of generated files, so `opgen generate` does not do this.
+    Generated files do not depend on the contents of these headers, so `opgen generate` does not do this.
     """
     if any(fn.func.is_library and fn.infos for fn in gradients.functions):
         declared = DeclaredFunctions(inputs, gradients.files.includes)

@@ -1,8 +1,8 @@
 """Ten usual mistakes in kernels and two in formulas: short errors, at the author's line, that name the declaration.
 
 The outputs are recorded in mistakes/expected, one folder for each target and compiler, and
-docs/guides/compiler-errors.md is made from them. With another major version of a compiler than the recorded one, the
-properties are checked and the text is not.
+docs/guides/compiler-errors.md is made from them. If a compiler has another major version than the recorded one, only
+these properties are checked, not the text.
 """
 
 from __future__ import annotations
@@ -129,7 +129,7 @@ def test_the_linker_names_a_kernel_that_two_files_define(
 
 
 @pytest.mark.slow
-def test_a_meta_function_that_sets_no_output_is_told_what_is_missing(
+def test_a_call_reports_that_a_meta_function_sets_no_output(
     runtime_tree: Path, tmp_path: Path
 ) -> None:
     program = tmp_path / "main.cpp"
@@ -157,7 +157,7 @@ def check(
     system: tuple[Path, ...],
     tmp_path: Path,
 ) -> None:
-    """The source of `mistake` gives a short error at the author's line, the recorded one."""
+    """Check that the source of `mistake` gives a short error at the author's line, equal to the recorded one."""
     (tmp_path / AUTHORS_FILE).write_text(mistake.source)
     said = complaint(compiler, folders, system, AUTHORS_FILE, tmp_path)
     check_complaint(mistake, target, compiler, said, AUTHORS_FILE)
@@ -166,7 +166,7 @@ def check(
 def check_complaint(
     mistake: Mistake, target: str, compiler: Compiler, said: str, file: str
 ) -> None:
-    """What the compiler said is a short error in the file, the recorded one."""
+    """Check that the compiler's output is a short error in the file, equal to the recorded one."""
     said = without_lines_of_headers(said, file)
     first = re.search(r"^(\S+?):\d+:\d+: (.*)$", said, re.MULTILINE)
     assert first and first[1] == file and first[2].startswith("error: "), said
@@ -182,7 +182,7 @@ def complaint(
     source: str,
     folder: Path,
 ) -> str:
-    """Return what a compiler says about a source, without the folders of headers."""
+    """Return a compiler's output for a source, without the folders of headers."""
     command = ["-std=c++20", "-fsyntax-only", "-Wall", "-Wextra", "-Wshadow"]
     command += [f"-I{folder}" for folder in folders]
     command += [part for folder in system for part in ("-isystem", str(folder))]
@@ -207,7 +207,8 @@ def tree_with(folder: Path, formulas: list[str], target: str) -> Path:
 
 
 def without_lines_of_headers(said: str, file: str) -> str:
-    """`said` with line 1 for every line of a header: comments of headers do not change a recorded output."""
+    """Return `said` with line number 1 in place of all lines of headers, so that edits of headers do not change a
+    recorded output."""
     said = re.sub(r"(?<=<scratch space>:)\d+(?=:)", "1", said)
     said = re.sub(r"\b((?:opgen|ATen|c10|mylib)/[\w/]+\.h):\d+", r"\1:1", said)
     lines, is_header = [], False
@@ -232,7 +233,7 @@ def run(compiler: Compiler, arguments: list[str], folder: Path) -> str:
 
 
 def compare(target: str, compiler: Compiler | None, name: str, said: str) -> None:
-    """The output is the recorded one, where the compiler has the recorded major version."""
+    """Check that the output is the recorded one, if the compiler has the recorded major version."""
     folder = mistakes.FOLDER / "expected" / f"{target}-{compiler.name if compiler else 'g++'}"
     if UPDATES:
         folder.mkdir(parents=True, exist_ok=True)
@@ -247,7 +248,7 @@ def compare(target: str, compiler: Compiler | None, name: str, said: str) -> Non
 
 
 def version(compiler: Compiler) -> str:
-    """`12.2.0`."""
+    """Return the compiler's version, such as `12.2.0`."""
     done = subprocess.run([compiler.path, "-dumpfullversion"], capture_output=True, text=True)
     found = done.stdout.strip() if done.returncode == 0 else ""
     if not found:

@@ -1,4 +1,4 @@
-"""`examples/gradients`: operators as models train through them; the kernels are ours, the gradients too."""
+"""`examples/gradients`: operators that are used in training; the kernels are ours, and so are the gradients."""
 
 from __future__ import annotations
 

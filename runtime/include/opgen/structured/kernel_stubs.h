@@ -7,8 +7,8 @@
 
 #include "opgen/core/macros.h"
 
-// Weak, so that the author's definition wins; in a section of their own, so that the report
-// recognises them by address.
+// Stubs are weak, so that the linker prefers the author's definition. They are in a separate
+// section, so that the report recognises them by their addresses.
 #define OPGEN_STUB __attribute__((weak, noinline, section("opgen_stubs")))
 
 // The bounds of this shared object's stubs, set by the linker; null if it has none.
@@ -30,7 +30,7 @@ struct MissingFunction {
   const char* definition;  // the text to write
 };
 struct KernelStub : MissingKernel {
-  const void* address;  // of the function that the linker chose
+  const void* address;  // address of the function that the linker chose
 };
 
 template <class R, class... A>

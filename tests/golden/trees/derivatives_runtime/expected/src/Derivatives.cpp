@@ -115,14 +115,14 @@ struct JoinBackward0 {
     const auto dim = dim_.get(opgen_call);
     if (opgen_call.computes(0)) opgen::autograd::gives_list<0>(opgen_call).value(
 #line 13 "derivatives.yaml"
-           split_as(grad, tensors_args_sizes_symint, dim)
+           mylib::split_as(grad, tensors_args_sizes_symint, dim)
 #line 1 "JoinBackward0"
     );
   }
   static void forward(opgen::autograd::ForwardCall& opgen_call, const auto& tensors, const auto& dim, const auto&) {
     if (opgen_call.has_tangent(tensors)) opgen::autograd::gives<0>(opgen_call).value(
 #line 14 "derivatives.yaml"
-          join_of_tangents(tensors, dim)
+          mylib::join_of_tangents(tensors, dim)
 #line 1 "JoinBackward0"
     );
   }
@@ -147,7 +147,7 @@ struct RowBackward0 {
     const auto i = i_.get(opgen_call);
     if (opgen_call.computes(0)) opgen::autograd::gives<0>(opgen_call).value(
 #line 19 "derivatives.yaml"
-            row_backward(grad, self_sym_sizes, i)
+            mylib::row_backward(grad, self_sym_sizes, i)
 #line 1 "RowBackward0"
     );
   }
@@ -180,7 +180,7 @@ struct RowBackwardAutogradCUDA0 {
     const auto i = i_.get(opgen_call);
     if (opgen_call.computes(0)) opgen::autograd::gives<0>(opgen_call).value(
 #line 22 "derivatives.yaml"
-            row_backward_cuda(grad, self_sym_sizes, i)
+            mylib::row_backward_cuda(grad, self_sym_sizes, i)
 #line 1 "RowBackwardAutogradCUDA0"
     );
   }

@@ -132,7 +132,7 @@ struct JoinBackward0 {
     const auto dim = dim_.get(opgen_call);
     if (opgen_call.computes(0)) opgen::autograd::gives_list<0>(opgen_call).value(
 #line 13 "derivatives.yaml"
-           split_as(grad, tensors_args_sizes_symint, dim)
+           mylib::split_as(grad, tensors_args_sizes_symint, dim)
 #line 1 "JoinBackward0"
     );
   }
@@ -164,7 +164,7 @@ struct RowBackward0 {
     const auto i = i_.get(opgen_call);
     if (opgen_call.computes(0)) opgen::autograd::gives<0>(opgen_call).value(
 #line 19 "derivatives.yaml"
-            row_backward(grad, self_sym_sizes, i)
+            mylib::row_backward(grad, self_sym_sizes, i)
 #line 1 "RowBackward0"
     );
   }
@@ -197,7 +197,7 @@ struct RowBackwardAutogradCUDA0 {
     const auto i = i_.get(opgen_call);
     if (opgen_call.computes(0)) opgen::autograd::gives<0>(opgen_call).value(
 #line 22 "derivatives.yaml"
-            row_backward_cuda(grad, self_sym_sizes, i)
+            mylib::row_backward_cuda(grad, self_sym_sizes, i)
 #line 1 "RowBackwardAutogradCUDA0"
     );
   }
