@@ -7,10 +7,8 @@ minimum, median and maximum over the runs, ratios between neighbouring runs, and
 processor time of each stage. --write puts them into RESULTS.md.
 
 "torchgen, reduced" leaves out parts that have no counterpart in opgen: functionalization, vmap plumbing, the
-AOTInductor shim and Declarations.yaml. "With formulas" adds PyTorch's derivatives.yaml; torchgen's gen_autograd, a
-program of its own, is compared with the difference. Lines are those of the sources with nodes and kernels of autograd.
-Outputs are written to --folder (default: the system's temporary folder). They are all removed at the end, because ext4
-takes a long time to allocate inodes after many were freed.
+AOTInductor shim and Declarations.yaml. Outputs are written to --folder (default: the system's temporary folder). They
+are all removed at the end, because ext4 takes a long time to allocate inodes after many were freed.
 """
 
 from __future__ import annotations
@@ -48,19 +46,6 @@ for name in (
 g.gen_all_vmap_plumbing = lambda *_: ""
 g.gen_aoti_c_shim_files = lambda *_, **__: None
 g.main()
-"""
-
-# torchgen's sources of autograd, without bindings of Python.
-AUTOGRAD = """
-import sys
-from pathlib import Path
-from torchgen.packaged.autograd.gen_autograd import gen_autograd
-from torchgen.selective_build.selector import SelectiveBuilder
-source, out = Path(sys.argv[1]), sys.argv[2]
-gen_autograd(
-    str(source / "native/native_functions.yaml"), str(source / "native/tags.yaml"), out,
-    str(source.parent / "autograd"), SelectiveBuilder.get_nop_selector(),
-)
 """
 
 STAGES = """
@@ -117,11 +102,6 @@ def opgen_command(yaml: Path, output: Path, command: str = "generate") -> list[s
     return [*PROGRAM, command, str(yaml), "-o", str(output), "--ignore-keys", IGNORED]
 
 
-def autograd_command(source: Path, output: Path) -> list[str]:
-    output.mkdir(parents=True, exist_ok=True)
-    return [sys.executable, "-c", AUTOGRAD, str(source), str(output)]
-
-
 def torchgen_command(source: Path, output: Path, *, reduced: bool) -> list[str]:
     aoti = output / "aoti"
     aoti.mkdir(parents=True, exist_ok=True)
@@ -173,18 +153,7 @@ def measure(runs: int, folder: Path) -> tuple[dict[str, Measured], list[str]]:
     text = (source / "native" / "native_functions.yaml").read_bytes()
     edited, count = EDITED.subn(rb"\g<1>1", text)
     assert count == 1, "the entry to edit is not there"
-    names = (
-        "full",
-        "reduced",
-        "cold",
-        "again",
-        "edit",
-        "more",
-        "check",
-        "own",
-        "formulas",
-        "autograd",
-    )
+    names = ("full", "reduced", "cold", "again", "edit", "more", "check", "own")
     measured = {name: Measured() for name in names}
     changed: list[str] = []
     yaml.write_bytes(text)
@@ -195,11 +164,6 @@ def measure(runs: int, folder: Path) -> tuple[dict[str, Measured], list[str]]:
         peer = torchgen_command(source, folder / f"full-{turn}", reduced=False)
         run(peer, measured["full"])
         run(opgen_command(yaml, ours), measured["cold"])
-        with_formulas = opgen_command(yaml, folder / "formulas")
-        derivatives = source.parent / "autograd" / "derivatives.yaml"
-        shutil.rmtree(folder / "formulas", ignore_errors=True)
-        run([*with_formulas, "--derivatives", str(derivatives)], measured["formulas"])
-        run(autograd_command(source, folder / "autograd"), measured["autograd"])
         peer = torchgen_command(source, folder / f"reduced-{turn}", reduced=True)
         run(peer, measured["reduced"])
         run(opgen_command(yaml, ours), measured["again"])
@@ -250,38 +214,9 @@ def table(measured: dict[str, Measured], changed: Sequence[str]) -> Iterator[str
     yield row("one operator added (a full run)", "", measured, "more")
     yield row("opgen check, up to date", "as a cold run", measured, "check")
     yield row("our own operators, cold", "0.35 s", measured, "own")
-    yield row("with formulas, cold", "", measured, "formulas")
-    yield row("torchgen's gen_autograd", "", measured, "autograd")
-    yield ""
-    cold, formulas = measured["cold"], measured["formulas"]
-    added = [a - b for a, b in zip(formulas.processor_seconds, cold.processor_seconds)]
-    peer = spread(measured["autograd"].processor_seconds, 2)
-    yield (
-        f"The formulas add {spread(added, 2)} processor seconds to a cold run (goal: 0.25); torchgen's gen_autograd takes"
-        f" {peer}."
-    )
     yield ""
     told = f"The edit, a default of `bincount`, rewrote {len(changed)} files: "
     yield told + ", ".join(f"`{path}`" for path in changed) + "."
-
-
-def lines_in(paths: Iterable[Path]) -> int:
-    return sum(len(path.read_text().splitlines()) for path in paths)
-
-
-def lines(folder: Path) -> Iterator[str]:
-    """Return a table of the lines of autograd's sources, on both sides, for each operator with a formula."""
-    ours = lines_in((folder / "formulas" / "src").glob("Derivatives*.cpp"))
-    names = ("VariableType_[0-9]*.cpp", "VariableType.h", "Functions.cpp", "Functions.h")
-    theirs = lines_in(path for name in names for path in (folder / "autograd").glob(name))
-    rows = (folder / "formulas" / "src" / "Derivatives.cpp").read_text()
-    count = rows.count("opgen::autograd::recorded<")
-    yield "| nodes and kernels of autograd | lines | for each of the operators with a formula |"
-    yield "|---|---:|---:|"
-    yield f"| torchgen: `VariableType` and `Functions` | {theirs:,} | {theirs / count:.1f} |"
-    yield f"| opgen: `Derivatives.cpp` | {ours:,} | {ours / count:.1f} |"
-    yield ""
-    yield f"{count} operators are recorded; opgen's share is {ours / theirs:.3f} (goal: 1/6)."
 
 
 def profile(folder: Path, runs: int) -> Iterator[str]:
@@ -311,11 +246,10 @@ def main() -> None:
     given = parser.parse_args()
     with tempfile.TemporaryDirectory(dir=given.folder) as folder:
         measured, changed = measure(given.runs, Path(folder))
-        text = [*table(measured, changed), "", *lines(Path(folder)), ""]
-        text += profile(Path(folder), given.runs)
-    print("\n".join(text))
+        lines = [*table(measured, changed), "", *profile(Path(folder), given.runs)]
+    print("\n".join(lines))
     if given.write:
-        write_between("generate.py", "\n".join(text))
+        write_between("generate.py", "\n".join(lines))
 
 
 if __name__ == "__main__":
