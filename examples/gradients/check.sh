@@ -6,4 +6,4 @@ opgen lint --deny-warnings --target torch native_functions.yaml
 printed=$(mktemp)
 trap 'rm -f "$printed"' EXIT
 opgen explain --target torch rms_norm | sed -n '/^Gradients/,/^$/p' | sed '$d' >"$printed"
-sed -n '/^```text$/,/^```$/p' README.md | sed '1d;$d' | diff -u - "$printed"
+sed -n '/^Gradients$/,/^```$/p' README.md | sed '$d' | diff -u - "$printed"
