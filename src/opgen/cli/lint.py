@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+from pathlib import Path
+
 import click
 from msgspec.structs import replace
 
 from opgen.cli.help import Command
-from opgen.cli.options import schema_options
+from opgen.cli.options import include_option, schema_options
 from opgen.cli.report import fails, finish, rendered
 from opgen.cli.rewrite import print_diffs, read_contents, write_back
 from opgen.cli.streams import print_diagnostics
@@ -14,7 +16,10 @@ from opgen.diagnostics import Diagnostics, counted, summarize
 from opgen.edits import MAX_FIXES, fix_all
 from opgen.model.registry import Registry
 from opgen.pipeline import linting
-from opgen.pipeline.inputs import Inputs, Overlay
+from opgen.pipeline.generating import checked_context
+from opgen.pipeline.inputs import Inputs, Overlay, with_contents
+from opgen.pipeline.kernel_sources import find_folders, find_sources, report_kernels
+from opgen.targets import TARGETS
 
 
 @click.command(
@@ -33,12 +38,33 @@ from opgen.pipeline.inputs import Inputs, Overlay
 @click.option(
     "--diff", is_flag=True, help="Print the changes that --fix would make; write nothing."
 )
-def lint(inputs: Inputs, fix: bool, diff: bool, report_format: str, deny_warnings: bool) -> None:
+@click.option(
+    "--kernels",
+    multiple=True,
+    type=click.Path(path_type=Path),
+    metavar="FILE|FOLDER",
+    help="Check these kernel sources instead: names that no entry has, headers that are not included; repeatable.",
+)
+@include_option
+def lint(
+    inputs: Inputs,
+    fix: bool,
+    diff: bool,
+    kernels: tuple[Path, ...],
+    folders: tuple[Path, ...],
+    report_format: str,
+    deny_warnings: bool,
+) -> None:
     """Report all problems of schema files, and fix them.
 
     Generates nothing. With --fix, problems that have exactly one solution are fixed in the files; nothing else in them
     changes.
     """
+    if kernels:
+        if fix or diff:
+            raise click.UsageError("--kernels reports problems that no --fix solves")
+        _lint_kernels(inputs, kernels, folders, report_format, deny_warnings)
+        return
 
     def check(contents: Overlay) -> tuple[Diagnostics, Registry | None]:
         diagnostics = Diagnostics(most=MAX_FIXES) if fix or diff else Diagnostics()
@@ -66,6 +92,27 @@ def lint(inputs: Inputs, fix: bool, diff: bool, report_format: str, deny_warning
     finish(diagnostics, report_format, deny_warnings)
     if fixed.contents:
         raise SystemExit(1)
+
+
+def _lint_kernels(
+    inputs: Inputs,
+    kernels: tuple[Path, ...],
+    folders: tuple[Path, ...],
+    report_format: str,
+    deny_warnings: bool,
+) -> None:
+    """Report the problems of kernel sources, and errors of the schema files, but no conventions of these."""
+    diagnostics = Diagnostics()
+    plan = TARGETS[inputs.target].plan
+    sources = find_sources(kernels, plan.kernel_suffixes, None, diagnostics)
+    headers = find_folders(folders, "name a folder of headers", diagnostics)
+    context = checked_context(with_contents(inputs), diagnostics)
+    if context is not None:
+        report_kernels(sources, headers, context, inputs, diagnostics)
+    finish(diagnostics, report_format, deny_warnings)
+    if report_format == "human":
+        summary = summarize(diagnostics, hint_fix=False)
+        click.echo(f"{counted(len(sources), 'kernel source')}: {summary or 'no problems'}")
 
 
 def _finish(

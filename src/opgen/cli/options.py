@@ -63,6 +63,16 @@ python_option = click.option(
     "--python", is_flag=True, help="Also make the library a Python package."
 )
 
+include_option = click.option(
+    "-I",
+    "--include",
+    "folders",
+    multiple=True,
+    type=click.Path(path_type=Path),
+    metavar="FOLDER",
+    help="A folder of headers that the kernels or the YAML include; repeatable.",
+)
+
 _input_option = functools.partial(
     click.option, cls=SharedOption, heading="Shared options: what is read"
 )

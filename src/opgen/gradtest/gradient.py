@@ -29,6 +29,8 @@ from opgen.pipeline.loading import load
 ENOUGH, MOST = 20, 6000
 # The first calls are checked for second derivatives, too.
 OF_SECOND_ORDER = 8
+# The text of a stub, on both targets, and of an empty body that `opgen stub` wrote.
+_IS_STUB = re.compile(r" has no \w+ kernel yet; ")
 _NUMBERS = re.compile(r"-?\d+(?:\.\d+)?(?:e-?\d+)?")
 
 
@@ -149,7 +151,7 @@ class _Check(Struct):
         try:
             outputs = f(*inputs)
         except NotImplementedError as error:
-            if "is not written yet" in str(error):
+            if _IS_STUB.search(str(error)):
                 raise
             report.refused[_reason(error)] += 1
             return

@@ -26,7 +26,9 @@ class OPGEN_API Message {
 };
 
 // Base of all exceptions of the runtime. Copies share the text, so copying never throws. The text
-// of a failed check ends in a line for each operator that the thread was in, with its schema.
+// of a failed check ends in a line for each operator that the thread was in, with its schema. A
+// text that begins with the name of the innermost one and a colon loses them, because its line
+// follows.
 class OPGEN_API Error : public std::exception {
  public:
   explicit Error(const char* text, std::size_t size);
