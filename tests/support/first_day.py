@@ -184,6 +184,16 @@ SLIPS: tuple[Slip, ...] = (
         "'float32'",
         "float32",
     ),
+    _schema(
+        "misspelt_dtype",
+        "f(Tensor self, ScalarType d=«flot32») -> Tensor",
+        "'d' of 'f' cannot have this default",
+        "did you mean 'float32'?",
+        "float32",
+    ),
+    _schema(
+        "misspelt_truth", "f(Tensor self, bool b=«Flase») -> Tensor", "default", "'False'", "False"
+    ),
     # Annotations.
     Slip(
         "one_letter_for_two",

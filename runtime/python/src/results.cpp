@@ -84,10 +84,11 @@ PyObject* raise_current(const char* where) {
   const auto raise = [&](PyObject* kind, const Error& error) {
     const char* text = error.what();
     // Errors of the runtime's checks already name the operators.
-    if (std::strcmp(text, error.msg()) != 0 || detail::begins_with_operator(text, where)) {
+    if (std::strcmp(text, error.msg()) != 0 || opgen::detail::begins_with_operator(text, where)) {
       return raise_text(kind, text, "");
     }
-    return raise_text(kind, text + detail::length_of_operator_before_colon(text, where), where);
+    return raise_text(kind, text + opgen::detail::length_of_operator_before_colon(text, where),
+                      where);
   };
   try {
     throw;

@@ -5,9 +5,10 @@ from __future__ import annotations
 from pathlib import Path
 
 import click
+from msgspec import Struct
 from msgspec.structs import replace
 
-from opgen.cli.help import Command
+from opgen.cli.help import Command, Unfinished
 from opgen.cli.options import include_option, schema_options
 from opgen.cli.report import fails, finish, rendered
 from opgen.cli.rewrite import print_diffs, read_contents, write_back
@@ -16,10 +17,17 @@ from opgen.diagnostics import Diagnostics, counted, summarize
 from opgen.edits import MAX_FIXES, fix_all
 from opgen.model.registry import Registry
 from opgen.pipeline import linting
-from opgen.pipeline.generating import checked_context
-from opgen.pipeline.inputs import Inputs, Overlay, with_contents
-from opgen.pipeline.kernel_sources import find_folders, find_sources, report_kernels
-from opgen.targets import TARGETS
+from opgen.pipeline.inputs import Inputs, Overlay
+
+
+class KernelRun(Struct, frozen=True):
+    """A run of `opgen lint --kernels`. `folders` are those of the author's headers."""
+
+    inputs: Inputs
+    kernels: tuple[Path, ...]
+    folders: tuple[Path, ...]
+    report_format: str
+    deny_warnings: bool
 
 
 @click.command(
@@ -54,7 +62,7 @@ def lint(
     folders: tuple[Path, ...],
     report_format: str,
     deny_warnings: bool,
-) -> None:
+) -> Unfinished | None:
     """Report all problems of schema files, and fix them.
 
     Generates nothing. With --fix, problems that have exactly one solution are fixed in the files; nothing else in them
@@ -63,8 +71,8 @@ def lint(
     if kernels:
         if fix or diff:
             raise click.UsageError("--kernels reports problems that no --fix solves")
-        _lint_kernels(inputs, kernels, folders, report_format, deny_warnings)
-        return
+        run = KernelRun(inputs, kernels, folders, report_format, deny_warnings)
+        return Unfinished("lint_kernels", "lint_kernels", run)
 
     def check(contents: Overlay) -> tuple[Diagnostics, Registry | None]:
         diagnostics = Diagnostics(most=MAX_FIXES) if fix or diff else Diagnostics()
@@ -74,7 +82,7 @@ def lint(
     if not (fix or diff):
         diagnostics, registry = check({})
         _finish(registry, diagnostics, report_format, deny_warnings, hint_fix=True)
-        return
+        return None
     contents = read_contents(inputs)
     fixed = fix_all(contents, check)
     found, registry = fixed.first if diff else fixed.last
@@ -88,31 +96,11 @@ def lint(
             more = any(item.fix is not None for item in found)
             click.echo(f"{number} fixed{'; run it again for more' if more else ''}", err=True)
         _finish(registry, diagnostics, report_format, deny_warnings, hint_fix=False)
-        return
+        return None
     finish(diagnostics, report_format, deny_warnings)
     if fixed.contents:
         raise SystemExit(1)
-
-
-def _lint_kernels(
-    inputs: Inputs,
-    kernels: tuple[Path, ...],
-    folders: tuple[Path, ...],
-    report_format: str,
-    deny_warnings: bool,
-) -> None:
-    """Report the problems of kernel sources, and errors of the schema files, but no conventions of these."""
-    diagnostics = Diagnostics()
-    plan = TARGETS[inputs.target].plan
-    sources = find_sources(kernels, plan.kernel_suffixes, None, diagnostics)
-    headers = find_folders(folders, "name a folder of headers", diagnostics)
-    context = checked_context(with_contents(inputs), diagnostics)
-    if context is not None:
-        report_kernels(sources, headers, context, inputs, diagnostics)
-    finish(diagnostics, report_format, deny_warnings)
-    if report_format == "human":
-        summary = summarize(diagnostics, hint_fix=False)
-        click.echo(f"{counted(len(sources), 'kernel source')}: {summary or 'no problems'}")
+    return None
 
 
 def _finish(

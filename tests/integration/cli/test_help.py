@@ -172,6 +172,38 @@ def test_an_unknown_option(name: str) -> None:
     assert result.exit_code == 2 and longest in result.stderr, result.stderr
 
 
+@pytest.mark.parametrize(
+    ("line", "said"),
+    [
+        (
+            "generate a.yaml -o out --kernels k",
+            "'opgen generate' has no option --kernels; 'opgen lint' and 'opgen build' have it",
+        ),
+        ("stub --jobs 2", "'opgen stub' has no option --jobs; 'opgen build' has it"),
+        ("new mylib --shards 2", "'opgen build'"),
+        ("generate --kernles k", "No such option"),
+    ],
+)
+def test_an_option_of_another_command(line: str, said: str) -> None:
+    """Protects a user who looks for an option in the wrong command from the name of one that is spelt alike."""
+    result = CliRunner().invoke(main, line.split())
+    assert result.exit_code == 2 and said in result.stderr
+
+
+@pytest.mark.parametrize(
+    ("line", "said"),
+    [
+        ("cache lits", "did you mean 'list'?"),
+        ("lint --target runtme", "did you mean 'runtime'?"),
+        ("dump --stage signaturs", "did you mean 'signatures'?"),
+        ("cache qqq", "'qqq' is not one of"),
+    ],
+)
+def test_a_word_that_is_no_choice(line: str, said: str) -> None:
+    result = CliRunner().invoke(main, line.split())
+    assert result.exit_code == 2 and said in result.stderr
+
+
 def test_files_and_operators_are_told_apart(opgen: Opgen) -> None:
     """Protects the commands whose arguments are the YAML and operators, in any order, and the former --yaml."""
     Path("sub").mkdir()
