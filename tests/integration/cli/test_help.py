@@ -234,7 +234,11 @@ def test_yaml_in_this_folder_is_the_default(opgen: Opgen, command: str) -> None:
 def test_docs_lists_and_prints_pages(opgen: Opgen) -> None:
     """Protects the documentation of a user who has only a wheel."""
     pages = documentation()
-    assert [line.split()[0] for line in opgen("docs").stdout.splitlines()] == list(pages)
+    listed = opgen("docs").stdout
+    assert set(re.findall(r"^    (\S+)  ", listed, re.MULTILINE)) == set(pages) - {"index"}
+    questions = re.findall(r"^\* (.*?) →", pages["index"].read_text(), re.MULTILINE)
+    assert len(questions) > 20 and all(f"\n  {question}\n" in listed for question in questions)
+    assert opgen("docs", "--path").stdout.split() == [str(path) for path in pages.values()]
     lints = next(path for name, path in pages.items() if name.split("/")[-1] == "lints")
     for name in ("lints", "docs/reference/lints.md", "lints.md"):
         assert opgen("docs", name).stdout == lints.read_text()
