@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import re
 import shutil
 import subprocess
@@ -25,6 +26,7 @@ from opgen.io.codes import E0903, E0905
 from opgen.io.files import Locked, locked
 from opgen.io.resources import cmake_dir
 from opgen.pipeline import generating, required_package
+from opgen.pipeline.build_estimate import estimate_first_build
 from opgen.pipeline.committed import write_tree
 from opgen.pipeline.derivatives import Gradients, check_called_functions
 from opgen.pipeline.inputs import Inputs, derivatives_paths, with_contents
@@ -39,6 +41,7 @@ from opgen.targets import TARGETS
 
 # The kernel sources that opgen_torchConfig.cmake leaves out.
 _CMAKE_LEFT_OUT = re.compile(r"^OPGEN_LEFT_OUT:INTERNAL=(.+)$", re.MULTILINE)
+_CORES = os.cpu_count() or 1
 _NOT_FOR_CMAKE = re.compile(r"[;\"\n\r\\]|\$<")
 _NINJA_STATUS = re.compile(r"^\[(\d+)/(\d+)\] (.*)$")
 
@@ -130,10 +133,13 @@ def build(
         finish(diagnostics, report_format, deny_warnings)
         assert tree is not None and context is not None
         _configure(output, folder, lists, build_type, inputs)
+        cores = min(jobs or _CORES, _CORES)
+        how_long = estimate_first_build(output, folder, sources, inputs.target, cores)
         if sources and _compiles_runtime(folder):
             _progress(f"compiling {_named(sources)}")
             _compile(folder, jobs, [f"{source}^" for source in sources])
-        _progress("compiling the library" + (" and its Python package" if inputs.python else ""))
+        what = "the library" + (" and its Python package" if inputs.python else "")
+        _progress(f"compiling {what}{f': {how_long}' if how_long else ''}")
         _compile(folder, jobs)
     name = str(tree.header["name"])
     library = _shared_library(folder, name)
