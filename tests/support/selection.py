@@ -1,12 +1,17 @@
-"""Which tests of operators run by default: those of the slice of our library, on the slice. The slow tests repeat them for
-all operators, on the whole library, which is compiled with optimisation.
+"""Which tests run by default, and which are slow.
+
+Tests of operators run by default on the slice of our library, with its operators. The slow tests repeat them for all
+operators, on the whole library, which is compiled with optimisation. Of tests with several parameters, each value runs by
+default, and the other combinations are slow.
 """
 
 from __future__ import annotations
 
 import functools
 import re
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Iterator, Mapping
+from itertools import product
+from typing import Any
 
 import pytest
 
@@ -80,3 +85,33 @@ def each(argument: str, names: Iterable[str]) -> pytest.MarkDecorator:
     few = [pytest.param(name, "slice") for name in selected(names)]
     every = [pytest.param(name, "whole", marks=WHOLE) for name in names]
     return pytest.mark.parametrize((argument, "part"), [*few, *every])
+
+
+def each_once(*axes: Iterable[Any]) -> list[Any]:
+    """Return all combinations of the values of several parameters, for `pytest.mark.parametrize`.
+
+    The first of them, in which each value stands once, run by default; all others are slow. A value may be a tuple for
+    several parameters.
+    """
+    values = [tuple(axis) for axis in axes]
+    few = {tuple(i % len(axis) for axis in values) for i in range(max(map(len, values)))}
+    return [
+        pytest.param(
+            *_flat(axis[i] for axis, i in zip(values, places)),
+            marks=() if places in few else pytest.mark.slow,
+        )
+        for places in product(*(range(len(axis)) for axis in values))
+    ]
+
+
+def some(values: Iterable[Any], step: int) -> list[Any]:
+    """Return parameters of which each `step`-th runs by default, from the first on; the others are slow."""
+    return [
+        pytest.param(*_flat([value]), marks=() if i % step == 0 else pytest.mark.slow)
+        for i, value in enumerate(values)
+    ]
+
+
+def _flat(values: Iterable[Any]) -> Iterator[Any]:
+    for value in values:
+        yield from value if isinstance(value, tuple) else (value,)

@@ -56,8 +56,7 @@ class Author:
             [tool("opgen"), "build", "leaky.yaml", "-o", "out", "--kernels", "kernels", *options],
             cwd=self.folder,
             env=variables,
-            stdout=subprocess.PIPE,
-            stderr=subprocess.PIPE,
+            capture_output=True,
             text=True,
             check=False,
         )
