@@ -140,6 +140,7 @@ CALLS = {
 
 
 @pytest.mark.skipif(shutil.which("strace") is None, reason="strace makes system calls fail")
+@pytest.mark.slow
 def test_a_system_call_that_fails(tmp_path: Path, record_property: RecordProperty) -> None:
     """Let calls of each kind fail at several places after Python itself was started: an error, and a whole tree after
     the next run.
