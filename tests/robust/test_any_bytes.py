@@ -1,4 +1,5 @@
-"""Any bytes are valid input for the tools: up to 10 MB of them get diagnostics within 5 s of CPU and 512 MB.
+"""The tools accept any bytes as input: for up to 10 MB, they answer with diagnostics within 5 s of CPU time and 512 MB
+of memory.
 
 The system enforces both limits (RLIMIT_CPU, RLIMIT_AS). A traceback, a signal, or an exit code other than 0 and 1 is a
 failure. docs/contributing/robustness-tests.md has the counts.

@@ -88,7 +88,7 @@ def slice_names() -> frozenset[str]:
 def own_operators() -> OperatorLibrary:
     """Build the operators of this run with kernels/; a failure shows the compiler's messages.
 
-    With $OPGEN_SANITIZED, return instead what `python tests/robust/hunt build` has left in that folder.
+    With $OPGEN_SANITIZED, return instead the library that `python tests/robust/hunt build` has built in that folder.
     """
     sanitized = os.environ.get("OPGEN_SANITIZED")
     if sanitized:

@@ -46,8 +46,8 @@ def _mistake(
 _SHIFT_CLASS = r"mylib::native::opgen_shift_cpu"
 _CONSTRUCTORS = (19, "clang++ lists the five constructors of `at::Tensor`, which belong to PyTorch")
 
-# These a compiler reports. The other two: one name defined in two files is an error of the linker, and a meta
-# function that sets no output is an error of the call.
+# A compiler reports these. The linker reports the ninth, a name defined in two files; a call reports the tenth, a meta
+# function that sets no output.
 MISTAKES = (
     _mistake(
         "parameter_type",
@@ -126,7 +126,7 @@ NO_SET_OUTPUT = (
 
 
 def recorded(target: str, compiler: str) -> dict[str, str]:
-    """The recorded output of a compiler by the name of the mistake; empty if nothing is recorded."""
+    """Return the recorded output of a compiler by the name of the mistake; empty if nothing is recorded."""
     folder = FOLDER / "expected" / f"{target}-{compiler}"
     return {path.stem: path.read_text() for path in sorted(folder.glob("*.txt"))}
 
@@ -136,16 +136,16 @@ def lines(text: str) -> int:
 
 
 def page() -> str:
-    """The text of docs/guides/compiler-errors.md."""
+    """Return the text of docs/guides/compiler-errors.md."""
     every = {(t, c): recorded(t, c) for t in TARGETS for c in COMPILERS}
     versions = " and ".join(f"{c} {every['runtime', c]['version'].strip()}" for c in COMPILERS)
     parts = [
         "# Compiler errors of kernels\n",
         "This page shows the output of g++ and clang++ for ten common mistakes in kernels. Each output has at most"
-        f" {MAX_LINES} lines.\nThe first error is at the line of the kernel, and names the declaration or the missing"
-        " header.\n",
+        f" {MAX_LINES} lines,\nexcept where the text below the table explains why not. The first error is at the line of"
+        " the kernel, and names the\ndeclaration or the missing header.\n",
         f"The compilers are {versions}. The table counts all lines that a compiler prints, including its summary. If a name"
-        " is wrong, or\na header is not included, `opgen build` and builds with CMake say it before, with the name or the"
+        " is wrong, or\na header is not included, `opgen build` and builds with CMake report it first, with the name or the"
         " header to write; so does\n`opgen lint --kernels`.\n",
         "| mistake | " + " | ".join(f"{t}, {c}" for t in TARGETS for c in COMPILERS) + " |",
         "|---|" + "---|" * len(every),

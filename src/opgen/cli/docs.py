@@ -41,8 +41,8 @@ def _complete(_: click.Context, __: click.Parameter, incomplete: str) -> list[Co
 def docs(page: str | None, path: bool) -> None:
     """List the pages of the documentation, or print one.
 
-    The list has the pages by the question that they answer. They are Markdown, and belong to this version of opgen.
-    They need no network.
+    The pages are listed by the question that they answer. They are Markdown, and belong to this version of opgen. The
+    command works offline.
     """
     pages = documentation()
     if page is None:
@@ -75,7 +75,9 @@ def _by_question(pages: Mapping[str, Path]) -> Iterator[str]:
 
 
 def _find(page: str, names: Iterable[str]) -> list[str]:
-    """Return the page with this name, or all whose names end so; `docs/` and `.md` may surround it."""
+    """Return the page with this name, or all pages whose names end with it; it may begin with `docs/` and end with
+    `.md`.
+    """
     wanted = page.removeprefix("docs/").removesuffix(".md")
     found = [name for name in names if f"/{name}".endswith(f"/{wanted}")]
     return [wanted] if wanted in found else found

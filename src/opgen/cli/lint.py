@@ -77,7 +77,7 @@ def lint(
     def check(contents: Overlay) -> tuple[Diagnostics, Registry | None]:
         diagnostics = Diagnostics(most=MAX_FIXES) if fix or diff else Diagnostics()
         overlaid = replace(inputs, overlay=contents)
-        return diagnostics, linting.inspect(overlaid, diagnostics, refused=True)
+        return diagnostics, linting.inspect(overlaid, diagnostics, unsupported=True)
 
     if not (fix or diff):
         diagnostics, registry = check({})

@@ -8,9 +8,10 @@ from pathlib import Path
 
 from msgspec import Struct
 
+from opgen.pipeline.reading import find_cpp_text
+
 _INCLUDE = re.compile(r'^[ \t]*#[ \t]*include[ \t]*(["<])([^">\n]+)[">]', re.MULTILINE)
 _INCLUDES_A_MACRO = re.compile(r"^[ \t]*#[ \t]*include[ \t]+[A-Za-z_]", re.MULTILINE)
-_MAX_BYTES = 4_000_000
 _MAX_HEADERS = 200
 
 
@@ -22,7 +23,7 @@ class Include(Struct, frozen=True):
 
 
 class AuthorHeaders(Struct, frozen=True):
-    """The texts of the author's headers that are reached, and the included names that are no file of the author's.
+    """The texts of the author's headers that are reached, and the included names that are not files of the author.
 
     `is_whole` is false if a header could not be read, or the name of one is computed.
     """
@@ -33,7 +34,7 @@ class AuthorHeaders(Struct, frozen=True):
 
 
 def includes_in(text: str) -> list[Include]:
-    """Return what a source includes, in order, also under conditions."""
+    """Return the `#include` lines of a source, in order, including those under conditions."""
     return [Include(name, quote == '"') for quote, name in _INCLUDE.findall(text)]
 
 
@@ -59,7 +60,7 @@ def follow_includes(
         if path in seen:
             continue
         seen.add(path)
-        header = read_text(path)
+        header = find_cpp_text(path)
         if header is None or len(seen) > _MAX_HEADERS:
             return AuthorHeaders(tuple(texts), frozenset(others), False)
         texts.append(header)
@@ -67,13 +68,3 @@ def follow_includes(
         nearby = (path.parent, *folders)
         open_headers += [(each, nearby) for each in includes_in(header)]
     return AuthorHeaders(tuple(texts), frozenset(others), is_whole)
-
-
-def read_text(path: Path) -> str | None:
-    """Return the text of a file; None if it cannot be read, or is too large."""
-    try:
-        with open(path, "rb") as file:
-            content = file.read(_MAX_BYTES + 1)
-    except OSError:
-        return None
-    return None if len(content) > _MAX_BYTES else content.decode("utf-8", "replace")

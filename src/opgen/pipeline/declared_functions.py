@@ -1,6 +1,6 @@
 """Find out whether a header declares a function that a formula calls.
 
-Headers are not parsed: a name that one of them contains is taken for declared.
+Headers are not parsed: a name that one of them contains counts as declared.
 """
 
 from __future__ import annotations
@@ -12,9 +12,10 @@ from functools import cache
 from pathlib import Path
 
 from opgen.io.resources import runtime_dir
-from opgen.pipeline.author_headers import Include, follow_includes, read_text
+from opgen.pipeline.author_headers import Include, follow_includes
 from opgen.pipeline.inputs import Inputs, derivatives_paths
 from opgen.pipeline.installed import installed_include
+from opgen.pipeline.reading import find_cpp_text
 from opgen.targets import TARGETS
 
 _CALLED = re.compile(r"\b([A-Za-z_]\w*)\s*\(")
@@ -80,4 +81,4 @@ def _words_in(folder: Path) -> frozenset[str]:
 
 
 def _words(path: Path) -> Iterator[str]:
-    yield from _CALLED.findall(read_text(path) or "")
+    yield from _CALLED.findall(find_cpp_text(path) or "")

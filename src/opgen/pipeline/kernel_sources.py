@@ -1,4 +1,4 @@
-"""Collect the sources of an author's kernels, and report what is not compiled with them, or not declared."""
+"""Collect the sources of an author's kernels; report those not compiled, and kernels not called or not declared."""
 
 from __future__ import annotations
 
@@ -15,14 +15,14 @@ from opgen.io.manifest import MANIFEST, read_manifest
 from opgen.pipeline.author_headers import Include, follow_includes
 from opgen.pipeline.inputs import Inputs
 from opgen.pipeline.kernel_definitions import Definition, find_compiled_definitions
+from opgen.pipeline.reading import find_cpp_text
 
 # The folder of a generated tree that `opgen build` compiles in.
 BUILD_FOLDER = "cmake-build"
 # Endings of C++ and CUDA sources, which an author may expect to be compiled.
 _SOURCES = frozenset({".cpp", ".cc", ".cxx", ".c++", ".C", ".c", ".cu", ".mm"})
-# The most names that a message lists, and the most characters of a source that is searched.
+# The most names that a message lists.
 _MOST_NAMES = 6
-_MAX_BYTES = 4_000_000
 # Folders of headers that include none of an author's library.
 _NOT_THE_AUTHORS = frozenset(
     {"opgen", "ATen", "c10", "torch", "caffe2", "pybind11", "cuda", "thrust", "cub", "sys", "bits"}
@@ -86,7 +86,7 @@ def _sources_in(
     found = [file for file in own if file.suffix in suffixes]
     if not found:
         wanted = " or ".join(f"*{suffix}" for suffix in suffixes)
-        others = [f"{shown_path(file)} is not compiled: it is no {wanted}" for file in own]
+        others = [f"{shown_path(file)} is not compiled: it is not a {wanted}" for file in own]
         diagnostics.warning(
             W0918,
             f"{folder} has no {wanted}, so every kernel is a stub",
@@ -132,7 +132,7 @@ class _Trees:
         return None
 
     def _generated(self, folder: Path) -> frozenset[str] | None:
-        """Return the files that opgen wrote to a folder; None if that is no generated tree."""
+        """Return the files that opgen wrote to a folder; None if it is not a generated tree."""
         if folder not in self._files:
             found: frozenset[str] | None = None
             if os.path.lexists(folder / MANIFEST):
@@ -246,12 +246,5 @@ def _report_header(header: str, lacking: Sequence[Definition], diagnostics: Diag
 
 
 def _read(path: Path) -> Source | None:
-    """Return the text of a source; None if it is too large, or cannot be read, which the compiler reports."""
-    try:
-        with open(path, "rb") as file:
-            content = file.read(_MAX_BYTES + 1)
-    except OSError:
-        return None
-    if len(content) > _MAX_BYTES:
-        return None
-    return Source(shown_path(path), content.decode("utf-8-sig", "replace"))
+    text = find_cpp_text(path)
+    return None if text is None else Source(shown_path(path), text)

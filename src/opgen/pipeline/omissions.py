@@ -1,4 +1,4 @@
-"""Say what a compiled library lacks: kernels that are still stubs, and what was left out."""
+"""Describe what a compiled library lacks: kernels that are still stubs, and operators and sources that were left out."""
 
 from __future__ import annotations
 
@@ -16,9 +16,9 @@ from opgen.emit.common.context import Context
 from opgen.emit.kernels.stubs import MissingFunction, missing_functions, skeleton_reason
 from opgen.importing.cpp.lexing import read_cpp
 from opgen.io.elf import sections_of_symbols
-from opgen.pipeline.author_headers import read_text
 from opgen.pipeline.inputs import Inputs
 from opgen.pipeline.kernel_sources import shown_path
+from opgen.pipeline.reading import find_cpp_text
 from opgen.pipeline.run_options import command_words, options_of
 
 # The section of stubs, OPGEN_STUB of both targets.
@@ -55,11 +55,11 @@ def describe_omissions(
 
 
 class Kernels(Struct, frozen=True):
-    """What the linked library says about its kernels.
+    """The state of a linked library's kernels.
 
-    `stubs` are still stubs. For each of `partly`, that is so for some of the overloads of one name, and of how many.
-    `unknown` are those that the library has no symbol of, because it is stripped. `skeletons` have the empty body that
-    `opgen stub` wrote, at a place.
+    `stubs` are still stubs. `partly` has kernels of which only some overloads are stubs, each with the number of all
+    overloads. `unknown` are kernels without a symbol, because the library is stripped. `skeletons` have the empty body
+    that `opgen stub` wrote, with its place.
     """
 
     stubs: tuple[MissingFunction, ...] = ()
@@ -99,7 +99,7 @@ def find_skeletons(
     functions = {f'"{skeleton_reason(m)}"': m for m in missing_functions(context) if m.kept}
     found: list[tuple[MissingFunction, str]] = []
     for path in sources:
-        text = read_text(path)
+        text = find_cpp_text(path)
         if text is None or _SKELETON not in text:
             continue
         source = Source(shown_path(path), text)
