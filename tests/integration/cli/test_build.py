@@ -105,7 +105,7 @@ def test_a_kernel_folder_without_sources(ramp: Opgen) -> None:
     assert "= help: put your kernels into empty\n" in found
     Path("empty/ramp.cc").write_text("")
     other = ramp("-o", "out", "--kernels", "empty").stderr
-    assert "= note: empty/ramp.cc is not compiled: it is no *.cpp\n" in other
+    assert "= note: empty/ramp.cc is not compiled: it is not a *.cpp\n" in other
     assert not Path("out").exists()
 
 
