@@ -272,7 +272,7 @@ def test_misaligned_arrays_are_rejected_or_copied(ours: Any) -> None:
     np = pytest.importorskip("numpy")
     odd = np.zeros(17, np.uint8)[1:].view(np.float32)
     odd[:] = [1, 2, 3, 4]
-    with pytest.raises(ValueError, match="multiples of their size"):
+    with pytest.raises(ValueError, match="not aligned to their size"):
         ours.from_numpy(odd)
     assert ours.tensor(odd).tolist() == [1, 2, 3, 4]
     # NumPy aligns complex numbers like their parts; a register does not.
@@ -280,6 +280,6 @@ def test_misaligned_arrays_are_rejected_or_copied(ours: Any) -> None:
     start = 1 if parts.ctypes.data % 16 == 0 else 2
     pairs = parts[start : start + 6].view(np.complex128)
     for take in (ours.from_numpy, ours.from_dlpack):
-        with pytest.raises((ValueError, BufferError), match="multiples of their size"):
+        with pytest.raises((ValueError, BufferError), match="not aligned to their size"):
             take(pairs)
     assert ours.tensor(pairs).tolist() == [0, 0, 0]
