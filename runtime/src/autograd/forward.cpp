@@ -73,6 +73,7 @@ void store(const TensorBase& tensor, TensorBase tangent) {
   std::lock_guard lock(level_mutex);
   std::swap(part.tangent, tangent);
   part.join(*level_of_thread);
+  internal::track(tensor);
 }
 
 // Returns the tangent in the strides of the tensor, so that views of one are views of the other.

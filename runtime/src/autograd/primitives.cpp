@@ -1,6 +1,7 @@
 // primitives.cpp: the runtime's own operators: their kernels, gradients and batching rules.
 #include "opgen/autograd/primitives.h"
 
+#include "autograd/primitive_calls.h"
 #include "autograd/view_history.h"
 #include "dispatch/boxed_kernel.h"
 #include "opgen/autograd/autograd.h"
@@ -18,18 +19,6 @@
 namespace opgen::primitive {
 
 namespace {
-
-// A primitive's handle, looked up once; the library below defines it for the life of the process.
-OperatorHandle find(const char* name) {
-  return Dispatcher::singleton().findSchemaOrThrow(name, "");
-}
-
-TensorBase call(const OperatorHandle& op, Stack stack) {
-  std::uint64_t bits = 0;
-  for (const IValue& value : stack) bits |= value.key_bits();
-  op.redispatch_boxed(opgen::detail::with_local_keys(bits), stack);
-  return stack.back().toTensor();
-}
 
 IValue box_sizes(IntArrayRef sizes) {
   return IValue(std::vector<IValue>(sizes.begin(), sizes.end()));

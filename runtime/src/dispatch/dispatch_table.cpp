@@ -21,7 +21,7 @@ bool same_kernel(const KernelFunction& a, const KernelFunction& b) noexcept {
          a.context == b.context;
 }
 
-// Removes a functionality from the mask of one backend, or from all masks if it has no backends.
+// Removes a functionality from the mask of the key's backend, or from all masks if it has none.
 void pass_over(std::uint64_t (&masks)[kNumBackends + 1], DispatchKey key,
                DispatchKey functionality) noexcept {
   std::uint64_t others = ~DispatchKeySet::functionality_bit(functionality);
@@ -121,8 +121,14 @@ const DispatchTable* Dispatcher::Impl::resolve(OperatorEntry& entry) {
   std::fill(std::begin(masks), std::end(masks), DispatchKeySet::all_bits());
   for_each_slot([&](int slot, DispatchKey key, DispatchKey functionality) {
     KernelFunction kernel = compute(entry, key).kernel;
-    if (kernel.kind == KernelFunction::Kind::Fallthrough && !is_backend(key)) {
+    const bool falls_through = kernel.kind == KernelFunction::Kind::Fallthrough;
+    const bool by_backend = functionality == DispatchKey::AutogradFunctionality;
+    if ((falls_through && !is_backend(key)) || (by_backend && kernel.only_tracked)) {
       pass_over(masks, key, functionality);
+    }
+    // One of both leads to the kernel.
+    if (by_backend && (falls_through || !kernel.only_tracked)) {
+      pass_over(masks, key, DispatchKey::AutogradTracked);
     }
     auto known = std::find_if(distinct.begin(), distinct.end(), [&](const KernelFunction& other) {
       return same_kernel(other, kernel);

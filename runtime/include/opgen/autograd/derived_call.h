@@ -49,6 +49,8 @@ class Recording {
   [[nodiscard]] bool needs(std::size_t i) const noexcept { return (needs_ >> i & 1) != 0; }
   [[nodiscard]] bool records() const noexcept { return needs_ != 0; }
   [[nodiscard]] bool has_tangents() const noexcept { return has_tangents_; }
+  // Whether there is nothing to do but to call the operator.
+  [[nodiscard]] bool is_idle() const noexcept { return needs_ == 0 && !has_tangents_; }
   void ignore_gradients() noexcept { needs_ = 0; }
 
  protected:

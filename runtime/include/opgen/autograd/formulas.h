@@ -7,6 +7,7 @@
 
 #include "opgen/autograd/grad_mode.h"
 #include "opgen/autograd/primitives.h"
+#include "opgen/autograd/tensor_operators.h"
 #include "opgen/tensor/tensor_functions.h"
 
 namespace opgen::autograd {
@@ -137,11 +138,42 @@ class TensorGeometry {
   std::int64_t numel_ = 0;
 };
 
-// Used where the library has no operator of this name.
-template <class T>
-requires std::is_base_of_v<TensorBase, T>
+// Whether tensors of this dtype can have gradients.
+[[nodiscard]] inline bool isDifferentiableType(ScalarType dtype) noexcept {
+  return isFloatingType(dtype) || isComplexType(dtype);
+}
+
+// ---- Used where the library has no operator of the name ----
+
+template <opgen::detail::AnyTensor T>
 [[nodiscard]] T zeros_like(const T& tensor) {
   return T(opgen::detail::full(tensor.sizes(), 0, tensor.options()));
+}
+template <opgen::detail::AnyTensor T>
+[[nodiscard]] T conj(const T& tensor) {
+  return T(primitive::conj(tensor));
+}
+// The tensor itself if it is not complex; no view.
+template <opgen::detail::AnyTensor T>
+[[nodiscard]] T real(const T& tensor) {
+  return T(primitive::real(tensor));
+}
+template <opgen::detail::AnyTensor T>
+[[nodiscard]] T where(const T& condition, const T& self, const T& other) {
+  return T(primitive::where(condition, self, other));
+}
+template <opgen::detail::AnyTensor T>
+[[nodiscard]] T where(const T& condition, const T& self, const Scalar& other) {
+  return T(primitive::where(condition, self, opgen::detail::number(other)));
+}
+template <opgen::detail::AnyTensor T>
+[[nodiscard]] T where(const T& condition, const Scalar& self, const T& other) {
+  return T(primitive::where(condition, opgen::detail::number(self), other));
+}
+// The sum over what was broadcast from `sizes`.
+template <opgen::detail::AnyTensor T>
+[[nodiscard]] T sum_to(const T& tensor, IntArrayRef sizes) {
+  return T(primitive::sum_to(tensor, sizes));
 }
 
 }  // namespace formulas

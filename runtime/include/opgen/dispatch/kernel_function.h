@@ -27,6 +27,8 @@ struct KernelFunction {
   Kind kind = Kind::Missing;
   // Boxed, for ADInplaceOrView: C++ calls do its work without a stack (call_tracked in boxing.h).
   bool tracks = false;
+  // For a key of autograd: calls without a tensor that may need a gradient pass it over.
+  bool only_tracked = false;
   void* function = nullptr;        // Unboxed…: of the signature of `boxing`
   const Boxing* boxing = nullptr;  // null: not callable from boxed code
   BoxedFunction boxed = nullptr;

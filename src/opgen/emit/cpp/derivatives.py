@@ -21,7 +21,7 @@ from opgen.autograd.derivative import (
 )
 from opgen.autograd.formula_text import count, uses
 from opgen.autograd.forward_formulas import FOREACH
-from opgen.autograd.kernels import differentiable_outputs
+from opgen.autograd.kernels import AutogradKernel, autograd_kernel, differentiable_outputs
 from opgen.cpp.names import operator_namespace, return_names
 from opgen.cpp.type_values import SYM_INT_ARRAY_REF, TENSOR, Base, CType, Optional
 from opgen.emit.common.base import Block, GeneratedFile, Record, blocks, cpp_string, unique
@@ -31,6 +31,7 @@ from opgen.emit.common.shards import sharded
 from opgen.emit.common.text import operator_struct
 from opgen.emit.cpp.operators import operator_headers
 from opgen.model.derivatives import DEFAULT_KEY, TextPlace
+from opgen.model.dispatch_key import DispatchKey
 from opgen.model.function_schema import FunctionSchema, SchemaKind
 from opgen.model.native_function import NativeFunction
 from opgen.targets.base import FileKind
@@ -44,6 +45,10 @@ _WRAP = "wrap_opt_if"
 _WRAPPED = re.compile(rf"{_WRAP}\(\s*(\w+)\s*,\s*{_MASK}\[(\d+)\]\s*\)")
 # The type of optional sizes, as torchgen spells it.
 _SIZES = "std::optional<c10::SymIntArrayRef>"
+# What torchgen writes for an optional string: a conditional expression without parentheses.
+_STRING = re.compile(
+    r"(\w+)\.has_value\(\) \? std::optional<std::string_view>\(\1\.value\(\)\) : std::nullopt"
+)
 # The suffix of a function that takes symbolic sizes.
 _SYMINT = re.compile(r"_symint(?=\s*\()")
 _OPTIONAL_TENSOR = Optional(TENSOR)
@@ -172,8 +177,12 @@ class DerivativesSource(GeneratedFile, frozen=True):
 
 def build_derivatives(context: Context) -> Iterator[GeneratedFile]:
     """Derivatives[_n].cpp, if any operator has a formula."""
-    wanted = [fn for fn in context.gradients if _records(fn) and context.keeps(fn.func)]
-    if not wanted:
+    wanted = [
+        fn
+        for fn in context.gradients
+        if (_records(fn) or _has_none(context, fn)) and context.keeps(fn.func)
+    ]
+    if not any(map(_records, wanted)):
         return
     count = context.library.shards
     for name, some in sharded("Derivatives", wanted, _root_of_nodes, count):
@@ -199,6 +208,20 @@ def _records(fn: DifferentiableFunction) -> bool:
     return fn.has_derivatives and fn.func.func.kind() is not SchemaKind.out
 
 
+def _has_none(context: Context, fn: DifferentiableFunction) -> bool:
+    """Whether the results of an operator are known to have no gradient: no call of it is recorded.
+
+    Target torch has a table of its own for these.
+    """
+    f = fn.func
+    own = any(key.name.startswith(DispatchKey.Autograd.name) for key, _ in f.dispatch)
+    return (
+        FileKind.REGISTER_AUTOGRAD not in context.target.plan.kinds
+        and autograd_kernel(fn) is AutogradKernel.derived
+        and not own
+    )
+
+
 def _registered(
     context: Context, functions: Sequence[DifferentiableFunction]
 ) -> Iterator[NativeFunction]:
@@ -210,7 +233,8 @@ def _registered(
 
 def _root_of_nodes(fn: DifferentiableFunction) -> str:
     """The root name of the operator that the formulas are written for: variants share its nodes."""
-    return next(info.func.root_name for info in fn.infos.values() if info.has_derivatives)
+    recorded = (info.func.root_name for info in fn.infos.values() if info.has_derivatives)
+    return next(recorded, fn.func.root_name)
 
 
 def _recording(fn: DifferentiableFunction) -> Iterator[tuple[str, DifferentiabilityInfo]]:
@@ -243,6 +267,11 @@ def _tables(
     ]
     if FileKind.REGISTER_AUTOGRAD not in context.target.plan.kinds:
         rows += [((f.namespace, DEFAULT_KEY), _refusal(f)) for f in _outs(context, functions)]
+        rows += [
+            ((fn.func.namespace, DEFAULT_KEY), _passes(fn))
+            for fn in functions
+            if not fn.has_derivatives
+        ]
     for namespace, key in unique(place for place, _ in rows):
         dispatch_key = "Autograd" if key == DEFAULT_KEY else key
         table = f"{name}_{dispatch_key}_{namespace}"
@@ -288,6 +317,14 @@ def _outs(
 def _refusal(f: NativeFunction) -> GradientRow:
     kernel = f"opgen::autograd::refuses_out<{operator_struct(f)}>()"
     return GradientRow(str(f.func.name), kernel)
+
+
+def _passes(fn: DifferentiableFunction) -> GradientRow:
+    f = fn.func
+    # An out variant that returns nothing writes results that may have a gradient.
+    if f.func.kind() is SchemaKind.out and not f.func.returns:
+        return _refusal(f)
+    return GradientRow(str(f.func.name), f"opgen::fallthrough<{operator_struct(f)}>()")
 
 
 def _kind(f: NativeFunction, info: DifferentiabilityInfo) -> str:
@@ -522,6 +559,7 @@ class _NodeBuilder(Struct, dict=True):
         locals: Iterable[str] = (),
     ) -> FormulaCall:
         source, at = place.span.source, place.span.start
+        formula = _STRING.sub(r"(\g<0>)", formula)
         if not self.context.target.cpp.symint_overloads:
             formula = _SYMINT.sub("", formula)
         return FormulaCall(

@@ -9,11 +9,12 @@ from msgspec.structs import replace
 from opgen.cpp.names import operator_namespace, operator_struct_name
 from opgen.cpp.signatures import Binding
 from opgen.cpp.type_values import Base
-from opgen.emit.common.base import Block, GeneratedFile, PublicFunction, blocks
+from opgen.emit.common.base import Block, GeneratedFile, PublicFunction, blocks, group_by
 from opgen.emit.common.context import Context
 from opgen.emit.common.shards import sharded
 from opgen.emit.common.text import operator_struct
 from opgen.emit.cpp.operators import operator_headers
+from opgen.emit.cpp.tensor_operators import tensor_operators
 from opgen.model.native_function import NativeFunction, Variant
 
 _KEY_SET = Binding("dispatchKeySet", Base("DispatchKeySet"))
@@ -31,10 +32,14 @@ class RedispatchHeader(GeneratedFile, frozen=True):
 
 
 class TensorHeader(GeneratedFile, frozen=True):
+    """`conjugates`: whether the library has a method `conj`; the formulas of gradients need one."""
+
     library: str
     abi: int
     methods: tuple[PublicFunction, ...]
     left_out: tuple[PublicFunction, ...]
+    conjugates: bool
+    operators: tuple[PublicFunction, ...]
 
 
 class TensorMethodsFile(GeneratedFile, frozen=True):
@@ -45,6 +50,7 @@ class TensorMethodsFile(GeneratedFile, frozen=True):
     owns: bool
     includes: tuple[str, ...]
     methods: tuple[PublicFunction, ...]
+    operators: tuple[PublicFunction, ...]
 
 
 def build_functions_headers(context: Context) -> Iterator[GeneratedFile]:
@@ -92,6 +98,8 @@ def build_tensor_body(context: Context) -> Iterator[GeneratedFile]:
             left_out=tuple(
                 m for f in functions if not context.keeps(f) for m in _left_out(context, f)
             ),
+            conjugates=any(f.root_name == "conj" for f in functions),
+            operators=tuple(tensor_operators(context, _kept(context))),
         )
 
 
@@ -102,7 +110,13 @@ def build_tensor_methods(context: Context) -> Iterator[GeneratedFile]:
     if not context.owns_tensor:
         return
     count = context.library.shards
-    functions = list(filter(context.keeps, _methods(context)))
+    kept = _kept(context)
+    operators = group_by(tensor_operators(context, kept), lambda o: o.callee)
+    functions = [
+        f
+        for f in kept
+        if Variant.method in f.variants or f"{operator_struct(f)}::call" in operators
+    ]
     found = dict(sharded("TensorMethods", functions, lambda f: f.root_name, count))
     for index, (name, members) in enumerate((found or {"TensorMethods_0": ()}).items()):
         yield TensorMethodsFile(
@@ -112,7 +126,8 @@ def build_tensor_methods(context: Context) -> Iterator[GeneratedFile]:
             name=name,
             owns=index == 0,
             includes=operator_headers(context, members),
-            methods=_bodies(context, members),
+            methods=_bodies(context, (f for f in members if Variant.method in f.variants)),
+            operators=tuple(o for f in members for o in operators.get(f"{operator_struct(f)}::call", ())),
         )
 
 
@@ -129,6 +144,10 @@ def _function_blocks(
 
 def _methods(context: Context) -> list[NativeFunction]:
     return [f for f in context.registry.functions if Variant.method in f.variants]
+
+
+def _kept(context: Context) -> list[NativeFunction]:
+    return list(filter(context.keeps, context.registry.functions))
 
 
 def _bodies(context: Context, functions: Iterable[NativeFunction]) -> tuple[PublicFunction, ...]:
