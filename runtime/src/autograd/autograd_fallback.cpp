@@ -58,6 +58,15 @@ void check_written(const OperatorHandle& op, const std::vector<TensorBase>& writ
   }
 }
 
+// An operator out= has no gradient in any case.
+void check_not_out(const OperatorHandle& op, const detail::AliasPlan& plan, bool records) {
+  for (std::uint16_t i : plan.written) {
+    OPGEN_CHECK(!records || !op.schema().arguments[i].is_out, op.name(),
+                "(): functions with out=... arguments don't support automatic differentiation, but "
+                "one of the arguments requires grad.");
+  }
+}
+
 void not_implemented_kernel(const OperatorHandle& op, DispatchKeySet keys, Stack& stack) {
   const detail::AliasPlan& plan = detail::shared_alias_plan(op.schema());
   const IValue* arguments = stack.data() + (stack.size() - plan.arguments);
@@ -84,6 +93,7 @@ void not_implemented_kernel(const OperatorHandle& op, DispatchKeySet keys, Stack
     const TensorBase base = view_base(tensor);
     records |= autograd::any_requires_grad({&base, 1});
   }
+  check_not_out(op, plan, records);
   Ref<autograd::Node> node;
   if (records) {
     check_written(op, written);
@@ -120,7 +130,8 @@ bool may_hold_tensors(const std::vector<SchemaArgument>& values) noexcept {
   return false;
 }
 
-// The fallback of the keys of autograd: operators that neither take nor give tensors pass it over.
+// For operators without a kernel for their key of autograd. Those that neither take nor give
+// tensors need none.
 KernelFunction choose_autograd_kernel(const FunctionSchema& schema) {
   const bool gives =
       may_hold_tensors(schema.returns) || !detail::shared_alias_plan(schema).written.empty();
@@ -163,19 +174,10 @@ CppFunction autogradNotImplementedInplaceOrViewFallback() {
 
 namespace {
 
-std::vector<RegistrationHandle> register_fallbacks() {
-  std::vector<RegistrationHandle> handles;
-  const auto add = [&](DispatchKey key) {
-    handles.push_back(
-        Dispatcher::singleton().register_fallback(key, &choose_autograd_kernel, "opgen runtime"));
-  };
-  for (int backend = 0; backend < kNumBackends; ++backend) {
-    add(backend_key(DispatchKey::AutogradFunctionality, static_cast<BackendComponent>(backend)));
-  }
-  add(DispatchKey::AutogradOther);
-  return handles;
-}
-const std::vector<RegistrationHandle> fallbacks = register_fallbacks();
+const bool is_default = [] {
+  Dispatcher::singleton().set_autograd_default(&choose_autograd_kernel);
+  return true;
+}();
 
 }  // namespace
 }  // namespace opgen

@@ -104,7 +104,11 @@ ComputedKernel Dispatcher::Impl::compute_fallback(const OperatorEntry& entry,
     if (kernel.kind != KernelFunction::Kind::Fallthrough)
       return {kernel, "fallback", &stack.back()};
   }
-  // Above the backends, a missing kernel falls through.
+  // Above the backends, a missing kernel falls through, for tensors that need no gradient.
+  if (autograd_default != nullptr && entry.schema_id != 0 &&
+      detail::alias_includes(DispatchKey::Autograd, key)) {
+    return {autograd_default(schema_of(entry)), "fallthrough"};
+  }
   if (!is_backend(key)) {
     return {KernelFunction::fallthrough(), "fallthrough"};
   }
