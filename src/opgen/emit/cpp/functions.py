@@ -9,12 +9,12 @@ from msgspec.structs import replace
 from opgen.cpp.names import operator_namespace, operator_struct_name
 from opgen.cpp.signatures import Binding
 from opgen.cpp.type_values import Base
-from opgen.emit.common.base import Block, GeneratedFile, PublicFunction, blocks, group_by
+from opgen.emit.common.base import Block, GeneratedFile, PublicFunction, blocks, group_by, unique
 from opgen.emit.common.context import Context
 from opgen.emit.common.shards import sharded
 from opgen.emit.common.text import operator_struct
 from opgen.emit.cpp.operators import operator_headers
-from opgen.emit.cpp.tensor_operators import tensor_operators
+from opgen.emit.cpp.tensor_operators import TensorOperators, tensor_operators
 from opgen.model.native_function import NativeFunction, Variant
 
 _KEY_SET = Binding("dispatchKeySet", Base("DispatchKeySet"))
@@ -39,7 +39,7 @@ class TensorHeader(GeneratedFile, frozen=True):
     methods: tuple[PublicFunction, ...]
     left_out: tuple[PublicFunction, ...]
     conjugates: bool
-    operators: tuple[PublicFunction, ...]
+    operators: tuple[TensorOperators, ...]
 
 
 class TensorMethodsFile(GeneratedFile, frozen=True):
@@ -50,7 +50,7 @@ class TensorMethodsFile(GeneratedFile, frozen=True):
     owns: bool
     includes: tuple[str, ...]
     methods: tuple[PublicFunction, ...]
-    operators: tuple[PublicFunction, ...]
+    operators: tuple[TensorOperators, ...]
 
 
 def build_functions_headers(context: Context) -> Iterator[GeneratedFile]:
@@ -111,12 +111,8 @@ def build_tensor_methods(context: Context) -> Iterator[GeneratedFile]:
         return
     count = context.library.shards
     kept = _kept(context)
-    operators = group_by(tensor_operators(context, kept), lambda o: o.callee)
-    functions = [
-        f
-        for f in kept
-        if Variant.method in f.variants or f"{operator_struct(f)}::call" in operators
-    ]
+    operators = group_by(tensor_operators(context, kept), lambda o: o.root)
+    functions = [f for f in kept if Variant.method in f.variants or f.root_name in operators]
     found = dict(sharded("TensorMethods", functions, lambda f: f.root_name, count))
     for index, (name, members) in enumerate((found or {"TensorMethods_0": ()}).items()):
         yield TensorMethodsFile(
@@ -127,7 +123,9 @@ def build_tensor_methods(context: Context) -> Iterator[GeneratedFile]:
             owns=index == 0,
             includes=operator_headers(context, members),
             methods=_bodies(context, (f for f in members if Variant.method in f.variants)),
-            operators=tuple(o for f in members for o in operators.get(f"{operator_struct(f)}::call", ())),
+            operators=tuple(
+                o for root in unique(f.root_name for f in members) for o in operators.get(root, ())
+            ),
         )
 
 

@@ -8,8 +8,9 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
 
-from opgen.emit.common.base import PublicFunction
+from opgen.emit.common.base import PublicFunction, Record
 from opgen.emit.common.context import Context
+from opgen.emit.common.layout import wrap_comment
 from opgen.emit.common.text import operator_struct
 from opgen.model.function_schema import SchemaKind
 from opgen.model.native_function import NativeFunction
@@ -39,13 +40,22 @@ _TENSOR_TYPE = BaseType(BaseTy.Tensor)
 _WRAP = "opgen::wrapped_scalar_tensor({})"
 
 
+class TensorOperators(Record, frozen=True):
+    """The C++ operators that call one operator of the library: for tensors, and for a tensor and a number."""
+
+    root: str
+    text: str
+    functions: tuple[PublicFunction, ...]
+
+    @property
+    def comment(self) -> str:
+        return wrap_comment(self.text)
+
+
 def tensor_operators(
     context: Context, functions: Iterable[NativeFunction]
-) -> Iterator[PublicFunction]:
-    """Yield the C++ operators that call these operators; several for one that takes two tensors.
-
-    The first of several operators that suit a C++ operator has it.
-    """
+) -> Iterator[TensorOperators]:
+    """Yield the C++ operators of those that have any. The first of several operators that suit one has it."""
     found: set[tuple[str, int]] = set()
     for f in functions:
         kind, names = f.func.kind(), _arguments(f)
@@ -55,12 +65,12 @@ def tensor_operators(
         if symbol is None or (symbol, len(names)) in found:
             continue
         found.add((symbol, len(names)))
-        alpha = ("1",) if _has_alpha(f) else ()
         if len(names) == 1:
-            yield _operator(context, f, symbol, ((_TENSOR, names[0]),), (names[0],))
+            made: Iterable[PublicFunction] = [_unary(f, symbol, names[0])]
         else:
             left = ("Tensor&",) if kind is SchemaKind.inplace else (_TENSOR, _SCALAR)
-            yield from _binary(context, f, symbol, left, names, alpha)
+            made = _binary(f, symbol, left, names)
+        yield TensorOperators(f.root_name, context.spell.schema(f), tuple(made))
 
 
 def _symbol(f: NativeFunction, tensors: int) -> str | None:
@@ -72,26 +82,25 @@ def _symbol(f: NativeFunction, tensors: int) -> str | None:
     return f"{_BINARY[name]}=" if is_inplace else None
 
 
+def _unary(f: NativeFunction, symbol: str, name: str) -> PublicFunction:
+    return _operator(f, symbol, ((_TENSOR, name),), (name,))
+
+
 def _binary(
-    context: Context,
-    f: NativeFunction,
-    symbol: str,
-    left: tuple[str, ...],
-    names: tuple[str, ...],
-    alpha: tuple[str, ...],
+    f: NativeFunction, symbol: str, left: tuple[str, ...], names: tuple[str, ...]
 ) -> Iterator[PublicFunction]:
     """Yield the operator for two tensors, and those for a tensor and a number."""
+    alpha = ("1",) if _has_alpha(f) else ()
     for first in left:
         for second in (_TENSOR, _SCALAR):
             if first == second == _SCALAR:
                 continue
             given = ((first, names[0]), (second, names[1]))
             passed = (_WRAP.format(name) if type == _SCALAR else name for type, name in given)
-            yield _operator(context, f, symbol, given, (*passed, *alpha))
+            yield _operator(f, symbol, given, (*passed, *alpha))
 
 
 def _operator(
-    context: Context,
     f: NativeFunction,
     symbol: str,
     given: tuple[tuple[str, str], ...],
@@ -99,7 +108,7 @@ def _operator(
 ) -> PublicFunction:
     parameters = tuple(f"{type} {name}" for type, name in given)
     return PublicFunction(
-        text=context.spell.schema(f),
+        text="",
         returns="Tensor&" if given[0][0] == "Tensor&" else "Tensor",
         name=f"operator{symbol}",
         given=parameters,
