@@ -26,6 +26,7 @@ using kernels::has_dim;
 using kernels::mask_of;
 using kernels::wrap_dim;
 using opgen::DimMask;
+using opgen::autograd::formulas::is_zero_tangent;
 using opgen::autograd::formulas::real;
 using opgen::autograd::formulas::TensorGeometry;
 
@@ -170,25 +171,47 @@ int64_t last_place(IntArrayRef sizes, IntArrayRef strides, int64_t offset) {
   return offset;
 }
 
+// The places of two tensors in a storage that holds both, counted from the first of them.
+struct SharedPlaces {
+  SharedPlaces(IntArrayRef a_sizes, IntArrayRef a_strides, int64_t a_offset, IntArrayRef b_sizes,
+               IntArrayRef b_strides, int64_t b_offset, Device device) {
+    const int64_t start = std::min(a_offset, b_offset);
+    count = std::max(last_place(a_sizes, a_strides, a_offset),
+                     last_place(b_sizes, b_strides, b_offset)) +
+            1 - start;
+    of_a = places_of(a_sizes, a_strides, a_offset - start, device);
+    of_b = places_of(b_sizes, b_strides, b_offset - start, device);
+  }
+  Tensor of_a, of_b;
+  int64_t count;
+};
+
+// Divides each place by the number of elements that have it.
+Tensor shared_equally(const Tensor& storage, const Tensor& places) {
+  const Tensor ones = at::ones({places.numel()}, storage.options());
+  const Tensor uses = at::zeros(storage.sizes(), storage.options()).index_add(0, places, ones);
+  return storage / uses.masked_fill(uses == 0, 1);
+}
+
 }  // namespace
 
 Tensor as_strided_gradient(const Tensor& grad, const TensorGeometry& self, IntArrayRef size,
                            IntArrayRef stride, std::optional<int64_t> storage_offset) {
-  const int64_t first = self.storage_offset();
-  const int64_t offset = storage_offset.value_or(first);
-  // A storage that holds both tensors, from the lower of the two offsets on.
-  const int64_t start = std::min(first, offset);
-  const int64_t end =
-      std::max(last_place(self.sizes(), self.strides(), first), last_place(size, stride, offset)) +
-      1;
-  const Device device = grad.device();
-  const Tensor from = places_of(size, stride, offset - start, device);
-  const Tensor to = places_of(self.sizes(), self.strides(), first - start, device);
-  Tensor storage = at::zeros({end - start}, grad.options()).index_add(0, from, grad.reshape({-1}));
-  const Tensor ones = at::ones({to.numel()}, grad.options());
-  const Tensor uses = at::zeros({end - start}, grad.options()).index_add(0, to, ones);
-  storage = storage / uses.masked_fill(uses == 0, 1);
-  return storage.index_select(0, to).reshape(self.sizes());
+  const int64_t offset = self.storage_offset();
+  const SharedPlaces places(self.sizes(), self.strides(), offset, size, stride,
+                            storage_offset.value_or(offset), grad.device());
+  const Tensor storage =
+      at::zeros({places.count}, grad.options()).index_add(0, places.of_b, grad.reshape({-1}));
+  return shared_equally(storage, places.of_a).index_select(0, places.of_a).reshape(self.sizes());
+}
+Tensor as_strided_tangent(const Tensor& self_t, const Tensor& self, IntArrayRef size,
+                          IntArrayRef stride, std::optional<int64_t> storage_offset) {
+  const int64_t offset = self.storage_offset();
+  const SharedPlaces places(self.sizes(), self.strides(), offset, size, stride,
+                            storage_offset.value_or(offset), self_t.device());
+  const Tensor storage =
+      at::zeros({places.count}, self_t.options()).index_add(0, places.of_a, self_t.reshape({-1}));
+  return shared_equally(storage, places.of_a).index_select(0, places.of_b).reshape(size);
 }
 
 // ---- Indexing ----------------------------------------------------------------------------------
@@ -208,8 +231,9 @@ Tensor take_gradient(const Tensor& grad, IntArrayRef sizes, const Tensor& index)
 
 Tensor masked_select_gradient(const Tensor& grad, IntArrayRef sizes, const Tensor& mask) {
   const DimVector common = opgen::infer_size(sizes, mask.sizes());
-  const Tensor zeros = at::zeros(common, grad.options());
-  return zeros.index_put({std::optional<Tensor>(mask.expand(common))}, grad);
+  const Tensor flat = mask.expand(common).reshape({-1});
+  const Tensor zeros = at::zeros(flat.sizes(), grad.options());
+  return zeros.index_put({std::optional<Tensor>(flat)}, grad).reshape(common);
 }
 
 Tensor gather_reduced(const Tensor& tensor, int64_t dim, const Tensor& indices, bool keepdim) {
@@ -236,6 +260,12 @@ Tensor embedding_dense_double(const Tensor& grad, const Tensor& indices, int64_t
   return rows.reshape(shape);
 }
 
+// ---- Tangents ----------------------------------------------------------------------------------
+
+Tensor product(const Tensor& tangent, const Tensor& factor) {
+  return is_zero_tangent(tangent) ? tangent : tangent * factor;
+}
+
 // ---- Pointwise ---------------------------------------------------------------------------------
 
 Tensor shared_at_ties(const Tensor& grad, const Tensor& self, const Tensor& other) {
@@ -246,6 +276,14 @@ Tensor share_of_first(const Tensor& self, const Tensor& other, const Tensor& is_
   const Tensor share = is_first.to(result.scalar_type());
   return at::where(self == other, at::zeros_like(share) + 0.5, share);
 }
+
+namespace {
+
+complex<double> narrowed_log(complex<double> z) {
+  return kernels::narrowed<complex<double>>(std::log(kernels::widen(z)));
+}
+
+}  // namespace
 
 Tensor pow_gradient(const Tensor& grad, const Tensor& self, const Scalar& exponent) {
   if (exponent.equal(0)) return at::zeros_like(self);
@@ -266,6 +304,25 @@ Tensor pow_gradient_of_exponent(const Tensor& grad, const Tensor& self, const Te
   const Tensor is_flat = (self == 0) & (real(exponent) >= 0);
   const Tensor slope = result * self.log();
   return at::where(is_flat, at::zeros_like(slope), slope).conj() * grad;
+}
+
+Tensor pow_gradient_of_exponent(const Tensor& grad, const Scalar& self, const Tensor& exponent,
+                                const Tensor& result) {
+  const Scalar log = self.isComplex() ? Scalar(narrowed_log(self.toComplexDouble()))
+                                      : Scalar(std::log(self.toDouble()));
+  const Tensor slope = result * log;
+  if (!self.equal(0)) return slope.conj() * grad;
+  return at::where(real(exponent) >= 0, at::zeros_like(slope), slope).conj() * grad;
+}
+Tensor pow_tangent(const Tensor& self_t, const Tensor& self, const Tensor& exponent_t,
+                   const Tensor& exponent, const Tensor& result) {
+  if (is_zero_tangent(exponent_t)) {
+    return pow_gradient(self_t.conj(), self, exponent).conj().to(result.scalar_type());
+  }
+  const Tensor of_exponent =
+      pow_gradient_of_exponent(exponent_t.conj(), self, exponent, result).conj();
+  if (is_zero_tangent(self_t)) return of_exponent.to(result.scalar_type());
+  return pow_gradient(self_t.conj(), self, exponent).conj() + of_exponent;
 }
 
 Tensor sgn_derivative(const Tensor& direction, const Tensor& self, const Tensor& result) {
@@ -333,14 +390,11 @@ std::tuple<Tensor, Tensor> clamp_gradients_of_limits(const Tensor& grad, const T
 
 Tensor clamp_tangent(const Tensor& self, const Tensor& self_t, const Tensor& min,
                      const Tensor& min_t, const Tensor& max, const Tensor& max_t) {
-  Tensor tangent = self_t;
-  if (min.defined()) tangent = at::where(self < min, min_t, tangent);
-  if (max.defined()) {
-    Tensor above = self > max;
-    if (min.defined()) above = above | (max < min);
-    tangent = at::where(above, max_t, tangent);
-  }
-  return tangent;
+  // At a limit, the tangent is that of the limit if there is one limit, as in PyTorch.
+  if (!min.defined()) return max.defined() ? at::where(self < max, self_t, max_t) : self_t;
+  if (!max.defined()) return at::where(self > min, self_t, min_t);
+  const Tensor within = at::where(self > max, max_t, self_t);
+  return at::where(max < min, max_t, at::where(self < min, min_t, within));
 }
 
 // ---- Reductions --------------------------------------------------------------------------------

@@ -47,6 +47,8 @@ using namespace opgen::types;
 // `self` has the geometry of the tensor of which as_strided() made a view of the other arguments'
 // geometry. Elements of the view that share memory add up; the gradient of elements of `self` that
 // share memory is shared equally.
+[[nodiscard]] Tensor as_strided_tangent(const Tensor& self_t, const Tensor& self, IntArrayRef size,
+                                        IntArrayRef stride, std::optional<int64_t> storage_offset);
 [[nodiscard]] Tensor as_strided_gradient(const Tensor& grad,
                                          const opgen::autograd::formulas::TensorGeometry& self,
                                          IntArrayRef size, IntArrayRef stride,
@@ -68,6 +70,11 @@ using namespace opgen::types;
 [[nodiscard]] Tensor embedding_dense_double(const Tensor& grad, const Tensor& indices,
                                             int64_t padding_idx, bool scale_grad_by_freq);
 
+// ---- Tangents ----------------------------------------------------------------------------------
+
+// A product of a tangent; zero, whatever the factor is, for the tangent of an argument without one.
+[[nodiscard]] Tensor product(const Tensor& tangent, const Tensor& factor);
+
 // ---- Pointwise ---------------------------------------------------------------------------------
 
 // Half of the gradient where both tensors are equal.
@@ -80,6 +87,10 @@ using namespace opgen::types;
 [[nodiscard]] Tensor pow_gradient(const Tensor& grad, const Tensor& self, const Tensor& exponent);
 [[nodiscard]] Tensor pow_gradient_of_exponent(const Tensor& grad, const Tensor& self,
                                               const Tensor& exponent, const Tensor& result);
+[[nodiscard]] Tensor pow_gradient_of_exponent(const Tensor& grad, const Scalar& self,
+                                              const Tensor& exponent, const Tensor& result);
+[[nodiscard]] Tensor pow_tangent(const Tensor& self_t, const Tensor& self, const Tensor& exponent_t,
+                                 const Tensor& exponent, const Tensor& result);
 // The derivative of `self / |self|` in a direction, which is also its gradient.
 [[nodiscard]] Tensor sgn_derivative(const Tensor& direction, const Tensor& self,
                                     const Tensor& result);

@@ -1,6 +1,7 @@
 // derived.cpp: what the Autograd kernels of operators with formulas share.
 #include "opgen/autograd/derived.h"
 
+#include <algorithm>
 #include <string>
 #include <thread>
 
@@ -11,6 +12,7 @@
 #include "opgen/dispatch/dispatcher.h"
 #include "opgen/tensor/copy.h"
 #include "opgen/tensor/factories.h"
+#include "opgen/tensor/shape_utils.h"
 
 namespace opgen::autograd {
 
@@ -215,16 +217,41 @@ const TensorBase& Overwritten::copy() const {
   return copy_;
 }
 
-TensorBase tangent_or_zeros(const TensorBase& tensor) {
-  if (!tensor.defined()) return {};
-  TensorBase tangent = tangent_of(tensor);
-  if (tangent.defined()) return tangent;
-  TensorBase zeros = opgen::detail::full(tensor.sizes(), 0, tensor.options());
-  // Type promotion treats the tangent of a number as a number.
+namespace {
+
+// Type promotion treats the tangent of a number as a number.
+TensorBase as_tangent_of(const TensorBase& tensor, TensorBase zeros) {
   if (tensor.unsafeGetTensorImpl()->is_wrapped_number()) {
     zeros.unsafeGetTensorImpl()->set_wrapped_number(true);
   }
   return zeros;
+}
+
+}  // namespace
+
+TensorBase tangent_or_zeros(const TensorBase& tensor) {
+  if (!tensor.defined()) return {};
+  TensorBase tangent = tangent_of(tensor);
+  if (tangent.defined()) return tangent;
+  // One zero for all elements: cheap, and known as zeros to is_zero_tangent().
+  return as_tangent_of(tensor, opgen::detail::expand_view(
+                                   opgen::detail::full({}, 0, tensor.options()), tensor.sizes()));
+}
+TensorBase tangent_or_new_zeros(const TensorBase& tensor) {
+  TensorBase tangent = tangent_of(tensor);
+  if (tangent.defined()) return tangent;
+  return as_tangent_of(tensor, opgen::detail::full(tensor.sizes(), 0, tensor.options()));
+}
+
+bool is_zero_tangent(const TensorBase& tangent) noexcept {
+  if (!tangent.defined()) return true;
+  const StorageImpl* storage = tangent.unsafeGetTensorImpl()->storage();
+  if (storage == nullptr || !tangent.is_cpu() || storage->nbytes() != tangent.itemsize() ||
+      requires_grad(tangent)) {
+    return false;
+  }
+  const auto* bytes = static_cast<const unsigned char*>(tangent.const_data_ptr());
+  return std::all_of(bytes, bytes + tangent.itemsize(), [](unsigned char b) { return b == 0; });
 }
 
 void throw_no_forward(const DerivedOperator& op) {

@@ -92,7 +92,7 @@ TensorBase in_layout_of(const TensorBase& tensor, const TensorBase& tangent) {
 TensorBase view_of_tangent(const TensorBase& view, const TensorBase& base,
                            const TensorBase& tangent) {
   const auto geometry = internal::SliceGeometry::of(view, base);
-  if (requires_grad(tangent) || tangent.strides() != base.strides()) {
+  if (requires_grad(tangent) || !internal::holds_slice(tangent, geometry)) {
     return internal::take_slice(tangent, geometry);
   }
   return opgen::detail::alias_with_sizes_and_strides(tangent, view.sizes(), view.strides(),

@@ -122,27 +122,42 @@ Stack box_geometry(const TensorBase& self, const SliceGeometry& geometry) {
           geometry.offset};
 }
 
-// A tensor of the base's sizes and strides. Negative strides do not occur. Gaps hold zeros.
+// The place after the last element, and the first place; of no elements, both are the offset.
+struct Range {
+  std::int64_t first;
+  std::int64_t end;
+  static Range of(IntArrayRef sizes, IntArrayRef strides, std::int64_t offset) {
+    std::int64_t last = offset;
+    for (std::size_t d = 0; d < sizes.size(); ++d) {
+      if (sizes[d] == 0) return {offset, offset};
+      last += (sizes[d] - 1) * strides[d];
+    }
+    return {offset, last + 1};
+  }
+};
+
+// A tensor of the base's sizes and strides, and the view of it, which may reach beyond the base.
+// Negative strides do not occur. Places of neither hold zeros.
 struct Whole {
   Whole(const SliceGeometry& geometry, const TensorOptions& options) {
-    std::int64_t last = 0;
-    for (std::size_t d = 0; d < geometry.base_sizes.size(); ++d) {
-      last += (std::max<std::int64_t>(geometry.base_sizes[d], 1) - 1) * geometry.base_strides[d];
-    }
-    const std::int64_t extent = last + 1;
-    bytes = opgen::detail::full({extent}, 0, options);
+    const Range base = Range::of(geometry.base_sizes, geometry.base_strides, 0);
+    const Range view = Range::of(geometry.sizes, geometry.strides, geometry.offset);
+    const std::int64_t first = std::min(base.first, view.first);
+    bytes = opgen::detail::full({std::max(base.end, view.end) - first}, 0, options);
     full = opgen::detail::alias_with_sizes_and_strides(bytes, geometry.base_sizes,
-                                                       geometry.base_strides, 0);
+                                                       geometry.base_strides, -first);
+    offset = geometry.offset - first;
     part = opgen::detail::alias_with_sizes_and_strides(bytes, geometry.sizes, geometry.strides,
-                                                       geometry.offset);
+                                                       offset);
   }
   TensorBase bytes;
   TensorBase full;
   TensorBase part;
+  std::int64_t offset;  // of `part`
 };
 
 TensorBase take_slice_kernel(const TensorBase& self, const SliceGeometry& geometry) {
-  if (self.strides() == IntArrayRef(geometry.base_strides) && self.has_storage()) {
+  if (autograd::internal::holds_slice(self, geometry)) {
     return opgen::detail::clone(opgen::detail::alias_with_sizes_and_strides(
         self, geometry.sizes, geometry.strides, self.storage_offset() + geometry.offset));
   }
@@ -159,7 +174,7 @@ TensorBase put_slice_kernel(const TensorBase& self, const SliceGeometry& geometr
   }
   const TensorBase sum = sizes == geometry.sizes ? self : sum_to(self, sizes);
   const TensorBase part = opgen::detail::alias_with_sizes_and_strides(
-      whole.bytes, sizes, geometry.strides, geometry.offset);
+      whole.bytes, sizes, geometry.strides, whole.offset);
   OPGEN_CHECK_NOT_IMPLEMENTED(
       opgen::has_internal_overlap(part) == opgen::MemOverlap::No,
       "the gradient of a view of sizes ", geometry.sizes, " and strides ", geometry.strides,
@@ -497,6 +512,14 @@ bool add_in_place(const TensorBase& sum, const TensorBase& more) {
 }  // namespace opgen::primitive
 
 namespace opgen::autograd::internal {
+
+bool holds_slice(const TensorBase& full, const SliceGeometry& geometry) noexcept {
+  if (full.strides() != IntArrayRef(geometry.base_strides) || !full.has_storage()) return false;
+  using primitive::Range;
+  const Range base = Range::of(geometry.base_sizes, geometry.base_strides, 0);
+  const Range view = Range::of(geometry.sizes, geometry.strides, geometry.offset);
+  return view.first >= 0 && view.end <= base.end;
+}
 
 TensorBase take_slice(const TensorBase& full, const SliceGeometry& geometry) {
   static const OperatorHandle op = primitive::find("opgen::take_slice");

@@ -19,6 +19,9 @@ struct SliceGeometry {
   [[nodiscard]] static SliceGeometry of(const TensorBase& view, const TensorBase& base);
 };
 
+// Whether the view lies in a tensor of the base's sizes and strides: it may reach beyond the base.
+[[nodiscard]] bool holds_slice(const TensorBase& full, const SliceGeometry& geometry) noexcept;
+
 // Linear functions; all have gradients. `full` has the sizes of the base, `part` those of the view.
 // Returns the view's part of `full`, in a new tensor.
 [[nodiscard]] TensorBase take_slice(const TensorBase& full, const SliceGeometry& geometry);

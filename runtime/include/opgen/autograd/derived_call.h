@@ -191,7 +191,9 @@ struct Before {
   TensorBase tangent;
 };
 
+// Zeros share one element if the tensor has no tangent, those of the second one do not.
 [[nodiscard]] OPGEN_API TensorBase tangent_or_zeros(const TensorBase& tensor);
+[[nodiscard]] OPGEN_API TensorBase tangent_or_new_zeros(const TensorBase& tensor);
 // Returns a copy with the history of `tensor`.
 [[nodiscard]] OPGEN_API TensorBase clone_with_history(const TensorBase& tensor);
 
@@ -219,7 +221,7 @@ class ForwardCall {
     if constexpr (std::is_same_v<T, internal::Before>) {
       return as_tensor(value.tangent.defined() || !value.primal.defined()
                            ? value.tangent
-                           : internal::tangent_or_zeros(value.primal));
+                           : internal::tangent_or_new_zeros(value.primal));
     } else {
       return each(value,
                   [](const TensorBase& tensor) { return internal::tangent_or_zeros(tensor); });

@@ -16,6 +16,7 @@ namespace internal {
 [[noreturn]] OPGEN_API OPGEN_COLD void throw_not_implemented(std::string_view name,
                                                              std::string_view reason);
 [[noreturn]] OPGEN_API OPGEN_COLD void throw_no_strides(std::string_view name);
+[[nodiscard]] OPGEN_API bool is_zero_tangent(const TensorBase& tangent) noexcept;
 }  // namespace internal
 
 namespace formulas {
@@ -55,6 +56,12 @@ template <class List>
     if (tensors[i].defined()) return true;
   }
   return false;
+}
+
+// In a forward formula: whether a tangent is that of an argument without one. Its products need not
+// be computed, and with an infinite or undefined factor they would not be zero.
+[[nodiscard]] inline bool is_zero_tangent(const TensorBase& tangent) noexcept {
+  return internal::is_zero_tangent(tangent);
 }
 
 // The real part of a complex gradient, if the input (or its dtype) is real.

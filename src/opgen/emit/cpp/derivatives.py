@@ -266,11 +266,12 @@ def _tables(
         for key, info in _recording(fn)
     ]
     if FileKind.REGISTER_AUTOGRAD not in context.target.plan.kinds:
-        rows += [((f.namespace, DEFAULT_KEY), _refusal(f)) for f in _outs(context, functions)]
+        outs = tuple(_outs(context, functions))
+        rows += [((f.namespace, DEFAULT_KEY), _refusal(f)) for f in outs]
         rows += [
             ((fn.func.namespace, DEFAULT_KEY), _passes(fn))
             for fn in functions
-            if not fn.has_derivatives
+            if not fn.has_derivatives and fn.func not in outs
         ]
     for namespace, key in unique(place for place, _ in rows):
         dispatch_key = "Autograd" if key == DEFAULT_KEY else key
@@ -303,7 +304,7 @@ def _outs(
 ) -> Iterator[NativeFunction]:
     """The out variants of operators with a formula."""
     signatures: dict[str, set[FunctionSchema]] = {}
-    for fn in functions:
+    for fn in filter(_records, functions):
         signature = fn.func.func.signature(strip_default=True)
         signatures.setdefault(fn.func.scoped_root, set()).add(signature)
     for f in context.registry.functions:
