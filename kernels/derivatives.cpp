@@ -271,13 +271,19 @@ Tensor product(const Tensor& tangent, const Tensor& factor) {
 Tensor shared_at_ties(const Tensor& grad, const Tensor& self, const Tensor& other) {
   return at::where(self == other, grad / 2, grad);
 }
-Tensor share_of_first(const Tensor& self, const Tensor& other, const Tensor& is_first,
-                      const Tensor& result) {
-  const Tensor share = is_first.to(result.scalar_type());
-  return at::where(self == other, at::zeros_like(share) + 0.5, share);
+Tensor chosen_tangent(const Tensor& self_t, const Tensor& self, const Tensor& other_t,
+                      const Tensor& other, const Tensor& is_first) {
+  const Tensor chosen = at::where(is_first, self_t, other_t);
+  return at::where(self == other, (self_t + other_t) / 2, chosen);
 }
 
 namespace {
+
+// For which exponents 0 to their power is taken as constant.
+Tensor is_not_negative(const Tensor& exponent) {
+  if (!exponent.is_complex()) return exponent >= 0;
+  return (real(exponent) >= 0) & (exponent == exponent.conj());
+}
 
 complex<double> narrowed_log(complex<double> z) {
   return kernels::narrowed<complex<double>>(std::log(kernels::widen(z)));
@@ -295,24 +301,27 @@ Tensor pow_gradient(const Tensor& grad, const Tensor& self, const Scalar& expone
   return grad * (self.pow(less) * exponent).conj();
 }
 Tensor pow_gradient(const Tensor& grad, const Tensor& self, const Tensor& exponent) {
-  const Tensor slope = exponent * self.pow(exponent - 1);
-  return at::where(exponent == 0, at::zeros_like(slope), slope).conj() * grad;
+  // 0 to the power 0 is taken as constant. The exponent of what is not used is harmless, too: its
+  // derivative would be NaN, times 0.
+  const Tensor is_flat = (exponent == 0) & (self == 0);
+  const Tensor slope = exponent * self.pow(at::where(is_flat, 1, exponent - 1));
+  return slope.conj() * grad;
 }
 Tensor pow_gradient_of_exponent(const Tensor& grad, const Tensor& self, const Tensor& exponent,
                                 const Tensor& result) {
-  // 0 to a power is constant around all powers but those with a negative real part.
-  const Tensor is_flat = (self == 0) & (real(exponent) >= 0);
-  const Tensor slope = result * self.log();
+  const Tensor is_flat = (self == 0) & is_not_negative(exponent);
+  const Tensor slope = result * self.to(result.scalar_type()).log();
   return at::where(is_flat, at::zeros_like(slope), slope).conj() * grad;
 }
 
 Tensor pow_gradient_of_exponent(const Tensor& grad, const Scalar& self, const Tensor& exponent,
                                 const Tensor& result) {
-  const Scalar log = self.isComplex() ? Scalar(narrowed_log(self.toComplexDouble()))
-                                      : Scalar(std::log(self.toDouble()));
+  const bool is_complex = self.isComplex() || result.is_complex();
+  const Scalar log =
+      is_complex ? Scalar(narrowed_log(self.toComplexDouble())) : Scalar(std::log(self.toDouble()));
   const Tensor slope = result * log;
   if (!self.equal(0)) return slope.conj() * grad;
-  return at::where(real(exponent) >= 0, at::zeros_like(slope), slope).conj() * grad;
+  return at::where(is_not_negative(exponent), at::zeros_like(slope), slope).conj() * grad;
 }
 Tensor pow_tangent(const Tensor& self_t, const Tensor& self, const Tensor& exponent_t,
                    const Tensor& exponent, const Tensor& result) {
@@ -610,10 +619,18 @@ Tensor layer_norm_tangent(const Tensor& input_t, const Tensor& input, const Tens
 
 std::tuple<Tensor, Tensor, Tensor> layer_norm_double(
     const Tensor& grad_of_input, const Tensor& grad_of_weight, const Tensor& grad_of_bias,
-    const Tensor& grad_out, const Tensor& input, const Tensor& mean, const Tensor& rstd,
+    const Tensor& grad_out, const Tensor& input, const Tensor& mean, const Tensor& rstd_value,
     const Tensor& weight, IntArrayRef normalized_shape, std::array<bool, 3> wanted) {
   const Axes axes = axes_of(input, normalized_shape);
-  const Tensor normal = (input - mean) * rstd;
+  Tensor rstd = rstd_value, centred_input = input - mean;
+  if (opgen::GradMode::is_enabled() && opgen::autograd::requires_grad(input)) {
+    // For derivatives of this, the statistics are computed again as functions of the input.
+    centred_input = input - row_mean(input, axes);
+    const Tensor variance = row_mean(centred_input * centred_input, axes);
+    const Tensor eps = (rstd_value * rstd_value).reciprocal() - variance;
+    rstd = (variance + Tensor(opgen::autograd::detach(eps))).rsqrt();
+  }
+  const Tensor normal = centred_input * rstd;
   // With d the weighted gradient of the result and P the projection that removes from each row its
   // mean and its part along `normal`, the results of the operator are rstd P d, the sum of
   // grad_out normal, and the sum of grad_out. P is symmetric.

@@ -79,10 +79,9 @@ using namespace opgen::types;
 
 // Half of the gradient where both tensors are equal.
 [[nodiscard]] Tensor shared_at_ties(const Tensor& grad, const Tensor& self, const Tensor& other);
-// 1 where the first of two tensors was chosen, 0.5 where both are equal, else 0; in the dtype of
-// `result`.
-[[nodiscard]] Tensor share_of_first(const Tensor& self, const Tensor& other, const Tensor& is_first,
-                                    const Tensor& result);
+// The tangent of the chosen one of two tensors, the mean of both where they are equal.
+[[nodiscard]] Tensor chosen_tangent(const Tensor& self_t, const Tensor& self, const Tensor& other_t,
+                                    const Tensor& other, const Tensor& is_first);
 [[nodiscard]] Tensor pow_gradient(const Tensor& grad, const Tensor& self, const Scalar& exponent);
 [[nodiscard]] Tensor pow_gradient(const Tensor& grad, const Tensor& self, const Tensor& exponent);
 [[nodiscard]] Tensor pow_gradient_of_exponent(const Tensor& grad, const Tensor& self,

@@ -174,13 +174,11 @@ OPGEN_META_FUNC(_softmax_backward_data)
   OPGEN_CHECK(same_sizes(grad_output.sizes(), output.sizes()),
               "_softmax_backward_data: expected grad_output and output of the same sizes, got ",
               grad_output.sizes(), " and ", output.sizes());
-  const ScalarType dtype = grad_output.scalar_type();
-  OPGEN_CHECK(dtype == input_dtype || (dtype == kFloat && input_dtype == kHalf),
-              "expected input and grad types to match, or input to be at::Half and grad to be "
-              "at::Float");
-  set_output_raw_strided(
-      0, grad_output.sizes(), {},
-      grad_output.options().dtype(input_dtype).memory_format(MemoryFormat::Contiguous));
+  // A gradient in float of a softmax of half precision becomes half again.
+  TensorOptions options = grad_output.options();
+  if (grad_output.scalar_type() == kFloat && input_dtype == kHalf) options = options.dtype(kHalf);
+  set_output_raw_strided(0, grad_output.sizes(), {},
+                         options.memory_format(MemoryFormat::Contiguous));
 }
 OPGEN_IMPL_FUNC(softmax_backward_cpu_out)
 (const Tensor& grad_output, const Tensor& output, int64_t dim, ScalarType /*input_dtype*/,

@@ -75,8 +75,10 @@ PyObject* object_of(const IValue& value) {
       const complex<double> number = value.toComplexDouble();
       return PyComplex_FromDoubles(number.real(), number.imag());
     }
-    case IValue::Tag::Tensor:
-      return new_tensor(value.toTensor());
+    case IValue::Tag::Tensor: {
+      TensorBase tensor = value.toTensor();
+      return tensor.defined() ? new_tensor(std::move(tensor)) : Py_NewRef(Py_None);
+    }
     default:
       break;
   }

@@ -148,7 +148,8 @@ void SavedVariable::save(const TensorBase& tensor) {
 
 void SavedVariable::save_output(const TensorBase& tensor) {
   if (!tensor.defined()) return;
-  tensor_ = SavedTensor(tensor, true);
+  // An output without a gradient does not own the node.
+  tensor_ = SavedTensor(tensor, requires_grad(tensor));
   state_ = State::Kept;
 }
 

@@ -20,7 +20,8 @@ import torch
 
 from differential.numerics import reference
 from differential.numerics.constraints import CONSTRAINTS
-from differential.numerics.draw import Draw, Refused
+from differential.numerics.draw import Draw, Refused, operator_base
+from differential.numerics.gradient_exceptions import consistent, leaves_out
 from differential.numerics.python_driver import Form, PythonHandle, PythonLibrary
 from differential.numerics.values import (
     Dtype,
@@ -98,12 +99,10 @@ class GradientChecker:
         module: ModuleType,
         registry: Registry,
         gradients: Sequence[Gradient],
-        exceptions: Mapping[str, frozenset[str]],
     ) -> None:
         self.module: Any = module
         self.functions = {str(f.func.name): f for f in registry.functions}
         self.gradients = {str(g.schema.name): g for g in gradients}
-        self.exceptions = exceptions
         self.library = PythonLibrary(module, registry, Form.FUNCTION)
 
     def check(
@@ -133,15 +132,16 @@ class GradientChecker:
             arguments = draw.all()
         except Refused:
             return
+        operator = operator_base(function.func)
+        arguments = consistent(operator, arguments)
+        if leaves_out(operator, "gradient", arguments):
+            return
         run = _Run(self, gradient, arguments, f"{name} {dtype.name} {seed}")
         try:
             run.compare(report)
         except Different as found:
             text = " ".join(str(found).split("\n"))[:600]
             report.findings.append(Finding(name, dtype.name, seed, found.part, text, arguments))
-
-    def leaves_out(self, name: str, part: str) -> bool:
-        return part in self.exceptions.get(name, ())
 
 
 class _Side:
@@ -235,11 +235,16 @@ class _Run:
     """One drawn input, on both sides."""
 
     def __init__(
-        self, checker: GradientChecker, gradient: Gradient, arguments: Mapping[str, Value], text: str
+        self,
+        checker: GradientChecker,
+        gradient: Gradient,
+        arguments: Mapping[str, Value],
+        text: str,
     ) -> None:
         self.checker = checker
         self.gradient = gradient
         self.name = str(gradient.schema.name)
+        self.operator = operator_base(gradient.schema)
         self.arguments = arguments
         self.random = random.Random(zlib.crc32(text.encode()))
         self.written = gradient.schema.arguments.mutable_arg_names
@@ -310,9 +315,7 @@ class _Run:
         if not results:
             return None
         weights = [self._weight(side, r).requires_grad_() for r in results]
-        first = side.autograd.grad(
-            results, leaves, weights, create_graph=True, allow_unused=True
-        )
+        first = side.autograd.grad(results, leaves, weights, create_graph=True, allow_unused=True)
         return _Found(flags, leaves, weights, list(first))
 
     def _leaf(self, side: _Side, made: Any, place: _Place) -> tuple[Any, Any]:
@@ -342,7 +345,7 @@ class _Run:
     # Gradients of gradients.
 
     def _compare_second(self, found: _Found, wanted: _Found, report: GradientReport) -> None:
-        if self.checker.leaves_out(self.name, "second gradient"):
+        if leaves_out(self.operator, "second gradient", self.arguments):
             return
         state = self.random.getstate()
         try:
@@ -359,7 +362,9 @@ class _Run:
             raise Different("second gradient", text) from error
         if ours is None:
             ours = [None] * len(theirs)
-        self._compare("second gradient", ours, theirs)
+        # Where PyTorch has none, it is not always zero.
+        pairs = [(mine, their) for mine, their in zip(ours, theirs) if their is not None]
+        self._compare("second gradient", [p[0] for p in pairs], [p[1] for p in pairs])
         report.second += 1
 
     def _second(self, side: _Side, found: _Found) -> list[Any] | None:
@@ -374,7 +379,7 @@ class _Run:
     # Tangents.
 
     def _compare_tangents(self, report: GradientReport) -> None:
-        if self.checker.leaves_out(self.name, "tangent"):
+        if leaves_out(self.operator, "tangent", self.arguments):
             return
         state = self.random.getstate()
         try:
@@ -443,6 +448,8 @@ def _are_close(a: Any, b: Any, tolerance: float) -> bool:
     a, b = a.astype(wide), b.astype(wide)
     finite = b[np.isfinite(b)]
     scale = max(1.0, float(np.abs(finite).max())) if finite.size else 1.0
+    if scale > 1e6:
+        tolerance *= 1e4  # Near a pole, the last digits of the input decide.
     with np.errstate(invalid="ignore"):
         near = np.abs(a - b) <= tolerance * scale
     # Which infinity or NaN is the result depends on the order of operations.
