@@ -18,6 +18,8 @@
 #include <aten/ops/zeros.h>
 #include <aten/ops/zeros_like.h>
 
+#include <opgen/autograd.h>
+
 #include "common.h"
 
 namespace at::derivatives {
@@ -33,7 +35,7 @@ using opgen::autograd::formulas::TensorGeometry;
 // ---- Numbers -----------------------------------------------------------------------------------
 
 Tensor scaled(const Tensor& tensor, const Scalar& factor) {
-  if (!tensor.defined() || factor.equal(1)) return tensor;
+  if (!tensor.defined() || factor.equal(1) || is_zero_tangent(tensor)) return tensor;
   return tensor * factor;
 }
 
@@ -118,14 +120,14 @@ std::vector<Tensor> cat_gradients(const Tensor& grad, const std::vector<std::vec
                                   int64_t dim) {
   std::vector<Tensor> gradients;
   gradients.reserve(sizes.size());
-  // cat() takes empty tensors of one dimension among others, which have any number.
-  dim = wrap_dim(dim, grad.dim());
   int64_t start = 0;
   for (const std::vector<SymInt>& shape : sizes) {
-    if (shape.size() == 1 && shape[0] == 0 && grad.dim() != 1) {
+    // cat() takes such tensors among others, which have any number of dimensions.
+    if (shape.size() == 1 && shape[0] == 0) {
       gradients.push_back(at::zeros({0}, grad.options()));
       continue;
     }
+    dim = wrap_dim(dim, grad.dim());
     const int64_t size = shape[static_cast<size_t>(dim)];
     gradients.push_back(grad.narrow(dim, start, size));
     start += size;
@@ -263,7 +265,11 @@ Tensor embedding_dense_double(const Tensor& grad, const Tensor& indices, int64_t
 // ---- Tangents ----------------------------------------------------------------------------------
 
 Tensor product(const Tensor& tangent, const Tensor& factor) {
-  return is_zero_tangent(tangent) ? tangent : tangent * factor;
+  if (!is_zero_tangent(tangent)) return tangent * factor;
+  // That of an integer or a boolean argument takes part in what follows as a number would.
+  return opgen::autograd::formulas::isDifferentiableType(tangent.scalar_type())
+             ? tangent
+             : tangent.to(factor.scalar_type());
 }
 
 // ---- Pointwise ---------------------------------------------------------------------------------
@@ -303,7 +309,8 @@ Tensor pow_gradient(const Tensor& grad, const Tensor& self, const Scalar& expone
 Tensor pow_gradient(const Tensor& grad, const Tensor& self, const Tensor& exponent) {
   // 0 to the power 0 is taken as constant. The exponent of what is not used is harmless, too: its
   // derivative would be NaN, times 0.
-  const Tensor is_flat = (exponent == 0) & (self == 0);
+  Tensor is_flat = exponent == 0;
+  if (exponent.is_floating_point() || exponent.is_complex()) is_flat = is_flat & (self == 0);
   const Tensor slope = exponent * self.pow(at::where(is_flat, 1, exponent - 1));
   return slope.conj() * grad;
 }
@@ -326,11 +333,11 @@ Tensor pow_gradient_of_exponent(const Tensor& grad, const Scalar& self, const Te
 Tensor pow_tangent(const Tensor& self_t, const Tensor& self, const Tensor& exponent_t,
                    const Tensor& exponent, const Tensor& result) {
   if (is_zero_tangent(exponent_t)) {
-    return pow_gradient(self_t.conj(), self, exponent).conj().to(result.scalar_type());
+    return pow_gradient(self_t.conj(), self, exponent).conj();
   }
   const Tensor of_exponent =
       pow_gradient_of_exponent(exponent_t.conj(), self, exponent, result).conj();
-  if (is_zero_tangent(self_t)) return of_exponent.to(result.scalar_type());
+  if (is_zero_tangent(self_t)) return of_exponent;
   return pow_gradient(self_t.conj(), self, exponent).conj() + of_exponent;
 }
 
@@ -347,19 +354,31 @@ Tensor silu_second_derivative(const Tensor& self) {
   return s * (1 - s) * (2 + self * (1 - 2 * s));
 }
 
-Tensor gelu_second_derivative(const Tensor& self, std::string_view approximate) {
+namespace {
+
+Tensor gelu_curvature(const Tensor& x, std::string_view approximate) {
   if (approximate == "none") {
     constexpr double density_at_0 = 0.39894228040143267794;
-    return (self * self * -0.5).exp() * density_at_0 * (2 - self * self);
+    return (x * x * -0.5).exp() * density_at_0 * (2 - x * x);
   }
   // x (1 + tanh u) / 2, with u = a (x + b x^3).
   constexpr double a = 0.79788456080286535588, b = 0.044715;
-  const Tensor square = self * self;
-  const Tensor t = (self * (square * b + 1) * a).tanh();
+  const Tensor square = x * x;
+  const Tensor t = (x * (square * b + 1) * a).tanh();
   const Tensor u1 = (square * (3 * b) + 1) * a;
-  const Tensor u2 = self * (6 * a * b);
+  const Tensor u2 = x * (6 * a * b);
   const Tensor slope = 1 - t * t;
-  return slope * (u1 + self * (u2 / 2 - t * u1 * u1));
+  return slope * (u1 + x * (u2 / 2 - t * u1 * u1));
+}
+
+}  // namespace
+
+Tensor gelu_second_term(const Tensor& direction, const Tensor& grad_output, const Tensor& self,
+                        std::string_view approximate) {
+  if (is_zero_tangent(direction)) return product(direction, grad_output);
+  // 1 - tanh^2 would be 0 too early in half precision.
+  const Tensor x = opgen::isReducedFloatingType(self.scalar_type()) ? self.to(kFloat) : self;
+  return direction * grad_output * gelu_curvature(x, approximate);
 }
 
 namespace {
@@ -487,7 +506,8 @@ Tensor prod_gradient(const Tensor& grad, const Tensor& self, const Tensor& resul
 }
 Tensor prod_gradient(const Tensor& grad, const Tensor& self, const Tensor& result, int64_t dim,
                      bool keepdim) {
-  if (self.dim() == 0 || self.numel() == 0) return grad.expand(self.sizes());
+  if (self.numel() == 0) return at::zeros_like(self);
+  if (self.dim() == 0) return grad.reshape({});
   dim = wrap_dim(dim, self.dim());
   const Tensor whole = keepdim ? result : result.unsqueeze(dim);
   const Tensor others = product_of_others(self, whole, dim);
@@ -569,7 +589,7 @@ Tensor norm_tangent(const Tensor& self_t, const Tensor& self, const Scalar& ord,
                     OptionalIntArrayRef dims, bool keepdim) {
   const Tensor slope =
       norm_slope(self, ord.toDouble(), restored(norm, dims, keepdim, self.dim()), dims);
-  return real(slope.conj() * self_t).sum(dims, keepdim).to(norm.scalar_type());
+  return real(slope.conj() * self_t).sum(dims, keepdim);
 }
 
 // ---- Normalisation -----------------------------------------------------------------------------
@@ -614,7 +634,7 @@ Tensor layer_norm_tangent(const Tensor& input_t, const Tensor& input, const Tens
   }
   if (weight_t.defined()) tangent = sum_of(tangent, normal * weight_t);
   if (bias_t.defined()) tangent = sum_of(tangent, bias_t);
-  return tangent.to(input.scalar_type()).expand(input.sizes());
+  return tangent;
 }
 
 std::tuple<Tensor, Tensor, Tensor> layer_norm_double(

@@ -94,7 +94,9 @@ using namespace opgen::types;
 [[nodiscard]] Tensor sgn_derivative(const Tensor& direction, const Tensor& self,
                                     const Tensor& result);
 [[nodiscard]] Tensor silu_second_derivative(const Tensor& self);
-[[nodiscard]] Tensor gelu_second_derivative(const Tensor& self, std::string_view approximate);
+// The second derivative, times a direction and the gradient of the result.
+[[nodiscard]] Tensor gelu_second_term(const Tensor& direction, const Tensor& grad_output,
+                                      const Tensor& self, std::string_view approximate);
 [[nodiscard]] Tensor clamp_gradient(const Tensor& grad, const Tensor& self,
                                     const std::optional<Tensor>& min,
                                     const std::optional<Tensor>& max);

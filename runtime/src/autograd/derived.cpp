@@ -9,6 +9,7 @@
 #include "dispatch/alias_plan.h"
 #include "dispatch/tensors_of.h"
 #include "opgen/autograd/inplace_or_view.h"
+#include "opgen/autograd/primitives.h"
 #include "opgen/dispatch/dispatcher.h"
 #include "opgen/tensor/copy.h"
 #include "opgen/tensor/factories.h"
@@ -422,13 +423,30 @@ void check_no_gradient(const OperatorSlot& slot, const TensorSpan* arguments, st
 
 }  // namespace internal
 
-void ForwardCall::set(std::size_t output, std::size_t i, const TensorBase& tangent) {
+namespace {
+
+// Returns the tangent in the sizes and the dtype of the output, as backward() does for gradients.
+TensorBase fitted(const TensorBase& tangent, const TensorBase& output) {
+  TensorBase result = tangent;
+  if (OPGEN_UNLIKELY(result.sizes() != output.sizes())) {
+    result = primitive::expand(result, output.sizes());
+  }
+  if (OPGEN_UNLIKELY(result.scalar_type() != output.scalar_type())) {
+    result = primitive::cast(result, output.scalar_type());
+  }
+  return result;
+}
+
+}  // namespace
+
+void ForwardCall::set(std::size_t output, std::size_t i, const TensorBase& given) {
   OPGEN_CHECK(i < outputs_[output].count, "a formula gave more tangents than there are outputs");
   const TensorBase& tensor = outputs_[output].first[i];
-  if (!tangent.defined() || !tensor.defined()) return;
+  if (!given.defined() || !tensor.defined()) return;
   // The view of a tensor with a tangent has one already: a view of that.
   const TensorBase old = tangent_of(tensor);
   if (kind_ == Kind::view && old.defined()) return;
+  const TensorBase tangent = fitted(given, tensor);
   // In place, so that tangents of views change, too.
   if (old.defined() &&
       !(GradMode::is_enabled() && (requires_grad(old) || requires_grad(tangent)))) {
@@ -437,8 +455,10 @@ void ForwardCall::set(std::size_t output, std::size_t i, const TensorBase& tange
     return;
   }
   // A formula that returns a tangent as it is must not make two tensors share it.
-  const bool is_shared = kind_ != Kind::view && tangent.use_count() > 1;
-  set_tangent(tensor, is_shared ? internal::clone_with_history(tangent) : tangent);
+  const bool is_fitted = !tangent.is_same(given);
+  const bool is_shared = is_fitted ? tangent.is_alias_of(given) : given.use_count() > 2;
+  const bool copies = kind_ != Kind::view && is_shared;
+  set_tangent(tensor, copies ? internal::clone_with_history(tangent) : tangent);
 }
 
 }  // namespace opgen::autograd
