@@ -246,6 +246,13 @@ PyObject* select(PyObject*, PyObject* args) {
   if (!PyArg_ParseTuple(args, "O!LL:_select", types.tensor, &tensor, &dim, &index)) return nullptr;
   return guarded([&] { return new_tensor(primitive::select(tensor_of(tensor), dim, index)); });
 }
+// _movedim(tensor, from, to): a view, with a history.
+PyObject* movedim(PyObject*, PyObject* args) {
+  PyObject* tensor = nullptr;
+  long long from = 0, to = 0;
+  if (!PyArg_ParseTuple(args, "O!LL:_movedim", types.tensor, &tensor, &from, &to)) return nullptr;
+  return guarded([&] { return new_tensor(primitive::movedim(tensor_of(tensor), from, to)); });
+}
 
 // _unit_like(tensor, i): zeros like it, and 1 at element `i` in row-major order.
 PyObject* unit_like(PyObject*, PyObject* args) {
@@ -283,6 +290,7 @@ PyMethodDef autograd_function_functions[] = {
     {"_saved_tensors", saved_tensors, METH_O, nullptr},
     {"_stack", stack, METH_VARARGS, nullptr},
     {"_select", select, METH_VARARGS, nullptr},
+    {"_movedim", movedim, METH_VARARGS, nullptr},
     {"_unit_like", unit_like, METH_VARARGS, nullptr},
     {"_zeros_of", zeros_of, METH_VARARGS, nullptr},
     {nullptr, nullptr, 0, nullptr}};

@@ -6,6 +6,7 @@
 #include <thread>
 
 #include "autograd/autograd_part.h"
+#include "autograd/view_part.h"
 #include "dispatch/alias_plan.h"
 #include "dispatch/tensors_of.h"
 #include "opgen/autograd/inplace_or_view.h"
@@ -399,7 +400,13 @@ void RecordedCall::set_outputs(const TensorSpan* outputs, std::size_t count) {
       }
       const bool is_last = k + 1 == count && j + 1 == outputs[k].count;
       Ref<Node> node = is_last ? std::move(node_) : node_;
-      if (is_inplace) {
+      if (op.kind == Kind::inplace_view) {
+        set_history(output, std::move(node));
+        // Its base has not changed.
+        if (ViewPart* view = find_view(output)) {
+          view->version = output.unsafeGetTensorImpl()->version();
+        }
+      } else if (is_inplace) {
         rebase_history(output, std::move(node));
       } else {
         set_history(output, std::move(node));
@@ -448,7 +455,7 @@ void ForwardCall::set(std::size_t output, std::size_t i, const TensorBase& given
   if (kind_ == Kind::view && old.defined()) return;
   const TensorBase tangent = fitted(given, tensor);
   // In place, so that tangents of views change, too.
-  if (old.defined() &&
+  if (old.defined() && kind_ != Kind::inplace_view &&
       !(GradMode::is_enabled() && (requires_grad(old) || requires_grad(tangent)))) {
     copy_(old, tangent);
     increment_version(old);
@@ -457,7 +464,7 @@ void ForwardCall::set(std::size_t output, std::size_t i, const TensorBase& given
   // A formula that returns a tangent as it is must not make two tensors share it.
   const bool is_fitted = !tangent.is_same(given);
   const bool is_shared = is_fitted ? tangent.is_alias_of(given) : given.use_count() > 2;
-  const bool copies = kind_ != Kind::view && is_shared;
+  const bool copies = kind_ != Kind::view && kind_ != Kind::inplace_view && is_shared;
   set_tangent(tensor, copies ? internal::clone_with_history(tangent) : tangent);
 }
 

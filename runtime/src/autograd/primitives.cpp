@@ -1,18 +1,20 @@
 // primitives.cpp: the runtime's own operators: their kernels, gradients and batching rules.
 #include "opgen/autograd/primitives.h"
 
+#include <algorithm>
+
 #include "autograd/primitive_calls.h"
 #include "autograd/view_history.h"
 #include "dispatch/boxed_kernel.h"
 #include "opgen/autograd/autograd.h"
 #include "opgen/autograd/forward.h"
 #include "opgen/core/dispatch_macros.h"
+#include "opgen/core/small_vector.h"
 #include "opgen/cpu/loops.h"
 #include "opgen/cpu/reduce.h"
 #include "opgen/iterator/tensor_iterator.h"
 #include "opgen/tensor/copy.h"
 #include "opgen/tensor/factories.h"
-#include "opgen/tensor/memory_overlap.h"
 #include "opgen/tensor/shape_utils.h"
 #include "opgen/tensor/view_geometry.h"
 
@@ -165,6 +167,43 @@ TensorBase take_slice_kernel(const TensorBase& self, const SliceGeometry& geomet
   opgen::copy_(whole.full, self);
   return opgen::detail::clone(whole.part);
 }
+// Whether two indices of a view may lie at one place. Never false if some do.
+bool may_overlap(IntArrayRef sizes, IntArrayRef strides) {
+  SmallVector<std::size_t, 8> dims;
+  for (std::size_t d = 0; d < sizes.size(); ++d) {
+    if (sizes[d] == 0) return false;
+    if (sizes[d] > 1) dims.push_back(d);
+  }
+  std::sort(dims.begin(), dims.end(),
+            [&](std::size_t a, std::size_t b) { return strides[a] < strides[b]; });
+  std::int64_t extent = 0;  // of the dimensions of smaller strides
+  for (std::size_t d : dims) {
+    if (strides[d] <= extent) return true;
+    extent += (sizes[d] - 1) * strides[d];
+  }
+  return false;
+}
+
+// Adds each element of `from` to its place in `to`, which may be that of others, too.
+void add_each(const TensorBase& to, const TensorBase& from) {
+  const TensorBase dense = opgen::detail::clone(from, MemoryFormat::Contiguous);
+  OPGEN_DISPATCH_FLOATING_AND_COMPLEX(to.scalar_type(), "put_slice", [&] {
+    const scalar_t* next = dense.const_data_ptr<scalar_t>();
+    scalar_t* const first = to.mutable_data_ptr<scalar_t>();
+    DimVector index(static_cast<std::size_t>(to.dim()));
+    std::int64_t place = 0;
+    for (std::int64_t left = to.numel(); left > 0; --left) {
+      first[place] = static_cast<scalar_t>(first[place] + *next++);
+      for (std::size_t d = index.size(); d-- > 0;) {
+        place += to.strides()[d];
+        if (++index[d] < to.sizes()[d]) break;
+        place -= to.strides()[d] * index[d];
+        index[d] = 0;
+      }
+    }
+  });
+}
+
 TensorBase put_slice_kernel(const TensorBase& self, const SliceGeometry& geometry) {
   Whole whole(geometry, self.options());
   // What an expanded dimension repeats is added up.
@@ -175,10 +214,14 @@ TensorBase put_slice_kernel(const TensorBase& self, const SliceGeometry& geometr
   const TensorBase sum = sizes == geometry.sizes ? self : sum_to(self, sizes);
   const TensorBase part = opgen::detail::alias_with_sizes_and_strides(
       whole.bytes, sizes, geometry.strides, whole.offset);
-  OPGEN_CHECK_NOT_IMPLEMENTED(
-      opgen::has_internal_overlap(part) == opgen::MemOverlap::No,
-      "the gradient of a view of sizes ", geometry.sizes, " and strides ", geometry.strides,
-      ", whose elements overlap, is not implemented for a base that was changed in place");
+  if (may_overlap(sizes, geometry.strides)) {
+    OPGEN_CHECK_NOT_IMPLEMENTED(part.is_cpu(), "the gradient of a view of sizes ", geometry.sizes,
+                                " and strides ", geometry.strides,
+                                ", whose elements overlap, is not implemented for device ",
+                                part.device());
+    add_each(part, sum);
+    return whole.full;
+  }
   opgen::copy_(part, sum);
   return whole.full;
 }

@@ -96,6 +96,14 @@ def _is_dilated(arguments: Arguments) -> bool:
     return any(step != 1 for step in arguments.get("dilation") or ())
 
 
+_OF_MAX_POOL = (
+    (
+        "all",
+        _is_dilated,
+        "PyTorch writes to an index outside of the plane if a window is all padding",
+    ),
+)
+
 # By operator: the part that is not compared, the calls, the reason. "all" stands for every part.
 CALLS: Mapping[str, tuple[tuple[str, Callable[[Arguments], bool], str], ...]] = {
     "addcmul": (
@@ -135,12 +143,10 @@ CALLS: Mapping[str, tuple[tuple[str, Callable[[Arguments], bool], str], ...]] = 
     "embedding_dense_backward": (
         ("all", _scales, "PyTorch's gradient ignores scale_grad_by_freq"),
     ),
-    "max_pool2d_with_indices": (
-        (
-            "all",
-            _is_dilated,
-            "PyTorch writes to an index outside of the plane if a window is all padding",
-        ),
+    "max_pool2d": _OF_MAX_POOL,
+    "max_pool2d_with_indices": _OF_MAX_POOL,
+    "as_strided_": (
+        ("tangent", lambda _: True, "PyTorch's tangent does not have the sizes of its tensor"),
     ),
     "native_layer_norm_backward": (
         ("tangent", lambda _: True, "there is no forward formula"),
@@ -152,10 +158,20 @@ CALLS: Mapping[str, tuple[tuple[str, Callable[[Arguments], bool], str], ...]] = 
 }
 
 
-def leaves_out(operator: str, part: str, arguments: Arguments) -> bool:
-    """Return whether a part of a call is not compared; `operator` is the base name, without `_` and overload."""
-    rules = CALLS.get(operator, ())
+def leaves_out(name: str, part: str, arguments: Arguments) -> bool:
+    """Return whether a part of a call is not compared. CALLS has operators by name, or without `_` and overload."""
+    base = name.partition(".")[0].removesuffix("_")
+    rules = (*CALLS.get(base, ()), *(CALLS.get(name, ()) if name != base else ()))
     return any(named in ("all", part) and applies(arguments) for named, applies, _ in rules)
+
+
+# Calls that finite differences say nothing about, by operator: the calls, the reason.
+DIFFERENCES: Mapping[str, tuple[tuple[Callable[[Arguments], bool], str], ...]] = {}
+
+
+def differs_rightly(operator: str, arguments: Arguments) -> bool:
+    """Return whether finite differences say nothing about a call."""
+    return any(applies(arguments) for applies, _ in DIFFERENCES.get(operator, ()))
 
 
 def consistent(operator: str, arguments: dict[str, Value]) -> dict[str, Value]:

@@ -269,7 +269,8 @@ struct OPGEN_HIDDEN Recorded<D, Op, kind, R(A...)> {
   }
 
  private:
-  static constexpr bool kInplace = kind == Kind::inplace || kind == Kind::foreach_inplace;
+  static constexpr bool kInplace = kind == Kind::inplace || kind == Kind::inplace_view ||
+                                   kind == Kind::foreach_inplace;
   static constexpr std::size_t kOutputs = D::Outputs::size();
   static constexpr bool kHasForward = [] {
     if constexpr (kind == Kind::foreach_inplace) {

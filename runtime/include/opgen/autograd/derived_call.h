@@ -17,10 +17,11 @@
 
 namespace opgen::autograd {
 
-// functional: returns new tensors. inplace: writes argument 0. view: returns views of argument 0.
-// writes: any other operator that writes arguments. foreach_inplace: writes the list that is
-// argument 0, by the formulas of the operator for one tensor.
-enum class Kind : std::uint8_t { functional, inplace, view, writes, foreach_inplace };
+// functional: returns new tensors. inplace: writes argument 0. inplace_view: changes the sizes and
+// strides of argument 0, not its elements. view: returns views of argument 0. writes: any other
+// operator that writes arguments. foreach_inplace: writes the list that is argument 0, by the
+// formulas of the operator for one tensor.
+enum class Kind : std::uint8_t { functional, inplace, inplace_view, view, writes, foreach_inplace };
 
 class ForwardCall;
 

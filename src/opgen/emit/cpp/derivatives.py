@@ -332,7 +332,9 @@ def _kind(f: NativeFunction, info: DifferentiabilityInfo) -> str:
     """How the kernel of `f` treats what it returns and writes: a value of opgen::autograd::Kind."""
     if f.func.kind() is SchemaKind.inplace:
         of_one = f.root_name.startswith(FOREACH) and not info.func.root_name.startswith(FOREACH)
-        return "foreach_inplace" if of_one else "inplace"
+        if of_one:
+            return "foreach_inplace"
+        return "inplace_view" if "inplace_view" in f.tags else "inplace"
     if f.func.is_mutable:
         return "writes"
     return "view" if f.is_view_op else "functional"
