@@ -53,7 +53,7 @@ void check_written(const OperatorHandle& op, const std::vector<TensorBase>& writ
     if (is_view(tensor)) {
       OPGEN_WARN(op.full_name(),
                  " changes a view in place and has no gradient: neither the view nor its base can "
-                 "be differentiated from here on");
+                 "be differentiated after this call");
     }
   }
 }
@@ -111,7 +111,7 @@ void not_implemented_kernel(const OperatorHandle& op, DispatchKeySet keys, Stack
     if (plan.returned[r] != 0) continue;
     IValue& result = stack[stack.size() - plan.returns + r];
     result = detail::map_tensors(result, [&](const TensorBase& tensor) -> TensorBase {
-      // A result without a derivative, such as a mask, loses nothing.
+      // A result without a derivative, such as a mask, needs no tangent.
       if (!is_differentiable(tensor)) return tensor;
       if (has_tangent) autograd::throw_no_forward_formula(op.full_name());
       bool is_input = false;

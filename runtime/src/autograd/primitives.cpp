@@ -103,7 +103,7 @@ TensorBase stack_kernel(const std::vector<IValue>& tensors, std::int64_t dim) {
   TensorBase out = opgen::detail::empty(sizes, first.options());
   for (std::size_t i = 0; i < tensors.size(); ++i) {
     TensorBase tensor = tensors[i].toTensor();
-    OPGEN_CHECK(tensor.sizes() == first.sizes(), "stack() needs tensors of one shape, got ",
+    OPGEN_CHECK(tensor.sizes() == first.sizes(), "stack() needs tensors of the same shape, got ",
                 first.sizes(), " and ", tensor.sizes());
     opgen::copy_(select_kernel(out, dim, static_cast<std::int64_t>(i)), tensor);
   }
@@ -124,7 +124,8 @@ Stack box_geometry(const TensorBase& self, const SliceGeometry& geometry) {
           geometry.offset};
 }
 
-// The place after the last element, and the first place; of no elements, both are the offset.
+// A range of positions: the first one, and the one after the last. For a tensor without elements,
+// both are the offset.
 struct Range {
   std::int64_t first;
   std::int64_t end;
@@ -138,8 +139,8 @@ struct Range {
   }
 };
 
-// A tensor of the base's sizes and strides, and the view of it, which may reach beyond the base.
-// Negative strides do not occur. Places of neither hold zeros.
+// A tensor with the sizes and strides of the base, and the view of it, which may reach beyond the
+// base. Strides are never negative. Positions in neither of them contain zeros.
 struct Whole {
   Whole(const SliceGeometry& geometry, const TensorOptions& options) {
     const Range base = Range::of(geometry.base_sizes, geometry.base_strides, 0);
@@ -206,7 +207,7 @@ void add_each(const TensorBase& to, const TensorBase& from) {
 
 TensorBase put_slice_kernel(const TensorBase& self, const SliceGeometry& geometry) {
   Whole whole(geometry, self.options());
-  // What an expanded dimension repeats is added up.
+  // The gradients of repeated elements in an expanded dimension are added up.
   DimVector sizes = geometry.sizes;
   for (std::size_t d = 0; d < sizes.size(); ++d) {
     if (geometry.strides[d] == 0 && sizes[d] > 1) sizes[d] = 1;
@@ -296,7 +297,7 @@ struct Movedim : autograd::Function<Movedim> {
     return {movedim(g[0], ctx->saved_data["to"].toInt(), ctx->saved_data["from"].toInt()), {}, {}};
   }
 };
-// The gradient is zero but for one slice.
+// The gradient is zero except in one slice.
 struct Select : autograd::Function<Select> {
   static TensorBase forward(AutogradContext* ctx, TensorBase self, std::int64_t dim,
                             std::int64_t index) {
@@ -316,7 +317,8 @@ struct Select : autograd::Function<Select> {
   }
 };
 
-// Slices: each is the transpose of another, so that second derivatives follow.
+// Functions on slices. The gradient of each is another of them, so second derivatives need no
+// further code.
 template <class Derived, auto kForward, auto kBackward>
 struct SliceFunction : autograd::Function<Derived> {
   static TensorBase forward(AutogradContext* ctx, TensorBase self, SliceGeometry geometry) {
@@ -371,7 +373,7 @@ TensorBase record_stack(const std::vector<TensorBase>& tensors, std::int64_t dim
 
 // ---- Tangents ----------------------------------------------------------------------------------
 
-// All primitives are linear: the tangent of a result is the result for the tangent.
+// All primitives are linear, so the tangent of a result is the result for the tangents.
 template <class F>
 TensorBase linear(const TensorBase& self, F&& f) {
   if (!autograd::has_tangent(self)) return f(self);
@@ -535,7 +537,7 @@ bool add_in_place(const TensorBase& sum, const TensorBase& more) {
       !is_plain(more) || !sum.is_non_overlapping_and_dense()) {
     return false;
   }
-  // An iterator over a few elements costs more than their sum.
+  // For fewer elements, an iterator would cost more than the sum.
   constexpr std::int64_t kFew = 64;
   const bool is_short = sum.numel() <= kFew && sum.is_contiguous() && more.is_contiguous();
   OPGEN_DISPATCH_ALL(sum.scalar_type(), "add", [&] {

@@ -25,7 +25,7 @@ using opgen::AutoGradMode;
 using opgen::GradMode;
 using opgen::NoGradGuard;
 
-// The gradient of an input that has no formula. Throws NotImplementedError.
+// Stands for the gradient of an input that has no formula. Throws NotImplementedError.
 template <class T = Tensor>
 [[noreturn]] T not_implemented(std::string_view name, std::string_view reason = "") {
   internal::throw_not_implemented(name, reason);
@@ -36,7 +36,7 @@ template <class T = Tensor>
   internal::throw_not_implemented(name, reason);
 }
 
-// A tensor that an operator takes only if its value is needed.
+// Returns the tensor for an operator that takes it only if its value is needed.
 template <class T>
 [[nodiscard]] std::optional<T> wrap_opt_if(const T& tensor, bool condition) {
   return condition ? std::optional<T>(tensor) : std::nullopt;
@@ -58,13 +58,14 @@ template <class List>
   return false;
 }
 
-// In a forward formula: whether a tangent is that of an argument without one. Its products need not
-// be computed, and with an infinite or undefined factor they would not be zero.
+// Returns whether a tangent in a forward formula is that of an argument without one. Its products
+// need not be computed, and with an infinite or undefined factor they would not be zero.
 [[nodiscard]] inline bool is_zero_tangent(const TensorBase& tangent) noexcept {
   return internal::is_zero_tangent(tangent);
 }
 
-// The real part of a complex gradient, if the input (or its dtype) is real.
+// Returns the real part of a complex gradient if the input (or its dtype) is real, else the
+// gradient.
 template <class T>
 [[nodiscard]] T handle_r_to_c(ScalarType dtype, const T& gradient) {
   if (!gradient.defined() || isComplexType(dtype) || !gradient.is_complex()) return gradient;
@@ -75,7 +76,7 @@ template <class T>
   return handle_r_to_c(input.scalar_type(), gradient);
 }
 
-// Sizes and dtypes of the tensors of a list.
+// Return the sizes and dtypes of the tensors of a list.
 template <class List>
 [[nodiscard]] std::vector<std::vector<std::int64_t>> to_args_sizes(const List& tensors) {
   std::vector<std::vector<std::int64_t>> sizes;
@@ -97,7 +98,7 @@ template <class List>
   return tensor.strides();
 }
 
-// What zeros_like() needs of a tensor.
+// The properties of a tensor that zeros_like() needs.
 struct TypeAndSize {
   TypeAndSize() = default;
   TypeAndSize(const TensorBase& tensor)  // NOLINT
@@ -145,12 +146,12 @@ class TensorGeometry {
   std::int64_t numel_ = 0;
 };
 
-// Whether tensors of this dtype can have gradients.
+// Returns whether tensors of this dtype can have gradients.
 [[nodiscard]] inline bool isDifferentiableType(ScalarType dtype) noexcept {
   return isFloatingType(dtype) || isComplexType(dtype);
 }
 
-// ---- Used where the library has no operator of the name ----
+// ---- Functions that formulas call if the library has no operator of this name ----
 
 template <opgen::detail::AnyTensor T>
 [[nodiscard]] T zeros_like(const T& tensor) {
@@ -160,7 +161,7 @@ template <opgen::detail::AnyTensor T>
 [[nodiscard]] T conj(const T& tensor) {
   return T(primitive::conj(tensor));
 }
-// The tensor itself if it is not complex; no view.
+// Returns the tensor itself if it is not complex. The result is not a view.
 template <opgen::detail::AnyTensor T>
 [[nodiscard]] T real(const T& tensor) {
   return T(primitive::real(tensor));
@@ -177,7 +178,7 @@ template <opgen::detail::AnyTensor T>
 [[nodiscard]] T where(const T& condition, const Scalar& self, const T& other) {
   return T(primitive::where(condition, opgen::detail::number(self), other));
 }
-// The sum over what was broadcast from `sizes`.
+// Returns the sum over the dimensions in which `sizes` was broadcast.
 template <opgen::detail::AnyTensor T>
 [[nodiscard]] T sum_to(const T& tensor, IntArrayRef sizes) {
   return T(primitive::sum_to(tensor, sizes));

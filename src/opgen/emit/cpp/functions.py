@@ -6,16 +6,18 @@ from collections.abc import Iterable, Iterator
 
 from msgspec.structs import replace
 
-from opgen.cpp.names import operator_namespace, operator_struct_name
+from opgen.cpp.names import operator_struct_name
 from opgen.cpp.signatures import Binding
 from opgen.cpp.type_values import Base
 from opgen.emit.common.base import Block, GeneratedFile, PublicFunction, blocks, group_by, unique
 from opgen.emit.common.context import Context
+from opgen.emit.common.layout import sorted_includes
 from opgen.emit.common.shards import sharded
 from opgen.emit.common.text import operator_struct
 from opgen.emit.cpp.operators import operator_headers
 from opgen.emit.cpp.tensor_operators import TensorOperators, tensor_operators
 from opgen.model.native_function import NativeFunction, Variant
+from opgen.model.profile import operator_namespace
 
 _KEY_SET = Binding("dispatchKeySet", Base("DispatchKeySet"))
 
@@ -48,13 +50,14 @@ class TensorMethodsFile(GeneratedFile, frozen=True):
     library: str
     name: str
     owns: bool
+    own_includes: tuple[str, ...]
     includes: tuple[str, ...]
     methods: tuple[PublicFunction, ...]
     operators: tuple[TensorOperators, ...]
 
 
 def build_functions_headers(context: Context) -> Iterator[GeneratedFile]:
-    """ops/<root>.h: one inline function per C++ signature, for entries with `variants: function`.
+    """Build ops/<root>.h: one inline function per C++ signature, for entries with `variants: function`.
 
     A library that extends another gets functions for its methods, too, because class Tensor belongs to the other.
     """
@@ -70,7 +73,7 @@ def build_functions_headers(context: Context) -> Iterator[GeneratedFile]:
 
 
 def build_redispatch(context: Context) -> Iterator[GeneratedFile]:
-    """RedispatchFunctions.h: every signature again, with the key set of the call as a parameter."""
+    """Build RedispatchFunctions.h: every signature again, with the key set of the call as a parameter."""
     yield RedispatchHeader(
         path=f"include/{context.library.name}/RedispatchFunctions.h",
         template="RedispatchFunctions.h.j2",
@@ -86,7 +89,7 @@ def build_redispatch(context: Context) -> Iterator[GeneratedFile]:
 
 
 def build_tensor_body(context: Context) -> Iterator[GeneratedFile]:
-    """TensorBody.h: class Tensor. Libraries that extend another one do not have this file."""
+    """Build TensorBody.h: class Tensor. Libraries that extend another one do not have this file."""
     if context.owns_tensor:
         functions = _methods(context)
         yield TensorHeader(
@@ -104,8 +107,8 @@ def build_tensor_body(context: Context) -> Iterator[GeneratedFile]:
 
 
 def build_tensor_methods(context: Context) -> Iterator[GeneratedFile]:
-    """TensorMethods[_n].cpp: the methods' bodies, compiled once, and the declaration of the library to which class
-    Tensor belongs.
+    """Build TensorMethods[_n].cpp: the methods' bodies, compiled once, and the declaration of the library to which
+    class Tensor belongs.
     """
     if not context.owns_tensor:
         return
@@ -115,12 +118,16 @@ def build_tensor_methods(context: Context) -> Iterator[GeneratedFile]:
     functions = [f for f in kept if Variant.method in f.variants or f.root_name in operators]
     found = dict(sharded("TensorMethods", functions, lambda f: f.root_name, count))
     for index, (name, members) in enumerate((found or {"TensorMethods_0": ()}).items()):
+        extra = (
+            ("opgen/tensor_functions.h",) if any(f.root_name in operators for f in members) else ()
+        )
         yield TensorMethodsFile(
             path=f"src/{name}.cpp",
             template="TensorMethods.cpp.j2",
             library=context.library.name,
             name=name,
             owns=index == 0,
+            own_includes=sorted_includes(context.tensor_header, "opgen/register.h", *extra),
             includes=operator_headers(context, members),
             methods=_bodies(context, (f for f in members if Variant.method in f.variants)),
             operators=tuple(
