@@ -38,6 +38,7 @@ class TensorHeader(GeneratedFile, frozen=True):
 
     library: str
     abi: int
+    own_includes: tuple[str, ...]
     methods: tuple[PublicFunction, ...]
     left_out: tuple[PublicFunction, ...]
     conjugates: bool
@@ -92,16 +93,24 @@ def build_tensor_body(context: Context) -> Iterator[GeneratedFile]:
     """Build TensorBody.h: class Tensor. Libraries that extend another one do not have this file."""
     if context.owns_tensor:
         functions = _methods(context)
+        left_out = tuple(
+            m for f in functions if not context.keeps(f) for m in _left_out(context, f)
+        )
+        conjugates = any(f.root_name == "conj" for f in functions)
+        headers = ["opgen/tensor.h"]
+        if left_out:
+            headers.append("opgen/not_selected.h")
+        if not conjugates:
+            headers.append("opgen/autograd/arithmetic.h")
         yield TensorHeader(
             path=f"include/{context.library.name}/TensorBody.h",
             template="TensorBody.h.j2",
             library=context.library.name,
             abi=context.target.plan.runtime_abi,
+            own_includes=sorted_includes(*headers),
             methods=_bodies(context, filter(context.keeps, functions)),
-            left_out=tuple(
-                m for f in functions if not context.keeps(f) for m in _left_out(context, f)
-            ),
-            conjugates=any(f.root_name == "conj" for f in functions),
+            left_out=left_out,
+            conjugates=conjugates,
             operators=tuple(tensor_operators(context, _kept(context))),
         )
 
