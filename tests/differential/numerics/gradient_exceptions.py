@@ -6,7 +6,14 @@ from collections.abc import Callable, Mapping
 
 import numpy as np
 
-from differential.numerics.values import FLOAT32, Dtype, TensorValue, Value, contiguous_strides
+from differential.numerics.values import (
+    FLOAT32,
+    Dtype,
+    TensorValue,
+    Value,
+    contiguous_strides,
+    from_numbers,
+)
 
 Arguments = Mapping[str, Value]
 
@@ -194,7 +201,5 @@ def consistent(operator: str, arguments: dict[str, Value]) -> dict[str, Value]:
 
 
 def _tensor(numbers: np.ndarray, dtype: Dtype = FLOAT32) -> TensorValue:
-    from differential.numerics.values import from_numbers
-
     made = from_numbers(dtype, numbers)
     return TensorValue(dtype, numbers.shape, contiguous_strides(numbers.shape), 0, made.tobytes())

@@ -23,6 +23,7 @@ from differential.numerics.draw import Draw, Refused, operator_base
 from differential.numerics.gradient_exceptions import consistent, leaves_out
 from differential.numerics.python_driver import Form, PythonHandle, PythonLibrary
 from differential.numerics.values import (
+    BY_NAME,
     Dtype,
     TensorValue,
     Value,
@@ -490,8 +491,6 @@ def _is_real(value: TensorValue) -> bool:
 
 
 def _dtype(name: str) -> Dtype:
-    from differential.numerics.values import BY_NAME
-
     return BY_NAME[name]
 
 

@@ -10,9 +10,9 @@ __all__ = ["Function", "FunctionCtx"]
 
 
 class FunctionCtx:
-    """What forward() passes to backward(); any attribute may be set for that."""
+    """Carries values from forward() to backward(). Any attribute may be set."""
 
-    # Whether the gradient of each argument of forward() is used; False for arguments that are no tensors.
+    # Whether backward() must return a gradient for each argument of forward(). False for arguments that are not tensors.
     needs_input_grad: tuple[bool, ...] = ()
 
     def __init__(self) -> None:
@@ -22,50 +22,50 @@ class FunctionCtx:
         self._materialize_grads = True
 
     def save_for_backward(self, *tensors: Tensor | None) -> None:
-        """Keep arguments and results of forward() for backward(). A change in place meanwhile is an error."""
+        """Keep arguments and results of forward() for backward().
+
+        If one of them is changed in place before backward(), that is an error there.
+        """
         self._to_save = tensors
 
     @property
     def saved_tensors(self) -> tuple[Tensor | None, ...]:
-        """The tensors that forward() saved; for backward()."""
+        """Return the tensors that forward() saved. Only backward() may read them."""
         found: tuple[Tensor | None, ...] = _C._saved_tensors(self)
         return found
 
     def mark_dirty(self, *tensors: Tensor) -> None:
-        """Say which arguments forward() changed in place. It must return them."""
+        """Name the arguments that forward() changed in place. It must return them."""
         self._dirty = tensors
 
     def mark_non_differentiable(self, *tensors: Tensor) -> None:
-        """Say which results have no gradient."""
+        """Name the results that have no gradient."""
         self._non_differentiable = tensors
 
     def set_materialize_grads(self, value: bool) -> None:
-        """Say whether backward() gets zeros, or None, for a result that is not used."""
+        """Choose whether backward() gets zeros (True) or None (False) for a result that is not used."""
         self._materialize_grads = value
 
 
 class Function:
-    """The base of operators whose gradient is written in Python.
+    """Base class of operators whose gradient is written in Python.
 
     A subclass has two static methods: forward(ctx, ...), whose operators are not recorded, and backward(ctx, ...), which
-    takes a gradient for each result and returns one for each argument, None for those that have none. `apply` calls
-    forward. With a static method setup_context(ctx, inputs, output), forward takes no ctx.
+    takes a gradient for each result and returns one for each argument (None for an argument without a gradient). apply()
+    calls forward(). With a static method setup_context(ctx, inputs, output), forward() takes no ctx.
     """
 
     @staticmethod
     def forward(*args: Any) -> Any:
-        raise NotImplementedError("You must implement the forward function for custom autograd.Function.")
+        raise NotImplementedError("a subclass of Function must define forward()")
 
     @staticmethod
     def setup_context(ctx: Any, inputs: tuple[Any, ...], output: Any) -> None:
-        raise NotImplementedError("setup_context is not implemented.")
+        raise NotImplementedError("this subclass of Function does not define setup_context()")
 
     @staticmethod
     def backward(ctx: Any, *grad_outputs: Any) -> Any:
-        raise NotImplementedError(
-            "You must implement either the backward or vjp method for your custom autograd.Function to use it with "
-            "backward mode AD."
-        )
+        raise NotImplementedError("a subclass of Function must define backward()")
 
     @classmethod
     def apply(cls, *args: Any) -> Any:
