@@ -490,7 +490,7 @@ class _EntryReader:
         if not self._is_string(value) or not isinstance(value, ScalarNode):
             return
         if self._context.strict_torchgen:
-            message = "'doc' is an extension of opgen's"
+            message = "'doc' is an opgen extension"
             hint = "write a comment whose lines begin with '#:' directly above the entry"
             self._error(codes_library.E0250, message, value.span, hint=hint)
             return
@@ -507,7 +507,7 @@ class _EntryReader:
         if node is None or func is None:
             return
         if self._context.strict_torchgen or self.draft.profile is Profile.torchgen:
-            message = "'fake' is an extension of opgen's, only for operators of libraries"
+            message = "'fake' is an opgen extension, only for operators of libraries"
             self._error(codes_library.E0250, message, value.span)
             return
         self.draft.fake = node.value.strip()
