@@ -152,12 +152,12 @@ class _EntryReader:
             self._add_implicit_tags(self.draft.func)
 
     def _has_misspelt_func(self, node: MappingNode) -> bool:
-        """Return whether an unknown key is meant to be `func`, which is reported."""
+        """Return whether an unknown key is probably a misspelt `func`; if so, report it."""
         unknown = [key for key, _ in node.pairs if key.value not in _HANDLERS]
         return any(_meant_by_key(key, node) == "func" for key in unknown)
 
     def _report_key(self, key: ScalarNode) -> None:
-        """Report an unknown key. Rules about the key that it is meant to be are skipped."""
+        """Report an unknown key. Rules about the key that the author probably meant are skipped."""
         node = self.draft.spans.node
         unused = [name for name in _HANDLERS if node.get(name) is None]
         advice = advise_on_key(key.value, node, unused)
@@ -726,7 +726,7 @@ class _EntryReader:
 
 
 def _meant_by_key(key: ScalarNode, node: MappingNode) -> str | None:
-    """Return which key an unknown one is meant to be."""
+    """Return the key that the author of an unknown one probably meant."""
     unused = [name for name in _HANDLERS if node.get(name) is None]
     advice = advise_on_key(key.value, node, unused)
     return None if advice is None else advice.meant
