@@ -71,8 +71,8 @@ class Kernels(Struct, frozen=True):
 def find_stubs(context: Context, library: Path) -> Kernels:
     """Return the kernels that are stubs in a linked library.
 
-    The linker has chosen between a stub and the author's definition, wherever that is: the one that it chose has the
-    symbol, and stubs are in a section of their own. Raises ValueError if the library has another format than ELF.
+    If the author defined a kernel in any source, the linker has chosen that definition, else the stub. Stubs are in a
+    section of their own, so the section of the kernel's symbol shows which one it chose. Raises ValueError if the library has another format than ELF.
     """
     sections = sections_of_symbols(library)
     names = sorted(name for name in sections if name.startswith("_ZN"))
