@@ -161,14 +161,15 @@ def lines(text: str) -> int:
 def page() -> str:
     """Return the text of docs/guides/compiler-errors.md."""
     every = {(t, c): recorded(t, c) for t in TARGETS for c in COMPILERS}
-    versions = "; ".join(f"{c}: {every['runtime', c]['version'].strip()}" for c in COMPILERS)
+    versions = " and ".join(f"{c} {every['runtime', c]['version'].strip()}" for c in COMPILERS)
     parts = [
         "# Compiler errors of kernels and formulas\n",
         "This page shows the output of g++ and clang++ for ten common mistakes in kernels, and two in formulas. Each"
         f" output has at\nmost {MAX_LINES} lines, except where the text below the table explains why not. The first error"
         " is at the line of the\nkernel or of the formula, and names the declaration or the missing header.\n",
-        f"A test writes this page ({versions}):\n`{UPDATE}`.\n",
-        "The table counts all lines that the compiler prints, including its summary.\n",
+        f"The compilers are {versions}. The table counts all lines that a compiler prints, including its summary. If a name"
+        " is wrong, or\na header is not included, `opgen build` and builds with CMake report it first, with the name or the"
+        " header to write; so does\n`opgen lint --kernels`.\n",
         "| mistake | " + " | ".join(f"{t}, {c}" for t in TARGETS for c in COMPILERS) + " |",
         "|---|" + "---|" * len(every),
     ]
@@ -177,7 +178,7 @@ def page() -> str:
         parts.append(f"| {mistake.title} | {' | '.join(counts)} |")
     linker = [str(lines(every["runtime", c]["two_files"])) for c in COMPILERS]
     parts.append(f"| Defined twice, in two files (linker) | {' | '.join(linker)} | – | – |")
-    parts.append("| No `set_output` (when it is called) | 1 | 1 | 1 | 1 |")
+    parts.append("| No `set_output` (when it is called) | 2 | 2 | 1 | 1 |")
     for mistake in MISTAKES_IN_FORMULAS:
         counts = [str(lines(outputs[mistake.name])) for outputs in every.values()]
         parts.append(f"| {mistake.title} | {' | '.join(counts)} |")

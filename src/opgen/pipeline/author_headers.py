@@ -1,82 +1,75 @@
-"""Find the headers of an author's functions, which formulas call: those that `include` names, and what they include.
-
-This module imports no stage: a run that has nothing to do looks for these headers, too.
-"""
+"""Follow the `#include` lines of an author's sources through the author's own headers."""
 
 from __future__ import annotations
 
-import os
 import re
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Sequence
 from pathlib import Path
 
 from msgspec import Struct
 
 from opgen.pipeline.cpp_text import find_cpp_text
 
-_MAX_HEADERS = 200
 _INCLUDE = re.compile(r'^[ \t]*#[ \t]*include[ \t]*(["<])([^">\n]+)[">]', re.MULTILINE)
-# The first item of a file, up to the second: it may be a header with `include`.
-_FIRST_ITEM = re.compile(r"^([ \t]*)-\s.*?(?=^\1-|\Z)", re.MULTILINE | re.DOTALL)
-_NAMED = re.compile(r"\binclude\b[\"']?[ \t]*:(.*)", re.DOTALL)
-_WORD = re.compile(r"[^\s,\[\]\"'<>:#]+")
+_INCLUDES_A_MACRO = re.compile(r"^[ \t]*#[ \t]*include[ \t]+[A-Za-z_]", re.MULTILINE)
+MAX_HEADERS = 200
 
 
-class FoundHeader(Struct, frozen=True):
-    """A header: its path, how it is written after `#include`, and its text.
+class Include(Struct, frozen=True):
+    """One `#include`: `quoted` distinguishes "name" from <name>."""
 
-    It `is_own` if a file of formulas names it, or an own header includes it with quotes. Others may be of another library.
+    name: str
+    quoted: bool
+
+
+class AuthorHeaders(Struct, frozen=True):
+    """The texts of the author's headers that are reached, and the included names that are not files of the author.
+
+    `is_whole` is false if a header could not be read, or the name of one is computed.
     """
 
-    path: Path
-    written: str
-    text: str
-    is_own: bool
+    texts: tuple[str, ...]
+    others: frozenset[Include]
+    is_whole: bool
 
 
-def includes_in(text: str) -> Iterator[tuple[str, str]]:
-    """Yield the quote (`"` or `<`) and the name of each header that a header includes."""
-    yield from _INCLUDE.findall(text)
+def includes_in(text: str) -> list[Include]:
+    """Return the `#include` lines of a source, in order, including those under conditions."""
+    return [Include(name, quote == '"') for quote, name in _INCLUDE.findall(text)]
 
 
-def named_headers(derivatives: str) -> Iterator[str]:
-    """Yield what may be names of headers under `include` in the first item of a file of formulas; perhaps other words."""
-    first = _FIRST_ITEM.search(derivatives)
-    match = None if first is None else _NAMED.search(first[0])
-    return iter(()) if match is None else (word[0] for word in _WORD.finditer(match[1]))
+def includes_a_macro(text: str) -> bool:
+    """Return whether the name of an included header is computed."""
+    return _INCLUDES_A_MACRO.search(text) is not None
 
 
-def find_headers(
-    names: Iterable[str],
-    folders: Iterable[Path],
-    installed: Path | None,
-    overlay: Mapping[Path, bytes],
-) -> tuple[FoundHeader, ...]:
-    """Return the headers of these names, and those in `folders` that they include.
+def follow_includes(
+    text: str, beside: Path | None, folders: Sequence[Path], *, start: Iterable[Include] = ()
+) -> AuthorHeaders:
+    """Read the headers that `text`, a source in the folder `beside`, includes, and those that they include.
 
-    Names are as written after `#include`, or plain. They are looked for in `folders`, then in `installed`, the folder of
-    another library's headers. Headers that are not found, cannot be read or are too large are left out.
+    The author's headers are in the folder of the file that includes them, and in `folders`. `start` are further includes.
     """
-    folders = tuple(folders)
-    top = folders if installed is None else (*folders, installed)
-    found: dict[Path, FoundHeader] = {}
-    pending = [(name, top, True) for name in names]
-    while pending and len(found) < _MAX_HEADERS:
-        written, among, is_own = pending.pop(0)
-        name = written.strip('"<>')
-        path = next((f / name for f in among if os.path.isfile(f / name)), None)
-        text = None if path is None or path in found else read_header(path, overlay)
-        if path is not None and text is not None:
-            found[path] = FoundHeader(path, written, text, is_own)
-            for quote, inner in includes_in(text):
-                if quote == '"':
-                    pending.append((f'"{inner}"', (path.parent, *folders), is_own))
-                else:
-                    pending.append((f"<{inner}>", folders, False))
-    return tuple(found.values())
-
-
-def read_header(path: Path, overlay: Mapping[Path, bytes]) -> str | None:
-    """Return the text of a header as `find_cpp_text` does, but of an unsaved document if `overlay` has one."""
-    content = overlay.get(path)
-    return find_cpp_text(path) if content is None else content.decode("utf-8", "replace")
+    texts: list[str] = []
+    others: set[Include] = set()
+    seen: set[Path] = set()
+    is_whole = not includes_a_macro(text)
+    first = (*filter(None, [beside]), *folders)
+    open_headers = [(include, first) for include in (*start, *includes_in(text))]
+    while open_headers:
+        include, places = open_headers.pop()
+        path = next((f / include.name for f in places if (f / include.name).is_file()), None)
+        if path is None:
+            others.add(include)
+            continue
+        if path in seen:
+            continue
+        seen.add(path)
+        header = find_cpp_text(path)
+        if header is None or len(seen) > MAX_HEADERS:
+            return AuthorHeaders(tuple(texts), frozenset(others), False)
+        texts.append(header)
+        is_whole = is_whole and not includes_a_macro(header)
+        nearby = (path.parent, *folders)
+        open_headers += [(each, nearby) for each in includes_in(header)]
+    return AuthorHeaders(tuple(texts), frozenset(others), is_whole)

@@ -12,7 +12,7 @@ from functools import cache
 from pathlib import Path
 
 from opgen.io.resources import runtime_dir
-from opgen.pipeline.author_headers import includes_in
+from opgen.pipeline.author_headers import Include, includes_a_macro, includes_in
 from opgen.pipeline.cpp_text import find_cpp_text
 from opgen.pipeline.inputs import Inputs, author_headers
 from opgen.pipeline.installed import installed_include
@@ -74,12 +74,15 @@ class DeclaredFunctions:
     def _of_author(self, includes: Sequence[str]) -> frozenset[str] | None:
         """Return the names in the author's headers; None if one is not found."""
         found = author_headers(self._inputs, includes)
+        if any(includes_a_macro(header.text) for header in found):
+            return None
         there = {header.written for header in found}
-        named = [(text[0], text.strip('"<>')) for text in includes]
-        named += [pair for header in found for pair in includes_in(header.text)]
-        for quote, name in named:
+        named = [Include(text.strip('"<>'), text[0] == '"') for text in includes]
+        named += [include for header in found for include in includes_in(header.text)]
+        for include in named:
+            name = include.name
             is_found = f'"{name}"' in there or f"<{name}>" in there
-            is_plain = quote == "<" and "/" not in name and "." not in name
+            is_plain = not include.quoted and "/" not in name and "." not in name
             if not is_found and not is_plain and not self._is_known(name):
                 return None
         return frozenset(word for header in found for word in _CALLED.findall(header.text))
@@ -105,7 +108,7 @@ def _words_reached(top: Path, header: str) -> frozenset[str]:
         name = pending.pop()
         if name not in texts:
             texts[name] = find_cpp_text(top / name) or ""
-            pending += [inner for _, inner in includes_in(texts[name])]
+            pending += [include.name for include in includes_in(texts[name])]
     plain = (_COMMENT.sub("", text) for text in texts.values())
     return frozenset(word for text in plain for word in _CALLED.findall(text))
 

@@ -13,7 +13,7 @@ from msgspec.structs import replace
 
 from opgen.io.manifest import MAX_MANIFEST_BYTES
 from opgen.model.derivatives import DERIVATIVES_YAML
-from opgen.pipeline.author_headers import (
+from opgen.pipeline.formula_headers import (
     FoundHeader,
     find_headers,
     named_headers,

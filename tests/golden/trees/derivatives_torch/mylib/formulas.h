@@ -11,6 +11,7 @@ std::tuple<at::Tensor, at::Tensor> low_high_backward(const at::Tensor& grad_low,
                                                      const at::Tensor& index,
                                                      const std::optional<at::Tensor>& weight,
                                                      std::array<bool, 2> grad_input_mask = {});
+at::Tensor join_of_tangents(at::TensorList tensors, int64_t dim);
 #ifdef MYLIB_WITH_JOIN
 std::vector<at::Tensor> split_as(const at::Tensor& grad,
                                  const std::vector<std::vector<c10::SymInt>>& sizes, int64_t dim);

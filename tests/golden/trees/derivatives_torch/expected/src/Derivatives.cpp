@@ -139,7 +139,7 @@ struct JoinBackward0 {
   static void forward(opgen::autograd::ForwardCall& opgen_call, const auto& tensors, const auto& dim, const auto&) {
     if (opgen_call.has_tangent(tensors)) opgen::autograd::gives<0>(opgen_call).value(
 #line 14 "derivatives.yaml"
-          join_of_tangents(tensors, dim)
+          mylib::join_of_tangents(tensors, dim)
 #line 1 "JoinBackward0"
     );
   }

@@ -20,4 +20,12 @@ OPGEN_STUB std::vector<at::Tensor> split_as(const at::Tensor&, const std::vector
 }
 #endif
 
+// For the tangent of result of mylib::join
+OPGEN_STUB at::Tensor join_of_tangents(at::TensorList, int64_t) {
+  opgen::throw_missing_function({
+      .name = "mylib::join_of_tangents",
+      .op = "mylib::join",
+      .definition = "namespace mylib { at::Tensor join_of_tangents(at::TensorList tensors, int64_t dim) { ... } }"});
+}
+
 }  // namespace mylib
