@@ -133,7 +133,7 @@ SLIPS: tuple[Slip, ...] = (
         "'f(Tensor self) -> Tensor'",
     ),
     _schema("def", "«def »f(Tensor self) -> Tensor", "'def'", "without 'def'", ""),
-    _schema("args", "f(Tensor self, «*args») -> Tensor", "any number of arguments", "Tensor[]"),
+    _schema("args", "f(Tensor self, «*args») -> Tensor", "a variable number of arguments", "Tensor[]"),
     _schema("no_type", "f(«self») -> Tensor", "the type of 'self' is missing", "'Tensor self'"),
     _schema("no_name", "f(«Tensor») -> Tensor", "the name of this argument", "'Tensor self'"),
     _schema("name_first", "f(«self Tensor») -> Tensor", "before its type", "'Tensor self'"),
