@@ -87,6 +87,12 @@ def wrap_base(struct: str, base: str, name: str, returns: str, types: Sequence[s
     return _cheapest(starts, name, returns, types, ")> {") or line
 
 
+def wrap_class(struct: str, base: str) -> str:
+    """Return `struct x : base {`."""
+    line = f"struct {struct} : {base} {{"
+    return line if len(line) <= WIDTH else f"struct {struct}\n    : {base} {{"
+
+
 def wrap_def(struct: str, tags: str) -> str:
     """Return `m.def(struct::schema_str, tags);`, the definition of an operator for PyTorch's dispatcher."""
     return wrap_call("  m.def(", (f"{struct}::schema_str", tags), ");", indent=2)
