@@ -542,7 +542,7 @@ class _NodeBuilder(Struct, dict=True):
             derivative.place,
             condition=f"{_CALL}.has_tangent({given})",
             locals=locals,
-            start=start,
+            start=start.rstrip(),
             after=after,
         )
 
@@ -569,7 +569,7 @@ class _NodeBuilder(Struct, dict=True):
         return FormulaCall(
             condition=condition,
             locals=tuple(locals),
-            start=start,
+            start=start.rstrip(),
             formula=formula.strip(),
             file=cpp_string(source.path.replace("\\", "/").rpartition("/")[2]),
             line=source.location(at).line,
