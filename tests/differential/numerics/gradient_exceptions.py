@@ -42,6 +42,9 @@ ZERO: frozenset[str] = frozenset(
 # Random results, which the gradient depends on.
 RANDOM: frozenset[str] = frozenset({"dropout", "dropout_", "native_dropout"})
 
+# Operators, without overloads, whose results are drawn: a finite difference compares two draws.
+DRAWN: frozenset[str] = frozenset({"bernoulli", "normal", "normal_functional", "uniform"})
+
 
 def _mixes(*names: str) -> Callable[[Arguments], bool]:
     """Whether tensors among these arguments have several dtypes."""
