@@ -136,7 +136,7 @@ class InstalledLibrary(Struct, frozen=True):
     `headers` is the folder by which its headers are included, `namespaces` are those of its operators. The file
     `schema` in the Python package `package` defines them, and `derivatives` has the formulas of their gradients. The tensors of `between_devices` are on different devices
     by the nature of these operators, so backends do not check them. `fallback_header` declares `opgen::cpu_fallback`.
-    `include` is the folder of its headers, from that of the package.
+    `include` is the folder of its headers, relative to the package.
     """
 
     headers: str

@@ -679,11 +679,15 @@ def _positions(names: Iterable[str], among: Sequence[str]) -> str:
 
 
 def _parameters(names: Sequence[str], texts: Collection[str]) -> str:
-    """`const auto& self, const auto&`: a parameter for each name, which it has if one of the texts uses it."""
-    return "".join(
-        f", const auto& {name}" if any(uses(text, name) for text in texts) else ", const auto&"
-        for name in names
-    )
+    """`const auto& self, const auto&...`: a parameter for each name, which it has if one of the texts uses it.
+
+    The last ones without a name are a pack: the in-place operator on lists may have fewer arguments.
+    """
+    used = [any(uses(text, name) for text in texts) for name in names]
+    count = max((i + 1 for i, is_used in enumerate(used) if is_used), default=0)
+    found = [f", const auto& {n}" if u else ", const auto&" for n, u in zip(names[:count], used)]
+    rest = len(names) - count
+    return "".join([*found, ", const auto&" if rest == 1 else ", const auto&..." if rest else ""])
 
 
 def _reads(derivative: Derivative, attribute: SavedAttribute, is_output: bool) -> bool:
