@@ -337,11 +337,12 @@ def _tables(
     ]
     if FileKind.REGISTER_AUTOGRAD not in context.target.plan.kinds:
         outs = tuple(_outs(context, functions))
+        refused = {f.full_name for f in outs}
         rows += [((f.namespace, DEFAULT_KEY), _refusal(f)) for f in outs]
         rows += [
             ((fn.func.namespace, DEFAULT_KEY), _passes(fn))
             for fn in functions
-            if not fn.has_derivatives and fn.func not in outs
+            if not fn.has_derivatives and fn.func.full_name not in refused
         ]
     for namespace, key in unique(place for place, _ in rows):
         dispatch_key = "Autograd" if key == DEFAULT_KEY else key
