@@ -168,8 +168,10 @@ class PackageTensors:
         return isinstance(value, self.package.Tensor)
 
     def clone(self, value: Any) -> Any:
-        """Return a copy with a history: a view of a new tensor."""
-        return self.package._C._select(self.package._C._stack([value], 0), 0, 0)
+        """Return a copy, with a history if the dtype has gradients; not a view, because operators may write it."""
+        if not self.is_differentiable(value):
+            return self.package.tensor(value)
+        return self.package._C._clone(value)
 
     def leaf(self, value: Any) -> Any:
         return value.detach().requires_grad_()
