@@ -144,6 +144,9 @@ class PackageTensors:
         return self._dense(values, shape, dtype)
 
     def _dense(self, values: Sequence[Any], shape: Sequence[int], dtype: str) -> Any:
+        if 0 in shape:
+            one = self.package.tensor([0], dtype=dtype)
+            return self.package._C._zeros_of(tuple(shape), one)
         rows = list(values)
         for size in reversed(shape[1:]):
             rows = [rows[i : i + size] for i in range(0, len(rows), size)]
