@@ -112,7 +112,9 @@ _COMMANDS = [
 def test_commands_have_these_options(command: str) -> None:
     """Protects readers from commands and options that opgen does not have."""
     name, *words = shlex.split(command)
-    main.get_command(click.Context(main), name).make_context(name, words, resilient_parsing=True)
+    main.get_command(click.Context(main, **main.context_settings), name).make_context(
+        name, words, resilient_parsing=True
+    )
 
 
 @pytest.mark.parametrize("page", pages(), ids=str)

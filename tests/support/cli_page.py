@@ -40,7 +40,7 @@ def page() -> str:
     every = reference(main)
     shared = _shared(every)
     parts = [_HEAD, _table("command", "purpose", _index(every)), _EXIT_CODES]
-    with click.Context(main, info_name="opgen") as context:
+    with click.Context(main, info_name="opgen", **main.context_settings) as context:
         options = [p.get_help_record(context) for p in main.get_params(context)]
     parts += ["## opgen\n", _table("option", "meaning", [row for row in options if row])]
     parts += [_command(told, shared) for told in every]
@@ -64,7 +64,7 @@ def _shared(every: Sequence[CommandReference]) -> Mapping[str, Sequence[Row]]:
 
 
 def _command(told: CommandReference, shared: Mapping[str, Sequence[Row]]) -> str:
-    options = [row for row in told.options if row[0] != "--help"]
+    options = [row for row in told.options if not row[0].endswith("--help")]
     usual = []
     for heading, rows in told.shared_options.items():
         if rows == shared[heading]:

@@ -202,7 +202,7 @@ class Group(click.Group):
 def reference(group: Group) -> tuple[CommandReference, ...]:
     """Return what help says about each command of `group`, in the order of help."""
     found = []
-    with click.Context(group, info_name=group.name) as context:
+    with click.Context(group, info_name=group.name, **group.context_settings) as context:
         for purpose, names in group.purposes.items():
             for name in names:
                 command = group.get_command(context, name)
