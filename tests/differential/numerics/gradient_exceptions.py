@@ -36,6 +36,7 @@ ZERO: frozenset[str] = frozenset(
             for name in ("eq", "ne", "lt", "le", "gt", "ge")
             for form in ("Scalar", "Tensor")
         ),
+        *("logical_and_", "logical_or_", "logical_xor_", "logical_not_"),
     }
 )
 
@@ -171,6 +172,10 @@ CALLS: Mapping[str, tuple[tuple[str, Callable[[Arguments], bool], str], ...]] = 
     **dict.fromkeys(
         ("embedding_backward", "embedding_dense_backward"),
         (("all", _scales, "PyTorch's gradient ignores scale_grad_by_freq"),),
+    ),
+    **dict.fromkeys(
+        ("logical_and_", "logical_or_", "logical_xor_", "logical_not_"),
+        (("all", lambda _: True, "PyTorch passes the gradient on, as if nothing were written"),),
     ),
     "silu_": (("all", _is_complex("self"), "PyTorch's fails its own gradcheck"),),
     "bernoulli_.float": (("all", _is_complex("self"), "the operator takes no complex numbers"),),
