@@ -36,7 +36,6 @@ ZERO: frozenset[str] = frozenset(
             for name in ("eq", "ne", "lt", "le", "gt", "ge")
             for form in ("Scalar", "Tensor")
         ),
-        *("logical_and_", "logical_or_", "logical_xor_", "logical_not_"),
     }
 )
 
@@ -116,6 +115,16 @@ def _sizes(value: Value) -> tuple[int, ...] | None:
     return value.sizes if isinstance(value, TensorValue) else None
 
 
+def _has_negative_slope(arguments: Arguments) -> bool:
+    slope = arguments.get("negative_slope", 0.01)
+    return isinstance(slope, int | float) and slope < 0
+
+
+def _has_bool_exponent(arguments: Arguments) -> bool:
+    exponent = arguments.get("exponent")
+    return isinstance(exponent, TensorValue) and exponent.dtype.kind == "bool"
+
+
 def _divides_by_little(arguments: Arguments) -> bool:
     other = arguments["other"]
     return isinstance(other, TensorValue) and bool(np.any(np.abs(other.array()) < 0.2))
@@ -173,10 +182,6 @@ CALLS: Mapping[str, tuple[tuple[str, Callable[[Arguments], bool], str], ...]] = 
         ("embedding_backward", "embedding_dense_backward"),
         (("all", _scales, "PyTorch's gradient ignores scale_grad_by_freq"),),
     ),
-    **dict.fromkeys(
-        ("logical_and_", "logical_or_", "logical_xor_", "logical_not_"),
-        (("all", lambda _: True, "PyTorch passes the gradient on, as if nothing were written"),),
-    ),
     "silu_": (("all", _is_complex("self"), "PyTorch's fails its own gradcheck"),),
     "bernoulli_.float": (("all", _is_complex("self"), "the operator takes no complex numbers"),),
     "max_pool2d": _OF_MAX_POOL,
@@ -207,6 +212,12 @@ DIFFERENCES: Mapping[str, tuple[tuple[Callable[[Arguments], bool], str], ...]] =
     "embedding": (
         (lambda a: a.get("padding_idx", -1) != -1, "the row of padding_idx has no gradient"),
     ),
+    "leaky_relu": ((_has_negative_slope, "as in PyTorch, in place it has no gradient"),),
+    **dict.fromkeys(
+        ("logical_and", "logical_or", "logical_xor", "logical_not"),
+        ((lambda _: True, "as in PyTorch, in place they pass the gradient on"),),
+    ),
+    "pow": ((_has_bool_exponent, "as in PyTorch, 1 is not subtracted from a bool"),),
     "native_layer_norm_backward": (
         (lambda _: True, "the statistics are those of the input, which a difference changes alone"),
     ),
