@@ -216,7 +216,12 @@ TensorBase clone_with_history(const TensorBase& tensor) {
 }
 
 const TensorBase& Overwritten::copy() const {
-  if (!copy_.defined() && defined()) copy_ = clone_with_history(*this);
+  if (!copy_.defined() && defined()) {
+    copy_ = clone_with_history(*this);
+    // The operator overwrites the tangent, too.
+    const TensorBase tangent = tangent_of(*this);
+    if (tangent.defined()) set_tangent(copy_, clone_with_history(tangent));
+  }
   return copy_;
 }
 

@@ -120,7 +120,8 @@ class DifferenceChecker:
             try:
                 tensors.check_second(f, inputs, forward=forward)
             except Exception as error:
-                if not any(text in str(error) for text in NOT_THERE):
+                # A tangent of a tangent, of an operator in place, is refused.
+                if not any(text in str(error) for text in (*NOT_THERE, "only one level")):
                     raise AssertionError("second gradient") from error
             else:
                 report.second += 1

@@ -28,7 +28,7 @@ WITHOUT: Mapping[str, str] = {
 ZERO: frozenset[str] = frozenset(
     {
         *("fill.Scalar", "fill_.Scalar", "zero", "zero_", "normal_", "uniform", "uniform_"),
-        *("bernoulli", "bernoulli.Tensor", "bernoulli.float", "bernoulli_.Tensor"),
+        *("bernoulli", "bernoulli.Tensor", "bernoulli_.Tensor"),
         *("bernoulli_.float", "ceil", "floor", "round", "round.decimals", "trunc", "sign"),
         *("ceil_", "floor_", "round_", "round_.decimals", "trunc_", "sign_"),
         *(
@@ -58,10 +58,6 @@ def _mixes(*names: str) -> Callable[[Arguments], bool]:
 
 def _has_no_dims(arguments: Arguments) -> bool:
     return arguments.get("dim") == ()
-
-
-def _has_dtype(arguments: Arguments) -> bool:
-    return arguments.get("dtype") is not None
 
 
 def _alpha_is_complex(arguments: Arguments) -> bool:
@@ -115,6 +111,16 @@ def _sizes(value: Value) -> tuple[int, ...] | None:
     return value.sizes if isinstance(value, TensorValue) else None
 
 
+def _has_negative_slope(arguments: Arguments) -> bool:
+    slope = arguments.get("negative_slope", 0.01)
+    return isinstance(slope, int | float) and slope < 0
+
+
+def _has_bool_exponent(arguments: Arguments) -> bool:
+    exponent = arguments.get("exponent")
+    return isinstance(exponent, TensorValue) and exponent.dtype.kind == "bool"
+
+
 def _divides_by_little(arguments: Arguments) -> bool:
     other = arguments["other"]
     return isinstance(other, TensorValue) and bool(np.any(np.abs(other.array()) < 0.2))
@@ -131,6 +137,9 @@ _OF_MAX_POOL = (
         "PyTorch writes to an index outside of the plane if a window is all padding",
     ),
 )
+
+# Operators whose exceptions keep PyTorch from writing outside of a tensor.
+WRITES_OUTSIDE: frozenset[str] = frozenset({"max_pool2d", "max_pool2d_with_indices"})
 
 # By operator: the part that is not compared, the calls, the reason. "all" stands for every part.
 CALLS: Mapping[str, tuple[tuple[str, Callable[[Arguments], bool], str], ...]] = {
@@ -153,9 +162,6 @@ CALLS: Mapping[str, tuple[tuple[str, Callable[[Arguments], bool], str], ...]] = 
             _has_zero_exponents,
             "PyTorch's is 0 for exponents of 0; the derivative of e x^(e-1) is 1/x",
         ),
-    ),
-    "prod": (
-        ("tangent", _has_dtype, "PyTorch's tangent has the dtype of self, not of the result"),
     ),
     "std": (
         (
@@ -184,9 +190,6 @@ CALLS: Mapping[str, tuple[tuple[str, Callable[[Arguments], bool], str], ...]] = 
         ("tangent", lambda _: True, "there is no forward formula"),
         ("second gradient", lambda _: True, "PyTorch takes the statistics as constants"),
     ),
-    "_softmax_backward_data": (
-        ("tangent", lambda _: True, "PyTorch's formula is that of a result that is a softmax"),
-    ),
 }
 
 
@@ -202,6 +205,12 @@ DIFFERENCES: Mapping[str, tuple[tuple[Callable[[Arguments], bool], str], ...]] =
     "embedding": (
         (lambda a: a.get("padding_idx", -1) != -1, "the row of padding_idx has no gradient"),
     ),
+    "leaky_relu": ((_has_negative_slope, "as in PyTorch, in place it has no gradient"),),
+    **dict.fromkeys(
+        ("logical_and", "logical_or", "logical_xor", "logical_not"),
+        ((lambda _: True, "as in PyTorch, in place they pass the gradient on"),),
+    ),
+    "pow": ((_has_bool_exponent, "as in PyTorch, 1 is not subtracted from a bool"),),
     "native_layer_norm_backward": (
         (lambda _: True, "the statistics are those of the input, which a difference changes alone"),
     ),

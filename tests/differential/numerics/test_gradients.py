@@ -132,7 +132,12 @@ def record(
 @pytest.mark.whole_library
 @pytest.mark.parametrize(
     ("name", "number"),
-    [(name, i) for name, rules in exceptions.CALLS.items() for i in range(len(rules))],
+    [
+        (name, i)
+        for name, rules in exceptions.CALLS.items()
+        if name not in exceptions.WRITES_OUTSIDE
+        for i in range(len(rules))
+    ],
 )
 def test_what_is_not_compared_differs(name: str, number: int, checker: GradientChecker) -> None:
     """Protects against exceptions that hide more than they must: some of their calls differ."""
