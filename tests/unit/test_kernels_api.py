@@ -24,8 +24,8 @@ _HEADERS = {
         *(
             _RUNTIME / "tensor" / f"{name}.h"
             for name in (
-                *("tensor_functions", "compare", "copy", "resize", "shape_utils", "promotion"),
-                *("memory_overlap", "tensor"),
+                *("tensor_functions", "symint_functions", "compare", "copy", "resize"),
+                *("shape_utils", "promotion", "memory_overlap", "tensor"),
             )
         ),
     ],

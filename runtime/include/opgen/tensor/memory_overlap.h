@@ -38,4 +38,12 @@ OPGEN_API void assert_no_overlap(const TensorBase& a, const TensorBase& b);
 }  // namespace tensor_functions
 
 using namespace tensor_functions;  // NOLINT(google-build-using-namespace)
+
+namespace detail {
+
+// Whether two elements of a tensor with gaps share memory. Looks at each element unless the strides
+// decide.
+[[nodiscard]] OPGEN_API bool repeats_elements(const TensorBase& tensor);
+
+}  // namespace detail
 }  // namespace opgen
