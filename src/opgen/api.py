@@ -140,7 +140,7 @@ class Inputs(Struct, frozen=True):
     tags: PathLike | None = None
     # Files with the formulas of gradients. Default: each derivatives.yaml in the folder of a file of `yaml`.
     derivatives: PathLike | Iterable[PathLike] = ()
-    # "runtime" or "torch".
+    # "runtime", "torch" or "torch-stable".
     target: str = "runtime"
     # The dispatch keys to keep, besides composite ones and those of all backends. Default: all.
     backends: str | Iterable[str] = ()
@@ -164,6 +164,8 @@ class Inputs(Struct, frozen=True):
     shards: int = 1
     # Whether the library is a Python package, too.
     python: bool = False
+    # For target torch-stable: the oldest PyTorch that the library must work with. Default: the oldest possible.
+    torch: str | None = None
 
 
 def load(inputs: Inputs | PathLike | Iterable[PathLike]) -> Registry:
@@ -230,6 +232,7 @@ def _inputs(inputs: Inputs | PathLike | Iterable[PathLike]) -> _Inputs:
         namespace=inputs.namespace,
         shards=inputs.shards,
         python=inputs.python,
+        torch=inputs.torch,
     )
 
 

@@ -35,6 +35,7 @@ VALUES: dict[str, Any] = {
     "namespace": "leaky",
     "shards": 4,
     "python": True,
+    "torch": "2.12",
 }
 # Options that change what is checked or read, and nothing that the manifest could not say otherwise.
 NOT_RECORDED = {"tags", "impl_path", "namespace"}

@@ -30,7 +30,9 @@ from opgen.pipeline.derivatives import Gradients, check_called_functions
 from opgen.pipeline.inputs import Inputs, derivatives_paths, with_contents
 from opgen.pipeline.kernel_sources import BUILD_FOLDER, find_sources, report_unnamed_kernels
 from opgen.pipeline.omissions import describe_omissions
+from opgen.pipeline.stable_symbols import check_symbols
 from opgen.targets import TARGETS
+from opgen.targets.base import FileKind
 
 # The kernel sources that opgen_torchConfig.cmake leaves out.
 _CMAKE_LEFT_OUT = re.compile(r"^OPGEN_LEFT_OUT:INTERNAL=(.+)$", re.MULTILINE)
@@ -140,6 +142,8 @@ def build(
         _compile(folder, jobs)
     name = str(tree.header["name"])
     library = _shared_library(folder, name)
+    if TARGETS[inputs.target].serves_releases:
+        _check_symbols(library, report_format)
     if inputs.python:
         say(f"import {name}: in {folder / 'python'}", report_format)
     say(f"{library}  ({time.monotonic() - started:.1f} s)", report_format)
@@ -148,6 +152,18 @@ def build(
     sources_left_out = left_out[1].split(";") if left_out else ()
     for line in describe_omissions(context, inputs, library, sources_left_out):
         say(line, report_format)
+
+
+def _check_symbols(library: Path, report_format: str) -> None:
+    """Exit with 1 if the library uses what only one release of PyTorch has."""
+    diagnostics = Diagnostics()
+    try:
+        check_symbols(library, diagnostics)
+    except (OSError, ValueError) as error:
+        say(f"which symbols of PyTorch it uses is unknown: {error}", report_format)
+    if diagnostics.has_errors:
+        # As errors of the compiler: the report of a format for programs is complete.
+        finish(diagnostics, "human", False)
 
 
 @contextmanager
@@ -175,8 +191,10 @@ def _alone_in(folder: Path, fails: bool, diagnostics: Diagnostics) -> Iterator[N
 def _own_python(folder: Path | None, inputs: Inputs, diagnostics: Diagnostics) -> list[Path]:
     if folder is None:
         return []
-    if not inputs.python or inputs.target != "torch":
-        raise click.UsageError("--python-folder goes with --python and --target torch")
+    if not inputs.python or FileKind.PYTHON_FUNCTIONS not in TARGETS[inputs.target].plan.kinds:
+        raise click.UsageError(
+            "--python-folder goes with --python and --target torch or torch-stable"
+        )
     return _folders((folder,), "name a folder with ops.py", diagnostics)
 
 

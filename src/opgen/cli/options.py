@@ -79,6 +79,11 @@ _COMMON = (
         help="The library whose tensors the operators use: opgen's own runtime or PyTorch.",
     ),
     _input_option(
+        "--torch",
+        metavar="RELEASE",
+        help="The oldest PyTorch that the library must work with (torch-stable).  [default: 2.10]",
+    ),
+    _input_option(
         "--tags",
         type=click.Path(path_type=Path),
         metavar="FILE",
@@ -224,6 +229,7 @@ def _with_inputs(command: Callable[..., Any]) -> Callable[..., Any]:
     def with_inputs(
         yaml: tuple[Path, ...],
         target: str,
+        torch: str | None,
         tags: Path | None,
         derivatives: tuple[Path, ...],
         backends: str,
@@ -255,6 +261,7 @@ def _with_inputs(command: Callable[..., Any]) -> Callable[..., Any]:
             shards=shards,
             python=python,
             derivatives=derivatives,
+            torch=torch,
         )
         return command(inputs=inputs, **rest)
 

@@ -43,6 +43,8 @@ class Inputs(Struct, frozen=True):
     shards: int = 1
     # Whether the library is a Python package, too.
     python: bool = False
+    # For a target whose libraries serve many releases of PyTorch: the oldest; by default, the oldest that is possible.
+    torch: str | None = None
     # Not an option: contents that are read instead of these files.
     overlay: Overlay = field(default_factory=dict)
 

@@ -33,7 +33,8 @@ class Library(Struct, frozen=True):
 
     A library that is `backend_only` has the kernels of an external backend for the operators of the
     library that it extends. `python` says whether it is made a module of Python, too, and
-    `extends_python` whether the one that it extends is.
+    `extends_python` whether the one that it extends is. `torch` is the oldest release of PyTorch that it works with, if
+    it serves many.
     """
 
     name: str
@@ -42,6 +43,7 @@ class Library(Struct, frozen=True):
     backend_only: bool = False
     python: bool = False
     extends_python: bool = False
+    torch: str = ""
 
     @property
     def tensor_header(self) -> str:

@@ -8,6 +8,7 @@ from opgen.cpp.names import operator_namespace, operator_struct_name
 from opgen.emit.common.base import Block, GeneratedFile, Record, blocks, cpp_string, group_by
 from opgen.emit.common.context import Context
 from opgen.emit.common.custom_classes import ClassDefinition, class_definitions, type_headers
+from opgen.emit.common.fakes import is_faked_in_python
 from opgen.emit.common.layout import (
     WIDTH,
     wrap_base,
@@ -20,6 +21,7 @@ from opgen.emit.common.shards import sharded
 from opgen.emit.common.text import operator_struct
 from opgen.model.native_function import NativeFunction
 from opgen.resolve.fakes import lacks_fake
+from opgen.resolve.number_forms import takes_numbers, with_words
 from opgen.targets.tags import spell_tags
 
 # Module and context of set_python_module. PyTorch prints the context in parentheses after "you may need to import".
@@ -30,7 +32,8 @@ _AUTHORS = (
 
 
 class OperatorStruct(Record, frozen=True):
-    """The struct of one operator. `kept` is false if a selective build leaves it out."""
+    """The struct of one operator. `kept` is false if a selective build leaves it out. `dispatched` is the name of the
+    operator that calls reach, if it is another one."""
 
     schema: str
     struct: str
@@ -39,6 +42,7 @@ class OperatorStruct(Record, frozen=True):
     returns: str
     types: tuple[str, ...]
     kept: bool
+    dispatched: str
 
     @property
     def comment(self) -> str:
@@ -91,11 +95,14 @@ class OperatorsSource(GeneratedFile, frozen=True):
 
 
 class SchemaRow(Record, frozen=True):
-    """`module` is the argument list of a `set_python_module` for this row and those after it; empty if there is none."""
+    """`module` is the argument list of a `set_python_module` for this row and those after it; empty if there is none.
+    `schema` is that of a hidden operator, which has no struct.
+    """
 
     struct: str
     tags: str
     module: str = ""
+    schema: str = ""
 
     @property
     def element(self) -> str:
@@ -105,6 +112,13 @@ class SchemaRow(Record, frozen=True):
             return line
         items = (f"&{self.struct}::slot", f"{self.struct}::schema_str", f'"{self.tags}"')
         return wrap_list("    {", items, "},")
+
+    @property
+    def text_element(self) -> str:
+        """The row as an element of an array, without the operator's slot."""
+        schema = f'"{cpp_string(self.schema)}"' if self.schema else f"{self.struct}::schema_str"
+        module = self.module or "nullptr, nullptr"
+        return f'    {{{schema}, "{self.tags}", {module}}},'
 
     @property
     def tag_list(self) -> str:
@@ -130,6 +144,13 @@ class SchemaBlock(Record, frozen=True):
     def definition(self) -> str:
         start = f"const opgen::SchemaTable opgen_table_{self.file}_{self.namespace}("
         arguments = (f'"{self.namespace}"', f'"{self.library}"', self.rows)
+        return wrap_call(start, arguments, ");", indent=0)
+
+    @property
+    def fragment_definition(self) -> str:
+        """The same, with the namespace as a fragment or not."""
+        start = f"const opgen::SchemaTable opgen_table_{self.file}_{self.namespace}("
+        arguments = (f'"{self.namespace}"', str(self.fragment).lower(), self.rows)
         return wrap_call(start, arguments, ");", indent=0)
 
 
@@ -207,6 +228,9 @@ def _schema_blocks(
                 tags = ",".join(sorted(tags_of(f)))
                 rows.append(SchemaRow(operator_struct(f), tags, module))
                 module = ""
+                if _has_hidden(context, f):
+                    schema = context.spell.schema(with_words(f))
+                    rows.append(SchemaRow(operator_struct(f), tags, schema=schema))
         found.append(
             SchemaBlock(namespace, context.library.name, file, tuple(rows), namespace in declared)
         )
@@ -227,7 +251,7 @@ def _by_python_module(
         return
     found: dict[str, list[NativeFunction]] = {"": [], _GENERATED: [], _AUTHORS: []}
     for f in functions:
-        module = _GENERATED if f.fake is not None else ""
+        module = _GENERATED if is_faked_in_python(context, f) else ""
         found[_AUTHORS if lacks_fake(context.registry, f) else module].append(f)
     for words, some in found.items():
         yield words.format(context.library.name), some
@@ -253,7 +277,14 @@ def _operator(context: Context, f: NativeFunction) -> OperatorStruct:
         returns=signature.returns,
         types=tuple(signature.type_list),
         kept=context.keeps(f),
+        dispatched=(
+            f"{f.namespace}::{with_words(f).func.name.name}" if _has_hidden(context, f) else ""
+        ),
     )
+
+
+def _has_hidden(context: Context, f: NativeFunction) -> bool:
+    return not context.target.schema.passes_numbers and takes_numbers(f)
 
 
 def _signature(context: Context, f: NativeFunction) -> str:
