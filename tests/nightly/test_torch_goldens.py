@@ -2,31 +2,18 @@
 
 from __future__ import annotations
 
-import re
 from pathlib import Path
 
 import pytest
 
-from opgen.diagnostics import Diagnostics
-from opgen.pipeline.generating import build_tree
-from support.build import REPOSITORY, RUNTIME, default_compiler, environment, run
-from support.inputs import aten_inputs
+from support.build import RUNTIME, WARNINGS, default_compiler, environment, run
 from support.pytorch import torch_folder
+from support.retargeted import retargeted
 
 pytestmark = pytest.mark.nightly
 
-GOLDEN = REPOSITORY / "tests" / "golden" / "trees"
-
 # Rejected: E0751, E0241, E0754.
 REFUSED = {"use_const_ref", "outless", "ufunc"}
-# They need options, and other inputs have the same operators.
-LEFT_OUT = {
-    "external_backend_extends",
-    "external_backend_structured",
-    "extends",
-    "selective",
-    "python_module",
-}
 
 
 def test_all_of_them_in_one_unit(tmp_path: Path) -> None:
@@ -35,38 +22,13 @@ def test_all_of_them_in_one_unit(tmp_path: Path) -> None:
     """
     torch = torch_folder()
     includes, sources = [f"-I{RUNTIME / 'torch' / 'include'}"], []
-    refused = set()
-    for golden in sorted(GOLDEN.glob("*/input.yaml")):
-        if golden.parent.name in LEFT_OUT:
-            continue
-        name = f"g_{golden.parent.name}"
-        tree = tmp_path / name
-        if not generate(golden, name, tree):
-            refused.add(golden.parent.name)
-            continue
+    refused: set[str] = set()
+    for tree in retargeted("torch", tmp_path, refused):
         includes.append(f"-I{tree / 'include'}")
         sources += sorted(tree.glob("src/*.cpp"))
     assert refused <= REFUSED, refused - REFUSED
     unit = tmp_path / "all.cpp"
     unit.write_text("".join(f'#include "{source}"\n' for source in sources))
     system = [f"-isystem{torch / 'include'}", f"-isystem{torch / 'include/torch/csrc/api/include'}"]
-    warnings = ("-Wall", "-Wextra", "-Wshadow", "-Werror")
-    command = [default_compiler().path, "-std=c++20", "-fsyntax-only", *warnings]
+    command = [default_compiler().path, "-std=c++20", "-fsyntax-only", *WARNINGS]
     run([*command, *includes, *system, unit], env=environment())
-
-
-def generate(golden: Path, name: str, tree: Path) -> bool:
-    """Generate the input in a namespace of its own; return False if the target rejects it."""
-    tree.mkdir()
-    text = re.sub(r"(func: )(?![a-z_0-9]+::)", rf"\1{name}::", golden.read_text())
-    (tree / "input.yaml").write_text(text)
-    tags = golden.parent / "tags.yaml"
-    if tags.exists():
-        (tree / "tags.yaml").write_text(tags.read_text())
-    inputs = aten_inputs((tree / "input.yaml",), target="torch", name=name)
-    made = build_tree(inputs, Diagnostics())
-    for path, content in () if made is None else made.files.items():
-        (tree / path).parent.mkdir(parents=True, exist_ok=True)
-        # The macros that name kernels are for one library at a time.
-        (tree / path).write_text(re.sub(r"(?m)^#define OPGEN_\w+ (.*\\\n)*.*$", "", content))
-    return made is not None

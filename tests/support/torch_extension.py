@@ -11,6 +11,7 @@ from pathlib import Path
 
 import pytest
 
+from support.aten_calls import write_aten_calls
 from support.build import environment, launcher, one_torch_unit, run, tool
 
 
@@ -36,10 +37,12 @@ def build_extension(
     """Build `yaml` without optimisation and with every warning an error; return the shared library.
 
     Without `kernels` it gets stubs. `more` are further options of `opgen build`. With target torch-stable, the library
-    is in its Python package, which scripts of `run_script` import.
+    is in its Python package, which scripts of `run_script` import, and kernels call ATen through functions of the same
+    names.
     """
     if target == "torch-stable":
-        more = (*more, "--python")
+        calls = write_aten_calls(tree.with_name(f"{tree.name}-aten"), _sources(kernels))
+        more = (*more, "--python", "-I", calls)
     variables = {
         **environment(),
         "CXXFLAGS": flags,
@@ -63,6 +66,14 @@ def keep_no_graphs(monkeypatch: pytest.MonkeyPatch) -> None:
     """
     monkeypatch.setenv("TORCHINDUCTOR_FX_GRAPH_CACHE", "0")
     monkeypatch.setenv("TORCHINDUCTOR_AUTOGRAD_CACHE", "0")
+
+
+def _sources(kernels: Path | None) -> list[Path]:
+    """Return the sources that may be compiled for these kernels: all that lie beside them."""
+    if kernels is None:
+        return []
+    folder = kernels if kernels.is_dir() else kernels.parent
+    return sorted(folder.glob("*.cpp"))
 
 
 # Where a script loads a library that is in a package, it imports the package, as a user does.

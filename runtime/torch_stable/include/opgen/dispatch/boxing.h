@@ -49,6 +49,9 @@ void count_writes(const T& argument) {
   }
 }
 
+template <class Op, std::size_t i>
+inline constexpr bool kWrites = is_written(schema_argument(Op::schema_str, i));
+
 enum class CalledFor { Backend, DenseCPU, Composite };
 
 // Calls `kernel`, a function of the operator's own signature.
@@ -103,7 +106,7 @@ struct BoxedKernel<Op, kernel> {
   }
   template <std::size_t i>
   OPGEN_ALWAYS_INLINE static void count_one([[maybe_unused]] const auto& owner) {
-    if constexpr (is_written(schema_argument(Op::schema_str, i))) count_writes(owner);
+    if constexpr (kWrites<Op, i>) count_writes(owner);
   }
 };
 
@@ -121,15 +124,12 @@ OPGEN_API void call_dispatcher(const char* name, const char* overload, Word* sta
                                bool has_numbers = false);
 
 // What a call may have changed is asked again.
-template <class P, class A>
-void forget_layout(A& argument) {
-  using T = std::remove_cvref_t<P>;
-  if constexpr (std::is_same_v<P, Tensor&>) {
+template <class T>
+void forget_layout_of(const T& argument) {
+  if constexpr (kIsTensor<T>) {
     if (argument.defined()) argument.unsafeGetTensorImpl()->forget_layout();
   } else if constexpr (std::is_same_v<T, ArrayRef<Tensor>>) {
-    for (const Tensor& tensor : argument) {
-      if (tensor.defined()) tensor.unsafeGetTensorImpl()->forget_layout();
-    }
+    for (const Tensor& tensor : argument) forget_layout_of(tensor);
   }
 }
 
@@ -149,16 +149,27 @@ R take_results(Word* stack, std::index_sequence<I...>) {
   }
 }
 
-// The arguments that are returned by reference: those of type Tensor&, in their order.
-template <class R, class... A>
-R written_arguments(A&... arguments) {
-  auto written = std::tuple_cat([](auto& argument) {
-    if constexpr (std::is_same_v<decltype(argument), Tensor&>) {
-      return std::tuple<Tensor&>(argument);
-    } else {
-      return std::tuple<>();
-    }
-  }(arguments)...);
+// Whether values of this type hold numbers of any kind.
+template <class T>
+inline constexpr bool kHoldsNumbers = std::is_same_v<T, Scalar>;
+template <class T>
+inline constexpr bool kHoldsNumbers<std::optional<T>> = kHoldsNumbers<T>;
+template <class T>
+inline constexpr bool kHoldsNumbers<ArrayRef<T>> = kHoldsNumbers<T>;
+
+template <bool is_wanted, class A>
+auto reference_if(A& argument) {
+  if constexpr (is_wanted) {
+    return std::tuple<A&>(argument);
+  } else {
+    return std::tuple<>();
+  }
+}
+// The arguments that are returned by reference: the tensors that are written, in their order.
+template <class Op, class R, std::size_t... I, class... A>
+R written_arguments(std::index_sequence<I...>, A&... arguments) {
+  auto written = std::tuple_cat(
+      reference_if<kIsTensor<std::remove_cv_t<A>> && kWrites<Op, I>>(arguments)...);
   if constexpr (std::is_reference_v<R>) {
     return std::get<0>(written);
   } else {
@@ -180,15 +191,18 @@ R Operator<Derived, R(A...)>::call(A... arguments) {
   constexpr std::size_t room = sizeof...(A) > results ? sizeof...(A) : results;
   detail::Word stack[room == 0 ? 1 : room] = {
       detail::Value<std::remove_cvref_t<A>>::give(arguments)...};
-  detail::call_dispatcher(detail::dispatched_name<Derived>(), Derived::overload_name, stack);
-  (detail::forget_layout<A>(arguments), ...);
+  // The library's own operators take numbers as lists.
+  constexpr bool is_own = requires { Derived::dispatched_name; };
+  detail::call_dispatcher(detail::dispatched_name<Derived>(), Derived::overload_name, stack,
+                          !is_own && (detail::kHoldsNumbers<std::remove_cvref_t<A>> || ...));
+  (detail::forget_layout_of(arguments), ...);
   if constexpr (std::is_void_v<R>) {
     return;
   } else if constexpr (detail::kReturnsReferences<R>) {
     for (std::size_t i = 0; i < results; ++i) {
       static_cast<void>(detail::Words::take_tensor(stack[i]));
     }
-    return detail::written_arguments<R>(arguments...);
+    return detail::written_arguments<Derived, R>(std::index_sequence_for<A...>{}, arguments...);
   } else {
     return detail::take_results<R>(stack, std::make_index_sequence<results>{});
   }

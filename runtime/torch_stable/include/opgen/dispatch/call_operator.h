@@ -11,26 +11,6 @@
 
 namespace opgen {
 
-namespace detail {
-
-template <class T>
-struct HoldsNumbers : std::is_same<T, Scalar> {};
-template <class T>
-struct HoldsNumbers<std::optional<T>> : HoldsNumbers<T> {};
-template <class T>
-struct HoldsNumbers<ArrayRef<T>> : HoldsNumbers<T> {};
-
-template <class A>
-void forget_layout_of(const A& argument) {
-  if constexpr (kIsTensor<A>) {
-    if (argument.defined()) argument.unsafeGetTensorImpl()->forget_layout();
-  } else if constexpr (std::is_same_v<A, ArrayRef<Tensor>>) {
-    for (const Tensor& tensor : argument) forget_layout_of(tensor);
-  }
-}
-
-}  // namespace detail
-
 // Each argument must have the C++ type of the schema's: a `Tensor?` is a std::optional<Tensor>, an
 // `int[]` an IntArrayRef. Defaults are not filled in. PyTorch's C functions do not pass numbers of
 // any kind (`Scalar`): an operator with one is called through the Python package of the library,
@@ -40,7 +20,7 @@ R call_operator(const char* name, const char* overload, const A&... arguments) {
   constexpr std::size_t results = detail::ResultCount<R>::value;
   constexpr std::size_t room = sizeof...(A) > results ? sizeof...(A) : results;
   detail::Word stack[room == 0 ? 1 : room] = {detail::Value<A>::give(arguments)...};
-  detail::call_dispatcher(name, overload, stack, (detail::HoldsNumbers<A>::value || ...));
+  detail::call_dispatcher(name, overload, stack, (detail::kHoldsNumbers<A> || ...));
   (detail::forget_layout_of(arguments), ...);
   if constexpr (!std::is_void_v<R>) {
     return detail::take_results<R>(stack, std::make_index_sequence<results>{});

@@ -7,6 +7,7 @@
 #include <type_traits>
 
 #include "opgen/dispatch/direct_kernel.h"
+#include "opgen/structured/concrete.h"
 #include "opgen/tensor/tensor.h"
 
 namespace opgen {

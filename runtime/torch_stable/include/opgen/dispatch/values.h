@@ -50,7 +50,7 @@ template <class T>
 struct Value;
 
 template <class T>
-inline constexpr bool kIsTensor = std::is_same_v<T, Tensor> || std::is_same_v<T, TensorBase>;
+inline constexpr bool kIsTensor = std::is_base_of_v<TensorBase, T>;
 
 // Numbers and other single words.
 template <class T>
@@ -250,15 +250,17 @@ struct OwnerOf<OptionalArrayRef<T>> : OwnerOf<std::optional<ArrayRef<T>>> {};
 template <class P>
 using owner_t = typename OwnerOf<std::remove_cvref_t<P>>::type;
 
-// Returns an owner as the parameter `P` of a kernel.
+// Returns an owner as the parameter `P` of a kernel: itself, or a value that borrows from it.
 template <class P, class Owner>
-P as_parameter(Owner& owner) {
-  if constexpr (std::is_convertible_v<Owner&, P>) {
+decltype(auto) as_parameter(Owner& owner) {
+  using Plain = std::remove_cvref_t<P>;
+  if constexpr (std::is_same_v<Plain, Owner>) {
     return static_cast<P>(owner);
+  } else if constexpr (std::is_convertible_v<Owner&, Plain>) {
+    return static_cast<Plain>(owner);
   } else {
     static_assert(requires { owner.has_value(); });
-    if (!owner.has_value()) return P(std::nullopt);
-    return P(typename std::remove_cvref_t<P>::value_type(*owner));
+    return owner.has_value() ? Plain(typename Plain::value_type(*owner)) : Plain(std::nullopt);
   }
 }
 

@@ -3,15 +3,10 @@
 
 #include <optional>
 
-#include "opgen/symbolic/fake_tensor.h"
+#include "opgen/core/sym_lists.h"
 #include "opgen/tensor/tensor.h"
 
 namespace opgen::detail {
-
-// A SymInt that holds a number has the number's representation; arguments of kernels hold numbers.
-[[nodiscard]] inline IntArrayRef as_numbers(SymIntArrayRef sizes) noexcept {
-  return {reinterpret_cast<const std::int64_t*>(sizes.data()), sizes.size()};
-}
 
 template <class T>
 [[nodiscard]] constexpr const T& concrete(const T& argument) noexcept {
@@ -20,15 +15,14 @@ template <class T>
 [[nodiscard]] inline std::int64_t concrete(const SymInt& size) {
   return size.guard_int(__FILE__, __LINE__);
 }
-[[nodiscard]] inline IntArrayRef concrete(const SymIntArrayRef& sizes) noexcept {
+[[nodiscard]] inline IntArrayRef concrete(const SymIntArrayRef& sizes) {
   return as_numbers(sizes);
 }
 [[nodiscard]] inline std::optional<std::int64_t> concrete(const std::optional<SymInt>& size) {
   if (!size.has_value()) return std::nullopt;
   return concrete(*size);
 }
-[[nodiscard]] inline std::optional<IntArrayRef> concrete(
-    const OptionalSymIntArrayRef& sizes) noexcept {
+[[nodiscard]] inline std::optional<IntArrayRef> concrete(const OptionalSymIntArrayRef& sizes) {
   if (!sizes.has_value()) return std::nullopt;
   return as_numbers(*sizes);
 }

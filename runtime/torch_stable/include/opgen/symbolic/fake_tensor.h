@@ -7,6 +7,7 @@
 
 #include "opgen/core/small_vector.h"
 #include "opgen/core/sym_int.h"
+#include "opgen/core/sym_lists.h"
 #include "opgen/tensor/tensor.h"
 
 namespace opgen {
@@ -69,13 +70,6 @@ class OPGEN_API DtypeScope {
 OPGEN_API void set_fake_sizes(const TensorBase& fake, SymIntArrayRef sizes, SymIntArrayRef strides,
                               MemoryFormat format);
 [[nodiscard]] OPGEN_API SymDimVector symbolic_strides(SymIntArrayRef sizes, MemoryFormat format);
-// Numbers as sizes that may be symbols.
-[[nodiscard]] inline SymIntArrayRef as_symbols(IntArrayRef numbers) noexcept {
-  // A SymInt that holds a number has the number's representation.
-  static_assert(sizeof(SymInt) == sizeof(std::int64_t));
-  return {reinterpret_cast<const SymInt*>(numbers.data()), numbers.size()};
-}
-
 // The numbers; a symbol becomes one, for which the traced program is then valid.
 [[nodiscard]] inline DimVector concrete_sizes(SymIntArrayRef sizes) {
   DimVector numbers;
