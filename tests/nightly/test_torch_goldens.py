@@ -17,8 +17,8 @@ REFUSED = {"use_const_ref", "outless", "ufunc"}
 
 
 def test_all_of_them_in_one_unit(tmp_path: Path) -> None:
-    """Protects adapters of signatures that no library of the tests has. Compiled as one source, since ATen's headers
-    are slow.
+    """Protects adapters of signatures that no library of the tests has. All are compiled as one source, since ATen's
+    headers take long to compile.
     """
     torch = torch_folder()
     includes, sources = [f"-I{RUNTIME / 'torch' / 'include'}"], []

@@ -39,5 +39,3 @@ def write_aten_calls(folder: Path, sources: Iterable[Path]) -> Path:
     for root in roots:
         (folder / "ATen" / "ops" / f"{root}.h").write_text("#include <aten_calls.h>\n")
     return folder
-
-

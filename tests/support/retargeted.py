@@ -41,6 +41,7 @@ def retargeted(
 
 
 def _generate(golden: Path, target: str, torch: str | None, tree: Path) -> bool:
+    """Generate the input's tree in the namespace `name`; return False if the target rejects the input."""
     name = tree.name
     tree.mkdir()
     text = re.sub(r"(func: )(?![a-z_0-9]+::)", rf"\1{name}::", golden.read_text())
@@ -52,6 +53,6 @@ def _generate(golden: Path, target: str, torch: str | None, tree: Path) -> bool:
     made = build_tree(inputs, Diagnostics())
     for path, content in () if made is None else made.files.items():
         (tree / path).parent.mkdir(parents=True, exist_ok=True)
-        # The macros that name kernels are for one library at a time.
+        # All libraries give the macros for kernels the same names, so one source cannot contain those of two.
         (tree / path).write_text(re.sub(r"(?m)^#define OPGEN_\w+ (.*\\\n)*.*$", "", content))
     return made is not None

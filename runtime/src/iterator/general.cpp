@@ -1,4 +1,4 @@
-// general.cpp: build an iterator in the form General: shape, dtypes, temporaries and outputs.
+// general.cpp: builds an iterator in the form General: shape, dtypes, temporaries and outputs.
 #include "iterator/builder.h"
 #include "iterator/refusals.h"
 
@@ -110,7 +110,7 @@ void IteratorBuilder::compute_shape() {
   for (const OperandInfo& op : state_.general->operands) {
     const TensorBase& t = op.tensor();
     if (!t.defined()) continue;
-    // An output that may be resized does not count, unless it is also an input.
+    // Ignore an output that may be resized, unless it is also an input.
     if (op.is_output && settings_.resize_outputs) continue;
     IntArrayRef sizes = t.sizes();
     if (first) {
@@ -199,7 +199,7 @@ void IteratorBuilder::compute_types() {
     if (inputs_differ) state_.common_dtype = ScalarType::Undefined;
     return;
   }
-  // Numbers alone have no precision of their own: two Python floats have the default dtype.
+  // Numbers have no precision: the result of two Python floats has the default dtype.
   const bool lacks_precision =
       only_numbers && (isFloatingType(state_.common_dtype) || isComplexType(state_.common_dtype));
   if ((inputs_differ || lacks_precision) && settings_.promote_inputs_to_common_dtype) {
@@ -231,8 +231,9 @@ void IteratorBuilder::compute_types() {
         !canCast(state_.common_dtype, op.current_dtype)) {
       refuse_cast(state_.common_dtype, op.current_dtype);
     }
-    // Only on the CPU: kernels of other devices convert when they load and store. Meta tensors are
-    // replaced, too, because the strides of a new output follow those of the operands.
+    // Replace operands only on the CPU: kernels of other devices convert when they load and store.
+    // Meta tensors are replaced, too, because the strides of a new output depend on those of the
+    // operands.
     if (!state_.common_device.is_cpu() && !state_.is_meta) continue;
     if (op.is_output) {
       ScalarType computed = settings_.compute_outputs_as_static_dtype ? settings_.static_dtype
@@ -250,8 +251,8 @@ void IteratorBuilder::replace_by_temporary(OperandInfo& op, ScalarType dtype) {
   const TensorBase& original = op.tensor();
   TensorBase temporary = op.is_output ? detail::empty_like(original, TensorOptions().dtype(dtype))
                                       : detail::to_dtype(original, dtype);
-  // Nothing is copied into the temporary of an output. An output that is also an input is read
-  // through the input's own temporary.
+  // The temporary of an output is not filled. If the output is also an input, it is read through
+  // the input's temporary.
   op.original_borrowed = op.borrowed;
   op.original_owned = std::move(op.owned);
   op.borrowed = nullptr;
@@ -272,7 +273,8 @@ void IteratorBuilder::allocate_or_resize_outputs() {
   for (int i = 0; i < state_.num_outputs; ++i) {
     OperandInfo& op = state_.general->operands[std::size_t(i)];
     if (op.tensor().defined() && !op.will_resize) {
-      // Called also if nothing changes: the sink checks dtype and device and sets the guard.
+      // Call this even if nothing changes, because the sink checks dtype and device and sets the
+      // guard.
       set_output(i, DimVector(op.original_tensor().sizes()), {}, output_options(op));
       continue;
     }
@@ -298,8 +300,8 @@ void IteratorBuilder::set_output(int i, IntArrayRef sizes, IntArrayRef strides,
                                  TensorOptions options) {
   OperandInfo& op = state_.general->operands[std::size_t(i)];
   if (sink_ != nullptr) {
-    // `sizes` may be state_.general->shape, which does not belong to the sink's out= tensor, so no
-    // copy is needed.
+    // `sizes` needs no copy: it may be state_.general->shape, which is not part of the out= tensor
+    // that the sink resizes.
     iter_.set_output_raw_strided(i, sizes, strides, options);
     return;
   }

@@ -3,11 +3,11 @@
 
 namespace opgen::detail {
 
-// Resizing would move the bytes of an input, or lay the output over them.
+// Throws Error if resizing would move the bytes of an input, or let the output overlap them.
 void check_resized_beside(const TensorBase& out, IntArrayRef sizes, const TensorBase& input) {
   OPGEN_CHECK(!out.is_alias_of(input), "an output would be resized from ", out.sizes(), " to ",
               sizes, " while it shares its storage with an input of sizes ", input.sizes(),
-              "; give it a storage of its own");
+              "; pass an output with its own storage");
 }
 
 void refuse_shape(const TensorBase& out, IntArrayRef shape) {
@@ -22,14 +22,14 @@ void refuse_undefined_input() {
 }
 
 void refuse_dtypes(ScalarType common, const OperandInfo& operand) {
-  OPGEN_CHECK(false, "expected tensors of one dtype, ", common, ", but ",
+  OPGEN_CHECK(false, "expected tensors of the same dtype, ", common, ", but ",
               operand.is_output ? "the output" : "an input", " has ", operand.target_dtype);
   __builtin_unreachable();
 }
 
 void refuse_devices(Device common, Device device) {
-  OPGEN_CHECK(false, "expected all tensors on one device, but found some on ", common, " and on ",
-              device);
+  OPGEN_CHECK(false, "expected all tensors on the same device, but found some on ", common,
+              " and on ", device);
   __builtin_unreachable();
 }
 

@@ -12,7 +12,7 @@ void assert_no_internal_overlap(const TensorBase& tensor) {
   }
   OPGEN_CHECK(overlap != MemOverlap::Yes, "a tensor of sizes ", tensor.sizes(), " and strides ",
               tensor.strides(),
-              " cannot be written to: several elements share one place; clone() it first");
+              " cannot be written to: several elements share memory; clone() it first");
 }
 
 void assert_no_partial_overlap(const TensorBase& a, const TensorBase& b) {

@@ -11,7 +11,7 @@ namespace detail {
 
 namespace {
 
-// Dimensions from the innermost outwards.
+// The order of dimensions, from the innermost outwards.
 constexpr int kChannelsLast2d[] = {1, 3, 2, 0};
 constexpr int kChannelsLast3d[] = {1, 4, 3, 2, 0};
 
@@ -43,7 +43,7 @@ bool has_channels_last_strides(IntArrayRef sizes, IntArrayRef strides,
 bool is_strides_like(IntArrayRef sizes, IntArrayRef strides, MemoryFormat format) noexcept {
   ArrayRef<int> order = channels_last_order(format);
   if (order.empty() || sizes.size() != order.size()) return false;
-  if (strides[1] == 0) return false;  // broadcast channels do not show the order
+  if (strides[1] == 0) return false;  // if channels are broadcast, the order is unknown
   std::int64_t least = 0;
   for (int d : order) {
     if (sizes[at(d)] == 0 || strides[at(d)] < least) return false;
@@ -55,7 +55,8 @@ bool is_strides_like(IntArrayRef sizes, IntArrayRef strides, MemoryFormat format
 }
 
 bool is_non_overlapping_and_dense(IntArrayRef sizes, IntArrayRef strides) noexcept {
-  // Insertion sort by stride of the dimensions that matter: they are few, and often sorted already.
+  // Sort the dimensions that matter by stride. Insertion sort is fastest, because they are few and
+  // often already sorted.
   SmallVector<std::size_t, 8> order;
   for (std::size_t d = 0; d < sizes.size(); ++d) {
     if (sizes[d] == 1) continue;
@@ -86,7 +87,7 @@ void strides_for_format(IntArrayRef sizes, MemoryFormat format, DimVector& strid
   ArrayRef<int> order = channels_last_order(format);
   if (order.empty()) return contiguous_strides(sizes, strides);
   OPGEN_CHECK(sizes.size() == order.size(), "memory format ", format, " needs ", order.size(),
-              " dimensions, the sizes are ", sizes);
+              " dimensions, but the sizes are ", sizes);
   strides.resize(sizes.size());
   std::int64_t stride = 1;
   for (int d : order) {

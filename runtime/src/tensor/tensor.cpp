@@ -23,7 +23,7 @@ constinit TensorImpl undefined_tensor{TensorImpl::Undefined{}};
 
 void throw_dim_out_of_range(std::int64_t dim, std::int64_t ndim, bool wrap_scalar) {
   std::int64_t range = ndim == 0 && wrap_scalar ? 1 : ndim;
-  OPGEN_CHECK_INDEX(range != 0, "dimension ", dim, " given for a tensor without dimensions");
+  OPGEN_CHECK_INDEX(range != 0, "dimension ", dim, " was given for a tensor without dimensions");
   OPGEN_CHECK_INDEX(false, "dimension ", dim, " is out of range: expected ", -range, " to ",
                     range - 1);
   __builtin_unreachable();
@@ -102,7 +102,7 @@ void TensorImpl::set_dim(std::size_t ndim) {
 
 namespace {
 
-// The arguments may point into this tensor's own sizes, which set_dim moves.
+// Returns whether the argument points into this tensor's own sizes, which set_dim moves.
 bool overlaps(IntArrayRef range, const std::int64_t* begin, const std::int64_t* end) noexcept {
   return range.data() >= begin && range.data() < end;
 }
@@ -117,7 +117,7 @@ std::int64_t checked_numel(IntArrayRef sizes) {
     empty |= size == 0;
   }
   OPGEN_CHECK(!overflow || empty, "the number of elements of sizes ", sizes,
-              " does not fit 64 bits");
+              " does not fit into 64 bits");
   return empty ? 0 : numel;
 }
 
@@ -203,7 +203,7 @@ namespace detail {
 
 namespace {
 
-// Returns an alias of `base` whose sizes are still to be set.
+// Returns an alias of `base`, whose sizes the caller must set.
 TensorBase alias(const TensorBase& base, std::int64_t storage_offset) {
   if (!base.defined()) throw_undefined("storage");
   const TensorImpl* from = base.unsafeGetTensorImpl();
@@ -254,7 +254,7 @@ TensorBase as_strided(const TensorBase& self, IntArrayRef sizes, IntArrayRef str
   const std::size_t needed = checked_storage_bytes(sizes, strides, offset, self.itemsize());
   const std::size_t there = self.storage().nbytes();
   OPGEN_CHECK(needed <= there, "as_strided: sizes ", sizes, ", strides ", strides, " and offset ",
-              offset, " reach ", needed, " bytes of a storage of ", there);
+              offset, " need ", needed, " bytes, but the storage has ", there);
   return alias_with_sizes_and_strides(self, sizes, strides, offset);
 }
 
@@ -280,7 +280,7 @@ TensorBase fresh_tensor(const TensorOptions& options, std::size_t bytes) {
   Device device = options.device();
   ScalarType dtype = options.dtype();
   Layout layout = options.layout();
-  OPGEN_CHECK(!options.pinned_memory() || device.is_cpu(), "only cpu memory can be pinned");
+  OPGEN_CHECK(!options.pinned_memory() || device.is_cpu(), "only CPU memory can be pinned");
   DispatchKeySet keys =
       keys_of_fresh_tensor(default_key_set(compute_dispatch_key(dtype, layout, device)));
   return TensorBase::adopt(TensorImpl::create(Storage(bytes, device), keys, dtype, device, layout));
@@ -350,7 +350,7 @@ TensorBase empty(IntArrayRef sizes, const TensorOptions& options,
   format = check_tensor_options_and_extract_memory_format(options, format);
   MemoryFormat asked = format.value_or(MemoryFormat::Contiguous);
   OPGEN_CHECK(asked != MemoryFormat::Preserve,
-              "empty() has no input whose memory format it could preserve");
+              "empty() has no input whose memory format it can preserve");
   DimVector strides;
   strides_for_format(sizes, asked, strides);
   std::size_t bytes = checked_storage_bytes(sizes, strides, 0, elementSize(options.dtype()));
@@ -373,7 +373,7 @@ TensorBase empty_strided(IntArrayRef sizes, IntArrayRef strides, const TensorOpt
 
 namespace {
 
-// Calls the deleter of memory that from_blob was given, unless a storage takes ownership.
+// Owns the memory passed to from_blob() until a storage takes it over: otherwise calls its deleter.
 class GivenBytes {
  public:
   explicit GivenBytes(const DataPtr& bytes) noexcept : bytes_(bytes) {}

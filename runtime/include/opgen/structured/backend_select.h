@@ -19,7 +19,7 @@ inline bool is_dense_cpu(std::optional<Layout> layout, std::optional<Device> dev
 
 }  // namespace detail
 
-// Chooses the backend of a factory by its options: dtype, layout and device are the arguments at
+// Selects the backend of a factory by its options. dtype, layout and device are the arguments at
 // `dtype`, `dtype` + 1 and `dtype` + 2.
 template <class Op, std::size_t dtype, class Schema = typename Op::schema>
 struct BackendSelect;
@@ -27,8 +27,8 @@ template <class Op, std::size_t dtype, class R, class... A>
 struct BackendSelect<Op, dtype, R(A...)> {
   static R call(A... arguments) {
     if constexpr (!has_tensors) {
-      // The most frequent case. The key is a constant and there is no other call, so that the
-      // arguments stay in their registers and the kernel is reached by a jump.
+      // The most frequent case. The key is a constant and nothing else is called, so the arguments
+      // stay in their registers and the compiler calls the kernel with a jump.
       auto all = std::forward_as_tuple(arguments...);
       if (OPGEN_LIKELY(detail::is_dense_cpu(std::get<dtype + 1>(all), std::get<dtype + 2>(all)))) {
         return Op::redispatch(DispatchKeySet(DispatchKey::CPU), std::forward<A>(arguments)...);
@@ -53,8 +53,8 @@ struct BackendSelect<Op, dtype, R(A...)> {
   }
 };
 
-// The same for an operator without tensors that has only a Device or Device? argument; an absent
-// one means the CPU.
+// Does the same for an operator without tensors that has only a Device or Device? argument. An
+// absent device means the CPU.
 template <class Op, std::size_t device, class Schema = typename Op::schema>
 struct BackendSelectByDevice;
 template <class Op, std::size_t device, class R, class... A>

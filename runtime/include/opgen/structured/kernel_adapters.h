@@ -28,7 +28,7 @@ struct Adapted {
     }
   }
 };
-// A written `Tensor?` has the type `Tensor&` in the dispatcher.
+// For the dispatcher, a `Tensor?` that is written has the type `Tensor&`.
 template <class T>
 struct Adapted<std::optional<T>&, T&> {
   explicit Adapted(T& tensor) : value(tensor) {}
@@ -52,7 +52,7 @@ struct Adapt<Op, NR (*)(NA...), function, R(A...)> {
 };
 
 // Checks that the tensors at `checked` share a device, then runs the kernel with the device of
-// argument `guarded` current. `guarded` is a tensor-like argument or a Device?; -1: none.
+// argument `guarded` current. `guarded` is a tensor-like argument or a Device?; -1 means none.
 template <class Op, class FunctionPointer, FunctionPointer function, bool check, class Checked,
           int guarded, class Schema = typename Op::schema>
 struct DeviceGuarded;
@@ -72,7 +72,7 @@ struct DeviceGuarded<Op, FunctionPointer, function, check, std::index_sequence<c
   }
 };
 
-// The Meta kernel of an in-place operator without one of its own: keeps the sizes.
+// The Meta kernel of an in-place operator that has none of its own. It keeps the sizes.
 template <class Op, class Schema = typename Op::schema>
 struct MetaInplaceStub;
 template <class Op, class R, class First, class... A>
@@ -89,8 +89,8 @@ struct MetaInplaceStub<Op, R(First, A...)> {
   }
 };
 
-// The Meta kernel of an operator that returns only arguments that it writes: computes nothing and
-// keeps the sizes. `Returned`: the positions of the returned arguments.
+// The Meta kernel of an operator that returns only arguments that it writes: It computes nothing
+// and keeps the sizes. `Returned` are the positions of the returned arguments.
 template <class Op, class Returned, class Schema = typename Op::schema>
 struct MetaOfWritten;
 template <class Op, std::size_t... returned, class R, class... A>

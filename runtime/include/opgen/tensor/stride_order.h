@@ -9,9 +9,9 @@
 
 namespace opgen::detail {
 
-// Returns the stride of the next outer dimension, for one of this stride and size, where size 0
-// counts as 1. Saturates at the largest int64_t: only empty tensors reach it, and their strides do
-// not matter.
+// Returns the stride of the next outer dimension after a dimension with this stride and size; size
+// 0 counts as 1. Saturates at the largest int64_t, which happens only for empty tensors, whose
+// strides do not matter.
 constexpr std::int64_t next_stride(std::int64_t stride, std::int64_t size) noexcept {
   std::int64_t next = 0;
   return __builtin_mul_overflow(stride, size > 1 ? size : 1, &next) ? INT64_MAX : next;

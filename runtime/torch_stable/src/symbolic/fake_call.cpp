@@ -123,7 +123,7 @@ SymDimVector symbolic_strides(SymIntArrayRef sizes, MemoryFormat format) {
   if (format == MemoryFormat::ChannelsLast || format == MemoryFormat::ChannelsLast3d) {
     const bool is_2d = format == MemoryFormat::ChannelsLast;
     OPGEN_CHECK(sizes.size() == (is_2d ? 4u : 5u), "memory format ", format, " needs ",
-                is_2d ? 4 : 5, " dimensions, the sizes are ", sizes);
+                is_2d ? 4 : 5, " dimensions, but the sizes are ", sizes);
     for (std::size_t i = 0; i < sizes.size(); ++i) give(is_2d ? kLast2d[i] : kLast3d[i]);
   } else {
     for (std::size_t dim = sizes.size(); dim-- > 0;) give(dim);

@@ -4,11 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
 
-from opgen.cpp.names import operator_namespace, operator_struct_name
+from opgen.cpp.names import operator_struct_name
 from opgen.emit.common.base import Block, GeneratedFile, PublicFunction, blocks
 from opgen.emit.common.text import Speller, operator_struct
 from opgen.emit.cpp.operators import OperatorStruct
 from opgen.model.native_function import NativeFunction, Variant
+from opgen.model.profile import operator_namespace
 
 
 class AtenHeader(GeneratedFile, frozen=True):

@@ -2,8 +2,8 @@
 // members of its base class.
 #pragma once
 
-// For class templates over `Sizes`, where the names of a dependent base class are not found by
-// themselves.
+// For class templates over `Sizes`, because names of a dependent base class are not found without a
+// using-declaration.
 #define OPGEN_NAMES_OF_MetaBase(Sizes)         \
   using opgen_Base = typename Sizes::MetaBase; \
   OPGEN_META_NAMES(Sizes)

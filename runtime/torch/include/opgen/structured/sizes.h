@@ -1,5 +1,5 @@
-// sizes.h: the two kinds of sizes for which the body of a meta function is compiled, and the names
-// that it uses, which stand for different types in each.
+// sizes.h: the two kinds of sizes for which the body of a meta function is compiled. The names that
+// the body uses stand for different types in each.
 #pragma once
 
 #include <ATen/core/ATen_fwd.h>

@@ -34,7 +34,7 @@ class DtypeIterator final : public TakesOutputs<DtypeIterator, at::TensorIterato
                       const TensorOptions& options) {
     output_raw_strided(i, sizes, strides, options);
   }
-  // Returns the dtype that operands are computed in, if there is one. (ATen has a function for it
+  // Returns the dtype in which operands are computed, if there is one. (ATen has a function for it
   // since 2.13.)
   [[nodiscard]] std::optional<ScalarType> found_common_dtype() const {
     if (common_dtype_ == ScalarType::Undefined) return std::nullopt;
@@ -55,8 +55,8 @@ class DtypeIterator final : public TakesOutputs<DtypeIterator, at::TensorIterato
   std::vector<Tensor> made_;
 };
 
-// Returns a tensor with the properties of `tensor` that dtypes and devices depend on: no sizes,
-// except whether it has dimensions.
+// Returns a tensor with the properties of `tensor` on which dtypes and devices depend. Its sizes do
+// not matter, except that a tensor without dimensions stays one.
 inline at::Tensor stand_in(const SymbolicTensor& tensor, IntArrayRef sizes) {
   if (!tensor.defined() || !tensor.is_meta()) return tensor;
   return at::detail::empty_meta(sizes, tensor.scalar_type(), kStrided, kMeta, false, std::nullopt);

@@ -33,7 +33,7 @@ inline SymDimVector broadcast_shape(const std::vector<SymbolicTensor>& operands,
   return shape;
 }
 
-// Returns whether the given output `o` gets other sizes. In-place outputs keep theirs.
+// Returns whether the sizes of the given output `o` will change. In-place outputs keep theirs.
 inline bool will_resize(const std::vector<SymbolicTensor>& operands, std::size_t noutputs,
                         std::size_t o, const SymDimVector& shape, const IterationLayout& layout) {
   const SymIntArrayRef sizes = operands[o].sizes();
