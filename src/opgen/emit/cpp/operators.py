@@ -92,6 +92,13 @@ class SlotDefinition(Record, frozen=True):
         return wrap_instantiation("opgen::Operator", struct, self.returns, self.types)
 
     @property
+    def schema_instantiation(self) -> str:
+        """The same for target torch-stable, by the name of the type: types are not spelled with their namespace."""
+        struct = f"{self.namespace}::_ops::{self.struct}"
+        start = "template struct opgen::Operator<"
+        return wrap_call(start, (struct, f"{struct}::schema"), ">;", indent=0)
+
+    @property
     def definition(self) -> str:
         arguments = ("name", "overload_name", "&opgen::boxing<schema>")
         return wrap_call(f"opgen::OperatorSlot {self.struct}::slot{{", arguments, "};", indent=0)
