@@ -1,7 +1,7 @@
 """Report what PyTorch's stable C functions cannot do, with the release that can, for libraries that serve many releases.
 
 Source: torch/csrc/stable/c/shim.h and torch/csrc/inductor/aoti_torch/c/shim.h of each release, and the conversions of
-StableIValue in torch/csrc/shim_common.cpp; by trial where docs/reference/torch-stable.md says so.
+StableIValue in torch/csrc/shim_common.cpp; docs/guides/torch-stable.md says what was tried.
 """
 
 from __future__ import annotations
@@ -10,6 +10,7 @@ import re
 
 from opgen.diagnostics import Diagnostics
 from opgen.diagnostics.codes import Code, Example
+from opgen.model.derivatives import DERIVATIVES_YAML, DerivativesFile
 from opgen.model.native_function import NativeFunction
 from opgen.model.registry import Registry
 from opgen.model.types import BaseTy, BaseType, ListType, OptionalType, Type
@@ -45,8 +46,7 @@ E1303 = Code(
     "PyTorch's stable functions pass arguments of type Generator since 2.13. For a library that serves older releases, "
     "take a seed (`int`), or a tensor of random numbers. If the library need not work with them, use `--torch 2.13`.",
     Example(
-        f"- func: custom::foo(Tensor self, *, Generator? generator=None) -> Tensor{_CPU}"
-        "  tags: nondeterministic_seeded\n",
+        f"- func: custom::foo(Tensor self, *, Generator? generator=None) -> Tensor{_CPU}",
         f"- func: custom::foo(Tensor self, *, int seed) -> Tensor{_CPU}",
     ),
     target="torch-stable",
@@ -98,7 +98,19 @@ E1307 = Code(
     target="torch-stable",
 )
 
-CODES = (E1301, W1302, E1303, E1304, W1305, E1306, E1307)
+E1309 = Code(
+    "E1309",
+    "formulas of gradients for a target without them",
+    "opgen generates no gradients for target torch-stable: PyTorch's stable functions have no nodes of autograd, in any "
+    "release. Write the gradients in Python, with torch.library.register_autograd in the package's ops.py, and keep the "
+    "file of formulas in another folder than the YAML, where target torch finds it with --derivatives. Or use target "
+    "torch, which compiles for one release.",
+    Example("- name: mylib::recorded\n  x: grad\n", "[]\n"),
+    file=DERIVATIVES_YAML,
+    target="torch-stable",
+)
+
+CODES = (E1301, W1302, E1303, E1304, W1305, E1306, E1307, E1309)
 
 _RELEASE = re.compile(r"(\d+)\.(\d+)")
 _PASSED = frozenset(
@@ -151,6 +163,19 @@ def report_stable(
                 diagnostics.error(
                     E1307, message, f.spans.kernel(key), hint=f"leave out the row for {key}"
                 )
+
+
+def report_formulas(target: Target, files: DerivativesFile, diagnostics: Diagnostics) -> None:
+    """Report the first entry of the files of formulas, if there is any: `target` generates no gradients."""
+    if not files.entries:
+        return
+    first = files.entries[0]
+    message = f"target {target.name} generates no gradients, but there are formulas for '{first.name.text}'"
+    hint = (
+        "write them in Python, with torch.library.register_autograd, and move this file to another folder;"
+        " or use --target torch"
+    )
+    diagnostics.error(E1309, message, first.span, hint=hint)
 
 
 def _report_types(f: NativeFunction, release: Release, diagnostics: Diagnostics) -> None:
