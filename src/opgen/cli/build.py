@@ -30,7 +30,6 @@ from opgen.pipeline.derivatives import Gradients, check_called_functions
 from opgen.pipeline.inputs import Inputs, derivatives_paths, with_contents
 from opgen.pipeline.kernel_sources import BUILD_FOLDER, find_sources, report_unnamed_kernels
 from opgen.pipeline.omissions import describe_omissions
-from opgen.pipeline.stable_symbols import check_symbols
 from opgen.targets import TARGETS
 from opgen.targets.base import FileKind
 
@@ -142,8 +141,6 @@ def build(
         _compile(folder, jobs)
     name = str(tree.header["name"])
     library = _shared_library(folder, name)
-    if TARGETS[inputs.target].serves_releases:
-        _check_symbols(library, report_format)
     if inputs.python:
         say(f"import {name}: in {folder / 'python'}", report_format)
     say(f"{library}  ({time.monotonic() - started:.1f} s)", report_format)
@@ -152,18 +149,6 @@ def build(
     sources_left_out = left_out[1].split(";") if left_out else ()
     for line in describe_omissions(context, inputs, library, sources_left_out):
         say(line, report_format)
-
-
-def _check_symbols(library: Path, report_format: str) -> None:
-    """Exit with 1 if the library uses what only one release of PyTorch has."""
-    diagnostics = Diagnostics()
-    try:
-        check_symbols(library, diagnostics)
-    except (OSError, ValueError) as error:
-        say(f"which symbols of PyTorch it uses is unknown: {error}", report_format)
-    if diagnostics.has_errors:
-        # As errors of the compiler: the report of a format for programs is complete.
-        finish(diagnostics, "human", False)
 
 
 @contextmanager

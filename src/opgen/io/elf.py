@@ -1,4 +1,4 @@
-"""Read the symbols of a linked library, and the section of each: ELF, the format of Linux and BSD."""
+"""Read which section each symbol of a linked library is in: ELF, the format of Linux and BSD."""
 
 from __future__ import annotations
 
@@ -10,7 +10,6 @@ from msgspec import Struct
 
 _MAGIC = b"\x7fELF"
 _SYMBOL_TABLES = (2, 11)  # SHT_SYMTAB, SHT_DYNSYM
-_DYNAMIC = (11,)
 _SPECIAL = 0xFF00  # Numbers from here on do not name a section.
 
 
@@ -44,27 +43,14 @@ def sections_of_symbols(path: Path) -> Mapping[str, str]:
     Symbols without a section are left out. In a stripped file, only the symbols that other libraries can see are left.
     Raises ValueError if the file is not ELF or is damaged, and OSError if it cannot be read.
     """
-    return {name: section for name, section in _read(path, _SYMBOL_TABLES) if section is not None}
-
-
-def undefined_symbols(path: Path) -> frozenset[str]:
-    """Return the symbols that other libraries must define when this one is loaded.
-
-    Raises ValueError if the file is not ELF or is damaged, and OSError if it cannot be read.
-    """
-    return frozenset(name for name, section in _read(path, _DYNAMIC) if section is None)
-
-
-def _read(path: Path, tables: tuple[int, ...]) -> list[tuple[str, str | None]]:
     content = path.read_bytes()
     try:
-        return list(_symbols(content, tables))
+        return dict(_symbols(content))
     except (struct.error, IndexError, OverflowError) as error:
         raise ValueError(f"{path} is damaged") from error
 
 
-def _symbols(content: bytes, tables: tuple[int, ...]) -> Iterator[tuple[str, str | None]]:
-    """Yield the symbols of these kinds of tables: the name, and the section, or None if it is in another library."""
+def _symbols(content: bytes) -> Iterator[tuple[str, str]]:
     layout = _layout(content)
     start, size, number, names = struct.unpack_from(layout.order + layout.file_header, content)
     form = layout.order + layout.section
@@ -73,12 +59,11 @@ def _symbols(content: bytes, tables: tuple[int, ...]) -> Iterator[tuple[str, str
     ]
     texts = [_text(content, sections[names], section.name) for section in sections]
     for section in sections:
-        if section.kind in tables:
+        if section.kind in _SYMBOL_TABLES:
             held = content[section.offset : section.offset + section.size]
             for name, where in struct.iter_unpack(layout.order + layout.symbol, held):
-                if name and where < _SPECIAL:
-                    text = _text(content, sections[section.link], name)
-                    yield text, texts[where] if where else None
+                if name and 0 < where < _SPECIAL:
+                    yield _text(content, sections[section.link], name), texts[where]
 
 
 def _layout(content: bytes) -> _Layout:

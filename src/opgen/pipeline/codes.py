@@ -14,7 +14,6 @@ from opgen.importing.common.codes import CODES as IMPORT_CODES
 from opgen.io.codes import CODES as FILE_CODES
 from opgen.lints import CODES as LINT_CODES
 from opgen.parse import CODES as PARSE_CODES
-from opgen.pipeline import stable_symbols
 from opgen.python.codes import CODES as PYTHON_CODES
 from opgen.resolve import CODES as RESOLVE_CODES
 from opgen.targets import functionalization, required_package, stable, unsupported
@@ -32,7 +31,6 @@ CODES: Mapping[str, Code] = collect_codes(
     functionalization.CODES,
     required_package.CODES,
     stable.CODES,
-    stable_symbols.CODES,
     LINT_CODES,
     FILE_CODES,
     IMPORT_CODES,

@@ -98,6 +98,16 @@ E1307 = Code(
     target="torch-stable",
 )
 
+# Reported by runtime/cmake/opgenStableSymbols.cmake.
+E1308 = Code(
+    "E1308",
+    "a library that uses PyTorch's C++ functions",
+    "A library for target torch-stable may use PyTorch's C functions only: those of C++ change from one release to the "
+    "next, and a library that uses them is loaded by one release at most. Kernels include opgen's headers, and of "
+    "PyTorch's only torch/csrc/stable and torch/headeronly.",
+    None,
+    target="torch-stable",
+)
 E1309 = Code(
     "E1309",
     "formulas of gradients for a target without them",
@@ -110,7 +120,21 @@ E1309 = Code(
     target="torch-stable",
 )
 
-CODES = (E1301, W1302, E1303, E1304, W1305, E1306, E1307, E1309)
+E1310 = Code(
+    "E1310",
+    "results that PyTorch loses when it compiles a call",
+    "PyTorch's functionalization in Python, which torch-stable uses, expects an operator to return either the arguments "
+    "that it writes or new tensors. If some results are written arguments and others are new, torch.compile raises "
+    "'Unsupported schema'. If the result is an optional argument, and the caller leaves it out, the compiled call returns "
+    "None. Return only the new tensors (the caller has the argument), or make the argument a Tensor.",
+    Example(
+        f"- func: custom::foo(Tensor(a!) cache, Tensor x) -> (Tensor, Tensor(a!)){_CPU}",
+        f"- func: custom::foo(Tensor(a!) cache, Tensor x) -> Tensor{_CPU}",
+    ),
+    target="torch-stable",
+)
+
+CODES = (E1301, W1302, E1303, E1304, W1305, E1306, E1307, E1308, E1309, E1310)
 
 _RELEASE = re.compile(r"(\d+)\.(\d+)")
 _PASSED = frozenset(
@@ -155,6 +179,7 @@ def report_stable(
         if "generated" in f.tags:
             continue
         _report_types(f, release, diagnostics)
+        _report_results(f, diagnostics)
         if not python and release < STABLE_TAGS:
             _report_tags(f, target, release, diagnostics)
         for key, kernel in f.dispatch:
@@ -202,6 +227,20 @@ def _report_types(f: NativeFunction, release: Release, diagnostics: Diagnostics)
                 message = f"'{f.func.name}' is called through Python because of its number"
                 hint = "if it is always an int or a float, write that type"
                 diagnostics.warning(W1305, message, span, hint=hint)
+
+
+def _report_results(f: NativeFunction, diagnostics: Diagnostics) -> None:
+    if f.has_composite_implicit_autograd_kernel:
+        return
+    written = [r.is_write for r in f.func.returns]
+    optional = {a.name for a in f.func.arguments.flat_all if isinstance(a.type, OptionalType)}
+    for i, name in enumerate(f.func.aliased_return_names()):
+        if not written[i] or (all(written) and name not in optional):
+            continue
+        reason = "beside new ones" if name not in optional else "which the caller may leave out"
+        message = f"'{f.func.name}' returns '{name}', {reason}: PyTorch cannot compile a call"
+        hint = "leave it out of the results: the caller has it"
+        diagnostics.error(E1310, message, f.return_span(i), hint=hint)
 
 
 def _report_tags(

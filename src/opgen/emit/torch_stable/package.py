@@ -140,7 +140,11 @@ def _twin(context: Context, twin: Twin) -> Iterator[Call]:
     """The calls that define the hidden operators of a twin and replace its operator."""
     f = twin.function
     if twin.form is TwinForm.copy:
-        yield Call("_functional.replace_view", ("_library,", f"{_quoted(_dispatched(f))},"))
+        key = key_of_fake(context.registry, f)
+        # Without a kernel for tensors without data, PyTorch's own error says what is missing.
+        if key is not None:
+            arguments = ("_library,", f'b"{key.name}",', f"{_quoted(_dispatched(f))},")
+            yield Call("_functional.replace_view", arguments)
         return
     positions = {a.name: i for i, a in enumerate(f.func.arguments.flat_all)}
     written = [i for i, a in enumerate(f.func.arguments.flat_all) if a.is_write]
