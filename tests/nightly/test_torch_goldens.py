@@ -7,8 +7,10 @@ from pathlib import Path
 import pytest
 
 from support.build import RUNTIME, WARNINGS, default_compiler, environment, run
+from support.goldens import GOLDENS
 from support.pytorch import torch_folder
 from support.retargeted import retargeted
+from support.trees import write_tree
 
 pytestmark = pytest.mark.nightly
 
@@ -32,3 +34,15 @@ def test_all_of_them_in_one_unit(tmp_path: Path) -> None:
     system = [f"-isystem{torch / 'include'}", f"-isystem{torch / 'include/torch/csrc/api/include'}"]
     command = [default_compiler().path, "-std=c++20", "-fsyntax-only", *WARNINGS]
     run([*command, *includes, *system, unit], env=environment())
+
+
+def test_nodes_that_call_functions_of_an_author(tmp_path: Path) -> None:
+    """Protects the names and types by which formulas are compiled with PyTorch's headers."""
+    torch = torch_folder()
+    (golden,) = (g for g in GOLDENS if g.name == "derivatives_torch")
+    tree = write_tree(golden.tree(), tmp_path / "tree")
+    system = [f"-isystem{torch / 'include'}", f"-isystem{torch / 'include/torch/csrc/api/include'}"]
+    includes = [f"-I{path}" for path in (RUNTIME / "torch" / "include", tree / "include")]
+    command = [default_compiler().path, "-std=c++20", "-fsyntax-only", "-DMYLIB_WITH_JOIN"]
+    source = tree / "src" / "Derivatives.cpp"
+    run([*command, *WARNINGS, *includes, f"-I{golden.folder}", *system, source], env=environment())
