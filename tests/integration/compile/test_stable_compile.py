@@ -16,6 +16,7 @@ OWN = RUNTIME / "torch_stable"
 # An operator that writes without a functional variant, a structured operator without out=, an inner loop.
 REFUSED = {"use_const_ref", "outless", "ufunc"}
 
+pytestmark = pytest.mark.slow
 each_compiler = pytest.mark.parametrize("compiler", compilers(), ids=lambda compiler: compiler.name)
 
 
@@ -60,7 +61,7 @@ def test_the_common_part(compiler: Compiler, tmp_path: Path) -> None:
     common_part(compiler, torch_folder() / "include", tmp_path)
 
 
-@pytest.mark.slow
+@pytest.mark.nightly
 @pytest.mark.parametrize(
     "release",
     [r for r in RELEASES if tuple(map(int, r.split(".")[:2])) >= PYTORCH_STABLE.oldest],

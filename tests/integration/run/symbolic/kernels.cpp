@@ -15,7 +15,6 @@
 #include <ATen/ops/reshape.h>
 #include <ATen/ops/sqrt.h>
 #include <ATen/ops/sum.h>
-#include <ATen/ops/upsample_nearest2d.h>
 #include <opgen/kernel.h>
 
 #include <symb/NativeFunctions.h>
@@ -86,7 +85,19 @@ OPGEN_IMPL_FUNC(columns_out)(const Tensor& self, const Tensor& out) {
   opgen::copy_(out, self);
 }
 OPGEN_IMPL_FUNC(enlarged_out)(const Tensor& self, IntArrayRef size, const Tensor& out) {
-  at::upsample_nearest2d_out(written(out), self, size);
+  OPGEN_DISPATCH_ALL(self.scalar_type(), "enlarged", [&] {
+    const auto from = self.accessor<scalar_t, 4>();
+    auto to = out.accessor<scalar_t, 4>();
+    for (int64_t n = 0; n < self.size(0); ++n) {
+      for (int64_t c = 0; c < self.size(1); ++c) {
+        for (int64_t i = 0; i < size[0]; ++i) {
+          for (int64_t j = 0; j < size[1]; ++j) {
+            to[n][c][i][j] = from[n][c][i * self.size(2) / size[0]][j * self.size(3) / size[1]];
+          }
+        }
+      }
+    }
+  });
 }
 OPGEN_IMPL_FUNC(windows_out)
 (const Tensor& self, int64_t /*n*/, std::optional<int64_t> step, const Tensor& out) {
