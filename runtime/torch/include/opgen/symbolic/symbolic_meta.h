@@ -9,6 +9,7 @@
 #include <optional>
 #include <vector>
 
+#include "opgen/core/function_ref.h"
 #include "opgen/iterator/iterator.h"
 #include "opgen/symbolic/symbolic_tensor.h"
 

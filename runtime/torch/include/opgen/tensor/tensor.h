@@ -15,7 +15,6 @@
 #include <c10/core/SymInt.h>
 #include <c10/core/SymIntArrayRef.h>
 #include <c10/core/TensorOptions.h>
-#include <c10/util/FunctionRef.h>
 #include <c10/util/OptionalArrayRef.h>
 
 #include "opgen/core/error.h"
@@ -97,8 +96,6 @@ using namespace types;
 using at::SmallVector;
 using at::SymDimVector;
 using at::TensorAccessor;
-template <class Signature>
-using FunctionRef = c10::function_ref<Signature>;
 using c10::DeviceGuard;
 using c10::OptionalDeviceGuard;
 
