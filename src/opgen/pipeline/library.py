@@ -78,7 +78,7 @@ def library_context(
         additions.selection,
         signatures or Signatures(),
         gradients.functions,
-        gradients.includes,
+        gradients.files,
     )
 
 
