@@ -15,8 +15,8 @@ static_assert(sizeof(SymInt) == sizeof(std::int64_t));
 [[nodiscard]] inline SymIntArrayRef as_symbols(IntArrayRef numbers) noexcept {
   return {reinterpret_cast<const SymInt*>(numbers.data()), numbers.size()};
 }
-// Returns the same memory. The list must belong to a call: a symbol in it becomes the number for which
-// the traced program is then valid.
+// Returns the same memory. The list must belong to a call: a symbol in it becomes the number for
+// which the traced program is then valid.
 [[nodiscard]] inline IntArrayRef as_numbers(SymIntArrayRef sizes) {
   for (const SymInt& size : sizes) {
     if (OPGEN_UNLIKELY(size.is_symbolic())) {

@@ -168,8 +168,8 @@ auto reference_if(A& argument) {
 // The arguments that are returned by reference: the tensors that are written, in their order.
 template <class Op, class R, std::size_t... I, class... A>
 R written_arguments(std::index_sequence<I...>, A&... arguments) {
-  auto written = std::tuple_cat(
-      reference_if<kIsTensor<std::remove_cv_t<A>> && kWrites<Op, I>>(arguments)...);
+  auto written = std::tuple_cat(reference_if < kIsTensor<std::remove_cv_t<A>> && kWrites < Op,
+                                I >> (arguments)...);
   if constexpr (std::is_reference_v<R>) {
     return std::get<0>(written);
   } else {
@@ -192,7 +192,9 @@ R Operator<Derived, R(A...)>::call(A... arguments) {
   detail::Word stack[room == 0 ? 1 : room] = {
       detail::Value<std::remove_cvref_t<A>>::give(arguments)...};
   // The library's own operators take numbers as lists.
-  constexpr bool is_own = requires { Derived::dispatched_name; };
+  constexpr bool is_own = requires {
+    Derived::dispatched_name;
+  };
   detail::call_dispatcher(detail::dispatched_name<Derived>(), Derived::overload_name, stack,
                           !is_own && (detail::kHoldsNumbers<std::remove_cvref_t<A>> || ...));
   (detail::forget_layout_of(arguments), ...);
