@@ -134,7 +134,20 @@ E1310 = Code(
     target="torch-stable",
 )
 
-CODES = (E1301, W1302, E1303, E1304, W1305, E1306, E1307, E1308, E1309, E1310)
+W1311 = Code(
+    "W1311",
+    "a view through which no gradient flows",
+    "Autograd does not record views that kernels of target torch-stable make: a gradient of the view's elements does not "
+    "reach the tensor that is viewed, without a warning from PyTorch. A CompositeImplicitAutograd kernel, which calls "
+    "PyTorch's own views, has this gradient. Without gradients, allow the warning: `# opgen: allow(W1311)`.",
+    Example(
+        "- func: custom::foo(Tensor(a) self) -> Tensor(a)\n  dispatch:\n    CompositeExplicitAutograd: foo\n",
+        "- func: custom::foo(Tensor(a) self) -> Tensor(a)\n",
+    ),
+    target="torch-stable",
+)
+
+CODES = (E1301, W1302, E1303, E1304, W1305, E1306, E1307, E1308, E1309, E1310, W1311)
 
 _RELEASE = re.compile(r"(\d+)\.(\d+)")
 _PASSED = frozenset(
@@ -234,6 +247,11 @@ def _report_results(f: NativeFunction, diagnostics: Diagnostics) -> None:
         return
     written = [r.is_write for r in f.func.returns]
     optional = {a.name for a in f.func.arguments.flat_all if isinstance(a.type, OptionalType)}
+    view = next((i for i, r in enumerate(f.func.returns) if r.annotation and not r.is_write), None)
+    if view is not None:
+        message = f"no gradient flows through the view '{f.func.name}'"
+        hint = "write a CompositeImplicitAutograd kernel, or allow this warning"
+        diagnostics.warning(W1311, message, f.return_span(view), hint=hint)
     for i, name in enumerate(f.func.aliased_return_names()):
         if not written[i] or (all(written) and name not in optional):
             continue
