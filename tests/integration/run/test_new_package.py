@@ -163,9 +163,10 @@ def add_an_operator(project: Path, stub: list[str | Path], variables: dict[str, 
     )
     assert count == 1
     kernel.write_text(text)
-    tensor = "torch.ones(2, 3)" if "torch" in stub else "mylib.tensor([[1.0, 2.0]])"
+    on_torch = "torch" in stub or "torch-stable" in stub
+    tensor = "torch.ones(2, 3)" if on_torch else "mylib.tensor([[1.0, 2.0]])"
     (project / "tests/test_like.py").write_text(
-        f"import mylib{', torch' if 'torch' in stub else ''}\n\n\n"
+        f"import mylib{', torch' if on_torch else ''}\n\n\n"
         f"def test_like() -> None:\n    assert mylib.like({tensor}).dim() == 2\n"
     )
 

@@ -60,12 +60,12 @@ void check_inplace_options(const TensorBase& self, const TensorOptions& options)
 
 void throw_not_built(const char* op) {
   OPGEN_CHECK(false, op,
-              ": its meta function (OPGEN_META_FUNC) did not set up the iterator; call "
+              ": the meta function (OPGEN_META_FUNC) did not set up the iterator; call "
               "build_borrowing_binary_op(), another build_..._op() or build(config)");
   __builtin_unreachable();
 }
 void throw_not_set(const char* op, std::size_t index) {
-  OPGEN_CHECK(false, op, ": its meta function (OPGEN_META_FUNC) did not set output ", index,
+  OPGEN_CHECK(false, op, ": the meta function (OPGEN_META_FUNC) did not set output ", index,
               "; call set_output_raw_strided(", index,
               ", sizes, strides, options) or another set_output function");
   __builtin_unreachable();

@@ -57,7 +57,7 @@ def unstructured(ops: Any, tensor: Callable[[Any], Any]) -> None:
 def forgotten(ops: Any, tensor: Callable[[Any], Any]) -> None:
     """Check the error for a meta function that sets no output, or sets up no iteration: it has the operator's name."""
     row, column, out = tensor([1.0, 2.0]), tensor([[1.0], [2.0]]), tensor([7.0])
-    unset = "pick: its meta function (OPGEN_META_FUNC) did not set output 0"
+    unset = "pick: the meta function (OPGEN_META_FUNC) did not set output 0"
     fails(RuntimeError, f"both::{unset}", lambda: ops.pick(row))
     fails(RuntimeError, f"both::{unset}", lambda: ops.pick(row, out=out))
     fails(
