@@ -62,10 +62,10 @@ def forgotten(ops: Any, tensor: Callable[[Any], Any]) -> None:
     fails(RuntimeError, f"both::{unset}", lambda: ops.pick(row, out=out))
     fails(
         RuntimeError,
-        "its meta function (OPGEN_META_FUNC) did not set output 0",
+        "the meta function (OPGEN_META_FUNC) did not set output 0",
         lambda: ops.pick_(row),
     )
-    unbuilt = "both::walk: its meta function (OPGEN_META_FUNC) did not set up the iterator"
+    unbuilt = "both::walk: the meta function (OPGEN_META_FUNC) did not set up the iterator"
     fails(RuntimeError, unbuilt, lambda: ops.walk(row))
     fails(RuntimeError, unbuilt, lambda: ops.walk(column))
     fails(RuntimeError, unbuilt, lambda: ops.walk(column, out=out))
