@@ -1,5 +1,6 @@
 # opgenCache.cmake: the cache of compiled parts. Parts of opgen that are the same for every library (the
-# runtime, and the common part of Python modules) are compiled once and kept in ~/.cache/opgen.
+# runtime, and the common parts of Python modules and of torch-stable libraries) are compiled once and kept in
+# ~/.cache/opgen.
 #
 # An entry is a folder <part>-<key>: the library, and entry.json with its digest. The key is a digest of
 # everything that the library depends on: the contents of opgen's sources, the compiler, its flags and the
@@ -147,7 +148,7 @@ endfunction()
 # Look for the compiled part `name`, the library lib<name>, whose sources are the files in FOLDER that match a
 # pattern. Set `how` to
 #
-#   COPIED     it is in the build folder, <name with a hyphen>/lib<name>.so, and need not be compiled
+#   COPIED     it is in the build folder, <name with hyphens>/lib<name>.so or .a, and need not be compiled
 #   COMPILED   the project must compile it, and then call opgen_keep_part
 function(opgen_find_part how name)
   cmake_parse_arguments(PARSE_ARGV 2 arg "" "FOLDER" "SOURCES;DEPENDS")
@@ -233,12 +234,16 @@ endfunction()
 macro(opgen_part_paths name)
   string(REPLACE "_" "-" part_folder "${name}")
   set(part_folder "${CMAKE_BINARY_DIR}/${part_folder}")
-  set(library "${part_folder}/${CMAKE_SHARED_LIBRARY_PREFIX}${name}${CMAKE_SHARED_LIBRARY_SUFFIX}")
-  set(state "${part_folder}/opgen-part.txt")
+  set(kind SHARED)
   set(label "the runtime")
   if("${name}" STREQUAL "opgen_python")
     set(label "the common part of Python modules")
+  elseif("${name}" STREQUAL "opgen_torch_stable")
+    set(label "the common part of torch-stable libraries")
+    set(kind STATIC)
   endif()
+  set(library "${part_folder}/${CMAKE_${kind}_LIBRARY_PREFIX}${name}${CMAKE_${kind}_LIBRARY_SUFFIX}")
+  set(state "${part_folder}/opgen-part.txt")
 endmacro()
 
 # Set `words` to a readable name of the compiler and the kind of build.
@@ -257,6 +262,8 @@ function(opgen_say_compiled name cache)
   set(work 36)
   if(name STREQUAL "opgen_python")
     set(work 12)
+  elseif(name STREQUAL "opgen_torch_stable")
+    set(work 14)
   endif()
   cmake_host_system_information(RESULT cores QUERY NUMBER_OF_LOGICAL_CORES)
   math(EXPR seconds "${work} / ${cores}")
@@ -307,10 +314,10 @@ endfunction()
 # Make the target `name` from the library that opgen_find_part has COPIED.
 function(opgen_import_part name)
   opgen_part_paths(${name})
-  add_library(${name} SHARED IMPORTED GLOBAL)
+  add_library(${name} ${kind} IMPORTED GLOBAL)
   # The compiler finds headers with -I, as for a target of the project.
   set_target_properties(${name} PROPERTIES IMPORTED_LOCATION "${library}" IMPORTED_NO_SYSTEM ON)
-  if(NOT APPLE)
+  if(kind STREQUAL "SHARED" AND NOT APPLE)
     set_target_properties(${name} PROPERTIES IMPORTED_SONAME "lib${name}.so")
   endif()
 endfunction()

@@ -4,8 +4,8 @@
 # is extended; an installed runtime that opgen_runtime_DIR names; a copy of one that another project of this
 # user has compiled (opgenCache.cmake); or a target that compiles it here.
 #
-#   opgen_add_operators(mylib YAML native_functions.yaml ... [OPGEN_TARGET runtime|torch] [TAGS tags.yaml]
-#                       [DERIVATIVES derivatives.yaml ...] [BACKEND_YAML backend.yaml]
+#   opgen_add_operators(mylib YAML native_functions.yaml ... [OPGEN_TARGET runtime|torch|torch-stable]
+#                       [TAGS tags.yaml] [DERIVATIVES derivatives.yaml ...] [BACKEND_YAML backend.yaml]
 #                       [KERNELS a.cpp ...] [SELECT selected.yaml ...] [EXTENDS base] [NAME name]
 #                       [SHARDS n] [PYTHON] [OPTIONS option of opgen generate ...])
 #
@@ -13,7 +13,8 @@
 # next build runs opgen again and compiles only what changed (docs/guides/builds.md). EXTENDS names another target
 # made by this function, whose class Tensor and operators mylib uses. SELECT leaves out operators that none of
 # its files selects. PYTHON also makes the Python package mylib, in python/ of the build folder. OPGEN_TARGET
-# torch makes an extension of PyTorch (opgen_torchConfig.cmake).
+# torch makes an extension of PyTorch (opgen_torchConfig.cmake), torch-stable one that is compiled once for many
+# releases (opgen_torch_stableConfig.cmake).
 #
 #   opgen_install_python_package(mylib [DESTINATION folder])
 #

@@ -39,6 +39,7 @@ endif()
 opgen_check_torch_release(${opgen_torch_oldest} ${opgen_torch_newest})
 
 include("${CMAKE_CURRENT_LIST_DIR}/opgenOperators.cmake")
+include("${CMAKE_CURRENT_LIST_DIR}/opgenTorchPackage.cmake")
 
 macro(opgen_add_torch_library)
   opgen_enable_cuda_for(${ARGN})
@@ -54,16 +55,7 @@ function(opgen_make_torch_library target)
   list(FILTER schemas INCLUDE REGEX "/RegisterSchema[_0-9]*[.]cpp$")
   list(PREPEND arg_SOURCES ${schemas})
   list(REMOVE_DUPLICATES arg_SOURCES)
-  get_target_property(torch_cuda opgen::torch OPGEN_TORCH_CUDA)
-  set(left_out "")
-  if(NOT torch_cuda)
-    # CUDA kernels could not run here, so kernels in .cu files are left out, and their stubs remain.
-    set(left_out ${arg_KERNELS})
-    list(FILTER left_out INCLUDE REGEX "[.]cu$")
-    list(FILTER arg_KERNELS EXCLUDE REGEX "[.]cu$")
-  endif()
-  # `opgen build` lists them at its end.
-  set(OPGEN_LEFT_OUT "${left_out}" CACHE INTERNAL "")
+  opgen_leave_out_cuda(arg_KERNELS)
   add_library(${target} SHARED ${arg_SOURCES} ${arg_KERNELS})
   target_compile_features(${target} PUBLIC cxx_std_20)
   # As PyTorch compiles its own kernels: otherwise loops with std::sqrt or a choice would not be vectorised.
@@ -74,7 +66,8 @@ function(opgen_make_torch_library target)
   target_link_libraries(${target} PUBLIC opgen::torch)
   opgen_wants_cuda(cuda ${arg_KERNELS})
   if(cuda)
-    opgen_compile_cuda(${target})
+    opgen_compile_cuda(${target} LINK opgen::torch_cuda)
+    get_target_property(torch_cuda opgen::torch OPGEN_TORCH_CUDA)
     set_target_properties(${target} PROPERTIES OPGEN_BUILT_FOR_CUDA "${torch_cuda}")
   endif()
   # ATen's headers take seconds in every unit. Stubs may be in the same unit as calls of the kernels, because
@@ -85,45 +78,9 @@ function(opgen_make_torch_library target)
   endif()
 endfunction()
 
-# The package contains its Python files and the library, which __init__.py loads as lib<name>.so on every
-# system.
 function(opgen_add_torch_python_package target)
-  cmake_parse_arguments(PARSE_ARGV 1 arg "" "TREE;NAME;FOLDER" "")
-  if(NOT arg_NAME)
-    set(arg_NAME ${target})
-  endif()
-  set(package "${CMAKE_BINARY_DIR}/python/${arg_NAME}")
-  opgen_copy_package(copies FROM "${arg_TREE}/python/${arg_NAME}" TO "${package}")
-  target_sources(${target} PRIVATE ${copies})
-  if(arg_FOLDER)
-    opgen_copy_author_files(own FROM "${arg_FOLDER}" TO "${package}" TREE "${arg_TREE}/python/${arg_NAME}")
-    target_sources(${target} PRIVATE ${own})
-  endif()
   get_target_property(torch opgen::torch OPGEN_TORCH_VERSION)
-  get_target_property(cuda ${target} OPGEN_BUILT_FOR_CUDA)
-  if(NOT cuda)
-    set(cuda "")
-  endif()
-  file(CONFIGURE OUTPUT "${package}/_built_for.py" @ONLY CONTENT
-    [[
-"""The PyTorch that the library beside this file was compiled against, and its CUDA, if kernels need that."""
-
-TORCH = "@torch@"
-CUDA = "@cuda@"
-]])
-  set_target_properties(${target} PROPERTIES
-    PREFIX lib
-    OUTPUT_NAME "${arg_NAME}"
-    SUFFIX .so
-    LIBRARY_OUTPUT_DIRECTORY "${package}"
-    OPGEN_PACKAGE "${arg_NAME}"
-    OPGEN_INSTALL opgen_install_torch_package)
-endfunction()
-
-function(opgen_install_torch_package target destination)
-  get_target_property(package ${target} OPGEN_PACKAGE)
-  # libtorch is already in the process: __init__.py imports torch first.
-  install(TARGETS ${target} LIBRARY DESTINATION "${destination}")
-  install(DIRECTORY "${CMAKE_BINARY_DIR}/python/${package}/" DESTINATION "${destination}"
-    PATTERN "*.so" EXCLUDE PATTERN "__pycache__" EXCLUDE)
+  opgen_make_torch_package(${target} ${ARGN} BUILT_FOR
+    [["""The PyTorch that the library beside this file was compiled against, and its CUDA, if kernels need that."""]]
+    "\nTORCH = \"${torch}\"")
 endfunction()

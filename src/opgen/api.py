@@ -220,6 +220,7 @@ def _inputs(inputs: Inputs | PathLike | Iterable[PathLike]) -> _Inputs:
         namespace=inputs.namespace,
         shards=inputs.shards,
         python=inputs.python,
+        torch=inputs.torch,
     )
 
 

@@ -2,33 +2,20 @@
 
 from __future__ import annotations
 
-import re
 from pathlib import Path
 
 import pytest
 
-from opgen.diagnostics import Diagnostics
-from opgen.pipeline.generating import build_tree
-from support.build import REPOSITORY, RUNTIME, default_compiler, environment, run
+from support.build import RUNTIME, WARNINGS, default_compiler, environment, run
 from support.goldens import GOLDENS
-from support.inputs import aten_inputs
 from support.pytorch import torch_folder
+from support.retargeted import retargeted
 from support.trees import write_tree
 
 pytestmark = pytest.mark.nightly
 
-GOLDEN = REPOSITORY / "tests" / "golden" / "trees"
-
 # Rejected: E0751, E0241, E0754.
 REFUSED = {"use_const_ref", "outless", "ufunc"}
-# They need options, and other inputs have the same operators.
-LEFT_OUT = {
-    "external_backend_extends",
-    "external_backend_structured",
-    "extends",
-    "selective",
-    "python_module",
-}
 
 
 def test_all_of_them_in_one_unit(tmp_path: Path) -> None:
@@ -37,23 +24,15 @@ def test_all_of_them_in_one_unit(tmp_path: Path) -> None:
     """
     torch = torch_folder()
     includes, sources = [f"-I{RUNTIME / 'torch' / 'include'}"], []
-    refused = set()
-    for golden in sorted(GOLDEN.glob("*/input.yaml")):
-        if golden.parent.name in LEFT_OUT:
-            continue
-        name = f"g_{golden.parent.name}"
-        tree = tmp_path / name
-        if not generate(golden, name, tree):
-            refused.add(golden.parent.name)
-            continue
+    refused: set[str] = set()
+    for tree in retargeted("torch", tmp_path, refused):
         includes.append(f"-I{tree / 'include'}")
         sources += sorted(tree.glob("src/*.cpp"))
     assert refused <= REFUSED, refused - REFUSED
     unit = tmp_path / "all.cpp"
     unit.write_text("".join(f'#include "{source}"\n' for source in sources))
     system = [f"-isystem{torch / 'include'}", f"-isystem{torch / 'include/torch/csrc/api/include'}"]
-    warnings = ("-Wall", "-Wextra", "-Wshadow", "-Werror")
-    command = [default_compiler().path, "-std=c++20", "-fsyntax-only", *warnings]
+    command = [default_compiler().path, "-std=c++20", "-fsyntax-only", *WARNINGS]
     run([*command, *includes, *system, unit], env=environment())
 
 
@@ -66,22 +45,4 @@ def test_nodes_that_call_functions_of_an_author(tmp_path: Path) -> None:
     includes = [f"-I{path}" for path in (RUNTIME / "torch" / "include", tree / "include")]
     command = [default_compiler().path, "-std=c++20", "-fsyntax-only", "-DMYLIB_WITH_JOIN"]
     source = tree / "src" / "Derivatives.cpp"
-    warnings = ("-Wall", "-Wextra", "-Wshadow", "-Werror")
-    run([*command, *warnings, *includes, f"-I{golden.folder}", *system, source], env=environment())
-
-
-def generate(golden: Path, name: str, tree: Path) -> bool:
-    """Generate the input's tree in the namespace `name`; return False if the target rejects the input."""
-    tree.mkdir()
-    text = re.sub(r"(func: )(?![a-z_0-9]+::)", rf"\1{name}::", golden.read_text())
-    (tree / "input.yaml").write_text(text)
-    tags = golden.parent / "tags.yaml"
-    if tags.exists():
-        (tree / "tags.yaml").write_text(tags.read_text())
-    inputs = aten_inputs((tree / "input.yaml",), target="torch", name=name)
-    made = build_tree(inputs, Diagnostics())
-    for path, content in () if made is None else made.files.items():
-        (tree / path).parent.mkdir(parents=True, exist_ok=True)
-        # All libraries give the macros for kernels the same names, so one source cannot contain those of two.
-        (tree / path).write_text(re.sub(r"(?m)^#define OPGEN_\w+ (.*\\\n)*.*$", "", content))
-    return made is not None
+    run([*command, *WARNINGS, *includes, f"-I{golden.folder}", *system, source], env=environment())

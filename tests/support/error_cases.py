@@ -1,7 +1,7 @@
 """The bad files of tests/golden/errors: the ending of a file's name decides how opgen reads it.
 
 `.tags.yaml`            as the tags.yaml of a run
-`.torch.yaml`           for that target
+`.torch.yaml`           for that target, and so `.torch-stable.yaml`
 `.unsupported.torch.yaml`   valid for that target, but no files are generated from it
 `.beside.torch.yaml`    for that target, with a backend's file
 `.strict.yaml`          under --strict-torchgen
@@ -44,7 +44,7 @@ def inputs_of(path: Path, content: bytes) -> Inputs:
     given = {
         "yaml": (path,),
         "tags": _TAGS,
-        "target": "torch" if ".torch." in name else "runtime",
+        "target": next((t for t in ("torch", "torch-stable") if f".{t}." in name), "runtime"),
         "namespace": None if name.endswith(".bare.yaml") else "aten",
         "strict_torchgen": ".strict." in name,
     }
@@ -54,7 +54,8 @@ def inputs_of(path: Path, content: bytes) -> Inputs:
         given.update(yaml=(_OPERATORS,), backend_yaml=path, impl_path=_KERNELS)
     elif name.endswith(".derivatives.yaml"):
         both = (_DIFFERENTIABLE, _DIFFERENTIABLE_OWN)
-        yaml = both[:1] if given["strict_torchgen"] else both[1:] if ".torch." in name else both
+        own = given["target"] != "runtime"
+        yaml = both[:1] if given["strict_torchgen"] else both[1:] if own else both
         given.update(yaml=yaml, derivatives=(path,))
     elif name.endswith("selective.yaml"):
         given.update(yaml=(_OPERATORS,), select=(path,))

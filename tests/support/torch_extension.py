@@ -11,6 +11,7 @@ from pathlib import Path
 
 import pytest
 
+from support.aten_calls import write_aten_calls
 from support.build import environment, launcher, one_torch_unit, run, tool
 
 
@@ -31,18 +32,24 @@ def build_extension(
     tree: Path,
     *more: str | Path,
     flags: str = STRICT,
+    target: str = "torch",
 ) -> Path:
     """Build `yaml` without optimisation and with every warning an error; return the shared library.
 
-    Without `kernels` it gets stubs. `more` are further options of `opgen build`.
+    Without `kernels` it gets stubs. `more` are further options of `opgen build`. With target torch-stable, the library
+    is in its Python package, which scripts of `run_script` import, and kernels call ATen through functions of the same
+    names.
     """
+    if target == "torch-stable":
+        calls = write_aten_calls(tree.with_name(f"{tree.name}-aten"), _sources(kernels))
+        more = (*more, "--python", "-I", calls)
     variables = {
         **environment(),
         "CXXFLAGS": flags,
         **({"CMAKE_CXX_COMPILER_LAUNCHER": launcher()[0]} if launcher() else {}),
     }
     files = [yaml] if isinstance(yaml, Path) else yaml
-    command = [tool("opgen"), "build", *files, "--target", "torch", "-o", tree, *more]
+    command = [tool("opgen"), "build", *files, "--target", target, "-o", tree, *more]
     if kernels is not None:
         command += ["--kernels", kernels]
     with one_torch_unit():
@@ -61,9 +68,39 @@ def keep_no_graphs(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("TORCHINDUCTOR_AUTOGRAD_CACHE", "0")
 
 
+def _sources(kernels: Path | None) -> list[Path]:
+    """Return the sources that may be compiled for these kernels: all that lie beside them."""
+    if kernels is None:
+        return []
+    folder = kernels if kernels.is_dir() else kernels.parent
+    return sorted(folder.glob("*.cpp"))
+
+
+# Where a script loads a library that is in a package, it imports the package, as a user does.
+_IMPORT_PACKAGES = """
+import importlib, runpy, sys
+from pathlib import Path
+import torch
+
+load_library = torch.ops.load_library
+
+def load(path):
+    package = Path(path).parent
+    if not (package / "__init__.py").exists():
+        return load_library(path)
+    sys.path.insert(0, str(package.parent))
+    importlib.import_module(package.name)
+
+torch.ops.load_library = load
+sys.argv = sys.argv[1:]
+sys.path.insert(0, str(Path(sys.argv[0]).parent))
+runpy.run_path(sys.argv[0], run_name="__main__")
+"""
+
+
 def run_script(script: Path, *arguments: str | Path) -> str:
     """Run a script with this Python, which must exit with 0, and return its output."""
-    command = [sys.executable, str(script), *map(str, arguments)]
+    command = [sys.executable, "-c", _IMPORT_PACKAGES, str(script), *map(str, arguments)]
     done = subprocess.run(command, capture_output=True, text=True, check=False)
     assert done.returncode == 0, f"{script.name}\n{done.stdout}{done.stderr[-5000:]}"
     return done.stdout

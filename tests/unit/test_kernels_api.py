@@ -12,6 +12,7 @@ from support.build import REPOSITORY
 _PAGE = (REPOSITORY / "docs" / "reference" / "kernels-api.md").read_text()
 _RUNTIME = REPOSITORY / "runtime/include/opgen"
 _TORCH = REPOSITORY / "runtime/torch/include/opgen"
+_STABLE = REPOSITORY / "runtime/torch_stable/include/opgen"
 _SHARED = [
     _RUNTIME / name
     for name in ("cpu/loops.h", "core/parallel_reduce.h", "device/random.h", "tensor/dim_mask.h")
@@ -24,8 +25,8 @@ _HEADERS = {
         *(
             _RUNTIME / "tensor" / f"{name}.h"
             for name in (
-                *("tensor_functions", "compare", "copy", "resize", "shape_utils", "promotion"),
-                *("memory_overlap", "tensor"),
+                *("tensor_functions", "symint_functions", "compare", "copy", "resize"),
+                *("shape_utils", "promotion", "memory_overlap", "tensor"),
             )
         ),
     ],
@@ -36,6 +37,11 @@ _HEADERS = {
         *(_TORCH / "tensor" / f"{name}.h" for name in ("tensor_functions", "empty", "resize")),
     ],
 }
+# Target torch-stable has the runtime's headers, some of which others replace.
+_HEADERS["torch-stable"] = [
+    own if (own := _STABLE / path.relative_to(_RUNTIME)).exists() else path
+    for path in _HEADERS["runtime"]
+]
 # ATen's own functions with the same signature, by a using-declaration.
 _OF_ATEN = re.compile(r"using at::(\w+);")
 
@@ -63,7 +69,7 @@ def _declared(target: str) -> set[str]:
     return {_normal(match) for match in re.findall(pattern, text)}
 
 
-@pytest.mark.parametrize("target", ["runtime", "torch"])
+@pytest.mark.parametrize("target", ["runtime", "torch", "torch-stable"])
 def test_every_function_of_the_page_is_declared(target: str) -> None:
     """Protects the promise that names and arguments are the same for both targets."""
     declared = _declared(target)

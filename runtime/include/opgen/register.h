@@ -5,6 +5,7 @@
 #include "opgen/dispatch/registration_tables.h"
 #include "opgen/dispatch/tensor_owner.h"
 #include "opgen/structured/apart_out.h"
+#include "opgen/structured/backend_select.h"
 #include "opgen/structured/kernel_adapters.h"
 #include "opgen/structured/kernel_stubs.h"
 #include "opgen/structured/structured.h"

@@ -8,11 +8,6 @@
 
 namespace opgen::detail {
 
-void throw_unsupported_dtype(const char* name, ScalarType dtype) {
-  OPGEN_CHECK_NOT_IMPLEMENTED(false, "'", name, "' is not implemented for dtype ", dtype);
-  __builtin_unreachable();
-}
-
 void throw_kernel_dtypes(const TensorIteratorBase& iter, std::initializer_list<ScalarType> dtypes,
                          int noutputs) {
   OPGEN_INTERNAL_ASSERT(

@@ -6,6 +6,7 @@
 #include <string>
 
 #include "opgen/core/error.h"
+#include "opgen/core/has_f16c.h"
 #include "opgen/core/loading.h"
 
 namespace opgen {
@@ -20,8 +21,7 @@ CPUCapability processor_capability() noexcept {
     return CPUCapability::AVX512;
   }
   // All processors with AVX2 except a few have the other two, and loops for AVX2 use them.
-  if (__builtin_cpu_supports("avx2") && __builtin_cpu_supports("fma") &&
-      __builtin_cpu_supports("f16c")) {
+  if (__builtin_cpu_supports("avx2") && __builtin_cpu_supports("fma") && detail::has_f16c()) {
     return CPUCapability::AVX2;
   }
 #endif

@@ -183,6 +183,11 @@ void TensorIteratorBase::build_unary_op(const TensorBase& out, const TensorBase&
 void TensorIteratorBase::build_borrowing_unary_op(const TensorBase& out, const TensorBase& a) {
   detail::IteratorBuilder::build_op<kUnary, kAllBorrowed>(*this, out, a);
 }
+void TensorIteratorBase::build_output_borrowing_argument_owning_unary_op(const TensorBase& out,
+                                                                         const TensorBase& a) {
+  constexpr unsigned kArgument = 0b10;
+  detail::IteratorBuilder::build_op<kUnary, kArgument>(*this, out, a);
+}
 void TensorIteratorBase::build_unary_float_op(const TensorBase& out, const TensorBase& a) {
   detail::IteratorBuilder::build_op<kUnaryFloat, kAllOwned>(*this, out, a);
 }

@@ -1,5 +1,6 @@
 // general.cpp: builds an iterator in the form General: shape, dtypes, temporaries and outputs.
 #include "iterator/builder.h"
+#include "iterator/refusals.h"
 
 #include "opgen/tensor/copy.h"
 #include "opgen/tensor/factories.h"
@@ -122,13 +123,9 @@ void IteratorBuilder::compute_shape() {
   }
 }
 
-// Throws Error if resizing would move the bytes of an input, or let the output overlap them.
 void IteratorBuilder::check_may_resize(const TensorBase& out) const {
   for (int j = state_.num_outputs; j < ntensors(); ++j) {
-    OPGEN_CHECK(!out.is_alias_of(tensor(j)), "an output would be resized from ", out.sizes(),
-                " to ", state_.general->shape,
-                " while it shares its storage with an input of sizes ", tensor(j).sizes(),
-                "; pass an output with its own storage");
+    check_resized_beside(out, state_.general->shape, tensor(j));
   }
 }
 
@@ -145,8 +142,7 @@ void IteratorBuilder::mark_resize_outputs() {
         op.will_resize = true;
         continue;
       }
-      OPGEN_CHECK(state_.is_reduction, "the output has sizes ", out.sizes(),
-                  ", but the operands broadcast to ", state_.general->shape);
+      if (!state_.is_reduction) refuse_shape(out, state_.general->shape);
     }
   }
 }
@@ -162,7 +158,7 @@ void IteratorBuilder::compute_types() {
 
   for (OperandInfo& op : state_.general->operands) {
     if (!op.is_type_defined()) {
-      OPGEN_CHECK(op.is_output, "an input tensor is undefined");
+      if (!op.is_output) refuse_undefined_input();
       op.target_dtype = settings_.static_dtype;
       if (settings_.has_static_device) {
         op.device = settings_.static_device;
@@ -189,9 +185,9 @@ void IteratorBuilder::compute_types() {
       (inputs_differ || outputs_differ ||
        (state_.common_dtype != output_dtype && output_dtype != ScalarType::Undefined))) {
     for (const OperandInfo& op : state_.general->operands) {
-      OPGEN_CHECK(!op.tensor().defined() || op.target_dtype == state_.common_dtype,
-                  "expected tensors of the same dtype, ", state_.common_dtype, ", but ",
-                  op.is_output ? "the output" : "an input", " has ", op.target_dtype);
+      if (op.tensor().defined() && op.target_dtype != state_.common_dtype) {
+        refuse_dtypes(state_.common_dtype, op);
+      }
     }
   }
 
@@ -227,16 +223,13 @@ void IteratorBuilder::compute_types() {
     if (settings_.check_all_same_device && op.device != state_.common_device) {
       bool is_cpu_number = settings_.allow_cpu_scalars && !op.is_output && op.device.is_cpu() &&
                            op.tensor().dim() == 0;
-      OPGEN_CHECK(is_cpu_number && cpu_scalars == 0,
-                  "expected all tensors on the same device, but found some on ",
-                  state_.common_device, " and on ", op.device);
+      if (!is_cpu_number || cpu_scalars != 0) refuse_devices(state_.common_device, op.device);
       ++cpu_scalars;
     }
     if (settings_.enforce_safe_casting_to_output && op.is_output &&
-        op.current_dtype != state_.common_dtype) {
-      OPGEN_CHECK(canCast(state_.common_dtype, op.current_dtype), "a result of dtype ",
-                  state_.common_dtype, " cannot be stored in an output of dtype ",
-                  op.current_dtype);
+        op.current_dtype != state_.common_dtype &&
+        !canCast(state_.common_dtype, op.current_dtype)) {
+      refuse_cast(state_.common_dtype, op.current_dtype);
     }
     // Replace operands only on the CPU: kernels of other devices convert when they load and store.
     // Meta tensors are replaced, too, because the strides of a new output depend on those of the

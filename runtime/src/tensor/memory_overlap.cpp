@@ -149,14 +149,6 @@ std::vector<std::int64_t> sorted_places(const TensorBase& tensor) {
   return places;
 }
 
-// Returns whether two elements of a tensor with gaps share memory. Compares all elements unless the
-// strides decide.
-bool repeats_elements(const TensorBase& tensor) {
-  if (tensor.numel() == 0 || steps_apart(tensor)) return false;
-  const std::vector<std::int64_t> places = sorted_places(tensor);
-  return std::adjacent_find(places.begin(), places.end()) != places.end();
-}
-
 }  // namespace
 
 bool share_elements(const TensorBase& a, const TensorBase& b) {
@@ -189,32 +181,14 @@ bool are_same_elements(const TensorBase& a, const TensorBase& b) noexcept {
   return true;
 }
 
-void assert_no_internal_overlap(const TensorBase& tensor) {
-  MemOverlap overlap = has_internal_overlap(tensor);
-  if (OPGEN_UNLIKELY(overlap == MemOverlap::TooHard) && repeats_elements(tensor)) {
-    overlap = MemOverlap::Yes;
-  }
-  OPGEN_CHECK(overlap != MemOverlap::Yes, "a tensor of sizes ", tensor.sizes(), " and strides ",
-              tensor.strides(),
-              " cannot be written to: several elements share memory; clone() it first");
-}
-
-void assert_no_partial_overlap(const TensorBase& a, const TensorBase& b) {
-  MemOverlapStatus status = get_overlap_status(a, b);
-  if (OPGEN_UNLIKELY(status == MemOverlapStatus::TooHard) && !are_same_elements(a, b) &&
-      share_elements(a, b)) {
-    status = MemOverlapStatus::Partial;
-  }
-  OPGEN_CHECK(
-      status != MemOverlapStatus::Partial,
-      "an input and the tensor that is written to overlap in memory; clone() the input first");
-}
-
-void assert_no_overlap(const TensorBase& a, const TensorBase& b) {
-  OPGEN_CHECK(
-      !share_elements(a, b),
-      "an input and the tensor that is written to share memory, but elements are still read "
-      "after they are overwritten; clone() the input first");
-}
-
 }  // namespace opgen::tensor_functions
+
+namespace opgen::detail {
+
+bool repeats_elements(const TensorBase& tensor) {
+  if (tensor.numel() == 0 || steps_apart(tensor)) return false;
+  const std::vector<std::int64_t> places = sorted_places(tensor);
+  return std::adjacent_find(places.begin(), places.end()) != places.end();
+}
+
+}  // namespace opgen::detail

@@ -1,15 +1,11 @@
 // promotion.cpp: the type promotion of element types.
 #include "opgen/tensor/promotion.h"
 
-#include <atomic>
-
 #include "opgen/tensor/tensor.h"
 
 namespace opgen {
 
 namespace {
-
-constinit std::atomic<ScalarType> default_dtype{kFloat};
 
 // Returns a rank that orders types by category, then by size.
 int integer_rank(ScalarType t) noexcept {
@@ -66,13 +62,6 @@ ScalarType number_type(ScalarType t) noexcept {
 
 }  // namespace
 
-ScalarType get_default_dtype() noexcept {
-  return default_dtype.load(std::memory_order_relaxed);
-}
-void set_default_dtype(ScalarType dtype) {
-  OPGEN_CHECK_TYPE(isFloatingType(dtype), "the default dtype must be a floating type, not ", dtype);
-  default_dtype.store(dtype, std::memory_order_relaxed);
-}
 ScalarType get_default_complex_dtype() noexcept {
   return toComplexType(get_default_dtype());
 }

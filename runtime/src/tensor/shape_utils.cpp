@@ -2,7 +2,6 @@
 #include "opgen/tensor/shape_utils.h"
 
 #include "opgen/tensor/storage_bytes.h"
-#include "tensor/negative_strides.h"
 
 namespace opgen::tensor_functions {
 
@@ -33,9 +32,9 @@ DimVector infer_size(IntArrayRef a, IntArrayRef b) {
   for (std::size_t i = 1; i <= ndim; ++i) {
     std::int64_t size_a = i <= a.size() ? a[a.size() - i] : 1;
     std::int64_t size_b = i <= b.size() ? b[b.size() - i] : 1;
-    OPGEN_CHECK(size_a == size_b || size_a == 1 || size_b == 1, "shapes ", a, " and ", b,
-                " do not broadcast: size ", size_a, " against ", size_b, " in dimension ",
-                ndim - i);
+    if (OPGEN_UNLIKELY(size_a != size_b && size_a != 1 && size_b != 1)) {
+      throw_no_broadcast(a, b, ndim - i);
+    }
     shape[ndim - i] = size_a == 1 ? size_b : size_a;
   }
   return shape;
@@ -104,37 +103,6 @@ Geometry infer_expand_geometry(IntArrayRef sizes, IntArrayRef strides, IntArrayR
   }
   return result;
 }
-
-}  // namespace opgen::tensor_functions
-
-namespace opgen::detail {
-
-TensorBase expand_view(const TensorBase& self, IntArrayRef desired) {
-  Geometry geometry = infer_expand_geometry(self.sizes(), self.strides(), desired);
-  return alias_with_sizes_and_strides(self, geometry.sizes, geometry.strides,
-                                      self.storage_offset());
-}
-
-TensorBase as_strided(const TensorBase& self, IntArrayRef sizes, IntArrayRef strides,
-                      std::optional<std::int64_t> storage_offset) {
-  OPGEN_CHECK(sizes.size() == strides.size(), "as_strided: sizes ", sizes, " and strides ", strides,
-              " differ in number");
-  check_sizes_nonnegative(sizes);
-  for (std::int64_t stride : strides) {
-    OPGEN_CHECK(stride >= 0, "as_strided: ", detail::kNoNegativeStrides, strides);
-  }
-  const std::int64_t offset = storage_offset.value_or(self.storage_offset());
-  OPGEN_CHECK(offset >= 0, "as_strided: negative storage offset ", offset);
-  const std::size_t needed = checked_storage_bytes(sizes, strides, offset, self.itemsize());
-  const std::size_t there = self.storage().nbytes();
-  OPGEN_CHECK(needed <= there, "as_strided: sizes ", sizes, ", strides ", strides, " and offset ",
-              offset, " need ", needed, " bytes, but the storage has ", there);
-  return alias_with_sizes_and_strides(self, sizes, strides, offset);
-}
-
-}  // namespace opgen::detail
-
-namespace opgen::tensor_functions {
 
 std::int64_t multiply_integers(IntArrayRef sizes) {
   std::int64_t product = 1;

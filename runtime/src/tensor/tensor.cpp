@@ -1,6 +1,7 @@
 // tensor.cpp: TensorImpl and the parts of TensorBase that are not inline.
 #include "opgen/tensor/tensor.h"
 
+#include <algorithm>
 #include <cstdlib>
 #include <new>
 
@@ -8,6 +9,7 @@
 #include "opgen/tensor/copy.h"
 #include "opgen/tensor/empty.h"
 #include "opgen/tensor/shape_utils.h"
+#include "opgen/tensor/stride_order.h"
 #include "opgen/tensor/tensor_parts.h"
 #include "tensor/negative_strides.h"
 #include "tensor/row_major.h"
@@ -24,6 +26,15 @@ void throw_dim_out_of_range(std::int64_t dim, std::int64_t ndim, bool wrap_scala
   OPGEN_CHECK_INDEX(range != 0, "dimension ", dim, " was given for a tensor without dimensions");
   OPGEN_CHECK_INDEX(false, "dimension ", dim, " is out of range: expected ", -range, " to ",
                     range - 1);
+  __builtin_unreachable();
+}
+void throw_no_broadcast(IntArrayRef a, IntArrayRef b, std::size_t dim) {
+  const auto size = [&](IntArrayRef sizes) {
+    const std::size_t from_end = std::max(a.size(), b.size()) - dim;
+    return from_end > sizes.size() ? 1 : sizes[sizes.size() - from_end];
+  };
+  OPGEN_CHECK(false, "shapes ", a, " and ", b, " do not broadcast: size ", size(a), " against ",
+              size(b), " in dimension ", dim);
   __builtin_unreachable();
 }
 void throw_wrong_dtype(ScalarType asked, ScalarType is) {
@@ -91,14 +102,6 @@ void TensorImpl::set_dim(std::size_t ndim) {
 
 namespace {
 
-// Returns the stride of the next outer dimension after a dimension with this stride and size; size
-// 0 counts as 1. Saturates at the largest int64_t, which happens only for empty tensors, whose
-// strides do not matter.
-std::int64_t next_stride(std::int64_t stride, std::int64_t size) noexcept {
-  std::int64_t next = 0;
-  return __builtin_mul_overflow(stride, size > 1 ? size : 1, &next) ? INT64_MAX : next;
-}
-
 // Returns whether the argument points into this tensor's own sizes, which set_dim moves.
 bool overlaps(IntArrayRef range, const std::int64_t* begin, const std::int64_t* end) noexcept {
   return range.data() >= begin && range.data() < end;
@@ -131,7 +134,7 @@ void TensorImpl::set_sizes_contiguous(IntArrayRef sizes) {
   for (std::size_t i = sizes.size(); i-- > 0;) {
     sizes_[i] = sizes[i];
     strides_[i] = stride;
-    stride = next_stride(stride, sizes[i]);
+    stride = detail::next_stride(stride, sizes[i]);
   }
   numel_ = numel;
   contiguous_ = true;
@@ -170,78 +173,17 @@ void TensorImpl::refresh_contiguous() noexcept {
   }
 }
 
-namespace {
-
-// The order of dimensions, from the innermost outwards.
-constexpr int kChannelsLast2d[] = {1, 3, 2, 0};
-constexpr int kChannelsLast3d[] = {1, 4, 3, 2, 0};
-
-ArrayRef<int> channels_last_order(MemoryFormat format) noexcept {
-  if (format == MemoryFormat::ChannelsLast) return ArrayRef<int>(kChannelsLast2d);
-  if (format == MemoryFormat::ChannelsLast3d) return ArrayRef<int>(kChannelsLast3d);
-  return {};
-}
-
-}  // namespace
-
 bool TensorImpl::is_contiguous(MemoryFormat format) const noexcept {
   if (format == MemoryFormat::Contiguous || format == MemoryFormat::Preserve) return contiguous_;
-  ArrayRef<int> order = channels_last_order(format);
-  if (static_cast<std::size_t>(ndim_) != order.size()) return false;
-  std::int64_t expected = 1;
-  for (int d : order) {
-    if (sizes_[d] == 1) continue;
-    if (strides_[d] != expected) return false;
-    expected *= sizes_[d];
-  }
-  return true;
+  return detail::has_channels_last_strides(sizes(), strides(), format);
 }
 
 bool TensorImpl::is_strides_like(MemoryFormat format) const noexcept {
-  ArrayRef<int> order = channels_last_order(format);
-  if (order.empty() || static_cast<std::size_t>(ndim_) != order.size()) return false;
-  if (strides_[1] == 0) return false;  // if channels are broadcast, the order is unknown
-  std::int64_t least = 0;
-  for (int d : order) {
-    if (sizes_[d] == 0 || strides_[d] < least) return false;
-    // Contiguous {N, 1, 1, 1} and its slices have equal strides for batch and channels.
-    if (d == 0 && least == strides_[1]) return false;
-    least = sizes_[d] > 1 ? strides_[d] * sizes_[d] : strides_[d];
-  }
-  return true;
+  return detail::is_strides_like(sizes(), strides(), format);
 }
 
 bool TensorImpl::is_non_overlapping_and_dense() const noexcept {
-  if (contiguous_) return true;
-  // Sort the dimensions that matter by stride. Insertion sort is fastest, because they are few and
-  // often already sorted.
-  SmallVector<std::int32_t, 8> order;
-  for (std::int32_t d = 0; d < ndim_; ++d) {
-    if (sizes_[d] == 1) continue;
-    order.push_back(d);
-    for (std::size_t i = order.size() - 1; i > 0 && strides_[order[i]] < strides_[order[i - 1]];
-         --i) {
-      std::swap(order[i], order[i - 1]);
-    }
-  }
-  std::int64_t expected = 1;
-  for (std::int32_t d : order) {
-    if (strides_[d] != expected) return false;
-    expected *= sizes_[d];
-  }
-  return true;
-}
-
-MemoryFormat TensorBase::suggest_memory_format(bool exact) const noexcept {
-  if (layout() != kStrided) return MemoryFormat::Contiguous;
-  for (MemoryFormat format : {MemoryFormat::ChannelsLast, MemoryFormat::ChannelsLast3d}) {
-    if (!impl_->is_strides_like(format)) continue;
-    if (!exact) return format;
-    DimVector fresh;
-    detail::strides_for_format(sizes(), format, fresh);
-    if (strides() == IntArrayRef(fresh)) return format;
-  }
-  return MemoryFormat::Contiguous;
+  return contiguous_ || detail::is_non_overlapping_and_dense(sizes(), strides());
 }
 
 TensorBase TensorBase::contiguous(MemoryFormat format) const {
@@ -294,27 +236,27 @@ TensorBase view_if_row_major(const TensorBase& base, IntArrayRef sizes) {
   return view;
 }
 
-void contiguous_strides(IntArrayRef sizes, DimVector& strides) {
-  strides.resize(sizes.size());
-  std::int64_t stride = 1;
-  for (std::size_t i = sizes.size(); i-- > 0;) {
-    strides[i] = stride;
-    stride = next_stride(stride, sizes[i]);
-  }
+TensorBase expand_view(const TensorBase& self, IntArrayRef desired) {
+  Geometry geometry = infer_expand_geometry(self.sizes(), self.strides(), desired);
+  return alias_with_sizes_and_strides(self, geometry.sizes, geometry.strides,
+                                      self.storage_offset());
 }
 
-void strides_for_format(IntArrayRef sizes, MemoryFormat format, DimVector& strides) {
-  ArrayRef<int> order = channels_last_order(format);
-  if (order.empty()) return contiguous_strides(sizes, strides);
-  OPGEN_CHECK(sizes.size() == order.size(), "memory format ", format, " needs ", order.size(),
-              " dimensions, but the sizes are ", sizes);
-  strides.resize(sizes.size());
-  std::int64_t stride = 1;
-  for (int d : order) {
-    std::size_t i = static_cast<std::size_t>(d);
-    strides[i] = stride;
-    stride = next_stride(stride, sizes[i]);
+TensorBase as_strided(const TensorBase& self, IntArrayRef sizes, IntArrayRef strides,
+                      std::optional<std::int64_t> storage_offset) {
+  OPGEN_CHECK(sizes.size() == strides.size(), "as_strided: sizes ", sizes, " and strides ", strides,
+              " differ in number");
+  check_sizes_nonnegative(sizes);
+  for (std::int64_t stride : strides) {
+    OPGEN_CHECK(stride >= 0, "as_strided: ", kNoNegativeStrides, strides);
   }
+  const std::int64_t offset = storage_offset.value_or(self.storage_offset());
+  OPGEN_CHECK(offset >= 0, "as_strided: negative storage offset ", offset);
+  const std::size_t needed = checked_storage_bytes(sizes, strides, offset, self.itemsize());
+  const std::size_t there = self.storage().nbytes();
+  OPGEN_CHECK(needed <= there, "as_strided: sizes ", sizes, ", strides ", strides, " and offset ",
+              offset, " need ", needed, " bytes, but the storage has ", there);
+  return alias_with_sizes_and_strides(self, sizes, strides, offset);
 }
 
 DispatchKeySet default_key_set(DispatchKey key) noexcept {

@@ -45,6 +45,7 @@ from opgen.pipeline.kernel_sources import (
 )
 from opgen.pipeline.omissions import describe_omissions
 from opgen.targets import TARGETS
+from opgen.targets.base import FileKind
 
 # The kernel sources that opgen_torchConfig.cmake leaves out.
 _CMAKE_LEFT_OUT = re.compile(r"^OPGEN_LEFT_OUT:INTERNAL=(.+)$", re.MULTILINE)
@@ -186,8 +187,10 @@ def _alone_in(folder: Path, fails: bool, diagnostics: Diagnostics) -> Iterator[N
 def _own_python(folder: Path | None, inputs: Inputs, diagnostics: Diagnostics) -> list[Path]:
     if folder is None:
         return []
-    if not inputs.python or inputs.target != "torch":
-        raise click.UsageError("--python-folder goes with --python and --target torch")
+    if not inputs.python or FileKind.PYTHON_FUNCTIONS not in TARGETS[inputs.target].plan.kinds:
+        raise click.UsageError(
+            "--python-folder goes with --python and --target torch or torch-stable"
+        )
     return _folders((folder,), "name a folder with ops.py", diagnostics)
 
 

@@ -14,6 +14,7 @@ _ACTIONS = ("list", "path", "prune", "clear")
 _LABELS = {
     "opgen_runtime": "runtime",
     "opgen_python": "Python part",
+    "opgen_torch_stable": "torch-stable part",
     "opgen_new": "(unfinished)",
 }
 

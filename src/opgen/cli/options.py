@@ -83,6 +83,11 @@ _COMMON = (
         help="The library whose tensors the operators use: opgen's own runtime or PyTorch.",
     ),
     _input_option(
+        "--torch",
+        metavar="RELEASE",
+        help="The oldest PyTorch that the library must work with (torch-stable).  [default: 2.10]",
+    ),
+    _input_option(
         "--tags",
         type=click.Path(path_type=Path),
         metavar="FILE",

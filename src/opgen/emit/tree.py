@@ -34,6 +34,7 @@ from opgen.emit.python.module import build_python
 from opgen.emit.torch.autograd import build_register_autograd
 from opgen.emit.torch.functionalize import build_register_functionalize
 from opgen.emit.torch.twins import build_register_twins
+from opgen.emit.torch_stable.package import build_python_registrations
 from opgen.targets.base import FileKind
 
 _Build: TypeAlias = Callable[[Context], Iterable[GeneratedFile]]
@@ -64,6 +65,7 @@ _KINDS: tuple[tuple[FileKind, _Build, bool], ...] = (
     (FileKind.FORMULA_STUBS, build_formula_stubs, False),
     (FileKind.PYTHON, build_python, False),
     (FileKind.PYTHON_FUNCTIONS, build_python_functions, False),
+    (FileKind.PYTHON_REGISTRATIONS, build_python_registrations, False),
 )
 
 

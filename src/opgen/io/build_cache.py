@@ -18,7 +18,9 @@ from pathlib import Path
 
 from msgspec import Struct
 
-_ENTRY = re.compile(r"(opgen_runtime|opgen_python)-[0-9a-f]{32}|(opgen_new)-[A-Za-z0-9]{16}")
+_ENTRY = re.compile(
+    r"(opgen_runtime|opgen_python|opgen_torch_stable)-[0-9a-f]{32}|(opgen_new)-[A-Za-z0-9]{16}"
+)
 _OFF = ("0", "off", "no", "false")
 _ABANDONED_AFTER = 86400.0
 

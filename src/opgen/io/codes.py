@@ -78,8 +78,8 @@ E0909 = Code(
 E0910 = Code(
     "E0910",
     "an option that does not apply to the target",
-    "Some options apply to some targets only. --extends is for target runtime: with target torch, class Tensor "
-    "is PyTorch's own.",
+    "Some options apply to some targets only. --extends is for target runtime: with the others, class Tensor is "
+    "PyTorch's own. --torch is for target torch-stable, whose libraries serve many releases of PyTorch.",
     None,
 )
 

@@ -12,7 +12,7 @@ from opgen.diagnostics import counted
 _UNITY_BYTES = 65536
 # Processor seconds on a machine of 2023, for the headers of a source and for each kilobyte of it. Kernels are templates
 # for many dtypes.
-_FOR_HEADERS = {"runtime": 1.0, "torch": 9.0}
+_FOR_HEADERS = {"runtime": 1.0, "torch": 9.0, "torch-stable": 1.0}
 _KERNEL_KB, _GENERATED_KB = 0.25, 0.12
 
 
@@ -28,7 +28,7 @@ def estimate_first_build(
         return ""
     generated = [*tree.glob("src/*.cpp"), *tree.glob("stubs/*.cpp")]
     headers = _FOR_HEADERS[target]
-    if target == "torch" or sum(map(_bytes, generated)) <= _UNITY_BYTES:
+    if target != "runtime" or sum(map(_bytes, generated)) <= _UNITY_BYTES:
         work = [headers + _GENERATED_KB * sum(map(_bytes, generated)) / 1000]
     else:
         work = _each(generated, headers, _GENERATED_KB)

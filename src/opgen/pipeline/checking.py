@@ -5,6 +5,7 @@ from __future__ import annotations
 from opgen.cpp import check as cpp_check
 from opgen.cpp.signatures import Signatures
 from opgen.diagnostics import Diagnostics, until_too_many
+from opgen.io.codes import E0910
 from opgen.model.registry import Registry
 from opgen.parse import (
     Allow,
@@ -14,7 +15,7 @@ from opgen.pipeline.additions import Additions, read_backend, read_selection
 from opgen.pipeline.inputs import Inputs
 from opgen.pipeline.installed import is_backend_only
 from opgen.resolve import without_reported
-from opgen.targets import TARGETS, functionalization, unsupported
+from opgen.targets import TARGETS, functionalization, stable, unsupported
 
 
 @until_too_many(Signatures)
@@ -33,6 +34,13 @@ def check_target(registry: Registry, inputs: Inputs, diagnostics: Diagnostics) -
     )
     if target.dispatch.functionalizes and not broken and not backend_only:
         functionalization.report_unfunctionalizable(registry, diagnostics)
+    required = target.required_package
+    if target.serves_releases and required is not None:
+        release = stable.find_release(inputs.torch, required, diagnostics)
+        stable.report_stable(registry, target, release, diagnostics, python=inputs.python)
+    elif inputs.torch is not None:
+        message = f"a library for target {target.name} works with one release of PyTorch at most"
+        diagnostics.error(E0910, message, None, hint="leave out --torch, or use torch-stable")
     return signatures
 
 

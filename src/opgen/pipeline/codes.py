@@ -16,7 +16,7 @@ from opgen.lints import CODES as LINT_CODES
 from opgen.parse import CODES as PARSE_CODES
 from opgen.python.codes import CODES as PYTHON_CODES
 from opgen.resolve import CODES as RESOLVE_CODES
-from opgen.targets import functionalization, required_package, unsupported
+from opgen.targets import functionalization, required_package, stable, unsupported
 
 CODES: Mapping[str, Code] = collect_codes(
     LIMIT_CODES,
@@ -30,6 +30,7 @@ CODES: Mapping[str, Code] = collect_codes(
     unsupported.CODES,
     functionalization.CODES,
     required_package.CODES,
+    stable.CODES,
     LINT_CODES,
     FILE_CODES,
     IMPORT_CODES,

@@ -24,6 +24,8 @@ from opgen.pipeline.declared_functions import DeclaredFunctions
 from opgen.pipeline.inputs import Inputs, derivatives_paths
 from opgen.pipeline.reading import read_source
 from opgen.targets import TARGETS
+from opgen.targets.base import FileKind
+from opgen.targets.stable import report_formulas
 
 
 class Gradients(Struct, frozen=True):
@@ -100,6 +102,10 @@ def derive_gradients(
         return Gradients()
     files = read_derivatives(inputs, diagnostics)
     if files is None:
+        return Gradients()
+    target = TARGETS[inputs.target]
+    if FileKind.DERIVATIVES not in target.plan.kinds:
+        report_formulas(target, files, diagnostics)
         return Gradients()
     errors = diagnostics.error_count
     infos = derive_infos(registry, files, signatures, diagnostics)

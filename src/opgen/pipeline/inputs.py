@@ -34,7 +34,7 @@ Overlay: TypeAlias = Mapping[Path, bytes]
 class Options(Struct, frozen=True, kw_only=True):
     """The options whose values are the same on the command line, in the Python API and in the pipeline."""
 
-    # "runtime" or "torch".
+    # "runtime", "torch" or "torch-stable".
     target: str = "runtime"
     # The name of the library. Default: the namespace of its operators.
     name: str | None = None
@@ -46,6 +46,8 @@ class Options(Struct, frozen=True, kw_only=True):
     shards: int = 1
     # Whether the library is a Python package, too.
     python: bool = False
+    # For a target whose libraries serve many releases of PyTorch: the oldest; by default, the oldest that is possible.
+    torch: str | None = None
 
 
 class Inputs(Options, frozen=True):

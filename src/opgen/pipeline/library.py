@@ -26,6 +26,7 @@ from opgen.pipeline.installed import is_backend_only
 from opgen.pipeline.reading import read_bytes
 from opgen.targets import TARGETS
 from opgen.targets.base import Target
+from opgen.targets.required_package import dotted
 
 _NO_ADDITIONS = Additions()
 _NO_GRADIENTS = Gradients()
@@ -67,6 +68,7 @@ def library_context(
         python=inputs.python,
         backend_only=backend_only,
         extends_python=extended is not None and extended.python,
+        torch=_oldest_torch(inputs, target),
     )
     return Context(
         registry,
@@ -78,6 +80,13 @@ def library_context(
         gradients.functions,
         gradients.files,
     )
+
+
+def _oldest_torch(inputs: Inputs, target: Target) -> str:
+    required = target.required_package
+    if not target.serves_releases or required is None:
+        return ""
+    return inputs.torch or dotted(required.oldest)
 
 
 def _extended_name(extended: Extended | None, target: Target, backend_only: bool) -> str | None:

@@ -20,6 +20,7 @@ def options_of(inputs: Inputs) -> tuple[Option, ...]:
     """Return every option of a run that is not the default, in the order of `opgen generate --help`."""
     rows: tuple[tuple[str, object], ...] = (
         ("--target", inputs.target if inputs.target != "runtime" else None),
+        ("--torch", inputs.torch),
         ("--tags", inputs.tags),
         *(("--derivatives", path) for path in inputs.derivatives),
         *(("--include", folder) for folder in inputs.include),
@@ -65,6 +66,7 @@ def recorded_options(inputs: Inputs, extends: str | None) -> dict[str, Any]:
         "select": [path.name for path in inputs.select],
         "shards": inputs.shards if inputs.shards != 1 else None,
         "strict_torchgen": inputs.strict_torchgen,
+        "torch": inputs.torch,
     }
     found = {name: value for name, value in recorded.items() if value}
     return {"options": found} if found else {}
@@ -83,14 +85,14 @@ def inputs_recorded(
     options, target, name = was
     if was == now or not isinstance(options, dict) or not _are_words(target, name):
         return None
-    files = (options.get("extends"), options.get("backend_yaml"))
+    files = (options.get("extends"), options.get("backend_yaml"), options.get("torch"))
     keys = ("backends", "ignore_keys", "select", "derivatives", "include")
     lists = [options.get(key, []) for key in keys]
     if not all(isinstance(found, list) and _are_words(*found) for found in lists):
         return None
     if not _are_words(*(file for file in files if file is not None)):
         return None
-    extends, backend_yaml = files
+    extends, backend_yaml, torch = files
     if extends == own.get("options", {}).get("extends"):
         manifest = inputs.extends
     else:
@@ -117,6 +119,7 @@ def inputs_recorded(
         strict_torchgen=bool(options.get("strict_torchgen", False)),
         shards=shards if isinstance(shards, int) else 1,
         python=bool(options.get("python", False)),
+        torch=torch,
     )
 
 

@@ -21,10 +21,9 @@ def new_package(name: str, target: str, diagnostics: Diagnostics) -> Mapping[str
     _check_name(name, diagnostics)
     if diagnostics.has_errors:
         return {}
-    required = TARGETS[target].required_package
-    releases = () if required is None else required.releases
     new = templates_dir() / "new"
-    return Renderer(new / target, new).render_all(build_new_package(name, releases))
+    folders = [new / folder for folder in TARGETS[target].plan.templates]
+    return Renderer(*folders, new).render_all(build_new_package(name, TARGETS[target]))
 
 
 def _check_name(name: str, diagnostics: Diagnostics) -> None:

@@ -27,6 +27,25 @@ def lacks_fake(registry: Registry, f: NativeFunction) -> bool:
     )
 
 
+# The kernels that compute results without data, the first that there is.
+_WITHOUT_DATA = (
+    DispatchKey.Meta,
+    DispatchKey.CompositeExplicitAutograd,
+    DispatchKey.CompositeExplicitAutogradNonFunctional,
+)
+
+
+def key_of_fake(registry: Registry, f: NativeFunction) -> DispatchKey | None:
+    """Return the key of the kernel by which generated code knows the results of `f` without data; None without one.
+
+    An operator that decomposes, and one with a `fake` line, needs none.
+    """
+    if f.fake is not None or f.has_composite_implicit_autograd_kernel:
+        return None
+    found = (key for key in _WITHOUT_DATA if find_registration(registry, f, key) is not None)
+    return next(found, None)
+
+
 def first_backend_key(f: NativeFunction) -> DispatchKey | None:
     """Return the first backend key of the dispatch table that has a kernel."""
     for key, kernel in f.dispatch:

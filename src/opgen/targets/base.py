@@ -46,6 +46,7 @@ class FileKind(Enum):
     SELECTED_DTYPES = auto()
     PYTHON = auto()
     PYTHON_FUNCTIONS = auto()
+    PYTHON_REGISTRATIONS = auto()
     BUILD_FILE = auto()
 
 
@@ -101,7 +102,8 @@ class SchemaPolicy(Struct, frozen=True):
 
     Nobody may add operators to `own_namespaces`. With `knows_all_tags`, a tags.yaml may add to the built-in tags;
     `registered_tags` returns the tags that an operator is registered with. `makes_ufuncs` says whether kernels are
-    generated from inner loops, and `makes_outless` whether structured operators may lack an out variant.
+    generated from inner loops, and `makes_outless` whether structured operators may lack an out variant. A target that
+    does not pass numbers of any kind has a hidden operator for each that takes some (resolve.number_forms).
     """
 
     own_namespaces: frozenset[str] = frozenset()
@@ -109,6 +111,7 @@ class SchemaPolicy(Struct, frozen=True):
     registered_tags: Callable[[NativeFunction], frozenset[str]] = registered_tags
     makes_ufuncs: bool = True
     makes_outless: bool = True
+    passes_numbers: bool = True
 
 
 class DispatchPolicy(Struct, frozen=True):
@@ -116,6 +119,7 @@ class DispatchPolicy(Struct, frozen=True):
 
     `function_keys` are the dispatch keys with direct functions (`at::cpu::add`) and a <Key>Functions.h.
     `functionalizes` says whether operators that write their arguments, and views, are replaced by others.
+    Composite kernels are registered for `decomposing_layers`, too, if the operators that they call know these better.
     `checks_structured` makes structured kernels check that their tensors share a device, `checks_outs` makes
     unstructured out= kernels check whether their outputs share memory with inputs or each other. `key_headers` are
     headers for the registrations of a key. Tensors have only `tensor_keys`; None means that there are backends for all
@@ -124,6 +128,7 @@ class DispatchPolicy(Struct, frozen=True):
 
     function_keys: frozenset[DispatchKey]
     functionalizes: bool = False
+    decomposing_layers: tuple[DispatchKey, ...] = ()
     checks_structured: bool = False
     checks_outs: bool = False
     key_headers: Mapping[DispatchKey, str] = field(default_factory=dict)
@@ -154,7 +159,8 @@ class Target(Struct, frozen=True):
 
     `python` has the types and defaults of Python signatures. `call_words` are those of stubs, if the target itself makes
     operators callable from Python. `installed` is the library for which external backends are written, unless opgen
-    generated it. `required_package` must be installed before a library can be compiled; None if opgen has everything.
+    generated it. `required_package` must be installed before a library can be compiled; None if opgen has everything. If the
+    target `serves_releases`, one library works with all releases of the package from one that the author names.
     """
 
     name: str
@@ -166,3 +172,4 @@ class Target(Struct, frozen=True):
     call_words: AnnotationNames | None = None
     installed: InstalledLibrary | None = None
     required_package: RequiredPackage | None = None
+    serves_releases: bool = False

@@ -56,7 +56,7 @@ def report_required_package(
 
     A package without a release number is not checked: its own build files may do so.
     """
-    wanted = _dotted(required.oldest)
+    wanted = dotted(required.oldest)
     hint = f"{python} -m pip install '{required.package}>={wanted}'"
     if importlib.util.find_spec(required.package) is None:
         message = f"{required.package} is not installed for {python}"
@@ -69,7 +69,7 @@ def report_required_package(
         message = f"{required.package} {version} is too old: opgen needs {wanted} or newer"
         diagnostics.error(E0916, message, None, hint=hint)
     elif release > required.newest:
-        newest = _dotted(required.newest)
+        newest = dotted(required.newest)
         message = f"{required.package} {version} is newer than {newest}, the newest release that opgen was tested with"
         diagnostics.warning(W0917, message, None)
 
@@ -83,5 +83,6 @@ def _installed(package: str) -> tuple[str, Release | None]:
     return version, None if found is None else (int(found[1]), int(found[2]))
 
 
-def _dotted(release: Release) -> str:
+def dotted(release: Release) -> str:
+    """Return `2.10` for (2, 10)."""
     return ".".join(map(str, release))

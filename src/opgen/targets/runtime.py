@@ -91,6 +91,7 @@ _FILES = frozenset(FileKind) - {
     FileKind.REGISTER_TWINS,
     FileKind.REGISTER_AUTOGRAD,
     FileKind.PYTHON_FUNCTIONS,
+    FileKind.PYTHON_REGISTRATIONS,
 }
 
 RUNTIME = Target(

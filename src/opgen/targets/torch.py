@@ -202,6 +202,7 @@ _FILES = frozenset(FileKind) - {
     FileKind.TENSOR_BODY,
     FileKind.TENSOR_METHODS,
     FileKind.PYTHON,
+    FileKind.PYTHON_REGISTRATIONS,
 }
 
 TORCH = Target(
@@ -263,6 +264,7 @@ TORCH = Target(
             }
         ),
         functionalizes=True,
+        decomposing_layers=(DispatchKey.Functionalize, DispatchKey.FuncTorchBatchedDecomposition),
         checks_structured=True,
         key_headers={DispatchKey.CUDA: "opgen/cuda.h"},
     ),

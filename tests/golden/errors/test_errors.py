@@ -25,7 +25,7 @@ from opgen.pipeline.linting import Stage, inspect
 from opgen.python.codes import CODES as PYTHON_CODES
 from opgen.resolve import CODES as RESOLVE_CODES
 from opgen.resolve import codes_groups
-from opgen.targets import functionalization, unsupported
+from opgen.targets import functionalization, stable, unsupported
 from support.error_cases import report
 from support.inputs import aten_inputs
 
@@ -41,6 +41,7 @@ ALL_CODES = collect_codes(
     functionalization.CODES,
     REFUSALS,
     (unsupported.E0756, unsupported.E0818, unsupported.E0819),
+    [code for code in stable.CODES if code.example is not None],
     PYTHON_CODES,
     LINT_CODES,
 )

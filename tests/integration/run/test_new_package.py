@@ -55,6 +55,44 @@ def test_of_target_torch() -> None:
     assert "mylib was built for torch 2.13.0, but torch 2.99.0 is installed" in refused.stderr
 
 
+def test_of_target_torch_stable() -> None:
+    """Protects the wheel for many releases: it names the oldest torch, and needs none of its C++ symbols."""
+    packaged_native_functions()
+    folder = made("torch-stable")
+    assert {"mylib"} == libraries(folder)
+    call = "mylib.mix(torch.ones(1), torch.ones(1), 0.5)"
+    typed(folder, f"{call}, mylib.running_sum(torch.ones(1))", "torch._tensor.Tensor")
+    said = "import importlib.metadata as m; print(m.version('mylib'), m.requires('mylib')[0])"
+    assert run([python_of(folder), "-c", said]) == "0.1.0 torch>=2.10\n"
+    old = "import torch; torch.__version__ = '2.9.1'; import mylib"
+    refused = subprocess.run(
+        [python_of(folder), "-c", old], capture_output=True, text=True, check=False
+    )
+    assert "mylib works with torch 2.10 and newer, and torch 2.9.1 is installed" in refused.stderr
+    unstable = folder / "mylib/kernels/mylib.cpp"
+    unstable.write_text(unstable.read_text() + UNSTABLE)
+    step = ["sh", "-ec", "pip install --no-build-isolation ."]
+    done = subprocess.run(
+        step,
+        cwd=folder / "mylib",
+        env=variables_of(folder),
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    assert done.returncode != 0 and "error[E1308]" in done.stdout + done.stderr
+    assert "at::get_num_threads()" in done.stdout + done.stderr
+
+
+# A kernel that calls a C++ function of PyTorch.
+UNSTABLE = """
+namespace at {
+int get_num_threads();
+}
+__attribute__((visibility("default"))) int threads() { return at::get_num_threads(); }
+"""
+
+
 def the_wheel_says_which_torch_it_is_for(folder: Path) -> None:
     """Check the wheel that the step of its workflow makes: version, file name and dependencies name the torch, and it
     is for every Python."""
@@ -125,9 +163,10 @@ def add_an_operator(project: Path, stub: list[str | Path], variables: dict[str, 
     )
     assert count == 1
     kernel.write_text(text)
-    tensor = "torch.ones(2, 3)" if "torch" in stub else "mylib.tensor([[1.0, 2.0]])"
+    on_torch = "torch" in stub or "torch-stable" in stub
+    tensor = "torch.ones(2, 3)" if on_torch else "mylib.tensor([[1.0, 2.0]])"
     (project / "tests/test_like.py").write_text(
-        f"import mylib{', torch' if 'torch' in stub else ''}\n\n\n"
+        f"import mylib{', torch' if on_torch else ''}\n\n\n"
         f"def test_like() -> None:\n    assert mylib.like({tensor}).dim() == 2\n"
     )
 

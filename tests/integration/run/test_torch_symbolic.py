@@ -3,31 +3,23 @@
 from __future__ import annotations
 
 import subprocess
-import sys
 from pathlib import Path
 
 import pytest
 
 from support.build import default_compiler, run, tool
 from support.pytorch import torch_folder
-from support.torch_extension import build_extension
+from support.torch_extension import build_extension, run_script
 
 HERE = Path(__file__).parent / "symbolic"
 
 
-@pytest.fixture(scope="module")
-def library(tmp_path_factory: pytest.TempPathFactory) -> Path:
+@pytest.fixture(scope="module", params=["torch", "torch-stable"])
+def library(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory) -> Path:
     """The operators of HERE as a torch extension, with every warning an error."""
     torch_folder()
     tree = tmp_path_factory.mktemp("symbolic") / "tree"
-    return build_extension(HERE / "operators.yaml", HERE, tree)
-
-
-def in_python(script: str, *arguments: str | Path) -> str:
-    command = [sys.executable, HERE / script, *arguments]
-    done = subprocess.run(command, capture_output=True, text=True, check=False)
-    assert done.returncode == 0, f"{script}\n{done.stdout}{done.stderr[-5000:]}"
-    return done.stdout
+    return build_extension(HERE / "operators.yaml", HERE, tree, target=request.param)
 
 
 @pytest.mark.slow
@@ -36,14 +28,16 @@ def test_tracing_by_pytorch(library: Path) -> None:
     changing sizes, also sizes that are unknown until run time; fake and Meta tensors have the shapes and strides of
     real calls on the CPU.
     """
-    in_python("tracing.py", library)
-    assert "400 calls of 20 operators, 0 differ" in in_python("layouts.py", library, "400")
+    run_script(HERE / "tracing.py", library)
+    assert "400 calls of 20 operators, 0 differ" in run_script(HERE / "layouts.py", library, "400")
 
 
 @pytest.mark.nightly
 def test_layouts_of_ten_thousand_calls(library: Path) -> None:
     """Protects the same, for rare combinations of operands."""
-    assert "10000 calls of 20 operators, 0 differ" in in_python("layouts.py", library, "10000")
+    assert "10000 calls of 20 operators, 0 differ" in run_script(
+        HERE / "layouts.py", library, "10000"
+    )
 
 
 @pytest.mark.slow

@@ -30,13 +30,13 @@ def test_on_the_runtime(tmp_path: Path) -> None:
     run_python("import both, body\nbody.body(both, both.tensor)", tmp_path / "python", HERE)
 
 
-def test_on_torch(tmp_path_factory: pytest.TempPathFactory) -> None:
+@pytest.mark.parametrize("target", ["torch", "torch-stable"])
+def test_on_torch(target: str, tmp_path_factory: pytest.TempPathFactory) -> None:
     """Protects everything generated for torch: the same checks, then PyTorch's requirements for operators, and
     thousands of random calls compared with at::add.
     """
     require_torch()
-    library = build_extension(
-        HERE / "operators.yaml", HERE, tmp_path_factory.mktemp("torch") / "tree"
-    )
+    tree = tmp_path_factory.mktemp("torch") / "tree"
+    library = build_extension(HERE / "operators.yaml", HERE, tree, target=target)
     for script in ("pytorch.py", "aten.py"):
         run_script(HERE / script, library)

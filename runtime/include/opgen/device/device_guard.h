@@ -101,9 +101,8 @@ namespace detail {
                                                                Device common, Device device);
 
 // Ignores undefined and absent tensors.
-template <class T>
-void check_common_device(std::optional<Device>& common, const T& argument, const char* op,
-                         std::size_t position) {
+template <class Op, class T>
+void check_common_device(std::optional<Device>& common, const T& argument, std::size_t position) {
   if constexpr (requires {
                   argument.defined();
                   argument.device();
@@ -112,12 +111,12 @@ void check_common_device(std::optional<Device>& common, const T& argument, const
     if (!common.has_value()) {
       common = argument.device();
     } else if (*common != argument.device()) {
-      throw_different_devices(op, position, *common, argument.device());
+      throw_different_devices(Op::name, position, *common, argument.device());
     }
   } else if constexpr (requires { argument.has_value(); }) {
-    if (argument.has_value()) check_common_device(common, *argument, op, position);
+    if (argument.has_value()) check_common_device<Op>(common, *argument, position);
   } else {
-    for (const auto& element : argument) check_common_device(common, element, op, position);
+    for (const auto& element : argument) check_common_device<Op>(common, element, position);
   }
 }
 

@@ -18,6 +18,7 @@
 
 #include <cstdint>
 #include <initializer_list>
+#include <optional>
 #include <type_traits>
 
 #include "opgen/core/function_ref.h"
@@ -79,6 +80,7 @@ struct OPGEN_API TensorIteratorBase : MetaBase {
   // `out` and `a` must have the same dtype.
   void build_unary_op(const TensorBase& out, const TensorBase& a);
   void build_borrowing_unary_op(const TensorBase& out, const TensorBase& a);
+  void build_output_borrowing_argument_owning_unary_op(const TensorBase& out, const TensorBase& a);
   // Integers become the default floating dtype.
   void build_unary_float_op(const TensorBase& out, const TensorBase& a);
   void build_borrowing_unary_float_op(const TensorBase& out, const TensorBase& a);
@@ -121,6 +123,11 @@ struct OPGEN_API TensorIteratorBase : MetaBase {
   // Returns the promoted dtype of the inputs. Throws Error if they have different dtypes.
   [[nodiscard]] ScalarType common_dtype() const {
     if (OPGEN_UNLIKELY(state_.common_dtype == ScalarType::Undefined)) throw_no_common_dtype();
+    return state_.common_dtype;
+  }
+
+  [[nodiscard]] std::optional<ScalarType> found_common_dtype() const noexcept {
+    if (state_.common_dtype == ScalarType::Undefined) return std::nullopt;
     return state_.common_dtype;
   }
 

@@ -1,6 +1,5 @@
 // kernel_adapters.h: functions that generated code registers around a kernel or instead of one:
-// conversion of the signature, device checks and guards, Meta kernels that keep the sizes, and the
-// selection of a factory's backend.
+// conversion of the signature, device checks and guards, and Meta kernels that keep the sizes.
 #pragma once
 
 #include <cstddef>
@@ -11,6 +10,7 @@
 
 #include "opgen/device/device_guard.h"
 #include "opgen/dispatch/operator.h"
+#include "opgen/structured/concrete.h"
 
 namespace opgen {
 
@@ -20,7 +20,13 @@ namespace detail {
 template <class To, class From>
 struct Adapted {
   From&& value;
-  operator To() { return static_cast<To>(static_cast<From&&>(value)); }  // NOLINT
+  operator To() {  // NOLINT
+    if constexpr (std::is_convertible_v<From&&, To>) {
+      return static_cast<To>(static_cast<From&&>(value));
+    } else {
+      return static_cast<To>(concrete(value));
+    }
+  }
 };
 // For the dispatcher, a `Tensor?` that is written has the type `Tensor&`.
 template <class T>
@@ -58,7 +64,7 @@ struct DeviceGuarded<Op, FunctionPointer, function, check, std::index_sequence<c
     [[maybe_unused]] auto all = std::forward_as_tuple(arguments...);
     if constexpr (check) {
       std::optional<Device> common;
-      (detail::check_common_device(common, std::get<checked>(all), Op::name, checked), ...);
+      (detail::check_common_device<Op>(common, std::get<checked>(all), checked), ...);
     }
     OptionalDeviceGuard guard;
     if constexpr (guarded >= 0) guard.reset_device(detail::device_to_guard(std::get<guarded>(all)));
@@ -73,7 +79,9 @@ template <class Op, class R, class First, class... A>
 struct MetaInplaceStub<Op, R(First, A...)> {
   static R call(First self, A...) {
     const auto& tensor = self;
-    if constexpr (requires { tensor.is_meta(); }) {
+    // A fake of target torch-stable is on the device of the tensor that it stands for.
+    if constexpr (
+        requires { tensor.is_meta(); } && !requires { tensor.unsafeGetTensorImpl()->fake(); }) {
       OPGEN_CHECK_NOT_IMPLEMENTED(tensor.is_meta(), Op::name, ": the Meta kernel got a tensor on ",
                                   tensor.device());
     }
@@ -104,61 +112,6 @@ struct MetaOfWritten<Op, std::index_sequence<returned...>, R(A...)> {
     } else {
       return (argument);
     }
-  }
-};
-
-namespace detail {
-
-inline bool is_dense_cpu(std::optional<Layout> layout, std::optional<Device> device) noexcept {
-  return (!layout.has_value() || *layout == kStrided) && (!device.has_value() || device->is_cpu());
-}
-
-}  // namespace detail
-
-// Selects the backend of a factory by its options. dtype, layout and device are the arguments at
-// `dtype`, `dtype` + 1 and `dtype` + 2.
-template <class Op, std::size_t dtype, class Schema = typename Op::schema>
-struct BackendSelect;
-template <class Op, std::size_t dtype, class R, class... A>
-struct BackendSelect<Op, dtype, R(A...)> {
-  static R call(A... arguments) {
-    if constexpr (!has_tensors) {
-      // The most frequent case. The key is a constant and nothing else is called, so the arguments
-      // stay in their registers and the compiler calls the kernel with a jump.
-      auto all = std::forward_as_tuple(arguments...);
-      if (OPGEN_LIKELY(detail::is_dense_cpu(std::get<dtype + 1>(all), std::get<dtype + 2>(all)))) {
-        return Op::redispatch(DispatchKeySet(DispatchKey::CPU), std::forward<A>(arguments)...);
-      }
-    }
-    return choose(std::forward<A>(arguments)...);
-  }
-
- private:
-  static constexpr bool has_tensors =
-      (false || ... || detail::TensorsOf<std::remove_cvref_t<A>>::value);
-
-  OPGEN_NOINLINE static R choose(A... arguments) {
-    auto all = std::forward_as_tuple(arguments...);
-    DispatchKeySet keys(compute_dispatch_key(std::get<dtype>(all), std::get<dtype + 1>(all),
-                                             std::get<dtype + 2>(all)));
-    if constexpr (has_tensors) {
-      keys |= detail::with_local_keys((std::uint64_t(0) | ... | detail::keys_of(arguments))) &
-              DispatchKeySet(DispatchKeySet::FULL_AFTER, DispatchKey::BackendSelect);
-    }
-    return Op::redispatch(keys, std::forward<A>(arguments)...);
-  }
-};
-
-// Does the same for an operator without tensors that has only a Device or Device? argument. An
-// absent device means the CPU.
-template <class Op, std::size_t device, class Schema = typename Op::schema>
-struct BackendSelectByDevice;
-template <class Op, std::size_t device, class R, class... A>
-struct BackendSelectByDevice<Op, device, R(A...)> {
-  static R call(A... arguments) {
-    const std::optional<Device> given = std::get<device>(std::forward_as_tuple(arguments...));
-    const DispatchKey key = compute_dispatch_key(std::nullopt, std::nullopt, given);
-    return Op::redispatch(DispatchKeySet(key), std::forward<A>(arguments)...);
   }
 };
 

@@ -5,6 +5,7 @@
 #include <cstddef>
 #include <cstdint>
 
+#include "opgen/structured/sink_guard.h"
 #include "opgen/tensor/tensor.h"
 
 namespace opgen {
@@ -37,35 +38,6 @@ struct WrittenCall {
   Aliasing aliasing;
 };
 
-// Makes a device current until the sink is destroyed, once the device is known; does nothing for
-// CPU and Meta.
-class OPGEN_API SinkGuard {
- public:
-  explicit SinkGuard(DispatchKey key) noexcept
-      : active_(key != DispatchKey::CPU && key != DispatchKey::Meta) {}
-  ~SinkGuard() {
-    if (OPGEN_UNLIKELY(set_)) restore();
-  }
-  SinkGuard(const SinkGuard&) = delete;
-  SinkGuard& operator=(const SinkGuard&) = delete;
-
-  void enter(Device device) {
-    if (OPGEN_UNLIKELY(active_)) enter_device(device);
-  }
-
- private:
-  void enter_device(Device device);
-  void restore() noexcept;
-
-  bool active_;
-  bool set_ = false;
-  Device current_;
-  Device original_;
-};
-
-}  // namespace detail
-
-namespace detail {
 // Throws Error: the meta function of an iterator operator did not call a build_..._op().
 [[noreturn]] OPGEN_API OPGEN_COLD void throw_not_built(const char* op);
 }  // namespace detail

@@ -27,6 +27,7 @@
 
 #include "opgen/device/device_guard.h"
 #include "opgen/dispatch/operator.h"
+#include "opgen/structured/concrete.h"
 #include "opgen/structured/meta_base.h"
 #include "opgen/structured/output_sinks.h"
 
@@ -162,13 +163,12 @@ inline constexpr DispatchKey kRunAs = requires {
 }
 ? K : DispatchKey::Meta;
 
-template <class A>
-void check_input_device(std::optional<Device>& common, const A& argument, const char* op,
-                        std::size_t position) {
+template <class Op, class A>
+void check_input_device(std::optional<Device>& common, const A& argument, std::size_t position) {
   constexpr bool is_generator =
       std::is_same_v<A, Generator> || std::is_same_v<A, std::optional<Generator>>;
   if constexpr (TensorsOf<A>::value && !is_generator) {
-    check_common_device(common, argument, op, position);
+    check_common_device<Op>(common, argument, position);
   }
 }
 
@@ -180,7 +180,7 @@ inline void check_input_devices(const A&... arguments) {
                 !std::is_base_of_v<TensorIteratorBase, Impl>) {
     std::optional<Device> common;
     std::size_t position = 0;
-    (check_input_device(common, arguments, Op::name, position++), ...);
+    (check_input_device<Op>(common, arguments, position++), ...);
   }
 }
 
@@ -209,17 +209,17 @@ inline void run_structured(Impl& op, Outputs& outputs, std::index_sequence<O...>
                            const A&... arguments) {
   op.opgen_bind(outputs);
   if constexpr (K == DispatchKey::Meta) {
-    static_cast<void>(op.meta(arguments...));
+    static_cast<void>(op.meta(concrete(arguments)...));
     check_outputs<Op>(op, outputs, sizeof...(O));
   } else if constexpr (requires { typename Impl::meta_return_ty; }) {
-    auto precomputed = op.meta(arguments...);
+    auto precomputed = op.meta(concrete(arguments)...);
     check_meta<Op>(op, outputs, sizeof...(O));
-    op.opgen_impl(precomputed, arguments..., outputs.tensor(O)...);
+    op.opgen_impl(precomputed, concrete(arguments)..., outputs.tensor(O)...);
     if constexpr (std::is_base_of_v<TensorIteratorBase, Impl>) op.cast_outputs();
   } else {
-    op.meta(arguments...);
+    op.meta(concrete(arguments)...);
     check_meta<Op>(op, outputs, sizeof...(O));
-    op.impl(arguments..., outputs.tensor(O)...);
+    op.impl(concrete(arguments)..., outputs.tensor(O)...);
     if constexpr (std::is_base_of_v<TensorIteratorBase, Impl>) op.cast_outputs();
   }
 }

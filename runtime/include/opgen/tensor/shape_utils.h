@@ -76,6 +76,9 @@ namespace detail {
 
 // Returns the shape to which both broadcast. Throws Error if they do not broadcast.
 [[nodiscard]] OPGEN_API DimVector infer_size(IntArrayRef a, IntArrayRef b);
+// `dim`: the dimension of the result in which the sizes differ.
+[[noreturn]] OPGEN_API OPGEN_COLD void throw_no_broadcast(IntArrayRef a, IntArrayRef b,
+                                                          std::size_t dim);
 // Returns the shape of a view of `numel` elements, where one size may be -1.
 // Throws Error if no such shape exists.
 [[nodiscard]] OPGEN_API DimVector infer_size(IntArrayRef shape, std::int64_t numel);

@@ -8,6 +8,7 @@
 #include <utility>
 
 #include "opgen/tensor/accessor.h"
+#include "opgen/tensor/stride_order.h"
 #include "opgen/tensor/tensor_impl.h"
 #include "opgen/tensor/types.h"
 
@@ -203,10 +204,6 @@ namespace detail {
 // Returns a view with other sizes if `base` is row-major in every dimension and the sizes have the
 // same number of elements; else an undefined tensor.
 [[nodiscard]] OPGEN_API TensorBase view_if_row_major(const TensorBase& base, IntArrayRef sizes);
-// Row-major strides, in elements; a size of zero counts as one.
-OPGEN_API void contiguous_strides(IntArrayRef sizes, DimVector& strides);
-// For sizes (N, C, H, W) or (N, C, D, H, W).
-OPGEN_API void strides_for_format(IntArrayRef sizes, MemoryFormat format, DimVector& strides);
 
 }  // namespace detail
 

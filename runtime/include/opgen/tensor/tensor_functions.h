@@ -64,27 +64,6 @@ template <class T = Tensor>
   return T(detail::from_blob(data, sizes, strides, options, context, deleter));
 }
 
-// The same, for sizes that may be symbols on target torch.
-template <class T = Tensor>
-[[nodiscard]] T empty_symint(SymIntArrayRef sizes, const TensorOptions& options = {},
-                             std::optional<MemoryFormat> format = std::nullopt) {
-  return empty<T>(sizes, options, format);
-}
-template <class T = Tensor>
-[[nodiscard]] T empty_strided_symint(SymIntArrayRef sizes, SymIntArrayRef strides,
-                                     const TensorOptions& options = {}) {
-  return empty_strided<T>(sizes, strides, options);
-}
-template <class T = Tensor>
-[[nodiscard]] T full_symint(SymIntArrayRef sizes, const Scalar& value,
-                            const TensorOptions& options = {}) {
-  return full<T>(sizes, value, options);
-}
-template <class T = Tensor>
-[[nodiscard]] T zeros_symint(SymIntArrayRef sizes, const TensorOptions& options = {}) {
-  return zeros<T>(sizes, options);
-}
-
 // ---- New tensors like another ----
 
 template <class T = Tensor>
@@ -135,12 +114,6 @@ template <class T = Tensor>
                          const TensorOptions& options = {}) {
   return new_full<T>(self, sizes, 1, options);
 }
-template <class T = Tensor>
-[[nodiscard]] T new_empty_symint(const TensorBase& self, SymIntArrayRef sizes,
-                                 const TensorOptions& options = {}) {
-  return new_empty<T>(self, sizes, options);
-}
-
 // ---- Elements ----
 
 template <class T = Tensor>
@@ -162,20 +135,10 @@ template <class T = Tensor>
 
 // ---- Shapes ----
 
-inline bool resize_output_symint(const TensorBase& out, SymIntArrayRef sizes) {
-  return opgen::resize_output(out, sizes);
-}
-
 template <class T = Tensor>
 [[nodiscard]] T as_strided(const TensorBase& self, IntArrayRef sizes, IntArrayRef strides,
                            std::optional<std::int64_t> storage_offset = std::nullopt) {
   return T(detail::as_strided(self, sizes, strides, storage_offset));
-}
-template <class T = Tensor>
-[[nodiscard]] T as_strided_symint(const TensorBase& self, SymIntArrayRef sizes,
-                                  SymIntArrayRef strides,
-                                  std::optional<SymInt> storage_offset = std::nullopt) {
-  return opgen::as_strided<T>(self, sizes, strides, storage_offset);
 }
 template <class T = Tensor>
 [[nodiscard]] T expand(const TensorBase& self, IntArrayRef sizes) {
@@ -216,3 +179,5 @@ template <class T = Tensor>
 using namespace tensor_functions;  // NOLINT(google-build-using-namespace)
 
 }  // namespace opgen
+
+#include "opgen/tensor/symint_functions.h"  // needs the functions above

@@ -35,7 +35,7 @@ class Library(Struct, frozen=True):
 
     A library that is `backend_only` has the kernels of an external backend for the operators of the
     library that it extends. `python` is whether it is also a Python package, and `extends_python` whether the extended
-    library is one.
+    library is one. `torch` is the oldest release of PyTorch that the library works with, if it works with several.
     """
 
     name: str
@@ -44,6 +44,7 @@ class Library(Struct, frozen=True):
     backend_only: bool = False
     python: bool = False
     extends_python: bool = False
+    torch: str = ""
 
     @property
     def tensor_header(self) -> str:

@@ -10,6 +10,7 @@ from opgen.emit.common.context import Context
 
 class BuildFile(GeneratedFile, frozen=True):
     library: str
+    torch: str
     extends: str
     sources: tuple[str, ...]
     python: bool
@@ -23,6 +24,7 @@ def build_build_file(context: Context, paths: Iterable[str]) -> Iterator[Generat
         path="CMakeLists.txt",
         template="CMakeLists.txt.j2",
         library=context.library.name,
+        torch=context.library.torch,
         extends=context.library.extends or "",
         sources=tuple(path for path in sources if not path.startswith("python/")),
         python=context.library.python,

@@ -8,6 +8,7 @@ from opgen.cpp.names import operator_struct_name
 from opgen.emit.common.base import Block, GeneratedFile, Record, blocks, cpp_string, group_by
 from opgen.emit.common.context import Context
 from opgen.emit.common.custom_classes import ClassDefinition, class_definitions, type_headers
+from opgen.emit.common.fakes import is_faked_in_python
 from opgen.emit.common.layout import (
     WIDTH,
     sorted_includes,
@@ -25,6 +26,7 @@ from opgen.emit.common.text import operator_struct
 from opgen.model.native_function import NativeFunction
 from opgen.model.profile import operator_namespace
 from opgen.resolve.fakes import lacks_fake
+from opgen.resolve.number_forms import takes_numbers, with_words
 from opgen.targets.tags import spell_tags
 
 # Module and context of set_python_module. PyTorch prints the context in parentheses after "you may need to import".
@@ -36,7 +38,8 @@ _AUTHORS = (
 
 
 class OperatorStruct(Record, frozen=True):
-    """The struct of one operator. `kept` is false if a selective build leaves it out."""
+    """The struct of one operator. `kept` is false if a selective build leaves it out. `dispatched` is the name of the
+    operator that calls reach, if it is another one."""
 
     schema: str
     struct: str
@@ -45,6 +48,7 @@ class OperatorStruct(Record, frozen=True):
     returns: str
     types: tuple[str, ...]
     kept: bool
+    dispatched: str
 
     @property
     def comment(self) -> str:
@@ -88,6 +92,13 @@ class SlotDefinition(Record, frozen=True):
         return wrap_instantiation("opgen::Operator", struct, self.returns, self.types)
 
     @property
+    def schema_instantiation(self) -> str:
+        """The same for target torch-stable, by the name of the type: types are not spelled with their namespace."""
+        struct = f"{self.namespace}::_ops::{self.struct}"
+        start = "template struct opgen::Operator<"
+        return wrap_call(start, (struct, f"{struct}::schema"), ">;", indent=0)
+
+    @property
     def definition(self) -> str:
         arguments = ("name", "overload_name", "&opgen::boxing<schema>")
         return wrap_call(f"opgen::OperatorSlot {self.struct}::slot{{", arguments, "};", indent=0)
@@ -113,11 +124,15 @@ def schema_definition(schema: str) -> str:
 
 
 class SchemaRow(Record, frozen=True):
-    """The registration of a schema. `module` has the arguments of the `set_python_module` before it; empty if there is none."""
+    """The registration of a schema. `module` has the arguments of the `set_python_module` before it; empty if there is none.
+
+    `schema` is that of a hidden operator, which has no struct.
+    """
 
     struct: str
     tags: str
     module: tuple[str, ...] = ()
+    schema: str = ""
 
     @property
     def module_statement(self) -> str:
@@ -131,6 +146,13 @@ class SchemaRow(Record, frozen=True):
             return line
         items = (f"&{self.struct}::slot", f"{self.struct}::schema_str", f'"{self.tags}"')
         return wrap_list("    {", items, "},")
+
+    @property
+    def text_element(self) -> str:
+        """The row as an element of an array, without the operator's slot."""
+        schema = f'"{cpp_string(self.schema)}"' if self.schema else f"{self.struct}::schema_str"
+        module = self.module or ("nullptr", "nullptr")
+        return wrap_list("    {", (schema, f'"{self.tags}"', *module), "},")
 
     @property
     def statement(self) -> str:
@@ -161,6 +183,13 @@ class SchemaBlock(Record, frozen=True):
     @property
     def definition(self) -> str:
         arguments = (f'"{self.namespace}"', f'"{self.library}"', self.rows)
+        name = f"opgen_table_{self.file}_{self.namespace}"
+        return wrap_declaration("const opgen::SchemaTable", name, arguments, ");")
+
+    @property
+    def fragment_definition(self) -> str:
+        """The same, with the namespace as a fragment or not."""
+        arguments = (f'"{self.namespace}"', str(self.fragment).lower(), self.rows)
         name = f"opgen_table_{self.file}_{self.namespace}"
         return wrap_declaration("const opgen::SchemaTable", name, arguments, ");")
 
@@ -247,6 +276,9 @@ def _schema_blocks(
                 tags = ",".join(sorted(tags_of(f)))
                 rows.append(SchemaRow(operator_struct(f), tags, module))
                 module = ()
+                if _has_hidden(context, f):
+                    schema = context.spell.schema(with_words(f))
+                    rows.append(SchemaRow(operator_struct(f), tags, schema=schema))
         found.append(
             SchemaBlock(namespace, context.library.name, file, tuple(rows), namespace in declared)
         )
@@ -267,7 +299,7 @@ def _by_python_module(
         return
     found: dict[tuple[str, ...], list[NativeFunction]] = {(): [], _GENERATED: [], _AUTHORS: []}
     for f in functions:
-        module = _GENERATED if f.fake is not None else ()
+        module = _GENERATED if is_faked_in_python(context, f) else ()
         found[_AUTHORS if lacks_fake(context.registry, f) else module].append(f)
     for words, some in found.items():
         yield tuple(word.format(context.library.name) for word in words), some
@@ -299,4 +331,11 @@ def _operator(context: Context, f: NativeFunction) -> OperatorStruct:
         returns=signature.returns,
         types=tuple(signature.type_list),
         kept=context.keeps(f),
+        dispatched=(
+            f"{f.namespace}::{with_words(f).func.name.name}" if _has_hidden(context, f) else ""
+        ),
     )
+
+
+def _has_hidden(context: Context, f: NativeFunction) -> bool:
+    return not context.target.schema.passes_numbers and takes_numbers(f)

@@ -31,6 +31,7 @@ from opgen.resolve.dispatch_tables import Registration, RegistrationKind
 # Register<Key>Kernels.cpp.
 _DECOMPOSED = (DispatchKey.CompositeImplicitAutograd, DispatchKey.CompositeExplicitAutograd)
 _OWN = frozenset({DispatchKey.Autograd, DispatchKey.Functionalize})
+_DIRECT = "opgen::kernel"
 
 
 class KernelDefinition(Record, frozen=True):
@@ -48,9 +49,10 @@ class KernelDefinition(Record, frozen=True):
 
 
 class KernelRow(Record, frozen=True):
-    """One row of a table of kernels: `function(argument)` returns it."""
+    """One row of a table of kernels: `function(argument)` returns it. `struct` is that of its operator."""
 
     operator: str
+    struct: str
     function: str
     argument: str
 
@@ -62,6 +64,15 @@ class KernelRow(Record, frozen=True):
     def element(self) -> str:
         """The row as an element of an array."""
         return wrap_row(self.function, self.argument)
+
+    @property
+    def constant_element(self) -> str:
+        """The row as an element of an array, with the kernel as a constant that the compiler knows."""
+        is_direct = self.function == _DIRECT
+        direct = (
+            self.argument if is_direct else f"opgen::DirectKernel<{self.struct}>{{{self.argument}}}"
+        )
+        return f"    opgen::kernel<{self.struct}, {direct}.function>(),"
 
     @property
     def statement(self) -> str:
@@ -78,13 +89,26 @@ class KernelTable(Record, frozen=True):
     items: tuple[KernelRow, ...]
 
     @property
+    def _suffix(self) -> str:
+        """What the names of the table end in: a file may have a second one, for another key."""
+        own = f"{self.file}_{self.namespace}"
+        return own if self.key in self.file else f"{own}_{self.key}"
+
+    @property
     def rows(self) -> str:
-        return f"opgen_kernels_{self.file}_{self.namespace}"
+        return f"opgen_kernels_{self._suffix}"
 
     @property
     def definition(self) -> str:
         arguments = (f'"{self.namespace}"', f"opgen::DispatchKey::{self.key}", self.rows)
-        name = f"opgen_table_{self.file}_{self.namespace}"
+        name = f"opgen_table_{self._suffix}"
+        return wrap_declaration("const opgen::KernelTable", name, arguments, ");")
+
+    @property
+    def named_definition(self) -> str:
+        """The same, with the name of the key."""
+        arguments = (f'"{self.namespace}"', f'"{self.key}"', self.rows)
+        name = f"opgen_table_{self._suffix}"
         return wrap_declaration("const opgen::KernelTable", name, arguments, ");")
 
 
@@ -139,8 +163,8 @@ def _tables(
 ) -> Iterator[KernelTable]:
     """Yield the kernels for `key`; composite ones also for the layers that decompose them into the operators that they call."""
     yield from _table(context, key, file, rows)
-    if context.target.dispatch.functionalizes and key in _DECOMPOSED:
-        for layer in (DispatchKey.Functionalize, DispatchKey.FuncTorchBatchedDecomposition):
+    if key in _DECOMPOSED:
+        for layer in context.target.dispatch.decomposing_layers:
             decomposed = [
                 row
                 for row in rows
@@ -160,15 +184,15 @@ def _table(
 def _row(context: Context, row: Registration) -> KernelRow:
     f = row.function
     struct = operator_struct(f)
-    function, argument = f"opgen::kernel<{struct}>", ""
+    function, argument = f"{_DIRECT}<{struct}>", ""
     if row.kind is RegistrationKind.fallthrough:
         function = f"opgen::fallthrough<{struct}>"
     elif has_direct_functions(context, row):
-        function = "opgen::kernel"
+        function = _DIRECT
         argument = f"{direct_namespace(f, row.key)}::{direct_kernel(f)}"
     else:
         argument = kernel_expression(context, row)
-    return KernelRow(str(f.func.name), function, argument)
+    return KernelRow(str(f.func.name), struct, function, argument)
 
 
 def _stem(key: DispatchKey) -> str:

@@ -15,6 +15,7 @@ from opgen.parse.entries.fake_expression import EXTRA_NAMES
 from opgen.python.layout import docstring, without_docstrings
 from opgen.python.operator_calls import OperatorCall, merged_call, operator_call, reachable_calls
 from opgen.python.spelling import AnnotationNames
+from opgen.targets.base import FileKind
 
 _WORD = re.compile(r"\b_\w+")
 # The names of classes in the stub begin with this: operators have other names.
@@ -32,12 +33,15 @@ class FakeFunction(Record, frozen=True):
 
 
 class PythonFunctionsFile(GeneratedFile, frozen=True):
-    """`names` are the operators of `namespace`; `others` are further namespaces, for which the package has no names."""
+    """`names` are the operators of `namespace`; `others` are further namespaces, for which the package has no names.
+    `registers` is whether the module _operators registers more than the library does.
+    """
 
     library: str
     namespace: str
     others: tuple[str, ...]
     names: tuple[str, ...]
+    registers: bool
     fakes: tuple[FakeFunction, ...]
 
 
@@ -81,6 +85,7 @@ def build_python_functions(context: Context) -> Iterator[GeneratedFile]:
         namespace=namespace,
         others=tuple(one for one in namespaces if one != namespace),
         names=tuple(functions),
+        registers=FileKind.PYTHON_REGISTRATIONS in context.target.plan.kinds,
         fakes=tuple(_fake(f) for f in kept if f.fake is not None),
     )
     yield LoadingFile(f"{folder}/_loading.py", "loading.py.j2", library)

@@ -97,6 +97,7 @@ _SUBJECTS = {
     "E11": "Two versions of a file",
     "E116": "Importing operators",
     "E12": "Gradients",
+    "E13": "One library for many releases of PyTorch",
     "W": "Warnings",
 }
 

@@ -12,9 +12,9 @@
 #include <ATen/ops/lt.h>
 #include <ATen/ops/mul.h>
 #include <ATen/ops/neg.h>
+#include <ATen/ops/reshape.h>
 #include <ATen/ops/sqrt.h>
 #include <ATen/ops/sum.h>
-#include <ATen/ops/upsample_nearest2d.h>
 #include <opgen/kernel.h>
 
 #include <symb/NativeFunctions.h>
@@ -65,7 +65,7 @@ OPGEN_IMPL_FUNC(divided_out)
 }
 OPGEN_IMPL_FUNC(filled_out)
 (const Tensor&, at::ArrayRef<int64_t>, const Scalar& value, const Tensor& out) {
-  written(out).fill_(value);
+  opgen::fill_(out, value);
 }
 OPGEN_IMPL_FUNC(in_order_out)(const Tensor& self, const Tensor& other, const Tensor& out) {
   at::add_out(written(out), self, other);
@@ -82,24 +82,37 @@ OPGEN_IMPL_FUNC(extremes_out)
 }
 OPGEN_IMPL_FUNC(columns_out)(const Tensor& self, const Tensor& out) {
   OPGEN_CHECK(out.stride(0) == 1, "columns: meta requested these strides");
-  written(out).copy_(self);
+  opgen::copy_(out, self);
 }
 OPGEN_IMPL_FUNC(enlarged_out)(const Tensor& self, IntArrayRef size, const Tensor& out) {
-  at::upsample_nearest2d_out(written(out), self, size);
+  OPGEN_DISPATCH_ALL(self.scalar_type(), "enlarged", [&] {
+    const auto from = self.accessor<scalar_t, 4>();
+    auto to = out.accessor<scalar_t, 4>();
+    for (int64_t n = 0; n < self.size(0); ++n) {
+      for (int64_t c = 0; c < self.size(1); ++c) {
+        for (int64_t i = 0; i < size[0]; ++i) {
+          for (int64_t j = 0; j < size[1]; ++j) {
+            to[n][c][i][j] = from[n][c][i * self.size(2) / size[0]][j * self.size(3) / size[1]];
+          }
+        }
+      }
+    }
+  });
 }
 OPGEN_IMPL_FUNC(windows_out)
-(const Tensor& self, int64_t n, std::optional<int64_t> step, const Tensor& out) {
-  written(out).copy_(self.unfold(0, n, step.value_or(1)));
+(const Tensor& self, int64_t /*n*/, std::optional<int64_t> step, const Tensor& out) {
+  const int64_t stride = self.stride(0);
+  opgen::copy_(out, opgen::as_strided(self, out.sizes(), {step.value_or(1) * stride, stride}));
 }
 OPGEN_IMPL_FUNC(spread_out)
 (const Tensor& self, std::optional<IntArrayRef>, const Tensor& out) {
-  written(out).copy_(self);
+  opgen::copy_(out, self);
 }
 OPGEN_IMPL_FUNC(scaled_out)
 (const Tensor& self, OptionalTensorRef weight, OptionalTensorRef bias, const Tensor& out) {
   at::Tensor result = weight.has_value() ? at::mul(self, *weight) : self;
   if (bias.has_value()) result = at::add(result, *bias);
-  written(out).copy_(result);
+  opgen::copy_(out, result);
 }
 OPGEN_IMPL_FUNC(joined_out)
 (const ITensorListRef& tensors, int64_t wrapped, bool any, const Tensor& out) {
@@ -107,5 +120,5 @@ OPGEN_IMPL_FUNC(joined_out)
   at::cat_out(written(out), tensors, wrapped);
 }
 OPGEN_IMPL_FUNC(present_out)(const Tensor& self, IOptTensorListRef, const Tensor& out) {
-  written(out).copy_(self.reshape({1, self.numel()}));
+  opgen::copy_(out, at::reshape(self, {1, self.numel()}));
 }

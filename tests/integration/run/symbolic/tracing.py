@@ -63,6 +63,7 @@ def check_operators() -> None:
         if (name := packet.__name__.rpartition("::")[2]) in IN_PLACE:
             check(getattr(ops, f"{name}_").default, (arguments[0].clone(), *arguments[1:]), {})
     mine = {str(n) for n in torch._C._dispatch_get_all_op_names() if str(n).startswith("symb::")}
+    mine = {name for name in mine if "::opgen_" not in name}
     assert checked == mine, checked ^ mine
 
 

@@ -57,15 +57,15 @@ def unstructured(ops: Any, tensor: Callable[[Any], Any]) -> None:
 def forgotten(ops: Any, tensor: Callable[[Any], Any]) -> None:
     """Check the error for a meta function that sets no output, or sets up no iteration: it has the operator's name."""
     row, column, out = tensor([1.0, 2.0]), tensor([[1.0], [2.0]]), tensor([7.0])
-    unset = "pick: its meta function (OPGEN_META_FUNC) did not set output 0"
+    unset = "pick: the meta function (OPGEN_META_FUNC) did not set output 0"
     fails(RuntimeError, f"both::{unset}", lambda: ops.pick(row))
     fails(RuntimeError, f"both::{unset}", lambda: ops.pick(row, out=out))
     fails(
         RuntimeError,
-        "its meta function (OPGEN_META_FUNC) did not set output 0",
+        "the meta function (OPGEN_META_FUNC) did not set output 0",
         lambda: ops.pick_(row),
     )
-    unbuilt = "both::walk: its meta function (OPGEN_META_FUNC) did not set up the iterator"
+    unbuilt = "both::walk: the meta function (OPGEN_META_FUNC) did not set up the iterator"
     fails(RuntimeError, unbuilt, lambda: ops.walk(row))
     fails(RuntimeError, unbuilt, lambda: ops.walk(column))
     fails(RuntimeError, unbuilt, lambda: ops.walk(column, out=out))

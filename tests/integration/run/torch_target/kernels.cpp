@@ -3,7 +3,6 @@
 
 #include <both/CPUFunctions.h>
 #include <both/Functions.h>
-#include <both/RedispatchFunctions.h>
 #include <both/ops/ends_meta.h>
 #include <both/ops/ends_native.h>
 #include <both/ops/negate_native.h>
@@ -17,6 +16,10 @@
 #include <both/ops/tripled_native.h>
 #include <both/ops/walk_meta.h>
 #include <both/ops/walk_native.h>
+
+#if __has_include(<both/RedispatchFunctions.h>)  // not for torch-stable
+#include <both/RedispatchFunctions.h>
+#endif
 
 OPGEN_META_FUNC(plus)(const Tensor& self, const Tensor& other) {
   build_borrowing_binary_op(maybe_get_output(), self, other);

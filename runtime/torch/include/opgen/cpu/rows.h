@@ -13,6 +13,8 @@
 #include "opgen/core/parallel.h"
 #include "opgen/tensor/tensor.h"
 
+#include "../../../../include/opgen/core/has_f16c.h"
+
 namespace opgen::detail {
 
 [[noreturn]] __attribute__((weak, cold)) void throw_kernel_dtypes(
@@ -68,8 +70,7 @@ constexpr const TensorBase* const* contiguous_tensors(const TensorIteratorBase&)
 }
 [[nodiscard]] inline bool use_fma() noexcept {
 #if defined(__x86_64__)
-  static const bool can =
-      use_avx2() && __builtin_cpu_supports("fma") != 0 && __builtin_cpu_supports("f16c") != 0;
+  static const bool can = use_avx2() && __builtin_cpu_supports("fma") != 0 && has_f16c();
   return can;
 #else
   return false;

@@ -2,21 +2,13 @@
 // units that register kernels. They are hidden and inline, so a library has one copy.
 #pragma once
 
-#include <ATen/EmptyTensor.h>
-#include <ATen/MemoryOverlap.h>
-
 #include <memory>
+#include <optional>
 #include <utility>
 #include <vector>
 
-#include "opgen/core/release.h"
+#include "opgen/symbolic/dtype_iterator.h"
 #include "opgen/symbolic/symbolic_layout.h"
-
-// Declared here as in ATen/ExpandUtils.h, which would include ATen/Functions.h: 6 MB, and 2 s for
-// each unit.
-namespace at {
-TORCH_API SymDimVector infer_size_symdimvector(SymIntArrayRef a, SymIntArrayRef b);
-}  // namespace at
 
 #define OPGEN_ONCE __attribute__((weak, visibility("hidden")))
 
@@ -24,52 +16,9 @@ namespace opgen {
 
 namespace detail {
 
-class DtypeIterator final : public TakesOutputs<DtypeIterator, at::TensorIteratorBase> {
- public:
-  explicit DtypeIterator(std::size_t noutputs) : made_(noutputs) {}
-  using at::TensorIteratorBase::build;
-
-  const Tensor& maybe_get_output(std::int64_t i) override { return made_.at(i); }
-  void output_raw_strided(std::int64_t i, IntArrayRef sizes, IntArrayRef strides,
-                          const TensorOptions& options) {
-    made_.at(i) = tensor_base(i).defined() ? tensor(i) : allocate(sizes, options);
-    take_as_iterator(i, sizes, strides, options);
-  }
-  void output_strided(std::int64_t i, IntArrayRef sizes, IntArrayRef strides,
-                      const TensorOptions& options) {
-    output_raw_strided(i, sizes, strides, options);
-  }
-  // Returns the dtype in which operands are computed, if there is one. (ATen has a function for it
-  // since 2.13.)
-  [[nodiscard]] std::optional<ScalarType> found_common_dtype() const {
-    if (common_dtype_ == ScalarType::Undefined) return std::nullopt;
-    return common_dtype_;
-  }
-  // Returns the options that set_output_raw_strided gets for output `i`.
-  [[nodiscard]] TensorOptions options(std::int64_t i) const {
-    const at::OperandInfo& operand = operands_[static_cast<std::size_t>(i)];
-    return operand.original_tensor_base().defined() ? operand.original_tensor_base().options()
-                                                    : operand.options();
-  }
-
- private:
-  static Tensor allocate(IntArrayRef sizes, const TensorOptions& options) {
-    return at::detail::empty_meta(sizes, options.device(kMeta).memory_format(std::nullopt));
-  }
-
-  std::vector<Tensor> made_;
-};
-
-// Returns a tensor with the properties of `tensor` on which dtypes and devices depend. Its sizes do
-// not matter, except that a tensor without dimensions stays one.
-inline at::Tensor stand_in(const SymbolicTensor& tensor, IntArrayRef sizes) {
-  if (!tensor.defined() || !tensor.is_meta()) return tensor;
-  return at::detail::empty_meta(sizes, tensor.scalar_type(), kStrided, kMeta, false, std::nullopt);
-}
-
-inline at::SymDimVector broadcast_shape(const std::vector<SymbolicTensor>& operands,
-                                        std::size_t first, bool& same_shape) {
-  at::SymDimVector shape;
+inline SymDimVector broadcast_shape(const std::vector<SymbolicTensor>& operands, std::size_t first,
+                                    bool& same_shape) {
+  SymDimVector shape;
   bool found = false;
   for (std::size_t i = first; i < operands.size(); ++i) {
     if (!operands[i].defined()) continue;
@@ -78,62 +27,41 @@ inline at::SymDimVector broadcast_shape(const std::vector<SymbolicTensor>& opera
       shape.assign(sizes.begin(), sizes.end());
     } else if (!known_equal(sizes, shape)) {
       same_shape = false;
-      shape = at::infer_size_symdimvector(shape, sizes);
+      shape = broadcast_sizes(shape, sizes);
     }
   }
   return shape;
 }
 
-inline void check_overlap(const std::vector<SymbolicTensor>& operands, std::size_t noutputs) {
-  for (std::size_t o = 0; o < noutputs; ++o) {
-    if (!operands[o].defined()) continue;
-    at::assert_no_internal_overlap(operands[o]);
-    for (std::size_t i = noutputs; i < operands.size(); ++i) {
-      const bool known = !operands[o].unsafeGetTensorImpl()->has_symbolic_sizes_strides() &&
-                         !operands[i].unsafeGetTensorImpl()->has_symbolic_sizes_strides();
-      if (known && !operands[i].is_same(operands[o])) {
-        at::assert_no_partial_overlap(operands[o], operands[i]);
-      }
-    }
-  }
-}
-
 // Returns whether the sizes of the given output `o` will change. In-place outputs keep theirs.
 inline bool will_resize(const std::vector<SymbolicTensor>& operands, std::size_t noutputs,
-                        std::size_t o, const at::SymDimVector& shape,
-                        const IterationLayout& layout) {
+                        std::size_t o, const SymDimVector& shape, const IterationLayout& layout) {
   const SymIntArrayRef sizes = operands[o].sizes();
   bool is_input = false;
   for (std::size_t i = noutputs; i < operands.size(); ++i) {
     is_input |= operands[i].is_same(operands[o]);
   }
   if (layout.resize_outputs && !is_input && known_different(sizes, shape)) return true;
-  TORCH_CHECK(layout.is_reduction || expect_equal(sizes, shape), "output with shape ", sizes,
+  OPGEN_CHECK(layout.is_reduction || expect_equal(sizes, shape), "output with shape ", sizes,
               " doesn't match the broadcast shape ", SymIntArrayRef(shape));
   return false;
 }
 
-// Returns an input in the form in which ATen's iterator uses it. On the CPU, an input whose dtype
-// is not the common one becomes a dense copy, whose strides are then used. (On other devices
-// elements are converted as they are loaded. A tensor with only the Meta key counts as another
-// device.)
+// Returns an input as ATen's iterator uses it. On the CPU, an input whose dtype is not the common
+// one becomes a dense copy, whose strides then count. (On other devices elements are converted as
+// they are loaded. A tensor of PyTorch with only the Meta key counts as another device.)
 inline SymbolicTensor as_iterated(const SymbolicTensor& input, std::optional<ScalarType> common) {
-  const bool converted = common.has_value() && input.scalar_type() != *common &&
-                         input.key_set().has_backend(c10::BackendComponent::CPUBit);
+  const bool converted = common.has_value() && input.scalar_type() != *common && is_on_cpu(input);
   if (!converted || input.is_non_overlapping_and_dense()) return input;
   const SymIntArrayRef given = input.sizes();
-  const at::SymDimVector sizes(given.begin(), given.end());
+  const SymDimVector sizes(given.begin(), given.end());
   const IterationLayout layout;
-  const OutputLayout dense = LayoutRule({&input}, 0, sizes, layout).reordered();
-  if (dense.strides.empty()) {
-    return at::Tensor(
-        at::detail::empty_symint_meta(sizes, common, kStrided, kMeta, std::nullopt, std::nullopt));
-  }
-  return at::Tensor(at::detail::empty_strided_symint_meta(sizes, dense.strides, *common));
+  return dense_stand_in(input, LayoutRule({&input}, 0, sizes, layout).reordered(), *common);
 }
 
 }  // namespace detail
 
+OPGEN_ONCE SymbolicIteratorBase::SymbolicIteratorBase() = default;
 OPGEN_ONCE SymbolicIteratorBase::~SymbolicIteratorBase() = default;
 
 OPGEN_ONCE void SymbolicIteratorBase::iterate(std::vector<SymbolicTensor> operands, int noutputs,
@@ -143,13 +71,13 @@ OPGEN_ONCE void SymbolicIteratorBase::iterate(std::vector<SymbolicTensor> operan
   noutputs_ = noutputs;
   const auto nout = static_cast<std::size_t>(noutputs);
   for (const SymbolicTensor& operand : operands_) {
-    TORCH_CHECK(!operand.defined() || operand.layout() == kStrided,
+    OPGEN_CHECK(!operand.defined() || operand.layout() == kStrided,
                 "unsupported tensor layout: ", operand.layout());
   }
   if (layout.check_mem_overlap) detail::check_overlap(operands_, nout);
 
   bool same_shape = !layout.static_shape.has_value();
-  const at::SymDimVector shape =
+  const SymDimVector shape =
       layout.static_shape.has_value()
           ? *layout.static_shape
           : detail::broadcast_shape(operands_, layout.resize_outputs ? nout : 0, same_shape);
@@ -160,7 +88,7 @@ OPGEN_ONCE void SymbolicIteratorBase::iterate(std::vector<SymbolicTensor> operan
 
   // Sizes of 1 broadcast and need no check. A tensor without dimensions is used as it is.
   const std::vector<std::int64_t> ones(shape.size(), 1);
-  std::vector<at::Tensor> stand_ins;
+  std::vector<Tensor> stand_ins;
   for (std::size_t i = 0; i < operands_.size(); ++i) {
     const bool scalar = i >= nout && operands_[i].defined() && operands_[i].dim() == 0;
     stand_ins.push_back(scalar ? operands_[i] : detail::stand_in(operands_[i], ones));
@@ -196,7 +124,7 @@ OPGEN_ONCE void SymbolicIteratorBase::build(SymbolicIteratorConfig& config) {
   operands.insert(operands.end(), config.inputs_.begin(), config.inputs_.end());
   const auto ntensors = operands.size();
   iterate(std::move(operands), static_cast<int>(nout), config.layout_,
-          [&](detail::DtypeIterator& types, const at::Tensor* tensors) {
+          [&](detail::DtypeIterator& types, const Tensor* tensors) {
             for (std::size_t i = 0; i < ntensors; ++i) {
               i < nout ? config.types_.add_owned_output(tensors[i])
                        : config.types_.add_owned_input(tensors[i]);
@@ -211,14 +139,14 @@ OPGEN_ONCE void SymbolicIteratorBase::build(SymbolicIteratorConfig& config) {
 
 #define OPGEN_BUILD_UNARY(name, plain)                                                             \
   OPGEN_ONCE void SymbolicIteratorBase::name(const SymbolicTensor& out, const SymbolicTensor& a) { \
-    iterate({out, a}, 1, {}, [](detail::DtypeIterator& types, const at::Tensor* each) {            \
+    iterate({out, a}, 1, {}, [](detail::DtypeIterator& types, const Tensor* each) {                \
       types.plain(each[0], each[1]);                                                               \
     });                                                                                            \
   }
 #define OPGEN_BUILD_BINARY(name, plain)                                                          \
   OPGEN_ONCE void SymbolicIteratorBase::name(const SymbolicTensor& out, const SymbolicTensor& a, \
                                              const SymbolicTensor& b) {                          \
-    iterate({out, a, b}, 1, {}, [](detail::DtypeIterator& types, const at::Tensor* each) {       \
+    iterate({out, a, b}, 1, {}, [](detail::DtypeIterator& types, const Tensor* each) {           \
       types.plain(each[0], each[1], each[2]);                                                    \
     });                                                                                          \
   }
@@ -242,7 +170,7 @@ OPGEN_ONCE void SymbolicIteratorBase::build_ternary_op(const SymbolicTensor& out
                                                        const SymbolicTensor& a,
                                                        const SymbolicTensor& b,
                                                        const SymbolicTensor& c) {
-  iterate({out, a, b, c}, 1, {}, [](detail::DtypeIterator& types, const at::Tensor* each) {
+  iterate({out, a, b, c}, 1, {}, [](detail::DtypeIterator& types, const Tensor* each) {
     types.build_ternary_op(each[0], each[1], each[2], each[3]);
   });
 }

@@ -1,5 +1,5 @@
 // symbolic_layout.h: computes sizes and strides of an iteration's outputs from symbolic sizes, by
-// the rules of ATen's TensorIterator on the CPU.
+// the rules of ATen's TensorIterator on the CPU, for the targets torch and torch-stable.
 #pragma once
 
 #include <cstdint>
@@ -14,15 +14,15 @@ namespace opgen::detail {
 
 // The sizes and strides of an output, or a memory format if the rule gives one.
 struct OutputLayout {
-  at::SymDimVector sizes, strides;
+  SymDimVector sizes, strides;
   std::optional<MemoryFormat> format;
 };
 
 class LayoutRule {
  public:
   // `operands` has outputs first. Operands that are not given or will be resized are null.
-  LayoutRule(std::vector<const SymbolicTensor*> operands, int noutputs,
-             const at::SymDimVector& shape, const IterationLayout& layout)
+  LayoutRule(std::vector<const SymbolicTensor*> operands, int noutputs, const SymDimVector& shape,
+             const IterationLayout& layout)
       : operands_(std::move(operands)), noutputs_(noutputs), shape_(shape), layout_(layout) {}
 
   OutputLayout operator()(bool same_shape) const {
@@ -62,13 +62,13 @@ class LayoutRule {
     };
     if (last == nullptr || !all(like_last)) return std::nullopt;
     const SymIntArrayRef strides = last->strides();
-    return OutputLayout{shape_, {strides.begin(), strides.end()}, std::nullopt};
+    return OutputLayout{shape_, SymDimVector(strides.begin(), strides.end()), std::nullopt};
   }
 
   // Returns the dimensions in order of increasing strides.
-  at::SmallVector<std::int64_t, 6> order() const {
+  SmallVector<std::int64_t, 6> order() const {
     const auto ndim = static_cast<std::int64_t>(shape_.size());
-    at::SmallVector<std::int64_t, 6> order;
+    SmallVector<std::int64_t, 6> order;
     for (std::int64_t d = ndim; d-- > 0;) order.push_back(d);
     if (layout_.linear) return order;
     // An insertion sort: an undecided comparison must not end the search.
@@ -95,7 +95,7 @@ class LayoutRule {
       }
       if (broadcast_a || broadcast_b) continue;
       if (const int known = compare_strides(stride_a, stride_b)) return known;
-      if (guard_or_false(sym_gt(shape_[a], shape_[b]))) return 1;
+      if (guard_or_false(sym_gt(size(a), size(b)))) return 1;
     }
     return 0;
   }
@@ -115,32 +115,35 @@ class LayoutRule {
     if (dim < missing) return 0;
     const SymIntArrayRef sizes = operand.sizes();
     const std::int64_t own = dim - missing;
-    if (!layout_.static_shape.has_value() && guard_or_false(sym_eq(sizes[own], 1)) &&
-        !guard_or_false(sym_eq(shape_[dim], 1))) {
+    if (!layout_.static_shape.has_value() &&
+        guard_or_false(sym_eq(sizes[static_cast<std::size_t>(own)], 1)) &&
+        !guard_or_false(sym_eq(size(dim), 1))) {
       return 0;
     }
-    return operand.strides()[own];
+    return operand.strides()[static_cast<std::size_t>(own)];
   }
 
-  OutputLayout along(const at::SmallVector<std::int64_t, 6>& order) const {
+  const SymInt& size(std::int64_t dim) const { return shape_[static_cast<std::size_t>(dim)]; }
+
+  OutputLayout along(const SmallVector<std::int64_t, 6>& order) const {
     const std::size_t ndim = shape_.size();
     bool row_major = true;
     for (std::size_t i = 0; i < ndim; ++i) {
       row_major &= order[i] == static_cast<std::int64_t>(ndim - 1 - i);
     }
     if (row_major) return {shape_, {}, std::nullopt};
-    at::SymDimVector strides(ndim);
+    SymDimVector strides(ndim);
     SymInt next = 1;
     for (const std::int64_t dim : order) {
-      strides[dim] = next;
-      next = next * shape_[dim];
+      strides[static_cast<std::size_t>(dim)] = next;
+      next = next * size(dim);
     }
     return {shape_, strides, std::nullopt};
   }
 
   std::vector<const SymbolicTensor*> operands_;
   int noutputs_;
-  const at::SymDimVector& shape_;
+  const SymDimVector& shape_;
   const IterationLayout& layout_;
 };
 

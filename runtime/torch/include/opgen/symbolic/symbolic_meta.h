@@ -1,5 +1,6 @@
 // symbolic_meta.h: the counterparts of MetaBase, TensorIteratorBase and TensorIteratorConfig for
-// symbolic sizes. Their members are defined in symbolic_iterator.h.
+// symbolic sizes, for the targets torch and torch-stable. Their members are defined in
+// symbolic_iterator.h.
 #pragma once
 
 #include <cstddef>
@@ -8,6 +9,7 @@
 #include <optional>
 #include <vector>
 
+#include "opgen/core/function_ref.h"
 #include "opgen/iterator/iterator.h"
 #include "opgen/symbolic/symbolic_tensor.h"
 
@@ -37,8 +39,8 @@ struct SymbolicMetaBase {
 
 namespace detail {
 
-// ATen's iterator. It determines dtypes, devices and casts, from tensors without sizes in place of
-// the operands.
+// An iterator for known sizes. It determines dtypes, devices and casts, from tensors without sizes
+// in place of the operands.
 class DtypeIterator;
 
 struct IterationLayout {
@@ -46,7 +48,7 @@ struct IterationLayout {
   bool is_reduction = false;
   bool linear = false;
   bool check_mem_overlap = true;
-  std::optional<at::SymDimVector> static_shape;
+  std::optional<SymDimVector> static_shape;
 };
 
 }  // namespace detail
@@ -88,13 +90,13 @@ class SymbolicIteratorConfig {
     return *this;
   }
   SymbolicIteratorConfig& declare_static_shape(SymIntArrayRef shape) {
-    TORCH_CHECK(!layout_.resize_outputs,
+    OPGEN_CHECK(!layout_.resize_outputs,
                 "resize_outputs() must be called before declare_static_shape(...)");
     layout_.static_shape.emplace(shape.begin(), shape.end());
     return *this;
   }
 
-// Dtypes and devices are handled by ATen.
+// Dtypes and devices are determined by the iterator for known sizes.
 #define OPGEN_FORWARD(name)                  \
   SymbolicIteratorConfig& name(bool value) { \
     types_.name(value);                      \
@@ -134,12 +136,13 @@ class SymbolicIteratorConfig {
 
   std::vector<SymbolicTensor> outputs_, inputs_;
   detail::IterationLayout layout_;
-  at::TensorIteratorConfig types_;
+  TensorIteratorConfig types_;
 };
 
 // Computes the outputs' sizes, strides and dtypes as TensorIteratorBase does. If it is undecided
 // which of two strides is larger, their order is kept.
 struct SymbolicIteratorBase : SymbolicMetaBase {
+  SymbolicIteratorBase();
   ~SymbolicIteratorBase() override;
 
   void build(SymbolicIteratorConfig& config);
@@ -193,7 +196,7 @@ struct SymbolicIteratorBase : SymbolicMetaBase {
   }
 
  private:
-  using BuildTypes = c10::function_ref<void(detail::DtypeIterator&, const at::Tensor*)>;
+  using BuildTypes = FunctionRef<void(detail::DtypeIterator&, const Tensor*)>;
   void iterate(std::vector<SymbolicTensor> operands, int noutputs,
                const detail::IterationLayout& layout, BuildTypes build_types);
 

@@ -26,7 +26,7 @@ inline bool known_different(SymIntArrayRef a, SymIntArrayRef b) {
 inline bool expect_equal(SymIntArrayRef a, SymIntArrayRef b) {
   if (a.size() != b.size()) return false;
   for (std::size_t i = 0; i < a.size(); ++i) {
-    if (!sym_eq(a[i], b[i]).expect_true(__FILE__, __LINE__)) return false;
+    if (!expect_true(sym_eq(a[i], b[i]), __FILE__, __LINE__)) return false;
   }
   return true;
 }

@@ -50,38 +50,6 @@ class OptionalSymbolicTensor {
   SymbolicTensor tensor_;
 };
 
-// The counterpart of ITensorListRef and IOptTensorListRef.
-template <class Element>
-class SymbolicList {
- public:
-  using value_type = Element;
-
-  template <class List>
-  static SymbolicList of(const List& tensors) {
-    SymbolicList list;
-    list.elements_.reserve(tensors.size());
-    for (const auto& tensor : tensors) list.elements_.push_back(element(tensor));
-    return list;
-  }
-
-  [[nodiscard]] std::size_t size() const noexcept { return elements_.size(); }
-  [[nodiscard]] bool empty() const noexcept { return elements_.empty(); }
-  [[nodiscard]] auto begin() const noexcept { return elements_.begin(); }
-  [[nodiscard]] auto end() const noexcept { return elements_.end(); }
-  [[nodiscard]] const Element& front() const { return elements_.front(); }
-  [[nodiscard]] std::vector<std::reference_wrapper<const Element>> materialize() const {
-    return {elements_.begin(), elements_.end()};
-  }
-
- private:
-  static Element element(const at::Tensor& tensor) { return tensor; }
-  static Element element(const std::optional<at::Tensor>& tensor) {
-    return tensor.has_value() ? Element(*tensor) : Element();
-  }
-
-  std::vector<Element> elements_;
-};
-using SymbolicTensorList = SymbolicList<SymbolicTensor>;
-using OptionalSymbolicTensorList = SymbolicList<OptionalSymbolicTensor>;
-
 }  // namespace opgen
+
+#include "opgen/symbolic/symbolic_list.h"  // needs the classes above

@@ -93,6 +93,8 @@ using at::kStrided;
 
 using namespace types;
 
+using at::SmallVector;
+using at::SymDimVector;
 using at::TensorAccessor;
 using c10::DeviceGuard;
 using c10::OptionalDeviceGuard;

@@ -1,0 +1,7 @@
+// register.h: entrance to the parts of generated registrations.
+#pragma once
+
+#include "opgen/dispatch/registration_tables.h"
+#include "opgen/structured/backend_select.h"
+#include "opgen/structured/kernel_adapters.h"
+#include "opgen/structured/structured.h"

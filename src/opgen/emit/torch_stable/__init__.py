@@ -1,0 +1,1 @@
+"""What the Python package of a torch-stable library registers with PyTorch."""

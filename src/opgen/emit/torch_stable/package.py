@@ -1,0 +1,164 @@
+"""_operators.py, what Python registers for the operators, and the modules that do it, which are the same for all packages.
+
+PyTorch's stable C functions neither pass symbolic sizes nor replace or differentiate operators, so the package does.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Sequence
+
+from opgen.emit.common.base import GeneratedFile, Record, group_by
+from opgen.emit.common.context import Context
+from opgen.emit.torch.functionalize import OF_OUT
+from opgen.model.native_function import NativeFunction
+from opgen.resolve.fakes import key_of_fake
+from opgen.resolve.functional_forms import Twin, TwinForm, find_twins, is_replaced
+from opgen.resolve.number_forms import takes_numbers, with_words
+
+# The modules without anything of the library but its name.
+_MODULES = ("fakes", "functional", "numbers", "symbols", "words")
+
+
+class Call(Record, frozen=True):
+    """A call of Python. `arguments` are lines."""
+
+    function: str
+    arguments: tuple[str, ...]
+
+
+class RegisteredNamespace(Record, frozen=True):
+    """The calls that register what Python does for the operators of one namespace."""
+
+    name: str
+    calls: tuple[Call, ...]
+
+
+class OperatorsModule(GeneratedFile, frozen=True):
+    library: str
+    modules: str
+    namespaces: tuple[RegisteredNamespace, ...]
+
+
+class StaticModule(GeneratedFile, frozen=True):
+    library: str
+
+
+def build_python_registrations(context: Context) -> Iterator[GeneratedFile]:
+    """python/<library>/_operators.py, and the modules that it uses."""
+    if not context.library.python:
+        return
+    folder = f"python/{context.library.name}"
+    functions = [f for f in context.registry.functions if context.keeps(f)]
+    twins = [
+        t for t in find_twins(context.registry, frozenset(OF_OUT)) if context.keeps(t.function)
+    ]
+    namespaces = []
+    for namespace, members in group_by(functions, lambda f: f.namespace).items():
+        own = [t for t in twins if t.function.namespace == namespace]
+        namespaces.append(RegisteredNamespace(namespace, tuple(_calls(context, members, own))))
+    calls = [call for namespace in namespaces for call in namespace.calls]
+    yield OperatorsModule(
+        path=f"{folder}/_operators.py",
+        template="operators.py.j2",
+        library=context.library.name,
+        modules=", ".join(sorted({"_fakes"} | {c.function.split(".")[0] for c in calls})),
+        namespaces=tuple(namespaces),
+    )
+    for name in _MODULES:
+        yield StaticModule(f"{folder}/_{name}.py", f"{name}.py.j2", context.library.name)
+
+
+def _calls(
+    context: Context, functions: Sequence[NativeFunction], twins: Sequence[Twin]
+) -> Iterator[Call]:
+    numbers = [f for f in functions if takes_numbers(f)]
+    if numbers:
+        pairs = (f"({_quoted(f)}, {_quoted(with_words(f))})," for f in numbers)
+        yield Call("_numbers.register", ("_library,", *_list(pairs)))
+    by_key = group_by(functions, lambda f: key_of_fake(context.registry, f))
+    for key, some in by_key.items():
+        if key is not None:
+            names = (f"{_quoted(_dispatched(f))}," for f in some)
+            yield Call("_fakes.register", ("_library,", f'b"{key.name}",', *_list(names)))
+    for group in context.registry.groups:
+        for f in group.functions():
+            if f in functions and is_replaced(f, group, frozenset(OF_OUT)):
+                yield _replaced(f, group.functional)
+    for twin in twins:
+        yield from _twin(context, twin)
+
+
+def _list(items: Iterable[str]) -> Iterator[str]:
+    yield "["
+    yield from (f"    {item}" for item in items)
+    yield "],"
+
+
+def _dispatched(f: NativeFunction) -> NativeFunction:
+    """The operator that PyTorch calls for `f`: the hidden one, if `f` takes numbers."""
+    return with_words(f) if takes_numbers(f) else f
+
+
+def _quoted(f: NativeFunction) -> str:
+    return f'"{f.namespace}::{f.func.name}"'
+
+
+def _replaced(f: NativeFunction, functional: NativeFunction) -> Call:
+    """The call for an operator that its functional variant replaces.
+
+    Its arguments: where the functional variant's arguments come from, by position, or the name of an option of what is
+    written; the positions of what is written, in the order of the functional variant's results; and what is returned.
+    """
+    arguments = f.func.arguments
+    positions = {a.name: i for i, a in enumerate(arguments.flat_all)}
+    options = dict.fromkeys(OF_OUT) if not functional.func.is_factory else {n: n for n in OF_OUT}
+    given = [
+        positions[a.name] if a.name in positions else options.get(a.name)
+        for a in functional.func.arguments.flat_all
+    ]
+    outs = [a.name for a in arguments.out]
+    changed = [n for n in arguments.mutable_arg_names if n not in outs]
+    written = [positions[name] for name in (*outs, *changed)]
+    aliased = f.func.aliased_return_names()
+    own = sum(name is None for name in aliased)
+    fresh = iter(range(own))
+    returned = [(None, next(fresh)) if n is None else (positions[n], None) for n in aliased]
+    return Call(
+        "_functional.replace",
+        (
+            "_library,",
+            f"{_quoted(_dispatched(f))},",
+            f"{_quoted(_dispatched(functional))},",
+            f"{given!r},",
+            f"{written!r},",
+            f"{returned!r},",
+        ),
+    )
+
+
+def _twin(context: Context, twin: Twin) -> Iterator[Call]:
+    """The calls that define the hidden operators of a twin and replace its operator."""
+    f = twin.function
+    if twin.form is TwinForm.copy:
+        key = key_of_fake(context.registry, f)
+        # Without a kernel for tensors without data, PyTorch's own error says what is missing.
+        if key is not None:
+            arguments = ("_library,", f'b"{key.name}",', f"{_quoted(_dispatched(f))},")
+            yield Call("_functional.replace_view", arguments)
+        return
+    positions = {a.name: i for i, a in enumerate(f.func.arguments.flat_all)}
+    written = [i for i, a in enumerate(f.func.arguments.flat_all) if a.is_write]
+    returned = [
+        (None if r.argument is None else positions[r.argument], r.own) for r in twin.returns
+    ]
+    hidden = _dispatched(twin.functional)
+    yield Call(
+        "_functional.replace_by_twin",
+        (
+            "_library,",
+            f"{_quoted(_dispatched(f))},",
+            f'"{context.spell.schema(hidden)}",',
+            f"{written!r},",
+            f"{returned!r},",
+        ),
+    )

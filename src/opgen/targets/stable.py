@@ -1,0 +1,280 @@
+"""Report what PyTorch's stable C functions cannot do, with the release that can, for libraries that serve many releases.
+
+Source: torch/csrc/stable/c/shim.h and torch/csrc/inductor/aoti_torch/c/shim.h of each release, and the conversions of
+StableIValue in torch/csrc/shim_common.cpp; docs/guides/torch-stable.md says what was tried.
+"""
+
+from __future__ import annotations
+
+import re
+
+from opgen.diagnostics import Diagnostics
+from opgen.diagnostics.codes import Code, Example
+from opgen.model.derivatives import DERIVATIVES_YAML, DerivativesFile
+from opgen.model.native_function import NativeFunction
+from opgen.model.registry import Registry
+from opgen.model.types import BaseTy, BaseType, ListType, OptionalType, Type
+from opgen.targets.base import Target
+from opgen.targets.releases import STABLE_GENERATOR, STABLE_TAGS, TAG_EFFECTS
+from opgen.targets.required_package import Release, RequiredPackage, dotted
+
+_CPU = "\n  dispatch:\n    CPU: foo_cpu\n"
+
+E1301 = Code(
+    "E1301",
+    "not a release of PyTorch that a library can serve",
+    "`--torch` is the oldest release of PyTorch that a library for target torch-stable must work with, such as 2.10. "
+    "PyTorch's stable functions for kernels are there since 2.10.",
+    None,
+    target="torch-stable",
+)
+W1302 = Code(
+    "W1302",
+    "a tag that older releases of PyTorch do not see",
+    "PyTorch's stable functions register tags since 2.12. With an older release, the Python package (`--python`) "
+    "registers them, and a library without it is registered without them. With 2.12 and newer, the same library "
+    "registers its tags by itself. `--torch 2.12` says that it need not work with older releases.",
+    Example(
+        f"- func: custom::foo(Tensor self) -> Tensor{_CPU}  tags: pointwise\n",
+        f"- func: custom::foo(Tensor self) -> Tensor{_CPU}",
+    ),
+    target="torch-stable",
+)
+E1303 = Code(
+    "E1303",
+    "a generator of random numbers before PyTorch 2.13",
+    "PyTorch's stable functions pass arguments of type Generator since 2.13. For a library that serves older releases, "
+    "take a seed (`int`), or a tensor of random numbers. If the library need not work with them, use `--torch 2.13`.",
+    Example(
+        f"- func: custom::foo(Tensor self, *, Generator? generator=None) -> Tensor{_CPU}",
+        f"- func: custom::foo(Tensor self, *, int seed) -> Tensor{_CPU}",
+    ),
+    target="torch-stable",
+)
+E1304 = Code(
+    "E1304",
+    "a type that PyTorch's stable functions do not pass",
+    "Kernels of target torch-stable get their arguments through C functions, which have no form for dictionaries, "
+    "tuples, complex numbers, storages, streams, custom classes and some others, in any release. Pass tensors, "
+    "numbers, strings, dtypes, devices, and lists of these; or use target torch, which compiles for one release.",
+    Example(
+        f"- func: custom::foo(Tensor self, complex z) -> Tensor{_CPU}",
+        f"- func: custom::foo(Tensor self, Scalar z) -> Tensor{_CPU}",
+    ),
+    target="torch-stable",
+)
+W1305 = Code(
+    "W1305",
+    "numbers that pass through Python",
+    "PyTorch's stable functions do not pass numbers of any kind (Scalar). So the package's Python code calls a hidden "
+    "operator with the number as a list of integers: a call takes some microseconds longer, and a program without "
+    "Python cannot call the operator. With `float` or `int` there is no such cost.",
+    Example(
+        f"- func: custom::foo(Tensor self, Scalar alpha) -> Tensor{_CPU}",
+        f"- func: custom::foo(Tensor self, float alpha) -> Tensor{_CPU}",
+    ),
+    target="torch-stable",
+)
+E1306 = Code(
+    "E1306",
+    "a number as a result",
+    "PyTorch's stable functions do not pass numbers of any kind (Scalar), in any release. Return a float, an int or a "
+    "Tensor.",
+    Example(
+        f"- func: custom::foo(Tensor self) -> Scalar{_CPU}",
+        f"- func: custom::foo(Tensor self) -> float{_CPU}",
+    ),
+    target="torch-stable",
+)
+E1307 = Code(
+    "E1307",
+    "a kernel that calls the next one",
+    "PyTorch's stable functions have neither fallthrough kernels nor calls of the next kernel (redispatch), in any "
+    "release. Leave out the row, or use target torch.",
+    Example(
+        "- func: custom::foo(Tensor self) -> Tensor\n  dispatch:\n    CPU: foo_cpu\n    AutocastCPU: fallthrough\n",
+        f"- func: custom::foo(Tensor self) -> Tensor{_CPU}",
+    ),
+    target="torch-stable",
+)
+
+# Reported by runtime/cmake/opgenStableSymbols.cmake.
+E1308 = Code(
+    "E1308",
+    "a library that uses PyTorch's C++ functions",
+    "A library for target torch-stable may use PyTorch's C functions only: those of C++ change from one release to the "
+    "next, and a library that uses them is loaded by one release at most. Kernels include opgen's headers, and of "
+    "PyTorch's only torch/csrc/stable and torch/headeronly.",
+    None,
+    target="torch-stable",
+)
+E1309 = Code(
+    "E1309",
+    "formulas of gradients for a target without them",
+    "opgen generates no gradients for target torch-stable: PyTorch's stable functions have no nodes of autograd, in any "
+    "release. Write the gradients in Python, with torch.library.register_autograd in the package's ops.py, and keep the "
+    "file of formulas in another folder than the YAML, where target torch finds it with --derivatives. Or use target "
+    "torch, which compiles for one release.",
+    Example("- name: mylib::recorded\n  x: grad\n", "[]\n"),
+    file=DERIVATIVES_YAML,
+    target="torch-stable",
+)
+
+E1310 = Code(
+    "E1310",
+    "results that PyTorch loses when it compiles a call",
+    "PyTorch's functionalization in Python, which torch-stable uses, expects an operator to return either the arguments "
+    "that it writes or new tensors. If some results are written arguments and others are new, torch.compile raises "
+    "'Unsupported schema'. If the result is an optional argument, and the caller leaves it out, the compiled call returns "
+    "None. Return only the new tensors (the caller has the argument), or make the argument a Tensor.",
+    Example(
+        f"- func: custom::foo(Tensor(a!) cache, Tensor x) -> (Tensor, Tensor(a!)){_CPU}",
+        f"- func: custom::foo(Tensor(a!) cache, Tensor x) -> Tensor{_CPU}",
+    ),
+    target="torch-stable",
+)
+
+W1311 = Code(
+    "W1311",
+    "a view through which no gradient flows",
+    "Autograd does not record views that kernels of target torch-stable make: a gradient of the view's elements does not "
+    "reach the tensor that is viewed, without a warning from PyTorch. A CompositeImplicitAutograd kernel, which calls "
+    "PyTorch's own views, has this gradient. Without gradients, allow the warning: `# opgen: allow(W1311)`.",
+    Example(
+        "- func: custom::foo(Tensor(a) self) -> Tensor(a)\n  dispatch:\n    CompositeExplicitAutograd: foo\n",
+        "- func: custom::foo(Tensor(a) self) -> Tensor(a)\n",
+    ),
+    target="torch-stable",
+)
+
+CODES = (E1301, W1302, E1303, E1304, W1305, E1306, E1307, E1308, E1309, E1310, W1311)
+
+_RELEASE = re.compile(r"(\d+)\.(\d+)")
+_PASSED = frozenset(
+    {
+        *(BaseTy.Tensor, BaseTy.Generator, BaseTy.ScalarType, BaseTy.Layout, BaseTy.Device),
+        *(BaseTy.MemoryFormat, BaseTy.int, BaseTy.SymInt, BaseTy.DeviceIndex, BaseTy.float),
+        *(BaseTy.bool, BaseTy.str, BaseTy.Scalar),
+    }
+)
+
+
+def find_release(given: str | None, required: RequiredPackage, diagnostics: Diagnostics) -> Release:
+    """Return the oldest release that a library must work with: the `given` one, or the oldest that is possible.
+
+    Reports E1301 and returns the latter if `given` is not such a release.
+    """
+    if given is None:
+        return required.oldest
+    found = _RELEASE.fullmatch(given)
+    release = (int(found[1]), int(found[2])) if found else None
+    if release is None or release < required.oldest or release[0] != required.oldest[0]:
+        message = f"'{given}' is not a release that torch-stable supports"
+        hint = f"name {dotted(required.oldest)} or a later one, or leave out --torch"
+        diagnostics.error(E1301, message, None, hint=hint)
+        return required.oldest
+    return release
+
+
+def report_stable(
+    registry: Registry,
+    target: Target,
+    release: Release,
+    diagnostics: Diagnostics,
+    *,
+    python: bool,
+) -> None:
+    """Report what the stable functions of `release` cannot do for these operators.
+
+    `python` is whether the library is a Python package, which does some of it.
+    """
+    for f in registry.functions:
+        if "generated" in f.tags:
+            continue
+        _report_types(f, release, diagnostics)
+        _report_results(f, diagnostics)
+        if not python and release < STABLE_TAGS:
+            _report_tags(f, target, release, diagnostics)
+        for key, kernel in f.dispatch:
+            if kernel.name == "fallthrough":
+                message = "PyTorch's stable functions have no fallthrough kernels"
+                diagnostics.error(
+                    E1307, message, f.spans.kernel(key), hint=f"leave out the row for {key}"
+                )
+
+
+def report_formulas(target: Target, files: DerivativesFile, diagnostics: Diagnostics) -> None:
+    """Report the first entry of the files of formulas, if there is any: `target` generates no gradients."""
+    if not files.entries:
+        return
+    first = files.entries[0]
+    message = f"target {target.name} generates no gradients, but there are formulas for '{first.name.text}'"
+    hint = (
+        "write them in Python, with torch.library.register_autograd, and move this file to another folder;"
+        " or use --target torch"
+    )
+    diagnostics.error(E1309, message, first.span, hint=hint)
+
+
+def _report_types(f: NativeFunction, release: Release, diagnostics: Diagnostics) -> None:
+    arguments = ((a.type, f.argument_type_span(a.name)) for a in f.func.arguments.flat_all)
+    returns = ((r.type, f.return_span(i)) for i, r in enumerate(f.func.returns))
+    for is_return, places in ((False, arguments), (True, returns)):
+        for type, span in places:
+            base = _base(type)
+            if base not in _PASSED:
+                message = f"PyTorch's stable functions do not pass '{type}'"
+                hint = "use tensors, numbers, strings and lists of them, or --target torch"
+                diagnostics.error(E1304, message, span, hint=hint)
+            elif base is BaseTy.Generator and release < STABLE_GENERATOR:
+                message = (
+                    f"PyTorch's stable functions pass a Generator since {dotted(STABLE_GENERATOR)},"
+                    f" and the library is to work with {dotted(release)}"
+                )
+                hint = f"take a seed, or use --torch {dotted(STABLE_GENERATOR)}"
+                diagnostics.error(E1303, message, span, hint=hint)
+            elif base is BaseTy.Scalar and is_return:
+                message = "PyTorch's stable functions do not return a Scalar"
+                diagnostics.error(E1306, message, span, hint="return a float, an int or a Tensor")
+            elif base is BaseTy.Scalar:
+                message = f"'{f.func.name}' is called through Python because of its number"
+                hint = "if it is always an int or a float, write that type"
+                diagnostics.warning(W1305, message, span, hint=hint)
+
+
+def _report_results(f: NativeFunction, diagnostics: Diagnostics) -> None:
+    if f.has_composite_implicit_autograd_kernel:
+        return
+    written = [r.is_write for r in f.func.returns]
+    optional = {a.name for a in f.func.arguments.flat_all if isinstance(a.type, OptionalType)}
+    view = next((i for i, r in enumerate(f.func.returns) if r.annotation and not r.is_write), None)
+    if view is not None:
+        message = f"no gradient flows through the view '{f.func.name}'"
+        hint = "write a CompositeImplicitAutograd kernel, or allow this warning"
+        diagnostics.warning(W1311, message, f.return_span(view), hint=hint)
+    for i, name in enumerate(f.func.aliased_return_names()):
+        if not written[i] or (all(written) and name not in optional):
+            continue
+        reason = "beside new ones" if name not in optional else "which the caller may leave out"
+        message = f"'{f.func.name}' returns '{name}', {reason}: PyTorch cannot compile a call"
+        hint = "leave it out of the results: the caller has it"
+        diagnostics.error(E1310, message, f.return_span(i), hint=hint)
+
+
+def _report_tags(
+    f: NativeFunction, target: Target, release: Release, diagnostics: Diagnostics
+) -> None:
+    for tag in sorted(target.schema.registered_tags(f)):
+        span = f.spans.item("tags", tag)
+        if span.text == tag:  # written, not derived
+            effect = TAG_EFFECTS.get(tag, "nothing in PyTorch depends on it")
+            message = f"PyTorch {dotted(release)} does not see the tag '{tag}' of a library without --python: {effect}"
+            hint = f"make it a package (--python), or use --torch {dotted(STABLE_TAGS)}"
+            diagnostics.warning(W1302, message, span, hint=hint)
+
+
+def _base(type: Type) -> BaseTy | None:
+    """Return the type of which this one is an optional or a list; None if it is made of other types."""
+    while isinstance(type, OptionalType | ListType):
+        type = type.elem
+    return type.name if isinstance(type, BaseType) else None
