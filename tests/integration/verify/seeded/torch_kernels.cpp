@@ -38,8 +38,8 @@ Tensor windows(const Tensor& x, int64_t size, int64_t step) {
   OPGEN_CHECK(size > 0 && step > 0 && x.size(0) >= size, "windows: expected room for a window");
   return x.unfold(0, size, step).sum(1);
 }
-Tensor windows_meta(const Tensor& x, const c10::SymInt& size, const c10::SymInt& step,
-                    int64_t extra) {
+Tensor windows_described(const Tensor& x, const c10::SymInt& size, const c10::SymInt& step,
+                         int64_t extra) {
   OPGEN_CHECK(x.dim() == 1, "windows: expected a vector");
   check_real(x, "windows");
   OPGEN_SYM_CHECK(size.sym_gt(0), "windows: expected room for a window");
@@ -109,7 +109,7 @@ Tensor pooled(const Tensor& x, int64_t size) {
   const int64_t count = x.size(0) / size;
   return x.narrow(0, 0, count * size).reshape({count, size}).mean(1);
 }
-Tensor pooled_meta(const Tensor& x, const c10::SymInt& size, bool up) {
+Tensor pooled_described(const Tensor& x, const c10::SymInt& size, bool up) {
   OPGEN_CHECK(x.dim() == 1, "pooled: expected a vector");
   check_real(x, "pooled");
   OPGEN_SYM_CHECK(size.sym_gt(0), "pooled: expected a positive size");
@@ -122,7 +122,7 @@ Tensor flags(const Tensor& x) {
   const Tensor is = x.ne(0).contiguous();
   return x.scalar_type() == at::kByte ? is.to(at::kByte) : is;
 }
-Tensor flags_meta(const Tensor& x, bool bytes) {
+Tensor flags_described(const Tensor& x, bool bytes) {
   const bool keeps = bytes && x.scalar_type() == at::kByte;
   return opgen::empty_symint(x.sym_sizes(), x.options().dtype(keeps ? at::kByte : at::kBool));
 }
@@ -151,10 +151,10 @@ OPGEN_KERNEL(windows_ok_cpu)(const Tensor& x, int64_t size, int64_t step) {
   return windows(x, size, step);
 }
 OPGEN_KERNEL(windows_meta_symint)(const Tensor& x, c10::SymInt size, c10::SymInt step) {
-  return windows_meta(x, size, step, 0);
+  return windows_described(x, size, step, 0);
 }
 OPGEN_KERNEL(windows_ok_meta_symint)(const Tensor& x, c10::SymInt size, c10::SymInt step) {
-  return windows_meta(x, size, step, 1);
+  return windows_described(x, size, step, 1);
 }
 
 // A35 to A39, B46 to B48: the defects are in torch_derivatives.yaml.
@@ -483,11 +483,11 @@ Tensor& thirds_out(const Tensor& x, double factor, Tensor& out) {
   opgen::assert_no_partial_overlap(out, x);
   return out.copy_(result);
 }
-Tensor thirds_meta(const Tensor& x) {
+Tensor thirds_described(const Tensor& x) {
   check_real(x, "thirds");
   return opgen::empty_symint(x.sym_sizes(), x.options());
 }
-Tensor& thirds_out_meta(const Tensor& x, Tensor& out) {
+Tensor& thirds_out_described(const Tensor& x, Tensor& out) {
   check_real(x, "thirds");
   OPGEN_CHECK(out.scalar_type() == x.scalar_type(), "thirds: expected out of dtype ",
               x.scalar_type());
@@ -503,10 +503,10 @@ OPGEN_KERNEL(thirds_ok_cpu)(const Tensor& x, double factor) {
   return thirds(x, factor);
 }
 OPGEN_KERNEL(thirds_meta)(const Tensor& x, double) {
-  return thirds_meta(x);
+  return thirds_described(x);
 }
 OPGEN_KERNEL(thirds_ok_meta)(const Tensor& x, double) {
-  return thirds_meta(x);
+  return thirds_described(x);
 }
 OPGEN_KERNEL(thirds_out_cpu)(const Tensor& x, double, Tensor& out) {
   return thirds_out(x, 1, out);
@@ -515,10 +515,10 @@ OPGEN_KERNEL(thirds_ok_out_cpu)(const Tensor& x, double factor, Tensor& out) {
   return thirds_out(x, factor, out);
 }
 OPGEN_KERNEL(thirds_out_meta)(const Tensor& x, double, Tensor& out) {
-  return thirds_out_meta(x, out);
+  return thirds_out_described(x, out);
 }
 OPGEN_KERNEL(thirds_ok_out_meta)(const Tensor& x, double, Tensor& out) {
-  return thirds_out_meta(x, out);
+  return thirds_out_described(x, out);
 }
 
 OPGEN_META_FUNC(last_sums)(const Tensor& self) {
@@ -564,10 +564,10 @@ OPGEN_KERNEL(pooled_ok_cpu)(const Tensor& x, int64_t size) {
   return pooled(x, size);
 }
 OPGEN_KERNEL(pooled_meta_symint)(const Tensor& x, c10::SymInt size) {
-  return pooled_meta(x, size, true);
+  return pooled_described(x, size, true);
 }
 OPGEN_KERNEL(pooled_ok_meta_symint)(const Tensor& x, c10::SymInt size) {
-  return pooled_meta(x, size, false);
+  return pooled_described(x, size, false);
 }
 
 // B45
@@ -619,8 +619,8 @@ OPGEN_KERNEL(flags_ok_cpu)(const Tensor& x) {
   return flags(x);
 }
 OPGEN_KERNEL(flags_meta)(const Tensor& x) {
-  return flags_meta(x, false);
+  return flags_described(x, false);
 }
 OPGEN_KERNEL(flags_ok_meta)(const Tensor& x) {
-  return flags_meta(x, true);
+  return flags_described(x, true);
 }

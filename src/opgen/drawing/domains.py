@@ -1,12 +1,9 @@
-"""What authors say about the arguments of an operator: which values its gradient is checked at."""
+"""What authors say about the arguments of an operator: which values it is checked at."""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from typing import TYPE_CHECKING, Any, TypeAlias
-
-if TYPE_CHECKING:
-    from opgen.gradtest.drawing import Draw
+from typing import Any, TypeAlias
 
 # The values of one argument: a range for numbers and elements, or a list of choices for anything.
 Values: TypeAlias = "Between | OneOf"
@@ -74,7 +71,7 @@ class Domain:
         self,
         /,
         *,
-        make: Callable[[Draw], Mapping[str, Any]] | None = None,
+        make: Callable[[Any], Mapping[str, Any]] | None = None,
         dtypes: Sequence[str] | None = None,
         second_order: bool = True,
         batched: bool = True,
