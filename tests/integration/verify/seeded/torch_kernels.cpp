@@ -546,9 +546,8 @@ OPGEN_META_FUNC(lead_add)(const Tensor& self, const Tensor& other) {
   set_output_contiguous(0, self.sizes(), self.options());
 }
 OPGEN_META_FUNC(lead_add_ok)(const Tensor& self, const Tensor& other) {
-  const DimVector sizes = opgen::infer_size(self.sizes(), other.sizes());
   OPGEN_CHECK(self.scalar_type() == other.scalar_type(), "lead_add: expected one dtype");
-  set_output_contiguous(0, sizes, self.options());
+  build_binary_op(maybe_get_output(), self, other);
 }
 OPGEN_IMPL_FUNC(lead_add_out)(const Tensor& self, const Tensor& other, const Tensor& out) {
   at::add_out(written(out), self, other.dim() == 1 ? other.unsqueeze(1) : other);
