@@ -23,6 +23,9 @@ class Making(Protocol):
 
     base: tuple[int, ...]
 
+    def size(self, letter: str) -> int:
+        """Return the size that a letter stands for in this call."""
+
     def tensor_of(
         self, shape: tuple[int, ...], words: Sequence[str], values: Between | None
     ) -> Any:
@@ -34,6 +37,8 @@ class Making(Protocol):
 
 class Vocabulary(Struct, frozen=True):
     """The words that plans are made of; words that occur twice are drawn twice as often.
+
+    `shapes` are words of SHAPES, and letters that stand for sizes: "a b".
 
     `tensors` returns the words of a tensor after its shape. `others` are the words of types that are neither tensors nor
     numbers; a type that is not there has only its default.
@@ -57,14 +62,17 @@ _DEFAULT, _NONE, _KNOWN = 0.3, 0.3, 0.8
 
 
 class Drawer:
-    """Draws calls of one operator. `begin` starts one, with a base of the given number of dimensions, or of any."""
+    """Draws calls of one operator. `begin` starts one by its plan, which is empty if it is a new one.
+
+    The base has as many dimensions as the plan's words for "", if there are any.
+    """
 
     def __init__(
         self,
         arguments: Sequence[Argument],
         choices: Choices,
         vocabulary: Vocabulary,
-        begin: Callable[[int | None], Making],
+        begin: Callable[[Plan], Making],
         domain: Domain = EVERYTHING,
         accepted: Sequence[Plan] = (),
     ) -> None:
@@ -74,12 +82,17 @@ class Drawer:
         self.begin = begin
         self.domain = domain
         self.accepted = list(accepted)
+        # How often a plan that was accepted is drawn again, and how often one argument of it is then drawn anew.
+        self.known = _KNOWN
+        self.changed = 0.0
 
     def draw(self, *, only_known: bool = False) -> tuple[dict[str, Any], Plan]:
         """Return the arguments of a call by name, and the plan that they are made by."""
-        known = self.accepted and (only_known or self.choices.chance(_KNOWN))
+        known = self.accepted and (only_known or self.choices.chance(self.known))
         plan = dict(self.choices.choice(self.accepted)) if known else {}
-        making = self.begin(len(plan[""]) if "" in plan else None)
+        if known and not only_known and self.choices.chance(self.changed):
+            plan.pop(self.choices.choice(self.arguments).name, None)
+        making = self.begin(plan)
         plan[""] = ("size",) * len(making.base)
         made: Mapping[str, Any] = {} if self.domain.make is None else self.domain.make(making)
         call: dict[str, Any] = {}
@@ -180,7 +193,11 @@ class Drawer:
         )
 
     def _tensor(self, words: tuple[str, ...], values: Between | None, making: Making) -> Any:
-        return making.tensor_of(shape_of(words[0], making.base, self.choices), words[1:], values)
+        if words[0] in SHAPES:
+            shape = shape_of(words[0], making.base, self.choices)
+        else:
+            shape = tuple(making.size(letter) for letter in words[0].split())
+        return making.tensor_of(shape, words[1:], values)
 
     def _integer(self, word: str, values: Between | None, making: Making) -> int:
         rank, choices = max(1, len(making.base)), self.choices

@@ -90,6 +90,9 @@ class Draw:
             return self.integers(*shape, low=low, below=high)
         return self.tensor(*shape, dtype=words[0], values=values)
 
+    def size(self, letter: str) -> int:
+        raise AssertionError("no letters are in the vocabulary")
+
     def other(self, type: BaseType, words: Sequence[str]) -> Any:
         raise AssertionError("no other types are in the vocabulary")
 
@@ -137,7 +140,7 @@ class Drawer(SharedDrawer):
             real = dtype.startswith("complex") and choices.chance(0.15)
             return ("float64" if real else dtype,)
 
-        def begin(rank: int | None) -> Draw:
-            return Draw(tensors, dtype, self.random, rank)
+        def begin(plan: Plan) -> Draw:
+            return Draw(tensors, dtype, self.random, len(plan[""]) if "" in plan else None)
 
         super().__init__(arguments, RandomChoices(self.random), Vocabulary(dtypes), begin, domain)

@@ -142,17 +142,13 @@ class Block:
         beyond = None
         if len(outside):
             place = int(outside[0])
-            beyond = (
-                place - self._begin if place < self._begin else place - self._begin + 1
-            )
+            beyond = place - self._begin if place < self._begin else place - self._begin + 1
         mine = self._elements()
         elements = bool((differs & mine).any())
         mine[: self._begin] = True
         mine[self._begin + self.bytes_ :] = True
         between = (differs & ~mine).nonzero()[0]
-        return Changes(
-            elements, int(between[0]) - self._begin if len(between) else None, beyond
-        )
+        return Changes(elements, int(between[0]) - self._begin if len(between) else None, beyond)
 
     def _elements(self) -> Any:
         """Return which bytes are those of elements."""
