@@ -17,8 +17,8 @@ HALVES: tuple[str, ...] = ("float16", "bfloat16")
 FLOATS: tuple[str, ...] = ("float32", "float64", *HALVES)
 COMPLEX: tuple[str, ...] = ("complex64", "complex128")
 ITEMSIZES: Mapping[str, int] = {
-    **{"bool": 1, "uint8": 1, "int8": 1, "int16": 2, "int32": 4, "int64": 8},
-    **{"float16": 2, "bfloat16": 2, "float32": 4, "float64": 8, "complex64": 8, "complex128": 16},
+    "bool": 1, "uint8": 1, "int8": 1, "int16": 2, "int32": 4, "int64": 8,
+    "float16": 2, "bfloat16": 2, "float32": 4, "float64": 8, "complex64": 8, "complex128": 16,
 }
 DTYPES: tuple[str, ...] = tuple(ITEMSIZES)
 

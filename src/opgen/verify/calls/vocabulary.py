@@ -49,29 +49,14 @@ _OTHERS: Mapping[BaseTy, tuple[str, ...]] = MappingProxyType(
 )
 
 
-def _tensor_words(argument: Argument, choices: Choices) -> tuple[str, ...]:
-    name = argument.name
-    if "index" in name or name.startswith("indices"):
-        dtype = choices.choice(("int64", "int64", "int64", "main", "int32", "bool"))
-    else:
-        dtype = choices.choice(_DTYPES)
-    return (dtype, choices.choice(_KINDS))
-
-
 # Shapes whose letters stand for the same size in all tensors of a call: products of matrices, batches, tables.
 _LETTERS = (
     *("a b", "a b", "b c", "b c", "a c", "a", "b", "c"),
     *("a b c", "a c d", "a c", "b c d", "a b d"),
     *("a b c d", "b", "a b c d", "d b c d"),
 )
-VOCABULARY = Vocabulary(
-    tensors=_tensor_words,
-    shapes=(*SHAPES, *_LETTERS),
-    ints=("small", "small", "one", "dimension", "size", "negative"),
-    numbers=("positive", "positive", "any", "integer"),
-    lists=("sizes", "dimensions", "small", "ones", "base", "base"),
-    others=_OTHERS,
-)
+# In so many calls, all tensors have the main dtype, except indices.
+_UNIFORM = 0.6
 
 
 class SpecDraw:
@@ -210,9 +195,16 @@ class CallDrawer:
     ) -> None:
         self.domain = domain
         self.choices = choices
-        self._dtype: str | None = None
-        self._drawer = Drawer(arguments, choices, VOCABULARY, self._begin, domain, accepted)
-        self._arguments = {a.name: a for a in arguments}
+        self._uniform = False
+        vocabulary = Vocabulary(
+            tensors=self._tensor_words,
+            shapes=(*SHAPES, *_LETTERS),
+            ints=("small", "small", "one", "dimension", "size", "negative"),
+            numbers=("positive", "positive", "any", "integer"),
+            lists=("sizes", "dimensions", "small", "ones", "base", "base"),
+            others=_OTHERS,
+        )
+        self._drawer = Drawer(arguments, choices, vocabulary, self._begin, domain, accepted)
 
     @property
     def accepted(self) -> list[Plan]:
@@ -225,11 +217,20 @@ class CallDrawer:
     def narrowings(self) -> tuple[str, ...]:
         return self._drawer.narrowings()
 
+    def _tensor_words(self, argument: Argument, choices: Choices) -> tuple[str, ...]:
+        name, dtypes = argument.name, _DTYPES
+        if "index" in name or name.startswith("indices"):
+            dtypes = ("int64", "int64", "int64", "main", "int32", "bool")
+        elif self._uniform:
+            dtypes = ("main",)
+        return (choices.choice(dtypes), choices.choice(_KINDS))
+
     def _begin(self, plan: Plan) -> SpecDraw:
         dtypes = self.domain.dtypes or _MAIN
         # The dtype is part of a plan, under a name that no argument has.
         dtype = plan["*"][0] if "*" in plan else self.choices.choice(dtypes)
         plan["*"] = (dtype,)
+        self._uniform = self.choices.chance(_UNIFORM)
         seed = self.choices.integer(0, 999)
         rank = len(plan[""]) if "" in plan else None
         self._draw = SpecDraw(self.choices, dtype, seed, rank, self.domain)

@@ -9,8 +9,8 @@ from typing import Any
 import numpy as np
 
 from opgen.verify.calls.elements import Array, array_dtype, stored
-from opgen.verify.calls.specs import Layout, TensorSpec, contiguous_strides
 from opgen.verify.calls.layouts import span
+from opgen.verify.calls.specs import Layout, TensorSpec, contiguous_strides
 
 _PAGE = mmap.PAGESIZE
 _READ, _WRITE, _NONE = 1, 2, 0
@@ -112,6 +112,14 @@ class Block:
         raw = self._room[first : first + count * size].view(array_dtype(spec.dtype))
         strides = tuple(step * size for step in layout.strides)
         return np.lib.stride_tricks.as_strided(raw, spec.shape, strides)
+
+    def viewed(self, spec: TensorSpec) -> Block:
+        """Return the same storage for another tensor; its layout must have as many elements."""
+        assert spec.layout is not None
+        made = Block.__new__(Block)
+        made.__dict__.update(self.__dict__)
+        made.spec, made.layout = spec, spec.layout
+        return made
 
     def write(self, numbers: Array) -> None:
         """Write the elements of the tensor."""

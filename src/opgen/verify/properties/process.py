@@ -1,0 +1,284 @@
+"""Results as objects, the GIL, memory, and how calls end."""
+
+from __future__ import annotations
+
+import ctypes
+import gc
+import sys
+import threading
+import time
+from collections.abc import Iterator
+from typing import Any
+
+from opgen.verify.lab import Outcome, Trial, leaves
+from opgen.verify.properties.common import code, enlarged, first_line
+from opgen.verify.property import Finding, NotTested, Property, Run
+from opgen.verify.results import differ
+from opgen.verify.subjects import Subject
+
+# Calls that are repeated to see whether memory grows, and how much of it counts for one call.
+_REPEATED = 40
+_GROWTH = 16
+# A call that takes so long, in seconds, has let other threads run.
+_LONG = 0.008
+_GIL_ELEMENTS = (1 << 16, 1 << 19, 1 << 22)
+
+
+def _returns_tensors(subject: Subject) -> str:
+    return "" if subject.returns_tensors else "it returns no tensors"
+
+
+def _copying(trial: Trial) -> Iterator[Finding]:
+    if trial.base.error is not None:
+        raise NotTested("it refuses the call")
+    found = trial.run()
+    if found.error is not None:
+        raise NotTested("it refuses the call")
+    backend = trial.backend
+    for label, value in leaves(trial.subject, found.returned):
+        if not backend.is_tensor(value):
+            continue
+        before = trial.lab.result(label, value)
+        for what, copy in (
+            ("a deep copy", backend.copied),
+            ("what is read from a pickle", backend.pickled),
+        ):
+            try:
+                after = trial.lab.result(label, copy(value))
+            except Exception as error:
+                yield trial.finding(f"{label} cannot be copied or pickled: {first_line(error)}")
+                return
+            wrong = differ([after], [before], exact=True, strides=True)
+            if wrong:
+                yield trial.finding(f"{what}: {wrong}")
+                return
+
+
+def _gil(trial: Trial) -> Iterator[Finding]:
+    """A thread that counts gets on while the operator works."""
+    for count in _GIL_ELEMENTS:
+        call = enlarged(trial.call, count)
+        if call is None:
+            raise NotTested("no size can grow")
+        given = trial.lab.build(call, "fresh", Outcome())
+        if trial.subject.outs:
+            raise NotTested("the functional variant is tested")
+        counted = [0]
+        done = threading.Event()
+
+        def count_on(counted: list[int] = counted, done: threading.Event = done) -> None:
+            while not done.is_set():
+                counted[0] += 1
+                time.sleep(0)
+
+        interval = sys.getswitchinterval()
+        sys.setswitchinterval(1e-4)
+        thread = threading.Thread(target=count_on)
+        thread.start()
+        try:
+            steps = []
+            spent = []
+            for _ in range(4):
+                time.sleep(0.002)
+                before, begun = counted[0], time.perf_counter()
+                try:
+                    trial.subject.call(given)
+                except Exception as error:
+                    raise NotTested(f"it refuses large inputs: {first_line(error)}") from None
+                spent.append(time.perf_counter() - begun)
+                steps.append(counted[0] - before)
+        finally:
+            done.set()
+            thread.join()
+            sys.setswitchinterval(interval)
+        if min(spent) < _LONG:
+            continue
+        # Getting the GIL back takes a switch interval, in which the other thread counts once or twice.
+        if max(steps) <= 3:
+            yield trial.finding(
+                f"a call of {min(spent) * 1e3:.0f} ms lets no other thread of Python run",
+                Run("call", call),
+            )
+        return
+    raise NotTested("no call takes long enough")
+
+
+def _functional(subject: Subject) -> str:
+    if subject.is_out:
+        return "the functional variant is tested"
+    return "" if subject.schema.arguments.has_tensor_arg() else "it takes no tensors"
+
+
+class _Mallinfo2(ctypes.Structure):
+    _fields_ = tuple(
+        (name, ctypes.c_size_t)
+        for name in (
+            *("arena", "ordblks", "smblks", "hblks", "hblkhd", "usmblks", "fsmblks"),
+            *("uordblks", "fordblks", "keepcost"),
+        )
+    )
+
+
+def _bytes_in_use() -> int:
+    """Return the bytes that the C library has given away; 0 if it does not tell."""
+    libc = ctypes.CDLL(None)
+    if not hasattr(libc, "mallinfo2"):
+        return 0
+    libc.mallinfo2.restype = _Mallinfo2
+    found = libc.mallinfo2()
+    return int(found.uordblks + found.hblkhd)
+
+
+def _memory(trial: Trial) -> Iterator[Finding]:
+    guard = trial.lab.guard
+    lab, subject = trial.lab, trial.subject
+    if trial.base.error is not None:
+        raise NotTested("it refuses the call")
+
+    def repeat(times: int) -> None:
+        for _ in range(times):
+            given = lab.build(trial.call, "fresh", Outcome())
+            returned = subject.call(given)
+            del given, returned
+
+    repeat(8)
+    gc.collect()
+    grown = []
+    blocks = []
+    for _ in range(3):
+        used = _bytes_in_use()
+        if guard is not None:
+            trial.backend.watch_memory(True)
+            live = guard.live_blocks()
+        try:
+            repeat(_REPEATED)
+        finally:
+            if guard is not None:
+                trial.backend.watch_memory(False)
+        gc.collect()
+        if guard is not None:
+            blocks.append(guard.live_blocks() - live)
+        grown.append(_bytes_in_use() - used)
+    if blocks and min(blocks) >= _REPEATED - 2:
+        yield trial.finding(f"{_REPEATED} calls leave {min(blocks)} tensors behind")
+    elif min(grown) >= _GROWTH * _REPEATED:
+        yield trial.finding(f"{_REPEATED} calls leave {min(grown)} bytes behind")
+
+
+_INTERNAL = ("INTERNAL ASSERT FAILED", "unknown exception", "Caught an unknown", "internal error")
+
+
+def _internal_error(trial: Trial) -> Iterator[Finding]:
+    found = trial.run()
+    if found.error is None:
+        return
+    text = f"{type(found.error).__name__}: {found.error}"
+    if isinstance(found.error, SystemError) or any(words in text for words in _INTERNAL):
+        yield trial.finding(f"refuses a call by a failed assertion: {found.message}")
+
+
+def _nothing(trial: Trial) -> Iterator[Finding]:
+    """The runner reports processes that end, and calls that do not."""
+    trial.run()
+    yield from ()
+
+
+CRASH, HANG = "crash", "hang"
+
+
+def _any_exception(error: Any) -> str:
+    return str(error)
+
+
+PROPERTIES = (
+    Property(
+        code(
+            "V0180",
+            "a result cannot be copied or pickled",
+            "A deep copy of a result and what is read from its pickle have its elements and strides. The storage of a tensor "
+            "has at least the bytes that its elements need.",
+            "result.storage().set_nbytes(0);",
+            "// A storage with the right size, as from empty().",
+        ),
+        "copying",
+        _copying,
+        _returns_tensors,
+        quickly=2,
+        enough=6,
+    ),
+    Property(
+        code(
+            "V0181",
+            "the GIL is held during a call",
+            "PyTorch and opgen's packages release the GIL before they call an operator, so that other threads of Python run "
+            "meanwhile. (opgen's packages: for tensors of 16,384 elements and more.) Kernels do not take it for long.",
+            "py::gil_scoped_acquire gil;\ncompute();",
+            "compute();\npy::gil_scoped_acquire gil;",
+        ),
+        "gil",
+        _gil,
+        _functional,
+        quickly=1,
+        enough=1,
+        mode="default",
+    ),
+    Property(
+        code(
+            "V0182",
+            "memory does not return to what it was",
+            "After a call, and after its results are gone, the memory that it has taken is free again. The call is repeated, "
+            "and tensors and bytes that remain are counted.",
+            "static std::vector<Tensor> kept;\nkept.push_back(scratch);",
+            "// scratch is a local variable",
+        ),
+        "memory-returned",
+        _memory,
+        _functional,
+        quickly=1,
+        enough=2,
+    ),
+    Property(
+        code(
+            "V0190",
+            "a call ends the process",
+            "A null pointer, a division by zero, an index without a check, a call of abort: every call returns or throws. "
+            "Operators run in processes of their own, so the others are verified all the same.",
+            "const float w = *weight->const_data_ptr<float>();  // weight may be None",
+            "const float w = weight.has_value() ? *weight->const_data_ptr<float>() : 1;",
+        ),
+        CRASH,
+        _nothing,
+        quickly=4,
+        enough=40,
+        refused=True,
+    ),
+    Property(
+        code(
+            "V0191",
+            "a call does not return",
+            "Every call returns within seconds. Loops end for negative steps, zeros and NaN.",
+            "while (left > 0) left -= step;  // step may be negative",
+            'TORCH_CHECK(step > 0, "expected a positive step");',
+        ),
+        HANG,
+        _nothing,
+        quickly=4,
+        enough=40,
+        refused=True,
+    ),
+    Property(
+        code(
+            "V0192",
+            "a call is refused by a failed assertion",
+            "An argument that does not fit is refused in words that name it. INTERNAL ASSERT FAILED, or an exception that is "
+            "not derived from std::exception, says that the library is broken.",
+            "TORCH_INTERNAL_ASSERT(x.dim() == 2);",
+            'TORCH_CHECK(x.dim() == 2, "expected a matrix, got ", x.dim(), " dimensions");',
+        ),
+        "internal-error",
+        _internal_error,
+        quickly=8,
+        enough=40,
+        refused=True,
+    ),
+)
