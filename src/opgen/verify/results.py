@@ -13,8 +13,12 @@ from opgen.verify.calls.elements import Array
 
 # The distance from 1 to the next number.
 EPSILONS = {
-    "float16": 2.0**-10, "bfloat16": 2.0**-7, "float32": 2.0**-23, "float64": 2.0**-52,
-    "complex64": 2.0**-23, "complex128": 2.0**-52,
+    "float16": 2.0**-10,
+    "bfloat16": 2.0**-7,
+    "float32": 2.0**-23,
+    "float64": 2.0**-52,
+    "complex64": 2.0**-23,
+    "complex128": 2.0**-52,
 }
 # Two loops over the same elements may add them in another order: so many units of the last place, of the largest number
 # that can have taken part.

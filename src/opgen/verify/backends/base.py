@@ -39,6 +39,9 @@ class Backend(Protocol):
     def subjects(self) -> list[Subject]:
         """Return all operators, sorted by name."""
 
+    def example(self) -> Subject | None:
+        """Return an operator that is certain to work, if there is one."""
+
     # Tensors.
 
     def over(self, block: Block) -> Any:

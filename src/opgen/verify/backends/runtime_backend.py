@@ -68,6 +68,9 @@ class RuntimeBackend:
         found = [subject for f in self._functions if (subject := self._subject(f)) is not None]
         return sorted(found, key=lambda subject: subject.name)
 
+    def example(self) -> Subject | None:
+        return None
+
     def _subject(self, f: NativeFunction) -> Subject | None:
         place, spelling = self._place(f)
         function = getattr(place, str(f.func.name.name), None)

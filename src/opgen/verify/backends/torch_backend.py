@@ -10,6 +10,7 @@ import os
 import pickle
 import re
 import runpy
+import sys
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
@@ -39,8 +40,13 @@ class TorchBackend:
     kind = "torch"
 
     def __init__(
-        self, loads: Sequence[str], namespaces: Sequence[str], guard: Guard | None
+        self,
+        loads: Sequence[str],
+        namespaces: Sequence[str],
+        guard: Guard | None,
+        folders: Sequence[str] = (),
     ) -> None:
+        sys.path[:0] = folders
         self.torch: Any = importlib.import_module("torch")
         self.guard = guard
         before = set(self.torch._C._dispatch_get_all_op_names())
@@ -50,7 +56,11 @@ class TorchBackend:
         new = {name.partition("::")[0] for name in names - before}
         self.namespaces = tuple(namespaces) or tuple(sorted(new))
         self._names = sorted(n for n in names if n.partition("::")[0] in self.namespaces)
-        self.head = ("import torch", *(_load_line(name) for name in loads))
+        self.head = (
+            *(f"import sys; sys.path.insert(0, {folder!r})" for folder in folders),
+            "import torch",
+            *(_load_line(name) for name in loads),
+        )
         torch = self.torch
         self._dtypes = {
             name: getattr(torch, name)
@@ -80,6 +90,9 @@ class TorchBackend:
             if subject is not None:
                 found.append(subject)
         return found
+
+    def example(self) -> Subject | None:
+        return self._subject("aten::neg")
 
     def _subject(self, name: str) -> Subject | None:
         torch = self.torch

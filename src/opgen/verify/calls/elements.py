@@ -28,6 +28,10 @@ def elements(spec: TensorSpec) -> Array:
         numbers = _filled(spec)
     if spec.dtype in _SAFE_INTEGERS and spec.values is None:
         numbers = np.clip(numbers, *_SAFE_INTEGERS[spec.dtype])
+    if spec.rounded == "bfloat16":
+        numbers = rounded_to_bfloat16(numbers.astype(np.float32))
+    elif spec.rounded:
+        numbers = numbers.astype(spec.rounded)
     if spec.dtype == "bfloat16":
         return rounded_to_bfloat16(numbers.astype(np.float32)).reshape(spec.shape)
     with np.errstate(over="ignore", invalid="ignore"):

@@ -17,8 +17,18 @@ HALVES: tuple[str, ...] = ("float16", "bfloat16")
 FLOATS: tuple[str, ...] = ("float32", "float64", *HALVES)
 COMPLEX: tuple[str, ...] = ("complex64", "complex128")
 ITEMSIZES: Mapping[str, int] = {
-    "bool": 1, "uint8": 1, "int8": 1, "int16": 2, "int32": 4, "int64": 8,
-    "float16": 2, "bfloat16": 2, "float32": 4, "float64": 8, "complex64": 8, "complex128": 16,
+    "bool": 1,
+    "uint8": 1,
+    "int8": 1,
+    "int16": 2,
+    "int32": 4,
+    "int64": 8,
+    "float16": 2,
+    "bfloat16": 2,
+    "float32": 4,
+    "float64": 8,
+    "complex64": 8,
+    "complex128": 16,
 }
 DTYPES: tuple[str, ...] = tuple(ITEMSIZES)
 
@@ -51,7 +61,7 @@ class Layout(Struct, frozen=True):
 class TensorSpec(Struct, frozen=True, tag="tensor"):
     """A tensor. Elements are `values` in row-major order, or by `fill`; without a layout it is dense.
 
-    `bit` is "conj" or "neg" for a tensor that is conjugated or negated lazily.
+    With `rounded`, elements are rounded to that dtype before they are converted to `dtype`. `bit` is "conj" or "neg" for a tensor that is conjugated or negated lazily.
     """
 
     dtype: str
@@ -60,6 +70,7 @@ class TensorSpec(Struct, frozen=True, tag="tensor"):
     values: tuple[float | int | bool | tuple[float, float], ...] | None = None
     layout: Layout | None = None
     bit: str = ""
+    rounded: str = ""
 
     @property
     def count(self) -> int:

@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Generator, Iterator
 
 import numpy as np
 from msgspec.structs import replace
 
-from opgen.verify.calls.elements import elements, rounded_to_bfloat16
+from opgen.verify.calls.elements import elements
 from opgen.verify.calls.specs import Call, Fill, TensorSpec, put
 from opgen.verify.lab import Trial
 from opgen.verify.properties.common import as_dtype, code, enlarged, explicit, two_runs
@@ -69,7 +69,7 @@ def _promotion(trial: Trial) -> Iterator[Finding]:
         raise NotTested("it refuses other dtypes")
 
 
-def _mixed(trial: Trial, dtypes: tuple[str, ...], wide: str) -> Iterator[Finding]:
+def _mixed(trial: Trial, dtypes: tuple[str, ...], wide: str) -> Generator[Finding, None, bool]:
     call, same = dict(trial.call), dict(trial.call)
     for (place, spec), dtype in zip(trial.read_only(), dtypes):
         narrow = as_dtype(replace(spec, layout=None), dtype)
@@ -110,7 +110,7 @@ def _precision(trial: Trial) -> Iterator[Finding]:
         raise NotApplicable("it accepts no narrow dtypes")
 
 
-def _half(trial: Trial, large: Call, dtype: str) -> Iterator[Finding]:
+def _half(trial: Trial, large: Call, dtype: str) -> Generator[Finding, None, bool]:
     """Compare float16 or bfloat16 with float64, for positive numbers: nothing cancels."""
     narrow, wide = dict(large), dict(large)
     count = 0
@@ -119,14 +119,10 @@ def _half(trial: Trial, large: Call, dtype: str) -> Iterator[Finding]:
             continue
         big = _at(large, place)
         count += 1
-        numbers = elements(TensorSpec("float32", big.shape, Fill(big.fill.seed + 1, 0.1, 1.0)))
-        rounded = (
-            rounded_to_bfloat16(numbers)
-            if dtype == "bfloat16"
-            else numbers.astype(np.float16).astype(np.float32)
-        )
-        narrow = put(narrow, place, explicit(replace(big, dtype=dtype), rounded))
-        wide = put(wide, place, explicit(replace(big, dtype="float64"), rounded))
+        fill = Fill(big.fill.seed + 1, 0.1, 1.0)
+        made = replace(big, dtype=dtype, fill=fill, values=None, rounded=dtype)
+        narrow = put(narrow, place, made)
+        wide = put(wide, place, replace(made, dtype="float64"))
     if not count:
         return False
     found, expected = trial.run(narrow), trial.run(wide)
@@ -170,7 +166,7 @@ def _beyond_rounding(one: Result, other: Result, dtype: str) -> str | None:
     )
 
 
-def _integers(trial: Trial, large: Call, dtype: str) -> Iterator[Finding]:
+def _integers(trial: Trial, large: Call, dtype: str) -> Generator[Finding, None, bool]:
     """Compare narrow integers with int64, where the result is wider than the input: a sum, a product."""
     narrow, wide = dict(large), dict(large)
     limit = {"uint8": 200, "int8": 100, "int16": 30000, "int32": 2_000_000_000}[dtype]
@@ -180,11 +176,10 @@ def _integers(trial: Trial, large: Call, dtype: str) -> Iterator[Finding]:
             continue
         big = _at(large, place)
         count += 1
-        numbers = elements(
-            TensorSpec("int64", big.shape, Fill(big.fill.seed + 1, limit // 2, limit))
-        )
-        narrow = put(narrow, place, explicit(replace(big, dtype=dtype), numbers.astype(dtype)))
-        wide = put(wide, place, explicit(replace(big, dtype="int64"), numbers))
+        fill = Fill(big.fill.seed + 1, limit // 2, limit, whole=True)
+        made = replace(big, dtype=dtype, fill=fill, values=None)
+        narrow = put(narrow, place, made)
+        wide = put(wide, place, replace(made, dtype="int64"))
     if not count:
         return False
     found, expected = trial.run(narrow), trial.run(wide)

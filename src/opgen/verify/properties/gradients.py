@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextlib
+import itertools
 import warnings
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import Any
@@ -131,7 +132,7 @@ def _distinct(numbers: Any) -> Any:
     """Move equal elements apart, so that no maximum is met twice."""
     flat = numbers.ravel().copy()
     order = np.argsort(flat.real, kind="stable")
-    for left, right in zip(order, order[1:]):
+    for left, right in itertools.pairwise(order):
         if abs(flat[right] - flat[left]) < 0.01:
             flat[right] += 0.013 * (1 + right % 3)
     return flat.reshape(numbers.shape)

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import ctypes
-import gc
 import sys
 import threading
 import time
@@ -142,7 +141,6 @@ def _memory(trial: Trial) -> Iterator[Finding]:
             del given, returned
 
     repeat(8)
-    gc.collect()
     grown = []
     blocks = []
     for _ in range(3):
@@ -155,7 +153,6 @@ def _memory(trial: Trial) -> Iterator[Finding]:
         finally:
             if guard is not None:
                 trial.backend.watch_memory(False)
-        gc.collect()
         if guard is not None:
             blocks.append(guard.live_blocks() - live)
         grown.append(_bytes_in_use() - used)
