@@ -2,6 +2,10 @@
 
 from __future__ import annotations
 
+import contextlib
+import os
+import sys
+import tempfile
 import warnings
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import Any
@@ -115,10 +119,9 @@ class Lab:
             backend.watch_memory(True)
         try:
             if warn:
-                with warnings.catch_warnings(record=True) as caught:
-                    warnings.simplefilter("always")
+                with _warned() as caught:
                     outcome.returned = subject.call(outcome.given)
-                outcome.warned = tuple(str(each.message) for each in caught)
+                outcome.warned = tuple(caught)
             else:
                 outcome.returned = subject.call(outcome.given)
         except Exception as error:
@@ -177,6 +180,26 @@ def _items(name: str, value: Any) -> Iterator[tuple[str, Any]]:
             yield f"{name}[{index}]", item
     else:
         yield name, value
+
+
+@contextlib.contextmanager
+def _warned() -> Iterator[list[str]]:
+    """Collect warnings of Python, and what C++ prints to stderr instead."""
+    found: list[str] = []
+    sys.stderr.flush()
+    kept = os.dup(2)
+    with tempfile.TemporaryFile() as file:
+        os.dup2(file.fileno(), 2)
+        try:
+            with warnings.catch_warnings(record=True) as caught:
+                warnings.simplefilter("always")
+                yield found
+        finally:
+            os.dup2(kept, 2)
+            os.close(kept)
+            file.seek(0)
+            found += file.read().decode(errors="replace").splitlines()
+            found += [str(each.message) for each in caught]
 
 
 class Trial:

@@ -59,6 +59,8 @@ class Property(Struct, frozen=True):
     mode: str = "quick"
     kinds: tuple[str, ...] = ("torch", "runtime")
     refused: bool = False
+    # Which calls the property is about; of an operator that accepts no such call it says nothing.
+    about: Callable[[Call], bool] = lambda call: True
 
     @property
     def title(self) -> str:

@@ -61,9 +61,16 @@ class Subject(Struct):
         return f"{self.namespace}::{self.schema.name}"
 
     @property
+    def base(self) -> str:
+        """The name that all variants share, without the namespace."""
+        name = str(self.schema.name.name)
+        # In libraries, an in-place operator may call its argument anything.
+        return name[:-1] if self.is_inplace and name.endswith("_") else self.schema.name.name.base
+
+    @property
     def group(self) -> str:
         """The name that all variants share: `mylib::add`."""
-        return f"{self.namespace}::{self.schema.name.name.base}"
+        return f"{self.namespace}::{self.base}"
 
     @property
     def kind(self) -> SchemaKind:
@@ -75,7 +82,10 @@ class Subject(Struct):
 
     @property
     def is_inplace(self) -> bool:
-        return self.kind is SchemaKind.inplace
+        if self.kind is SchemaKind.inplace:
+            return True
+        name, positional = str(self.schema.name.name), self.schema.arguments.flat_positional
+        return name.endswith("_") and bool(positional) and positional[0].is_write
 
     @property
     def is_out(self) -> bool:
@@ -117,7 +127,7 @@ class Subject(Struct):
     @property
     def is_unspecified(self) -> bool:
         """Whether the elements of results are uninitialised memory, on purpose."""
-        base = self.schema.name.name.base
+        base = self.base
         return self.domain.unspecified or any(word in base for word in _EMPTY)
 
     @property
@@ -131,11 +141,11 @@ def connect_variants(subjects: Iterable[Subject]) -> None:
     found = list(subjects)
     for subject in found:
         if subject.is_functional:
-            known.setdefault((subject.namespace, subject.schema.name.name.base), []).append(subject)
+            known.setdefault((subject.namespace, subject.base), []).append(subject)
     for subject in found:
         if not (subject.is_inplace or subject.is_out):
             continue
-        candidates = known.get((subject.namespace, subject.schema.name.name.base), ())
+        candidates = known.get((subject.namespace, subject.base), ())
         wanted = _inputs(subject, names=True)
         for candidate in candidates:
             if _inputs(candidate, names=True) == wanted:

@@ -47,6 +47,12 @@ class Backend(Protocol):
     def over(self, block: Block) -> Any:
         """Return a tensor on the memory of a block."""
 
+    def sharing(self, block: Block, specs: Sequence[TensorSpec]) -> list[Any]:
+        """Return tensors on the storage of a block, as the layouts of some specs say.
+
+        Raises NotImplementedError if the package cannot make one of them.
+        """
+
     def fresh(self, spec: TensorSpec) -> Any:
         """Return a tensor in memory of its own, with the elements and the strides of a spec."""
 

@@ -105,6 +105,10 @@ class RuntimeBackend:
                 return self.module.from_dlpack(longer)[skipped:]
         return self.module.from_dlpack(Lent(address, spec.dtype, spec.shape, layout.strides))
 
+    def sharing(self, block: Block, specs: Sequence[TensorSpec]) -> list[Any]:
+        base = self.over(block)
+        return [self._strided(base, spec) for spec in specs]
+
     def fresh(self, spec: TensorSpec) -> Any:
         if spec.layout is None:
             return self._dense(elements(spec), spec.dtype, spec.shape)

@@ -161,6 +161,15 @@ class TorchBackend:
         )
         return self._with_bit(made, spec)
 
+    def sharing(self, block: Block, specs: Sequence[TensorSpec]) -> list[Any]:
+        base = self.over(block)
+        storage = base.untyped_storage()
+        return [
+            base.new_empty(0).set_(storage, s.layout.offset, s.shape, s.layout.strides)
+            for s in specs
+            if s.layout is not None
+        ]
+
     def _with_bit(self, tensor: Any, spec: TensorSpec) -> Any:
         if spec.bit == "conj":
             return tensor.conj()
@@ -209,6 +218,9 @@ class TorchBackend:
 
     def describe(self, tensor: Any) -> Described:
         device = tensor.device.type
+        dtype = self._names_of_dtypes.get(tensor.dtype, str(tensor.dtype))
+        if tensor.layout != self.torch.strided:
+            return Described(tuple(tensor.shape), (), dtype, device, 0, 0, 0)
         storage = size = 0
         if device == "cpu" and type(tensor) is self.torch.Tensor:
             held = tensor.untyped_storage()
@@ -216,7 +228,7 @@ class TorchBackend:
         return Described(
             tuple(tensor.shape),
             tuple(tensor.stride()),
-            self._names_of_dtypes.get(tensor.dtype, str(tensor.dtype)),
+            dtype,
             device,
             tensor.storage_offset(),
             storage,
@@ -224,9 +236,12 @@ class TorchBackend:
         )
 
     def elements(self, tensor: Any) -> Array:
-        tensor = tensor.detach().resolve_conj().resolve_neg()
-        if tensor.dtype == self.torch.bfloat16:
-            tensor = tensor.float()
+        tensor = tensor.detach()
+        if tensor.layout != self.torch.strided:
+            tensor = tensor.to_dense()
+        tensor = tensor.resolve_conj().resolve_neg()
+        if tensor.dtype not in self._names_of_dtypes or tensor.dtype == self.torch.bfloat16:
+            tensor = tensor.to(self.torch.complex64 if tensor.is_complex() else self.torch.float32)
         found: Array = tensor.numpy()
         return found
 

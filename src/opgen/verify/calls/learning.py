@@ -153,7 +153,7 @@ class _Drawn:
         return bool(self._draw(st.integers(0, 99)) < probability * 100)
 
 
-def _strategy(subject: Subject, plans: Sequence[Plan]) -> Any:
+def _strategy(subject: Subject, plans: Sequence[Plan]) -> st.SearchStrategy[Call]:
     @st.composite
     def calls(draw: Callable[..., Any]) -> Call:
         drawer = CallDrawer(subject.inputs, subject.domain, _Drawn(draw), plans)
@@ -162,7 +162,7 @@ def _strategy(subject: Subject, plans: Sequence[Plan]) -> Any:
     return calls()
 
 
-def _settings(count: int, phases: Sequence[Phase]) -> Any:
+def _settings(count: int, phases: Sequence[Phase]) -> hypothesis.settings:
     return hypothesis.settings(
         max_examples=count,
         database=None,

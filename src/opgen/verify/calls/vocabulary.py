@@ -218,7 +218,8 @@ class CallDrawer:
         return self._drawer.narrowings()
 
     def _tensor_words(self, argument: Argument, choices: Choices) -> tuple[str, ...]:
-        name, dtypes = argument.name, _DTYPES
+        name = argument.name
+        dtypes: tuple[str, ...] = _DTYPES
         if "index" in name or name.startswith("indices"):
             dtypes = ("int64", "int64", "int64", "main", "int32", "bool")
         elif self._uniform:

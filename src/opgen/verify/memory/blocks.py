@@ -96,7 +96,8 @@ class Block:
         self.layout = layout
         self.address = address
         self.bytes_ = layout.count * spec.itemsize
-        self._room: Array = np.frombuffer((ctypes.c_char * room).from_address(start), np.uint8)
+        raw: Any = (ctypes.c_char * room).from_address(start)
+        self._room: Array = np.frombuffer(raw, np.uint8)
         self._begin = address - start
         self._room[:] = mark
         self._mark = mark
@@ -112,14 +113,6 @@ class Block:
         raw = self._room[first : first + count * size].view(array_dtype(spec.dtype))
         strides = tuple(step * size for step in layout.strides)
         return np.lib.stride_tricks.as_strided(raw, spec.shape, strides)
-
-    def viewed(self, spec: TensorSpec) -> Block:
-        """Return the same storage for another tensor; its layout must have as many elements."""
-        assert spec.layout is not None
-        made = Block.__new__(Block)
-        made.__dict__.update(self.__dict__)
-        made.spec, made.layout = spec, spec.layout
-        return made
 
     def write(self, numbers: Array) -> None:
         """Write the elements of the tensor."""

@@ -46,7 +46,7 @@ _Managed._fields_ = (
 _kept: dict[int, Any] = {}
 
 
-@_DELETER
+@_DELETER  # type: ignore[untyped-decorator]
 def _released(record: Any) -> None:
     _kept.pop(ctypes.addressof(record.contents), None)
 

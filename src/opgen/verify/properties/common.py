@@ -12,7 +12,7 @@ from msgspec.structs import replace
 from opgen.diagnostics.codes import Code, Example
 from opgen.verify.calls import layouts
 from opgen.verify.calls.elements import Array, elements
-from opgen.verify.calls.specs import COMPLEX, Call, Place, TensorSpec, at, places, put
+from opgen.verify.calls.specs import COMPLEX, Call, Place, TensorSpec, at, places, put, tensors
 from opgen.verify.lab import Outcome, Trial
 from opgen.verify.property import Finding, Run
 from opgen.verify.results import Result
@@ -143,6 +143,16 @@ def enlarged(call: Mapping[str, Any], elements_: int) -> Call | None:
     return made
 
 
+def has_differentiable(call: Call) -> bool:
+    """Whether a tensor of the call has real or complex numbers."""
+    return any(spec.is_differentiable for spec in tensors(call))
+
+
+def has_float32(call: Call) -> bool:
+    """Whether a tensor of the call has dtype float32."""
+    return any(spec.dtype == "float32" for spec in tensors(call))
+
+
 def first_line(error: BaseException) -> str:
     """Return the first line of an exception's message."""
     lines = str(error).strip().splitlines()
@@ -165,6 +175,8 @@ __all__ = [
     "explicit",
     "filled_with",
     "first_line",
+    "has_differentiable",
+    "has_float32",
     "is_checked_value",
     "layout_variants",
     "outcome_differs",

@@ -16,7 +16,7 @@ from opgen.verify.calls import layouts
 from opgen.verify.calls.elements import elements
 from opgen.verify.calls.specs import Call, Fill, Place, TensorSpec, at, places, put
 from opgen.verify.lab import Outcome, Trial, leaves, place_text
-from opgen.verify.properties.common import code, explicit, first_line
+from opgen.verify.properties.common import code, explicit, first_line, has_differentiable
 from opgen.verify.property import Finding, NotApplicable, NotTested, Property, Run
 from opgen.verify.results import Result, differ
 from opgen.verify.subjects import Subject
@@ -381,6 +381,8 @@ def _gradient_strides(trial: Trial) -> Iterator[Finding]:
         raise NotApplicable("no result requires a gradient")
     variants: list[tuple[str, list[Any]]] = []
     shapes = [trial.backend.describe(outputs[i]) for i in wanted]
+    if all(np.prod(d.shape) < 2 for d in shapes):
+        raise NotTested("the result has one element")
     for how in ("dense", "expanded", "with gaps", "transposed"):
         made = [_gradient(trial, d.shape, d.dtype, how) for d in shapes]
         variants.append((how, made))
@@ -432,7 +434,7 @@ def _gradient(trial: Trial, shape: tuple[int, ...], dtype: str, how: str) -> Any
     count = int(np.prod(shape)) if shape else 1
     numbers = (0.5 + 0.25 * np.arange(count)).reshape(shape)
     spec = explicit(TensorSpec(dtype, shape), numbers)
-    if how == "expanded" and shape:
+    if how == "expanded":
         spec = explicit(spec, np.full(shape, 0.75))
         spec = replace(spec, layout=layouts.laid_out(spec, (0,) * len(shape)).layout)
     elif how == "with gaps":
@@ -497,6 +499,7 @@ PROPERTIES = (
         _differentiable,
         quickly=2,
         enough=8,
+        about=has_differentiable,
     ),
     Property(
         code(
@@ -512,6 +515,7 @@ PROPERTIES = (
         _differentiable,
         quickly=1,
         enough=6,
+        about=has_differentiable,
     ),
     Property(
         code(
@@ -529,6 +533,7 @@ PROPERTIES = (
         _differentiable,
         quickly=1,
         enough=4,
+        about=has_differentiable,
     ),
     Property(
         code(
@@ -544,6 +549,7 @@ PROPERTIES = (
         _differentiable,
         quickly=2,
         enough=6,
+        about=has_differentiable,
     ),
     Property(
         code(
@@ -558,6 +564,7 @@ PROPERTIES = (
         _differentiable,
         quickly=1,
         enough=4,
+        about=has_differentiable,
     ),
     Property(
         code(
@@ -573,6 +580,7 @@ PROPERTIES = (
         _differentiable,
         quickly=1,
         enough=6,
+        about=has_differentiable,
     ),
     Property(
         code(

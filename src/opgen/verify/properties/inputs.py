@@ -16,6 +16,7 @@ from opgen.verify.properties.common import (
     code,
     explicit,
     first_line,
+    has_differentiable,
     layout_variants,
     outcome_differs,
     two_runs,
@@ -429,6 +430,7 @@ PROPERTIES = (
         quickly=2,
         enough=8,
         kinds=("torch",),
+        about=has_differentiable,
     ),
     Property(
         code(

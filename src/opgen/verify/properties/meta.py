@@ -136,8 +136,8 @@ def _meta_strides(trial: Trial) -> Iterator[Finding]:
 
 def _other_elements(call: Call) -> Iterator[Call]:
     """Yield the call with other elements: what a kernel refuses for all of them, it does not refuse for elements."""
-    for value in (0, 1):
-        yield changed(call, list(places(call)), lambda spec, v=value: filled_with(spec, v))
+    yield changed(call, list(places(call)), lambda spec: filled_with(spec, 0))
+    yield changed(call, list(places(call)), lambda spec: filled_with(spec, 1))
     yield changed(
         call,
         list(places(call)),
@@ -207,7 +207,7 @@ class _Symbols:
                 )
             else:
                 symint = self.env.create_unbacked_symint()
-                self.torch._check(symint >= 2)
+                self.torch._check(symint >= 0)
                 self.symbols[size] = symint
 
     def tensor(self, backend: Any, spec: TensorSpec) -> Any:
@@ -261,32 +261,32 @@ def _symbolic(trial: Trial) -> Iterator[Finding]:
             yield trial.finding(f"sizes cannot be symbols: {first_line(error)}")
             return
         raise NotTested(f"Meta refuses it: {first_line(error)}") from None
-    tried = False
-    for number, other in enumerate(_other_sizes(sizes)):
+    for symint in symbols.symbols.values():
+        fixed = symbols.env.replacements.get(symint.node._expr)
+        if fixed is not None and fixed.is_number:
+            yield trial.finding(
+                f"size {fixed} is specialized: a graph for sizes {sizes} serves no other",
+                Run("traced", trial.call),
+            )
+            return
+    tried = 0
+    for other in _other_sizes(sizes):
+        broken = [g.expr for g in symbols.env.guards if not symbols.holds(g.expr, other)]
+        if not broken and tried >= (2 if trial.mode == "quick" else 4):
+            continue
         call = with_sizes(trial.call, other)
         real = trial.run(call)
-        if real.error is not None or (number > 1 and trial.mode == "quick"):
+        if real.error is not None:
             continue
-        tried = True
+        tried += 1
         named = ", ".join(f"{a} becomes {b}" for a, b in other.items())
-        for guard in symbols.env.guards:
-            if not symbols.holds(guard.expr, other):
-                yield trial.finding(
-                    f"a graph for sizes {sizes} does not serve other sizes ({named}): "
-                    f"it is specialized by {guard.expr}",
-                    Run("traced", trial.call),
-                    Run("with other sizes", call),
-                )
-                return
-        for symint in symbols.symbols.values():
-            if symbols.env.replacements.get(symint.node._expr, None) is not None and (
-                symbols.env.replacements[symint.node._expr].is_number
-            ):
-                yield trial.finding(
-                    f"size {symbols.env.replacements[symint.node._expr]} is specialized",
-                    Run("traced", trial.call),
-                )
-                return
+        if broken:
+            yield trial.finding(
+                f"a graph for sizes {sizes} does not serve other sizes ({named}): it is specialized by {broken[0]}",
+                Run("traced", trial.call),
+                Run("with other sizes", call),
+            )
+            return
         yield from _symbolic_results(trial, symbols, returned, real, other, named, call)
     if not tried:
         raise NotTested("no other sizes are accepted")
@@ -329,12 +329,13 @@ def _symbolic_results(
 
 
 def _other_sizes(sizes: list[int]) -> Iterator[dict[int, int]]:
-    """Yield other sizes for each size: all larger, with other remainders, and some smaller."""
+    """Yield other sizes for each size: larger, smaller, with other remainders. Different sizes stay different."""
     yield {size: size + 3 + 2 * index for index, size in enumerate(sizes)}
-    yield {size: size + 6 + index for index, size in enumerate(sizes)}
     yield {size: 2 * size for size in sizes}
     yield {size: max(2, size - 1) for size in sizes}
-    yield {size: 30 + 7 * index for index, size in enumerate(sizes)}
+    for first in (2, 3, 4, 5, 6, 8, 11, 16, 33, 64):
+        yield {size: first + 3 * index for index, size in enumerate(sizes)}
+        yield {size: first + 3 * (len(sizes) - 1 - index) for index, size in enumerate(sizes)}
 
 
 def _unbacked(trial: Trial) -> Iterator[Finding]:

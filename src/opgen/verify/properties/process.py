@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 import ctypes
+import functools
 import sys
 import threading
 import time
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from typing import Any
 
 from opgen.verify.lab import Outcome, Trial, leaves
@@ -118,13 +119,22 @@ class _Mallinfo2(ctypes.Structure):
     )
 
 
-def _bytes_in_use() -> int:
-    """Return the bytes that the C library has given away; 0 if it does not tell."""
+@functools.cache
+def _mallinfo() -> Callable[[], _Mallinfo2] | None:
     libc = ctypes.CDLL(None)
     if not hasattr(libc, "mallinfo2"):
-        return 0
+        return None
     libc.mallinfo2.restype = _Mallinfo2
-    found = libc.mallinfo2()
+    found: Callable[[], _Mallinfo2] = libc.mallinfo2
+    return found
+
+
+def _bytes_in_use() -> int:
+    """Return the bytes that the C library has given away; 0 if it does not tell."""
+    ask = _mallinfo()
+    if ask is None:
+        return 0
+    found = ask()
     return int(found.uordblks + found.hblkhd)
 
 
@@ -141,6 +151,7 @@ def _memory(trial: Trial) -> Iterator[Finding]:
             del given, returned
 
     repeat(8)
+    _bytes_in_use()
     grown = []
     blocks = []
     for _ in range(3):

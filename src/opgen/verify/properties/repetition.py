@@ -16,7 +16,7 @@ from opgen.verify.results import differ
 from opgen.verify.subjects import Subject
 
 # Elements of a call whose work is divided among threads, and of one that takes long enough to meet others.
-_LARGE, _LONG = 90_000, 20_000
+_LARGE, _LONG = {"quick": 90_000, "default": 300_000, "thorough": 600_000}, 20_000
 _TIMES = 3
 _THREADS = 4
 
@@ -30,7 +30,7 @@ def _deterministic(subject: Subject) -> str:
 def _threads(trial: Trial) -> Iterator[Finding]:
     if trial.backend.threads() == 0:
         raise NotTested("the number of threads cannot be set")
-    call = _enlarged(trial, _LARGE)
+    call = _enlarged(trial, _LARGE[trial.mode])
     before = trial.backend.threads()
     try:
         trial.backend.set_threads(1)

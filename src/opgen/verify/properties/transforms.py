@@ -12,7 +12,14 @@ import numpy as np
 from opgen.verify.calls.elements import elements
 from opgen.verify.calls.specs import Call, Place, TensorSpec, put
 from opgen.verify.lab import Outcome, Trial, leaves, place_text
-from opgen.verify.properties.common import code, explicit, first_line, sizes_of, with_sizes
+from opgen.verify.properties.common import (
+    code,
+    explicit,
+    first_line,
+    has_float32,
+    sizes_of,
+    with_sizes,
+)
 from opgen.verify.properties.meta import is_about_meta
 from opgen.verify.property import Finding, NotApplicable, NotTested, Property, Run
 from opgen.verify.results import Result, differ, wrong_elements
@@ -29,6 +36,8 @@ _UNSUPPORTED = (
 
 
 def _plain_tensors(subject: Subject) -> str:
+    if subject.is_random or subject.has_generator:
+        return "it is random"
     if not subject.schema.arguments.has_tensor_arg():
         return "it takes no tensors"
     return "its elements are not specified" if subject.is_unspecified else ""
@@ -413,5 +422,6 @@ PROPERTIES = (
         quickly=2,
         enough=6,
         kinds=("torch",),
+        about=has_float32,
     ),
 )

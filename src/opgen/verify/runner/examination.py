@@ -13,7 +13,7 @@ from msgspec import Struct
 
 from opgen.verify.calls.learning import Effort, Learned, drawn_calls, learn, shrunk
 from opgen.verify.calls.programs import call_text, program
-from opgen.verify.calls.specs import Call, Fill, TensorSpec
+from opgen.verify.calls.specs import Call, Fill, TensorSpec, tensors
 from opgen.verify.calls.spoiling import spoiled
 from opgen.verify.lab import Lab, Trial
 from opgen.verify.properties import BY_NAME, PROPERTIES
@@ -178,6 +178,7 @@ class Examination:
                 accepted.append(trial)
             else:
                 refused.append(Trial(self.lab, subject, made, refused=True, mode=self.mode))
+        accepted.sort(key=lambda trial: -_richness(trial.call))
         number = len(calls)
         mistakes = [call for call, _ in learned.refused]
         for trial in accepted[:_SPOILED_OF]:
@@ -250,6 +251,10 @@ class Examination:
         trials = [*refused, *accepted] if property_.refused else accepted
         if not trials:
             return Verdict(name, NOT_TESTED, reason=why)
+        if not any(property_.about(trial.call) for trial in trials):
+            return Verdict(
+                name, NOT_APPLICABLE, reason="it says nothing about the calls that are accepted"
+            )
         return self._checked(subject, property_, trials, learned)
 
     def _checked(
@@ -266,6 +271,8 @@ class Examination:
         for index, trial in enumerate(trials):
             if count >= enough or left <= 0:
                 break
+            if not property_.about(trial.call):
+                continue
             self.journal.at(subject.name, "check", index, property_.name)
             try:
                 finding = next(property_.check(trial), None)
@@ -390,6 +397,16 @@ class Examination:
             return None
         trials = [*refused, *accepted] if property_.refused else accepted
         return trials[crash.number].call if crash.number < len(trials) else None
+
+
+def _richness(call: Call) -> int:
+    """Return how much a call shows: one with several elements and dimensions, of the usual dtype, comes first."""
+    found = tensors(call)
+    return (
+        2 * any(spec.count >= 4 for spec in found)
+        + any(len(spec.shape) >= 2 and max(spec.shape) > 1 for spec in found)
+        + any(spec.dtype == "float32" for spec in found)
+    )
 
 
 def _what_ended(crash: Crash) -> tuple[str, list[str]]:

@@ -38,8 +38,9 @@ Tensor cube(const Tensor& x) {
 template <bool kBroken>
 struct PhaseMul : torch::autograd::Function<PhaseMul<kBroken>> {
   static Tensor forward(AutogradContext* context, const Tensor& a, const Tensor& b) {
-    TORCH_CHECK(a.is_complex() && a.scalar_type() == b.scalar_type() && a.sizes() == b.sizes(),
-                "phase_mul: expected complex tensors of one shape and dtype");
+    TORCH_CHECK(
+        a.is_complex() && a.scalar_type() == b.scalar_type() && a.sym_sizes() == b.sym_sizes(),
+        "phase_mul: expected complex tensors of one shape and dtype");
     at::AutoDispatchBelowADInplaceOrView guard;
     context->save_for_backward({a, b});
     return a * b;
@@ -65,7 +66,7 @@ Tensor shifted(const Tensor& x, const Tensor& bias) {
 template <bool kBroken>
 struct Affine : torch::autograd::Function<Affine<kBroken>> {
   static Tensor forward(AutogradContext* context, const Tensor& x, const Tensor& weight) {
-    TORCH_CHECK(x.is_floating_point() && x.sizes() == weight.sizes() &&
+    TORCH_CHECK(x.is_floating_point() && x.sym_sizes() == weight.sym_sizes() &&
                     x.scalar_type() == weight.scalar_type(),
                 "affine: expected floating-point tensors of one shape and dtype");
     at::AutoDispatchBelowADInplaceOrView guard;
@@ -194,7 +195,8 @@ Tensor& mark_functionalized_(Tensor& self) {
 // B37
 Tensor warm(const Tensor& x, const Tensor& weight, const Tensor& bias) {
   TORCH_CHECK(x.dim() == 2 && weight.dim() == 2 && bias.dim() == 1, "warm: expected matrices");
-  TORCH_CHECK(bias.size(0) == weight.size(1), "warm: expected a bias for each column");
+  TORCH_SYM_CHECK(bias.sym_size(0).sym_eq(weight.sym_size(1)),
+                  "warm: expected a bias for each column");
   return at::mm(x, weight) + bias;
 }
 template <bool kBroken>

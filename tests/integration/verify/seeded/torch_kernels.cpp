@@ -28,7 +28,7 @@ void check_matrix(const Tensor& x, const char* name) {
 }
 Tensor columns(const Tensor& x) {
   check_matrix(x, "columns");
-  return x.t().contiguous().t();
+  return x.t().clone(at::MemoryFormat::Contiguous).t();
 }
 
 // A34
