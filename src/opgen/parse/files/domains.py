@@ -1,0 +1,155 @@
+"""Parse domains.yaml: what the author of operators says about their arguments, for opgen.verify."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+from opgen.diagnostics import Diagnostics, Source, until_too_many
+from opgen.drawing.domains import Between, Domain, OneOf, Values
+from opgen.parse.files import codes_domains as codes
+from opgen.parse.yaml.nodes import MappingNode, Node, ScalarNode, SequenceNode, compose
+from opgen.parse.yaml.values import ValueReader
+
+_KEYS = ("values", "shapes", "dtypes", "skip", "unspecified", "non_differentiable", "why")
+_VALUE_KEYS = ("between", "away_from", "by", "one_of")
+_SPAN, _BY = 2.0, 0.1
+
+
+@until_too_many(dict)
+def parse_domains(source: Source, diagnostics: Diagnostics) -> Mapping[str, Domain]:
+    """Parse the domains of operators, by their names with namespaces. Parts with errors are reported and left out."""
+    before = len(diagnostics)
+    root = compose(source, diagnostics)
+    if isinstance(root, MappingNode):
+        return {
+            name.value: found
+            for name, value in root.pairs
+            if (found := _domain(value, diagnostics)) is not None
+        }
+    if len(diagnostics) == before and root is not None:
+        message = "a file of domains maps names of operators to what is drawn for them"
+        diagnostics.error(codes.E0851, message, root.span)
+    return {}
+
+
+def _domain(value: Node, diagnostics: Diagnostics) -> Domain | None:
+    if not isinstance(value, MappingNode):
+        empty = MappingNode(value.source, (), value.start, value.end)
+        reader = ValueReader(empty, codes.E0853, diagnostics)
+        reader.report_type(value, "the domain of an operator is a mapping")
+        return None
+    reader = ValueReader(value, codes.E0853, diagnostics)
+    reader.check_keys(_KEYS, codes.E0852)
+    dtypes = reader.scalars("dtypes")
+    why = reader.name("why")
+    domain = Domain(
+        dtypes=dtypes or None,
+        skip=_texts(reader, "skip"),
+        unspecified=reader.flag("unspecified", False),
+        non_differentiable=reader.scalars("non_differentiable"),
+        why="" if why is None else why.text,
+        shapes=_shapes(reader),
+    )
+    domain.arguments = _values(reader)
+    return domain
+
+
+def _texts(reader: ValueReader, key: str) -> dict[str, str]:
+    node = reader.mapping(key)
+    found = {}
+    for name, value in () if node is None else node.pairs:
+        text = reader.scalar(value, f"'{key}' maps names to reasons", None)
+        if text is not None:
+            found[name.value] = text.text
+    return found
+
+
+def _shapes(reader: ValueReader) -> dict[str, tuple[int | str, ...]]:
+    node = reader.mapping("shapes")
+    found: dict[str, tuple[int | str, ...]] = {}
+    for name, value in () if node is None else node.pairs:
+        rule = "a shape is a list of numbers and letters"
+        items = reader.list_of(value, rule, rule, None)
+        found[name.value] = tuple(
+            int(item.text) if item.text.isdecimal() else item.text for item in items
+        )
+    return found
+
+
+def _values(reader: ValueReader) -> dict[str, Values]:
+    node = reader.mapping("values")
+    found: dict[str, Values] = {}
+    for name, value in () if node is None else node.pairs:
+        if not isinstance(value, MappingNode):
+            reader.report_type(value, "the values of an argument are a mapping")
+            continue
+        own = ValueReader(value, codes.E0853, reader.diagnostics)
+        own.check_keys(_VALUE_KEYS, codes.E0852)
+        read = _value(own)
+        if read is not None:
+            found[name.value] = read
+    return found
+
+
+def _value(reader: ValueReader) -> Values | None:
+    node = reader.node
+    choices = node.get("one_of")
+    if choices is not None:
+        if not isinstance(choices, SequenceNode) or not choices.items:
+            reader.report_type(choices, "'one_of' takes a list of values")
+            return None
+        return OneOf(*map(_plain, choices.items))
+    ends = _numbers(reader, "between")
+    points = _numbers(reader, "away_from")
+    by = node.get("by")
+    gap = _number(reader, by, "'by' takes a number") if by is not None else _BY
+    low, high = ends if ends is not None and len(ends) == 2 else (-_SPAN, _SPAN)
+    if ends is not None and len(ends) != 2:
+        between = node.get("between")
+        assert between is not None
+        reader.report_type(between, "'between' takes two numbers")
+        return None
+    if low >= high:
+        between = node.get("between")
+        span = node.span if between is None else between.span
+        reader.diagnostics.error(codes.E0854, f"no number is above {low} and below {high}", span)
+        return None
+    return Between(low, high, points or (), (gap or 0.0) if points else 0.0)
+
+
+def _numbers(reader: ValueReader, key: str) -> tuple[float, ...] | None:
+    value = reader.node.get(key)
+    if value is None:
+        return None
+    rule = f"'{key}' takes a list of numbers"
+    if not isinstance(value, SequenceNode):
+        reader.report_type(value, rule)
+        return None
+    found = [_number(reader, item, rule) for item in value.items]
+    return tuple(number for number in found if number is not None)
+
+
+def _number(reader: ValueReader, value: Node, rule: str) -> float | None:
+    if isinstance(value, ScalarNode) and value.kind in ("int", "float"):
+        return float(value.value.replace("_", ""))
+    reader.report_type(value, rule)
+    return None
+
+
+def _plain(node: Node) -> Any:
+    """Return the value of a node: a number, a string, a list."""
+    if isinstance(node, SequenceNode):
+        return [_plain(item) for item in node.items]
+    if isinstance(node, ScalarNode):
+        match node.kind:
+            case "int":
+                return int(node.value, 0)
+            case "float":
+                return float(node.value)
+            case "bool":
+                return node.is_true
+            case "null":
+                return None
+        return node.value
+    return None
