@@ -9,6 +9,7 @@ from msgspec import Struct
 
 from opgen.diagnostics.codes import Code
 from opgen.verify.calls.specs import Call
+from opgen.verify.codes import name_of
 from opgen.verify.subjects import Subject
 
 if TYPE_CHECKING:
@@ -51,7 +52,6 @@ class Property(Struct, frozen=True):
     """
 
     code: Code
-    name: str
     check: Check
     needs: Callable[[Subject], str] = lambda subject: ""
     quickly: int = 3
@@ -63,8 +63,9 @@ class Property(Struct, frozen=True):
     about: Callable[[Call], bool] = lambda call: True
 
     @property
-    def title(self) -> str:
-        return self.code.title
+    def name(self) -> str:
+        """The name on the command line and in reports: "out-agrees"."""
+        return name_of(self.code)
 
 
 def always(subject: Subject) -> str:

@@ -9,7 +9,6 @@ from typing import Any
 import numpy as np
 from msgspec.structs import replace
 
-from opgen.diagnostics.codes import Code, Example
 from opgen.verify.calls import layouts
 from opgen.verify.calls.elements import Array, elements
 from opgen.verify.calls.specs import COMPLEX, Call, Place, TensorSpec, at, places, put, tensors
@@ -18,14 +17,6 @@ from opgen.verify.property import Finding, Run
 from opgen.verify.results import Result
 
 Change = Callable[[TensorSpec], TensorSpec]
-
-
-def code(
-    number: str, title: str, explanation: str, failing: str, fixed: str, file: str = ""
-) -> Code:
-    """Return the record of a property, from which `opgen explain` prints its page."""
-    example = Example(failing.strip("\n") + "\n", fixed.strip("\n") + "\n")
-    return Code(number, title, explanation, example, file=file or "kernel.cpp")
 
 
 def changed(call: Mapping[str, Any], found: Sequence[Place], change: Change) -> Call:
@@ -170,7 +161,6 @@ __all__ = [
     "Run",
     "as_dtype",
     "changed",
-    "code",
     "enlarged",
     "explicit",
     "filled_with",

@@ -7,10 +7,11 @@ from collections.abc import Generator, Iterator
 import numpy as np
 from msgspec.structs import replace
 
+from opgen.verify import codes
 from opgen.verify.calls.elements import elements
 from opgen.verify.calls.specs import Call, Fill, TensorSpec, put
 from opgen.verify.lab import Trial
-from opgen.verify.properties.common import as_dtype, code, enlarged, explicit, two_runs
+from opgen.verify.properties.common import as_dtype, enlarged, explicit, two_runs
 from opgen.verify.property import Finding, NotApplicable, NotTested, Property, Run
 from opgen.verify.results import EPSILONS, Result, differ
 from opgen.verify.subjects import Subject
@@ -206,30 +207,14 @@ def _integers(trial: Trial, large: Call, dtype: str) -> Generator[Finding, None,
 
 PROPERTIES = (
     Property(
-        code(
-            "V0140",
-            "dtypes are promoted in another way than PyTorch promotes them",
-            "An operator that claims to be pointwise gives the same result for inputs of two dtypes as for inputs of the "
-            "dtype that both are promoted to. Floating-point results of integers have the default dtype.",
-            "return a * b.to(a.scalar_type());",
-            "return a * b;  // or build_binary_op, which promotes",
-        ),
-        "promotion",
+        codes.V0140,
         _promotion,
         _claims_promotion,
         quickly=1,
         enough=3,
     ),
     Property(
-        code(
-            "V0141",
-            "results of narrow dtypes are less precise than rounding explains",
-            "A sum of float16 or of int8 numbers is computed in a wider dtype, and rounded once. Results of narrow inputs are "
-            "compared with those of the same numbers in float64 or int64.",
-            "at::Half sum = 0;\nfor (int64_t i = 0; i < n; ++i) sum += x[i];",
-            "float sum = 0;\nfor (int64_t i = 0; i < n; ++i) sum += static_cast<float>(x[i]);",
-        ),
-        "precision",
+        codes.V0141,
         _precision,
         _is_functional,
         quickly=2,

@@ -12,11 +12,12 @@ import numpy as np
 from msgspec.structs import replace
 
 from opgen.gradtest.backends import NOT_THERE
+from opgen.verify import codes
 from opgen.verify.calls import layouts
 from opgen.verify.calls.elements import elements
 from opgen.verify.calls.specs import Call, Fill, Place, TensorSpec, at, places, put
 from opgen.verify.lab import Outcome, Trial, leaves, place_text
-from opgen.verify.properties.common import code, explicit, first_line, has_differentiable
+from opgen.verify.properties.common import explicit, first_line, has_differentiable
 from opgen.verify.property import Finding, NotApplicable, NotTested, Property, Run
 from opgen.verify.results import Result, differ
 from opgen.verify.subjects import Subject
@@ -485,16 +486,7 @@ def _version(trial: Trial) -> Iterator[Finding]:
 
 PROPERTIES = (
     Property(
-        code(
-            "V0160",
-            "a gradient is wrong",
-            "Backward formulas are compared with finite differences, in float64 and, where the kernel accepts it, complex128. "
-            "A wrong sign, a missing factor, a missing conjugate, a gradient that was not summed after broadcasting.",
-            "- name: mylib::square\n  self: grad * 2",
-            "- name: mylib::square\n  self: grad * 2 * self",
-            "derivatives.yaml",
-        ),
-        "backward-gradient",
+        codes.V0160,
         _backward,
         _differentiable,
         quickly=2,
@@ -502,15 +494,7 @@ PROPERTIES = (
         about=has_differentiable,
     ),
     Property(
-        code(
-            "V0161",
-            "a forward gradient is wrong",
-            "Forward formulas (`torch.func.jvp`) are compared with finite differences.",
-            "- name: mylib::square\n  self: grad * 2 * self\n  result: self_t * 2",
-            "- name: mylib::square\n  self: grad * 2 * self\n  result: self_t * 2 * self_p",
-            "derivatives.yaml",
-        ),
-        "forward-gradient",
+        codes.V0161,
         _forward,
         _differentiable,
         quickly=1,
@@ -518,17 +502,7 @@ PROPERTIES = (
         about=has_differentiable,
     ),
     Property(
-        code(
-            "V0162",
-            "the gradient of a gradient is wrong",
-            "If the gradient has a gradient, it is compared with finite differences, too. Operators of which only the "
-            "first one is there say so: `not_implemented`, or `once_differentiable`.",
-            "- name: mylib::square_backward\n  grad_output: mylib::square_backward(grad, self)\n  self: non_differentiable",
-            "- name: mylib::square_backward\n  grad_output: mylib::square_backward(grad, self)\n"
-            "  self: grad * grad_output * 2",
-            "derivatives.yaml",
-        ),
-        "second-gradient",
+        codes.V0162,
         _second,
         _differentiable,
         quickly=1,
@@ -536,15 +510,7 @@ PROPERTIES = (
         about=has_differentiable,
     ),
     Property(
-        code(
-            "V0163",
-            "an input that the result depends on has no gradient, and nobody says so",
-            "A gradient that is zero, or not there, where finite differences find one, stops training silently. An operator "
-            "without a formula throws an error instead.",
-            "return x + bias.detach();",
-            "return x + bias;",
-        ),
-        "silent-zero",
+        codes.V0163,
         _silent_zero,
         _differentiable,
         quickly=2,
@@ -552,14 +518,7 @@ PROPERTIES = (
         about=has_differentiable,
     ),
     Property(
-        code(
-            "V0164",
-            "an integer tensor requires a gradient",
-            "Indices and masks have no gradient, even if they come from the same operator as values that have one.",
-            "set_history({values, indices}, node);",
-            "set_history({values}, node);",
-        ),
-        "integer-gradient",
+        codes.V0164,
         _integer_gradient,
         _differentiable,
         quickly=1,
@@ -567,15 +526,7 @@ PROPERTIES = (
         about=has_differentiable,
     ),
     Property(
-        code(
-            "V0165",
-            "the gradient depends on how the incoming gradient lies in memory",
-            "The gradient of a sum is expanded: all of its elements are the same memory. That of a transposed result is "
-            "transposed. A backward kernel reads it through its strides.",
-            "const float* g = grad.const_data_ptr<float>();\nfor (int64_t i = 0; i < n; ++i) y[i] = g[i] * 2;",
-            "const Tensor dense = grad.contiguous();",
-        ),
-        "gradient-strides",
+        codes.V0165,
         _gradient_strides,
         _differentiable,
         quickly=1,
@@ -583,16 +534,7 @@ PROPERTIES = (
         about=has_differentiable,
     ),
     Property(
-        code(
-            "V0166",
-            "a write is not counted",
-            "Each tensor has a version counter. Every operator that writes it adds one, so that autograd notices when a tensor "
-            "that it has saved is no longer the same.",
-            'TORCH_LIBRARY_IMPL(mylib, CPU, m) { m.impl("scale_", scale_); }',
-            "TORCH_LIBRARY_IMPL(mylib, ADInplaceOrView, m) {\n"
-            '  m.impl("scale_", torch::autograd::autogradNotImplementedInplaceOrViewFallback());\n}',
-        ),
-        "version-counter",
+        codes.V0166,
         _version,
         _writes,
         quickly=2,

@@ -7,13 +7,13 @@ from collections.abc import Iterator, Sequence
 import numpy as np
 from msgspec.structs import replace
 
+from opgen.verify import codes
 from opgen.verify.calls import layouts
 from opgen.verify.calls.elements import elements
 from opgen.verify.calls.specs import Call, Place, TensorSpec, at, dense, places, put
 from opgen.verify.lab import PATTERNS, Trial, place_text
 from opgen.verify.properties.common import (
     changed,
-    code,
     explicit,
     first_line,
     has_differentiable,
@@ -327,104 +327,49 @@ __all__ = ["PROPERTIES", "first_line", "places"]
 
 PROPERTIES = (
     Property(
-        code(
-            "V0120",
-            "inputs with other strides give another result",
-            "Any tensor can be a view: transposed, with gaps, part of a larger one. A kernel reads it through its strides, or "
-            "makes a dense copy first.",
-            "const float* p = x.const_data_ptr<float>();\nfor (int64_t i = 0; i < n; ++i) sum += p[i];",
-            "const Tensor dense = x.contiguous();\nconst float* p = dense.const_data_ptr<float>();",
-        ),
-        "strided-inputs",
+        codes.V0120,
         _strided,
         _takes_tensors,
         quickly=4,
         enough=12,
     ),
     Property(
-        code(
-            "V0121",
-            "expanded inputs give another result",
-            "An expanded tensor has stride 0: several of its elements are the same memory, and its storage has fewer elements "
-            "than the tensor.",
-            "const int64_t step = std::max<int64_t>(x.stride(0), 1);",
-            "const int64_t step = x.stride(0);",
-        ),
-        "expanded-inputs",
+        codes.V0121,
         _expanded,
         _takes_tensors,
         quickly=3,
         enough=10,
     ),
     Property(
-        code(
-            "V0122",
-            "inputs that begin inside of their storage give another result",
-            "The first element of a tensor is not the first one of its storage. `data_ptr` includes the offset.",
-            "const float* p = static_cast<const float*>(x.storage().data());",
-            "const float* p = x.const_data_ptr<float>();",
-        ),
-        "offset-inputs",
+        codes.V0122,
         _offset,
         _takes_tensors,
         quickly=2,
         enough=8,
     ),
     Property(
-        code(
-            "V0123",
-            "inputs at unaligned addresses give another result",
-            "The address of a tensor is a multiple of the size of an element, and of nothing more: it may be a view that "
-            "begins anywhere, or memory of another library.",
-            "const __m256 a = _mm256_load_ps(p);",
-            "const __m256 a = _mm256_loadu_ps(p);",
-        ),
-        "misaligned-inputs",
+        codes.V0123,
         _misaligned,
         _takes_tensors,
         quickly=2,
         enough=8,
     ),
     Property(
-        code(
-            "V0124",
-            "inputs without elements are handled wrongly",
-            "A tensor without elements is an input as any other: the kernel refuses it in words, or its result has the shape "
-            "that the Meta kernel says, and every element of it is written.",
-            "const int64_t share = total / x.size(0);",
-            "const int64_t share = x.size(0) == 0 ? 0 : total / x.size(0);",
-        ),
-        "empty-inputs",
+        codes.V0124,
         _empty,
         _takes_tensors,
         quickly=3,
         enough=10,
     ),
     Property(
-        code(
-            "V0125",
-            "inputs without dimensions give other elements",
-            "A tensor without dimensions has one element. If the kernel accepts it, its result has the elements that a tensor "
-            "of one dimension with one element gives.",
-            "for (int64_t i = 0; i < (x.dim() ? x.size(0) : 0); ++i) …",
-            "for (int64_t i = 0; i < x.numel(); ++i) …",
-        ),
-        "scalar-inputs",
+        codes.V0125,
         _scalar,
         _takes_tensors,
         quickly=2,
         enough=8,
     ),
     Property(
-        code(
-            "V0126",
-            "lazily conjugated or negated inputs give another result",
-            "`x.conj()` of PyTorch sets a bit; the elements in memory stay as they are. Kernels for the keys Conjugate and "
-            "Negative see such tensors, and must honor the bit. Other kernels get a copy.",
-            'TORCH_LIBRARY_IMPL(mylib, Conjugate, m) { m.impl("square", square_cpu); }',
-            "// No kernel for Conjugate: PyTorch's fallback copies.",
-        ),
-        "conjugated-inputs",
+        codes.V0126,
         _conjugated,
         _takes_tensors,
         quickly=2,
@@ -433,15 +378,7 @@ PROPERTIES = (
         about=has_differentiable,
     ),
     Property(
-        code(
-            "V0127",
-            "inputs that are broadcast give another result than expanded ones",
-            "An operator that claims to be pointwise broadcasts all of its tensors as PyTorch does: from the last dimension "
-            "on, and each of them.",
-            "y[i] = a[i] + b[i % b.numel()];",
-            "build_binary_op(maybe_get_output(), a, b);",
-        ),
-        "broadcasting",
+        codes.V0127,
         _broadcasting,
         _claims_broadcasting,
         quickly=2,

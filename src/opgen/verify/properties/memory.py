@@ -7,12 +7,13 @@ from typing import Any
 
 import numpy as np
 
+from opgen.verify import codes
 from opgen.verify.backends.base import Described
 from opgen.verify.calls import layouts
 from opgen.verify.calls.elements import elements
 from opgen.verify.calls.specs import Call, Place, TensorSpec, at, contiguous_strides, put
 from opgen.verify.lab import PATTERNS, Outcome, Trial, leaves, place_text
-from opgen.verify.properties.common import changed, code, explicit, is_checked_value
+from opgen.verify.properties.common import changed, explicit, is_checked_value
 from opgen.verify.property import Finding, NotApplicable, NotTested, Property, Run
 from opgen.verify.results import differ
 from opgen.verify.subjects import Subject
@@ -392,133 +393,61 @@ __all__ = ["PROPERTIES", "leaves"]
 
 PROPERTIES = (
     Property(
-        code(
-            "V0110",
-            "an argument is written that the schema does not mark as written",
-            "Only arguments with `!` in the schema are written: `Tensor(a!) self`. Compilers keep and reuse the others, and "
-            "callers do not expect that they change.",
-            "weight.div_(weight.norm());",
-            "const Tensor unit = weight / weight.norm();",
-        ),
-        "undeclared-write",
+        codes.V0110,
         _undeclared_write,
         _has_tensors,
         quickly=3,
         enough=10,
     ),
     Property(
-        code(
-            "V0111",
-            "bytes between the elements of an argument are written",
-            "A tensor may be a view with gaps: every second column of a matrix. The bytes in the gaps belong to other "
-            "tensors.",
-            "std::fill_n(self.mutable_data_ptr<float>(), span_of(self), value);",
-            "self.fill_(value);",
-        ),
-        "write-between",
+        codes.V0111,
         _write_between,
         _has_tensors,
         quickly=3,
         enough=10,
     ),
     Property(
-        code(
-            "V0112",
-            "bytes outside of a storage are written",
-            "Writing before or behind a storage destroys what lies there. All storages of a call lie between marked bytes and "
-            "pages that cannot be written: those of arguments, and, if a C compiler is installed, those that the kernel "
-            "allocates.",
-            "for (int64_t i = 0; i < n; i += 8) store(to + i, load(from + i));  // n is no multiple of 8",
-            "for (; i + 8 <= n; i += 8) store(to + i, load(from + i));\nfor (; i < n; ++i) to[i] = from[i];",
-        ),
-        "write-beyond",
+        codes.V0112,
         _write_beyond,
         quickly=3,
         enough=12,
     ),
     Property(
-        code(
-            "V0113",
-            "bytes beside the elements of an argument are read",
-            "The result must not depend on bytes between the elements of an argument or outside of them. The call is "
-            "repeated with other bytes there, and with arguments that end, or begin, where a page ends.",
-            "y[i] = x[i] - x[i - 1];  // i may be 0",
-            "y[i] = i == 0 ? x[0] : x[i] - x[i - 1];",
-        ),
-        "read-beyond",
+        codes.V0113,
         _read_beyond,
         _has_tensors,
         quickly=3,
         enough=12,
     ),
     Property(
-        code(
-            "V0114",
-            "an element of a result is not written",
-            "Memory of a new tensor contains anything. The call is repeated with other bytes in new memory: the result must be "
-            "the same.",
-            "Tensor y = empty_like(x);\nfor (int64_t i = 0; i + 8 <= n; i += 8) …  // the last elements are left out",
-            "for (; i < n; ++i) y[i] = f(x[i]);",
-        ),
-        "uninitialised",
+        codes.V0114,
         _uninitialised,
         quickly=4,
         enough=12,
     ),
     Property(
-        code(
-            "V0115",
-            "a result shares memory with an argument, and the schema does not say so",
-            "A result without an annotation is new memory. If a kernel returns its argument because there is nothing to do, "
-            "or a view of it, write into the result changes the argument, and compiled programs are wrong.",
-            "if (factor == 1) return x;",
-            "if (factor == 1) return x.clone();",
-        ),
-        "undeclared-alias",
+        codes.V0115,
         _undeclared_alias,
         _returned_tensors,
         quickly=4,
         enough=12,
     ),
     Property(
-        code(
-            "V0116",
-            "a result does not share memory with the argument that the schema names",
-            "`-> Tensor(a)` promises a view of the argument with `(a)`, `-> Tensor(a!)` the argument itself. A kernel that "
-            "copies where its input is not dense breaks that promise.",
-            "return x.reshape({-1});  // copies at times",
-            "return x.view({-1});  // refuses instead",
-        ),
-        "missing-alias",
+        codes.V0116,
         _missing_alias,
         _aliasing,
         quickly=4,
         enough=12,
     ),
     Property(
-        code(
-            "V0117",
-            "memory that overlaps is written without a check",
-            "The elements of an expanded tensor share memory, and an input may overlap the output. The kernel refuses such "
-            "a call, or the result is that of tensors in memory of their own.",
-            "for (int64_t i = 1; i < n; ++i) out[i] = x[i - 1];  // out may be x[1:]",
-            "at::assert_no_internal_overlap(out);\nat::assert_no_overlap(out, x);",
-        ),
-        "overlap",
+        codes.V0117,
         _overlap,
         _writes,
         quickly=2,
         enough=8,
     ),
     Property(
-        code(
-            "V0118",
-            "a refused call has changed an argument",
-            "A call that throws leaves its arguments as they were: check first, then write.",
-            'self.mul_(0.5);\nTORCH_CHECK(self.sizes() == other.sizes(), "shapes differ");',
-            'TORCH_CHECK(self.sizes() == other.sizes(), "shapes differ");\nself.mul_(0.5);',
-        ),
-        "exception-safe",
+        codes.V0118,
         _exception_safe,
         _has_tensors,
         quickly=8,

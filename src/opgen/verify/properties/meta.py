@@ -8,12 +8,12 @@ from typing import Any
 
 from msgspec.structs import replace
 
+from opgen.verify import codes
 from opgen.verify.calls import layouts
 from opgen.verify.calls.specs import Call, TensorSpec, at, places, put
 from opgen.verify.lab import Outcome, Trial, leaves
 from opgen.verify.properties.common import (
     changed,
-    code,
     filled_with,
     first_line,
     layout_variants,
@@ -408,59 +408,28 @@ __all__ = ["PROPERTIES", "at", "is_about_meta", "layouts"]
 _META = 'm.impl("f", f_meta);  // for the key Meta'
 PROPERTIES = (
     Property(
-        code(
-            "V0130",
-            "Meta says another shape than the kernel returns",
-            "The Meta kernel plans memory for compiled programs. It returns as many tensors as the real kernel, with the same "
-            "shapes, for all numbers and flags.",
-            "return x.new_empty({(n - size) / step});",
-            "return x.new_empty({(n - size) / step + 1});",
-        ),
-        "meta-shape",
+        codes.V0130,
         _meta_shape,
         _returns_with_meta,
         quickly=5,
         enough=20,
     ),
     Property(
-        code(
-            "V0131",
-            "Meta says other strides than the kernel returns",
-            "Compiled programs rely on the strides that Meta says, and read other memory if they are wrong. They must agree "
-            "for inputs with other strides, too. (Strides of dimensions with one element do not matter.)",
-            "return at::empty_like(x);  // keeps the strides of x; the kernel returns a dense tensor",
-            "return x.new_empty(x.sizes());",
-        ),
-        "meta-strides",
+        codes.V0131,
         _meta_strides,
         _returns_with_meta,
         quickly=4,
         enough=16,
     ),
     Property(
-        code(
-            "V0132",
-            "Meta says another dtype than the kernel returns",
-            "The dtype of a result follows from the dtypes of the inputs and from flags, in the kernel and in Meta alike.",
-            "return x.new_empty(sizes);  // the kernel returns indices",
-            "return x.new_empty(sizes, at::kLong);",
-        ),
-        "meta-dtype",
+        codes.V0132,
         _meta_dtype,
         _returns_with_meta,
         quickly=5,
         enough=20,
     ),
     Property(
-        code(
-            "V0133",
-            "Meta and the kernel do not refuse the same calls",
-            "What the kernel refuses for shapes, dtypes and numbers, Meta refuses too: a traced program would fail only when "
-            "it runs. What the kernel accepts, Meta accepts. (Calls that the kernel refuses for their elements do not count.)",
-            "Tensor pick_meta(const Tensor& x, int64_t at) { return x.new_empty(rest(x)); }",
-            'TORCH_CHECK(at < x.size(0), "the place is out of range");',
-        ),
-        "meta-refuses",
+        codes.V0133,
         _meta_refuses,
         _has_meta,
         quickly=10,
@@ -468,15 +437,7 @@ PROPERTIES = (
         refused=True,
     ),
     Property(
-        code(
-            "V0134",
-            "a graph serves only the sizes that it was traced with",
-            "With sizes as symbols, one traced graph serves all sizes. A Meta kernel that reads a size as a number, or branches "
-            "on one, makes PyTorch compile a graph for each.",
-            "const int64_t n = x.size(0);\nif (n > 8) …",
-            "const auto n = x.sym_size(0);",
-        ),
-        "symbolic-sizes",
+        codes.V0134,
         _symbolic,
         _is_traceable,
         quickly=2,
@@ -484,16 +445,7 @@ PROPERTIES = (
         kinds=("torch",),
     ),
     Property(
-        code(
-            "V0135",
-            "sizes that depend on data cannot be traced",
-            "The number of rows that a mask selects is not known while a program is traced. A Meta kernel must not ask for "
-            "it: conditions are checked by torch._check, or OPGEN_SYM_CHECK, when the program runs.",
-            "if x.numel() == 0:\n    return x.new_zeros(())",
-            "return x.new_empty(())",
-            "fake.py",
-        ),
-        "unbacked-sizes",
+        codes.V0135,
         _unbacked,
         _is_traceable,
         quickly=1,
@@ -501,15 +453,7 @@ PROPERTIES = (
         kinds=("torch",),
     ),
     Property(
-        code(
-            "V0136",
-            "a fake tensor is not like the real one",
-            "A call of fake tensors returns fake tensors with the shape, strides, dtype and device of the real result.",
-            'return torch.empty(x.shape, device="meta")',
-            "return torch.empty_like(x)",
-            "fake.py",
-        ),
-        "fake-agrees",
+        codes.V0136,
         _fake,
         _is_traceable,
         quickly=2,

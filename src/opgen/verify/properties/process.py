@@ -10,8 +10,9 @@ import time
 from collections.abc import Callable, Iterator
 from typing import Any
 
+from opgen.verify import codes
 from opgen.verify.lab import Outcome, Trial, leaves
-from opgen.verify.properties.common import code, enlarged, first_line
+from opgen.verify.properties.common import enlarged, first_line
 from opgen.verify.property import Finding, NotTested, Property, Run
 from opgen.verify.results import differ
 from opgen.verify.subjects import Subject
@@ -200,30 +201,14 @@ def _any_exception(error: Any) -> str:
 
 PROPERTIES = (
     Property(
-        code(
-            "V0180",
-            "a result cannot be copied or pickled",
-            "A deep copy of a result and what is read from its pickle have its elements and strides. The storage of a tensor "
-            "has at least the bytes that its elements need.",
-            "result.storage().set_nbytes(0);",
-            "// A storage with the right size, as from empty().",
-        ),
-        "copying",
+        codes.V0180,
         _copying,
         _returns_tensors,
         quickly=2,
         enough=6,
     ),
     Property(
-        code(
-            "V0181",
-            "the GIL is held during a call",
-            "PyTorch and opgen's packages release the GIL before they call an operator, so that other threads of Python run "
-            "meanwhile. (opgen's packages: for tensors of 16,384 elements and more.) Kernels do not take it for long.",
-            "py::gil_scoped_acquire gil;\ncompute();",
-            "compute();\npy::gil_scoped_acquire gil;",
-        ),
-        "gil",
+        codes.V0181,
         _gil,
         _functional,
         quickly=1,
@@ -231,59 +216,28 @@ PROPERTIES = (
         mode="default",
     ),
     Property(
-        code(
-            "V0182",
-            "memory does not return to what it was",
-            "After a call, and after its results are gone, the memory that it has taken is free again. The call is repeated, "
-            "and tensors and bytes that remain are counted.",
-            "static std::vector<Tensor> kept;\nkept.push_back(scratch);",
-            "// scratch is a local variable",
-        ),
-        "memory-returned",
+        codes.V0182,
         _memory,
         _functional,
         quickly=1,
         enough=2,
     ),
     Property(
-        code(
-            "V0190",
-            "a call ends the process",
-            "A null pointer, a division by zero, an index without a check, a call of abort: every call returns or throws. "
-            "Operators run in processes of their own, so the others are verified all the same.",
-            "const float w = *weight->const_data_ptr<float>();  // weight may be None",
-            "const float w = weight.has_value() ? *weight->const_data_ptr<float>() : 1;",
-        ),
-        CRASH,
+        codes.V0190,
         _nothing,
         quickly=4,
         enough=40,
         refused=True,
     ),
     Property(
-        code(
-            "V0191",
-            "a call does not return",
-            "Every call returns within seconds. Loops end for negative steps, zeros and NaN.",
-            "while (left > 0) left -= step;  // step may be negative",
-            'TORCH_CHECK(step > 0, "expected a positive step");',
-        ),
-        HANG,
+        codes.V0191,
         _nothing,
         quickly=4,
         enough=40,
         refused=True,
     ),
     Property(
-        code(
-            "V0192",
-            "a call is refused by a failed assertion",
-            "An argument that does not fit is refused in words that name it. INTERNAL ASSERT FAILED, or an exception that is "
-            "not derived from std::exception, says that the library is broken.",
-            "TORCH_INTERNAL_ASSERT(x.dim() == 2);",
-            'TORCH_CHECK(x.dim() == 2, "expected a matrix, got ", x.dim(), " dimensions");',
-        ),
-        "internal-error",
+        codes.V0192,
         _internal_error,
         quickly=8,
         enough=40,

@@ -8,9 +8,10 @@ from typing import Any
 
 from msgspec.structs import replace
 
+from opgen.verify import codes
 from opgen.verify.calls.specs import Call, GeneratorSpec, TensorSpec, each_tensor
 from opgen.verify.lab import Trial
-from opgen.verify.properties.common import code, enlarged, outcome_differs
+from opgen.verify.properties.common import enlarged, outcome_differs
 from opgen.verify.property import Finding, NotApplicable, NotTested, Property, Run
 from opgen.verify.results import differ
 from opgen.verify.subjects import Subject
@@ -244,76 +245,35 @@ __all__ = ["PROPERTIES", "NotApplicable"]
 
 PROPERTIES = (
     Property(
-        code(
-            "V0150",
-            "the result depends on the number of threads",
-            "Parts of a parallel loop write elements of their own, and what an element is does not depend on how the range is "
-            "divided. Large inputs are computed with one thread and with several. (Sums may round differently.)",
-            "parallel_for(0, n, grain, [&](int64_t first, int64_t last) {\n  for (int64_t i = first; i < last; ++i) "
-            "counts[x[i]] += 1;\n});",
-            "// A part for each range, added in the end; or atomics.",
-        ),
-        "threads",
+        codes.V0150,
         _threads,
         _deterministic,
         quickly=1,
         enough=4,
     ),
     Property(
-        code(
-            "V0151",
-            "the same call returns something else the next time",
-            "An operator keeps nothing between two calls. Random operators have the tag `nondeterministic_seeded`.",
-            "static int64_t calls = 0;\nreturn x + calls++;",
-            "return x;",
-        ),
-        "repeatable",
+        codes.V0151,
         _repeatable,
         _returns_something,
         quickly=3,
         enough=10,
     ),
     Property(
-        code(
-            "V0152",
-            "random numbers are used without the tag",
-            "`nondeterministic_seeded` tells compilers that two calls differ, so that they keep both, and that a call must "
-            "not be repeated in a backward pass.",
-            "- func: mylib::dither(Tensor self) -> Tensor",
-            "- func: mylib::dither(Tensor self) -> Tensor\n  tags: nondeterministic_seeded",
-            "native_functions.yaml",
-        ),
-        "undeclared-random",
+        codes.V0152,
         _undeclared_random,
         _deterministic,
         quickly=2,
         enough=6,
     ),
     Property(
-        code(
-            "V0153",
-            "a generator is not used as passed",
-            "All random numbers of a call come from the generator that is passed: the same seed gives the same result, "
-            "another one another result, and the default generator stays where it was.",
-            "return x + at::rand(x.sizes());",
-            "return x + at::rand(x.sizes(), generator);",
-        ),
-        "generator",
+        codes.V0153,
         _generator,
         _random,
         quickly=3,
         enough=8,
     ),
     Property(
-        code(
-            "V0154",
-            "calls in two threads disturb one another",
-            "Calls from several threads run at the same time: PyTorch and opgen's runtime release the GIL. They share no "
-            "buffers and no settings.",
-            "static std::vector<float> buffer;",
-            "std::vector<float> buffer(n);",
-        ),
-        "concurrent",
+        codes.V0154,
         _concurrent,
         _deterministic,
         quickly=1,

@@ -9,11 +9,11 @@ from typing import Any
 
 import numpy as np
 
+from opgen.verify import codes
 from opgen.verify.calls.elements import elements
 from opgen.verify.calls.specs import Call, Place, TensorSpec, put
 from opgen.verify.lab import Outcome, Trial, leaves, place_text
 from opgen.verify.properties.common import (
-    code,
     explicit,
     first_line,
     has_float32,
@@ -341,31 +341,14 @@ def _autocast(trial: Trial) -> Iterator[Finding]:
 
 PROPERTIES = (
     Property(
-        code(
-            "V0170",
-            "vmap returns something else than a loop",
-            "`torch.vmap` of the operator, over all of its tensors or one of them, returns what a loop over the examples "
-            "returns. Without a batching rule of its own, PyTorch loops.",
-            "return result, 1  # the batch is dimension 0 of the result",
-            "return result, 0",
-            "ops.py",
-        ),
-        "vmap",
+        codes.V0170,
         _vmap,
         _vmappable,
         quickly=2,
         enough=8,
     ),
     Property(
-        code(
-            "V0171",
-            "a functionalized program returns something else",
-            "`torch.func.functionalize` replaces operators that write by others that return new tensors. The program still "
-            "returns the same, and what it has written has the same elements.",
-            "replace_(self, result);  // forgotten",
-            "at::functionalization::impl::replace_(self, result);\nat::functionalization::impl::commit_update(self);",
-        ),
-        "functionalization",
+        codes.V0171,
         _functionalized,
         _plain_tensors,
         quickly=2,
@@ -373,16 +356,7 @@ PROPERTIES = (
         kinds=("torch",),
     ),
     Property(
-        code(
-            "V0172",
-            "a compiled program returns something else",
-            "`torch.compile` of a program that calls the operator returns what the program returns, in one graph, with other "
-            "sizes too. With --thorough, inductor compiles it; else its decompositions are applied and the graph is run.",
-            "@register_decomposition(torch.ops.mylib.f)\ndef f(x): return x * 2 - 1  # the kernel adds 1",
-            "@register_decomposition(torch.ops.mylib.f)\ndef f(x): return x * 2 + 1",
-            "ops.py",
-        ),
-        "inductor",
+        codes.V0172,
         _compiled,
         _compilable,
         quickly=1,
@@ -391,15 +365,7 @@ PROPERTIES = (
         kinds=("torch",),
     ),
     Property(
-        code(
-            "V0173",
-            "an exported program returns something else, or cannot be exported",
-            "`torch.export` records the operator, or the operators that a composite one calls. It cannot record a branch on "
-            "an element of a tensor.",
-            "return x.sum().item<double>() > 0 ? x * 2 : x * 3;",
-            "return at::where(x.sum() > 0, x * 2, x * 3);",
-        ),
-        "export",
+        codes.V0173,
         _exported,
         _compilable,
         quickly=1,
@@ -408,15 +374,7 @@ PROPERTIES = (
         kinds=("torch",),
     ),
     Property(
-        code(
-            "V0174",
-            "autocast returns something else",
-            "Under `torch.autocast`, the operator returns what it returns without, up to the precision of bfloat16. Kernels "
-            "for the autocast keys convert their inputs and call the operator with all of its arguments.",
-            "return linear(cast(x), cast(weight), {});",
-            "return linear(cast(x), cast(weight), cast(bias));",
-        ),
-        "autocast",
+        codes.V0174,
         _autocast,
         _autocastable,
         quickly=2,

@@ -7,10 +7,11 @@ from typing import Any
 
 from msgspec.structs import replace
 
+from opgen.verify import codes
 from opgen.verify.calls import layouts
 from opgen.verify.calls.specs import COMPLEX, FLOATS, INTEGERS, Call, Fill, TensorSpec, at, put
 from opgen.verify.lab import Outcome, Trial
-from opgen.verify.properties.common import code, is_checked_value
+from opgen.verify.properties.common import is_checked_value
 from opgen.verify.property import Finding, NotApplicable, NotTested, Property, Run
 from opgen.verify.results import Result, differ
 from opgen.verify.subjects import Subject
@@ -325,103 +326,46 @@ def _inplace_keeps(trial: Trial) -> Iterator[Finding]:
 
 PROPERTIES = (
     Property(
-        code(
-            "V0101",
-            "an in-place variant differs from the functional one",
-            "The in-place variant `f_` writes what `f` returns. They differ if each has a kernel of its own and one of them "
-            "was changed, or if the in-place loop reads elements that it has written already.",
-            "for (int64_t i = 1; i < n; ++i) self[i] = (self[i - 1] + self[i]) / 2;  // reads what it wrote",
-            "result = f(self); self.copy_(result);",
-        ),
-        "inplace-agrees",
+        codes.V0101,
         _inplace_agrees,
         _inplace,
         enough=12,
         quickly=4,
     ),
     Property(
-        code(
-            "V0102",
-            "a variant with out= differs from the functional one",
-            "`f.out` writes to `out` what `f` returns, also if `out` has gaps or another order of dimensions. A common mistake "
-            "is to swap two outputs, to forget an argument, or to write `out` as if it were dense.",
-            "float* to = out.mutable_data_ptr<float>();\nfor (int64_t i = 0; i < n; ++i) to[i] = value(i);  // out may have gaps",
-            "for (int64_t i = 0; i < n; ++i) to[i * out.stride(0)] = value(i);",
-        ),
-        "out-agrees",
+        codes.V0102,
         _out_agrees,
         _out,
         enough=12,
         quickly=3,
     ),
     Property(
-        code(
-            "V0103",
-            "out= is not resized to the shape of the result",
-            "An `out` of another shape is resized to the shape of the result. (A kernel may also refuse it.) It is not "
-            "enough to fill what fits, or to keep the number of dimensions.",
-            "out.copy_(result.flatten());",
-            "at::native::resize_output(out, result.sizes());\nout.copy_(result);",
-        ),
-        "out-resizes",
+        codes.V0103,
         _out_resizes,
         _out,
         quickly=2,
     ),
     Property(
-        code(
-            "V0104",
-            "out= is resized without a warning, or warned of without a reason",
-            "Resizing an `out` that has elements warns: its elements are lost, and views of it remain as they were. No "
-            "warning is issued for an `out` without elements, nor for one of the right shape.",
-            "out.resize_(result.sizes());",
-            "at::native::resize_output(out, result.sizes());  // warns",
-        ),
-        "out-warns",
+        codes.V0104,
         _out_warns,
         _out,
         quickly=1,
         enough=4,
     ),
     Property(
-        code(
-            "V0105",
-            "out= of a dtype that cannot hold the result is written",
-            "A result of floating-point numbers does not fit into integers, a complex one not into real numbers, an integer "
-            "not into bool. Such an `out` is refused before anything is written.",
-            "out.copy_(x / 3);  // truncates, if out has integers",
-            'TORCH_CHECK(at::canCast(x.scalar_type(), out.scalar_type()), "out cannot hold the result");',
-        ),
-        "out-refuses",
+        codes.V0105,
         _out_refuses,
         _out,
         quickly=2,
     ),
     Property(
-        code(
-            "V0106",
-            "out= does not keep its memory and its strides",
-            "An `out` of the right shape keeps its memory, strides and offset, however it lies in memory: it may be a view "
-            "of a larger tensor, whose owner waits for the result.",
-            "out.set_(result);",
-            "out.copy_(result);",
-        ),
-        "out-keeps",
+        codes.V0106,
         _out_keeps,
         _out,
         quickly=2,
     ),
     Property(
-        code(
-            "V0107",
-            "a written argument has another shape, other strides or another dtype after the call",
-            "An operator that writes an argument leaves its shape, strides and dtype alone, or refuses the call: if other "
-            "arguments broadcast to a larger shape, the result does not fit. The tag `inplace_view` marks operators whose "
-            "purpose is another shape.",
-            "self.resize_(result.sizes()); self.copy_(result);",
-            'TORCH_CHECK(self.sizes() == result.sizes(), "the result does not fit into self");',
-        ),
-        "inplace-keeps",
+        codes.V0107,
         _inplace_keeps,
         _writes_tensors,
         quickly=2,
