@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 import math
 from typing import Any, TypeAlias
 
@@ -20,7 +21,20 @@ def array_dtype(dtype: str) -> Any:
 
 
 def elements(spec: TensorSpec) -> Array:
-    """Return the elements in the shape of the tensor."""
+    """Return the elements in the shape of the tensor. The array is shared: copy it before you change it."""
+    if spec.values is None:
+        return _remembered(spec.dtype, spec.shape, spec.fill, spec.rounded)
+    return _elements(spec)
+
+
+@functools.lru_cache(maxsize=256)
+def _remembered(dtype: str, shape: tuple[int, ...], fill: Fill, rounded: str) -> Array:
+    found = _elements(TensorSpec(dtype, shape, fill, rounded=rounded))
+    found.flags.writeable = False
+    return found
+
+
+def _elements(spec: TensorSpec) -> Array:
     if spec.values is not None:
         given = [complex(*v) if isinstance(v, tuple | list) else v for v in spec.values]
         numbers = np.array(given, dtype=_wide(spec.dtype))

@@ -80,6 +80,7 @@ class _Function:
     def outputs(self, *inputs: Any) -> tuple[Any, ...]:
         """Return the results with a gradient."""
         trial = self.trial
+        trial.lab.journal()
         given = self.given(inputs)
         trial.backend.seed(0)
         returned = trial.subject.call(given)

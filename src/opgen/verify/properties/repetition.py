@@ -198,6 +198,7 @@ def _concurrent(trial: Trial) -> Iterator[Finding]:
     def work(index: int) -> None:
         for arguments in given[index]:
             barrier.wait(20)
+            lab.journal()
             try:
                 returned = trial.subject.call(arguments)
             except Exception as error:
@@ -249,7 +250,7 @@ PROPERTIES = (
         _threads,
         _deterministic,
         quickly=1,
-        enough=4,
+        enough=2,
     ),
     Property(
         codes.V0151,

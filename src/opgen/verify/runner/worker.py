@@ -37,7 +37,7 @@ _COMPUTES = {"quick": 4.0, "default": 8.0, "thorough": 20.0}
 _WAITS = 60.0
 _SLOW = {"inductor": 240.0, "export": 120.0, "concurrent": 90.0, "gil": 60.0}
 _NOTE, _PLACE = 512, 1024
-_WITH_THREADS = ("threads", "concurrent", "precision", "crash", "hang", "inductor", "export", "gil")
+_WITH_THREADS = ("threads", "concurrent", "precision", "crash", "hang", "gil")
 _TICKS_PER_SECOND = os.sysconf("SC_CLK_TCK")
 # More memory than this, beyond what the process has, is refused.
 _MEMORY = 6 << 30
@@ -105,7 +105,8 @@ class Worker:
         if subject is not None:
             lab = Lab(self.backend, self.memory, self.guard)
             journal = Journal(lambda *place: None, lambda: None)
-            warm = Examination(lab, "quick", 0, (), journal, lambda message: None)
+            mode = self.request.mode if self.request.mode == "quick" else "default"
+            warm = Examination(lab, mode, 0, (), journal, lambda message: None)
             # After threads have run, processes that are forked could not use them.
             warm.properties = [p for p in warm.properties if p.name not in _WITH_THREADS]
             warm.examine(subject, (), ())

@@ -195,6 +195,7 @@ Tensor& mark_functionalized_(Tensor& self) {
 // B37
 Tensor warm(const Tensor& x, const Tensor& weight, const Tensor& bias) {
   TORCH_CHECK(x.dim() == 2 && weight.dim() == 2 && bias.dim() == 1, "warm: expected matrices");
+  TORCH_CHECK(x.scalar_type() == weight.scalar_type(), "warm: expected matrices of one dtype");
   TORCH_SYM_CHECK(bias.sym_size(0).sym_eq(weight.sym_size(1)),
                   "warm: expected a bias for each column");
   return at::mm(x, weight) + bias;
