@@ -90,6 +90,12 @@ class Lab:
             return self.backend.other(replace(value, name="meta"))
         return self.backend.other(value)
 
+    def placed(self, spec: TensorSpec) -> Any:
+        """Return a tensor in watched memory, which lasts until the next call of `run`."""
+        block = self.memory.block(spec if spec.layout else layouts.plain(spec))
+        block.write(elements(spec))
+        return self.backend.over(block)
+
     # Calls.
 
     def run(

@@ -48,7 +48,7 @@ class Property(Struct, frozen=True):
     `needs` returns why the property says nothing about an operator, or "". `check` yields findings for one call; it throws
     NotApplicable or NotTested. After `enough` calls (`quickly` of them with --quick) that were checked, the property holds;
     `mode` is the first mode that checks it: "quick", "default" or "thorough". `kinds` are the backends that it is about.
-    With `own`, it holds for refused calls, too. With `alone`, it is checked once for an operator.
+    `refused` is "only" for a property of refused calls, "also" for one of all calls.
     """
 
     code: Code
@@ -58,7 +58,7 @@ class Property(Struct, frozen=True):
     enough: int = 8
     mode: str = "quick"
     kinds: tuple[str, ...] = ("torch", "runtime")
-    refused: bool = False
+    refused: str = ""
     # Which calls the property is about; of an operator that accepts no such call it says nothing.
     about: Callable[[Call], bool] = lambda call: True
 

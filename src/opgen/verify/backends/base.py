@@ -48,10 +48,7 @@ class Backend(Protocol):
         """Return a tensor on the memory of a block."""
 
     def sharing(self, block: Block, specs: Sequence[TensorSpec]) -> list[Any]:
-        """Return tensors on the storage of a block, as the layouts of some specs say.
-
-        Raises NotImplementedError if the package cannot make one of them.
-        """
+        """Return tensors on the storage of a block: rows of it, as the layouts of some specs say."""
 
     def fresh(self, spec: TensorSpec) -> Any:
         """Return a tensor in memory of its own, with the elements and the strides of a spec."""

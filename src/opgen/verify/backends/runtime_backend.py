@@ -107,7 +107,13 @@ class RuntimeBackend:
 
     def sharing(self, block: Block, specs: Sequence[TensorSpec]) -> list[Any]:
         base = self.over(block)
-        return [self._strided(base, spec) for spec in specs]
+        found = []
+        for spec in specs:
+            layout = spec.layout
+            assert layout is not None
+            first = layout.offset // layout.strides[0]
+            found.append(base[first : first + spec.shape[0]])
+        return found
 
     def fresh(self, spec: TensorSpec) -> Any:
         if spec.layout is None:

@@ -17,7 +17,7 @@ from opgen.verify.calls import layouts
 from opgen.verify.calls.elements import elements
 from opgen.verify.calls.specs import Call, Fill, Place, TensorSpec, at, places, put
 from opgen.verify.lab import Outcome, Trial, leaves, place_text
-from opgen.verify.properties.common import explicit, first_line, has_differentiable
+from opgen.verify.properties.common import explicit, first_line, has_differentiable, with_sizes
 from opgen.verify.property import Finding, NotApplicable, NotTested, Property, Run
 from opgen.verify.results import Result, differ
 from opgen.verify.subjects import Subject
@@ -44,6 +44,8 @@ def _differentiable(subject: Subject) -> str:
         return "it takes no tensors"
     if subject.is_random:
         return "it is random"
+    if subject.facts.formulas is False and not subject.facts.is_composite:
+        return "it has no formula"
     return ""
 
 
@@ -95,9 +97,10 @@ class _Function:
 
 
 def _clone(trial: Trial, tensor: Any) -> Any:
-    if trial.backend.kind == "torch":
-        return tensor.clone()
-    return trial.backend.module.tensor(tensor)  # type: ignore[attr-defined]
+    """Return a copy with the history of the tensor, which an operator may write."""
+    if not hasattr(tensor, "clone"):
+        raise NotTested("the package has no clone, which copies what is written")
+    return tensor.clone()
 
 
 def _has_gradient(trial: Trial, tensor: Any) -> bool:
@@ -107,13 +110,16 @@ def _has_gradient(trial: Trial, tensor: Any) -> bool:
 
 def _wide(trial: Trial, dtype: str) -> tuple[Call, list[Place]]:
     """Return the call with floating-point tensors of a wide dtype, and where they are. Elements are distinct."""
-    call = dict(trial.call)
+    call = dict(_smaller(trial.call))
+    if any(at(call, place).count > _MOST_ELEMENTS for place in places(call)):
+        raise NotTested("the tensors are too large")
     chosen = []
-    for place, spec in trial.tensors():
+    subject = trial.subject
+    without = {*subject.domain.non_differentiable, *subject.facts.non_differentiable}
+    for place in places(call):
+        spec = at(call, place)
         if not spec.is_differentiable:
             continue
-        if spec.count > _MOST_ELEMENTS:
-            raise NotTested("the tensors are too large")
         wide = replace(spec, dtype="complex128" if spec.is_complex else dtype, layout=None)
         if spec.values is None:
             fill = spec.fill
@@ -123,11 +129,24 @@ def _wide(trial: Trial, dtype: str) -> tuple[Call, list[Place]]:
             )
             wide = explicit(wide, _distinct(elements(wide)))
         call = put(call, place, wide)
-        if place[0] not in trial.subject.domain.non_differentiable:
+        if place[0] not in without:
             chosen.append(place)
     if not chosen:
         raise NotTested("no input can have a gradient")
     return call, chosen
+
+
+def _smaller(call: Call) -> Call:
+    """Return the call with smaller sizes, if its tensors have too many elements."""
+    for _ in range(8):
+        largest = max((at(call, place) for place in places(call)), key=lambda s: s.count)
+        if largest.count <= _MOST_ELEMENTS:
+            break
+        size = max(largest.shape)
+        if size <= 2:
+            break
+        call = with_sizes(call, {size: max(2, size // 2)})
+    return call
 
 
 def _distinct(numbers: Any) -> Any:
@@ -175,7 +194,7 @@ def _at(made: Mapping[str, Any], place: Place) -> Any:
 def _dtypes(trial: Trial) -> tuple[str, ...]:
     if any(spec.is_complex for _, spec in trial.tensors()):
         return ("complex128",)
-    return ("float64", "complex128") if trial.mode != "quick" else ("float64",)
+    return ("float64", "complex128")
 
 
 def _requires(trial: Trial, outputs: Sequence[Any]) -> bool:
@@ -443,10 +462,7 @@ def _gradient(trial: Trial, shape: tuple[int, ...], dtype: str, how: str) -> Any
         spec = layouts.gapped(spec) if shape else spec
     elif how == "transposed":
         spec = layouts.transposed(spec) if len(shape) > 1 else spec
-    try:
-        return trial.backend.fresh(spec)
-    except NotImplementedError:
-        return trial.backend.over(trial.lab.memory.block(spec)) if spec.layout else None
+    return trial.lab.placed(spec)
 
 
 def _expanded_base(

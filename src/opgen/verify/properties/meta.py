@@ -10,9 +10,10 @@ from msgspec.structs import replace
 
 from opgen.verify import codes
 from opgen.verify.calls import layouts
-from opgen.verify.calls.specs import Call, TensorSpec, at, places, put
+from opgen.verify.calls.specs import DTYPES, Call, TensorSpec, at, places, put
 from opgen.verify.lab import Outcome, Trial, leaves
 from opgen.verify.properties.common import (
+    as_dtype,
     changed,
     filled_with,
     first_line,
@@ -38,6 +39,14 @@ def _has_meta(subject: Subject) -> str:
     if not subject.facts.has_meta:
         return "it has no Meta kernel"
     return ""
+
+
+def _plans_with_meta(subject: Subject) -> str:
+    if subject.returns_tensors and all(r.is_write for r in subject.schema.returns):
+        return "it returns only what it writes: Meta has nothing to plan"
+    if not subject.returns_tensors:
+        return "it returns no tensors"
+    return _has_meta(subject)
 
 
 def _returns_with_meta(subject: Subject) -> str:
@@ -89,13 +98,32 @@ def _meta_shape(trial: Trial) -> Iterator[Finding]:
 
 
 def _meta_dtype(trial: Trial) -> Iterator[Finding]:
-    for one, other in _pairs(trial, trial.call, trial.base):
-        assert one.described is not None and other.described is not None
-        if one.described.dtype != other.described.dtype:
-            yield trial.finding(
-                f"{one.label} has dtype {one.described.dtype}; Meta says {other.described.dtype}"
-            )
-            return
+    """For every dtype of the tensors that have the dtype of the first one."""
+    first = next((spec.dtype for _, spec in trial.tensors()), "")
+    tried = False
+    for dtype in (first, *(d for d in DTYPES if d != first)):
+        call = trial.call
+        if dtype != first:
+            same = [place for place, spec in trial.tensors() if spec.dtype == first]
+            call = changed(call, same, lambda spec, dtype=dtype: as_dtype(spec, dtype))  # type: ignore[misc]
+        found = trial.base if dtype == first else trial.run(call)
+        if found.error is not None:
+            continue
+        try:
+            pairs = list(_pairs(trial, call, found))
+        except NotTested:
+            continue
+        tried = True
+        for one, other in pairs:
+            assert one.described is not None and other.described is not None
+            if one.described.dtype != other.described.dtype:
+                yield trial.finding(
+                    f"{one.label} has dtype {one.described.dtype}; Meta says {other.described.dtype}",
+                    Run("call", call),
+                )
+                return
+    if not tried:
+        raise NotTested("Meta refuses every dtype")
 
 
 def _meta_strides(trial: Trial) -> Iterator[Finding]:
@@ -193,25 +221,27 @@ class _Symbols:
         self.sympy: Any = importlib.import_module("sympy")
         self.symbols: dict[int, Any] = {}
         source: Any = importlib.import_module("torch._dynamo.source").ConstantSource
-        for size in sizes_of(trial.call):
-            if backed:
-                name = f"size_{size}"
-                symbol = self.env.create_symbol(
-                    size,
-                    source(name),
-                    shapes.DimDynamic.DYNAMIC,
-                    constraint_dim=None,
-                )
-                self.symbols[size] = self.env.create_symintnode(
-                    symbol, hint=size, source=source(name)
-                )
-            else:
-                symint = self.env.create_unbacked_symint()
-                self.torch._check(symint >= 0)
-                self.symbols[size] = symint
+        for size in sizes_of(trial.call) if backed else ():
+            name = f"size_{size}"
+            symbol = self.env.create_symbol(
+                size,
+                source(name),
+                shapes.DimDynamic.DYNAMIC,
+                constraint_dim=None,
+            )
+            self.symbols[size] = self.env.create_symintnode(symbol, hint=size, source=source(name))
+        self.backed = backed
+
+    def _size(self, size: int) -> Any:
+        if self.backed or size < 2:
+            return self.symbols.get(size, size)
+        # Each size of each tensor is another number: whether two are equal is known when the program runs.
+        symint = self.env.create_unbacked_symint()
+        self.torch._check(symint >= 0)
+        return symint
 
     def tensor(self, backend: Any, spec: TensorSpec) -> Any:
-        shape = [self.symbols.get(size, size) for size in spec.shape]
+        shape = [self._size(size) for size in spec.shape]
         dtype = backend._dtypes[spec.dtype]
         with self.mode:
             return self.torch.empty(shape, dtype=dtype, device="cpu")
@@ -278,8 +308,10 @@ def _symbolic(trial: Trial) -> Iterator[Finding]:
                 expr
                 for expr in broken
                 if len(expr.free_symbols) < 2
-                or not isinstance(expr, symbols.sympy.Eq)
-                and not isinstance(expr, symbols.sympy.Ne)
+                or (
+                    not isinstance(expr, symbols.sympy.Eq)
+                    and not isinstance(expr, symbols.sympy.Ne)
+                )
             ]
         if not broken and tried >= (2 if trial.mode == "quick" else 4):
             continue
@@ -342,7 +374,7 @@ def _other_sizes(sizes: list[int]) -> Iterator[dict[int, int]]:
     yield {size: size + 3 + 2 * index for index, size in enumerate(sizes)}
     yield {size: 2 * size for size in sizes}
     yield {size: max(2, size - 1) for size in sizes}
-    yield {size: 2 for size in sizes}
+    yield dict.fromkeys(sizes, 2)
     for first in (2, 3, 4, 5, 6, 8, 11, 16, 33, 64):
         yield {size: first + 3 * index for index, size in enumerate(sizes)}
         yield {size: first + 3 * (len(sizes) - 1 - index) for index, size in enumerate(sizes)}
@@ -441,10 +473,10 @@ PROPERTIES = (
     Property(
         codes.V0133,
         _meta_refuses,
-        _has_meta,
+        _plans_with_meta,
         quickly=10,
         enough=40,
-        refused=True,
+        refused="also",
     ),
     Property(
         codes.V0134,

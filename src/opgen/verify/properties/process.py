@@ -230,20 +230,20 @@ PROPERTIES = (
         _nothing,
         quickly=4,
         enough=40,
-        refused=True,
+        refused="also",
     ),
     Property(
         codes.V0191,
         _nothing,
         quickly=4,
         enough=40,
-        refused=True,
+        refused="also",
     ),
     Property(
         codes.V0192,
         _internal_error,
         quickly=8,
         enough=40,
-        refused=True,
+        refused="also",
     ),
 )

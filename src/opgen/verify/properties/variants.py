@@ -249,7 +249,7 @@ def _out_keeps(trial: Trial) -> Iterator[Finding]:
         def look(outcome: Outcome, kept: list[Any] = before) -> None:
             kept += [trial.backend.describe(outcome.given[n]) for n, _ in outs]
 
-        found = trial.run(call, prepare=look)
+        found = trial.run(call, "block", prepare=look)
         if found.error is not None:
             continue
         tried = True

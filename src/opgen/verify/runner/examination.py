@@ -248,7 +248,9 @@ class Examination:
         if name in ended:
             shown = tuple(self._shown(subject, f, False) for f in ended[name][:3])
             return Verdict(name, FAILED, len(shown), findings=shown)
-        trials = [*refused, *accepted] if property_.refused else accepted
+        trials = _trials(property_, accepted, refused)
+        if not trials and property_.refused == "only" and accepted:
+            return Verdict(name, NOT_APPLICABLE, reason="it refuses no call")
         if not trials:
             return Verdict(name, NOT_TESTED, reason=why)
         if not any(property_.about(trial.call) for trial in trials):
@@ -395,8 +397,15 @@ class Examination:
         property_ = BY_NAME.get(crash.property)
         if property_ is None:
             return None
-        trials = [*refused, *accepted] if property_.refused else accepted
+        trials = _trials(property_, accepted, refused)
         return trials[crash.number].call if crash.number < len(trials) else None
+
+
+def _trials(property_: Property, accepted: list[Trial], refused: list[Trial]) -> list[Trial]:
+    """Return the calls that a property is about."""
+    if property_.refused == "only":
+        return refused
+    return [*refused, *accepted] if property_.refused else accepted
 
 
 def _richness(call: Call) -> int:

@@ -6,10 +6,15 @@ import fnmatch
 from collections.abc import Mapping
 from pathlib import Path
 
+from msgspec import Struct
+
+from opgen.cpp.signatures import Signatures
 from opgen.diagnostics import Diagnostics, OpgenError
 from opgen.drawing.domains import EVERYTHING, Domain
+from opgen.model.derivatives import DEFAULT_KEY
 from opgen.model.native_function import NativeFunction
 from opgen.model.registry import Registry
+from opgen.pipeline.derivatives import derive_gradients
 from opgen.pipeline.inputs import Inputs
 from opgen.pipeline.loading import load as load_registry
 from opgen.verify.backends.base import Backend
@@ -37,12 +42,12 @@ def load(request: Request, guard: Guard | None) -> tuple[Backend, list[Subject]]
     connect_variants(subjects)
     domains = read_domains([Path(file) for file in request.domains])
     functions_by_name = {} if registry is None else {f.full_name: f for f in registry.functions}
-    gone = _non_differentiable(request, registry)
+    formulas = _formulas(request, registry)
     for subject in subjects:
         subject.domain = _domain(subject, domains)
         f = functions_by_name.get(subject.name)
         if f is not None:
-            subject.facts = _facts(subject, f, registry, gone.get(subject.group, frozenset()))
+            subject.facts = _facts(subject, f, registry, formulas.get(subject.name, _Formulas()))
     wanted = [s for s in subjects if _is_wanted(s, request.only)]
     return backend, wanted
 
@@ -51,20 +56,14 @@ def _registry(request: Request) -> Registry | None:
     if not request.yaml:
         return None
     diagnostics = Diagnostics()
-    inputs = Inputs(
-        yaml=tuple(map(Path, request.yaml)),
-        derivatives=tuple(map(Path, request.derivatives)),
-        tags=Path(request.tags) if request.tags else None,
-        target=request.target,
-    )
-    registry = load_registry(inputs, diagnostics)
+    registry = load_registry(_inputs(request), diagnostics)
     if registry is None:
         raise OpgenError(diagnostics)
     return registry
 
 
 def _facts(
-    subject: Subject, f: NativeFunction, registry: Registry | None, gone: frozenset[str]
+    subject: Subject, f: NativeFunction, registry: Registry | None, formulas: _Formulas
 ) -> Facts:
     """Return what the entry of an operator says, with what the backend knows."""
     known = subject.facts
@@ -79,19 +78,45 @@ def _facts(
         is_composite=known.is_composite or f.has_composite_implicit_autograd_kernel,
         has_meta=known.has_meta,
         is_pointwise=POINTWISE in tags or iterates,
-        formulas=known.formulas,
-        non_differentiable=gone,
+        # A kernel for Autograd that is written by hand counts, too.
+        formulas=known.formulas or formulas.has_any,
+        non_differentiable=formulas.non_differentiable,
         file=f.span.source.path,
         line=f.span.source.location(f.span.start).line,
     )
 
 
-def _non_differentiable(
-    request: Request, registry: Registry | None
-) -> Mapping[str, frozenset[str]]:
-    """Return the arguments that formulas call non_differentiable, by the name of the group."""
-    del request, registry
-    return {}
+class _Formulas(Struct, frozen=True):
+    """What formulas say about one operator: whether it has any, and which arguments have none on purpose."""
+
+    has_any: bool = False
+    non_differentiable: frozenset[str] = frozenset()
+
+
+def _formulas(request: Request, registry: Registry | None) -> Mapping[str, _Formulas]:
+    """Return what the files of formulas say, by the full names of operators; nothing without a registry."""
+    if registry is None:
+        return {}
+    diagnostics = Diagnostics()
+    gradients = derive_gradients(registry, _inputs(request), Signatures(), diagnostics)
+    if diagnostics.has_errors:
+        raise OpgenError(diagnostics)
+    found = {f.full_name: _Formulas() for f in registry.functions}
+    for function in gradients.functions:
+        info = function.infos.get(DEFAULT_KEY)
+        if info is not None:
+            gone = frozenset(info.non_differentiable_arg_names)
+            found[function.func.full_name] = _Formulas(info.has_derivatives, gone)
+    return found
+
+
+def _inputs(request: Request) -> Inputs:
+    return Inputs(
+        yaml=tuple(map(Path, request.yaml)),
+        derivatives=tuple(map(Path, request.derivatives)),
+        tags=Path(request.tags) if request.tags else None,
+        target=request.target,
+    )
 
 
 def _domain(subject: Subject, domains: Mapping[str, Domain]) -> Domain:

@@ -17,6 +17,12 @@ void check_real(const Tensor& x, const char* name) {
   OPGEN_CHECK(x.is_floating_point(), name, ": expected floating-point numbers");
 }
 
+// ATen leaves this to kernels that do not iterate.
+void check_apart(const Tensor& self, const Tensor& out) {
+  opgen::assert_no_internal_overlap(out);
+  opgen::assert_no_overlap(out, self);
+}
+
 template <class F>
 void floating(const Tensor& x, const char* name, F f) {
   OPGEN_DISPATCH_FLOATING_TYPES(x.scalar_type(), name, [&] { f(scalar_t{}); });
@@ -394,6 +400,7 @@ OPGEN_IMPL_FUNC(prefix_max_out)(const Tensor& self, const Tensor& out) {
   prefix_max(self, out, 1);
 }
 OPGEN_IMPL_FUNC(prefix_max_ok_out)(const Tensor& self, const Tensor& out) {
+  check_apart(self, out);
   prefix_max(self, out, self.stride(0));
 }
 
@@ -409,6 +416,7 @@ OPGEN_IMPL_FUNC(fan_out_out)(const Tensor& self, const Tensor& out) {
   fan_out(self, out, 1);
 }
 OPGEN_IMPL_FUNC(fan_out_ok_out)(const Tensor& self, const Tensor& out) {
+  check_apart(self, out);
   fan_out(self, out, out.stride(0));
 }
 
@@ -424,7 +432,8 @@ OPGEN_IMPL_FUNC(relax_out)(const Tensor& self, const Tensor& out) {
   relax(self, out);
 }
 OPGEN_IMPL_FUNC(relax_ok_out)(const Tensor& self, const Tensor& out) {
-  relax(self, out);
+  opgen::assert_no_internal_overlap(out);
+  relax(self.clone(), out);
 }
 
 // A45
